@@ -1,0 +1,183 @@
+use super::{Batch, Column, Keys, MAX_TEXT_BYTES, NonceRule, Ops, Tags, Text};
+use crate::{
+    BatchError, KeyLength, Layout, MAX_NONCE_BYTES, NONCE_BYTES, NonceLengths, Op, TagLength,
+};
+
+/// What a device has to know of a batch to accept it and to quote for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of messages.
+    pub messages: usize,
+    /// Bytes of all texts, without tags and aad.
+    pub text_bytes: u64,
+    /// Bytes of the longest text.
+    pub text_bytes_max: usize,
+    /// Lengths of the nonces.
+    pub nonce_lengths: NonceLengths,
+    /// Length of the tags.
+    pub tag_length: TagLength,
+    /// Whether results overwrite the inputs.
+    pub in_place: bool,
+}
+
+/// How one message's bytes divide into text and tag.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Geometry {
+    /// What is done to it.
+    pub(crate) op: Op,
+    /// Bytes of plaintext or ciphertext; `None` when the input is shorter than the tag behind it.
+    pub(crate) text: Option<usize>,
+    /// Bytes that the output takes.
+    pub(crate) output: usize,
+}
+
+impl Batch<'_> {
+    /// Checks the columns against each other and the standard. `slot` gives the output slot's
+    /// length of a message, which is the text's when the batch is worked in place.
+    pub(crate) fn check(&self, slot: impl Fn(usize) -> usize) -> Result<Shape, BatchError> {
+        self.check_keys()?;
+        let nonce_lengths = self.check_nonces()?;
+        if let Ops::Each(ops) = &self.ops {
+            count("op", ops.len(), self.len)?;
+        }
+        self.aad.check("aad", self.len)?;
+        self.check_tags()?;
+        let (text_bytes, text_bytes_max) = self.check_texts(slot)?;
+        let in_place = matches!(self.text, Text::InPlace);
+        let tag_length = self.tag_length;
+        Ok(Shape {
+            messages: self.len,
+            text_bytes,
+            text_bytes_max,
+            nonce_lengths,
+            tag_length,
+            in_place,
+        })
+    }
+
+    /// How message `message` divides, given the length of what it has as input.
+    #[inline]
+    pub(crate) fn geometry(&self, message: usize, slot: usize) -> Geometry {
+        let op = self.ops.get(message);
+        let tag = self.tag_length.bytes();
+        let appended = if matches!(self.tags, Tags::Appended) { tag } else { 0 };
+        let text = match (&self.text, op) {
+            (Text::Apart(column), Op::Seal) => Some(column.get(message).len()),
+            (Text::Apart(column), _) => column.get(message).len().checked_sub(appended),
+            (Text::InPlace, _) => slot.checked_sub(appended),
+        };
+        let output = match op {
+            Op::Seal => text.unwrap_or(0) + appended,
+            Op::Open => text.unwrap_or(0),
+            Op::Verify => 0,
+        };
+        Geometry { op, text, output }
+    }
+
+    fn check_keys(&self) -> Result<(), BatchError> {
+        match &self.keys {
+            Keys::Session(_) => Ok(()),
+            Keys::Sessions(sessions) => count("key", sessions.len(), self.len),
+            Keys::Raw(column) => {
+                column.check("key", self.len)?;
+                each_length(column, self.len, |message, bytes| {
+                    KeyLength::from_bytes(bytes)
+                        .map(|_| ())
+                        .map_err(|_| BatchError::KeyLength { message, bytes })
+                })
+            }
+        }
+    }
+
+    fn check_nonces(&self) -> Result<NonceLengths, BatchError> {
+        self.nonce.check("nonce", self.len)?;
+        let allowed = match self.nonce_rule {
+            NonceRule::Standard => NONCE_BYTES..=NONCE_BYTES,
+            NonceRule::HazmatAnyLength => 1..=MAX_NONCE_BYTES,
+        };
+        let mut lengths = NonceLengths::default();
+        each_length(&self.nonce, self.len, |message, bytes| {
+            lengths.insert(bytes);
+            let wrong = BatchError::NonceLength { message, bytes };
+            if allowed.contains(&bytes) { Ok(()) } else { Err(wrong) }
+        })?;
+        Ok(lengths)
+    }
+
+    fn check_tags(&self) -> Result<(), BatchError> {
+        let Tags::Apart(column) = &self.tags else { return Ok(()) };
+        if matches!(self.ops, Ops::All(Op::Seal)) {
+            return Ok(());
+        }
+        column.check("tag", self.len)?;
+        let expected = self.tag_length.bytes();
+        each_length(column, self.len, |message, bytes| {
+            let unused = self.ops.get(message) == Op::Seal;
+            let wrong = BatchError::TagLength { message, bytes, expected };
+            if unused || bytes == expected { Ok(()) } else { Err(wrong) }
+        })
+    }
+
+    fn check_texts(&self, slot: impl Fn(usize) -> usize) -> Result<(u64, usize), BatchError> {
+        if let Text::Apart(column) = &self.text {
+            column.check("text", self.len)?;
+            if let (Some(_), Ops::All(_)) = (column.uniform_len(), &self.ops) {
+                let bytes = if self.len == 0 { 0 } else { self.check_text(0, slot(0))? };
+                return Ok((bytes as u64 * self.len as u64, bytes));
+            }
+        }
+        (0..self.len).try_fold((0, 0), |(total, longest), message| {
+            let bytes = self.check_text(message, slot(message))?;
+            Ok((total + bytes as u64, bytes.max(longest)))
+        })
+    }
+
+    fn check_text(&self, message: usize, slot: usize) -> Result<usize, BatchError> {
+        let text = self.geometry(message, slot).text;
+        match text {
+            None if self.ops.get(message) == Op::Seal => Err(BatchError::NoRoom {
+                column: "out",
+                message,
+                room: slot,
+                needed: self.tag_length.bytes(),
+            }),
+            Some(bytes) if bytes as u64 > MAX_TEXT_BYTES => {
+                Err(BatchError::TextLength { message, bytes, limit: MAX_TEXT_BYTES })
+            }
+            _ => Ok(text.unwrap_or(0)),
+        }
+    }
+}
+
+impl Layout<'_> {
+    /// Checks that no two messages share a byte.
+    pub(crate) fn check_apart(
+        &self,
+        column: &'static str,
+        messages: usize,
+    ) -> Result<(), BatchError> {
+        match *self {
+            Self::Fixed { stride, len } if messages > 1 && stride < len => {
+                Err(BatchError::OutputsOverlap { column, stride, len })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn count(column: &'static str, found: usize, expected: usize) -> Result<(), BatchError> {
+    if found == expected { Ok(()) } else { Err(BatchError::Count { column, found, expected }) }
+}
+
+/// Calls `judge` with the length of every message, or once where all have the same.
+fn each_length(
+    column: &Column<'_>,
+    messages: usize,
+    mut judge: impl FnMut(usize, usize) -> Result<(), BatchError>,
+) -> Result<(), BatchError> {
+    match column.uniform_len() {
+        Some(_) if messages == 0 => Ok(()),
+        Some(len) => judge(0, len),
+        None => (0..messages).try_for_each(|message| judge(message, column.get(message).len())),
+    }
+}

@@ -1,0 +1,279 @@
+//! The contract between an engine and its devices.
+
+use crate::{
+    Algorithm, Batch, Clock, DeviceError, Key, LimitError, NonceLengths, Notify, OpenError,
+    OwnedOutput, SessionId, Shape, Spec, TagLength, Work,
+};
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+/// Finds one kind of device on this machine and opens it.
+pub trait Driver: Send + Sync {
+    /// The name in a [`Spec`], and of the driver's folder.
+    fn name(&self) -> &'static str;
+
+    /// One line for people: what it is and the settings it takes.
+    fn summary(&self) -> &'static str;
+
+    /// Looks without changing anything: what is here, or why it isn't.
+    fn probe(&self) -> Probe;
+
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// The hardware is absent, or the spec has a setting that the driver doesn't take.
+    fn open(&self, spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError>;
+}
+
+/// What a driver found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// It can be opened.
+    Present {
+        /// What a device opened without settings is for.
+        role: Role,
+        /// The instruction set or model, for people.
+        detail: String,
+    },
+    /// It can't.
+    Absent {
+        /// Why, as a sentence's end: `libcuda.so.1 is not on this machine`.
+        reason: String,
+    },
+}
+
+/// What a driver is given to open a device.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Rung for each completion that can be polled.
+    pub notify: Arc<dyn Notify>,
+}
+
+/// Something that works batches.
+///
+/// A device may be called from many threads at once. Results are visible only through a completion
+/// (or when `run` returns), inputs are never written, so an engine may give the same batch to another
+/// device whatever this one does with it. A failed message's output is zeros, and the others go on.
+pub trait Device: Send + Sync + Debug {
+    /// What it is and what it takes.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Works on the calling thread.
+    ///
+    /// # Errors
+    /// The device doesn't, or it failed: then no result counts.
+    fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError>;
+
+    /// Takes a job over, or hands it back at once. Never blocks.
+    ///
+    /// # Errors
+    /// The queue is full or the device is broken; the job is inside the error, unchanged.
+    fn submit(&self, job: Box<Job>) -> Submission;
+
+    /// Moves all finished jobs into `done`. Never blocks.
+    fn poll(&self, done: &mut Vec<Completion>);
+
+    /// Forgets and wipes everything it keeps for a session. No work for it is in flight.
+    fn retire(&self, session: SessionId);
+}
+
+/// What became of a submitted job: taken, or handed back.
+pub type Submission = Result<(), Refused>;
+
+/// A job that a device did not take.
+#[derive(Debug)]
+pub struct Refused {
+    /// The job, unchanged.
+    pub job: Box<Job>,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// Why a device did not take a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No free slot; later there will be one.
+    Full {
+        /// Jobs it holds.
+        in_flight: usize,
+        /// Jobs it can hold.
+        slots: usize,
+    },
+    /// It is broken or closed.
+    Broken(DeviceError),
+}
+
+/// Names a submitted batch until its completion was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// One attempt at a submitted batch. The batch is shared with the engine, the output is its own.
+#[derive(Debug)]
+pub struct Job {
+    /// Whose batch it is.
+    pub ticket: Ticket,
+    /// Which attempt at it, from 0: a late completion of an earlier one is told apart.
+    pub attempt: u32,
+    /// The messages.
+    pub batch: Arc<Batch<'static>>,
+    /// Where this attempt's results go.
+    pub output: OwnedOutput,
+    /// The keys behind its sessions, held until the job is dropped.
+    pub keys: Arc<dyn KeySource>,
+}
+
+/// A finished job.
+#[derive(Debug)]
+pub struct Completion {
+    /// Whose batch it is.
+    pub ticket: Ticket,
+    /// Which attempt at it.
+    pub attempt: u32,
+    /// Its results, or why there are none.
+    pub outcome: Result<(OwnedOutput, Timing), DeviceError>,
+}
+
+/// Gives the key behind a session of a batch for as long as the batch is in flight.
+pub trait KeySource: Send + Sync {
+    /// The key, or nothing when there is no such session.
+    fn key(&self, session: SessionId) -> Option<Key>;
+}
+
+impl Debug for dyn KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeySource(secret)")
+    }
+}
+
+/// When a batch was worked and what the time went into, on the engine's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// When the device began.
+    pub start_ns: u64,
+    /// When the results were there.
+    pub end_ns: u64,
+    /// Of it, moving inputs to the device; zero where it reads the caller's memory.
+    pub copy_in_ns: u64,
+    /// Of it, computing.
+    pub compute_ns: u64,
+    /// Of it, moving results back.
+    pub copy_out_ns: u64,
+    /// Whose seconds these are.
+    pub origin: Origin,
+}
+
+impl Timing {
+    /// The timing of a device that works in the caller's memory.
+    #[must_use]
+    pub fn in_memory(start_ns: u64, end_ns: u64) -> Self {
+        let compute_ns = end_ns.saturating_sub(start_ns);
+        Self {
+            start_ns,
+            end_ns,
+            copy_in_ns: 0,
+            compute_ns,
+            copy_out_ns: 0,
+            origin: Origin::Measured,
+        }
+    }
+}
+
+/// Where a number comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A clock of this machine.
+    Measured,
+    /// A model's clock.
+    Simulated,
+}
+
+/// What a device may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Users' work.
+    Real,
+    /// Checking others.
+    Oracle,
+    /// Tests of the engine.
+    TestOnly,
+    /// True bytes, modelled time.
+    Simulated,
+    /// Pricing the framework: encrypts nothing.
+    Null,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Real => "real",
+            Self::Oracle => "oracle",
+            Self::TestOnly => "test only",
+            Self::Simulated => "simulated",
+            Self::Null => "null",
+        })
+    }
+}
+
+/// What an open device is and what it takes.
+#[derive(Clone, Debug)]
+pub struct Capabilities {
+    /// The spec that opens this device again.
+    pub name: String,
+    /// Its driver.
+    pub driver: &'static str,
+    /// What it may be used for. An engine routes to real devices unless another is named.
+    pub role: Role,
+    /// Whose seconds its timings are.
+    pub origin: Origin,
+    /// The instruction set or model, for people.
+    pub detail: String,
+    /// What it computes.
+    pub algorithms: Vec<Algorithm>,
+    /// Whether [`Device::run`] works.
+    pub runs_on_calling_thread: bool,
+    /// Whether results may overwrite inputs.
+    pub in_place: bool,
+    /// Threads or queues that work submitted jobs at the same time.
+    pub workers: usize,
+    /// Submitted jobs it holds at most.
+    pub slots: usize,
+    /// Most messages a batch.
+    pub messages_max: usize,
+    /// Longest text in bytes.
+    pub text_bytes_max: usize,
+    /// Nonce lengths it takes.
+    pub nonce_lengths: NonceLengths,
+    /// Tag lengths it takes.
+    pub tag_lengths: Vec<TagLength>,
+}
+
+impl Capabilities {
+    /// Whether the device takes a batch of this shape.
+    ///
+    /// # Errors
+    /// The first limit that the batch is beyond.
+    pub fn accept(&self, shape: &Shape) -> Result<(), LimitError> {
+        let device = || self.name.clone();
+        if shape.messages > self.messages_max {
+            let (messages, limit) = (shape.messages, self.messages_max);
+            return Err(LimitError::Messages { device: device(), messages, limit });
+        }
+        if shape.text_bytes_max > self.text_bytes_max {
+            let (bytes, limit) = (shape.text_bytes_max, self.text_bytes_max);
+            return Err(LimitError::TextBytes { device: device(), bytes, limit });
+        }
+        if let Some(bytes) = shape.nonce_lengths.first_missing_in(self.nonce_lengths) {
+            return Err(LimitError::NonceLength { device: device(), bytes });
+        }
+        if !self.tag_lengths.contains(&shape.tag_length) {
+            let bytes = shape.tag_length.bytes();
+            return Err(LimitError::TagLength { device: device(), bytes });
+        }
+        if shape.in_place && !self.in_place {
+            return Err(LimitError::InPlace { device: device() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! The words every part of Sealift shares, and the contract between engine and device.
+//!
+//! - A [`Batch`] is columns over buffers: keys, operations, nonces, aad, texts, tags.
+//! - [`Work`] is a batch that was checked together with where its results go. Devices only ever see
+//!   `Work`, so no device checks a range twice and none can be handed a wrong one.
+//! - A [`Driver`] says what it found ([`Probe`]) and opens a [`Device`] from a [`Spec`]; a device runs
+//!   work on the calling thread or takes a [`Job`] and rings a [`Notify`] when its [`Completion`] is there.
+//!
+//! Nothing in this crate is unsafe and nothing in it encrypts.
+
+mod batch;
+mod clock;
+mod device;
+mod error;
+mod key;
+mod nonce;
+mod overlap;
+mod spec;
+mod tag;
+mod work;
+
+pub use batch::{
+    Batch, Buffer, Column, Keys, Layout, MAX_TEXT_BYTES, NonceRule, Ops, Shape, Stability, Tags,
+    Text,
+};
+pub use clock::{Clock, Notify, SystemClock};
+pub use device::{
+    Capabilities, Completion, Context, Device, Driver, Job, KeySource, Origin, Probe, Refusal,
+    Refused, Role, Submission, Ticket, Timing,
+};
+pub use error::{BatchError, DeviceError, KeyError, LimitError, NonceError, OpenError, TagError};
+pub use key::{Algorithm, Key, KeyLength, SessionId};
+pub use nonce::{MAX_NONCE_BYTES, NONCE_BYTES, Nonce, NonceLengths};
+pub use overlap::{Region, find_overlap};
+pub use spec::{Spec, SpecError};
+pub use tag::{MAX_TAG_BYTES, Tag, TagLength};
+pub use work::{Output, OwnedOutput, Place, Slot, SlotTag, SlotText, Work};
+
+/// What is done to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Op {
+    /// Encrypt the text and make its tag.
+    Seal,
+    /// Check the tag and decrypt the text; a wrong tag gives zeros.
+    Open,
+    /// Check the tag only; nothing is written.
+    Verify,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Status {
+    /// No device has worked on it yet.
+    NotProcessed,
+    /// Sealed, opened or verified.
+    Ok,
+    /// The tag does not belong to key, nonce, aad and text. The output is zeros.
+    AuthFailed,
+}
