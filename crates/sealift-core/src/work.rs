@@ -151,6 +151,12 @@ impl<'w> Work<'w> {
         self.output.status[message] = status;
     }
 
+    /// What became of each message so far.
+    #[must_use]
+    pub fn statuses(&self) -> &[Status] {
+        self.output.status
+    }
+
     /// One message with its place, taken apart.
     #[inline]
     pub fn slot(&mut self, message: usize) -> Slot<'_> {

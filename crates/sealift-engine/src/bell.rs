@@ -1,0 +1,117 @@
+//! What devices ring and waiters wait for.
+
+use crate::EngineError;
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use sealift_core::Notify;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// Counts rings, so that one between looking and waiting is not missed.
+#[derive(Debug, Default)]
+pub(crate) struct Bell {
+    rings: Mutex<u64>,
+    rung: Condvar,
+    descriptor: OnceLock<OwnedFd>,
+}
+
+impl Bell {
+    /// How often it rang.
+    pub(crate) fn rings(&self) -> u64 {
+        *self.lock()
+    }
+
+    /// Waits until it rang more often than `seen`, or until the deadline: then false.
+    pub(crate) fn wait_past(&self, seen: u64, deadline: Option<Instant>) -> bool {
+        let mut rings = self.lock();
+        while *rings == seen {
+            let Some(deadline) = deadline else {
+                rings = self.rung.wait(rings).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let woken = self.rung.wait_timeout(rings, left);
+            rings = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    /// A descriptor that is readable after a ring, for epoll and asyncio.
+    pub(crate) fn descriptor(&self) -> Result<BorrowedFd<'_>, EngineError> {
+        if self.descriptor.get().is_none() {
+            let made = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)
+                .map_err(|error| EngineError::EventDescriptor { reason: error.to_string() })?;
+            // Another thread may have been quicker; then its descriptor stands and this one closes.
+            let _ = self.descriptor.set(made);
+            // What was rung before anyone could see it.
+            self.ring();
+        }
+        match self.descriptor.get() {
+            Some(made) => Ok(made.as_fd()),
+            None => Err(EngineError::EventDescriptor { reason: "it was not kept".into() }),
+        }
+    }
+
+    /// Makes the descriptor unreadable until the next ring.
+    pub(crate) fn clear_descriptor(&self) {
+        if let Some(descriptor) = self.descriptor.get() {
+            // Not readable is what is wanted.
+            let _ = rustix::io::read(descriptor, &mut [0; 8]);
+        }
+    }
+
+    /// Makes the descriptor readable without waking those who wait here.
+    pub(crate) fn signal_descriptor(&self) {
+        if let Some(descriptor) = self.descriptor.get() {
+            // It can only fail when the counter is full, and then it is readable anyway.
+            let _ = rustix::io::write(descriptor, &1u64.to_ne_bytes());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Notify for Bell {
+    fn ring(&self) {
+        *self.lock() += 1;
+        self.rung.notify_all();
+        self.signal_descriptor();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_ring_between_looking_and_waiting_is_kept() {
+        let bell = Bell::default();
+        let seen = bell.rings();
+        bell.ring();
+        assert!(bell.wait_past(seen, None));
+        let soon = Instant::now() + Duration::from_millis(5);
+        assert!(!bell.wait_past(bell.rings(), Some(soon)));
+    }
+
+    #[test]
+    fn the_descriptor_is_readable_after_a_ring_until_it_is_cleared() {
+        let bell = Bell::default();
+        let readable = |bell: &Bell| {
+            let descriptor = bell.descriptor().unwrap();
+            let mut poll = [rustix::event::PollFd::new(&descriptor, rustix::event::PollFlags::IN)];
+            let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+            rustix::event::poll(&mut poll, Some(&now)).unwrap() == 1
+        };
+        assert!(readable(&bell));
+        bell.clear_descriptor();
+        assert!(!readable(&bell));
+        bell.ring();
+        assert!(readable(&bell));
+    }
+}

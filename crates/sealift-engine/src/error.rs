@@ -1,0 +1,124 @@
+use sealift_core::{Batch, BatchError, DeviceError, LimitError, OpenError, SessionId, Ticket};
+use thiserror::Error;
+
+/// Why an engine did not do what it was asked.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EngineError {
+    /// Batch and output don't fit each other or the standard.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// No such session here.
+    #[error(
+        "message {message} names session {session}, which this engine does not have: it was \
+         dropped or belongs to another engine, make it with `session(key)` and keep it alive"
+    )]
+    UnknownSession {
+        /// The first message that names it.
+        message: usize,
+        /// The session.
+        session: SessionId,
+    },
+    /// The key has sealed as much as it may.
+    #[error(
+        "session {session} has sealed {sealed} messages and this batch would pass its limit of \
+         {limit} (SP 800-38D section 8.3): make a session with a new key"
+    )]
+    SealLimit {
+        /// The session.
+        session: SessionId,
+        /// Seals counted so far.
+        sealed: u64,
+        /// The most it may seal.
+        limit: u64,
+    },
+    /// A limit over the standard's.
+    #[error("a limit of {limit} seals a key: SP 800-38D section 8.3 allows at most {max}")]
+    LimitTooHigh {
+        /// What was asked for.
+        limit: u64,
+        /// The most there may be.
+        max: u64,
+    },
+    /// No device takes the batch.
+    #[error("no device takes this batch: {}", join(.0))]
+    Limits(Vec<LimitError>),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A device that was named could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// No device has this name.
+    #[error("no open device is called {name:?}: there are {known}")]
+    UnknownDevice {
+        /// The name that was given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// An engine without devices.
+    #[error("an engine needs a device: {reason}")]
+    NoDevice {
+        /// What was looked for.
+        reason: String,
+    },
+    /// No such ticket in flight.
+    #[error("ticket {} is not in flight: it was taken already or never given", .0.0)]
+    UnknownTicket(Ticket),
+    /// The process was forked after the engine was made.
+    #[error(
+        "this engine was made before the process forked and its threads are gone: make a new \
+         engine and new sessions in the child"
+    )]
+    Forked,
+    /// The system gave no random bytes.
+    #[error("the system gave no random bytes for a nonce: {reason}")]
+    Random {
+        /// What it said.
+        reason: String,
+    },
+    /// The system refused a file descriptor to wait on.
+    #[error("the system gave no event descriptor: {reason}; look at `ulimit -n`")]
+    EventDescriptor {
+        /// What it said.
+        reason: String,
+    },
+}
+
+/// Why a batch was not taken. It comes back with the reason.
+#[derive(Debug, Error)]
+#[error("{reason}")]
+pub struct SubmitError {
+    /// The batch, unchanged.
+    pub batch: Box<Batch<'static>>,
+    /// Why.
+    #[source]
+    pub reason: SubmitRefusal,
+}
+
+/// Why a batch was not taken.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SubmitRefusal {
+    /// Back-pressure: later there will be room.
+    #[error(
+        "{device} has no free slot: {in_flight} of {slots} batches in flight; take a completion \
+         with poll or wait, then submit again"
+    )]
+    Full {
+        /// Who is full.
+        device: String,
+        /// Batches it holds.
+        in_flight: usize,
+        /// Batches it can hold.
+        slots: usize,
+    },
+    /// It would never be taken.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+fn join(limits: &[LimitError]) -> String {
+    limits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,283 @@
+//! The keys behind sessions, and who may still need them.
+//!
+//! A batch leases the whole store for as long as it is in flight instead of counting references a
+//! message. Every retirement ends an epoch; a retired key is wiped when no lease of its epoch or an
+//! earlier one is left.
+
+use crate::EngineError;
+use sealift_core::{Batch, Key, KeySource, Keys, Op, Ops, SessionId};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The most messages one key may seal (SP 800-38D section 8.3).
+pub const SEALS_MAX: u64 = 1 << 32;
+
+/// Sessions and their keys.
+#[derive(Default)]
+pub(crate) struct KeyStore {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    epoch: u64,
+    leases: VecDeque<(u64, usize)>,
+    retired: VecDeque<(u64, SessionId)>,
+}
+
+struct Slot {
+    generation: u32,
+    live: bool,
+    key: Option<Key>,
+    sealed: u64,
+    limit: u64,
+}
+
+impl KeyStore {
+    /// Installs a key that may seal `limit` messages.
+    pub(crate) fn install(&self, key: Key, limit: u64) -> SessionId {
+        // Numbered for the whole process, so that no engine takes another's session for its own.
+        static GENERATIONS: AtomicU32 = AtomicU32::new(1);
+        let generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
+        let fresh = Slot { generation, live: true, key: Some(key), sealed: 0, limit };
+        let mut inner = self.lock();
+        let slot = match inner.free.pop() {
+            Some(slot) => {
+                inner.slots[slot as usize] = fresh;
+                slot
+            }
+            None => {
+                inner.slots.push(fresh);
+                u32::try_from(inner.slots.len() - 1).unwrap_or(u32::MAX)
+            }
+        };
+        SessionId { slot, generation }
+    }
+
+    /// Takes a session out of use. Its key lives on for work in flight.
+    pub(crate) fn retire(&self, session: SessionId) {
+        let mut inner = self.lock();
+        let epoch = inner.epoch;
+        if let Some(slot) = inner.slot_mut(session) {
+            slot.live = false;
+            inner.retired.push_back((epoch, session));
+            inner.epoch += 1;
+        }
+    }
+
+    /// Checks every session of a batch, counts its seals and leases the store. All or nothing.
+    pub(crate) fn admit(self: &Arc<Self>, batch: &Batch<'_>) -> Result<Lease, EngineError> {
+        let mut inner = self.lock();
+        inner.count_seals(batch)?;
+        let epoch = inner.epoch;
+        match inner.leases.back_mut() {
+            Some((last, count)) if *last == epoch => *count += 1,
+            _ => inner.leases.push_back((epoch, 1)),
+        }
+        Ok(Lease { store: Arc::clone(self), epoch })
+    }
+
+    /// Takes back what [`admit`](Self::admit) counted for a batch that was not worked after all.
+    pub(crate) fn uncount(&self, batch: &Batch<'_>) {
+        self.lock().uncount_seals(batch, batch.len);
+    }
+
+    /// Wipes the retired keys that no lease can need and returns their sessions. Give them to
+    /// [`reuse`](Self::reuse) when the devices have forgotten them too.
+    pub(crate) fn wipe_retired(&self) -> Vec<SessionId> {
+        let mut inner = self.lock();
+        let oldest = inner.leases.front().map_or(u64::MAX, |(epoch, _)| *epoch);
+        let mut wiped = vec![];
+        while let Some(&(epoch, session)) = inner.retired.front() {
+            if epoch >= oldest {
+                break;
+            }
+            inner.retired.pop_front();
+            if let Some(slot) = inner.slot_mut(session) {
+                slot.key = None;
+                wiped.push(session);
+            }
+        }
+        wiped
+    }
+
+    /// Frees the slots of wiped sessions.
+    pub(crate) fn reuse(&self, wiped: &[SessionId]) {
+        let mut inner = self.lock();
+        for session in wiped {
+            if let Some(slot) = inner.slot_mut(*session) {
+                slot.generation = 0;
+                inner.free.push(session.slot);
+            }
+        }
+    }
+
+    /// Seals counted for a session.
+    pub(crate) fn sealed(&self, session: SessionId) -> u64 {
+        self.lock().slot_mut(session).map_or(0, |slot| slot.sealed)
+    }
+
+    fn release(&self, epoch: u64) {
+        let mut inner = self.lock();
+        if let Ok(at) = inner.leases.binary_search_by_key(&epoch, |(epoch, _)| *epoch) {
+            inner.leases[at].1 -= 1;
+        }
+        while inner.leases.front().is_some_and(|(_, count)| *count == 0) {
+            inner.leases.pop_front();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KeySource for KeyStore {
+    fn key(&self, session: SessionId) -> Option<Key> {
+        self.lock().slot_mut(session)?.key.clone()
+    }
+}
+
+impl Inner {
+    fn slot_mut(&mut self, session: SessionId) -> Option<&mut Slot> {
+        let slot = self.slots.get_mut(session.slot as usize)?;
+        (slot.generation == session.generation).then_some(slot)
+    }
+
+    fn count_seals(&mut self, batch: &Batch<'_>) -> Result<(), EngineError> {
+        match (&batch.keys, &batch.ops) {
+            (Keys::Raw(_), _) => Ok(()),
+            (Keys::Session(session), Ops::All(op)) => {
+                let seals = if *op == Op::Seal { batch.len as u64 } else { 0 };
+                self.count(0, *session, seals)
+            }
+            (Keys::Session(_) | Keys::Sessions(_), _) => (0..batch.len).try_for_each(|message| {
+                let Some(session) = batch.session_of(message) else { return Ok(()) };
+                let seals = u64::from(batch.ops.get(message) == Op::Seal);
+                self.count(message, session, seals)
+                    .inspect_err(|_| self.uncount_seals(batch, message))
+            }),
+        }
+    }
+
+    fn count(&mut self, message: usize, session: SessionId, seals: u64) -> Result<(), EngineError> {
+        let Some(slot) = self.slot_mut(session).filter(|slot| slot.live) else {
+            return Err(EngineError::UnknownSession { message, session });
+        };
+        let (sealed, limit) = (slot.sealed, slot.limit);
+        if seals > limit - sealed {
+            return Err(EngineError::SealLimit { session, sealed, limit });
+        }
+        slot.sealed += seals;
+        Ok(())
+    }
+
+    fn uncount_seals(&mut self, batch: &Batch<'_>, messages: usize) {
+        for message in (0..messages).filter(|&message| batch.ops.get(message) == Op::Seal) {
+            let slot = batch.session_of(message).and_then(|session| self.slot_mut(session));
+            if let Some(slot) = slot {
+                slot.sealed -= 1;
+            }
+        }
+    }
+}
+
+/// Holds every key that was live when it was made, until it is dropped.
+pub(crate) struct Lease {
+    store: Arc<KeyStore>,
+    epoch: u64,
+}
+
+impl KeySource for Lease {
+    fn key(&self, session: SessionId) -> Option<Key> {
+        self.store.key(session)
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.store.release(self.epoch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sealift_core::Column;
+
+    fn key() -> Key {
+        Key::Aes128([7; 16])
+    }
+
+    fn seal(sessions: &[SessionId]) -> Batch<'_> {
+        Batch::seal(sessions.len(), sessions, Column::Same([0; 12].to_vec().into()), Column::Empty)
+    }
+
+    #[test]
+    fn a_retired_key_lives_until_the_last_lease_of_its_time_ends() {
+        let store = Arc::new(KeyStore::default());
+        let (old, other) = (store.install(key(), 10), store.install(key(), 10));
+        let lease = store.admit(&seal(&[old])).unwrap();
+        store.retire(old);
+        let later = store.admit(&seal(&[other])).unwrap();
+        assert!(store.wipe_retired().is_empty());
+        assert!(lease.key(old).is_some());
+        assert!(store.admit(&seal(&[old])).is_err());
+        drop(lease);
+        assert_eq!(store.wipe_retired(), [old], "the later lease can't need it");
+        assert!(later.key(old).is_none() && later.key(other).is_some());
+    }
+
+    #[test]
+    fn a_slot_that_is_used_again_is_another_session() {
+        let store = Arc::new(KeyStore::default());
+        let old = store.install(key(), 10);
+        store.retire(old);
+        let wiped = store.wipe_retired();
+        store.reuse(&wiped);
+        let new = store.install(key(), 10);
+        assert_eq!(old.slot, new.slot);
+        assert_ne!(old, new);
+        let error = store.admit(&seal(&[new, old])).err();
+        assert_eq!(error, Some(EngineError::UnknownSession { message: 1, session: old }));
+        assert_eq!(store.sealed(new), 0, "a refused batch counts nothing");
+    }
+
+    #[test]
+    fn a_session_stops_at_its_limit_and_refused_batches_count_nothing() {
+        let store = Arc::new(KeyStore::default());
+        let session = store.install(key(), 3);
+        let twice = [session, session];
+        let batch = Batch { keys: session.into(), ..seal(&twice) };
+        drop(store.admit(&batch).unwrap());
+        let error = store.admit(&batch).err();
+        assert_eq!(error, Some(EngineError::SealLimit { session, sealed: 2, limit: 3 }));
+        assert!(store.admit(&seal(&[session, session])).is_err());
+        assert_eq!(store.sealed(session), 2);
+        store.uncount(&batch);
+        assert_eq!(store.sealed(session), 0);
+        let open = Batch { ops: Ops::All(Op::Open), ..batch };
+        (0..9).for_each(|_| drop(store.admit(&open).unwrap()));
+        assert_eq!(store.sealed(session), 0, "opening is not limited");
+    }
+
+    #[test]
+    fn leases_end_in_any_order() {
+        let store = Arc::new(KeyStore::default());
+        let sessions: Vec<_> = (0..4).map(|_| store.install(key(), 10)).collect();
+        let mut leases = vec![];
+        for session in &sessions {
+            leases.push(store.admit(&seal(&[*session])).unwrap());
+            store.retire(*session);
+        }
+        drop(leases.remove(2));
+        assert!(store.wipe_retired().is_empty());
+        drop(leases.remove(0));
+        assert_eq!(store.wipe_retired(), sessions[..1]);
+        leases.clear();
+        assert_eq!(store.wipe_retired(), sessions[1..]);
+    }
+}
