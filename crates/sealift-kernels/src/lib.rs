@@ -1,0 +1,29 @@
+//! AES-GCM for this processor, and payload copies.
+//!
+//! - A [`Path`] is a way of computing: the by-the-book model, or an instruction set this processor
+//!   was seen to have. All paths give the same bytes, and one process can use them all.
+//! - A [`Schedule`] is an expanded key.
+//! - [`run`] works on a range of a checked batch, [`process`] on one message.
+//! - [`copy`](mod@copy) moves payload without falling into a trap of the C library.
+//!
+//! A failed message leaves zeros. Nothing secret decides a branch or an address. Ciphertext is
+//! read once, so that a buffer rewritten during a call gives a right result or a failed one. Keys,
+//! and buffers that held plaintext or key stream, are wiped.
+//!
+//! Anywhere but on x86-64, and with `--cfg sealift_portable`, only the model is compiled.
+
+pub mod copy;
+mod model;
+mod once;
+mod path;
+mod run;
+mod schedule;
+mod verdict;
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+mod x86_64;
+
+pub use path::{Path, PathError};
+pub use run::{Schedules, process, run};
+pub use schedule::Schedule;
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+pub use x86_64::cpu::{HaveAesNi, HaveVaes256, HaveVaes512};

@@ -1,0 +1,73 @@
+//! Many messages, and one.
+
+use core::ops::Range;
+
+use sealift_core::{Op, Slot, SlotTag, Status, Work};
+
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+use crate::x86_64::{aesni, vaes256, vaes512};
+use crate::{Path, Schedule, model, verdict};
+
+/// The expanded keys of a range of messages.
+#[derive(Clone, Copy, Debug)]
+pub enum Schedules<'a> {
+    /// One for all.
+    One(&'a Schedule),
+    /// One for each message of the range, in order.
+    Each(&'a [&'a Schedule]),
+    /// The batch carries raw keys: each is expanded for its message and wiped afterwards.
+    Raw,
+}
+
+/// Works on the messages `range` of a batch and sets the status of each.
+///
+/// # Panics
+/// When the range leaves the batch, or [`Schedules::Each`] is shorter than the range.
+pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) {
+    match schedules {
+        Schedules::One(schedule) => range.for_each(|i| step(path, work, i, schedule)),
+        Schedules::Each(each) => {
+            assert!(each.len() >= range.len(), "{} keys for {} messages", each.len(), range.len());
+            range.zip(each).for_each(|(i, schedule)| step(path, work, i, schedule));
+        }
+        Schedules::Raw => {
+            // One place for all of them: the next key overwrites the last, and the drop wipes.
+            let mut schedule = Schedule::empty();
+            for i in range {
+                match work.raw_key(i).map(|key| schedule.replace(path, key)) {
+                    Some(Ok(())) => step(path, work, i, &schedule),
+                    _ => work.set_status(i, Status::NotProcessed),
+                }
+            }
+        }
+    }
+}
+
+/// Seals, opens or verifies one message.
+///
+/// A slot whose parts don't fit its operation, which no checked batch gives, is left
+/// [`Status::NotProcessed`].
+#[must_use]
+pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    if let (Op::Open | Op::Verify, SlotTag::Missing) = (slot.op, &slot.tag) {
+        return verdict::fail(slot.text);
+    }
+    if !verdict::is_consistent(&slot) {
+        return Status::NotProcessed;
+    }
+    match path {
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::AesNi(token) if schedule.is_fast() => aesni::process(token, schedule, slot),
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::Vaes256(token) if schedule.is_fast() => vaes256::process(token, schedule, slot),
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::Vaes512(token) if schedule.is_fast() => vaes512::process(token, schedule, slot),
+        _ => model::process(schedule, slot),
+    }
+}
+
+#[inline]
+fn step(path: Path, work: &mut Work<'_>, message: usize, schedule: &Schedule) {
+    let status = process(path, schedule, work.slot(message));
+    work.set_status(message, status);
+}

@@ -1,0 +1,160 @@
+//! Expanded keys.
+
+use core::fmt;
+
+use sealift_core::{Key, KeyError, KeyLength};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::{
+    Path,
+    model::aes::{self, ROUND_KEYS_MAX},
+};
+
+/// How many powers of the hash key a schedule holds: as many blocks share one reduction.
+pub(crate) const POWERS: usize = 16;
+
+/// An expanded key: 832 bytes, wiped on drop.
+///
+/// It serves every path, but one made for [`Path::Model`] lacks what the fast paths need, and is
+/// always computed by the model. Moving it leaves bytes behind: keep it boxed, or where it is.
+// IMPLEMENTATION NOTE: wide loads from the end of `powers` and of `folded` run over into the field
+// behind, so the order of the fields matters; see `x86_64::ghash`.
+#[derive(ZeroizeOnDrop)]
+#[repr(C, align(64))]
+pub struct Schedule {
+    /// H^16 down to H^1, each times x: see `x86_64::ghash`. Zeros for the model.
+    pub(crate) powers: [u128; POWERS],
+    /// The same, each times x^-64.
+    pub(crate) folded: [u128; POWERS],
+    round_keys: [u128; ROUND_KEYS_MAX],
+    /// The encrypted zero block.
+    hash_key: u128,
+    rounds: usize,
+    is_fast: bool,
+}
+
+impl Schedule {
+    /// Expands a key for a path.
+    #[must_use]
+    pub fn new(path: Path, key: &Key) -> Schedule {
+        let mut schedule = Schedule::empty();
+        schedule.expand(path, key.as_bytes());
+        schedule
+    }
+
+    /// Expands a raw key of 16, 24 or 32 bytes.
+    ///
+    /// # Errors
+    /// Any other length.
+    pub fn from_raw(path: Path, key: &[u8]) -> Result<Schedule, KeyError> {
+        let mut schedule = Schedule::empty();
+        schedule.replace(path, key)?;
+        Ok(schedule)
+    }
+
+    /// A schedule without a key, to be given one by [`replace`](Schedule::replace).
+    pub(crate) fn empty() -> Schedule {
+        Schedule {
+            powers: [0; POWERS],
+            folded: [0; POWERS],
+            round_keys: [0; ROUND_KEYS_MAX],
+            hash_key: 0,
+            rounds: 0,
+            is_fast: false,
+        }
+    }
+
+    /// Expands a raw key of 16, 24 or 32 bytes over the present one.
+    pub(crate) fn replace(&mut self, path: Path, key: &[u8]) -> Result<(), KeyError> {
+        KeyLength::from_bytes(key.len())?;
+        self.expand(path, key);
+        Ok(())
+    }
+
+    /// The round keys in use.
+    #[inline(always)]
+    pub(crate) fn round_keys(&self) -> &[u128] {
+        &self.round_keys[..=self.rounds]
+    }
+
+    /// The hash key as SP 800-38D writes it: its highest bit is the field's x^0.
+    pub(crate) fn hash_key(&self) -> u128 {
+        self.hash_key.swap_bytes()
+    }
+
+    /// Whether the fast paths can use it.
+    #[inline]
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    pub(crate) fn is_fast(&self) -> bool {
+        self.is_fast
+    }
+
+    fn expand(&mut self, path: Path, key: &[u8]) {
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        if let Some(token) = crate::x86_64::expander(path) {
+            self.rounds = crate::x86_64::expand::round_keys(token, key, &mut self.round_keys);
+            self.hash_key = crate::x86_64::expand::hash_key(token, self);
+            crate::x86_64::expand::powers(token, self);
+            self.is_fast = true;
+            return;
+        }
+        debug_assert_eq!(path.name(), "model", "every other path has its own expansion");
+        self.rounds = aes::expand(key, &mut self.round_keys, aes::sub_word);
+        self.hash_key = aes::encrypt(self.round_keys(), 0);
+        self.powers.zeroize();
+        self.folded.zeroize();
+        self.is_fast = false;
+    }
+}
+
+impl fmt::Debug for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Schedule({} rounds, secret)", self.rounds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::mem::MaybeUninit;
+
+    use super::*;
+
+    #[test]
+    fn debug_shows_no_key_byte() {
+        let schedule = Schedule::new(Path::Model, &Key::Aes256([0xab; 32]));
+        assert_eq!(format!("{schedule:?}"), "Schedule(14 rounds, secret)");
+    }
+
+    #[test]
+    fn a_schedule_is_as_large_as_its_documentation_says() {
+        assert_eq!(size_of::<Schedule>(), 832);
+    }
+
+    #[test]
+    fn a_raw_key_of_another_length_is_refused() {
+        for bytes in [0, 15, 17, 31, 33] {
+            let error = Schedule::from_raw(Path::Model, &vec![1; bytes]).unwrap_err();
+            assert_eq!(error, KeyError::Length { bytes });
+        }
+    }
+
+    #[test]
+    #[expect(unsafe_code, reason = "the memory is looked at after the drop")]
+    fn a_dropped_schedule_leaves_zeros() {
+        for path in Path::available() {
+            let mut place = Box::new(MaybeUninit::new(Schedule::empty()));
+            // SAFETY: just initialized.
+            unsafe { place.assume_init_mut() }.expand(path, &[7; 24]);
+            // SAFETY: still initialized.
+            let before = unsafe { place.assume_init_ref() };
+            assert!(before.round_keys[12] != 0 && before.hash_key != 0);
+            // SAFETY: initialized, and not dropped again.
+            unsafe { place.assume_init_drop() };
+            // SAFETY: wiping leaves integers, which need no drop and are valid whatever they are.
+            let after = unsafe { place.assume_init_ref() };
+            let tables = [after.powers, after.folded].concat();
+            assert!(tables.iter().chain(&after.round_keys).all(|word| *word == 0));
+            assert_eq!(after.hash_key, 0);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! AES-NI and PCLMULQDQ on 128-bit registers.
+#![allow(unsafe_code)]
+
+use core::{
+    arch::{asm, x86_64::*},
+    ptr,
+};
+
+use sealift_core::{Slot, Status};
+use zeroize::Zeroize;
+
+use super::{
+    cpu::HaveAesNi,
+    gcm,
+    isa::{Isa, proven, proven_memory},
+};
+use crate::Schedule;
+
+/// Seals, opens or verifies one message.
+#[inline]
+pub(crate) fn process(token: HaveAesNi, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    // SAFETY: `token` is proof that this processor has the instructions.
+    unsafe { compiled(token, schedule, slot) }
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
+fn compiled(token: HaveAesNi, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    gcm::process(token, schedule, slot)
+}
+
+impl Isa for HaveAesNi {
+    type Register = __m128i;
+    const LANES: usize = 1;
+
+    proven_memory!(__m128i);
+    proven! {
+        fn keep(register: __m128i, len: usize) -> __m128i => keep(register, len);
+        fn broadcast(block: &u128) -> __m128i => load_block(block);
+        fn reverse(register: __m128i) -> __m128i => reverse(register);
+        fn next_counters(counters: __m128i) -> __m128i => next_counters(counters);
+        fn xor(a: __m128i, b: __m128i) -> __m128i => _mm_xor_si128(a, b);
+        fn aes(state: __m128i, key: __m128i) -> __m128i => _mm_aesenc_si128(state, key);
+        fn aes_last(state: __m128i, key: __m128i) -> __m128i => _mm_aesenclast_si128(state, key);
+        fn multiply(y: __m128i, h: __m128i, folded: __m128i) -> (__m128i, __m128i) => multiply(y, h, folded);
+    }
+
+    #[inline(always)]
+    fn first_lane(self, block: __m128i) -> __m128i {
+        block
+    }
+
+    #[inline(always)]
+    fn sum(self, register: __m128i) -> __m128i {
+        register
+    }
+
+    #[inline(always)]
+    fn counters(self, first: __m128i) -> __m128i {
+        first
+    }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+unsafe fn load(from: *const u8) -> __m128i {
+    // SAFETY: the caller promises 16 readable bytes.
+    once(unsafe { _mm_loadu_si128(from.cast()) })
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+unsafe fn load_table(from: *const u8) -> __m128i {
+    // SAFETY: the caller promises 16 readable bytes.
+    unsafe { _mm_loadu_si128(from.cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+unsafe fn load_part(from: *const u8, len: usize) -> __m128i {
+    let mut buffer = _mm_setzero_si128();
+    // SAFETY: the caller promises `len` readable bytes, fewer than the buffer has.
+    unsafe { ptr::copy_nonoverlapping(from, (&raw mut buffer).cast(), len) };
+    let register = once(buffer);
+    buffer.zeroize();
+    register
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+unsafe fn store(to: *mut u8, register: __m128i) {
+    // SAFETY: the caller promises 16 writable bytes.
+    unsafe { _mm_storeu_si128(to.cast(), register) };
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+unsafe fn store_part(to: *mut u8, register: __m128i, len: usize) {
+    let mut buffer = register;
+    // SAFETY: the caller promises `len` writable bytes, fewer than the buffer has.
+    unsafe { ptr::copy_nonoverlapping((&raw const buffer).cast(), to, len) };
+    buffer.zeroize();
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn keep(register: __m128i, len: usize) -> __m128i {
+    let place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let end = _mm_set1_epi8(i8::try_from(len).unwrap_or(i8::MAX));
+    _mm_and_si128(register, _mm_cmpgt_epi8(end, place))
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn load_block(block: &u128) -> __m128i {
+    // SAFETY: a reference to 16 aligned bytes is readable.
+    unsafe { _mm_load_si128(ptr::from_ref(block).cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "ssse3")]
+fn reverse(register: __m128i) -> __m128i {
+    let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    _mm_shuffle_epi8(register, order)
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn next_counters(counters: __m128i) -> __m128i {
+    _mm_add_epi32(counters, _mm_setr_epi32(1, 0, 0, 0))
+}
+
+#[inline]
+#[target_feature(enable = "pclmulqdq")]
+fn multiply(y: __m128i, h: __m128i, folded: __m128i) -> (__m128i, __m128i) {
+    (
+        _mm_xor_si128(_mm_clmulepi64_si128::<0x00>(y, folded), _mm_clmulepi64_si128::<0x01>(y, h)),
+        _mm_xor_si128(_mm_clmulepi64_si128::<0x10>(y, folded), _mm_clmulepi64_si128::<0x11>(y, h)),
+    )
+}
+
+/// Hides where a register came from, so that the compiler can't load it again.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn once(mut register: __m128i) -> __m128i {
+    // SAFETY: no instruction is emitted.
+    unsafe {
+        asm!("/* {0} */", inout(xmm_reg) register, options(nomem, nostack, preserves_flags));
+    }
+    register
+}

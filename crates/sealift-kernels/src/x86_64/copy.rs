@@ -1,0 +1,121 @@
+//! Copies by a plain loop over registers.
+#![allow(unsafe_code)]
+
+use core::arch::{asm, x86_64::*};
+
+/// Below this the C library's `memcpy` uses registers too.
+pub(crate) const BYTES_MIN: usize = 512;
+
+/// Copies between slices of the same length, at least [`BYTES_MIN`].
+pub(crate) fn copy(destination: &mut [u8], source: &[u8]) {
+    let len = destination.len();
+    assert!(len >= BYTES_MIN && len == source.len(), "checked by the caller");
+    let (to, from) = (destination.as_mut_ptr(), source.as_ptr());
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions, and both slices have `len` bytes.
+        unsafe { copy_512(to, from, len) }
+    } else if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the instructions, and both slices have `len` bytes.
+        unsafe { copy_256(to, from, len) }
+    } else {
+        // SAFETY: every x86-64 processor has SSE2, and both slices have `len` bytes.
+        unsafe { copy_128(to, from, len) }
+    }
+}
+
+/// Writes the loop for one kind of register: the first register, four at a time to aligned places,
+/// and at the end single ones that may overlap what is already there.
+macro_rules! copier {
+    ($name:ident, $feature:literal, $class:ident, $register:ty, $load:ident, $store:ident) => {
+        /// # Safety
+        /// Both are valid for `len` bytes, at least 4 registers, and don't overlap.
+        #[target_feature(enable = $feature)]
+        unsafe fn $name(to: *mut u8, from: *const u8, len: usize) {
+            const BYTES: usize = size_of::<$register>();
+            let load = |at: usize| {
+                // SAFETY: `at` is at least a register away from the end.
+                let mut register = unsafe { $load(from.wrapping_add(at).cast()) };
+                // SAFETY: no instruction is emitted; it hides from the compiler that this loop is
+                // a copy, which it would otherwise turn into a call of `memcpy`.
+                unsafe {
+                    asm!("/* {0} */", inout($class) register, options(nomem, nostack, preserves_flags));
+                }
+                register
+            };
+            let store = |at: usize, register: $register| {
+                // SAFETY: `at` is at least a register away from the end.
+                unsafe { $store(to.wrapping_add(at).cast(), register) }
+            };
+            store(0, load(0));
+            let mut at = BYTES - to.addr() % BYTES;
+            while at + 4 * BYTES <= len {
+                let [a, b, c, d] = [0, 1, 2, 3].map(|i| at + i * BYTES);
+                let registers = (load(a), load(b), load(c), load(d));
+                store(a, registers.0);
+                store(b, registers.1);
+                store(c, registers.2);
+                store(d, registers.3);
+                at += 4 * BYTES;
+            }
+            while at + BYTES <= len {
+                store(at, load(at));
+                at += BYTES;
+            }
+            store(len - BYTES, load(len - BYTES));
+        }
+    };
+}
+
+copier!(copy_128, "sse2", xmm_reg, __m128i, _mm_loadu_si128, _mm_storeu_si128);
+copier!(copy_256, "avx2", ymm_reg, __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
+copier!(copy_512, "avx512f", zmm_reg, __m512i, _mm512_loadu_si512, _mm512_storeu_si512);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_width_copies_every_length_at_every_offset() {
+        let source: Vec<u8> =
+            (0..6_000_u32).map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
+        for (name, copier) in copiers() {
+            for len in (BYTES_MIN..1_200).chain(4_080..4_200) {
+                for (to, from) in [(0, 0), (1, 0), (0, 1), (63, 12), (12, 64), (17, 5)] {
+                    let mut destination = vec![0xee; len + 200];
+                    copier(&mut destination[to..to + len], &source[from..from + len]);
+                    let (before, rest) = destination.split_at(to);
+                    let (copied, after) = rest.split_at(len);
+                    assert!(copied == &source[from..from + len], "{name} {len} {to} {from}");
+                    assert!(before.iter().chain(after).all(|byte| *byte == 0xee), "{name} {len}");
+                }
+            }
+        }
+    }
+
+    type Copier = fn(&mut [u8], &[u8]);
+
+    /// The copiers this processor can run; says which are left out.
+    fn copiers() -> Vec<(&'static str, Copier)> {
+        let mut copiers: Vec<(&'static str, Copier)> = vec![("sse2", |to, from| {
+            // SAFETY: every x86-64 processor has SSE2, and the slices have the same length.
+            unsafe { copy_128(to.as_mut_ptr(), from.as_ptr(), to.len()) }
+        })];
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: just detected, and the slices have the same length.
+            copiers.push(("avx2", |to, from| unsafe {
+                copy_256(to.as_mut_ptr(), from.as_ptr(), to.len());
+            }));
+        } else {
+            eprintln!("avx2 copies are not tested: this processor lacks avx2");
+        }
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            // SAFETY: just detected, and the slices have the same length.
+            copiers.push(("avx512f", |to, from| unsafe {
+                copy_512(to.as_mut_ptr(), from.as_ptr(), to.len());
+            }));
+        } else {
+            eprintln!("avx512f copies are not tested: this processor lacks avx512f");
+        }
+        copiers
+    }
+}

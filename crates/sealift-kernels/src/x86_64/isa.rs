@@ -1,0 +1,133 @@
+//! What the mode needs of a register.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::__m128i;
+
+use super::cpu::HaveAesNi;
+
+/// An instruction set: registers of one or more blocks, and what can be done with them.
+///
+/// `self` is the proof that this processor has the instructions, which is what makes the methods
+/// safe. They are inlined into a function compiled for them; called from elsewhere they are right
+/// and slow.
+pub(super) trait Isa: Copy + Into<HaveAesNi> {
+    /// A register.
+    type Register: Copy;
+
+    /// Blocks in a register.
+    const LANES: usize;
+    /// Bytes in a register.
+    const BYTES: usize = 16 * Self::LANES;
+
+    /// Loads a register. The compiler never loads these bytes again: another thread may have
+    /// rewritten them.
+    ///
+    /// # Safety
+    /// `from` is readable for [`BYTES`](Isa::BYTES) bytes.
+    unsafe fn load(self, from: *const u8) -> Self::Register;
+
+    /// Loads fewer bytes than a register holds, once; zeros behind them.
+    ///
+    /// # Safety
+    /// `from` is readable for `len` bytes, and `len` is less than [`BYTES`](Isa::BYTES).
+    unsafe fn load_part(self, from: *const u8, len: usize) -> Self::Register;
+
+    /// Loads a register of a table that nobody else writes.
+    ///
+    /// # Safety
+    /// `from` is readable for [`BYTES`](Isa::BYTES) bytes.
+    unsafe fn load_table(self, from: *const u8) -> Self::Register;
+
+    /// Stores a register.
+    ///
+    /// # Safety
+    /// `to` is writable for [`BYTES`](Isa::BYTES) bytes.
+    unsafe fn store(self, to: *mut u8, register: Self::Register);
+
+    /// Stores the first bytes of a register.
+    ///
+    /// # Safety
+    /// `to` is writable for `len` bytes, and `len` is less than [`BYTES`](Isa::BYTES).
+    unsafe fn store_part(self, to: *mut u8, register: Self::Register, len: usize);
+
+    /// Zeros behind the first `len` bytes.
+    fn keep(self, register: Self::Register, len: usize) -> Self::Register;
+
+    /// The same block in every lane.
+    fn broadcast(self, block: &u128) -> Self::Register;
+    /// A block in the first lane, zeros in the others.
+    fn first_lane(self, block: __m128i) -> Self::Register;
+    /// The exclusive or of all lanes.
+    fn sum(self, register: Self::Register) -> __m128i;
+
+    /// Exclusive or.
+    fn xor(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// The bytes of each block in opposite order.
+    fn reverse(self, register: Self::Register) -> Self::Register;
+
+    /// Counters from a reversed counter block: it, and one more in each further lane.
+    fn counters(self, first: __m128i) -> Self::Register;
+    /// The counters of the register that follows.
+    fn next_counters(self, counters: Self::Register) -> Self::Register;
+
+    /// One round of AES.
+    fn aes(self, state: Self::Register, key: Self::Register) -> Self::Register;
+    /// The last round of AES.
+    fn aes_last(self, state: Self::Register, key: Self::Register) -> Self::Register;
+
+    /// In each lane `y` times `h`, unreduced: see `ghash`. `folded` is `h` times x^-64.
+    fn multiply(
+        self,
+        y: Self::Register,
+        h: Self::Register,
+        folded: Self::Register,
+    ) -> (Self::Register, Self::Register);
+}
+
+/// Writes methods of [`Isa`] that pass on to one function compiled for the instruction set.
+macro_rules! proven {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty => $call:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(self, $($arg: $type),*) -> $result {
+            // SAFETY: `self` is proof that this processor has the instructions.
+            unsafe { $call }
+        }
+    )*};
+}
+
+/// Writes the methods of [`Isa`] that load and store, each passing on to a function of its name.
+macro_rules! proven_memory {
+    ($register:ty) => {
+        #[inline(always)]
+        unsafe fn load(self, from: *const u8) -> $register {
+            // SAFETY: `self` is proof of the instructions; the caller keeps the same promise.
+            unsafe { load(from) }
+        }
+
+        #[inline(always)]
+        unsafe fn load_part(self, from: *const u8, len: usize) -> $register {
+            // SAFETY: `self` is proof of the instructions; the caller keeps the same promise.
+            unsafe { load_part(from, len) }
+        }
+
+        #[inline(always)]
+        unsafe fn load_table(self, from: *const u8) -> $register {
+            // SAFETY: `self` is proof of the instructions; the caller keeps the same promise.
+            unsafe { load_table(from) }
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u8, register: $register) {
+            // SAFETY: `self` is proof of the instructions; the caller keeps the same promise.
+            unsafe { store(to, register) }
+        }
+
+        #[inline(always)]
+        unsafe fn store_part(self, to: *mut u8, register: $register, len: usize) {
+            // SAFETY: `self` is proof of the instructions; the caller keeps the same promise.
+            unsafe { store_part(to, register, len) }
+        }
+    };
+}
+
+pub(super) use {proven, proven_memory};

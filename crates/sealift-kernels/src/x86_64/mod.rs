@@ -1,0 +1,28 @@
+//! AES-GCM with the instructions of x86-64.
+//!
+//! The mode is written once, in `gcm`, `ctr` and `ghash`, over the trait [`isa::Isa`]: registers of
+//! one, two or four blocks. Each instruction set is one file that says what its registers do and
+//! compiles the mode with its instructions.
+
+pub(crate) mod aesni;
+pub(crate) mod copy;
+pub(crate) mod cpu;
+mod ctr;
+pub(crate) mod expand;
+mod gcm;
+mod ghash;
+mod isa;
+pub(crate) mod vaes256;
+pub(crate) mod vaes512;
+
+use crate::Path;
+
+/// Proof for the instructions that expand keys, if the path has them.
+pub(crate) fn expander(path: Path) -> Option<cpu::HaveAesNi> {
+    match path {
+        Path::Model => None,
+        Path::AesNi(token) => Some(token),
+        Path::Vaes256(token) => Some(token.into()),
+        Path::Vaes512(token) => Some(token.into()),
+    }
+}

@@ -1,0 +1,154 @@
+//! VAES and VPCLMULQDQ on 256-bit registers, for processors with these and without AVX-512.
+#![allow(unsafe_code)]
+
+use core::{
+    arch::{asm, x86_64::*},
+    ptr,
+};
+
+use sealift_core::{Slot, Status};
+use zeroize::Zeroize;
+
+use super::{
+    cpu::HaveVaes256,
+    gcm,
+    isa::{Isa, proven, proven_memory},
+};
+use crate::Schedule;
+
+/// Seals, opens or verifies one message.
+#[inline]
+pub(crate) fn process(token: HaveVaes256, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    // SAFETY: `token` is proof that this processor has the instructions.
+    unsafe { compiled(token, schedule, slot) }
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
+fn compiled(token: HaveVaes256, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    gcm::process(token, schedule, slot)
+}
+
+impl Isa for HaveVaes256 {
+    type Register = __m256i;
+    const LANES: usize = 2;
+
+    proven_memory!(__m256i);
+    proven! {
+        fn keep(register: __m256i, len: usize) -> __m256i => keep(register, len);
+        fn broadcast(block: &u128) -> __m256i => broadcast(block);
+        fn first_lane(block: __m128i) -> __m256i => _mm256_zextsi128_si256(block);
+        fn sum(register: __m256i) -> __m128i => sum(register);
+        fn reverse(register: __m256i) -> __m256i => reverse(register);
+        fn counters(first: __m128i) -> __m256i => counters(first);
+        fn next_counters(counters: __m256i) -> __m256i => next_counters(counters);
+        fn xor(a: __m256i, b: __m256i) -> __m256i => _mm256_xor_si256(a, b);
+        fn aes(state: __m256i, key: __m256i) -> __m256i => _mm256_aesenc_epi128(state, key);
+        fn aes_last(state: __m256i, key: __m256i) -> __m256i => _mm256_aesenclast_epi128(state, key);
+        fn multiply(y: __m256i, h: __m256i, folded: __m256i) -> (__m256i, __m256i) => multiply(y, h, folded);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load(from: *const u8) -> __m256i {
+    // SAFETY: the caller promises 32 readable bytes.
+    once(unsafe { _mm256_loadu_si256(from.cast()) })
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load_table(from: *const u8) -> __m256i {
+    // SAFETY: the caller promises 32 readable bytes.
+    unsafe { _mm256_loadu_si256(from.cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load_part(from: *const u8, len: usize) -> __m256i {
+    let mut buffer = _mm256_setzero_si256();
+    // SAFETY: the caller promises `len` readable bytes, fewer than the buffer has.
+    unsafe { ptr::copy_nonoverlapping(from, (&raw mut buffer).cast(), len) };
+    let register = once(buffer);
+    buffer.zeroize();
+    register
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store(to: *mut u8, register: __m256i) {
+    // SAFETY: the caller promises 32 writable bytes.
+    unsafe { _mm256_storeu_si256(to.cast(), register) };
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store_part(to: *mut u8, register: __m256i, len: usize) {
+    let mut buffer = register;
+    // SAFETY: the caller promises `len` writable bytes, fewer than the buffer has.
+    unsafe { ptr::copy_nonoverlapping((&raw const buffer).cast(), to, len) };
+    buffer.zeroize();
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn keep(register: __m256i, len: usize) -> __m256i {
+    let low = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let place = _mm256_setr_m128i(low, _mm_add_epi8(low, _mm_set1_epi8(16)));
+    let end = _mm256_set1_epi8(i8::try_from(len).unwrap_or(i8::MAX));
+    _mm256_and_si256(register, _mm256_cmpgt_epi8(end, place))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn broadcast(block: &u128) -> __m256i {
+    // SAFETY: a reference to 16 aligned bytes is readable.
+    let block = unsafe { _mm_load_si128(ptr::from_ref(block).cast()) };
+    _mm256_broadcastsi128_si256(block)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sum(register: __m256i) -> __m128i {
+    _mm_xor_si128(_mm256_castsi256_si128(register), _mm256_extracti128_si256::<1>(register))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn reverse(register: __m256i) -> __m256i {
+    let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    _mm256_shuffle_epi8(register, _mm256_broadcastsi128_si256(order))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn counters(first: __m128i) -> __m256i {
+    _mm256_add_epi32(_mm256_broadcastsi128_si256(first), _mm256_setr_epi32(0, 0, 0, 0, 1, 0, 0, 0))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn next_counters(counters: __m256i) -> __m256i {
+    _mm256_add_epi32(counters, _mm256_setr_epi32(2, 0, 0, 0, 2, 0, 0, 0))
+}
+
+#[inline]
+#[target_feature(enable = "avx2,vpclmulqdq")]
+fn multiply(y: __m256i, h: __m256i, folded: __m256i) -> (__m256i, __m256i) {
+    let low = _mm256_clmulepi64_epi128::<0x00>(y, folded);
+    let high = _mm256_clmulepi64_epi128::<0x10>(y, folded);
+    (
+        _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x01>(y, h)),
+        _mm256_xor_si256(high, _mm256_clmulepi64_epi128::<0x11>(y, h)),
+    )
+}
+
+/// Hides where a register came from, so that the compiler can't load it again.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn once(mut register: __m256i) -> __m256i {
+    // SAFETY: no instruction is emitted.
+    unsafe {
+        asm!("/* {0} */", inout(ymm_reg) register, options(nomem, nostack, preserves_flags));
+    }
+    register
+}

@@ -1,0 +1,119 @@
+//! Messages, and what a path makes of them.
+#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+use sealift_core::{Key, Op, Slot, SlotTag, SlotText, Status};
+use sealift_kernels::{Path, Schedule, process};
+
+/// Every tag length of SP 800-38D, in bytes.
+pub(crate) const TAG_LENGTHS: [usize; 7] = [4, 8, 12, 13, 14, 15, 16];
+/// Every key length, in bytes.
+pub(crate) const KEY_LENGTHS: [usize; 3] = [16, 24, 32];
+/// Nonce lengths that take every way through the hash, in bytes.
+pub(crate) const NONCE_LENGTHS: [usize; 8] = [1, 8, 11, 12, 13, 16, 60, 128];
+/// Both places an output can have.
+pub(crate) const PLACES: [Place; 2] = [Place::Apart, Place::InPlace];
+
+/// Where the output goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Apart,
+    InPlace,
+}
+
+/// What is sealed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Message {
+    pub(crate) key: Vec<u8>,
+    pub(crate) nonce: Vec<u8>,
+    pub(crate) aad: Vec<u8>,
+    pub(crate) text: Vec<u8>,
+    pub(crate) tag_len: usize,
+}
+
+/// What sealing gives.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sealed {
+    pub(crate) text: Vec<u8>,
+    pub(crate) tag: Vec<u8>,
+}
+
+impl Message {
+    pub(crate) fn schedule(&self, path: Path) -> Schedule {
+        Schedule::new(path, &Key::new(&self.key).unwrap())
+    }
+
+    pub(crate) fn seal(&self, path: Path, place: Place) -> Sealed {
+        let mut tag = vec![0xee; self.tag_len];
+        let mut output = self.output(place, &self.text);
+        let text = text(place, &self.text, &mut output);
+        let status = self.process(path, Op::Seal, text, SlotTag::Write(&mut tag));
+        assert_eq!(status, Status::Ok);
+        Sealed { text: output, tag }
+    }
+
+    pub(crate) fn open(&self, path: Path, place: Place, sealed: &Sealed) -> (Status, Vec<u8>) {
+        let mut output = self.output(place, &sealed.text);
+        let text = text(place, &sealed.text, &mut output);
+        let status = self.process(path, Op::Open, text, SlotTag::Check(&sealed.tag));
+        (status, output)
+    }
+
+    pub(crate) fn verify(&self, path: Path, sealed: &Sealed) -> Status {
+        self.process(path, Op::Verify, SlotText::Read(&sealed.text), SlotTag::Check(&sealed.tag))
+    }
+
+    fn process(&self, path: Path, op: Op, text: SlotText<'_>, tag: SlotTag<'_>) -> Status {
+        let slot = Slot { op, nonce: &self.nonce, aad: &self.aad, text, tag };
+        process(path, &self.schedule(path), slot)
+    }
+
+    fn output(&self, place: Place, input: &[u8]) -> Vec<u8> {
+        match place {
+            Place::Apart => vec![0xee; input.len()],
+            Place::InPlace => input.to_vec(),
+        }
+    }
+}
+
+fn text<'t>(place: Place, input: &'t [u8], output: &'t mut [u8]) -> SlotText<'t> {
+    match place {
+        Place::Apart => SlotText::Apart { input, output },
+        Place::InPlace => SlotText::InPlace(output),
+    }
+}
+
+/// A small generator (SplitMix64): the same numbers for the same seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() >> 32).unwrap() % end
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next().to_le_bytes()[0]).collect()
+    }
+
+    pub(crate) fn message(&mut self, key: usize, nonce: usize, aad: usize, text: usize) -> Message {
+        Message {
+            key: self.bytes(key),
+            nonce: self.bytes(nonce),
+            aad: self.bytes(aad),
+            text: self.bytes(text),
+            tag_len: self.pick(&TAG_LENGTHS),
+        }
+    }
+}

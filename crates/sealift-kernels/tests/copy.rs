@@ -1,0 +1,34 @@
+//! Copies against the plain one.
+
+mod common;
+
+use common::Random;
+use sealift_kernels::copy::copy;
+
+#[test]
+fn every_length_is_copied_and_nothing_beside_it_is_touched() {
+    let source = Random(20).bytes(4_300);
+    for len in 0..=4_200 {
+        for (to, from) in [(0, 0), (1, 0), (0, 1), (12, 0), (63, 64), (64, 63)] {
+            let mut destination = vec![0xee; len + 128];
+            copy(&mut destination[to..to + len], &source[from..from + len]);
+            let mut expected = vec![0xee; len + 128];
+            expected[to..to + len].copy_from_slice(&source[from..from + len]);
+            assert!(destination == expected, "{len} bytes to {to} from {from}");
+        }
+    }
+}
+
+#[test]
+fn a_large_copy_is_right() {
+    let source = Random(21).bytes(1 << 20);
+    let mut destination = vec![0; (1 << 20) - 5];
+    copy(&mut destination, &source[5..]);
+    assert!(destination == source[5..]);
+}
+
+#[test]
+#[should_panic(expected = "a copy of 3 bytes to 4 bytes")]
+fn lengths_that_differ_are_named() {
+    copy(&mut [0; 4], &[0; 3]);
+}

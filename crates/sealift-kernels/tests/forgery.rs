@@ -1,0 +1,166 @@
+//! What does not belong together does not open, and leaves nothing behind.
+
+mod common;
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU8, Ordering},
+    thread,
+};
+
+use common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed};
+use sealift_core::{Op, Slot, SlotTag, SlotText, Status};
+use sealift_kernels::{Path, process};
+
+#[test]
+fn no_flipped_bit_opens_and_the_output_is_zeros() {
+    let mut random = Random(10);
+    for path in Path::available() {
+        for text in [0, 1, 15, 16, 17, 31, 64, 65] {
+            let (key, nonce) = (random.pick(&KEY_LENGTHS), random.pick(&[12, 12, 13]));
+            let message = random.message(key, nonce, 20, text);
+            let sealed = message.seal(path, Place::Apart);
+            for_each_flip(&message.aad, |aad| {
+                refuses(path, &Message { aad, ..message.clone() }, &sealed);
+            });
+            for_each_flip(&message.nonce, |nonce| {
+                refuses(path, &Message { nonce, ..message.clone() }, &sealed);
+            });
+            for_each_flip(&sealed.text, |text| {
+                refuses(path, &message, &Sealed { text, ..sealed.clone() });
+            });
+            for_each_flip(&sealed.tag, |tag| {
+                refuses(path, &message, &Sealed { tag, ..sealed.clone() });
+            });
+        }
+    }
+}
+
+#[test]
+fn a_long_forged_message_leaves_only_zeros() {
+    let mut random = Random(11);
+    for path in Path::available() {
+        for text in [511, 512, 513, 2_047, 4_113] {
+            let message = random.message(32, 12, 5, text);
+            let mut sealed = message.seal(path, Place::Apart);
+            let (byte, bit) = (random.below(text), random.below(8));
+            sealed.text[byte] ^= 1 << bit;
+            refuses(path, &message, &sealed);
+        }
+    }
+}
+
+#[test]
+fn a_missing_tag_fails_and_the_output_is_zeros() {
+    for path in Path::available() {
+        let message = Random(12).message(16, 12, 0, 0);
+        let schedule = message.schedule(path);
+        let mut buffer = [7; 40];
+        for op in [Op::Open, Op::Verify] {
+            let text = SlotText::InPlace(&mut buffer);
+            let slot = Slot { op, nonce: &message.nonce, aad: &[], text, tag: SlotTag::Missing };
+            assert_eq!(process(path, &schedule, slot), Status::AuthFailed);
+            assert_eq!(buffer, [0; 40]);
+        }
+    }
+}
+
+#[test]
+fn parts_that_do_not_fit_are_not_processed() {
+    for path in Path::available() {
+        let message = Random(13).message(16, 12, 0, 0);
+        let schedule = message.schedule(path);
+        let (input, mut output, mut tag) = ([1; 20], [2; 19], [3; 16]);
+        let refused = |slot: Slot<'_>| {
+            assert_eq!(process(path, &schedule, slot), Status::NotProcessed);
+        };
+        let nonce = &message.nonce;
+        let text = SlotText::Apart { input: &input, output: &mut output };
+        refused(Slot { op: Op::Seal, nonce, aad: &[], text, tag: SlotTag::Write(&mut tag) });
+        let text = SlotText::Read(&input);
+        refused(Slot { op: Op::Seal, nonce, aad: &[], text, tag: SlotTag::Write(&mut tag) });
+        for len in [0, 1, 3, 5, 7, 9, 11] {
+            let text = SlotText::Read(&input);
+            refused(Slot {
+                op: Op::Verify,
+                nonce,
+                aad: &[],
+                text,
+                tag: SlotTag::Check(&tag[..len]),
+            });
+        }
+        for nonce in [&[][..], &[0; 129]] {
+            let text = SlotText::Read(&input);
+            refused(Slot { op: Op::Verify, nonce, aad: &[], text, tag: SlotTag::Check(&tag) });
+        }
+        assert_eq!((output, tag), ([2; 19], [3; 16]));
+    }
+}
+
+#[test]
+fn a_buffer_rewritten_during_an_open_opens_right_or_not_at_all() {
+    let mut random = Random(14);
+    for path in Path::available() {
+        for text in [24, 600] {
+            let message = Message { tag_len: 16, ..random.message(16, 12, 0, text) };
+            race(path, &message);
+        }
+    }
+}
+
+/// Opens a text while another thread flips a byte of it to and fro.
+fn race(path: Path, message: &Message) {
+    let sealed = message.seal(path, Place::Apart);
+    let schedule = message.schedule(path);
+    let shared: Vec<AtomicU8> = sealed.text.iter().copied().map(AtomicU8::new).collect();
+    let target = &shared[shared.len() - 3];
+    let stop = AtomicBool::new(false);
+    let mut counts = (0, 0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                target.fetch_xor(0x10, Ordering::Relaxed);
+            }
+        });
+        for _ in 0..if path == Path::Model { 500 } else { 20_000 } {
+            let mut output = vec![0xee; shared.len()];
+            let text = SlotText::Apart { input: as_bytes(&shared), output: &mut output };
+            let tag = SlotTag::Check(&sealed.tag);
+            let slot = Slot { op: Op::Open, nonce: &message.nonce, aad: &[], text, tag };
+            if process(path, &schedule, slot) == Status::Ok {
+                assert!(output == message.text, "{}: unverified plaintext", path.name());
+                counts.0 += 1;
+            } else {
+                assert!(output.iter().all(|byte| *byte == 0), "{}: not zeros", path.name());
+                counts.1 += 1;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    println!("{} {}: {} right, {} failed", path.name(), shared.len(), counts.0, counts.1);
+}
+
+/// The bytes as the kernels get foreign memory: a slice that changes under them.
+#[expect(unsafe_code, reason = "this is what is tested")]
+fn as_bytes(shared: &[AtomicU8]) -> &[u8] {
+    // SAFETY: readable for its length. That it changes meanwhile is what the kernels' single
+    // loads are for.
+    unsafe { std::slice::from_raw_parts(shared.as_ptr().cast(), shared.len()) }
+}
+
+/// Calls `try_it` with the bytes once for each bit, with that bit flipped.
+fn for_each_flip(bytes: &[u8], mut try_it: impl FnMut(Vec<u8>)) {
+    for bit in 0..8 * bytes.len() {
+        let mut flipped = bytes.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        try_it(flipped);
+    }
+}
+
+fn refuses(path: Path, message: &Message, sealed: &Sealed) {
+    let zeros = vec![0; sealed.text.len()];
+    for place in PLACES {
+        let opened = message.open(path, place, sealed);
+        assert!(opened == (Status::AuthFailed, zeros.clone()), "{} {place:?}", path.name());
+    }
+    assert_eq!(message.verify(path, sealed), Status::AuthFailed, "{}", path.name());
+}
