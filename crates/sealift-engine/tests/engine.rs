@@ -1,0 +1,255 @@
+//! The engine's promises, on a device that finishes when the test says so.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
+mod toy;
+
+use sealift_core::{
+    Batch, BatchError, Buffer, Column, DeviceError, Key, Op, Ops, Output, Place, Role, Status,
+    TagLength, Tags,
+};
+use sealift_engine::{
+    Engine, EngineError, NonceCheck, Options, Session, SubmitError, SubmitRefusal,
+};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use toy::Toy;
+
+const NOT_LONG: Option<Duration> = Some(Duration::from_millis(5));
+
+fn engine(slots: usize) -> (Engine, Arc<Toy>) {
+    let mut toy = None;
+    let engine = Engine::over::<EngineError>(|context| {
+        let device = Toy::new("toy", Role::Real, slots, context);
+        toy = Some(Arc::clone(&device));
+        Ok(vec![device as _])
+    });
+    (engine.unwrap(), toy.unwrap())
+}
+
+fn session(engine: &Engine) -> Session {
+    engine.session(Key::new(&[0x55; 16]).unwrap()).unwrap()
+}
+
+fn seal(session: &Session, texts: &[&'static [u8]]) -> Batch<'static> {
+    let nonces: Vec<u8> = (0..texts.len() * 12).map(|n| u8::try_from(n / 12).unwrap()).collect();
+    let texts = texts.iter().map(|text| Buffer::Shared((*text).into())).collect();
+    Batch::seal(
+        nonces.len() / 12,
+        session.id(),
+        Column::fixed(nonces, 12),
+        Column::Scattered(texts),
+    )
+}
+
+fn run(engine: &Engine, batch: &Batch<'_>, options: &Options) -> Result<usize, EngineError> {
+    let (mut out, mut tags) = (vec![0; 100 * batch.len], vec![0; 16 * batch.len]);
+    let mut status = vec![Status::Ok; batch.len];
+    let (text, tags) = (Place::fixed(&mut out, 100), Place::fixed(&mut tags, 16));
+    let output = Output { text, tags, status: &mut status };
+    engine.run(batch, output, options).map(|report| report.auth_failed)
+}
+
+#[test]
+fn a_batch_runs_on_the_calling_thread_and_leaves_a_record() {
+    let (engine, _) = engine(4);
+    let session = session(&engine);
+    let options = Options::default();
+    assert_eq!(run(&engine, &seal(&session, &[b"one", b"three"]), &options), Ok(0));
+    let tags = Column::fixed([0x55; 32].to_vec(), 16);
+    let open =
+        Batch { ops: Ops::All(Op::Open), tags: Tags::Apart(tags), ..seal(&session, &[b"a", b"b"]) };
+    assert_eq!(run(&engine, &open, &options), Ok(0));
+    let wrong = Batch { tags: Tags::Apart(Column::Same(vec![1; 16].into())), ..open };
+    assert_eq!(run(&engine, &wrong, &options), Ok(2));
+
+    let records = engine.records();
+    assert_eq!(records.iter().map(|record| record.text_bytes).collect::<Vec<_>>(), [8, 2, 2]);
+    assert!(records.iter().all(|record| record.timing.start_ns >= record.arrived_ns));
+    let counters = engine.counters(engine.device("toy").unwrap());
+    assert_eq!((counters.batches, counters.messages, counters.auth_failed), (3, 6, 2));
+}
+
+#[test]
+fn submitted_batches_come_back_with_their_results_in_any_order() {
+    let (engine, toy) = engine(4);
+    let session = session(&engine);
+    let first = engine.submit(seal(&session, &[b"first"]), &Options::default()).unwrap();
+    let second = engine.submit(seal(&session, &[b"second"]), &Options::default()).unwrap();
+    assert!(engine.poll().unwrap().is_none());
+    assert!(engine.wait(Some(first), NOT_LONG).unwrap().is_none(), "it is not finished");
+
+    assert!(toy.finish_one() && toy.finish_one());
+    let taken = engine.wait(Some(second), None).unwrap().unwrap();
+    let (output, report) = taken.outcome.unwrap();
+    assert_eq!(output.text_of(0), b"second".map(|byte| byte ^ 0x55));
+    assert_eq!((output.tag_of(0), output.status()), (&[0x55; 16][..], &[Status::Ok][..]));
+    assert_eq!(report.device, engine.device("toy").unwrap());
+    assert_eq!(engine.poll().unwrap().unwrap().ticket, first);
+    assert_eq!(engine.wait(None, None).unwrap().map(|taken| taken.ticket), None, "nothing is left");
+    let error = engine.wait(Some(first), None).unwrap_err();
+    assert_eq!(error, EngineError::UnknownTicket(first));
+}
+
+#[test]
+fn a_full_device_hands_the_batch_back_and_counts_nothing() {
+    let (engine, toy) = engine(2);
+    let session = session(&engine);
+    let submit = || engine.submit(seal(&session, &[b"text"]), &Options::default());
+    let tickets = [submit().unwrap(), submit().unwrap()];
+    let SubmitError { batch, reason } = submit().unwrap_err();
+    assert_eq!((batch.len, batch.text_of(0)), (1, &b"text"[..]));
+    assert_eq!(reason, SubmitRefusal::Full { device: "toy".into(), in_flight: 2, slots: 2 });
+    assert_eq!(session.sealed(), 2);
+
+    toy.finish_one();
+    let again = engine.submit(*batch, &Options::default()).unwrap();
+    toy.finish_one();
+    toy.finish_one();
+    for ticket in [again, tickets[0], tickets[1]] {
+        assert!(engine.wait(Some(ticket), None).unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_session_dropped_with_work_in_flight_is_wiped_when_the_work_is_done() {
+    let (engine, toy) = engine(4);
+    let session = session(&engine);
+    let id = session.id();
+    let ticket = engine.submit(seal(&session, &[b"text"]), &Options::default()).unwrap();
+    drop(session);
+    assert!(toy.retired().is_empty(), "the key is still needed");
+    toy.finish_one();
+    let taken = engine.wait(Some(ticket), None).unwrap().unwrap();
+    assert!(taken.outcome.is_ok());
+    assert_eq!(toy.retired(), [id]);
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_sealed() {
+    let (engine, toy) = engine(4);
+    let (own, other) = (session(&engine), session(&self::engine(1).0));
+    let options = Options::default();
+    let error = run(&engine, &seal(&other, &[b"text"]), &options).unwrap_err();
+    assert_eq!(error, EngineError::UnknownSession { message: 0, session: other.id() });
+    assert!(error.to_string().contains("dropped or belongs to another engine"));
+
+    let long: &'static [u8] = vec![0; 1_001].leak();
+    let error = run(&engine, &seal(&own, &[long]), &options).unwrap_err();
+    assert!(matches!(error, EngineError::Batch(BatchError::NoRoom { .. })), "{error}");
+    let submitted = engine.submit(seal(&own, &[long]), &options).unwrap_err();
+    assert!(submitted.to_string().contains("at most 1000 bytes and one has 1001"), "{submitted}");
+    let short_tags = Batch { tag_length: TagLength::new(4).unwrap(), ..seal(&own, &[b"text"]) };
+    let error = run(&engine, &short_tags, &options).unwrap_err().to_string();
+    assert!(error.contains("does not take tags of 4 bytes"), "{error}");
+
+    let same_nonce = Batch { nonce: Column::Same(vec![1; 12].into()), ..seal(&own, &[b"a", b"b"]) };
+    let checked = Options { nonces: NonceCheck::WithinBatch, ..options };
+    let error = run(&engine, &same_nonce, &checked).unwrap_err();
+    assert!(error.to_string().contains("messages 0 and 1"), "{error}");
+    assert_eq!(own.sealed(), 0);
+    assert!(!toy.finish_one());
+    assert!(engine.device("tor").unwrap_err().to_string().contains("there are toy"));
+}
+
+#[test]
+fn a_session_stops_at_its_limit() {
+    let (engine, _) = engine(4);
+    let session = engine.session_with_limit(Key::Aes128([1; 16]), 2).unwrap();
+    assert!(run(&engine, &seal(&session, &[b"a", b"b"]), &Options::default()).is_ok());
+    let error = run(&engine, &seal(&session, &[b"c"]), &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("sealed 2 messages"), "{error}");
+    assert!(engine.session_with_limit(Key::Aes128([1; 16]), (1 << 32) + 1).is_err());
+}
+
+#[test]
+fn nonces_follow_each_other_and_differ_between_sessions() {
+    let (engine, _) = engine(1);
+    let (one, other) = (session(&engine), session(&engine));
+    let number = |session: &Session| {
+        let bytes = *session.next_nonce().unwrap().as_bytes();
+        bytes.iter().fold(0u128, |number, byte| number << 8 | u128::from(*byte))
+    };
+    let first = number(&one);
+    for next in 1..100 {
+        assert_eq!(number(&one), (first + next) % (1 << 96));
+    }
+    assert_ne!(number(&other), number(&one));
+}
+
+#[test]
+fn a_device_that_fails_a_job_is_a_result_and_the_next_job_works() {
+    let (engine, toy) = engine(4);
+    let session = session(&engine);
+    let broken = engine.submit(seal(&session, &[b"break"]), &Options::default()).unwrap();
+    let fine = engine.submit(seal(&session, &[b"fine"]), &Options::default()).unwrap();
+    assert!(toy.finish_one() && toy.finish_one());
+    let outcome = engine.wait(Some(broken), None).unwrap().unwrap().outcome;
+    assert!(matches!(outcome, Err(DeviceError::Failed { .. })));
+    assert!(engine.wait(Some(fine), None).unwrap().unwrap().outcome.is_ok());
+    assert_eq!(engine.counters(engine.device("toy").unwrap()).failed, 1);
+}
+
+#[test]
+fn threads_that_wait_for_different_batches_all_get_theirs() {
+    let (engine, toy) = engine(64);
+    let session = session(&engine);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            let ticket = engine.submit(seal(&session, &[b"text"]), &Options::default()).unwrap();
+            let engine = engine.clone();
+            scope.spawn(move || {
+                let taken = engine.wait(Some(ticket), Some(Duration::from_secs(30))).unwrap();
+                assert_eq!(taken.unwrap().ticket, ticket);
+            });
+        }
+        thread::sleep(Duration::from_millis(20));
+        while toy.finish_one() {}
+    });
+    assert_eq!(engine.in_flight(), 0);
+}
+
+#[test]
+fn the_event_descriptor_tells_epoll_of_finished_batches() {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let (engine, toy) = engine(4);
+    let session = session(&engine);
+    let readable = || {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let descriptor = engine.event_fd().unwrap();
+        poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&now)).unwrap() == 1
+    };
+    assert!(readable(), "a first look is never missed");
+    assert!(engine.poll().unwrap().is_none());
+    assert!(!readable());
+    let [first, second] =
+        [(); 2].map(|()| engine.submit(seal(&session, &[b"x"]), &Options::default()).unwrap());
+    assert!(!readable());
+    assert!(toy.finish_one() && toy.finish_one());
+    assert!(readable());
+    assert!(engine.wait(Some(second), None).unwrap().is_some());
+    assert!(readable(), "the first is still there");
+    assert_eq!(engine.poll().unwrap().map(|taken| taken.ticket), Some(first));
+    assert!(!readable());
+}
+
+#[test]
+fn only_real_devices_are_chosen_unless_named() {
+    let engine = Engine::over::<EngineError>(|context| {
+        Ok(vec![
+            Toy::new("oracle", Role::Oracle, 1, context) as _,
+            Toy::new("real", Role::Real, 1, context) as _,
+        ])
+    })
+    .unwrap();
+    let session = session(&engine);
+    let batch = seal(&session, &[b"text"]);
+    run(&engine, &batch, &Options::default()).unwrap();
+    let on = Some(engine.device("oracle").unwrap());
+    run(&engine, &batch, &Options { on, ..Options::default() }).unwrap();
+    let devices: Vec<_> = engine.records().iter().map(|record| record.device.0).collect();
+    assert_eq!(devices, [1, 0]);
+    let none = Engine::over::<EngineError>(|_| Ok(vec![]));
+    assert!(matches!(none, Err(EngineError::NoDevice { .. })));
+}

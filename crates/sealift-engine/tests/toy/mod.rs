@@ -1,0 +1,113 @@
+//! A device for the tests: it "seals" by xor, finishes a job when it is told to, and counts.
+
+use sealift_core::{
+    Algorithm, Capabilities, Completion, Context, Device, DeviceError, Job, NonceLengths, Origin,
+    Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status, Submission, TagLength, Timing,
+    Work,
+};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+#[derive(Debug)]
+pub(crate) struct Toy {
+    capabilities: Capabilities,
+    context: Context,
+    queue: Mutex<VecDeque<Box<Job>>>,
+    done: Mutex<Vec<Completion>>,
+    retired: Mutex<Vec<SessionId>>,
+}
+
+impl Toy {
+    pub(crate) fn new(name: &str, role: Role, slots: usize, context: &Context) -> Arc<Self> {
+        let capabilities = Capabilities {
+            name: name.into(),
+            driver: "toy",
+            role,
+            origin: Origin::Measured,
+            detail: "xor".into(),
+            algorithms: vec![Algorithm::AesGcm],
+            runs_on_calling_thread: true,
+            in_place: false,
+            workers: 1,
+            slots,
+            messages_max: 100,
+            text_bytes_max: 1_000,
+            nonce_lengths: NonceLengths::of(&[12]),
+            tag_lengths: vec![TagLength::FULL],
+        };
+        let (queue, done, retired) = Default::default();
+        Arc::new(Self { capabilities, context: context.clone(), queue, done, retired })
+    }
+
+    /// Works the oldest queued job; false when there is none.
+    pub(crate) fn finish_one(&self) -> bool {
+        let Some(mut job) = self.queue.lock().unwrap().pop_front() else { return false };
+        let outcome = Work::new(&job.batch, job.output.as_output(), &*job.keys)
+            .map_err(|error| self.failed(&error.to_string()))
+            .and_then(|mut work| self.run(&mut work));
+        let Job { ticket, attempt, output, keys, .. } = *job;
+        drop(keys);
+        let outcome = outcome.map(|timing| (output, timing));
+        self.done.lock().unwrap().push(Completion { ticket, attempt, outcome });
+        self.context.notify.ring();
+        true
+    }
+
+    pub(crate) fn retired(&self) -> Vec<SessionId> {
+        self.retired.lock().unwrap().clone()
+    }
+
+    fn failed(&self, reason: &str) -> DeviceError {
+        let device = self.capabilities.name.clone();
+        DeviceError::Failed { device, reason: reason.into() }
+    }
+}
+
+impl Device for Toy {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
+        let start_ns = self.context.clock.now_ns();
+        for message in 0..work.len() {
+            let session = work.batch().session_of(message).unwrap();
+            let mask = work.key(session, "toy")?.as_bytes()[0];
+            let slot = work.slot(message);
+            if let SlotText::Apart { input, output } = slot.text {
+                output.iter_mut().zip(input).for_each(|(out, byte)| *out = byte ^ mask);
+            }
+            let status = match slot.tag {
+                SlotTag::Write(tag) => {
+                    tag.fill(mask);
+                    Status::Ok
+                }
+                SlotTag::Check(tag) if tag.iter().all(|&byte| byte == mask) => Status::Ok,
+                SlotTag::Check(_) | SlotTag::Missing => Status::AuthFailed,
+            };
+            work.set_status(message, status);
+            if work.batch().text_of(message) == b"break" {
+                return Err(self.failed("it was told to break"));
+            }
+        }
+        Ok(Timing::in_memory(start_ns, self.context.clock.now_ns()))
+    }
+
+    fn submit(&self, job: Box<Job>) -> Submission {
+        let mut queue = self.queue.lock().unwrap();
+        let (in_flight, slots) = (queue.len(), self.capabilities.slots);
+        if in_flight >= slots {
+            return Err(Refused { job, refusal: Refusal::Full { in_flight, slots } });
+        }
+        queue.push_back(job);
+        Ok(())
+    }
+
+    fn poll(&self, done: &mut Vec<Completion>) {
+        done.append(&mut self.done.lock().unwrap());
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.retired.lock().unwrap().push(session);
+    }
+}

@@ -1,0 +1,94 @@
+//! Bulk authenticated encryption on whichever processor of a machine wins.
+//!
+//! One message:
+//!
+//! ```
+//! let engine = sealift::Engine::detect()?;
+//! let session = engine.session(sealift::Key::new(&[7; 16])?)?;
+//! let nonce = session.next_nonce()?;
+//! let mut sealed = [0; 5 + 16];
+//! session.seal(nonce.as_bytes(), b"header", b"hello", &mut sealed)?;
+//!
+//! let mut text = [0; 5];
+//! let status = session.open(nonce.as_bytes(), b"header", &sealed, &mut text)?;
+//! assert_eq!((status, &text), (sealift::Status::Ok, b"hello"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A thousand messages in one call, under a thousand keys if need be:
+//!
+//! ```
+//! use sealift::{Batch, Column, Options, Output, Place, Status};
+//!
+//! let engine = sealift::Engine::detect()?;
+//! let session = engine.session(sealift::Key::new(&[7; 32])?)?;
+//! let (nonces, texts) = ((0..12_000u32).map(|i| (i / 12) as u8 ^ i as u8).collect::<Vec<_>>(), vec![1; 128 * 1_000]);
+//! let batch = Batch::seal(1_000, session.id(), Column::fixed(&nonces, 12), Column::fixed(&texts, 128));
+//!
+//! let (mut sealed, mut tags) = (vec![0; 128 * 1_000], vec![0; 16 * 1_000]);
+//! let mut status = vec![Status::NotProcessed; 1_000];
+//! let output = Output {
+//!     text: Place::fixed(&mut sealed, 128),
+//!     tags: Place::fixed(&mut tags, 16),
+//!     status: &mut status,
+//! };
+//! let report = engine.run(&batch, output, &Options::default())?;
+//! assert_eq!(report.auth_failed, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use sealift_core::*;
+pub use sealift_drivers::{DRIVERS, driver};
+pub use sealift_engine::{
+    Completed, Counters, DeviceId, EngineError, NonceCheck, Options, Record, Report, SEALS_MAX,
+    Session, SubmitError, SubmitRefusal,
+};
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Sessions, batches and this machine's devices behind one handle. Clones are the same engine.
+#[derive(Clone, Debug)]
+pub struct Engine(sealift_engine::Engine);
+
+impl Engine {
+    /// Opens every device that is present.
+    ///
+    /// Batches go to the first real one that takes them; the others work when they are named.
+    ///
+    /// # Errors
+    /// Nothing could be opened.
+    pub fn detect() -> Result<Self, EngineError> {
+        let present = |driver: &&&dyn Driver| matches!(driver.probe(), Probe::Present { .. });
+        let names: Vec<_> = DRIVERS.iter().filter(present).map(|driver| driver.name()).collect();
+        Self::with(&names)
+    }
+
+    /// Opens the named devices, in order of preference: `["cpu:isa=vaes256", "library"]`.
+    ///
+    /// # Errors
+    /// A name that is no device, and a device that is absent.
+    pub fn with(specs: &[&str]) -> Result<Self, EngineError> {
+        let specs = specs.iter().map(|spec| read(spec)).collect::<Result<Vec<_>, _>>()?;
+        sealift_engine::Engine::over(|context| {
+            let open = |spec: &Spec| -> Result<Arc<dyn Device>, EngineError> {
+                Ok(driver(spec.driver())?.open(spec, context)?)
+            };
+            specs.iter().map(open).collect()
+        })
+        .map(Self)
+    }
+}
+
+impl Deref for Engine {
+    type Target = sealift_engine::Engine;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+fn read(spec: &str) -> Result<Spec, OpenError> {
+    let wrong = |error: SpecError| OpenError::Setting { device: spec.into(), reason: error.to_string() };
+    spec.parse().map_err(wrong)
+}
