@@ -1,4 +1,5 @@
 //! Ranges of checked batches under one key, many keys and raw keys.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 mod common;
 

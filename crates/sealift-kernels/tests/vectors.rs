@@ -1,4 +1,5 @@
 //! Published test cases, on every path.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 mod common;
 
