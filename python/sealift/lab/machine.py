@@ -1,0 +1,182 @@
+"""What the machine is: every item is a value, or the reason why there is none."""
+
+import importlib.metadata
+import math
+import os
+import platform
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+Value = str | int | float | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A value, or the reason why it can't be had; exactly one of the two.
+
+    Attributes:
+        value: In the unit that the name of the fact ends in; None when unknown.
+        reason: Why it is unknown; None when it is known.
+    """
+
+    value: Value | None
+    reason: str | None
+
+    def __post_init__(self) -> None:
+        """Refuses a fact with both or neither."""
+        if (self.value is None) == (self.reason is None):
+            raise ValueError(f"a fact needs a value or a reason, not {self.value}, {self.reason}")
+
+    def __str__(self) -> str:
+        """The value, or the reason in brackets."""
+        return f"({self.reason})" if self.value is None else str(self.value)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine and what runs on it. No name, no address: results are passed around.
+
+    Attributes:
+        cpu_model: As the processor names itself.
+        cpu_flags: Instruction-set flags that matter to this work, of those the kernel lists.
+        cores_affinity: Logical cores that this process may run on.
+        cores_quota: Cores' worth of time that the cgroup allows.
+        kernel: Name and release.
+        libc: Name and version.
+        python: Implementation and version.
+        versions: Packages with their versions.
+        load_1min: Mean number of runnable tasks over the last minute.
+        steal_s: Time the hypervisor took from all cores since boot, in seconds.
+    """
+
+    cpu_model: Fact
+    cpu_flags: Fact
+    cores_affinity: Fact
+    cores_quota: Fact
+    kernel: Fact
+    libc: Fact
+    python: Fact
+    versions: Fact
+    load_1min: Fact
+    steal_s: Fact
+
+    @property
+    def usable_cores(self) -> int:
+        """How many threads can run at once: the affinity mask, cut by the quota; at least 1."""
+        allowed = [
+            math.floor(fact.value)
+            for fact in (self.cores_affinity, self.cores_quota)
+            if isinstance(fact.value, int | float)
+        ]
+        return max(1, min(allowed, default=1))
+
+    def as_dict(self) -> dict[str, dict[str, Value | None]]:
+        """For JSON: each fact as `{"value": ..., "reason": ...}`."""
+        return asdict(self)
+
+
+def describe(root: Path = Path("/")) -> Machine:
+    """Looks at this machine; reads a few files of /proc and /sys, changes nothing.
+
+    Args:
+        root: Where proc and sys are found; tests give a folder of their own.
+    """
+    proc = root / "proc"
+    return Machine(
+        cpu_model=_fact(lambda: _cpuinfo(proc, "model name")),
+        cpu_flags=_fact(lambda: _flags(_cpuinfo(proc, "flags"))),
+        cores_affinity=_fact(lambda: len(os.sched_getaffinity(0))),
+        cores_quota=_fact(lambda: _quota(root)),
+        kernel=Fact(f"{platform.system()} {platform.release()}", None),
+        libc=_fact(_libc),
+        python=Fact(f"{platform.python_implementation()} {platform.python_version()}", None),
+        versions=_versions(("sealift", "cryptography")),
+        load_1min=_fact(lambda: float(_read(proc / "loadavg").split()[0])),
+        steal_s=_fact(lambda: _steal_s(_read(proc / "stat"))),
+    )
+
+
+class _UnknownError(Exception):
+    """Carries the reason."""
+
+
+def _fact(look: Callable[[], Value]) -> Fact:
+    try:
+        return Fact(look(), None)
+    except _UnknownError as unknown:
+        return Fact(None, str(unknown))
+    except OSError as error:
+        return Fact(None, f"{error.filename}: {error.strerror}")
+    except (AttributeError, IndexError, ValueError) as error:
+        return Fact(None, f"not in the form expected: {error}")
+
+
+def _cpuinfo(proc: Path, name: str) -> str:
+    for line in _read(proc / "cpuinfo").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name and value.strip():
+            return value.strip()
+    raise _UnknownError(f"no {name!r} in {proc / 'cpuinfo'}")
+
+
+def _flags(line: str) -> tuple[str, ...]:
+    present = set(line.split())
+    return tuple(flag for flag in CPU_FLAGS if flag in present)
+
+
+def _quota(root: Path) -> float:
+    """The tightest limit on the way from this process's cgroup up to the root (cgroup v2)."""
+    lines = _read(root / "proc/self/cgroup").splitlines()
+    own = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
+    if own is None:
+        raise _UnknownError("no cgroup v2 hierarchy, so no quota is read")
+    mount = root / "sys/fs/cgroup"
+    group = mount / own.lstrip("/")
+    limits = [_limit(folder) for folder in (group, *group.parents) if folder.is_relative_to(mount)]
+    known = [limit for limit in limits if limit is not None]
+    if not known:
+        raise _UnknownError("no cgroup on the way up sets cpu.max, so there is no quota")
+    return min(known)
+
+
+def _limit(folder: Path) -> float | None:
+    try:
+        quota, period = _read(folder / "cpu.max").split()
+    except FileNotFoundError:
+        return None
+    return None if quota == "max" else int(quota) / int(period)
+
+
+def _libc() -> str:
+    name, version = platform.libc_ver()
+    if not name:
+        raise _UnknownError("the Python executable doesn't name its C library")
+    return f"{name} {version}"
+
+
+def _versions(packages: Iterable[str]) -> Fact:
+    found = []
+    for package in packages:
+        try:
+            found.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{package} not installed")
+    return Fact(tuple(found), None)
+
+
+def _steal_s(stat: str) -> float:
+    fields = stat.splitlines()[0].split()
+    if fields[0] != "cpu" or len(fields) < 9:
+        raise _UnknownError("the first line of /proc/stat has no steal column")
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+CPU_FLAGS = (
+    "sse2", "ssse3", "sse4_1", "aes", "pclmulqdq", "avx", "avx2", "vaes", "vpclmulqdq",
+    "gfni", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "fsrm", "hypervisor",
+)  # fmt: skip

@@ -1,0 +1,154 @@
+"""Numbers as people read them: fixed units, four significant digits, never NaN or 0.000."""
+
+import math
+from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import islice
+
+
+def format_measure(value: float) -> str:
+    """Formats a measured figure with four significant digits and grouped thousands.
+
+    The unit is never scaled: it stands in the column header, so that a column can be compared
+    by eye. 0.000412345 gives `0.0004123`, 1234567 gives `1,235,000`, an exact zero gives `0`.
+
+    Args:
+        value: In the unit of its column; finite and not negative.
+
+    Raises:
+        ValueError: If `value` is NaN, infinite or negative: no measurement gives that.
+    """
+    return f"{_rounded(value):,f}"
+
+
+def plain_measure(value: float) -> str:
+    """Formats a figure as `format_measure` does, without grouping, for CSV files."""
+    return f"{_rounded(value):f}"
+
+
+def format_size(size_bytes: float) -> str:
+    """Formats a size in bytes: `16`, `1,024`; a mean size keeps its fraction: `28.25`."""
+    if size_bytes == int(_checked(size_bytes)):
+        return f"{int(size_bytes):,}"
+    return format_measure(size_bytes)
+
+
+def format_share(share: float) -> str:
+    """Formats a share of one as per cent with one decimal: 0.987 gives `98.7 %`.
+
+    Raises:
+        ValueError: If `share` is not between 0 and 1.
+    """
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(f"a share lies between 0 and 1, not at {share}")
+    return f"{share * 100:.1f} %"
+
+
+def messages_per_s(ns_per_message: float) -> float:
+    """Turns a time for one message into a rate."""
+    return NS_PER_S / _positive(ns_per_message)
+
+
+def payload_gb_per_s(ns_per_message: float, payload_bytes: float) -> float:
+    """Turns a time for one message into payload GB/s, with 1 GB = 10**9 bytes.
+
+    Args:
+        ns_per_message: Wall-clock nanoseconds for one message.
+        payload_bytes: Text bytes of one message; aad, nonces and tags don't count.
+    """
+    return payload_bytes / _positive(ns_per_message)
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Reads a list of sizes in bytes, in the order given, each once.
+
+    Parts are separated by commas. A part is a number (`16`, `1_024`) or a range
+    `first:last:*factor` or `first:last:+step`, whose last size is included when it is met:
+    `16:128:*2` is 16, 32, 64, 128.
+
+    Raises:
+        ValueError: Naming the part that can't be read, and what would be right.
+    """
+    sizes: dict[int, None] = {}
+    for part in text.split(","):
+        sizes.update(dict.fromkeys(_part_sizes(part.strip())))
+        if len(sizes) > MAX_SIZES:
+            raise ValueError(f"part {part!r} brings the list over {MAX_SIZES:,} sizes")
+    return tuple(sizes)
+
+
+def _part_sizes(part: str) -> list[int]:
+    if not part:
+        raise ValueError("an empty part in the list of sizes; write numbers, as in 16,64,1024")
+    if ":" not in part:
+        return [_size(part, part)]
+    fields = part.split(":")
+    if len(fields) != 3 or fields[2][:1] not in ("*", "+"):
+        raise ValueError(
+            f"part {part!r} is not a range; write first:last:*factor (16:1024:*2) "
+            "or first:last:+step (16:64:+16)"
+        )
+    first, last, move = _size(fields[0], part), _size(fields[1], part), _size(fields[2][1:], part)
+    if last < first:
+        raise ValueError(f"part {part!r} ends at {last:,}, below its first size {first:,}")
+    return _scaled(first, last, move, part) if fields[2][0] == "*" else _stepped(first, last, move)
+
+
+def _scaled(first: int, last: int, factor: int, part: str) -> list[int]:
+    if factor < 2:
+        raise ValueError(f"part {part!r} multiplies by {factor}; a factor is 2 or more")
+    sizes = []
+    while first <= last:
+        sizes.append(first)
+        first *= factor
+    return sizes
+
+
+def _stepped(first: int, last: int, step: int) -> list[int]:
+    # One more than a list may hold is enough for the caller to refuse it.
+    return list(islice(range(first, last + 1, step), MAX_SIZES + 1))
+
+
+def _size(text: str, part: str) -> int:
+    if not (text.isascii() and text.replace("_", "").isdigit()):
+        raise ValueError(f"part {part!r}: {text!r} is not a size in bytes, such as 16 or 1_024")
+    if len(text) > 1 and text.startswith("0"):
+        raise ValueError(
+            f"part {part!r} begins with a zero; commas separate sizes, so write 1024 or 1_024"
+        )
+    size = int(text.replace("_", ""))
+    if not 1 <= size <= MAX_TEXT_BYTES:
+        raise ValueError(f"part {part!r}: {size:,} is outside 1..{MAX_TEXT_BYTES:,} bytes")
+    return size
+
+
+def _rounded(value: float) -> Decimal:
+    exact = Decimal(_checked(value))
+    if not exact:
+        return Decimal(0)
+    digit = exact.adjusted() - (SIGNIFICANT_DIGITS - 1)
+    rounded = exact.quantize(Decimal(1).scaleb(digit), rounding=ROUND_HALF_EVEN)
+    if digit > 0:
+        return rounded.quantize(Decimal(1))
+    # Rounding up to the next power of ten adds a digit: 9.9996 would become 10.000.
+    if rounded.adjusted() > exact.adjusted() and digit < 0:
+        rounded = rounded.quantize(Decimal(1).scaleb(digit + 1))
+    return rounded
+
+
+def _checked(value: float) -> float:
+    if not math.isfinite(value) or value < 0:
+        raise ValueError(f"{value} is no measured figure: it must be finite and not negative")
+    return value
+
+
+def _positive(ns_per_message: float) -> float:
+    if not math.isfinite(ns_per_message) or ns_per_message <= 0:
+        raise ValueError(f"{ns_per_message} ns a message: a time must be finite and above 0")
+    return ns_per_message
+
+
+NS_PER_S = 1_000_000_000
+SIGNIFICANT_DIGITS = 4
+MAX_SIZES = 1_000
+# The longest text of one GCM message: 2**39 - 256 bits (SP 800-38D).
+MAX_TEXT_BYTES = 2**36 - 32
