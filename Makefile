@@ -1,0 +1,135 @@
+# `make` lists what can be done here. Every target may be called first and again: it builds what it needs, once.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+BIN := .venv/bin
+RUNNING := .venv/installed-for-running
+TESTING := .venv/installed-for-testing
+EXTENSION := python/sealift/_sealift.abi3.so
+RUST_SOURCES := $(shell find crates -name tests -prune -o -type f -print)
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
+export PYTHON
+
+##@ Use
+
+.PHONY: run
+run: $(EXTENSION) ## Build, measure for at most a minute, and say where bulk encryption should run
+	@$(BIN)/sealift bench --quick
+
+.PHONY: bench
+bench: $(EXTENSION) ## Measure the whole grid: every size, key regime and device (takes long)
+	@$(BIN)/sealift bench
+
+.PHONY: wheel
+wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
+	@echo "Building the wheel"
+	@rm -f dist/*.whl
+	@$(BIN)/maturin build --release --locked --quiet --out dist
+	@PYTHON=$(PYTHON) tools/try-wheel dist/*.whl
+
+##@ Test
+
+.PHONY: test
+test: test-rust test-python ## Run every test, Rust and Python
+
+.PHONY: test-rust
+test-rust: | tools ## Run the Rust tests, those in doc comments too
+	@echo "Testing the crates"
+	@cargo test --workspace
+
+.PHONY: test-python
+test-python: $(EXTENSION) $(TESTING) ## Run the Python tests
+	@echo "Testing the Python package"
+	@$(BIN)/python -m pytest
+
+.PHONY: portable
+portable: | tools ## Run the Rust tests as on a processor that has no kernels here
+	@echo "Testing the crates without the kernels for this processor"
+	@RUSTFLAGS="--cfg sealift_portable" CARGO_TARGET_DIR=$(TARGET)/portable \
+		cargo test --workspace --exclude sealift-py --tests
+
+.PHONY: asan
+asan: | tools ## Run the tests of kernels and drivers under the address sanitizer
+	@echo "Testing kernels and drivers under the address sanitizer"
+	@RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=$(TARGET)/asan \
+		cargo test --target x86_64-unknown-linux-gnu -p sealift-kernels -p sealift-drivers --tests
+
+##@ Check
+
+.PHONY: lint
+lint: lint-rust lint-python tidy ## Run every check that needs no test
+
+.PHONY: lint-rust
+lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
+	@echo "Checking the crates"
+	@cargo metadata --locked --format-version 1 >/dev/null
+	@cargo fmt --all --check
+	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+
+.PHONY: lint-python
+lint-python: $(EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, import layers, stubs
+	@echo "Checking the Python code"
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy --no-error-summary
+	@PYTHONPATH=python $(BIN)/lint-imports
+	@$(BIN)/python -m mypy.stubtest --concise sealift._sealift
+
+.PHONY: tidy
+tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe stands, links
+	@echo "Checking the house rules"
+	@$(PYTHON) tools/tidy.py
+
+.PHONY: format
+format: $(TESTING) ## Format Rust and Python in place
+	@cargo fmt --all
+	@$(BIN)/ruff check --quiet --fix-only
+	@$(BIN)/ruff format --quiet
+
+.PHONY: ci
+ci: ## Do what the continuous integration does
+	@.ci/run
+
+##@ Keep
+
+.PHONY: lock
+lock: $(RUNNING) ## Renew Cargo.lock and both requirements locks to the newest versions allowed
+	@tools/lock
+
+.PHONY: clean
+clean: ## Remove everything that was built or installed here
+	@rm -rf $(TARGET) .venv dist $(EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+.PHONY: help
+help: ## Print this list
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+# What the targets above stand on.
+
+.PHONY: tools
+tools:
+	@tools/check-tools
+
+$(RUNNING): requirements.lock | tools
+	@echo "Installing into .venv what running needs"
+	@$(PYTHON) -m venv .venv
+	@$(PIP_INSTALL) -r requirements.lock
+	@touch $@
+
+$(TESTING): requirements-dev.lock $(RUNNING)
+	@echo "Installing into .venv what testing needs"
+	@$(PIP_INSTALL) -r requirements-dev.lock
+	@touch $@
+
+$(EXTENSION): $(RUNNING) $(RUST_SOURCES) Cargo.toml Cargo.lock pyproject.toml
+	@echo "Building the extension with cargo (minutes when cold, seconds later)"
+	@$(BIN)/maturin develop --release --locked --quiet
+	@touch $@

@@ -1,0 +1,223 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tidy
+
+Tree = Callable[[dict[str, str]], list[str]]
+
+
+@pytest.fixture
+def complaints(tmp_path: Path) -> Tree:
+    """Writes the given files into a folder and says what tidy prints about it."""
+
+    def check(files: dict[str, str]) -> list[str]:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return [str(breach) for breach in sorted(tidy.breaches(tmp_path))]
+
+    return check
+
+
+def test_a_tree_that_keeps_every_rule_gets_no_complaint(complaints: Tree) -> None:
+    assert complaints(TIDY_TREE) == []
+
+
+@pytest.mark.parametrize(
+    ("added", "expected"),
+    [
+        pytest.param(
+            {"crates/sealift-core/src/orphan.rs": "pub fn f() {}\n"},
+            "crates/sealift-core/src/orphan.rs:1: no `mod`",
+            id="a_rust_file_without_mod_is_dead",
+        ),
+        pytest.param(
+            {"crates/sealift-core/tests/support/orphan.rs": "// mod of nobody\n"},
+            "crates/sealift-core/tests/support/orphan.rs:1: no `mod`",
+            id="a_test_helper_without_mod_is_dead",
+        ),
+        pytest.param(
+            {
+                "crates/sealift-core/src/old.rs": "",
+                "crates/sealift-core/src/key.rs": "// mod old;\n",
+            },
+            "crates/sealift-core/src/old.rs:1: no `mod`",
+            id="a_mod_in_a_comment_reaches_nothing",
+        ),
+        pytest.param(
+            {"python/sealift/orphan.py": "X = 1\n"},
+            "python/sealift/orphan.py:1: nothing imports",
+            id="a_python_file_without_import_is_dead",
+        ),
+        pytest.param(
+            {"tests/vectors/lost.rsp": "Key = 00\n"},
+            "tests/vectors/lost.rsp:1: no code names",
+            id="a_vector_file_nobody_names_is_dead",
+        ),
+        pytest.param(
+            {"python/sealift/data/lost.csv": "a,b\n"},
+            "python/sealift/data/lost.csv:1: no code names",
+            id="a_data_file_nobody_names_is_dead",
+        ),
+        pytest.param(
+            {"crates/sealift-core/src/key.rs": "\nfn f() { unsafe { g() } }\n"},
+            "crates/sealift-core/src/key.rs:2: `unsafe` here",
+            id="unsafe_in_core_is_refused",
+        ),
+        pytest.param(
+            {"crates/sealift-drivers/src/null.rs": "use crate::cpu::X;\nimpl Driver for Null {}\n"},
+            "crates/sealift-drivers/src/null.rs:1: driver null uses driver cpu",
+            id="a_driver_that_imports_another_is_refused",
+        ),
+        pytest.param(
+            {"crates/sealift-drivers/src/cpu/pool.rs": "use crate::{util::Y,\nnull::{A, B}};\n"},
+            "crates/sealift-drivers/src/cpu/pool.rs:1: driver cpu uses driver null",
+            id="a_driver_import_inside_braces_is_seen",
+        ),
+        pytest.param(
+            {"crates/sealift-drivers/src/cpu/pool.rs": "fn f() { super::super::null::g() }\n"},
+            "crates/sealift-drivers/src/cpu/pool.rs:1: driver cpu uses driver null",
+            id="a_driver_import_through_super_is_seen",
+        ),
+        pytest.param(
+            {
+                "crates/sealift-drivers/src/lib.rs": "pub mod cpu;\npub mod null;\nmod util;\n"
+                "pub static DRIVERS: &[&dyn Driver] = &[\n    &cpu::Cpu,\n];\n"
+            },
+            "crates/sealift-drivers/src/null.rs:1: driver null isn't in DRIVERS",
+            id="a_driver_missing_from_the_list_is_named",
+        ),
+        pytest.param(
+            {"crates/sealift-drivers/src/null.rs": "pub struct Null;\n"},
+            "crates/sealift-drivers/src/lib.rs:6: DRIVERS lists null",
+            id="a_listed_driver_without_code_is_named",
+        ),
+        pytest.param(
+            {
+                "crates/sealift-engine/Cargo.toml": '[package]\nname = "sealift-engine"\n'
+                "[dependencies]\nsealift-core.workspace = true\nsealift-drivers.workspace = true\n",
+                "crates/sealift-engine/src/lib.rs": "",
+            },
+            "crates/sealift-engine/Cargo.toml:5: sealift-engine depends on sealift-drivers; "
+            "it may depend on sealift-core",
+            id="an_engine_that_names_drivers_is_refused",
+        ),
+        pytest.param(
+            {
+                "crates/sealift-core/Cargo.toml": '[package]\nname = "sealift-core"\n'
+                "[target.'cfg(unix)'.dependencies]\nsealift-kernels.workspace = true\n"
+            },
+            "crates/sealift-core/Cargo.toml:4: sealift-core depends on sealift-kernels; "
+            "it may depend on no crate",
+            id="a_dependency_for_one_target_counts",
+        ),
+        pytest.param(
+            {"crates/stranger/Cargo.toml": '[package]\nname = "stranger"\n'},
+            "crates/stranger/Cargo.toml:1: stranger has no layer",
+            id="a_crate_without_a_layer_is_named",
+        ),
+        pytest.param(
+            {"crates/sealift-core/src/key.rs": "//\n" * 601},
+            "crates/sealift-core/src/key.rs:601: 601 lines, and 600 are the most",
+            id="an_overlong_file_is_refused",
+        ),
+        pytest.param(
+            {"Makefile": "all:\n\t# TO" + "DO later\n"},
+            "Makefile:2: a note about work undone",
+            id="a_note_about_work_undone_is_refused",
+        ),
+        pytest.param(
+            {"crates/sealift-core/src/key.rs": "fn f() { tod" + "o!() }\n"},
+            "crates/sealift-core/src/key.rs:1: a macro for code that isn't there",
+            id="a_macro_for_missing_code_is_refused",
+        ),
+        pytest.param(
+            {"guide.md": "Run /ho" + "me/me/tool\n"},
+            "guide.md:1: a path of somebody's machine",
+            id="a_path_of_somebodys_machine_is_refused",
+        ),
+        pytest.param(
+            {"guide.md": "See\n[this](docs/none.md#part).\n"},
+            "guide.md:2: the link docs/none.md leads nowhere",
+            id="a_broken_link_is_named",
+        ),
+        pytest.param(
+            {"guide.md": "[this]\n\n[this]: none.md\n"},
+            "guide.md:3: the link none.md leads nowhere",
+            id="a_broken_reference_link_is_named",
+        ),
+    ],
+)
+def test_one_breach_gets_one_line(complaints: Tree, added: dict[str, str], expected: str) -> None:
+    found = complaints(TIDY_TREE | added)
+    assert len(found) == 1, found
+    assert found[0].startswith(expected)
+
+
+def test_what_gitignore_names_is_not_looked_at(complaints: Tree) -> None:
+    ignored = {"target/debug/x.rs": "unsafe", "deep/__pycache__/x.py": "", "lib.so": "TO" + "DO"}
+    assert complaints(TIDY_TREE | ignored) == []
+
+
+def test_a_gitignore_tidy_cannot_read_is_refused(complaints: Tree) -> None:
+    with pytest.raises(SystemExit, match="no exception"):
+        complaints({".gitignore": "*.so\n!keep.so\n"})
+
+
+def test_main_exits_1_and_prints_each_breach(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_text("[x](y.md)\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["tidy.py", str(tmp_path)])
+    assert tidy.main() == 1
+    assert capsys.readouterr().out == (
+        "a.md:1: the link y.md leads nowhere; correct or remove it\n"
+    )
+
+
+TIDY_TREE = {
+    ".gitignore": "# built\n/target/\n__pycache__/\n*.so\n",
+    "README.md": "[guide](docs/) [web](https://example.org/none) [up](#top) `[x](none.md)`\n"
+    "```\n[x](none.md)\n```\n",
+    "docs/a.md": "[readme](../README.md)\n",
+    "crates/sealift-core/Cargo.toml": '[package]\nname = "sealift-core"\n'
+    "[dev-dependencies]\nsealift-drivers.workspace = true\n",
+    "crates/sealift-core/src/lib.rs": "mod key;\nmod inner { mod deep; }\n"
+    '#[path = "odd-name.rs"]\nmod odd;\n',
+    "crates/sealift-core/src/key.rs": "// unsafe is only a word here\n"
+    'const S: &str = "unsafe { } \\" mod lost;";\n'
+    "const Q: char = '\"';\nfn f<'a>(_: &'a str) {}\n",
+    "crates/sealift-core/src/inner/deep.rs": "mod tests;\n",
+    "crates/sealift-core/src/inner/deep/tests.rs": "/* unsafe\n */\n",
+    "crates/sealift-core/src/odd-name.rs": "#![forbid(unsafe_code)]\n",
+    "crates/sealift-core/tests/all.rs": "mod support;\n",
+    "crates/sealift-core/tests/support/mod.rs": 'const V: &str = "kept.rsp";\n',
+    "crates/sealift-kernels/Cargo.toml": '[package]\nname = "sealift-kernels"\n'
+    "[dependencies]\nsealift-core.workspace = true\n",
+    "crates/sealift-kernels/src/lib.rs": "fn f() { unsafe { g() } }\n",
+    "crates/sealift-drivers/Cargo.toml": '[package]\nname = "sealift-drivers"\n'
+    "[dependencies]\nsealift-core.workspace = true\nsealift-kernels = { workspace = true }\n",
+    "crates/sealift-drivers/src/lib.rs": "pub mod cpu;\npub mod null;\nmod util;\n"
+    "pub static DRIVERS: &[&dyn Driver] = &[\n    &cpu::Cpu, // unsafe\n    &null::Null,\n];\n",
+    "crates/sealift-drivers/src/util.rs": "use std::sync::Arc;\n",
+    "crates/sealift-drivers/src/null.rs": "use crate::util::X;\nimpl Driver for Null {}\n",
+    "crates/sealift-drivers/src/cpu/mod.rs": "mod ffi;\nmod pool;\nuse self::pool::P;\n"
+    "impl sealift_core::Driver for Cpu {}\n",
+    "crates/sealift-drivers/src/cpu/pool.rs": "use super::null;\nuse crate::cpu::ffi;\n",
+    "crates/sealift-drivers/src/cpu/ffi.rs": "unsafe extern {}\n",
+    "python/sealift/__init__.py": "from .front import X\n",
+    "python/sealift/front.py": "from sealift import _sealift\n",
+    "python/sealift/_sealift.pyi": "",
+    "python/sealift/cli.py": "import sealift.lab.units\nfrom . import shown\n",
+    "python/sealift/shown.py": "",
+    "python/sealift/lab/__init__.py": "",
+    "python/sealift/lab/units.py": 'TABLE = "kept.csv"\n',
+    "python/sealift/lab/data/kept.csv": "a,b\n",
+    "tests/python/test_front.py": "import helper\n",
+    "tests/python/helper.py": "",
+    "tests/vectors/kept.rsp": "Key = 00\n",
+    "tools/script.py": 'if __name__ == "__main__":\n    pass\n',
+}
