@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from sealift.lab.bench import Progress, Sample, measure, summarise
+from sealift.lab.bench import Progress, Run, Sample, measure, summarise
 from sealift.lab.plan import Cell, Plan, make_plan
 from sealift.lab.result import Ending, Result
-from sealift.lab.stats import Verdict
+from sealift.lab.stats import Interval, Verdict
 from sealift.lab.workload import ONE_KEY, SEAL_ONLY, of_size
 
 
@@ -30,7 +30,6 @@ class MadeUpSampler:
     noise: float = 0.005
     overrun: float = 1.0
     dirty: Callable[[int], bool] = lambda _: False
-    dirty_slowdown: float = 1.0
     interrupt_at: int | None = None
     now_s: float = 0.0
     taken: list[int] = field(default_factory=list)
@@ -46,7 +45,6 @@ class MadeUpSampler:
         ns = self.ns_by_device[device] * (1 + abs(self.generator.gauss(0, self.noise)))
         messages = 100_000
         switches = int(self.dirty(len(self.taken)))
-        ns *= self.dirty_slowdown if switches else 1.0
         return Sample(int(ns * messages), messages, messages * 128, switches, 1.0, 0)
 
     def clock_s(self) -> float:
@@ -137,18 +135,21 @@ def test_a_device_alone_has_figures_and_no_verdict() -> None:
     assert row.noise_floor < 0.01
 
 
-def test_disturbed_samples_are_left_out() -> None:
-    made = make_plan([cell("library", "cpu")])
-    speeds = {"library": 30.0, "cpu": 10.0}
-    # Every seventh sample is a switched and ten times slower one: in 13 of 30 blocks.
-    result = ran(MadeUpSampler(made, speeds, dirty=lambda n: n % 7 == 0, dirty_slowdown=10))
-    library, cpu = result.rows
-    assert 0.5 < library.clean_share < 1
-    assert library.ns_per_message.high < 31
-    assert library.noise_floor < 0.01
+def test_disturbed_samples_are_left_out_of_figures_and_ratios() -> None:
+    made = make_plan([cell("library", "cpu")], blocks=20)
+
+    def block(number: int) -> tuple[Sample, ...]:
+        # In 9 of 20 blocks everything is switched; then cpu takes 40 times as long.
+        switches = int(number % 20 >= 11)
+        cpu_ns = 4_000 if switches else 100
+        return tuple(Sample(ns, 10, 1_280, switches, 1.0, 0) for ns in (300, cpu_ns, 300))
+
+    run = Run(made, (tuple(block(number) for number in range(20)),), Ending.COMPLETE)
+    library, cpu = summarise(run).rows
+    assert (library.clean_share, library.machine_busy, library.blocks) == (0.55, False, 20)
+    assert (cpu.ns_per_message.low, cpu.ns_per_message.high) == (10, 10)
+    assert cpu.ratio == Interval(3.0, 3.0, 3.0, 0.95, 11)
     assert cpu.verdict is Verdict.FASTER
-    assert not any(row.machine_busy for row in result.rows)
-    assert all(row.blocks == 30 for row in result.rows)
 
 
 def test_a_busy_machine_is_measured_and_called_busy() -> None:

@@ -52,6 +52,8 @@ def test_the_quota_is_the_tightest_one_on_the_way_up(root: Path) -> None:
     assert describe(root).cores_quota.value == 1.5
     write(root, "sys/fs/cgroup/a/b/cpu.max", "50000 100000\n")
     assert describe(root).cores_quota.value == 0.5
+    write(root, "sys/fs/cgroup/a/b/cpu.max", "300000 100000\n")
+    assert describe(root).cores_quota.value == 1.5
 
 
 def test_a_machine_without_proc_gives_reasons(tmp_path: Path) -> None:

@@ -221,6 +221,14 @@ def test_a_winner_without_a_verdict_is_not_recommended(verdict: Verdict) -> None
     assert "don't settle it" in text
 
 
+@pytest.mark.parametrize("verdict", [Verdict.SAME, Verdict.UNSURE, Verdict.FASTER])
+def test_a_winning_reference_without_a_verdict_is_not_recommended(verdict: Verdict) -> None:
+    library, cpu = pair(0.5, Verdict.SLOWER)
+    text = answer([library, replace(cpu, verdict=verdict)])
+    assert "Run it on" not in text
+    assert "don't settle it" in text
+
+
 def test_a_third_device_does_not_turn_a_lead_over_the_reference_into_a_win() -> None:
     library, cpu = pair(2.0, Verdict.FASTER)
     third = replace(cpu, device="cuda", ratio=Interval(2.01, 1.97, 2.05, 0.95, 30))

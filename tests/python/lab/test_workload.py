@@ -79,6 +79,11 @@ def test_a_part_of_a_workload_keeps_its_proportions(messages: int) -> None:
     assert abs(operations[Operation.BAD] - messages * 9_509 / 37_800) <= 1
 
 
+def test_a_single_message_is_of_the_commonest_kind() -> None:
+    workload = of_size(16, ONE_KEY, Mix(1, 2, 1), messages=1)
+    assert list(workload.columns().operation) == [Operation.OPEN]
+
+
 def test_the_seed_decides_the_order_and_nothing_else() -> None:
     one, same, other = (as_logged(seed=seed).columns() for seed in (1, 1, 2))
     assert one == same
