@@ -49,8 +49,10 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
 /// [`Status::NotProcessed`].
 #[must_use]
 pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
-    if let (Op::Open | Op::Verify, SlotTag::Missing) = (slot.op, &slot.tag) {
-        return verdict::fail(slot.text);
+    match (slot.op, &slot.tag) {
+        (Op::Open, SlotTag::Missing) => return verdict::fail(slot.text),
+        (Op::Verify, SlotTag::Missing) => return Status::AuthFailed,
+        _ => {}
     }
     if !verdict::is_consistent(&slot) {
         return Status::NotProcessed;

@@ -21,7 +21,6 @@ pub(crate) fn is_consistent(slot: &Slot<'_>) -> bool {
     let tag_len = match (slot.op, &slot.tag) {
         (Op::Seal, SlotTag::Write(tag)) => tag.len(),
         (Op::Open | Op::Verify, SlotTag::Check(tag)) => tag.len(),
-        (Op::Open | Op::Verify, SlotTag::Missing) => 16,
         _ => return false,
     };
     matches!(tag_len, 4 | 8 | 12..=16)

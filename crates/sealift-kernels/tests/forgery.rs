@@ -54,13 +54,14 @@ fn a_missing_tag_fails_and_the_output_is_zeros() {
     for path in Path::available() {
         let message = Random(12).message(16, 12, 0, 0);
         let schedule = message.schedule(path);
-        let mut buffer = [7; 40];
-        for op in [Op::Open, Op::Verify] {
-            let text = SlotText::InPlace(&mut buffer);
-            let slot = Slot { op, nonce: &message.nonce, aad: &[], text, tag: SlotTag::Missing };
-            assert_eq!(process(path, &schedule, slot), Status::AuthFailed);
-            assert_eq!(buffer, [0; 40]);
-        }
+        let mut output = [7; 40];
+        let text = SlotText::Apart { input: &[1; 40], output: &mut output };
+        let (nonce, aad, tag) = (&message.nonce[..], &[][..], SlotTag::Missing);
+        let status = process(path, &schedule, Slot { op: Op::Open, nonce, aad, text, tag });
+        assert_eq!((status, output), (Status::AuthFailed, [0; 40]));
+        let (text, tag) = (SlotText::Read(&[1; 40]), SlotTag::Missing);
+        let status = process(path, &schedule, Slot { op: Op::Verify, nonce, aad, text, tag });
+        assert_eq!(status, Status::AuthFailed);
     }
 }
 

@@ -7,12 +7,12 @@ use core::{
 };
 
 use sealift_core::{Slot, Status};
-use zeroize::Zeroize;
 
 use super::{
     cpu::HaveAesNi,
     gcm,
     isa::{Isa, proven, proven_memory},
+    part,
 };
 use crate::Schedule;
 
@@ -77,12 +77,9 @@ unsafe fn load_table(from: *const u8) -> __m128i {
 #[inline]
 #[target_feature(enable = "sse2")]
 unsafe fn load_part(from: *const u8, len: usize) -> __m128i {
-    let mut buffer = _mm_setzero_si128();
-    // SAFETY: the caller promises `len` readable bytes, fewer than the buffer has.
-    unsafe { ptr::copy_nonoverlapping(from, (&raw mut buffer).cast(), len) };
-    let register = once(buffer);
-    buffer.zeroize();
-    register
+    // SAFETY: the caller promises `len` readable bytes, fewer than 16.
+    let block = unsafe { part::load(from, len) };
+    once(load_block(&block))
 }
 
 #[inline]
@@ -95,10 +92,8 @@ unsafe fn store(to: *mut u8, register: __m128i) {
 #[inline]
 #[target_feature(enable = "sse2")]
 unsafe fn store_part(to: *mut u8, register: __m128i, len: usize) {
-    let mut buffer = register;
-    // SAFETY: the caller promises `len` writable bytes, fewer than the buffer has.
-    unsafe { ptr::copy_nonoverlapping((&raw const buffer).cast(), to, len) };
-    buffer.zeroize();
+    // SAFETY: the caller promises `len` writable bytes, fewer than 16.
+    unsafe { part::store(to, to_u128(register), len) };
 }
 
 #[inline]
@@ -111,7 +106,7 @@ fn keep(register: __m128i, len: usize) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn load_block(block: &u128) -> __m128i {
+pub(super) fn load_block(block: &u128) -> __m128i {
     // SAFETY: a reference to 16 aligned bytes is readable.
     unsafe { _mm_load_si128(ptr::from_ref(block).cast()) }
 }
@@ -136,6 +131,13 @@ fn multiply(y: __m128i, h: __m128i, folded: __m128i) -> (__m128i, __m128i) {
         _mm_xor_si128(_mm_clmulepi64_si128::<0x00>(y, folded), _mm_clmulepi64_si128::<0x01>(y, h)),
         _mm_xor_si128(_mm_clmulepi64_si128::<0x10>(y, folded), _mm_clmulepi64_si128::<0x11>(y, h)),
     )
+}
+
+/// The register's 16 bytes as a number, the first byte lowest.
+#[inline(always)]
+pub(super) fn to_u128(register: __m128i) -> u128 {
+    // SAFETY: both are 16 bytes without invalid values.
+    unsafe { core::mem::transmute::<__m128i, u128>(register) }
 }
 
 /// Hides where a register came from, so that the compiler can't load it again.

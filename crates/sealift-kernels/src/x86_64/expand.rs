@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{cpu::HaveAesNi, ctr, ghash, isa::Isa};
+use super::{aesni::to_u128, cpu::HaveAesNi, ctr, ghash, isa::Isa};
 use crate::{
     Schedule,
     model::aes::{self, ROUND_KEYS_MAX},
@@ -71,9 +71,4 @@ fn powers_compiled(token: HaveAesNi, schedule: &mut Schedule) {
 fn times_x(h: u128) -> u128 {
     const MODULUS: u128 = (0xc2 << 120) | 1;
     (h << 1) ^ ((h >> 127).wrapping_neg() & MODULUS)
-}
-
-fn to_u128(register: __m128i) -> u128 {
-    // SAFETY: both are 16 bytes without invalid values.
-    unsafe { core::mem::transmute::<__m128i, u128>(register) }
 }

@@ -6,6 +6,7 @@ use core::arch::x86_64::__m128i;
 use sealift_core::{Op, Slot, Status};
 
 use super::{
+    aesni::to_u128,
     cpu::HaveAesNi,
     ctr::{self, Span},
     ghash,
@@ -49,10 +50,4 @@ fn first_counter<I: Isa>(isa: I, schedule: &Schedule, nonce: &[u8]) -> __m128i {
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, nonce.as_ptr(), nonce.len()) };
     ghash::absorb_lengths(narrow, schedule, hash, 0, nonce.len())
-}
-
-#[inline(always)]
-fn to_u128(register: __m128i) -> u128 {
-    // SAFETY: both are 16 bytes without invalid values.
-    unsafe { core::mem::transmute::<__m128i, u128>(register) }
 }

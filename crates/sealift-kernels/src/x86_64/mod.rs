@@ -12,6 +12,7 @@ pub(crate) mod expand;
 mod gcm;
 mod ghash;
 mod isa;
+mod part;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 

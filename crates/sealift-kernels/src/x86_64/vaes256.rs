@@ -1,18 +1,16 @@
 //! VAES and VPCLMULQDQ on 256-bit registers, for processors with these and without AVX-512.
 #![allow(unsafe_code)]
 
-use core::{
-    arch::{asm, x86_64::*},
-    ptr,
-};
+use core::arch::{asm, x86_64::*};
 
 use sealift_core::{Slot, Status};
-use zeroize::Zeroize;
 
 use super::{
+    aesni::{load_block, to_u128},
     cpu::HaveVaes256,
     gcm,
     isa::{Isa, proven, proven_memory},
+    part,
 };
 use crate::Schedule;
 
@@ -65,12 +63,12 @@ unsafe fn load_table(from: *const u8) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load_part(from: *const u8, len: usize) -> __m256i {
-    let mut buffer = _mm256_setzero_si256();
-    // SAFETY: the caller promises `len` readable bytes, fewer than the buffer has.
-    unsafe { ptr::copy_nonoverlapping(from, (&raw mut buffer).cast(), len) };
-    let register = once(buffer);
-    buffer.zeroize();
-    register
+    let low_len = len.min(16);
+    // SAFETY: the caller promises `len` readable bytes.
+    let low = unsafe { part::load(from, low_len) };
+    // SAFETY: as above; the length is 0 if there are no bytes behind the first 16.
+    let high = unsafe { part::load(from.wrapping_add(low_len), len - low_len) };
+    once(_mm256_setr_m128i(load_block(&low), load_block(&high)))
 }
 
 #[inline]
@@ -83,10 +81,13 @@ unsafe fn store(to: *mut u8, register: __m256i) {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn store_part(to: *mut u8, register: __m256i, len: usize) {
-    let mut buffer = register;
-    // SAFETY: the caller promises `len` writable bytes, fewer than the buffer has.
-    unsafe { ptr::copy_nonoverlapping((&raw const buffer).cast(), to, len) };
-    buffer.zeroize();
+    let low_len = len.min(16);
+    let low = to_u128(_mm256_castsi256_si128(register));
+    let high = to_u128(_mm256_extracti128_si256::<1>(register));
+    // SAFETY: the caller promises `len` writable bytes.
+    unsafe { part::store(to, low, low_len) };
+    // SAFETY: as above; the length is 0 if there are no bytes behind the first 16.
+    unsafe { part::store(to.wrapping_add(low_len), high, len - low_len) };
 }
 
 #[inline]
@@ -101,9 +102,7 @@ fn keep(register: __m256i, len: usize) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn broadcast(block: &u128) -> __m256i {
-    // SAFETY: a reference to 16 aligned bytes is readable.
-    let block = unsafe { _mm_load_si128(ptr::from_ref(block).cast()) };
-    _mm256_broadcastsi128_si256(block)
+    _mm256_broadcastsi128_si256(load_block(block))
 }
 
 #[inline]

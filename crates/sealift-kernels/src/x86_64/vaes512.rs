@@ -1,14 +1,12 @@
 //! VAES and VPCLMULQDQ on 512-bit registers.
 #![allow(unsafe_code)]
 
-use core::{
-    arch::{asm, x86_64::*},
-    ptr,
-};
+use core::arch::{asm, x86_64::*};
 
 use sealift_core::{Slot, Status};
 
 use super::{
+    aesni::load_block,
     cpu::HaveVaes512,
     gcm,
     isa::{Isa, proven, proven_memory},
@@ -91,9 +89,7 @@ fn mask(len: usize) -> u64 {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn broadcast(block: &u128) -> __m512i {
-    // SAFETY: a reference to 16 aligned bytes is readable.
-    let block = unsafe { _mm_load_si128(ptr::from_ref(block).cast()) };
-    _mm512_broadcast_i32x4(block)
+    _mm512_broadcast_i32x4(load_block(block))
 }
 
 #[inline]
