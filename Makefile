@@ -29,7 +29,7 @@ bench: $(EXTENSION) ## Measure the whole grid: every size, key regime and device
 wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
 	@echo "Building the wheel"
 	@rm -f dist/*.whl
-	@$(BIN)/maturin build --release --locked --quiet --out dist
+	@$(BIN)/maturin build --release --locked --out dist
 	@PYTHON=$(PYTHON) tools/try-wheel dist/*.whl
 
 ##@ Test
@@ -78,7 +78,7 @@ lint-python: $(EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, impor
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy --no-error-summary
-	@PYTHONPATH=python $(BIN)/lint-imports
+	@PYTHONPATH=python $(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m mypy.stubtest --concise sealift._sealift
 
 .PHONY: tidy
@@ -131,5 +131,5 @@ $(TESTING): requirements-dev.lock $(RUNNING)
 
 $(EXTENSION): $(RUNNING) $(RUST_SOURCES) Cargo.toml Cargo.lock pyproject.toml
 	@echo "Building the extension with cargo (minutes when cold, seconds later)"
-	@$(BIN)/maturin develop --release --locked --quiet
+	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked
 	@touch $@
