@@ -24,6 +24,7 @@ pub enum Schedules<'a> {
 /// # Panics
 /// When the range leaves the batch, or [`Schedules::Each`] is shorter than the range.
 pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) {
+    assert!(range.end <= work.len(), "messages {range:?} of a batch of {}", work.len());
     match schedules {
         Schedules::One(schedule) => range.for_each(|i| step(path, work, i, schedule)),
         Schedules::Each(each) => {
@@ -57,14 +58,15 @@ pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
     if !verdict::is_consistent(&slot) {
         return Status::NotProcessed;
     }
+    let expanded = schedule.expanded();
     match path {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::AesNi(token) if schedule.is_fast() => aesni::process(token, schedule, slot),
+        Path::AesNi(token) if expanded.is_fast() => aesni::process(token, expanded, slot),
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::Vaes256(token) if schedule.is_fast() => vaes256::process(token, schedule, slot),
+        Path::Vaes256(token) if expanded.is_fast() => vaes256::process(token, expanded, slot),
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::Vaes512(token) if schedule.is_fast() => vaes512::process(token, schedule, slot),
-        _ => model::process(schedule, slot),
+        Path::Vaes512(token) if expanded.is_fast() => vaes512::process(token, expanded, slot),
+        _ => model::process(expanded, slot),
     }
 }
 

@@ -84,6 +84,19 @@ const WRAPPING_NONCES: [(usize, u128, u128); 9] = [
     (90, 0x3bf0_1de0_2615_5d69_b070_cca8_77c4_cc7e, 0x8bb0_8853_24f6_6c67_d49d_c8a8_84ad_6060),
 ];
 
+#[test]
+fn a_schedule_made_for_one_path_serves_every_other() {
+    let message = Random(5).message(24, 12, 21, 333);
+    let expected = message.seal(Path::Model, Place::Apart);
+    for made_for in Path::available() {
+        let schedule = message.schedule(made_for);
+        for path in Path::available() {
+            let sealed = message.seal_with(path, &schedule, Place::Apart);
+            assert_eq!(sealed, expected, "made for {}, used by {}", made_for.name(), path.name());
+        }
+    }
+}
+
 fn agree(message: &Message) {
     let expected = message.seal(Path::Model, Place::Apart);
     for path in Path::available() {

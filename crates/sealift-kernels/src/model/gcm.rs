@@ -4,10 +4,10 @@ use sealift_core::{Op, Slot, SlotText, Status};
 use zeroize::Zeroize;
 
 use super::{aes, ghash::Ghash};
-use crate::{Schedule, once, verdict};
+use crate::{once, schedule::Expanded, verdict};
 
 /// Seals, opens or verifies one message.
-pub(crate) fn process(schedule: &Schedule, mut slot: Slot<'_>) -> Status {
+pub(crate) fn process(schedule: &Expanded, mut slot: Slot<'_>) -> Status {
     let first_counter = first_counter(schedule, slot.nonce);
     let mut hash = Ghash::new(schedule.hash_key());
     hash.padded(slot.aad);
@@ -37,7 +37,7 @@ pub(crate) fn process(schedule: &Schedule, mut slot: Slot<'_>) -> Status {
 }
 
 /// J0: the nonce and a counter of 1, or for nonces of other lengths than 12 their hash.
-fn first_counter(schedule: &Schedule, nonce: &[u8]) -> u128 {
+fn first_counter(schedule: &Expanded, nonce: &[u8]) -> u128 {
     if nonce.len() == 12 {
         return u128::from_be_bytes(once::block(nonce)) | 1;
     }
@@ -49,7 +49,7 @@ fn first_counter(schedule: &Schedule, nonce: &[u8]) -> u128 {
 
 /// The key stream of one message, and its ciphertext's way into the hash.
 struct Stream<'s> {
-    schedule: &'s Schedule,
+    schedule: &'s Expanded,
     /// The counter block used last, as a big-endian number.
     counter: u128,
 }

@@ -6,7 +6,7 @@ use core::arch::x86_64::__m128i;
 use sealift_core::{Op, SlotText};
 
 use super::{ghash, isa::Isa};
-use crate::Schedule;
+use crate::schedule::Expanded;
 
 /// A text as pointers: the buffers may change under us, which Rust's references don't allow for.
 pub(super) struct Span {
@@ -56,7 +56,7 @@ impl Span {
 #[inline(always)]
 pub(super) fn encrypt_block<I: Isa>(
     isa: I,
-    schedule: &Schedule,
+    schedule: &Expanded,
     block: I::Register,
 ) -> I::Register {
     let [result] = encrypt(isa, schedule, [block]);
@@ -73,7 +73,7 @@ pub(super) fn encrypt_block<I: Isa>(
 #[inline(always)]
 pub(super) unsafe fn crypt<I: Isa>(
     isa: I,
-    schedule: &Schedule,
+    schedule: &Expanded,
     op: Op,
     first: __m128i,
     hash: __m128i,
@@ -105,7 +105,7 @@ pub(super) unsafe fn crypt<I: Isa>(
 
 struct Stream<'s, I: Isa> {
     isa: I,
-    schedule: &'s Schedule,
+    schedule: &'s Expanded,
     op: Op,
     counters: I::Register,
     hash: __m128i,
@@ -167,7 +167,7 @@ impl<I: Isa> Stream<'_, I> {
 #[inline(always)]
 fn encrypt<I: Isa, const N: usize>(
     isa: I,
-    schedule: &Schedule,
+    schedule: &Expanded,
     mut states: [I::Register; N],
 ) -> [I::Register; N] {
     let [first, middle @ .., last] = schedule.round_keys() else { return states };

@@ -5,9 +5,8 @@ use core::arch::x86_64::*;
 
 use super::{aesni::to_u128, cpu::HaveAesNi, ctr, ghash, isa::Isa};
 use crate::{
-    Schedule,
     model::aes::{self, ROUND_KEYS_MAX},
-    schedule::POWERS,
+    schedule::{Expanded, POWERS},
 };
 
 /// Expands a key of 16, 24 or 32 bytes and returns the number of rounds.
@@ -21,13 +20,13 @@ pub(crate) fn round_keys(
 }
 
 /// The encrypted zero block.
-pub(crate) fn hash_key(token: HaveAesNi, schedule: &Schedule) -> u128 {
+pub(crate) fn hash_key(token: HaveAesNi, schedule: &Expanded) -> u128 {
     // SAFETY: `token` is proof that this processor has the instructions.
     unsafe { hash_key_compiled(token, schedule) }
 }
 
 /// Fills the tables that `ghash` multiplies with, from the hash key of the schedule.
-pub(crate) fn powers(token: HaveAesNi, schedule: &mut Schedule) {
+pub(crate) fn powers(token: HaveAesNi, schedule: &mut Expanded) {
     // SAFETY: `token` is proof that this processor has the instructions.
     unsafe { powers_compiled(token, schedule) }
 }
@@ -43,12 +42,12 @@ fn round_keys_compiled(key: &[u8], round_keys: &mut [u128; ROUND_KEYS_MAX]) -> u
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
-fn hash_key_compiled(token: HaveAesNi, schedule: &Schedule) -> u128 {
+fn hash_key_compiled(token: HaveAesNi, schedule: &Expanded) -> u128 {
     to_u128(ctr::encrypt_block(token, schedule, _mm_setzero_si128()))
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
-fn powers_compiled(token: HaveAesNi, schedule: &mut Schedule) {
+fn powers_compiled(token: HaveAesNi, schedule: &mut Expanded) {
     let zero = _mm_setzero_si128();
     let at = |power: usize| POWERS - power;
     schedule.powers[at(1)] = times_x(schedule.hash_key());

@@ -12,11 +12,11 @@ use super::{
     ghash,
     isa::Isa,
 };
-use crate::{Schedule, once, verdict};
+use crate::{once, schedule::Expanded, verdict};
 
 /// Seals, opens or verifies one message whose parts fit each other.
 #[inline(always)]
-pub(super) fn process<I: Isa>(isa: I, schedule: &Schedule, mut slot: Slot<'_>) -> Status {
+pub(super) fn process<I: Isa>(isa: I, schedule: &Expanded, mut slot: Slot<'_>) -> Status {
     let narrow: HaveAesNi = isa.into();
     let zero = narrow.broadcast(&0);
     let counter = first_counter(isa, schedule, slot.nonce);
@@ -41,7 +41,7 @@ pub(super) fn process<I: Isa>(isa: I, schedule: &Schedule, mut slot: Slot<'_>) -
 
 /// J0, reversed: the nonce and a counter of 1, or for nonces of other lengths than 12 their hash.
 #[inline(always)]
-fn first_counter<I: Isa>(isa: I, schedule: &Schedule, nonce: &[u8]) -> __m128i {
+fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -> __m128i {
     let narrow: HaveAesNi = isa.into();
     if nonce.len() == 12 {
         return narrow.broadcast(&(u128::from_be_bytes(once::block(nonce)) | 1));

@@ -12,13 +12,13 @@
 use core::{arch::x86_64::*, ptr};
 
 use super::{cpu::HaveAesNi, isa::Isa};
-use crate::{Schedule, schedule::POWERS};
+use crate::schedule::{Expanded, POWERS};
 
 /// Takes `N` full registers of ciphertext into the hash.
 #[inline(always)]
 pub(super) fn absorb<I: Isa, const N: usize>(
     isa: I,
-    schedule: &Schedule,
+    schedule: &Expanded,
     mut hash: __m128i,
     registers: &[I::Register; N],
 ) -> __m128i {
@@ -32,7 +32,7 @@ pub(super) fn absorb<I: Isa, const N: usize>(
 #[inline(always)]
 pub(super) fn absorb_part<I: Isa>(
     isa: I,
-    schedule: &Schedule,
+    schedule: &Expanded,
     hash: __m128i,
     register: I::Register,
     blocks: usize,
@@ -47,7 +47,7 @@ pub(super) fn absorb_part<I: Isa>(
 #[inline(always)]
 pub(super) unsafe fn absorb_bytes<I: Isa>(
     isa: I,
-    schedule: &Schedule,
+    schedule: &Expanded,
     mut hash: __m128i,
     mut from: *const u8,
     mut len: usize,
@@ -78,7 +78,7 @@ pub(super) unsafe fn absorb_bytes<I: Isa>(
 #[inline(always)]
 pub(super) fn absorb_lengths(
     token: HaveAesNi,
-    schedule: &Schedule,
+    schedule: &Expanded,
     hash: __m128i,
     first: usize,
     second: usize,
@@ -114,7 +114,7 @@ unsafe fn load_4<I: Isa>(isa: I, from: *const u8) -> [I::Register; 4] {
 #[inline(always)]
 fn absorb_group<I: Isa>(
     isa: I,
-    schedule: &Schedule,
+    schedule: &Expanded,
     hash: __m128i,
     registers: &[I::Register],
     blocks: usize,
@@ -142,10 +142,10 @@ fn absorb_group<I: Isa>(
 /// # Safety
 /// `index` is less than [`POWERS`].
 #[inline(always)]
-unsafe fn powers<I: Isa>(isa: I, schedule: &Schedule, index: usize) -> (I::Register, I::Register) {
+unsafe fn powers<I: Isa>(isa: I, schedule: &Expanded, index: usize) -> (I::Register, I::Register) {
     let base = ptr::from_ref(schedule).cast::<u8>();
-    let h = base.wrapping_add(core::mem::offset_of!(Schedule, powers) + 16 * index);
-    let folded = base.wrapping_add(core::mem::offset_of!(Schedule, folded) + 16 * index);
+    let h = base.wrapping_add(core::mem::offset_of!(Expanded, powers) + 16 * index);
+    let folded = base.wrapping_add(core::mem::offset_of!(Expanded, folded) + 16 * index);
     // SAFETY: `folded` lies behind `powers`: 64 bytes from any entry are within the schedule.
     let h = unsafe { isa.load_table(h) };
     // SAFETY: the round keys lie behind `folded`: 64 bytes from any entry are within the schedule.
@@ -165,6 +165,6 @@ fn reduce_compiled(low: __m128i, high: __m128i) -> __m128i {
 
 const _: () = {
     use core::mem::offset_of;
-    assert!(offset_of!(Schedule, powers) + 16 * (POWERS + 3) <= size_of::<Schedule>());
-    assert!(offset_of!(Schedule, folded) + 16 * (POWERS + 3) <= size_of::<Schedule>());
+    assert!(offset_of!(Expanded, powers) + 16 * (POWERS + 3) <= size_of::<Expanded>());
+    assert!(offset_of!(Expanded, folded) + 16 * (POWERS + 3) <= size_of::<Expanded>());
 };

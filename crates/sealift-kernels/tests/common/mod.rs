@@ -44,26 +44,36 @@ impl Message {
     }
 
     pub(crate) fn seal(&self, path: Path, place: Place) -> Sealed {
+        self.seal_with(path, &self.schedule(path), place)
+    }
+
+    pub(crate) fn seal_with(&self, path: Path, schedule: &Schedule, place: Place) -> Sealed {
         let mut tag = vec![0xee; self.tag_len];
         let mut output = self.output(place, &self.text);
-        let text = text(place, &self.text, &mut output);
-        let status = self.process(path, Op::Seal, text, SlotTag::Write(&mut tag));
-        assert_eq!(status, Status::Ok);
+        let slot = Slot {
+            op: Op::Seal,
+            nonce: &self.nonce,
+            aad: &self.aad,
+            text: text(place, &self.text, &mut output),
+            tag: SlotTag::Write(&mut tag),
+        };
+        assert_eq!(process(path, schedule, slot), Status::Ok);
         Sealed { text: output, tag }
     }
 
     pub(crate) fn open(&self, path: Path, place: Place, sealed: &Sealed) -> (Status, Vec<u8>) {
         let mut output = self.output(place, &sealed.text);
         let text = text(place, &sealed.text, &mut output);
-        let status = self.process(path, Op::Open, text, SlotTag::Check(&sealed.tag));
+        let status = self.check(path, Op::Open, text, sealed);
         (status, output)
     }
 
     pub(crate) fn verify(&self, path: Path, sealed: &Sealed) -> Status {
-        self.process(path, Op::Verify, SlotText::Read(&sealed.text), SlotTag::Check(&sealed.tag))
+        self.check(path, Op::Verify, SlotText::Read(&sealed.text), sealed)
     }
 
-    fn process(&self, path: Path, op: Op, text: SlotText<'_>, tag: SlotTag<'_>) -> Status {
+    fn check(&self, path: Path, op: Op, text: SlotText<'_>, sealed: &Sealed) -> Status {
+        let tag = SlotTag::Check(&sealed.tag);
         let slot = Slot { op, nonce: &self.nonce, aad: &self.aad, text, tag };
         process(path, &self.schedule(path), slot)
     }
