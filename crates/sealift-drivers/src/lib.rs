@@ -1,0 +1,37 @@
+//! The devices Sealift can use, one module each.
+//!
+//! [`DRIVERS`] is the list of them all. A driver is in every build: what this machine lacks is an
+//! [`Absent`](sealift_core::Probe::Absent) with its reason. Drivers never use each other.
+
+#[cfg(test)]
+mod testing;
+mod workers;
+
+pub mod null;
+pub mod reference;
+
+use sealift_core::{Context, Device, Driver, OpenError, Spec};
+use std::sync::Arc;
+
+/// Every driver, in the order an engine prefers them.
+pub static DRIVERS: &[&dyn Driver] = &[&reference::Reference, &null::Null];
+
+/// The driver of that name.
+///
+/// # Errors
+/// There is none; the error lists those there are.
+pub fn driver(name: &str) -> Result<&'static dyn Driver, OpenError> {
+    let found = DRIVERS.iter().find(|driver| driver.name() == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<_> = DRIVERS.iter().map(|driver| driver.name()).collect();
+        OpenError::UnknownDriver { name: name.to_owned(), known: names.join(", ") }
+    })
+}
+
+/// Opens the device that a spec names.
+///
+/// # Errors
+/// No driver has that name, the hardware is absent, or a setting is wrong.
+pub fn open(spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
+    driver(spec.driver())?.open(spec, context)
+}

@@ -1,0 +1,149 @@
+//! RustCrypto's AES-GCM for keys, nonces and tags whose lengths are known only at run time.
+
+use super::NAME;
+use aes_gcm::aead::Nonce;
+use aes_gcm::aead::array::ArraySize;
+use aes_gcm::aead::consts::{U1, U2, U4, U6, U8, U10, U12, U15, U16, U20, U32, U64, U128};
+use aes_gcm::aes::cipher::typenum::Unsigned;
+use aes_gcm::aes::cipher::{BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, KeyInit};
+use aes_gcm::aes::{Aes128, Aes192, Aes256};
+use aes_gcm::{AeadInOut, AesGcm};
+use sealift_core::DeviceError;
+use subtle::ConstantTimeEq;
+
+/// Nonce lengths in bytes: each is a type, and so one more copy of the code. These are all that
+/// NIST's CAVP files and Wycheproof have, up to the 128 bytes that any device takes.
+pub(super) const NONCE_LENGTHS: [usize; 13] = [1, 2, 4, 6, 8, 10, 12, 15, 16, 20, 32, 64, 128];
+
+/// Calls a method that is generic over the nonce length with the length of this nonce.
+macro_rules! by_nonce_length {
+    ($self:ident.$method:ident($nonce:ident, $($argument:ident),+)) => {
+        by_nonce_length!(
+            $self.$method, ($nonce, $($argument),+), $nonce:
+            U1 U2 U4 U6 U8 U10 U12 U15 U16 U20 U32 U64 U128
+        )
+    };
+    ($self:ident.$method:ident, $arguments:tt, $nonce:ident: $($length:ident)+) => {
+        match $nonce.len() {
+            $(<$length as Unsigned>::USIZE => $self.$method::<$length> $arguments,)+
+            _ => Err(wrong_nonce($nonce)),
+        }
+    };
+}
+
+/// An expanded AES key of any length, wiped on drop.
+pub(super) enum Cipher {
+    Aes128(Aes128),
+    Aes192(Aes192),
+    Aes256(Aes256),
+}
+
+impl Cipher {
+    /// Expands a key of 16, 24 or 32 bytes.
+    pub(super) fn new(key: &[u8]) -> Result<Self, DeviceError> {
+        let expanded = match key.len() {
+            16 => Aes128::new_from_slice(key).map(Self::Aes128),
+            24 => Aes192::new_from_slice(key).map(Self::Aes192),
+            _ => Aes256::new_from_slice(key).map(Self::Aes256),
+        };
+        expanded.map_err(|_| failed(format!("a key of {} bytes", key.len())))
+    }
+
+    /// Encrypts a text where it is and returns its full tag.
+    pub(super) fn seal(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        text: &mut [u8],
+    ) -> Result<[u8; 16], DeviceError> {
+        by_nonce_length!(self.seal_with(nonce, aad, text))
+    }
+
+    /// Decrypts a text where it is and says whether the tag was right. If not, the text is garbage.
+    pub(super) fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &[u8],
+    ) -> Result<bool, DeviceError> {
+        if tag.len() == 16 {
+            return by_nonce_length!(self.open_with(nonce, aad, text, tag));
+        }
+        self.open_by_sealing(nonce, aad, text, tag)
+    }
+
+    /// Opens with a truncated tag.
+    ///
+    /// The crate takes a tag length only as a type, which would be one more copy of the code for each
+    /// length. It also won't tell the tag of a given ciphertext. But counter mode is its own inverse:
+    /// sealing the ciphertext gives the plaintext, sealing that gives the ciphertext again with its
+    /// true tag, whose first bytes are compared.
+    fn open_by_sealing(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &[u8],
+    ) -> Result<bool, DeviceError> {
+        self.seal(nonce, aad, text)?;
+        let expected = self.seal(nonce, aad, text)?;
+        let is_right = bool::from(expected[..tag.len()].ct_eq(tag));
+        if is_right {
+            self.seal(nonce, aad, text)?;
+        }
+        Ok(is_right)
+    }
+
+    fn seal_with<N: ArraySize>(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        text: &mut [u8],
+    ) -> Result<[u8; 16], DeviceError> {
+        let whole = <&Nonce<Gcm<'_, N>>>::try_from(nonce).map_err(|_| wrong_nonce(nonce))?;
+        let sealed = Gcm::from(self).encrypt_inout_detached(whole, aad, text.into());
+        sealed.map(Into::into).map_err(|_| failed(too_long(aad, text)))
+    }
+
+    fn open_with<N: ArraySize>(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &[u8],
+    ) -> Result<bool, DeviceError> {
+        let whole = <&Nonce<Gcm<'_, N>>>::try_from(nonce).map_err(|_| wrong_nonce(nonce))?;
+        let Ok(tag) = tag.try_into() else { return Ok(false) };
+        Ok(Gcm::from(self).decrypt_inout_detached(whole, aad, text.into(), tag).is_ok())
+    }
+}
+
+type Gcm<'a, N> = AesGcm<&'a Cipher, N, U16>;
+
+/// Makes one block cipher of the three, so that the mode is compiled once a nonce length.
+impl BlockCipherEncrypt for Cipher {
+    fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = U16>) {
+        match self {
+            Self::Aes128(aes) => aes.encrypt_with_backend(f),
+            Self::Aes192(aes) => aes.encrypt_with_backend(f),
+            Self::Aes256(aes) => aes.encrypt_with_backend(f),
+        }
+    }
+}
+
+impl BlockSizeUser for Cipher {
+    type BlockSize = U16;
+}
+
+fn wrong_nonce(nonce: &[u8]) -> DeviceError {
+    failed(format!("a nonce of {} bytes", nonce.len()))
+}
+
+fn too_long(aad: &[u8], text: &[u8]) -> String {
+    format!("aad of {} and text of {} bytes, of which one is too long", aad.len(), text.len())
+}
+
+fn failed(reason: String) -> DeviceError {
+    DeviceError::Failed { device: NAME.to_owned(), reason }
+}

@@ -1,0 +1,154 @@
+//! RustCrypto's AES-GCM: the oracle that other devices are compared with.
+//!
+//! Written for trust, not for speed: it keeps nothing between batches, works message by message, and
+//! always opens in a private copy.
+
+mod cipher;
+
+use crate::workers::{self, Crew, Software};
+use cipher::{Cipher, NONCE_LENGTHS};
+use sealift_core::{
+    Capabilities, Context, Device, DeviceError, Driver, NonceLengths, OpenError, Probe, Role,
+    SessionId, Slot, SlotTag, SlotText, Spec, Status, Work,
+};
+use sealift_kernels::copy::copy;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The driver `reference`.
+#[derive(Debug)]
+pub struct Reference;
+
+impl Driver for Reference {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "RustCrypto's aes-gcm, which the others are checked against (workers=, cores=)"
+    }
+
+    fn probe(&self) -> Probe {
+        Probe::Present { role: Role::Oracle, detail: DETAIL.to_owned() }
+    }
+
+    fn open(&self, spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
+        workers::only(spec, &["workers", "cores"])?;
+        let all = workers::capabilities(spec, NAME, Role::Oracle, DETAIL.to_owned());
+        let nonce_lengths = NonceLengths::of(&NONCE_LENGTHS);
+        let capabilities = Capabilities { nonce_lengths, ..all };
+        Ok(workers::open(Oracle, capabilities, Crew::of(spec)?, context))
+    }
+}
+
+#[derive(Debug)]
+struct Oracle;
+
+impl Software for Oracle {
+    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        let mut kept = None;
+        for message in 0..work.len() {
+            let (session, cipher) = match work.batch().session_of(message) {
+                None => (None, Cipher::new(work.raw_key(message).unwrap_or_default())?),
+                Some(session) => (Some(session), cipher_of(work, session, kept.take())?),
+            };
+            let status = process(&cipher, work.slot(message))?;
+            work.set_status(message, status);
+            kept = Some((session, cipher));
+        }
+        Ok(())
+    }
+
+    fn retire(&self, _: SessionId) {}
+}
+
+/// The expanded key of a session: the one of the message before, if that has the same session.
+fn cipher_of(
+    work: &Work<'_>,
+    session: SessionId,
+    kept: Option<(Option<SessionId>, Cipher)>,
+) -> Result<Cipher, DeviceError> {
+    match kept {
+        Some((Some(known), cipher)) if known == session => Ok(cipher),
+        _ => Cipher::new(work.key(session, NAME)?.as_bytes()),
+    }
+}
+
+fn process(cipher: &Cipher, slot: Slot<'_>) -> Result<Status, DeviceError> {
+    let Slot { nonce, aad, text, tag, .. } = slot;
+    match tag {
+        SlotTag::Write(tag) => seal(cipher, nonce, aad, text, tag),
+        SlotTag::Check(tag) => open(cipher, nonce, aad, text, tag),
+        SlotTag::Missing => Ok(fail(text)),
+    }
+}
+
+fn seal(
+    cipher: &Cipher,
+    nonce: &[u8],
+    aad: &[u8],
+    text: SlotText<'_>,
+    tag: &mut [u8],
+) -> Result<Status, DeviceError> {
+    let text = match text {
+        SlotText::Apart { input, output } => {
+            copy(output, input);
+            output
+        }
+        SlotText::InPlace(text) => text,
+        SlotText::Read(_) => return Ok(Status::NotProcessed),
+    };
+    let full = cipher.seal(nonce, aad, text)?;
+    tag.copy_from_slice(&full[..tag.len()]);
+    Ok(Status::Ok)
+}
+
+/// Opens in a copy that nobody else writes to: the ciphertext is read once, so that the bytes which
+/// are authenticated and those which are decrypted are the same, whoever rewrites the input meanwhile.
+fn open(
+    cipher: &Cipher,
+    nonce: &[u8],
+    aad: &[u8],
+    text: SlotText<'_>,
+    tag: &[u8],
+) -> Result<Status, DeviceError> {
+    match text {
+        SlotText::Apart { input, output } => {
+            copy(output, input);
+            if cipher.open(nonce, aad, output, tag)? {
+                return Ok(Status::Ok);
+            }
+            Ok(fail(SlotText::InPlace(output)))
+        }
+        SlotText::InPlace(text) => {
+            let mut scratch = private(text);
+            if cipher.open(nonce, aad, &mut scratch, tag)? {
+                copy(text, &scratch);
+                return Ok(Status::Ok);
+            }
+            Ok(fail(SlotText::InPlace(text)))
+        }
+        SlotText::Read(text) => match cipher.open(nonce, aad, &mut private(text), tag)? {
+            true => Ok(Status::Ok),
+            false => Ok(Status::AuthFailed),
+        },
+    }
+}
+
+fn fail(text: SlotText<'_>) -> Status {
+    match text {
+        SlotText::Apart { output, .. } => output.fill(0),
+        SlotText::InPlace(text) => text.fill(0),
+        SlotText::Read(_) => {}
+    }
+    Status::AuthFailed
+}
+
+fn private(text: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut scratch = Zeroizing::new(vec![0; text.len()]);
+    copy(&mut scratch, text);
+    scratch
+}
+
+const NAME: &str = "reference";
+const DETAIL: &str = "RustCrypto aes-gcm 0.11";

@@ -1,0 +1,158 @@
+use super::*;
+use crate::testing::{context, job};
+use sealift_core::{Status, Ticket};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Software that waits for permission before each job and panics when it is told so.
+#[derive(Debug)]
+struct Puppet {
+    orders: Mutex<Receiver<Order>>,
+    threads: Arc<Mutex<Vec<String>>>,
+    retired: Arc<AtomicUsize>,
+}
+
+#[derive(Debug)]
+enum Order {
+    Work,
+    Fail,
+    Panic,
+}
+
+impl Software for Puppet {
+    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        let name = thread::current().name().unwrap_or_default().to_owned();
+        self.threads.lock().unwrap().push(name);
+        let order = self.orders.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        match order.unwrap_or(Order::Work) {
+            Order::Work => {
+                (0..work.len()).for_each(|message| work.set_status(message, Status::Ok));
+                Ok(())
+            }
+            Order::Fail => {
+                Err(DeviceError::Failed { device: "puppet".into(), reason: "told so".into() })
+            }
+            Order::Panic => panic!("told to panic"),
+        }
+    }
+
+    fn retire(&self, _: SessionId) {
+        self.retired.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+struct Stage {
+    device: Arc<dyn Device>,
+    orders: Sender<Order>,
+    bell: Arc<crate::testing::Bell>,
+    threads: Arc<Mutex<Vec<String>>>,
+    retired: Arc<AtomicUsize>,
+}
+
+fn stage() -> Stage {
+    let (context, bell) = context();
+    let (orders, receiver) = channel();
+    let (threads, retired) = Default::default();
+    let puppet = Puppet {
+        orders: Mutex::new(receiver),
+        threads: Arc::clone(&threads),
+        retired: Arc::clone(&retired),
+    };
+    let spec = "puppet:workers=1".parse().unwrap();
+    let capabilities = capabilities(&spec, "puppet", Role::TestOnly, String::new());
+    let device = open(puppet, capabilities, Crew::of(&spec).unwrap(), &context);
+    Stage { device, orders, bell, threads, retired }
+}
+
+fn polled(device: &dyn Device) -> Vec<Completion> {
+    let mut done = vec![];
+    device.poll(&mut done);
+    done
+}
+
+#[test]
+fn a_job_is_worked_by_a_named_thread_which_rings_once() {
+    let stage = stage();
+    stage.orders.send(Order::Work).unwrap();
+    stage.device.submit(job(7)).unwrap();
+    stage.bell.wait(1);
+    let done = polled(&*stage.device);
+    assert_eq!((done.len(), done[0].ticket), (1, Ticket(7)));
+    let (output, timing) = done[0].outcome.as_ref().unwrap();
+    assert_eq!(output.status(), [Status::Ok; 2]);
+    assert!(timing.start_ns <= timing.end_ns);
+    assert_eq!(*stage.threads.lock().unwrap(), ["sealift-puppet-0"]);
+    assert!(polled(&*stage.device).is_empty());
+    assert_eq!(stage.bell.rings(), 1);
+}
+
+#[test]
+fn a_full_queue_hands_the_same_job_back_until_results_are_taken() {
+    let stage = stage();
+    let slots = stage.device.capabilities().slots;
+    (0..slots as u64).for_each(|number| stage.device.submit(job(number)).unwrap());
+    let extra = job(99);
+    let (batch, address) = (Arc::clone(&extra.batch), &raw const *extra);
+    let refused = stage.device.submit(extra).unwrap_err();
+    assert_eq!(refused.refusal, Refusal::Full { in_flight: slots, slots });
+    assert_eq!(&raw const *refused.job, address);
+    assert!(Arc::ptr_eq(&refused.job.batch, &batch));
+
+    stage.orders.send(Order::Work).unwrap();
+    stage.bell.wait(1);
+    let still = stage.device.submit(refused.job).unwrap_err();
+    assert_eq!(polled(&*stage.device).len(), 1);
+    stage.device.submit(still.job).unwrap();
+    (0..slots).for_each(|_| stage.orders.send(Order::Work).unwrap());
+    stage.bell.wait(1 + slots);
+    let done = polled(&*stage.device);
+    assert_eq!(done.last().map(|completion| completion.ticket), Some(Ticket(99)));
+}
+
+#[test]
+fn a_panic_fails_its_job_and_the_next_one_is_worked() {
+    let stage = stage();
+    for order in [Order::Panic, Order::Fail, Order::Work] {
+        stage.orders.send(order).unwrap();
+    }
+    (0..3).for_each(|number| stage.device.submit(job(number)).unwrap());
+    stage.bell.wait(3);
+    let done = polled(&*stage.device);
+    let failed = |reason: &str| {
+        let device = "puppet:workers=1".into();
+        Some(DeviceError::Failed { device, reason: reason.into() })
+    };
+    assert_eq!(done[0].outcome.as_ref().err().cloned(), failed("it panicked: told to panic"));
+    assert!(done[1].outcome.as_ref().unwrap_err().to_string().contains("told so"));
+    assert!(done[2].outcome.is_ok());
+}
+
+#[test]
+fn dropping_a_device_with_queued_jobs_ends_and_lets_them_go() {
+    let stage = stage();
+    let jobs: Vec<_> = (0..5).map(job).collect();
+    let batches: Vec<_> = jobs.iter().map(|job| Arc::clone(&job.batch)).collect();
+    jobs.into_iter().for_each(|job| stage.device.submit(job).unwrap());
+    drop(stage.orders);
+    drop(stage.device);
+    assert!(batches.iter().all(|batch| Arc::strong_count(batch) == 1));
+}
+
+#[test]
+fn a_device_that_only_runs_has_no_thread() {
+    let stage = stage();
+    stage.orders.send(Order::Work).unwrap();
+    let mut job = job(0);
+    let keys = Arc::clone(&job.keys);
+    let mut work = Work::new(&job.batch, job.output.as_output(), &*keys).unwrap();
+    stage.device.run(&mut work).unwrap();
+    let here = thread::current().name().unwrap_or_default().to_owned();
+    assert_eq!(*stage.threads.lock().unwrap(), [here]);
+}
+
+#[test]
+fn retiring_reaches_the_software() {
+    let stage = stage();
+    stage.device.retire(crate::testing::session(0));
+    assert_eq!(stage.retired.load(Ordering::Relaxed), 1);
+}
