@@ -1,5 +1,7 @@
 //! GHASH of SP 800-38D, section 6.4.
 
+use core::hint::black_box;
+
 use crate::once;
 
 /// A running GHASH. Blocks are `u128`s whose highest bit is the field's x^0, as the standard
@@ -52,5 +54,6 @@ fn multiply(x: u128, y: u128) -> u128 {
 
 /// All bits set if the lowest is.
 fn all_if(bit: u128) -> u128 {
-    (bit & 1).wrapping_neg()
+    // Without the barrier the compiler sees a choice between two values and may branch on it.
+    black_box(bit & 1).wrapping_neg()
 }

@@ -69,5 +69,5 @@ fn powers_compiled(token: HaveAesNi, schedule: &mut Expanded) {
 /// reversed numbers is shifted to the right.
 fn times_x(h: u128) -> u128 {
     const MODULUS: u128 = (0xc2 << 120) | 1;
-    (h << 1) ^ ((h >> 127).wrapping_neg() & MODULUS)
+    (h << 1) ^ ((h.cast_signed() >> 127).cast_unsigned() & MODULUS)
 }

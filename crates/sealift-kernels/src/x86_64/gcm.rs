@@ -12,7 +12,7 @@ use super::{
     ghash,
     isa::Isa,
 };
-use crate::{once, schedule::Expanded, verdict};
+use crate::{schedule::Expanded, verdict};
 
 /// Seals, opens or verifies one message whose parts fit each other.
 #[inline(always)]
@@ -44,7 +44,9 @@ pub(super) fn process<I: Isa>(isa: I, schedule: &Expanded, mut slot: Slot<'_>) -
 fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -> __m128i {
     let narrow: HaveAesNi = isa.into();
     if nonce.len() == 12 {
-        return narrow.broadcast(&(u128::from_be_bytes(once::block(nonce)) | 1));
+        // SAFETY: a slice is readable for its length, here 12 bytes.
+        let nonce = unsafe { narrow.load_part(nonce.as_ptr(), 12) };
+        return narrow.next_counters(narrow.reverse(nonce));
     }
     let zero = narrow.broadcast(&0);
     // SAFETY: a slice is readable for its length.
