@@ -4,6 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -38,7 +39,7 @@ wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environmen
 test: test-rust test-python ## Run every test, Rust and Python
 
 .PHONY: test-rust
-test-rust: | tools ## Run the Rust tests, those in doc comments too
+test-rust: $(TESTING) ## Run the Rust tests, those in doc comments too
 	@echo "Testing the crates"
 	@cargo test --workspace
 
@@ -48,13 +49,13 @@ test-python: $(EXTENSION) $(TESTING) ## Run the Python tests
 	@$(BIN)/python -m pytest
 
 .PHONY: portable
-portable: | tools ## Run the Rust tests as on a processor that has no kernels here
+portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels here
 	@echo "Testing the crates without the kernels for this processor"
 	@RUSTFLAGS="--cfg sealift_portable" CARGO_TARGET_DIR=$(TARGET)/portable \
 		cargo test --workspace --exclude sealift-py --tests
 
 .PHONY: asan
-asan: | tools ## Run the tests of kernels and drivers under the address sanitizer
+asan: $(TESTING) ## Run the tests of kernels and drivers under the address sanitizer
 	@echo "Testing kernels and drivers under the address sanitizer"
 	@RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=$(TARGET)/asan \
 		cargo test --target x86_64-unknown-linux-gnu -p sealift-kernels -p sealift-drivers --tests
@@ -104,7 +105,8 @@ lock: $(RUNNING) ## Renew Cargo.lock and both requirements locks to the newest v
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed here
-	@rm -rf $(TARGET) .venv dist $(EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@cargo clean --quiet
+	@rm -rf .venv dist $(EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .PHONY: help
 help: ## Print this list

@@ -273,7 +273,7 @@ def _is_python_root(tree: Tree, file: str) -> bool:
         return True
     if file.startswith("python/") and file.count("/") == 2 and name == "__init__.py":
         return True
-    if file == f"python/{ENTRY.replace('.', '/')}.py":
+    if file in _module_files("python", ENTRY, {file}):
         return True
     return 'if __name__ == "__main__":' in tree.text(file)
 
