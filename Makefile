@@ -71,7 +71,7 @@ lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
 	@cargo metadata --locked --format-version 1 >/dev/null
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 .PHONY: lint-python
 lint-python: $(EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, import layers, stubs
