@@ -80,6 +80,13 @@ impl Engine {
     }
 }
 
+/// Devices that no driver here opens, behind the same handle.
+impl From<sealift_engine::Engine> for Engine {
+    fn from(engine: sealift_engine::Engine) -> Self {
+        Self(engine)
+    }
+}
+
 impl Deref for Engine {
     type Target = sealift_engine::Engine;
 

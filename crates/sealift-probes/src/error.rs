@@ -1,0 +1,58 @@
+use sealift::EngineError;
+use thiserror::Error;
+
+/// Why an arm can't be measured, or can't be measured any longer.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ArmError {
+    /// The columns don't fit each other or AES-GCM.
+    #[error("{what} of {value}: right would be {right}")]
+    Spec {
+        /// Which part of the spec.
+        what: &'static str,
+        /// What was given.
+        value: String,
+        /// What would be right.
+        right: String,
+    },
+    /// Nothing to compare the device with.
+    #[error(
+        "no other device checks {device}: {tried}; open `library` or `reference` beside it, \
+         results that nobody checked are not measured"
+    )]
+    NoChecker {
+        /// The device to be measured.
+        device: String,
+        /// What was tried, and why it didn't do.
+        tried: String,
+    },
+    /// The device's seconds are a model's.
+    #[error(
+        "{device} is simulated: its seconds are not this machine's, and a bench measures these"
+    )]
+    Simulated {
+        /// The device.
+        device: String,
+    },
+    /// The device computed something wrong. Its times mean nothing.
+    #[error("{device} gave a wrong result: {what}")]
+    Wrong {
+        /// The device.
+        device: String,
+        /// Which message, what was expected and found.
+        what: String,
+    },
+    /// The engine or the device refused.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A measuring thread couldn't be started.
+    #[error("thread {thread} of {threads} could not be started: {reason}; measure fewer threads")]
+    Thread {
+        /// Which, from 0.
+        thread: usize,
+        /// How many there should be.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
+}

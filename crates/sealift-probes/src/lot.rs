@@ -1,0 +1,105 @@
+//! One batch with the place for its results, ready to be run again and again.
+
+use sealift::{
+    Batch, Column, DeviceId, Engine, EngineError, Layout, Op, Options, Output, Place, Report,
+    Status,
+};
+
+/// A batch, its output, and what must come of it.
+pub(crate) struct Lot {
+    pub(crate) batch: Batch<'static>,
+    /// The message of each entry, by its place in the spec.
+    pub(crate) members: Vec<usize>,
+    pub(crate) planned_failures: usize,
+    pub(crate) text_bytes: u64,
+    pub(crate) output: Vec<u8>,
+    pub(crate) tags: Vec<u8>,
+    pub(crate) status: Vec<Status>,
+    layout: Layout<'static>,
+}
+
+impl Lot {
+    /// Makes room for the results of a batch whose tags are apart.
+    pub(crate) fn new(
+        batch: Batch<'static>,
+        members: Vec<usize>,
+        layout: Layout<'static>,
+        planned_failures: usize,
+    ) -> Self {
+        let len = batch.len;
+        let text_bytes = (0..len).map(|message| layout.range(message).len() as u64).sum();
+        let room = len.checked_sub(1).map_or(0, |last| layout.range(last).end);
+        Self {
+            tags: vec![0; len * batch.tag_length.bytes()],
+            status: vec![Status::NotProcessed; len],
+            output: vec![0; room],
+            batch,
+            members,
+            planned_failures,
+            text_bytes,
+            layout,
+        }
+    }
+
+    /// Runs the batch once on the calling thread.
+    pub(crate) fn run(&mut self, engine: &Engine, on: DeviceId) -> Result<Report, EngineError> {
+        let layout = borrowed(&self.layout);
+        let output = Output {
+            text: Place::Packed { bytes: &mut self.output, layout },
+            tags: Place::fixed(&mut self.tags, self.batch.tag_length.bytes()),
+            status: &mut self.status,
+        };
+        engine.run(&self.batch, output, &Options { on: Some(on), ..Options::default() })
+    }
+
+    /// Where a message's text lies in the output.
+    pub(crate) fn output_of(&self, message: usize) -> &[u8] {
+        &self.output[self.layout.range(message)]
+    }
+
+    /// The tag that a message's seal wrote.
+    pub(crate) fn tag_of(&self, message: usize) -> &[u8] {
+        let bytes = self.batch.tag_length.bytes();
+        &self.tags[message * bytes..][..bytes]
+    }
+
+    /// How many of its messages are sealed.
+    pub(crate) fn seals(&self) -> usize {
+        (0..self.batch.len).filter(|message| self.batch.ops.get(*message) == Op::Seal).count()
+    }
+}
+
+/// Messages of these lengths one after the other.
+pub(crate) fn layout(lengths: &[usize]) -> Layout<'static> {
+    if let Some((first, rest)) = lengths.split_first()
+        && rest.iter().all(|len| len == first)
+    {
+        return Layout::Fixed { stride: *first, len: *first };
+    }
+    let mut ends = vec![0];
+    ends.extend(lengths.iter().scan(0, |end, len| {
+        *end += *len as u64;
+        Some(*end)
+    }));
+    let narrow = ends.iter().map(|end| u32::try_from(*end)).collect::<Result<Vec<_>, _>>();
+    match narrow {
+        Ok(ends) => Layout::Offsets32(ends.into()),
+        Err(_) => Layout::Offsets64(ends.into()),
+    }
+}
+
+/// The column of bytes that lie so.
+pub(crate) fn column(bytes: Vec<u8>, lengths: &[usize]) -> Column<'static> {
+    if bytes.is_empty() {
+        return Column::Empty;
+    }
+    Column::Packed { buffer: bytes.into(), layout: layout(lengths) }
+}
+
+fn borrowed<'l>(layout: &'l Layout<'static>) -> Layout<'l> {
+    match layout {
+        Layout::Fixed { stride, len } => Layout::Fixed { stride: *stride, len: *len },
+        Layout::Offsets32(offsets) => Layout::Offsets32((&**offsets).into()),
+        Layout::Offsets64(offsets) => Layout::Offsets64((&**offsets).into()),
+    }
+}

@@ -1,0 +1,130 @@
+//! The keys of an arm.
+
+use crate::random::Random;
+use crate::{ArmError, ArmSpec, Regime};
+use sealift::{Engine, Key, Keys, SessionId};
+
+const KEY_STREAM: u64 = 0;
+
+/// The installed keys of an arm, which all its threads share.
+pub(crate) struct Ring {
+    keys: Vec<Key>,
+    sessions: Vec<sealift::Session>,
+    seals_max: u64,
+    sealed_max: u64,
+}
+
+/// Which key of the ring each message takes; nothing when keys are fresh.
+pub(crate) type KeyOf = Option<Vec<u32>>;
+
+impl Ring {
+    /// Installs the keys of a spec and deals them out to its messages.
+    pub(crate) fn install(
+        engine: &Engine,
+        spec: &ArmSpec,
+        seals_max: u64,
+    ) -> Result<(Self, KeyOf), ArmError> {
+        let shares = match spec.regime {
+            Regime::One => spec.key_lengths().iter().map(|(bytes, _)| (*bytes, 1)).collect(),
+            Regime::Sessions(sessions) => shares(&spec.key_lengths(), sessions),
+            Regime::Fresh => vec![],
+        };
+        let mut random = Random::new(spec.seed, KEY_STREAM);
+        let mut keys = vec![];
+        for (bytes, count) in &shares {
+            for _ in 0..*count {
+                let bytes = random.bytes(usize::from(*bytes));
+                keys.push(Key::new(&bytes).map_err(|error| ArmError::Spec {
+                    what: "a key",
+                    value: bytes.len().to_string(),
+                    right: error.to_string(),
+                })?);
+            }
+        }
+        let mut ring = Self { keys, sessions: vec![], seals_max, sealed_max: 0 };
+        ring.renew(engine)?;
+        let key_of = (spec.regime != Regime::Fresh).then(|| deal(&spec.columns.key_bytes, &shares));
+        Ok((ring, key_of))
+    }
+
+    /// Counts `seals` more under the busiest key; false when that would be too many for it.
+    pub(crate) fn count(&mut self, seals: u64) -> bool {
+        if self.keys.is_empty() {
+            return true;
+        }
+        self.sealed_max += seals;
+        self.sealed_max <= self.seals_max
+    }
+
+    /// Puts new sessions in the place of those that may not seal any more.
+    ///
+    /// The keys stay the same, as do the messages: what is sealed again and again here never
+    /// leaves this process.
+    pub(crate) fn renew(&mut self, engine: &Engine) -> Result<(), ArmError> {
+        let install = |key: &Key| engine.session_with_limit(key.clone(), self.seals_max);
+        self.sessions = self.keys.iter().map(install).collect::<Result<_, _>>()?;
+        self.sealed_max = 0;
+        Ok(())
+    }
+
+    /// The column of keys for some messages.
+    pub(crate) fn column(&self, key_of: &[u32]) -> Keys<'static> {
+        let session = |key: &u32| self.sessions[*key as usize].id();
+        match key_of.split_first() {
+            Some((first, rest)) if rest.iter().all(|key| key == first) => session(first).into(),
+            _ => key_of.iter().map(session).collect::<Vec<SessionId>>().into(),
+        }
+    }
+}
+
+/// Shares sessions out by the number of messages of each key length; everyone gets one.
+fn shares(lengths: &[(u8, usize)], sessions: usize) -> Vec<(u8, usize)> {
+    let messages: u128 = lengths.iter().map(|(_, count)| *count as u128).sum();
+    let mut left = sessions - lengths.len();
+    let mut passed: u128 = 0;
+    let mut dealt = 0;
+    let spare = left as u128;
+    let mut shares = vec![];
+    for (bytes, count) in lengths {
+        passed += *count as u128;
+        let upto = usize::try_from(spare * passed / messages).unwrap_or(left + dealt);
+        let share = upto - dealt;
+        dealt = upto;
+        left -= share;
+        shares.push((*bytes, 1 + share));
+    }
+    shares
+}
+
+/// Gives each message the next key of its length.
+#[expect(clippy::cast_possible_truncation, reason = "a spec has at most 2^32 - 1 sessions")]
+fn deal(key_bytes: &[u8], shares: &[(u8, usize)]) -> Vec<u32> {
+    let mut first = 0;
+    let mut places = vec![];
+    for (bytes, count) in shares {
+        places.push((*bytes, first, *count, 0));
+        first += count;
+    }
+    let mut next = |bytes: u8| {
+        let place = places.iter_mut().find(|place| place.0 == bytes);
+        place.map_or(0, |(_, first, count, used)| {
+            let key = *first + *used % *count;
+            *used += 1;
+            key as u32
+        })
+    };
+    key_bytes.iter().map(|bytes| next(*bytes)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_shared_out_by_messages_and_all_are_used_in_turn() {
+        assert_eq!(shares(&[(16, 50), (32, 50)], 8), [(16, 4), (32, 4)]);
+        assert_eq!(shares(&[(16, 1), (24, 1), (32, 1)], 1_024), [(16, 341), (24, 341), (32, 342)]);
+        assert_eq!(shares(&[(16, 1), (32, 1_000_000)], 2), [(16, 1), (32, 1)]);
+        assert_eq!(deal(&[16, 32, 16, 16, 32], &[(16, 2), (32, 3)]), [0, 2, 1, 0, 3]);
+    }
+}

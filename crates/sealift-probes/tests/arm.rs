@@ -1,0 +1,130 @@
+//! What an arm promises, on devices whose faults are chosen.
+
+mod toy;
+
+use sealift::Role;
+use sealift_probes::{Arm, ArmError, ArmSpec, Columns, Planned, Regime, Sample, Shape, Verified};
+use toy::{Fault, engine};
+
+const MIX: [Planned; 4] = [Planned::Seal, Planned::Open, Planned::Seal, Planned::Bad];
+
+fn spec(messages: usize, batch: usize, regime: Regime) -> ArmSpec {
+    let shape = Shape { text_bytes: 40, aad_bytes: 5, ..Shape::default() };
+    ArmSpec { columns: Columns::cycle(messages, &MIX, shape), regime, batch, threads: 1, seed: 9 }
+}
+
+fn prepared(fault: Fault, spec: &ArmSpec) -> Result<Arm, ArmError> {
+    let toys = [("library", Role::Real, Fault::None), ("tried", Role::Real, fault)];
+    Arm::prepare(&engine(&toys), "tried", spec)
+}
+
+fn whole_passes(sample: Sample, messages: u64, bytes: u64) {
+    assert_eq!(sample.messages % messages, 0, "{} messages are no whole passes", sample.messages);
+    assert_eq!(sample.bytes, sample.messages / messages * bytes);
+    assert!(sample.messages > 0 && sample.ns > 0);
+    assert!((0.0..=1.0).contains(&sample.cpu_share));
+}
+
+#[test]
+fn samples_count_messages_and_bytes_of_whole_passes() {
+    for regime in [Regime::One, Regime::Sessions(7), Regime::Fresh] {
+        let mut arm = prepared(Fault::None, &spec(100, 30, regime)).unwrap();
+        assert_eq!(arm.device(), "tried");
+        assert_eq!(arm.verified(), &Verified::Against(vec!["library".into()]));
+        for seconds in [0.001, 0.01, 1e9] {
+            let sample = arm.sample(seconds).unwrap();
+            whole_passes(sample, 100, 4_000);
+            assert!(sample.ns < 2_000_000_000, "{} ns are more than the cap allows", sample.ns);
+        }
+    }
+}
+
+#[test]
+fn threads_each_work_all_messages() {
+    let mut wide = spec(100, 100, Regime::Sessions(4));
+    wide.threads = 3;
+    let sample = prepared(Fault::None, &wide).unwrap().sample(0.005).unwrap();
+    whole_passes(sample, 300, 12_000);
+}
+
+#[test]
+fn mixed_lengths_of_keys_nonces_tags_and_texts_are_all_worked() {
+    for regime in [Regime::One, Regime::Sessions(50), Regime::Fresh] {
+        let mut mixed = spec(60, 16, regime);
+        for at in 0..60 {
+            mixed.columns.key_bytes[at] = [16, 24, 32][at % 3];
+            mixed.columns.nonce_bytes[at] = [1, 12][at % 2];
+            mixed.columns.tag_bytes[at] = [4, 8, 12, 13, 14, 15, 16][at % 7];
+            mixed.columns.aad_bytes[at] = u32::try_from(at % 5).unwrap();
+            mixed.columns.text_bytes[at] = at as u64;
+        }
+        let sample = prepared(Fault::None, &mixed).unwrap().sample(0.002).unwrap();
+        whole_passes(sample, 60, (0..60).sum());
+    }
+}
+
+#[test]
+fn a_device_that_computes_wrong_is_not_measured() {
+    for (fault, said) in [
+        (Fault::WrongByte, "byte 2 of message 3, of 40 bytes, differs"),
+        (Fault::WrongTag, "the tag of message 0 differs"),
+        (Fault::OpensAll, "message 3 has status Ok and AuthFailed is right"),
+        (Fault::LeavesPlaintext, "byte 0 of message 3, of 40 bytes, differs"),
+        (Fault::WritesNothing, "byte 0 of message 0, of 40 bytes, differs"),
+    ] {
+        let error = prepared(fault, &spec(8, 8, Regime::One)).err();
+        let wrong = ArmError::Wrong { device: "tried".into(), what: said.into() };
+        assert_eq!(error, Some(wrong), "{fault:?}");
+    }
+}
+
+#[test]
+fn a_device_that_goes_wrong_later_ends_the_arm() {
+    let mut arm = prepared(Fault::OpensAllAfter(50), &spec(8, 8, Regime::One)).unwrap();
+    let error = (0..100).find_map(|_| arm.sample(0.0001).err());
+    let what = "0 of 8 messages did not open and 2 were planned to".into();
+    assert_eq!(error, Some(ArmError::Wrong { device: "tried".into(), what }));
+}
+
+#[test]
+fn a_device_that_nobody_can_check_is_not_measured() {
+    let alone =
+        engine(&[("tried", Role::Real, Fault::None), ("fault", Role::TestOnly, Fault::None)]);
+    let error = Arm::prepare(&alone, "tried", &spec(8, 8, Regime::One)).err().unwrap();
+    assert!(matches!(error, ArmError::NoChecker { .. }), "{error}");
+    assert!(error.to_string().starts_with("no other device checks tried: none is open"), "{error}");
+}
+
+#[test]
+fn the_library_is_checked_by_another() {
+    let both =
+        engine(&[("library", Role::Real, Fault::None), ("oracle", Role::Oracle, Fault::None)]);
+    let arm = Arm::prepare(&both, "library", &spec(8, 8, Regime::One)).unwrap();
+    assert_eq!(arm.verified(), &Verified::Against(vec!["oracle".into()]));
+}
+
+#[test]
+fn a_null_device_is_measured_unchecked_and_says_so() {
+    let toys = [("library", Role::Real, Fault::None), ("null", Role::Null, Fault::WritesNothing)];
+    let mut arm = Arm::prepare(&engine(&toys), "null", &spec(8, 8, Regime::One)).unwrap();
+    assert_eq!(arm.verified(), &Verified::NothingToCheck);
+    whole_passes(arm.sample(0.001).unwrap(), 8, 320);
+}
+
+#[test]
+fn modelled_seconds_are_not_measured() {
+    let toys = [("library", Role::Real, Fault::None), ("model", Role::Simulated, Fault::None)];
+    let error = Arm::prepare(&engine(&toys), "model", &spec(8, 8, Regime::One)).err().unwrap();
+    assert_eq!(error, ArmError::Simulated { device: "model".into() });
+}
+
+#[test]
+fn what_a_device_refuses_is_said_with_its_limit() {
+    let mut long = spec(8, 8, Regime::One);
+    long.columns.text_bytes[0] = 10_001;
+    let error = prepared(Fault::None, &long).err().unwrap();
+    assert!(matches!(error, ArmError::NoChecker { .. }), "{error}");
+    let unknown = engine(&[("library", Role::Real, Fault::None)]);
+    let error = Arm::prepare(&unknown, "cpu", &spec(8, 8, Regime::One)).err().unwrap();
+    assert_eq!(error.to_string(), "no open device is called \"cpu\": there are library");
+}
