@@ -3,10 +3,13 @@
 //! [`DRIVERS`] is the list of them all. A driver is in every build: what this machine lacks is an
 //! [`Absent`](sealift_core::Probe::Absent) with its reason. Drivers never use each other.
 
+mod keys;
 #[cfg(test)]
 mod testing;
 mod workers;
 
+pub mod cpu;
+pub mod library;
 pub mod null;
 pub mod reference;
 
@@ -14,7 +17,8 @@ use sealift_core::{Context, Device, Driver, OpenError, Spec};
 use std::sync::Arc;
 
 /// Every driver, in the order an engine prefers them.
-pub static DRIVERS: &[&dyn Driver] = &[&reference::Reference, &null::Null];
+pub static DRIVERS: &[&dyn Driver] =
+    &[&cpu::Cpu, &library::Library, &reference::Reference, &null::Null];
 
 /// The driver of that name.
 ///
@@ -35,3 +39,6 @@ pub fn driver(name: &str) -> Result<&'static dyn Driver, OpenError> {
 pub fn open(spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
     driver(spec.driver())?.open(spec, context)
 }
+
+#[cfg(test)]
+mod tests;

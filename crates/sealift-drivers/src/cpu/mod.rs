@@ -1,0 +1,139 @@
+//! The kernels for this processor.
+
+use crate::keys::{Expander, KeyTable, Lent};
+use crate::workers::{self, Crew, Software};
+use sealift_core::{
+    Context, Device, DeviceError, Driver, Key, Keys, OpenError, Probe, Role, SessionId, Spec, Work,
+};
+use sealift_kernels::{Path, PathError, Schedule, Schedules};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The driver `cpu`.
+///
+/// Without `isa=` it takes the fastest instruction set this processor has. `isa=model`, by the book and
+/// slow, opens on every processor and is an oracle.
+#[derive(Debug)]
+pub struct Cpu;
+
+impl Driver for Cpu {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn summary(&self) -> &'static str {
+        "this processor's kernels (isa=model|aesni|vaes256|vaes512, workers=, cores=)"
+    }
+
+    fn probe(&self) -> Probe {
+        match best() {
+            Ok(path) => Probe::Present { role: role(path), detail: detail(path).to_owned() },
+            Err(reason) => Probe::Absent { reason },
+        }
+    }
+
+    fn open(&self, spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
+        workers::only(spec, &["isa", "workers", "cores"])?;
+        let path = choose(spec)?;
+        let detail = detail(path).to_owned();
+        let capabilities = workers::capabilities(spec, self.name(), role(path), detail);
+        let software = Kernels { name: spec.to_string(), path, schedules: KeyTable::new() };
+        Ok(workers::open(software, capabilities, Crew::of(spec)?, context))
+    }
+}
+
+#[derive(Debug)]
+struct Kernels {
+    name: String,
+    path: Path,
+    schedules: KeyTable<Schedule>,
+}
+
+impl Software for Kernels {
+    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        let (path, device) = (self.path, &self.name);
+        let expander = Expansion(path);
+        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Schedule>| {
+            let schedules = match lent {
+                Lent::One(schedule) => Schedules::One(schedule),
+                Lent::Each(each) => Schedules::Each(each),
+            };
+            sealift_kernels::run(path, work, range, schedules);
+            Ok(())
+        };
+        match &work.batch().keys {
+            Keys::Session(session) => {
+                self.schedules.run_one(*session, work, device, &expander, step)
+            }
+            Keys::Sessions(sessions) => {
+                self.schedules.run_each(sessions, work, device, &expander, step)
+            }
+            Keys::Raw(_) => {
+                let all = 0..work.len();
+                sealift_kernels::run(path, work, all, Schedules::Raw);
+                Ok(())
+            }
+        }
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.schedules.retire(session);
+    }
+}
+
+/// Expands keys for one path.
+struct Expansion(Path);
+
+impl Expander for Expansion {
+    type Expanded = Schedule;
+
+    fn expand(&self, key: &Key) -> Result<Schedule, DeviceError> {
+        Ok(Schedule::new(self.0, key))
+    }
+
+    fn serves(&self, _: &Schedule) -> bool {
+        true
+    }
+}
+
+/// The path that a spec names, or the best.
+fn choose(spec: &Spec) -> Result<Path, OpenError> {
+    let device = spec.to_string();
+    let Some(name) = spec.setting("isa") else {
+        return best().map_err(|reason| OpenError::Absent { device, reason });
+    };
+    Path::parse(name).map_err(|error| {
+        let reason = error.to_string();
+        match error {
+            PathError::Missing { .. } | PathError::NotBuilt { .. } => {
+                OpenError::Absent { device, reason }
+            }
+            _ => OpenError::Setting { device, reason },
+        }
+    })
+}
+
+/// The fastest path, or why there is none but the model.
+fn best() -> Result<Path, String> {
+    let best = Path::best().map_err(|error| error.to_string())?;
+    best.ok_or_else(|| match Path::parse("aesni") {
+        Err(error) => error.to_string(),
+        Ok(_) => "the environment variable SEALIFT_ISA allows the model only".to_owned(),
+    })
+}
+
+fn role(path: Path) -> Role {
+    match path {
+        Path::Model => Role::Oracle,
+        _ => Role::Real,
+    }
+}
+
+fn detail(path: Path) -> &'static str {
+    match path.name() {
+        "vaes512" => "vaes512: VAES and VPCLMULQDQ on 512-bit registers",
+        "vaes256" => "vaes256: VAES and VPCLMULQDQ on 256-bit registers",
+        "aesni" => "aesni: AES-NI and PCLMULQDQ on 128-bit registers",
+        name => name,
+    }
+}

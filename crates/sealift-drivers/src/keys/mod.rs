@@ -1,0 +1,276 @@
+//! A bounded table of expanded keys, shared by all threads of a device.
+
+use sealift_core::{DeviceError, Key, SessionId, Work};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+/// How a device expands a key.
+pub(crate) trait Expander {
+    /// An expanded key. Its drop wipes it.
+    type Expanded;
+
+    /// Expands a key.
+    fn expand(&self, key: &Key) -> Result<Self::Expanded, DeviceError>;
+
+    /// Whether an expanded key that was kept fits this batch.
+    fn serves(&self, expanded: &Self::Expanded) -> bool;
+}
+
+/// The expanded keys of a range of messages.
+#[derive(Clone, Copy)]
+pub(crate) enum Lent<'a, T> {
+    /// One for all.
+    One(&'a T),
+    /// One for each message of the range, in order.
+    Each(&'a [&'a T]),
+}
+
+/// Expanded keys by session.
+///
+/// A session's place is its slot modulo the capacity, and the last to come stays. Slots of an engine
+/// are dense, so nothing is evicted while the sessions fit; beyond that, sessions that share a place
+/// evict each other and nobody else, which a cycle through more sessions than fit survives better than
+/// it would a least-recently-used table. There is no hashing and no bookkeeping on a hit.
+///
+/// A batch is worked in windows with the lock held for reading, so that messages borrow their keys
+/// and count no references. Whoever misses expands outside the lock, works with keys of its own, and
+/// puts them into the table afterwards. What is evicted, retired or dropped is wiped by its own drop.
+pub(crate) struct KeyTable<T> {
+    entries: RwLock<Entries<T>>,
+    /// One less than the capacity, which is a power of two.
+    mask: usize,
+}
+
+/// Grows to the highest slot seen and never beyond the capacity.
+type Entries<T> = Vec<Option<(SessionId, T)>>;
+
+impl<T> KeyTable<T> {
+    /// Room for [`CAPACITY`] sessions, which is not taken before it is needed.
+    pub(crate) fn new() -> Self {
+        Self::with_capacity(CAPACITY)
+    }
+
+    fn with_capacity(capacity: usize) -> Self {
+        debug_assert!(capacity.is_power_of_two(), "{capacity}");
+        Self { entries: RwLock::default(), mask: capacity - 1 }
+    }
+
+    /// Works all messages with the key of one session.
+    pub(crate) fn run_one(
+        &self,
+        session: SessionId,
+        work: &mut Work<'_>,
+        device: &str,
+        expander: &impl Expander<Expanded = T>,
+        step: impl FnOnce(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let all = 0..work.len();
+        let is_short = work.shape().text_bytes <= HELD_BYTES_MAX;
+        if is_short {
+            let entries = self.read();
+            if let Some(kept) = self.find(&entries, session, expander) {
+                return step(work, all, Lent::One(kept));
+            }
+        }
+        let own = expander.expand(&work.key(session, device)?)?;
+        step(work, all, Lent::One(&own))?;
+        if is_short {
+            self.install([(session, own)]);
+        }
+        Ok(())
+    }
+
+    /// Works each message with the key of its session.
+    pub(crate) fn run_each(
+        &self,
+        sessions: &[SessionId],
+        work: &mut Work<'_>,
+        device: &str,
+        expander: &impl Expander<Expanded = T>,
+        mut step: impl FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        if let [session] = sessions {
+            return self.run_one(*session, work, device, expander, step);
+        }
+        let Some(messages) = window_messages(work.shape().text_bytes_max) else {
+            return Self::run_long(sessions, work, device, expander, step);
+        };
+        let mut start = 0;
+        for window in sessions.chunks(messages) {
+            let range = start..start + window.len();
+            start = range.end;
+            if window.len() <= SMALL_WINDOW {
+                self.window::<SMALL_WINDOW>(window, range, work, device, expander, &mut step)?;
+            } else {
+                self.window::<WINDOW>(window, range, work, device, expander, &mut step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the key of a session.
+    pub(crate) fn retire(&self, session: SessionId) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.get_mut(self.place(session));
+        let retired = entry.and_then(|entry| entry.take_if(|(kept, _)| *kept == session));
+        drop(entries);
+        drop(retired);
+    }
+
+    /// Works messages of which some are so long that nobody should wait for them: keys are expanded
+    /// for this batch only, and the table is left alone.
+    fn run_long(
+        sessions: &[SessionId],
+        work: &mut Work<'_>,
+        device: &str,
+        expander: &impl Expander<Expanded = T>,
+        mut step: impl FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let mut start = 0;
+        for same in sessions.chunk_by(|one, next| one == next) {
+            let range = start..start + same.len();
+            start = range.end;
+            let own = expander.expand(&work.key(same[0], device)?)?;
+            step(work, range, Lent::One(&own))?;
+        }
+        Ok(())
+    }
+
+    /// Works at most `N` messages, whose keys are found in the table or expanded.
+    fn window<const N: usize>(
+        &self,
+        sessions: &[SessionId],
+        range: Range<usize>,
+        work: &mut Work<'_>,
+        device: &str,
+        expander: &impl Expander<Expanded = T>,
+        step: &mut impl FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let mut own = Own(vec![]);
+        loop {
+            let entries = self.read();
+            let find = |session: &SessionId| {
+                self.find(&entries, *session, expander).or_else(|| own.find(*session))
+            };
+            if let Some(first) = find(&sessions[0]) {
+                let mut lent = [first; N];
+                let found = lent.iter_mut().zip(sessions).all(|(place, session)| {
+                    find(session).map(|expanded| *place = expanded).is_some()
+                });
+                if found {
+                    step(work, range, Lent::Each(&lent[..sessions.len()]))?;
+                    break;
+                }
+            }
+            let missing = sessions.iter().filter(|session| find(session).is_none());
+            let missing: Vec<_> = missing.copied().collect();
+            drop(entries);
+            // Each turn adds at least one of the window's keys, so this ends even when others evict
+            // at the same time.
+            own.expand(missing, work, device, expander)?;
+        }
+        if !own.0.is_empty() {
+            self.install(own.0);
+        }
+        Ok(())
+    }
+
+    fn install(&self, keys: impl IntoIterator<Item = (SessionId, T)>) {
+        let mut evicted = vec![];
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        for key in keys {
+            let place = self.place(key.0);
+            if entries.len() <= place {
+                entries.resize_with(place + 1, || None);
+            }
+            evicted.extend(entries[place].replace(key));
+        }
+        // Wiping takes time, which others need not wait for.
+        drop(entries);
+        drop(evicted);
+    }
+
+    #[inline]
+    fn find<'a>(
+        &self,
+        entries: &'a Entries<T>,
+        session: SessionId,
+        expander: &impl Expander<Expanded = T>,
+    ) -> Option<&'a T> {
+        match entries.get(self.place(session)) {
+            Some(Some((kept, expanded))) if *kept == session && expander.serves(expanded) => {
+                Some(expanded)
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn place(&self, session: SessionId) -> usize {
+        session.slot as usize & self.mask
+    }
+
+    /// Nothing panics while it writes, so a poisoned lock guards whole entries.
+    #[inline]
+    fn read(&self) -> RwLockReadGuard<'_, Entries<T>> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> fmt::Debug for KeyTable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyTable({} places, secret)", self.mask + 1)
+    }
+}
+
+/// Keys expanded for one window, in the order of their sessions.
+struct Own<T>(Vec<(SessionId, T)>);
+
+impl<T> Own<T> {
+    fn find(&self, session: SessionId) -> Option<&T> {
+        let at = self.0.binary_search_by_key(&session, |(known, _)| *known).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    fn expand(
+        &mut self,
+        mut missing: Vec<SessionId>,
+        work: &Work<'_>,
+        device: &str,
+        expander: &impl Expander<Expanded = T>,
+    ) -> Result<(), DeviceError> {
+        missing.sort_unstable();
+        missing.dedup();
+        for session in missing {
+            self.0.push((session, expander.expand(&work.key(session, device)?)?));
+        }
+        self.0.sort_unstable_by_key(|(session, _)| *session);
+        Ok(())
+    }
+}
+
+/// As many messages as may hold the lock together; none when one alone would hold it too long.
+fn window_messages(text_bytes_max: usize) -> Option<usize> {
+    match HELD_BYTES_MAX.checked_div(text_bytes_max as u64) {
+        None => Some(WINDOW),
+        Some(0) => None,
+        Some(messages) => Some(usize::try_from(messages).map_or(WINDOW, |n| n.min(WINDOW))),
+    }
+}
+
+/// Sessions kept by a device: at most 58 MiB of the kernels' schedules, 40 MiB of AWS-LC's contexts.
+const CAPACITY: usize = 1 << 16;
+
+/// Messages worked under one hold of the lock.
+const WINDOW: usize = 1_024;
+
+/// A window whose list of keys is cheap to make for few messages.
+const SMALL_WINDOW: usize = 16;
+
+/// Text worked under one hold of the lock: whoever brings a new key waits for the holders, about
+/// 0.1 ms with this. Beyond it, expanding the key again costs less than 1 % of the work.
+const HELD_BYTES_MAX: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests;

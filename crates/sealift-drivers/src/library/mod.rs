@@ -1,0 +1,189 @@
+//! AWS-LC's `EVP_AEAD`: a good general library, message by message.
+//!
+//! The honest peer of our own kernels, and what serves where they don't run.
+
+mod ffi;
+
+use crate::keys::{Expander, KeyTable, Lent};
+use crate::workers::{self, Crew, Software};
+use ffi::Aead;
+use sealift_core::{
+    Context, Device, DeviceError, Driver, Key, Keys, OpenError, Probe, Role, SessionId, Slot,
+    SlotTag, SlotText, Spec, Stability, Status, TagLength, Work,
+};
+use sealift_kernels::copy::copy;
+use std::ops::Range;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The driver `library`.
+#[derive(Debug)]
+pub struct Library;
+
+impl Driver for Library {
+    fn name(&self) -> &'static str {
+        "library"
+    }
+
+    fn summary(&self) -> &'static str {
+        "AWS-LC, a general library, message by message (workers=, cores=)"
+    }
+
+    fn probe(&self) -> Probe {
+        Probe::Present { role: Role::Real, detail: detail() }
+    }
+
+    fn open(&self, spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
+        workers::only(spec, &["workers", "cores"])?;
+        let capabilities = workers::capabilities(spec, self.name(), Role::Real, detail());
+        let software = AwsLc { name: spec.to_string(), contexts: KeyTable::new() };
+        Ok(workers::open(software, capabilities, Crew::of(spec)?, context))
+    }
+}
+
+/// A session used with several tag lengths keeps the context of the last.
+#[derive(Debug)]
+struct AwsLc {
+    name: String,
+    contexts: KeyTable<Aead>,
+}
+
+impl Software for AwsLc {
+    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        let (batch, device) = (work.batch(), &self.name);
+        let expander = Contexts { device, tag_length: batch.tag_length };
+        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Aead>| match lent {
+            Lent::One(aead) => range.into_iter().try_for_each(|i| self.message(aead, work, i)),
+            Lent::Each(each) => {
+                range.zip(each).try_for_each(|(i, aead)| self.message(aead, work, i))
+            }
+        };
+        match &batch.keys {
+            Keys::Session(session) => {
+                self.contexts.run_one(*session, work, device, &expander, step)
+            }
+            Keys::Sessions(sessions) => {
+                self.contexts.run_each(sessions, work, device, &expander, step)
+            }
+            Keys::Raw(keys) => (0..work.len()).try_for_each(|i| {
+                let key = Key::new(keys.get(i)).map_err(|error| self.failed(error.to_string()))?;
+                self.message(&expander.expand(&key)?, work, i)
+            }),
+        }
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.contexts.retire(session);
+    }
+}
+
+impl AwsLc {
+    fn message(&self, aead: &Aead, work: &mut Work<'_>, message: usize) -> Result<(), DeviceError> {
+        let stability = work.batch().stability;
+        let status = process(aead, work.slot(message), stability).map_err(|ffi::Refused| {
+            self.failed(format!("AWS-LC did not seal message {message}"))
+        })?;
+        work.set_status(message, status);
+        Ok(())
+    }
+
+    fn failed(&self, reason: String) -> DeviceError {
+        DeviceError::Failed { device: self.name.clone(), reason }
+    }
+}
+
+/// Makes contexts for the tag length of a batch.
+struct Contexts<'a> {
+    device: &'a str,
+    tag_length: TagLength,
+}
+
+impl Expander for Contexts<'_> {
+    type Expanded = Aead;
+
+    fn expand(&self, key: &Key) -> Result<Aead, DeviceError> {
+        Aead::new(key, self.tag_length).map_err(|ffi::Refused| DeviceError::Failed {
+            device: self.device.to_owned(),
+            reason: "AWS-LC made no context: it has no memory".to_owned(),
+        })
+    }
+
+    fn serves(&self, aead: &Aead) -> bool {
+        aead.tag_length() == self.tag_length
+    }
+}
+
+fn process(aead: &Aead, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
+    let Slot { nonce, aad, text, tag, .. } = slot;
+    match (text, tag) {
+        (SlotText::Apart { input, output }, SlotTag::Write(tag)) => {
+            aead.seal(nonce, aad, input, output, tag)?;
+        }
+        (SlotText::InPlace(text), SlotTag::Write(tag)) => {
+            aead.seal_in_place(nonce, aad, text, tag)?;
+        }
+        (text, SlotTag::Check(tag)) => {
+            let is_right = match stability {
+                Stability::Frozen => open(aead, nonce, aad, text, tag),
+                Stability::Shared => open_copied(aead, nonce, aad, text, tag),
+            };
+            return Ok(if is_right { Status::Ok } else { Status::AuthFailed });
+        }
+        (text, SlotTag::Missing) => {
+            zero(text);
+            return Ok(Status::AuthFailed);
+        }
+        (SlotText::Read(_), SlotTag::Write(_)) => return Ok(Status::NotProcessed),
+    }
+    Ok(Status::Ok)
+}
+
+fn open(aead: &Aead, nonce: &[u8], aad: &[u8], text: SlotText<'_>, tag: &[u8]) -> bool {
+    match text {
+        SlotText::Apart { input, output } => aead.open(nonce, aad, input, output, tag),
+        SlotText::InPlace(text) => aead.open_in_place(nonce, aad, text, tag),
+        SlotText::Read(text) => aead.open(nonce, aad, text, &mut scratch(text.len()), tag),
+    }
+}
+
+/// Opens in a copy that nobody else writes to. AWS-LC hashes a stretch of ciphertext and then reads it
+/// again to decrypt; were it rewritten in between, unverified plaintext would come out as verified.
+fn open_copied(aead: &Aead, nonce: &[u8], aad: &[u8], text: SlotText<'_>, tag: &[u8]) -> bool {
+    match text {
+        SlotText::Apart { input, output } => {
+            copy(output, input);
+            aead.open_in_place(nonce, aad, output, tag)
+        }
+        SlotText::InPlace(text) => {
+            let mut copied = copy_of(text);
+            let is_right = aead.open_in_place(nonce, aad, &mut copied, tag);
+            // Zeros, if it was wrong.
+            copy(text, &copied);
+            is_right
+        }
+        SlotText::Read(text) => aead.open_in_place(nonce, aad, &mut copy_of(text), tag),
+    }
+}
+
+fn zero(text: SlotText<'_>) {
+    match text {
+        SlotText::Apart { output, .. } => output.fill(0),
+        SlotText::InPlace(text) => text.fill(0),
+        SlotText::Read(_) => {}
+    }
+}
+
+/// Room for a plaintext that nobody asked for. Wiped.
+fn scratch(bytes: usize) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(vec![0; bytes])
+}
+
+fn copy_of(text: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut copied = scratch(text.len());
+    copy(&mut copied, text);
+    copied
+}
+
+fn detail() -> String {
+    format!("AWS-LC {} EVP_AEAD", ffi::version())
+}
