@@ -1,0 +1,323 @@
+//! One message at a time, with the interface of pyca/cryptography.
+
+use crate::bytes::Lent;
+use crate::errors::{Failure, Outcome};
+use crate::ffi::Memory;
+use crate::gil;
+use crate::home::Home;
+use crate::overlap;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealift::{
+    Batch, Buffer, Column, EngineError, Key, NonceRule, Op, Ops, Options, Output, Place, Stability,
+    Status, TagLength, Tags, Text,
+};
+
+/// AES-GCM for one message at a time, with the interface of
+/// `cryptography.hazmat.primitives.ciphers.aead.AESGCM`.
+///
+/// It differs from that class in this:
+///
+/// - `InvalidTag` is `sealift.InvalidTag`; messages of errors are worded differently.
+/// - A failed `decrypt_into` leaves zeros in `buf` instead of plaintext that nobody vouches for.
+/// - `data` may overlap `buf` in any way, not only exactly; it is copied first then.
+/// - Text and associated data may be longer than 2**31 - 1 bytes; text up to 2**36 - 32.
+/// - A key seals at most 2**32 messages in a process (SP 800-38D section 8.3), then it raises
+///   `SealLimitError`.
+///
+/// An instance may be used by several threads, and in a child after `os.fork`.
+///
+/// Args:
+///     key: 16, 24 or 32 bytes.
+///
+/// Raises:
+///     TypeError: If `key` is not bytes-like.
+///     ValueError: If it has another length.
+#[pyclass(name = "AESGCM", frozen, module = "sealift")]
+pub(crate) struct AesGcm {
+    home: Home,
+}
+
+#[pymethods]
+impl AesGcm {
+    #[new]
+    fn new(key: Lent<'_>) -> Outcome<Self> {
+        let bytes = key.as_slice();
+        let key = Key::new(bytes).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { home: Home::new(key)? })
+    }
+
+    /// A random key.
+    ///
+    /// Args:
+    ///     bit_length: 128, 192 or 256.
+    ///
+    /// Returns:
+    ///     `bit_length / 8` bytes from the system.
+    ///
+    /// Raises:
+    ///     ValueError: If it is another number.
+    #[staticmethod]
+    fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<'_, PyAny>> {
+        if ![128, 192, 256].contains(&bit_length) {
+            return Err(PyValueError::new_err(format!(
+                "bit_length is {bit_length}: it must be 128, 192 or 256"
+            )));
+        }
+        py.import("os")?.call_method1("urandom", (bit_length / 8,))
+    }
+
+    /// Encrypts and authenticates.
+    ///
+    /// Args:
+    ///     nonce: 8 to 128 bytes, 12 are usual. Never use one twice with the same key.
+    ///     data: The plaintext.
+    ///     associated_data: Authenticated and not encrypted; None is the same as no bytes.
+    ///
+    /// Returns:
+    ///     The ciphertext and behind it the tag of 16 bytes.
+    ///
+    /// Raises:
+    ///     TypeError: If an argument is not bytes-like.
+    ///     BufferError: If a buffer is not contiguous.
+    ///     ValueError: If `nonce` has another length.
+    #[pyo3(signature = (nonce, data, associated_data))]
+    fn encrypt<'py>(
+        &self,
+        py: Python<'py>,
+        nonce: Lent<'py>,
+        data: Lent<'py>,
+        associated_data: Option<Lent<'py>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let message = Message::new(Op::Seal, &nonce, &data, associated_data.as_ref())?;
+        PyBytes::new_with(py, message.text.len() + TAG_BYTES, |out| {
+            self.work(py, &message, out)?;
+            Ok(())
+        })
+    }
+
+    /// Checks the tag and decrypts.
+    ///
+    /// Args:
+    ///     nonce: The one it was encrypted with.
+    ///     data: The ciphertext and behind it the tag of 16 bytes.
+    ///     associated_data: What it was encrypted with.
+    ///
+    /// Returns:
+    ///     The plaintext.
+    ///
+    /// Raises:
+    ///     InvalidTag: If the tag does not belong to key, nonce, data and associated data, or `data`
+    ///         is shorter than a tag.
+    ///     TypeError: If an argument is not bytes-like.
+    ///     BufferError: If a buffer is not contiguous.
+    ///     ValueError: If `nonce` has another length.
+    #[pyo3(signature = (nonce, data, associated_data))]
+    fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        nonce: Lent<'py>,
+        data: Lent<'py>,
+        associated_data: Option<Lent<'py>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let message = Message::new(Op::Open, &nonce, &data, associated_data.as_ref())?;
+        let text_bytes = message.opened_bytes()?;
+        PyBytes::new_with(py, text_bytes, |out| {
+            let status = self.work(py, &message, out)?;
+            opened(status)
+        })
+    }
+
+    /// Encrypts into a buffer.
+    ///
+    /// Args:
+    ///     nonce: As `encrypt` takes it.
+    ///     data: The plaintext. It may lie in `buf`.
+    ///     associated_data: As `encrypt` takes it.
+    ///     buf: A writable buffer of exactly `len(data) + 16` bytes.
+    ///
+    /// Returns:
+    ///     The number of bytes written.
+    ///
+    /// Raises:
+    ///     TypeError: If an argument is not bytes-like or `buf` is read-only.
+    ///     BufferError: If a buffer is not contiguous.
+    ///     ValueError: If `nonce` or `buf` has another length.
+    #[pyo3(signature = (nonce, data, associated_data, buf))]
+    fn encrypt_into<'py>(
+        &self,
+        py: Python<'py>,
+        nonce: Lent<'py>,
+        data: Lent<'py>,
+        associated_data: Option<Lent<'py>>,
+        buf: &Bound<'py, PyAny>,
+    ) -> PyResult<usize> {
+        let mut buf = Lent::read_writable(buf, "argument 'buf'")?;
+        let message = Message::new(Op::Seal, &nonce, &data, associated_data.as_ref())?;
+        check_room(buf.len(), message.text.len() + TAG_BYTES)?;
+        self.work_into(py, &message, &mut buf)?;
+        Ok(buf.len())
+    }
+
+    /// Checks the tag and decrypts into a buffer.
+    ///
+    /// Args:
+    ///     nonce: As `decrypt` takes it.
+    ///     data: The ciphertext and behind it the tag of 16 bytes. It may lie in `buf`.
+    ///     associated_data: As `decrypt` takes it.
+    ///     buf: A writable buffer of exactly `len(data) - 16` bytes. Zeros if the tag is wrong.
+    ///
+    /// Returns:
+    ///     The number of bytes written.
+    ///
+    /// Raises:
+    ///     InvalidTag: As `decrypt` raises it.
+    ///     TypeError: If an argument is not bytes-like or `buf` is read-only.
+    ///     BufferError: If a buffer is not contiguous.
+    ///     ValueError: If `nonce` or `buf` has another length.
+    #[pyo3(signature = (nonce, data, associated_data, buf))]
+    fn decrypt_into<'py>(
+        &self,
+        py: Python<'py>,
+        nonce: Lent<'py>,
+        data: Lent<'py>,
+        associated_data: Option<Lent<'py>>,
+        buf: &Bound<'py, PyAny>,
+    ) -> PyResult<usize> {
+        let mut buf = Lent::read_writable(buf, "argument 'buf'")?;
+        let message = Message::new(Op::Open, &nonce, &data, associated_data.as_ref())?;
+        check_room(buf.len(), message.opened_bytes()?)?;
+        opened(self.work_into(py, &message, &mut buf)?)?;
+        Ok(buf.len())
+    }
+}
+
+impl AesGcm {
+    fn work(&self, py: Python<'_>, message: &Message<'_>, out: &mut [u8]) -> Outcome<Status> {
+        self.run(py, message, Text::Apart(same(message.text)), Tags::Appended, out)
+    }
+
+    /// Works into a caller's buffer, in which inputs may lie.
+    fn work_into(
+        &self,
+        py: Python<'_>,
+        message: &Message<'_>,
+        buf: &mut Memory,
+    ) -> Outcome<Status> {
+        let Message { nonce, aad, text, .. } = *message;
+        if let Some(proof) = overlap::check_one(buf, &[nonce, aad, text]) {
+            return self.work(py, message, buf.bytes_mut(&proof));
+        }
+        if buf.address() == text.as_ptr().addr()
+            && let Some(proof) = overlap::check_one(buf, &[nonce, aad])
+        {
+            return match message.op {
+                Op::Seal => {
+                    self.run(py, message, Text::InPlace, Tags::Appended, buf.bytes_mut(&proof))
+                }
+                Op::Open | Op::Verify => {
+                    let tag: Vec<u8> = text[text.len() - TAG_BYTES..].to_vec();
+                    let tags = Tags::Apart(Column::Same(tag.into()));
+                    self.run(py, message, Text::InPlace, tags, buf.bytes_mut(&proof))
+                }
+            };
+        }
+        let copies = [nonce.to_vec(), aad.to_vec(), text.to_vec()];
+        let [nonce, aad, text] = &copies;
+        let inputs = [nonce.as_slice(), aad, text];
+        let Some(proof) = overlap::check_one(buf, &inputs) else {
+            return Err(Failure::Input("a copy lies in the caller's buffer".into()));
+        };
+        let message = Message { nonce, aad, text, ..*message };
+        self.work(py, &message, buf.bytes_mut(&proof))
+    }
+
+    fn run(
+        &self,
+        py: Python<'_>,
+        message: &Message<'_>,
+        text: Text<'_>,
+        tags: Tags<'_>,
+        out: &mut [u8],
+    ) -> Outcome<Status> {
+        let mut status = [Status::NotProcessed];
+        self.home.with(|installed| -> Result<(), EngineError> {
+            let batch = Batch {
+                ops: Ops::All(message.op),
+                aad: same(message.aad),
+                tags: tags.clone(),
+                tag_length: TagLength::FULL,
+                nonce_rule: NonceRule::HazmatAnyLength,
+                stability: message.stability,
+                ..Batch::seal(1, installed.session.id(), same(message.nonce), text.clone())
+            };
+            let room = out.len();
+            let output =
+                Output { text: Place::fixed(out, room), tags: Place::Empty, status: &mut status };
+            let options = Options::default();
+            let engine = &installed.engine;
+            gil::leave_for(py, room, || engine.run(&batch, output, &options)).map(|_| ())
+        })?;
+        Ok(status[0])
+    }
+}
+
+/// One message's inputs.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    op: Op,
+    nonce: &'a [u8],
+    aad: &'a [u8],
+    text: &'a [u8],
+    stability: Stability,
+}
+
+impl<'a> Message<'a> {
+    fn new(
+        op: Op,
+        nonce: &'a Lent<'_>,
+        data: &'a Lent<'_>,
+        aad: Option<&'a Lent<'_>>,
+    ) -> PyResult<Self> {
+        let frozen = [Some(nonce), Some(data), aad].into_iter().flatten().all(Lent::is_frozen);
+        let stability = if frozen { Stability::Frozen } else { Stability::Shared };
+        let (nonce, text) = (nonce.as_slice(), data.as_slice());
+        if !NONCE_LENGTHS.contains(&nonce.len()) {
+            return Err(PyValueError::new_err(format!(
+                "the nonce has {} bytes: it must have 8 to 128, 12 are usual",
+                nonce.len()
+            )));
+        }
+        Ok(Self { op, nonce, aad: aad.map_or(&[], Lent::as_slice), text, stability })
+    }
+
+    /// Bytes of plaintext in a ciphertext with its tag.
+    fn opened_bytes(&self) -> Outcome<usize> {
+        let bytes = self.text.len().checked_sub(TAG_BYTES);
+        bytes.ok_or(Failure::InvalidTag { indices: vec![0], messages: 1 })
+    }
+}
+
+fn opened(status: Status) -> PyResult<()> {
+    match status {
+        Status::Ok => Ok(()),
+        Status::AuthFailed | Status::NotProcessed => {
+            Err(Failure::InvalidTag { indices: vec![0], messages: 1 }.into())
+        }
+    }
+}
+
+fn check_room(room: usize, needed: usize) -> PyResult<()> {
+    if room == needed {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("buf has {room} bytes: it must have exactly {needed}")))
+}
+
+fn same(bytes: &[u8]) -> Column<'_> {
+    Column::Same(Buffer::Borrowed(bytes))
+}
+
+const TAG_BYTES: usize = TagLength::FULL.bytes();
+const NONCE_LENGTHS: std::ops::RangeInclusive<usize> = 8..=sealift::MAX_NONCE_BYTES;

@@ -1,0 +1,328 @@
+//! Sealing and opening a batch.
+
+use crate::column::Given;
+use crate::errors::{Failure, Outcome, wrong_type};
+use crate::ffi::FreshBytes;
+use crate::gil;
+use crate::keys::GivenKeys;
+use crate::overlap::{self, Apart};
+use crate::place::Target;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use sealift::{
+    Batch, Engine, Layout, NonceCheck, NonceRule, Op, Ops, Options, Output, Report, Stability,
+    Status, TagLength, Tags, Text,
+};
+
+/// What a batch over columns gave.
+#[pyclass(frozen, get_all, module = "sealift")]
+pub(crate) struct BatchResult {
+    /// Ciphertexts or plaintexts: the `out` that was given, or a `Column`.
+    text: Py<PyAny>,
+    /// Tags of seals: the `tags` that was given, or a `Column`. None after `open_batch`.
+    tags: Option<Py<PyAny>>,
+    /// One byte a message: 0 worked, 1 did not open and its text is zeros.
+    status: Py<PyBytes>,
+    /// The name of the device that worked it.
+    device: String,
+    /// How long the device took, in seconds.
+    seconds: f64,
+}
+
+#[pymethods]
+impl BatchResult {
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.status.as_bytes(py).len()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let status = self.status.as_bytes(py);
+        let failed = status.iter().filter(|&&status| status != 0).count();
+        let Self { device, seconds, .. } = self;
+        format!(
+            "BatchResult({} messages, {failed} failed, device {device:?}, {seconds:.6} s)",
+            status.len()
+        )
+    }
+}
+
+/// Everything a batch reads, held for the length of a call.
+pub(crate) struct Inputs<'py> {
+    pub(crate) keys: GivenKeys<'py>,
+    pub(crate) nonces: Given<'py>,
+    pub(crate) texts: Given<'py>,
+    pub(crate) aad: Given<'py>,
+    /// Tags to check, when they are apart from the texts.
+    pub(crate) tags: Given<'py>,
+}
+
+/// How a batch is worked.
+pub(crate) struct Manner {
+    pub(crate) options: Options,
+    pub(crate) nonce_rule: NonceRule,
+    pub(crate) tag_length: TagLength,
+}
+
+/// What becomes of messages that don't open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnError {
+    /// An exception names them.
+    Raise,
+    /// They are None, or zeros with a status.
+    Mask,
+}
+
+impl OnError {
+    pub(crate) fn read(name: &str) -> Outcome<Self> {
+        match name {
+            "raise" => Ok(Self::Raise),
+            "mask" => Ok(Self::Mask),
+            _ => Err(Failure::Input(format!("on_error is {name:?}: give \"raise\" or \"mask\""))),
+        }
+    }
+}
+
+/// Seals a batch: a list of bytes for a list of texts, else a [`BatchResult`].
+pub(crate) fn seal<'py>(
+    py: Python<'py>,
+    engine: &Engine,
+    inputs: &Inputs<'py>,
+    manner: &Manner,
+    out: Option<&Bound<'py, PyAny>>,
+    tags: Option<&Bound<'py, PyAny>>,
+) -> Outcome<Py<PyAny>> {
+    let count = inputs.check_counts("texts")?;
+    let tag_bytes = manner.tag_length.bytes();
+    if let (Given::Each(each), None, None) = (&inputs.texts, out, tags) {
+        let lengths = each.iter().map(|text| text.as_slice().len() + tag_bytes);
+        let text = Target::Objects(FreshBytes::new(py, lengths)?);
+        let job = Job { op: Op::Seal, inputs, manner, appended: true };
+        let (done, text, _) = job.run(py, engine, text, Target::Nothing)?;
+        return done.list(py, text);
+    }
+    let text = match out {
+        Some(out) => Target::given(out, "out")?,
+        None => Target::own(&inputs.texts, count, |bytes| bytes),
+    };
+    let tags = match tags {
+        Some(tags) => Target::given(tags, "tags")?,
+        None => Target::Own(
+            vec![0; count * tag_bytes],
+            Layout::Fixed { stride: tag_bytes, len: tag_bytes },
+            count,
+        ),
+    };
+    let job = Job { op: Op::Seal, inputs, manner, appended: false };
+    let (done, text, tags) = job.run(py, engine, text, tags)?;
+    done.columns(py, engine, text, tags)
+}
+
+/// Opens a batch: a list of bytes for a list of ciphertexts, else a [`BatchResult`].
+pub(crate) fn open<'py>(
+    py: Python<'py>,
+    engine: &Engine,
+    inputs: &Inputs<'py>,
+    manner: &Manner,
+    out: Option<&Bound<'py, PyAny>>,
+    on_error: OnError,
+) -> Outcome<Py<PyAny>> {
+    let count = inputs.check_counts("sealed")?;
+    let appended = matches!(inputs.tags, Given::Empty);
+    let tag_bytes = if appended { manner.tag_length.bytes() } else { 0 };
+    let opened = |bytes: usize| bytes.saturating_sub(tag_bytes);
+    let job = Job { op: Op::Open, inputs, manner, appended };
+    let as_list = matches!(inputs.texts, Given::Each(_)) && out.is_none();
+    let text = match (out, &inputs.texts) {
+        (Some(out), _) => Target::given(out, "out")?,
+        (None, Given::Each(each)) => {
+            let lengths = each.iter().map(|text| opened(text.as_slice().len()));
+            Target::Objects(FreshBytes::new(py, lengths)?)
+        }
+        (None, texts) => Target::own(texts, count, opened),
+    };
+    let (done, text, _) = job.run(py, engine, text, Target::Nothing)?;
+    if on_error == OnError::Raise {
+        done.raise_failures()?;
+    }
+    if as_list { done.list(py, text) } else { done.columns(py, engine, text, Target::Nothing) }
+}
+
+impl Inputs<'_> {
+    /// Checks that all columns are for the same number of messages, and says how many.
+    fn check_counts(&self, texts: &'static str) -> Outcome<usize> {
+        let Some(count) = self.texts.count() else {
+            return Err(wrong_type(format!("{texts} is no column")).into());
+        };
+        self.keys.check_count(count)?;
+        self.nonces.check_count("nonces", count)?;
+        self.aad.check_count("aad", count)?;
+        self.tags.check_count("tags", count)?;
+        Ok(count)
+    }
+
+    fn stability(&self) -> Stability {
+        let columns = [&self.nonces, &self.texts, &self.aad, &self.tags];
+        let frozen = columns.into_iter().all(Given::is_frozen) && self.keys.is_frozen();
+        if frozen { Stability::Frozen } else { Stability::Shared }
+    }
+}
+
+/// A batch that is ready to be worked.
+struct Job<'a, 'py> {
+    op: Op,
+    inputs: &'a Inputs<'py>,
+    manner: &'a Manner,
+    /// Whether tags lie behind the ciphertexts.
+    appended: bool,
+}
+
+impl<'py> Job<'_, 'py> {
+    /// Works it without the GIL and gives the targets back.
+    fn run(
+        &self,
+        py: Python<'py>,
+        engine: &Engine,
+        mut text: Target<'py>,
+        mut tags: Target<'py>,
+    ) -> Outcome<(Done, Target<'py>, Target<'py>)> {
+        let count = self.inputs.texts.count().unwrap_or(0);
+        let in_place = self.is_in_place(&text);
+        self.check_target(&text, "out", count)?;
+        self.check_target(&tags, "tags", count)?;
+        let apart = self.check_overlap(&text, &tags, in_place)?;
+        let mut status = vec![Status::NotProcessed; count];
+        let batch = self.batch(count, in_place, &apart);
+        let output =
+            Output { text: text.place(&apart), tags: tags.place(&apart), status: &mut status };
+        let options = &self.manner.options;
+        let report = gil::leave(py, || engine.run(&batch, output, options))?;
+        drop(batch);
+        Ok((Done { status, report }, text, tags))
+    }
+
+    fn batch(&self, count: usize, in_place: bool, apart: &Apart) -> Batch<'_> {
+        let Inputs { keys, nonces, texts, aad, tags } = self.inputs;
+        let rows = apart.interleaved;
+        let text = if in_place { Text::InPlace } else { Text::Apart(texts.lend(rows)) };
+        let tags = if self.appended { Tags::Appended } else { Tags::Apart(tags.lend(rows)) };
+        Batch {
+            ops: Ops::All(self.op),
+            aad: aad.lend(rows),
+            tags,
+            tag_length: self.manner.tag_length,
+            nonce_rule: self.manner.nonce_rule,
+            stability: self.inputs.stability(),
+            ..Batch::seal(count, keys.lend(rows), nonces.lend(rows), text)
+        }
+    }
+
+    /// Whether results go exactly where the texts are.
+    fn is_in_place(&self, text: &Target<'_>) -> bool {
+        match (text.rows(), &self.inputs.texts) {
+            (Some(out), Given::Rows(texts)) => out.is_same_place(texts),
+            _ => false,
+        }
+    }
+
+    fn check_target(
+        &self,
+        target: &Target<'_>,
+        column: &'static str,
+        expected: usize,
+    ) -> Outcome<()> {
+        match target.rows() {
+            Some(rows) if rows.count != expected => {
+                let found = rows.count;
+                Err(sealift::BatchError::Count { column, found, expected }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_overlap(
+        &self,
+        text: &Target<'_>,
+        tags: &Target<'_>,
+        in_place: bool,
+    ) -> Outcome<Apart> {
+        let outputs: Vec<_> = [("out", text.rows()), ("tags", tags.rows())]
+            .into_iter()
+            .filter_map(|(name, rows)| Some((name, rows?)))
+            .collect();
+        let Inputs { keys, nonces, texts, aad, tags } = self.inputs;
+        let mut inputs = vec![("nonces", nonces), ("aad", aad), ("tags", tags)];
+        if let GivenKeys::Raw(column) = keys {
+            inputs.push(("keys", column));
+        }
+        if !in_place {
+            inputs.push(("texts", texts));
+        }
+        overlap::check(&outputs, &inputs)
+    }
+}
+
+/// A batch that was worked.
+struct Done {
+    status: Vec<Status>,
+    report: Report,
+}
+
+impl Done {
+    fn raise_failures(&self) -> Outcome<()> {
+        let failed = |(_, status): &(usize, &Status)| **status != Status::Ok;
+        let indices: Vec<_> =
+            self.status.iter().enumerate().filter(failed).map(|(i, _)| i).collect();
+        if indices.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::InvalidTag { indices, messages: self.status.len() })
+    }
+
+    /// A list of bytes, with None for messages that did not open.
+    fn list(&self, py: Python<'_>, text: Target<'_>) -> Outcome<Py<PyAny>> {
+        let Target::Objects(objects) = text else {
+            return Err(Failure::Input("a list of results has no other place".into()));
+        };
+        let items = objects.into_objects().into_iter().zip(&self.status);
+        let items: Vec<_> =
+            items.map(|(bytes, status)| (*status == Status::Ok).then_some(bytes)).collect();
+        Ok(PyList::new(py, items)?.into_any().unbind())
+    }
+
+    fn columns<'py>(
+        &self,
+        py: Python<'py>,
+        engine: &Engine,
+        text: Target<'py>,
+        tags: Target<'py>,
+    ) -> Outcome<Py<PyAny>> {
+        let device = self.report.device;
+        let name = engine.devices().find(|(id, _)| *id == device);
+        let timing = self.report.timing;
+        let status: Vec<u8> =
+            self.status.iter().map(|status| u8::from(*status != Status::Ok)).collect();
+        let result = BatchResult {
+            text: text.into_object(py)?.unwrap_or_else(|| py.None()),
+            tags: tags.into_object(py)?,
+            status: PyBytes::new(py, &status).unbind(),
+            device: name.map(|(_, capabilities)| capabilities.name.clone()).unwrap_or_default(),
+            seconds: timing.end_ns.saturating_sub(timing.start_ns) as f64 / 1e9,
+        };
+        Ok(Py::new(py, result)?.into_any())
+    }
+}
+
+impl Manner {
+    pub(crate) fn new(
+        engine: &Engine,
+        device: Option<&str>,
+        tag_length: i64,
+        nonces: NonceCheck,
+        nonce_rule: NonceRule,
+    ) -> Outcome<Self> {
+        let bytes = crate::forms::at_least(0, tag_length, "tag_length")?;
+        let on = device.map(|name| engine.device(name)).transpose()?;
+        let options = Options { on, nonces };
+        Ok(Self { options, nonce_rule, tag_length: TagLength::new(bytes)? })
+    }
+}

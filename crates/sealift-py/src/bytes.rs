@@ -1,0 +1,82 @@
+//! One bytes-like object.
+
+use crate::errors::{type_name, wrong_layout, wrong_type};
+use crate::ffi::Memory;
+use pyo3::Borrowed;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+/// Bytes that a Python object lends for the length of a call.
+pub(crate) enum Lent<'py> {
+    /// A `bytes` object, which nobody can change.
+    Bytes(Bound<'py, PyBytes>),
+    /// Contiguous memory behind the buffer protocol, which others may write to.
+    Buffer(Memory),
+}
+
+impl<'py> Lent<'py> {
+    /// Takes hold of an object's bytes.
+    pub(crate) fn read(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast_exact::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.clone()));
+        }
+        Memory::whole(buffer(object, name)?, name).map(Self::Buffer)
+    }
+
+    /// Takes hold of a buffer to write to.
+    pub(crate) fn read_writable(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Memory> {
+        let memory = Memory::whole(buffer(object, name)?, name)?;
+        memory.check_writable(name)?;
+        Ok(memory)
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes.as_bytes(),
+            Self::Buffer(memory) => memory.bytes(),
+        }
+    }
+
+    /// Whether nobody can write to it meanwhile.
+    pub(crate) fn is_frozen(&self) -> bool {
+        matches!(self, Self::Bytes(_))
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Lent<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        // PyO3 puts the argument's name before it.
+        Self::read(&object, "this")
+    }
+}
+
+/// Takes hold of an object's buffer of bytes, of any shape.
+pub(crate) fn buffer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<PyUntypedBuffer> {
+    let Ok(buffer) = PyUntypedBuffer::get(object) else {
+        return Err(wrong_type(no_bytes(object, name)));
+    };
+    if buffer.as_typed::<u8>().is_err() {
+        let (format, bytes) = (buffer.format().to_string_lossy(), buffer.item_size());
+        return Err(wrong_type(format!(
+            "{name} has items of {bytes} bytes and format {format:?}: give unsigned bytes, \
+             for example array.view(numpy.uint8) or memoryview(buffer).cast(\"B\")"
+        )));
+    }
+    if buffer.suboffsets().is_some() {
+        return Err(wrong_layout(format!("{name} is not contiguous: its rows are pointers")));
+    }
+    Ok(buffer)
+}
+
+/// Why an object is no bytes.
+pub(crate) fn no_bytes(object: &Bound<'_, PyAny>, name: &str) -> String {
+    let hint = if object.is_instance_of::<PyString>() {
+        "encode it, for example text.encode()"
+    } else {
+        "give bytes, bytearray, memoryview or an array of bytes"
+    };
+    format!("{name} is {} where bytes belong: {hint}", type_name(object))
+}

@@ -1,0 +1,243 @@
+//! The engine, from Python.
+
+use crate::batch::{self, Inputs, Manner, OnError};
+use crate::bytes::Lent;
+use crate::column::Given;
+use crate::errors::{Outcome, wrong_type};
+use crate::info::{Counters, DeviceInfo, Record};
+use crate::keys::GivenKeys;
+use crate::session::Session;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+use sealift::{Key, NonceCheck, NonceRule};
+
+/// Sessions, batches and this machine's devices behind one handle.
+///
+/// Several threads may use it at once. In a child after `os.fork` it raises `ForkedError`: make a
+/// new one there.
+///
+/// Args:
+///     devices: The devices to open, in order of preference, for example
+///         `["cpu:isa=aesni", "library"]`. `sealift devices` on the command line shows what there is.
+///
+/// Raises:
+///     TypeError: If `devices` is not a sequence of str.
+///     UnknownDeviceError: If one is no device, or has a setting that its driver does not take.
+///     DeviceError: If one is absent, or the list is empty.
+#[pyclass(frozen, module = "sealift")]
+pub(crate) struct Engine {
+    engine: sealift::Engine,
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    fn new(devices: &Bound<'_, PyAny>) -> Outcome<Self> {
+        if devices.is_instance_of::<PyString>() {
+            let message = format!("devices is a str: give a list, [{}]", devices.repr()?);
+            return Err(wrong_type(message).into());
+        }
+        let devices: Vec<String> = devices.extract().map_err(|_| {
+            wrong_type("devices is a sequence of str, for example [\"cpu\", \"library\"]")
+        })?;
+        let names: Vec<&str> = devices.iter().map(String::as_str).collect();
+        Ok(Self { engine: sealift::Engine::with(&names)? })
+    }
+
+    /// An engine over every device that is present. Batches go to the first real one that takes
+    /// them; the others work when they are named.
+    ///
+    /// Raises:
+    ///     DeviceError: If nothing could be opened.
+    #[staticmethod]
+    fn detect() -> Outcome<Self> {
+        Ok(Self { engine: sealift::Engine::detect()? })
+    }
+
+    /// Installs a key.
+    ///
+    /// Args:
+    ///     key: 16, 24 or 32 bytes.
+    ///     seals_max: Messages it may seal, at most 2**32 (SP 800-38D section 8.3), which is also
+    ///         what None means.
+    ///
+    /// Raises:
+    ///     TypeError: If `key` is not bytes-like.
+    ///     InputError: If `key` has another length or `seals_max` is out of range.
+    ///     ForkedError: In a forked child.
+    #[pyo3(signature = (key, *, seals_max = None))]
+    fn session(&self, key: Lent<'_>, seals_max: Option<i64>) -> Outcome<Session> {
+        let key = Key::new(key.as_slice())?;
+        let session = match seals_max {
+            None => self.engine.session(key)?,
+            Some(limit) => {
+                let limit = crate::forms::at_least(0, limit, "seals_max")?;
+                self.engine.session_with_limit(key, limit as u64)?
+            }
+        };
+        Ok(Session::new(session))
+    }
+
+    /// The open devices, in order of preference.
+    #[getter]
+    fn devices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let devices = self.engine.devices().map(|(_, device)| DeviceInfo::new(device));
+        PyTuple::new(py, devices.collect::<Vec<_>>())
+    }
+
+    /// The last 1,024 finished batches, oldest first. One `AESGCM` call is a batch of its own engine.
+    fn records(&self) -> Vec<Record> {
+        let names: Vec<_> = self.engine.devices().map(|(_, device)| device.name.clone()).collect();
+        self.engine.records().iter().map(|record| Record::new(record, &names)).collect()
+    }
+
+    /// What a device has done so far.
+    ///
+    /// Args:
+    ///     device: Its name, as in `devices`.
+    ///
+    /// Raises:
+    ///     UnknownDeviceError: If there is no such device.
+    fn counters(&self, device: &str) -> Outcome<Counters> {
+        Ok(Counters::new(self.engine.counters(self.engine.device(device)?)))
+    }
+
+    /// Seals many messages in one call, each under its own key and nonce.
+    ///
+    /// A column is a list or tuple of bytes-like objects, a 2-D buffer of bytes with a row for each
+    /// message (rows contiguous, any distance between them), `Fixed` or `Offsets`. The last three
+    /// are read and written where they are. Buffers are held and the GIL is left meanwhile.
+    ///
+    /// Args:
+    ///     keys: A `Session`, a sequence of sessions, a buffer of session ids (uint64), or a column
+    ///         of raw keys.
+    ///     nonces: A column of 12-byte nonces. Never use one twice with the same key.
+    ///     texts: A column of plaintexts.
+    ///     aad: Authenticated and not encrypted: None, one bytes-like object for all, or a column.
+    ///     tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+    ///     out: Where ciphertexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
+    ///         memory of `texts` works in place.
+    ///     tags: Where tags go, likewise.
+    ///     device: The name of a device; None lets the engine choose.
+    ///     check_nonces: Whether to look for a nonce that seals twice under one key in this batch.
+    ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are hashed,
+    ///         which lowers the number of messages a key may safely seal (SP 800-38D section 8.3).
+    ///
+    /// Returns:
+    ///     If `texts` is a list and neither `out` nor `tags` is given: a list of bytes, ciphertext
+    ///     and tag behind it. Else a `BatchResult`.
+    ///
+    /// Raises:
+    ///     TypeError: If an argument is no column of bytes, or a place is read-only.
+    ///     BufferError: If a buffer or its rows are not contiguous.
+    ///     InputError: If lengths, counts or ranges don't fit, an output overlaps something else, or
+    ///         `check_nonces` found a nonce twice.
+    ///     SessionError: If a session is closed or of another engine.
+    ///     SealLimitError: If a session would pass its limit. Nothing was sealed.
+    ///     LimitError: If no device takes the batch.
+    ///     UnknownDeviceError: If there is no such device.
+    ///     DeviceError: If the device failed; nothing in the outputs counts.
+    ///     ForkedError: In a forked child.
+    #[pyo3(signature = (
+        keys, nonces, texts, aad = None, *, tag_length = 16, out = None, tags = None,
+        device = None, check_nonces = false, hazmat_nonces = false,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn seal_batch<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        nonces: &Bound<'py, PyAny>,
+        texts: &Bound<'py, PyAny>,
+        aad: Option<&Bound<'py, PyAny>>,
+        tag_length: i64,
+        out: Option<&Bound<'py, PyAny>>,
+        tags: Option<&Bound<'py, PyAny>>,
+        device: Option<&str>,
+        check_nonces: bool,
+        hazmat_nonces: bool,
+    ) -> Outcome<Py<PyAny>> {
+        let check = if check_nonces { NonceCheck::WithinBatch } else { NonceCheck::Off };
+        let manner = Manner::new(&self.engine, device, tag_length, check, rule(hazmat_nonces))?;
+        let inputs = Inputs {
+            keys: GivenKeys::read(keys)?,
+            nonces: Given::read(nonces, "nonces")?,
+            texts: Given::read(texts, "texts")?,
+            aad: Given::read_shared(aad, "aad")?,
+            tags: Given::Empty,
+        };
+        batch::seal(py, &self.engine, &inputs, &manner, out, tags)
+    }
+
+    /// Opens many messages in one call. Columns are as in `seal_batch`.
+    ///
+    /// Args:
+    ///     keys: As in `seal_batch`.
+    ///     nonces: A column of the nonces they were sealed with.
+    ///     sealed: A column of ciphertexts, with the tag behind each unless `tags` is given.
+    ///     aad: What they were sealed with.
+    ///     on_error: "raise" raises `InvalidTag` with the `indices` of all messages that did not
+    ///         open, after all were worked. "mask" makes them None in a list, and zeros with
+    ///         status 1 in a `BatchResult`.
+    ///     tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+    ///     tags: A column of tags, when they are not behind the ciphertexts.
+    ///     out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the memory
+    ///         of `sealed` works in place. Messages that do not open leave zeros, also when it raises.
+    ///     device: The name of a device; None lets the engine choose.
+    ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes.
+    ///
+    /// Returns:
+    ///     If `sealed` is a list and `out` is not given: a list of bytes (or None). Else a
+    ///     `BatchResult`.
+    ///
+    /// Raises:
+    ///     InvalidTag: If messages did not open and `on_error` is "raise".
+    ///     TypeError: As `seal_batch`.
+    ///     BufferError: As `seal_batch`.
+    ///     InputError: As `seal_batch`, or if `on_error` is another word.
+    ///     SessionError: As `seal_batch`.
+    ///     LimitError: As `seal_batch`.
+    ///     UnknownDeviceError: As `seal_batch`.
+    ///     DeviceError: As `seal_batch`.
+    ///     ForkedError: As `seal_batch`.
+    #[pyo3(signature = (
+        keys, nonces, sealed, aad = None, *, on_error = "raise", tag_length = 16, tags = None,
+        out = None, device = None, hazmat_nonces = false,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn open_batch<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        nonces: &Bound<'py, PyAny>,
+        sealed: &Bound<'py, PyAny>,
+        aad: Option<&Bound<'py, PyAny>>,
+        on_error: &str,
+        tag_length: i64,
+        tags: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+        device: Option<&str>,
+        hazmat_nonces: bool,
+    ) -> Outcome<Py<PyAny>> {
+        let on_error = OnError::read(on_error)?;
+        let (check, rule) = (NonceCheck::Off, rule(hazmat_nonces));
+        let manner = Manner::new(&self.engine, device, tag_length, check, rule)?;
+        let inputs = Inputs {
+            keys: GivenKeys::read(keys)?,
+            nonces: Given::read(nonces, "nonces")?,
+            texts: Given::read(sealed, "sealed")?,
+            aad: Given::read_shared(aad, "aad")?,
+            tags: tags.map_or(Ok(Given::Empty), |tags| Given::read(tags, "tags"))?,
+        };
+        batch::open(py, &self.engine, &inputs, &manner, out, on_error)
+    }
+
+    fn __repr__(&self) -> String {
+        let names: Vec<_> = self.engine.devices().map(|(_, device)| &device.name).collect();
+        format!("Engine({names:?})")
+    }
+}
+
+fn rule(hazmat_nonces: bool) -> NonceRule {
+    if hazmat_nonces { NonceRule::HazmatAnyLength } else { NonceRule::Standard }
+}

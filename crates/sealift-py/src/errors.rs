@@ -1,0 +1,149 @@
+//! The one place that turns an error into a Python exception.
+
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use sealift::{BatchError, EngineError, KeyError, OpenError, TagError};
+
+/// Everything that can go wrong between a Python call and its result.
+pub(crate) enum Failure {
+    /// The engine or the batch.
+    Engine(EngineError),
+    /// Already an exception.
+    Python(PyErr),
+    /// A key of a wrong length.
+    Key(KeyError),
+    /// A tag of a wrong length.
+    Tag(TagError),
+    /// A number or a layout that can't be right.
+    Input(String),
+    /// A closed session.
+    Closed(String),
+    /// Messages that did not open, of how many.
+    InvalidTag { indices: Vec<usize>, messages: usize },
+}
+
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+/// An object of the wrong kind.
+pub(crate) fn wrong_type(message: impl Into<String>) -> PyErr {
+    PyTypeError::new_err(message.into())
+}
+
+/// A buffer whose bytes don't lie as they should.
+pub(crate) fn wrong_layout(message: impl Into<String>) -> PyErr {
+    PyBufferError::new_err(message.into())
+}
+
+/// The name of an object's type, as in `str` and `numpy.ndarray`.
+pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
+    let name = object.get_type().fully_qualified_name();
+    name.map_or_else(|_| "an object".to_owned(), |name| name.to_string())
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<BatchError> for Failure {
+    fn from(error: BatchError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+impl From<KeyError> for Failure {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<TagError> for Failure {
+    fn from(error: TagError) -> Self {
+        Self::Tag(error)
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        Python::attach(|py| match failure {
+            Failure::Python(error) => error,
+            Failure::Engine(error) => engine_error(py, &error),
+            Failure::Key(error) => raise(py, "InputError", error.to_string()),
+            Failure::Tag(error) => raise(py, "InputError", error.to_string()),
+            Failure::Input(message) => raise(py, "InputError", message),
+            Failure::Closed(message) => raise(py, "SessionError", message),
+            Failure::InvalidTag { indices, messages } => invalid_tag(py, &indices, messages),
+        })
+    }
+}
+
+fn engine_error(py: Python<'_>, error: &EngineError) -> PyErr {
+    let class = match error {
+        EngineError::Batch(_) | EngineError::LimitTooHigh { .. } => "InputError",
+        EngineError::Limits(_) => "LimitError",
+        EngineError::UnknownSession { .. } => "SessionError",
+        EngineError::SealLimit { .. } => "SealLimitError",
+        EngineError::UnknownDevice { .. } | EngineError::Open(OpenError::UnknownDriver { .. }) => {
+            "UnknownDeviceError"
+        }
+        EngineError::Open(OpenError::Setting { .. }) => "UnknownDeviceError",
+        EngineError::Forked => "ForkedError",
+        _ => "DeviceError",
+    };
+    let suggestion = match error {
+        EngineError::UnknownDevice { name, known }
+        | EngineError::Open(OpenError::UnknownDriver { name, known }) => nearest(py, name, known),
+        _ => None,
+    };
+    let suggestion = suggestion.map(|name| format!("; did you mean {name:?}?"));
+    raise(py, class, format!("{error}{}", suggestion.unwrap_or_default()))
+}
+
+/// The known name that looks most like the given one.
+fn nearest(py: Python<'_>, name: &str, known: &str) -> Option<String> {
+    let known: Vec<_> = known.split(", ").collect();
+    let difflib = py.import("difflib").ok()?;
+    let matches = difflib.call_method1("get_close_matches", (name, known, 1)).ok()?;
+    matches.get_item(0).ok()?.extract().ok()
+}
+
+fn invalid_tag(py: Python<'_>, indices: &[usize], messages: usize) -> PyErr {
+    if messages == 1 {
+        let message = "the tag does not belong to key, nonce, associated data and ciphertext";
+        return exception(py, "InvalidTag", (message, indices.to_vec()));
+    }
+    let shown = indices.iter().take(SHOWN_INDICES_MAX).map(ToString::to_string);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = if indices.len() > SHOWN_INDICES_MAX { ", …" } else { "" };
+    let message = format!(
+        "{} of {messages} messages did not open: their tags do not belong to key, nonce, aad and \
+         ciphertext; indices {shown}{more}",
+        indices.len()
+    );
+    exception(py, "InvalidTag", (message, indices.to_vec()))
+}
+
+fn raise(py: Python<'_>, class: &str, message: String) -> PyErr {
+    exception(py, class, (message,))
+}
+
+fn exception<A>(py: Python<'_>, class: &str, arguments: A) -> PyErr
+where
+    A: pyo3::PyErrArguments + Send + Sync + 'static,
+{
+    let found = py.import("sealift.errors").and_then(|errors| errors.getattr(class));
+    match found.and_then(|class| Ok(class.cast_into::<PyType>()?)) {
+        Ok(class) => PyErr::from_type(class, arguments),
+        Err(error) => error,
+    }
+}
+
+const SHOWN_INDICES_MAX: usize = 10;

@@ -1,0 +1,38 @@
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::slice;
+
+/// Bytes objects that nobody else has seen yet, so that they may still be written to.
+pub(crate) struct FreshBytes<'py>(Vec<Bound<'py, PyBytes>>);
+
+impl<'py> FreshBytes<'py> {
+    /// One object of zeros for each length in bytes.
+    pub(crate) fn new(py: Python<'py>, lengths: impl Iterator<Item = usize>) -> PyResult<Self> {
+        let fresh = |bytes| PyBytes::new_with(py, bytes, |_| Ok(()));
+        lengths.map(fresh).collect::<PyResult<_>>().map(Self)
+    }
+
+    /// The bytes of each.
+    pub(crate) fn slots(&mut self) -> Vec<&mut [u8]> {
+        self.0.iter_mut().map(slot).collect()
+    }
+
+    /// The finished objects.
+    pub(crate) fn into_objects(self) -> Vec<Bound<'py, PyBytes>> {
+        self.0
+    }
+}
+
+fn slot<'a>(object: &'a mut Bound<'_, PyBytes>) -> &'a mut [u8] {
+    let bytes = object.as_bytes().len();
+    if bytes == 0 {
+        // The one empty object is everybody's.
+        return &mut [];
+    }
+    // SAFETY: it is a bytes object.
+    let start = unsafe { ffi::PyBytes_AsString(object.as_ptr()) };
+    // SAFETY: the object was made here with so many bytes and is not shared: no code but this has
+    // its reference.
+    unsafe { slice::from_raw_parts_mut(start.cast(), bytes) }
+}

@@ -1,0 +1,222 @@
+//! What devices and drivers say of themselves, as values.
+
+use pyo3::prelude::*;
+use sealift::{Capabilities, DRIVERS, Origin, Probe};
+
+/// Looks for every device that Sealift knows, without opening any.
+///
+/// Returns:
+///     One `DriverInfo` for each driver, absent ones too.
+#[pyfunction]
+pub(crate) fn drivers() -> Vec<DriverInfo> {
+    DRIVERS.iter().map(|driver| DriverInfo::new(*driver)).collect()
+}
+
+/// What a driver found on this machine.
+#[pyclass(frozen, get_all, module = "sealift")]
+pub(crate) struct DriverInfo {
+    /// The name that opens it.
+    name: String,
+    /// What it is, and the settings it takes.
+    summary: String,
+    /// "present" or "absent".
+    state: &'static str,
+    /// What it is for: "real", "oracle", "test only", "simulated" or "null". None when absent.
+    role: Option<String>,
+    /// The instruction set or model. None when absent.
+    detail: Option<String>,
+    /// Why it is absent. None when present.
+    reason: Option<String>,
+}
+
+#[pymethods]
+impl DriverInfo {
+    fn __repr__(&self) -> String {
+        format!("DriverInfo({:?}, {})", self.name, self.state)
+    }
+}
+
+impl DriverInfo {
+    fn new(driver: &dyn sealift::Driver) -> Self {
+        let (name, summary) = (driver.name().to_owned(), driver.summary().to_owned());
+        match driver.probe() {
+            Probe::Present { role, detail } => Self {
+                name,
+                summary,
+                state: "present",
+                role: Some(role.to_string()),
+                detail: Some(detail),
+                reason: None,
+            },
+            Probe::Absent { reason } => Self {
+                name,
+                summary,
+                state: "absent",
+                role: None,
+                detail: None,
+                reason: Some(reason),
+            },
+        }
+    }
+}
+
+/// What an open device is and what it takes.
+#[pyclass(frozen, get_all, module = "sealift")]
+pub(crate) struct DeviceInfo {
+    /// The spec that opens it again, and its name in `device=`.
+    name: String,
+    /// Its driver.
+    driver: &'static str,
+    /// "real", "oracle", "test only", "simulated" or "null". Only real ones are chosen unasked.
+    role: String,
+    /// Whose seconds its timings are: "measured" or "simulated".
+    origin: &'static str,
+    /// The instruction set or model.
+    detail: String,
+    /// What it computes.
+    algorithms: Vec<String>,
+    /// Threads or queues that work submitted batches at the same time.
+    workers: usize,
+    /// Submitted batches that it holds at most.
+    slots: usize,
+    /// Most messages a batch.
+    messages_max: usize,
+    /// Longest text in bytes.
+    text_bytes_max: usize,
+    /// Nonce lengths that it takes, in bytes, ascending.
+    nonce_lengths: Vec<usize>,
+    /// Tag lengths that it takes, in bytes.
+    tag_lengths: Vec<usize>,
+    /// Whether results may overwrite their texts.
+    in_place: bool,
+    /// Whether it works `seal_batch` and `open_batch`.
+    runs_on_calling_thread: bool,
+}
+
+#[pymethods]
+impl DeviceInfo {
+    fn __repr__(&self) -> String {
+        format!("DeviceInfo({:?}, {}, {:?})", self.name, self.role, self.detail)
+    }
+}
+
+impl DeviceInfo {
+    pub(crate) fn new(device: &Capabilities) -> Self {
+        Self {
+            name: device.name.clone(),
+            driver: device.driver,
+            role: device.role.to_string(),
+            origin: origin(device.origin),
+            detail: device.detail.clone(),
+            algorithms: device.algorithms.iter().map(ToString::to_string).collect(),
+            workers: device.workers,
+            slots: device.slots,
+            messages_max: device.messages_max,
+            text_bytes_max: device.text_bytes_max,
+            nonce_lengths: device.nonce_lengths.iter().collect(),
+            tag_lengths: device.tag_lengths.iter().map(|length| length.bytes()).collect(),
+            in_place: device.in_place,
+            runs_on_calling_thread: device.runs_on_calling_thread,
+        }
+    }
+}
+
+/// One finished batch. Times are nanoseconds on the engine's clock.
+#[pyclass(frozen, get_all, module = "sealift")]
+pub(crate) struct Record {
+    /// The device that worked it.
+    device: String,
+    /// Messages in it.
+    messages: usize,
+    /// Bytes of its texts.
+    text_bytes: u64,
+    /// Messages that did not open.
+    auth_failed: usize,
+    /// When it came to the engine.
+    arrived_ns: u64,
+    /// When the device began.
+    start_ns: u64,
+    /// When the results were there.
+    end_ns: u64,
+    /// Moving inputs to the device; 0 where it reads the caller's memory.
+    copy_in_ns: u64,
+    /// Computing.
+    compute_ns: u64,
+    /// Moving results back.
+    copy_out_ns: u64,
+    /// Whose nanoseconds these are: "measured" or "simulated".
+    origin: &'static str,
+}
+
+#[pymethods]
+impl Record {
+    fn __repr__(&self) -> String {
+        let Self { device, messages, text_bytes, .. } = self;
+        let spent_ns = self.end_ns.saturating_sub(self.start_ns);
+        format!("Record({device:?}, {messages} messages, {text_bytes} bytes, {spent_ns} ns)")
+    }
+}
+
+impl Record {
+    pub(crate) fn new(record: &sealift::Record, devices: &[String]) -> Self {
+        let timing = record.timing;
+        Self {
+            device: devices.get(record.device.0).cloned().unwrap_or_default(),
+            messages: record.messages,
+            text_bytes: record.text_bytes,
+            auth_failed: record.auth_failed,
+            arrived_ns: record.arrived_ns,
+            start_ns: timing.start_ns,
+            end_ns: timing.end_ns,
+            copy_in_ns: timing.copy_in_ns,
+            compute_ns: timing.compute_ns,
+            copy_out_ns: timing.copy_out_ns,
+            origin: origin(timing.origin),
+        }
+    }
+}
+
+/// What a device has done so far.
+#[pyclass(frozen, get_all, module = "sealift")]
+pub(crate) struct Counters {
+    /// Batches finished.
+    batches: u64,
+    /// Messages in them.
+    messages: u64,
+    /// Bytes of their texts.
+    text_bytes: u64,
+    /// Messages that did not open.
+    auth_failed: u64,
+    /// Batches that the device failed.
+    failed: u64,
+    /// Nanoseconds between start and end of all batches.
+    busy_ns: u64,
+}
+
+#[pymethods]
+impl Counters {
+    fn __repr__(&self) -> String {
+        let Self { batches, messages, text_bytes, .. } = self;
+        format!("Counters({batches} batches, {messages} messages, {text_bytes} bytes)")
+    }
+}
+
+impl Counters {
+    pub(crate) fn new(counters: sealift::Counters) -> Self {
+        Self {
+            batches: counters.batches,
+            messages: counters.messages,
+            text_bytes: counters.text_bytes,
+            auth_failed: counters.auth_failed,
+            failed: counters.failed,
+            busy_ns: counters.busy_ns,
+        }
+    }
+}
+
+fn origin(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Measured => "measured",
+        Origin::Simulated => "simulated",
+    }
+}

@@ -1,0 +1,48 @@
+//! The engine as the Python module `sealift._sealift`.
+//!
+//! Nothing is computed here: arguments become columns, [`gil`] is the one place that leaves the
+//! GIL, [`errors`] the one place that turns an error into an exception, [`ffi`] the one that takes
+//! memory from Python objects.
+
+mod aesgcm;
+mod batch;
+mod bytes;
+mod column;
+mod engine;
+mod errors;
+mod ffi;
+mod forms;
+mod gil;
+mod home;
+mod info;
+mod keys;
+mod overlap;
+mod place;
+mod probes;
+mod session;
+
+use pyo3::pymodule;
+
+#[pymodule]
+mod _sealift {
+    #[pymodule_export]
+    use crate::aesgcm::AesGcm;
+    #[pymodule_export]
+    use crate::batch::BatchResult;
+    #[pymodule_export]
+    use crate::engine::Engine;
+    #[pymodule_export]
+    use crate::ffi::Column;
+    #[pymodule_export]
+    use crate::forms::{Fixed, Offsets};
+    #[pymodule_export]
+    use crate::info::{Counters, DeviceInfo, DriverInfo, Record, drivers};
+    #[pymodule_export]
+    use crate::probes::{Arms, WrongResultError, effective_clock_ghz};
+    #[pymodule_export]
+    use crate::session::Session;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "its name in Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

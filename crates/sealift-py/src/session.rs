@@ -1,0 +1,103 @@
+//! An installed key, from Python.
+
+use crate::errors::{Failure, Outcome};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
+use sealift::SessionId;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// An installed key. Made by `Engine.session(key)`.
+///
+/// The key lives until `close()`, the end of a `with` block, or until nothing refers to the session;
+/// then it is wiped, as soon as no batch in flight needs it.
+#[pyclass(frozen, module = "sealift")]
+pub(crate) struct Session {
+    id: SessionId,
+    // Only taken under the GIL, so that no fork finds it held.
+    open: Mutex<Option<sealift::Session>>,
+}
+
+#[pymethods]
+impl Session {
+    /// The number that stands for it in a column of keys (uint64).
+    #[getter]
+    fn id(&self) -> u64 {
+        self.id.to_u64()
+    }
+
+    /// What its key is for: "AES-GCM".
+    #[getter]
+    fn algorithm(&self) -> Outcome<String> {
+        self.with(|session| Ok(session.algorithm().to_string()))
+    }
+
+    /// Messages sealed under it so far.
+    ///
+    /// Raises:
+    ///     SessionError: If it is closed.
+    #[getter]
+    fn sealed(&self) -> Outcome<u64> {
+        self.with(|session| Ok(session.sealed()))
+    }
+
+    /// A nonce of 12 bytes that this session has not given before.
+    ///
+    /// The first is random and each later one is the next number (SP 800-38D section 8.2.2).
+    ///
+    /// Raises:
+    ///     SessionError: If it is closed.
+    ///     SealLimitError: After 2**32 nonces.
+    ///     ForkedError: In a forked child, where parent and child would give the same ones.
+    fn next_nonce<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
+        let nonce = self.with(|session| Ok(session.next_nonce()?))?;
+        Ok(PyBytes::new(py, nonce.as_bytes()))
+    }
+
+    /// Retires the key. Closing twice is allowed.
+    fn close(&self) {
+        self.lock().take();
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __exit__(
+        &self,
+        _exc_type: Option<&Bound<'_, PyType>>,
+        _exc_value: Option<&Bound<'_, PyAny>>,
+        _traceback: Option<&Bound<'_, PyAny>>,
+    ) {
+        self.close();
+    }
+
+    fn __repr__(&self) -> String {
+        let closed = if self.lock().is_none() { ", closed" } else { "" };
+        format!("Session({}{closed})", self.id)
+    }
+}
+
+impl Session {
+    pub(crate) fn new(session: sealift::Session) -> Self {
+        Self { id: session.id(), open: Mutex::new(Some(session)) }
+    }
+
+    /// What batches name it by.
+    pub(crate) fn open_id(&self) -> Outcome<SessionId> {
+        self.with(|session| Ok(session.id()))
+    }
+
+    fn with<T>(&self, use_it: impl FnOnce(&sealift::Session) -> Outcome<T>) -> Outcome<T> {
+        match &*self.lock() {
+            Some(session) => use_it(session),
+            None => Err(Failure::Closed(format!(
+                "session {} is closed: make another with engine.session(key)",
+                self.id
+            ))),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<sealift::Session>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
