@@ -1,0 +1,178 @@
+//! Edges of lengths and of batch sizes, and inputs that are shorter than their tag.
+
+use crate::compare::{grouped, must_conform, seal_truths};
+use crate::form::{Form, TagPlace, TextPlace};
+use crate::message::{Group, Message, Ring, Truth};
+use crate::random::Random;
+use crate::recipe::{Longest, Recipe, mixed, random_key};
+use crate::subject::Subject;
+use sealift_core::{Op, TagLength};
+
+const BATCHES: [usize; 11] = [0, 1, 3, 7, 8, 9, 17, 1_023, 1_024, 1_025, 3_000];
+const TEXTS: [usize; 26] = [
+    0,
+    1,
+    15,
+    16,
+    17,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    127,
+    128,
+    129,
+    255,
+    256,
+    257,
+    511,
+    512,
+    513,
+    4_095,
+    4_096,
+    4_097,
+    65_536,
+    1 << 20 | 3,
+    1 << 24,
+];
+/// Slow devices stop here.
+const TEXT_SLOW: usize = 65_536;
+const AADS: [usize; 5] = [0, 16, 17, 33, 1_000];
+
+/// Batches of every size at the edges of windows and lanes.
+pub(crate) fn batch_sizes(subject: &Subject) -> Result<String, String> {
+    let mut random = Random::new(subject.seed, 1);
+    let recipe = Recipe::new(subject, 40, &mut random);
+    let text = if subject.is_slow() { 40 } else { 200 };
+    let mut messages = 0;
+    for size in BATCHES {
+        for _ in 0..if size > 17 { 4 } else { 20 } {
+            let sealed = recipe.sealed(subject, size, Longest { text, aad: 40 }, &mut random)?;
+            let form =
+                |random: &mut Random| Form::nth(random.below(Form::COUNT), subject.capabilities());
+            must_conform(&*subject.device, &sealed, form(&mut random))?;
+            let mixed = mixed(&sealed, &mut random);
+            must_conform(&*subject.device, &mixed, form(&mut random))?;
+            messages += size;
+        }
+    }
+    recipe.ring.retire_all(&*subject.device);
+    Ok(format!("{} messages in batches of 0 to 3,000", grouped(messages)))
+}
+
+/// Texts and aad at the edges of blocks and registers, up to 16 MiB.
+pub(crate) fn lengths(subject: &Subject) -> Result<String, String> {
+    let mut random = Random::new(subject.seed, 2);
+    let ring = Ring::new([16, 24, 32].map(|len| sized_key(len, &mut random)).into());
+    let mut batches = 0;
+    let longest = if subject.is_slow() { TEXT_SLOW } else { subject.capabilities().text_bytes_max };
+    for text in TEXTS.into_iter().filter(|&text| text <= longest) {
+        for aad in AADS.into_iter().take(if text > 65_536 { 2 } else { AADS.len() }) {
+            let message = |key| Message {
+                op: Op::Seal,
+                key,
+                nonce: random.bytes(12),
+                aad: random.bytes(aad),
+                text: random.bytes(text),
+                tag: vec![],
+            };
+            let messages = (0..ring.len()).map(message).collect();
+            let (ring, tag_length) = (ring.clone(), TagLength::FULL);
+            let mut sealed = Group { ring, tag_length, messages, truths: vec![] };
+            seal_truths(&*subject.oracle, &mut sealed)?;
+            for n in 0..if text > 65_536 { 1 } else { 8 } {
+                let form = Form::nth(batches + n, subject.capabilities());
+                must_conform(&*subject.device, &sealed, form)?;
+                must_conform(&*subject.device, &mixed(&sealed, &mut random), form)?;
+                batches += 1;
+            }
+        }
+    }
+    ring.retire_all(&*subject.device);
+    let longest = TEXTS.into_iter().filter(|&text| text <= longest).max().unwrap_or(0);
+    Ok(format!("{} batches of three key sizes, texts up to {} B", batches, grouped(longest)))
+}
+
+/// An input that should end with its tag and is shorter: it fails, its neighbours don't.
+pub(crate) fn shorter_than_its_tag(subject: &Subject) -> Result<String, String> {
+    let mut random = Random::new(subject.seed, 3);
+    let recipe = Recipe::new(subject, 3, &mut random);
+    let mut batches = 0;
+    for n in 0..Form::COUNT {
+        let form = Form::nth(n, subject.capabilities());
+        if form.tags == TagPlace::Apart {
+            continue;
+        }
+        let longest = Longest { text: 40, aad: 8 };
+        let mut group = recipe.sealed(subject, 9, longest, &mut random)?.opening();
+        for i in [0, 4, 8] {
+            let message = &mut group.messages[i];
+            (message.op, message.text) = (random.pick(&[Op::Open, Op::Verify]), vec![]);
+            message.tag.truncate(random.below(group.tag_length.bytes()));
+            group.truths[i] = Truth::failed(message);
+        }
+        must_conform(&*subject.device, &group, form)?;
+        batches += 1;
+    }
+    recipe.ring.retire_all(&*subject.device);
+    Ok(format!("{batches} batches"))
+}
+
+/// What a device that doesn't work in place says of a batch in place.
+pub(crate) fn limits(subject: &Subject) -> Result<String, String> {
+    let capabilities = subject.capabilities();
+    let mut random = Random::new(subject.seed, 4);
+    let recipe = Recipe::new(subject, 3, &mut random);
+    let sealed = recipe.sealed(subject, 5, Longest { text: 40, aad: 8 }, &mut random)?;
+    let mut said = vec![];
+    let mut probe = |what: String, taken: bool, group: &Group, form: Form| {
+        let attempt = crate::compare::conform(&*subject.device, group, form)?;
+        if taken != (attempt == crate::compare::Attempt::Passed) {
+            return Err(format!("{what}: its capabilities say otherwise than {attempt:?}"));
+        }
+        said.extend((!taken).then_some(what));
+        Ok(())
+    };
+    let in_place = Form { text: TextPlace::InPlace, ..Form::PLAIN };
+    probe("in place".to_owned(), capabilities.in_place, &sealed, in_place)?;
+    for bytes in 1..=128 {
+        let mut group = sealed.opening();
+        let oracle = &subject.oracle.capabilities().nonce_lengths;
+        let taken = capabilities.nonce_lengths.iter().any(|known| known == bytes);
+        if taken && !oracle.iter().any(|known| known == bytes) {
+            continue;
+        }
+        for message in &mut group.messages {
+            (message.op, message.nonce) = (Op::Seal, random.bytes(bytes));
+            message.tag.clear();
+        }
+        if taken {
+            seal_truths(&*subject.oracle, &mut group)?;
+        }
+        probe(format!("nonces of {bytes} B"), taken, &group, Form::PLAIN)?;
+    }
+    for tag_length in TagLength::ALL {
+        let taken = capabilities.tag_lengths.contains(&tag_length);
+        let mut group = recipe.seals(5, Longest { text: 40, aad: 8 }, &mut random);
+        group.tag_length = tag_length;
+        seal_truths(&*subject.oracle, &mut group)?;
+        probe(format!("tags of {} B", tag_length.bytes()), taken, &group, Form::PLAIN)?;
+    }
+    recipe.ring.retire_all(&*subject.device);
+    Ok(match &said[..] {
+        [] => "takes everything".to_owned(),
+        [one] => format!("takes everything but {one}"),
+        [first, .., last] => format!("refuses {}: from {first} to {last}", said.len()),
+    })
+}
+
+fn sized_key(len: usize, random: &mut Random) -> sealift_core::Key {
+    loop {
+        let key = random_key(random);
+        if key.as_bytes().len() == len {
+            return key;
+        }
+    }
+}

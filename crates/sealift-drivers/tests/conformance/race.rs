@@ -1,0 +1,183 @@
+//! A thread that rewrites what is being opened: each message fails, with zeros, or is exactly right.
+//!
+//! In place is left out: there the bytes that are rewritten are the output itself, and no device can
+//! promise what another writer leaves in them.
+
+use crate::compare::grouped;
+use crate::ffi::Contested;
+use crate::message::{Group, Hex, Ring};
+use crate::random::Random;
+use crate::recipe::{Longest, Recipe};
+use crate::subject::Subject;
+use sealift_core::{Batch, Column, Keys, NonceRule, Output, Place, Stability, Status, Tags, Work};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const SIZES: [usize; 4] = [64, 1_024, 16_384, 1 << 20];
+/// For each size, part and way to give keys.
+const TIME: Duration = Duration::from_millis(150);
+/// How many batches a write has to meet.
+const OVERLAPS: u64 = 10;
+/// How much longer it may take until both outcomes and an overlap were seen.
+const PATIENCE: u32 = 100;
+
+/// Opens while a byte of text, tag, nonce, aad or raw key is flipped to and fro.
+pub(crate) fn check(subject: &Subject) -> Result<String, String> {
+    let mut seen = Seen::default();
+    for &size in SIZES.iter().filter(|&&size| !subject.is_slow() || size <= 1_024) {
+        let mut random = Random::new(subject.seed, size as u64);
+        let recipe = Recipe::new(subject, 1, &mut random);
+        let mut seals = recipe.seals(1, Longest { text: 0, aad: 0 }, &mut random);
+        let message = &mut seals.messages[0];
+        (message.text, message.aad) = (random.bytes(size), random.bytes(40));
+        (message.nonce, seals.tag_length) = (random.bytes(12), sealift_core::TagLength::FULL);
+        crate::compare::seal_truths(&*subject.oracle, &mut seals)?;
+        let scene = Scene::new(&seals.opening());
+        for part in scene.parts.clone() {
+            let one = race(subject, &scene, &part).map_err(|fault| format!("{size} B: {fault}"))?;
+            seen.add(&one);
+        }
+        recipe.ring.retire_all(&*subject.device);
+    }
+    Ok(seen.to_string())
+}
+
+/// A message whose every byte lies in memory that another thread rewrites.
+struct Scene {
+    memory: Contested,
+    bytes: Vec<u8>,
+    ring: std::sync::Arc<Ring>,
+    plain: Vec<u8>,
+    /// Key, nonce, aad, text, tag.
+    parts: Vec<Range<usize>>,
+}
+
+impl Scene {
+    fn new(group: &Group) -> Self {
+        let message = &group.messages[0];
+        let columns = [
+            group.ring.key_bytes(message.key),
+            &message.nonce,
+            &message.aad,
+            &message.text,
+            &message.tag,
+        ];
+        let mut end = 0;
+        let part = |column: &&[u8]| {
+            end += column.len();
+            end - column.len()..end
+        };
+        let parts = columns.iter().map(part).collect();
+        let bytes = columns.concat();
+        let memory = Contested::holding(&bytes);
+        Self { memory, bytes, ring: group.ring.clone(), plain: group.truths[0].text.clone(), parts }
+    }
+
+    /// As many copies of the message as make the race worth its price.
+    fn batch(&self, raw_keys: bool) -> Batch<'_> {
+        let input = self.memory.as_input();
+        let column = |part: usize| Column::Same((&input[self.parts[part].clone()]).into());
+        let len = (65_536 / self.plain.len()).clamp(1, 64);
+        let keys = if raw_keys { Keys::Raw(column(0)) } else { self.ring.session(0).into() };
+        Batch {
+            aad: column(2),
+            nonce_rule: NonceRule::Standard,
+            stability: Stability::Shared,
+            ..Batch::open(len, keys, column(1), column(3), Tags::Apart(column(4)))
+        }
+    }
+}
+
+fn race(subject: &Subject, scene: &Scene, part: &Range<usize>) -> Result<Seen, String> {
+    let (stop, writes) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| rewrite(scene, part, &stop, &writes));
+        let verdict = open_until_seen(subject, scene, part.start == 0, &writes);
+        stop.store(true, Ordering::Relaxed);
+        verdict
+    })
+}
+
+/// Flips a bit of the part and flips it back, at another byte each time.
+fn rewrite(scene: &Scene, part: &Range<usize>, stop: &AtomicBool, writes: &AtomicU64) {
+    let mut random = Random::new(part.start as u64, part.end as u64);
+    while !stop.load(Ordering::Relaxed) {
+        let at = part.start + random.below(part.len());
+        scene.memory.write(at, scene.bytes[at] ^ 1 << random.below(8));
+        writes.fetch_add(1, Ordering::SeqCst);
+        pause(&mut random);
+        scene.memory.write(at, scene.bytes[at]);
+        writes.fetch_add(1, Ordering::SeqCst);
+        pause(&mut random);
+    }
+}
+
+/// From nothing to some microseconds, so that small and large messages are hit in the middle.
+fn pause(random: &mut Random) {
+    let spins = 1 << random.below(13);
+    (0..spins).for_each(|_| std::hint::spin_loop());
+}
+
+fn open_until_seen(
+    subject: &Subject,
+    scene: &Scene,
+    raw_keys: bool,
+    writes: &AtomicU64,
+) -> Result<Seen, String> {
+    let batch = scene.batch(raw_keys);
+    let (size, begin, time) = (scene.plain.len(), Instant::now(), subject.time(TIME));
+    let mut out = vec![0; size * batch.len];
+    let mut status = vec![Status::NotProcessed; batch.len];
+    let mut seen = Seen::default();
+    while begin.elapsed() < time || !seen.is_enough() {
+        if begin.elapsed() > time * PATIENCE {
+            return Err(format!("in {:?} too little was seen: {seen}", begin.elapsed()));
+        }
+        out.fill(0xa5);
+        let output =
+            Output { text: Place::fixed(&mut out, size), tags: Place::Empty, status: &mut status };
+        let mut work =
+            Work::new(&batch, output, &*scene.ring).map_err(|error| error.to_string())?;
+        let before = writes.load(Ordering::SeqCst);
+        subject.device.run(&mut work).map_err(|error| error.to_string())?;
+        let overlapped = writes.load(Ordering::SeqCst) != before;
+        seen.overlapped += u64::from(overlapped);
+        for (status, text) in status.iter().zip(out.chunks(size)) {
+            match status {
+                Status::Ok if text == scene.plain => seen.opened += 1,
+                Status::AuthFailed if text.iter().all(|byte| *byte == 0) => seen.failed += 1,
+                other => return Err(format!("{other:?} with {}", Hex(text))),
+            }
+        }
+    }
+    Ok(seen)
+}
+
+/// What became of the messages.
+#[derive(Default)]
+struct Seen {
+    opened: u64,
+    failed: u64,
+    overlapped: u64,
+}
+
+impl Seen {
+    fn is_enough(&self) -> bool {
+        self.opened > 0 && self.failed > 0 && self.overlapped >= OVERLAPS
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.opened += other.opened;
+        self.failed += other.failed;
+        self.overlapped += other.overlapped;
+    }
+}
+
+impl std::fmt::Display for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = |n| grouped(usize::try_from(n).unwrap_or(usize::MAX));
+        let [opened, failed, overlapped] = [self.opened, self.failed, self.overlapped].map(count);
+        write!(f, "{opened} right, {failed} failed, a write met {overlapped} batches")
+    }
+}

@@ -1,0 +1,104 @@
+//! Sessions: thousands of them, retired ones, and slots that are used again.
+
+use crate::arranged::Arranged;
+use crate::compare::{grouped, must_conform};
+use crate::form::Form;
+use crate::message::{Group, Ring};
+use crate::random::Random;
+use crate::recipe::{Longest, Recipe, mixed};
+use crate::subject::Subject;
+use sealift_core::{DeviceError, Key, KeySource, SessionId};
+
+const SESSIONS: usize = 5_000;
+const MESSAGES: usize = 20_000;
+const LONGEST: Longest = Longest { text: 60, aad: 20 };
+
+/// More sessions than a device keeps expanded, met in no order.
+pub(crate) fn many(subject: &Subject) -> Result<String, String> {
+    let mut random = Random::new(subject.seed, 5);
+    let recipe = Recipe::new(subject, SESSIONS, &mut random);
+    let most = subject.capabilities().messages_max;
+    let mut left = if subject.is_slow() { SESSIONS } else { MESSAGES };
+    while left > 0 {
+        let mut seals = recipe.seals(left.min(most).min(7_000), LONGEST, &mut random);
+        left -= seals.messages.len();
+        // Every session once in a while, others by chance.
+        for (n, message) in seals.messages.iter_mut().enumerate().step_by(2) {
+            message.key = (n * 7_919) % SESSIONS;
+        }
+        crate::compare::seal_truths(&*subject.oracle, &mut seals)?;
+        must_conform(&*subject.device, &seals, Form::PLAIN)?;
+        must_conform(&*subject.device, &mixed(&seals, &mut random), Form::PLAIN)?;
+    }
+    recipe.ring.retire_all(&*subject.device);
+    recipe.ring.retire_all(&*subject.oracle);
+    Ok(format!("{} sessions", grouped(SESSIONS)))
+}
+
+/// Work for a session whose key is gone is refused with its name, alone and among others.
+pub(crate) fn retired(subject: &Subject) -> Result<String, String> {
+    let mut random = Random::new(subject.seed, 6);
+    let mut refusals = 0;
+    for count in [1, 2, 40] {
+        let recipe = Recipe::new(subject, count, &mut random);
+        let mut sealed = recipe.seals(4 * count, LONGEST, &mut random);
+        sealed.messages.iter_mut().enumerate().for_each(|(n, message)| message.key = n % count);
+        crate::compare::seal_truths(&*subject.oracle, &mut sealed)?;
+        must_conform(&*subject.device, &sealed, Form::PLAIN)?;
+        let gone = random.below(count);
+        recipe.ring.retire(gone, &*subject.device);
+        for group in [mixed(&sealed, &mut random), sealed] {
+            refused(subject, &group, recipe.ring.session(gone))?;
+            refusals += 1;
+        }
+        recipe.ring.retire_all(&*subject.device);
+    }
+    // A session that never was.
+    subject.device.retire(SessionId { slot: u32::MAX, generation: u32::MAX });
+    Ok(format!("{refusals} batches refused"))
+}
+
+/// Two sessions whose ids differ in one number only have their own keys.
+pub(crate) fn reused_slots(subject: &Subject) -> Result<String, String> {
+    let mut random = Random::new(subject.seed, 7);
+    let mut before: Option<(Recipe, Group)> = None;
+    for _ in 0..40 {
+        let recipe = Recipe::new(subject, 3, &mut random);
+        let sealed = recipe.sealed(subject, 20, LONGEST, &mut random)?;
+        must_conform(&*subject.device, &sealed, Form::PLAIN)?;
+        if let Some((old, group)) = before.take() {
+            // Not retired yet: it still works beside the new one, and retiring it harms nobody.
+            must_conform(&*subject.device, &group, Form::PLAIN)?;
+            old.ring.retire_all(&*subject.device);
+        }
+        must_conform(&*subject.device, &sealed.opening(), Form::PLAIN)?;
+        before = Some((recipe, sealed));
+    }
+    before.iter().for_each(|(recipe, _)| recipe.ring.retire_all(&*subject.device));
+    Ok("40 generations of 3 slots".to_owned())
+}
+
+fn refused(subject: &Subject, group: &Group, session: SessionId) -> Result<(), String> {
+    let mut arranged = Arranged::new(group, Form::PLAIN);
+    let ran = arranged.with_work(|work| subject.device.run(work)).map_err(|e| e.to_string())?;
+    match ran {
+        Err(DeviceError::KeyGone { session: named, .. }) if named == session.to_string() => Ok(()),
+        Err(error) => Err(format!("the key of {session} is gone, and it says: {error}")),
+        Ok(_) => Err(format!("worked although the key of {session} is gone")),
+    }
+}
+
+/// A ring that has nothing, for jobs whose keys went.
+#[derive(Debug)]
+pub(crate) struct NoKeys;
+
+impl KeySource for NoKeys {
+    fn key(&self, _: SessionId) -> Option<Key> {
+        None
+    }
+}
+
+/// Keeps a ring alive as a source of keys.
+pub(crate) fn source(ring: &std::sync::Arc<Ring>) -> std::sync::Arc<dyn KeySource> {
+    ring.clone()
+}

@@ -1,0 +1,70 @@
+//! A device under test, and how much is asked of it.
+
+use crate::bell::Bell;
+use sealift_core::{Capabilities, Device, TagLength};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Tests one thing of a device: a line about what was done, or the first fault.
+pub(crate) type Check = fn(&Subject) -> Result<String, String>;
+
+/// A device under test.
+pub(crate) struct Subject {
+    pub(crate) device: Arc<dyn Device>,
+    /// What the device rings.
+    pub(crate) bell: Arc<Bell>,
+    /// Another device, which is trusted.
+    pub(crate) oracle: Arc<dyn Device>,
+    pub(crate) effort: Effort,
+    pub(crate) seed: u64,
+    /// Of the large numbers: 1 for all.
+    pub(crate) share: f64,
+}
+
+/// How much a device can do in a test's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    Full,
+    /// Some MB/s: it does the small numbers.
+    Slow,
+}
+
+impl Subject {
+    pub(crate) fn capabilities(&self) -> &Capabilities {
+        self.device.capabilities()
+    }
+
+    pub(crate) fn is_slow(&self) -> bool {
+        self.effort == Effort::Slow
+    }
+
+    /// The share of a large number; `slow` for slow devices.
+    pub(crate) fn count(&self, full: usize, slow: usize) -> usize {
+        let count = if self.is_slow() { slow } else { full };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss
+        )]
+        let share = (count as f64 * self.share).ceil() as usize;
+        share.clamp(1, count)
+    }
+
+    /// The share of a time that is spent.
+    pub(crate) fn time(&self, full: Duration) -> Duration {
+        full.mul_f64(self.share.clamp(0.05, 1.0))
+    }
+
+    /// Nonce lengths that device and oracle take.
+    pub(crate) fn nonce_lengths(&self) -> Vec<usize> {
+        let oracle: Vec<_> = self.oracle.capabilities().nonce_lengths.iter().collect();
+        self.capabilities().nonce_lengths.iter().filter(|bytes| oracle.contains(bytes)).collect()
+    }
+
+    /// Tag lengths that device and oracle take.
+    pub(crate) fn tag_lengths(&self) -> Vec<TagLength> {
+        let oracle = &self.oracle.capabilities().tag_lengths;
+        let both = |length: &TagLength| oracle.contains(length);
+        self.capabilities().tag_lengths.iter().copied().filter(both).collect()
+    }
+}
