@@ -22,8 +22,13 @@
 //!
 //! let engine = sealift::Engine::detect()?;
 //! let session = engine.session(sealift::Key::new(&[7; 32])?)?;
-//! let (nonces, texts) = ((0..12_000u32).map(|i| (i / 12) as u8 ^ i as u8).collect::<Vec<_>>(), vec![1; 128 * 1_000]);
-//! let batch = Batch::seal(1_000, session.id(), Column::fixed(&nonces, 12), Column::fixed(&texts, 128));
+//! let texts = vec![1; 128 * 1_000];
+//! let mut nonces = vec![];
+//! for _ in 0..1_000 {
+//!     nonces.extend_from_slice(session.next_nonce()?.as_bytes());
+//! }
+//! let (nonces, columns) = (Column::fixed(&nonces, 12), Column::fixed(&texts, 128));
+//! let batch = Batch::seal(1_000, session.id(), nonces, columns);
 //!
 //! let (mut sealed, mut tags) = (vec![0; 128 * 1_000], vec![0; 16 * 1_000]);
 //! let mut status = vec![Status::NotProcessed; 1_000];
@@ -96,6 +101,7 @@ impl Deref for Engine {
 }
 
 fn read(spec: &str) -> Result<Spec, OpenError> {
-    let wrong = |error: SpecError| OpenError::Setting { device: spec.into(), reason: error.to_string() };
+    let wrong =
+        |error: SpecError| OpenError::Setting { device: spec.into(), reason: error.to_string() };
     spec.parse().map_err(wrong)
 }
