@@ -17,8 +17,13 @@ use sealift_core::{Context, Device, Driver, OpenError, Spec};
 use std::sync::Arc;
 
 /// Every driver, in the order an engine prefers them.
-pub static DRIVERS: &[&dyn Driver] =
-    &[&cpu::Cpu, &library::Library, &reference::Reference, &null::Null];
+#[rustfmt::skip] // One line each, so that a new driver is one new line.
+pub static DRIVERS: &[&dyn Driver] = &[
+    &cpu::Cpu,
+    &library::Library,
+    &reference::Reference,
+    &null::Null,
+];
 
 /// The driver of that name.
 ///

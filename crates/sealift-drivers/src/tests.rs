@@ -23,10 +23,14 @@ fn every_driver_is_found_by_its_name_and_an_unknown_one_lists_them() {
 }
 
 #[test]
-fn what_is_probed_present_opens_under_its_own_name() {
+fn what_is_probed_present_opens_and_what_is_absent_says_the_same_reason() {
     for known in DRIVERS {
         match known.probe() {
-            Probe::Absent { reason } => eprintln!("{} is absent: {reason}", known.name()),
+            Probe::Absent { reason } => {
+                let expected = format!("{} is absent: {reason}", known.name());
+                assert_eq!(error(known.name()), expected);
+                eprintln!("{expected}");
+            }
             Probe::Present { role, detail } => {
                 let device = device(known.name());
                 let capabilities = device.capabilities();

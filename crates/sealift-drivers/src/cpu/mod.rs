@@ -51,8 +51,7 @@ struct Kernels {
 
 impl Software for Kernels {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
-        let (path, device) = (self.path, &self.name);
-        let expander = Expansion(path);
+        let path = self.path;
         let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Schedule>| {
             let schedules = match lent {
                 Lent::One(schedule) => Schedules::One(schedule),
@@ -62,12 +61,8 @@ impl Software for Kernels {
             Ok(())
         };
         match &work.batch().keys {
-            Keys::Session(session) => {
-                self.schedules.run_one(*session, work, device, &expander, step)
-            }
-            Keys::Sessions(sessions) => {
-                self.schedules.run_each(sessions, work, device, &expander, step)
-            }
+            Keys::Session(session) => self.schedules.run_one(*session, work, self, step),
+            Keys::Sessions(sessions) => self.schedules.run_each(sessions, work, self, step),
             Keys::Raw(_) => {
                 let all = 0..work.len();
                 sealift_kernels::run(path, work, all, Schedules::Raw);
@@ -81,14 +76,15 @@ impl Software for Kernels {
     }
 }
 
-/// Expands keys for one path.
-struct Expansion(Path);
-
-impl Expander for Expansion {
+impl Expander for Kernels {
     type Expanded = Schedule;
 
+    fn device(&self) -> &str {
+        &self.name
+    }
+
     fn expand(&self, key: &Key) -> Result<Schedule, DeviceError> {
-        Ok(Schedule::new(self.0, key))
+        Ok(Schedule::new(self.path, key))
     }
 
     fn serves(&self, _: &Schedule) -> bool {

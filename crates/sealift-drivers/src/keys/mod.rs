@@ -7,8 +7,11 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// How a device expands a key.
 pub(crate) trait Expander {
-    /// An expanded key. Its drop wipes it.
+    /// An expanded key. It is moved, so it keeps its secrets behind a pointer; its drop wipes them.
     type Expanded;
+
+    /// The device, for errors.
+    fn device(&self) -> &str;
 
     /// Expands a key.
     fn expand(&self, key: &Key) -> Result<Self::Expanded, DeviceError>;
@@ -24,6 +27,17 @@ pub(crate) enum Lent<'a, T> {
     One(&'a T),
     /// One for each message of the range, in order.
     Each(&'a [&'a T]),
+}
+
+/// Works a range of messages with their expanded keys.
+pub(crate) trait Step<T>:
+    FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>
+{
+}
+
+impl<T, F> Step<T> for F where
+    F: FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>
+{
 }
 
 /// Expanded keys by session.
@@ -61,9 +75,8 @@ impl<T> KeyTable<T> {
         &self,
         session: SessionId,
         work: &mut Work<'_>,
-        device: &str,
         expander: &impl Expander<Expanded = T>,
-        step: impl FnOnce(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>,
+        mut step: impl Step<T>,
     ) -> Result<(), DeviceError> {
         let all = 0..work.len();
         let is_short = work.shape().text_bytes <= HELD_BYTES_MAX;
@@ -73,7 +86,7 @@ impl<T> KeyTable<T> {
                 return step(work, all, Lent::One(kept));
             }
         }
-        let own = expander.expand(&work.key(session, device)?)?;
+        let own = key_of(session, work, expander)?;
         step(work, all, Lent::One(&own))?;
         if is_short {
             self.install([(session, own)]);
@@ -86,24 +99,23 @@ impl<T> KeyTable<T> {
         &self,
         sessions: &[SessionId],
         work: &mut Work<'_>,
-        device: &str,
         expander: &impl Expander<Expanded = T>,
-        mut step: impl FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>,
+        mut step: impl Step<T>,
     ) -> Result<(), DeviceError> {
         if let [session] = sessions {
-            return self.run_one(*session, work, device, expander, step);
+            return self.run_one(*session, work, expander, step);
         }
         let Some(messages) = window_messages(work.shape().text_bytes_max) else {
-            return Self::run_long(sessions, work, device, expander, step);
+            return Self::run_long(sessions, work, expander, step);
         };
         let mut start = 0;
         for window in sessions.chunks(messages) {
             let range = start..start + window.len();
             start = range.end;
             if window.len() <= SMALL_WINDOW {
-                self.window::<SMALL_WINDOW>(window, range, work, device, expander, &mut step)?;
+                self.window::<SMALL_WINDOW>(window, range, work, expander, &mut step)?;
             } else {
-                self.window::<WINDOW>(window, range, work, device, expander, &mut step)?;
+                self.window::<WINDOW>(window, range, work, expander, &mut step)?;
             }
         }
         Ok(())
@@ -123,15 +135,14 @@ impl<T> KeyTable<T> {
     fn run_long(
         sessions: &[SessionId],
         work: &mut Work<'_>,
-        device: &str,
         expander: &impl Expander<Expanded = T>,
-        mut step: impl FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>,
+        mut step: impl Step<T>,
     ) -> Result<(), DeviceError> {
         let mut start = 0;
         for same in sessions.chunk_by(|one, next| one == next) {
             let range = start..start + same.len();
             start = range.end;
-            let own = expander.expand(&work.key(same[0], device)?)?;
+            let own = key_of(same[0], work, expander)?;
             step(work, range, Lent::One(&own))?;
         }
         Ok(())
@@ -143,9 +154,8 @@ impl<T> KeyTable<T> {
         sessions: &[SessionId],
         range: Range<usize>,
         work: &mut Work<'_>,
-        device: &str,
         expander: &impl Expander<Expanded = T>,
-        step: &mut impl FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>,
+        step: &mut impl Step<T>,
     ) -> Result<(), DeviceError> {
         let mut own = Own(vec![]);
         loop {
@@ -168,7 +178,7 @@ impl<T> KeyTable<T> {
             drop(entries);
             // Each turn adds at least one of the window's keys, so this ends even when others evict
             // at the same time.
-            own.expand(missing, work, device, expander)?;
+            own.expand(missing, work, expander)?;
         }
         if !own.0.is_empty() {
             self.install(own.0);
@@ -237,17 +247,24 @@ impl<T> Own<T> {
         &mut self,
         mut missing: Vec<SessionId>,
         work: &Work<'_>,
-        device: &str,
         expander: &impl Expander<Expanded = T>,
     ) -> Result<(), DeviceError> {
         missing.sort_unstable();
         missing.dedup();
         for session in missing {
-            self.0.push((session, expander.expand(&work.key(session, device)?)?));
+            self.0.push((session, key_of(session, work, expander)?));
         }
         self.0.sort_unstable_by_key(|(session, _)| *session);
         Ok(())
     }
+}
+
+fn key_of<E: Expander>(
+    session: SessionId,
+    work: &Work<'_>,
+    expander: &E,
+) -> Result<E::Expanded, DeviceError> {
+    expander.expand(&work.key(session, expander.device())?)
 }
 
 /// As many messages as may hold the lock together; none when one alone would hold it too long.

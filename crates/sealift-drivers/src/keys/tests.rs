@@ -27,6 +27,10 @@ impl Drop for Counted<'_> {
 impl<'a> Expander for &'a Counting {
     type Expanded = Counted<'a>;
 
+    fn device(&self) -> &str {
+        "test"
+    }
+
     fn expand(&self, key: &Key) -> Result<Counted<'a>, DeviceError> {
         self.expanded.fetch_add(1, Ordering::Relaxed);
         self.alive.fetch_add(1, Ordering::Relaxed);
@@ -85,7 +89,7 @@ fn run<'c>(
         windows.push(range.len());
         Ok(())
     };
-    table.run_each(&sessions, &mut work, "test", &counting, step).unwrap();
+    table.run_each(&sessions, &mut work, &counting, step).unwrap();
     assert_eq!(windows.iter().sum::<usize>(), slots.len());
     windows
 }
@@ -171,7 +175,7 @@ fn a_key_that_is_gone_fails_the_batch() {
     let step = |_: &mut Work<'_>, _: Range<usize>, _: Lent<'_, Counted<'_>>| {
         panic!("there is nothing to work with")
     };
-    let error = table.run_one(session(7), &mut work, "test", &&counting, step).unwrap_err();
+    let error = table.run_one(session(7), &mut work, &&counting, step).unwrap_err();
     assert_eq!(error.to_string(), "test was given session 7.8, whose key is gone");
 }
 

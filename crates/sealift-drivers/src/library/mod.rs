@@ -50,8 +50,8 @@ struct AwsLc {
 
 impl Software for AwsLc {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
-        let (batch, device) = (work.batch(), &self.name);
-        let expander = Contexts { device, tag_length: batch.tag_length };
+        let batch = work.batch();
+        let expander = Contexts { device: &self.name, tag_length: batch.tag_length };
         let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Aead>| match lent {
             Lent::One(aead) => range.into_iter().try_for_each(|i| self.message(aead, work, i)),
             Lent::Each(each) => {
@@ -59,12 +59,8 @@ impl Software for AwsLc {
             }
         };
         match &batch.keys {
-            Keys::Session(session) => {
-                self.contexts.run_one(*session, work, device, &expander, step)
-            }
-            Keys::Sessions(sessions) => {
-                self.contexts.run_each(sessions, work, device, &expander, step)
-            }
+            Keys::Session(session) => self.contexts.run_one(*session, work, &expander, step),
+            Keys::Sessions(sessions) => self.contexts.run_each(sessions, work, &expander, step),
             Keys::Raw(keys) => (0..work.len()).try_for_each(|i| {
                 let key = Key::new(keys.get(i)).map_err(|error| self.failed(error.to_string()))?;
                 self.message(&expander.expand(&key)?, work, i)
@@ -100,6 +96,10 @@ struct Contexts<'a> {
 
 impl Expander for Contexts<'_> {
     type Expanded = Aead;
+
+    fn device(&self) -> &str {
+        self.device
+    }
 
     fn expand(&self, key: &Key) -> Result<Aead, DeviceError> {
         Aead::new(key, self.tag_length).map_err(|ffi::Refused| DeviceError::Failed {

@@ -151,4 +151,4 @@ fn private(text: &[u8]) -> Zeroizing<Vec<u8>> {
 }
 
 const NAME: &str = "reference";
-const DETAIL: &str = "RustCrypto aes-gcm 0.11";
+const DETAIL: &str = "RustCrypto aes-gcm";

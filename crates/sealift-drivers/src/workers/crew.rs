@@ -8,8 +8,10 @@ use std::thread::available_parallelism;
 /// The workers of a device, from its settings `workers=` and `cores=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Crew {
-    workers: usize,
-    cores: Vec<usize>,
+    /// How many there are.
+    pub(super) workers: usize,
+    /// The cores they keep to in turn; none lets them run anywhere.
+    pub(super) cores: Vec<usize>,
 }
 
 impl Crew {
@@ -31,16 +33,11 @@ impl Crew {
         Ok(Self { workers: workers.min(WORKERS_MAX), cores })
     }
 
-    /// How many there are.
-    pub(crate) fn workers(&self) -> usize {
-        self.workers
-    }
-
     /// Keeps the calling thread, which is that worker, to its core if cores were named.
     ///
     /// # Errors
     /// The system refuses: why, for people.
-    pub(crate) fn pin(&self, worker: usize) -> Result<(), String> {
+    pub(super) fn pin(&self, worker: usize) -> Result<(), String> {
         if self.cores.is_empty() {
             return Ok(());
         }

@@ -67,7 +67,7 @@ pub(crate) fn open<S: Software>(
     crew: Crew,
     context: &Context,
 ) -> Arc<dyn Device> {
-    let workers = crew.workers();
+    let workers = crew.workers;
     let slots = workers.saturating_mul(SLOTS_PER_WORKER);
     let shared = Shared {
         software,

@@ -50,6 +50,10 @@ struct Stage {
 }
 
 fn stage() -> Stage {
+    staged(Crew { workers: 1, cores: vec![] })
+}
+
+fn staged(crew: Crew) -> Stage {
     let (context, bell) = context();
     let (orders, receiver) = channel();
     let (threads, retired) = Default::default();
@@ -60,7 +64,7 @@ fn stage() -> Stage {
     };
     let spec = "puppet:workers=1".parse().unwrap();
     let capabilities = capabilities(&spec, "puppet", Role::TestOnly, String::new());
-    let device = open(puppet, capabilities, Crew::of(&spec).unwrap(), &context);
+    let device = open(puppet, capabilities, crew, &context);
     Stage { device, orders, bell, threads, retired }
 }
 
@@ -125,6 +129,16 @@ fn a_panic_fails_its_job_and_the_next_one_is_worked() {
     assert_eq!(done[0].outcome.as_ref().err().cloned(), failed("it panicked: told to panic"));
     assert!(done[1].outcome.as_ref().unwrap_err().to_string().contains("told so"));
     assert!(done[2].outcome.is_ok());
+}
+
+#[test]
+fn a_worker_that_can_not_keep_to_its_core_fails_its_jobs() {
+    let no_such_core = rustix::thread::CpuSet::MAX_CPU - 1;
+    let stage = staged(Crew { workers: 1, cores: vec![no_such_core] });
+    stage.device.submit(job(0)).unwrap();
+    stage.bell.wait(1);
+    let error = polled(&*stage.device)[0].outcome.as_ref().unwrap_err().to_string();
+    assert!(error.contains(&format!("worker 0 can't be kept to core {no_such_core}")), "{error}");
 }
 
 #[test]
