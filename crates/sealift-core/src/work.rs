@@ -28,7 +28,7 @@ impl<'w> Place<'w> {
         Self::Packed { bytes, layout: Layout::Fixed { stride: len, len } }
     }
 
-    #[inline]
+    #[inline(always)]
     fn room(&self, message: usize) -> usize {
         match self {
             Self::Empty => 0,
@@ -37,7 +37,7 @@ impl<'w> Place<'w> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, message: usize) -> &mut [u8] {
         match self {
             Self::Empty => &mut [],
@@ -158,7 +158,7 @@ impl<'w> Work<'w> {
     }
 
     /// One message with its place, taken apart.
-    #[inline]
+    #[inline(always)]
     pub fn slot(&mut self, message: usize) -> Slot<'_> {
         let batch = self.batch;
         let Geometry { op, text, output } = batch.geometry(message, self.output.text.room(message));
@@ -352,7 +352,7 @@ fn check_room(batch: &Batch<'_>, output: &Output<'_>) -> Result<(), BatchError> 
     Ok(())
 }
 
-#[inline]
+#[inline(always)]
 fn apart<'s>(
     batch: &'s Batch<'_>,
     message: usize,
@@ -369,7 +369,7 @@ fn apart<'s>(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn in_place<'s>(
     batch: &'s Batch<'_>,
     message: usize,
@@ -384,7 +384,7 @@ fn in_place<'s>(
 }
 
 /// A message's tag: behind its text or in the column of tags, to be written or to be compared.
-#[inline]
+#[inline(always)]
 fn tag_of<'s>(
     batch: &'s Batch<'_>,
     message: usize,

@@ -56,7 +56,7 @@ impl Batch<'_> {
     }
 
     /// How message `message` divides, given the length of what it has as input.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn geometry(&self, message: usize, slot: usize) -> Geometry {
         let op = self.ops.get(message);
         let tag = self.tag_length.bytes();

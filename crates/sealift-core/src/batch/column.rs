@@ -97,7 +97,7 @@ impl<'a> Column<'a> {
     /// # Panics
     /// If the column was never checked and has no such message.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, message: usize) -> &[u8] {
         match self {
             Self::Empty => &[],
@@ -152,7 +152,7 @@ impl Layout<'_> {
     /// # Panics
     /// If the layout was never checked and has no such message.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "checked against a buffer's length")]
     pub fn range(&self, message: usize) -> Range<usize> {
         match self {
