@@ -35,8 +35,8 @@ pub struct Arm {
 impl Arm {
     /// Makes the messages, checks the device on each of them, and warms up.
     ///
-    /// True ciphertexts come from another open device of `engine`: `library` first, then the
-    /// others that are real or an oracle.
+    /// True ciphertexts come from an open device of another driver: `library` first, then the
+    /// oracles, then the other real ones.
     ///
     /// # Errors
     /// A spec that isn't right; a device that is not open, refuses the messages or computes

@@ -22,7 +22,8 @@ pub(crate) struct Expected {
     pub(crate) text_lengths: Vec<usize>,
 }
 
-/// The devices that tell what is right: others than the measured one, `library` first.
+/// The devices that tell what is right: of other drivers than the measured one, `library` first,
+/// then oracles.
 pub(crate) struct Checkers {
     measured: String,
     candidates: Vec<(DeviceId, String)>,
@@ -42,7 +43,10 @@ impl Checkers {
                     && device.driver != own_driver
                     && device.runs_on_calling_thread
             })
-            .map(|(id, device)| (device.driver != "library", id, device.name.clone()))
+            .map(|(id, device)| {
+                let later = (device.driver != "library", device.role != Role::Oracle);
+                (later, id, device.name.clone())
+            })
             .collect();
         candidates.sort_by_key(|(later, id, _)| (*later, id.0));
         let measured = name_of(engine, measured);

@@ -1,5 +1,5 @@
 """The lab: what to run, how to measure it, what may be said about it.
 
-Everything here is pure Python over plain numbers. The timed loops are native and reach the
-lab through `bench.Sampler`; nothing in this folder imports the engine.
+Pure Python over plain numbers, and the timed loops are native: they reach the lab through
+`bench.Sampler`. Only `native`, which has them built, and `devices` import the engine.
 """

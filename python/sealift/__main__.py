@@ -1,0 +1,5 @@
+"""`python -m sealift` is `sealift`."""
+
+from sealift.cli import main
+
+main()

@@ -1,0 +1,12 @@
+"""What the command line returns to the shell."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Besides 0, which is: done."""
+
+    USAGE = 2
+    NOTHING_RAN = 3
+    WRONG_RESULT = 4
+    INTERRUPTED = 130

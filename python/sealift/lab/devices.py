@@ -1,0 +1,126 @@
+"""What devices there are on this machine: every driver, and every choice its settings give."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+
+from sealift._sealift import DriverInfo, Engine, drivers
+from sealift.errors import SealiftError
+
+
+@dataclass(frozen=True)
+class Found:
+    """A device that can be opened, or why it can't.
+
+    Attributes:
+        spec: What opens it: a driver's name, or a name with a setting.
+        driver: Its driver.
+        state: "present" or "absent".
+        role: "real", "oracle", "test only", "simulated" or "null"; None when absent.
+        detail: The instruction set or model; None when absent.
+        workers: Threads or queues that work submitted batches; None when absent.
+        reason: Why it is absent; None when present.
+        summary: What it is and the settings it takes.
+    """
+
+    spec: str
+    driver: str
+    state: str
+    role: str | None
+    detail: str | None
+    workers: int | None
+    reason: str | None
+    summary: str
+
+    def as_dict(self) -> dict[str, str | int | None]:
+        """For JSON."""
+        return asdict(self)
+
+
+def look() -> tuple[Found, ...]:
+    """Every driver, and below each its settings that are a choice, as in `cpu:isa=vaes256`."""
+    return tuple(found for driver in drivers() for found in _of_driver(driver))
+
+
+def real_devices() -> tuple[str, ...]:
+    """The present devices for users' work; `library` first, as the others are compared with it."""
+    names = [driver.name for driver in drivers() if driver.role == "real"]
+    return tuple(sorted(names, key=lambda name: name != REFERENCE))
+
+
+def split_specs(text: str) -> tuple[str, ...]:
+    """Reads a list of devices: `cpu,library`, `cpu:isa=aesni,workers=2,library`.
+
+    A comma separates devices and also a device's settings: what follows it is a setting when it
+    has the form name=value and begins with no driver's name.
+
+    Raises:
+        ValueError: Naming the part that is no device, the nearest name, and all that there are.
+    """
+    known = [driver.name for driver in drivers()]
+    specs: list[str] = []
+    for part in (part.strip() for part in COMMAS.split(text)):
+        name = re.split(r"[:(]", part, maxsplit=1)[0]
+        if name in known:
+            specs.append(part)
+        elif specs and "=" in name:
+            specs[-1] += f",{part}"
+        else:
+            raise ValueError(_unknown(name, known))
+    if len(set(specs)) != len(specs):
+        raise ValueError(f"a device stands twice in {text!r}; name each once")
+    return tuple(specs)
+
+
+def absences(specs: Sequence[str]) -> dict[str, str]:
+    """Which of these devices are absent, and why.
+
+    Raises:
+        ValueError: If one has a setting or a value that its driver doesn't take.
+    """
+    absent = {}
+    for spec in specs:
+        try:
+            Engine([spec])
+        except ValueError:
+            raise
+        except SealiftError as error:
+            absent[spec] = str(error)
+    return absent
+
+
+def _of_driver(driver: DriverInfo) -> Iterator[Found]:
+    if driver.state == "present":
+        yield _opened(driver.name, driver)
+    else:
+        yield _absent(driver.name, driver, driver.reason or "")
+    for setting, choices in CHOICE.findall(driver.summary):
+        for choice in choices.split("|"):
+            yield _opened(f"{driver.name}:{setting}={choice}", driver)
+
+
+def _opened(spec: str, driver: DriverInfo) -> Found:
+    try:
+        (device,) = Engine([spec]).devices
+    except SealiftError as error:
+        return _absent(spec, driver, str(error).removeprefix(f"{spec} is absent: "))
+    role, detail, workers = device.role, device.detail, device.workers
+    return Found(spec, driver.name, "present", role, detail, workers, None, driver.summary)
+
+
+def _absent(spec: str, driver: DriverInfo, reason: str) -> Found:
+    return Found(spec, driver.name, "absent", None, None, None, reason, driver.summary)
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"no device is called {name!r}{hint}; there are {', '.join(known)}"
+
+
+# A summary names a setting's values as in `isa=aesni|vaes256`.
+CHOICE = re.compile(r"\b(\w+)=((?:\w+\|)+\w+)")
+# Commas that are not inside the parentheses of a wrapped device.
+COMMAS = re.compile(r",(?![^(]*\))")
+REFERENCE = "library"

@@ -1,0 +1,81 @@
+"""The results folder: what a run was, what it found, and the command that does it again."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from sealift.lab.machine import Fact, Machine
+from sealift.lab.native import Prepared
+from sealift.lab.plan import Plan
+from sealift.lab.result import Result
+from sealift.lab.table import csv_text, json_text
+
+ROWS_JSON, ROWS_CSV = "rows.json", "rows.csv"
+
+
+def document(
+    result: Result,
+    plan: Plan,
+    prepared: Prepared,
+    *,
+    machine: Machine,
+    clock_ghz: float | None,
+    command: str,
+) -> str:
+    """A run as JSON of the schema `sealift-bench/1`.
+
+    Args:
+        result: What was found.
+        plan: What was to be run.
+        prepared: Who did what, and who was checked by whom.
+        machine: Where.
+        clock_ghz: The core's clock from `effective_clock_ghz`.
+        command: The command line that does it again.
+    """
+    clock = Fact(clock_ghz, None) if clock_ghz else Fact(None, NO_CLOCK)
+    facts: Mapping[str, object] = machine.as_dict() | {
+        "core_clock_ghz": {"value": clock.value, "reason": clock.reason}
+    }
+    whole = json.loads(json_text(result, facts)) | {
+        "command": command,
+        "plan": {
+            "blocks": plan.blocks,
+            "sample_s": plan.sample_s,
+            "budget_s": plan.budget_s,
+            "cells": len(plan.cells),
+        },
+        "checked_against": prepared.checked_against,
+        "refused": [str(refusal) for refusal in prepared.refusals],
+        "wrong": list(prepared.wrong),
+    }
+    return json.dumps(whole, indent=2, allow_nan=False) + "\n"
+
+
+def check_free(folder: Path) -> None:
+    """Makes the folder, before anything is measured for it.
+
+    Raises:
+        ValueError: If it holds results already, or can't be made.
+    """
+    held = [name for name in (ROWS_JSON, ROWS_CSV) if (folder / name).exists()]
+    if held:
+        raise ValueError(f"{folder} holds {' and '.join(held)} already; name another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{folder} can't be made: {error.strerror}") from error
+
+
+def write(folder: Path, result: Result, json_document: str) -> None:
+    """Writes rows.csv and rows.json.
+
+    Args:
+        folder: From `check_free`.
+        result: Its rows go to rows.csv.
+        json_document: From `document`.
+    """
+    (folder / ROWS_CSV).write_text(csv_text(result.rows), encoding="utf-8")
+    (folder / ROWS_JSON).write_text(json_document, encoding="utf-8")
+
+
+NO_CLOCK = "cycles of a multiplication are known on x86-64 only"

@@ -1,0 +1,140 @@
+"""One run, from pieces of work to what is printed: prepare, plan, measure, sum up, show."""
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from sealift.errors import SealiftError
+from sealift.exit_code import ExitCode
+from sealift.lab import folder, machine
+from sealift.lab.answer import answer
+from sealift.lab.bench import Run, measure, summarise
+from sealift.lab.native import Prepared, WrongResultError, effective_clock_ghz, prepare
+from sealift.lab.plan import Cell, Plan, make_plan
+from sealift.lab.progress import telling
+from sealift.lab.result import Ending, Result
+from sealift.lab.table import Ink, csv_text, table_text
+
+
+class Form(StrEnum):
+    """What goes to standard output."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked for.
+
+    Attributes:
+        cells: The pieces of work.
+        budget_s: Seconds of measuring.
+        seed: Of messages, order and bootstrap.
+        form: What goes to standard output.
+        out: A new folder for rows.csv and rows.json, or None.
+        command: The command line that asks for it.
+    """
+
+    cells: tuple[Cell, ...]
+    budget_s: float
+    seed: int
+    form: Form
+    out: Path | None
+    command: tuple[str, ...]
+
+
+def run(ask: Ask) -> int:
+    """Does it, prints it, and returns the exit code."""
+    try:
+        make_plan(ask.cells, budget_s=ask.budget_s, seed=ask.seed)
+        if ask.out is not None:
+            folder.check_free(ask.out)
+    except ValueError as error:
+        return _told(ExitCode.USAGE, str(error))
+    try:
+        return _measured(ask)
+    except KeyboardInterrupt:
+        return _told(ExitCode.INTERRUPTED, "interrupted before anything was measured")
+    except WrongResultError as error:
+        return _told(ExitCode.WRONG_RESULT, f"{error}; nothing of this run is shown")
+    except (MemoryError, RuntimeError, SealiftError) as error:
+        return _told(ExitCode.NOTHING_RAN, str(error))
+
+
+def _measured(ask: Ask) -> int:
+    with telling() as teller:
+        prepared = prepare(ask.cells, seed=ask.seed, started=teller.building)
+        if not prepared.cells:
+            code = ExitCode.WRONG_RESULT if prepared.wrong else ExitCode.NOTHING_RAN
+            return _told(code, *_left_out(prepared), "nothing is left to measure")
+        plan = make_plan(prepared.cells, budget_s=ask.budget_s, seed=ask.seed)
+        clock_ghz = effective_clock_ghz()
+        done = measure(plan, prepared.sampler, progress=teller.measured)
+    return _shown(ask, plan, prepared, done, clock_ghz)
+
+
+def _shown(ask: Ask, plan: Plan, prepared: Prepared, done: Run, clock_ghz: float | None) -> int:
+    interrupted = done.ending is Ending.INTERRUPTED
+    try:
+        result = summarise(done)
+    except ValueError as error:
+        code = ExitCode.INTERRUPTED if interrupted else ExitCode.NOTHING_RAN
+        return _told(code, str(error))
+    json_document = folder.document(
+        result,
+        plan,
+        prepared,
+        machine=machine.describe(),
+        clock_ghz=clock_ghz,
+        command=shlex.join(ask.command),
+    )
+    if ask.out is not None:
+        folder.write(ask.out, result, json_document)
+        _told(0, f"wrote {ask.out / folder.ROWS_CSV} and {ask.out / folder.ROWS_JSON}")
+    _told(0, *_left_out(prepared), *([result.note] if result.note else []))
+    shown = {
+        Form.TABLE: lambda: _table(result, prepared, clock_ghz),
+        Form.CSV: lambda: csv_text(result.rows),
+        Form.JSON: lambda: json_document,
+    }
+    sys.stdout.write(shown[ask.form]())
+    sys.stdout.flush()
+    if interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.WRONG_RESULT if prepared.wrong else 0
+
+
+def _table(result: Result, prepared: Prepared, clock_ghz: float | None) -> str:
+    ink = Ink.COLOUR if sys.stdout.isatty() and "NO_COLOR" not in os.environ else Ink.PLAIN
+    lines = [table_text(result.rows, ink=ink), *_foot(prepared, clock_ghz), "", answer(result.rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _foot(prepared: Prepared, clock_ghz: float | None) -> list[str]:
+    checked = [
+        f"{device} against {' and '.join(others)}"
+        if others
+        else f"{device} not at all: it encrypts nothing"
+        for device, others in prepared.checked_against.items()
+    ]
+    clock = (
+        [f"Core clock, by a timed chain of multiplications: {clock_ghz:.2f} GHz."]
+        if clock_ghz
+        else []
+    )
+    return [f"Results checked byte for byte: {'; '.join(checked)}.", *clock]
+
+
+def _left_out(prepared: Prepared) -> list[str]:
+    return [*prepared.wrong, *map(str, prepared.refusals)]
+
+
+def _told(code: int, *lines: str) -> int:
+    for line in lines:
+        print(f"sealift: {line}", file=sys.stderr)
+    return code

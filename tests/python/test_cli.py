@@ -1,0 +1,213 @@
+"""The command line, in this process and in real ones."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from sealift import __version__, drivers
+from sealift.cli import app
+from sealift.lab.table import CSV_COLUMNS
+
+SHORT = ("bench", "--sizes", "16", "--keys", "one", "--seconds", "0.5")
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments, prog_name="sealift")
+
+
+def process(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sealift", *arguments]
+    environment = os.environ | variables
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env=environment
+    )
+
+
+def test_help_names_the_commands_and_teaches_with_examples() -> None:
+    assert "devices" in invoke("--help").output
+    assert "bench --quick" in invoke("--help").output
+    shown = invoke("bench", "--help").output
+    assert "sealift bench --sizes 128 --keys sessions:1024 --threads 1,2\n" in shown
+    assert invoke("--version").output == f"sealift {__version__}\n"
+
+
+def test_help_imports_nothing_of_the_lab() -> None:
+    code = (
+        "import sys; import sealift.cli; "
+        "print([name for name in sys.modules if name.startswith('sealift.lab')])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
+
+
+def test_devices_lists_every_driver_and_each_instruction_set() -> None:
+    found = json.loads(invoke("devices", "--json").output)
+    by_spec = {device["spec"]: device for device in found}
+    assert set(by_spec) >= {driver.name for driver in drivers()}
+    assert {"cpu:isa=model", "cpu:isa=aesni", "cpu:isa=vaes256", "cpu:isa=vaes512"} <= set(by_spec)
+    for device in found:
+        present = device["state"] == "present"
+        assert present == (device["reason"] is None) == (device["role"] is not None)
+        assert present == (device["workers"] is not None)
+    table = invoke("devices").output.splitlines()
+    assert table[0].split()[:4] == ["device", "state", "role", "workers"]
+    assert [line.split()[0] for line in table[1:]] == [device["spec"] for device in found]
+
+
+def test_a_short_bench_as_json_holds_machine_plan_rows_and_answer() -> None:
+    ran = invoke(
+        "bench", "--sizes", "16,128", "--keys", "sessions:64,fresh", "--seconds", "3", "--json"
+    )
+    assert ran.exit_code == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert document["schema"] == "sealift-bench/1"
+    real = [driver.name for driver in drivers() if driver.role == "real"]
+    cells = {(row["keys"], row["size_bytes"]) for row in document["rows"]}
+    assert cells == {(keys, size) for keys in ("sessions:64", "fresh") for size in (16, 128)}
+    assert {row["device"] for row in document["rows"]} == set(real)
+    assert set(document["checked_against"]) == set(real)
+    for device, others in document["checked_against"].items():
+        assert others
+        assert device not in others
+    assert document["plan"]["cells"] == 4
+    assert document["answer"]
+    assert document["machine"]["core_clock_ghz"]
+
+
+def test_csv_has_its_header_and_a_row_for_each_device() -> None:
+    ran = invoke(*SHORT, "--devices", "library,reference,null", "--csv")
+    assert ran.exit_code == 0, ran.stderr
+    rows = list(csv.DictReader(io.StringIO(ran.stdout)))
+    assert list(rows[0]) == list(CSV_COLUMNS)
+    assert [row["device"] for row in rows] == ["library", "reference", "null"]
+
+
+@pytest.mark.parametrize("workload", ["as-stated", "as-logged"])
+def test_document_003s_workloads_run_on_every_real_device(workload: str) -> None:
+    ran = invoke("bench", "--workload", workload, "--seconds", "2", "--csv")
+    assert ran.exit_code == 0, ran.stderr
+    rows = list(csv.DictReader(io.StringIO(ran.stdout)))
+    regimes = 3 if workload == "as-stated" else 1
+    assert len(rows) == regimes * len([driver for driver in drivers() if driver.role == "real"])
+    assert {row["workload"] for row in rows} == {f"003 {workload.replace('-', ' ')}"}
+
+
+def test_an_unmeasured_null_device_is_said_to_be_unchecked() -> None:
+    ran = invoke(*SHORT, "--devices", "null")
+    assert "null not at all: it encrypts nothing" in ran.stdout
+
+
+def test_several_threads_are_measured() -> None:
+    ran = invoke(*SHORT, "--threads", "1,2", "--devices", "library", "--csv")
+    assert [row["threads"] for row in csv.DictReader(io.StringIO(ran.stdout))] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--devices", "libary"], "no device is called 'libary' (did you mean 'library'?)"),
+        (["--devices", "cpu:isa=avx"], '"avx" is no instruction-set path'),
+        (["--devices", "library,library"], "a device stands twice"),
+        (["--devices", "library:bogus=1"], "bogus"),
+        (["--sizes", "16,x"], "part 'x': 'x' is not a size in bytes"),
+        (["--sizes", "0"], "0 is outside 1.."),
+        (["--keys", "sesions:3"], "keys 'sesions:3'; write one, fresh or sessions:N"),
+        (["--mix", "50/50"], "mix '50/50'; write seal, open, or weights"),
+        (["--key-bits", "100"], "'100' is no size of an AES key; write 128, 192 or 256"),
+        (["--threads", "0"], "'0' is no number of threads"),
+        (["--batch", "0"], "greater than or equal to 1"),
+        (["--seconds", "0.001"], "is too short for"),
+        (["--size", "16"], "--sizes"),
+        (["--csv", "--json"], "give one"),
+        (["--quick", "--sizes", "16"], "--sizes 16 has no effect with --quick"),
+        (["--workload", "as-logged", "--keys", "one"], "--keys one has no effect"),
+        (["--quick", "--workload", "as-logged"], "leave out --workload"),
+        (["--workload", "as-writ"], "as-stated"),
+    ],
+)
+def test_wrong_usage_says_what_would_be_right_and_ends_with_2(
+    arguments: list[str], said: str
+) -> None:
+    ran = invoke("bench", *arguments)
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+    assert ran.stdout == ""
+
+
+def test_an_unknown_command_ends_with_2() -> None:
+    assert invoke("bensh").exit_code == 2
+
+
+def test_messages_beyond_the_machines_memory_are_refused_before_any_is_made() -> None:
+    ran = invoke("bench", "--sizes", "68719476704", "--keys", "one")
+    assert ran.exit_code == 3
+    assert "the messages need" in ran.stderr
+    assert "name fewer or smaller sizes" in ran.stderr
+
+
+def test_a_machine_without_kernels_measures_the_library_alone_and_says_so() -> None:
+    ran = process(*SHORT, "--devices", "cpu,library", SEALIFT_ISA="model")
+    assert ran.returncode == 0, ran.stderr
+    assert "cpu is absent: the environment variable SEALIFT_ISA allows the model only" in ran.stderr
+    assert "only library was measured" in ran.stdout
+    none = process(*SHORT, "--devices", "cpu", SEALIFT_ISA="model")
+    assert (none.returncode, none.stdout) == (3, "")
+    assert "no device is left to measure" in none.stderr
+
+
+def test_a_folder_gets_rows_that_say_how_to_measure_them_again(tmp_path: Path) -> None:
+    folder = tmp_path / "2026-11-21" / "here"
+    ran = process(*SHORT, "--out", str(folder))
+    assert ran.returncode == 0, ran.stderr
+    document = json.loads((folder / "rows.json").read_text())
+    assert document["command"] == f"sealift {' '.join(SHORT)} --out {folder}"
+    rows = list(csv.DictReader((folder / "rows.csv").read_text().splitlines()))
+    assert [row["device"] for row in rows] == [row["device"] for row in document["rows"]]
+    again = process(*SHORT, "--out", str(folder))
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "holds rows.json and rows.csv already" in again.stderr
+
+
+def test_piped_output_is_a_plain_table_and_progress_goes_to_standard_error() -> None:
+    ran = process(*SHORT, FORCE_COLOR="", NO_COLOR="")
+    assert ran.returncode == 0, ran.stderr
+    assert "\x1b" not in ran.stdout + ran.stderr
+    assert "ns/message" in ran.stdout
+    assert "measured" in ran.stderr
+    assert ran.stdout.splitlines()[-1].startswith("For 16 B") or "Run it on" in ran.stdout
+
+
+def test_ctrl_c_prints_what_is_complete_and_ends_with_130() -> None:
+    command = [sys.executable, "-m", "sealift", *SHORT[:-1], "600"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    while "measured" not in running.stderr.readline():
+        assert running.poll() is None
+    # Three samples of a quarter of a second are a block.
+    time.sleep(3)
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=30)
+    assert running.returncode == 130, stderr
+    assert "ns/message" in stdout
+    assert "Partial (interrupted)" in stderr
+
+
+def test_ctrl_c_before_anything_is_complete_says_so() -> None:
+    command = [sys.executable, "-m", "sealift", *SHORT[:-1], "600"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    running.stderr.readline()
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=30)
+    assert (running.returncode, stdout) == (130, "")
+    assert "interrupted" in stderr
