@@ -5,9 +5,10 @@ use crate::subject::{Check, Effort, Subject};
 use sealift_core::{Context, Device, Driver, Probe, SystemClock};
 use sealift_drivers::DRIVERS;
 use sealift_kernels::Path;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Drivers that can't conform, and why.
@@ -64,10 +65,14 @@ pub(crate) fn skip(what: &str, reason: &str) {
     note(&format!("skipped: {what}: {reason}"));
 }
 
-/// Prints past the test harness, which keeps what passing tests print to itself.
+/// Prints a line once, past the test harness, which keeps what passing tests print to itself.
 fn note(line: &str) {
-    let said = writeln!(std::io::stderr(), "{line}");
-    assert!(said.is_ok(), "standard error is closed: {said:?}");
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.insert(line.to_owned()) {
+        let written = writeln!(std::io::stderr(), "{line}");
+        assert!(written.is_ok(), "standard error is closed: {written:?}");
+    }
 }
 
 /// One device a driver; of the processor's, one for each path, those that it lacks too.
@@ -105,9 +110,8 @@ fn seed() -> u64 {
 fn share() -> f64 {
     let share: f64 = number("SEALIFT_SHARE", 1.0);
     assert!(share > 0.0 && share <= 1.0, "SEALIFT_SHARE={share}: give more than 0 and at most 1");
-    static SAID: Once = Once::new();
     if share < 1.0 {
-        SAID.call_once(|| note(&format!("SEALIFT_SHARE: {share} of the large numbers")));
+        note(&format!("SEALIFT_SHARE: {share} of the large numbers"));
     }
     share
 }

@@ -102,12 +102,14 @@ impl Contested {
     }
 }
 
-/// Whether reading a byte kills the process that does it: a child tries.
+/// Whether reading a byte is a segmentation fault: a child tries.
 pub(crate) fn reading_kills(address: *const u8) -> bool {
-    // SAFETY: the child calls only what is allowed after a fork: one read and `_exit`.
+    // SAFETY: the child does only what is allowed after a fork: `signal`, a read, `_exit`.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork: {}", Error::last_os_error());
     if child == 0 {
+        // SAFETY: no handler is installed, one that would print is taken away.
+        unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
         // SAFETY: the read is inside a mapping; when it is a guard, this child ends here.
         unsafe { ptr::read_volatile(address) };
         // SAFETY: ends the child without running the parent's destructors.
@@ -117,6 +119,7 @@ pub(crate) fn reading_kills(address: *const u8) -> bool {
     // SAFETY: waits for this function's own child and writes to a local.
     let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
     assert_eq!(waited, child, "waitpid: {}", Error::last_os_error());
+    assert!(status == 0 || libc::WTERMSIG(status) == libc::SIGSEGV, "the child: {status:#x}");
     status != 0
 }
 

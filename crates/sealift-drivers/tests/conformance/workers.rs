@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) fn submitted(subject: &Subject) -> Result<String, String> {
     let mut random = Random::new(subject.seed, 8);
     let recipe = Recipe::new(subject, 50, &mut random);
-    let count = subject.count(JOBS, JOBS_SLOW);
+    let count = if subject.is_slow() { JOBS_SLOW } else { JOBS };
     let mut groups = Vec::with_capacity(count);
     for n in 0..count {
         let size = random.pick(&[0, 1, 2, 17, 100]);
@@ -54,7 +54,7 @@ pub(crate) fn submitted(subject: &Subject) -> Result<String, String> {
 pub(crate) fn threads(subject: &Subject) -> Result<String, String> {
     let mut random = Random::new(subject.seed, 9);
     let recipe = Recipe::new(subject, 200, &mut random);
-    let batches = subject.count(BATCHES_A_THREAD, 4);
+    let batches = subject.count(BATCHES_A_THREAD, 4).max(4);
     let longest = if subject.is_slow() { Longest { text: 60, aad: 20 } } else { LONGEST };
     let work = |thread: usize| -> Result<(), String> {
         let mut random = Random::new(subject.seed, 100 + thread as u64);
