@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+
+from typer.testing import CliRunner, Result
 
 from sealift import __version__, drivers
 from sealift.cli import app
@@ -183,7 +183,7 @@ def test_piped_output_is_a_plain_table_and_progress_goes_to_standard_error() -> 
     assert ran.returncode == 0, ran.stderr
     assert "\x1b" not in ran.stdout + ran.stderr
     assert "ns/message" in ran.stdout
-    assert "measured" in ran.stderr
+    assert "measuring" in ran.stderr
     assert ran.stdout.splitlines()[-1].startswith("For 16 B") or "Run it on" in ran.stdout
 
 
@@ -191,7 +191,7 @@ def test_ctrl_c_prints_what_is_complete_and_ends_with_130() -> None:
     command = [sys.executable, "-m", "sealift", *SHORT[:-1], "600"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stderr is not None
-    while "measured" not in running.stderr.readline():
+    while "measuring" not in running.stderr.readline():
         assert running.poll() is None
     # Three samples of a quarter of a second are a block.
     time.sleep(3)

@@ -67,9 +67,11 @@ class _Lines:
             self._say("making messages, and checking every device on each of them")
 
     def measured(self, step: Step) -> None:
-        if step.done == 1 or self._is_time():
+        if step.done == 1:
+            self._say(f"measuring {step.planned:,} samples")
+        elif self._is_time():
             share = f"{100 * step.done / step.planned:.0f} %"
-            self._say(f"measured {share}, at most {step.left_s:.0f} s left")
+            self._say(f"measured {share}, about {step.left_s:.0f} s left")
 
     def _is_time(self) -> bool:
         return self._told_s is None or time.monotonic() - self._told_s >= EVERY_S
