@@ -85,6 +85,8 @@ impl Group {
 #[derive(Debug)]
 pub(crate) struct Ring {
     keys: Vec<Key>,
+    /// From one session's slot to the next one's.
+    stride: u32,
     generation: u32,
     gone: Mutex<HashSet<u32>>,
 }
@@ -92,9 +94,14 @@ pub(crate) struct Ring {
 impl Ring {
     /// A session for each key, different from those of every other ring.
     pub(crate) fn new(keys: Vec<Key>) -> Arc<Self> {
+        Self::spread(keys, 1)
+    }
+
+    /// With slots far from each other, which meet where a device keeps few.
+    pub(crate) fn spread(keys: Vec<Key>, stride: u32) -> Arc<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let generation = NEXT.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Self { keys, generation, gone: Mutex::default() })
+        Arc::new(Self { keys, stride, generation, gone: Mutex::default() })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -102,7 +109,7 @@ impl Ring {
     }
 
     pub(crate) fn session(&self, key: usize) -> SessionId {
-        let slot = u32::try_from(key).unwrap_or(u32::MAX);
+        let slot = u32::try_from(key).map_or(u32::MAX, |key| key * self.stride);
         SessionId { slot, generation: self.generation }
     }
 
@@ -129,7 +136,7 @@ impl KeySource for Ring {
         if session.generation != self.generation || gone.contains(&session.slot) {
             return None;
         }
-        self.keys.get(session.slot as usize).cloned()
+        self.keys.get((session.slot / self.stride) as usize).cloned()
     }
 }
 

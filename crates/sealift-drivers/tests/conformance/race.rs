@@ -14,9 +14,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const SIZES: [usize; 4] = [64, 1_024, 16_384, 1 << 20];
+const SIZES: [usize; 6] = [11, 64, 1_021, 1_024, 16_384, 1 << 20];
 /// For each size, part and way to give keys.
-const TIME: Duration = Duration::from_millis(150);
+const TIME: Duration = Duration::from_millis(100);
 /// How many batches a write has to meet.
 const OVERLAPS: u64 = 10;
 /// How much longer it may take until both outcomes and an overlap were seen.

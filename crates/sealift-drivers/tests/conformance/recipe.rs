@@ -24,12 +24,13 @@ pub(crate) struct Recipe {
 impl Recipe {
     /// With so many keys of all sizes.
     pub(crate) fn new(subject: &Subject, keys: usize, random: &mut Random) -> Self {
-        let key = |_| random_key(random);
-        Self {
-            ring: Ring::new((0..keys).map(key).collect()),
-            nonce_lengths: subject.nonce_lengths(),
-            tag_lengths: subject.tag_lengths(),
-        }
+        Self::with_ring(subject, Ring::new((0..keys).map(|_| random_key(random)).collect()))
+    }
+
+    /// With these keys.
+    pub(crate) fn with_ring(subject: &Subject, ring: Arc<Ring>) -> Self {
+        let (nonce_lengths, tag_lengths) = (subject.nonce_lengths(), subject.tag_lengths());
+        Self { ring, nonce_lengths, tag_lengths }
     }
 
     /// Messages to seal, without truths. A quarter of the groups has one text length, a quarter

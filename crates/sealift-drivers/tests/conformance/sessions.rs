@@ -1,38 +1,42 @@
 //! Sessions: thousands of them, retired ones, and slots that are used again.
 
 use crate::arranged::Arranged;
-use crate::compare::{grouped, must_conform};
-use crate::form::Form;
+use crate::compare::{grouped, must_conform, seal_truths};
+use crate::form::{Form, KeyForm};
 use crate::message::{Group, Ring};
 use crate::random::Random;
-use crate::recipe::{Longest, Recipe, mixed};
+use crate::recipe::{Longest, Recipe, mixed, random_key};
 use crate::subject::Subject;
 use sealift_core::{DeviceError, Key, KeySource, SessionId};
 
 const SESSIONS: usize = 5_000;
-const MESSAGES: usize = 20_000;
+/// From a session's slot to the next one's.
+const STRIDES: [u32; 3] = [1, 1_021, 65_536];
 const LONGEST: Longest = Longest { text: 60, aad: 20 };
 
-/// More sessions than a device keeps expanded, met in no order.
+/// Many sessions, met in no order, in dense slots and in slots that share places in a small table.
 pub(crate) fn many(subject: &Subject) -> Result<String, String> {
-    let mut random = Random::new(subject.seed, 5);
-    let recipe = Recipe::new(subject, SESSIONS, &mut random);
-    let most = subject.capabilities().messages_max;
-    let mut left = if subject.is_slow() { SESSIONS } else { MESSAGES };
-    while left > 0 {
-        let mut seals = recipe.seals(left.min(most).min(7_000), LONGEST, &mut random);
-        left -= seals.messages.len();
-        // Every session once in a while, others by chance.
-        for (n, message) in seals.messages.iter_mut().enumerate().step_by(2) {
-            message.key = (n * 7_919) % SESSIONS;
+    let mut messages = 0;
+    for stride in STRIDES {
+        let mut random = Random::new(subject.seed, u64::from(stride));
+        let keys = (0..SESSIONS).map(|_| random_key(&mut random)).collect();
+        let recipe = Recipe::with_ring(subject, Ring::spread(keys, stride));
+        let size = subject.capabilities().messages_max.min(7_000);
+        for n in 0..if subject.is_slow() { 1 } else { 3 } {
+            let mut seals = recipe.seals(size, LONGEST, &mut random);
+            for message in &mut seals.messages {
+                message.key = random.below(SESSIONS);
+            }
+            seal_truths(&*subject.oracle, &mut seals)?;
+            let form = Form { keys: KeyForm::Sessions, ..Form::nth(n, subject.capabilities()) };
+            must_conform(&*subject.device, &seals, form)?;
+            must_conform(&*subject.device, &mixed(&seals, &mut random), form)?;
+            messages += size;
         }
-        crate::compare::seal_truths(&*subject.oracle, &mut seals)?;
-        must_conform(&*subject.device, &seals, Form::PLAIN)?;
-        must_conform(&*subject.device, &mixed(&seals, &mut random), Form::PLAIN)?;
+        recipe.ring.retire_all(&*subject.device);
+        recipe.ring.retire_all(&*subject.oracle);
     }
-    recipe.ring.retire_all(&*subject.device);
-    recipe.ring.retire_all(&*subject.oracle);
-    Ok(format!("{} sessions", grouped(SESSIONS)))
+    Ok(format!("{} messages under {} sessions", grouped(messages), grouped(SESSIONS)))
 }
 
 /// Work for a session whose key is gone is refused with its name, alone and among others.
@@ -43,7 +47,7 @@ pub(crate) fn retired(subject: &Subject) -> Result<String, String> {
         let recipe = Recipe::new(subject, count, &mut random);
         let mut sealed = recipe.seals(4 * count, LONGEST, &mut random);
         sealed.messages.iter_mut().enumerate().for_each(|(n, message)| message.key = n % count);
-        crate::compare::seal_truths(&*subject.oracle, &mut sealed)?;
+        seal_truths(&*subject.oracle, &mut sealed)?;
         must_conform(&*subject.device, &sealed, Form::PLAIN)?;
         let gone = random.below(count);
         recipe.ring.retire(gone, &*subject.device);
