@@ -14,10 +14,9 @@ use sealift::{
     Status, TagLength, Tags, Text,
 };
 
-/// AES-GCM for one message at a time, with the interface of
-/// `cryptography.hazmat.primitives.ciphers.aead.AESGCM`.
+/// AES-GCM for one message at a time, with the interface of pyca/cryptography.
 ///
-/// It differs from that class in this:
+/// It differs from `cryptography.hazmat.primitives.ciphers.aead.AESGCM` in this:
 ///
 /// - `InvalidTag` is `sealift.InvalidTag`; messages of errors are worded differently.
 /// - A failed `decrypt_into` leaves zeros in `buf` instead of plaintext that nobody vouches for.
@@ -42,9 +41,10 @@ pub(crate) struct AesGcm {
 #[pymethods]
 impl AesGcm {
     #[new]
-    fn new(key: Lent<'_>) -> Outcome<Self> {
-        let bytes = key.as_slice();
-        let key = Key::new(bytes).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    fn new(key: &Bound<'_, PyAny>) -> Outcome<Self> {
+        let key = Lent::read(key, "key")?;
+        let key =
+            Key::new(key.as_slice()).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self { home: Home::new(key)? })
     }
 
@@ -86,11 +86,12 @@ impl AesGcm {
     fn encrypt<'py>(
         &self,
         py: Python<'py>,
-        nonce: Lent<'py>,
-        data: Lent<'py>,
-        associated_data: Option<Lent<'py>>,
+        nonce: &Bound<'py, PyAny>,
+        data: &Bound<'py, PyAny>,
+        associated_data: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let message = Message::new(Op::Seal, &nonce, &data, associated_data.as_ref())?;
+        let lent = LentMessage::read(nonce, data, associated_data)?;
+        let message = lent.message(Op::Seal)?;
         PyBytes::new_with(py, message.text.len() + TAG_BYTES, |out| {
             self.work(py, &message, out)?;
             Ok(())
@@ -108,8 +109,8 @@ impl AesGcm {
     ///     The plaintext.
     ///
     /// Raises:
-    ///     InvalidTag: If the tag does not belong to key, nonce, data and associated data, or `data`
-    ///         is shorter than a tag.
+    ///     InvalidTag: If the tag does not belong to key, nonce, data and associated data, or
+    ///         `data` is shorter than a tag.
     ///     TypeError: If an argument is not bytes-like.
     ///     BufferError: If a buffer is not contiguous.
     ///     ValueError: If `nonce` has another length.
@@ -117,11 +118,12 @@ impl AesGcm {
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
-        nonce: Lent<'py>,
-        data: Lent<'py>,
-        associated_data: Option<Lent<'py>>,
+        nonce: &Bound<'py, PyAny>,
+        data: &Bound<'py, PyAny>,
+        associated_data: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let message = Message::new(Op::Open, &nonce, &data, associated_data.as_ref())?;
+        let lent = LentMessage::read(nonce, data, associated_data)?;
+        let message = lent.message(Op::Open)?;
         let text_bytes = message.opened_bytes()?;
         PyBytes::new_with(py, text_bytes, |out| {
             let status = self.work(py, &message, out)?;
@@ -148,13 +150,14 @@ impl AesGcm {
     fn encrypt_into<'py>(
         &self,
         py: Python<'py>,
-        nonce: Lent<'py>,
-        data: Lent<'py>,
-        associated_data: Option<Lent<'py>>,
+        nonce: &Bound<'py, PyAny>,
+        data: &Bound<'py, PyAny>,
+        associated_data: Option<&Bound<'py, PyAny>>,
         buf: &Bound<'py, PyAny>,
     ) -> PyResult<usize> {
-        let mut buf = Lent::read_writable(buf, "argument 'buf'")?;
-        let message = Message::new(Op::Seal, &nonce, &data, associated_data.as_ref())?;
+        let lent = LentMessage::read(nonce, data, associated_data)?;
+        let mut buf = Lent::read_writable(buf, "buf")?;
+        let message = lent.message(Op::Seal)?;
         check_room(buf.len(), message.text.len() + TAG_BYTES)?;
         self.work_into(py, &message, &mut buf)?;
         Ok(buf.len())
@@ -180,13 +183,14 @@ impl AesGcm {
     fn decrypt_into<'py>(
         &self,
         py: Python<'py>,
-        nonce: Lent<'py>,
-        data: Lent<'py>,
-        associated_data: Option<Lent<'py>>,
+        nonce: &Bound<'py, PyAny>,
+        data: &Bound<'py, PyAny>,
+        associated_data: Option<&Bound<'py, PyAny>>,
         buf: &Bound<'py, PyAny>,
     ) -> PyResult<usize> {
-        let mut buf = Lent::read_writable(buf, "argument 'buf'")?;
-        let message = Message::new(Op::Open, &nonce, &data, associated_data.as_ref())?;
+        let lent = LentMessage::read(nonce, data, associated_data)?;
+        let mut buf = Lent::read_writable(buf, "buf")?;
+        let message = lent.message(Op::Open)?;
         check_room(buf.len(), message.opened_bytes()?)?;
         opened(self.work_into(py, &message, &mut buf)?)?;
         Ok(buf.len())
@@ -263,6 +267,41 @@ impl AesGcm {
     }
 }
 
+/// One message's inputs, held.
+struct LentMessage<'py> {
+    nonce: Lent<'py>,
+    data: Lent<'py>,
+    aad: Option<Lent<'py>>,
+}
+
+impl<'py> LentMessage<'py> {
+    fn read(
+        nonce: &Bound<'py, PyAny>,
+        data: &Bound<'py, PyAny>,
+        aad: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let nonce = Lent::read(nonce, "nonce")?;
+        let data = Lent::read(data, "data")?;
+        let aad = aad.map(|aad| Lent::read(aad, "associated_data")).transpose()?;
+        Ok(Self { nonce, data, aad })
+    }
+
+    fn message(&self, op: Op) -> PyResult<Message<'_>> {
+        let all = [Some(&self.nonce), Some(&self.data), self.aad.as_ref()];
+        let frozen = all.into_iter().flatten().all(Lent::is_frozen);
+        let stability = if frozen { Stability::Frozen } else { Stability::Shared };
+        let nonce = self.nonce.as_slice();
+        if !NONCE_LENGTHS.contains(&nonce.len()) {
+            return Err(PyValueError::new_err(format!(
+                "nonce has {} bytes: it must have 8 to 128, 12 are usual",
+                nonce.len()
+            )));
+        }
+        let aad = self.aad.as_ref().map_or(&[][..], Lent::as_slice);
+        Ok(Message { op, nonce, aad, text: self.data.as_slice(), stability })
+    }
+}
+
 /// One message's inputs.
 #[derive(Clone, Copy)]
 struct Message<'a> {
@@ -273,25 +312,7 @@ struct Message<'a> {
     stability: Stability,
 }
 
-impl<'a> Message<'a> {
-    fn new(
-        op: Op,
-        nonce: &'a Lent<'_>,
-        data: &'a Lent<'_>,
-        aad: Option<&'a Lent<'_>>,
-    ) -> PyResult<Self> {
-        let frozen = [Some(nonce), Some(data), aad].into_iter().flatten().all(Lent::is_frozen);
-        let stability = if frozen { Stability::Frozen } else { Stability::Shared };
-        let (nonce, text) = (nonce.as_slice(), data.as_slice());
-        if !NONCE_LENGTHS.contains(&nonce.len()) {
-            return Err(PyValueError::new_err(format!(
-                "the nonce has {} bytes: it must have 8 to 128, 12 are usual",
-                nonce.len()
-            )));
-        }
-        Ok(Self { op, nonce, aad: aad.map_or(&[], Lent::as_slice), text, stability })
-    }
-
+impl Message<'_> {
     /// Bytes of plaintext in a ciphertext with its tag.
     fn opened_bytes(&self) -> Outcome<usize> {
         let bytes = self.text.len().checked_sub(TAG_BYTES);

@@ -93,7 +93,13 @@ pub(crate) fn seal<'py>(
 ) -> Outcome<Py<PyAny>> {
     let count = inputs.check_counts("texts")?;
     let tag_bytes = manner.tag_length.bytes();
-    if let (Given::Each(each), None, None) = (&inputs.texts, out, tags) {
+    if let (Given::Each(each), None) = (&inputs.texts, out) {
+        if tags.is_some() {
+            let hint = "give `out` too, or no place: then tags lie behind the ciphertexts";
+            return Err(Failure::Input(format!(
+                "texts is a list and only `tags` has a place: {hint}"
+            )));
+        }
         let lengths = each.iter().map(|text| text.as_slice().len() + tag_bytes);
         let text = Target::Objects(FreshBytes::new(py, lengths)?);
         let job = Job { op: Op::Seal, inputs, manner, appended: true };

@@ -2,7 +2,6 @@
 
 use crate::errors::{type_name, wrong_layout, wrong_type};
 use crate::ffi::Memory;
-use pyo3::Borrowed;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -26,9 +25,9 @@ impl<'py> Lent<'py> {
 
     /// Takes hold of a buffer to write to.
     pub(crate) fn read_writable(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Memory> {
-        let memory = Memory::whole(buffer(object, name)?, name)?;
-        memory.check_writable(name)?;
-        Ok(memory)
+        let buffer = buffer(object, name)?;
+        check_writable(&buffer, name)?;
+        Memory::whole(buffer, name)
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
@@ -41,15 +40,6 @@ impl<'py> Lent<'py> {
     /// Whether nobody can write to it meanwhile.
     pub(crate) fn is_frozen(&self) -> bool {
         matches!(self, Self::Bytes(_))
-    }
-}
-
-impl<'py> FromPyObject<'_, 'py> for Lent<'py> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        // PyO3 puts the argument's name before it.
-        Self::read(&object, "this")
     }
 }
 
@@ -69,6 +59,16 @@ pub(crate) fn buffer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<PyUntype
         return Err(wrong_layout(format!("{name} is not contiguous: its rows are pointers")));
     }
     Ok(buffer)
+}
+
+/// Refuses what can't be written to.
+pub(crate) fn check_writable(buffer: &PyUntypedBuffer, name: &str) -> PyResult<()> {
+    if buffer.readonly() {
+        return Err(wrong_type(format!(
+            "{name} is read-only: give a bytearray or another buffer that can be written to"
+        )));
+    }
+    Ok(())
 }
 
 /// Why an object is no bytes.

@@ -18,7 +18,8 @@ use sealift::{Key, NonceCheck, NonceRule};
 ///
 /// Args:
 ///     devices: The devices to open, in order of preference, for example
-///         `["cpu:isa=aesni", "library"]`. `sealift devices` on the command line shows what there is.
+///         `["cpu:isa=aesni", "library"]`. `sealift devices` shows on the command line what
+///         there is.
 ///
 /// Raises:
 ///     TypeError: If `devices` is not a sequence of str.
@@ -44,8 +45,9 @@ impl Engine {
         Ok(Self { engine: sealift::Engine::with(&names)? })
     }
 
-    /// An engine over every device that is present. Batches go to the first real one that takes
-    /// them; the others work when they are named.
+    /// An engine over every device that is present.
+    ///
+    /// Batches go to the first real one that takes them; the others work when they are named.
     ///
     /// Raises:
     ///     DeviceError: If nothing could be opened.
@@ -66,8 +68,8 @@ impl Engine {
     ///     InputError: If `key` has another length or `seals_max` is out of range.
     ///     ForkedError: In a forked child.
     #[pyo3(signature = (key, *, seals_max = None))]
-    fn session(&self, key: Lent<'_>, seals_max: Option<i64>) -> Outcome<Session> {
-        let key = Key::new(key.as_slice())?;
+    fn session(&self, key: &Bound<'_, PyAny>, seals_max: Option<i64>) -> Outcome<Session> {
+        let key = Key::new(Lent::read(key, "key")?.as_slice())?;
         let session = match seals_max {
             None => self.engine.session(key)?,
             Some(limit) => {
@@ -85,7 +87,9 @@ impl Engine {
         PyTuple::new(py, devices.collect::<Vec<_>>())
     }
 
-    /// The last 1,024 finished batches, oldest first. One `AESGCM` call is a batch of its own engine.
+    /// The last 1,024 finished batches, oldest first.
+    ///
+    /// `AESGCM` has an engine of its own, whose records are not among them.
     fn records(&self) -> Vec<Record> {
         let names: Vec<_> = self.engine.devices().map(|(_, device)| device.name.clone()).collect();
         self.engine.records().iter().map(|record| Record::new(record, &names)).collect()
@@ -120,18 +124,19 @@ impl Engine {
     ///     tags: Where tags go, likewise.
     ///     device: The name of a device; None lets the engine choose.
     ///     check_nonces: Whether to look for a nonce that seals twice under one key in this batch.
-    ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are hashed,
-    ///         which lowers the number of messages a key may safely seal (SP 800-38D section 8.3).
+    ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are
+    ///         hashed, which lowers the number of messages a key may safely seal (SP 800-38D
+    ///         section 8.3).
     ///
     /// Returns:
-    ///     If `texts` is a list and neither `out` nor `tags` is given: a list of bytes, ciphertext
-    ///     and tag behind it. Else a `BatchResult`.
+    ///     If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
+    ///     tag behind it. Else a `BatchResult`.
     ///
     /// Raises:
     ///     TypeError: If an argument is no column of bytes, or a place is read-only.
     ///     BufferError: If a buffer or its rows are not contiguous.
-    ///     InputError: If lengths, counts or ranges don't fit, an output overlaps something else, or
-    ///         `check_nonces` found a nonce twice.
+    ///     InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
+    ///         or `check_nonces` found a nonce twice.
     ///     SessionError: If a session is closed or of another engine.
     ///     SealLimitError: If a session would pass its limit. Nothing was sealed.
     ///     LimitError: If no device takes the batch.
@@ -181,8 +186,9 @@ impl Engine {
     ///         status 1 in a `BatchResult`.
     ///     tag_length: Bytes of each tag: 4, 8 or 12 to 16.
     ///     tags: A column of tags, when they are not behind the ciphertexts.
-    ///     out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the memory
-    ///         of `sealed` works in place. Messages that do not open leave zeros, also when it raises.
+    ///     out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
+    ///         memory of `sealed` works in place. Messages that do not open leave zeros there,
+    ///         also when it raises.
     ///     device: The name of a device; None lets the engine choose.
     ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes.
     ///

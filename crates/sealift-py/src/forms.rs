@@ -23,7 +23,8 @@ use sealift::{BatchError, Layout};
 /// Raises:
 ///     TypeError: If `buffer` has no bytes.
 ///     BufferError: If `buffer` is not contiguous.
-///     InputError: If a number is negative, `start` lies outside, or the buffer ends within a message.
+///     InputError: If a number is negative, `start` lies outside, or the buffer ends within a
+///         message.
 #[pyclass(frozen, sequence, module = "sealift")]
 pub(crate) struct Fixed {
     buffer: Py<PyAny>,
@@ -99,7 +100,8 @@ impl Fixed {
 /// One more offset than messages, as in Arrow. `len()` says how many messages there are.
 ///
 /// Args:
-///     buffer: Contiguous bytes. Held only while a batch works on them; writable when results go there.
+///     buffer: Contiguous bytes. Held only while a batch works on them; writable when results go
+///         there.
 ///     offsets: A buffer of int32, uint32, int64 or uint64, or a sequence of int. Copied.
 ///
 /// Raises:

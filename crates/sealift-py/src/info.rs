@@ -19,9 +19,9 @@ pub(crate) struct DriverInfo {
     name: String,
     /// What it is, and the settings it takes.
     summary: String,
-    /// "present" or "absent".
+    /// Whether it is here: "present" or "absent".
     state: &'static str,
-    /// What it is for: "real", "oracle", "test only", "simulated" or "null". None when absent.
+    /// What it is for: real, oracle, test only, simulated or null. None when absent.
     role: Option<String>,
     /// The instruction set or model. None when absent.
     detail: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct DeviceInfo {
     name: String,
     /// Its driver.
     driver: &'static str,
-    /// "real", "oracle", "test only", "simulated" or "null". Only real ones are chosen unasked.
+    /// Its use: real (only such are chosen unasked), oracle, test only, simulated or null.
     role: String,
     /// Whose seconds its timings are: "measured" or "simulated".
     origin: &'static str,

@@ -16,7 +16,9 @@ create_exception!(
     "A device computed something wrong while it was measured; its times mean nothing."
 );
 
-/// The clock of the core that runs this, in GHz, measured in 10 ms by a chain of multiplications.
+/// The clock of the core that runs this, in GHz.
+///
+/// Measured in 10 ms by a chain of multiplications.
 ///
 /// Returns:
 ///     None on processors whose cycles a multiplication aren't known.

@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An installed key. Made by `Engine.session(key)`.
 ///
-/// The key lives until `close()`, the end of a `with` block, or until nothing refers to the session;
-/// then it is wiped, as soon as no batch in flight needs it.
+/// The key lives until `close()`, the end of a `with` block, or until nothing refers to the
+/// session; then it is wiped, as soon as no batch in flight needs it.
 #[pyclass(frozen, module = "sealift")]
 pub(crate) struct Session {
     id: SessionId,

@@ -2,7 +2,7 @@ use crate::errors::wrong_layout;
 use pyo3::exceptions::PyIndexError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView};
+use pyo3::types::{PyBytes, PyIterator, PyList, PyMemoryView};
 use sealift::Layout;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -25,8 +25,9 @@ pub(crate) struct Column {
 
 #[pymethods]
 impl Column {
-    /// Where messages begin, as a memoryview of uint64: message `i` is bytes `offsets[i]` to
-    /// `offsets[i + 1]`. None when all have one length.
+    /// Where messages lie, as uint64: message `i` is bytes `offsets[i]` to `offsets[i + 1]`.
+    ///
+    /// None when all have one length.
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Layout::Offsets64(offsets) = &self.layout else { return Ok(None) };
@@ -40,7 +41,8 @@ impl Column {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyBytes>> {
-        let message = usize::try_from(index).ok().filter(|&message| message < self.count);
+        let from_start = if index < 0 { index.saturating_add(signed(self.count)) } else { index };
+        let message = usize::try_from(from_start).ok().filter(|&message| message < self.count);
         let Some(message) = message else {
             return Err(PyIndexError::new_err(format!(
                 "message {index} of a column of {}",
@@ -48,6 +50,11 @@ impl Column {
             )));
         };
         Ok(PyBytes::new(py, &self.bytes[self.layout.range(message)]))
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let message = |message| PyBytes::new(py, &self.bytes[self.layout.range(message)]);
+        PyList::new(py, (0..self.count).map(message))?.try_iter()
     }
 
     fn __repr__(&self) -> String {

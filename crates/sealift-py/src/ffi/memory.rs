@@ -1,4 +1,5 @@
-use crate::errors::{wrong_layout, wrong_type};
+use crate::bytes::check_writable;
+use crate::errors::wrong_layout;
 use crate::overlap::Apart;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
@@ -64,12 +65,7 @@ impl Memory {
 
     /// Refuses what can't be written to.
     pub(crate) fn check_writable(&self, name: &str) -> PyResult<()> {
-        if self.buffer.readonly() {
-            return Err(wrong_type(format!(
-                "{name} is read-only: give a bytearray or another buffer that can be written to"
-            )));
-        }
-        Ok(())
+        check_writable(&self.buffer, name)
     }
 
     /// Where it begins.

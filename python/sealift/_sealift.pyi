@@ -1,0 +1,734 @@
+"""The engine, native. Import these names from `sealift`, and what measures from `sealift.lab`."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self, TypeAlias, final, overload, type_check_only
+
+from typing_extensions import Buffer
+
+__all__ = [
+    "AESGCM",
+    "Arms",
+    "BatchResult",
+    "Column",
+    "Counters",
+    "DeviceInfo",
+    "DriverInfo",
+    "Engine",
+    "Fixed",
+    "Offsets",
+    "Record",
+    "Session",
+    "WrongResultError",
+    "__version__",
+    "drivers",
+    "effective_clock_ghz",
+]
+
+__version__: str
+
+# An array of numpy's has the buffer protocol, and its stubs say so from Python 3.12 on.
+@type_check_only
+class _Array(Protocol):
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+_Bytes: TypeAlias = Buffer | _Array
+# A column: the byte strings of all messages of a batch.
+_Packed: TypeAlias = _Bytes | Fixed | Offsets | Column
+_Column: TypeAlias = Sequence[_Bytes] | _Packed
+_Keys: TypeAlias = Session | Sequence[Session] | _Column
+_Aad: TypeAlias = _Column | None
+_Place: TypeAlias = _Bytes | Fixed | Offsets
+
+@final
+class AESGCM:
+    """AES-GCM for one message at a time, with the interface of pyca/cryptography.
+
+    It differs from `cryptography.hazmat.primitives.ciphers.aead.AESGCM` in this:
+
+    - `InvalidTag` is `sealift.InvalidTag`; messages of errors are worded differently.
+    - A failed `decrypt_into` leaves zeros in `buf` instead of plaintext that nobody vouches for.
+    - `data` may overlap `buf` in any way, not only exactly; it is copied first then.
+    - Text and associated data may be longer than 2**31 - 1 bytes; text up to 2**36 - 32.
+    - A key seals at most 2**32 messages in a process (SP 800-38D section 8.3), then it raises
+      `SealLimitError`.
+
+    An instance may be used by several threads, and in a child after `os.fork`.
+
+    Args:
+        key: 16, 24 or 32 bytes.
+
+    Raises:
+        TypeError: If `key` is not bytes-like.
+        ValueError: If it has another length.
+    """
+
+    def __new__(cls, key: _Bytes) -> Self: ...
+    @staticmethod
+    def generate_key(bit_length: int) -> bytes:
+        """A random key.
+
+        Args:
+            bit_length: 128, 192 or 256.
+
+        Returns:
+            `bit_length / 8` bytes from the system.
+
+        Raises:
+            ValueError: If it is another number.
+        """
+    def encrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Encrypts and authenticates.
+
+        Args:
+            nonce: 8 to 128 bytes, 12 are usual. Never use one twice with the same key.
+            data: The plaintext.
+            associated_data: Authenticated and not encrypted; None is the same as no bytes.
+
+        Returns:
+            The ciphertext and behind it the tag of 16 bytes.
+
+        Raises:
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def decrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Checks the tag and decrypts.
+
+        Args:
+            nonce: The one it was encrypted with.
+            data: The ciphertext and behind it the tag of 16 bytes.
+            associated_data: What it was encrypted with.
+
+        Returns:
+            The plaintext.
+
+        Raises:
+            InvalidTag: If the tag does not belong to key, nonce, data and associated data, or
+                `data` is shorter than a tag.
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def encrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Encrypts into a buffer.
+
+        Args:
+            nonce: As `encrypt` takes it.
+            data: The plaintext. It may lie in `buf`.
+            associated_data: As `encrypt` takes it.
+            buf: A writable buffer of exactly `len(data) + 16` bytes.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            TypeError: If an argument is not bytes-like or `buf` is read-only.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` or `buf` has another length.
+        """
+    def decrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Checks the tag and decrypts into a buffer.
+
+        Args:
+            nonce: As `decrypt` takes it.
+            data: The ciphertext and behind it the tag of 16 bytes. It may lie in `buf`.
+            associated_data: As `decrypt` takes it.
+            buf: A writable buffer of exactly `len(data) - 16` bytes. Zeros if the tag is wrong.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            InvalidTag: As `decrypt` raises it.
+            TypeError: If an argument is not bytes-like or `buf` is read-only.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` or `buf` has another length.
+        """
+
+@final
+class Engine:
+    """Sessions, batches and this machine's devices behind one handle.
+
+    Several threads may use it at once. In a child after `os.fork` it raises `ForkedError`: make a
+    new one there.
+
+    Args:
+        devices: The devices to open, in order of preference, for example
+            `["cpu:isa=aesni", "library"]`. `sealift devices` shows on the command line what
+            there is.
+
+    Raises:
+        TypeError: If `devices` is not a sequence of str.
+        UnknownDeviceError: If one is no device, or has a setting that its driver does not take.
+        DeviceError: If one is absent, or the list is empty.
+    """
+
+    def __new__(cls, devices: Sequence[str]) -> Self: ...
+    @staticmethod
+    def detect() -> Engine:
+        """An engine over every device that is present.
+
+        Batches go to the first real one that takes them; the others work when they are named.
+
+        Raises:
+            DeviceError: If nothing could be opened.
+        """
+    @property
+    def devices(self) -> tuple[DeviceInfo, ...]:
+        """The open devices, in order of preference."""
+    def session(self, key: _Bytes, *, seals_max: int | None = None) -> Session:
+        """Installs a key.
+
+        Args:
+            key: 16, 24 or 32 bytes.
+            seals_max: Messages it may seal, at most 2**32 (SP 800-38D section 8.3), which is also
+                what None means.
+
+        Raises:
+            TypeError: If `key` is not bytes-like.
+            InputError: If `key` has another length or `seals_max` is out of range.
+            ForkedError: In a forked child.
+        """
+    def records(self) -> list[Record]:
+        """The last 1,024 finished batches, oldest first.
+
+        `AESGCM` has an engine of its own, whose records are not among them.
+        """
+    def counters(self, device: str) -> Counters:
+        """What a device has done so far.
+
+        Args:
+            device: Its name, as in `devices`.
+
+        Raises:
+            UnknownDeviceError: If there is no such device.
+        """
+    @overload
+    def seal_batch(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        texts: Sequence[_Bytes],
+        aad: _Aad = None,
+        *,
+        tag_length: int = 16,
+        out: None = None,
+        tags: None = None,
+        device: str | None = None,
+        check_nonces: bool = False,
+        hazmat_nonces: bool = False,
+    ) -> list[bytes]:
+        """Seals many messages in one call, each under its own key and nonce.
+
+        A column is a list or tuple of bytes-like objects, a 2-D buffer of bytes with a row for each
+        message (rows contiguous, any distance between them), `Fixed` or `Offsets`. The last three
+        are read and written where they are. Buffers are held and the GIL is left meanwhile.
+
+        Args:
+            keys: A `Session`, a sequence of sessions, a buffer of session ids (uint64), or a column
+                of raw keys.
+            nonces: A column of 12-byte nonces. Never use one twice with the same key.
+            texts: A column of plaintexts.
+            aad: Authenticated and not encrypted: None, one bytes-like object for all, or a column.
+            tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+            out: Where ciphertexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
+                memory of `texts` works in place.
+            tags: Where tags go, likewise.
+            device: The name of a device; None lets the engine choose.
+            check_nonces: Whether to look for a nonce that seals twice under one key in this batch.
+            hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are
+                hashed, which lowers the number of messages a key may safely seal (SP 800-38D
+                section 8.3).
+
+        Returns:
+            If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
+            tag behind it. Else a `BatchResult`.
+
+        Raises:
+            TypeError: If an argument is no column of bytes, or a place is read-only.
+            BufferError: If a buffer or its rows are not contiguous.
+            InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
+                or `check_nonces` found a nonce twice.
+            SessionError: If a session is closed or of another engine.
+            SealLimitError: If a session would pass its limit. Nothing was sealed.
+            LimitError: If no device takes the batch.
+            UnknownDeviceError: If there is no such device.
+            DeviceError: If the device failed; nothing in the outputs counts.
+            ForkedError: In a forked child.
+        """
+    @overload
+    def seal_batch(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        texts: Sequence[_Bytes],
+        aad: _Aad = None,
+        *,
+        tag_length: int = 16,
+        out: _Place,
+        tags: _Place | None = None,
+        device: str | None = None,
+        check_nonces: bool = False,
+        hazmat_nonces: bool = False,
+    ) -> BatchResult: ...
+    @overload
+    def seal_batch(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        texts: _Packed,
+        aad: _Aad = None,
+        *,
+        tag_length: int = 16,
+        out: _Place | None = None,
+        tags: _Place | None = None,
+        device: str | None = None,
+        check_nonces: bool = False,
+        hazmat_nonces: bool = False,
+    ) -> BatchResult: ...
+    @overload
+    def open_batch(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        sealed: Sequence[_Bytes],
+        aad: _Aad = None,
+        *,
+        on_error: Literal["raise"] = "raise",
+        tag_length: int = 16,
+        tags: _Column | None = None,
+        out: None = None,
+        device: str | None = None,
+        hazmat_nonces: bool = False,
+    ) -> list[bytes]:
+        """Opens many messages in one call. Columns are as in `seal_batch`.
+
+        Args:
+            keys: As in `seal_batch`.
+            nonces: A column of the nonces they were sealed with.
+            sealed: A column of ciphertexts, with the tag behind each unless `tags` is given.
+            aad: What they were sealed with.
+            on_error: "raise" raises `InvalidTag` with the `indices` of all messages that did not
+                open, after all were worked. "mask" makes them None in a list, and zeros with
+                status 1 in a `BatchResult`.
+            tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+            tags: A column of tags, when they are not behind the ciphertexts.
+            out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
+                memory of `sealed` works in place. Messages that do not open leave zeros there,
+                also when it raises.
+            device: The name of a device; None lets the engine choose.
+            hazmat_nonces: Whether to take nonces of 1 to 128 bytes.
+
+        Returns:
+            If `sealed` is a list and `out` is not given: a list of bytes (or None). Else a
+            `BatchResult`.
+
+        Raises:
+            InvalidTag: If messages did not open and `on_error` is "raise".
+            TypeError: As `seal_batch`.
+            BufferError: As `seal_batch`.
+            InputError: As `seal_batch`, or if `on_error` is another word.
+            SessionError: As `seal_batch`.
+            LimitError: As `seal_batch`.
+            UnknownDeviceError: As `seal_batch`.
+            DeviceError: As `seal_batch`.
+            ForkedError: As `seal_batch`.
+        """
+    @overload
+    def open_batch(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        sealed: Sequence[_Bytes],
+        aad: _Aad = None,
+        *,
+        on_error: Literal["mask"],
+        tag_length: int = 16,
+        tags: _Column | None = None,
+        out: None = None,
+        device: str | None = None,
+        hazmat_nonces: bool = False,
+    ) -> list[bytes | None]: ...
+    @overload
+    def open_batch(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        sealed: Sequence[_Bytes],
+        aad: _Aad = None,
+        *,
+        on_error: Literal["raise", "mask"] = "raise",
+        tag_length: int = 16,
+        tags: _Column | None = None,
+        out: _Place,
+        device: str | None = None,
+        hazmat_nonces: bool = False,
+    ) -> BatchResult: ...
+    @overload
+    def open_batch(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        sealed: _Packed,
+        aad: _Aad = None,
+        *,
+        on_error: Literal["raise", "mask"] = "raise",
+        tag_length: int = 16,
+        tags: _Column | None = None,
+        out: _Place | None = None,
+        device: str | None = None,
+        hazmat_nonces: bool = False,
+    ) -> BatchResult: ...
+
+@final
+class Session:
+    """An installed key. Made by `Engine.session(key)`.
+
+    The key lives until `close()`, the end of a `with` block, or until nothing refers to the
+    session; then it is wiped, as soon as no batch in flight needs it.
+    """
+
+    @property
+    def id(self) -> int:
+        """The number that stands for it in a column of keys (uint64)."""
+    @property
+    def algorithm(self) -> str:
+        """What its key is for: "AES-GCM"."""
+    @property
+    def sealed(self) -> int:
+        """Messages sealed under it so far.
+
+        Raises:
+            SessionError: If it is closed.
+        """
+    def next_nonce(self) -> bytes:
+        """A nonce of 12 bytes that this session has not given before.
+
+        The first is random and each later one is the next number (SP 800-38D section 8.2.2).
+
+        Raises:
+            SessionError: If it is closed.
+            SealLimitError: After 2**32 nonces.
+            ForkedError: In a forked child, where parent and child would give the same ones.
+        """
+    def close(self) -> None:
+        """Retires the key. Closing twice is allowed."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        _exc_type: type[BaseException] | None,
+        _exc_value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None: ...
+
+@final
+class Fixed:
+    """Messages of one length in one buffer, at a fixed distance from each other.
+
+    Message `i` is the `length` bytes from `start + i * stride`. `len()` says how many there are.
+
+    Args:
+        buffer: Contiguous bytes of any shape. Held only while a batch works on them; writable when
+            results go there.
+        length: Bytes of each message.
+        stride: Bytes from the start of one message to the start of the next; `length` if not given.
+        start: Bytes before the first message.
+
+    Raises:
+        TypeError: If `buffer` has no bytes.
+        BufferError: If `buffer` is not contiguous.
+        InputError: If a number is negative, `start` lies outside, or the buffer ends within a
+            message.
+    """
+
+    def __new__(
+        cls, buffer: _Bytes, length: int, *, stride: int | None = None, start: int = 0
+    ) -> Self: ...
+    def __len__(self) -> int: ...
+
+@final
+class Offsets:
+    """Messages of any lengths in one buffer: message `i` is bytes `offsets[i]` to `offsets[i + 1]`.
+
+    One more offset than messages, as in Arrow. `len()` says how many messages there are.
+
+    Args:
+        buffer: Contiguous bytes. Held only while a batch works on them; writable when results go
+            there.
+        offsets: A buffer of int32, uint32, int64 or uint64, or a sequence of int. Copied.
+
+    Raises:
+        TypeError: If `buffer` has no bytes or `offsets` no integers.
+        BufferError: If `buffer` is not contiguous.
+        InputError: If there is no offset, one falls, or one lies outside the buffer.
+    """
+
+    def __new__(cls, buffer: _Bytes, offsets: _Bytes | Sequence[int]) -> Self: ...
+    def __len__(self) -> int: ...
+
+@final
+class Column:
+    """Byte strings in one piece of memory: what a batch made when it was given no place for it.
+
+    It has the buffer protocol, read-only and without copies: `numpy.asarray(column)` has shape
+    `(messages, bytes)` when all have one length, else shape `(bytes,)` with `offsets` beside it.
+    `len(column)` counts messages, `column[i]` copies one. A batch takes it as a column again.
+    """
+
+    @property
+    def offsets(self) -> memoryview[int] | None:
+        """Where messages lie, as uint64: message `i` is bytes `offsets[i]` to `offsets[i + 1]`.
+
+        None when all have one length.
+        """
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> bytes: ...
+    def __iter__(self) -> Iterator[bytes]: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
+class BatchResult:
+    """What a batch over columns gave."""
+
+    @property
+    def text(self) -> Any:
+        """Ciphertexts or plaintexts: the `out` that was given, or a `Column`."""
+    @property
+    def tags(self) -> Any:
+        """Tags of seals: the `tags` that was given, or a `Column`. None after `open_batch`."""
+    @property
+    def status(self) -> bytes:
+        """One byte a message: 0 worked, 1 did not open and its text is zeros."""
+    @property
+    def device(self) -> str:
+        """The name of the device that worked it."""
+    @property
+    def seconds(self) -> float:
+        """How long the device took, in seconds."""
+    def __len__(self) -> int: ...
+
+def drivers() -> list[DriverInfo]:
+    """Looks for every device that Sealift knows, without opening any.
+
+    Returns:
+        One `DriverInfo` for each driver, absent ones too.
+    """
+
+@final
+class DriverInfo:
+    """What a driver found on this machine."""
+
+    @property
+    def name(self) -> str:
+        """The name that opens it."""
+    @property
+    def summary(self) -> str:
+        """What it is, and the settings it takes."""
+    @property
+    def state(self) -> Literal["present", "absent"]:
+        """Whether it is here: "present" or "absent"."""
+    @property
+    def role(self) -> str | None:
+        """What it is for: real, oracle, test only, simulated or null. None when absent."""
+    @property
+    def detail(self) -> str | None:
+        """The instruction set or model. None when absent."""
+    @property
+    def reason(self) -> str | None:
+        """Why it is absent. None when present."""
+
+@final
+class DeviceInfo:
+    """What an open device is and what it takes."""
+
+    @property
+    def name(self) -> str:
+        """The spec that opens it again, and its name in `device=`."""
+    @property
+    def driver(self) -> str:
+        """Its driver."""
+    @property
+    def role(self) -> str:
+        """Its use: real (only such are chosen unasked), oracle, test only, simulated or null."""
+    @property
+    def origin(self) -> Literal["measured", "simulated"]:
+        """Whose seconds its timings are: "measured" or "simulated"."""
+    @property
+    def detail(self) -> str:
+        """The instruction set or model."""
+    @property
+    def algorithms(self) -> list[str]:
+        """What it computes."""
+    @property
+    def workers(self) -> int:
+        """Threads or queues that work submitted batches at the same time."""
+    @property
+    def slots(self) -> int:
+        """Submitted batches that it holds at most."""
+    @property
+    def messages_max(self) -> int:
+        """Most messages a batch."""
+    @property
+    def text_bytes_max(self) -> int:
+        """Longest text in bytes."""
+    @property
+    def nonce_lengths(self) -> list[int]:
+        """Nonce lengths that it takes, in bytes, ascending."""
+    @property
+    def tag_lengths(self) -> list[int]:
+        """Tag lengths that it takes, in bytes."""
+    @property
+    def in_place(self) -> bool:
+        """Whether results may overwrite their texts."""
+    @property
+    def runs_on_calling_thread(self) -> bool:
+        """Whether it works `seal_batch` and `open_batch`."""
+
+@final
+class Record:
+    """One finished batch. Times are nanoseconds on the engine's clock."""
+
+    @property
+    def device(self) -> str:
+        """The device that worked it."""
+    @property
+    def messages(self) -> int:
+        """Messages in it."""
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of its texts."""
+    @property
+    def auth_failed(self) -> int:
+        """Messages that did not open."""
+    @property
+    def arrived_ns(self) -> int:
+        """When it came to the engine."""
+    @property
+    def start_ns(self) -> int:
+        """When the device began."""
+    @property
+    def end_ns(self) -> int:
+        """When the results were there."""
+    @property
+    def copy_in_ns(self) -> int:
+        """Moving inputs to the device; 0 where it reads the caller's memory."""
+    @property
+    def compute_ns(self) -> int:
+        """Computing."""
+    @property
+    def copy_out_ns(self) -> int:
+        """Moving results back."""
+    @property
+    def origin(self) -> Literal["measured", "simulated"]:
+        """Whose nanoseconds these are: "measured" or "simulated"."""
+
+@final
+class Counters:
+    """What a device has done so far."""
+
+    @property
+    def batches(self) -> int:
+        """Batches finished."""
+    @property
+    def messages(self) -> int:
+        """Messages in them."""
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of their texts."""
+    @property
+    def auth_failed(self) -> int:
+        """Messages that did not open."""
+    @property
+    def failed(self) -> int:
+        """Batches that the device failed."""
+    @property
+    def busy_ns(self) -> int:
+        """Nanoseconds between start and end of all batches."""
+
+def effective_clock_ghz() -> float | None:
+    """The clock of the core that runs this, in GHz.
+
+    Measured in 10 ms by a chain of multiplications.
+
+    Returns:
+        None on processors whose cycles a multiplication aren't known.
+    """
+
+class WrongResultError(RuntimeError):
+    """A device computed something wrong while it was measured; its times mean nothing."""
+
+@final
+class Arms:
+    """Devices with the messages they are to work, ready to be timed.
+
+    Args:
+        devices: The devices to open; besides those to measure at least one to check them against.
+
+    Raises:
+        UnknownDeviceError: If one is no device.
+        DeviceError: If one is absent.
+    """
+
+    def __new__(cls, devices: Sequence[str]) -> Self: ...
+    def prepare(
+        self,
+        device: str,
+        *,
+        operation: _Bytes,
+        key_len: _Bytes,
+        nonce_len: _Bytes,
+        aad_len: _Bytes,
+        text_len: _Bytes,
+        tag_len: _Bytes,
+        keys: Literal["one", "sessions", "fresh"],
+        sessions: int,
+        batch: int,
+        threads: int,
+        seed: int,
+    ) -> tuple[int, list[str]]:
+        """Makes the messages, checks the device on every one of them, and warms up.
+
+        Args:
+            device: The name of an open device.
+            operation: 0 seal, 1 open, 2 open that must fail; one for each message.
+            key_len: Bytes of each key.
+            nonce_len: Bytes of each nonce.
+            aad_len: Bytes of each aad.
+            text_len: Bytes of each text.
+            tag_len: Bytes of each tag.
+            keys: "one", "sessions" or "fresh".
+            sessions: How many keys are installed; looked at for "sessions" only.
+            batch: Messages handed to the engine at once.
+            threads: Threads that each work all messages.
+            seed: Of keys, nonces, aads and texts.
+
+        Returns:
+            The number by which `sample` knows the arm, and the devices that it was checked against:
+            none for a device that encrypts nothing.
+
+        Raises:
+            ValueError: If a column is wrong.
+            LimitError: If the device doesn't take the messages.
+            WrongResultError: If it computes something wrong.
+        """
+    def sample(self, arm: int, seconds: float) -> tuple[int, int, int, int, float, int]:
+        """Runs an arm for about `seconds`, looking for Ctrl-C ten times a second.
+
+        Returns:
+            Wall nanoseconds, messages, bytes of text, involuntary switches, least CPU share of a
+            thread, and nanoseconds stolen by the hypervisor.
+
+        Raises:
+            IndexError: If there is no such arm.
+            WrongResultError: If other messages failed than those that must.
+            DeviceError: If the device failed.
+        """

@@ -1,0 +1,133 @@
+"""Engines, sessions, devices and what they report."""
+
+import gc
+import os
+
+import numpy as np
+import pytest
+
+import sealift
+from sealift import Engine
+
+KEY = bytes(range(16))
+
+
+def test_every_driver_answers_with_what_it_found_or_why_not() -> None:
+    found = sealift.drivers()
+    assert {"cpu", "library", "reference", "null"} <= {driver.name for driver in found}
+    for driver in found:
+        assert driver.summary
+        if driver.state == "present":
+            assert driver.role
+            assert driver.detail
+            assert driver.reason is None
+        else:
+            assert (driver.state, driver.role, driver.detail) == ("absent", None, None)
+            assert driver.reason
+        assert driver.name in repr(driver)
+
+
+def test_an_engine_opens_what_is_present(engine: Engine) -> None:
+    present = [driver.name for driver in sealift.drivers() if driver.state == "present"]
+    assert [device.name for device in engine.devices] == present
+    for device in engine.devices:
+        assert device.driver == device.name
+        assert device.algorithms == ["AES-GCM"]
+        assert (12 in device.nonce_lengths, 16 in device.tag_lengths) == (True, True)
+        assert min(device.workers, device.slots, device.messages_max, device.text_bytes_max) >= 1
+        assert device.origin == "measured"
+
+
+def test_an_engine_opens_what_is_named_in_that_order() -> None:
+    engine = Engine(["reference", "library"])
+    assert [(device.name, device.role) for device in engine.devices] == [
+        ("reference", "oracle"),
+        ("library", "real"),
+    ]
+    session = engine.session(KEY)
+    sealed = engine.seal_batch(session, [bytes(12)], [b"text"])
+    assert engine.records()[-1].device == "library"
+    assert engine.open_batch(session, [bytes(12)], sealed, device="reference") == [b"text"]
+
+
+def test_devices_take_settings() -> None:
+    cpu = next(driver for driver in sealift.drivers() if driver.name == "cpu")
+    if cpu.state == "absent":
+        pytest.skip(f"cpu is absent: {cpu.reason}")
+    engine = Engine(["cpu:isa=aesni"])
+    assert engine.devices[0].name == "cpu:isa=aesni"
+    sealed = engine.seal_batch(engine.session(KEY), [bytes(12)], [b"text"])
+    assert sealed == [sealift.AESGCM(KEY).encrypt(bytes(12), b"text", None)]
+
+
+def test_what_was_done_is_counted_and_recorded() -> None:
+    engine = Engine(["library"])
+    session = engine.session(KEY)
+    nonces = [session.next_nonce() for _ in range(4)]
+    sealed = engine.seal_batch(session, nonces, [b"x" * 10] * 4)
+    engine.open_batch(session, nonces, [bytes(26), *sealed[1:]], on_error="mask")
+    counters = engine.counters("library")
+    assert (counters.batches, counters.messages, counters.text_bytes) == (2, 8, 80)
+    assert (counters.auth_failed, counters.failed) == (1, 0)
+    first, second = engine.records()
+    assert (first.device, first.messages, first.text_bytes) == ("library", 4, 40)
+    assert (first.auth_failed, second.auth_failed) == (0, 1)
+    assert first.arrived_ns <= first.start_ns <= first.end_ns <= second.arrived_ns
+    assert counters.busy_ns == sum(r.end_ns - r.start_ns for r in (first, second))
+    assert "4 messages" in repr(first)
+    assert "8 messages" in repr(counters)
+
+
+def test_a_result_says_who_worked_it_and_how_long(engine: Engine) -> None:
+    table = np.zeros((10, 12), np.uint8)
+    result = engine.seal_batch(engine.session(KEY), table, table, device="library")
+    assert (result.device, len(result)) == ("library", 10)
+    assert 0 < result.seconds < 10
+    assert "10 messages, 0 failed" in repr(result)
+
+
+def test_next_nonces_count_up_from_a_random_one(engine: Engine) -> None:
+    one, other = engine.session(KEY), engine.session(KEY)
+    first = [int.from_bytes(one.next_nonce()) for _ in range(3)]
+    assert [(nonce - first[0]) % 2**96 for nonce in first] == [0, 1, 2]
+    assert one.next_nonce()[:8] != other.next_nonce()[:8]
+    assert len(one.next_nonce()) == 12
+
+
+def test_a_session_says_what_it_is(engine: Engine) -> None:
+    with engine.session(KEY) as session:
+        assert session.algorithm == "AES-GCM"
+        assert session.sealed == 0
+        engine.seal_batch(session, [bytes(12)] * 2, [b""] * 2)
+        assert session.sealed == 2
+        assert "closed" not in repr(session)
+    assert "closed" in repr(session)
+
+
+def test_a_session_that_nobody_refers_to_is_retired(engine: Engine) -> None:
+    number = np.array([engine.session(KEY).id], np.uint64)
+    gc.collect()
+    with pytest.raises(sealift.SessionError, match="it was dropped"):
+        engine.seal_batch(number, [bytes(12)], [b"text"])
+
+
+def test_forms_say_how_many_messages_there_are() -> None:
+    assert len(sealift.Fixed(bytes(36), 12)) == 3
+    assert len(sealift.Fixed(bytes(35), 5, stride=10)) == 4
+    assert len(sealift.Fixed(bytes(36), 4, stride=12, start=8)) == 3
+    assert len(sealift.Fixed(b"", 12)) == 0
+    assert len(sealift.Fixed(bytes(36), 0, stride=12)) == 3
+    assert len(sealift.Offsets(b"abc", [0, 1, 1, 3])) == 3
+    assert repr(sealift.Fixed(bytes(36), 12)) == "Fixed(3 messages of 12 bytes, stride 12, from 0)"
+    for kind in ("i4", "u4", "i8", "u8"):
+        assert len(sealift.Offsets(b"abc", np.array([0, 3], kind))) == 1
+
+
+def test_offsets_are_copied(engine: Engine) -> None:
+    ends = np.array([0, 2, 4], np.uint64)
+    column = sealift.Offsets(b"abcd", ends)
+    ends[:] = 100
+    session, nonces = engine.session(KEY), [os.urandom(12) for _ in range(2)]
+    result = engine.seal_batch(session, nonces, column)
+    opened = engine.open_batch(session, nonces, result.text, tags=result.tags)
+    assert list(opened.text) == [b"ab", b"cd"]

@@ -1,0 +1,104 @@
+"""The package's surface: names, stubs, doc comments, and what importing it costs."""
+
+import ast
+import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+
+import sealift
+from sealift import _sealift, errors
+
+PACKAGE = Path(sealift.__file__).parent
+
+
+def test_every_public_name_is_there_and_listed() -> None:
+    assert sealift.__all__ == sorted(sealift.__all__, key=sealift.__all__.index)
+    assert len(set(sealift.__all__)) == len(sealift.__all__)
+    public = {
+        name
+        for name, value in vars(sealift).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert public == set(sealift.__all__) - {"__version__"}
+    assert set(errors.__all__) <= set(sealift.__all__)
+
+
+def test_every_exception_stands_in_the_drawn_tree() -> None:
+    for name in errors.__all__:
+        error = getattr(errors, name)
+        assert issubclass(error, sealift.SealiftError)
+        assert name in (errors.__doc__ or "")
+
+
+def test_the_version_is_that_of_the_crate() -> None:
+    manifest = (PACKAGE.parents[1] / "Cargo.toml").read_text(encoding="utf-8")
+    assert f'version = "{sealift.__version__}"' in manifest
+    try:
+        installed = metadata.version("sealift")
+    except metadata.PackageNotFoundError:
+        return  # run from the checkout, nothing is installed
+    assert installed == sealift.__version__
+
+
+def test_importing_pulls_in_nothing_heavy() -> None:
+    # About 25 ms with the extension, most of it Python's own start. A clock would fail on busy
+    # machines, so the modules are what is tested.
+    program = (
+        "import sys; before = set(sys.modules); import sealift; print(*set(sys.modules) - before)"
+    )
+    found = _python("-S", "-c", program).split()
+    roots = {name.partition(".")[0] for name in found}
+    assert "sealift" in roots
+    assert not roots & {"numpy", "rich", "typer", "altair", "cryptography", "difflib", "pytest"}
+    assert {name for name in found if name.startswith("sealift.")} == {
+        "sealift._sealift",
+        "sealift.errors",
+    }
+
+
+def test_the_stubs_are_those_of_the_extension() -> None:
+    command = [sys.executable, "-m", "mypy.stubtest", "--concise", "sealift._sealift"]
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent), "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stubs_and_extension_say_the_same() -> None:
+    stub = ast.parse((PACKAGE / "_sealift.pyi").read_text(encoding="utf-8"))
+    compared = 0
+    for path, documented in _doc_comments(stub.body, ()):
+        value: object = _sealift
+        for name in path:
+            value = getattr(value, name)
+        assert documented == inspect.getdoc(value), ".".join(path)
+        compared += 1
+    assert compared > 60
+
+
+def _doc_comments(
+    nodes: list[ast.stmt], path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], str | None]]:
+    """The doc comment of each class, function and property; of overloads the first."""
+    seen = set()
+    for node in nodes:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name == "_Array":
+            continue
+        here = (*path, node.name)
+        if not node.name.startswith("__") and here not in seen:
+            yield here, ast.get_docstring(node)
+        seen.add(here)
+        if isinstance(node, ast.ClassDef):
+            yield from _doc_comments(node.body, here)
+
+
+def _python(*arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
