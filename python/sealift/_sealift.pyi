@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, TypeAlias, final, overload, type_check_only
+from typing import Any, Final, Literal, Protocol, Self, TypeAlias, final, overload, type_check_only
 
 from typing_extensions import Buffer
 
@@ -118,39 +118,31 @@ class AESGCM:
     ) -> int:
         """Encrypts into a buffer.
 
-        Args:
-            nonce: As `encrypt` takes it.
-            data: The plaintext. It may lie in `buf`.
-            associated_data: As `encrypt` takes it.
-            buf: A writable buffer of exactly `len(data) + 16` bytes.
+        As `encrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) + 16`
+        bytes in which `data` may lie.
 
         Returns:
             The number of bytes written.
 
         Raises:
-            TypeError: If an argument is not bytes-like or `buf` is read-only.
-            BufferError: If a buffer is not contiguous.
-            ValueError: If `nonce` or `buf` has another length.
+            TypeError: If `buf` is read-only, and as `encrypt`.
+            ValueError: If `buf` has another length, and as `encrypt`.
         """
     def decrypt_into(
         self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
     ) -> int:
         """Checks the tag and decrypts into a buffer.
 
-        Args:
-            nonce: As `decrypt` takes it.
-            data: The ciphertext and behind it the tag of 16 bytes. It may lie in `buf`.
-            associated_data: As `decrypt` takes it.
-            buf: A writable buffer of exactly `len(data) - 16` bytes. Zeros if the tag is wrong.
+        As `decrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) - 16`
+        bytes in which `data` may lie. It holds zeros if the tag is wrong.
 
         Returns:
             The number of bytes written.
 
         Raises:
-            InvalidTag: As `decrypt` raises it.
-            TypeError: If an argument is not bytes-like or `buf` is read-only.
-            BufferError: If a buffer is not contiguous.
-            ValueError: If `nonce` or `buf` has another length.
+            InvalidTag: As `decrypt`.
+            TypeError: If `buf` is read-only, and as `decrypt`.
+            ValueError: If `buf` has another length, and as `decrypt`.
         """
 
 @final
@@ -181,9 +173,8 @@ class Engine:
         Raises:
             DeviceError: If nothing could be opened.
         """
-    @property
-    def devices(self) -> tuple[DeviceInfo, ...]:
-        """The open devices, in order of preference."""
+    devices: Final[tuple[DeviceInfo, ...]]
+    """The open devices, in order of preference."""
     def session(self, key: _Bytes, *, seals_max: int | None = None) -> Session:
         """Installs a key.
 
@@ -332,15 +323,8 @@ class Engine:
             `BatchResult`.
 
         Raises:
-            InvalidTag: If messages did not open and `on_error` is "raise".
-            TypeError: As `seal_batch`.
-            BufferError: As `seal_batch`.
-            InputError: As `seal_batch`, or if `on_error` is another word.
-            SessionError: As `seal_batch`.
-            LimitError: As `seal_batch`.
-            UnknownDeviceError: As `seal_batch`.
-            DeviceError: As `seal_batch`.
-            ForkedError: As `seal_batch`.
+            InvalidTag: If messages did not open and `on_error` is "raise". All else is raised as
+                `seal_batch` does.
         """
     @overload
     def open_batch(
@@ -396,12 +380,10 @@ class Session:
     session; then it is wiped, as soon as no batch in flight needs it.
     """
 
-    @property
-    def id(self) -> int:
-        """The number that stands for it in a column of keys (uint64)."""
-    @property
-    def algorithm(self) -> str:
-        """What its key is for: "AES-GCM"."""
+    id: Final[int]
+    """The number that stands for it in a column of keys (uint64)."""
+    algorithm: Final[str]
+    """What its key is for: "AES-GCM"."""
     @property
     def sealed(self) -> int:
         """Messages sealed under it so far.
@@ -483,12 +465,11 @@ class Column:
     `len(column)` counts messages, `column[i]` copies one. A batch takes it as a column again.
     """
 
-    @property
-    def offsets(self) -> memoryview[int] | None:
-        """Where messages lie, as uint64: message `i` is bytes `offsets[i]` to `offsets[i + 1]`.
+    offsets: Final[memoryview[int] | None]
+    """Where messages lie, as uint64: message `i` is bytes `offsets[i]` to `offsets[i + 1]`.
 
-        None when all have one length.
-        """
+    None when all have one length.
+    """
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> bytes: ...
     def __iter__(self) -> Iterator[bytes]: ...
@@ -499,21 +480,16 @@ class Column:
 class BatchResult:
     """What a batch over columns gave."""
 
-    @property
-    def text(self) -> Any:
-        """Ciphertexts or plaintexts: the `out` that was given, or a `Column`."""
-    @property
-    def tags(self) -> Any:
-        """Tags of seals: the `tags` that was given, or a `Column`. None after `open_batch`."""
-    @property
-    def status(self) -> bytes:
-        """One byte a message: 0 worked, 1 did not open and its text is zeros."""
-    @property
-    def device(self) -> str:
-        """The name of the device that worked it."""
-    @property
-    def seconds(self) -> float:
-        """How long the device took, in seconds."""
+    text: Final[Any]
+    """Ciphertexts or plaintexts: the `out` that was given, or a `Column`."""
+    tags: Final[Any]
+    """Tags of seals: the `tags` that was given, or a `Column`. None after `open_batch`."""
+    status: Final[bytes]
+    """One byte a message: 0 worked, 1 did not open and its text is zeros."""
+    device: Final[str]
+    """The name of the device that worked it."""
+    seconds: Final[float]
+    """How long the device took, in seconds."""
     def __len__(self) -> int: ...
 
 def drivers() -> list[DriverInfo]:
@@ -527,132 +503,95 @@ def drivers() -> list[DriverInfo]:
 class DriverInfo:
     """What a driver found on this machine."""
 
-    @property
-    def name(self) -> str:
-        """The name that opens it."""
-    @property
-    def summary(self) -> str:
-        """What it is, and the settings it takes."""
-    @property
-    def state(self) -> Literal["present", "absent"]:
-        """Whether it is here: "present" or "absent"."""
-    @property
-    def role(self) -> str | None:
-        """What it is for: real, oracle, test only, simulated or null. None when absent."""
-    @property
-    def detail(self) -> str | None:
-        """The instruction set or model. None when absent."""
-    @property
-    def reason(self) -> str | None:
-        """Why it is absent. None when present."""
+    name: Final[str]
+    """The name that opens it."""
+    summary: Final[str]
+    """What it is, and the settings it takes."""
+    state: Final[Literal["present", "absent"]]
+    """Whether it is here: "present" or "absent"."""
+    role: Final[str | None]
+    """What it is for: real, oracle, test only, simulated or null. None when absent."""
+    detail: Final[str | None]
+    """The instruction set or model. None when absent."""
+    reason: Final[str | None]
+    """Why it is absent. None when present."""
 
 @final
 class DeviceInfo:
     """What an open device is and what it takes."""
 
-    @property
-    def name(self) -> str:
-        """The spec that opens it again, and its name in `device=`."""
-    @property
-    def driver(self) -> str:
-        """Its driver."""
-    @property
-    def role(self) -> str:
-        """Its use: real (only such are chosen unasked), oracle, test only, simulated or null."""
-    @property
-    def origin(self) -> Literal["measured", "simulated"]:
-        """Whose seconds its timings are: "measured" or "simulated"."""
-    @property
-    def detail(self) -> str:
-        """The instruction set or model."""
-    @property
-    def algorithms(self) -> list[str]:
-        """What it computes."""
-    @property
-    def workers(self) -> int:
-        """Threads or queues that work submitted batches at the same time."""
-    @property
-    def slots(self) -> int:
-        """Submitted batches that it holds at most."""
-    @property
-    def messages_max(self) -> int:
-        """Most messages a batch."""
-    @property
-    def text_bytes_max(self) -> int:
-        """Longest text in bytes."""
-    @property
-    def nonce_lengths(self) -> list[int]:
-        """Nonce lengths that it takes, in bytes, ascending."""
-    @property
-    def tag_lengths(self) -> list[int]:
-        """Tag lengths that it takes, in bytes."""
-    @property
-    def in_place(self) -> bool:
-        """Whether results may overwrite their texts."""
-    @property
-    def runs_on_calling_thread(self) -> bool:
-        """Whether it works `seal_batch` and `open_batch`."""
+    name: Final[str]
+    """The spec that opens it again, and its name in `device=`."""
+    driver: Final[str]
+    """Its driver."""
+    role: Final[str]
+    """Its use: real (only such are chosen unasked), oracle, test only, simulated or null."""
+    origin: Final[Literal["measured", "simulated"]]
+    """Whose seconds its timings are: "measured" or "simulated"."""
+    detail: Final[str]
+    """The instruction set or model."""
+    algorithms: Final[list[str]]
+    """What it computes."""
+    workers: Final[int]
+    """Threads or queues that work submitted batches at the same time."""
+    slots: Final[int]
+    """Submitted batches that it holds at most."""
+    messages_max: Final[int]
+    """Most messages a batch."""
+    text_bytes_max: Final[int]
+    """Longest text in bytes."""
+    nonce_lengths: Final[list[int]]
+    """Nonce lengths that it takes, in bytes, ascending."""
+    tag_lengths: Final[list[int]]
+    """Tag lengths that it takes, in bytes."""
+    in_place: Final[bool]
+    """Whether results may overwrite their texts."""
+    runs_on_calling_thread: Final[bool]
+    """Whether it works `seal_batch` and `open_batch`."""
 
 @final
 class Record:
     """One finished batch. Times are nanoseconds on the engine's clock."""
 
-    @property
-    def device(self) -> str:
-        """The device that worked it."""
-    @property
-    def messages(self) -> int:
-        """Messages in it."""
-    @property
-    def text_bytes(self) -> int:
-        """Bytes of its texts."""
-    @property
-    def auth_failed(self) -> int:
-        """Messages that did not open."""
-    @property
-    def arrived_ns(self) -> int:
-        """When it came to the engine."""
-    @property
-    def start_ns(self) -> int:
-        """When the device began."""
-    @property
-    def end_ns(self) -> int:
-        """When the results were there."""
-    @property
-    def copy_in_ns(self) -> int:
-        """Moving inputs to the device; 0 where it reads the caller's memory."""
-    @property
-    def compute_ns(self) -> int:
-        """Computing."""
-    @property
-    def copy_out_ns(self) -> int:
-        """Moving results back."""
-    @property
-    def origin(self) -> Literal["measured", "simulated"]:
-        """Whose nanoseconds these are: "measured" or "simulated"."""
+    device: Final[str]
+    """The device that worked it."""
+    messages: Final[int]
+    """Messages in it."""
+    text_bytes: Final[int]
+    """Bytes of its texts."""
+    auth_failed: Final[int]
+    """Messages that did not open."""
+    arrived_ns: Final[int]
+    """When it came to the engine."""
+    start_ns: Final[int]
+    """When the device began."""
+    end_ns: Final[int]
+    """When the results were there."""
+    copy_in_ns: Final[int]
+    """Moving inputs to the device; 0 where it reads the caller's memory."""
+    compute_ns: Final[int]
+    """Computing."""
+    copy_out_ns: Final[int]
+    """Moving results back."""
+    origin: Final[Literal["measured", "simulated"]]
+    """Whose nanoseconds these are: "measured" or "simulated"."""
 
 @final
 class Counters:
     """What a device has done so far."""
 
-    @property
-    def batches(self) -> int:
-        """Batches finished."""
-    @property
-    def messages(self) -> int:
-        """Messages in them."""
-    @property
-    def text_bytes(self) -> int:
-        """Bytes of their texts."""
-    @property
-    def auth_failed(self) -> int:
-        """Messages that did not open."""
-    @property
-    def failed(self) -> int:
-        """Batches that the device failed."""
-    @property
-    def busy_ns(self) -> int:
-        """Nanoseconds between start and end of all batches."""
+    batches: Final[int]
+    """Batches finished."""
+    messages: Final[int]
+    """Messages in them."""
+    text_bytes: Final[int]
+    """Bytes of their texts."""
+    auth_failed: Final[int]
+    """Messages that did not open."""
+    failed: Final[int]
+    """Batches that the device failed."""
+    busy_ns: Final[int]
+    """Nanoseconds between start and end of all batches."""
 
 def effective_clock_ghz() -> float | None:
     """The clock of the core that runs this, in GHz.

@@ -83,9 +83,13 @@ def test_stubs_and_extension_say_the_same() -> None:
 def _doc_comments(
     nodes: list[ast.stmt], path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], str | None]]:
-    """The doc comment of each class, function and property; of overloads the first."""
+    """The doc comment of each class, function and attribute; of overloads the first."""
     seen = set()
-    for node in nodes:
+    for node, below in zip(nodes, [*nodes[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and path and isinstance(node.target, ast.Name):
+            assert isinstance(below, ast.Expr), node.target.id
+            assert isinstance(below.value, ast.Constant), node.target.id
+            yield (*path, node.target.id), inspect.cleandoc(str(below.value.value))
         if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name == "_Array":
             continue
         here = (*path, node.name)

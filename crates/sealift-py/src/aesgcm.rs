@@ -133,19 +133,15 @@ impl AesGcm {
 
     /// Encrypts into a buffer.
     ///
-    /// Args:
-    ///     nonce: As `encrypt` takes it.
-    ///     data: The plaintext. It may lie in `buf`.
-    ///     associated_data: As `encrypt` takes it.
-    ///     buf: A writable buffer of exactly `len(data) + 16` bytes.
+    /// As `encrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) + 16`
+    /// bytes in which `data` may lie.
     ///
     /// Returns:
     ///     The number of bytes written.
     ///
     /// Raises:
-    ///     TypeError: If an argument is not bytes-like or `buf` is read-only.
-    ///     BufferError: If a buffer is not contiguous.
-    ///     ValueError: If `nonce` or `buf` has another length.
+    ///     TypeError: If `buf` is read-only, and as `encrypt`.
+    ///     ValueError: If `buf` has another length, and as `encrypt`.
     #[pyo3(signature = (nonce, data, associated_data, buf))]
     fn encrypt_into<'py>(
         &self,
@@ -165,20 +161,16 @@ impl AesGcm {
 
     /// Checks the tag and decrypts into a buffer.
     ///
-    /// Args:
-    ///     nonce: As `decrypt` takes it.
-    ///     data: The ciphertext and behind it the tag of 16 bytes. It may lie in `buf`.
-    ///     associated_data: As `decrypt` takes it.
-    ///     buf: A writable buffer of exactly `len(data) - 16` bytes. Zeros if the tag is wrong.
+    /// As `decrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) - 16`
+    /// bytes in which `data` may lie. It holds zeros if the tag is wrong.
     ///
     /// Returns:
     ///     The number of bytes written.
     ///
     /// Raises:
-    ///     InvalidTag: As `decrypt` raises it.
-    ///     TypeError: If an argument is not bytes-like or `buf` is read-only.
-    ///     BufferError: If a buffer is not contiguous.
-    ///     ValueError: If `nonce` or `buf` has another length.
+    ///     InvalidTag: As `decrypt`.
+    ///     TypeError: If `buf` is read-only, and as `decrypt`.
+    ///     ValueError: If `buf` has another length, and as `decrypt`.
     #[pyo3(signature = (nonce, data, associated_data, buf))]
     fn decrypt_into<'py>(
         &self,

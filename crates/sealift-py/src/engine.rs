@@ -197,15 +197,8 @@ impl Engine {
     ///     `BatchResult`.
     ///
     /// Raises:
-    ///     InvalidTag: If messages did not open and `on_error` is "raise".
-    ///     TypeError: As `seal_batch`.
-    ///     BufferError: As `seal_batch`.
-    ///     InputError: As `seal_batch`, or if `on_error` is another word.
-    ///     SessionError: As `seal_batch`.
-    ///     LimitError: As `seal_batch`.
-    ///     UnknownDeviceError: As `seal_batch`.
-    ///     DeviceError: As `seal_batch`.
-    ///     ForkedError: As `seal_batch`.
+    ///     InvalidTag: If messages did not open and `on_error` is "raise". All else is raised as
+    ///         `seal_batch` does.
     #[pyo3(signature = (
         keys, nonces, sealed, aad = None, *, on_error = "raise", tag_length = 16, tags = None,
         out = None, device = None, hazmat_nonces = false,
