@@ -1,8 +1,11 @@
 //! Memory between inaccessible pages, memory that two threads write, and a child that may die.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::io::Error;
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
 
 /// Bytes with an inaccessible page before and behind the pages they lie in.
 pub(crate) struct Guarded {
@@ -121,6 +124,57 @@ pub(crate) fn reading_kills(address: *const u8) -> bool {
     assert_eq!(waited, child, "waitpid: {}", Error::last_os_error());
     assert!(status == 0 || libc::WTERMSIG(status) == libc::SIGSEGV, "the child: {status:#x}");
     status != 0
+}
+
+/// While it lives, a segmentation fault on this thread says what was being tested before it ends
+/// the process as it would have.
+pub(crate) struct Named(#[expect(dead_code, reason = "kept alive for the handler")] String);
+
+impl Named {
+    pub(crate) fn new(what: String) -> Self {
+        BEFORE.get_or_init(install);
+        let line = format!("segmentation fault: {what}\n");
+        WHAT.set((line.as_ptr(), line.len()));
+        Self(line)
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        WHAT.set((ptr::null(), 0));
+    }
+}
+
+thread_local! {
+    static WHAT: Cell<(*const u8, usize)> = const { Cell::new((ptr::null(), 0)) };
+}
+/// What a segmentation fault did before.
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+fn install() -> libc::sigaction {
+    let (mut action, mut before) = (zeroed_action(), zeroed_action());
+    action.sa_sigaction = say_and_give_back as *const () as libc::sighandler_t;
+    action.sa_flags = libc::SA_ONSTACK;
+    // SAFETY: both are whole, and the handler does only what a handler may.
+    let failed = unsafe { libc::sigaction(libc::SIGSEGV, &raw const action, &raw mut before) };
+    assert_eq!(failed, 0, "sigaction: {}", Error::last_os_error());
+    before
+}
+
+/// Returning runs the faulty instruction again, now under the handler from before.
+extern "C" fn say_and_give_back(_: libc::c_int) {
+    let (line, len) = WHAT.get();
+    // SAFETY: the line lives while it is named, and nothing is written when there is none.
+    unsafe { libc::write(2, line.cast(), len) };
+    let default = zeroed_action();
+    let before = BEFORE.get().unwrap_or(&default);
+    // SAFETY: it was the action before, or is the default.
+    unsafe { libc::sigaction(libc::SIGSEGV, before, ptr::null_mut()) };
+}
+
+fn zeroed_action() -> libc::sigaction {
+    // SAFETY: zeros are the default action without flags.
+    unsafe { MaybeUninit::zeroed().assume_init() }
 }
 
 fn map_inaccessible(len: usize) -> NonNull<u8> {

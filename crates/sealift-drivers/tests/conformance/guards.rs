@@ -2,7 +2,7 @@
 //! byte outside ends the process. Inputs can't be written either.
 
 use crate::compare::{grouped, must_conform, seal_truths};
-use crate::ffi::{Guarded, reading_kills};
+use crate::ffi::{Guarded, Named, reading_kills};
 use crate::form::{Form, KeyForm, TagPlace, TextPlace};
 use crate::memory::Where;
 use crate::message::{Group, Message, Ring, Truth};
@@ -27,6 +27,9 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
             seal_truths(&*subject.oracle, &mut sealed)?;
             for group in directions(&sealed) {
                 for form in forms(subject) {
+                    let (name, op) = (&subject.capabilities().name, group.messages[0].op);
+                    let what = format!("{name}: {op:?} of {messages} times {len} B, in {form:?}");
+                    let _named = Named::new(what);
                     must_conform(&*subject.device, &group, form)?;
                     batches += 1;
                 }
