@@ -9,13 +9,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
-
 from typer.testing import CliRunner, Result
 
 from sealift import __version__, drivers
+from sealift._sealift import Arms
 from sealift.cli import app
+from sealift.lab import native
+from sealift.lab.native import NativeSampler, WrongResultError
+from sealift.lab.plan import Cell
 from sealift.lab.table import CSV_COLUMNS
 
 SHORT = ("bench", "--sizes", "16", "--keys", "one", "--seconds", "0.5")
@@ -105,6 +109,43 @@ def test_document_003s_workloads_run_on_every_real_device(workload: str) -> None
 def test_an_unmeasured_null_device_is_said_to_be_unchecked() -> None:
     ran = invoke(*SHORT, "--devices", "null")
     assert "null not at all: it encrypts nothing" in ran.stdout
+    assert ran.stdout.splitlines()[-1].startswith(
+        "No answer: the first device is not for real work"
+    )
+
+
+def test_the_answer_never_sends_anyone_to_a_null_device() -> None:
+    ran = invoke(*SHORT, "--devices", "library,null", "--json")
+    document = json.loads(ran.stdout)
+    assert [row["device"] for row in document["rows"]] == ["library", "null"]
+    assert document["answer"].startswith("For 16 B only library was measured")
+
+
+def test_a_wrong_result_ends_with_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*_: object, **__: object) -> NoReturn:
+        raise WrongResultError("library gave a wrong result: byte 2 of message 3 differs")
+
+    monkeypatch.setattr(NativeSampler, "sample", wrong)
+    ran = invoke(*SHORT)
+    assert (ran.exit_code, ran.stdout) == (4, "")
+    assert "byte 2 of message 3 differs; nothing of this run is shown" in ran.stderr
+
+
+def test_a_device_that_is_wrong_from_the_start_is_left_out_and_the_run_ends_with_4(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    build = native._build
+
+    def wrong(arms: Arms, cell: Cell, device: str, seed: int) -> tuple[int, list[str]]:
+        if device == "reference":
+            raise WrongResultError("reference gave a wrong result: a tag differs")
+        return build(arms, cell, device, seed)
+
+    monkeypatch.setattr(native, "_build", wrong)
+    ran = invoke(*SHORT, "--devices", "library,reference", "--csv")
+    assert ran.exit_code == 4
+    assert [row["device"] for row in csv.DictReader(io.StringIO(ran.stdout))] == ["library"]
+    assert "reference gave a wrong result: a tag differs (AES-128, keys one)" in ran.stderr
 
 
 def test_several_threads_are_measured() -> None:

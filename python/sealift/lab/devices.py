@@ -49,6 +49,12 @@ def real_devices() -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: name != REFERENCE))
 
 
+def role(spec: str) -> str:
+    """What a present device is for: "real", "oracle", "test only", "simulated" or "null"."""
+    (device,) = Engine([spec]).devices
+    return device.role
+
+
 def split_specs(text: str) -> tuple[str, ...]:
     """Reads a list of devices: `cpu,library`, `cpu:isa=aesni,workers=2,library`.
 

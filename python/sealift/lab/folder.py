@@ -18,6 +18,7 @@ def document(
     plan: Plan,
     prepared: Prepared,
     *,
+    answer: str,
     machine: Machine,
     clock_ghz: float | None,
     command: str,
@@ -28,7 +29,8 @@ def document(
         result: What was found.
         plan: What was to be run.
         prepared: Who did what, and who was checked by whom.
-        machine: Where.
+        answer: Where to run.
+        machine: Where it was measured.
         clock_ghz: The core's clock from `effective_clock_ghz`.
         command: The command line that does it again.
     """
@@ -37,6 +39,7 @@ def document(
         "core_clock_ghz": {"value": clock.value, "reason": clock.reason}
     }
     whole = json.loads(json_text(result, facts)) | {
+        "answer": answer,
         "command": command,
         "plan": {
             "blocks": plan.blocks,

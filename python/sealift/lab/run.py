@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from sealift.exit_code import ExitCode
 from sealift.lab import folder, machine
 from sealift.lab.answer import answer
 from sealift.lab.bench import Run, measure, summarise
+from sealift.lab.devices import role
 from sealift.lab.native import Prepared, WrongResultError, effective_clock_ghz, prepare
 from sealift.lab.plan import Cell, Plan, make_plan
 from sealift.lab.progress import telling
@@ -85,10 +86,12 @@ def _shown(ask: Ask, plan: Plan, prepared: Prepared, done: Run, clock_ghz: float
     except ValueError as error:
         code = ExitCode.INTERRUPTED if interrupted else ExitCode.NOTHING_RAN
         return _told(code, str(error))
+    said = _answer(done)
     json_document = folder.document(
         result,
         plan,
         prepared,
+        answer=said,
         machine=machine.describe(),
         clock_ghz=clock_ghz,
         command=shlex.join(ask.command),
@@ -98,7 +101,7 @@ def _shown(ask: Ask, plan: Plan, prepared: Prepared, done: Run, clock_ghz: float
         _told(0, f"wrote {ask.out / folder.ROWS_CSV} and {ask.out / folder.ROWS_JSON}")
     _told(0, *_left_out(prepared), *([result.note] if result.note else []))
     shown = {
-        Form.TABLE: lambda: _table(result, prepared, clock_ghz),
+        Form.TABLE: lambda: _table(result, prepared, clock_ghz, said),
         Form.CSV: lambda: csv_text(result.rows),
         Form.JSON: lambda: json_document,
     }
@@ -109,9 +112,25 @@ def _shown(ask: Ask, plan: Plan, prepared: Prepared, done: Run, clock_ghz: float
     return ExitCode.WRONG_RESULT if prepared.wrong else 0
 
 
-def _table(result: Result, prepared: Prepared, clock_ghz: float | None) -> str:
+def _answer(done: Run) -> str:
+    """Where to run, among the devices that are for it: an oracle or a null device is no advice."""
+    roles = {name: role(name) for cell in done.plan.cells for name in cell.devices}
+    cells, blocks = [], []
+    for cell, taken in zip(done.plan.cells, done.blocks, strict=True):
+        places = [place for place, name in enumerate(cell.devices) if roles[name] == "real"]
+        # Without the first device there is no A/A pair, and so no noise floor to judge by.
+        if 0 in places and taken:
+            cells.append(replace(cell, devices=tuple(cell.devices[place] for place in places)))
+            blocks.append(tuple(tuple(block[p] for p in (*places, -1)) for block in taken))
+    if not cells:
+        return "No answer: the first device is not for real work, and the others are judged by it."
+    real = replace(done, plan=replace(done.plan, cells=tuple(cells)), blocks=tuple(blocks))
+    return answer(summarise(real).rows)
+
+
+def _table(result: Result, prepared: Prepared, clock_ghz: float | None, said: str) -> str:
     ink = Ink.COLOUR if sys.stdout.isatty() and "NO_COLOR" not in os.environ else Ink.PLAIN
-    lines = [table_text(result.rows, ink=ink), *_foot(prepared, clock_ghz), "", answer(result.rows)]
+    lines = [table_text(result.rows, ink=ink), *_foot(prepared, clock_ghz), "", said]
     return "\n".join(lines) + "\n"
 
 
