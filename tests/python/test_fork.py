@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -100,6 +100,18 @@ def test_an_engine_and_its_sessions_raise_in_a_child(engine: Engine) -> None:
 
     in_child(child)
     assert session.next_nonce()
+
+
+def test_the_threads_of_a_child_share_a_cipher_and_wait_for_nobody() -> None:
+    cipher, text = AESGCM(KEY), os.urandom(300_000)
+    sealed = cipher.encrypt(NONCE, text, None)
+
+    def child() -> None:
+        with ThreadPoolExecutor(4) as pool:
+            opened = pool.map(lambda _: cipher.decrypt(NONCE, sealed, None), range(200))
+            assert all(found == text for found in opened)
+
+    in_child(child)
 
 
 def test_a_fork_while_another_thread_is_inside_a_batch(engine: Engine) -> None:

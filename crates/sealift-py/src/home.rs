@@ -2,15 +2,15 @@
 
 use crate::errors::Outcome;
 use sealift::{Engine, EngineError, Key, Session};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A key with a session on the default engine of whichever process uses it.
 pub(crate) struct Home {
     key: Key,
     first: Installed,
-    // Sessions don't survive a fork: a child makes its own here. Only taken under the GIL, so that
-    // no fork finds it held.
-    after_fork: Mutex<Option<Installed>>,
+    // Sessions don't survive a fork: a child makes its own here. Only taken under the GIL and never
+    // while it is left, so that no fork finds it held and no thread waits for it with the GIL.
+    after_fork: Mutex<Option<Arc<Installed>>>,
 }
 
 /// A session and its engine.
@@ -36,16 +36,17 @@ impl Home {
             Err(EngineError::Forked) => {}
             other => return Ok(other?),
         }
-        let mut own = lock(&self.after_fork);
-        if let Some(installed) = &*own {
-            match use_it(installed) {
+        let own = lock(&self.after_fork).clone();
+        if let Some(installed) = own {
+            match use_it(&installed) {
                 // A child's child.
                 Err(EngineError::Forked) => {}
                 other => return Ok(other?),
             }
         }
-        let installed = own.insert(install(&self.key)?);
-        Ok(use_it(installed)?)
+        let installed = Arc::new(install(&self.key)?);
+        *lock(&self.after_fork) = Some(Arc::clone(&installed));
+        Ok(use_it(&installed)?)
     }
 }
 
