@@ -148,7 +148,12 @@ def bench(
         ),
     ] = "1",
     batch: Annotated[
-        int, typer.Option(help="Messages handed over at once.", min=1, metavar="N")
+        int,
+        typer.Option(
+            help="Messages handed over at once; those of one batch have tags of one length.",
+            min=1,
+            metavar="N",
+        ),
     ] = 1_024,
     devices: Annotated[
         str | None,

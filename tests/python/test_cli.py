@@ -14,7 +14,7 @@ from typing import NoReturn
 import pytest
 from typer.testing import CliRunner, Result
 
-from sealift import __version__, drivers
+from sealift import LimitError, __version__, drivers
 from sealift._sealift import Arms
 from sealift.cli import app
 from sealift.lab import native
@@ -85,7 +85,10 @@ def test_a_short_bench_as_json_holds_machine_plan_rows_and_answer() -> None:
         assert device not in others
     assert document["plan"]["cells"] == 4
     assert document["answer"]
-    assert document["machine"]["core_clock_ghz"]
+    clock_ghz = document["machine"]["core_clock_ghz"]["value"]
+    for row in document["rows"]:
+        cycles = clock_ghz and row["ns_per_message"]["median"] * clock_ghz / row["size_bytes"]
+        assert row["cycles_per_byte"] == pytest.approx(cycles)
 
 
 def test_csv_has_its_header_and_a_row_for_each_device() -> None:
@@ -119,6 +122,26 @@ def test_the_answer_never_sends_anyone_to_a_null_device() -> None:
     document = json.loads(ran.stdout)
     assert [row["device"] for row in document["rows"]] == ["library", "null"]
     assert document["answer"].startswith("For 16 B only library was measured")
+
+
+def test_a_device_that_does_not_take_the_messages_is_left_out_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    build = native._build
+
+    def limited(arms: Arms, cell: Cell, device: str, seed: int) -> tuple[int, list[str]]:
+        if device == "reference":
+            raise LimitError("reference takes 2 messages a batch and this one has 1024")
+        return build(arms, cell, device, seed)
+
+    monkeypatch.setattr(native, "_build", limited)
+    ran = invoke(*SHORT, "--devices", "library,reference", "--csv")
+    assert ran.exit_code == 0
+    assert [row["device"] for row in csv.DictReader(io.StringIO(ran.stdout))] == ["library"]
+    assert "reference does not do 'AES-128': reference takes 2 messages" in ran.stderr
+    alone = invoke(*SHORT, "--devices", "reference")
+    assert (alone.exit_code, alone.stdout) == (3, "")
+    assert "nothing is left to measure" in alone.stderr
 
 
 def test_a_wrong_result_ends_with_4(monkeypatch: pytest.MonkeyPatch) -> None:

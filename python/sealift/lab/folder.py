@@ -7,7 +7,7 @@ from pathlib import Path
 from sealift.lab.machine import Fact, Machine
 from sealift.lab.native import Prepared
 from sealift.lab.plan import Plan
-from sealift.lab.result import Result
+from sealift.lab.result import Result, Row
 from sealift.lab.table import csv_text, json_text
 
 ROWS_JSON, ROWS_CSV = "rows.json", "rows.csv"
@@ -38,7 +38,10 @@ def document(
     facts: Mapping[str, object] = machine.as_dict() | {
         "core_clock_ghz": {"value": clock.value, "reason": clock.reason}
     }
-    whole = json.loads(json_text(result, facts)) | {
+    whole = json.loads(json_text(result, facts))
+    for row, record in zip(result.rows, whole["rows"], strict=True):
+        record["cycles_per_byte"] = clock_ghz and _cycles_per_byte(row, clock_ghz)
+    whole |= {
         "answer": answer,
         "command": command,
         "plan": {
@@ -79,6 +82,11 @@ def write(folder: Path, result: Result, json_document: str) -> None:
     """
     (folder / ROWS_CSV).write_text(csv_text(result.rows), encoding="utf-8")
     (folder / ROWS_JSON).write_text(json_document, encoding="utf-8")
+
+
+def _cycles_per_byte(row: Row, clock_ghz: float) -> float:
+    """Of each core, a thread on each; text bytes only."""
+    return row.ns_per_message.median * clock_ghz * row.threads / row.size_bytes
 
 
 NO_CLOCK = "cycles of a multiplication are known on x86-64 only"
