@@ -7,7 +7,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sealift_probes::{Arm, ArmError, ArmSpec, Columns, Planned, Regime, Sample, Verified};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 create_exception!(
     sealift,
@@ -101,15 +101,17 @@ impl Arms {
         };
         let regime = regime(keys, sessions)?;
         let spec = ArmSpec { columns, regime, batch, threads, seed };
-        let prepared = gil::leave(py, || Arm::prepare(&self.engine, device, &spec));
-        let arm = prepared.map_err(exception)?;
-        let checkers = match arm.verified() {
-            Verified::Against(names) => names.clone(),
-            Verified::NothingToCheck => vec![],
-        };
-        let mut arms = self.arms.lock().unwrap_or_else(PoisonError::into_inner);
-        arms.push(arm);
-        Ok((arms.len() - 1, checkers))
+        gil::leave(py, || {
+            let mut arms = self.alone()?;
+            let arm = Arm::prepare(&self.engine, device, &spec)?;
+            let checkers = match arm.verified() {
+                Verified::Against(names) => names.clone(),
+                Verified::NothingToCheck => vec![],
+            };
+            arms.push(arm);
+            Ok((arms.len() - 1, checkers))
+        })
+        .map_err(exception)
     }
 
     /// Runs an arm for about `seconds`, looking for Ctrl-C ten times a second.
@@ -142,27 +144,52 @@ impl Arms {
 
 impl Arms {
     fn step(&self, py: Python<'_>, arm: usize, seconds: f64) -> PyResult<Sample> {
-        let stepped = gil::leave(py, || {
-            let mut arms = self.arms.lock().unwrap_or_else(PoisonError::into_inner);
+        gil::leave(py, || {
+            let mut arms = self.alone()?;
             let there = arms.len();
-            let found = arms.get_mut(arm).ok_or(there);
-            found.map(|arm| arm.sample(seconds.min(STEP_SECONDS)))
-        });
-        match stepped {
-            Ok(sampled) => sampled.map_err(exception),
-            Err(there) => {
-                Err(PyIndexError::new_err(format!("arm {arm}: {there} are prepared, from 0")))
-            }
+            let arm = arms.get_mut(arm).ok_or(Stop::NoArm { arm, there })?;
+            Ok(arm.sample(seconds.min(STEP_SECONDS))?)
+        })
+        .map_err(exception)
+    }
+
+    /// The arms, for one thread: two that measure at once would measure each other, and in a forked
+    /// child a lock that its parent holds is never given back.
+    fn alone(&self) -> Result<MutexGuard<'_, Vec<Arm>>, Stop> {
+        match self.arms.try_lock() {
+            Ok(arms) => Ok(arms),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(Stop::Busy),
         }
     }
 }
 
-fn exception(error: ArmError) -> PyErr {
-    match error {
-        ArmError::Engine(error) => Failure::Engine(error).into(),
-        ArmError::Wrong { .. } => WrongResultError::new_err(error.to_string()),
-        ArmError::Spec { .. } => PyValueError::new_err(error.to_string()),
-        _ => PyRuntimeError::new_err(error.to_string()),
+/// Why nothing was measured.
+enum Stop {
+    Busy,
+    NoArm { arm: usize, there: usize },
+    Arm(ArmError),
+}
+
+impl From<ArmError> for Stop {
+    fn from(error: ArmError) -> Self {
+        Self::Arm(error)
+    }
+}
+
+fn exception(stop: Stop) -> PyErr {
+    match stop {
+        Stop::Busy => PyRuntimeError::new_err(
+            "another thread measures these arms, or did so when this process was forked: measure \
+             in one thread, and make arms of its own in a child",
+        ),
+        Stop::NoArm { arm, there } => {
+            PyIndexError::new_err(format!("arm {arm}: {there} are prepared, from 0"))
+        }
+        Stop::Arm(ArmError::Engine(error)) => Failure::Engine(error).into(),
+        Stop::Arm(error @ ArmError::Wrong { .. }) => WrongResultError::new_err(error.to_string()),
+        Stop::Arm(error @ ArmError::Spec { .. }) => PyValueError::new_err(error.to_string()),
+        Stop::Arm(error) => PyRuntimeError::new_err(error.to_string()),
     }
 }
 
