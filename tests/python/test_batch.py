@@ -300,6 +300,21 @@ def test_fixed_and_offsets_are_worked_in_place(engine: Engine) -> None:
         memory.extend(b"no longer held")
 
 
+def test_tags_behind_the_ciphertexts_stay_there_in_place(engine: Engine) -> None:
+    messages = make(30, 20, 2)
+    held = sessions(engine, messages.keys)
+    table = matrix(messages.sealed()).copy()
+    table[4, 0] ^= 1
+    tags = table[:, 20:].copy()
+    result = engine.open_batch(
+        held, messages.nonces, table, messages.aads, out=table, on_error="mask"
+    )
+    assert result.status == bytes(i == 4 for i in range(30))
+    texts = [bytes(20) if i == 4 else text for i, text in enumerate(messages.texts)]
+    assert [bytes(row) for row in table[:, :20]] == texts
+    assert np.array_equal(table[:, 20:], tags)
+
+
 def test_messages_that_do_not_open_are_masked_or_raised(engine: Engine) -> None:
     messages = make(9, 20)
     held = sessions(engine, messages.keys)

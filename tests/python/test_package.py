@@ -36,7 +36,7 @@ def test_every_exception_stands_in_the_drawn_tree() -> None:
 
 
 def test_the_version_is_that_of_the_crate() -> None:
-    manifest = (PACKAGE.parents[1] / "Cargo.toml").read_text(encoding="utf-8")
+    manifest = (Path(__file__).parents[2] / "Cargo.toml").read_text(encoding="utf-8")
     assert f'version = "{sealift.__version__}"' in manifest
     try:
         installed = metadata.version("sealift")

@@ -1,7 +1,7 @@
 //! The engine as the Python module `sealift._sealift`.
 //!
-//! Nothing is computed here: arguments become columns, [`gil`] is the one place that leaves the
-//! GIL, [`errors`] the one place that turns an error into an exception, [`ffi`] the one that takes
+//! Nothing is computed here: arguments become columns, `gil` is the one place that leaves the
+//! GIL, `errors` the one place that turns an error into an exception, `ffi` the one that takes
 //! memory from Python objects.
 
 mod aesgcm;
