@@ -13,6 +13,9 @@ from sealift.lab.units import format_measure, format_share, format_size
 def answer(rows: Sequence[Row]) -> str:
     """The closing text of a bench: where to run, how much faster, for which sizes.
 
+    The first line is one sentence, the answer. When there were several pieces of work, lines
+    under it say which of them it stands on; then come the reasons to take it with care.
+
     A device is recommended only for the work on which every other device was shown to be
     slower. "Within noise" means shown to be equal up to the noise floor; what the samples could
     not settle is said to be unsettled.
@@ -32,7 +35,10 @@ def answer(rows: Sequence[Row]) -> str:
         grouped.setdefault((finding.kind, finding.devices), []).append(finding)
     ordered = sorted(grouped.items(), key=lambda item: list(Kind).index(item[0][0]))
     sentences = [SENTENCES[kind](found, label(found)) for (kind, _), found in ordered]
-    return " ".join([*sentences, *_cautions(findings)])
+    details = [f"- {line}" for line in [*sentences, *_cautions(findings)]]
+    if len(findings) == 1:
+        return "\n".join([*sentences, *details[1:]])
+    return "\n".join([_headline(findings), *details])
 
 
 class Kind(StrEnum):
@@ -53,6 +59,25 @@ class _Finding:
     devices: tuple[str, ...]
     ratio: Interval | None
     rows: tuple[Row, ...]
+
+
+def _headline(findings: list[_Finding]) -> str:
+    """One sentence over several pieces of work."""
+    won: dict[tuple[str, ...], list[_Finding]] = {}
+    for finding in findings:
+        if finding.kind is Kind.WINNER:
+            won.setdefault(finding.devices, []).append(finding)
+    ordered = sorted(won.items(), key=lambda item: -len(item[1]))
+    parts = [
+        f"on {device} for {len(found):,} of {len(findings):,} {_pieces(len(findings))}, "
+        f"{_range(found)} times as fast as {other}"
+        for (device, other), found in ordered
+    ]
+    left = len(findings) - sum(map(len, won.values()))
+    if not parts:
+        return "Run it anywhere: nothing measured here was shown to be faster than the rest."
+    rest = f"; for the other {left:,} either will do or it is not settled" if left else ""
+    return f"Run it {'; '.join(parts)}{rest}."
 
 
 def _finding(rows: list[Row]) -> _Finding:
@@ -88,12 +113,15 @@ def _won(best: Row, rows: list[Row]) -> _Finding | None:
 
 def _winner(found: list[_Finding], where: str) -> str:
     device, other = found[0].devices
+    interval = "95 % interval" if len(found) == 1 else "95 % intervals"
+    return f"Run it on {device} for {where}: {_range(found)} times as fast as {other} ({interval})."
+
+
+def _range(found: list[_Finding]) -> str:
     ratios = [finding.ratio for finding in found if finding.ratio]
     low = min(ratios, key=lambda ratio: ratio.median)
     high = max(ratios, key=lambda ratio: ratio.median)
-    times = _times(low) if len(ratios) == 1 else f"{_times(low)} to {_times(high)}"
-    interval = "95 % interval" if len(ratios) == 1 else "95 % intervals"
-    return f"Run it on {device} for {where}: {times} times as fast as {other} ({interval})."
+    return _times(low) if len(ratios) == 1 else f"{_times(low)} to {_times(high)}"
 
 
 def _same(found: list[_Finding], where: str) -> str:

@@ -164,9 +164,11 @@ def test_the_answer_goes_to_the_reference_when_that_wins() -> None:
 
 def test_sizes_in_a_row_become_a_range_and_a_draw_is_told() -> None:
     assert answer(MIXED) == (
-        "Run it on cpu for 16 to 1,024 B: 1.500 [1.470..1.530] to 2.500 [2.450..2.550] times "
-        "as fast as library (95 % intervals). For 16,384 B, library and cpu are within noise "
-        "(noise floor 1.0 %): either will do."
+        "Run it on cpu for 3 of 4 pieces of work, 1.500 [1.470..1.530] to 2.500 [2.450..2.550] "
+        "times as fast as library; for the other 1 either will do or it is not settled.\n"
+        "- Run it on cpu for 16 to 1,024 B: 1.500 [1.470..1.530] to 2.500 [2.450..2.550] times "
+        "as fast as library (95 % intervals).\n"
+        "- For 16,384 B, library and cpu are within noise (noise floor 1.0 %): either will do."
     )
 
 
@@ -177,9 +179,28 @@ def test_what_differs_between_pieces_of_work_is_named() -> None:
         *pair(1.5, Verdict.FASTER, size_bytes=28, keys="fresh", workload="003 as logged"),
     ]
     assert answer(rows) == (
-        "Run it on cpu for 128 B (AES-128, keys one); 128 B (AES-128, keys fresh); "
+        "Run it on cpu for 3 of 3 pieces of work, 1.500 [1.470..1.530] to 3.000 [2.940..3.060] "
+        "times as fast as library.\n"
+        "- Run it on cpu for 128 B (AES-128, keys one); 128 B (AES-128, keys fresh); "
         "28 B (003 as logged): 1.500 [1.470..1.530] to 3.000 [2.940..3.060] times as fast as "
         "library (95 % intervals)."
+    )
+
+
+def test_each_winner_is_named_in_the_first_line_and_no_winner_is_no_advice() -> None:
+    rows = [
+        *pair(2.0, Verdict.FASTER, size_bytes=16),
+        *pair(3.0, Verdict.FASTER, size_bytes=64),
+        *pair(0.5, Verdict.SLOWER, size_bytes=16_384),
+    ]
+    assert answer(rows).splitlines()[0] == (
+        "Run it on cpu for 2 of 3 pieces of work, 2.000 [1.960..2.040] to 3.000 [2.940..3.060] "
+        "times as fast as library; on library for 1 of 3 pieces of work, 2.000 [1.961..2.041] "
+        "times as fast as cpu."
+    )
+    draws = [*pair(1.0, Verdict.SAME, size_bytes=16), *pair(1.02, Verdict.UNSURE, size_bytes=64)]
+    assert answer(draws).splitlines()[0] == (
+        "Run it anywhere: nothing measured here was shown to be faster than the rest."
     )
 
 
@@ -191,8 +212,8 @@ def test_what_is_unsettled_is_said_to_be() -> None:
 
 def test_a_noisy_machine_gets_no_recommendation() -> None:
     assert answer(pair(3.0, Verdict.UNSURE, noise_floor=0.25)) == (
-        "For 128 B there is no verdict: the same code differed from itself by up to 25.0 %. "
-        "The machine was busy during 1 of 1 piece of work: measure again when it is quiet."
+        "For 128 B there is no verdict: the same code differed from itself by up to 25.0 %.\n"
+        "- The machine was busy during 1 of 1 piece of work: measure again when it is quiet."
     )
 
 
@@ -202,8 +223,8 @@ def test_a_busy_or_uneasy_machine_is_mentioned_after_the_answer() -> None:
         *pair(2.0, Verdict.FASTER, size_bytes=64, noise_floor=0.04),
     ]
     assert answer(rows).endswith(
-        "The machine was busy during 1 of 2 pieces of work: measure again when it is quiet. "
-        "Take 1 of 2 pieces of work with care: noise floor up to 4.0 %."
+        "\n- The machine was busy during 1 of 2 pieces of work: measure again when it is quiet."
+        "\n- Take 1 of 2 pieces of work with care: noise floor up to 4.0 %."
     )
 
 
