@@ -14,6 +14,8 @@ TESTING := .venv/installed-for-testing
 EXTENSION := python/sealift/_sealift.abi3.so
 RUST_SOURCES := $(shell find crates -name tests -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
+PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
+RESULTS ?= results/$(shell date +%F)/$(or $(PROCESSOR),unknown)-$(shell nproc)-cores
 export PYTHON
 
 ##@ Use
@@ -23,8 +25,10 @@ run: $(EXTENSION) ## Build, measure for at most a minute, and say where bulk enc
 	@$(BIN)/sealift bench --quick
 
 .PHONY: bench
-bench: $(EXTENSION) ## Measure the whole grid: every size, key regime and device (takes long)
-	@$(BIN)/sealift bench
+bench: $(EXTENSION) $(TESTING) ## Measure for five minutes and write the figures and what README shows of them
+	@$(BIN)/sealift bench --quick --budget 120 --out $(RESULTS)
+	@$(BIN)/python benches/python_loop.py --seconds 150 --out $(RESULTS)
+	@$(BIN)/python tools/readme_tables.py $(RESULTS)
 
 .PHONY: wheel
 wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
@@ -86,6 +90,7 @@ lint-python: $(EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, impor
 tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe stands, links
 	@echo "Checking the house rules"
 	@$(PYTHON) tools/tidy.py
+	@$(PYTHON) tools/readme_tables.py --check
 
 .PHONY: format
 format: $(TESTING) ## Format Rust and Python in place
