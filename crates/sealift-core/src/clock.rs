@@ -1,10 +1,20 @@
 use std::fmt::Debug;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The time of an engine and of every device it opened: of the system, or simulated.
 pub trait Clock: Send + Sync + Debug {
     /// Nanoseconds since the clock was made. Never runs backwards.
     fn now_ns(&self) -> u64;
+
+    /// Waits until `sleep` says that it was woken, or until `deadline_ns`: then false.
+    ///
+    /// `sleep` waits for at most so long, for ever without an argument, and returns whether it was
+    /// woken. A simulated clock calls it with nothing left to wait and jumps to its next event instead.
+    fn park(
+        &self,
+        deadline_ns: Option<u64>,
+        sleep: &mut dyn FnMut(Option<Duration>) -> bool,
+    ) -> bool;
 }
 
 /// The machine's monotonic clock.
@@ -31,6 +41,22 @@ impl Clock for SystemClock {
     fn now_ns(&self) -> u64 {
         u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+
+    fn park(
+        &self,
+        deadline_ns: Option<u64>,
+        sleep: &mut dyn FnMut(Option<Duration>) -> bool,
+    ) -> bool {
+        loop {
+            let left_ns = deadline_ns.map(|deadline| deadline.saturating_sub(self.now_ns()));
+            if sleep(left_ns.map(Duration::from_nanos)) {
+                return true;
+            }
+            if left_ns == Some(0) {
+                return false;
+            }
+        }
+    }
 }
 
 /// What a device rings when a completion can be polled. Cheap, never blocks, callable from any thread.
@@ -48,5 +74,23 @@ mod tests {
         let clock = SystemClock::new();
         let times: Vec<_> = (0..1_000).map(|_| clock.now_ns()).collect();
         assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn parking_ends_when_woken_or_at_the_deadline() {
+        let clock = SystemClock::new();
+        let mut naps = 0;
+        let woken = clock.park(None, &mut |left| {
+            assert_eq!(left, None);
+            naps += 1;
+            naps == 3
+        });
+        assert!(woken);
+        let deadline = clock.now_ns() + 2_000_000;
+        assert!(!clock.park(Some(deadline), &mut |left| {
+            std::thread::sleep(left.unwrap());
+            false
+        }));
+        assert!(clock.now_ns() >= deadline);
     }
 }

@@ -63,7 +63,7 @@ pub trait Device: Send + Sync + Debug {
     /// Works on the calling thread.
     ///
     /// # Errors
-    /// The device doesn't, or it failed: then no result counts.
+    /// The device doesn't, or it failed: then no result counts, and the engine wipes what was written.
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError>;
 
     /// Takes a job over, or hands it back at once. Never blocks.
@@ -75,7 +75,8 @@ pub trait Device: Send + Sync + Debug {
     /// Moves all finished jobs into `done`. Never blocks.
     fn poll(&self, done: &mut Vec<Completion>);
 
-    /// Forgets and wipes everything it keeps for a session. No work for it is in flight.
+    /// Forgets and wipes everything it keeps for a session. No work for it is in flight. It may wait
+    /// for work on other sessions, and is called from whichever thread drops a session.
     fn retire(&self, session: SessionId);
 }
 
@@ -120,7 +121,8 @@ pub struct Job {
     pub batch: Arc<Batch<'static>>,
     /// Where this attempt's results go.
     pub output: OwnedOutput,
-    /// The keys behind its sessions, held until the job is dropped.
+    /// The keys behind its sessions, held until the job is dropped. An engine has the same ones for a
+    /// further attempt.
     pub keys: Arc<dyn KeySource>,
 }
 
@@ -256,6 +258,9 @@ impl Capabilities {
     /// The first limit that the batch is beyond.
     pub fn accept(&self, shape: &Shape) -> Result<(), LimitError> {
         let device = || self.name.clone();
+        if !self.algorithms.contains(&shape.algorithm) {
+            return Err(LimitError::Algorithm { device: device(), algorithm: shape.algorithm });
+        }
         if shape.messages > self.messages_max {
             let (messages, limit) = (shape.messages, self.messages_max);
             return Err(LimitError::Messages { device: device(), messages, limit });

@@ -1,3 +1,4 @@
+use crate::Algorithm;
 use thiserror::Error;
 
 /// A key that isn't one.
@@ -176,15 +177,42 @@ pub enum BatchError {
     /// In place is not for batches that a worker takes over.
     #[error("the texts are in place: submit takes them apart only, use run for work in place")]
     InPlaceSubmitted,
-    /// The output lives in one column, its texts in the other.
-    #[error("the batch is verified only and has no outputs: give an empty place")]
-    NothingToWrite,
+    /// More bytes than can be counted.
+    #[error(
+        "{messages} messages of {bytes} bytes are more than a machine can hold: split the batch"
+    )]
+    TooMuch {
+        /// Messages in the batch.
+        messages: usize,
+        /// Bytes of each.
+        bytes: usize,
+    },
+    /// More bytes than there is memory for.
+    #[error("the results take {bytes} bytes, and there is no memory for them: split the batch")]
+    NoMemory {
+        /// What the results take.
+        bytes: usize,
+    },
 }
 
 /// What a batch asks and a device hasn't.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LimitError {
+    /// An algorithm it doesn't compute.
+    #[error("{device} does not compute {algorithm}")]
+    Algorithm {
+        /// The device.
+        device: String,
+        /// The algorithm.
+        algorithm: Algorithm,
+    },
+    /// It takes submitted batches only.
+    #[error("{device} does not run on the calling thread: submit the batch")]
+    CallingThread {
+        /// The device.
+        device: String,
+    },
     /// Too many messages.
     #[error("{device} takes {limit} messages a batch and this one has {messages}: split it")]
     Messages {

@@ -110,8 +110,8 @@ impl KeyLength {
 
 /// Names an installed key in a batch.
 ///
-/// Only an engine makes one, and it checks each before work starts: the generation tells a session
-/// from an earlier one in the same slot, and from those of other engines.
+/// It is a name and no right: an engine checks each before work starts. The generation, counted for the
+/// whole process, tells a session from an earlier one in the same slot and from those of other engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId {
     /// Which slot of the key store.

@@ -14,6 +14,7 @@ mod device;
 mod error;
 mod key;
 mod nonce;
+mod output;
 mod overlap;
 mod spec;
 mod tag;
@@ -31,10 +32,11 @@ pub use device::{
 pub use error::{BatchError, DeviceError, KeyError, LimitError, NonceError, OpenError, TagError};
 pub use key::{Algorithm, Key, KeyLength, SessionId};
 pub use nonce::{MAX_NONCE_BYTES, NONCE_BYTES, Nonce, NonceLengths};
+pub use output::{Output, OwnedOutput, Place};
 pub use overlap::{Region, find_overlap};
 pub use spec::{Spec, SpecError};
 pub use tag::{MAX_TAG_BYTES, Tag, TagLength};
-pub use work::{Output, OwnedOutput, Place, Slot, SlotTag, SlotText, Work};
+pub use work::{Slot, SlotTag, SlotText, Work};
 
 /// What is done to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +58,7 @@ pub enum Status {
     NotProcessed,
     /// Sealed, opened or verified.
     Ok,
-    /// The tag does not belong to key, nonce, aad and text. The output is zeros.
+    /// The tag does not belong to key, nonce, aad and text, or the input is shorter than a tag. The
+    /// output is zeros.
     AuthFailed,
 }

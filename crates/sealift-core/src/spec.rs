@@ -4,8 +4,8 @@ use thiserror::Error;
 
 /// Names a device and its settings in one string.
 ///
-/// `driver[:setting[,setting…]][(inner)]`, where a setting is `name=value` or a bare word:
-/// `cpu:isa=vaes256,cores=0-3`, `cuda:1`, `cards:7751x4`, `fault:fail=7(cpu)`.
+/// `driver[:setting[,setting…]][(inner)]`, where a setting is `name=value` or a bare word, and the inner
+/// device is one that the driver wraps: `library`, `cpu:isa=vaes256,cores=0-3`.
 ///
 /// ```
 /// let spec: sealift_core::Spec = "cpu:isa=vaes256,cores=0-3".parse().unwrap();
@@ -92,6 +92,10 @@ impl FromStr for Spec {
     type Err = SpecError;
 
     fn from_str(spec: &str) -> Result<Self, SpecError> {
+        if spec.matches('(').count() > WRAPPED_MAX {
+            let reason = "it wraps more devices in one another than anybody needs";
+            return Err(SpecError::Form { spec: spec.chars().take(80).collect(), reason });
+        }
         let fail = |reason| SpecError::Form { spec: spec.to_owned(), reason };
         let (outer, inner) = match spec.split_once('(') {
             None => (spec, None),
@@ -128,6 +132,9 @@ impl fmt::Display for Spec {
         self.inner.iter().try_for_each(|inner| write!(f, "({inner})"))
     }
 }
+
+/// Devices inside one another; a string from outside must not decide how deep the stack gets.
+const WRAPPED_MAX: usize = 8;
 
 fn setting(text: &str) -> Result<(String, Option<String>), &'static str> {
     let (name, value) = text.split_once('=').map_or((text, None), |(n, v)| (n, Some(v)));
@@ -172,6 +179,14 @@ mod tests {
         ] {
             assert!(text.parse::<Spec>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn devices_are_wrapped_a_few_times_only() {
+        let nested = |depth| ["a(".repeat(depth), "a".into(), ")".repeat(depth)].concat();
+        assert!(nested(8).parse::<Spec>().is_ok());
+        assert!(nested(9).parse::<Spec>().is_err());
+        assert!("a(".repeat(1_000_000).parse::<Spec>().is_err());
     }
 
     #[test]

@@ -2,79 +2,9 @@
 
 use crate::batch::Geometry;
 use crate::{
-    Batch, BatchError, DeviceError, Key, KeySource, Keys, Layout, Op, Ops, SessionId, Shape,
+    Batch, BatchError, DeviceError, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Shape,
     Status, Tags, Text,
 };
-
-/// Where one result column of a batch is written.
-#[derive(Debug)]
-pub enum Place<'w> {
-    /// Nothing is written.
-    Empty,
-    /// All in one buffer.
-    Packed {
-        /// The buffer.
-        bytes: &'w mut [u8],
-        /// The slot of each message; a slot may be longer than its result.
-        layout: Layout<'w>,
-    },
-    /// A buffer for each message.
-    Scattered(Vec<&'w mut [u8]>),
-}
-
-impl<'w> Place<'w> {
-    /// Slots of `len` bytes, one after the other.
-    pub fn fixed(bytes: &'w mut [u8], len: usize) -> Self {
-        Self::Packed { bytes, layout: Layout::Fixed { stride: len, len } }
-    }
-
-    #[inline(always)]
-    fn room(&self, message: usize) -> usize {
-        match self {
-            Self::Empty => 0,
-            Self::Packed { layout, .. } => layout.range(message).len(),
-            Self::Scattered(slots) => slots[message].len(),
-        }
-    }
-
-    #[inline(always)]
-    fn get(&mut self, message: usize) -> &mut [u8] {
-        match self {
-            Self::Empty => &mut [],
-            Self::Packed { bytes, layout } => &mut bytes[layout.range(message)],
-            Self::Scattered(slots) => slots[message],
-        }
-    }
-
-    fn check(&self, column: &'static str, messages: usize) -> Result<(), BatchError> {
-        match self {
-            Self::Empty => Ok(()),
-            Self::Packed { bytes, layout } => {
-                layout.check(column, messages, bytes.len())?;
-                layout.check_apart(column, messages)
-            }
-            Self::Scattered(slots) if slots.len() == messages => Ok(()),
-            Self::Scattered(slots) => {
-                Err(BatchError::Count { column, found: slots.len(), expected: messages })
-            }
-        }
-    }
-
-    fn is_uniform(&self) -> bool {
-        matches!(self, Self::Empty | Self::Packed { layout: Layout::Fixed { .. }, .. })
-    }
-}
-
-/// Where the results of a batch are written.
-#[derive(Debug)]
-pub struct Output<'w> {
-    /// Ciphertext of seals (with the tag behind it when tags are appended), plaintext of opens.
-    pub text: Place<'w>,
-    /// Tags of seals when tags are apart.
-    pub tags: Place<'w>,
-    /// What became of each message.
-    pub status: &'w mut [Status],
-}
 
 /// A checked batch, its output and the keys behind its sessions.
 pub struct Work<'w> {
@@ -151,6 +81,18 @@ impl<'w> Work<'w> {
         self.output.status[message] = status;
     }
 
+    /// Undoes a device's failed attempt: texts apart become zeros and no message counts as worked.
+    ///
+    /// In place nothing can be undone, and what was done must not be done again, so the statuses are
+    /// left to tell.
+    pub fn wipe(&mut self) {
+        if self.shape.in_place {
+            return;
+        }
+        (0..self.batch.len).for_each(|message| self.output.text.get(message).fill(0));
+        self.output.status.fill(Status::NotProcessed);
+    }
+
     /// What became of each message so far.
     #[must_use]
     pub fn statuses(&self) -> &[Status] {
@@ -163,7 +105,12 @@ impl<'w> Work<'w> {
         let batch = self.batch;
         let Geometry { op, text, output } = batch.geometry(message, self.output.text.room(message));
         let (text, tag) = match text {
-            None => (SlotText::Read(&[]), SlotTag::Missing),
+            None => {
+                if op == Op::Open && !self.shape.in_place {
+                    self.output.text.get(message).fill(0);
+                }
+                (SlotText::Read(&[]), SlotTag::Missing)
+            }
             Some(bytes) => match &batch.text {
                 Text::Apart(column) => {
                     let input = column.get(message);
@@ -187,7 +134,6 @@ impl<'w> Work<'w> {
 }
 
 /// One message of a [`Work`] with its place.
-#[derive(Debug)]
 pub struct Slot<'s> {
     /// What is done to it.
     pub op: Op,
@@ -202,7 +148,6 @@ pub struct Slot<'s> {
 }
 
 /// A message's text.
-#[derive(Debug)]
 pub enum SlotText<'s> {
     /// Read from one place and written to another, of the same length.
     Apart {
@@ -218,7 +163,6 @@ pub enum SlotText<'s> {
 }
 
 /// A message's tag.
-#[derive(Debug)]
 pub enum SlotTag<'s> {
     /// A seal writes it.
     Write(&'s mut [u8]),
@@ -226,88 +170,6 @@ pub enum SlotTag<'s> {
     Check(&'s [u8]),
     /// The input is shorter than the tag it should end with: it does not open.
     Missing,
-}
-
-/// Results that a submitted batch owns until its completion hands them out.
-#[derive(Debug)]
-pub struct OwnedOutput {
-    text: Vec<u8>,
-    text_layout: Layout<'static>,
-    tags: Vec<u8>,
-    tag_bytes: usize,
-    status: Vec<Status>,
-}
-
-impl OwnedOutput {
-    /// Makes room for all results of a batch, after checking the batch.
-    ///
-    /// # Errors
-    /// The first thing about the batch that doesn't fit; texts in place.
-    pub fn for_batch(batch: &Batch<'_>) -> Result<(Self, Shape), BatchError> {
-        if matches!(batch.text, Text::InPlace) {
-            return Err(BatchError::InPlaceSubmitted);
-        }
-        let shape = batch.check(|_| 0)?;
-        let text_layout = packed_layout(batch);
-        let text_bytes = match &text_layout {
-            Layout::Fixed { stride, .. } => stride * batch.len,
-            Layout::Offsets32(_) | Layout::Offsets64(_) => {
-                batch.len.checked_sub(1).map_or(0, |last| text_layout.range(last).end)
-            }
-        };
-        let has_tags = matches!(batch.tags, Tags::Apart(_))
-            && (0..batch.len).any(|message| batch.ops.get(message) == Op::Seal);
-        let tag_bytes = if has_tags { batch.tag_length.bytes() } else { 0 };
-        let output = Self {
-            text: vec![0; text_bytes],
-            text_layout,
-            tags: vec![0; tag_bytes * batch.len],
-            tag_bytes,
-            status: vec![Status::NotProcessed; batch.len],
-        };
-        Ok((output, shape))
-    }
-
-    /// Where a device writes.
-    pub fn as_output(&mut self) -> Output<'_> {
-        let tags = match self.tag_bytes {
-            0 => Place::Empty,
-            bytes => Place::fixed(&mut self.tags, bytes),
-        };
-        let layout = self.text_layout.clone();
-        let text = Place::Packed { bytes: &mut self.text, layout };
-        Output { text, tags, status: &mut self.status }
-    }
-
-    /// The result of one message: ciphertext (with its tag when appended) or plaintext.
-    #[must_use]
-    pub fn text_of(&self, message: usize) -> &[u8] {
-        &self.text[self.text_layout.range(message)]
-    }
-
-    /// The tag that a seal made, when tags are apart.
-    #[must_use]
-    pub fn tag_of(&self, message: usize) -> &[u8] {
-        &self.tags[message * self.tag_bytes..][..self.tag_bytes]
-    }
-
-    /// What became of each message.
-    #[must_use]
-    pub fn status(&self) -> &[Status] {
-        &self.status
-    }
-
-    /// All texts in one buffer, and where each lies.
-    #[must_use]
-    pub fn text(&self) -> (&[u8], &Layout<'static>) {
-        (&self.text, &self.text_layout)
-    }
-
-    /// All tags in one buffer, when tags are apart.
-    #[must_use]
-    pub fn tags(&self) -> &[u8] {
-        &self.tags
-    }
 }
 
 fn check(batch: &Batch<'_>, output: &Output<'_>) -> Result<Shape, BatchError> {
@@ -397,31 +259,14 @@ fn tag_of<'s>(
         (Tags::Appended, Op::Seal) => SlotTag::Write(&mut behind_output[..bytes]),
         (Tags::Appended, _) => SlotTag::Check(&behind_input[..bytes]),
         (Tags::Apart(_), Op::Seal) => SlotTag::Write(&mut tags.get(message)[..bytes]),
-        (Tags::Apart(column), _) => SlotTag::Check(column.get(message)),
+        (Tags::Apart(column), _) => SlotTag::Check(&column.get(message)[..bytes]),
     }
-}
-
-/// The tightest layout of a batch's results.
-fn packed_layout(batch: &Batch<'_>) -> Layout<'static> {
-    let Text::Apart(column) = &batch.text else { return Layout::Fixed { stride: 0, len: 0 } };
-    let len = |message| batch.geometry(message, 0).output;
-    if column.uniform_len().is_some() && matches!(batch.ops, Ops::All(_)) && batch.len > 0 {
-        return Layout::Fixed { stride: len(0), len: len(0) };
-    }
-    let mut offsets = Vec::with_capacity(batch.len + 1);
-    let mut end = 0;
-    offsets.push(end);
-    for message in 0..batch.len {
-        end += len(message) as u64;
-        offsets.push(end);
-    }
-    Layout::Offsets64(offsets.into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, NonceRule, TagLength};
+    use crate::{Column, Layout, NonceRule, OwnedOutput, TagLength};
 
     struct NoKeys;
     impl KeySource for NoKeys {
@@ -553,9 +398,53 @@ mod tests {
                 Column::offsets(&text, vec![0, 10, 30]),
             )
         };
-        let (output, _) = OwnedOutput::for_batch(&batch).unwrap();
+        let output = OwnedOutput::for_batch(&batch).unwrap();
         assert_eq!((output.text_of(0).len(), output.text_of(1).len()), (18, 12));
         let in_place = Batch { text: Text::InPlace, ..batch };
         assert_eq!(OwnedOutput::for_batch(&in_place).unwrap_err(), BatchError::InPlaceSubmitted);
+    }
+
+    #[test]
+    fn tags_that_are_compared_have_the_length_of_the_batch_wherever_they_stand() {
+        let (nonces, texts, tags) = ([0; 24], [0; 20], [0; 32]);
+        let ops_of = [[Op::Seal, Op::Open], [Op::Verify, Op::Seal], [Op::Open, Op::Open]];
+        for (ops, bytes) in ops_of.iter().flat_map(|ops| [0, 1, 4, 15].map(|bytes| (ops, bytes))) {
+            let short: Vec<&[u8]> = vec![&tags[..bytes]; 2];
+            for column in [
+                Column::fixed(&tags, bytes),
+                Column::Same(tags[..bytes].into()),
+                Column::Scattered(short.into_iter().map(Into::into).collect()),
+            ] {
+                let batch = Batch {
+                    ops: Ops::Each((&ops[..]).into()),
+                    tags: Tags::Apart(column),
+                    ..Batch::seal(2, SESSION, Column::fixed(&nonces, 12), Column::fixed(&texts, 10))
+                };
+                let (mut out, mut made) = ([0; 20], [0; 32]);
+                let places = (Place::fixed(&mut out, 10), Place::fixed(&mut made, 16));
+                let refused = verdict(&batch, places.0, places.1).unwrap_err();
+                let wrong = matches!(refused, BatchError::TagLength { expected: 16, .. });
+                assert!(wrong, "{ops:?} with tags of {bytes}: {refused}");
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_numbers_of_messages_are_an_error() {
+        let (nonce, text) = ([0; 12], [0; 64]);
+        for len in [usize::MAX, usize::MAX / 64, 1 << 44] {
+            let (nonces, texts) = (Column::Same((&nonce).into()), Column::Same((&text).into()));
+            let batch = Batch::seal(len, SESSION, nonces, texts);
+            let refused = OwnedOutput::for_batch(&batch).unwrap_err();
+            let named = matches!(refused, BatchError::TooMuch { .. } | BatchError::NoMemory { .. });
+            assert!(named, "{refused}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_text() {
+        let mut bytes = *b"secret plaintext";
+        let place = Place::fixed(&mut bytes, 16);
+        assert_eq!(format!("{place:?}"), "Place(16 bytes)");
     }
 }

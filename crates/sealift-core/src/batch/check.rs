@@ -1,13 +1,20 @@
 use super::{Batch, Column, Keys, MAX_TEXT_BYTES, NonceRule, Ops, Tags, Text};
 use crate::{
-    BatchError, KeyLength, Layout, MAX_NONCE_BYTES, NONCE_BYTES, NonceLengths, Op, TagLength,
+    Algorithm, BatchError, KeyLength, Layout, MAX_NONCE_BYTES, NONCE_BYTES, NonceLengths, Op,
+    TagLength,
 };
 
 /// What a device has to know of a batch to accept it and to quote for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// What is computed.
+    pub algorithm: Algorithm,
     /// Number of messages.
     pub messages: usize,
+    /// Bytes of all aad.
+    pub aad_bytes: u64,
+    /// Bytes of the longest aad.
+    pub aad_bytes_max: usize,
     /// Bytes of all texts, without tags and aad.
     pub text_bytes: u64,
     /// Bytes of the longest text.
@@ -32,6 +39,17 @@ pub(crate) struct Geometry {
 }
 
 impl Batch<'_> {
+    /// Checks a batch with texts apart, for which a place is still to be found.
+    ///
+    /// # Errors
+    /// The first thing that doesn't fit; texts in place.
+    pub fn shape(&self) -> Result<Shape, BatchError> {
+        if matches!(self.text, Text::InPlace) {
+            return Err(BatchError::InPlaceSubmitted);
+        }
+        self.check(|_| 0)
+    }
+
     /// Checks the columns against each other and the standard. `slot` gives the output slot's
     /// length of a message, which is the text's when the batch is worked in place.
     pub(crate) fn check(&self, slot: impl Fn(usize) -> usize) -> Result<Shape, BatchError> {
@@ -40,13 +58,16 @@ impl Batch<'_> {
         if let Ops::Each(ops) = &self.ops {
             count("op", ops.len(), self.len)?;
         }
-        self.aad.check("aad", self.len)?;
+        let (aad_bytes, aad_bytes_max) = self.check_aad()?;
         self.check_tags()?;
         let (text_bytes, text_bytes_max) = self.check_texts(slot)?;
         let in_place = matches!(self.text, Text::InPlace);
         let tag_length = self.tag_length;
         Ok(Shape {
+            algorithm: self.algorithm,
             messages: self.len,
+            aad_bytes,
+            aad_bytes_max,
             text_bytes,
             text_bytes_max,
             nonce_lengths,
@@ -111,6 +132,16 @@ impl Batch<'_> {
         }
         column.check("tag", self.len)?;
         let expected = self.tag_length.bytes();
+        if let Some(bytes) = column.uniform_len() {
+            // One length for all: it counts as soon as one message has its tag compared.
+            let compared = |&message: &usize| self.ops.get(message) != Op::Seal;
+            return match (0..self.len).find(compared) {
+                Some(message) if bytes != expected => {
+                    Err(BatchError::TagLength { message, bytes, expected })
+                }
+                _ => Ok(()),
+            };
+        }
         each_length(column, self.len, |message, bytes| {
             let unused = self.ops.get(message) == Op::Seal;
             let wrong = BatchError::TagLength { message, bytes, expected };
@@ -118,17 +149,31 @@ impl Batch<'_> {
         })
     }
 
+    fn check_aad(&self) -> Result<(u64, usize), BatchError> {
+        self.aad.check("aad", self.len)?;
+        let (mut total, mut longest) = (0u64, 0);
+        if let Some(bytes) = self.aad.uniform_len() {
+            return Ok(if self.len == 0 { (0, 0) } else { (times(bytes, self.len)?, bytes) });
+        }
+        for message in 0..self.len {
+            let bytes = self.aad.get(message).len();
+            total = total.saturating_add(bytes as u64);
+            longest = bytes.max(longest);
+        }
+        Ok((total, longest))
+    }
+
     fn check_texts(&self, slot: impl Fn(usize) -> usize) -> Result<(u64, usize), BatchError> {
         if let Text::Apart(column) = &self.text {
             column.check("text", self.len)?;
             if let (Some(_), Ops::All(_)) = (column.uniform_len(), &self.ops) {
                 let bytes = if self.len == 0 { 0 } else { self.check_text(0, slot(0))? };
-                return Ok((bytes as u64 * self.len as u64, bytes));
+                return Ok((times(bytes, self.len)?, bytes));
             }
         }
         (0..self.len).try_fold((0, 0), |(total, longest), message| {
             let bytes = self.check_text(message, slot(message))?;
-            Ok((total + bytes as u64, bytes.max(longest)))
+            Ok((bytes as u64 + total, bytes.max(longest)))
         })
     }
 
@@ -163,6 +208,11 @@ impl Layout<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// Bytes of `messages` times the same `bytes`.
+fn times(bytes: usize, messages: usize) -> Result<u64, BatchError> {
+    (bytes as u64).checked_mul(messages as u64).ok_or(BatchError::TooMuch { messages, bytes })
 }
 
 fn count(column: &'static str, found: usize, expected: usize) -> Result<(), BatchError> {

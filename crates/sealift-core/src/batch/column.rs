@@ -92,6 +92,11 @@ impl<'a> Column<'a> {
         Self::Packed { buffer: buffer.into(), layout: Layout::Offsets32(offsets.into()) }
     }
 
+    /// The same with wide offsets, for buffers of 4 GiB and more.
+    pub fn offsets64(buffer: impl Into<Buffer<'a>>, offsets: impl Into<Cow<'a, [u64]>>) -> Self {
+        Self::Packed { buffer: buffer.into(), layout: Layout::Offsets64(offsets.into()) }
+    }
+
     /// The bytes of one message.
     ///
     /// # Panics

@@ -152,6 +152,12 @@ impl<'a> From<&'a [SessionId]> for Keys<'a> {
     }
 }
 
+impl<'a> From<&'a Vec<SessionId>> for Keys<'a> {
+    fn from(sessions: &'a Vec<SessionId>) -> Self {
+        Self::Sessions(sessions.into())
+    }
+}
+
 impl From<Vec<SessionId>> for Keys<'_> {
     fn from(sessions: Vec<SessionId>) -> Self {
         Self::Sessions(sessions.into())

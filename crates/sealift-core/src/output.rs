@@ -1,0 +1,220 @@
+//! Where results go: to the caller's buffers, or to buffers of an attempt's own.
+
+use crate::{Batch, BatchError, Layout, Op, Ops, Status, Tags, Text};
+use std::fmt;
+use zeroize::Zeroize;
+
+/// Where one result column of a batch is written. Its `Debug` shows no bytes.
+pub enum Place<'w> {
+    /// Nothing is written.
+    Empty,
+    /// All in one buffer.
+    Packed {
+        /// The buffer.
+        bytes: &'w mut [u8],
+        /// The slot of each message; a slot may be longer than its result.
+        layout: Layout<'w>,
+    },
+    /// A buffer for each message.
+    Scattered(Vec<&'w mut [u8]>),
+}
+
+impl<'w> Place<'w> {
+    /// Slots of `len` bytes, one after the other.
+    pub fn fixed(bytes: &'w mut [u8], len: usize) -> Self {
+        Self::Packed { bytes, layout: Layout::Fixed { stride: len, len } }
+    }
+
+    #[inline(always)]
+    pub(crate) fn room(&self, message: usize) -> usize {
+        match self {
+            Self::Empty => 0,
+            Self::Packed { layout, .. } => layout.range(message).len(),
+            Self::Scattered(slots) => slots[message].len(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&mut self, message: usize) -> &mut [u8] {
+        match self {
+            Self::Empty => &mut [],
+            Self::Packed { bytes, layout } => &mut bytes[layout.range(message)],
+            Self::Scattered(slots) => slots[message],
+        }
+    }
+
+    pub(crate) fn check(&self, column: &'static str, messages: usize) -> Result<(), BatchError> {
+        match self {
+            Self::Empty => Ok(()),
+            Self::Packed { bytes, layout } => {
+                layout.check(column, messages, bytes.len())?;
+                layout.check_apart(column, messages)
+            }
+            Self::Scattered(slots) if slots.len() == messages => Ok(()),
+            Self::Scattered(slots) => {
+                Err(BatchError::Count { column, found: slots.len(), expected: messages })
+            }
+        }
+    }
+
+    pub(crate) fn is_uniform(&self) -> bool {
+        matches!(self, Self::Empty | Self::Packed { layout: Layout::Fixed { .. }, .. })
+    }
+}
+
+/// Where the results of a batch are written.
+pub struct Output<'w> {
+    /// Ciphertext of seals (with the tag behind it when tags are appended), plaintext of opens.
+    pub text: Place<'w>,
+    /// Tags of seals when tags are apart.
+    pub tags: Place<'w>,
+    /// What became of each message.
+    pub status: &'w mut [Status],
+}
+
+/// Results that a submitted batch owns until its completion hands them out. Its `Debug` shows no bytes.
+pub struct OwnedOutput {
+    text: Vec<u8>,
+    text_layout: Layout<'static>,
+    tags: Vec<u8>,
+    tag_bytes: usize,
+    status: Vec<Status>,
+}
+
+impl OwnedOutput {
+    /// Makes room for all results of a batch, after checking the batch.
+    ///
+    /// # Errors
+    /// The first thing about the batch that doesn't fit; texts in place; no memory.
+    pub fn for_batch(batch: &Batch<'_>) -> Result<Self, BatchError> {
+        batch.shape()?;
+        let text_layout = packed_layout(batch);
+        let too_much = |bytes| BatchError::TooMuch { messages: batch.len, bytes };
+        let text_bytes = match &text_layout {
+            Layout::Fixed { stride, .. } => {
+                stride.checked_mul(batch.len).ok_or_else(|| too_much(*stride))?
+            }
+            Layout::Offsets32(_) | Layout::Offsets64(_) => {
+                batch.len.checked_sub(1).map_or(0, |last| text_layout.range(last).end)
+            }
+        };
+        let has_tags = matches!(batch.tags, Tags::Apart(_)) && has_seals(batch);
+        let tag_bytes = if has_tags { batch.tag_length.bytes() } else { 0 };
+        let tags_bytes = tag_bytes.checked_mul(batch.len).ok_or_else(|| too_much(tag_bytes))?;
+        Ok(Self {
+            text: zeros(text_bytes)?,
+            text_layout,
+            tags: zeros(tags_bytes)?,
+            tag_bytes,
+            status: filled(batch.len, Status::NotProcessed)?,
+        })
+    }
+
+    /// Overwrites all results: of an attempt that failed or that nobody waits for any more.
+    pub fn wipe(&mut self) {
+        self.text.zeroize();
+        self.tags.zeroize();
+        self.status.fill(Status::NotProcessed);
+    }
+
+    /// Where a device writes.
+    pub fn as_output(&mut self) -> Output<'_> {
+        let tags = match self.tag_bytes {
+            0 => Place::Empty,
+            bytes => Place::fixed(&mut self.tags, bytes),
+        };
+        let layout = self.text_layout.clone();
+        let text = Place::Packed { bytes: &mut self.text, layout };
+        Output { text, tags, status: &mut self.status }
+    }
+
+    /// The result of one message: ciphertext (with its tag when appended) or plaintext.
+    #[must_use]
+    pub fn text_of(&self, message: usize) -> &[u8] {
+        &self.text[self.text_layout.range(message)]
+    }
+
+    /// The tag that a seal made, when tags are apart.
+    #[must_use]
+    pub fn tag_of(&self, message: usize) -> &[u8] {
+        &self.tags[message * self.tag_bytes..][..self.tag_bytes]
+    }
+
+    /// What became of each message.
+    #[must_use]
+    pub fn status(&self) -> &[Status] {
+        &self.status
+    }
+
+    /// All texts in one buffer, and where each lies.
+    #[must_use]
+    pub fn text(&self) -> (&[u8], &Layout<'static>) {
+        (&self.text, &self.text_layout)
+    }
+
+    /// All tags in one buffer, when tags are apart.
+    #[must_use]
+    pub fn tags(&self) -> &[u8] {
+        &self.tags
+    }
+}
+
+impl fmt::Debug for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("Place(empty)"),
+            Self::Packed { bytes, .. } => write!(f, "Place({} bytes)", bytes.len()),
+            Self::Scattered(slots) => write!(f, "Place({} slots)", slots.len()),
+        }
+    }
+}
+
+impl fmt::Debug for OwnedOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (texts, tags) = (self.text.len(), self.tags.len());
+        write!(f, "OwnedOutput({texts} bytes of text, {tags} bytes of tags)")
+    }
+}
+
+fn has_seals(batch: &Batch<'_>) -> bool {
+    match &batch.ops {
+        Ops::All(op) => *op == Op::Seal,
+        Ops::Each(ops) => ops.contains(&Op::Seal),
+    }
+}
+
+fn zeros(bytes: usize) -> Result<Vec<u8>, BatchError> {
+    // `vec!` takes zeroed memory from the system, which costs nothing before it is touched, but ends
+    // the process when there is none. Small requests are not refused.
+    if bytes > SURELY_THERE_BYTES {
+        Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| BatchError::NoMemory { bytes })?;
+    }
+    Ok(vec![0; bytes])
+}
+
+fn filled(len: usize, status: Status) -> Result<Vec<Status>, BatchError> {
+    let mut statuses = Vec::new();
+    statuses.try_reserve_exact(len).map_err(|_| BatchError::NoMemory { bytes: len })?;
+    statuses.resize(len, status);
+    Ok(statuses)
+}
+
+/// The tightest layout of a batch's results.
+fn packed_layout(batch: &Batch<'_>) -> Layout<'static> {
+    let Text::Apart(column) = &batch.text else { return Layout::Fixed { stride: 0, len: 0 } };
+    let len = |message| batch.geometry(message, 0).output;
+    if column.uniform_len().is_some() && matches!(batch.ops, Ops::All(_)) && batch.len > 0 {
+        return Layout::Fixed { stride: len(0), len: len(0) };
+    }
+    let mut offsets = Vec::with_capacity(batch.len + 1);
+    let mut end = 0;
+    offsets.push(end);
+    for message in 0..batch.len {
+        end += len(message) as u64;
+        offsets.push(end);
+    }
+    Layout::Offsets64(offsets.into())
+}
+
+/// Memory that is asked for without asking first whether there is any.
+const SURELY_THERE_BYTES: usize = 1 << 24;
