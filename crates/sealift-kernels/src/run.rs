@@ -4,9 +4,10 @@ use core::ops::Range;
 
 use sealift_core::{Op, Slot, SlotTag, Status, Work};
 
+use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::{aesni, vaes256, vaes512};
-use crate::{Path, Schedule, model, verdict};
+use crate::{Path, Schedule, model};
 
 /// The expanded keys of a range of messages.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +56,7 @@ pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
         (Op::Verify, SlotTag::Missing) => return Status::AuthFailed,
         _ => {}
     }
-    if !verdict::is_consistent(&slot) {
-        return Status::NotProcessed;
-    }
+    let Some(slot) = Fitting::of(slot) else { return Status::NotProcessed };
     let expanded = schedule.expanded();
     match path {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]

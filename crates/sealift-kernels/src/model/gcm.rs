@@ -1,28 +1,29 @@
 //! The mode of SP 800-38D, section 7.
 
-use sealift_core::{Op, Slot, SlotText, Status};
+use sealift_core::{Op, SlotText, Status};
 use zeroize::Zeroize;
 
 use super::{aes, ghash::Ghash};
-use crate::{once, schedule::Expanded, verdict};
+use crate::{once, schedule::Expanded, verdict::Fitting};
 
 /// Seals, opens or verifies one message.
-pub(crate) fn process(schedule: &Expanded, mut slot: Slot<'_>) -> Status {
-    let first_counter = first_counter(schedule, slot.nonce);
+pub(crate) fn process(schedule: &Expanded, mut slot: Fitting<'_>) -> Status {
+    let (op, aad) = (slot.op(), slot.aad());
+    let first_counter = first_counter(schedule, slot.nonce());
     let mut hash = Ghash::new(schedule.hash_key());
-    hash.padded(slot.aad);
-    let text_len = match slot.text {
-        SlotText::Apart { input, ref mut output } => {
+    hash.padded(aad);
+    let text_len = match slot.text() {
+        SlotText::Apart { input, output } => {
             let mut stream = Stream { schedule, counter: first_counter };
             for (from, to) in input.chunks(16).zip(output.chunks_mut(16)) {
-                stream.block(slot.op, once::block(from), to, &mut hash);
+                stream.block(op, once::block(from), to, &mut hash);
             }
             input.len()
         }
-        SlotText::InPlace(ref mut text) => {
+        SlotText::InPlace(text) => {
             let mut stream = Stream { schedule, counter: first_counter };
             for chunk in text.chunks_mut(16) {
-                stream.block(slot.op, once::block(chunk), chunk, &mut hash);
+                stream.block(op, once::block(chunk), chunk, &mut hash);
             }
             text.len()
         }
@@ -31,9 +32,9 @@ pub(crate) fn process(schedule: &Expanded, mut slot: Slot<'_>) -> Status {
             text.len()
         }
     };
-    hash.lengths(slot.aad.len(), text_len);
+    hash.lengths(aad.len(), text_len);
     let mask = aes::encrypt(schedule.round_keys(), first_counter.swap_bytes());
-    verdict::conclude(slot, hash.sum().swap_bytes() ^ mask)
+    slot.conclude(hash.sum().swap_bytes() ^ mask)
 }
 
 /// J0: the nonce and a counter of 1, or for nonces of other lengths than 12 their hash.

@@ -6,7 +6,7 @@ use core::{
     ptr,
 };
 
-use sealift_core::{Slot, Status};
+use sealift_core::Status;
 
 use super::{
     cpu::HaveAesNi,
@@ -14,17 +14,17 @@ use super::{
     isa::{Isa, proven, proven_memory},
     part,
 };
-use crate::schedule::Expanded;
+use crate::{schedule::Expanded, verdict::Fitting};
 
 /// Seals, opens or verifies one message.
 #[inline]
-pub(crate) fn process(token: HaveAesNi, schedule: &Expanded, slot: Slot<'_>) -> Status {
+pub(crate) fn process(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_>) -> Status {
     // SAFETY: `token` is proof that this processor has the instructions.
     unsafe { compiled(token, schedule, slot) }
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
-fn compiled(token: HaveAesNi, schedule: &Expanded, slot: Slot<'_>) -> Status {
+fn compiled(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_>) -> Status {
     gcm::process(token, schedule, slot)
 }
 

@@ -6,7 +6,7 @@ use core::arch::x86_64::__m128i;
 use sealift_core::{Op, SlotText};
 
 use super::{ghash, isa::Isa};
-use crate::schedule::Expanded;
+use crate::{schedule::Expanded, verdict::Fitting};
 
 /// A text as pointers: the buffers may change under us, which Rust's references don't allow for.
 pub(super) struct Span {
@@ -17,10 +17,10 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The span of a message's text. Input and output have the same length.
+    /// The span of a message's text: readable for its length, and of a seal or an open writable too.
     #[inline(always)]
-    pub(super) fn of(text: &mut SlotText<'_>) -> Span {
-        match text {
+    pub(super) fn of(slot: &mut Fitting<'_>) -> Span {
+        match slot.text() {
             SlotText::Apart { input, output } => {
                 Span { from: input.as_ptr(), to: output.as_mut_ptr(), len: input.len() }
             }

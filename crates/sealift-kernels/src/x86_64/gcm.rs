@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::__m128i;
 
-use sealift_core::{Op, Slot, Status};
+use sealift_core::{Op, Status};
 
 use super::{
     aesni::to_u128,
@@ -12,31 +12,31 @@ use super::{
     ghash,
     isa::Isa,
 };
-use crate::{schedule::Expanded, verdict};
+use crate::{schedule::Expanded, verdict::Fitting};
 
-/// Seals, opens or verifies one message whose parts fit each other.
+/// Seals, opens or verifies one message.
 #[inline(always)]
-pub(super) fn process<I: Isa>(isa: I, schedule: &Expanded, mut slot: Slot<'_>) -> Status {
+pub(super) fn process<I: Isa>(isa: I, schedule: &Expanded, mut slot: Fitting<'_>) -> Status {
     let narrow: HaveAesNi = isa.into();
     let zero = narrow.broadcast(&0);
-    let counter = first_counter(isa, schedule, slot.nonce);
+    let (nonce, aad) = (slot.nonce(), slot.aad());
+    let counter = first_counter(isa, schedule, nonce);
     let mask = ctr::encrypt_block(narrow, schedule, narrow.reverse(counter));
     // SAFETY: a slice is readable for its length.
-    let hash =
-        unsafe { ghash::absorb_bytes(isa, schedule, zero, slot.aad.as_ptr(), slot.aad.len()) };
-    let text = Span::of(&mut slot.text);
+    let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
+    let text = Span::of(&mut slot);
     let text_len = text.len();
     let first = narrow.next_counters(counter);
-    let hash = match slot.op {
-        // SAFETY: a seal has a text to read and write.
+    let hash = match slot.op() {
+        // SAFETY: a fitting seal has a text to read and write, of one length.
         Op::Seal => unsafe { ctr::crypt(isa, schedule, Op::Seal, first, hash, text) },
-        // SAFETY: an open has a text to read and write.
+        // SAFETY: a fitting open has a text to read and write, of one length.
         Op::Open => unsafe { ctr::crypt(isa, schedule, Op::Open, first, hash, text) },
         // SAFETY: a span is readable for its length.
         Op::Verify => unsafe { ghash::absorb_bytes(isa, schedule, hash, text.from(), text_len) },
     };
-    let hash = ghash::absorb_lengths(narrow, schedule, hash, slot.aad.len(), text_len);
-    verdict::conclude(slot, to_u128(narrow.xor(narrow.reverse(hash), mask)))
+    let hash = ghash::absorb_lengths(narrow, schedule, hash, aad.len(), text_len);
+    slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), mask)))
 }
 
 /// J0, reversed: the nonce and a counter of 1, or for nonces of other lengths than 12 their hash.

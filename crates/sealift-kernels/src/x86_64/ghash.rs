@@ -126,8 +126,7 @@ fn absorb_group<I: Isa>(
     for (i, register) in registers.iter().enumerate() {
         let y = isa.xor(isa.reverse(*register), carried);
         carried = zero;
-        // SAFETY: the first of `registers` registers starts `blocks` entries before the table's end.
-        let (h, folded) = unsafe { powers(isa, schedule, POWERS - blocks + i * I::LANES) };
+        let (h, folded) = powers(isa, schedule, POWERS - blocks + i * I::LANES);
         let (more_low, more_high) = isa.multiply(y, h, folded);
         low = isa.xor(low, more_low);
         high = isa.xor(high, more_high);
@@ -135,20 +134,20 @@ fn absorb_group<I: Isa>(
     reduce(isa.into(), isa.sum(low), isa.sum(high))
 }
 
-/// A register of each table from entry `index`.
+/// A register of each table from entry `index`, which is less than [`POWERS`].
 ///
 /// Entries behind the end come from the field behind and meet lanes of zeros.
-///
-/// # Safety
-/// `index` is less than [`POWERS`].
 #[inline(always)]
-unsafe fn powers<I: Isa>(isa: I, schedule: &Expanded, index: usize) -> (I::Register, I::Register) {
+fn powers<I: Isa>(isa: I, schedule: &Expanded, index: usize) -> (I::Register, I::Register) {
+    const { assert!(I::LANES <= LANES_MAX) };
+    // Costs nothing where the index is a constant, and keeps the reads within the schedule anywhere.
+    let index = index % POWERS;
     let base = ptr::from_ref(schedule).cast::<u8>();
     let h = base.wrapping_add(core::mem::offset_of!(Expanded, powers) + 16 * index);
     let folded = base.wrapping_add(core::mem::offset_of!(Expanded, folded) + 16 * index);
-    // SAFETY: `folded` lies behind `powers`: 64 bytes from any entry are within the schedule.
+    // SAFETY: an entry of the table, from which `LANES_MAX` blocks are within the schedule.
     let h = unsafe { isa.load_table(h) };
-    // SAFETY: the round keys lie behind `folded`: 64 bytes from any entry are within the schedule.
+    // SAFETY: as above; the table's last entries are followed by the round keys.
     let folded = unsafe { isa.load_table(folded) };
     (h, folded)
 }
@@ -163,8 +162,13 @@ fn reduce_compiled(low: __m128i, high: __m128i) -> __m128i {
     _mm_xor_si128(_mm_xor_si128(high, swapped), folded)
 }
 
+/// Blocks in the widest register.
+const LANES_MAX: usize = 4;
+
+// The widest register from the last entry of a table ends within the schedule.
 const _: () = {
     use core::mem::offset_of;
-    assert!(offset_of!(Expanded, powers) + 16 * (POWERS + 3) <= size_of::<Expanded>());
-    assert!(offset_of!(Expanded, folded) + 16 * (POWERS + 3) <= size_of::<Expanded>());
+    const REACH: usize = 16 * (POWERS - 1 + LANES_MAX);
+    assert!(offset_of!(Expanded, powers) + REACH <= size_of::<Expanded>());
+    assert!(offset_of!(Expanded, folded) + REACH <= size_of::<Expanded>());
 };

@@ -3,7 +3,7 @@
 
 use core::arch::{asm, x86_64::*};
 
-use sealift_core::{Slot, Status};
+use sealift_core::Status;
 
 use super::{
     aesni::{load_block, to_u128},
@@ -12,17 +12,17 @@ use super::{
     isa::{Isa, proven, proven_memory},
     part,
 };
-use crate::schedule::Expanded;
+use crate::{schedule::Expanded, verdict::Fitting};
 
 /// Seals, opens or verifies one message.
 #[inline]
-pub(crate) fn process(token: HaveVaes256, schedule: &Expanded, slot: Slot<'_>) -> Status {
+pub(crate) fn process(token: HaveVaes256, schedule: &Expanded, slot: Fitting<'_>) -> Status {
     // SAFETY: `token` is proof that this processor has the instructions.
     unsafe { compiled(token, schedule, slot) }
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
-fn compiled(token: HaveVaes256, schedule: &Expanded, slot: Slot<'_>) -> Status {
+fn compiled(token: HaveVaes256, schedule: &Expanded, slot: Fitting<'_>) -> Status {
     gcm::process(token, schedule, slot)
 }
 
