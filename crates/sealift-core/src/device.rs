@@ -139,8 +139,9 @@ pub struct Completion {
 
 /// Gives the key behind a session of a batch for as long as the batch is in flight.
 pub trait KeySource: Send + Sync {
-    /// The key, or nothing when there is no such session.
-    fn key(&self, session: SessionId) -> Option<Key>;
+    /// The key, or nothing when there is no such session. It is shared and not copied: each copy of a key
+    /// that is moved about leaves one on a stack.
+    fn key(&self, session: SessionId) -> Option<Arc<Key>>;
 }
 
 impl Debug for dyn KeySource {

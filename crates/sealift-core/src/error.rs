@@ -166,7 +166,7 @@ pub enum BatchError {
         first: usize,
         /// The later message.
         second: usize,
-        /// The session, or `raw key`.
+        /// The session.
         session: String,
     },
     /// In place needs a place.

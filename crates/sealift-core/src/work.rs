@@ -5,6 +5,7 @@ use crate::{
     Batch, BatchError, DeviceError, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Shape,
     Status, Tags, Text,
 };
+use std::sync::Arc;
 
 /// A checked batch, its output and the keys behind its sessions.
 pub struct Work<'w> {
@@ -58,7 +59,7 @@ impl<'w> Work<'w> {
     ///
     /// # Errors
     /// When the key is gone, which only a bug in an engine does.
-    pub fn key(&self, session: SessionId, device: &str) -> Result<Key, DeviceError> {
+    pub fn key(&self, session: SessionId, device: &str) -> Result<Arc<Key>, DeviceError> {
         self.keys.key(session).ok_or_else(|| DeviceError::KeyGone {
             device: device.to_owned(),
             session: session.to_string(),
@@ -270,7 +271,7 @@ mod tests {
 
     struct NoKeys;
     impl KeySource for NoKeys {
-        fn key(&self, _: SessionId) -> Option<Key> {
+        fn key(&self, _: SessionId) -> Option<Arc<Key>> {
             None
         }
     }

@@ -56,8 +56,8 @@ impl KeyRing {
 }
 
 impl KeySource for KeyRing {
-    fn key(&self, session: SessionId) -> Option<Key> {
-        self.0.get(&session).cloned()
+    fn key(&self, session: SessionId) -> Option<Arc<Key>> {
+        self.0.get(&session).cloned().map(Arc::new)
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn key(slot: u32) -> Key {
 pub(crate) fn job(number: u64) -> Box<Job> {
     let nonce = Column::fixed(vec![number.to_le_bytes()[0]; 24], 12);
     let batch = Batch::seal(2, session(0), nonce, Column::fixed(b"firstother", 5));
-    let (output, _) = OwnedOutput::for_batch(&batch).unwrap();
+    let output = OwnedOutput::for_batch(&batch).unwrap();
     let keys = Arc::new(KeyRing::of(1));
     Box::new(Job { ticket: Ticket(number), attempt: 0, batch: Arc::new(batch), output, keys })
 }

@@ -6,19 +6,23 @@ use crate::store::{KeyStore, SEALS_MAX};
 use crate::{EngineError, Session, SubmitError, SubmitRefusal, ffi};
 use rustix::fd::BorrowedFd;
 use sealift_core::{
-    Batch, BatchError, Capabilities, Clock, Completion, Context, Device, Job, Key, Keys, Notify,
-    Op, Output, OwnedOutput, Refusal, SessionId, Shape, Status, SystemClock, Ticket, Timing, Work,
+    Batch, BatchError, Capabilities, Clock, Completion, Context, Device, Job, Key, KeySource,
+    Notify, Op, Output, OwnedOutput, Refusal, Refused, SessionId, Shape, Status, Ticket, Timing,
+    Work,
 };
 use std::collections::HashMap;
 use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Submitted batches that may wait to be taken back.
 const IN_FLIGHT_MAX: usize = 1_024;
 
 /// Sessions, batches and devices behind one handle. Clones are the same engine.
+///
+/// Sessions keep their engine alive. When the last of them goes, jobs being worked are waited for, and
+/// those still queued are dropped.
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
@@ -39,7 +43,8 @@ pub enum NonceCheck {
     /// The caller is sure.
     #[default]
     Off,
-    /// A repeated one is an error before anything is sealed.
+    /// A repeated one is an error before anything is sealed. Two sessions with one key are not found
+    /// out, and raw keys are not looked at.
     WithinBatch,
 }
 
@@ -57,31 +62,31 @@ pub struct Report {
 impl Engine {
     /// Opens devices and puts an engine over them, in order of preference.
     ///
-    /// `open` is given the clock and the bell that the devices share with the engine.
+    /// All times are of `clock`. `open` is given it and the bell that the devices share with the engine.
     ///
     /// # Errors
-    /// What `open` returns, and an empty list.
+    /// What `open` returns, an empty list, and two devices of one name.
     pub fn over<E: From<EngineError>>(
+        clock: Arc<dyn Clock>,
         open: impl FnOnce(&Context) -> Result<Vec<Arc<dyn Device>>, E>,
     ) -> Result<Self, E> {
         ffi::watch_forks();
         let bell = Arc::new(Bell::default());
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let context = Context { clock: Arc::clone(&clock), notify: Arc::clone(&bell) as _ };
         let devices = open(&context)?;
         if devices.is_empty() {
             let reason = "none was opened".to_owned();
             return Err(EngineError::NoDevice { reason }.into());
         }
+        let names: Vec<_> = devices.iter().map(|device| &device.capabilities().name).collect();
+        if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+            return Err(EngineError::SameName { name: names[at].clone() }.into());
+        }
         let records = Mutex::new(Records::new(devices.len()));
         let forks = ffi::forks();
         let (store, flight) = Default::default();
         let shared = Shared { store, devices, clock, bell, flight, records, forks };
-        Ok(Self::of(Arc::new(shared)))
-    }
-
-    pub(crate) fn of(shared: Arc<Shared>) -> Self {
-        Self { shared }
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Installs a key.
@@ -109,8 +114,12 @@ impl Engine {
     /// Works a batch on the calling thread.
     ///
     /// # Errors
-    /// Anything wrong with the batch, before a message is touched; a device that failed.
-    /// Messages that don't open are a status, not an error.
+    /// Anything wrong with the batch, before a message is touched. Messages that don't open are a status,
+    /// not an error.
+    ///
+    /// A device that failed half-way. With texts apart the output is zeros then, and the batch can be run
+    /// again. In place some texts are results already and their statuses say so: do not run that batch
+    /// again, sealing twice gives the plaintext back.
     pub fn run(
         &self,
         batch: &Batch<'_>,
@@ -147,24 +156,30 @@ impl Engine {
         ticket: Option<Ticket>,
         timeout: Option<Duration>,
     ) -> Result<Option<Completed>, EngineError> {
+        let Shared { bell, clock, .. } = &*self.shared;
         self.shared.check_fork()?;
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline_ns = timeout.map(|timeout| {
+            clock.now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+        });
         loop {
-            let seen = self.shared.bell.rings();
+            let seen = bell.rings();
             let completed = self.shared.take(ticket)?;
-            if completed.is_some() || self.in_flight() == 0 {
+            if completed.is_some() || self.in_flight()? == 0 {
                 return Ok(completed);
             }
-            if !self.shared.bell.wait_past(seen, deadline) {
+            if !clock.park(deadline_ns, &mut |left| bell.wait_past(seen, left)) {
                 return self.shared.take(ticket);
             }
         }
     }
 
     /// Submitted batches that are not taken back yet.
-    #[must_use]
-    pub fn in_flight(&self) -> usize {
-        self.shared.lock_flight().len()
+    ///
+    /// # Errors
+    /// A forked child.
+    pub fn in_flight(&self) -> Result<usize, EngineError> {
+        self.shared.check_fork()?;
+        Ok(self.shared.lock_flight().len())
     }
 
     /// A descriptor that gets readable when [`poll`](Self::poll) may have something, for epoll and
@@ -196,15 +211,22 @@ impl Engine {
     }
 
     /// The last 1,024 finished batches, oldest first.
-    #[must_use]
-    pub fn records(&self) -> Vec<Record> {
-        self.shared.lock_records().last()
+    ///
+    /// # Errors
+    /// A forked child.
+    pub fn records(&self) -> Result<Vec<Record>, EngineError> {
+        self.shared.check_fork()?;
+        Ok(self.shared.lock_records().last())
     }
 
     /// What a device has done so far.
-    #[must_use]
-    pub fn counters(&self, device: DeviceId) -> Counters {
-        self.shared.lock_records().counters(device)
+    ///
+    /// # Errors
+    /// A device of another engine; a forked child.
+    pub fn counters(&self, device: DeviceId) -> Result<Counters, EngineError> {
+        self.shared.check_fork()?;
+        let counters = self.shared.lock_records().counters(device);
+        counters.ok_or_else(|| route::unknown(device, &self.shared.devices))
     }
 }
 
@@ -245,7 +267,11 @@ impl Shared {
         let lease = self.store.admit(batch)?;
         let result = self.devices[device.0].run(&mut work);
         drop(lease);
-        let timing = result.inspect_err(|_| self.lock_records().push_failure(device))?;
+        self.sweep();
+        let timing = result.inspect_err(|_| {
+            work.wipe();
+            self.lock_records().push_failure(device);
+        })?;
         let auth_failed = failures(work.statuses());
         let report = Report { device, timing, auth_failed };
         self.record(None, arrived_ns, work.shape(), report);
@@ -253,90 +279,118 @@ impl Shared {
     }
 
     fn submit(&self, batch: Batch<'static>, options: &Options) -> Result<Ticket, SubmitError> {
-        let refuse = |batch, reason| Err(SubmitError { batch: Box::new(batch), reason });
         match self.prepare(&batch, options) {
             Ok(prepared) => self.launch(batch, prepared),
-            Err(error) => refuse(batch, error.into()),
+            Err(reason) => Err(SubmitError { batch: Box::new(batch), reason }),
         }
     }
 
-    fn prepare(&self, batch: &Batch<'_>, options: &Options) -> Result<Prepared, EngineError> {
+    /// Everything that can refuse a batch without a device, the dearest last.
+    fn prepare(&self, batch: &Batch<'_>, options: &Options) -> Result<Prepared, SubmitRefusal> {
         self.check_fork()?;
-        let (output, shape) = OwnedOutput::for_batch(batch)?;
+        let arrived_ns = self.clock.now_ns();
+        let shape = batch.shape().map_err(EngineError::from)?;
         let device = route::choose(&self.devices, options.on, &shape, false)?;
-        options.nonces.check(batch)?;
-        Ok(Prepared { device, shape, output })
+        if self.check_room(&self.lock_flight(), device).is_err() {
+            // What is finished makes room, even before anyone takes it.
+            self.collect();
+            self.check_room(&self.lock_flight(), device)?;
+        }
+        options.nonces.check(batch).map_err(EngineError::from)?;
+        let output = OwnedOutput::for_batch(batch).map_err(EngineError::from)?;
+        let lease: Arc<dyn KeySource> = Arc::new(self.store.admit(batch)?);
+        Ok(Prepared { device, shape, arrived_ns, output, lease })
+    }
+
+    /// Whether engine and device have a free slot.
+    fn check_room(&self, flight: &Flight, device: DeviceId) -> Result<(), SubmitRefusal> {
+        let capabilities = self.devices[device.0].capabilities();
+        let full = |device: &str, in_flight, slots| {
+            let device = device.to_owned();
+            Err(SubmitRefusal::Full { device, in_flight, slots })
+        };
+        match (flight.len(), flight.on(device)) {
+            (all, _) if all >= IN_FLIGHT_MAX => full("the engine", all, IN_FLIGHT_MAX),
+            (_, on) if on >= capabilities.slots => full(&capabilities.name, on, capabilities.slots),
+            _ => Ok(()),
+        }
     }
 
     fn launch(&self, batch: Batch<'static>, prepared: Prepared) -> Result<Ticket, SubmitError> {
-        let Prepared { device, shape, output } = prepared;
+        let Prepared { device, shape, arrived_ns, output, lease: keys } = prepared;
         let mut flight = self.lock_flight();
-        let in_flight = flight.len();
-        if in_flight >= IN_FLIGHT_MAX {
-            let reason = SubmitRefusal::Full {
-                device: "the engine".into(),
-                in_flight,
-                slots: IN_FLIGHT_MAX,
-            };
-            return Err(SubmitError { batch: Box::new(batch), reason });
-        }
-        let keys = match self.store.admit(&batch) {
-            Ok(lease) => Arc::new(lease),
-            Err(error) => {
-                return Err(SubmitError { batch: Box::new(batch), reason: error.into() });
-            }
-        };
         let ticket = flight.next_ticket();
         let batch = Arc::new(batch);
-        let arrived_ns = self.clock.now_ns();
-        let job = Job { ticket, attempt: 0, batch: Arc::clone(&batch), output, keys };
-        match self.devices[device.0].submit(Box::new(job)) {
+        let refused = match self.check_room(&flight, device) {
+            // Another thread was quicker.
+            Err(full) => Some(full),
             Ok(()) => {
-                // Under the lock that `take` holds, so the completion can't come before this.
-                flight.take_off(ticket, Flying { device, attempt: 0, arrived_ns, shape, batch });
-                Ok(ticket)
+                let batch = Arc::clone(&batch);
+                let job = Job { ticket, attempt: 0, batch, output, keys };
+                self.devices[device.0]
+                    .submit(Box::new(job))
+                    .err()
+                    .map(|refused| self.reason(device, refused))
             }
-            Err(refused) => {
-                let reason = match refused.refusal {
-                    Refusal::Full { in_flight, slots } => {
-                        let device = self.devices[device.0].capabilities().name.clone();
-                        SubmitRefusal::Full { device, in_flight, slots }
-                    }
-                    Refusal::Broken(error) => EngineError::from(error).into(),
-                };
-                drop(refused.job);
-                self.store.uncount(&batch);
-                let batch = Arc::try_unwrap(batch).unwrap_or_else(|shared| (*shared).clone());
-                Err(SubmitError { batch: Box::new(batch), reason })
+        };
+        let Some(reason) = refused else {
+            // Under the lock that `take` holds, so the completion can't come before this.
+            let flying = Flying { device, attempt: 0, arrived_ns, shape, batch };
+            flight.take_off(ticket, flying);
+            return Ok(ticket);
+        };
+        drop(flight);
+        self.store.uncount(&batch);
+        self.sweep();
+        let batch = Arc::try_unwrap(batch).unwrap_or_else(|shared| (*shared).clone());
+        Err(SubmitError { batch: Box::new(batch), reason })
+    }
+
+    /// Lets go of a refused job and says why it was refused.
+    fn reason(&self, device: DeviceId, refused: Refused) -> SubmitRefusal {
+        match refused.refusal {
+            Refusal::Full { in_flight, slots } => {
+                let device = self.devices[device.0].capabilities().name.clone();
+                SubmitRefusal::Full { device, in_flight, slots }
             }
+            Refusal::Broken(error) => EngineError::from(error).into(),
         }
     }
 
     /// Collects what devices have finished and takes the wanted batch.
     fn take(&self, wanted: Option<Ticket>) -> Result<Option<Completed>, EngineError> {
         self.bell.clear_descriptor();
+        self.collect();
         let mut flight = self.lock_flight();
-        let mut finished = vec![];
-        self.devices.iter().for_each(|device| device.poll(&mut finished));
-        let collected = !finished.is_empty();
-        finished.into_iter().for_each(|completion| self.land(&mut flight, completion));
         let taken = flight.take(wanted);
-        let left = flight.has_done();
-        drop(flight);
-        match (collected, left) {
-            // What was collected here may be what another thread waits for.
-            (true, true) => self.bell.ring(),
-            (false, true) => self.bell.signal_descriptor(),
-            (_, false) => {}
-        }
-        if collected {
-            self.sweep();
+        if flight.has_done() {
+            self.bell.signal_descriptor();
         }
         taken
     }
 
-    fn land(&self, flight: &mut Flight, completion: Completion) {
-        let Some(flying) = flight.land(&completion) else { return };
+    /// Fetches what devices have finished, and tells those who wait for it.
+    fn collect(&self) {
+        let mut flight = self.lock_flight();
+        let mut finished = vec![];
+        self.devices.iter().for_each(|device| device.poll(&mut finished));
+        if finished.is_empty() {
+            return;
+        }
+        finished.into_iter().for_each(|completion| self.land(&mut flight, completion));
+        drop(flight);
+        self.bell.ring();
+        self.sweep();
+    }
+
+    fn land(&self, flight: &mut Flight, mut completion: Completion) {
+        let Some(flying) = flight.land(&completion) else {
+            // A late result that nobody waits for any more.
+            if let Ok((output, _)) = &mut completion.outcome {
+                output.wipe();
+            }
+            return;
+        };
         let Flying { device, arrived_ns, shape, batch, .. } = flying;
         let ticket = completion.ticket;
         let outcome = completion.outcome.map(|(output, timing)| {
@@ -360,10 +414,10 @@ impl Shared {
 
     /// Wipes what retired sessions left in the store and in the devices.
     fn sweep(&self) {
-        let wiped = self.store.wipe_retired();
-        if wiped.is_empty() {
+        if !self.store.has_wipeable() {
             return;
         }
+        let wiped = self.store.wipe_retired();
         for device in &self.devices {
             wiped.iter().for_each(|session| device.retire(*session));
         }
@@ -396,10 +450,13 @@ impl Drop for Shared {
     }
 }
 
+/// A batch that may go to a device.
 struct Prepared {
     device: DeviceId,
     shape: Shape,
+    arrived_ns: u64,
     output: OwnedOutput,
+    lease: Arc<dyn KeySource>,
 }
 
 impl NonceCheck {
@@ -409,13 +466,9 @@ impl NonceCheck {
         }
         let mut seen = HashMap::with_capacity(batch.len);
         for second in (0..batch.len).filter(|&message| batch.ops.get(message) == Op::Seal) {
-            let raw: &[u8] = match &batch.keys {
-                Keys::Raw(column) => column.get(second),
-                Keys::Session(_) | Keys::Sessions(_) => &[],
-            };
-            let session = batch.session_of(second);
-            if let Some(first) = seen.insert((raw, session, batch.nonce.get(second)), second) {
-                let session = session.map_or("raw key".to_owned(), |session| session.to_string());
+            let Some(session) = batch.session_of(second) else { break };
+            if let Some(first) = seen.insert((session, batch.nonce.get(second)), second) {
+                let session = session.to_string();
                 return Err(BatchError::RepeatedNonce { first, second, session });
             }
         }

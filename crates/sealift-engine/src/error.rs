@@ -63,6 +63,12 @@ pub enum EngineError {
         /// What was looked for.
         reason: String,
     },
+    /// Two devices that nothing could tell apart.
+    #[error("{name} is opened twice: give each device a setting of its own, for example cores=")]
+    SameName {
+        /// Their name.
+        name: String,
+    },
     /// No such ticket in flight.
     #[error("ticket {} is not in flight: it was taken already or never given", .0.0)]
     UnknownTicket(Ticket),

@@ -40,6 +40,11 @@ impl Flight {
         self.flying.len() + self.done.len()
     }
 
+    /// Batches that a device has not given back yet.
+    pub(crate) fn on(&self, device: DeviceId) -> usize {
+        self.flying.values().filter(|flying| flying.device == device).count()
+    }
+
     pub(crate) fn next_ticket(&mut self) -> Ticket {
         self.next += 1;
         Ticket(self.next)

@@ -1,5 +1,5 @@
 use crate::engine::Shared;
-use crate::{Engine, EngineError, SEALS_MAX};
+use crate::{EngineError, SEALS_MAX};
 use sealift_core::{
     Algorithm, Batch, Buffer, Column, NONCE_BYTES, Nonce, NonceRule, Op, Ops, Output, Place,
     SessionId, Status, TagLength, Tags,
@@ -47,9 +47,12 @@ impl Session {
     }
 
     /// Messages sealed under it so far, those in flight included.
-    #[must_use]
-    pub fn sealed(&self) -> u64 {
-        self.engine.store.sealed(self.id)
+    ///
+    /// # Errors
+    /// A forked child.
+    pub fn sealed(&self) -> Result<u64, EngineError> {
+        self.engine.check_fork()?;
+        Ok(self.engine.store.sealed(self.id))
     }
 
     /// A nonce that this session has not given before.
@@ -142,12 +145,6 @@ impl Session {
             Output { text: Place::fixed(out, room), tags: Place::Empty, status: &mut status };
         self.engine.run(&batch, output, &Default::default())?;
         Ok(status[0])
-    }
-
-    /// The engine that has its key.
-    #[must_use]
-    pub fn engine(&self) -> Engine {
-        Engine::of(Arc::clone(&self.engine))
     }
 }
 

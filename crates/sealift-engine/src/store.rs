@@ -7,7 +7,7 @@
 use crate::EngineError;
 use sealift_core::{Batch, Key, KeySource, Keys, Op, Ops, SessionId};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most messages one key may seal (SP 800-38D section 8.3).
@@ -17,6 +17,8 @@ pub const SEALS_MAX: u64 = 1 << 32;
 #[derive(Default)]
 pub(crate) struct KeyStore {
     inner: Mutex<Inner>,
+    /// Whether a retired key is needed by nobody, written under the lock.
+    wipeable: AtomicBool,
 }
 
 #[derive(Default)]
@@ -31,7 +33,8 @@ struct Inner {
 struct Slot {
     generation: u32,
     live: bool,
-    key: Option<Key>,
+    /// Behind a pointer, so that a growing list of slots moves no key and leaves none behind.
+    key: Option<Arc<Key>>,
     sealed: u64,
     limit: u64,
 }
@@ -42,7 +45,9 @@ impl KeyStore {
         // Numbered for the whole process, so that no engine takes another's session for its own.
         static GENERATIONS: AtomicU32 = AtomicU32::new(1);
         let generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
-        let fresh = Slot { generation, live: true, key: Some(key), sealed: 0, limit };
+        let key = Some(Arc::new(key));
+        let fresh = Slot { generation: generation.max(1), live: true, key, sealed: 0, limit };
+        let generation = fresh.generation;
         let mut inner = self.lock();
         let slot = match inner.free.pop() {
             Some(slot) => {
@@ -66,6 +71,7 @@ impl KeyStore {
             inner.retired.push_back((epoch, session));
             inner.epoch += 1;
         }
+        self.wipeable.store(inner.has_wipeable(), Ordering::Release);
     }
 
     /// Checks every session of a batch, counts its seals and leases the store. All or nothing.
@@ -89,18 +95,15 @@ impl KeyStore {
     /// [`reuse`](Self::reuse) when the devices have forgotten them too.
     pub(crate) fn wipe_retired(&self) -> Vec<SessionId> {
         let mut inner = self.lock();
-        let oldest = inner.leases.front().map_or(u64::MAX, |(epoch, _)| *epoch);
         let mut wiped = vec![];
-        while let Some(&(epoch, session)) = inner.retired.front() {
-            if epoch >= oldest {
-                break;
-            }
-            inner.retired.pop_front();
+        while inner.has_wipeable() {
+            let Some((_, session)) = inner.retired.pop_front() else { break };
             if let Some(slot) = inner.slot_mut(session) {
                 slot.key = None;
                 wiped.push(session);
             }
         }
+        self.wipeable.store(false, Ordering::Release);
         wiped
     }
 
@@ -113,6 +116,11 @@ impl KeyStore {
                 inner.free.push(session.slot);
             }
         }
+    }
+
+    /// Whether [`wipe_retired`](Self::wipe_retired) would find something. Takes no lock.
+    pub(crate) fn has_wipeable(&self) -> bool {
+        self.wipeable.load(Ordering::Acquire)
     }
 
     /// Seals counted for a session.
@@ -128,6 +136,7 @@ impl KeyStore {
         while inner.leases.front().is_some_and(|(_, count)| *count == 0) {
             inner.leases.pop_front();
         }
+        self.wipeable.store(inner.has_wipeable(), Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -136,7 +145,7 @@ impl KeyStore {
 }
 
 impl KeySource for KeyStore {
-    fn key(&self, session: SessionId) -> Option<Key> {
+    fn key(&self, session: SessionId) -> Option<Arc<Key>> {
         self.lock().slot_mut(session)?.key.clone()
     }
 }
@@ -145,6 +154,12 @@ impl Inner {
     fn slot_mut(&mut self, session: SessionId) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(session.slot as usize)?;
         (slot.generation == session.generation).then_some(slot)
+    }
+
+    /// Whether the first retired key was so before every lease there is.
+    fn has_wipeable(&self) -> bool {
+        let oldest = self.leases.front().map_or(u64::MAX, |(epoch, _)| *epoch);
+        self.retired.front().is_some_and(|(epoch, _)| *epoch < oldest)
     }
 
     fn count_seals(&mut self, batch: &Batch<'_>) -> Result<(), EngineError> {
@@ -192,7 +207,7 @@ pub(crate) struct Lease {
 }
 
 impl KeySource for Lease {
-    fn key(&self, session: SessionId) -> Option<Key> {
+    fn key(&self, session: SessionId) -> Option<Arc<Key>> {
         self.store.key(session)
     }
 }

@@ -5,8 +5,8 @@
 mod toy;
 
 use sealift_core::{
-    Batch, BatchError, Buffer, Column, DeviceError, Key, Op, Ops, Output, Place, Role, Status,
-    TagLength, Tags,
+    Batch, BatchError, Buffer, Clock, Column, DeviceError, Key, Op, Ops, Output, Place, Role,
+    Status, SystemClock, TagLength, Tags,
 };
 use sealift_engine::{
     Engine, EngineError, NonceCheck, Options, Session, SubmitError, SubmitRefusal,
@@ -20,12 +20,16 @@ const NOT_LONG: Option<Duration> = Some(Duration::from_millis(5));
 
 fn engine(slots: usize) -> (Engine, Arc<Toy>) {
     let mut toy = None;
-    let engine = Engine::over::<EngineError>(|context| {
+    let engine = Engine::over::<EngineError>(clock(), |context| {
         let device = Toy::new("toy", Role::Real, slots, context);
         toy = Some(Arc::clone(&device));
         Ok(vec![device as _])
     });
     (engine.unwrap(), toy.unwrap())
+}
+
+fn clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock::new())
 }
 
 fn session(engine: &Engine) -> Session {
@@ -64,10 +68,10 @@ fn a_batch_runs_on_the_calling_thread_and_leaves_a_record() {
     let wrong = Batch { tags: Tags::Apart(Column::Same(vec![1; 16].into())), ..open };
     assert_eq!(run(&engine, &wrong, &options), Ok(2));
 
-    let records = engine.records();
+    let records = engine.records().unwrap();
     assert_eq!(records.iter().map(|record| record.text_bytes).collect::<Vec<_>>(), [8, 2, 2]);
     assert!(records.iter().all(|record| record.timing.start_ns >= record.arrived_ns));
-    let counters = engine.counters(engine.device("toy").unwrap());
+    let counters = engine.counters(engine.device("toy").unwrap()).unwrap();
     assert_eq!((counters.batches, counters.messages, counters.auth_failed), (3, 6, 2));
 }
 
@@ -101,7 +105,7 @@ fn a_full_device_hands_the_batch_back_and_counts_nothing() {
     let SubmitError { batch, reason } = submit().unwrap_err();
     assert_eq!((batch.len, batch.text_of(0)), (1, &b"text"[..]));
     assert_eq!(reason, SubmitRefusal::Full { device: "toy".into(), in_flight: 2, slots: 2 });
-    assert_eq!(session.sealed(), 2);
+    assert_eq!(session.sealed(), Ok(2));
 
     toy.finish_one();
     let again = engine.submit(*batch, &Options::default()).unwrap();
@@ -127,6 +131,33 @@ fn a_session_dropped_with_work_in_flight_is_wiped_when_the_work_is_done() {
 }
 
 #[test]
+fn a_session_dropped_while_another_thread_runs_is_wiped_when_the_run_ends() {
+    let (engine, toy) = engine(4);
+    let (one, other) = (session(&engine), session(&engine));
+    let (dropped, text) = (other.id(), vec![0; 1_000].leak());
+    let batch = seal(&one, &vec![&*text; 100]);
+    thread::scope(|scope| {
+        scope.spawn(|| drop(other));
+        while !toy.retired().contains(&dropped) {
+            let _ = run(&engine, &batch, &Options::default());
+        }
+    });
+}
+
+#[test]
+fn a_device_that_fails_a_run_leaves_zeros_and_no_status() {
+    let (engine, _) = engine(4);
+    let session = session(&engine);
+    let batch = seal(&session, &[b"first", b"break", b"last"]);
+    let (mut out, mut tags, mut status) = ([1; 15], [0; 48], [Status::Ok; 3]);
+    let (text, tags) = (Place::fixed(&mut out, 5), Place::fixed(&mut tags, 16));
+    let output = Output { text, tags, status: &mut status };
+    let error = engine.run(&batch, output, &Options::default()).unwrap_err();
+    assert!(matches!(error, EngineError::Device(DeviceError::Failed { .. })));
+    assert_eq!((out, status), ([0; 15], [Status::NotProcessed; 3]));
+}
+
+#[test]
 fn what_is_wrong_is_said_before_anything_is_sealed() {
     let (engine, toy) = engine(4);
     let (own, other) = (session(&engine), session(&self::engine(1).0));
@@ -148,7 +179,7 @@ fn what_is_wrong_is_said_before_anything_is_sealed() {
     let checked = Options { nonces: NonceCheck::WithinBatch, ..options };
     let error = run(&engine, &same_nonce, &checked).unwrap_err();
     assert!(error.to_string().contains("messages 0 and 1"), "{error}");
-    assert_eq!(own.sealed(), 0);
+    assert_eq!(own.sealed(), Ok(0));
     assert!(!toy.finish_one());
     assert!(engine.device("tor").unwrap_err().to_string().contains("there are toy"));
 }
@@ -188,7 +219,7 @@ fn a_device_that_fails_a_job_is_a_result_and_the_next_job_works() {
     let outcome = engine.wait(Some(broken), None).unwrap().unwrap().outcome;
     assert!(matches!(outcome, Err(DeviceError::Failed { .. })));
     assert!(engine.wait(Some(fine), None).unwrap().unwrap().outcome.is_ok());
-    assert_eq!(engine.counters(engine.device("toy").unwrap()).failed, 1);
+    assert_eq!(engine.counters(engine.device("toy").unwrap()).unwrap().failed, 1);
 }
 
 #[test]
@@ -207,7 +238,7 @@ fn threads_that_wait_for_different_batches_all_get_theirs() {
         thread::sleep(Duration::from_millis(20));
         while toy.finish_one() {}
     });
-    assert_eq!(engine.in_flight(), 0);
+    assert_eq!(engine.in_flight(), Ok(0));
 }
 
 #[test]
@@ -236,7 +267,7 @@ fn the_event_descriptor_tells_epoll_of_finished_batches() {
 
 #[test]
 fn only_real_devices_are_chosen_unless_named() {
-    let engine = Engine::over::<EngineError>(|context| {
+    let engine = Engine::over::<EngineError>(clock(), |context| {
         Ok(vec![
             Toy::new("oracle", Role::Oracle, 1, context) as _,
             Toy::new("real", Role::Real, 1, context) as _,
@@ -248,8 +279,25 @@ fn only_real_devices_are_chosen_unless_named() {
     run(&engine, &batch, &Options::default()).unwrap();
     let on = Some(engine.device("oracle").unwrap());
     run(&engine, &batch, &Options { on, ..Options::default() }).unwrap();
-    let devices: Vec<_> = engine.records().iter().map(|record| record.device.0).collect();
+    let devices: Vec<_> =
+        engine.records().unwrap().iter().map(|record| record.device.index()).collect();
     assert_eq!(devices, [1, 0]);
-    let none = Engine::over::<EngineError>(|_| Ok(vec![]));
+    let none = Engine::over::<EngineError>(clock(), |_| Ok(vec![]));
     assert!(matches!(none, Err(EngineError::NoDevice { .. })));
+}
+
+#[test]
+fn a_device_that_only_takes_submitted_batches_says_so() {
+    let engine = Engine::over::<EngineError>(clock(), |context| {
+        Ok(vec![Toy::queued("queued", context) as _])
+    })
+    .unwrap();
+    let session = session(&engine);
+    let on = Some(engine.device("queued").unwrap());
+    for options in [Options::default(), Options { on, ..Options::default() }] {
+        let error = run(&engine, &seal(&session, &[b"text"]), &options).unwrap_err();
+        assert!(error.to_string().contains("submit the batch"), "{error}");
+    }
+    assert_eq!(session.sealed(), Ok(0));
+    assert!(engine.submit(seal(&session, &[b"text"]), &Options::default()).is_ok());
 }

@@ -16,7 +16,7 @@ const SESSION: SessionId = SessionId { slot: 0, generation: 0 };
 struct NoKeys;
 
 impl KeySource for NoKeys {
-    fn key(&self, _session: SessionId) -> Option<Key> {
+    fn key(&self, _session: SessionId) -> Option<std::sync::Arc<Key>> {
         None
     }
 }

@@ -43,7 +43,7 @@
 //! ```
 
 pub use sealift_core::*;
-pub use sealift_drivers::{DRIVERS, driver};
+pub use sealift_drivers::{DRIVERS, driver, open};
 pub use sealift_engine::{
     Completed, Counters, DeviceId, EngineError, NonceCheck, Options, Record, Report, SEALS_MAX,
     Session, SubmitError, SubmitRefusal,
@@ -75,11 +75,8 @@ impl Engine {
     /// A name that is no device, and a device that is absent.
     pub fn with(specs: &[&str]) -> Result<Self, EngineError> {
         let specs = specs.iter().map(|spec| read(spec)).collect::<Result<Vec<_>, _>>()?;
-        sealift_engine::Engine::over(|context| {
-            let open = |spec: &Spec| -> Result<Arc<dyn Device>, EngineError> {
-                Ok(driver(spec.driver())?.open(spec, context)?)
-            };
-            specs.iter().map(open).collect()
+        sealift_engine::Engine::over(Arc::new(SystemClock::new()), |context| {
+            specs.iter().map(|spec| Ok(open(spec, context)?)).collect::<Result<_, EngineError>>()
         })
         .map(Self)
     }

@@ -264,7 +264,8 @@ fn key_of<E: Expander>(
     work: &Work<'_>,
     expander: &E,
 ) -> Result<E::Expanded, DeviceError> {
-    expander.expand(&work.key(session, expander.device())?)
+    let key = work.key(session, expander.device())?;
+    expander.expand(&key)
 }
 
 /// As many messages as may hold the lock together; none when one alone would hold it too long.

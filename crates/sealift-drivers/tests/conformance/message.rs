@@ -131,12 +131,12 @@ impl Ring {
 }
 
 impl KeySource for Ring {
-    fn key(&self, session: SessionId) -> Option<Key> {
+    fn key(&self, session: SessionId) -> Option<Arc<Key>> {
         let gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
         if session.generation != self.generation || gone.contains(&session.slot) {
             return None;
         }
-        self.keys.get((session.slot / self.stride) as usize).cloned()
+        self.keys.get((session.slot / self.stride) as usize).cloned().map(Arc::new)
     }
 }
 

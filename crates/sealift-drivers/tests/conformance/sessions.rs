@@ -97,7 +97,7 @@ fn refused(subject: &Subject, group: &Group, session: SessionId) -> Result<(), S
 pub(crate) struct NoKeys;
 
 impl KeySource for NoKeys {
-    fn key(&self, _: SessionId) -> Option<Key> {
+    fn key(&self, _: SessionId) -> Option<std::sync::Arc<Key>> {
         None
     }
 }

@@ -19,22 +19,16 @@ pub(crate) struct Toy {
 
 impl Toy {
     pub(crate) fn new(name: &str, role: Role, slots: usize, context: &Context) -> Arc<Self> {
-        let capabilities = Capabilities {
-            name: name.into(),
-            driver: "toy",
-            role,
-            origin: Origin::Measured,
-            detail: "xor".into(),
-            algorithms: vec![Algorithm::AesGcm],
-            runs_on_calling_thread: true,
-            in_place: false,
-            workers: 1,
-            slots,
-            messages_max: 100,
-            text_bytes_max: 1_000,
-            nonce_lengths: NonceLengths::of(&[12]),
-            tag_lengths: vec![TagLength::FULL],
-        };
+        Self::with(capabilities(name, role, slots), context)
+    }
+
+    /// One that doesn't run on the calling thread.
+    pub(crate) fn queued(name: &str, context: &Context) -> Arc<Self> {
+        let capabilities = capabilities(name, Role::Real, 4);
+        Self::with(Capabilities { runs_on_calling_thread: false, ..capabilities }, context)
+    }
+
+    fn with(capabilities: Capabilities, context: &Context) -> Arc<Self> {
         let (queue, done, retired) = Default::default();
         Arc::new(Self { capabilities, context: context.clone(), queue, done, retired })
     }
@@ -109,5 +103,24 @@ impl Device for Toy {
 
     fn retire(&self, session: SessionId) {
         self.retired.lock().unwrap().push(session);
+    }
+}
+
+fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
+    Capabilities {
+        name: name.into(),
+        driver: "toy",
+        role,
+        origin: Origin::Measured,
+        detail: "xor".into(),
+        algorithms: vec![Algorithm::AesGcm],
+        runs_on_calling_thread: true,
+        in_place: false,
+        workers: 1,
+        slots,
+        messages_max: 100,
+        text_bytes_max: 1_000,
+        nonce_lengths: NonceLengths::of(&[12]),
+        tag_lengths: vec![TagLength::FULL],
     }
 }
