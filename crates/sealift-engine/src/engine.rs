@@ -322,8 +322,11 @@ impl Shared {
         let ticket = flight.next_ticket();
         let batch = Arc::new(batch);
         let refused = match self.check_room(&flight, device) {
-            // Another thread was quicker.
-            Err(full) => Some(full),
+            // Another thread was quicker. Without its lease the batch keeps no key from being wiped.
+            Err(full) => {
+                drop(keys);
+                Some(full)
+            }
             Ok(()) => {
                 let batch = Arc::clone(&batch);
                 let job = Job { ticket, attempt: 0, batch, output, keys };
