@@ -50,13 +50,13 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
 /// A slot whose parts don't fit its operation, which no checked batch gives, is left
 /// [`Status::NotProcessed`].
 #[must_use]
-pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
+pub fn process(path: Path, schedule: &Schedule, mut slot: Slot<'_>) -> Status {
     match (slot.op, &slot.tag) {
         (Op::Open, SlotTag::Missing) => return verdict::fail(slot.text),
         (Op::Verify, SlotTag::Missing) => return Status::AuthFailed,
         _ => {}
     }
-    let Some(slot) = Fitting::of(slot) else { return Status::NotProcessed };
+    let Some(slot) = Fitting::of(&mut slot) else { return Status::NotProcessed };
     let expanded = schedule.expanded();
     match path {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]

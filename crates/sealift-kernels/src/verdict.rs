@@ -10,12 +10,14 @@ use crate::once;
 /// A checked batch gives only such, but a slot can also be put together by hand, and the kernels'
 /// unsafe code relies on it: a seal and an open have a text to read and to write, of one length in
 /// both places; the tag has a length of the standard; nonce and text are within its limits.
-pub(crate) struct Fitting<'s>(Slot<'s>);
+///
+/// It borrows the slot: moving one costs as much as a short message.
+pub(crate) struct Fitting<'a, 's>(&'a mut Slot<'s>);
 
-impl<'s> Fitting<'s> {
+impl<'a, 's> Fitting<'a, 's> {
     /// Checks the parts; none if they don't fit.
     #[inline]
-    pub(crate) fn of(slot: Slot<'s>) -> Option<Fitting<'s>> {
+    pub(crate) fn of(slot: &'a mut Slot<'s>) -> Option<Fitting<'a, 's>> {
         let text_len = match (slot.op, &slot.text) {
             (Op::Seal | Op::Open, SlotText::Apart { input, output })
                 if input.len() == output.len() =>
@@ -70,8 +72,8 @@ impl<'s> Fitting<'s> {
     ///
     /// `tag` is the computed tag, its first byte lowest.
     #[inline]
-    pub(crate) fn conclude(self, tag: u128) -> Status {
-        let accepted = match self.0.tag {
+    pub(crate) fn conclude(mut self, tag: u128) -> Status {
+        let accepted = match &mut self.0.tag {
             SlotTag::Write(to) => {
                 write(to, tag.to_le_bytes());
                 true
@@ -79,7 +81,7 @@ impl<'s> Fitting<'s> {
             SlotTag::Check(expected) => is_equal(tag, expected),
             SlotTag::Missing => false,
         };
-        if accepted { Status::Ok } else { fail(self.0.text) }
+        if accepted { Status::Ok } else { fail(self.text()) }
     }
 }
 
@@ -139,7 +141,7 @@ mod tests {
             Op::Verify => SlotTag::Missing,
         };
         let nonce = vec![0; lengths.nonce];
-        Fitting::of(Slot { op, nonce: &nonce, aad: &[], text, tag }).is_some()
+        Fitting::of(&mut Slot { op, nonce: &nonce, aad: &[], text, tag }).is_some()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{aes, ghash::Ghash};
 use crate::{once, schedule::Expanded, verdict::Fitting};
 
 /// Seals, opens or verifies one message.
-pub(crate) fn process(schedule: &Expanded, mut slot: Fitting<'_>) -> Status {
+pub(crate) fn process(schedule: &Expanded, mut slot: Fitting<'_, '_>) -> Status {
     let (op, aad) = (slot.op(), slot.aad());
     let first_counter = first_counter(schedule, slot.nonce());
     let mut hash = Ghash::new(schedule.hash_key());

@@ -18,13 +18,13 @@ use crate::{schedule::Expanded, verdict::Fitting};
 
 /// Seals, opens or verifies one message.
 #[inline]
-pub(crate) fn process(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_>) -> Status {
+pub(crate) fn process(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
     // SAFETY: `token` is proof that this processor has the instructions.
     unsafe { compiled(token, schedule, slot) }
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
-fn compiled(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_>) -> Status {
+fn compiled(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
     gcm::process(token, schedule, slot)
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Span {
 impl Span {
     /// The span of a message's text: readable for its length, and of a seal or an open writable too.
     #[inline(always)]
-    pub(super) fn of(slot: &mut Fitting<'_>) -> Span {
+    pub(super) fn of(slot: &mut Fitting<'_, '_>) -> Span {
         match slot.text() {
             SlotText::Apart { input, output } => {
                 Span { from: input.as_ptr(), to: output.as_mut_ptr(), len: input.len() }

@@ -16,7 +16,7 @@ use crate::{schedule::Expanded, verdict::Fitting};
 
 /// Seals, opens or verifies one message.
 #[inline(always)]
-pub(super) fn process<I: Isa>(isa: I, schedule: &Expanded, mut slot: Fitting<'_>) -> Status {
+pub(super) fn process<I: Isa>(isa: I, schedule: &Expanded, mut slot: Fitting<'_, '_>) -> Status {
     let narrow: HaveAesNi = isa.into();
     let zero = narrow.broadcast(&0);
     let (nonce, aad) = (slot.nonce(), slot.aad());

@@ -15,13 +15,13 @@ use crate::{schedule::Expanded, verdict::Fitting};
 
 /// Seals, opens or verifies one message.
 #[inline]
-pub(crate) fn process(token: HaveVaes512, schedule: &Expanded, slot: Fitting<'_>) -> Status {
+pub(crate) fn process(token: HaveVaes512, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
     // SAFETY: `token` is proof that this processor has the instructions.
     unsafe { compiled(token, schedule, slot) }
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw")]
-fn compiled(token: HaveVaes512, schedule: &Expanded, slot: Fitting<'_>) -> Status {
+fn compiled(token: HaveVaes512, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
     gcm::process(token, schedule, slot)
 }
 
