@@ -42,13 +42,27 @@ impl Arm {
     /// A spec that isn't right; a device that is not open, refuses the messages or computes
     /// something wrong; no other device to check it against.
     pub fn prepare(engine: &Engine, device: &str, spec: &ArmSpec) -> Result<Self, ArmError> {
-        Self::with_seal_limit(engine, device, spec, SEALS_MAX)
+        Self::prepare_while(engine, device, spec, &mut || true)
+    }
+
+    /// The same, for as long as the caller wants: `wanted` is asked before each batch is made.
+    ///
+    /// # Errors
+    /// As [`Arm::prepare`], and [`ArmError::Stopped`] once `wanted` says false.
+    pub fn prepare_while(
+        engine: &Engine,
+        device: &str,
+        spec: &ArmSpec,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, ArmError> {
+        Self::with_seal_limit(engine, device, spec, wanted, SEALS_MAX)
     }
 
     fn with_seal_limit(
         engine: &Engine,
         device: &str,
         spec: &ArmSpec,
+        wanted: &mut dyn FnMut() -> bool,
         seals_max: u64,
     ) -> Result<Self, ArmError> {
         spec.check()?;
@@ -66,7 +80,7 @@ impl Arm {
             Maker { engine, spec, ring: &ring, key_of: &key_of, checkers: &mut checkers };
         let checked = role != Role::Null;
         let parts = (0..spec.threads)
-            .map(|thread| Part::make(&mut maker, thread, checked.then_some(id)))
+            .map(|thread| Part::make(&mut maker, thread, checked.then_some(id), wanted))
             .collect::<Result<Vec<_>, _>>()?;
         let verified = if checked { checkers.used() } else { Verified::NothingToCheck };
         let seals_a_pass = seals_a_pass(&parts, &key_of, spec);
@@ -200,10 +214,14 @@ impl Part {
         maker: &mut Maker<'_>,
         thread: usize,
         checked: Option<DeviceId>,
+        wanted: &mut dyn FnMut() -> bool,
     ) -> Result<Self, ArmError> {
         let mut random = Random::new(maker.spec.seed, 1 + thread as u64);
         let mut lots = vec![];
         for members in maker.members() {
+            if !wanted() {
+                return Err(ArmError::Stopped { device: maker.checkers.measured().to_owned() });
+            }
             let (mut lot, expected) = maker.lot(members, &mut random)?;
             if let Some(device) = checked {
                 verify::check(maker.engine, device, &mut lot, &expected)?;
@@ -281,7 +299,8 @@ mod tests {
         let engine = Engine::with(&["library", "reference"]).unwrap();
         let columns = Columns::cycle(8, &[Planned::Seal], Shape::default());
         let spec = ArmSpec { columns, regime: Regime::One, batch: 8, threads: 1, seed: 1 };
-        let mut arm = Arm::with_seal_limit(&engine, "library", &spec, 100_000).unwrap();
+        let mut arm =
+            Arm::with_seal_limit(&engine, "library", &spec, &mut || true, 100_000).unwrap();
         let mut sealed = 0;
         while sealed < 500_000 {
             sealed += arm.sample(0.001).unwrap().messages;

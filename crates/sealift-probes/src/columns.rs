@@ -37,7 +37,8 @@ pub enum Planned {
 pub enum Regime {
     /// One installed key for each key length.
     One,
-    /// So many installed keys, shared out over the key lengths by their messages, used in turn.
+    /// So many installed keys, shared out over the key lengths by their messages, used in turn; as
+    /// many as messages at most.
     Sessions(usize),
     /// A raw key for each message, expanded for it alone.
     Fresh,
@@ -128,7 +129,9 @@ impl ArmSpec {
         }
         self.check_lengths()?;
         if let Regime::Sessions(sessions) = self.regime {
-            within("sessions", sessions, self.key_lengths().len(), u32::MAX as usize)?;
+            // More would not all be used, and fewer keys measured than were asked for.
+            let most = messages.min(u32::MAX as usize);
+            within("sessions", sessions, self.key_lengths().len(), most)?;
         }
         Ok(())
     }
@@ -216,7 +219,11 @@ mod tests {
                 spec.columns.key_bytes[0] = 32;
                 spec.regime = Regime::Sessions(1);
             }),
-            "sessions of 1: right would be 2 to 4294967295"
+            "sessions of 1: right would be 2"
+        );
+        assert_eq!(
+            error(|spec| spec.regime = Regime::Sessions(3)),
+            "sessions of 3: right would be 1 to 2"
         );
         assert!(error(|spec| spec.columns.text_bytes[0] = u64::MAX).starts_with("a text of 1844"));
         assert!(spec(Columns::default()).check().is_err());

@@ -42,6 +42,12 @@ pub enum ArmError {
         /// Which message, what was expected and found.
         what: String,
     },
+    /// The caller wished to stop while the arm was prepared.
+    #[error("stopped while {device} was prepared")]
+    Stopped {
+        /// The device.
+        device: String,
+    },
     /// The engine or the device refused.
     #[error(transparent)]
     Engine(#[from] EngineError),

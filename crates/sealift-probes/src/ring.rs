@@ -77,20 +77,19 @@ impl Ring {
     }
 }
 
-/// Shares sessions out by the number of messages of each key length; everyone gets one.
+/// Shares sessions out by the number of messages of each key length; everyone gets one, and nobody
+/// more than it has messages, so that all are used.
 fn shares(lengths: &[(u8, usize)], sessions: usize) -> Vec<(u8, usize)> {
-    let messages: u128 = lengths.iter().map(|(_, count)| *count as u128).sum();
-    let mut left = sessions - lengths.len();
-    let mut passed: u128 = 0;
-    let mut dealt = 0;
-    let spare = left as u128;
+    // What is left after one for each goes by the messages left after one for each.
+    let spare = (sessions - lengths.len()) as u128;
+    let messages: u128 = lengths.iter().map(|(_, count)| *count as u128 - 1).sum();
+    let (mut passed, mut dealt) = (0, 0);
     let mut shares = vec![];
     for (bytes, count) in lengths {
-        passed += *count as u128;
-        let upto = usize::try_from(spare * passed / messages).unwrap_or(left + dealt);
-        let share = upto - dealt;
+        passed += *count as u128 - 1;
+        let upto = (spare * passed).checked_div(messages).unwrap_or(0);
+        let share = usize::try_from(upto - dealt).unwrap_or(*count - 1);
         dealt = upto;
-        left -= share;
         shares.push((*bytes, 1 + share));
     }
     shares
@@ -123,8 +122,17 @@ mod tests {
     #[test]
     fn sessions_are_shared_out_by_messages_and_all_are_used_in_turn() {
         assert_eq!(shares(&[(16, 50), (32, 50)], 8), [(16, 4), (32, 4)]);
-        assert_eq!(shares(&[(16, 1), (24, 1), (32, 1)], 1_024), [(16, 341), (24, 341), (32, 342)]);
+        assert_eq!(shares(&[(16, 1), (24, 1), (32, 1)], 3), [(16, 1), (24, 1), (32, 1)]);
         assert_eq!(shares(&[(16, 1), (32, 1_000_000)], 2), [(16, 1), (32, 1)]);
+        for lengths in [[(16, 341), (24, 342), (32, 341)], [(16, 1), (24, 1), (32, 1_022)]] {
+            for sessions in [3, 4, 100, 1_023, 1_024] {
+                let shares = shares(&lengths, sessions);
+                assert_eq!(shares.iter().map(|(_, share)| share).sum::<usize>(), sessions);
+                for ((_, share), (_, messages)) in shares.iter().zip(&lengths) {
+                    assert!((1..=*messages).contains(share), "{shares:?} of {lengths:?}");
+                }
+            }
+        }
         assert_eq!(deal(&[16, 32, 16, 16, 32], &[(16, 2), (32, 3)]), [0, 2, 1, 0, 3]);
     }
 }

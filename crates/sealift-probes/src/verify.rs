@@ -48,10 +48,15 @@ impl Checkers {
                 (later, id, device.name.clone())
             })
             .collect();
-        candidates.sort_by_key(|(later, id, _)| (*later, id.0));
+        candidates.sort_by_key(|(later, id, _)| (*later, id.index()));
         let measured = name_of(engine, measured);
         let candidates = candidates.into_iter().map(|(_, id, name)| (id, name)).collect();
         Self { measured, candidates, used: BTreeSet::new() }
+    }
+
+    /// The name of the device that they check.
+    pub(crate) fn measured(&self) -> &str {
+        &self.measured
     }
 
     /// Seals a batch on the first of them that takes it.
@@ -109,7 +114,7 @@ pub(crate) fn failures(found: usize, planned: usize, messages: usize) -> String 
 
 pub(crate) fn name_of(engine: &Engine, device: DeviceId) -> String {
     let found = engine.devices().find(|(id, _)| *id == device);
-    found.map_or_else(|| format!("#{}", device.0), |(_, device)| device.name.clone())
+    found.map_or_else(|| format!("#{}", device.index()), |(_, device)| device.name.clone())
 }
 
 fn first_difference(lot: &Lot, expected: &Expected) -> Option<String> {

@@ -87,6 +87,23 @@ fn a_device_that_goes_wrong_later_ends_the_arm() {
 }
 
 #[test]
+fn a_wish_to_stop_ends_the_preparing_before_the_next_batch() {
+    let toys = [("library", Role::Real, Fault::None), ("tried", Role::Real, Fault::None)];
+    for batches in 0..5 {
+        let mut asked = 0;
+        let mut wanted = || {
+            asked += 1;
+            asked <= batches
+        };
+        let arm =
+            Arm::prepare_while(&engine(&toys), "tried", &spec(8, 2, Regime::One), &mut wanted);
+        let stopped = ArmError::Stopped { device: "tried".into() };
+        assert_eq!(arm.err(), (batches < 4).then_some(stopped));
+        assert_eq!(asked, (batches + 1).min(4));
+    }
+}
+
+#[test]
 fn a_device_that_nobody_can_check_is_not_measured() {
     let alone =
         engine(&[("tried", Role::Real, Fault::None), ("fault", Role::TestOnly, Fault::None)]);

@@ -3,7 +3,7 @@
 use sealift::{
     Algorithm, Capabilities, Completion, Context, Device, DeviceError, Engine, EngineError, Job,
     NonceLengths, Op, Origin, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status,
-    Submission, TagLength, Timing, Work,
+    Submission, SystemClock, TagLength, Timing, Work,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,7 +36,7 @@ pub(crate) fn engine(toys: &[(&str, Role, Fault)]) -> Engine {
         };
         Ok::<_, EngineError>(toys.iter().map(open).collect())
     };
-    sealift_engine::Engine::over(open).expect("toys open").into()
+    sealift_engine::Engine::over(Arc::new(SystemClock::new()), open).expect("toys open").into()
 }
 
 impl Toy {
