@@ -39,6 +39,10 @@ pub fn driver(name: &str) -> Result<&'static dyn Driver, OpenError> {
 
 /// Opens the device that a spec names.
 ///
+/// Whoever drops a device waits for the jobs it is working. Jobs still queued are let go unworked,
+/// and nobody is told: they have no completion and nothing rings. Results that were not polled are
+/// wiped.
+///
 /// # Errors
 /// No driver has that name, the hardware is absent, or a setting is wrong.
 pub fn open(spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {

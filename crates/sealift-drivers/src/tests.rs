@@ -58,6 +58,31 @@ fn a_setting_that_a_driver_lacks_is_refused_with_those_it_has() {
     }
 }
 
+/// Starts itself again, because a test must not change the environment that others read.
+#[test]
+fn a_typo_in_sealift_isa_is_an_error_and_not_a_slower_device() {
+    let typo = "vaes521";
+    if std::env::var("SEALIFT_ISA").as_deref() != Ok(typo) {
+        let name = "tests::a_typo_in_sealift_isa_is_an_error_and_not_a_slower_device";
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", name, "--nocapture"]).env("SEALIFT_ISA", typo);
+        let ended = child.output().unwrap();
+        let printed = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && printed.contains("1 passed"), "{ended:?}");
+        return;
+    }
+    let Probe::Present { role: Role::Real, detail } = driver("cpu").unwrap().probe() else {
+        panic!("an engine that detects devices would pass over it");
+    };
+    let opened = open(&"cpu".parse().unwrap(), &context().0).unwrap_err();
+    assert!(matches!(&opened, OpenError::Setting { .. }), "{opened}");
+    for said in [opened.to_string(), detail] {
+        let named = ["SEALIFT_ISA", typo, "model", "aesni", "vaes256", "vaes512"];
+        assert!(named.iter().all(|name| said.contains(name)), "{said}");
+    }
+    assert_eq!(device("cpu:isa=model").capabilities().role, Role::Oracle);
+}
+
 #[test]
 fn the_model_opens_everywhere_and_is_an_oracle() {
     assert_eq!(device("cpu:isa=model").capabilities().role, Role::Oracle);

@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 /// The driver `cpu`.
 ///
-/// Without `isa=` it takes the fastest instruction set this processor has. `isa=model`, by the book and
-/// slow, opens on every processor and is an oracle.
+/// Without `isa=` it takes the fastest instruction set this processor has, up to the one that the
+/// environment variable `SEALIFT_ISA` names. Where that names none, `cpu` is present and does not open,
+/// so that a slip of the pen is an error and not a slower device. `isa=model`, by the book and slow,
+/// opens on every processor and is an oracle.
 #[derive(Debug)]
 pub struct Cpu;
 
@@ -28,7 +30,8 @@ impl Driver for Cpu {
     fn probe(&self) -> Probe {
         match best() {
             Ok(path) => Probe::Present { role: role(path), detail: detail(path).to_owned() },
-            Err(reason) => Probe::Absent { reason },
+            Err(NoPath::Absent(reason)) => Probe::Absent { reason },
+            Err(NoPath::Setting(detail)) => Probe::Present { role: Role::Real, detail },
         }
     }
 
@@ -94,28 +97,43 @@ impl Expander for Kernels {
 
 /// The path that a spec names, or the best.
 fn choose(spec: &Spec) -> Result<Path, OpenError> {
-    let device = spec.to_string();
-    let Some(name) = spec.setting("isa") else {
-        return best().map_err(|reason| OpenError::Absent { device, reason });
+    let chosen = match spec.setting("isa") {
+        None => best(),
+        Some(name) => Path::parse(name).map_err(NoPath::from),
     };
-    Path::parse(name).map_err(|error| {
-        let reason = error.to_string();
-        match error {
-            PathError::Missing { .. } | PathError::NotBuilt { .. } => {
-                OpenError::Absent { device, reason }
-            }
-            _ => OpenError::Setting { device, reason },
+    let device = spec.to_string();
+    chosen.map_err(|no_path| match no_path {
+        NoPath::Absent(reason) => OpenError::Absent { device, reason },
+        NoPath::Setting(reason) => OpenError::Setting { device, reason },
+    })
+}
+
+/// The fastest path that `SEALIFT_ISA` allows.
+fn best() -> Result<Path, NoPath> {
+    Path::best()?.ok_or_else(|| match Path::parse("aesni") {
+        Err(error) => error.into(),
+        Ok(_) => {
+            NoPath::Absent("the environment variable SEALIFT_ISA allows the model only".to_owned())
         }
     })
 }
 
-/// The fastest path, or why there is none but the model.
-fn best() -> Result<Path, String> {
-    let best = Path::best().map_err(|error| error.to_string())?;
-    best.ok_or_else(|| match Path::parse("aesni") {
-        Err(error) => error.to_string(),
-        Ok(_) => "the environment variable SEALIFT_ISA allows the model only".to_owned(),
-    })
+/// Why there is no path, for people.
+enum NoPath {
+    /// This processor or this build has none.
+    Absent(String),
+    /// What was asked for is no path.
+    Setting(String),
+}
+
+impl From<PathError> for NoPath {
+    fn from(error: PathError) -> Self {
+        let reason = error.to_string();
+        match error {
+            PathError::Missing { .. } | PathError::NotBuilt { .. } => Self::Absent(reason),
+            _ => Self::Setting(reason),
+        }
+    }
 }
 
 fn role(path: Path) -> Role {

@@ -1,6 +1,6 @@
 //! A bounded table of expanded keys, shared by all threads of a device.
 
-use sealift_core::{DeviceError, Key, SessionId, Work};
+use sealift_core::{DeviceError, Key, SessionId, Shape, Work};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -79,7 +79,7 @@ impl<T> KeyTable<T> {
         mut step: impl Step<T>,
     ) -> Result<(), DeviceError> {
         let all = 0..work.len();
-        let is_short = work.shape().text_bytes <= HELD_BYTES_MAX;
+        let is_short = is_short(work.shape());
         if is_short {
             let entries = self.read();
             if let Some(kept) = self.find(&entries, session, expander) {
@@ -105,7 +105,7 @@ impl<T> KeyTable<T> {
         if let [session] = sessions {
             return self.run_one(*session, work, expander, step);
         }
-        let Some(messages) = window_messages(work.shape().text_bytes_max) else {
+        let Some(messages) = window_messages(work.shape()) else {
             return Self::run_long(sessions, work, expander, step);
         };
         let mut start = 0;
@@ -268,9 +268,15 @@ fn key_of<E: Expander>(
     expander.expand(&key)
 }
 
+/// Whether a whole batch may hold the lock.
+fn is_short(shape: &Shape) -> bool {
+    shape.messages <= WINDOW && shape.text_bytes.saturating_add(shape.aad_bytes) <= HELD_BYTES_MAX
+}
+
 /// As many messages as may hold the lock together; none when one alone would hold it too long.
-fn window_messages(text_bytes_max: usize) -> Option<usize> {
-    match HELD_BYTES_MAX.checked_div(text_bytes_max as u64) {
+fn window_messages(shape: &Shape) -> Option<usize> {
+    let longest = (shape.text_bytes_max as u64).saturating_add(shape.aad_bytes_max as u64);
+    match HELD_BYTES_MAX.checked_div(longest) {
         None => Some(WINDOW),
         Some(0) => None,
         Some(messages) => Some(usize::try_from(messages).map_or(WINDOW, |n| n.min(WINDOW))),
@@ -286,8 +292,9 @@ const WINDOW: usize = 1_024;
 /// A window whose list of keys is cheap to make for few messages.
 const SMALL_WINDOW: usize = 16;
 
-/// Text worked under one hold of the lock: whoever brings a new key waits for the holders, about
-/// 0.1 ms with this. Beyond it, expanding the key again costs less than 1 % of the work.
+/// Text and aad worked under one hold of the lock: whoever brings a new key waits for the holders,
+/// about 0.1 ms with this. Beyond it, or beyond [`WINDOW`] messages of one key, expanding the key again
+/// costs about 1 % of the work.
 const HELD_BYTES_MAX: u64 = 1 << 20;
 
 #[cfg(test)]

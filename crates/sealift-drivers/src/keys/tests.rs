@@ -60,12 +60,25 @@ fn run<'c>(
     slots: &[u32],
     text_bytes: usize,
 ) -> Vec<usize> {
+    run_with_aad(table, counting, slots, text_bytes, 0)
+}
+
+/// The same with aad.
+fn run_with_aad<'c>(
+    table: &KeyTable<Counted<'c>>,
+    counting: &'c Counting,
+    slots: &[u32],
+    text_bytes: usize,
+    aad_bytes: usize,
+) -> Vec<usize> {
     let sessions: Vec<_> = slots.iter().map(|&slot| session(slot)).collect();
     let keys = KeyRing::of(slots.iter().max().map_or(0, |max| max + 1));
-    let (text, nonces) = (vec![0; text_bytes], vec![0; 12 * slots.len()]);
+    let (text, aad) = (vec![0; text_bytes], vec![0; aad_bytes]);
+    let nonces = vec![0; 12 * slots.len()];
     let batch = Batch {
         ops: sealift_core::Ops::All(sealift_core::Op::Verify),
         tags: Column::Same((&[0; 16]).into()).into(),
+        aad: Column::Same((&aad).into()),
         ..Batch::seal(
             slots.len(),
             Keys::from(&sessions[..]),
@@ -162,6 +175,58 @@ fn long_messages_keep_nobody_waiting() {
     assert_eq!((counting.expanded(), counting.alive()), (5, 2));
     assert_eq!(run(&table, &counting, &[3], 2 * half + 1), [1]);
     assert_eq!(counting.alive(), 2);
+}
+
+#[test]
+fn long_aad_keeps_nobody_waiting() {
+    let counting = Counting::default();
+    let table = KeyTable::with_capacity(8);
+    let half = usize::try_from(HELD_BYTES_MAX / 2).unwrap();
+    assert_eq!(run_with_aad(&table, &counting, &[1, 2, 1, 2, 1], 0, half), [2, 2, 1]);
+    assert_eq!(run_with_aad(&table, &counting, &[1, 2, 1, 2, 1], half / 2, half / 2), [2, 2, 1]);
+    assert_eq!(run_with_aad(&table, &counting, &[1, 1, 2, 1], half + 1, half), [2, 1, 1]);
+    assert_eq!((counting.expanded(), counting.alive()), (5, 2));
+}
+
+/// Whether somebody else could bring a key while a batch of one session is worked, whose key is kept.
+fn others_may_bring_keys(messages: usize, text_bytes: usize, aad_bytes: usize) -> bool {
+    let (counting, table) = (Counting::default(), KeyTable::with_capacity(8));
+    assert_eq!(run(&table, &counting, &[0], 16), [1]);
+    let (text, aad) = (vec![0; text_bytes], vec![0; aad_bytes]);
+    let batch = Batch {
+        ops: sealift_core::Ops::All(sealift_core::Op::Verify),
+        tags: Column::Same((&[0; 16]).into()).into(),
+        aad: Column::Same((&aad).into()),
+        ..Batch::seal(
+            messages,
+            session(0),
+            Column::Same((&[0; 12]).into()),
+            Column::Same((&text).into()),
+        )
+    };
+    let (keys, mut status) = (KeyRing::of(1), vec![Status::NotProcessed; messages]);
+    let output = Output { text: Place::Empty, tags: Place::Empty, status: &mut status };
+    let mut work = Work::new(&batch, output, &keys).unwrap();
+    let mut free = vec![];
+    let step = |_: &mut Work<'_>, _: Range<usize>, _: Lent<'_, Counted<'_>>| {
+        free.push(table.entries.try_write().is_ok());
+        Ok(())
+    };
+    table.run_one(session(0), &mut work, &&counting, step).unwrap();
+    assert_eq!(free.len(), 1);
+    free[0]
+}
+
+#[test]
+fn a_long_batch_of_one_session_does_not_hold_the_table() {
+    let half = usize::try_from(HELD_BYTES_MAX / 2).unwrap();
+    assert!(!others_may_bring_keys(2, half, 0));
+    assert!(!others_may_bring_keys(2, 0, half));
+    assert!(!others_may_bring_keys(WINDOW, 0, 0));
+    assert!(others_may_bring_keys(3, half, 0));
+    assert!(others_may_bring_keys(3, 0, half));
+    assert!(others_may_bring_keys(1, half, half + 1));
+    assert!(others_may_bring_keys(WINDOW + 1, 0, 0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use aes_gcm::aes::cipher::typenum::Unsigned;
 use aes_gcm::aes::cipher::{BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, KeyInit};
 use aes_gcm::aes::{Aes128, Aes192, Aes256};
 use aes_gcm::{AeadInOut, AesGcm};
-use sealift_core::DeviceError;
+use sealift_core::{DeviceError, TagLength};
 use subtle::ConstantTimeEq;
 
 /// Nonce lengths in bytes: each is a type, and so one more copy of the code. These are all that
@@ -39,14 +39,14 @@ pub(super) enum Cipher {
 }
 
 impl Cipher {
-    /// Expands a key of 16, 24 or 32 bytes.
-    pub(super) fn new(key: &[u8]) -> Result<Self, DeviceError> {
+    /// Expands a key of 16, 24 or 32 bytes. It stays where it is, so that moving leaves no copies.
+    pub(super) fn new(key: &[u8]) -> Result<Box<Self>, DeviceError> {
         let expanded = match key.len() {
             16 => Aes128::new_from_slice(key).map(Self::Aes128),
             24 => Aes192::new_from_slice(key).map(Self::Aes192),
             _ => Aes256::new_from_slice(key).map(Self::Aes256),
         };
-        expanded.map_err(|_| failed(format!("a key of {} bytes", key.len())))
+        expanded.map(Box::new).map_err(|_| failed(format!("a key of {} bytes", key.len())))
     }
 
     /// Encrypts a text where it is and returns its full tag.
@@ -59,7 +59,8 @@ impl Cipher {
         by_nonce_length!(self.seal_with(nonce, aad, text))
     }
 
-    /// Decrypts a text where it is and says whether the tag was right. If not, the text is garbage.
+    /// Decrypts a text where it is and says whether the tag was right; one whose length is not of the
+    /// standard never is. If not, the text is garbage.
     pub(super) fn open(
         &self,
         nonce: &[u8],
@@ -70,7 +71,10 @@ impl Cipher {
         if tag.len() == 16 {
             return by_nonce_length!(self.open_with(nonce, aad, text, tag));
         }
-        self.open_by_sealing(nonce, aad, text, tag)
+        match TagLength::new(tag.len()) {
+            Ok(_) => self.open_by_sealing(nonce, aad, text, tag),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Opens with a truncated tag.
@@ -146,4 +150,24 @@ fn too_long(aad: &[u8], text: &[u8]) -> String {
 
 fn failed(reason: String) -> DeviceError {
     DeviceError::Failed { device: NAME.to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tags_of_the_standards_lengths_open() {
+        let cipher = Cipher::new(&[7; 24]).unwrap();
+        let mut sealed = *b"some text";
+        let full = cipher.seal(&[1; 12], b"aad", &mut sealed).unwrap();
+        for bytes in 0..=16 {
+            let mut text = sealed;
+            let opens = cipher.open(&[1; 12], b"aad", &mut text, &full[..bytes]).unwrap();
+            assert_eq!(opens, TagLength::new(bytes).is_ok(), "{bytes}");
+            assert!(!opens || text == *b"some text", "{bytes}");
+        }
+        let long = [&full[..], &[0]].concat();
+        assert!(!cipher.open(&[1; 12], b"aad", &mut sealed, &long).unwrap());
+    }
 }

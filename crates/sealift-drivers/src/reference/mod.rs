@@ -66,8 +66,8 @@ impl Software for Oracle {
 fn cipher_of(
     work: &Work<'_>,
     session: SessionId,
-    kept: Option<(Option<SessionId>, Cipher)>,
-) -> Result<Cipher, DeviceError> {
+    kept: Option<(Option<SessionId>, Box<Cipher>)>,
+) -> Result<Box<Cipher>, DeviceError> {
     match kept {
         Some((Some(known), cipher)) if known == session => Ok(cipher),
         _ => Cipher::new(work.key(session, NAME)?.as_bytes()),
@@ -98,7 +98,7 @@ fn seal(
         SlotText::InPlace(text) => text,
         SlotText::Read(_) => return Ok(Status::NotProcessed),
     };
-    let full = cipher.seal(nonce, aad, text)?;
+    let full = cipher.seal(nonce, aad, text).inspect_err(|_| text.fill(0))?;
     tag.copy_from_slice(&full[..tag.len()]);
     Ok(Status::Ok)
 }
@@ -115,7 +115,7 @@ fn open(
     match text {
         SlotText::Apart { input, output } => {
             copy(output, input);
-            if cipher.open(nonce, aad, output, tag)? {
+            if cipher.open(nonce, aad, output, tag).inspect_err(|_| output.fill(0))? {
                 return Ok(Status::Ok);
             }
             Ok(fail(SlotText::InPlace(output)))
@@ -152,3 +152,32 @@ fn private(text: &[u8]) -> Zeroizing<Vec<u8>> {
 
 const NAME: &str = "reference";
 const DETAIL: &str = "RustCrypto aes-gcm";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sealift_core::Op;
+
+    #[test]
+    fn what_the_crate_refuses_leaves_zeros() {
+        let cipher = Cipher::new(&[7; 16]).unwrap();
+        let (nonce, input) = ([1; 11], [3; 40]);
+        for op in [Op::Seal, Op::Open] {
+            for tag_bytes in [16, 12] {
+                let (mut output, mut made) = ([5; 40], [0; 16]);
+                let tag = match op {
+                    Op::Seal => SlotTag::Write(&mut made[..tag_bytes]),
+                    _ => SlotTag::Check(&[0; 16][..tag_bytes]),
+                };
+                let text = SlotText::Apart { input: &input, output: &mut output };
+                process(&cipher, Slot { op, nonce: &nonce, aad: b"aad", text, tag }).unwrap_err();
+                assert_eq!(output, [0; 40], "{op:?}");
+            }
+        }
+        let (mut text, mut made) = (input, [0; 16]);
+        let (place, tag) = (SlotText::InPlace(&mut text), SlotTag::Write(&mut made));
+        process(&cipher, Slot { op: Op::Seal, nonce: &nonce, aad: &[], text: place, tag })
+            .unwrap_err();
+        assert_eq!(text, [0; 40]);
+    }
+}

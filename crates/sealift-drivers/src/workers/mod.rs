@@ -9,9 +9,9 @@ mod crew;
 pub(crate) use crew::Crew;
 
 use sealift_core::{
-    Algorithm, Capabilities, Clock, Completion, Context, Device, DeviceError, Job, MAX_TEXT_BYTES,
-    NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Role, SessionId, Spec, Submission,
-    TagLength, Timing, Work,
+    Algorithm, Batch, Capabilities, Clock, Completion, Context, Device, DeviceError, Job,
+    KeySource, MAX_TEXT_BYTES, NonceLengths, Notify, OpenError, Origin, OwnedOutput, Refusal,
+    Refused, Role, SessionId, Spec, Submission, TagLength, Timing, Work,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -67,18 +67,8 @@ pub(crate) fn open<S: Software>(
     crew: Crew,
     context: &Context,
 ) -> Arc<dyn Device> {
-    let workers = crew.workers;
-    let slots = workers.saturating_mul(SLOTS_PER_WORKER);
-    let shared = Shared {
-        software,
-        capabilities: Capabilities { workers, slots, ..capabilities },
-        crew,
-        clock: Arc::clone(&context.clock),
-        notify: Arc::clone(&context.notify),
-        state: Mutex::default(),
-        wake: Condvar::new(),
-    };
-    Arc::new(Pool { shared: Arc::new(shared), threads: Mutex::default() })
+    let shared = Arc::new(Shared::new(software, capabilities, crew, context));
+    Arc::new(Pool { shared, threads: Mutex::default() })
 }
 
 /// The device: software, its queue and its threads.
@@ -145,7 +135,7 @@ impl<S: Software> Pool<S> {
     }
 }
 
-/// Waits for the jobs being worked. Those still queued are dropped with their outputs.
+/// Waits for the jobs being worked; see [`open`](crate::open) for the others.
 impl<S: Software> Drop for Pool<S> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
@@ -185,7 +175,29 @@ struct State {
     closing: bool,
 }
 
+/// Nobody polls any more.
+impl Drop for State {
+    fn drop(&mut self) {
+        let outcomes = self.done.iter_mut().map(|completion| &mut completion.outcome);
+        outcomes.flatten().for_each(|(output, _)| output.wipe());
+    }
+}
+
 impl<S: Software> Shared<S> {
+    fn new(software: S, capabilities: Capabilities, crew: Crew, context: &Context) -> Self {
+        let workers = crew.workers;
+        let slots = workers.saturating_mul(SLOTS_PER_WORKER);
+        Self {
+            software,
+            capabilities: Capabilities { workers, slots, ..capabilities },
+            crew,
+            clock: Arc::clone(&context.clock),
+            notify: Arc::clone(&context.notify),
+            state: Mutex::default(),
+            wake: Condvar::new(),
+        }
+    }
+
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
         self.capabilities.accept(work.shape())?;
         let start_ns = self.clock.now_ns();
@@ -213,18 +225,26 @@ impl<S: Software> Shared<S> {
     /// Works a job. Its keys and its batch are let go before anyone sees the completion.
     fn complete(&self, job: Job, pinned: &Result<(), DeviceError>) -> Completion {
         let Job { ticket, attempt, batch, mut output, keys } = job;
-        let attempted = pinned.clone().and_then(|()| {
-            // What a panic may leave half-written is this job's output, which is dropped, and the
-            // software's own tables, whose locks are taken whether poisoned or not and which hold
-            // whole entries only.
-            let attempted = catch_unwind(AssertUnwindSafe(|| {
-                let mut work = Work::new(&batch, output.as_output(), &*keys)
-                    .map_err(|error| self.failed(error.to_string()))?;
-                self.run(&mut work)
-            }));
-            attempted.unwrap_or_else(|panic| Err(self.failed(message_of(&*panic))))
-        });
+        let attempted = pinned.clone().and_then(|()| self.attempt(&batch, &mut output, &*keys));
         Completion { ticket, attempt, outcome: attempted.map(|timing| (output, timing)) }
+    }
+
+    /// Works a batch; a failure or a panic leaves nothing of what was written.
+    fn attempt(
+        &self,
+        batch: &Batch<'_>,
+        output: &mut OwnedOutput,
+        keys: &dyn KeySource,
+    ) -> Result<Timing, DeviceError> {
+        // What a panic may leave half-written is this output, which is wiped, and the software's own
+        // tables, whose locks are taken whether poisoned or not and which hold whole entries only.
+        let attempted = catch_unwind(AssertUnwindSafe(|| {
+            let mut work = Work::new(batch, output.as_output(), keys)
+                .map_err(|error| self.failed(error.to_string()))?;
+            self.run(&mut work)
+        }));
+        let attempted = attempted.unwrap_or_else(|panic| Err(self.failed(message_of(&*panic))));
+        attempted.inspect_err(|_| output.wipe())
     }
 
     fn failed(&self, reason: String) -> DeviceError {

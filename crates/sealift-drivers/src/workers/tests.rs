@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{context, job};
-use sealift_core::{Status, Ticket};
+use sealift_core::{SlotText, Status, Ticket};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -30,15 +30,27 @@ impl Software for Puppet {
                 Ok(())
             }
             Order::Fail => {
+                spoil(work);
                 Err(DeviceError::Failed { device: "puppet".into(), reason: "told so".into() })
             }
-            Order::Panic => panic!("told to panic"),
+            Order::Panic => {
+                spoil(work);
+                panic!("told to panic")
+            }
         }
     }
 
     fn retire(&self, _: SessionId) {
         self.retired.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Leaves what a device may have written before it failed.
+fn spoil(work: &mut Work<'_>) {
+    if let SlotText::Apart { output, .. } = work.slot(0).text {
+        output.fill(b'x');
+    }
+    work.set_status(0, Status::Ok);
 }
 
 struct Stage {
@@ -55,17 +67,21 @@ fn stage() -> Stage {
 
 fn staged(crew: Crew) -> Stage {
     let (context, bell) = context();
+    let (puppet, orders) = puppet();
+    let (threads, retired) = (Arc::clone(&puppet.threads), Arc::clone(&puppet.retired));
+    let device = open(puppet, puppet_capabilities(), crew, &context);
+    Stage { device, orders, bell, threads, retired }
+}
+
+fn puppet() -> (Puppet, Sender<Order>) {
     let (orders, receiver) = channel();
     let (threads, retired) = Default::default();
-    let puppet = Puppet {
-        orders: Mutex::new(receiver),
-        threads: Arc::clone(&threads),
-        retired: Arc::clone(&retired),
-    };
+    (Puppet { orders: Mutex::new(receiver), threads, retired }, orders)
+}
+
+fn puppet_capabilities() -> Capabilities {
     let spec = "puppet:workers=1".parse().unwrap();
-    let capabilities = capabilities(&spec, "puppet", Role::TestOnly, String::new());
-    let device = open(puppet, capabilities, crew, &context);
-    Stage { device, orders, bell, threads, retired }
+    capabilities(&spec, "puppet", Role::TestOnly, String::new())
 }
 
 fn polled(device: &dyn Device) -> Vec<Completion> {
@@ -129,6 +145,20 @@ fn a_panic_fails_its_job_and_the_next_one_is_worked() {
     assert_eq!(done[0].outcome.as_ref().err().cloned(), failed("it panicked: told to panic"));
     assert!(done[1].outcome.as_ref().unwrap_err().to_string().contains("told so"));
     assert!(done[2].outcome.is_ok());
+}
+
+#[test]
+fn an_attempt_that_fails_or_panics_leaves_nothing_of_what_it_wrote() {
+    let (puppet, orders) = puppet();
+    let crew = Crew { workers: 1, cores: vec![] };
+    let shared = Shared::new(puppet, puppet_capabilities(), crew, &context().0);
+    for order in [Order::Fail, Order::Panic] {
+        orders.send(order).unwrap();
+        let Job { batch, mut output, keys, .. } = *job(0);
+        shared.attempt(&batch, &mut output, &*keys).unwrap_err();
+        assert!(output.text().0.iter().all(|byte| *byte == 0), "{output:?}");
+        assert_eq!(output.status(), [Status::NotProcessed; 2]);
+    }
 }
 
 #[test]

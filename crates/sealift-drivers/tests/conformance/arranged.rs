@@ -101,12 +101,18 @@ impl<'g> Arranged<'g> {
         (self.status[message], &slot[..text], tag)
     }
 
-    /// Finds a byte that the device wrote and had no business with.
+    /// Finds a byte that the device wrote and had no business with, or left where zeros belong.
     pub(crate) fn find_damage(&self) -> Option<String> {
         let (group, appended) = (self.group, self.form.tags == TagPlace::Appended);
         let in_place = self.form.text == TextPlace::InPlace;
-        let lengths = |message: &Message| {
+        if let Some(message) = (0..group.messages.len()).find(|&i| self.is_left_in_short(i)) {
+            return Some(format!("message {message} is shorter than its tag and left no zeros"));
+        }
+        let lengths = |(i, message): (usize, &Message)| {
             let (text, tag) = written(message, group);
+            if self.is_short(i) {
+                return (self.out.get(i).len(), 0);
+            }
             let own = if appended { (text + tag, 0) } else { (text, tag) };
             if in_place {
                 (text.max(input(message, self.form).len()).max(own.0), own.1)
@@ -114,7 +120,8 @@ impl<'g> Arranged<'g> {
                 own
             }
         };
-        let (texts, tags): (Vec<_>, Vec<_>) = group.messages.iter().map(lengths).unzip();
+        let (texts, tags): (Vec<_>, Vec<_>) =
+            group.messages.iter().enumerate().map(lengths).unzip();
         if let Some(at) = self.out.find_damage(&texts) {
             return Some(format!("byte {at} of the output belongs to no result and was written"));
         }
@@ -129,6 +136,19 @@ impl<'g> Arranged<'g> {
         let spoilt = |&(i, message): &(usize, &Message)| !kept((i, message));
         let found = group.messages.iter().enumerate().filter(|_| in_place).find(spoilt);
         found.map(|(i, _)| format!("message {i}: bytes that are only read were overwritten"))
+    }
+
+    /// Whether a message should write a text and has less than a tag to make it from.
+    fn is_short(&self, message: usize) -> bool {
+        let (form, open) = (self.form, self.group.messages[message].op == Op::Open);
+        let apart = form.tags == TagPlace::Appended && form.text == TextPlace::Apart;
+        let given = input(&self.group.messages[message], form).len();
+        apart && open && given < self.group.tag_length.bytes()
+    }
+
+    /// Nobody can say how long such a message's text is, so its whole slot has to be zeros.
+    fn is_left_in_short(&self, message: usize) -> bool {
+        self.is_short(message) && self.out.get(message).iter().any(|byte| *byte != 0)
     }
 }
 

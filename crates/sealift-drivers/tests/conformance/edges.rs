@@ -95,7 +95,8 @@ pub(crate) fn lengths(subject: &Subject) -> Result<String, String> {
     Ok(format!("{} batches of three key sizes, texts up to {} B", batches, grouped(longest)))
 }
 
-/// An input that should end with its tag and is shorter: it fails, its neighbours don't.
+/// An input that should end with its tag and is shorter: it fails and leaves zeros in its whole slot,
+/// its neighbours don't.
 pub(crate) fn shorter_than_its_tag(subject: &Subject) -> Result<String, String> {
     let mut random = Random::new(subject.seed, 3);
     let recipe = Recipe::new(subject, 3, &mut random);

@@ -10,6 +10,7 @@
 mod arranged;
 mod bell;
 mod broken;
+mod columns;
 mod compare;
 mod devices;
 mod differential;
@@ -84,6 +85,11 @@ fn texts_of_every_length_are_right_at_their_edges() {
 #[test]
 fn an_input_shorter_than_its_tag_does_not_open() {
     each("short inputs", edges::shorter_than_its_tag);
+}
+
+#[test]
+fn tags_are_compared_at_their_full_length_in_every_form_of_column() {
+    each("tag columns", columns::tag_lengths);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use crate::broken::{Broken, Fault};
 use crate::devices::{EXEMPT, SLOW, open, specs};
 use crate::subject::{Check, Effort, Subject};
-use crate::{differential, edges, flips, guards, nist, published, race, sessions, workers, wrap};
+use crate::{
+    columns, differential, edges, flips, guards, nist, published, race, sessions, workers, wrap,
+};
 use sealift_drivers::DRIVERS;
 
 /// Faults that each check has to notice.
@@ -48,6 +50,7 @@ const NOTICES: &[(&str, Check, &[Fault])] = &[
         &[Fault::WrongTagByte, Fault::LeavesFailedText, Fault::FlipsBitAt { text: 4_097 }],
     ),
     ("short inputs", edges::shorter_than_its_tag, &[Fault::AcceptsShortInputs]),
+    ("tag columns", columns::tag_lengths, &[Fault::LeavesFailedText, Fault::AcceptsEverything]),
     ("limits", edges::limits, &[Fault::RefusesUnannounced, Fault::WrongTagByte]),
     ("counter wrap", wrap::check, &[Fault::FlipsBitUnderNonceOf { bytes: 16 }]),
     ("sessions", sessions::many, &[Fault::FlipsBitFromSlot { slot: 4_990 }]),

@@ -151,7 +151,7 @@ fn gone_when_submitted(subject: &Subject, groups: &[(Group, Form)]) -> Result<()
 
 fn job(group: &Group, form: Form, n: usize, keys: Arc<dyn KeySource>) -> Result<Box<Job>, String> {
     let batch = Arranged::new(group, form).owned_batch();
-    let (output, _) = OwnedOutput::for_batch(&batch).map_err(|error| error.to_string())?;
+    let output = OwnedOutput::for_batch(&batch).map_err(|error| error.to_string())?;
     Ok(Box::new(Job {
         ticket: Ticket(n as u64),
         attempt: attempt(n),
