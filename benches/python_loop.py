@@ -6,10 +6,13 @@ Two pieces of work, all arms of each taking turns in one run:
 
 - 8,192 messages of 128 bytes sealed under 1,024 keys: loops over pyca's and Sealift's AESGCM (an
   object for each message, and objects that are kept), `seal_batch` over lists and over columns,
-  and the same batch from Rust.
+  and a batch of the same shape from Rust.
 - one message of 128 bytes under a kept AESGCM: pyca's and Sealift's.
 
-Every arm's bytes are compared before anything is timed. Prints a table and the ratios; with --out
+Kept objects, sessions and columns are made once, outside the measured time; an object for each
+message is made inside. Every Python arm must give the same bytes as the first one before anything
+is timed; the batch from Rust has keys and texts of its own, and the lab checks it against another
+device. Prints a table and the ratios; with --out
 also writes python-loop.json into the folder. What isn't installed is left out, and said.
 """
 
@@ -28,8 +31,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sealift import AESGCM, Engine, Session
+from sealift.exit_code import ExitCode
 from sealift.lab import machine
 from sealift.lab.bench import Run, Sample, measure, summarise
+from sealift.lab.folder import check_writable
 from sealift.lab.grid import MANY_KEYS
 from sealift.lab.native import NativeSampler, prepare
 from sealift.lab.plan import Cell, Plan, make_plan
@@ -44,14 +49,7 @@ def main() -> int:
     arguments = _arguments()
     messages = Messages.make(arguments.seed)
     many, single = many_arms(messages), single_arms(messages)
-    differing = [*_differing(many), *_differing(single)]
-    if differing:
-        print(f"wrong results, nothing is measured: {', '.join(differing)}", file=sys.stderr)
-        return 4
-    _say_absent()
     batch_work = of_size(TEXT_BYTES, MANY_KEYS, SEAL_ONLY, messages=MESSAGES, seed=arguments.seed)
-    real = next(device.name for device in messages.engine.devices if device.role == "real")
-    native = prepare([Cell(batch_work, 1, MESSAGES, (real,))], seed=arguments.seed).sampler
     cells = (
         Cell(replace(batch_work, name="8,192 messages"), 1, MESSAGES, (*many, RUST)),
         Cell(
@@ -63,9 +61,17 @@ def main() -> int:
     )
     try:
         plan = make_plan(cells, budget_s=arguments.seconds, seed=arguments.seed)
+        if arguments.out is not None:
+            check_writable(arguments.out)
     except ValueError as error:
-        print(f"--seconds: {error}", file=sys.stderr)
-        return 2
+        print(f"python_loop: {error}", file=sys.stderr)
+        return ExitCode.USAGE
+    if differing := [*_differing(many), *_differing(single)]:
+        print(f"wrong results, nothing is measured: {', '.join(differing)}", file=sys.stderr)
+        return ExitCode.WRONG_RESULT
+    _say_absent()
+    real = next(device.name for device in messages.engine.devices if device.role == "real")
+    native = prepare([Cell(batch_work, 1, MESSAGES, (real,))], seed=arguments.seed).sampler
     run = measure(plan, Sampler(plan, many | single, native))
     return _show(run, arguments.out)
 
@@ -244,7 +250,6 @@ def _show(run: Run, out: Path | None) -> int:
             "command": shlex.join(["python", "benches/python_loop.py", *sys.argv[1:]]),
             "ratios": {pair: asdict(ratio) for pair, ratio in compared.items()},
         }
-        out.mkdir(parents=True, exist_ok=True)
         (out / "python-loop.json").write_text(json.dumps(document, indent=2) + "\n")
     return 0
 
@@ -271,10 +276,22 @@ def _steal_s() -> float:
 def _arguments() -> argparse.Namespace:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, help="folder for python-loop.json")
+    parser.add_argument("--out", type=_folder, metavar="FOLDER", help="folder for python-loop.json")
     parser.add_argument("--seconds", type=float, default=60.0, help="of measuring; 60 by default")
-    parser.add_argument("--seed", type=int, default=1, help="of bytes, order and bootstrap")
+    parser.add_argument("--seed", type=_seed, default=1, help="of bytes, order and bootstrap")
     return parser.parse_args()
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("'' is no folder; name one")
+    return Path(text)
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 20 and int(text) < 2**64):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to {2**64 - 1:,}")
+    return int(text)
 
 
 MESSAGES, KEYS = 8_192, 1_024

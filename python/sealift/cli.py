@@ -1,9 +1,10 @@
 """The command line: `sealift devices` and `sealift bench`.
 
 Results go to standard output, talk to standard error. Exit codes: 0 done, 2 wrong usage, 3 nothing
-could run, 4 a device computed something wrong, 130 interrupted.
+could run, 4 a device computed something wrong, 5 results could not be written, 130 interrupted.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -53,7 +54,22 @@ class Work(StrEnum):
 
 def main() -> None:
     """Runs the command line."""
-    app(prog_name="sealift")
+    try:
+        app(prog_name="sealift")
+    except OSError as error:
+        # The only thing that every command does to the system is to write to standard output.
+        typer.echo(f"sealift: {error.strerror or error}; give standard output room", err=True)
+        sys.exit(ExitCode.NOT_WRITTEN)
+    finally:
+        _leave_quietly()
+
+
+def _leave_quietly() -> None:
+    """What standard output did not take was told; Python would try again at exit, and say so."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_version(wanted: bool) -> None:
@@ -152,6 +168,7 @@ def bench(
         typer.Option(
             help="Messages handed over at once; those of one batch have tags of one length.",
             min=1,
+            max=2**32 - 1,
             metavar="N",
         ),
     ] = 1_024,
@@ -183,13 +200,16 @@ def bench(
     seed: Annotated[
         int,
         typer.Option(
-            help="Of messages, order and bootstrap: same seed, same bytes.", min=0, metavar="N"
+            help="Of messages, order and bootstrap: same seed, same bytes.",
+            min=0,
+            max=2**64 - 1,
+            metavar="N",
         ),
     ] = 1,
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of the table.")] = False,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             help="Also write rows.csv and rows.json into this new folder.", metavar="FOLDER"
         ),
@@ -218,7 +238,8 @@ def bench(
     from sealift.lab.workload import SEAL_ONLY, Mix
 
     axes = grid.Axes(names, counts, batch, seed)
-    regimes = _read("--keys", _regimes, keys) if keys else grid.REGIMES
+    folder = None if out is None else _read("--out", _folder, out)
+    regimes = grid.REGIMES if keys is None else _read("--keys", _regimes, keys)
     if quick:
         cells = grid.quick_grid(axes)
     elif workload is Work.AS_STATED:
@@ -228,15 +249,16 @@ def bench(
     else:
         cells = grid.sizes_grid(
             axes,
-            _read("--sizes", parse_sizes, sizes) if sizes else grid.SIZES,
+            grid.SIZES if sizes is None else _read("--sizes", parse_sizes, sizes),
             regimes,
-            _read("--mix", Mix.parse, mix) if mix else SEAL_ONLY,
-            _read("--key-bits", _key_bits, key_bits) if key_bits else 128,
+            SEAL_ONLY if mix is None else _read("--mix", Mix.parse, mix),
+            128 if key_bits is None else _read("--key-bits", _key_bits, key_bits),
         )
     form = Form.CSV if as_csv else Form.JSON if as_json else Form.TABLE
-    seconds = budget or (QUICK_SECONDS if quick else SECONDS)
+    default_s = QUICK_SECONDS if quick else SECONDS
+    seconds = default_s if budget is None else budget
     command = ("sealift", *sys.argv[1:])
-    raise typer.Exit(run(Ask(cells, seconds, seed, form, out, command)))
+    raise typer.Exit(run(Ask(cells, seconds, seed, form, folder, command)))
 
 
 def _who(devices: str | None) -> tuple[str, ...]:
@@ -289,6 +311,12 @@ def _threads(text: str) -> tuple[int, ...]:
             )
         counts.append(int(part))
     return tuple(dict.fromkeys(counts))
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise ValueError("'' is no folder; name one, as in results/2026-11-21/laptop")
+    return Path(text)
 
 
 def _key_bits(text: str) -> int:

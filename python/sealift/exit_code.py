@@ -9,4 +9,5 @@ class ExitCode(IntEnum):
     USAGE = 2
     NOTHING_RAN = 3
     WRONG_RESULT = 4
+    NOT_WRITTEN = 5
     INTERRUPTED = 130

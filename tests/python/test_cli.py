@@ -191,6 +191,21 @@ def test_several_threads_are_measured() -> None:
         (["--threads", "0"], "'0' is no number of threads"),
         (["--batch", "0"], "greater than or equal to 1"),
         (["--seconds", "0.001"], "is too short for"),
+        (["--seconds", "0"], "0 s of measuring; right would be a finite time above 0"),
+        (["--seconds", "-1"], "-1 s of measuring; right would be"),
+        (["--seconds", "nan"], "nan s of measuring; right would be"),
+        (["--seconds", "inf"], "inf s of measuring; right would be"),
+        (["--seed", "99999999999999999999"], "18446744073709551615"),
+        (["--batch", "5000000000"], "4294967295"),
+        (["--sizes", ""], "an empty part in the list of sizes"),
+        (["--keys", ""], "keys ''; write one, fresh or sessions:N"),
+        (["--mix", ""], "mix ''; write seal, open, or weights"),
+        (["--key-bits", ""], "'' is no size of an AES key"),
+        (["--devices", ""], "no device is called ''"),
+        (["--threads", ""], "'' is no number of threads"),
+        (["--out", ""], "'' is no folder; name one"),
+        (["--out", "/proc/self"], "/proc/self takes no files"),
+        (["--out", "/dev/null"], "/dev/null takes no files"),
         (["--size", "16"], "--sizes"),
         (["--csv", "--json"], "give one"),
         (["--quick", "--sizes", "16"], "--sizes 16 has no effect with --quick"),
@@ -217,6 +232,59 @@ def test_messages_beyond_the_machines_memory_are_refused_before_any_is_made() ->
     assert ran.exit_code == 3
     assert "the messages need" in ran.stderr
     assert "name fewer or smaller sizes" in ran.stderr
+
+
+@pytest.mark.parametrize("workload", ["plain", "as-stated"])
+def test_more_sessions_than_memory_holds_are_refused_with_the_figures(workload: str) -> None:
+    ran = invoke("bench", "--workload", workload, "--keys", "sessions:4294967295")
+    assert ran.exit_code == 3, ran.output
+    assert "GB and" in ran.stderr
+    assert "sessions" in ran.stderr
+
+
+def full(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A run whose standard output has no room."""
+    command = [sys.executable, "-m", "sealift", *arguments]
+    with Path("/dev/full").open("w") as sink:
+        return subprocess.run(
+            command, stdout=sink, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+
+
+def test_a_full_standard_output_is_told_and_the_folder_is_still_written(tmp_path: Path) -> None:
+    ran = full(*SHORT, "--out", str(tmp_path / "kept"))
+    assert ran.returncode == 5, ran.stderr
+    assert "standard output took not everything: No space left on device" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert (tmp_path / "kept" / "rows.csv").exists()
+    for arguments in (("devices",), ("--help",)):
+        ran = full(*arguments)
+        assert ran.returncode == 5, ran.stderr
+        assert ran.stderr == "sealift: No space left on device; give standard output room\n"
+
+
+def test_a_folder_that_takes_no_rows_leaves_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> NoReturn:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sealift.lab.folder.write", broken)
+    ran = invoke(*SHORT, "--out", str(tmp_path / "kept"))
+    assert ran.exit_code == 5
+    assert "ns/message" in ran.stdout
+    assert "kept took not everything: No space left on device" in ran.stderr
+
+
+def test_ctrl_c_while_samples_are_summed_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sealift.lab.run.summarise", interrupted)
+    ran = invoke(*SHORT)
+    assert (ran.exit_code, ran.stdout) == (130, "")
+    assert "interrupted while the samples were summed up" in ran.stderr
+    assert "before anything was measured" not in ran.stderr
 
 
 def test_a_machine_without_kernels_measures_the_library_alone_and_says_so() -> None:

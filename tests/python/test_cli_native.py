@@ -56,6 +56,7 @@ def test_a_sample_counts_whole_passes_and_names_who_checked() -> None:
         ({"text_len": array("Q", [1] * 3)}, "text_bytes of 3: right would be 4"),
         ({"keys": "many"}, 'keys "many": one, sessions or fresh'),
         ({"sessions": 0}, "sessions of 0: right would be 1"),
+        ({"sessions": 5}, "sessions of 5: right would be 1 to 4"),
         ({"batch": 0}, "batch of 0"),
     ],
 )
@@ -111,6 +112,23 @@ def test_a_signal_ends_a_long_sample_soon() -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - start_s < 10
+
+
+def test_a_signal_ends_the_preparing_soon() -> None:
+    arms = Arms(["library", "reference"])
+    # Every thread has messages of its own: minutes of work for the reference.
+    work = columns(4_096, text_len=array("Q", [65_536] * 4_096), threads=16, batch=1)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    start_s = time.monotonic()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            arms.prepare("library", **work)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - start_s < 5
+    with pytest.raises(IndexError, match="0 are prepared"):
+        arms.sample(0, 0.001)
 
 
 def test_document_003_as_logged_is_checked_on_every_device_that_is_here() -> None:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCH = Path(__file__).parents[2] / "benches" / "python_loop.py"
 
 
@@ -38,3 +40,23 @@ def test_too_little_time_is_refused_with_one_that_would_do() -> None:
     ran = run("--seconds", "0.01")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "allow 0." in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--seconds", "0"), "0 s of measuring; right would be a finite time above 0"),
+        (("--seconds", "inf"), "inf s of measuring; right would be a finite time above 0"),
+        (("--seed", "-1"), "'-1' is no whole number from 0 to 18,446,744,073,709,551,615"),
+        (("--seed", str(2**64)), "is no whole number from 0 to"),
+        (("--out", ""), "'' is no folder"),
+        (("--out", "/proc/self"), "/proc/self takes no files"),
+    ],
+)
+def test_wrong_usage_ends_with_2_before_anything_runs(
+    arguments: tuple[str, str], said: str
+) -> None:
+    ran = run(*arguments)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr

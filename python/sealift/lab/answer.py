@@ -68,16 +68,36 @@ def _headline(findings: list[_Finding]) -> str:
         if finding.kind is Kind.WINNER:
             won.setdefault(finding.devices, []).append(finding)
     ordered = sorted(won.items(), key=lambda item: -len(item[1]))
+    open_ones = [finding for finding in findings if finding.kind is not Kind.WINNER]
+    if not won:
+        return _no_winner(findings)
     parts = [
         f"on {device} for {len(found):,} of {len(findings):,} {_pieces(len(findings))}, "
         f"{_range(found)} times as fast as {other}"
         for (device, other), found in ordered
     ]
-    left = len(findings) - sum(map(len, won.values()))
-    if not parts:
-        return "Run it anywhere: nothing measured here was shown to be faster than the rest."
-    rest = f"; for the other {left:,} either will do or it is not settled" if left else ""
+    rest = f"; of the other {len(open_ones):,}, {_counted(open_ones)}" if open_ones else ""
     return f"Run it {'; '.join(parts)}{rest}."
+
+
+def _no_winner(findings: list[_Finding]) -> str:
+    """The same where no device won anything."""
+    kinds = {finding.kind for finding in findings}
+    # Of three devices two may be equal and the third slower.
+    if kinds == {Kind.SAME} and all(len(each.devices) == len(each.rows) for each in findings):
+        return "Run it anywhere: all that was measured here is equally fast, within noise."
+    if kinds == {Kind.ALONE}:
+        devices = sorted({device for finding in findings for device in finding.devices})
+        return f"Only {_listed(devices)} was measured, so there is nothing to choose from."
+    what = f"{len(findings):,} {_pieces(len(findings))}"
+    start = "No single winner" if kinds == {Kind.SAME} else "Not settled here"
+    return f"{start}: of {what}, {_counted(findings)}."
+
+
+def _counted(findings: list[_Finding]) -> str:
+    """How many findings there are of each kind, for the middle of a sentence."""
+    counts = {kind: sum(finding.kind is kind for finding in findings) for kind in Kind}
+    return _listed([COUNTED[kind].format(count) for kind, count in counts.items() if count])
 
 
 def _finding(rows: list[Row]) -> _Finding:
@@ -222,6 +242,12 @@ SENTENCES: dict[Kind, Callable[[list[_Finding], str], str]] = {
     Kind.UNSURE: _unsure,
     Kind.NOISY: _noisy,
     Kind.ALONE: _alone,
+}
+COUNTED = {
+    Kind.SAME: "for {:,} either will do",
+    Kind.UNSURE: "{:,} need longer samples to be settled",
+    Kind.NOISY: "{:,} had too much noise for a verdict",
+    Kind.ALONE: "{:,} had one device only",
 }
 QUALIFIERS: tuple[Callable[[Row], str], ...] = (
     lambda row: f"keys {row.keys}",

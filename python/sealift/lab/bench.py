@@ -58,8 +58,8 @@ class Sample:
 
     @property
     def flags(self) -> Flags:
-        """What the system did to it."""
-        return Flags(self.involuntary_switches, self.cpu_share, self.steal_ns)
+        """What the system did to it; says when it is clean."""
+        return Flags(self.ns, self.involuntary_switches, self.cpu_share, self.steal_ns)
 
 
 class Sampler(Protocol):

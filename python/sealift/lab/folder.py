@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from sealift.lab.machine import Fact, Machine
 from sealift.lab.native import Prepared
@@ -58,18 +59,31 @@ def document(
 
 
 def check_free(folder: Path) -> None:
-    """Makes the folder, before anything is measured for it.
+    """Makes the folder and writes into it, before anything is measured for it.
 
     Raises:
-        ValueError: If it holds results already, or can't be made.
+        ValueError: If it holds results already, can't be made, or takes no files.
     """
+    check_writable(folder)
     held = [name for name in (ROWS_JSON, ROWS_CSV) if (folder / name).exists()]
     if held:
         raise ValueError(f"{folder} holds {' and '.join(held)} already; name another folder")
+
+
+def check_writable(folder: Path) -> None:
+    """Makes the folder and writes into it.
+
+    Raises:
+        ValueError: If it can't be made, or takes no files.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as probe:
+            probe.write(b"x")
     except OSError as error:
-        raise ValueError(f"{folder} can't be made: {error.strerror}") from error
+        raise ValueError(
+            f"{folder} takes no files: {error.strerror}; name a folder that can be written"
+        ) from error
 
 
 def write(folder: Path, result: Result, json_document: str) -> None:
@@ -79,6 +93,9 @@ def write(folder: Path, result: Result, json_document: str) -> None:
         folder: From `check_free`.
         result: Its rows go to rows.csv.
         json_document: From `document`.
+
+    Raises:
+        OSError: If the disk is full, or the folder was taken away meanwhile.
     """
     (folder / ROWS_CSV).write_text(csv_text(result.rows), encoding="utf-8")
     (folder / ROWS_JSON).write_text(json_document, encoding="utf-8")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sealift.lab.plan import Cell
 from sealift.lab.workload import (
     FRESH_KEYS,
+    MAX_MESSAGES,
     ONE_KEY,
     SEAL_ONLY,
     Keys,
@@ -52,7 +53,7 @@ def sizes_grid(
                 size,
                 regime,
                 mix,
-                messages=messages_for(size, axes.batch),
+                messages=messages_for(size, axes.batch, regime),
                 key_bits=key_bits,
                 seed=axes.seed,
             )
@@ -62,11 +63,14 @@ def sizes_grid(
 
 def stated_grid(axes: Axes, regimes: Sequence[Regime]) -> tuple[Cell, ...]:
     """Document 003's workload as stated, under each key regime."""
-    messages = messages_for(STATED_BYTES, axes.batch)
     return tuple(
         cell
         for regime in regimes
-        for cell in axes.cells(as_stated(regime, messages=messages, seed=axes.seed))
+        for cell in axes.cells(
+            as_stated(
+                regime, messages=messages_for(STATED_BYTES, axes.batch, regime), seed=axes.seed
+            )
+        )
     )
 
 
@@ -89,14 +93,15 @@ def quick_grid(axes: Axes) -> tuple[Cell, ...]:
     )
 
 
-def messages_for(size_bytes: int, batch: int) -> int:
+def messages_for(size_bytes: int, batch: int, regime: Regime) -> int:
     """How many messages of a size there are: whole batches, a mebibyte of text where that does.
 
-    Never under 1,024, so that 1,024 sessions are all used, and over 8,192 only where one batch
-    is larger than that.
+    Never under 1,024, and never fewer than sessions, so that every session is used; over 8,192
+    only where the sessions or one batch are more than that.
     """
-    wanted = min(MESSAGES_MAX, max(MESSAGES_MIN, TEXT_BYTES // size_bytes))
-    return -(-wanted // batch) * batch
+    wanted = min(MESSAGES_MOST, max(MESSAGES_LEAST, TEXT_BYTES // size_bytes))
+    wanted = max(wanted, regime.sessions)
+    return min(MAX_MESSAGES, -(-wanted // batch) * batch)
 
 
 SIZES = (16, 64, 128, 256, 1_024, 8_192, 16_384)
@@ -104,5 +109,5 @@ MANY_KEYS = Regime(Keys.SESSIONS, 1_024)
 REGIMES = (ONE_KEY, MANY_KEYS, FRESH_KEYS)
 STATED_BYTES = 128
 TEXT_BYTES = 1 << 20
-MESSAGES_MIN, MESSAGES_MAX = 1_024, 8_192
+MESSAGES_LEAST, MESSAGES_MOST = 1_024, 8_192
 BATCH = 1_024

@@ -97,6 +97,24 @@ def describe(root: Path = Path("/")) -> Machine:
     )
 
 
+def cgroup_folders(root: Path = Path("/")) -> list[Path]:
+    """This process's cgroup and those above it, up to the root; none without cgroup v2.
+
+    Args:
+        root: Where proc and sys are found; tests give a folder of their own.
+
+    Raises:
+        OSError: If the kernel doesn't tell.
+    """
+    lines = _read(root / "proc/self/cgroup").splitlines()
+    own = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
+    if own is None:
+        return []
+    mount = root / "sys/fs/cgroup"
+    group = mount / own.lstrip("/")
+    return [folder for folder in (group, *group.parents) if folder.is_relative_to(mount)]
+
+
 class _UnknownError(Exception):
     """Carries the reason."""
 
@@ -127,13 +145,10 @@ def _flags(line: str) -> tuple[str, ...]:
 
 def _quota(root: Path) -> float:
     """The tightest limit on the way from this process's cgroup up to the root (cgroup v2)."""
-    lines = _read(root / "proc/self/cgroup").splitlines()
-    own = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
-    if own is None:
+    folders = cgroup_folders(root)
+    if not folders:
         raise _UnknownError("no cgroup v2 hierarchy, so no quota is read")
-    mount = root / "sys/fs/cgroup"
-    group = mount / own.lstrip("/")
-    limits = [_limit(folder) for folder in (group, *group.parents) if folder.is_relative_to(mount)]
+    limits = [_limit(folder) for folder in folders]
     known = [limit for limit in limits if limit is not None]
     if not known:
         raise _UnknownError("no cgroup on the way up sets cpu.max, so there is no quota")

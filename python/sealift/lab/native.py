@@ -5,13 +5,12 @@ The only module of the lab that imports the engine.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from sealift._sealift import Arms, WrongResultError, drivers, effective_clock_ghz
 from sealift.errors import LimitError
 from sealift.lab.bench import Sample
+from sealift.lab.memory import check_memory
 from sealift.lab.plan import Arm, Cell
-from sealift.lab.workload import Workload
 
 __all__ = [
     "NativeSampler",
@@ -19,7 +18,6 @@ __all__ = [
     "Refusal",
     "WrongResultError",
     "effective_clock_ghz",
-    "memory_needed_bytes",
     "prepare",
 ]
 
@@ -103,12 +101,12 @@ def prepare(
         started: Called before each arm is built.
 
     Raises:
-        MemoryError: If the messages need more than the machine has free.
+        MemoryError: If messages and sessions need more than half of what is free.
         UnknownDeviceError: If a device is none, with its settings.
         DeviceError: If a device is absent.
     """
     cells = tuple(cells)
-    _check_memory(cells)
+    check_memory(cells)
     arms = Arms(
         _with_checkers(list(dict.fromkeys(name for cell in cells for name in cell.devices)))
     )
@@ -139,13 +137,6 @@ def prepare(
     return Prepared(tuple(kept), sampler, tuple(refusals), tuple(wrong), against)
 
 
-def memory_needed_bytes(cells: Iterable[Cell]) -> int:
-    """What the messages and results of some cells take, while the largest one is being checked."""
-    each = [(len(cell.devices), cell.threads, _bytes_a_copy(cell.workload)) for cell in cells]
-    standing = sum(devices * threads * copy for devices, threads, copy in each)
-    return standing + 2 * max((copy for _, _, copy in each), default=0)
-
-
 def _build(arms: Arms, cell: Cell, device: str, seed: int) -> tuple[int, list[str]]:
     columns = cell.workload.columns()
     return arms.prepare(
@@ -170,33 +161,4 @@ def _with_checkers(devices: list[str]) -> list[str]:
     return devices + [name for name in CHECKERS if name in known and name not in devices]
 
 
-def _bytes_a_copy(workload: Workload) -> int:
-    """Texts, outputs, nonces, keys, tags and offsets of one thread's messages."""
-    return int(workload.messages * (2 * workload.text_len_mean + BYTES_BESIDE_TEXT))
-
-
-def _check_memory(cells: Sequence[Cell]) -> None:
-    needed = memory_needed_bytes(cells)
-    free = _free_bytes()
-    if free is not None and needed > free // 2:
-        raise MemoryError(
-            f"the messages need {needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free, of which "
-            "half may be used; name fewer or smaller sizes, threads or devices"
-        )
-
-
-def _free_bytes(meminfo: Path = Path("/proc/meminfo")) -> int | None:
-    try:
-        lines = meminfo.read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name == "MemAvailable":
-            return int(value.split()[0]) * 1024
-    return None
-
-
 CHECKERS = ("library", "reference")
-# A nonce, a key, two tags, a status, a session id and three offsets, roundly.
-BYTES_BESIDE_TEXT = 128

@@ -1,5 +1,6 @@
 """The plan of a run: which device does which work, how often, and for how long."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ class Cell:
 
     Attributes:
         workload: The messages.
-        threads: How many threads share them.
+        threads: How many threads each work all of them.
         batch: Messages handed over at once.
         devices: Who does it; the first is the reference, and the arm that is doubled.
     """
@@ -89,11 +90,13 @@ def make_plan(
         A plan whose samples last between 1 and 250 ms.
 
     Raises:
-        ValueError: If there is nothing to run, or the budget can't hold the blocks that a
-            verdict needs; the message names the budget that would do.
+        ValueError: If there is nothing to run, or the budget is no time above 0 or can't hold the
+            blocks that a verdict needs; the message then names the budget that would do.
     """
     if not cells:
         raise ValueError("no work to measure; name at least one size or workload and one device")
+    if not 0 < budget_s < math.inf:
+        raise ValueError(f"{budget_s:g} s of measuring; right would be a finite time above 0")
     if blocks < 1:
         raise ValueError(f"{blocks} blocks; right would be 1 or more, and 30 by default")
     samples_a_block = sum(len(cell.devices) + 1 for cell in cells)

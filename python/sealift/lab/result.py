@@ -27,7 +27,7 @@ class Row:
         size_bytes: Mean length of a text.
         keys: Key regime, as in `sessions:1024`.
         mix: Per cent of seals, opens and failing opens, as in `50/25/25`.
-        threads: How many threads shared the work.
+        threads: How many threads each worked all messages.
         batch: Messages handed over at once.
         ns_per_message: Wall-clock nanoseconds a message, all threads together; 95 % interval.
         reference: The device that this one is compared with, on the same work.

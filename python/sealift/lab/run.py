@@ -3,8 +3,10 @@
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from sealift.errors import SealiftError
@@ -76,7 +78,11 @@ def _measured(ask: Ask) -> int:
         plan = make_plan(prepared.cells, budget_s=ask.budget_s, seed=ask.seed)
         clock_ghz = effective_clock_ghz()
         done = measure(plan, prepared.sampler, progress=teller.measured)
-    return _shown(ask, plan, prepared, done, clock_ghz)
+    try:
+        return _shown(ask, plan, prepared, done, clock_ghz)
+    except KeyboardInterrupt:
+        said = "interrupted while the samples were summed up and written; what is missing is lost"
+        return _told(ExitCode.INTERRUPTED, said)
 
 
 def _shown(ask: Ask, plan: Plan, prepared: Prepared, done: Run, clock_ghz: float | None) -> int:
@@ -96,20 +102,41 @@ def _shown(ask: Ask, plan: Plan, prepared: Prepared, done: Run, clock_ghz: float
         clock_ghz=clock_ghz,
         command=shlex.join(ask.command),
     )
-    if ask.out is not None:
-        folder.write(ask.out, result, json_document)
-        _told(0, f"wrote {ask.out / folder.ROWS_CSV} and {ask.out / folder.ROWS_JSON}")
     _told(0, *_left_out(prepared), *([result.note] if result.note else []))
     shown = {
         Form.TABLE: lambda: _table(result, prepared, clock_ghz, said),
         Form.CSV: lambda: csv_text(result.rows),
         Form.JSON: lambda: json_document,
     }
-    sys.stdout.write(shown[ask.form]())
-    sys.stdout.flush()
+    # Each is tried: what the one place doesn't take may be all that is left in the other.
+    failed = [_tried("standard output", lambda: _print(shown[ask.form]()))]
+    if ask.out is not None:
+        failed.append(_tried(str(ask.out), partial(_write, ask.out, result, json_document)))
+    if any(failed):
+        return ExitCode.NOT_WRITTEN
     if interrupted:
         return ExitCode.INTERRUPTED
     return ExitCode.WRONG_RESULT if prepared.wrong else 0
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _write(out: Path, result: Result, json_document: str) -> None:
+    folder.write(out, result, json_document)
+    _told(0, f"wrote {out / folder.ROWS_CSV} and {out / folder.ROWS_JSON}")
+
+
+def _tried(where: str, write: Callable[[], None]) -> bool:
+    """Writes somewhere; true when that failed, which is told."""
+    try:
+        write()
+    except OSError as error:
+        _told(ExitCode.NOT_WRITTEN, f"{where} took not everything: {error.strerror}")
+        return True
+    return False
 
 
 def _answer(done: Run) -> str:

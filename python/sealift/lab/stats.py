@@ -61,22 +61,35 @@ class Flags:
     """What the system did to one sample.
 
     Attributes:
-        involuntary_switches: Times the scheduler took the thread off its core.
-        cpu_share: Thread CPU time over wall time, the least of the sample's threads; 0..1.
-        steal_ns: Time the hypervisor took from the machine's cores, in nanoseconds.
+        ns: How long it took by the wall clock, in nanoseconds.
+        involuntary_switches: Times the scheduler took a measuring thread off its core. What else
+            ran there also took its place in the caches.
+        cpu_share: Thread CPU time over wall time, the least of the sample's threads; 0..1. What is
+            missing is the time in which something else ran on the core: other threads, interrupts,
+            and, where the kernel accounts for it, other virtual machines.
+        steal_ns: Time the hypervisor took from all of the machine's cores together, in
+            nanoseconds, but in steps of 10 ms.
     """
 
+    ns: int
     involuntary_switches: int
     cpu_share: float
     steal_ns: int
 
     @property
     def clean(self) -> bool:
-        """Whether nothing disturbed the sample."""
+        """Whether each of the three cost the sample under 1 % of its time.
+
+        One switch is taken to cost 50 us, so a sample of under 5 ms may have none, and one of
+        10 ms two: even an idle machine has several in a second, and without this long samples
+        would never be clean. Steal is counted from its second step on, because one step, of any
+        core and begun at any time, says nothing about a sample shorter than itself.
+        """
+        spare_ns = (1 - CPU_SHARE_MIN) * self.ns
         return (
-            self.involuntary_switches == 0
+            self.involuntary_switches * SWITCH_NS <= spare_ns
             and self.cpu_share >= CPU_SHARE_MIN
-            and self.steal_ns == 0
+            and self.steal_ns - STEAL_STEP_NS <= spare_ns
         )
 
 
@@ -308,6 +321,10 @@ def _check_confidence(confidence: float) -> None:
 
 DRAWS = 2_000
 CPU_SHARE_MIN = 0.99
+# The time to fill a second-level cache of a mebibyte again at 20 GB/s.
+SWITCH_NS = 50_000
+# /proc/stat counts in hundredths of a second, whatever the kernel's own tick.
+STEAL_STEP_NS = 10_000_000
 CLEAN_SHARE_MIN = 0.5
 CAUTION_FLOOR = 0.03
 RANGES_ONLY_FLOOR = 0.10

@@ -165,7 +165,7 @@ class Workload:
         key_bits: Key sizes in bits, weighted.
         mix: Weights of the operations.
         regime: Under which keys.
-        messages: How many messages there are.
+        messages: How many messages there are: as many as sessions, or more.
         seed: Of the order of the messages, and of the bytes that the builder makes.
         joint: The shapes counted together, where it isn't enough to combine the fields above
             freely; their weights must then add up to those of the fields.
@@ -198,6 +198,11 @@ class Workload:
         _check_weighted("key_bits", self.key_bits, KEY_BITS)
         _check_whole("messages", self.messages, 1, MAX_MESSAGES)
         _check_whole("seed", self.seed, 0, 2**64 - 1)
+        if self.messages < self.regime.sessions:
+            raise ValueError(
+                f"{self.regime.sessions:,} sessions for {self.messages:,} messages: some would "
+                f"never be used; right would be {self.regime.sessions:,} messages or more"
+            )
         if self.joint:
             self._check_joint()
 

@@ -1,6 +1,7 @@
 """The loop on a made-up sampler with its own clock."""
 
 import itertools
+import math
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -44,7 +45,7 @@ class MadeUpSampler:
         device = self.plan.arms[arm].device
         ns = self.ns_by_device[device] * (1 + abs(self.generator.gauss(0, self.noise)))
         messages = 100_000
-        switches = int(self.dirty(len(self.taken)))
+        switches = 1_000_000 * int(self.dirty(len(self.taken)))
         return Sample(int(ns * messages), messages, messages * 128, switches, 1.0, 0)
 
     def clock_s(self) -> float:
@@ -78,6 +79,9 @@ def test_a_budget_that_allows_no_verdict_is_refused_with_one_that_would_do() -> 
         make_plan([])
     with pytest.raises(ValueError, match="0 blocks"):
         make_plan(cells, blocks=0)
+    for budget_s in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match=r"s of measuring; right would be a finite time above"):
+            make_plan(cells, budget_s=budget_s)
 
 
 def test_a_cell_that_cannot_run_is_refused() -> None:

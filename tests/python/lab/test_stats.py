@@ -214,13 +214,32 @@ def test_winners_are_the_arms_not_shown_to_be_slower() -> None:
     assert winners(arms, 0.2) == (0, 1, 2)
 
 
-@pytest.mark.parametrize("flags", [Flags(0, 1.0, 0), Flags(0, 0.99, 0)])
-def test_a_sample_is_clean_when_nothing_disturbed_it(flags: Flags) -> None:
+@pytest.mark.parametrize(
+    "flags",
+    [
+        Flags(8_000_000, 0, 1.0, 0),
+        Flags(8_000_000, 0, 0.99, 0),
+        Flags(8_000_000, 1, 1.0, 0),
+        Flags(250_000_000, 40, 1.0, 0),
+        Flags(8_000_000, 0, 1.0, 10_000_000),
+    ],
+)
+def test_a_sample_is_clean_when_disturbances_cost_it_under_1_percent(flags: Flags) -> None:
     assert flags.clean
 
 
-@pytest.mark.parametrize("flags", [Flags(1, 1.0, 0), Flags(0, 0.989, 0), Flags(0, 1.0, 1)])
-def test_a_switch_lost_cpu_time_or_steal_makes_a_sample_unclean(flags: Flags) -> None:
+@pytest.mark.parametrize(
+    "flags",
+    [
+        Flags(4_000_000, 1, 1.0, 0),
+        Flags(8_000_000, 2, 1.0, 0),
+        Flags(250_000_000, 60, 1.0, 0),
+        Flags(8_000_000, 0, 0.989, 0),
+        Flags(8_000_000, 0, 1.0, 20_000_000),
+        Flags(250_000_000, 0, 1.0, 20_000_000),
+    ],
+)
+def test_switches_lost_cpu_time_or_steal_make_a_sample_unclean(flags: Flags) -> None:
     assert not flags.clean
 
 

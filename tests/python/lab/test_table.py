@@ -165,7 +165,7 @@ def test_the_answer_goes_to_the_reference_when_that_wins() -> None:
 def test_sizes_in_a_row_become_a_range_and_a_draw_is_told() -> None:
     assert answer(MIXED) == (
         "Run it on cpu for 3 of 4 pieces of work, 1.500 [1.470..1.530] to 2.500 [2.450..2.550] "
-        "times as fast as library; for the other 1 either will do or it is not settled.\n"
+        "times as fast as library; of the other 1, for 1 either will do.\n"
         "- Run it on cpu for 16 to 1,024 B: 1.500 [1.470..1.530] to 2.500 [2.450..2.550] times "
         "as fast as library (95 % intervals).\n"
         "- For 16,384 B, library and cpu are within noise (noise floor 1.0 %): either will do."
@@ -198,9 +198,70 @@ def test_each_winner_is_named_in_the_first_line_and_no_winner_is_no_advice() -> 
         "times as fast as library; on library for 1 of 3 pieces of work, 2.000 [1.961..2.041] "
         "times as fast as cpu."
     )
-    draws = [*pair(1.0, Verdict.SAME, size_bytes=16), *pair(1.02, Verdict.UNSURE, size_bytes=64)]
-    assert answer(draws).splitlines()[0] == (
-        "Run it anywhere: nothing measured here was shown to be faster than the rest."
+
+
+def two(ratio: float, verdict: Verdict, *, noise_floor: float = 0.01) -> list[Row]:
+    """Two pieces of work that end alike."""
+    return [
+        row
+        for size in (16, 64)
+        for row in pair(ratio, verdict, size_bytes=size, noise_floor=noise_floor)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "headline"),
+    [
+        (
+            two(1.0, Verdict.SAME),
+            "Run it anywhere: all that was measured here is equally fast, within noise.",
+        ),
+        (
+            two(1.02, Verdict.UNSURE),
+            "Not settled here: of 2 pieces of work, 2 need longer samples to be settled.",
+        ),
+        (
+            two(2.0, Verdict.UNSURE, noise_floor=0.2),
+            "Not settled here: of 2 pieces of work, 2 had too much noise for a verdict.",
+        ),
+        (
+            [row for row in two(2.0, Verdict.FASTER) if row.device == "library"],
+            "Only library was measured, so there is nothing to choose from.",
+        ),
+        (
+            [*two(1.0, Verdict.SAME)[:2], *two(1.02, Verdict.UNSURE)[2:]],
+            "Not settled here: of 2 pieces of work, for 1 either will do and "
+            "1 need longer samples to be settled.",
+        ),
+    ],
+)
+def test_without_a_winner_the_first_line_says_why(rows: list[Row], headline: str) -> None:
+    assert answer(rows).splitlines()[0] == headline
+
+
+def test_two_equal_devices_above_a_slower_one_are_not_anywhere() -> None:
+    rows = []
+    for library, cpu in (two(1.0, Verdict.SAME)[:2], two(1.0, Verdict.SAME)[2:]):
+        slow = replace(cpu, device="cuda", verdict=Verdict.SLOWER, winner=False)
+        rows += [library, cpu, slow]
+    assert answer(rows).splitlines() == [
+        "No single winner: of 2 pieces of work, for 2 either will do.",
+        "- For 16 and 64 B, library and cpu are within noise (noise floor 1.0 %): either will do.",
+    ]
+
+
+def test_what_nobody_won_is_counted_by_its_reason_beside_a_winner() -> None:
+    rows = [
+        *pair(2.0, Verdict.FASTER, size_bytes=16),
+        *pair(1.0, Verdict.SAME, size_bytes=64),
+        *pair(1.02, Verdict.UNSURE, size_bytes=128),
+        *pair(1.5, Verdict.UNSURE, size_bytes=256, noise_floor=0.3),
+        pair(1.5, Verdict.FASTER, size_bytes=512)[0],
+    ]
+    assert answer(rows).splitlines()[0] == (
+        "Run it on cpu for 1 of 5 pieces of work, 2.000 [1.960..2.040] times as fast as library; "
+        "of the other 4, for 1 either will do, 1 need longer samples to be settled, "
+        "1 had too much noise for a verdict and 1 had one device only."
     )
 
 

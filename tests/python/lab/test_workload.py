@@ -119,6 +119,10 @@ def test_a_size_is_one_shape_for_each_operation() -> None:
         ({"messages": 0}, "messages of 0; right would be a whole number 1.."),
         ({"messages": 1.5}, "messages of 1.5"),
         ({"seed": -1}, "seed of -1"),
+        (
+            {"messages": 1_023},
+            "1,024 sessions for 1,023 messages: some would never be used; right would be 1,024",
+        ),
     ],
 )
 def test_a_bad_value_is_named_with_what_would_be_right(change: dict[str, Any], named: str) -> None:

@@ -1,0 +1,106 @@
+"""How much memory pieces of work need, and how much there is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sealift.lab.machine import cgroup_folders
+from sealift.lab.plan import Cell
+from sealift.lab.workload import Keys, Workload
+
+
+def check_memory(cells: Sequence[Cell], root: Path = Path("/")) -> None:
+    """Refuses cells whose messages and sessions would not leave the machine room to breathe.
+
+    Args:
+        cells: What is to be measured.
+        root: Where proc and sys are found; tests give a folder of their own.
+
+    Raises:
+        MemoryError: If they need more than half of what is free; with both figures.
+    """
+    needed, free = memory_needed_bytes(cells), free_bytes(root)
+    if free is not None and needed > free // 2:
+        raise MemoryError(
+            f"the messages need {needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free, of which "
+            "half may be used; name fewer or smaller sizes, sessions, batches, threads or devices"
+        )
+
+
+def memory_needed_bytes(cells: Sequence[Cell]) -> int:
+    """What messages, results and sessions of some cells take, the largest one being checked."""
+    each = [
+        (
+            len(cell.devices),
+            cell.threads * _bytes_a_copy(cell.workload),
+            _session_bytes(cell.workload),
+        )
+        for cell in cells
+    ]
+    standing = sum(devices * (copies + sessions) for devices, copies, sessions in each)
+    copy = max((_bytes_a_copy(cell.workload) for cell in cells), default=0)
+    renewed = max((sessions for _, _, sessions in each), default=0)
+    return standing + 2 * copy + renewed
+
+
+def free_bytes(root: Path = Path("/")) -> int | None:
+    """What the kernel could still give to this process, or None where it doesn't tell.
+
+    The least of what the machine has available and of what every cgroup (v2) on the way up still
+    allows.
+    """
+    found = [_available(root), *map(_left, _cgroups(root))]
+    return min((free for free in found if free is not None), default=None)
+
+
+def _bytes_a_copy(workload: Workload) -> int:
+    """Texts, outputs, nonces, keys, tags and offsets of one thread's messages."""
+    return int(workload.messages * (2 * workload.text_len_mean + BYTES_BESIDE_TEXT))
+
+
+def _session_bytes(workload: Workload) -> int:
+    """The installed keys of one arm, which all its threads share."""
+    many = workload.regime.keys is Keys.SESSIONS
+    return workload.regime.sessions * BYTES_A_SESSION if many else 0
+
+
+def _cgroups(root: Path) -> list[Path]:
+    try:
+        return cgroup_folders(root)
+    except OSError:
+        return []
+
+
+def _available(root: Path) -> int | None:
+    try:
+        lines = (root / "proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name == "MemAvailable":
+            return int(value.split()[0]) * 1_024
+    return None
+
+
+def _left(folder: Path) -> int | None:
+    """What a cgroup still allows; its cached files could be dropped, so they don't count."""
+    try:
+        most = (folder / "memory.max").read_text(encoding="ascii").strip()
+        used = int((folder / "memory.current").read_text(encoding="ascii"))
+        cached = _cached(folder)
+    except OSError:
+        return None
+    return None if most == "max" else max(0, int(most) - used + cached)
+
+
+def _cached(folder: Path) -> int:
+    lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+    values = dict(line.split() for line in lines)
+    return int(values.get("inactive_file", 0)) + int(values.get("active_file", 0))
+
+
+# A nonce, a key, two tags, a status, a session id and three offsets, roundly.
+BYTES_BESIDE_TEXT = 128
+# The key, its place in the engine, and its schedules on the device and on the one that checks it:
+# 290 to 470 bytes were measured on x86-64, by the growth of a process with 500,000 of them.
+BYTES_A_SESSION = 512
