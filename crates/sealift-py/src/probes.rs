@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sealift_probes::{Arm, ArmError, ArmSpec, Columns, Planned, Regime, Sample, Verified};
 use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Instant;
 
 create_exception!(
     sealift,
@@ -49,7 +50,8 @@ impl Arms {
         Ok(Self { engine: sealift::Engine::with(&names)?, arms: Mutex::default() })
     }
 
-    /// Makes the messages, checks the device on every one of them, and warms up.
+    /// Makes the messages, checks the device on every one of them, and warms up, looking for Ctrl-C
+    /// after each batch.
     ///
     /// Args:
     ///     device: The name of an open device.
@@ -101,17 +103,26 @@ impl Arms {
         };
         let regime = regime(keys, sessions)?;
         let spec = ArmSpec { columns, regime, batch, threads, seed };
-        gil::leave(py, || {
+        let mut interrupt = None;
+        let prepared = gil::leave(py, || {
             let mut arms = self.alone()?;
-            let arm = Arm::prepare(&self.engine, device, &spec)?;
+            let mut signals = Signals::default();
+            let mut wanted = || {
+                interrupt = signals.look();
+                interrupt.is_none()
+            };
+            let arm = Arm::prepare_while(&self.engine, device, &spec, &mut wanted)?;
             let checkers = match arm.verified() {
                 Verified::Against(names) => names.clone(),
                 Verified::NothingToCheck => vec![],
             };
             arms.push(arm);
             Ok((arms.len() - 1, checkers))
-        })
-        .map_err(exception)
+        });
+        match interrupt {
+            Some(interrupt) => Err(interrupt),
+            None => prepared.map_err(exception),
+        }
     }
 
     /// Runs an arm for about `seconds`, looking for Ctrl-C ten times a second.
@@ -161,6 +172,25 @@ impl Arms {
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => Err(Stop::Busy),
         }
+    }
+}
+
+/// Looks for Ctrl-C ten times a second at most: taking the GIL back may have to wait for others.
+struct Signals(Instant);
+
+impl Default for Signals {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Signals {
+    fn look(&mut self) -> Option<PyErr> {
+        if self.0.elapsed().as_secs_f64() < STEP_SECONDS {
+            return None;
+        }
+        self.0 = Instant::now();
+        Python::attach(|py| py.check_signals()).err()
     }
 }
 
