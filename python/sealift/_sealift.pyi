@@ -192,6 +192,9 @@ class Engine:
         """The last 1,024 finished batches, oldest first.
 
         `AESGCM` has an engine of its own, whose records are not among them.
+
+        Raises:
+            ForkedError: In a forked child.
         """
     def counters(self, device: str) -> Counters:
         """What a device has done so far.
@@ -201,6 +204,7 @@ class Engine:
 
         Raises:
             UnknownDeviceError: If there is no such device.
+            ForkedError: In a forked child.
         """
     @overload
     def seal_batch(
@@ -234,7 +238,8 @@ class Engine:
                 memory of `texts` works in place.
             tags: Where tags go, likewise.
             device: The name of a device; None lets the engine choose.
-            check_nonces: Whether to look for a nonce that seals twice under one key in this batch.
+            check_nonces: Whether to look for a nonce that seals twice under one session in this
+                batch. Raw keys, and two sessions with one key, are not checked.
             hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are
                 hashed, which lowers the number of messages a key may safely seal (SP 800-38D
                 section 8.3).
@@ -247,13 +252,15 @@ class Engine:
             TypeError: If an argument is no column of bytes, or a place is read-only.
             BufferError: If a buffer or its rows are not contiguous.
             InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
-                or `check_nonces` found a nonce twice.
+                there are more than 2**32 - 1 messages, or `check_nonces` found a nonce twice.
             SessionError: If a session is closed or of another engine.
             SealLimitError: If a session would pass its limit. Nothing was sealed.
             LimitError: If no device takes the batch.
             UnknownDeviceError: If there is no such device.
-            DeviceError: If the device failed; nothing in the outputs counts.
+            DeviceError: If the device failed. Outputs apart from the texts are zeros then; of texts
+                in place some are ciphertexts already, so never seal that memory again.
             ForkedError: In a forked child.
+            MemoryError: If there is no memory for the results.
         """
     @overload
     def seal_batch(
@@ -390,6 +397,7 @@ class Session:
 
         Raises:
             SessionError: If it is closed.
+            ForkedError: In a forked child.
         """
     def next_nonce(self) -> bytes:
         """A nonce of 12 bytes that this session has not given before.
@@ -448,9 +456,10 @@ class Offsets:
         offsets: A buffer of int32, uint32, int64 or uint64, or a sequence of int. Copied.
 
     Raises:
-        TypeError: If `buffer` has no bytes or `offsets` no integers.
+        TypeError: If `buffer` has no bytes, or `offsets` no integers in this machine's byte order.
         BufferError: If `buffer` is not contiguous.
         InputError: If there is no offset, one falls, or one lies outside the buffer.
+        MemoryError: If there is no memory for the offsets.
     """
 
     def __new__(cls, buffer: _Bytes, offsets: _Bytes | Sequence[int]) -> Self: ...
@@ -634,7 +643,8 @@ class Arms:
         threads: int,
         seed: int,
     ) -> tuple[int, list[str]]:
-        """Makes the messages, checks the device on every one of them, and warms up.
+        """Makes the messages, checks the device on every one of them, and warms up, looking for Ctrl-C
+        after each batch.
 
         Args:
             device: The name of an open device.

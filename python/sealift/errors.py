@@ -1,4 +1,4 @@
-"""Everything that Sealift raises besides Python's own TypeError, BufferError and ValueError.
+"""Everything that Sealift raises besides Python's own exceptions.
 
     Exception
     └── SealiftError
@@ -12,7 +12,8 @@
         └── ForkedError             (RuntimeError) an engine made before the process forked
 
 An object of the wrong kind (str where bytes belong, a read-only place for results) is a TypeError,
-and memory that is not contiguous a BufferError, as everywhere in Python.
+memory that is not contiguous a BufferError, and memory that can't be had a MemoryError, as
+everywhere in Python.
 """
 
 from collections.abc import Iterable

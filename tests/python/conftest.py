@@ -1,5 +1,8 @@
 """What several test files need."""
 
+import os
+from typing import NoReturn
+
 import pytest
 from hypothesis import settings
 
@@ -14,3 +17,10 @@ settings.load_profile("any machine")
 def engine() -> sealift.Engine:
     """One engine over everything that is present."""
     return sealift.Engine.detect()
+
+
+def skip(what: str, reason: str) -> NoReturn:
+    """Skips a test or a module for what is lacking here; fails where SEALIFT_REQUIRE names it."""
+    if what in os.environ.get("SEALIFT_REQUIRE", "").split(","):
+        pytest.fail(f"SEALIFT_REQUIRE names {what}, but {reason}")
+    pytest.skip(reason, allow_module_level=True)

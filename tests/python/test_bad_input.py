@@ -1,5 +1,6 @@
 """What bad input gets: the right exception, a message that helps, and outputs as they were."""
 
+import ctypes
 import os
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,18 @@ def read_only() -> Any:
     table = window()
     table.setflags(write=False)
     return table
+
+
+def rows(count: int, width: int, stride: int = 0) -> Any:
+    """So many rows in the memory of one, or far outside it: for calls that read none of them."""
+    return np.lib.stride_tricks.as_strided(np.zeros(64, np.uint8), (count, width), (stride, 1))
+
+
+def released() -> memoryview:
+    """A view that has given its buffer back."""
+    view = memoryview(bytes(8))
+    view.release()
+    return view
 
 
 # Arguments that differ from a right call, the exception, and what its message must say.
@@ -74,8 +87,45 @@ BAD_SEALS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
         "message 0 names",
     ),
     ("ids of floats", {"keys": np.zeros(3)}, TypeError, 'format "d": session ids are uint64'),
+    ("big-endian ids", {"keys": np.zeros(3, ">u8")}, TypeError, r"keys .* big-endian: .*'<u8'"),
     ("ids in a table", {"keys": np.zeros((3, 1), np.uint64)}, TypeError, "2 dimensions"),
     ("tags alone", {"tags": window(3, 16)}, InputError, "only `tags` has a place"),
+    ("a released view", {"texts": released()}, TypeError, "buffer can't be taken: .* released"),
+    ("a released item", {"nonces": [released()] * 3}, TypeError, r"nonces\[0\] .* can't be taken"),
+    ("a released aad", {"aad": released()}, TypeError, "aad is memoryview .* can't be taken"),
+    ("released keys", {"keys": released()}, TypeError, "keys is memoryview .* can't be taken"),
+    ("a ctypes array", {"aad": (ctypes.c_ubyte * 8)()}, TypeError, "c_ubyte_Array_8 .* taken: "),
+    ("rows beyond all memory", {"texts": rows(3, 8, 2**62)}, InputError, "more than all addresses"),
+    (
+        "rows beyond half of it",
+        {"texts": rows(2, 8, 2**63 - 4)},
+        InputError,
+        "2 rows of 8 bytes, 9223372036854775804 bytes apart",
+    ),
+    (
+        "more messages than a batch takes",
+        {"texts": rows(2**36, 0), "nonces": rows(2**36, 12)},
+        InputError,
+        "texts has 68719476736 messages: a batch takes at most 4294967295, split it",
+    ),
+    (
+        "results without memory",
+        {"texts": rows(2**31, 2**30), "nonces": rows(2**31, 12)},
+        MemoryError,
+        "out takes 2305843009213693952 bytes, and there is no memory for them: split the batch",
+    ),
+    (
+        "tags without memory",
+        {"texts": rows(2**32 - 1, 0), "nonces": rows(2**32 - 1, 12)},
+        MemoryError,
+        "tags takes 68719476720 bytes",
+    ),
+    (
+        "ids without memory",
+        {"keys": np.broadcast_to(np.uint64(1), 2**56)},
+        MemoryError,
+        "keys takes 576460752303423488 bytes",
+    ),
     (
         "repeated nonce",
         {"nonces": [NONCES[0]] * 3, "check_nonces": True},
@@ -202,6 +252,28 @@ BAD_FORMS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("str", lambda: Fixed(_any("text"), 4), TypeError, "buffer is str where bytes belong"),
     ("gaps", lambda: Fixed(memoryview(bytes(8))[::2], 4), BufferError, "not contiguous"),
     ("wide items", lambda: Fixed(np.zeros(4, np.uint64), 8), TypeError, "items of 8 bytes"),
+    ("messages over each other", lambda: Fixed(bytes(11), 4, stride=2), InputError, "1 bytes are"),
+    ("big-endian", lambda: Offsets(b"", np.zeros(1, ">u8")), TypeError, "offsets .* big-endian"),
+    ("network order", lambda: Offsets(b"", np.zeros(1, ">i4")), TypeError, r"astype\('<u8'\)"),
+    (
+        "released",
+        lambda: Offsets(b"", _any(released())),
+        TypeError,
+        "offsets is memoryview .* taken",
+    ),
+    ("a released buffer", lambda: Fixed(released(), 1), TypeError, "its buffer can't be taken"),
+    (
+        "offsets without memory",
+        lambda: Offsets(b"", np.broadcast_to(np.uint64(0), 2**56)),
+        MemoryError,
+        "offsets takes 576460752303423488 bytes",
+    ),
+    (
+        "a sequence without memory",
+        lambda: Offsets(b"", range(2**56)),
+        MemoryError,
+        "offsets takes 576460752303423488 bytes",
+    ),
     ("falling", lambda: Offsets(b"abc", [0, 2, 1]), InputError, "fall from 2 to 1 at message 1"),
     (
         "outside",
@@ -234,6 +306,15 @@ def test_a_buffer_that_became_shorter_is_seen(engine: Engine) -> None:
     for form in (fixed, ends):
         with pytest.raises(InputError, match="20 bytes"):
             engine.seal_batch(engine.session(KEY), NONCES, form)
+
+
+def test_a_refused_buffer_names_its_cause(engine: Engine) -> None:
+    with pytest.raises(TypeError, match="can't be taken") as raised:
+        sealift.AESGCM(KEY).encrypt(NONCES[0], released(), None)
+    assert isinstance(raised.value.__cause__, ValueError)
+    with pytest.raises(TypeError, match="can't be taken") as raised:
+        engine.session((ctypes.c_ubyte * 16)())
+    assert isinstance(raised.value.__cause__, BufferError)
 
 
 def test_a_closed_session_is_named(engine: Engine) -> None:
@@ -311,6 +392,8 @@ def test_unknown_devices_are_named_with_the_nearest(engine: Engine) -> None:
         Engine(_any("cpu"))
     with pytest.raises(TypeError, match="sequence of str"):
         Engine(_any([1]))
+    with pytest.raises(TypeError, match="sequence of str"):
+        Engine(_any(range(2**60)))
 
 
 def test_what_cannot_be_made_by_hand_says_so() -> None:
@@ -324,7 +407,7 @@ def test_no_message_shows_a_key(engine: Engine) -> None:
     session = engine.session(secret)
     shown = f"{engine!r} {session!r} {sealift.AESGCM(secret)!r}"
     with pytest.raises(InputError) as raised:
-        engine.seal_batch([secret] * 3, [NONCES[0]] * 3, TEXTS, check_nonces=True)
+        engine.seal_batch(session, [NONCES[0]] * 3, TEXTS, check_nonces=True)
     assert secret.hex() not in shown + str(raised.value)
 
 

@@ -1,5 +1,6 @@
 """Engines, sessions, devices and what they report."""
 
+import ctypes
 import gc
 import os
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import sealift
+from conftest import skip
 from sealift import Engine
 
 KEY = bytes(range(16))
@@ -53,7 +55,7 @@ def test_an_engine_opens_what_is_named_in_that_order() -> None:
 def test_devices_take_settings() -> None:
     cpu = next(driver for driver in sealift.drivers() if driver.name == "cpu")
     if cpu.state == "absent":
-        pytest.skip(f"cpu is absent: {cpu.reason}")
+        skip("cpu", f"cpu is absent: {cpu.reason}")
     engine = Engine(["cpu:isa=aesni"])
     assert engine.devices[0].name == "cpu:isa=aesni"
     sealed = engine.seal_batch(engine.session(KEY), [bytes(12)], [b"text"])
@@ -121,6 +123,43 @@ def test_forms_say_how_many_messages_there_are() -> None:
     assert repr(sealift.Fixed(bytes(36), 12)) == "Fixed(3 messages of 12 bytes, stride 12, from 0)"
     for kind in ("i4", "u4", "i8", "u8"):
         assert len(sealift.Offsets(b"abc", np.array([0, 3], kind))) == 1
+
+
+def test_messages_to_read_may_lie_over_each_other(engine: Engine) -> None:
+    memory, session = bytes(range(10)), engine.session(KEY)
+    column = sealift.Fixed(memory, 4, stride=2)
+    assert len(column) == 4
+    nonces = [session.next_nonce() for _ in range(4)]
+    result = engine.seal_batch(session, nonces, column)
+    opened = engine.open_batch(session, nonces, result.text, tags=result.tags)
+    assert list(opened.text) == [memory[i : i + 4] for i in (0, 2, 4, 6)]
+
+
+@pytest.mark.parametrize("kind", ["u8", "i8", "u4", "i4"])
+def test_integers_may_lie_at_odd_addresses(engine: Engine, kind: str) -> None:
+    def odd(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        shifted = np.frombuffer(b"." + np.array(values, kind).tobytes(), np.uint8)[1:].view(kind)
+        assert shifted.ctypes.data % 2 == 1
+        return shifted
+
+    assert list(np.diff(odd([0, 1, 3]))) == [1, 2]
+    session, nonces = engine.session(KEY), [os.urandom(12) for _ in range(2)]
+    result = engine.seal_batch(session, nonces, sealift.Offsets(b"abc", odd([0, 1, 3])))
+    keys = odd([session.id] * 2) if "8" in kind else session
+    opened = engine.open_batch(keys, nonces, result.text, tags=result.tags)
+    assert list(opened.text) == [b"a", b"bc"]
+
+
+def test_a_column_of_our_own_is_never_lent_column_by_column(engine: Engine) -> None:
+    # Py_buffer of the stable ABI, and the flags of its documentation.
+    view = ctypes.create_string_buffer(256)
+    as_rows, as_columns = 0x0020 | 0x0018, 0x0040 | 0x0018
+    get, release = ctypes.pythonapi.PyObject_GetBuffer, ctypes.pythonapi.PyBuffer_Release
+    table = engine.seal_batch(engine.session(KEY), *[np.zeros((3, 12), np.uint8)] * 2).text
+    with pytest.raises(BufferError, match="rows contiguous"):
+        get(ctypes.py_object(table), view, as_columns)
+    assert get(ctypes.py_object(table), view, as_rows) == 0
+    release(view)
 
 
 def test_offsets_are_copied(engine: Engine) -> None:

@@ -91,6 +91,9 @@ def test_an_engine_and_its_sessions_raise_in_a_child(engine: Engine) -> None:
             lambda: engine.open_batch([KEY], [NONCE], [SEALED], b"aad"),
             lambda: engine.session(KEY),
             session.next_nonce,
+            engine.records,
+            lambda: engine.counters(engine.devices[0].name),
+            lambda: session.sealed,
         ):
             with pytest.raises(sealift.ForkedError, match="make a new engine"):
                 use()
@@ -140,6 +143,40 @@ def test_a_fork_while_another_thread_is_inside_a_batch(engine: Engine) -> None:
         stop.set()
         for thread in threads:
             thread.join()
+
+
+def test_a_fork_while_other_threads_count_their_batches(engine: Engine) -> None:
+    device, stop = engine.devices[0].name, threading.Event()
+    session, working = engine.session(KEY), threading.Barrier(3)
+
+    def work() -> None:
+        working.wait(20)
+        while not stop.is_set():
+            engine.seal_batch(session, [NONCE], [b"text"])
+
+    def child() -> None:
+        for use in (
+            engine.records,
+            lambda: engine.counters(device),
+            lambda: session.sealed,
+            lambda: engine.seal_batch(session, [NONCE], [b"text"]),
+        ):
+            with pytest.raises(sealift.ForkedError, match="make a new engine"):
+                use()
+        session.close()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        working.wait(20)
+        for _ in range(200):
+            in_child(child)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert session.sealed > 0
 
 
 def test_a_child_ends_by_itself_and_drops_what_it_inherited() -> None:

@@ -10,14 +10,17 @@ from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import sealift
+from conftest import skip
 from sealift import _sealift, errors
 
 PACKAGE = Path(sealift.__file__).parent
 
 
 def test_every_public_name_is_there_and_listed() -> None:
-    assert sealift.__all__ == sorted(sealift.__all__, key=sealift.__all__.index)
+    assert sealift.__all__ == sorted(sealift.__all__)
     assert len(set(sealift.__all__)) == len(sealift.__all__)
     public = {
         name
@@ -33,6 +36,23 @@ def test_every_exception_stands_in_the_drawn_tree() -> None:
         error = getattr(errors, name)
         assert issubclass(error, sealift.SealiftError)
         assert name in (errors.__doc__ or "")
+
+
+def test_a_required_thing_that_skips_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEALIFT_REQUIRE", "library,abacus")
+    with pytest.raises(
+        pytest.fail.Exception, match="SEALIFT_REQUIRE names abacus, but none is here"
+    ):
+        skip("abacus", "none is here")
+    with pytest.raises(pytest.skip.Exception, match="none is here"):
+        skip("sundial", "none is here")
+
+
+def test_nothing_skips_past_what_is_required() -> None:
+    around = ("pytest.skip(", "importorskip(", "mark.skip")
+    for path in Path(__file__).parent.glob("*.py"):
+        found = [word for word in around if word in path.read_text(encoding="utf-8")]
+        assert path.name in ("conftest.py", "test_package.py") or not found, path.name
 
 
 def test_the_version_is_that_of_the_crate() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sealift
+from conftest import skip
 from sealift import AESGCM, Engine
 
 KEY, NONCE = bytes(range(16)), bytes(12)
@@ -53,12 +54,13 @@ def test_one_cipher_serves_eight_threads() -> None:
         assert all(pool.map(work, range(8)))
 
 
-@pytest.mark.parametrize("form", ["batch", "single message"])
+@pytest.mark.parametrize("form", ["batch", "single message", "associated data"])
 def test_other_threads_go_on_meanwhile(engine: Engine, form: str) -> None:
     text, session = bytes(200_000_000), engine.session(KEY)
     calls: dict[str, Callable[[], object]] = {
         "batch": lambda: engine.seal_batch(session, [session.next_nonce()], [text]),
         "single message": lambda: AESGCM(KEY).encrypt(NONCE, text, None),
+        "associated data": lambda: AESGCM(KEY).encrypt(NONCE, b"", text),
     }
     stop, ticks = threading.Event(), 0
 
@@ -90,7 +92,7 @@ def test_a_buffer_that_changes_meanwhile_opens_right_or_not_at_all(
     engine: Engine, length: int, device: str
 ) -> None:
     if device not in {found.name for found in engine.devices}:
-        pytest.skip(f"{device} is absent: `sealift devices` says why")
+        skip(device, f"{device} is absent: `sealift devices` says why")
     count = 400_000 // length
     session, text = engine.session(KEY), bytes(range(256)) * (length // 256 + 1)
     texts = np.frombuffer(text[:length] * count, np.uint8).reshape(count, length)

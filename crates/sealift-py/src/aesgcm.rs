@@ -6,6 +6,7 @@ use crate::ffi::Memory;
 use crate::gil;
 use crate::home::Home;
 use crate::overlap;
+use crate::room;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -219,7 +220,11 @@ impl AesGcm {
                 }
             };
         }
-        let copies = [nonce.to_vec(), aad.to_vec(), text.to_vec()];
+        let copies = [
+            room::copy(nonce, "nonce")?,
+            room::copy(aad, "associated_data")?,
+            room::copy(text, "data")?,
+        ];
         let [nonce, aad, text] = &copies;
         let inputs = [nonce.as_slice(), aad, text];
         let Some(proof) = overlap::check_one(buf, &inputs) else {
@@ -248,12 +253,18 @@ impl AesGcm {
                 stability: message.stability,
                 ..Batch::seal(1, installed.session.id(), same(message.nonce), text.clone())
             };
-            let room = out.len();
-            let output =
-                Output { text: Place::fixed(out, room), tags: Place::Empty, status: &mut status };
+            let out_bytes = out.len();
+            let output = Output {
+                text: Place::fixed(out, out_bytes),
+                tags: Place::Empty,
+                status: &mut status,
+            };
             let options = Options::default();
             let engine = &installed.engine;
-            gil::leave_for(py, room, || engine.run(&batch, output, &options)).map(|_| ())
+            gil::leave_for(py, message.text.len() + message.aad.len(), || {
+                engine.run(&batch, output, &options)
+            })
+            .map(|_| ())
         })?;
         Ok(status[0])
     }

@@ -7,11 +7,12 @@ use crate::gil;
 use crate::keys::GivenKeys;
 use crate::overlap::{self, Apart};
 use crate::place::Target;
+use crate::room;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealift::{
-    Batch, Engine, Layout, NonceCheck, NonceRule, Op, Ops, Options, Output, Report, Stability,
-    Status, TagLength, Tags, Text,
+    Batch, Engine, NonceCheck, NonceRule, Op, Ops, Options, Output, Report, Stability, Status,
+    TagLength, Tags, Text,
 };
 
 /// What a batch over columns gave.
@@ -108,15 +109,11 @@ pub(crate) fn seal<'py>(
     }
     let text = match out {
         Some(out) => Target::given(out, "out")?,
-        None => Target::own(&inputs.texts, count, |bytes| bytes),
+        None => Target::own(&inputs.texts, count, |bytes| bytes)?,
     };
     let tags = match tags {
         Some(tags) => Target::given(tags, "tags")?,
-        None => Target::Own(
-            vec![0; count * tag_bytes],
-            Layout::Fixed { stride: tag_bytes, len: tag_bytes },
-            count,
-        ),
+        None => Target::own_fixed(count, tag_bytes, "tags")?,
     };
     let job = Job { op: Op::Seal, inputs, manner, appended: false };
     let (done, text, tags) = job.run(py, engine, text, tags)?;
@@ -144,7 +141,7 @@ pub(crate) fn open<'py>(
             let lengths = each.iter().map(|text| opened(text.as_slice().len()));
             Target::Objects(FreshBytes::new(py, lengths)?)
         }
-        (None, texts) => Target::own(texts, count, opened),
+        (None, texts) => Target::own(texts, count, opened)?,
     };
     let (done, text, _) = job.run(py, engine, text, Target::Nothing)?;
     if on_error == OnError::Raise {
@@ -159,6 +156,11 @@ impl Inputs<'_> {
         let Some(count) = self.texts.count() else {
             return Err(wrong_type(format!("{texts} is no column")).into());
         };
+        if count > MESSAGES_MAX {
+            return Err(Failure::Input(format!(
+                "{texts} has {count} messages: a batch takes at most {MESSAGES_MAX}, split it"
+            )));
+        }
         self.keys.check_count(count)?;
         self.nonces.check_count("nonces", count)?;
         self.aad.check_count("aad", count)?;
@@ -196,7 +198,7 @@ impl<'py> Job<'_, 'py> {
         self.check_target(&text, "out", count)?;
         self.check_target(&tags, "tags", count)?;
         let apart = self.check_overlap(&text, &tags, in_place)?;
-        let mut status = vec![Status::NotProcessed; count];
+        let mut status = room::filled(Status::NotProcessed, count, "status")?;
         let batch = self.batch(count, in_place, &apart);
         let output =
             Output { text: text.place(&apart), tags: tags.place(&apart), status: &mut status };
@@ -305,12 +307,15 @@ impl Done {
         let device = self.report.device;
         let name = engine.devices().find(|(id, _)| *id == device);
         let timing = self.report.timing;
-        let status: Vec<u8> =
-            self.status.iter().map(|status| u8::from(*status != Status::Ok)).collect();
+        let status = PyBytes::new_with(py, self.status.len(), |bytes| {
+            let codes = self.status.iter().map(|status| u8::from(*status != Status::Ok));
+            bytes.iter_mut().zip(codes).for_each(|(byte, code)| *byte = code);
+            Ok(())
+        })?;
         let result = BatchResult {
             text: text.into_object(py)?.unwrap_or_else(|| py.None()),
             tags: tags.into_object(py)?,
-            status: PyBytes::new(py, &status).unbind(),
+            status: status.unbind(),
             device: name.map(|(_, capabilities)| capabilities.name.clone()).unwrap_or_default(),
             seconds: timing.end_ns.saturating_sub(timing.start_ns) as f64 / 1e9,
         };
@@ -332,3 +337,7 @@ impl Manner {
         Ok(Self { options, nonce_rule, tag_length: TagLength::new(bytes)? })
     }
 }
+
+/// As many as one key may seal (SP 800-38D section 8.3). Rows without bytes take no memory, so that
+/// nothing else bounds their number.
+const MESSAGES_MAX: usize = u32::MAX as usize;

@@ -1,8 +1,9 @@
 //! One bytes-like object.
 
 use crate::errors::{type_name, wrong_layout, wrong_type};
-use crate::ffi::Memory;
+use crate::ffi::{self, Memory};
 use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -45,7 +46,7 @@ impl<'py> Lent<'py> {
 
 /// Takes hold of an object's buffer of bytes, of any shape.
 pub(crate) fn buffer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<PyUntypedBuffer> {
-    let Ok(buffer) = PyUntypedBuffer::get(object) else {
+    let Some(buffer) = held(object, name)? else {
         return Err(wrong_type(no_bytes(object, name)));
     };
     if buffer.as_typed::<u8>().is_err() {
@@ -59,6 +60,30 @@ pub(crate) fn buffer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<PyUntype
         return Err(wrong_layout(format!("{name} is not contiguous: its rows are pointers")));
     }
     Ok(buffer)
+}
+
+/// Takes hold of an object's buffer, whatever its items are; none if it has no buffer.
+pub(crate) fn held(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<PyUntypedBuffer>> {
+    let py = object.py();
+    match PyUntypedBuffer::get(object) {
+        Ok(buffer) => Ok(Some(buffer)),
+        // What Python says of an object without the protocol.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(None),
+        Err(cause) => {
+            let kind = type_name(object);
+            let error =
+                wrong_type(format!("{name} is {kind} and its buffer can't be taken: {cause}"));
+            error.set_cause(py, Some(cause));
+            Err(error)
+        }
+    }
+}
+
+/// Whether nobody can write to an object's bytes: only then may a device read them twice.
+///
+/// Subclasses of bytes may lend any memory. A read-only view says nothing of who else writes.
+pub(crate) fn is_frozen(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<PyBytes>() || object.is_instance_of::<ffi::Column>()
 }
 
 /// Refuses what can't be written to.

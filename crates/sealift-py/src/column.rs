@@ -1,6 +1,6 @@
 //! The byte strings of all messages of a batch, as Python gives them.
 
-use crate::bytes::{Lent, buffer, no_bytes};
+use crate::bytes::{Lent, buffer, held, is_frozen, no_bytes};
 use crate::errors::{Outcome, type_name, wrong_type};
 use crate::ffi::{self, Memory};
 use crate::forms::{Fixed, Offsets};
@@ -140,12 +140,13 @@ impl Rows {
         if let Ok(column) = object.cast::<ffi::Column>() {
             let (layout, count) = column.get().layout();
             let memory = Memory::whole(buffer(object, name)?, name)?;
-            return Ok(Self { memory, layout: layout.clone(), count, frozen: true });
+            let frozen = is_frozen(object);
+            return Ok(Self { memory, layout: layout.clone(), count, frozen });
         }
-        if PyUntypedBuffer::get(object).is_err() {
-            return Err(wrong_type(no_column(object, name)).into());
+        match held(object, name)? {
+            Some(_) => Self::of_matrix(object, name),
+            None => Err(wrong_type(no_column(object, name)).into()),
         }
-        Self::of_matrix(object, name)
     }
 
     /// Reads a place for results, which must be writable.
@@ -187,7 +188,7 @@ impl Rows {
         }
         let (memory, shape) = Memory::rows(buffer, name)?;
         let layout = Layout::Fixed { stride: shape.stride, len: shape.len };
-        Ok(Self { memory, layout, count: shape.count, frozen: false })
+        Ok(Self { memory, layout, count: shape.count, frozen: is_frozen(object) })
     }
 }
 

@@ -27,6 +27,8 @@ use sealift::{Key, NonceCheck, NonceRule};
 ///     DeviceError: If one is absent, or the list is empty.
 #[pyclass(frozen, module = "sealift")]
 pub(crate) struct Engine {
+    // Dropped with the GIL, which waits for the devices' workers. No worker ever needs the GIL: Python
+    // submits nothing, and `run` lends objects' memory only while its caller holds them.
     engine: sealift::Engine,
 }
 
@@ -38,7 +40,9 @@ impl Engine {
             let message = format!("devices is a str: give a list, [{}]", devices.repr()?);
             return Err(wrong_type(message).into());
         }
-        let devices: Vec<String> = devices.extract().map_err(|_| {
+        let names =
+            devices.try_iter().and_then(|names| names.map(|name| name?.extract()).collect());
+        let devices: Vec<String> = names.map_err(|_| {
             wrong_type("devices is a sequence of str, for example [\"cpu\", \"library\"]")
         })?;
         let names: Vec<&str> = devices.iter().map(String::as_str).collect();
@@ -90,9 +94,13 @@ impl Engine {
     /// The last 1,024 finished batches, oldest first.
     ///
     /// `AESGCM` has an engine of its own, whose records are not among them.
-    fn records(&self) -> Vec<Record> {
+    ///
+    /// Raises:
+    ///     ForkedError: In a forked child.
+    fn records(&self) -> Outcome<Vec<Record>> {
         let names: Vec<_> = self.engine.devices().map(|(_, device)| device.name.clone()).collect();
-        self.engine.records().iter().map(|record| Record::new(record, &names)).collect()
+        let records = self.engine.records()?;
+        Ok(records.iter().map(|record| Record::new(record, &names)).collect())
     }
 
     /// What a device has done so far.
@@ -102,8 +110,9 @@ impl Engine {
     ///
     /// Raises:
     ///     UnknownDeviceError: If there is no such device.
+    ///     ForkedError: In a forked child.
     fn counters(&self, device: &str) -> Outcome<Counters> {
-        Ok(Counters::new(self.engine.counters(self.engine.device(device)?)))
+        Ok(Counters::new(self.engine.counters(self.engine.device(device)?)?))
     }
 
     /// Seals many messages in one call, each under its own key and nonce.
@@ -123,7 +132,8 @@ impl Engine {
     ///         memory of `texts` works in place.
     ///     tags: Where tags go, likewise.
     ///     device: The name of a device; None lets the engine choose.
-    ///     check_nonces: Whether to look for a nonce that seals twice under one key in this batch.
+    ///     check_nonces: Whether to look for a nonce that seals twice under one session in this
+    ///         batch. Raw keys, and two sessions with one key, are not checked.
     ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are
     ///         hashed, which lowers the number of messages a key may safely seal (SP 800-38D
     ///         section 8.3).
@@ -136,13 +146,15 @@ impl Engine {
     ///     TypeError: If an argument is no column of bytes, or a place is read-only.
     ///     BufferError: If a buffer or its rows are not contiguous.
     ///     InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
-    ///         or `check_nonces` found a nonce twice.
+    ///         there are more than 2**32 - 1 messages, or `check_nonces` found a nonce twice.
     ///     SessionError: If a session is closed or of another engine.
     ///     SealLimitError: If a session would pass its limit. Nothing was sealed.
     ///     LimitError: If no device takes the batch.
     ///     UnknownDeviceError: If there is no such device.
-    ///     DeviceError: If the device failed; nothing in the outputs counts.
+    ///     DeviceError: If the device failed. Outputs apart from the texts are zeros then; of texts
+    ///         in place some are ciphertexts already, so never seal that memory again.
     ///     ForkedError: In a forked child.
+    ///     MemoryError: If there is no memory for the results.
     #[pyo3(signature = (
         keys, nonces, texts, aad = None, *, tag_length = 16, out = None, tags = None,
         device = None, check_nonces = false, hazmat_nonces = false,

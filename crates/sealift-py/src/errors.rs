@@ -1,6 +1,6 @@
 //! The one place that turns an error into a Python exception.
 
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use sealift::{BatchError, EngineError, KeyError, OpenError, TagError};
@@ -17,6 +17,8 @@ pub(crate) enum Failure {
     Tag(TagError),
     /// A number or a layout that can't be right.
     Input(String),
+    /// More bytes than there is memory for.
+    NoMemory(String),
     /// A closed session.
     Closed(String),
     /// Messages that did not open, of how many.
@@ -75,7 +77,11 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         Python::attach(|py| match failure {
             Failure::Python(error) => error,
+            Failure::Engine(EngineError::Batch(error @ BatchError::NoMemory { .. })) => {
+                PyMemoryError::new_err(error.to_string())
+            }
             Failure::Engine(error) => engine_error(py, &error),
+            Failure::NoMemory(message) => PyMemoryError::new_err(message),
             Failure::Key(error) => raise(py, "InputError", error.to_string()),
             Failure::Tag(error) => raise(py, "InputError", error.to_string()),
             Failure::Input(message) => raise(py, "InputError", message),

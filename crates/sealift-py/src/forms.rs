@@ -1,12 +1,13 @@
 //! Where messages lie in one buffer, said from Python.
 
-use crate::bytes::buffer;
+use crate::bytes::{buffer, held, is_frozen};
 use crate::column::Rows;
 use crate::errors::{Failure, Outcome, wrong_type};
 use crate::ffi::Memory;
-use pyo3::buffer::{Element, PyUntypedBuffer};
+use crate::integers::{self, Integer};
+use crate::room;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::PySequence;
 use sealift::{BatchError, Layout};
 
 /// Messages of one length in one buffer, at a fixed distance from each other.
@@ -83,14 +84,16 @@ impl Fixed {
         // A message without bytes still takes its stride.
         let fits = memory.len().checked_sub(length.max(1));
         let count = fits.map_or(0, |rest| rest / stride + 1);
-        let rest = memory.len().saturating_sub(count.saturating_mul(stride));
+        // What follows the last message may be missing. Messages to read may lie over each other.
+        let last = count.checked_sub(1).map_or(0, |last| last * stride + stride.max(length));
+        let rest = memory.len().saturating_sub(last);
         if rest > 0 {
             return Err(Failure::Input(format!(
                 "{name} has {bytes} bytes and ends within a message: after {count} messages of \
                  {length} bytes, {stride} bytes apart from {start}, {rest} bytes are left"
             )));
         }
-        let frozen = object.is_exact_instance_of::<PyBytes>();
+        let frozen = is_frozen(object);
         Ok(Rows { memory, layout: Layout::Fixed { stride, len: length }, count, frozen })
     }
 }
@@ -105,9 +108,10 @@ impl Fixed {
 ///     offsets: A buffer of int32, uint32, int64 or uint64, or a sequence of int. Copied.
 ///
 /// Raises:
-///     TypeError: If `buffer` has no bytes or `offsets` no integers.
+///     TypeError: If `buffer` has no bytes, or `offsets` no integers in this machine's byte order.
 ///     BufferError: If `buffer` is not contiguous.
 ///     InputError: If there is no offset, one falls, or one lies outside the buffer.
+///     MemoryError: If there is no memory for the offsets.
 #[pyclass(frozen, sequence, module = "sealift")]
 pub(crate) struct Offsets {
     buffer: Py<PyAny>,
@@ -155,8 +159,8 @@ impl Offsets {
             let column = name;
             return Err(BatchError::OutOfBounds { column, message, start, end, buffer }.into());
         }
-        let frozen = object.is_exact_instance_of::<PyBytes>();
-        let layout = Layout::Offsets64(self.offsets.clone().into());
+        let frozen = is_frozen(object);
+        let layout = Layout::Offsets64(room::copy(&self.offsets, "offsets")?.into());
         Ok(Rows { memory, layout, count: self.__len__(), frozen })
     }
 }
@@ -168,40 +172,37 @@ pub(crate) fn at_least(least: usize, value: i64, name: &str) -> Outcome<usize> {
 }
 
 fn read_offsets(object: &Bound<'_, PyAny>) -> Outcome<Vec<u64>> {
-    let Ok(buffer) = PyUntypedBuffer::get(object) else {
-        return object.extract::<Vec<u64>>().map_err(|_| {
-            wrong_type("offsets are a sequence of integers from 0 to 2^64 - 1, or a buffer of them")
-                .into()
-        });
+    let Some(buffer) = held(object, "offsets")? else { return read_sequence(object) };
+    let read = match buffer.dimensions() {
+        1 => integers::read(object, &buffer, "offsets", offset)?,
+        _ => None,
     };
-    let read = copy::<u64>(&buffer, object.py())
-        .or_else(|| copy::<i64>(&buffer, object.py()))
-        .or_else(|| copy::<u32>(&buffer, object.py()))
-        .or_else(|| copy::<i32>(&buffer, object.py()));
-    read.unwrap_or_else(|| {
+    read.ok_or_else(|| {
         let (format, bytes) = (buffer.format().to_string_lossy(), buffer.item_size());
-        Err(wrong_type(format!(
+        wrong_type(format!(
             "offsets have items of {bytes} bytes and format {format:?}: give one dimension of \
              int32, uint32, int64 or uint64"
         ))
-        .into())
+        .into()
     })
 }
 
-/// The items, if they are of this type.
-fn copy<T>(buffer: &PyUntypedBuffer, py: Python<'_>) -> Option<Outcome<Vec<u64>>>
-where
-    T: Element + TryInto<u64> + std::fmt::Display,
-{
-    let buffer = buffer.as_typed::<T>().ok().filter(|buffer| buffer.dimensions() == 1)?;
-    let offset = |value: T| {
-        let negative = || Failure::Input(format!("an offset is {value}: give 0 or more"));
-        value.try_into().map_err(|_| negative())
-    };
-    Some(
-        buffer
-            .to_vec(py)
-            .map_err(Failure::from)
-            .and_then(|items| items.into_iter().map(offset).collect()),
-    )
+fn read_sequence(object: &Bound<'_, PyAny>) -> Outcome<Vec<u64>> {
+    let refused =
+        || wrong_type("offsets are a sequence of integers from 0 to 2^64 - 1, or a buffer of them");
+    let sequence = object.cast::<PySequence>().map_err(|_| refused())?;
+    let mut offsets = room::empty(sequence.len()?, "offsets")?;
+    for offset in sequence.try_iter()? {
+        offsets.push(offset?.extract::<u64>().map_err(|_| refused())?);
+    }
+    Ok(offsets)
+}
+
+fn offset(value: Integer) -> Outcome<u64> {
+    match value {
+        Integer::Unsigned(offset) => Ok(offset),
+        Integer::Signed(value) => value
+            .try_into()
+            .map_err(|_| Failure::Input(format!("an offset is {value}: give 0 or more"))),
+    }
 }

@@ -14,10 +14,10 @@ pub(crate) fn leave<T: Ungil>(py: Python<'_>, work: impl FnOnce() -> T + Ungil) 
 /// The same for one message: leaves only when it is long enough to be worth it.
 pub(crate) fn leave_for<T: Ungil>(
     py: Python<'_>,
-    text_bytes: usize,
+    bytes: usize,
     work: impl FnOnce() -> T + Ungil,
 ) -> T {
-    if text_bytes >= WORTH_LEAVING_BYTES { py.detach(work) } else { work() }
+    if bytes >= WORTH_LEAVING_BYTES { py.detach(work) } else { work() }
 }
 
 /// IMPLEMENTATION NOTE: leaving and coming back costs under 50 ns when nobody wants the GIL: messages

@@ -161,7 +161,7 @@ impl Record {
     pub(crate) fn new(record: &sealift::Record, devices: &[String]) -> Self {
         let timing = record.timing;
         Self {
-            device: devices.get(record.device.0).cloned().unwrap_or_default(),
+            device: devices.get(record.device.index()).cloned().unwrap_or_default(),
             messages: record.messages,
             text_bytes: record.text_bytes,
             auth_failed: record.auth_failed,

@@ -1,9 +1,10 @@
 //! Under which keys a batch is worked, as Python says it.
 
+use crate::bytes::held;
 use crate::column::Given;
 use crate::errors::{Outcome, type_name, wrong_type};
+use crate::integers::{self, Integer};
 use crate::session::Session;
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sealift::{BatchError, Keys, SessionId};
@@ -85,7 +86,7 @@ fn sessions<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>) -> Outcome<Give
 
 /// Session ids, if the object is a buffer of 8-byte integers. Copied: others may change it.
 fn ids(object: &Bound<'_, PyAny>) -> Outcome<Option<Vec<SessionId>>> {
-    let Ok(buffer) = PyUntypedBuffer::get(object) else { return Ok(None) };
+    let Some(buffer) = held(object, "keys")? else { return Ok(None) };
     if buffer.item_size() != 8 {
         return Ok(None);
     }
@@ -96,13 +97,12 @@ fn ids(object: &Bound<'_, PyAny>) -> Outcome<Option<Vec<SessionId>>> {
         ))
         .into());
     }
-    let py = object.py();
-    if let Ok(buffer) = buffer.as_typed::<u64>() {
-        return Ok(Some(buffer.to_vec(py)?.into_iter().map(SessionId::from_u64).collect()));
-    }
-    if let Ok(buffer) = buffer.as_typed::<i64>() {
-        let id = |id: i64| SessionId::from_u64(id.cast_unsigned());
-        return Ok(Some(buffer.to_vec(py)?.into_iter().map(id).collect()));
+    let id = |id| match id {
+        Integer::Signed(id) => Ok(SessionId::from_u64(id.cast_unsigned())),
+        Integer::Unsigned(id) => Ok(SessionId::from_u64(id)),
+    };
+    if let Some(ids) = integers::read(object, &buffer, "keys", id)? {
+        return Ok(Some(ids));
     }
     let format = buffer.format().to_string_lossy().into_owned();
     Err(wrong_type(format!(

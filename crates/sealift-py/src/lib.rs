@@ -15,10 +15,12 @@ mod forms;
 mod gil;
 mod home;
 mod info;
+mod integers;
 mod keys;
 mod overlap;
 mod place;
 mod probes;
+mod room;
 mod session;
 
 use pyo3::pymodule;

@@ -79,20 +79,34 @@ impl<'a> Area<'a> {
     }
 
     fn regions(&self) -> Vec<Region> {
+        // Of perhaps a million two are named, when they are found.
+        let region = |message| Region { addresses: self.addresses(message), name: String::new() };
+        (0..self.count()).map(region).collect()
+    }
+
+    fn count(&self) -> usize {
         match self {
-            Self::Same(name, bytes) => {
-                vec![Region { addresses: addresses(bytes), name: (*name).to_owned() }]
-            }
-            Self::Each(name, each) => (0..each.len())
-                .map(|i| (i, addresses(each[i].as_slice())))
-                .map(|(i, addresses)| Region { addresses, name: format!("{name}[{i}]") })
-                .collect(),
-            Self::Rows(name, rows) => (0..rows.count)
-                .map(|i| (i, rows.layout.range(i)))
-                .map(|(i, range)| (i, shift(&range, rows.memory.address())))
-                .map(|(i, addresses)| Region { addresses, name: format!("{name}[{i}]") })
-                .collect(),
+            Self::Same(..) => 1,
+            Self::Each(_, each) => each.len(),
+            Self::Rows(_, rows) => rows.count,
         }
+    }
+
+    fn addresses(&self, message: usize) -> Range<usize> {
+        match self {
+            Self::Same(_, bytes) => addresses(bytes),
+            Self::Each(_, each) => addresses(each[message].as_slice()),
+            Self::Rows(_, rows) => shift(&rows.layout.range(message), rows.memory.address()),
+        }
+    }
+
+    /// What lies exactly there, as a person would write it.
+    fn name_at(&self, addresses: &Range<usize>) -> Option<String> {
+        let message = (0..self.count()).find(|&message| self.addresses(message) == *addresses)?;
+        Some(match self {
+            Self::Same(name, _) => (*name).to_owned(),
+            Self::Each(name, _) | Self::Rows(name, _) => format!("{name}[{message}]"),
+        })
     }
 }
 
@@ -115,14 +129,18 @@ fn clash(output: &Area<'_>, rival: &Area<'_>) -> Outcome<bool> {
         }
         _ => {}
     }
-    match find_overlap(&output.regions(), &rival.regions()) {
-        None => Ok(true),
-        Some((one, other)) => Err(Failure::Input(format!(
-            "{} and {} share bytes: give outputs their own memory, or exactly the memory of the \
-             texts to work in place",
-            one.name, other.name
-        ))),
-    }
+    let Some((one, other)) = find_overlap(&output.regions(), &rival.regions()) else {
+        return Ok(true);
+    };
+    let (one, other) = (&one.addresses, &other.addresses);
+    // Which of the two comes first in memory says not which is the output.
+    let names = output.name_at(one).zip(rival.name_at(other));
+    let names = names.or_else(|| output.name_at(other).zip(rival.name_at(one)));
+    let (written, shared) = names.unwrap_or_default();
+    Err(Failure::Input(format!(
+        "{written} and {shared} share bytes: give outputs their own memory, or exactly the memory of \
+         the texts to work in place"
+    )))
 }
 
 /// Whether two columns have one stride and share no byte of it: the common case, and cheap to see.

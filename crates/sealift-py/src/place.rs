@@ -4,6 +4,7 @@ use crate::column::{Given, Rows};
 use crate::errors::Outcome;
 use crate::ffi::{Column, FreshBytes};
 use crate::overlap::Apart;
+use crate::room;
 use pyo3::prelude::*;
 use sealift::{Layout, Place};
 
@@ -30,10 +31,24 @@ impl<'py> Target<'py> {
         texts: &Given<'_>,
         count: usize,
         result_bytes: impl Fn(usize) -> usize,
-    ) -> Self {
-        let layout = packed(texts, count, &result_bytes);
-        let bytes = count.checked_sub(1).map_or(0, |last| layout.range(last).end);
-        Self::Own(vec![0; bytes], layout, count)
+    ) -> Outcome<Self> {
+        if let Given::Rows(Rows { layout: Layout::Fixed { len, .. }, .. }) = texts {
+            return Self::own_fixed(count, result_bytes(*len), "out");
+        }
+        let mut ends = room::empty(count.saturating_add(1), "out")?;
+        let mut end = 0;
+        ends.push(end as u64);
+        for message in 0..count {
+            end += result_bytes(texts.len_of(message));
+            ends.push(end as u64);
+        }
+        Ok(Self::Own(room::zeros(1, end, "out")?, Layout::Offsets64(ends.into()), count))
+    }
+
+    /// A place for results of one length.
+    pub(crate) fn own_fixed(count: usize, len: usize, name: &str) -> Outcome<Self> {
+        let bytes = room::zeros(count, len, name)?;
+        Ok(Self::Own(bytes, Layout::Fixed { stride: len, len }, count))
     }
 
     /// The caller's rows.
@@ -73,22 +88,4 @@ fn given_place<'a>(rows: &'a mut Rows, apart: &Apart) -> Place<'a> {
         return Place::Scattered(memory.parts_mut(ranges, apart));
     }
     Place::Packed { bytes: memory.bytes_mut(apart), layout: layout.clone() }
-}
-
-/// The tightest layout of the results of these texts.
-fn packed(
-    texts: &Given<'_>,
-    count: usize,
-    result_bytes: impl Fn(usize) -> usize,
-) -> Layout<'static> {
-    if let Given::Rows(Rows { layout: Layout::Fixed { len, .. }, .. }) = texts {
-        let len = result_bytes(*len);
-        return Layout::Fixed { stride: len, len };
-    }
-    let mut end = 0;
-    let ends = (0..count).map(|message| {
-        end += result_bytes(texts.len_of(message)) as u64;
-        end
-    });
-    Layout::Offsets64(std::iter::once(0).chain(ends).collect())
 }

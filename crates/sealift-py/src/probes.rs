@@ -2,6 +2,7 @@
 
 use crate::errors::Failure;
 use crate::gil;
+use crate::integers::check_byte_order;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
@@ -94,12 +95,15 @@ impl Arms {
         seed: u64,
     ) -> PyResult<(usize, Vec<String>)> {
         let columns = Columns {
-            planned: values(py, &operation)?.into_iter().map(planned).collect::<PyResult<_>>()?,
-            key_bytes: values(py, &key_len)?,
-            nonce_bytes: values(py, &nonce_len)?,
-            aad_bytes: values(py, &aad_len)?,
-            text_bytes: values(py, &text_len)?,
-            tag_bytes: values(py, &tag_len)?,
+            planned: values(py, &operation, "operation")?
+                .into_iter()
+                .map(planned)
+                .collect::<PyResult<_>>()?,
+            key_bytes: values(py, &key_len, "key_len")?,
+            nonce_bytes: values(py, &nonce_len, "nonce_len")?,
+            aad_bytes: values(py, &aad_len, "aad_len")?,
+            text_bytes: values(py, &text_len, "text_len")?,
+            tag_bytes: values(py, &tag_len, "tag_len")?,
         };
         let regime = regime(keys, sessions)?;
         let spec = ArmSpec { columns, regime, batch, threads, seed };
@@ -223,7 +227,8 @@ fn exception(stop: Stop) -> PyErr {
     }
 }
 
-fn values<T: Element>(py: Python<'_>, column: &PyBuffer<T>) -> PyResult<Vec<T>> {
+fn values<T: Element>(py: Python<'_>, column: &PyBuffer<T>, name: &str) -> PyResult<Vec<T>> {
+    check_byte_order(column.format(), name)?;
     column.to_vec(py)
 }
 

@@ -35,9 +35,10 @@ impl Session {
     ///
     /// Raises:
     ///     SessionError: If it is closed.
+    ///     ForkedError: In a forked child.
     #[getter]
     fn sealed(&self) -> Outcome<u64> {
-        self.with(|session| Ok(session.sealed()))
+        self.with(|session| Ok(session.sealed()?))
     }
 
     /// A nonce of 12 bytes that this session has not given before.

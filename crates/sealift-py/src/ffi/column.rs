@@ -73,6 +73,12 @@ impl Column {
                 "a batch's own column is read-only: copy it, or give the batch a place with `out=`",
             ));
         }
+        let wants_columns = flags & ffi::PyBUF_F_CONTIGUOUS == ffi::PyBUF_F_CONTIGUOUS;
+        if wants_columns && slf.get().dimensions == 2 {
+            return Err(wrong_layout(
+                "a batch's own column has its rows contiguous, not its columns",
+            ));
+        }
         let filled = slf.get().view(flags);
         let filled = ffi::Py_buffer { obj: slf.into_any().into_ptr(), ..filled };
         // SAFETY: Python gives a view to fill.

@@ -1,5 +1,5 @@
 use crate::bytes::check_writable;
-use crate::errors::wrong_layout;
+use crate::errors::{Failure, wrong_layout};
 use crate::overlap::Apart;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
@@ -52,7 +52,13 @@ impl Memory {
                 )));
             }
         };
-        let bytes = count.checked_sub(1).map_or(0, |last| last * stride + len);
+        let Some(bytes) = span(count, len, stride) else {
+            return Err(Failure::Input(format!(
+                "{name} has {count} rows of {len} bytes, {stride} bytes apart: that is more than \
+                 all addresses"
+            ))
+            .into());
+        };
         let start = buffer.buf_ptr().cast();
         Ok((Self { buffer, start, bytes }, RowShape { count, len, stride }))
     }
@@ -129,4 +135,10 @@ impl Memory {
         assert!(inside, "bytes {range:?} of a buffer of {} bytes", self.bytes);
         self.start.wrapping_add(range.start)
     }
+}
+
+/// Bytes from the first to the last of such rows, if there can be so many.
+fn span(count: usize, len: usize, stride: usize) -> Option<usize> {
+    let Some(last) = count.checked_sub(1) else { return Some(0) };
+    last.checked_mul(stride)?.checked_add(len).filter(|bytes| isize::try_from(*bytes).is_ok())
 }

@@ -8,7 +8,9 @@
 mod column;
 mod fresh;
 mod memory;
+mod zeros;
 
 pub(crate) use column::Column;
 pub(crate) use fresh::FreshBytes;
 pub(crate) use memory::Memory;
+pub(crate) use zeros::zeros;

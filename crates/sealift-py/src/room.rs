@@ -1,0 +1,42 @@
+//! Memory for what a call makes. Where there is none it raises MemoryError, and the process goes on.
+
+use crate::errors::{Failure, Outcome};
+use crate::ffi;
+use sealift::BatchError;
+
+/// A vector with room for so many items.
+pub(crate) fn empty<T>(items: usize, name: &str) -> Outcome<Vec<T>> {
+    let mut all = Vec::new();
+    match all.try_reserve_exact(items) {
+        Ok(()) => Ok(all),
+        Err(_) => Err(none(items as u128 * size_of::<T>() as u128, name)),
+    }
+}
+
+/// So many times the same item.
+pub(crate) fn filled<T: Clone>(item: T, items: usize, name: &str) -> Outcome<Vec<T>> {
+    let mut all = empty(items, name)?;
+    all.resize(items, item);
+    Ok(all)
+}
+
+/// A copy.
+pub(crate) fn copy<T: Copy>(items: &[T], name: &str) -> Outcome<Vec<T>> {
+    let mut all = empty(items.len(), name)?;
+    all.extend_from_slice(items);
+    Ok(all)
+}
+
+/// Zeros for the results of so many messages of so many bytes.
+pub(crate) fn zeros(messages: usize, bytes: usize, name: &str) -> Outcome<Vec<u8>> {
+    let Some(all) = messages.checked_mul(bytes) else {
+        return Err(BatchError::TooMuch { messages, bytes }.into());
+    };
+    ffi::zeros(all).ok_or_else(|| none(all as u128, name))
+}
+
+fn none(bytes: u128, name: &str) -> Failure {
+    Failure::NoMemory(format!(
+        "{name} takes {bytes} bytes, and there is no memory for them: split the batch"
+    ))
+}
