@@ -643,8 +643,9 @@ class Arms:
         threads: int,
         seed: int,
     ) -> tuple[int, list[str]]:
-        """Makes the messages, checks the device on every one of them, and warms up, looking for Ctrl-C
-        after each batch.
+        """Makes the messages, checks the device on every one of them, and warms up.
+
+        It looks for Ctrl-C after each batch.
 
         Args:
             device: The name of an open device.

@@ -51,8 +51,9 @@ impl Arms {
         Ok(Self { engine: sealift::Engine::with(&names)?, arms: Mutex::default() })
     }
 
-    /// Makes the messages, checks the device on every one of them, and warms up, looking for Ctrl-C
-    /// after each batch.
+    /// Makes the messages, checks the device on every one of them, and warms up.
+    ///
+    /// It looks for Ctrl-C after each batch.
     ///
     /// Args:
     ///     device: The name of an open device.
