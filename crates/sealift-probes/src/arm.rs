@@ -7,6 +7,7 @@ use crate::ring::{KeyOf, Ring};
 use crate::start_line::StartLine;
 use crate::system::{Usage, steal_ns};
 use crate::verify::{self, Checkers, Verified};
+use crate::wish::Wish;
 use crate::{ArmError, ArmSpec, Sample};
 use sealift::{DeviceId, Engine, Origin, Role, SEALS_MAX};
 use std::panic::resume_unwind;
@@ -45,7 +46,8 @@ impl Arm {
         Self::prepare_while(engine, device, spec, &mut || true)
     }
 
-    /// The same, for as long as the caller wants: `wanted` is asked before each batch is made.
+    /// The same, for as long as the caller wants: `wanted` is asked before each batch is made, and
+    /// while many keys are installed.
     ///
     /// # Errors
     /// As [`Arm::prepare`], and [`ArmError::Stopped`] once `wanted` says false.
@@ -74,13 +76,14 @@ impl Arm {
         if origin == Origin::Simulated {
             return Err(ArmError::Simulated { device: name });
         }
-        let (ring, key_of) = Ring::install(engine, spec, seals_max)?;
+        let mut wish = Wish::new(&name, wanted);
+        let (ring, key_of) = Ring::install(engine, spec, seals_max, &mut wish)?;
         let mut checkers = Checkers::of(engine, id);
         let mut maker =
             Maker { engine, spec, ring: &ring, key_of: &key_of, checkers: &mut checkers };
         let checked = role != Role::Null;
         let parts = (0..spec.threads)
-            .map(|thread| Part::make(&mut maker, thread, checked.then_some(id), wanted))
+            .map(|thread| Part::make(&mut maker, thread, checked.then_some(id), &mut wish))
             .collect::<Result<Vec<_>, _>>()?;
         let verified = if checked { checkers.used() } else { Verified::NothingToCheck };
         let seals_a_pass = seals_a_pass(&parts, &key_of, spec);
@@ -88,7 +91,7 @@ impl Arm {
         let lot_s = 0.0;
         let mut arm =
             Self { engine, device: id, name, verified, ring, key_of, parts, seals_a_pass, lot_s };
-        arm.renew()?;
+        arm.renew(&mut wish)?;
         Ok(arm)
     }
 
@@ -115,7 +118,8 @@ impl Arm {
         let lots = self.lots_for(seconds.clamp(0.0, SAMPLE_SECONDS_MAX));
         let passes = lots.div_ceil(self.parts[0].lots.len()) as u64 + 1;
         if !self.ring.count(passes * self.seals_a_pass) {
-            self.renew()?;
+            let device = self.name.clone();
+            self.renew(&mut Wish::new(&device, &mut || true))?;
             self.ring.count(passes * self.seals_a_pass);
         }
         let stolen_before_ns = steal_ns();
@@ -138,8 +142,8 @@ impl Arm {
     }
 
     /// New sessions for all messages, and a warm-up so that devices know them.
-    fn renew(&mut self) -> Result<(), ArmError> {
-        self.ring.renew(&self.engine)?;
+    fn renew(&mut self, wish: &mut Wish<'_>) -> Result<(), ArmError> {
+        self.ring.renew(&self.engine, wish)?;
         if let Some(key_of) = &self.key_of {
             for lot in self.parts.iter_mut().flat_map(|part| &mut part.lots) {
                 let keys: Vec<_> = lot.members.iter().map(|at| key_of[*at]).collect();
@@ -150,6 +154,7 @@ impl Arm {
         let (start, mut lots) = (Instant::now(), 0);
         let a_pass = self.parts[0].lots.len();
         while lots < a_pass && (lots == 0 || start.elapsed() < WARM_UP) {
+            wish.check()?;
             self.run(1)?;
             lots += 1;
         }
@@ -214,14 +219,12 @@ impl Part {
         maker: &mut Maker<'_>,
         thread: usize,
         checked: Option<DeviceId>,
-        wanted: &mut dyn FnMut() -> bool,
+        wish: &mut Wish<'_>,
     ) -> Result<Self, ArmError> {
         let mut random = Random::new(maker.spec.seed, 1 + thread as u64);
         let mut lots = vec![];
         for members in maker.members() {
-            if !wanted() {
-                return Err(ArmError::Stopped { device: maker.checkers.measured().to_owned() });
-            }
+            wish.check()?;
             let (mut lot, expected) = maker.lot(members, &mut random)?;
             if let Some(device) = checked {
                 verify::check(maker.engine, device, &mut lot, &expected)?;

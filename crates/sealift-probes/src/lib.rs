@@ -30,6 +30,7 @@ mod sample;
 mod start_line;
 mod system;
 mod verify;
+mod wish;
 
 pub use arm::{Arm, SAMPLE_SECONDS_MAX};
 pub use clock::effective_clock_ghz;

@@ -1,10 +1,13 @@
 //! The keys of an arm.
 
 use crate::random::Random;
+use crate::wish::Wish;
 use crate::{ArmError, ArmSpec, Regime};
 use sealift::{Engine, Key, Keys, SessionId};
 
 const KEY_STREAM: u64 = 0;
+/// Installing so many takes about ten milliseconds.
+const KEYS_A_LOOK: usize = 16_384;
 
 /// The installed keys of an arm, which all its threads share.
 pub(crate) struct Ring {
@@ -23,6 +26,7 @@ impl Ring {
         engine: &Engine,
         spec: &ArmSpec,
         seals_max: u64,
+        wish: &mut Wish<'_>,
     ) -> Result<(Self, KeyOf), ArmError> {
         let shares = match spec.regime {
             Regime::One => spec.key_lengths().iter().map(|(bytes, _)| (*bytes, 1)).collect(),
@@ -42,7 +46,7 @@ impl Ring {
             }
         }
         let mut ring = Self { keys, sessions: vec![], seals_max, sealed_max: 0 };
-        ring.renew(engine)?;
+        ring.renew(engine, wish)?;
         let key_of = (spec.regime != Regime::Fresh).then(|| deal(&spec.columns.key_bytes, &shares));
         Ok((ring, key_of))
     }
@@ -60,9 +64,15 @@ impl Ring {
     ///
     /// The keys stay the same, as do the messages: what is sealed again and again here never
     /// leaves this process.
-    pub(crate) fn renew(&mut self, engine: &Engine) -> Result<(), ArmError> {
-        let install = |key: &Key| engine.session_with_limit(key.clone(), self.seals_max);
-        self.sessions = self.keys.iter().map(install).collect::<Result<_, _>>()?;
+    pub(crate) fn renew(&mut self, engine: &Engine, wish: &mut Wish<'_>) -> Result<(), ArmError> {
+        let mut sessions = Vec::with_capacity(self.keys.len());
+        for keys in self.keys.chunks(KEYS_A_LOOK) {
+            wish.check()?;
+            for key in keys {
+                sessions.push(engine.session_with_limit(key.clone(), self.seals_max)?);
+            }
+        }
+        self.sessions = sessions;
         self.sealed_max = 0;
         Ok(())
     }

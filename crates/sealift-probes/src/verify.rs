@@ -54,11 +54,6 @@ impl Checkers {
         Self { measured, candidates, used: BTreeSet::new() }
     }
 
-    /// The name of the device that they check.
-    pub(crate) fn measured(&self) -> &str {
-        &self.measured
-    }
-
     /// Seals a batch on the first of them that takes it.
     pub(crate) fn seal(&mut self, engine: &Engine, truth: &mut Lot) -> Result<(), ArmError> {
         let mut refused = vec![];

@@ -89,18 +89,33 @@ fn a_device_that_goes_wrong_later_ends_the_arm() {
 #[test]
 fn a_wish_to_stop_ends_the_preparing_before_the_next_batch() {
     let toys = [("library", Role::Real, Fault::None), ("tried", Role::Real, Fault::None)];
-    for batches in 0..5 {
+    // Before the keys, before each of four batches, before the keys that are measured, and before the
+    // first warm-up.
+    for patience in 0..7 {
         let mut asked = 0;
         let mut wanted = || {
             asked += 1;
-            asked <= batches
+            asked <= patience
         };
         let arm =
             Arm::prepare_while(&engine(&toys), "tried", &spec(8, 2, Regime::One), &mut wanted);
-        let stopped = ArmError::Stopped { device: "tried".into() };
-        assert_eq!(arm.err(), (batches < 4).then_some(stopped));
-        assert_eq!(asked, (batches + 1).min(4));
+        assert_eq!(arm.err(), Some(ArmError::Stopped { device: "tried".into() }));
+        assert_eq!(asked, patience + 1);
     }
+}
+
+#[test]
+fn a_wish_to_stop_ends_the_installing_of_many_keys() {
+    let toys = [("library", Role::Real, Fault::None), ("tried", Role::Real, Fault::None)];
+    let mut left = 3;
+    let mut wanted = || {
+        left -= 1;
+        left > 0
+    };
+    let many = spec(100_000, 1_000, Regime::Sessions(100_000));
+    let arm = Arm::prepare_while(&engine(&toys), "tried", &many, &mut wanted);
+    assert_eq!(arm.err(), Some(ArmError::Stopped { device: "tried".into() }));
+    assert_eq!(left, 0);
 }
 
 #[test]

@@ -144,6 +144,8 @@ def summarise(run: Run) -> Result:
     """
     plan = run.plan
     if not any(run.blocks):
+        if run.ending is Ending.INTERRUPTED:
+            raise ValueError("interrupted before the first block was complete; nothing to show")
         raise ValueError(
             f"no block was complete after {plan.budget_s:g} s ({run.ending.value}): "
             "allow more time, or name fewer sizes"
@@ -234,6 +236,8 @@ def _cell_rows(cell: Cell, blocks: Sequence[Block], seed: int) -> Iterator[Row]:
         [blocks[block][place].ns_per_message for block in together.blocks]
         for place in range(arms + 1)
     ]
+    # Of all samples: that a block of many devices is clean as a whole is rare on any machine.
+    busy = keep_clean([sample.flags.clean for block in blocks for sample in block]).busy
     floor = noise_floor(paired[0], paired[arms], seed=seed)
     best = winners(paired[:arms], floor, seed=seed)
     confidence = verdict_confidence(arms - 1)
@@ -256,6 +260,6 @@ def _cell_rows(cell: Cell, blocks: Sequence[Block], seed: int) -> Iterator[Row]:
             winner=arm in best,
             noise_floor=floor,
             clean_share=alone.clean_share,
-            machine_busy=alone.busy or together.busy,
+            machine_busy=alone.busy or busy,
             blocks=len(blocks),
         )

@@ -36,8 +36,9 @@ class Row:
         verdict: On `ratio`, at the 99 % level; None for the reference itself.
         winner: No other device on this work was shown to be faster.
         noise_floor: A/A noise floor of this work, as a share.
-        clean_share: Share of this device's samples that nothing disturbed; 0..1.
-        machine_busy: Under half of the samples or blocks were clean, so all were used.
+        clean_share: Share of this device's samples that were clean, as `stats.Flags` has it; 0..1.
+        machine_busy: Under half of the samples were clean, those of this device or those of all
+            devices on this work.
         blocks: How many complete blocks were measured.
         origin: Where the numbers come from.
     """
