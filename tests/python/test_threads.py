@@ -80,7 +80,7 @@ def test_other_threads_go_on_meanwhile(engine: Engine, form: str) -> None:
     try:
         # With the GIL held there would be a handful: one switch before the call and one after it.
         # A busy machine may not run the thread at once, hence several calls.
-        assert any(ticks_during_a_call() > 500 for _ in range(10))
+        assert any(ticks_during_a_call() > 20 for _ in range(10))
     finally:
         stop.set()
         thread.join()
