@@ -112,8 +112,8 @@ impl OwnedOutput {
 
     /// Overwrites all results: of an attempt that failed or that nobody waits for any more.
     pub fn wipe(&mut self) {
-        self.text.zeroize();
-        self.tags.zeroize();
+        self.text.as_mut_slice().zeroize();
+        self.tags.as_mut_slice().zeroize();
         self.status.fill(Status::NotProcessed);
     }
 

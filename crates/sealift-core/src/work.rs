@@ -401,6 +401,9 @@ mod tests {
         };
         let output = OwnedOutput::for_batch(&batch).unwrap();
         assert_eq!((output.text_of(0).len(), output.text_of(1).len()), (18, 12));
+        let mut wiped = output;
+        wiped.wipe();
+        assert_eq!((wiped.text_of(0), wiped.status().len()), (&[0; 18][..], 2));
         let in_place = Batch { text: Text::InPlace, ..batch };
         assert_eq!(OwnedOutput::for_batch(&in_place).unwrap_err(), BatchError::InPlaceSubmitted);
     }
