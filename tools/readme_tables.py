@@ -27,7 +27,7 @@ def main() -> int:
     """Writes, or with --check compares; 1 when something is not as it should be."""
     arguments = _arguments()
     root: Path = arguments.root
-    folder = arguments.folder or newest(root)
+    folder = arguments.folder.resolve() if arguments.folder else newest(root)
     readme = root / "README.md"
     try:
         files = generated(root, folder)
@@ -133,7 +133,16 @@ def table(source: Source) -> str:
             )
         )
     return "\n".join(
-        ["", *lines, "", f"> {document['answer']}", "", _caption(source, document), "", ""]
+        [
+            "",
+            *lines,
+            "",
+            f"> {document['answer'].splitlines()[0]}",
+            "",
+            _caption(source, document),
+            "",
+            "",
+        ]
     )
 
 

@@ -76,7 +76,7 @@ def _headline(findings: list[_Finding]) -> str:
         f"{_range(found)} times as fast as {other}"
         for (device, other), found in ordered
     ]
-    rest = f"; of the other {len(open_ones):,}, {_counted(open_ones)}" if open_ones else ""
+    rest = f"; {_counted(open_ones)}" if open_ones else ""
     return f"Run it {'; '.join(parts)}{rest}."
 
 
@@ -244,10 +244,10 @@ SENTENCES: dict[Kind, Callable[[list[_Finding], str], str]] = {
     Kind.ALONE: _alone,
 }
 COUNTED = {
-    Kind.SAME: "for {:,} either will do",
-    Kind.UNSURE: "{:,} need longer samples to be settled",
-    Kind.NOISY: "{:,} had too much noise for a verdict",
-    Kind.ALONE: "{:,} had one device only",
+    Kind.SAME: "either will do for {:,}",
+    Kind.UNSURE: "longer samples are needed for {:,}",
+    Kind.NOISY: "there was too much noise for {:,}",
+    Kind.ALONE: "there was one device only for {:,}",
 }
 QUALIFIERS: tuple[Callable[[Row], str], ...] = (
     lambda row: f"keys {row.keys}",

@@ -165,7 +165,7 @@ def test_the_answer_goes_to_the_reference_when_that_wins() -> None:
 def test_sizes_in_a_row_become_a_range_and_a_draw_is_told() -> None:
     assert answer(MIXED) == (
         "Run it on cpu for 3 of 4 pieces of work, 1.500 [1.470..1.530] to 2.500 [2.450..2.550] "
-        "times as fast as library; of the other 1, for 1 either will do.\n"
+        "times as fast as library; either will do for 1.\n"
         "- Run it on cpu for 16 to 1,024 B: 1.500 [1.470..1.530] to 2.500 [2.450..2.550] times "
         "as fast as library (95 % intervals).\n"
         "- For 16,384 B, library and cpu are within noise (noise floor 1.0 %): either will do."
@@ -218,11 +218,11 @@ def two(ratio: float, verdict: Verdict, *, noise_floor: float = 0.01) -> list[Ro
         ),
         (
             two(1.02, Verdict.UNSURE),
-            "Not settled here: of 2 pieces of work, 2 need longer samples to be settled.",
+            "Not settled here: of 2 pieces of work, longer samples are needed for 2.",
         ),
         (
             two(2.0, Verdict.UNSURE, noise_floor=0.2),
-            "Not settled here: of 2 pieces of work, 2 had too much noise for a verdict.",
+            "Not settled here: of 2 pieces of work, there was too much noise for 2.",
         ),
         (
             [row for row in two(2.0, Verdict.FASTER) if row.device == "library"],
@@ -230,8 +230,8 @@ def two(ratio: float, verdict: Verdict, *, noise_floor: float = 0.01) -> list[Ro
         ),
         (
             [*two(1.0, Verdict.SAME)[:2], *two(1.02, Verdict.UNSURE)[2:]],
-            "Not settled here: of 2 pieces of work, for 1 either will do and "
-            "1 need longer samples to be settled.",
+            "Not settled here: of 2 pieces of work, either will do for 1 and "
+            "longer samples are needed for 1.",
         ),
     ],
 )
@@ -245,7 +245,7 @@ def test_two_equal_devices_above_a_slower_one_are_not_anywhere() -> None:
         slow = replace(cpu, device="cuda", verdict=Verdict.SLOWER, winner=False)
         rows += [library, cpu, slow]
     assert answer(rows).splitlines() == [
-        "No single winner: of 2 pieces of work, for 2 either will do.",
+        "No single winner: of 2 pieces of work, either will do for 2.",
         "- For 16 and 64 B, library and cpu are within noise (noise floor 1.0 %): either will do.",
     ]
 
@@ -260,8 +260,8 @@ def test_what_nobody_won_is_counted_by_its_reason_beside_a_winner() -> None:
     ]
     assert answer(rows).splitlines()[0] == (
         "Run it on cpu for 1 of 5 pieces of work, 2.000 [1.960..2.040] times as fast as library; "
-        "of the other 4, for 1 either will do, 1 need longer samples to be settled, "
-        "1 had too much noise for a verdict and 1 had one device only."
+        "either will do for 1, longer samples are needed for 1, "
+        "there was too much noise for 1 and there was one device only for 1."
     )
 
 
