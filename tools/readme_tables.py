@@ -180,7 +180,13 @@ def chart(source: Source) -> str:
     file = source.root / PICTURE
     source.beside[file] = svg
     devices = " and ".join(dict.fromkeys(row["device"] for row in sealed))
-    return f"\n![Payload speed by message size: {devices}]({PICTURE})\n\n"
+    row = sealed[0]
+    threads = "1 thread" if row["threads"] == 1 else f"{row['threads']:,} threads"
+    conditions = (
+        f"{row['workload']}, sealed, keys {row['keys']}, batches of {row['batch']:,}, {threads}, "
+        f"{row['origin']} {source.folder.parent.name}"
+    )
+    return f"\n![Payload speed by message size: {devices}]({PICTURE})\n\n*{conditions}.*\n\n"
 
 
 def _arguments() -> argparse.Namespace:
