@@ -115,8 +115,8 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     )
     assert "> Run it on cpu." in text
     assert "2026-01-02, A Processor: `sealift bench --quick`" in text
-    assert "**7.50 [6.75..8.25] times** as fast as the loop (160 instead of 1,200 ns" in text
-    assert "Sessions and kept objects are made once, outside the measured time." in text
+    assert "7.50 [6.75..8.25] times as fast as the loop above, which makes them anew (1,200" in text
+    assert "with sessions made beforehand" in text
     assert "](docs/speed-by-size.svg)" in text
 
 
