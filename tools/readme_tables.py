@@ -162,12 +162,13 @@ def loop(source: Source) -> str:
         for slow in (fresh, kept)
     }
     return (
-        f"\nFor 8,192 messages of 128 bytes under 1,024 keys, with sessions made beforehand, the call "
-        f"is **{said[lists, kept]} times** as fast as a loop whose `AESGCM` objects are made beforehand "
-        f"too ({ns[lists]:,.0f} instead of {ns[kept]:,.0f} ns a message), and {said[lists, fresh]} "
-        f"times as fast as the loop above, which makes them anew ({ns[fresh]:,.0f} ns). Over columns "
-        f"of numpy arrays it is **{said[columns, kept]} times** and {said[columns, fresh]} times as "
-        f"fast ({ns[columns]:,.0f} ns). {_measured(source, document)}\n\n"
+        f"\nFor 8,192 messages of 128 bytes under 1,024 keys, with sessions made beforehand, the "
+        f"call is **{said[lists, kept]} times** as fast as a loop whose `AESGCM` objects are made "
+        f"beforehand too ({ns[lists]:,.0f} instead of {ns[kept]:,.0f} ns a message), and "
+        f"{said[lists, fresh]} times as fast as the loop above, which makes them anew "
+        f"({ns[fresh]:,.0f} ns). Over columns of numpy arrays it is "
+        f"**{said[columns, kept]} times** and {said[columns, fresh]} times as fast "
+        f"({ns[columns]:,.0f} ns). {_measured(source, document)}\n\n"
     )
 
 
