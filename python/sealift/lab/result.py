@@ -1,11 +1,12 @@
-"""What a run found: one row for each device on each piece of work."""
+"""What a run found: one row for each arm, and what was verified."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sealift.lab.plan import Cell
 from sealift.lab.stats import Interval, Trust, Verdict, trust
-from sealift.lab.units import messages_per_s, payload_gb_per_s
+from sealift.lab.units import NS_PER_S
+from sealift.lab.values import Cell, Value
 
 
 class Origin(StrEnum):
@@ -19,104 +20,122 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """What one device did with one piece of work.
+    """What one arm did.
 
     Attributes:
-        workload: Name of the workload.
-        device: Name of the device.
-        size_bytes: Mean length of a text.
-        keys: Key regime, as in `sessions:1024`.
-        mix: Per cent of seals, opens and failing opens, as in `50/25/25`.
-        threads: How many threads each worked all messages.
-        batch: Messages handed over at once.
-        ns_per_message: Wall-clock nanoseconds a message, all threads together; 95 % interval.
-        reference: The device that this one is compared with, on the same work.
+        experiment: Name of the experiment.
+        cell: Its axes with their values.
+        compare: The axis whose values are compared; the cells of rows that may be compared with
+            each other differ in nothing else.
+        ns_per_operation: Wall-clock nanoseconds, all threads together; 95 % interval.
+        payload_bytes: Mean payload of an operation; 0 where there is none.
+        reference: Value of `compare` that this one is compared with.
         ratio: Times as fast as the reference, paired by block, 95 % interval; None for the
             reference itself.
         verdict: On `ratio`, at the 99 % level; None for the reference itself.
-        winner: No other device on this work was shown to be faster.
-        noise_floor: A/A noise floor of this work, as a share.
-        clean_share: Share of this device's samples that were clean, as `stats.Flags` has it; 0..1.
-        machine_busy: Under half of the samples were clean, those of this device or those of all
-            devices on this work.
+        winner: No other arm of the group was shown to be faster.
+        noise_floor: A/A noise floor of the group, as a share.
+        clean_share: Share of this arm's samples that were clean; 0..1.
+        machine_busy: Under half of the samples were clean, of this arm or of the whole group.
+        steady: No drift over the blocks that the estimate stands on.
         blocks: How many complete blocks were measured.
+        wrong: What was computed wrong, or "": the times of such an arm mean nothing.
         origin: Where the numbers come from.
     """
 
-    workload: str
-    device: str
-    size_bytes: float
-    keys: str
-    mix: str
-    threads: int
-    batch: int
-    ns_per_message: Interval
-    reference: str
+    experiment: str
+    cell: Cell
+    compare: str
+    ns_per_operation: Interval
+    payload_bytes: float
+    reference: Value
     ratio: Interval | None
     verdict: Verdict | None
     winner: bool
     noise_floor: float
     clean_share: float
     machine_busy: bool
+    steady: bool
     blocks: int
+    wrong: str = ""
     origin: Origin = Origin.MEASURED
 
     @property
-    def messages_per_s(self) -> float:
-        """Messages a second, all threads together."""
-        return messages_per_s(self.ns_per_message.median)
+    def subject(self) -> Value:
+        """The value of the compared axis: who did it."""
+        return self.cell[self.compare]
 
     @property
-    def payload_gb_per_s(self) -> float:
-        """Text bytes a second in units of 10**9, all threads together."""
-        return payload_gb_per_s(self.ns_per_message.median, self.size_bytes)
+    def work(self) -> tuple[tuple[str, Value], ...]:
+        """What tells one piece of work from another: equal for rows that may be compared."""
+        rest = sorted((name, value) for name, value in self.cell.items() if name != self.compare)
+        return (("experiment", self.experiment), *rest)
+
+    @property
+    def operations_per_s(self) -> Interval:
+        """Operations a second, all threads together."""
+        return self.ns_per_operation.inverse().scaled(NS_PER_S)
+
+    @property
+    def payload_mb_per_s(self) -> Interval | None:
+        """Payload in 10**6 bytes a second, all threads together; None without payload."""
+        if not self.payload_bytes:
+            return None
+        return self.operations_per_s.scaled(self.payload_bytes / 1_000_000)
 
     @property
     def trust(self) -> Trust:
         """How far the noise floor lets the comparison be trusted."""
         return trust(self.noise_floor)
 
-    @property
-    def work(self) -> tuple[str, float, str, str, int, int]:
-        """What tells one piece of work from another: equal for rows that may be compared."""
-        return (self.workload, self.size_bytes, self.keys, self.mix, self.threads, self.batch)
 
+@dataclass(frozen=True)
+class Verified:
+    """What was checked of one arm.
 
-class Ending(StrEnum):
-    """How a run ended."""
+    Attributes:
+        experiment: Name of the experiment.
+        cell: The arm's cell.
+        facts: As the arm told them: `checked_against`, counts.
+        skipped: Why the arm was not measured, or "".
+        wrong: What was computed wrong, or "".
+    """
 
-    COMPLETE = "complete"
-    TIME_UP = "time was up"
-    INTERRUPTED = "interrupted"
+    experiment: str
+    cell: Cell
+    facts: Mapping[str, Value]
+    skipped: str = ""
+    wrong: str = ""
 
 
 @dataclass(frozen=True)
-class Result:
-    """A run, summed up.
+class Found:
+    """What one experiment found.
 
     Attributes:
-        rows: One for each device and cell that has a complete block.
-        ending: How the run ended.
-        blocks_done: Complete blocks of all cells.
-        blocks_planned: The same of the plan.
-        unmeasured: Cells without a complete block: they have no rows.
-        sample_s: Seconds a sample.
-        seed: Of the order of the arms and of the bootstrap.
+        rows: Of the arms that were measured.
+        verified: Of all arms, the skipped ones too.
     """
 
-    rows: tuple[Row, ...]
-    ending: Ending
-    blocks_done: int
-    blocks_planned: int
-    unmeasured: tuple[Cell, ...]
-    sample_s: float
-    seed: int
+    rows: Sequence[Row]
+    verified: Sequence[Verified]
 
-    @property
-    def note(self) -> str:
-        """What to say of a run that is partial; empty for a complete one."""
-        if self.ending is Ending.COMPLETE:
-            return ""
-        blocks = f"{self.blocks_done:,} of {self.blocks_planned:,} blocks"
-        missing = f"; work without a complete block, and so without a row: {len(self.unmeasured):,}"
-        return f"Partial ({self.ending.value}): {blocks}{missing if self.unmeasured else ''}."
+    def row(self, **cell: Value) -> Row | None:
+        """The one row whose cell has these values, or None.
+
+        Raises:
+            LookupError: If several have.
+        """
+        wanted = cell.items()
+        fitting = [row for row in self.rows if wanted <= row.cell.items()]
+        if len(fitting) > 1:
+            raise LookupError(f"{len(fitting)} rows have {cell}; name more axes")
+        return fitting[0] if fitting else None
+
+    def why_not(self, **cell: Value) -> str:
+        """Why there is no such row."""
+        wanted = cell.items()
+        for each in self.verified:
+            if wanted <= each.cell.items() and (each.skipped or each.wrong):
+                return each.skipped or f"computed wrong: {each.wrong}"
+        return "not among the cells of this run"

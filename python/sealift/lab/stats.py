@@ -55,6 +55,15 @@ class Interval:
         """The interval of the ratio seen from the other arm."""
         return Interval(1 / self.median, 1 / self.high, 1 / self.low, self.confidence, self.blocks)
 
+    def scaled(self, factor: float) -> "Interval":
+        """The same in another unit.
+
+        Args:
+            factor: Above 0.
+        """
+        low, high = self.low * factor, self.high * factor
+        return Interval(self.median * factor, low, high, self.confidence, self.blocks)
+
 
 @dataclass(frozen=True)
 class Flags:

@@ -1,0 +1,157 @@
+"""The loop: takes interleaved samples of prepared arms, block by block, until the time is up.
+
+Each block runs every arm of a group once, in an order drawn by the seed, and its first arm once
+more: those two runs of the same code are the A/A pair that prices the noise. Groups take turns, so
+that a run that ends early has measured all of them equally far.
+"""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from sealift.lab.spec import Arm, Sample, WrongResultError
+
+# At least 1 ms a sample, or the timer and the wake-up weigh in; over a quarter of a second a
+# sample buys less than another block does.
+SAMPLE_S_MIN, SAMPLE_S_MAX = 0.001, 0.250
+# The rest goes to cold starts and to slow last samples.
+USABLE_SHARE = 0.85
+
+Block = tuple[Sample | None, ...]
+"""One sample for each arm of a group, in its order, and last the doubled first arm. None stands for
+an arm that ended before, because it computed something wrong."""
+
+
+class Ending(StrEnum):
+    """How a run ended."""
+
+    COMPLETE = "complete"
+    TIME_UP = "time was up"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the loop is to do.
+
+    Attributes:
+        arms: For each group its arms, the reference first; None for one that ended before.
+        done: For each group how many blocks it has already.
+        blocks: How many blocks each group is to have.
+        seconds: After which no block is begun that would not end in time. A group that has fewer
+            than `blocks_least` goes on nevertheless, so that there is something to say about it.
+        blocks_least: How many blocks a verdict needs.
+        seed: Of the order of the arms in each block.
+    """
+
+    arms: Sequence[Sequence[Arm | None]]
+    done: Sequence[int]
+    blocks: int
+    seconds: float
+    blocks_least: int
+    seed: str
+
+    @property
+    def sample_s(self) -> float:
+        """Seconds a sample, from what is left to do."""
+        samples = sum(
+            (len(group) + 1) * max(0, self.blocks - done)
+            for group, done in zip(self.arms, self.done, strict=True)
+        )
+        fair_s = self.seconds * USABLE_SHARE / max(1, samples)
+        return min(SAMPLE_S_MAX, max(SAMPLE_S_MIN, fair_s))
+
+
+class Listener(Protocol):
+    """Keeps what the loop finds."""
+
+    def block(self, group: int, block: int, samples: Block) -> None:
+        """A block is complete."""
+
+    def wrong(self, group: int, arm: int, what: str) -> None:
+        """An arm computed something wrong, and is not asked again."""
+
+
+def measure(
+    task: Task, listener: Listener, *, clock_s: Callable[[], float] = time.monotonic
+) -> Ending:
+    """Takes the samples of a task; Ctrl-C (KeyboardInterrupt) and the end of the time stop it.
+
+    A block is complete or is not there. An arm that computes something wrong is left out from then
+    on; without its reference a group ends.
+
+    Args:
+        task: What to do.
+        listener: Is told of every complete block at once.
+        clock_s: Seconds of a monotonic clock.
+    """
+    try:
+        return _Loop(task, listener, clock_s).run()
+    except KeyboardInterrupt:
+        return Ending.INTERRUPTED
+
+
+class _Loop:
+    """The state of `measure`: which arms still run, blocks so far, and what a block costs."""
+
+    def __init__(self, task: Task, listener: Listener, clock_s: Callable[[], float]) -> None:
+        self._task = task
+        self._listener = listener
+        self._clock_s = clock_s
+        self._arms = [list(group) for group in task.arms]
+        self._done = list(task.done)
+        self._longest_s = [0.0] * len(self._arms)
+        self._order = random.Random(task.seed)
+        self._sample_s = task.sample_s
+        self._end_s = clock_s() + task.seconds
+
+    def run(self) -> Ending:
+        while wanting := [group for group in range(len(self._arms)) if self._wants(group)]:
+            ready = [group for group in wanting if self._has_time(group)]
+            if not ready:
+                return Ending.TIME_UP
+            for group in ready:
+                if self._wants(group) and self._has_time(group):
+                    self._block(group)
+        return Ending.COMPLETE
+
+    def _wants(self, group: int) -> bool:
+        # Without the reference there is nothing to compare with, and no A/A pair.
+        return self._done[group] < self._task.blocks and self._arms[group][0] is not None
+
+    def _has_time(self, group: int) -> bool:
+        if self._done[group] < min(self._task.blocks_least, self._task.blocks):
+            return True
+        return self._clock_s() + self._longest_s[group] <= self._end_s
+
+    def _block(self, group: int) -> None:
+        begin_s = self._clock_s()
+        arms = self._arms[group]
+        places = [place for place in range(len(arms) + 1) if arms[place % len(arms)] is not None]
+        self._order.shuffle(places)
+        samples: dict[int, Sample] = {}
+        for place in places:
+            # The place after the last arm is the doubled first one.
+            if sample := self._sample(group, place % len(arms)):
+                samples[place] = sample
+        # A reference that ended amid a block leaves no pair, so the block is dropped.
+        if arms[0] is None:
+            return
+        block = tuple(samples.get(place) for place in range(len(arms) + 1))
+        self._listener.block(group, self._done[group], block)
+        self._done[group] += 1
+        self._longest_s[group] = max(self._longest_s[group], self._clock_s() - begin_s)
+
+    def _sample(self, group: int, place: int) -> Sample | None:
+        arm = self._arms[group][place]
+        if arm is None:
+            return None
+        try:
+            return arm.sample(self._sample_s)
+        except WrongResultError as error:
+            self._arms[group][place] = None
+            self._listener.wrong(group, place, str(error))
+            return None

@@ -1,0 +1,66 @@
+"""A row as plain columns: what stands in summary.csv, and what plots and exports read."""
+
+from collections.abc import Callable, Mapping
+
+from sealift.lab.result import Row
+from sealift.lab.stats import Interval
+from sealift.lab.units import plain_measure
+from sealift.lab.values import Value
+
+Record = Mapping[str, Value | None]
+"""Columns with plain values; None where there is none. Numbers keep four significant digits."""
+
+
+def record(row: Row, experiment_id: str) -> dict[str, Value | None]:
+    """A row as columns: the experiment, its axes, and then `FIGURES` in their order.
+
+    Args:
+        row: What one arm did.
+        experiment_id: The document's name for the experiment, or "".
+
+    Raises:
+        ValueError: If an axis has the name of a fixed column.
+    """
+    if taken := (FIXED | FIGURES.keys()) & row.cell.keys():
+        raise ValueError(f"{row.experiment}: the axis {min(taken)} has the name of a fixed column")
+    figures = {name: show(row) for name, show in FIGURES.items()}
+    return {"experiment": row.experiment, "id": experiment_id, **row.cell, **figures}
+
+
+def _number(value: float) -> float:
+    return float(plain_measure(value))
+
+
+def _of(interval: Interval | None, end: str) -> float | None:
+    return None if interval is None else _number(getattr(interval, end))
+
+
+def _three(
+    name: str, pick: Callable[[Row], Interval | None]
+) -> dict[str, Callable[[Row], Value | None]]:
+    return {
+        name: lambda row: _of(pick(row), "median"),
+        f"{name}_low95": lambda row: _of(pick(row), "low"),
+        f"{name}_high95": lambda row: _of(pick(row), "high"),
+    }
+
+
+FIXED = {"experiment", "id"}
+FIGURES: dict[str, Callable[[Row], Value | None]] = {
+    "compare": lambda row: row.compare,
+    **_three("ns_per_operation", lambda row: row.ns_per_operation),
+    **_three("operations_per_s", lambda row: row.operations_per_s),
+    "payload_bytes": lambda row: _number(row.payload_bytes),
+    **_three("payload_MB_per_s", lambda row: row.payload_mb_per_s),
+    "reference": lambda row: row.reference,
+    **_three("times_reference", lambda row: row.ratio),
+    "verdict": lambda row: row.verdict.value if row.verdict else None,
+    "winner": lambda row: "yes" if row.winner else "no",
+    "noise_floor_share": lambda row: _number(row.noise_floor),
+    "clean_share": lambda row: _number(row.clean_share),
+    "machine_busy": lambda row: "yes" if row.machine_busy else "no",
+    "steady": lambda row: "yes" if row.steady else "no",
+    "blocks": lambda row: row.blocks,
+    "wrong": lambda row: row.wrong or None,
+    "origin": lambda row: row.origin.value,
+}

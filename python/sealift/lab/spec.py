@@ -1,0 +1,241 @@
+"""What an experiment is: axes, the cells they span, and the arms that are compared with each other.
+
+Data and protocols only. An experiment measures nothing by itself: the runner asks it for arms,
+takes their samples in interleaved blocks, and sums them up.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Protocol
+
+from sealift.lab.published import Comparison
+from sealift.lab.result import Found
+from sealift.lab.values import Cell, Value
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One thing that is varied.
+
+    Attributes:
+        name: The column in results files; a unit stands last: `size_bytes`.
+        title: What people read on a plot: `message size, bytes`.
+        values: What is tried, in order; empty where the experiment's `cells` decides.
+    """
+
+    name: str
+    title: str
+    values: tuple[Value, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses a name that can't be a column."""
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
+            raise ValueError(f"axis {self.name!r}; right would be lower_case words, as in size_bytes")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one timed sample of an arm gave.
+
+    Attributes:
+        ns: Wall-clock nanoseconds from the first thread's start to the last one's end.
+        operations: How many were done in that time, by all threads together.
+        bytes: Payload bytes of these operations; 0 where there are none.
+        involuntary_switches: Times a measuring thread was taken off its core.
+        cpu_share: Thread CPU time over wall time, the least of the threads.
+        steal_ns: Time the hypervisor took meanwhile, in nanoseconds.
+        clock_ghz: Clock of the core beside the sample by a timed chain; None where unknown.
+    """
+
+    ns: int
+    operations: int
+    bytes: int
+    involuntary_switches: int
+    cpu_share: float
+    steal_ns: int
+    clock_ghz: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses a sample from which no time an operation follows."""
+        for name, value in (("ns", self.ns), ("operations", self.operations)):
+            if value <= 0:
+                raise ValueError(f"a sample with {name} = {value}; an arm must give above 0")
+
+    @property
+    def ns_per_operation(self) -> float:
+        """Wall-clock nanoseconds an operation."""
+        return self.ns / self.operations
+
+
+class Arm(Protocol):
+    """One cell, prepared and checked, ready to be timed."""
+
+    def sample(self, seconds: float) -> Sample:
+        """Runs for about `seconds` (at least a millisecond) and says how it went.
+
+        Raises:
+            WrongResultError: If something was computed wrong; its times mean nothing, and the arm
+                is not asked again.
+        """
+
+    def verified(self) -> Mapping[str, Value]:
+        """What was checked, for the record: `checked_against`, and counts up to now."""
+
+
+class Skip(Exception):  # noqa: N818 (a result, not an error)
+    """An arm that can't be measured here; says why, and what to do about it."""
+
+
+class WrongResultError(RuntimeError):
+    """Something was computed wrong while it was prepared or measured."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an arm may know beside its cell.
+
+    Attributes:
+        seed: Of everything that is drawn.
+        folder: The run's folder, for files of the experiment's own; their names begin with its id.
+    """
+
+    seed: int
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a run is asked for, and what there is.
+
+    Attributes:
+        quick: Whether the page should be there within 90 seconds.
+        cores: How many threads can run at once here.
+        devices: Real devices that are present, AWS-LC first.
+        threads: Thread counts asked for; empty for those of the experiment.
+    """
+
+    quick: bool
+    cores: int
+    devices: tuple[str, ...]
+    threads: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure: columns of the summary against each other.
+
+    Attributes:
+        x: Column of the horizontal axis: an axis of the experiment.
+        y: Column of the vertical axis, as `payload_MB_per_s`.
+        z: Column that colours the lines.
+        title: What the figure shows.
+        facet: Column that splits the figure into small ones beside each other, or "".
+        where: Which rows are drawn: all whose columns have these values.
+        log_x: Whether the horizontal axis is logarithmic.
+        log_y: Whether the vertical one is.
+    """
+
+    x: str
+    y: str
+    z: str
+    title: str
+    facet: str = ""
+    where: Mapping[str, Value] = field(default_factory=dict)
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is varied, what is compared, how an arm is made, and what was published.
+
+    Attributes:
+        name: What people call it: `aes-gcm-by-threads`.
+        title: One line that says what it measures.
+        axes: What is varied.
+        compare: The axis whose values are compared with each other, interleaved block by block;
+            the first value of each group is the reference, and the arm that is doubled.
+        arm: Makes one cell ready to be timed. Raises `Skip` with the reason where that can't be.
+        id: The document's name for it: `003-F5`; empty for an experiment of one's own.
+        why: What it asks, in a sentence or two.
+        cells: Which cells a scope gets; all combinations of the axes' values when left out.
+        operation: What one operation is: `message`.
+        published: Compares what was found with what was published.
+        plots: Its figures.
+        weight: Its share of the time, against 1.0 of others.
+    """
+
+    name: str
+    title: str
+    axes: tuple[Axis, ...]
+    compare: str
+    arm: Callable[[Cell, Context], Arm]
+    id: str = ""
+    why: str = ""
+    cells: Callable[[Scope], Iterable[Cell]] | None = None
+    operation: str = "message"
+    published: Callable[[Found], Sequence[Comparison]] = lambda _: ()
+    plots: tuple[Plot, ...] = ()
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Checks what can be checked without running anything.
+
+        Raises:
+            ValueError: Naming the field, the value and what would be right.
+        """
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", self.name):
+            raise ValueError(f"experiment {self.name!r}; right would be words-with-hyphens")
+        names = [axis.name for axis in self.axes]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{self.name}: an axis stands twice in {', '.join(names)}")
+        if self.compare not in names:
+            raise ValueError(
+                f"{self.name}: compare {self.compare!r} is no axis; there are {', '.join(names)}"
+            )
+        if self.cells is None and (empty := [axis.name for axis in self.axes if not axis.values]):
+            raise ValueError(f"{self.name}: no values for {', '.join(empty)}, and no cells=")
+        if not 0 < self.weight < math.inf:
+            raise ValueError(f"{self.name}: a weight of {self.weight}; right would be above 0")
+
+    def groups(self, scope: Scope) -> tuple[tuple[Cell, ...], ...]:
+        """The cells that are compared with each other, group by group, the reference first.
+
+        Raises:
+            ValueError: If a cell lacks an axis or has another, or stands twice.
+        """
+        cells = self._all() if self.cells is None else self.cells(scope)
+        grouped: dict[tuple[Value, ...], list[Cell]] = {}
+        others = [axis.name for axis in self.axes if axis.name != self.compare]
+        for cell in cells:
+            self._check(cell)
+            group = grouped.setdefault(tuple(cell[name] for name in others), [])
+            if any(cell[self.compare] == other[self.compare] for other in group):
+                raise ValueError(f"{self.name}: the cell {dict(cell)} stands twice")
+            group.append(cell)
+        return tuple(tuple(group) for group in grouped.values())
+
+    def axis(self, name: str) -> Axis:
+        """The axis of a name.
+
+        Raises:
+            KeyError: If there is none.
+        """
+        return {axis.name: axis for axis in self.axes}[name]
+
+    def _all(self) -> Iterable[Cell]:
+        names = [axis.name for axis in self.axes]
+        values = product(*(axis.values for axis in self.axes))
+        return (dict(zip(names, each, strict=True)) for each in values)
+
+    def _check(self, cell: Cell) -> None:
+        wanted = {axis.name for axis in self.axes}
+        if set(cell) != wanted:
+            raise ValueError(
+                f"{self.name}: the cell {dict(cell)} has other columns than the axes "
+                f"{', '.join(sorted(wanted))}"
+            )
