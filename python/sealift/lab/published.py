@@ -7,12 +7,13 @@ was measured here keeps its interval.
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
 
 from sealift.lab.stats import Interval
+from sealift.lab.values import Cell
 
 
 class Kind(StrEnum):
@@ -48,6 +49,10 @@ class Comparison:
         kind: Whether it is a value or a ratio.
         here: What was found, in the same unit; None when it was not run.
         note: With what it was compared, or why it was not run.
+        series: Whose line it belongs to where the figure is redrawn, as `i7-12700H`; empty for a
+            figure that is not drawn.
+        at: Where it stands there: axes with values, as `{"threads": 20}`. Without the axis that the
+            figure has below, it is drawn as a line across.
     """
 
     figure: str
@@ -58,6 +63,8 @@ class Comparison:
     kind: Kind
     here: Interval | None
     note: str
+    series: str = ""
+    at: Cell = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuses a figure that was not run for no reason."""
