@@ -1,0 +1,311 @@
+"""Figures from records: what an experiment plots, any columns one asks for, and files of them."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import groupby
+from pathlib import Path
+from shlex import quote
+
+from sealift.lab import vega
+from sealift.lab.published import Comparison, Kind
+from sealift.lab.record import FIGURES, Record
+from sealift.lab.spec import Plot
+from sealift.lab.values import Value
+from sealift.lab.vega import Labels, Point, Scales, Spec
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing.
+
+    Attributes:
+        plot: The columns it shows, its own facet among what it shows only.
+        spec: Its Vega-Lite specification.
+    """
+
+    plot: Plot
+    spec: Spec
+
+    def command(self, run: str, experiment: str) -> str:
+        """The command that draws this figure alone.
+
+        Args:
+            run: The run's folder.
+            experiment: Whose figure it is.
+        """
+        chosen = {"experiment": experiment, **self.plot.where}
+        words = ["sealift", "lab", "plot", run]
+        for option in ("x", "y", "z"):
+            words += [f"--{option}", getattr(self.plot, option)]
+        for name, value in chosen.items():
+            words += ["--where", f"{name}={value}"]
+        return " ".join(quote(word) for word in [*words, "-o", f"{experiment}.svg"])
+
+
+def figures(
+    plot: Plot,
+    records: Sequence[Record],
+    titles: Mapping[str, str],
+    published: Sequence[Comparison] = (),
+) -> tuple[Figure, ...]:
+    """A plot of an experiment, one figure for each value of its facet.
+
+    Args:
+        plot: Which columns.
+        records: Rows of that experiment.
+        titles: What people call its axes, by name.
+        published: What was printed; drawn in grey where the columns and the facet fit.
+
+    What was computed wrong is not drawn. Where several rows would share a place, the axes that tell
+    them apart make lines of their own.
+
+    Returns:
+        None of what was not measured.
+    """
+    split = [_with_facet(plot, value) for value in _facets(plot, records)]
+    # One colour a name in all facets.
+    colours = _colours([name for one in split for name in _named(_kept(one, records), one)])
+    return tuple(
+        Figure(one, _figure(one, kept, titles, published, colours))
+        for one in split
+        if (kept := _kept(one, records))
+    )
+
+
+def columns(
+    records: Sequence[Record],
+    *,
+    x: str,
+    y: str,
+    z: str = "",
+    where: Mapping[str, Value] | None = None,
+    title: str = "",
+) -> Spec:
+    """Any columns against each other.
+
+    An axis is logarithmic where its numbers lie far apart.
+
+    Args:
+        records: Rows of one or more runs.
+        x: Column of the horizontal axis.
+        y: Column with numbers.
+        z: Column that colours the lines, or "".
+        where: Which rows: those whose columns have these values.
+        title: What the figure shows; the columns' names when left out.
+
+    Raises:
+        ValueError: If a column is none, with the nearest ones; if no row is left, or none of them
+            has a number in y.
+    """
+    chosen = where or {}
+    _check_columns(records, [x, y, *([z] if z else []), *chosen])
+    draft = Plot(x=x, y=y, z=z, title=title or f"{y} by {x}", where=chosen)
+    _check_rows(records, draft)
+    kept = _kept(draft, records)
+    log_x, log_y = (_spread(row[name] for row in kept) for name in (x, y))
+    plot = replace(draft, log_x=log_x, log_y=log_y)
+    return _figure(plot, kept, {}, (), _colours(_named(kept, plot))) | {"title": plot.title}
+
+
+def draw(spec: Spec, path: Path) -> None:
+    """Writes a figure as a file; needs neither network nor browser.
+
+    Args:
+        spec: Its specification; one as wide as its place becomes 640 pixels wide.
+        path: Ends in .svg, .png, .pdf or .html.
+
+    Raises:
+        ValueError: If it ends in something else.
+        OSError: If it can't be written.
+    """
+    import vl_convert
+
+    sized = spec | {"width": WIDTH_PX, "background": "white"}
+    sized |= {"config": spec.get("config", {}) | {"background": "white"}}
+    text = json.dumps(sized)
+    version = vega.VERSION
+    match path.suffix:
+        case ".svg":
+            content = vl_convert.vegalite_to_svg(text, version, allowed_base_urls=[]).encode()
+        case ".png":
+            content = vl_convert.vegalite_to_png(text, version, scale=2.0, allowed_base_urls=[])
+        case ".pdf":
+            content = vl_convert.vegalite_to_pdf(text, version, allowed_base_urls=[])
+        case ".html":
+            content = vl_convert.vegalite_to_html(text, version, bundle=True).encode()
+        case _:
+            raise ValueError(f"{path.name!r} names no form; end it in {', '.join(FORMS)}")
+    path.write_bytes(content)
+
+
+def _figure(
+    plot: Plot,
+    kept: Sequence[Record],
+    titles: Mapping[str, str],
+    published: Sequence[Comparison],
+    colours: Mapping[str, str],
+) -> Spec:
+    series = _named(kept, plot)
+    measured = [_point(row, plot, name) for row, name in zip(kept, series, strict=True)]
+    labels = Labels(
+        title=plot.title,
+        x=_title(plot.x, titles),
+        y=_title(plot.y, titles),
+        series=_title(plot.z, titles) if plot.z else "",
+        x_is_size=plot.x.endswith("_bytes"),
+    )
+    scales = Scales(log_x=plot.log_x, log_y=plot.log_y)
+    return vega.specification([*measured, *_printed(published, plot)], labels, scales, colours)
+
+
+def _with_facet(plot: Plot, value: Value | None) -> Plot:
+    if value is None:
+        return plot
+    is_size = plot.facet.endswith("_bytes") and not isinstance(value, str)
+    shown = vega.format_bytes(float(value)) if is_size else value
+    title = f"{plot.title}: {plot.facet.removesuffix('_bytes')} {shown}"
+    return replace(plot, title=title, facet="", where={**plot.where, plot.facet: value})
+
+
+def _facets(plot: Plot, records: Sequence[Record]) -> list[Value | None]:
+    if not plot.facet:
+        return [None]
+    found = dict.fromkeys(row.get(plot.facet) for row in _kept(plot, records))
+    return [value for value in found if value is not None]
+
+
+def _kept(plot: Plot, records: Iterable[Record]) -> list[Record]:
+    return [
+        row
+        for row in records
+        if _fits(row, plot.where)
+        and not row.get("wrong")
+        and row.get(plot.x) is not None
+        and isinstance(row.get(plot.y), int | float)
+    ]
+
+
+def _fits(row: Record, where: Mapping[str, Value]) -> bool:
+    # Values from a command line are text; those of a row may be numbers.
+    return all(str(row.get(name)) == str(value) for name, value in where.items())
+
+
+def _point(row: Record, plot: Plot, series: str) -> Point:
+    return Point(
+        row[plot.x],
+        _float(row[plot.y]),
+        _end(row, f"{plot.y}_low95"),
+        _end(row, f"{plot.y}_high95"),
+        series,
+    )
+
+
+def _end(row: Record, column: str) -> float | None:
+    value = row.get(column)
+    return None if value is None else _float(value)
+
+
+def _float(value: Value | None) -> float:
+    assert isinstance(value, int | float), "rows without a number were left out"
+    return float(value)
+
+
+def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
+    """What was printed in the unit of this figure, and stands in it."""
+    return [
+        Point(
+            x=each.at.get(plot.x),
+            y=each.published,
+            low=None,
+            high=None,
+            series=f"published: {each.series}",
+            published=True,
+        )
+        for each in published
+        if each.series
+        and each.kind is Kind.VALUE
+        and UNITS.get(each.unit) == plot.y
+        and _fits({**plot.where, **each.at}, plot.where)
+    ]
+
+
+def _colours(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each name; the usual devices have the same one in every figure."""
+    others = [name for name in dict.fromkeys(names) if name not in USUAL]
+    return vega.palette([*USUAL, *others])
+
+
+def _named(rows: Sequence[Record], plot: Plot) -> list[str]:
+    """The line of each row: its z, and the axes that tell apart rows which share z and place."""
+    telling = _telling(rows, plot)
+    parts = [[str(row.get(plot.z, ""))] if plot.z else [] for row in rows]
+    return [
+        ", ".join([*part, *(f"{name} {row.get(name)}" for name in telling)])
+        for row, part in zip(rows, parts, strict=True)
+    ]
+
+
+def _telling(rows: Sequence[Record], plot: Plot) -> list[str]:
+    def place(row: Record) -> tuple[str, str]:
+        return str(row.get(plot.x)), str(row.get(plot.z, ""))
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    axes = [name for name in names if name not in FIGURES and name not in {plot.x, plot.z, "id"}]
+    shared = [list(group) for _, group in groupby(sorted(rows, key=place), key=place)]
+    return [
+        name for name in axes if any(len({row.get(name) for row in group}) > 1 for group in shared)
+    ]
+
+
+def _check_columns(records: Sequence[Record], names: Iterable[str]) -> None:
+    known = list(dict.fromkeys(name for row in records for name in row))
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, 3)
+            hint = f"the nearest are {', '.join(near)}" if near else f"there are {', '.join(known)}"
+            raise ValueError(f"no column is called {name!r}; {hint}")
+
+
+def _check_rows(records: Sequence[Record], plot: Plot) -> None:
+    said = ", ".join(f"{name}={value}" for name, value in plot.where.items())
+    fitting = [row for row in records if _fits(row, plot.where)]
+    if not fitting:
+        for name, value in plot.where.items():
+            there = list(dict.fromkeys(str(row.get(name)) for row in records))
+            if str(value) not in there:
+                raise ValueError(f"no row has {name}={value}; there are {', '.join(there)}")
+        raise ValueError(
+            f"no row has {said}" if said else "no row to draw; measure something first"
+        )
+    if not _kept(plot, records):
+        raise ValueError(f"column {plot.y!r} has no numbers in these rows; y needs some")
+
+
+def _spread(values: Iterable[Value | None]) -> bool:
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return bool(numbers) and min(numbers) > 0 and max(numbers) >= SPREAD * min(numbers)
+
+
+def _title(name: str, titles: Mapping[str, str]) -> str:
+    return titles.get(name) or TITLES.get(name, name)
+
+
+USUAL = ("cpu", "library", "ipp", "table")
+FORMS = (".svg", ".png", ".pdf", ".html")
+WIDTH_PX = 640
+# From here on a linear axis would press most values into one corner.
+SPREAD = 30
+TITLES = {
+    "ns_per_operation": "ns an operation",
+    "operations_per_s": "operations a second",
+    "payload_MB_per_s": "payload, MB/s",
+    "times_reference": "times the reference",
+}
+UNITS = {
+    "ns": "ns_per_operation",
+    "MB/s": "payload_MB_per_s",
+    "operations/s": "operations_per_s",
+    "messages/s": "operations_per_s",
+}

@@ -1,0 +1,371 @@
+"""Points as a Vega-Lite specification: plain dicts, because the specification is the interface."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Any
+
+from sealift.lab.units import format_measure
+from sealift.lab.values import Value
+
+Spec = dict[str, Any]
+"""A Vega-Lite specification, or a part of one, as JSON has it."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value in a figure.
+
+    Attributes:
+        x: Where it stands; None for a value that holds everywhere: a line across.
+        y: The value.
+        low: Lower end of its 95 % interval; None where none is known.
+        high: Upper end.
+        series: Which line it belongs to.
+        published: Printed in a document, not measured here.
+    """
+
+    x: Value | None
+    y: float
+    low: float | None
+    high: float | None
+    series: str
+    published: bool = False
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What is written on a figure.
+
+    Attributes:
+        title: What it shows.
+        x: Name of the axis that is varied.
+        y: Name and unit of what was measured.
+        series: What the lines are; empty where there is one line that needs no name.
+        x_is_size: Whether x counts bytes, so that 1024 reads 1 KiB.
+    """
+
+    title: str
+    x: str
+    y: str
+    series: str
+    x_is_size: bool = False
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Which axes are logarithmic."""
+
+    log_x: bool = False
+    log_y: bool = False
+
+
+def specification(
+    points: Sequence[Point], labels: Labels, scales: Scales, colours: Mapping[str, str]
+) -> Spec:
+    """A figure as a Vega-Lite specification that is as wide as its place.
+
+    Numbers below give lines with their 95 % band; names give points with interval bars, one name a
+    row, so that they can be read.
+
+    Args:
+        points: What is drawn, at least one of it with a place.
+        labels: What is written on it.
+        scales: Which axes are logarithmic.
+        colours: The colour of each series that was measured; published ones are grey.
+    """
+    numeric = _is_numeric(points)
+    inks = _inks(points, colours)
+    layers = (_lines if numeric else _bars)(points, labels, scales, inks)
+    return {
+        "$schema": SCHEMA,
+        "description": describe(points, labels),
+        "width": "container",
+        "height": LINES_HIGH_PX if numeric else _rows_high_px(points),
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": [_datum(point, labels) for point in points]},
+        "layer": layers,
+        "config": CONFIG,
+    }
+
+
+def describe(points: Sequence[Point], labels: Labels) -> str:
+    """The figure in words, for those who can't see it."""
+    kind = "Lines" if _is_numeric(points) else "Points with intervals"
+    shown = "; ".join(_described(name, points, labels) for name in _series(points))
+    return f"{labels.title}. {kind}: {labels.y}, by {labels.x}. {shown}."
+
+
+def format_bytes(size: float) -> str:
+    """A size as figures label it: `512 B`, `16 KiB`, `1 MiB`."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit:,.0f} {name}"
+    return f"{size:,.6g} B"
+
+
+def palette(series: Sequence[str]) -> dict[str, str]:
+    """A colour for each of some series that were measured, told apart by colour-blind people."""
+    return dict(zip(series, islice(cycle(COLOURS), len(series)), strict=True))
+
+
+def _lines(
+    points: Sequence[Point], labels: Labels, scales: Scales, inks: Mapping[str, str]
+) -> list[Spec]:
+    x: Spec = {
+        "field": "x",
+        "type": "quantitative",
+        "title": labels.x,
+        **_x_axis(points, labels, scales),
+    }
+    y: Spec = {"field": "y", "type": "quantitative", "title": labels.y}
+    y |= _value_axis(points, log=scales.log_y)
+    shared = {"x": x, "y": y, "color": _colour(labels, inks)}
+    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    placed, between = "isValid(datum.x)", "isValid(datum.x) && isValid(datum.low)"
+    layers: list[Spec] = [
+        _layer("area", {"fillOpacity": 0.16, "strokeOpacity": 0}, shared | ends, between),
+        _layer("rule", {"strokeWidth": 1.5}, shared | ends | FADING, between),
+        _layer("line", {"strokeWidth": 2}, shared | DASHED | FADING, placed),
+        _layer("point", POINT, shared | SHAPED | FADING | {"tooltip": _tooltip(labels)}, placed),
+    ]
+    layers[0]["params"] = CLICKS
+    across = {"y": y, "color": shared["color"], "tooltip": _tooltip(labels)}
+    return layers + _across(points, "y", across)
+
+
+def _bars(
+    points: Sequence[Point], labels: Labels, scales: Scales, inks: Mapping[str, str]
+) -> list[Spec]:
+    names = list(dict.fromkeys(str(point.x) for point in points if point.x is not None))
+    value: Spec = {"field": "y", "type": "quantitative", "title": labels.y}
+    value |= _value_axis(points, log=scales.log_y)
+    row = {"field": "x", "type": "nominal", "title": labels.x, "sort": names, "axis": ROW_AXIS}
+    shared: Spec = {"x": value, "y": row, "color": _colour(labels, inks)}
+    if len(_series(points)) > 1:
+        shared["yOffset"] = {"field": "series", "type": "nominal", "sort": list(inks)}
+    ends = {"x": {**value, "field": "low"}, "x2": {"field": "high"}}
+    placed, between = "isValid(datum.x)", "isValid(datum.x) && isValid(datum.low)"
+    layers: list[Spec] = [
+        _layer("rule", {"strokeWidth": 3, "strokeCap": "round"}, shared | ends | FADING, between),
+        _layer("point", POINT, shared | SHAPED | FADING | {"tooltip": _tooltip(labels)}, placed),
+    ]
+    layers[0]["params"] = CLICKS
+    across = {"x": value, "color": shared["color"], "tooltip": _tooltip(labels)}
+    return layers + _across(points, "x", across)
+
+
+def _across(points: Sequence[Point], along: str, encoding: Spec) -> list[Spec]:
+    """A dashed line for each value that holds everywhere, with its name at the end."""
+    if all(point.x is not None for point in points):
+        return []
+    everywhere = "!isValid(datum.x)"
+    name: Spec = {"text": {"field": "series"}, along: encoding[along], "color": encoding["color"]}
+    place: Spec = (
+        {"align": "right", "baseline": "bottom", "dy": -3, "x": "width"}
+        if along == "y"
+        else {"align": "left", "baseline": "top", "dx": 4, "y": 2}
+    )
+    return [
+        _layer("rule", {"strokeDash": [6, 4], "strokeWidth": 1.5}, encoding, everywhere),
+        _layer("text", place, name, everywhere),
+    ]
+
+
+def _layer(mark: str, how: Spec, encoding: Spec, drawn: str) -> Spec:
+    return {
+        "transform": [{"filter": drawn}],
+        "mark": {"type": mark, **how},
+        "encoding": encoding,
+    }
+
+
+def _x_axis(points: Sequence[Point], labels: Labels, scales: Scales) -> Spec:
+    values = sorted({point.x for point in points if isinstance(point.x, int | float)})
+    axis: Spec = {"labelOverlap": "greedy", "grid": False}
+    if len(values) <= TICKS_MOST:
+        axis["values"] = values
+    if labels.x_is_size:
+        axis["labelExpr"] = BYTES
+    elif all(isinstance(value, int) for value in values):
+        axis["format"] = ",d"
+    scale = {"type": "log", "base": 2} if scales.log_x else {}
+    return {"axis": axis, "scale": scale | {"nice": False, "padding": 10}}
+
+
+def _value_axis(points: Sequence[Point], *, log: bool) -> Spec:
+    if not log:
+        return {"scale": {"zero": True}, "axis": {"tickCount": 6}}
+    ends = [end for point in points for end in (point.low, point.y, point.high) if end]
+    marks = _marks(min(ends), max(ends))
+    scale = {"type": "log", "domain": [marks[0], marks[-1]], "nice": False, "clamp": True}
+    decades = [mark for mark in marks if math.log10(mark).is_integer()]
+    shown = marks if len(marks) <= TICKS_MOST else decades
+    return {
+        "scale": scale,
+        "axis": {"values": shown, "format": ",~g" if marks[-1] < WIDE else "~s"},
+    }
+
+
+def _marks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten that enclose two values."""
+    powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 2)
+    marks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
+    first = max(mark for mark in marks if mark <= low)
+    last = min(mark for mark in marks if mark >= high and mark > first)
+    return [mark for mark in marks if first <= mark <= last]
+
+
+def _colour(labels: Labels, inks: Mapping[str, str]) -> Spec:
+    legend: Spec | None = {
+        "title": labels.series or None,
+        "orient": "bottom",
+        "columns": 2,
+        "labelLimit": 260,
+        "symbolType": "circle",
+        "symbolSize": 90,
+    }
+    if len(inks) == 1 and not labels.series:
+        legend = None
+    scale = {"domain": list(inks), "range": list(inks.values())}
+    return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
+
+
+def _tooltip(labels: Labels) -> list[Spec]:
+    return [
+        {"field": "series", "title": labels.series or "series"},
+        {"field": "at", "title": labels.x},
+        {"field": "value", "title": labels.y},
+        {"field": "interval", "title": "95 % interval"},
+        {"field": "origin", "title": "origin"},
+    ]
+
+
+def _datum(point: Point, labels: Labels) -> Spec:
+    known = point.low is not None and point.high is not None
+    interval = f"{_shown(point.low)} to {_shown(point.high)}" if known else "not known"
+    return {
+        "x": point.x if _is_number(point.x) or point.x is None else str(point.x),
+        "y": point.y,
+        "low": point.low,
+        "high": point.high,
+        "series": point.series,
+        "at": _place(point.x, labels),
+        "value": _shown(point.y),
+        "interval": interval,
+        "origin": "published" if point.published else "measured here",
+    }
+
+
+def _described(series: str, points: Sequence[Point], labels: Labels) -> str:
+    own = [point for point in points if point.series == series]
+    least, most = min(own, key=lambda point: point.y), max(own, key=lambda point: point.y)
+    name = series or "values"
+    if least is most:
+        return f"{name}: {_shown(most.y)} at {_place(most.x, labels)}"
+    return (
+        f"{name}: from {_shown(least.y)} at {_place(least.x, labels)} "
+        f"to {_shown(most.y)} at {_place(most.x, labels)}"
+    )
+
+
+def _place(x: Value | None, labels: Labels) -> str:
+    if x is None:
+        return "every place"
+    if labels.x_is_size and isinstance(x, int | float):
+        return format_bytes(x)
+    return f"{x:,}" if isinstance(x, int) else str(x)
+
+
+def _shown(value: float | None) -> str:
+    if value is None:
+        return "not known"
+    return f"-{format_measure(-value)}" if value < 0 else format_measure(value)
+
+
+def _inks(points: Sequence[Point], colours: Mapping[str, str]) -> dict[str, str]:
+    """The colour of each series that is drawn, those measured here first."""
+    printed = [name for name in _series(points) if _is_published(name, points)]
+    measured = [name for name in _series(points) if name not in printed]
+    greys = dict(zip(printed, cycle(GREYS), strict=False))
+    return {name: colours[name] for name in measured} | greys
+
+
+def _series(points: Sequence[Point]) -> list[str]:
+    return list(dict.fromkeys(point.series for point in points))
+
+
+def _is_published(series: str, points: Sequence[Point]) -> bool:
+    return any(point.published for point in points if point.series == series)
+
+
+def _is_numeric(points: Sequence[Point]) -> bool:
+    return all(_is_number(point.x) for point in points if point.x is not None)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _rows_high_px(points: Sequence[Point]) -> int:
+    names = len({point.x for point in points if point.x is not None})
+    return max(ROWS_HIGH_LEAST_PX, names * (ROW_PX * len(_series(points)) + ROW_GAP_PX))
+
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+VERSION = "6.4"
+"""Of Vega-Lite, as vl-convert carries it: what figures are drawn with, here and on the page."""
+
+# Okabe and Ito's, without the yellow and the black, which vanish on a light and on a dark page.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d")
+GREYS = ("#7d8794", "#a2abb6", "#626c79", "#bcc3cb")
+
+BYTES = (
+    "datum.value >= 1048576 ? format(datum.value / 1048576, ',~r') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, ',~r') + ' KiB' : "
+    "format(datum.value, ',~r') + ' B'"
+)
+CLICKS = [
+    {
+        "name": "chosen",
+        "select": {"type": "point", "fields": ["series"], "toggle": "true"},
+        "bind": "legend",
+    }
+]
+FADING = {"opacity": {"condition": {"param": "chosen", "value": 1}, "value": 0.12}}
+DASHED = {
+    "strokeDash": {
+        "condition": {"test": "datum.origin == 'published'", "value": [4, 3]},
+        "value": [1, 0],
+    }
+}
+# A second sign of origin beside the colour.
+SHAPED = {
+    "shape": {
+        "condition": {"test": "datum.origin == 'published'", "value": "diamond"},
+        "value": "circle",
+    }
+}
+POINT = {"filled": True, "size": 55}
+ROW_AXIS = {"labelLimit": 220, "grid": False}
+TICKS_MOST = 10
+WIDE = 1_000_000
+LINES_HIGH_PX = 300
+ROW_PX, ROW_GAP_PX, ROWS_HIGH_LEAST_PX = 13, 12, 60
+FONT = "system-ui, sans-serif"
+CONFIG = {
+    "background": None,
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "gridColor": "#dfe4ea",
+        "domainColor": "#9aa5b1",
+        "tickColor": "#9aa5b1",
+    },
+    "legend": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
+}
