@@ -167,6 +167,7 @@ class Experiment:
         published: Compares what was found with what was published.
         plots: Its figures.
         weight: Its share of the time, against 1.0 of others.
+        file: The file of one's own that it was loaded from; the registry sets it.
     """
 
     name: str
@@ -181,6 +182,7 @@ class Experiment:
     published: Callable[[Found], Sequence[Comparison]] = lambda _: ()
     plots: tuple[Plot, ...] = ()
     weight: float = 1.0
+    file: Path | None = None
 
     def __post_init__(self) -> None:
         """Checks what can be checked without running anything.
