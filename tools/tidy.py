@@ -352,7 +352,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 LINES_MAX = 600
-PYTHON_ROOTS = ("python", "tools", ".")
+PYTHON_ROOTS = ("python", "tools", "tests/python", ".")
 ENTRY = "sealift.cli"
 VECTORS = "tests/vectors/"
 DRIVERS = "crates/sealift-drivers/src"

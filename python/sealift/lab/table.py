@@ -1,19 +1,16 @@
-"""Shows rows: a table for people, CSV and JSON for programs. Shows only, never measures."""
+"""Shows rows of one experiment as a table for people. Shows only, never measures."""
 
-import csv
 import io
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from rich.console import Console
 from rich.table import Table
 
-from sealift.lab.answer import answer
-from sealift.lab.result import Result, Row
+from sealift.lab.result import Row
 from sealift.lab.stats import Interval, Trust, Verdict
-from sealift.lab.units import format_measure, format_share, format_size, plain_measure
+from sealift.lab.units import format_measure, format_share, format_size
+from sealift.lab.values import Value
 
 
 class Ink(StrEnum):
@@ -23,13 +20,14 @@ class Ink(StrEnum):
     COLOUR = "colour"
 
 
-def table_text(rows: Sequence[Row], *, ink: Ink = Ink.PLAIN) -> str:
+def table_text(rows: Sequence[Row], *, operation: str = "message", ink: Ink = Ink.PLAIN) -> str:
     """The table as text, one line a row, never wrapped.
 
     What is the same in all rows (threads, key regime and so on) stands once, above the table.
 
     Args:
-        rows: In the order to show.
+        rows: Of one experiment, in the order to show.
+        operation: What one operation is.
         ink: Plain for pipes and files, colour for a terminal that has it.
 
     Raises:
@@ -37,79 +35,63 @@ def table_text(rows: Sequence[Row], *, ink: Ink = Ink.PLAIN) -> str:
     """
     if not rows:
         raise ValueError("no rows to show; measure something first")
-    common = [name for name, show in AXES.items() if len({show(row) for row in rows}) == 1]
+    axes = _axes(rows)
+    common = [name for name, show in axes.items() if len({show(row) for row in rows}) == 1]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    columns = {name: show for name, show in AXES.items() if name not in common} | _figures(rows)
+    varied = {name: show for name, show in axes.items() if name not in common}
+    columns = varied | _figures(rows, operation)
     for name in columns:
-        table.add_column(name, justify="left" if name in LEFT else "right", no_wrap=True)
+        right = name in RIGHT or name not in (*varied, rows[0].compare, "verdict")
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
     for row in rows:
         cells = [show(row) for show in columns.values()]
         table.add_row(*cells, style=COLOURS.get(row.verdict) if row.verdict else None)
-    heading = "; ".join(f"{name} {AXES[name](rows[0])}" for name in common)
+    heading = "; ".join(f"{name} {axes[name](rows[0])}" for name in common)
     return f"{heading}\n{_drawn(table, ink)}" if heading else _drawn(table, ink)
 
 
-def csv_text(rows: Sequence[Row]) -> str:
-    """The rows as CSV: always the same columns, units in their names, no thousands marks."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    writer.writerows([show(row) for show in CSV_COLUMNS.values()] for row in rows)
-    return out.getvalue()
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Plain columns side by side, one line a row; the last one may be of any length."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def json_text(result: Result, machine: Mapping[str, object]) -> str:
-    """A result as JSON of the schema `sealift-bench/1`.
+def times_text(ratio: Interval) -> str:
+    """A ratio with its interval: `2.410 (2.362..2.458)`."""
+    return f"{format_measure(ratio.median)} ({_range(ratio)})"
 
-    Args:
-        result: From `bench.summarise`.
-        machine: What the figures were measured on, as from `machine.describe().as_dict()`.
-    """
-    document = {
-        "schema": "sealift-bench/1",
-        "machine": machine,
-        "ending": result.ending,
-        "note": result.note,
-        "blocks_done": result.blocks_done,
-        "blocks_planned": result.blocks_planned,
-        "unmeasured": [
-            {
-                "workload": cell.workload.name,
-                "size_bytes": cell.workload.text_len_mean,
-                "keys": str(cell.workload.regime),
-                "mix": str(cell.workload.mix),
-                "threads": cell.threads,
-                "batch": cell.batch,
-                "devices": cell.devices,
-            }
-            for cell in result.unmeasured
-        ],
-        "sample_s": result.sample_s,
-        "seed": result.seed,
-        "answer": answer(result.rows),
-        "rows": [_record(row) for row in result.rows],
+
+def _axes(rows: Sequence[Row]) -> dict[str, Callable[[Row], str]]:
+    shown = {
+        TITLES.get(name, name): _shower(name) for name in rows[0].cell if name != rows[0].compare
     }
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return shown | {"origin": lambda row: row.origin.value}
 
 
-def _record(row: Row) -> dict[str, object]:
-    return asdict(row) | {
-        "messages_per_s": row.messages_per_s,
-        "payload_gb_per_s": row.payload_gb_per_s,
-        "trust": row.trust,
-    }
+def _shower(name: str) -> Callable[[Row], str]:
+    return lambda row: value_text(name, row.cell[name])
 
 
-def _figures(rows: Sequence[Row]) -> dict[str, Callable[[Row], str]]:
+def value_text(name: str, value: Value) -> str:
+    """The value of an axis as people read it."""
+    if name == "size_bytes" and not isinstance(value, str):
+        return format_size(value)
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    return value if isinstance(value, str) else f"{value:,}"
+
+
+def _figures(rows: Sequence[Row], operation: str) -> dict[str, Callable[[Row], str]]:
     figures: dict[str, Callable[[Row], str]] = {
-        "device": lambda row: row.device,
-        "ns/message": lambda row: format_measure(row.ns_per_message.median),
-        "95 % interval": lambda row: _range(row.ns_per_message),
-        "messages/s": lambda row: format_measure(row.messages_per_s),
-        "GB/s": lambda row: format_measure(row.payload_gb_per_s),
+        rows[0].compare: lambda row: value_text(row.compare, row.subject),
+        f"ns/{operation}": lambda row: format_measure(row.ns_per_operation.median),
+        "95 % interval": lambda row: _range(row.ns_per_operation),
+        f"{operation}s/s": lambda row: format_measure(row.operations_per_s.median),
     }
+    if any(row.payload_bytes for row in rows):
+        figures["MB/s"] = _payload
     if any(row.ratio for row in rows):
-        references = sorted({row.reference for row in rows})
+        references = sorted({str(row.reference) for row in rows})
         against = references[0] if len(references) == 1 else "the reference"
         figures[f"times {against}"] = _times
         figures["verdict"] = _said
@@ -119,13 +101,18 @@ def _figures(rows: Sequence[Row]) -> dict[str, Callable[[Row], str]]:
     return figures
 
 
+def _payload(row: Row) -> str:
+    speed = row.payload_mb_per_s
+    return "" if speed is None else format_measure(speed.median)
+
+
 def _times(row: Row) -> str:
-    if row.ratio is None:
-        return "reference"
-    return f"{format_measure(row.ratio.median)} ({_range(row.ratio)})"
+    return "reference" if row.ratio is None else times_text(row.ratio)
 
 
 def _said(row: Row) -> str:
+    if row.wrong:
+        return "WRONG RESULT"
     if row.trust is Trust.RANGES_ONLY:
         return "too noisy"
     return row.verdict.value if row.verdict else ""
@@ -150,44 +137,7 @@ def _drawn(table: Table, ink: Ink) -> str:
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
 
 
-def _optional(pick: Callable[[Interval], float]) -> Callable[[Row], str]:
-    return lambda row: "" if row.ratio is None else plain_measure(pick(row.ratio))
-
-
 NO_WRAP_WIDTH = 1_000
-LEFT = ("workload", "device", "keys", "mix", "verdict")
+TITLES = {"size_bytes": "size B"}
+RIGHT = ("size B", "threads", "batch")
 COLOURS = {Verdict.FASTER: "green", Verdict.SLOWER: "yellow"}
-AXES: dict[str, Callable[[Row], str]] = {
-    "workload": lambda row: row.workload,
-    "size B": lambda row: format_size(row.size_bytes),
-    "keys": lambda row: row.keys,
-    "mix": lambda row: row.mix,
-    "threads": lambda row: f"{row.threads:,}",
-    "batch": lambda row: f"{row.batch:,}",
-    "origin": lambda row: row.origin.value,
-}
-CSV_COLUMNS: dict[str, Callable[[Row], str]] = {
-    "workload": lambda row: row.workload,
-    "device": lambda row: row.device,
-    "size_B": lambda row: f"{row.size_bytes:.12g}",
-    "keys": lambda row: row.keys,
-    "mix_seal_open_bad_percent": lambda row: row.mix,
-    "threads": lambda row: str(row.threads),
-    "batch_messages": lambda row: str(row.batch),
-    "ns_per_message": lambda row: plain_measure(row.ns_per_message.median),
-    "ns_per_message_low95": lambda row: plain_measure(row.ns_per_message.low),
-    "ns_per_message_high95": lambda row: plain_measure(row.ns_per_message.high),
-    "messages_per_s": lambda row: plain_measure(row.messages_per_s),
-    "payload_GB_per_s": lambda row: plain_measure(row.payload_gb_per_s),
-    "reference": lambda row: row.reference,
-    "times_reference": _optional(lambda ratio: ratio.median),
-    "times_reference_low95": _optional(lambda ratio: ratio.low),
-    "times_reference_high95": _optional(lambda ratio: ratio.high),
-    "verdict": lambda row: row.verdict.value if row.verdict else "",
-    "winner": lambda row: "yes" if row.winner else "no",
-    "noise_floor_share": lambda row: plain_measure(row.noise_floor),
-    "clean_share": lambda row: plain_measure(row.clean_share),
-    "machine_busy": lambda row: "yes" if row.machine_busy else "no",
-    "blocks": lambda row: str(row.blocks),
-    "origin": lambda row: row.origin.value,
-}

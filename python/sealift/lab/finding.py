@@ -1,0 +1,185 @@
+"""What the rows of one piece of work allow to say, and how pieces of work are named."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sealift.lab.result import Row
+from sealift.lab.stats import Interval, Trust, Verdict
+from sealift.lab.units import format_size
+from sealift.lab.values import Value
+
+
+class Kind(StrEnum):
+    """What may be said, the most useful first."""
+
+    WINNER = "winner"
+    SAME = "same"
+    UNSURE = "unsure"
+    NOISY = "noisy"
+    ALONE = "alone"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What may be said about one piece of work.
+
+    Attributes:
+        kind: Whether there is a winner, or why there is none.
+        devices: For a winner the winner and the device that it is compared with; else those
+            between which it is open.
+        ratio: How many times as fast the winner is as the other; None without a winner.
+        rows: What each device did.
+    """
+
+    kind: Kind
+    devices: tuple[str, ...]
+    ratio: Interval | None
+    rows: tuple[Row, ...]
+
+    @property
+    def size_bytes(self) -> float:
+        """Mean size of a message."""
+        return size_of(self.rows[0])
+
+    @property
+    def winner(self) -> str | None:
+        """The device that was shown to be faster than every other."""
+        return self.devices[0] if self.kind is Kind.WINNER else None
+
+    @property
+    def noise_floor(self) -> float:
+        """How far the same code differed from itself, as a share."""
+        return self.rows[0].noise_floor
+
+
+def findings(rows: Iterable[Row]) -> list[Finding]:
+    """What may be said about each piece of work.
+
+    A device wins when every other one was shown to be slower. Devices are the same when they were
+    shown to be equal up to the noise floor; what the samples could not settle stays open.
+
+    Args:
+        rows: Of any number of pieces of work.
+    """
+    works: dict[tuple[tuple[str, Value], ...], list[Row]] = {}
+    for row in rows:
+        works.setdefault(row.work, []).append(row)
+    return [_finding(work) for work in works.values()]
+
+
+def labeller(rows: Sequence[Row]) -> Callable[[Sequence[Finding]], str]:
+    """Names pieces of work by what differs between them, runs of sizes as `16 to 256 B`.
+
+    Args:
+        rows: All among which a name must tell.
+    """
+    sizes = sorted({size_of(row) for row in rows})
+    qualify = qualifier(rows)
+
+    def label(found: Sequence[Finding]) -> str:
+        by_qualifier: dict[str, list[float]] = {}
+        for finding in found:
+            by_qualifier.setdefault(qualify(finding.rows[0]), []).append(finding.size_bytes)
+        parts = [
+            f"{sizes_text(those, sizes)} ({name})" if name else sizes_text(those, sizes)
+            for name, those in by_qualifier.items()
+        ]
+        return "; ".join(parts)
+
+    return label
+
+
+def qualifier(rows: Sequence[Row]) -> Callable[[Row], str]:
+    """Names what differs between rows beside size and device, as `AES-128, keys fresh`.
+
+    Args:
+        rows: All among which a name must tell.
+    """
+    several = len({row.cell.get("workload") for row in rows}) > 1
+
+    def qualify(row: Row) -> str:
+        workload = row.cell.get("workload")
+        alike = [other for other in rows if other.cell.get("workload") == workload]
+        differing = [
+            show(row.cell[name])
+            for name, show in QUALIFIERS.items()
+            if name in row.cell and len({each.cell.get(name) for each in alike}) > 1
+        ]
+        return ", ".join([str(workload), *differing] if several else differing)
+
+    return qualify
+
+
+def sizes_text(some: Iterable[float], measured: Sequence[float]) -> str:
+    """Sizes in bytes; three or more that follow each other as a range.
+
+    Args:
+        some: Of `measured`.
+        measured: All sizes there are, ascending.
+    """
+    places = sorted({measured.index(size) for size in some})
+    if len(places) > 2 and places[-1] - places[0] == len(places) - 1:
+        return f"{format_size(measured[places[0]])} to {format_size(measured[places[-1]])} B"
+    return listed([format_size(measured[place]) for place in places]) + " B"
+
+
+def size_of(row: Row) -> float:
+    """Mean size of a message, in bytes."""
+    return float(row.cell["size_bytes"])
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def keys_text(keys: Value) -> str:
+    """A key regime in words: `1,024 sessions`, `one key`, `a fresh key each`."""
+    regime = str(keys)
+    if regime.startswith("sessions:"):
+        return f"{int(regime.partition(':')[2]):,} sessions"
+    return {"one": "one key", "fresh": "a fresh key each"}.get(regime, regime)
+
+
+def _finding(rows: Sequence[Row]) -> Finding:
+    everyone = tuple(str(row.subject) for row in rows)
+    best = [row for row in rows if row.winner]
+    if len(rows) == 1:
+        return Finding(Kind.ALONE, everyone, None, tuple(rows))
+    if rows[0].trust is Trust.RANGES_ONLY:
+        return Finding(Kind.NOISY, everyone, None, tuple(rows))
+    if len(best) == 1 and (won := _won(best[0], rows)):
+        return won
+    contenders = tuple(str(row.subject) for row in best)
+    # Rows are judged against the reference, so only a draw with it is known to be one.
+    drawn = len(best) > 1 and all(row.verdict in (None, Verdict.SAME) for row in best)
+    if drawn and any(row.ratio is None for row in best):
+        return Finding(Kind.SAME, contenders, None, tuple(rows))
+    return Finding(Kind.UNSURE, contenders if len(best) > 1 else everyone, None, tuple(rows))
+
+
+def _won(best: Row, rows: Sequence[Row]) -> Finding | None:
+    if best.ratio is not None:
+        if best.verdict is not Verdict.FASTER:
+            return None
+        devices = (str(best.subject), str(best.reference))
+        return Finding(Kind.WINNER, devices, best.ratio, tuple(rows))
+    others = (row for row in rows if row is not best)
+    next_best = min(others, key=lambda row: row.ns_per_operation.median)
+    if next_best.ratio is None or next_best.verdict is not Verdict.SLOWER:
+        return None
+    devices = (str(best.subject), str(next_best.subject))
+    return Finding(Kind.WINNER, devices, next_best.ratio.inverse(), tuple(rows))
+
+
+def _counted(one: str, many: str) -> Callable[[Value], str]:
+    return lambda value: one if value == 1 else many.format(value)
+
+
+QUALIFIERS: dict[str, Callable[[Value], str]] = {
+    "keys": keys_text,
+    "mix": lambda mix: f"mix {mix}",
+    "threads": _counted("1 thread", "{:,} threads"),
+    "batch": _counted("one at a time", "batches of {:,}"),
+}
