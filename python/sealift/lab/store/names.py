@@ -1,0 +1,15 @@
+"""What the files of a run folder are called."""
+
+PLAN = "plan.json"
+MACHINE = "machine.json"
+SAMPLES = "samples.jsonl"
+VERIFY = "verify.jsonl"
+SENSORS = "sensors.jsonl"
+NOTES = "notes.jsonl"
+SUMMARY = "summary.csv"
+REPORT = "report.html"
+ENDING = "ending.json"
+LOCK = "run.lock"
+RESERVE = "reserve.bin"
+
+EXAMPLE = "runs/2026-11-21T142100Z"

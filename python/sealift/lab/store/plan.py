@@ -1,0 +1,141 @@
+"""The plan of a run: every cell, seed and budget; a resume and a replay need nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sealift.lab.store.errors import StoreError
+from sealift.lab.store.shape import Record
+from sealift.lab.values import Cell, Value
+
+
+@dataclass(frozen=True)
+class PlannedExperiment:
+    """What is to be measured of one experiment.
+
+    Attributes:
+        name: Of the experiment.
+        id: The document's name for it, or "".
+        file: Absolute path of an experiment file of one's own; None for Sealift's.
+        operation: What one operation is: `message`.
+        compare: The axis whose values are compared with each other.
+        weight: Its share of the time, against 1.0 of others.
+        blocks: How many blocks each group is to have, over all restarts.
+        groups: The cells that are compared with each other, the reference first.
+        file_sha256: Of `file`, in hexadecimal; None without one.
+    """
+
+    name: str
+    id: str
+    file: str | None
+    operation: str
+    compare: str
+    weight: float
+    blocks: int
+    groups: tuple[tuple[Cell, ...], ...]
+    file_sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is to do.
+
+    Attributes:
+        version: Of Sealift.
+        created: When, as `2026-11-21T14:21:00Z`.
+        command: The command line that asked for it.
+        seed: Of everything that is drawn.
+        budget_s: Seconds of wall clock that the whole run may take.
+        quick: Whether the page was to be there within 90 seconds.
+        restarts: Over how many processes the blocks of an experiment are shared out.
+        threads: Thread counts that were asked for; empty for those of the experiments.
+        experiments: In the order in which they are measured.
+    """
+
+    version: str
+    created: str
+    command: tuple[str, ...]
+    seed: int
+    budget_s: float
+    quick: bool
+    restarts: int
+    threads: tuple[int, ...]
+    experiments: tuple[PlannedExperiment, ...]
+
+    def experiment(self, name: str) -> PlannedExperiment:
+        """The experiment of a name.
+
+        Raises:
+            KeyError: If it isn't planned.
+        """
+        return {each.name: each for each in self.experiments}[name]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+def plan_of(record: Record) -> Plan:
+    """A plan from its JSON.
+
+    Raises:
+        StoreError: If it isn't one, or is a newer one; says so.
+    """
+    _check_schema(record)
+    experiments = tuple(_experiment(each) for each in record.records("experiments"))
+    names = [each.name for each in experiments]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise record.wrong(f"the experiment {min(twice)!r} stands twice")
+    return Plan(
+        version=record.text("version"),
+        created=record.text("created"),
+        command=tuple(record.texts("command")),
+        seed=record.count("seed", least=None),
+        budget_s=record.above_0("budget_s"),
+        quick=record.flag("quick"),
+        restarts=record.count("restarts", least=1),
+        threads=tuple(record.counts("threads", least=1)),
+        experiments=experiments,
+    )
+
+
+def _check_schema(record: Record) -> None:
+    schema = record.plain.get("schema")
+    if schema == SCHEMA:
+        return
+    family, _, number = str(schema).partition("/")
+    if family == SCHEMA.partition("/")[0] and number.isdigit():
+        raise StoreError(
+            f"{record.where}: written as {schema}, and this Sealift reads {SCHEMA}; "
+            "take the Sealift that wrote it, or a newer one"
+        )
+    raise record.wrong(f"no plan of Sealift: its schema is {schema!r}, not {SCHEMA!r}")
+
+
+def _experiment(record: Record) -> PlannedExperiment:
+    groups = tuple(tuple(map(_cell, group)) for group in record.record_lists("groups"))
+    if not groups or not all(groups):
+        raise record.wrong("an experiment without groups, or with an empty one")
+    compare = record.text("compare")
+    for group in groups:
+        for cell in group:
+            if compare not in cell:
+                raise record.wrong(f"the cell {dict(cell)} lacks the compared axis {compare!r}")
+    return PlannedExperiment(
+        name=record.text("name"),
+        id=record.text("id"),
+        file=record.text_or_none("file"),
+        operation=record.text("operation"),
+        compare=compare,
+        weight=record.above_0("weight"),
+        blocks=record.count("blocks", least=1),
+        groups=groups,
+        file_sha256=record.text_or_none("file_sha256"),
+    )
+
+
+def _cell(record: Record) -> Mapping[str, Value]:
+    return record.values()
+
+
+SCHEMA = "sealift-run/1"
