@@ -1,6 +1,6 @@
 """Answers "Where should my bulk encryption run?" from what was found, and claims no more."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sealift.lab.crossover import crossover
@@ -10,13 +10,20 @@ from sealift.lab.finding import (
     findings,
     labeller,
     listed,
-    size_of,
+)
+from sealift.lab.grid import Load
+from sealift.lab.reasons import (
+    Label,
+    causes,
+    doubts,
+    intervals_text,
+    pieces,
+    range_text,
+    sentences,
 )
 from sealift.lab.result import Found, Row
-from sealift.lab.stats import Interval, Trust, Verdict
-from sealift.lab.units import format_measure, format_share, format_size
-
-Label = Callable[[Sequence[Finding]], str]
+from sealift.lab.stats import Verdict
+from sealift.lab.units import format_measure
 
 
 @dataclass(frozen=True)
@@ -78,8 +85,8 @@ def answer(found: Mapping[str, Found]) -> Answer:
         speed_text=_speed(headline, label),
         next_best=_next_best(headline),
         crossover=crossover(by_size),
-        details=(*_causes(by_size), *_sentences(everything, label)),
-        cautions=(*cautions, *_doubts(everything)),
+        details=(*causes(by_size), *sentences(everything, label)),
+        cautions=(*cautions, *doubts(everything)),
     )
 
 
@@ -88,30 +95,39 @@ def _advisable(found: Mapping[str, Found]) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     cautions: dict[str, None] = {}
     for name in ADVISING:
-        if name not in found:
-            continue
-        roles = {
-            str(each.cell["device"]): str(each.facts.get("role", REAL))
-            for each in found[name].verified
-        }
-        left_out = {device for device, role in roles.items() if role != REAL}
-        cautions |= dict.fromkeys(_left_out(found[name], left_out))
-        cautions |= dict.fromkeys(
-            f"{device} is no device to run on ({roles[device]}), so it is not advised."
-            for device in sorted(left_out)
-        )
-        sound = [row for row in found[name].rows if not row.wrong]
-        rows += _among([row for row in sound if row.subject not in left_out], sound)
+        if name in found:
+            roles = _roles(found[name])
+            cautions |= dict.fromkeys(_left_out(found[name], roles))
+            sound = [row for row in found[name].rows if not row.wrong and not _is_crowded(row)]
+            rows += _among([row for row in sound if roles[str(row.subject)] == REAL], sound)
     return rows, list(cautions)
 
 
-def _left_out(found: Found, unadvised: set[str]) -> Iterable[str]:
+def _roles(found: Found) -> dict[str, str]:
+    """What each device is for; that of a device that was not there is not known."""
+    roles: dict[str, str] = {}
+    for each in found.verified:
+        device = str(each.cell["device"])
+        roles[device] = str(each.facts.get("role", roles.get(device, REAL)))
+    return roles
+
+
+def _is_crowded(row: Row) -> bool:
+    """Threads that share cores wait for each other: nobody runs bulk work so by choice."""
+    return row.cell.get("load") == Load.OVER
+
+
+def _left_out(found: Found, roles: Mapping[str, str]) -> Iterable[str]:
     for each in found.verified:
         device = str(each.cell["device"])
         if each.wrong:
             yield f"{device} computed something wrong, so its times don't count: {each.wrong}"
-        elif each.skipped and device not in unadvised:
+        elif each.skipped and roles[device] == REAL:
             yield f"{device} was not measured: {each.skipped}"
+    for row in found.rows:
+        device = str(row.subject)
+        if row.winner and roles[device] != REAL:
+            yield f"{device} is no device to run on ({roles[device]}), so it is not advised."
 
 
 def _among(kept: Sequence[Row], everyone: Sequence[Row]) -> list[Row]:
@@ -152,7 +168,7 @@ def _where(headline: Sequence[Finding]) -> str:
     if len(won) == 1 and not open_ones:
         return f"Run it on {next(iter(won))}."
     parts = [
-        f"on {device} for {len(those):,} of {len(headline):,} {_pieces(len(headline))}"
+        f"on {device} for {len(those):,} of {len(headline):,} {pieces(len(headline))}"
         for device, those in won.items()
     ]
     return f"Run it {', '.join(parts)}{rest}."
@@ -175,7 +191,7 @@ def _no_winner(found: Sequence[Finding]) -> str:
     if kinds == {Kind.ALONE}:
         devices = sorted({device for finding in found for device in finding.devices})
         return f"Only {listed(devices)} was measured, so there is nothing to choose from."
-    what = f"{len(found):,} {_pieces(len(found))}"
+    what = f"{len(found):,} {pieces(len(found))}"
     start = "No single winner" if kinds == {Kind.SAME} else "Not settled here"
     return f"{start}: of {what}, {_counted(found)}."
 
@@ -194,11 +210,11 @@ def _speed(headline: Sequence[Finding], label: Label) -> str:
     if len(by_pair) == 1:
         ((device, other), found) = next(iter(by_pair.items()))
         return (
-            f"For {label(found)} it is {_range(found)} times as fast as {other} "
-            f"{_intervals(found)}, {_rates(device, found)} messages/s."
+            f"For {label(found)} it is {range_text(found)} times as fast as {other} "
+            f"{intervals_text(found)}, {_rates(device, found)} messages/s."
         )
     return " ".join(
-        f"{device} is {_range(found)} times as fast as {other} {_intervals(found)} "
+        f"{device} is {range_text(found)} times as fast as {other} {intervals_text(found)} "
         f"for {label(found)}."
         for (device, other), found in by_pair.items()
     )
@@ -232,125 +248,6 @@ def _next_best(headline: Sequence[Finding]) -> str:
     return f"Next best: {listed(told)} of {sum(names.values()):,} pieces of work."
 
 
-def _causes(rows: Sequence[Row]) -> Iterable[str]:
-    """What a message costs each device, and what each of its bytes: why the winner changes."""
-    series: dict[object, list[Row]] = {}
-    for row in rows:
-        rest = tuple(sorted((k, v) for k, v in row.cell.items() if k != "size_bytes"))
-        series.setdefault(rest, []).append(row)
-    costs: dict[str, list[tuple[float, float]]] = {}
-    for line in series.values():
-        ordered = sorted(line, key=size_of)
-        first, last = ordered[0], ordered[-1]
-        if size_of(last) < WIDE * size_of(first):
-            continue
-        first_ns, last_ns = first.ns_per_operation.median, last.ns_per_operation.median
-        per_byte_ns = (last_ns - first_ns) / (size_of(last) - size_of(first))
-        if per_byte_ns > 0:
-            costs.setdefault(str(first.subject), []).append((first_ns, per_byte_ns))
-    if costs:
-        least, most = min(map(size_of, rows)), max(map(size_of, rows))
-        told = [
-            f"{device} takes {_spread(cost[0] for cost in each)} ns for one of "
-            f"{format_size(least)} B and {_spread(cost[1] for cost in each)} ns for each byte more"
-            for device, each in costs.items()
-        ]
-        yield f"Why: of messages up to {format_size(most)} B, {listed(told)}."
-
-
-def _spread(values: Iterable[float]) -> str:
-    ordered = sorted(values)
-    low, high = format_measure(ordered[0]), format_measure(ordered[-1])
-    return low if low == high else f"{low} to {high}"
-
-
-def _sentences(everything: Sequence[Finding], label: Label) -> list[str]:
-    grouped: dict[tuple[Kind, tuple[str, ...]], list[Finding]] = {}
-    for finding in everything:
-        grouped.setdefault((finding.kind, finding.devices), []).append(finding)
-    ordered = sorted(grouped.items(), key=lambda item: list(Kind).index(item[0][0]))
-    return [SENTENCES[kind](found, label(found)) for (kind, _), found in ordered]
-
-
-def _winner(found: Sequence[Finding], where: str) -> str:
-    device, other = found[0].devices
-    return (
-        f"{device} wins for {where}: {_range(found)} times as fast as {other} {_intervals(found)}."
-    )
-
-
-def _intervals(found: Sequence[Finding]) -> str:
-    return "(95 % interval)" if len(found) == 1 else "(95 % intervals)"
-
-
-def _range(found: Sequence[Finding]) -> str:
-    ratios = [finding.ratio for finding in found if finding.ratio]
-    low = min(ratios, key=lambda ratio: ratio.median)
-    high = max(ratios, key=lambda ratio: ratio.median)
-    return _times(low) if len(ratios) == 1 else f"{_times(low)} to {_times(high)}"
-
-
-def _same(found: Sequence[Finding], where: str) -> str:
-    floor = max(finding.noise_floor for finding in found)
-    return (
-        f"For {where}, {listed(found[0].devices)} are within noise "
-        f"(noise floor {format_share(floor)}): either will do."
-    )
-
-
-def _unsure(found: Sequence[Finding], where: str) -> str:
-    devices = listed(found[0].devices)
-    return f"For {where}, these samples don't settle it between {devices}: measure longer."
-
-
-def _noisy(found: Sequence[Finding], where: str) -> str:
-    floor = max(finding.noise_floor for finding in found)
-    return (
-        f"For {where} there is no verdict: the same code differed from itself "
-        f"by up to {format_share(min(1.0, floor))}."
-    )
-
-
-def _alone(found: Sequence[Finding], where: str) -> str:
-    device = found[0].devices[0]
-    return f"For {where} only {device} was measured, so there is nothing to choose from."
-
-
-def _doubts(everything: Sequence[Finding]) -> Iterable[str]:
-    total = f"{len(everything):,} {_pieces(len(everything))}"
-    busy = [
-        finding
-        for finding in everything
-        if finding.kind is Kind.NOISY or any(row.machine_busy for row in finding.rows)
-    ]
-    careful = [finding for finding in everything if finding.rows[0].trust is Trust.CAUTION]
-    drifting = [each for each in everything if not all(row.steady for row in each.rows)]
-    if busy:
-        yield (
-            f"The machine was busy during {len(busy):,} of {total}: measure again when it is quiet."
-        )
-    if careful:
-        floor = max(finding.noise_floor for finding in careful)
-        share = format_share(floor)
-        yield f"Take {len(careful):,} of {total} with care: noise floor up to {share}."
-    if drifting:
-        yield (
-            f"Times still drifted at the end of {len(drifting):,} of {total}: "
-            "measure longer, and look at the clock and at what else runs."
-        )
-
-
-def _times(ratio: Interval) -> str:
-    return (
-        f"{format_measure(ratio.median)} "
-        f"[{format_measure(ratio.low)}..{format_measure(ratio.high)}]"
-    )
-
-
-def _pieces(count: int) -> str:
-    return "piece of work" if count == 1 else "pieces of work"
-
-
 QUESTION = "Where should my bulk encryption run?"
 UNJUDGED = (
     "No answer: the first device is not for real work or computed something wrong, and the others "
@@ -360,15 +257,6 @@ BY_SIZE = "aes-gcm-by-size"
 ADVISING = (BY_SIZE, "aes-gcm-by-threads")
 TYPICAL_BYTES = 128
 REAL = "real"
-# Between sizes nearer than this, what a byte costs is lost in the noise of what a message costs.
-WIDE = 8
-SENTENCES: dict[Kind, Callable[[Sequence[Finding], str], str]] = {
-    Kind.WINNER: _winner,
-    Kind.SAME: _same,
-    Kind.UNSURE: _unsure,
-    Kind.NOISY: _noisy,
-    Kind.ALONE: _alone,
-}
 COUNTED = {
     Kind.SAME: "either will do for {:,}",
     Kind.UNSURE: "longer samples are needed for {:,}",

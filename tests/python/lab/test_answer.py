@@ -6,6 +6,7 @@ import pytest
 
 from made_rows import BY_SIZE, found, pair
 from sealift.lab.answer import answer
+from sealift.lab.grid import Load
 from sealift.lab.result import Found, Row, Verified
 from sealift.lab.stats import Interval, Verdict
 
@@ -260,6 +261,27 @@ def test_a_peer_that_is_no_device_is_no_advice_even_when_it_is_fastest() -> None
     said = answer(found([library, beaten, peer], ipp="lab only"))
     assert said.where == "Run it on cpu."
     assert said.cautions == ("ipp is no device to run on (lab only), so it is not advised.",)
+
+
+def test_a_slower_peer_is_not_worth_a_word() -> None:
+    library, cpu = pair(2.0, Verdict.FASTER)
+    table = another(cpu, "table", ratio=Interval(0.1, 0.1, 0.1, 0.95, 30), winner=False)
+    said = answer(found([library, cpu, table], table="lab only"))
+    assert said.where == "Run it on cpu."
+    assert said.next_best == "Next best: library."
+    assert "table" not in said.text
+
+
+def test_threads_that_share_cores_are_no_advice() -> None:
+    rows = [
+        replace(row, cell={**row.cell, "load": load})
+        for threads, load, ratio, verdict in (
+            (2, Load.ALL, 2.0, Verdict.FASTER),
+            (8, Load.OVER, 0.5, Verdict.SLOWER),
+        )
+        for row in pair(ratio, verdict, threads=threads, experiment=THREADS)
+    ]
+    assert answer(found(rows)).where == "Run it on cpu."
 
 
 def test_of_several_behind_a_peer_none_is_known_to_be_the_fastest() -> None:
