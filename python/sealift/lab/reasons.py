@@ -101,7 +101,8 @@ def pieces(count: int) -> str:
 
 def _winner(found: Sequence[Finding], where: str) -> str:
     device, other = found[0].devices
-    return f"{device} wins for {where}: {range_text(found)} times as fast as {other} {intervals_text(found)}."
+    times = f"{range_text(found)} times as fast as {other} {intervals_text(found)}"
+    return f"{device} wins for {where}: {times}."
 
 
 def _same(found: Sequence[Finding], where: str) -> str:
