@@ -1,9 +1,14 @@
-"""The pieces of work that a bench runs: the field's grid of sizes, and document 003's workloads."""
+"""Pieces of crypto work as cells, and the workload and the arm that belong to a cell.
 
-from collections.abc import Iterator, Sequence
+A cell carries everything: a plan that holds it can be run again without the code that made it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
-from sealift.lab.plan import Cell
+from sealift.lab.spec import Arm, Axis, Context, Scope
+from sealift.lab.values import Cell, Value
 from sealift.lab.workload import (
     FRESH_KEYS,
     MAX_MESSAGES,
@@ -18,96 +23,206 @@ from sealift.lab.workload import (
     of_size,
 )
 
+AXES = (
+    Axis("workload", "messages"),
+    Axis("size_bytes", "mean size of a message, bytes"),
+    Axis("keys", "keys"),
+    Axis("mix", "seals/opens/failing opens, per cent"),
+    Axis("threads", "threads"),
+    Axis("batch", "messages handed over at once"),
+    Axis("device", "device"),
+)
+"""The axes of a cell that `crypto_cells` makes."""
+
+
+class Load(StrEnum):
+    """How many threads there are for the cores."""
+
+    BELOW = "fewer threads than cores"
+    ALL = "a thread a core"
+    OVER = "more threads than cores"
+
+
+LOAD = Axis("load", "threads and cores")
+"""An axis for experiments that say whether threads shared cores; its values are those of `Load`."""
+
 
 @dataclass(frozen=True)
-class Axes:
-    """What is the same for all pieces of work, and what is varied for each.
+class Work:
+    """A stream of messages, as it stands in a cell.
 
     Attributes:
-        devices: Who does the work; the first is what the others are compared with.
-        threads: Thread counts to try.
-        batch: Messages handed over at once.
+        workload: `as stated` or `as logged` for those of document 003, `AES-128` and the other key
+            sizes for messages of one size.
+        size_bytes: Mean length of a text.
+        keys: As `Regime.parse` reads it.
+        mix: Seals/opens/failing opens, per cent where these are whole, else weights.
+    """
+
+    workload: str
+    size_bytes: int
+    keys: str
+    mix: str
+
+    @property
+    def cell(self) -> dict[str, Value]:
+        """Its part of a cell."""
+        return {
+            "workload": self.workload,
+            "size_bytes": self.size_bytes,
+            "keys": self.keys,
+            "mix": self.mix,
+        }
+
+
+def stated(regime: Regime) -> Work:
+    """Document 003's messages as its text states them."""
+    workload = as_stated(regime, messages=max(1, regime.sessions))
+    return Work(STATED, STATED_BYTES, str(regime), _mix_text(workload.mix))
+
+
+def logged() -> Work:
+    """Document 003's messages as its log shows them; each has a key of its own."""
+    workload = as_logged()
+    return Work(LOGGED, round(workload.text_len_mean), str(workload.regime), str(workload.mix))
+
+
+def sized(size_bytes: int, regime: Regime, mix: Mix = SEAL_ONLY, key_bits: int = 128) -> Work:
+    """Messages of one size under keys of one size."""
+    return Work(f"{SIZED}{key_bits}", size_bytes, str(regime), _mix_text(mix))
+
+
+def crypto_cells(
+    works: Iterable[Work],
+    *,
+    devices: Sequence[str],
+    threads: Sequence[int] = (1,),
+    batch: int | None = None,
+) -> Iterator[Cell]:
+    """Every piece of work at every thread count on every device.
+
+    Args:
+        works: What is done.
+        devices: Who does it; the first is the reference.
+        threads: How many threads each do all of it.
+        batch: Messages handed over at once; `batch_for` their size when left out.
+    """
+    for work in works:
+        at_once = batch_for(work.size_bytes) if batch is None else batch
+        for count in threads:
+            for device in devices:
+                yield {**work.cell, "threads": count, "batch": at_once, "device": device}
+
+
+def with_load(cells: Iterable[Cell], scope: Scope) -> Iterator[Cell]:
+    """The same cells, and in each whether its threads share cores."""
+    for cell in cells:
+        yield {**cell, LOAD.name: _load(int(cell["threads"]), scope.cores).value}
+
+
+def one_and_all(scope: Scope) -> tuple[int, ...]:
+    """One thread and a thread a core, unless the scope names others."""
+    return scope.threads or tuple(sorted({1, scope.cores}))
+
+
+def workload_of(cell: Cell, seed: int) -> Workload:
+    """The messages of a cell.
+
+    Args:
+        cell: From `crypto_cells`; more axes may stand beside its own.
         seed: Of order and bytes.
+
+    Raises:
+        ValueError: If something in it is no workload, no key regime or no mix.
     """
-
-    devices: tuple[str, ...]
-    threads: tuple[int, ...]
-    batch: int
-    seed: int
-
-    def cells(self, workload: Workload) -> Iterator[Cell]:
-        """A workload at each thread count."""
-        return (Cell(workload, threads, self.batch, self.devices) for threads in self.threads)
-
-
-def sizes_grid(
-    axes: Axes, sizes: Sequence[int], regimes: Sequence[Regime], mix: Mix, key_bits: int
-) -> tuple[Cell, ...]:
-    """Every size under every key regime."""
-    return tuple(
-        cell
-        for regime in regimes
-        for size in sizes
-        for cell in axes.cells(
-            of_size(
-                size,
-                regime,
-                mix,
-                messages=messages_for(size, axes.batch, regime),
-                key_bits=key_bits,
-                seed=axes.seed,
-            )
-        )
+    name, size_bytes = str(cell["workload"]), int(cell["size_bytes"])
+    regime, batch = Regime.parse(str(cell["keys"])), int(cell["batch"])
+    messages = messages_for(size_bytes, batch, regime)
+    if name == LOGGED:
+        return as_logged(seed=seed)
+    if name == STATED:
+        return as_stated(regime, messages=messages, seed=seed)
+    return of_size(
+        size_bytes,
+        regime,
+        Mix.parse(str(cell["mix"])),
+        messages=messages,
+        key_bits=_key_bits(name),
+        seed=seed,
     )
 
 
-def stated_grid(axes: Axes, regimes: Sequence[Regime]) -> tuple[Cell, ...]:
-    """Document 003's workload as stated, under each key regime."""
-    return tuple(
-        cell
-        for regime in regimes
-        for cell in axes.cells(
-            as_stated(
-                regime, messages=messages_for(STATED_BYTES, axes.batch, regime), seed=axes.seed
-            )
-        )
-    )
+def crypto_arm(cell: Cell, context: Context) -> Arm:
+    """A device with the messages of a cell, every one of them checked, ready to be timed.
 
-
-def logged_grid(axes: Axes) -> tuple[Cell, ...]:
-    """Document 003's workload as logged: its messages have fresh keys, and nothing is varied."""
-    return tuple(axes.cells(as_logged(seed=axes.seed)))
-
-
-def quick_grid(axes: Axes) -> tuple[Cell, ...]:
-    """What answers the question within a minute.
-
-    Document 003's workload as stated under all three key regimes and as logged, because that is
-    the work people have; and each size once, sealed under 1,024 sessions, because size moves the
-    answer most and many cached keys are what a gateway or an archive holds.
+    Raises:
+        Skip: If the device is absent or doesn't do this work; with its reason.
+        WrongResultError: If it computes something wrong.
+        ValueError: If something in the cell is not what it should be.
     """
-    return (
-        *stated_grid(axes, REGIMES),
-        *logged_grid(axes),
-        *sizes_grid(axes, SIZES, (MANY_KEYS,), SEAL_ONLY, 128),
+    from sealift.lab.native import gcm
+
+    return gcm(
+        str(cell["device"]),
+        workload_of(cell, context.seed),
+        threads=int(cell["threads"]),
+        batch=int(cell["batch"]),
+        context=context,
     )
 
 
 def messages_for(size_bytes: int, batch: int, regime: Regime) -> int:
     """How many messages of a size there are: whole batches, a mebibyte of text where that does.
 
-    Never under 1,024, and never fewer than sessions, so that every session is used; over 8,192
-    only where the sessions or one batch are more than that.
+    Never under 1,024, but for messages so large that fewer fill 16 MiB; never fewer than sessions,
+    so that every session is used; over 8,192 only where the sessions or one batch are more.
     """
-    wanted = min(MESSAGES_MOST, max(MESSAGES_LEAST, TEXT_BYTES // size_bytes))
+    least = min(MESSAGES_LEAST, max(1, LARGE_TEXT_BYTES // size_bytes))
+    wanted = min(MESSAGES_MOST, max(least, TEXT_BYTES // size_bytes))
     wanted = max(wanted, regime.sessions)
     return min(MAX_MESSAGES, -(-wanted // batch) * batch)
 
 
+def batch_for(size_bytes: int) -> int:
+    """How many messages of a size are handed over at once: 1,024, or 16 MiB of them."""
+    return min(BATCH, max(1, LARGE_TEXT_BYTES // size_bytes))
+
+
+def _load(threads: int, cores: int) -> Load:
+    if threads == cores:
+        return Load.ALL
+    return Load.BELOW if threads < cores else Load.OVER
+
+
+def _mix_text(mix: Mix) -> str:
+    """Per cent, or the weights themselves where per cent would not be read back exactly."""
+    weights = (mix.seal, mix.open, mix.bad)
+    total = sum(weights)
+    exact = all(100 * weight % total == 0 for weight in weights)
+    return str(mix) if exact else "/".join(map(str, weights))
+
+
+def _key_bits(name: str) -> int:
+    bits = name.removeprefix(SIZED)
+    if not name.startswith(SIZED) or not bits.isdecimal():
+        raise ValueError(
+            f"workload {name!r}; right would be {STATED!r}, {LOGGED!r} or {SIZED}128, 192 or 256"
+        )
+    return int(bits)
+
+
+STATED, LOGGED, SIZED = "as stated", "as logged", "AES-"
+STATED_BYTES = 128
 SIZES = (16, 64, 128, 256, 1_024, 8_192, 16_384)
+LARGE_SIZES = (1 << 20, 16 << 20)
 MANY_KEYS = Regime(Keys.SESSIONS, 1_024)
 REGIMES = (ONE_KEY, MANY_KEYS, FRESH_KEYS)
-STATED_BYTES = 128
 TEXT_BYTES = 1 << 20
+LARGE_TEXT_BYTES = 16 << 20
 MESSAGES_LEAST, MESSAGES_MOST = 1_024, 8_192
 BATCH = 1_024
+DOCUMENT_WORK: tuple[Mapping[str, Value], ...] = (
+    {"workload": STATED, "keys": str(MANY_KEYS)},
+    {"workload": LOGGED, "keys": str(FRESH_KEYS)},
+)
+"""What is compared with document 003, whose text and whose log contradict each other: both."""

@@ -34,7 +34,9 @@ class Axis:
     def __post_init__(self) -> None:
         """Refuses a name that can't be a column."""
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
-            raise ValueError(f"axis {self.name!r}; right would be lower_case words, as in size_bytes")
+            raise ValueError(
+                f"axis {self.name!r}; right would be lower_case words, as in size_bytes"
+            )
 
 
 @dataclass(frozen=True)

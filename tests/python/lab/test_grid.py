@@ -1,13 +1,50 @@
-"""The pieces of work of a bench: how many messages each has."""
+"""Pieces of crypto work as cells, and the messages that belong to a cell."""
+
+import json
+import re
 
 import pytest
 
-from sealift.lab.grid import Axes, messages_for, sizes_grid, stated_grid
-from sealift.lab.workload import FRESH_KEYS, MAX_MESSAGES, ONE_KEY, SEAL_ONLY, Keys, Regime
+from sealift.lab.grid import (
+    LOAD,
+    MANY_KEYS,
+    SIZES,
+    Work,
+    batch_for,
+    crypto_cells,
+    logged,
+    messages_for,
+    one_and_all,
+    sized,
+    stated,
+    with_load,
+    workload_of,
+)
+from sealift.lab.spec import Scope
+from sealift.lab.values import Cell
+from sealift.lab.workload import (
+    FRESH_KEYS,
+    MAX_MESSAGES,
+    ONE_KEY,
+    SEAL_ONLY,
+    Keys,
+    Mix,
+    Regime,
+    as_logged,
+    as_stated,
+    of_size,
+)
+
+MIB = 1 << 20
 
 
 def sessions(count: int) -> Regime:
     return Regime(Keys.SESSIONS, count)
+
+
+def cell_of(work: Work, batch: int | None = None) -> Cell:
+    (cell,) = crypto_cells([work], devices=["library"], batch=batch)
+    return cell
 
 
 @pytest.mark.parametrize(
@@ -20,6 +57,9 @@ def sessions(count: int) -> Regime:
         (16_384, 1_024, sessions(1_025), 2_048),
         (128, 1_024, sessions(100_000), 100_352),
         (128, 1_024, sessions(MAX_MESSAGES), MAX_MESSAGES),
+        (MIB, 16, ONE_KEY, 16),
+        (16 * MIB, 1, FRESH_KEYS, 1),
+        (64 * MIB, 1, FRESH_KEYS, 1),
     ],
 )
 def test_messages_are_whole_batches_and_as_many_as_sessions(
@@ -28,11 +68,82 @@ def test_messages_are_whole_batches_and_as_many_as_sessions(
     assert messages_for(size_bytes, batch, regime) == messages
 
 
-def test_every_grid_has_a_message_for_each_session() -> None:
-    axes = Axes(("library",), (1,), 1_024, 1)
-    wide = (sessions(50_000),)
-    for cell in (
-        *sizes_grid(axes, (16, 16_384), wide, SEAL_ONLY, 128),
-        *stated_grid(axes, wide),
-    ):
-        assert cell.workload.messages == 50_176
+def test_large_messages_are_handed_over_few_at_once() -> None:
+    assert [batch_for(size) for size in (16, 16_384, MIB, 16 * MIB, 64 * MIB)] == [
+        1_024,
+        1_024,
+        16,
+        1,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("work", "workload"),
+    [
+        (stated(ONE_KEY), as_stated(ONE_KEY, messages=8_192, seed=7)),
+        (stated(MANY_KEYS), as_stated(MANY_KEYS, messages=8_192, seed=7)),
+        (logged(), as_logged(seed=7)),
+        (sized(64, FRESH_KEYS), of_size(64, FRESH_KEYS, SEAL_ONLY, messages=8_192, seed=7)),
+        (
+            sized(1_024, sessions(50_000), Mix(50, 25, 25), 256),
+            of_size(
+                1_024, sessions(50_000), Mix(50, 25, 25), messages=50_176, key_bits=256, seed=7
+            ),
+        ),
+    ],
+)
+def test_a_cell_that_was_written_and_read_has_the_messages_of_its_work(
+    work: Work, workload: object
+) -> None:
+    cell = json.loads(json.dumps(cell_of(work)))
+    found = workload_of(cell, seed=7)
+    assert found.columns() == workload.columns()  # type: ignore[attr-defined]
+    assert (found.name, found.regime) == (workload.name, workload.regime)  # type: ignore[attr-defined]
+    assert cell["size_bytes"] == found.text_len_mean
+
+
+def test_a_mix_that_is_no_per_cent_keeps_its_weights() -> None:
+    work = sized(128, ONE_KEY, Mix(1, 2, 4))
+    assert work.mix == "1/2/4"
+    assert workload_of(cell_of(work), seed=1).mix == Mix(1, 2, 4)
+
+
+def test_every_work_runs_at_every_thread_count_on_every_device() -> None:
+    works = [sized(size, MANY_KEYS) for size in SIZES]
+    cells = list(crypto_cells(works, devices=("library", "cpu"), threads=(1, 2), batch=512))
+    assert len(cells) == len(SIZES) * 4
+    assert {(cell["device"], cell["threads"], cell["batch"]) for cell in cells} == {
+        (device, threads, 512) for device in ("library", "cpu") for threads in (1, 2)
+    }
+
+
+def test_a_cell_says_whether_its_threads_share_cores() -> None:
+    scope = Scope(quick=True, cores=2, devices=("library",))
+    cells = with_load(crypto_cells([logged()], devices=["library"], threads=(1, 2, 3)), scope)
+    assert [cell[LOAD.name] for cell in cells] == [
+        "fewer threads than cores",
+        "a thread a core",
+        "more threads than cores",
+    ]
+
+
+def test_one_thread_and_all_cores_give_way_to_those_asked_for() -> None:
+    def counts(cores: int, *threads: int) -> tuple[int, ...]:
+        return one_and_all(Scope(quick=True, cores=cores, devices=(), threads=threads))
+
+    assert (counts(1), counts(8), counts(8, 3, 5)) == ((1,), (1, 8), (3, 5))
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"workload": "as told"}, "workload 'as told'; right would be 'as stated', 'as logged'"),
+        ({"workload": "AES-512"}, "key_bits of 512"),
+        ({"keys": "some"}, "keys 'some'; write one, fresh or sessions:N"),
+        ({"mix": "half"}, "mix 'half'"),
+    ],
+)
+def test_a_cell_that_was_changed_by_hand_is_refused(change: Cell, named: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(named)):
+        workload_of({**cell_of(sized(128, ONE_KEY)), **change}, seed=1)

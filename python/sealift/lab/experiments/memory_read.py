@@ -1,0 +1,48 @@
+"""How fast memory can be read: the ceiling that no cipher from memory gets over.
+
+One loop adds up a buffer that is larger than the caches, on one thread and on a thread a core, each
+with a buffer of its own.
+
+Quick reads 256 MiB a thread; a full run 1 GiB too, which leaves the largest caches behind.
+"""
+
+from collections.abc import Iterator
+
+from sealift.lab.grid import one_and_all
+from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
+from sealift.lab.values import Cell
+
+
+def _cells(scope: Scope) -> Iterator[Cell]:
+    for buffer_bytes in (MIB_256,) if scope.quick else (MIB_256, 4 * MIB_256):
+        for threads in one_and_all(scope):
+            yield {"buffer_bytes": buffer_bytes, "threads": threads}
+
+
+def _arm(cell: Cell, _context: Context) -> Arm:
+    from sealift.lab.native import read_memory
+
+    return read_memory(int(cell["buffer_bytes"]), threads=int(cell["threads"]))
+
+
+MIB_256 = 256 << 20
+
+EXPERIMENT = Experiment(
+    name="memory-read",
+    title="Reading memory",
+    why="What is the most that anything which reads from memory can reach on this machine?",
+    axes=(Axis("buffer_bytes", "buffer, bytes"), Axis("threads", "threads")),
+    compare="threads",
+    cells=_cells,
+    arm=_arm,
+    operation="read of the buffer",
+    plots=(
+        Plot(
+            x="threads",
+            y="payload_MB_per_s",
+            z="buffer_bytes",
+            title="Reading memory by threads",
+        ),
+    ),
+    weight=0.3,
+)

@@ -1,0 +1,154 @@
+"""Finds experiments: those of the package, by name, document or pattern, and files of one's own."""
+
+import importlib.util
+import pkgutil
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from sealift.lab import experiments
+from sealift.lab.spec import Experiment
+
+
+@lru_cache(maxsize=1)
+def all_experiments() -> tuple[Experiment, ...]:
+    """The experiments of the package, in the order of their files."""
+    names = sorted(module.name for module in pkgutil.iter_modules(experiments.__path__))
+    return tuple(import_module(f"{experiments.__name__}.{name}").EXPERIMENT for name in names)
+
+
+def find(name: str, file: Path | None = None) -> Experiment:
+    """The experiment of a name or a document's id.
+
+    Args:
+        name: As `aes-gcm-by-threads` or `003-F5`.
+        file: The file of one's own that it stands in; None for those of the package.
+
+    Raises:
+        ValueError: If there is none; with the nearest names. Or if the file can't be used; with
+            the line.
+    """
+    if file is None:
+        return _one(name)
+    experiment = load(file)
+    if experiment.name != name:
+        raise ValueError(f"{file} holds the experiment {experiment.name!r}, not {name!r}")
+    return experiment
+
+
+def select(patterns: Sequence[str]) -> tuple[Experiment, ...]:
+    """The experiments that are asked for, each once, in the order of the patterns.
+
+    Args:
+        patterns: Names (`aes-gcm-by-threads`), ids (`003-F5`), documents (`003`), patterns of
+            names or ids (`aes-*`, `003-T?`), `all`, or paths to files of one's own (`./mine.py`).
+            None of them stands for all.
+
+    Raises:
+        ValueError: If a pattern fits nothing; with the nearest names. Or if a file can't be used;
+            with the line. Or if two experiments have one name.
+    """
+    chosen: dict[str, Experiment] = {}
+    for pattern in patterns or ("all",):
+        for experiment in _fitting(pattern):
+            known = chosen.setdefault(experiment.name, experiment)
+            if known.file != experiment.file:
+                places = " and ".join(str(each.file or "the lab") for each in (known, experiment))
+                raise ValueError(
+                    f"two experiments are called {experiment.name!r}, in {places}; rename one"
+                )
+    return tuple(chosen.values())
+
+
+def load(file: Path) -> Experiment:
+    """Runs a file of one's own and takes its EXPERIMENT.
+
+    Args:
+        file: Python source.
+
+    Raises:
+        ValueError: If it is not there, has no EXPERIMENT, or fails; with its line.
+    """
+    file = file.resolve()
+    experiment = getattr(_run(file), "EXPERIMENT", None)
+    if experiment is None:
+        raise ValueError(f"{file} defines no EXPERIMENT; end it with EXPERIMENT = Experiment(...)")
+    if not isinstance(experiment, Experiment):
+        raise ValueError(
+            f"{file}: its EXPERIMENT is of type {type(experiment).__name__}; right would be a "
+            "sealift.lab.Experiment"
+        )
+    return replace(experiment, file=file)
+
+
+def _fitting(pattern: str) -> Iterable[Experiment]:
+    if pattern == "all":
+        return all_experiments()
+    if pattern.endswith(".py"):
+        return (load(Path(pattern)),)
+    wanted = pattern.casefold()
+    found = [each for each in all_experiments() if _fits(each, wanted)]
+    if not found:
+        raise ValueError(_unknown(pattern))
+    return found
+
+
+def _fits(experiment: Experiment, wanted: str) -> bool:
+    names = _names(experiment)
+    return any(fnmatchcase(name.casefold(), wanted) for name in names) or (
+        bool(experiment.id) and experiment.id.partition("-")[0] == wanted
+    )
+
+
+def _one(name: str) -> Experiment:
+    for experiment in all_experiments():
+        if name.casefold() in map(str.casefold, _names(experiment)):
+            return experiment
+    raise ValueError(_unknown(name))
+
+
+def _names(experiment: Experiment) -> tuple[str, ...]:
+    return (experiment.name, experiment.id) if experiment.id else (experiment.name,)
+
+
+def _unknown(name: str) -> str:
+    known = {each.casefold(): each for one in all_experiments() for each in _names(one)}
+    near = [known[each] for each in get_close_matches(name.casefold(), known)]
+    if near:
+        return f"no experiment fits {name!r}; did you mean {' or '.join(near)}?"
+    return (
+        f"no experiment fits {name!r}; there are {', '.join(known.values())}, and files of one's "
+        "own, which end in .py"
+    )
+
+
+def _run(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"sealift_own_{file.stem}", file)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise ValueError(f"{file} is no file of Python source")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses and pickling look their module up by its name.
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        place = f"{error.filename}, line {error.lineno}" if error.lineno else str(file)
+        raise ValueError(f"{place}: {error.msg}") from error
+    except (Exception, SystemExit) as error:
+        raise ValueError(_failed(file, error)) from error
+    return module
+
+
+def _failed(file: Path, error: BaseException) -> str:
+    """What went wrong, with the last line of the file itself that led there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+    place = f"{file}, line {lines[-1]}" if lines else str(file)
+    return f"{place}: {type(error).__name__}: {error}"

@@ -1,0 +1,133 @@
+"""Finding experiments by name, document and pattern, and in files of one's own."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sealift.lab import experiments, registry
+from sealift.lab.spec import Experiment
+
+OWN = """
+from sealift.lab import Axis, Experiment, timed
+
+EXPERIMENT = Experiment(
+    name="{name}",
+    title="Joining",
+    axes=(Axis("parts", "parts", (2, 4)),),
+    compare="parts",
+    arm=lambda cell, context: timed(lambda: b"".join([b"x"] * cell["parts"])),
+)
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(OWN.format(name="mine"), encoding="utf-8")
+    return path
+
+
+def names(*patterns: str) -> list[str]:
+    return [experiment.name for experiment in registry.select(patterns)]
+
+
+def test_every_file_in_the_folder_is_an_experiment_with_a_name_of_its_own() -> None:
+    folder = Path(experiments.__path__[0])
+    files = {path.stem.replace("_", "-") for path in folder.glob("[!_]*.py")}
+    found = [experiment.name for experiment in registry.all_experiments()]
+    assert set(found) == files
+    assert len(set(found)) == len(found)
+    ids = [experiment.id for experiment in registry.all_experiments() if experiment.id]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("name", ["aes-gcm-by-threads", "003-F5", "003-f5", "AES-GCM-by-threads"])
+def test_an_experiment_is_found_by_its_name_and_its_id(name: str) -> None:
+    assert registry.find(name).id == "003-F5"
+
+
+def test_a_document_stands_for_all_its_experiments() -> None:
+    found = registry.select(["003"])
+    assert {"003-F5", "003-F6", "003-T4"} <= {experiment.id for experiment in found}
+    assert all(experiment.id.startswith("003-") for experiment in found)
+
+
+def test_patterns_fit_names_and_ids_and_each_experiment_comes_once() -> None:
+    assert names("aes-gcm-*") == ["aes-gcm-by-size", "aes-gcm-by-threads"]
+    assert names("003-F5", "003-?5", "aes-gcm-by-size") == ["aes-gcm-by-threads", "aes-gcm-by-size"]
+    assert names("all") == names() == names("*")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("aes-gcm-by-thread", "did you mean aes-gcm-by-threads"),
+        ("003-F51", "did you mean 003-F5"),
+        ("zzzz*", "there are aes-gcm-by-size, aes-gcm-by-threads, 003-F5"),
+        ("004", "no experiment fits '004'"),
+        ("", "no experiment fits ''"),
+    ],
+)
+def test_a_name_that_fits_nothing_gets_the_nearest_ones(pattern: str, hint: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(hint)):
+        registry.select([pattern])
+
+
+def test_a_pattern_is_no_name() -> None:
+    with pytest.raises(ValueError, match=re.escape("no experiment fits '003'")):
+        registry.find("003")
+
+
+def test_a_file_of_ones_own_is_loaded_and_remembered(own: Path) -> None:
+    (experiment,) = registry.select([str(own)])
+    assert isinstance(experiment, Experiment)
+    assert (experiment.name, experiment.file) == ("mine", own.resolve())
+    assert registry.find("mine", own).file == own.resolve()
+    assert registry.find("003-F5").file is None
+
+
+def test_a_file_with_another_experiment_than_the_plan_says_is_refused(own: Path) -> None:
+    with pytest.raises(ValueError, match="holds the experiment 'mine', not 'yours'"):
+        registry.find("yours", own)
+
+
+def test_two_experiments_of_one_name_are_not_run_together(tmp_path: Path, own: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(OWN.format(name="aes-gcm-by-size"), encoding="utf-8")
+    assert [each.file for each in registry.select([str(other)])] == [other.resolve()]
+    with pytest.raises(ValueError, match=r"two experiments are called 'aes-gcm-by-size', in the l"):
+        registry.select(["aes-gcm-by-size", str(other)])
+    assert names(str(own), str(own)) == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("x = 1\n", "mine.py defines no EXPERIMENT; end it with EXPERIMENT = Experiment(...)"),
+        (
+            "EXPERIMENT = 3\n",
+            "mine.py: its EXPERIMENT is of type int; right would be a sealift.lab",
+        ),
+        ("a = 1\nb = = 2\n", "mine.py, line 2: invalid syntax"),
+        ("a = 1\n\nb = 1 / 0\n", "mine.py, line 3: ZeroDivisionError: division by zero"),
+        ("def f():\n    return {}['no']\nf()\n", "mine.py, line 2: KeyError: 'no'"),
+        ("import no_such_package\n", "mine.py, line 1: ModuleNotFoundError"),
+        ("import json\njson.loads('{')\n", "mine.py, line 2: JSONDecodeError"),
+        ("raise SystemExit(1)\n", "mine.py, line 1: SystemExit: 1"),
+        ("a = '\0'\n", "mine.py"),
+    ],
+)
+def test_a_file_that_can_not_be_used_is_told_with_its_line(
+    tmp_path: Path, source: str, said: str
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(source, encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(said)):
+        registry.load(path)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.py", tmp_path):
+        with pytest.raises(ValueError, match="is no file of Python source"):
+            registry.load(path)
