@@ -39,6 +39,8 @@ class Machine:
 
     Attributes:
         cpu_model: As the processor names itself.
+        cpuinfo_clock_mhz: What /proc/cpuinfo says of the clock: on many virtual machines that of
+            the time stamp counter, which no core runs at.
         cpu_flags: Instruction-set flags that matter to this work, of those the kernel lists.
         cores_affinity: Logical cores that this process may run on.
         cores_quota: Cores' worth of time that the cgroup allows.
@@ -51,6 +53,7 @@ class Machine:
     """
 
     cpu_model: Fact
+    cpuinfo_clock_mhz: Fact
     cpu_flags: Fact
     cores_affinity: Fact
     cores_quota: Fact
@@ -84,16 +87,17 @@ def describe(root: Path = Path("/")) -> Machine:
     """
     proc = root / "proc"
     return Machine(
-        cpu_model=_fact(lambda: _cpuinfo(proc, "model name")),
-        cpu_flags=_fact(lambda: _flags(_cpuinfo(proc, "flags"))),
-        cores_affinity=_fact(lambda: len(os.sched_getaffinity(0))),
-        cores_quota=_fact(lambda: _quota(root)),
+        cpu_model=fact_of(lambda: _cpuinfo(proc, "model name")),
+        cpuinfo_clock_mhz=fact_of(lambda: float(_cpuinfo(proc, "cpu MHz"))),
+        cpu_flags=fact_of(lambda: _flags(_cpuinfo(proc, "flags"))),
+        cores_affinity=fact_of(lambda: len(os.sched_getaffinity(0))),
+        cores_quota=fact_of(lambda: _quota(root)),
         kernel=Fact(f"{platform.system()} {platform.release()}", None),
-        libc=_fact(_libc),
+        libc=fact_of(_libc),
         python=Fact(f"{platform.python_implementation()} {platform.python_version()}", None),
         versions=_versions(("sealift", "cryptography")),
-        load_1min=_fact(lambda: float(_read(proc / "loadavg").split()[0])),
-        steal_s=_fact(lambda: _steal_s(_read(proc / "stat"))),
+        load_1min=fact_of(lambda: load_1min(root)),
+        steal_s=fact_of(lambda: steal_s(root)),
     )
 
 
@@ -106,7 +110,7 @@ def cgroup_folders(root: Path = Path("/")) -> list[Path]:
     Raises:
         OSError: If the kernel doesn't tell.
     """
-    lines = _read(root / "proc/self/cgroup").splitlines()
+    lines = read_text(root / "proc/self/cgroup").splitlines()
     own = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
     if own is None:
         return []
@@ -115,14 +119,36 @@ def cgroup_folders(root: Path = Path("/")) -> list[Path]:
     return [folder for folder in (group, *group.parents) if folder.is_relative_to(mount)]
 
 
-class _UnknownError(Exception):
-    """Carries the reason."""
+def load_1min(root: Path = Path("/")) -> float:
+    """Mean number of runnable tasks over the last minute."""
+    return float(read_text(root / "proc/loadavg").split()[0])
 
 
-def _fact(look: Callable[[], Value]) -> Fact:
+def steal_s(root: Path = Path("/")) -> float:
+    """Time the hypervisor took from all cores since boot, in seconds.
+
+    Raises:
+        UnknownError: If this kernel doesn't count it.
+    """
+    fields = read_text(root / "proc/stat").splitlines()[0].split()
+    if fields[0] != "cpu" or len(fields) < 9:
+        raise UnknownError("the first line of /proc/stat has no steal column")
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
+
+
+class UnknownError(Exception):
+    """Carries the reason why something can't be known."""
+
+
+def fact_of(look: Callable[[], Value]) -> Fact:
+    """What `look` gives, or the reason why it gives nothing.
+
+    Args:
+        look: Reads something; raises `UnknownError`, or what reading and parsing raise.
+    """
     try:
         return Fact(look(), None)
-    except _UnknownError as unknown:
+    except UnknownError as unknown:
         return Fact(None, str(unknown))
     except OSError as error:
         return Fact(None, f"{error.filename}: {error.strerror}")
@@ -130,12 +156,17 @@ def _fact(look: Callable[[], Value]) -> Fact:
         return Fact(None, f"not in the form expected: {error}")
 
 
+def read_text(path: Path) -> str:
+    """A file of /proc or /sys, whatever bytes are in it."""
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
 def _cpuinfo(proc: Path, name: str) -> str:
-    for line in _read(proc / "cpuinfo").splitlines():
+    for line in read_text(proc / "cpuinfo").splitlines():
         key, _, value = line.partition(":")
         if key.strip() == name and value.strip():
             return value.strip()
-    raise _UnknownError(f"no {name!r} in {proc / 'cpuinfo'}")
+    raise UnknownError(f"no {name!r} in {proc / 'cpuinfo'}")
 
 
 def _flags(line: str) -> tuple[str, ...]:
@@ -147,17 +178,17 @@ def _quota(root: Path) -> float:
     """The tightest limit on the way from this process's cgroup up to the root (cgroup v2)."""
     folders = cgroup_folders(root)
     if not folders:
-        raise _UnknownError("no cgroup v2 hierarchy, so no quota is read")
+        raise UnknownError("no cgroup v2 hierarchy, so no quota is read")
     limits = [_limit(folder) for folder in folders]
     known = [limit for limit in limits if limit is not None]
     if not known:
-        raise _UnknownError("no cgroup on the way up sets cpu.max, so there is no quota")
+        raise UnknownError("no cgroup on the way up sets cpu.max, so there is no quota")
     return min(known)
 
 
 def _limit(folder: Path) -> float | None:
     try:
-        quota, period = _read(folder / "cpu.max").split()
+        quota, period = read_text(folder / "cpu.max").split()
     except FileNotFoundError:
         return None
     return None if quota == "max" else int(quota) / int(period)
@@ -166,7 +197,7 @@ def _limit(folder: Path) -> float | None:
 def _libc() -> str:
     name, version = platform.libc_ver()
     if not name:
-        raise _UnknownError("the Python executable doesn't name its C library")
+        raise UnknownError("the Python executable doesn't name its C library")
     return f"{name} {version}"
 
 
@@ -178,17 +209,6 @@ def _versions(packages: Iterable[str]) -> Fact:
         except importlib.metadata.PackageNotFoundError:
             found.append(f"{package} not installed")
     return Fact(tuple(found), None)
-
-
-def _steal_s(stat: str) -> float:
-    fields = stat.splitlines()[0].split()
-    if fields[0] != "cpu" or len(fields) < 9:
-        raise _UnknownError("the first line of /proc/stat has no steal column")
-    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
-
-
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
 
 
 CPU_FLAGS = (
