@@ -9,7 +9,7 @@ from typing_extensions import Buffer
 
 __all__ = [
     "AESGCM",
-    "Arms",
+    "Arm",
     "BatchResult",
     "Column",
     "Counters",
@@ -17,6 +17,7 @@ __all__ = [
     "DriverInfo",
     "Engine",
     "Fixed",
+    "NotMeasurableError",
     "Offsets",
     "Record",
     "Session",
@@ -612,23 +613,20 @@ def effective_clock_ghz() -> float | None:
     """
 
 class WrongResultError(RuntimeError):
-    """A device computed something wrong while it was measured; its times mean nothing."""
+    """Something was computed wrong while it was prepared or measured; its times mean nothing."""
+
+class NotMeasurableError(RuntimeError):
+    """What was asked for can't be measured here; says why."""
 
 @final
-class Arms:
-    """Devices with the messages they are to work, ready to be timed.
+class Arm:
+    """Something that is timed again and again: prepared, checked and warm.
 
-    Args:
-        devices: The devices to open; besides those to measure at least one to check them against.
-
-    Raises:
-        UnknownDeviceError: If one is no device.
-        DeviceError: If one is absent.
+    Only one at a time is prepared or measured in a process: two would measure each other.
     """
 
-    def __new__(cls, devices: Sequence[str]) -> Self: ...
-    def prepare(
-        self,
+    @staticmethod
+    def gcm(
         device: str,
         *,
         operation: _Bytes,
@@ -642,13 +640,13 @@ class Arms:
         batch: int,
         threads: int,
         seed: int,
-    ) -> tuple[int, list[str]]:
-        """Makes the messages, checks the device on every one of them, and warms up.
+    ) -> Arm:
+        """A device on messages, checked on every one of them, and warm.
 
         It looks for Ctrl-C after each batch.
 
         Args:
-            device: The name of an open device.
+            device: Names a device, the lab's own among them: table, slowed.
             operation: 0 seal, 1 open, 2 open that must fail; one for each message.
             key_len: Bytes of each key.
             nonce_len: Bytes of each nonce.
@@ -661,24 +659,40 @@ class Arms:
             threads: Threads that each work all messages.
             seed: Of keys, nonces, aads and texts.
 
-        Returns:
-            The number by which `sample` knows the arm, and the devices that it was checked against:
-            none for a device that encrypts nothing.
-
         Raises:
             ValueError: If a column is wrong.
-            LimitError: If the device doesn't take the messages.
+            UnknownDeviceError: If it is no device.
+            DeviceError: If the device is absent, or failed.
+            LimitError: If it doesn't take the messages.
+            NotMeasurableError: If nobody can check it, or there can't be so many threads.
             WrongResultError: If it computes something wrong.
         """
-    def sample(self, arm: int, seconds: float) -> tuple[int, int, int, int, float, int]:
-        """Runs an arm for about `seconds`, looking for Ctrl-C ten times a second.
+    def sample(self, seconds: float) -> tuple[int, int, int, int, float, int, float | None]:
+        """Runs for about `seconds`, looking for Ctrl-C ten times a second.
+
+        Each thread keeps to a core of its own while there are enough.
 
         Returns:
-            Wall nanoseconds, messages, bytes of text, involuntary switches, least CPU share of a
-            thread, and nanoseconds stolen by the hypervisor.
+            Wall nanoseconds, operations, bytes of payload, involuntary switches, least CPU share of
+            a thread, nanoseconds stolen by the hypervisor, and the clock of the calling thread's
+            core right beside the sample in GHz, or None where it isn't known.
 
         Raises:
-            IndexError: If there is no such arm.
-            WrongResultError: If other messages failed than those that must.
-            DeviceError: If the device failed.
+            WrongResultError: If something was computed wrong.
+            DeviceError: If a device failed.
         """
+    @property
+    def checked_against(self) -> list[str]:
+        """What it was checked against before the first sample: other devices, published values.
+
+        Empty for a device that encrypts nothing.
+        """
+    @property
+    def detail(self) -> str:
+        """What is measured, for people: an instruction set, a library with its version."""
+    @property
+    def cores(self) -> list[int]:
+        """The cores that its threads keep to; empty when they run anywhere."""
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was checked and worked so far, by the name of each count."""

@@ -199,7 +199,7 @@ pub enum Role {
     Real,
     /// Checking others.
     Oracle,
-    /// Tests of the engine.
+    /// Tests and comparisons.
     TestOnly,
     /// True bytes, modelled time.
     Simulated,

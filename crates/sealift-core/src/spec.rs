@@ -44,6 +44,12 @@ pub enum SpecError {
         /// The settings there are.
         known: String,
     },
+    /// It should wrap a device and doesn't.
+    #[error("{driver} wraps another device: write it in parentheses, as in {driver}(library)")]
+    WrapsNothing {
+        /// The driver.
+        driver: String,
+    },
 }
 
 impl Spec {
@@ -75,16 +81,35 @@ impl Spec {
     /// # Errors
     /// The first that isn't among them.
     pub fn only(&self, known: &[&str]) -> Result<(), SpecError> {
+        self.only_settings(known)?;
+        match &self.inner {
+            Some(inner) => Err(self.unknown(format!("({inner})"), known)),
+            None => Ok(()),
+        }
+    }
+
+    /// The wrapped device of a driver that wraps one; refuses settings other than `known`.
+    ///
+    /// # Errors
+    /// The first setting that isn't among them; no device is wrapped.
+    pub fn wrapped(&self, known: &[&str]) -> Result<&Self, SpecError> {
+        self.only_settings(known)?;
+        self.inner().ok_or_else(|| SpecError::WrapsNothing { driver: self.driver.clone() })
+    }
+
+    fn only_settings(&self, known: &[&str]) -> Result<(), SpecError> {
         let unknown = |(name, value): &&(String, Option<String>)| {
             value.is_none() || !known.contains(&name.as_str())
         };
-        let setting = match (self.settings.iter().find(unknown), &self.inner) {
-            (Some((name, _)), _) => name.clone(),
-            (None, Some(inner)) => format!("({inner})"),
-            (None, None) => return Ok(()),
-        };
+        match self.settings.iter().find(unknown) {
+            Some((name, _)) => Err(self.unknown(name.clone(), known)),
+            None => Ok(()),
+        }
+    }
+
+    fn unknown(&self, setting: String, known: &[&str]) -> SpecError {
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        Err(SpecError::Unknown { driver: self.driver.clone(), setting, known })
+        SpecError::Unknown { driver: self.driver.clone(), setting, known }
     }
 }
 
@@ -198,5 +223,18 @@ mod tests {
         assert!(
             "cpu:3".parse::<Spec>().unwrap().only(&[]).unwrap_err().to_string().contains("none")
         );
+    }
+
+    #[test]
+    fn a_driver_that_wraps_gets_the_wrapped_device_and_its_settings_checked() {
+        let wrapped = |spec: &str| {
+            let spec: Spec = spec.parse().unwrap();
+            spec.wrapped(&["percent"]).map(ToString::to_string).map_err(|error| error.to_string())
+        };
+        assert_eq!(wrapped("slow:percent=5(cpu:isa=aesni)").unwrap(), "cpu:isa=aesni");
+        assert_eq!(wrapped("slow(cpu)").unwrap(), "cpu");
+        assert!(wrapped("slow:percent=5").unwrap_err().contains("as in slow(library)"));
+        assert!(wrapped("slow:share=5(cpu)").unwrap_err().contains("it takes percent"));
+        assert!(wrapped("slow:percent(cpu)").unwrap_err().contains("no setting"));
     }
 }

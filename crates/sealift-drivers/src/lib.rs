@@ -1,17 +1,18 @@
 //! The devices Sealift can use, one module each.
 //!
 //! [`DRIVERS`] is the list of them all. A driver is in every build: what this machine lacks is an
-//! [`Absent`](sealift_core::Probe::Absent) with its reason. Drivers never use each other.
+//! [`Absent`](sealift_core::Probe::Absent) with its reason. Drivers never use each other: what several
+//! need, [`keys`] and [`workers`], stands beside them, for drivers in other crates too.
 
-mod keys;
 #[cfg(test)]
 mod testing;
-mod workers;
 
 pub mod cpu;
+pub mod keys;
 pub mod library;
 pub mod null;
 pub mod reference;
+pub mod workers;
 
 use sealift_core::{Context, Device, Driver, OpenError, Spec};
 use std::sync::Arc;

@@ -28,7 +28,7 @@ pub enum ArmError {
     },
     /// The device's seconds are a model's.
     #[error(
-        "{device} is simulated: its seconds are not this machine's, and a bench measures these"
+        "{device} is simulated: its seconds are not this machine's, and only these are measured"
     )]
     Simulated {
         /// The device.
@@ -51,6 +51,14 @@ pub enum ArmError {
     /// The engine or the device refused.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// A measuring thread couldn't be kept to its core.
+    #[error("a thread can't be kept to core {core} any more: {reason}; measure again")]
+    Core {
+        /// The core.
+        core: usize,
+        /// What the system said.
+        reason: String,
+    },
     /// A measuring thread couldn't be started.
     #[error("thread {thread} of {threads} could not be started: {reason}; measure fewer threads")]
     Thread {

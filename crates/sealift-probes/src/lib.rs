@@ -1,40 +1,43 @@
 //! Native measuring loops for the lab.
 //!
-//! An [`Arm`] is one device on one piece of work: messages that are really in memory, checked once
-//! against another device before anything is timed. [`Arm::sample`] runs them and says how long it
-//! took and what the system did meanwhile. [`effective_clock_ghz`] measures the core's clock.
+//! An [`Arm`] is something that is timed: prepared in memory, and checked before the first sample and
+//! while it is timed. [`Arm::sample`] runs it and says how long it took and what the system did
+//! meanwhile. [`GcmArm`] is a device on messages.
+//!
+//! [`peers`] are AES-GCM devices that only the lab has, to compare others with: [`open`] opens them like
+//! any device, no engine chooses them, and no user is given them.
 //!
 //! ```
-//! use sealift_probes::{Arm, ArmSpec, Columns, Planned, Regime, Shape};
+//! use sealift_probes::{Arm, ArmSpec, Columns, GcmArm, Planned, Regime, Shape};
 //!
-//! let engine = sealift::Engine::with(&["library", "reference"])?;
+//! let engine = sealift_probes::open("table")?;
 //! let shape = Shape { text_bytes: 128, ..Shape::default() };
 //! let columns = Columns::cycle(256, &[Planned::Seal, Planned::Open], shape);
 //! let spec = ArmSpec { columns, regime: Regime::Sessions(16), batch: 64, threads: 1, seed: 1 };
-//! let mut arm = Arm::prepare(&engine, "library", &spec)?;
+//! let mut arm = GcmArm::prepare(&engine, "table", &spec)?;
 //! let sample = arm.sample(0.002)?;
-//! println!("{} ns a message", sample.ns / sample.messages);
+//! println!("{} ns a message", sample.ns / sample.operations);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod arm;
 mod clock;
-mod columns;
+mod cores;
+mod crew;
 mod error;
 mod ffi;
-mod lot;
-mod material;
+mod gcm;
 mod random;
-mod ring;
 mod sample;
 mod start_line;
 mod system;
-mod verify;
-mod wish;
 
-pub use arm::{Arm, SAMPLE_SECONDS_MAX};
+pub mod peers;
+
+pub use arm::{Arm, Verified};
 pub use clock::effective_clock_ghz;
-pub use columns::{ArmSpec, Columns, Planned, Regime, Shape};
+pub use crew::SAMPLE_SECONDS_MAX;
 pub use error::ArmError;
+pub use gcm::{ArmSpec, Columns, GcmArm, Planned, Regime, Shape};
+pub use peers::open;
 pub use sample::Sample;
-pub use verify::Verified;

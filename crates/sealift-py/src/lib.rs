@@ -40,7 +40,7 @@ mod _sealift {
     #[pymodule_export]
     use crate::info::{Counters, DeviceInfo, DriverInfo, Record, drivers};
     #[pymodule_export]
-    use crate::probes::{Arms, WrongResultError, effective_clock_ghz};
+    use crate::probes::{Arm, NotMeasurableError, WrongResultError, effective_clock_ghz};
     #[pymodule_export]
     use crate::session::Session;
 

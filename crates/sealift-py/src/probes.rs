@@ -5,9 +5,10 @@ use crate::gil;
 use crate::integers::check_byte_order;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use sealift_probes::{Arm, ArmError, ArmSpec, Columns, Planned, Regime, Sample, Verified};
+use sealift_probes::{ArmError, ArmSpec, Columns, GcmArm, Planned, Regime, Sample, Verified};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Instant;
 
@@ -15,7 +16,14 @@ create_exception!(
     sealift,
     WrongResultError,
     PyRuntimeError,
-    "A device computed something wrong while it was measured; its times mean nothing."
+    "Something was computed wrong while it was prepared or measured; its times mean nothing."
+);
+
+create_exception!(
+    sealift,
+    NotMeasurableError,
+    PyRuntimeError,
+    "What was asked for can't be measured here; says why."
 );
 
 /// The clock of the core that runs this, in GHz.
@@ -29,34 +37,20 @@ pub(crate) fn effective_clock_ghz(py: Python<'_>) -> Option<f64> {
     gil::leave(py, sealift_probes::effective_clock_ghz)
 }
 
-/// Devices with the messages they are to work, ready to be timed.
+/// Something that is timed again and again: prepared, checked and warm.
 ///
-/// Args:
-///     devices: The devices to open; besides those to measure at least one to check them against.
-///
-/// Raises:
-///     UnknownDeviceError: If one is no device.
-///     DeviceError: If one is absent.
+/// Only one at a time is prepared or measured in a process: two would measure each other.
 #[pyclass(frozen, module = "sealift")]
-pub(crate) struct Arms {
-    engine: sealift::Engine,
-    arms: Mutex<Vec<Arm>>,
-}
+pub(crate) struct Arm(Mutex<Box<dyn sealift_probes::Arm>>);
 
 #[pymethods]
-impl Arms {
-    #[new]
-    fn new(devices: Vec<String>) -> Result<Self, Failure> {
-        let names: Vec<&str> = devices.iter().map(String::as_str).collect();
-        Ok(Self { engine: sealift::Engine::with(&names)?, arms: Mutex::default() })
-    }
-
-    /// Makes the messages, checks the device on every one of them, and warms up.
+impl Arm {
+    /// A device on messages, checked on every one of them, and warm.
     ///
     /// It looks for Ctrl-C after each batch.
     ///
     /// Args:
-    ///     device: The name of an open device.
+    ///     device: Names a device, the lab's own among them: table, slowed.
     ///     operation: 0 seal, 1 open, 2 open that must fail; one for each message.
     ///     key_len: Bytes of each key.
     ///     nonce_len: Bytes of each nonce.
@@ -69,18 +63,17 @@ impl Arms {
     ///     threads: Threads that each work all messages.
     ///     seed: Of keys, nonces, aads and texts.
     ///
-    /// Returns:
-    ///     The number by which `sample` knows the arm, and the devices that it was checked against:
-    ///     none for a device that encrypts nothing.
-    ///
     /// Raises:
     ///     ValueError: If a column is wrong.
-    ///     LimitError: If the device doesn't take the messages.
+    ///     UnknownDeviceError: If it is no device.
+    ///     DeviceError: If the device is absent, or failed.
+    ///     LimitError: If it doesn't take the messages.
+    ///     NotMeasurableError: If nobody can check it, or there can't be so many threads.
     ///     WrongResultError: If it computes something wrong.
+    #[staticmethod]
     #[pyo3(signature = (device, *, operation, key_len, nonce_len, aad_len, text_len, tag_len, keys, sessions, batch, threads, seed))]
     #[expect(clippy::too_many_arguments, reason = "by name in Python")]
-    fn prepare(
-        &self,
+    fn gcm(
         py: Python<'_>,
         device: &str,
         operation: PyBuffer<u8>,
@@ -94,7 +87,7 @@ impl Arms {
         batch: usize,
         threads: usize,
         seed: u64,
-    ) -> PyResult<(usize, Vec<String>)> {
+    ) -> PyResult<Self> {
         let columns = Columns {
             planned: values(py, &operation, "operation")?
                 .into_iter()
@@ -108,75 +101,113 @@ impl Arms {
         };
         let regime = regime(keys, sessions)?;
         let spec = ArmSpec { columns, regime, batch, threads, seed };
+        Self::prepare(py, |wanted| {
+            let engine = sealift_probes::open(device).map_err(ArmError::from)?;
+            Ok(Box::new(GcmArm::prepare_while(&engine, device, &spec, wanted)?))
+        })
+    }
+
+    /// Runs for about `seconds`, looking for Ctrl-C ten times a second.
+    ///
+    /// Each thread keeps to a core of its own while there are enough.
+    ///
+    /// Returns:
+    ///     Wall nanoseconds, operations, bytes of payload, involuntary switches, least CPU share of
+    ///     a thread, nanoseconds stolen by the hypervisor, and the clock of the calling thread's
+    ///     core right beside the sample in GHz, or None where it isn't known.
+    ///
+    /// Raises:
+    ///     WrongResultError: If something was computed wrong.
+    ///     DeviceError: If a device failed.
+    fn sample(&self, py: Python<'_>, seconds: f64) -> PyResult<Figures> {
+        let mut sum = self.step(py, seconds)?;
+        let left = |sum: &Sample| seconds - std::time::Duration::from_nanos(sum.ns).as_secs_f64();
+        // A rest of under half a step is not worth another one.
+        while left(&sum) > STEP_SECONDS / 2.0 {
+            py.check_signals()?;
+            sum = sum.and(self.step(py, left(&sum))?);
+        }
+        let Sample { ns, operations, bytes, involuntary_switches, cpu_share, steal_ns, clock_ghz } =
+            sum;
+        Ok((ns, operations, bytes, involuntary_switches, cpu_share, steal_ns, clock_ghz))
+    }
+
+    /// What it was checked against before the first sample: other devices, published values. Empty
+    /// for a device that encrypts nothing.
+    #[getter]
+    fn checked_against(&self) -> PyResult<Vec<String>> {
+        self.look(|arm| match arm.verified() {
+            Verified::Against(names) => names.clone(),
+            Verified::NothingToCheck => vec![],
+        })
+    }
+
+    /// What is measured, for people: an instruction set, a library with its version.
+    #[getter]
+    fn detail(&self) -> PyResult<String> {
+        self.look(|arm| arm.detail().to_owned())
+    }
+
+    /// The cores that its threads keep to; empty when they run anywhere.
+    #[getter]
+    fn cores(&self) -> PyResult<Vec<usize>> {
+        self.look(|arm| arm.cores().to_vec())
+    }
+
+    /// What was checked and worked so far, by the name of each count.
+    #[getter]
+    fn counts(&self) -> PyResult<BTreeMap<&'static str, u64>> {
+        self.look(|arm| arm.counts().into_iter().collect())
+    }
+}
+
+impl Arm {
+    /// Makes an arm off the GIL, looking for Ctrl-C.
+    fn prepare(
+        py: Python<'_>,
+        make: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<Made, Stop> + Send,
+    ) -> PyResult<Self> {
         let mut interrupt = None;
         let prepared = gil::leave(py, || {
-            let mut arms = self.alone()?;
+            let _alone = take(&MEASURING)?;
             let mut signals = Signals::default();
             let mut wanted = || {
                 interrupt = signals.look();
                 interrupt.is_none()
             };
-            let arm = Arm::prepare_while(&self.engine, device, &spec, &mut wanted)?;
-            let checkers = match arm.verified() {
-                Verified::Against(names) => names.clone(),
-                Verified::NothingToCheck => vec![],
-            };
-            arms.push(arm);
-            Ok((arms.len() - 1, checkers))
+            make(&mut wanted)
         });
         match interrupt {
             Some(interrupt) => Err(interrupt),
-            None => prepared.map_err(exception),
+            None => prepared.map(|arm| Self(Mutex::new(arm))).map_err(exception),
         }
     }
 
-    /// Runs an arm for about `seconds`, looking for Ctrl-C ten times a second.
-    ///
-    /// Returns:
-    ///     Wall nanoseconds, messages, bytes of text, involuntary switches, least CPU share of a
-    ///     thread, and nanoseconds stolen by the hypervisor.
-    ///
-    /// Raises:
-    ///     IndexError: If there is no such arm.
-    ///     WrongResultError: If other messages failed than those that must.
-    ///     DeviceError: If the device failed.
-    fn sample(
-        &self,
-        py: Python<'_>,
-        arm: usize,
-        seconds: f64,
-    ) -> PyResult<(u64, u64, u64, u64, f64, u64)> {
-        let mut sum = self.step(py, arm, seconds)?;
-        let left = |sum: &Sample| seconds - std::time::Duration::from_nanos(sum.ns).as_secs_f64();
-        // A rest of under half a step is not worth another one.
-        while left(&sum) > STEP_SECONDS / 2.0 {
-            py.check_signals()?;
-            sum = sum.and(self.step(py, arm, left(&sum))?);
-        }
-        let Sample { ns, messages, bytes, involuntary_switches, cpu_share, steal_ns } = sum;
-        Ok((ns, messages, bytes, involuntary_switches, cpu_share, steal_ns))
-    }
-}
-
-impl Arms {
-    fn step(&self, py: Python<'_>, arm: usize, seconds: f64) -> PyResult<Sample> {
+    fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<Sample> {
         gil::leave(py, || {
-            let mut arms = self.alone()?;
-            let there = arms.len();
-            let arm = arms.get_mut(arm).ok_or(Stop::NoArm { arm, there })?;
-            Ok(arm.sample(seconds.min(STEP_SECONDS))?)
+            let _alone = take(&MEASURING)?;
+            Ok(take(&self.0)?.sample(seconds.min(STEP_SECONDS))?)
         })
         .map_err(exception)
     }
 
-    /// The arms, for one thread: two that measure at once would measure each other, and in a forked
-    /// child a lock that its parent holds is never given back.
-    fn alone(&self) -> Result<MutexGuard<'_, Vec<Arm>>, Stop> {
-        match self.arms.try_lock() {
-            Ok(arms) => Ok(arms),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(Stop::Busy),
-        }
+    fn look<T>(&self, at: impl FnOnce(&dyn sealift_probes::Arm) -> T) -> PyResult<T> {
+        take(&self.0).map(|arm| at(&**arm)).map_err(exception)
+    }
+}
+
+type Figures = (u64, u64, u64, u64, f64, u64, Option<f64>);
+type Made = Box<dyn sealift_probes::Arm>;
+
+/// Held while something is prepared or measured.
+static MEASURING: Mutex<()> = Mutex::new(());
+
+/// Never waits: in a forked child a lock that its parent holds is never given back.
+fn take<T: ?Sized>(lock: &Mutex<T>) -> Result<MutexGuard<'_, T>, Stop> {
+    match lock.try_lock() {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => Err(Stop::Busy),
     }
 }
 
@@ -202,7 +233,6 @@ impl Signals {
 /// Why nothing was measured.
 enum Stop {
     Busy,
-    NoArm { arm: usize, there: usize },
     Arm(ArmError),
 }
 
@@ -215,16 +245,13 @@ impl From<ArmError> for Stop {
 fn exception(stop: Stop) -> PyErr {
     match stop {
         Stop::Busy => PyRuntimeError::new_err(
-            "another thread measures these arms, or did so when this process was forked: measure \
-             in one thread, and make arms of its own in a child",
+            "another thread measures, or did so when this process was forked: measure in one \
+             thread, and in a child that has not measured before it was forked",
         ),
-        Stop::NoArm { arm, there } => {
-            PyIndexError::new_err(format!("arm {arm}: {there} are prepared, from 0"))
-        }
         Stop::Arm(ArmError::Engine(error)) => Failure::Engine(error).into(),
         Stop::Arm(error @ ArmError::Wrong { .. }) => WrongResultError::new_err(error.to_string()),
         Stop::Arm(error @ ArmError::Spec { .. }) => PyValueError::new_err(error.to_string()),
-        Stop::Arm(error) => PyRuntimeError::new_err(error.to_string()),
+        Stop::Arm(error) => NotMeasurableError::new_err(error.to_string()),
     }
 }
 

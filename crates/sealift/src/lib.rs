@@ -52,6 +52,13 @@ pub use sealift_engine::{
 use std::ops::Deref;
 use std::sync::Arc;
 
+/// What a driver over software is made of, for drivers in crates of your own: a queue with workers,
+/// and a table of expanded keys.
+pub mod software {
+    pub use sealift_drivers::keys::{Expander, KeyTable, Lent, Step};
+    pub use sealift_drivers::workers::{Crew, Software, capabilities, only, open};
+}
+
 /// Sessions, batches and this machine's devices behind one handle. Clones are the same engine.
 #[derive(Clone, Debug)]
 pub struct Engine(sealift_engine::Engine);
@@ -74,9 +81,19 @@ impl Engine {
     /// # Errors
     /// A name that is no device, and a device that is absent.
     pub fn with(specs: &[&str]) -> Result<Self, EngineError> {
+        Self::with_drivers(specs, &[])
+    }
+
+    /// The same, with drivers of your own beside those here. One of them comes before a driver of
+    /// the same name here.
+    ///
+    /// # Errors
+    /// As [`Engine::with`].
+    pub fn with_drivers(specs: &[&str], own: &[&dyn Driver]) -> Result<Self, EngineError> {
         let specs = specs.iter().map(|spec| read(spec)).collect::<Result<Vec<_>, _>>()?;
         sealift_engine::Engine::over(Arc::new(SystemClock::new()), |context| {
-            specs.iter().map(|spec| Ok(open(spec, context)?)).collect::<Result<_, EngineError>>()
+            let open = |spec: &Spec| Ok(driver_among(own, spec.driver())?.open(spec, context)?);
+            specs.iter().map(open).collect::<Result<_, EngineError>>()
         })
         .map(Self)
     }
@@ -95,6 +112,19 @@ impl Deref for Engine {
     fn deref(&self) -> &Self::Target {
         &self.0
     }
+}
+
+/// The driver of a name, first among some and then among those here.
+///
+/// # Errors
+/// There is none; the error lists both.
+pub fn driver_among<'d>(own: &[&'d dyn Driver], name: &str) -> Result<&'d dyn Driver, OpenError> {
+    let all = own.iter().chain(DRIVERS);
+    let found = all.clone().find(|driver| driver.name() == name);
+    found.copied().ok_or_else(|| {
+        let known: Vec<_> = all.map(|driver| driver.name()).collect();
+        OpenError::UnknownDriver { name: name.to_owned(), known: known.join(", ") }
+    })
 }
 
 fn read(spec: &str) -> Result<Spec, OpenError> {

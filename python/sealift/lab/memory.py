@@ -1,45 +1,39 @@
 """How much memory pieces of work need, and how much there is."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from sealift.lab.machine import cgroup_folders
-from sealift.lab.plan import Cell
+from sealift.lab.spec import Skip
 from sealift.lab.workload import Keys, Workload
 
 
-def check_memory(cells: Sequence[Cell], root: Path = Path("/")) -> None:
-    """Refuses cells whose messages and sessions would not leave the machine room to breathe.
+def check_memory(needed_bytes: int, root: Path = Path("/")) -> None:
+    """Skips an arm that would not leave the machine room to breathe; to be asked before it is made.
+
+    Arms that stand already count, for what they hold is no longer free.
 
     Args:
-        cells: What is to be measured.
+        needed_bytes: What the arm takes.
         root: Where proc and sys are found; tests give a folder of their own.
 
     Raises:
-        MemoryError: If they need more than half of what is free; with both figures.
+        Skip: If it is more than half of what is free; with both figures.
     """
-    needed, free = memory_needed_bytes(cells), free_bytes(root)
-    if free is not None and needed > free // 2:
-        raise MemoryError(
-            f"the messages need {needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free, of which "
-            "half may be used; name fewer or smaller sizes, sessions, batches, threads or devices"
+    free = free_bytes(root)
+    if free is not None and needed_bytes > free // 2:
+        raise Skip(
+            f"its data need {needed_bytes / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free, of "
+            "which half may be used; ask for fewer or smaller messages, sessions or threads"
         )
 
 
-def memory_needed_bytes(cells: Sequence[Cell]) -> int:
-    """What messages, results and sessions of some cells take, the largest one being checked."""
-    each = [
-        (
-            len(cell.devices),
-            cell.threads * _bytes_a_copy(cell.workload),
-            _session_bytes(cell.workload),
-        )
-        for cell in cells
-    ]
-    standing = sum(devices * (copies + sessions) for devices, copies, sessions in each)
-    copy = max((_bytes_a_copy(cell.workload) for cell in cells), default=0)
-    renewed = max((sessions for _, _, sessions in each), default=0)
-    return standing + 2 * copy + renewed
+def gcm_bytes(workload: Workload, *, threads: int) -> int:
+    """What messages, results and sessions of an arm take, while it is checked."""
+    copy = int(workload.messages * (2 * workload.text_len_mean + BYTES_BESIDE_TEXT))
+    many = workload.regime.keys is Keys.SESSIONS
+    sessions = workload.regime.sessions * BYTES_A_SESSION if many else 0
+    # While it is checked two further copies stand, and while sessions are renewed they stand twice.
+    return (threads + 2) * copy + 2 * sessions
 
 
 def free_bytes(root: Path = Path("/")) -> int | None:
@@ -50,17 +44,6 @@ def free_bytes(root: Path = Path("/")) -> int | None:
     """
     found = [_available(root), *map(_left, _cgroups(root))]
     return min((free for free in found if free is not None), default=None)
-
-
-def _bytes_a_copy(workload: Workload) -> int:
-    """Texts, outputs, nonces, keys, tags and offsets of one thread's messages."""
-    return int(workload.messages * (2 * workload.text_len_mean + BYTES_BESIDE_TEXT))
-
-
-def _session_bytes(workload: Workload) -> int:
-    """The installed keys of one arm, which all its threads share."""
-    many = workload.regime.keys is Keys.SESSIONS
-    return workload.regime.sessions * BYTES_A_SESSION if many else 0
 
 
 def _cgroups(root: Path) -> list[Path]:

@@ -1,164 +1,91 @@
-"""The native sampler: opens devices, builds each arm's messages, has them checked, and times them.
+"""Native arms: made by the engine's own measuring loops, which check what they time.
 
-The only module of the lab that imports the engine.
+The only module of the lab that imports these loops.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
-from sealift._sealift import Arms, WrongResultError, drivers, effective_clock_ghz
-from sealift.errors import LimitError
-from sealift.lab.bench import Sample
-from sealift.lab.memory import check_memory
-from sealift.lab.plan import Arm, Cell
+from sealift import _sealift
+from sealift._sealift import effective_clock_ghz
+from sealift.errors import DeviceError, LimitError
+from sealift.lab.memory import check_memory, gcm_bytes
+from sealift.lab.spec import Context, Sample, Skip, WrongResultError
+from sealift.lab.values import Value
+from sealift.lab.workload import Workload
 
-__all__ = [
-    "NativeSampler",
-    "Prepared",
-    "Refusal",
-    "WrongResultError",
-    "effective_clock_ghz",
-    "prepare",
-]
+__all__ = ["NativeArm", "effective_clock_ghz", "gcm"]
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A device that does not do a piece of work.
+class NativeArm:
+    """An arm whose loop is native; implements `spec.Arm`."""
 
-    Attributes:
-        device: Its name.
-        workload: The workload's name.
-        reason: In the device's words.
-    """
+    def __init__(self, arm: _sealift.Arm) -> None:
+        """Takes over a native arm."""
+        self._arm = arm
 
-    device: str
-    workload: str
-    reason: str
-
-    def __str__(self) -> str:
-        """One line for people."""
-        return f"{self.device} does not do {self.workload!r}: {self.reason}"
-
-
-class NativeSampler:
-    """Times arms that `prepare` built; implements `bench.Sampler`."""
-
-    def __init__(self, arms: Arms, numbers: Sequence[int]) -> None:
-        """Takes over prepared arms.
-
-        Args:
-            arms: The native side.
-            numbers: For each arm of the plan, in its order, the number of the native arm.
-        """
-        self._arms = arms
-        self._numbers = tuple(numbers)
-
-    def sample(self, arm: int, seconds: float) -> Sample:
-        """Runs an arm for about `seconds`; Ctrl-C is noticed within a tenth of a second.
-
-        Args:
-            arm: Its place in `Plan.arms`.
-            seconds: At least a whole pass over the messages is run, unless that takes over 100 ms.
+    def sample(self, seconds: float) -> Sample:
+        """Runs for about `seconds`; Ctrl-C is noticed within a tenth of a second.
 
         Raises:
-            WrongResultError: If other messages failed than were planned to.
+            WrongResultError: If something was computed wrong.
         """
-        return Sample(*self._arms.sample(self._numbers[arm], seconds))
+        try:
+            return Sample(*self._arm.sample(seconds))
+        except _sealift.WrongResultError as error:
+            raise WrongResultError(str(error)) from error
+
+    def verified(self) -> Mapping[str, Value]:
+        """What it was checked against, its counts up to now, what it is, and its cores."""
+        return {
+            "checked_against": ", ".join(self._arm.checked_against) or "nothing",
+            **self._arm.counts,
+            "detail": self._arm.detail,
+            "cores": "+".join(map(str, self._arm.cores)) or "any",
+        }
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Arms that are built, checked and warm.
-
-    Attributes:
-        cells: What can be measured: the cells asked for, without the devices that refused.
-        sampler: Knows the arms of these cells in order.
-        refusals: Which device does not do what.
-        wrong: What devices computed wrong; nothing of it is measured.
-        checked_against: For each device, those that its results were compared with; empty for a
-            device that encrypts nothing.
-    """
-
-    cells: tuple[Cell, ...]
-    sampler: NativeSampler
-    refusals: tuple[Refusal, ...]
-    wrong: tuple[str, ...]
-    checked_against: dict[str, tuple[str, ...]]
-
-
-def prepare(
-    cells: Iterable[Cell],
-    *,
-    seed: int,
-    started: Callable[[Arm], None] = lambda _: None,
-) -> Prepared:
-    """Builds all messages of some cells and checks every device on every one of them.
+def gcm(
+    device: str, workload: Workload, *, threads: int, batch: int, context: Context
+) -> NativeArm:
+    """A device on AES-GCM messages, checked byte by byte on every one of them.
 
     Args:
-        cells: What is to be measured.
-        seed: Of keys, nonces, aads and texts.
-        started: Called before each arm is built.
+        device: Its name with its settings, as `cpu:isa=aesni`. Beside the devices for users the lab
+            has `table` and `slowed:percent=5(library)`.
+        workload: The messages.
+        threads: That each work all messages.
+        batch: Messages handed to the engine at once.
+        context: For the seed of keys, nonces, aads and texts.
 
     Raises:
-        MemoryError: If messages and sessions need more than half of what is free.
-        UnknownDeviceError: If a device is none, with its settings.
-        DeviceError: If a device is absent.
+        Skip: If the device is absent or doesn't take the messages, or they need too much memory.
+        WrongResultError: If it computes something wrong.
+        UnknownDeviceError: If it is no device.
     """
-    cells = tuple(cells)
-    check_memory(cells)
-    arms = Arms(
-        _with_checkers(list(dict.fromkeys(name for cell in cells for name in cell.devices)))
-    )
-    kept: list[Cell] = []
-    numbers: list[int] = []
-    refusals: list[Refusal] = []
-    wrong: list[str] = []
-    checked: dict[str, set[str]] = {}
-    for cell in cells:
-        taking: list[str] = []
-        for device in cell.devices:
-            started(Arm(cell, device))
-            try:
-                number, checkers = _build(arms, cell, device, seed)
-            except LimitError as error:
-                refusals.append(Refusal(device, cell.workload.name, str(error)))
-                continue
-            except WrongResultError as error:
-                wrong.append(f"{error} ({cell.workload.name}, keys {cell.workload.regime})")
-                continue
-            taking.append(device)
-            numbers.append(number)
-            checked.setdefault(device, set()).update(checkers)
-        if taking:
-            kept.append(Cell(cell.workload, cell.threads, cell.batch, tuple(taking)))
-    against = {device: tuple(sorted(names)) for device, names in checked.items()}
-    sampler = NativeSampler(arms, numbers)
-    return Prepared(tuple(kept), sampler, tuple(refusals), tuple(wrong), against)
-
-
-def _build(arms: Arms, cell: Cell, device: str, seed: int) -> tuple[int, list[str]]:
-    columns = cell.workload.columns()
-    return arms.prepare(
-        device,
-        operation=columns.operation,
-        key_len=columns.key_len,
-        nonce_len=columns.nonce_len,
-        aad_len=columns.aad_len,
-        text_len=columns.text_len,
-        tag_len=columns.tag_len,
-        keys=cell.workload.regime.keys.value,
-        sessions=cell.workload.regime.sessions,
-        batch=cell.batch,
-        threads=cell.threads,
-        seed=seed,
+    check_memory(gcm_bytes(workload, threads=threads))
+    columns = workload.columns()
+    return _made(
+        lambda: _sealift.Arm.gcm(
+            device,
+            operation=columns.operation,
+            key_len=columns.key_len,
+            nonce_len=columns.nonce_len,
+            aad_len=columns.aad_len,
+            text_len=columns.text_len,
+            tag_len=columns.tag_len,
+            keys=workload.regime.keys.value,
+            sessions=workload.regime.sessions,
+            batch=batch,
+            threads=threads,
+            seed=context.seed,
+        )
     )
 
 
-def _with_checkers(devices: list[str]) -> list[str]:
-    """The devices, and behind them those that tell what is right: two that share no code."""
-    known = {driver.name for driver in drivers() if driver.state == "present"}
-    return devices + [name for name in CHECKERS if name in known and name not in devices]
-
-
-CHECKERS = ("library", "reference")
+def _made(make: Callable[[], _sealift.Arm]) -> NativeArm:
+    try:
+        return NativeArm(make())
+    except (DeviceError, LimitError, _sealift.NotMeasurableError) as error:
+        raise Skip(str(error)) from error
+    except _sealift.WrongResultError as error:
+        raise WrongResultError(str(error)) from error

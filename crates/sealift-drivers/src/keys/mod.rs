@@ -1,4 +1,6 @@
 //! A bounded table of expanded keys, shared by all threads of a device.
+//!
+//! For drivers in crates of your own too.
 
 use sealift_core::{DeviceError, Key, SessionId, Shape, Work};
 use std::fmt;
@@ -6,14 +8,17 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// How a device expands a key.
-pub(crate) trait Expander {
+pub trait Expander {
     /// An expanded key. It is moved, so it keeps its secrets behind a pointer; its drop wipes them.
     type Expanded;
 
-    /// The device, for errors.
+    /// The device's name, for errors.
     fn device(&self) -> &str;
 
     /// Expands a key.
+    ///
+    /// # Errors
+    /// The device can't.
     fn expand(&self, key: &Key) -> Result<Self::Expanded, DeviceError>;
 
     /// Whether an expanded key that was kept fits this batch.
@@ -22,7 +27,7 @@ pub(crate) trait Expander {
 
 /// The expanded keys of a range of messages.
 #[derive(Clone, Copy)]
-pub(crate) enum Lent<'a, T> {
+pub enum Lent<'a, T> {
     /// One for all.
     One(&'a T),
     /// One for each message of the range, in order.
@@ -30,7 +35,7 @@ pub(crate) enum Lent<'a, T> {
 }
 
 /// Works a range of messages with their expanded keys.
-pub(crate) trait Step<T>:
+pub trait Step<T>:
     FnMut(&mut Work<'_>, Range<usize>, Lent<'_, T>) -> Result<(), DeviceError>
 {
 }
@@ -50,7 +55,7 @@ impl<T, F> Step<T> for F where
 /// A batch is worked in windows with the lock held for reading, so that messages borrow their keys
 /// and count no references. Whoever misses expands outside the lock, works with keys of its own, and
 /// puts them into the table afterwards. What is evicted, retired or dropped is wiped by its own drop.
-pub(crate) struct KeyTable<T> {
+pub struct KeyTable<T> {
     entries: RwLock<Entries<T>>,
     /// One less than the capacity, which is a power of two.
     mask: usize,
@@ -60,8 +65,9 @@ pub(crate) struct KeyTable<T> {
 type Entries<T> = Vec<Option<(SessionId, T)>>;
 
 impl<T> KeyTable<T> {
-    /// Room for [`CAPACITY`] sessions, which is not taken before it is needed.
-    pub(crate) fn new() -> Self {
+    /// Room for 65,536 sessions, which is not taken before it is needed.
+    #[must_use]
+    pub fn new() -> Self {
         Self::with_capacity(CAPACITY)
     }
 
@@ -71,7 +77,10 @@ impl<T> KeyTable<T> {
     }
 
     /// Works all messages with the key of one session.
-    pub(crate) fn run_one(
+    ///
+    /// # Errors
+    /// The key is gone, or a step failed.
+    pub fn run_one(
         &self,
         session: SessionId,
         work: &mut Work<'_>,
@@ -95,7 +104,10 @@ impl<T> KeyTable<T> {
     }
 
     /// Works each message with the key of its session.
-    pub(crate) fn run_each(
+    ///
+    /// # Errors
+    /// A key is gone, or a step failed.
+    pub fn run_each(
         &self,
         sessions: &[SessionId],
         work: &mut Work<'_>,
@@ -122,7 +134,7 @@ impl<T> KeyTable<T> {
     }
 
     /// Forgets the key of a session.
-    pub(crate) fn retire(&self, session: SessionId) {
+    pub fn retire(&self, session: SessionId) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.get_mut(self.place(session));
         let retired = entry.and_then(|entry| entry.take_if(|(kept, _)| *kept == session));
@@ -225,6 +237,12 @@ impl<T> KeyTable<T> {
     #[inline]
     fn read(&self) -> RwLockReadGuard<'_, Entries<T>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Default for KeyTable<T> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 
 /// The workers of a device, from its settings `workers=` and `cores=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Crew {
+pub struct Crew {
     /// How many there are.
     pub(super) workers: usize,
     /// The cores they keep to in turn; none lets them run anywhere.
@@ -22,7 +22,7 @@ impl Crew {
     ///
     /// # Errors
     /// A number or a list that is none, and a core this process may not use.
-    pub(crate) fn of(spec: &Spec) -> Result<Self, OpenError> {
+    pub fn of(spec: &Spec) -> Result<Self, OpenError> {
         let fail = |reason| OpenError::Setting { device: spec.to_string(), reason };
         let cores = spec.setting("cores").map_or(Ok(vec![]), cores).map_err(fail)?;
         let workers = match spec.setting("workers") {

@@ -2,11 +2,11 @@
 //!
 //! [`Software`] is the part a driver writes. [`open`] puts a bounded queue and threads behind it, so
 //! that submitted jobs are worked elsewhere. The threads start with the first submitted job: whoever
-//! only calls `run` never has any.
+//! only calls `run` never has any. For drivers in crates of your own too.
 
 mod crew;
 
-pub(crate) use crew::Crew;
+pub use crew::Crew;
 
 use sealift_core::{
     Algorithm, Batch, Capabilities, Clock, Completion, Context, Device, DeviceError, Job,
@@ -21,8 +21,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// Works batches on whichever thread calls it, on many at the same time.
-pub(crate) trait Software: Send + Sync + Debug + 'static {
+pub trait Software: Send + Sync + Debug + 'static {
     /// Works a batch that the device's capabilities accept, and sets every status.
+    ///
+    /// # Errors
+    /// It failed; then nothing that was written counts.
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError>;
 
     /// Forgets and wipes what it keeps for a session.
@@ -30,12 +33,8 @@ pub(crate) trait Software: Send + Sync + Debug + 'static {
 }
 
 /// The capabilities of software that takes everything AES-GCM allows.
-pub(crate) fn capabilities(
-    spec: &Spec,
-    driver: &'static str,
-    role: Role,
-    detail: String,
-) -> Capabilities {
+#[must_use]
+pub fn capabilities(spec: &Spec, driver: &'static str, role: Role, detail: String) -> Capabilities {
     Capabilities {
         name: spec.to_string(),
         driver,
@@ -55,13 +54,17 @@ pub(crate) fn capabilities(
 }
 
 /// Refuses settings a driver doesn't take.
-pub(crate) fn only(spec: &Spec, known: &[&str]) -> Result<(), OpenError> {
+///
+/// # Errors
+/// The first one that isn't in `known`, and a wrapped device.
+pub fn only(spec: &Spec, known: &[&str]) -> Result<(), OpenError> {
     spec.only(known)
         .map_err(|error| OpenError::Setting { device: spec.to_string(), reason: error.to_string() })
 }
 
 /// Puts a queue and workers behind software. `capabilities` need not tell their numbers.
-pub(crate) fn open<S: Software>(
+#[must_use]
+pub fn open<S: Software>(
     software: S,
     capabilities: Capabilities,
     crew: Crew,

@@ -1,18 +1,9 @@
 //! Whether a device computes what another one computes.
 
-use crate::ArmError;
-use crate::lot::Lot;
+use super::lot::Lot;
+use crate::{ArmError, Verified};
 use sealift::{DeviceId, Engine, EngineError, Op, Role, Status};
 use std::collections::BTreeSet;
-
-/// What was checked before the first sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verified {
-    /// Every byte, tag and status, against what these other devices gave.
-    Against(Vec<String>),
-    /// Nothing: the device encrypts nothing and only prices the framework.
-    NothingToCheck,
-}
 
 /// What a batch must give.
 pub(crate) struct Expected {

@@ -1,10 +1,11 @@
 //! Makes the messages of an arm: seeded bytes, and true ciphertexts from another device.
 
-use crate::lot::{Lot, column, layout};
+use super::lot::{Lot, column, layout};
+use super::ring::{KeyOf, Ring};
+use super::verify::{Checkers, Expected};
+use super::{ArmSpec, Planned};
+use crate::ArmError;
 use crate::random::Random;
-use crate::ring::{KeyOf, Ring};
-use crate::verify::{Checkers, Expected};
-use crate::{ArmError, ArmSpec, Planned};
 use sealift::{
     Algorithm, Batch, Column, Engine, Keys, NONCE_BYTES, NonceRule, Op, Ops, Stability, Status,
     TagLength, Tags, Text,

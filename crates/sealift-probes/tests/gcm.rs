@@ -3,7 +3,9 @@
 mod toy;
 
 use sealift::Role;
-use sealift_probes::{Arm, ArmError, ArmSpec, Columns, Planned, Regime, Sample, Shape, Verified};
+use sealift_probes::{
+    Arm, ArmError, ArmSpec, Columns, GcmArm, Planned, Regime, Sample, Shape, Verified,
+};
 use toy::{Fault, engine};
 
 const MIX: [Planned; 4] = [Planned::Seal, Planned::Open, Planned::Seal, Planned::Bad];
@@ -13,15 +15,20 @@ fn spec(messages: usize, batch: usize, regime: Regime) -> ArmSpec {
     ArmSpec { columns: Columns::cycle(messages, &MIX, shape), regime, batch, threads: 1, seed: 9 }
 }
 
-fn prepared(fault: Fault, spec: &ArmSpec) -> Result<Arm, ArmError> {
+fn prepared(fault: Fault, spec: &ArmSpec) -> Result<GcmArm, ArmError> {
     let toys = [("library", Role::Real, Fault::None), ("tried", Role::Real, fault)];
-    Arm::prepare(&engine(&toys), "tried", spec)
+    GcmArm::prepare(&engine(&toys), "tried", spec)
 }
 
 fn whole_passes(sample: Sample, messages: u64, bytes: u64) {
-    assert_eq!(sample.messages % messages, 0, "{} messages are no whole passes", sample.messages);
-    assert_eq!(sample.bytes, sample.messages / messages * bytes);
-    assert!(sample.messages > 0 && sample.ns > 0);
+    assert_eq!(
+        sample.operations % messages,
+        0,
+        "{} messages are no whole passes",
+        sample.operations
+    );
+    assert_eq!(sample.bytes, sample.operations / messages * bytes);
+    assert!(sample.operations > 0 && sample.ns > 0);
     assert!((0.0..=1.0).contains(&sample.cpu_share));
 }
 
@@ -98,7 +105,7 @@ fn a_wish_to_stop_ends_the_preparing_before_the_next_batch() {
             asked <= patience
         };
         let arm =
-            Arm::prepare_while(&engine(&toys), "tried", &spec(8, 2, Regime::One), &mut wanted);
+            GcmArm::prepare_while(&engine(&toys), "tried", &spec(8, 2, Regime::One), &mut wanted);
         assert_eq!(arm.err(), Some(ArmError::Stopped { device: "tried".into() }));
         assert_eq!(asked, patience + 1);
     }
@@ -113,7 +120,7 @@ fn a_wish_to_stop_ends_the_installing_of_many_keys() {
         left > 0
     };
     let many = spec(100_000, 1_000, Regime::Sessions(100_000));
-    let arm = Arm::prepare_while(&engine(&toys), "tried", &many, &mut wanted);
+    let arm = GcmArm::prepare_while(&engine(&toys), "tried", &many, &mut wanted);
     assert_eq!(arm.err(), Some(ArmError::Stopped { device: "tried".into() }));
     assert_eq!(left, 0);
 }
@@ -122,7 +129,7 @@ fn a_wish_to_stop_ends_the_installing_of_many_keys() {
 fn a_device_that_nobody_can_check_is_not_measured() {
     let alone =
         engine(&[("tried", Role::Real, Fault::None), ("fault", Role::TestOnly, Fault::None)]);
-    let error = Arm::prepare(&alone, "tried", &spec(8, 8, Regime::One)).err().unwrap();
+    let error = GcmArm::prepare(&alone, "tried", &spec(8, 8, Regime::One)).err().unwrap();
     assert!(matches!(error, ArmError::NoChecker { .. }), "{error}");
     assert!(error.to_string().starts_with("no other device checks tried: none is open"), "{error}");
 }
@@ -131,14 +138,14 @@ fn a_device_that_nobody_can_check_is_not_measured() {
 fn the_library_is_checked_by_another() {
     let both =
         engine(&[("library", Role::Real, Fault::None), ("oracle", Role::Oracle, Fault::None)]);
-    let arm = Arm::prepare(&both, "library", &spec(8, 8, Regime::One)).unwrap();
+    let arm = GcmArm::prepare(&both, "library", &spec(8, 8, Regime::One)).unwrap();
     assert_eq!(arm.verified(), &Verified::Against(vec!["oracle".into()]));
 }
 
 #[test]
 fn a_null_device_is_measured_unchecked_and_says_so() {
     let toys = [("library", Role::Real, Fault::None), ("null", Role::Null, Fault::WritesNothing)];
-    let mut arm = Arm::prepare(&engine(&toys), "null", &spec(8, 8, Regime::One)).unwrap();
+    let mut arm = GcmArm::prepare(&engine(&toys), "null", &spec(8, 8, Regime::One)).unwrap();
     assert_eq!(arm.verified(), &Verified::NothingToCheck);
     whole_passes(arm.sample(0.001).unwrap(), 8, 320);
 }
@@ -146,7 +153,7 @@ fn a_null_device_is_measured_unchecked_and_says_so() {
 #[test]
 fn modelled_seconds_are_not_measured() {
     let toys = [("library", Role::Real, Fault::None), ("model", Role::Simulated, Fault::None)];
-    let error = Arm::prepare(&engine(&toys), "model", &spec(8, 8, Regime::One)).err().unwrap();
+    let error = GcmArm::prepare(&engine(&toys), "model", &spec(8, 8, Regime::One)).err().unwrap();
     assert_eq!(error, ArmError::Simulated { device: "model".into() });
 }
 
@@ -157,6 +164,6 @@ fn what_a_device_refuses_is_said_with_its_limit() {
     let error = prepared(Fault::None, &long).err().unwrap();
     assert!(matches!(error, ArmError::NoChecker { .. }), "{error}");
     let unknown = engine(&[("library", Role::Real, Fault::None)]);
-    let error = Arm::prepare(&unknown, "cpu", &spec(8, 8, Regime::One)).err().unwrap();
+    let error = GcmArm::prepare(&unknown, "cpu", &spec(8, 8, Regime::One)).err().unwrap();
     assert_eq!(error.to_string(), "no open device is called \"cpu\": there are library");
 }

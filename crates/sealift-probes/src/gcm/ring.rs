@@ -1,8 +1,9 @@
 //! The keys of an arm.
 
+use super::wish::Wish;
+use super::{ArmSpec, Regime};
+use crate::ArmError;
 use crate::random::Random;
-use crate::wish::Wish;
-use crate::{ArmError, ArmSpec, Regime};
 use sealift::{Engine, Key, Keys, SessionId};
 
 const KEY_STREAM: u64 = 0;

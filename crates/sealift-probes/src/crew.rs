@@ -1,0 +1,227 @@
+//! Runs the threads of an arm at the same time and takes down how it went.
+
+use crate::clock::clock_ghz_now;
+use crate::cores::Cores;
+use crate::start_line::StartLine;
+use crate::system::{Usage, steal_ns};
+use crate::{ArmError, Sample};
+use std::panic::resume_unwind;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest sample in seconds, so that a caller can look for a wish to stop.
+pub const SAMPLE_SECONDS_MAX: f64 = 0.1;
+
+/// What one thread does again and again.
+pub(crate) trait Part: Send {
+    /// Does it so many times.
+    fn work(&mut self, times: usize) -> Result<Done, ArmError>;
+}
+
+/// What a thread has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Done {
+    pub(crate) operations: u64,
+    pub(crate) bytes: u64,
+}
+
+/// The threads of an arm, the calling thread being the first.
+pub(crate) struct Crew {
+    cores: Cores,
+    once_s: f64,
+}
+
+impl Crew {
+    pub(crate) fn of(threads: usize) -> Self {
+        Self { cores: Cores::of(threads), once_s: 0.0 }
+    }
+
+    /// The cores that the threads keep to; none when they run anywhere.
+    pub(crate) fn cores(&self) -> &[usize] {
+        self.cores.numbers()
+    }
+
+    /// How often the work fits into so many seconds, at most [`SAMPLE_SECONDS_MAX`], by the last sample.
+    pub(crate) fn times_for(&self, seconds: f64) -> usize {
+        let wanted = seconds.clamp(0.0, SAMPLE_SECONDS_MAX) / self.once_s.max(1e-9);
+        #[expect(clippy::cast_possible_truncation, reason = "clamped to 1e9")]
+        #[expect(clippy::cast_sign_loss, reason = "clamped to 1")]
+        let times = wanted.clamp(1.0, 1e9).round() as usize;
+        times
+    }
+
+    /// Has every part do its work so many times, all of them at the same time.
+    ///
+    /// The calling thread gets its own cores back afterwards.
+    pub(crate) fn run<P: Part>(
+        &mut self,
+        parts: &mut [P],
+        times: usize,
+    ) -> Result<Sample, ArmError> {
+        let stolen_before_ns = steal_ns();
+        let (turns, clock_ghz) = self.turns(parts, times)?;
+        let stolen_ns = steal_ns().zip(stolen_before_ns);
+        let steal_ns = stolen_ns.map_or(0, |(after, before)| after.saturating_sub(before));
+        let sample = merge(&turns, steal_ns, clock_ghz);
+        self.once_s = Duration::from_nanos(sample.ns).as_secs_f64() / count(times);
+        Ok(sample)
+    }
+
+    fn turns<P: Part>(
+        &self,
+        parts: &mut [P],
+        times: usize,
+    ) -> Result<(Vec<Turn>, Option<f64>), ArmError> {
+        let (line, threads) = (StartLine::new(parts.len()), parts.len());
+        let Some((own, others)) = parts.split_first_mut() else { return Ok((vec![], None)) };
+        thread::scope(|scope| {
+            let mut running = vec![];
+            for (at, part) in others.iter_mut().enumerate() {
+                let (thread, line) = (at + 1, &line);
+                let named = thread::Builder::new().name(format!("sealift-probe-{thread}"));
+                let turn = move || turn(part, times, line, &self.cores, thread);
+                match named.spawn_scoped(scope, turn) {
+                    Ok(handle) => running.push(handle),
+                    Err(error) => {
+                        line.give_up();
+                        let reason = error.to_string();
+                        return Err(ArmError::Thread { thread, threads, reason });
+                    }
+                }
+            }
+            let (own, clock_ghz) = first_turn(own, times, &line, &self.cores);
+            let mut turns = vec![own];
+            turns.extend(
+                running.into_iter().map(|one| one.join().unwrap_or_else(|p| resume_unwind(p))),
+            );
+            Ok((turns.into_iter().collect::<Result<_, _>>()?, clock_ghz))
+        })
+    }
+}
+
+/// What one thread did in one sample.
+struct Turn {
+    start: Instant,
+    end: Instant,
+    done: Done,
+    switches: u64,
+    cpu_share: f64,
+}
+
+/// The calling thread's turn, and the clock of its core right after it.
+fn first_turn<P: Part>(
+    part: &mut P,
+    times: usize,
+    line: &StartLine,
+    cores: &Cores,
+) -> (Result<Turn, ArmError>, Option<f64>) {
+    let kept = cores.keep(0);
+    line.wait();
+    let turn = kept.and_then(|kept| Ok((timed(part, times)?, kept)));
+    match turn {
+        Ok((turn, kept)) => {
+            let clock_ghz = clock_ghz_now();
+            drop(kept);
+            (Ok(turn), clock_ghz)
+        }
+        Err(error) => (Err(error), None),
+    }
+}
+
+fn turn<P: Part>(
+    part: &mut P,
+    times: usize,
+    line: &StartLine,
+    cores: &Cores,
+    thread: usize,
+) -> Result<Turn, ArmError> {
+    let kept = cores.keep(thread);
+    // Whoever can't keep to its core comes to the line nevertheless, or the others would wait for ever.
+    line.wait();
+    let _kept = kept?;
+    timed(part, times)
+}
+
+fn timed<P: Part>(part: &mut P, times: usize) -> Result<Turn, ArmError> {
+    let before = Usage::now();
+    let start = Instant::now();
+    let done = part.work(times)?;
+    let end = Instant::now();
+    let (switches, cpu_share) = before.since();
+    Ok(Turn { start, end, done, switches, cpu_share })
+}
+
+fn merge(turns: &[Turn], steal_ns: u64, clock_ghz: Option<f64>) -> Sample {
+    let start = turns.iter().map(|turn| turn.start).min();
+    let end = turns.iter().map(|turn| turn.end).max();
+    let wall = end.zip(start).map_or(Duration::ZERO, |(end, start)| end - start);
+    Sample {
+        ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX).max(1),
+        operations: turns.iter().map(|turn| turn.done.operations).sum(),
+        bytes: turns.iter().map(|turn| turn.done.bytes).sum(),
+        involuntary_switches: turns.iter().map(|turn| turn.switches).sum(),
+        cpu_share: turns.iter().map(|turn| turn.cpu_share).fold(1.0, f64::min),
+        steal_ns,
+        clock_ghz,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most 1e9")]
+fn count(times: usize) -> f64 {
+    times as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::sleep;
+
+    struct Sleeper {
+        fails: bool,
+    }
+
+    impl Part for Sleeper {
+        fn work(&mut self, times: usize) -> Result<Done, ArmError> {
+            (0..times).for_each(|_| sleep(Duration::from_millis(2)));
+            if self.fails {
+                return Err(ArmError::Stopped { device: "sleeper".into() });
+            }
+            Ok(Done { operations: times as u64, bytes: 10 * times as u64 })
+        }
+    }
+
+    fn sleepers<const N: usize>(fails: [bool; N]) -> [Sleeper; N] {
+        fails.map(|fails| Sleeper { fails })
+    }
+
+    #[test]
+    fn threads_work_at_the_same_time_and_are_summed() {
+        for threads in [1, 2, 40] {
+            let mut crew = Crew::of(threads);
+            let mut parts: Vec<_> = (0..threads).map(|_| Sleeper { fails: false }).collect();
+            let sample = crew.run(&mut parts, 3).unwrap();
+            assert_eq!(sample.operations, 3 * threads as u64);
+            assert_eq!(sample.bytes, 30 * threads as u64);
+            assert!(sample.ns > 6_000_000, "{} ns", sample.ns);
+            assert!(sample.cpu_share < 0.5, "asleep and yet {} of the time", sample.cpu_share);
+            assert_eq!(sample.clock_ghz.is_some(), cfg!(target_arch = "x86_64"));
+        }
+    }
+
+    #[test]
+    fn the_time_of_the_last_sample_tells_how_often_the_next_one_goes() {
+        let mut crew = Crew::of(1);
+        assert_eq!(crew.times_for(-1.0), 1);
+        crew.run(&mut sleepers([false]), 2).unwrap();
+        assert_eq!(crew.times_for(0.0), 1);
+        let most = crew.times_for(1e9);
+        assert!((10..=50).contains(&most), "{most} times 2 ms in 100 ms");
+    }
+
+    #[test]
+    fn a_part_that_fails_fails_the_sample() {
+        for fails in [[true, false], [false, true]] {
+            assert!(Crew::of(2).run(&mut sleepers(fails), 1).is_err(), "{fails:?}");
+        }
+    }
+}

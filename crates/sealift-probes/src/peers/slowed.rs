@@ -1,0 +1,97 @@
+//! Another device with a planted slowdown, by which the lab proves that it notices one.
+
+use super::PEERS;
+use sealift::{
+    Capabilities, Completion, Context, Device, DeviceError, Driver, Job, OpenError, Probe, Refusal,
+    Refused, Role, SessionId, Spec, Submission, Timing, Work, driver_among,
+};
+use std::hint::spin_loop;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The driver `slowed`: `slowed:percent=5(library)` is `library`, and after each batch it spins for 5 %
+/// of the time that the batch took.
+///
+/// Such a device is of the driver that it wraps, for it computes with its code.
+#[derive(Debug)]
+pub struct Slowed;
+
+impl Driver for Slowed {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "another device, slower by a share of its time: slowed:percent=5(library)"
+    }
+
+    fn probe(&self) -> Probe {
+        Probe::Present { role: Role::TestOnly, detail: "wraps another device".to_owned() }
+    }
+
+    fn open(&self, spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
+        let (percent, inner) =
+            read(spec).map_err(|reason| OpenError::Setting { device: spec.to_string(), reason })?;
+        let inner = driver_among(PEERS, inner.driver())?.open(inner, context)?;
+        let capabilities = Capabilities {
+            name: spec.to_string(),
+            role: Role::TestOnly,
+            detail: format!("{}, slower by {percent} %", inner.capabilities().detail),
+            workers: 0,
+            slots: 0,
+            ..inner.capabilities().clone()
+        };
+        Ok(Arc::new(SlowedDevice {
+            inner,
+            capabilities,
+            share: percent / 100.0,
+            context: context.clone(),
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct SlowedDevice {
+    inner: Arc<dyn Device>,
+    capabilities: Capabilities,
+    share: f64,
+    context: Context,
+}
+
+impl Device for SlowedDevice {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
+        let start = Instant::now();
+        let timing = self.inner.run(work)?;
+        let took = start.elapsed();
+        let until = took + took.mul_f64(self.share);
+        while start.elapsed() < until {
+            spin_loop();
+        }
+        Ok(Timing { end_ns: self.context.clock.now_ns(), ..timing })
+    }
+
+    fn submit(&self, job: Box<Job>) -> Submission {
+        Err(Refused { job, refusal: Refusal::Full { in_flight: 0, slots: 0 } })
+    }
+
+    fn poll(&self, _: &mut Vec<Completion>) {}
+
+    fn retire(&self, session: SessionId) {
+        self.inner.retire(session);
+    }
+}
+
+/// The percentage and the wrapped device.
+fn read(spec: &Spec) -> Result<(f64, &Spec), String> {
+    let inner = spec.wrapped(&["percent"]).map_err(|error| error.to_string())?;
+    let text = spec.setting("percent").ok_or("write slowed:percent=5(library)")?;
+    let percent = text.parse().ok().filter(|percent| (0.1..=1_000.0).contains(percent));
+    let percent = percent.ok_or_else(|| format!("percent={text}: give 0.1 to 1000"))?;
+    Ok((percent, inner))
+}
+
+const NAME: &str = "slowed";
