@@ -1,0 +1,189 @@
+"""What may be said: the noise floor of a comparison, verdicts on one or several arms, winners."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sealift.lab.stats.bootstrap import Medians
+from sealift.lab.stats.intervals import (
+    VERDICT_CONFIDENCE,
+    Interval,
+    check_confidence,
+    check_restarts,
+    median,
+    speed_ratio,
+)
+
+
+class Verdict(StrEnum):
+    """What may be said about the speed of an arm against another."""
+
+    FASTER = "FASTER"
+    SLOWER = "SLOWER"
+    SAME = "SAME"
+    UNSURE = "UNSURE"
+
+
+class Trust(StrEnum):
+    """How far the noise floor of a comparison lets it be trusted."""
+
+    GOOD = "good"
+    CAUTION = "caution"
+    RANGES_ONLY = "ranges only"
+
+
+def noise_floor(
+    first_ns: Sequence[float],
+    again_ns: Sequence[float],
+    *,
+    restarts: Sequence[int] | None = None,
+) -> float:
+    """How far apart two samplings of one arm look: the A/A noise floor.
+
+    Args:
+        first_ns: Nanoseconds an operation of the doubled arm, one value a block.
+        again_ns: Its second sample in the same blocks.
+        restarts: Which restart each block is of; one restart when left out.
+
+    Returns:
+        The larger distance from 1 of the 99 % interval of the A/A ratio, as a share:
+        0.02 means that 2 % between two arms is noise.
+    """
+    ratio = speed_ratio(again_ns, first_ns, confidence=VERDICT_CONFIDENCE, restarts=restarts)
+    return max(ratio.high, 1 / ratio.low) - 1
+
+
+def trust(noise_floor_share: float) -> Trust:
+    """What a noise floor allows: over 3 % caution, over 10 % ranges and no verdicts."""
+    if noise_floor_share > RANGES_ONLY_FLOOR:
+        return Trust.RANGES_ONLY
+    return Trust.CAUTION if noise_floor_share > CAUTION_FLOOR else Trust.GOOD
+
+
+def smallest_difference(noise_floor_share: float) -> float:
+    """The least difference that a verdict calls one: the noise floor, and at least 2 %.
+
+    The A/A pair is one arm in one place of memory. Two arms of the same code that were prepared
+    apart differ by more, and no number of blocks of one process averages that away.
+    """
+    return max(noise_floor_share, DIFFERENCE_MIN)
+
+
+def verdict(ratio: Interval, noise_floor_share: float) -> Verdict:
+    """Judges one speed ratio by its interval and the noise floor.
+
+    FASTER or SLOWER when the whole interval lies beyond the smallest difference, SAME when it lies
+    inside, UNSURE otherwise, when the floor is over 10 %, or when there are too few blocks for
+    the interval to reach its confidence.
+
+    Args:
+        ratio: From `speed_ratio` or `run_ratio`, at `VERDICT_CONFIDENCE`.
+        noise_floor_share: From `noise_floor` over the same blocks; of two runs the larger.
+    """
+    few = ratio.blocks < blocks_needed(ratio.confidence)
+    if few or trust(noise_floor_share) is Trust.RANGES_ONLY:
+        return Verdict.UNSURE
+    low, high = _same_range(noise_floor_share)
+    if ratio.low > high:
+        return Verdict.FASTER
+    if ratio.high < low:
+        return Verdict.SLOWER
+    return Verdict.SAME if low <= ratio.low and ratio.high <= high else Verdict.UNSURE
+
+
+def verdicts(
+    ratios: Sequence[Sequence[float]],
+    noise_floor_share: float,
+    *,
+    restarts: Sequence[Sequence[int]] | None = None,
+) -> tuple[Verdict, ...]:
+    """Judges several arms against one reference, so that all verdicts together keep 99 %.
+
+    Holm's steps: the clearest difference of n is judged at 1 - 0.01 / n, the next one at
+    1 - 0.01 / (n - 1), and so on until one isn't clear. One arm alone gets what `verdict` says.
+
+    Args:
+        ratios: For each arm reference / arm, one value a block, as from `paired_ratios`.
+        noise_floor_share: From `noise_floor` of the group.
+        restarts: For each arm which restart its blocks are of; one restart when left out.
+    """
+    if trust(noise_floor_share) is Trust.RANGES_ONLY:
+        return tuple(Verdict.UNSURE for _ in ratios)
+    labels = [None] * len(ratios) if restarts is None else restarts
+    chances = [
+        _chances(values, of, noise_floor_share) for values, of in zip(ratios, labels, strict=True)
+    ]
+    differ = holm([chance.differ for chance in chances])
+    same = holm([chance.same for chance in chances])
+    level = 1 - VERDICT_CONFIDENCE
+
+    def said(arm: int) -> Verdict:
+        if differ[arm] <= level:
+            return Verdict.FASTER if median(ratios[arm]) > 1 else Verdict.SLOWER
+        return Verdict.SAME if same[arm] <= level else Verdict.UNSURE
+
+    return tuple(said(arm) for arm in range(len(ratios)))
+
+
+def holm(chances: Sequence[float]) -> tuple[float, ...]:
+    """Adjusts the error probabilities of several findings, so that they can be judged together.
+
+    Args:
+        chances: For each finding the probability of seeing as much by chance; 0..1.
+
+    Returns:
+        For each finding, in the same order, the level that all findings together must allow for
+        this one to stand (Holm's step-down procedure).
+    """
+    adjusted = [0.0] * len(chances)
+    most = 0.0
+    for step, place in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):
+        most = max(most, min(1.0, chances[place] * (len(chances) - step)))
+        adjusted[place] = most
+    return tuple(adjusted)
+
+
+def blocks_needed(confidence: float) -> int:
+    """Least number of blocks whose whole range covers the median with `confidence`.
+
+    All of n values lie on one side of the true median with probability 2**(1 - n), so fewer
+    blocks can't carry such an interval whatever a bootstrap says: 8 for 99 %.
+    """
+    check_confidence(confidence)
+    return 1 + math.ceil(-math.log2(1 - confidence))
+
+
+@dataclass(frozen=True)
+class _Chances:
+    """How easily chance alone gives a series, if the arm does not differ, or is not the same."""
+
+    differ: float
+    same: float
+
+
+def _chances(
+    ratios: Sequence[float], restarts: Sequence[int] | None, noise_floor_share: float
+) -> _Chances:
+    check_restarts(ratios, restarts)
+    medians = Medians(ratios, restarts)
+    low, high = _same_range(noise_floor_share)
+    # What `blocks_needed` says, as a probability.
+    least = 2.0 ** (1 - len(ratios))
+    differ = min(medians.at_most(high), medians.at_least(low))
+    same = max(
+        medians.at_most(math.nextafter(low, 0.0)), medians.at_least(math.nextafter(high, math.inf))
+    )
+    return _Chances(max(least, min(1.0, 2 * differ)), max(least, min(1.0, 2 * same)))
+
+
+def _same_range(noise_floor_share: float) -> tuple[float, float]:
+    high = 1 + smallest_difference(noise_floor_share)
+    return 1 / high, high
+
+
+CAUTION_FLOOR = 0.03
+RANGES_ONLY_FLOOR = 0.10
+# Over three times the spread of what separately prepared arms of the same code differ by, as
+# `make aa` shows it: docs/statistics.md.
+DIFFERENCE_MIN = 0.02

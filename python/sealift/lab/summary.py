@@ -1,0 +1,284 @@
+"""Blocks into rows: what each arm did, how it compares, and how far that may be trusted.
+
+Pure: takes the blocks that a run has kept, and measures nothing.
+"""
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sealift.lab.measure import Block
+from sealift.lab.result import Found, Row
+from sealift.lab.spec import Sample
+from sealift.lab.stats import (
+    Flags,
+    Verdict,
+    drift,
+    is_steady,
+    keep_clean,
+    median,
+    median_interval,
+    noise_floor,
+    paired_ratios,
+    verdicts,
+    warm_up_blocks,
+)
+from sealift.lab.store import Run
+from sealift.lab.values import Cell
+
+
+@dataclass(frozen=True)
+class Group:
+    """The cells that are compared with each other, and what was measured of them.
+
+    Attributes:
+        experiment: Name of the experiment.
+        compare: The axis whose values are compared.
+        cells: As planned. An arm is known by its place here.
+        blocks: In the order of time, each with its restart: a sample for each cell, None where the
+            arm was skipped or wrong, and last the second sample of the doubled arm.
+        doubled: Place of the doubled arm.
+        wrong: By place what an arm computed wrong.
+    """
+
+    experiment: str
+    compare: str
+    cells: Sequence[Cell]
+    blocks: Sequence[tuple[int, Block]]
+    doubled: int = 0
+    wrong: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Series:
+    """The blocks that the estimate of one arm stands on: warm ones, and clean ones if enough are.
+
+    Attributes:
+        cell: The arm's cell.
+        ns: Nanoseconds an operation, one value a block, in the order of time.
+        restarts: Which restart each is of.
+        blocks: Which block of the group each is.
+    """
+
+    cell: Cell
+    ns: tuple[float, ...]
+    restarts: tuple[int, ...]
+    blocks: tuple[int, ...]
+
+
+def summarise(run: Run) -> dict[str, Found]:
+    """Turns what was measured, whole or in part, into rows.
+
+    Returns:
+        For each experiment of the plan what was found. An arm without a complete block has no row.
+    """
+    return {
+        planned.name: Found(
+            rows=tuple(row for group in groups(run, planned.name) for row in rows(group)),
+            verified=tuple(each for each in run.verified if each.experiment == planned.name),
+        )
+        for planned in run.plan.experiments
+    }
+
+
+def groups(run: Run, name: str) -> Iterator[Group]:
+    """The groups of an experiment that have a block.
+
+    Raises:
+        KeyError: If the experiment isn't planned.
+    """
+    planned = run.plan.experiment(name)
+    why = {tuple(each.cell.items()): each.wrong for each in run.verified if each.experiment == name}
+    for number, cells in enumerate(planned.groups):
+        if blocks := run.blocks(name, number):
+            wrong = {
+                arm: why[tuple(cell.items())]
+                for arm, cell in enumerate(cells)
+                if (name, number, arm) in run.wrong
+            }
+            doubled = run.reference(name, number)
+            yield Group(name, planned.compare, cells, blocks, doubled, wrong)
+
+
+def rows(group: Group) -> tuple[Row, ...]:
+    """The rows of all arms that were measured, in the order of the plan.
+
+    The doubled arm is the reference, unless it computed something wrong: then the next one is. An
+    arm that did has its times in its row and takes part in no comparison.
+    """
+    return _Judge(group).rows()
+
+
+def series(group: Group) -> tuple[Series, ...]:
+    """What the estimates of the arms stand on, to set them against those of another run."""
+    judge = _Judge(group)
+    return tuple(judge.series(arm) for arm in judge.measured)
+
+
+class _Judge:
+    """One group: which of its samples count, and what follows from them."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._restarts = [restart for restart, _ in group.blocks]
+        self._columns = [
+            _Column.of([block[place] for _, block in group.blocks])
+            for place in range(len(group.cells) + 1)
+        ]
+        self.measured = [arm for arm, column in enumerate(self._columns[:-1]) if column.samples]
+        self._right = [arm for arm in self.measured if arm not in group.wrong]
+        self._cold = {arm: set(self._warm_up(arm)) for arm in self.measured}
+
+    def rows(self) -> tuple[Row, ...]:
+        doubled = self._group.doubled
+        # When every arm is wrong nothing is compared, and the rows still name one.
+        reference = doubled if doubled in self._right else (*self._right, doubled)[0]
+        said, slower = self._verdicts(reference), self._slower()
+        return tuple(self._row(arm, reference, said, slower) for arm in self.measured)
+
+    def series(self, arm: int) -> Series:
+        """The blocks that the estimate of an arm stands on."""
+        kept = self._kept(arm)
+        return Series(
+            cell=self._group.cells[arm],
+            ns=tuple(self._times_ns(arm, kept)),
+            restarts=tuple(self._restarts[block] for block in kept),
+            blocks=tuple(kept),
+        )
+
+    def _row(
+        self, arm: int, reference: int, said: Mapping[int, Verdict], slower: Container[int]
+    ) -> Row:
+        column, kept = self._columns[arm], self.series(arm)
+        clean = keep_clean(list(column.clean.values()))
+        pair = self._pair(arm, reference) if arm in said else None
+        drifted = drift(kept.ns, places=kept.blocks, restarts=kept.restarts)
+        return Row(
+            experiment=self._group.experiment,
+            cell=kept.cell,
+            compare=self._group.compare,
+            ns_per_operation=median_interval(kept.ns, restarts=kept.restarts),
+            payload_bytes=column.payload_bytes,
+            reference=self._group.cells[reference][self._group.compare],
+            ratio=median_interval(pair.ratios, restarts=pair.restarts) if pair else None,
+            verdict=said.get(arm),
+            winner=arm in self._right and arm not in slower,
+            noise_floor=self._floor,
+            clean_share=clean.clean_share,
+            machine_busy=clean.busy or self._busy,
+            steady=is_steady(drifted, self._floor),
+            blocks=len(column.samples),
+            wrong=self._group.wrong.get(arm, ""),
+        )
+
+    def _verdicts(self, reference: int) -> dict[int, Verdict]:
+        """On each arm that computed right against the reference, judged together."""
+        if reference not in self._right:
+            return {}
+        pairs = {
+            arm: pair
+            for arm in self._right
+            if arm != reference and (pair := self._pair(arm, reference))
+        }
+        said = verdicts(
+            [pair.ratios for pair in pairs.values()],
+            self._floor,
+            restarts=[pair.restarts for pair in pairs.values()],
+        )
+        return dict(zip(pairs, said, strict=True))
+
+    def _slower(self) -> set[int]:
+        """The arms that were shown to be slower than the best one."""
+        if not self._right:
+            return set()
+        best = min(self._right, key=lambda arm: median(self.series(arm).ns))
+        return {arm for arm, said in self._verdicts(best).items() if said is Verdict.SLOWER}
+
+    @cached_property
+    def _floor(self) -> float:
+        """The A/A noise floor; what the doubled arm computed says nothing about the noise."""
+        first, again = self._group.doubled, len(self._group.cells)
+        both = [first, again]
+        kept = self._clean_blocks(both, sorted(self._columns[again].samples))
+        return noise_floor(
+            self._times_ns(first, kept),
+            self._times_ns(again, kept),
+            restarts=[self._restarts[block] for block in kept],
+        )
+
+    @property
+    def _busy(self) -> bool:
+        # Of all samples: that a block of many arms is clean as a whole is rare on any machine.
+        return keep_clean([clean for each in self._columns for clean in each.clean.values()]).busy
+
+    def _pair(self, arm: int, reference: int) -> "_Pair | None":
+        kept = self._kept(arm, reference)
+        if not kept:
+            return None
+        ratios = paired_ratios(self._times_ns(arm, kept), self._times_ns(reference, kept))
+        return _Pair(ratios, [self._restarts[block] for block in kept])
+
+    def _kept(self, *arms: int) -> list[int]:
+        """Blocks in which all of some arms were measured and warm; clean ones if enough are."""
+        columns = [self._columns[arm].samples for arm in arms]
+        warm = [
+            block
+            for block in columns[0]
+            if all(block in samples for samples in columns)
+            and not any(block in self._cold[arm] for arm in arms)
+        ]
+        return self._clean_blocks(arms, warm) if warm else []
+
+    def _clean_blocks(self, arms: Sequence[int], blocks: Sequence[int]) -> list[int]:
+        flags = [all(self._columns[arm].clean[block] for arm in arms) for block in blocks]
+        return [blocks[at] for at in keep_clean(flags).blocks]
+
+    def _warm_up(self, arm: int) -> Iterator[int]:
+        """The blocks in which an arm was still warming up, of every restart."""
+        by_restart: dict[int, list[int]] = {}
+        for block in self._columns[arm].samples:
+            by_restart.setdefault(self._restarts[block], []).append(block)
+        for blocks in by_restart.values():
+            yield from blocks[: warm_up_blocks(self._times_ns(arm, blocks), self._floor)]
+
+    def _times_ns(self, place: int, blocks: Sequence[int]) -> list[float]:
+        samples = self._columns[place].samples
+        return [samples[block].ns_per_operation for block in blocks]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Reference over arm in the blocks that count, and which restart each is of."""
+
+    ratios: Sequence[float]
+    restarts: Sequence[int]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The samples at one place of all blocks, and whether each was clean; by block."""
+
+    samples: Mapping[int, Sample]
+    clean: Mapping[int, bool]
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample | None]) -> "_Column":
+        there = {block: sample for block, sample in enumerate(samples) if sample}
+        clocks = [sample.clock_ghz for sample in there.values() if sample.clock_ghz]
+        # Of this arm alone: the clock of two busy cores, or of wide registers, is another one.
+        usual_ghz = median(clocks) if clocks else None
+        clean = {block: _is_clean(sample, usual_ghz) for block, sample in there.items()}
+        return cls(there, clean)
+
+    @property
+    def payload_bytes(self) -> float:
+        """Mean payload of an operation."""
+        samples = self.samples.values()
+        return sum(each.bytes for each in samples) / sum(each.operations for each in samples)
+
+
+def _is_clean(sample: Sample, usual_ghz: float | None) -> bool:
+    clock_share = sample.clock_ghz / usual_ghz if sample.clock_ghz and usual_ghz else None
+    return Flags(
+        sample.ns, sample.involuntary_switches, sample.cpu_share, sample.steal_ns, clock_share
+    ).clean
