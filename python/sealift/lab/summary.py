@@ -236,10 +236,14 @@ class _Judge:
     def _warm_up(self, arm: int) -> Iterator[int]:
         """The blocks in which an arm was still warming up, of every restart."""
         by_restart: dict[int, list[int]] = {}
-        for block in self._columns[arm].samples:
+        for block in self._clean_blocks([arm], list(self._columns[arm].samples)):
             by_restart.setdefault(self._restarts[block], []).append(block)
-        for blocks in by_restart.values():
-            yield from blocks[: warm_up_blocks(self._times_ns(arm, blocks), self._floor)]
+        for restart, blocks in by_restart.items():
+            cold = warm_up_blocks(self._times_ns(arm, blocks), self._floor)
+            # Unclean blocks among them are cold, too.
+            yield from (
+                block for block in range(blocks[cold]) if cold and self._restarts[block] == restart
+            )
 
     def _times_ns(self, place: int, blocks: Sequence[int]) -> list[float]:
         samples = self._columns[place].samples

@@ -1,0 +1,320 @@
+"""Rows from blocks whose truth is known."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sealift.lab.measure import Block
+from sealift.lab.result import Row, Verified
+from sealift.lab.spec import Sample
+from sealift.lab.stats import Interval, Trust, Verdict
+from sealift.lab.store import Plan, PlannedExperiment, Run, Surroundings
+from sealift.lab.summary import Group, groups, rows, series, summarise
+from sealift.lab.values import Cell
+
+OPERATIONS = 100_000
+
+
+def sample(ns_per_operation: float, switches: int = 0, clock_ghz: float | None = None) -> Sample:
+    ns = round(ns_per_operation * OPERATIONS)
+    return Sample(ns, OPERATIONS, OPERATIONS * 128, switches, 1.0, 0, clock_ghz)
+
+
+def cells(*devices: str) -> list[Cell]:
+    return [{"size_bytes": 128, "device": device} for device in devices]
+
+
+def blocks(
+    *ns: float | None, count: int = 30, noise: float = 0.005, doubled: int = 0, seed: int = 1
+) -> list[tuple[int, Block]]:
+    """Blocks of one restart; arms that take None are not there."""
+    generator = random.Random(seed)
+
+    def one(mean: float | None) -> Sample | None:
+        return None if mean is None else sample(mean * (1 + abs(generator.gauss(0, noise))))
+
+    return [(0, tuple(one(mean) for mean in (*ns, ns[doubled]))) for _ in range(count)]
+
+
+def group(taken: Sequence[tuple[int, Block]], **changes: object) -> Group:
+    arms = len(taken[0][1]) - 1
+    usual = {"cells": cells(*"abcdefgh"[:arms]), "blocks": taken}
+    return Group(experiment="seal", compare="device", **(usual | changes))  # type: ignore[arg-type]
+
+
+def test_planted_speeds_come_out_as_rows() -> None:
+    library, cpu = rows(group(blocks(30.0, 10.0), cells=cells("library", "cpu")))
+    assert (library.experiment, library.compare, library.subject) == ("seal", "device", "library")
+    assert library.ns_per_operation.median == pytest.approx(30, rel=0.01)
+    assert (library.ratio, library.verdict, library.winner) == (None, None, False)
+    assert cpu.ratio is not None
+    assert cpu.ratio.low <= 3.0 * 1.005
+    assert cpu.ratio.high >= 3.0 * 0.995
+    assert (cpu.verdict, cpu.winner, cpu.reference) == (Verdict.FASTER, True, "library")
+    assert (cpu.payload_bytes, cpu.origin) == (128, "measured")
+    assert (cpu.blocks, cpu.clean_share, cpu.steady, cpu.machine_busy) == (30, 1.0, True, False)
+
+
+def test_an_arm_alone_has_figures_and_no_verdict() -> None:
+    (row,) = rows(group(blocks(10.0)))
+    assert (row.verdict, row.ratio, row.winner, row.reference) == (None, None, True, "a")
+    assert row.noise_floor < 0.01
+
+
+def test_disturbed_samples_are_left_out_of_figures_and_ratios() -> None:
+    def block(number: int) -> Block:
+        # In 9 of 20 blocks everything is switched; then b takes 40 times as long.
+        switched = 1_000 * (number >= 11)
+        return sample(30, switched), sample(400 if switched else 10, switched), sample(30, switched)
+
+    first, second = rows(group([(0, block(number)) for number in range(20)]))
+    assert (first.clean_share, first.machine_busy, first.blocks) == (0.55, False, 20)
+    assert (second.ns_per_operation.low, second.ns_per_operation.high) == (10, 10)
+    assert second.ratio == Interval(3.0, 3.0, 3.0, 0.95, 11)
+    assert second.verdict is Verdict.FASTER
+
+
+def test_disturbed_samples_at_the_start_are_cold_with_those_around_them() -> None:
+    taken = [
+        (0, (sample(30), sample(20 if at < 6 else 10, 1_000 * (at % 3 == 2)), sample(30)))
+        for at in range(24)
+    ]
+    _, second = series(group(taken))
+    assert second.blocks == tuple(at for at in range(6, 24) if at % 3 != 2)
+
+
+def test_a_block_serves_a_pair_although_a_third_arm_was_disturbed_in_it() -> None:
+    taken = [
+        (0, (sample(30), sample(10), sample(10, 1_000 * (at < 9)), sample(30))) for at in range(20)
+    ]
+    _, second, third = rows(group(taken))
+    assert second.ratio == Interval(3.0, 3.0, 3.0, 0.95, 20)
+    assert third.ratio == Interval(3.0, 3.0, 3.0, 0.95, 11)
+
+
+def test_a_busy_machine_is_measured_and_called_busy() -> None:
+    taken = [(0, tuple(sample(30, 1_000 * (at % 3 != 0)) for _ in range(3))) for at in range(30)]
+    for row in rows(group(taken)):
+        assert row.machine_busy
+        assert row.clean_share == pytest.approx(1 / 3)
+
+
+def test_many_arms_on_a_fairly_quiet_machine_do_not_make_it_busy() -> None:
+    # A quarter of the samples is disturbed, so no block of six is clean as a whole.
+    taken = [
+        (0, tuple(sample(30, 1_000 * ((at + place) % 4 == 0)) for place in range(6)))
+        for at in range(30)
+    ]
+    assert not any(row.machine_busy for row in rows(group(taken)))
+
+
+def test_a_sample_off_the_usual_clock_of_its_arm_is_not_clean() -> None:
+    def clock(at: int, place: int) -> float:
+        # Arm b always runs at a lower clock; in the first 5 blocks a does, too.
+        return 3.0 if place == 1 or at < 5 else 3.7
+
+    taken = [
+        (0, tuple(sample(30, clock_ghz=clock(at, place)) for place in range(3))) for at in range(20)
+    ]
+    first, second = rows(group(taken))
+    assert (first.clean_share, second.clean_share) == (0.75, 1.0)
+
+
+def test_noise_that_hides_everything_leaves_ranges() -> None:
+    generator = random.Random(3)
+    taken = [(0, tuple(sample(generator.uniform(20, 60)) for _ in range(3))) for _ in range(20)]
+    row = rows(group(taken))[1]
+    assert row.trust is Trust.RANGES_ONLY
+    assert row.verdict is Verdict.UNSURE
+    assert row.winner
+
+
+def test_a_warm_up_is_left_out_and_a_drift_is_told() -> None:
+    warming = blocks(30.0, 10.0)
+    for at in range(5):
+        _, (first, _, again) = warming[at]
+        warming[at] = (0, (first, sample(20.0), again))
+    row = rows(group(warming))[1]
+    assert row.ns_per_operation.high < 10.3
+    assert (row.ns_per_operation.blocks, row.blocks, row.steady) == (25, 30, True)
+    assert row.ratio is not None
+    assert row.ratio.blocks == 25
+    drifting = [(0, (sample(30), sample(10 * 1.01**at), sample(30))) for at in range(30)]
+    steady = [each.steady for each in rows(group(drifting))]
+    assert steady == [True, False]
+
+
+def test_each_restart_has_a_warm_up_of_its_own() -> None:
+    taken = [
+        (restart, (sample(30), sample(20 if at < 3 else 10), sample(30)))
+        for restart in range(3)
+        for at in range(12)
+    ]
+    row = rows(group(taken))[1]
+    assert row.ns_per_operation == Interval(10.0, 10.0, 10.0, 0.95, 27)
+    assert row.steady
+
+
+def test_restarts_that_differ_widen_the_interval_and_carry_no_verdict() -> None:
+    def taken(factors: tuple[float, ...]) -> list[tuple[int, Block]]:
+        return [
+            (restart, block)
+            for restart, factor in enumerate(factors)
+            for _, block in blocks(30.0, 30.0 * factor, count=10, noise=0.002, seed=restart)
+        ]
+
+    apart, together = rows(group(taken((0.9, 1.0, 0.92))))[1], rows(group(taken((0.9,) * 3)))[1]
+    assert apart.verdict is Verdict.UNSURE
+    assert together.verdict is Verdict.FASTER
+    assert apart.ratio is not None
+    assert apart.ratio.low < 1.01 < 1.08 < apart.ratio.high
+
+
+def test_an_arm_that_computed_wrong_has_its_row_and_no_comparison() -> None:
+    taken = blocks(30.0, 5.0, 10.0)
+    first, wrong, right = rows(group(taken, wrong={1: "tag 3 differs"}))
+    assert (wrong.wrong, wrong.ratio, wrong.verdict, wrong.winner) == (
+        "tag 3 differs",
+        None,
+        None,
+        False,
+    )
+    assert wrong.ns_per_operation.median == pytest.approx(5, rel=0.02)
+    assert (first.winner, right.winner, right.verdict) == (False, True, Verdict.FASTER)
+
+
+def test_without_a_right_reference_the_next_arm_is_one() -> None:
+    taken = blocks(5.0, 30.0, 10.0)
+    wrong, second, third = rows(group(taken, wrong={0: "tag 3 differs"}))
+    assert (wrong.ratio, wrong.verdict, wrong.winner, wrong.wrong) == (
+        None,
+        None,
+        False,
+        "tag 3 differs",
+    )
+    assert {row.reference for row in (wrong, second, third)} == {"b"}
+    assert (second.ratio, second.verdict) == (None, None)
+    assert (third.verdict, third.winner, third.wrong) == (Verdict.FASTER, True, "")
+
+
+def test_when_all_arms_are_wrong_nothing_is_compared() -> None:
+    both = rows(group(blocks(5.0, 30.0), wrong={0: "tag 3 differs", 1: "tag 4 differs"}))
+    assert [(row.verdict, row.winner) for row in both] == [(None, False)] * 2
+
+
+def test_an_arm_that_went_wrong_half_way_keeps_the_blocks_it_was_in() -> None:
+    taken = blocks(30.0, 10.0, count=12) + blocks(30.0, None, count=8)
+    first, wrong = rows(group(taken, wrong={1: "tag 3 differs"}))
+    assert (first.blocks, wrong.blocks, wrong.wrong) == (20, 12, "tag 3 differs")
+
+
+def test_the_next_arm_is_the_reference_where_the_first_was_skipped() -> None:
+    second, third = rows(group(blocks(None, 30.0, 10.0, doubled=1), doubled=1))
+    assert (second.subject, second.reference, second.ratio) == ("b", "b", None)
+    assert (third.reference, third.verdict) == ("b", Verdict.FASTER)
+
+
+def test_arms_of_different_restarts_are_not_compared() -> None:
+    taken = [(0, block) for _, block in blocks(5.0, 30.0, None, count=10)]
+    taken += [(1, block) for _, block in blocks(5.0, None, 10.0, count=10)]
+    _, second, third = rows(group(taken, wrong={0: "tag 3 differs"}))
+    assert (second.ratio, third.ratio, third.verdict) == (None, None, None)
+    assert second.winner
+    assert third.winner
+
+
+def test_one_block_gives_figures_and_no_verdict() -> None:
+    row: Row = rows(group(blocks(30.0, 10.0, count=1)))[1]
+    assert (row.blocks, row.verdict) == (1, Verdict.UNSURE)
+
+
+def test_a_series_holds_what_its_row_stands_on() -> None:
+    taken = group(
+        [(at // 10, (sample(30), sample(10, 1_000 * (at == 4)), sample(30))) for at in range(20)]
+    )
+    _, second = series(taken)
+    assert second.cell == {"size_bytes": 128, "device": "b"}
+    assert second.blocks == tuple(at for at in range(20) if at != 4)
+    assert second.restarts == (0,) * 9 + (1,) * 10
+    assert second.ns == (10.0,) * 19
+
+
+def test_a_run_is_summed_up_experiment_by_experiment() -> None:
+    run = made_run(
+        {("seal", 0): blocks(30.0, 10.0), ("open", 1): blocks(None, 20.0, doubled=1)},
+        references={("seal", 0): 0, ("open", 1): 1},
+        wrong={("seal", 0, 1): "tag 3 differs"},
+    )
+    found = summarise(run)
+    assert list(found) == ["seal", "open"]
+    assert [row.wrong for row in found["seal"].rows] == ["", "tag 3 differs"]
+    (row,) = found["open"].rows
+    assert (row.subject, row.cell["size_bytes"], row.reference) == ("cpu", 64, "cpu")
+    # The first group has no block, so no row, and its cells stand among what was verified.
+    assert found["open"].why_not(size_bytes=16, device="cpu") == "not reached"
+    assert len(found["open"].verified) == 4
+    assert [len(series(each)) for each in groups(run, "seal")] == [2]
+    with pytest.raises(KeyError, match="close"):
+        list(groups(run, "close"))
+
+
+def made_run(
+    measured: dict[tuple[str, int], list[tuple[int, Block]]],
+    references: dict[tuple[str, int], int],
+    wrong: dict[tuple[str, int, int], str],
+) -> Run:
+    """Two experiments, each with two groups of library and cpu; `cells` of the same sizes."""
+    sizes = (16, 64)
+    planned = tuple(
+        PlannedExperiment(
+            name=name,
+            id="",
+            file=None,
+            operation="message",
+            compare="device",
+            weight=1.0,
+            blocks=30,
+            groups=tuple(
+                tuple({"size_bytes": size, "device": device} for device in ("library", "cpu"))
+                for size in sizes
+            ),
+        )
+        for name in ("seal", "open")
+    )
+    verified = tuple(
+        Verified(
+            experiment=each.name,
+            cell=cell,
+            facts={},
+            skipped="" if (each.name, number) in measured else "not reached",
+            wrong=wrong.get((each.name, number, arm), ""),
+        )
+        for each in planned
+        for number, group_cells in enumerate(each.groups)
+        for arm, cell in enumerate(group_cells)
+    )
+    plan = Plan(
+        version="0.1.0",
+        created="2026-11-21T14:21:00Z",
+        command=("sealift",),
+        seed=1,
+        budget_s=60.0,
+        quick=True,
+        restarts=1,
+        threads=(),
+        experiments=planned,
+    )
+    return Run(
+        path=Path("runs"),
+        plan=plan,
+        machine=Surroundings({}),
+        verified=verified,
+        sensors=(),
+        ending=None,
+        notes=(),
+        measured={place: tuple(taken) for place, taken in measured.items()},
+        references=references,
+        wrong=frozenset(wrong),
+    )
