@@ -19,61 +19,56 @@ also writes python-loop.json into the folder. What isn't installed is left out, 
 import argparse
 import importlib
 import json
-import os
 import random
-import resource
 import shlex
 import sys
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from sealift import AESGCM, Engine, Session
 from sealift.exit_code import ExitCode
 from sealift.lab import machine
-from sealift.lab.bench import Run, Sample, measure, summarise
-from sealift.lab.folder import check_writable
 from sealift.lab.grid import MANY_KEYS
-from sealift.lab.native import NativeSampler, prepare
-from sealift.lab.plan import Cell, Plan, make_plan
-from sealift.lab.stats import Interval, keep_clean, speed_ratio
-from sealift.lab.table import json_text, table_text
-from sealift.lab.units import format_measure
-from sealift.lab.workload import ONE_KEY, SEAL_ONLY, of_size
+from sealift.lab.measure import SAMPLE_S_MIN, USABLE_SHARE, Block, Ending, Task, measure
+from sealift.lab.native import gcm
+from sealift.lab.result import Row
+from sealift.lab.spec import Arm, Context
+from sealift.lab.stats import VERDICT_CONFIDENCE, Interval, blocks_needed, speed_ratio
+from sealift.lab.summary import Group, Series, rows, series
+from sealift.lab.table import table_text, times_text
+from sealift.lab.timed import timed
+from sealift.lab.units import NS_PER_S
+from sealift.lab.workload import SEAL_ONLY, of_size
 
 
 def main() -> int:
     """Measures, prints, and writes what is asked for."""
     arguments = _arguments()
-    messages = Messages.make(arguments.seed)
-    many, single = many_arms(messages), single_arms(messages)
-    batch_work = of_size(TEXT_BYTES, MANY_KEYS, SEAL_ONLY, messages=MESSAGES, seed=arguments.seed)
-    cells = (
-        Cell(replace(batch_work, name="8,192 messages"), 1, MESSAGES, (*many, RUST)),
-        Cell(
-            replace(of_size(TEXT_BYTES, ONE_KEY, SEAL_ONLY, messages=1), name="one message"),
-            1,
-            1,
-            tuple(single),
-        ),
-    )
     try:
-        plan = make_plan(cells, budget_s=arguments.seconds, seed=arguments.seed)
+        _check_seconds(arguments.seconds)
         if arguments.out is not None:
-            check_writable(arguments.out)
+            _check_writable(arguments.out)
     except ValueError as error:
         print(f"python_loop: {error}", file=sys.stderr)
         return ExitCode.USAGE
-    if differing := [*_differing(many), *_differing(single)]:
+    messages = Messages.make(arguments.seed)
+    works = {MANY: many_arms(messages), SINGLE: single_arms(messages)}
+    if differing := [line for arms in works.values() for line in _differing(arms)]:
         print(f"wrong results, nothing is measured: {', '.join(differing)}", file=sys.stderr)
         return ExitCode.WRONG_RESULT
     _say_absent()
-    real = next(device.name for device in messages.engine.devices if device.role == "real")
-    native = prepare([Cell(batch_work, 1, MESSAGES, (real,))], seed=arguments.seed).sampler
-    run = measure(plan, Sampler(plan, many | single, native))
-    return _show(run, arguments.out)
+    prepared = {
+        name: {who: each.arm() for who, each in arms.items()} for name, arms in works.items()
+    }
+    prepared[MANY][RUST] = batch_in_rust(messages.engine, arguments.seed)
+    groups, ending = take(prepared, arguments.seconds, arguments.seed)
+    if not all(group.blocks for group in groups):
+        print(f"python_loop: {ending} before a block was complete", file=sys.stderr)
+        return ExitCode.INTERRUPTED if ending is Ending.INTERRUPTED else ExitCode.NOTHING_RAN
+    return _show(groups, ending, arguments.out)
 
 
 @dataclass(frozen=True)
@@ -111,15 +106,19 @@ class Aead(Protocol):
 
 
 @dataclass(frozen=True)
-class Timed:
-    """An arm: what runs, how many messages that is, and what it gives."""
+class Way:
+    """A way to seal: what runs, how many messages that is, and what it gives."""
 
     run: Callable[[], object]
     messages: int
     sealed: Callable[[], list[bytes]]
 
+    def arm(self) -> Arm:
+        """Ready to be timed."""
+        return timed(self.run, operations=self.messages, payload_bytes=TEXT_BYTES)
 
-def many_arms(of: Messages) -> dict[str, Timed]:
+
+def many_arms(of: Messages) -> dict[str, Way]:
     """The ways to seal all messages from Python, the loop that people write first."""
     keys = [of.keys[key] for key in of.key_of]
     sessions = [of.sessions[key] for key in of.key_of]
@@ -147,14 +146,14 @@ def many_arms(of: Messages) -> dict[str, Timed]:
         runs[f"{name} loop, new AESGCM"] = fresh
         runs[f"{name} loop, kept AESGCM"] = loop
     runs[LISTS] = lists
-    arms = {name: Timed(call, MESSAGES, call) for name, call in runs.items()}
+    arms = {name: Way(call, MESSAGES, call) for name, call in runs.items()}
     return arms if numpy is None else arms | {COLUMNS: _columns(of)}
 
 
-def single_arms(of: Messages) -> dict[str, Timed]:
+def single_arms(of: Messages) -> dict[str, Way]:
     """One message at a time under a kept object, a thousand times the same one."""
     nonce, text = of.nonces[0], of.texts[0]
-    arms: dict[str, Timed] = {}
+    arms: dict[str, Way] = {}
     for name, aesgcm in CLASSES.items():
         encrypt = aesgcm(of.keys[0]).encrypt
 
@@ -165,55 +164,77 @@ def single_arms(of: Messages) -> dict[str, Timed]:
         def once(encrypt: Encrypt = encrypt) -> list[bytes]:
             return [encrypt(nonce, text, None)]
 
-        arms[f"{name} encrypt"] = Timed(calls, CALLS, once)
+        arms[f"{name} encrypt"] = Way(calls, CALLS, once)
     return arms
 
 
-class Sampler:
-    """Times Python arms here and the last arm of the batch in Rust; a `bench.Sampler`."""
-
-    def __init__(self, plan: Plan, arms: dict[str, Timed], native: NativeSampler) -> None:
-        """Knows the arms of the plan by number."""
-        self._names = [arm.device for arm in plan.arms]
-        self._arms = arms
-        self._native = native
-        self._pass_s: dict[int, float] = {}
-
-    def sample(self, arm: int, seconds: float) -> Sample:
-        """Runs an arm for about `seconds`, at least once."""
-        if self._names[arm] == RUST:
-            return self._native.sample(0, seconds)
-        timed = self._arms[self._names[arm]]
-        passes = max(1, round(seconds / self._pass_s.get(arm, seconds)))
-        steal_before_s, usage = _steal_s(), resource.getrusage(resource.RUSAGE_THREAD)
-        cpu_ns, start_ns = time.thread_time_ns(), time.perf_counter_ns()
-        for _ in range(passes):
-            timed.run()
-        ns = time.perf_counter_ns() - start_ns
-        cpu_share = min(1.0, (time.thread_time_ns() - cpu_ns) / ns)
-        later = resource.getrusage(resource.RUSAGE_THREAD)
-        steal_ns = round((_steal_s() - steal_before_s) * 1e9)
-        self._pass_s[arm] = ns / passes / 1e9
-        messages = passes * timed.messages
-        switches = later.ru_nivcsw - usage.ru_nivcsw
-        return Sample(ns, messages, messages * TEXT_BYTES, switches, cpu_share, steal_ns)
+def batch_in_rust(engine: Engine, seed: int) -> Arm:
+    """A batch of the same shape, run from Rust on the first real device."""
+    real = next(device.name for device in engine.devices if device.role == "real")
+    work = of_size(TEXT_BYTES, MANY_KEYS, SEAL_ONLY, messages=MESSAGES, seed=seed)
+    # It writes no files, so any folder will do.
+    context = Context(seed, Path(tempfile.gettempdir()))
+    return gcm(real, work, threads=1, batch=MESSAGES, context=context)
 
 
-def ratios(run: Run) -> dict[str, Interval]:
+def take(
+    works: Mapping[str, Mapping[str, Arm]], seconds: float, seed: int
+) -> tuple[list[Group], Ending]:
+    """Samples of all arms, those of each piece of work taking turns."""
+    kept = _Kept(len(works))
+    task = Task(
+        arms=[list(arms.values()) for arms in works.values()],
+        done=[0] * len(works),
+        blocks=BLOCKS,
+        seconds=seconds,
+        blocks_least=BLOCKS_LEAST,
+        seed=f"python-loop/{seed}",
+    )
+    ending = measure(task, kept)
+    groups = [
+        Group(
+            experiment="python-loop",
+            compare="caller",
+            cells=[{"work": work, "caller": caller} for caller in arms],
+            blocks=[(0, block) for block in blocks],
+        )
+        for (work, arms), blocks in zip(works.items(), kept.blocks, strict=True)
+    ]
+    return groups, ending
+
+
+class _Kept:
+    """Keeps the blocks; a `measure.Listener`."""
+
+    def __init__(self, groups: int) -> None:
+        self.blocks: list[list[Block]] = [[] for _ in range(groups)]
+
+    def block(self, group: int, block: int, samples: Block) -> None:
+        del block
+        self.blocks[group].append(samples)
+
+    def wrong(self, group: int, arm: int, what: str) -> None:
+        raise SystemExit(f"wrong result in arm {arm} of group {group}, nothing is shown: {what}")
+
+
+def ratios(groups: Sequence[Group]) -> dict[str, Interval]:
     """How many times as fast the first of each pair is, paired by block: median and 95 %."""
-    found = {}
-    for fast, slow in PAIRS:
-        for cell, blocks in zip(run.plan.cells, run.blocks, strict=True):
-            if blocks and fast in cell.devices and slow in cell.devices:
-                places = (cell.devices.index(fast), cell.devices.index(slow))
-                clean = [all(block[place].flags.clean for place in places) for block in blocks]
-                used = [blocks[at] for at in keep_clean(clean).blocks]
-                times = [[block[place].ns_per_message for block in used] for place in places]
-                found[f"{fast} / {slow}"] = speed_ratio(*times, seed=run.plan.seed)
-    return found
+    by_caller = {str(each.cell["caller"]): each for group in groups for each in series(group)}
+    return {
+        f"{fast} / {slow}": _paired(by_caller[fast], by_caller[slow])
+        for fast, slow in PAIRS
+        if fast in by_caller and slow in by_caller
+    }
 
 
-def _columns(of: Messages) -> Timed:
+def _paired(fast: Series, slow: Series) -> Interval:
+    fast_ns = dict(zip(fast.blocks, fast.ns, strict=True))
+    slow_ns = dict(zip(slow.blocks, slow.ns, strict=True))
+    both = sorted(fast_ns.keys() & slow_ns.keys())
+    return speed_ratio([fast_ns[block] for block in both], [slow_ns[block] for block in both])
+
+
+def _columns(of: Messages) -> Way:
     texts = numpy.frombuffer(b"".join(of.texts), numpy.uint8).reshape(MESSAGES, TEXT_BYTES)
     nonces = numpy.frombuffer(b"".join(of.nonces), numpy.uint8).reshape(MESSAGES, NONCE_BYTES)
     sessions = numpy.array([of.sessions[key].id for key in of.key_of], numpy.uint64)
@@ -226,32 +247,48 @@ def _columns(of: Messages) -> Timed:
         columns()
         return [bytes(row) for row in numpy.hstack([out, tags])]
 
-    return Timed(columns, MESSAGES, sealed)
+    return Way(columns, MESSAGES, sealed)
 
 
-def _differing(arms: dict[str, Timed]) -> list[str]:
+def _differing(arms: dict[str, Way]) -> list[str]:
     first, *others = arms
     right = arms[first].sealed()
     return [f"{other} differs from {first}" for other in others if arms[other].sealed() != right]
 
 
-def _show(run: Run, out: Path | None) -> int:
-    result = summarise(run)
-    compared = ratios(run)
-    print(table_text(result.rows))
+def _show(groups: Sequence[Group], ending: Ending, out: Path | None) -> int:
+    found = {group.cells[0]["work"]: rows(group) for group in groups}
+    compared = ratios(groups)
+    for those in found.values():
+        print(table_text(those))
     for pair, ratio in compared.items():
-        shown = (format_measure(value) for value in (ratio.median, ratio.low, ratio.high))
-        print("{}: {} times as fast [{}..{}]".format(pair, *shown))
-    if result.note:
-        print(result.note, file=sys.stderr)
+        print(f"{pair}: {times_text(ratio)} times as fast")
+    if ending is not Ending.COMPLETE:
+        print(f"python_loop: ended early, {ending}", file=sys.stderr)
     if out is not None:
-        document = json.loads(json_text(result, machine.describe().as_dict())) | {
-            "schema": "sealift-python-loop/1",
+        document = {
+            "schema": "sealift-python-loop/2",
             "command": shlex.join(["python", "benches/python_loop.py", *sys.argv[1:]]),
+            "machine": machine.describe().as_dict(),
+            "ending": ending,
+            "rows": [_record(row) for those in found.values() for row in those],
             "ratios": {pair: asdict(ratio) for pair, ratio in compared.items()},
         }
-        (out / "python-loop.json").write_text(json.dumps(document, indent=2) + "\n")
+        text = json.dumps(document, indent=2, allow_nan=False) + "\n"
+        (out / "python-loop.json").write_text(text, encoding="utf-8")
     return 0
+
+
+def _record(row: Row) -> dict[str, object]:
+    return {
+        **row.cell,
+        "ns_per_message": asdict(row.ns_per_operation),
+        "messages_per_s": NS_PER_S / row.ns_per_operation.median,
+        "clean_share": row.clean_share,
+        "noise_floor": row.noise_floor,
+        "blocks": row.blocks,
+        "origin": row.origin,
+    }
 
 
 def _say_absent() -> None:
@@ -268,9 +305,28 @@ def _optional(module: str) -> Any:
         return None
 
 
-def _steal_s() -> float:
-    fields = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=9)
-    return int(fields[8]) / TICKS_PER_S
+def _check_seconds(seconds: float) -> None:
+    """Refuses a time in which no verdict can be had."""
+    if not 0 < seconds < float("inf"):
+        raise ValueError(f"{seconds:g} s of measuring; right would be a finite time above 0")
+    arms = len(CLASSES) * 3 + 3
+    needed_s = BLOCKS_LEAST * (arms + 2) * SAMPLE_S_MIN / USABLE_SHARE
+    if seconds < needed_s:
+        raise ValueError(
+            f"{seconds:g} s is too short for {BLOCKS_LEAST} blocks; allow {needed_s:.1f} s"
+        )
+
+
+def _check_writable(folder: Path) -> None:
+    """Makes the folder and writes into it, before anything is measured for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"x")
+    except OSError as error:
+        raise ValueError(
+            f"{folder} takes no files: {error.strerror}; name a folder that can be written"
+        ) from error
 
 
 def _arguments() -> argparse.Namespace:
@@ -297,7 +353,8 @@ def _seed(text: str) -> int:
 MESSAGES, KEYS = 8_192, 1_024
 KEY_BYTES, NONCE_BYTES, TEXT_BYTES, TAG_BYTES = 16, 12, 128, 16
 CALLS = 1_000
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+BLOCKS, BLOCKS_LEAST = 30, blocks_needed(VERDICT_CONFIDENCE)
+MANY, SINGLE = "8,192 messages", "one message"
 PYCA, SEALIFT = "pyca", "sealift"
 PYCA_MODULE = "cryptography.hazmat.primitives.ciphers.aead"
 LISTS, COLUMNS, RUST = "seal_batch, lists", "seal_batch, columns", "Engine::run in Rust"

@@ -2,36 +2,53 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from typing import Any
-
-Row = dict[str, Any]
 
 
-def picture(rows: Sequence[Row]) -> str:
+@dataclass(frozen=True)
+class Point:
+    """What one device did at one size.
+
+    Attributes:
+        name: Of the device.
+        size_bytes: Of a message.
+        speed: Median, 10**6 bytes a second.
+        low: Lower end of its interval.
+        high: Upper end.
+    """
+
+    name: str
+    size_bytes: float
+    speed: float
+    low: float
+    high: float
+
+
+def picture(rows: Sequence[Point]) -> str:
     """A line for each device, both axes logarithmic, the 95 % interval as a band.
 
     Args:
-        rows: Of one workload: `device`, `size_bytes`, `ns_per_message` with median, low and high.
+        rows: Of one workload.
 
     Raises:
         ValueError: If there are fewer than two sizes.
     """
-    sizes = sorted({row["size_bytes"] for row in rows})
+    sizes = sorted({row.size_bytes for row in rows})
     if len(sizes) < 2:
         raise ValueError(f"a picture by size needs two sizes or more, and there are {len(sizes)}")
-    speeds = [speed for row in rows for speed in _speeds(row)]
+    speeds = [speed for row in rows for speed in (row.low, row.speed, row.high)]
     across = _Axis(sizes[0], sizes[-1], LEFT, WIDTH - RIGHT)
     # To the powers of ten around, so that the lines of the grid are round numbers.
     up = _Axis(10 ** _floor(min(speeds)), 10 ** (1 + _floor(max(speeds))), HEIGHT - BOTTOM, TOP)
     parts = [_grid(sizes, across, up)]
-    by_device = sorted(rows, key=lambda row: (row["device"], row["size_bytes"]))
+    by_device = sorted(rows, key=lambda row: (row.name, row.size_bytes))
     ends: list[tuple[float, str, str]] = []
-    for place, (device, group) in enumerate(groupby(by_device, key=lambda row: row["device"])):
+    for place, (device, group) in enumerate(groupby(by_device, key=lambda row: row.name)):
         line, colour = list(group), COLOURS[place % len(COLOURS)]
         parts.append(_line(line, colour, across, up))
-        ends.append((up.at(_speeds(line[-1])[0]), device, colour))
+        ends.append((up.at(line[-1].speed), device, colour))
     parts.append(_names(ends))
     body = "\n".join(parts)
     return (
@@ -59,16 +76,19 @@ def _grid(sizes: Sequence[float], across: _Axis, up: _Axis) -> str:
     while speed <= up.high * 1.001:
         y = up.at(speed)
         lines.append(f'<path d="M{LEFT} {y}H{right}" stroke="{GREY}" stroke-opacity="0.3"/>')
-        lines.append(_label(LEFT - 6, y + 4, f"{speed:g}", "end"))
+        lines.append(_label(LEFT - 6, y + 4, f"{speed:,.6g}", "end"))
         speed *= 10
     lines += [_label(across.at(size), bottom + 18, f"{size:,.0f}", "middle") for size in sizes]
     lines.append(_label((LEFT + right) / 2, HEIGHT - 6, "bytes of text in a message", "middle"))
-    lines.append(_label(LEFT, TOP - 10, "GB/s", "end"))
+    lines.append(_label(LEFT, TOP - 10, "MB/s", "end"))
     return "\n".join(lines)
 
 
-def _line(rows: list[Row], colour: str, across: _Axis, up: _Axis) -> str:
-    points = [(across.at(row["size_bytes"]), *map(up.at, _speeds(row))) for row in rows]
+def _line(rows: list[Point], colour: str, across: _Axis, up: _Axis) -> str:
+    points = [
+        (across.at(row.size_bytes), up.at(row.speed), up.at(row.low), up.at(row.high))
+        for row in rows
+    ]
     middle = " ".join(f"{x},{y}" for x, y, _, _ in points)
     band = [f"{x},{low}" for x, _, low, _ in points]
     band += [f"{x},{high}" for x, _, _, high in reversed(points)]
@@ -90,13 +110,6 @@ def _names(ends: list[tuple[float, str, str]]) -> str:
         lines.append(f'<text x="{x}" y="{free + 4:.1f}" fill="{colour}">{escape(device)}</text>')
         free += LINE_HEIGHT
     return "\n".join(lines)
-
-
-def _speeds(row: Row) -> tuple[float, float, float]:
-    """GB/s: median, and the ends of its interval."""
-    times = row["ns_per_message"]
-    size: float = row["size_bytes"]
-    return size / times["median"], size / times["high"], size / times["low"]
 
 
 def _label(x: float, y: float, text: str, anchor: str) -> str:

@@ -2,25 +2,28 @@
 
 Usage: python tools/readme_tables.py [--check] [FOLDER]
 
-FOLDER is results/<date>/<machine> with rows.json of `sealift bench --quick --out FOLDER` and
-python-loop.json of `benches/python_loop.py --out FOLDER`; the newest when left out. What is
-written lies between `<!-- generated: NAME -->` and `<!-- end -->`, so that no figure in the README
-is older than its source. Without any results the places between must be empty. Needs nothing but
-Python.
+FOLDER is results/<date>/<machine>: the run folder lab/ of `sealift lab run`, and python-loop.json
+of `benches/python_loop.py --out FOLDER`, as `make bench` writes them; the newest when left out.
+What is written lies between `<!-- generated: NAME -->` and `<!-- end -->`, so that no figure in the
+README is older than its source. Without any results the places between must be empty. Needs nothing
+but Python.
 """
 
 import argparse
+import csv
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from readme_picture import picture
+from readme_picture import Point, picture
 
 Document = dict[str, Any]
+Row = dict[str, str]
 
 
 def main() -> int:
@@ -51,7 +54,7 @@ def main() -> int:
 
 def newest(root: Path) -> Path | None:
     """The folder under results/ with the latest date in its path."""
-    folders = sorted(path.parent for path in root.glob("results/*/*/rows.json"))
+    folders = sorted(path.parents[1] for path in root.glob("results/*/*/lab/summary.csv"))
     return folders[-1] if folders else None
 
 
@@ -100,56 +103,83 @@ class Source:
 
     def read(self, name: str) -> Document:
         """One of its JSON documents."""
+        document: Document = json.loads(self._text(name))
+        return document
+
+    def lines(self, name: str) -> list[Document]:
+        """The documents of a file that has one on each line."""
+        return [json.loads(line) for line in self._text(name).splitlines()]
+
+    def rows(self, *, experiment: str, **wanted: str) -> list[Row]:
+        """The rows of an experiment whose columns have these values."""
+        every = csv.DictReader(self._text("lab/summary.csv").splitlines())
+        chosen = {"experiment": experiment, **wanted}
+        return [row for row in every if chosen.items() <= row.items()]
+
+    def _text(self, name: str) -> str:
         file = self.folder / name
         if not file.exists():
-            raise ValueError(f"{file} is missing; {COMMANDS[name]} writes it")
-        document: Document = json.loads(file.read_text(encoding="utf-8"))
-        return document
+            raise ValueError(f"{file} is missing; {COMMANDS.get(name, RUN)} writes it")
+        return file.read_text(encoding="utf-8")
 
 
 def table(source: Source) -> str:
-    """Every piece of work with what each device did, the answer, and where it was measured."""
-    document = source.read("rows.json")
-    rows = document["rows"]
-    devices = list(dict.fromkeys(row["device"] for row in rows))
-    reference, *others = devices
+    """Every piece of work with what each device did, the upshot, and where it was measured."""
+    rows = [
+        *source.rows(experiment="aes-gcm-by-threads", threads="1"),
+        *_by_size(source),
+    ]
+    rows = [row for row in rows if row["device"] in DEVICES]
+    if not rows:
+        raise ValueError(f"{source.place}/lab/summary.csv has no rows of {' and '.join(DEVICES)}")
+    reference, *others = DEVICES
     head = [
         "work",
         "bytes of text",
-        *devices,
+        *DEVICES,
         *(f"{other} against {reference}" for other in others),
     ]
     lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)])]
     for _, group in groupby(rows, key=_work):
         by_device = {row["device"]: row for row in group}
+        first = next(iter(by_device.values()))
         lines.append(
             _line(
                 [
-                    _named(next(iter(by_device.values()))),
-                    _size(next(iter(by_device.values()))["size_bytes"]),
-                    *(_speed(by_device.get(device)) for device in devices),
+                    _named(first),
+                    _size(float(first["size_bytes"])),
+                    *(_speed(by_device.get(device)) for device in DEVICES),
                     *(_ratio(by_device.get(other)) for other in others),
                 ]
             )
         )
-    return "\n".join(
-        [
-            "",
-            *lines,
-            "",
-            f"> {document['answer'].splitlines()[0]}",
-            "",
-            _caption(source, document),
-            "",
-            "",
-        ]
-    )
+    said = [f"> {_upshot(rows, other, reference)}" for other in others]
+    return "\n".join(["", *lines, "", *said, "", _caption(source, rows), "", ""])
+
+
+def _upshot(rows: list[Row], device: str, reference: str) -> str:
+    """One sentence that counts verdicts, with the least and the greatest ratio."""
+    judged = [row for row in rows if row["device"] == device and row["verdict"]]
+    told = []
+    for verdict, word in VERDICTS.items():
+        ratios = [_three_of(row, TIMES) for row in judged if row["verdict"] == verdict]
+        if ratios:
+            ratios.sort(key=lambda ratio: ratio["median"])
+            ends = " to ".join(dict.fromkeys(map(_interval, (ratios[0], ratios[-1]))))
+            times = f", {ends} times as fast" if verdict in ("FASTER", "SLOWER") else ""
+            told.append(f"{word} for {len(ratios):,} of {len(judged):,} pieces of work{times}")
+    return f"{device} against {reference}: {'; '.join(told) or 'not compared'}."
+
+
+def _by_size(source: Source) -> list[Row]:
+    rows = source.rows(experiment="aes-gcm-by-size", keys=KEYS, threads="1")
+    return [row for row in rows if float(row["size_bytes"]) <= SIZE_MOST]
 
 
 def loop(source: Source) -> str:
     """What the batch gains over the loop, in one paragraph."""
     document = source.read("python-loop.json")
-    ns = {row["device"]: row["ns_per_message"]["median"] for row in document["rows"]}
+    ns = {row["caller"]: row["ns_per_message"]["median"] for row in document["rows"]}
     fresh, kept = "pyca loop, new AESGCM", "pyca loop, kept AESGCM"
     if fresh not in ns:
         raise ValueError(
@@ -161,6 +191,7 @@ def loop(source: Source) -> str:
         for fast in (lists, columns)
         for slow in (fresh, kept)
     }
+    where = _measured(source, document["machine"], document["command"])
     return (
         f"\nFor 8,192 messages of 128 bytes under 1,024 keys, with sessions made beforehand, the "
         f"call is **{said[lists, kept]} times** as fast as a loop whose `AESGCM` objects are made "
@@ -168,25 +199,34 @@ def loop(source: Source) -> str:
         f"{said[lists, fresh]} times as fast as the loop above, which makes them anew "
         f"({ns[fresh]:,.0f} ns). Over columns of numpy arrays it is "
         f"**{said[columns, kept]} times** and {said[columns, fresh]} times as fast "
-        f"({ns[columns]:,.0f} ns). {_measured(source, document)}\n\n"
+        f"({ns[columns]:,.0f} ns). {where}\n\n"
     )
 
 
 def chart(source: Source) -> str:
     """The picture of speed by size, as a file beside the README."""
-    document = source.read("rows.json")
-    sealed = [row for row in document["rows"] if not row["workload"].startswith("003")]
-    svg = picture(sealed)
+    sealed = [row for row in _by_size(source) if row["device"] in DEVICES]
+    svg = picture([_point(row) for row in sealed])
     file = source.root / PICTURE
     source.beside[file] = svg
     devices = " and ".join(dict.fromkeys(row["device"] for row in sealed))
     row = sealed[0]
-    threads = "1 thread" if row["threads"] == 1 else f"{row['threads']:,} threads"
     conditions = (
-        f"{row['workload']}, sealed, keys {row['keys']}, batches of {row['batch']:,}, {threads}, "
-        f"{row['origin']} {source.folder.parent.name}"
+        f"{row['workload']}, sealed, {_keys(row['keys'])}, batches of {int(row['batch']):,}, "
+        f"1 thread, {row['origin']} {source.folder.parent.name}"
     )
     return f"\n![Payload speed by message size: {devices}]({PICTURE})\n\n*{conditions}.*\n\n"
+
+
+def _point(row: Row) -> Point:
+    speed = _three_of(row, "payload_MB_per_s")
+    return Point(
+        name=row["device"],
+        size_bytes=float(row["size_bytes"]),
+        speed=speed["median"],
+        low=speed["low"],
+        high=speed["high"],
+    )
 
 
 def _arguments() -> argparse.Namespace:
@@ -202,17 +242,17 @@ def _text(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
-def _work(row: Document) -> tuple[Any, ...]:
-    return tuple(
-        row[name] for name in ("workload", "size_bytes", "keys", "mix", "threads", "batch")
-    )
+def _work(row: Row) -> tuple[str, ...]:
+    axes = ("experiment", "workload", "size_bytes", "keys", "mix", "threads", "batch")
+    return tuple(row[name] for name in axes)
 
 
-def _named(row: Document) -> str:
-    if row["workload"].startswith("003"):
-        return f"document {row['workload']}, {_keys(row['keys'])}"
+def _named(row: Row) -> str:
+    keys = _keys(row["keys"])
+    if row["workload"].startswith("as "):
+        return f"document 003 {row['workload']}, {keys}"
     doing = {"100/0/0": "sealed", "0/100/0": "opened"}.get(row["mix"], row["mix"])
-    return f"{row['workload']}, {doing}, {_keys(row['keys'])}"
+    return f"{row['workload']}, {doing}, {keys}"
 
 
 def _keys(regime: str) -> str:
@@ -225,21 +265,28 @@ def _size(size_bytes: float) -> str:
     return f"{size_bytes:,.0f}" if size_bytes == int(size_bytes) else f"{size_bytes:.1f} (mean)"
 
 
-def _speed(row: Document | None) -> str:
+def _speed(row: Row | None) -> str:
     if row is None:
         return "not taken"
-    return f"{_three(row['messages_per_s'] / 1e6)} M/s, {_three(row['payload_gb_per_s'])} GB/s"
+    rate, speed = float(row["operations_per_s"]), float(row["payload_MB_per_s"])
+    return f"{_three(rate / 1e6)} M/s, {_three(speed)} MB/s"
 
 
-def _ratio(row: Document | None) -> str:
-    if row is None or row["ratio"] is None:
+def _ratio(row: Row | None) -> str:
+    if row is None or not row[TIMES]:
         return "—"
-    if row["trust"] == "ranges only":
+    if float(row["noise_floor_share"]) > TOO_NOISY:
         return "too noisy to say"
-    return f"{_interval(row['ratio'])} {row['verdict']}"
+    return f"{_interval(_three_of(row, TIMES))} {row['verdict']}"
 
 
-def _interval(ratio: Document) -> str:
+def _three_of(row: Row, column: str) -> dict[str, float]:
+    """A median with its interval, from three columns."""
+    ends = {"median": column, "low": f"{column}_low95", "high": f"{column}_high95"}
+    return {end: float(row[name]) for end, name in ends.items()}
+
+
+def _interval(ratio: dict[str, float]) -> str:
     return f"{_three(ratio['median'])} [{_three(ratio['low'])}..{_three(ratio['high'])}]"
 
 
@@ -257,32 +304,58 @@ def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _caption(source: Source, document: Document) -> str:
-    checked = document["checked_against"]
-    others = "; ".join(f"{name} against {' and '.join(by)}" for name, by in checked.items() if by)
+def _caption(source: Source, rows: list[Row]) -> str:
+    plan = source.read("lab/plan.json")
+    machine = source.read("lab/machine.json")["facts"]
     return (
-        f"M/s are million messages a second, GB/s 10⁹ bytes of text; each checked byte for byte "
-        f"({others}). {_measured(source, document)}"
+        "M/s are million messages a second, MB/s 10⁶ bytes of text a second; each checked byte for "
+        f"byte ({_checked(source, plan, rows)}). "
+        f"{_measured(source, machine, shlex.join(plan['command']))}"
     )
 
 
-def _measured(source: Source, document: Document) -> str:
-    machine = document["machine"]
+def _checked(source: Source, plan: Document, rows: list[Row]) -> str:
+    """Which device was checked against which, from the lines of the arms of these rows."""
+    experiments = {each["name"]: each for each in plan["experiments"]}
+    shown = {row["experiment"] for row in rows}
+    found: dict[str, set[str]] = {}
+    for line in source.lines("lab/verify.jsonl"):
+        if line["experiment"] in shown and "checked_against" in line["facts"]:
+            group = experiments[line["experiment"]]["groups"][line["group"]]
+            device = group[line["arm"]]["device"]
+            found.setdefault(device, set()).update(line["facts"]["checked_against"].split(", "))
+    return "; ".join(
+        f"{device} against {' and '.join(sorted(found[device]))}"
+        for device in DEVICES
+        if device in found
+    )
+
+
+def _measured(source: Source, machine: Document, command: str) -> str:
     cpu = machine["cpu_model"]["value"] or "a processor that doesn't name itself"
     date = source.folder.parent.name
-    command = re.sub(r" --out \S+", "", document["command"])
+    shown = re.sub(r" --out \S+", "", command)
     return (
-        f"Medians with 95 % intervals, one thread, {date}, {cpu}: `{command}`, "
+        f"Medians with 95 % intervals, one thread, {date}, {cpu}: `{shown}`, "
         f"[all figures]({source.place})."
     )
 
 
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
 PICTURE = "docs/speed-by-size.svg"
-COMMANDS = {
-    "rows.json": "`sealift bench --quick --out FOLDER`",
-    "python-loop.json": "`python benches/python_loop.py --out FOLDER`",
+DEVICES = ("library", "cpu")
+TIMES = "times_reference"
+KEYS, SIZE_MOST = "sessions:1024", 16_384
+# As in sealift.lab.stats: over this noise floor there are no verdicts.
+TOO_NOISY = 0.10
+VERDICTS = {
+    "FASTER": "faster",
+    "SLOWER": "slower",
+    "SAME": "the same within noise",
+    "UNSURE": "not settled",
 }
+RUN = "`sealift lab run aes-gcm-by-threads aes-gcm-by-size --out FOLDER/lab`"
+COMMANDS = {"python-loop.json": "`python benches/python_loop.py --out FOLDER`"}
 BLOCKS: dict[str, Callable[[Source], str]] = {
     "loop-against-batch": loop,
     "picture": chart,

@@ -1,5 +1,6 @@
 """The README's figures come from the results folder, and from nowhere else."""
 
+import csv
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 import readme_tables
-from readme_picture import picture
+from readme_picture import Point, picture
 
 README = """# Title
 
@@ -24,43 +25,71 @@ the rest
 """
 
 
-def interval(median: float) -> dict[str, Any]:
+BY_SIZE, BY_THREADS = "aes-gcm-by-size", "aes-gcm-by-threads"
+
+
+def interval(median: float) -> dict[str, float]:
     return {"median": median, "low": median * 0.9, "high": median * 1.1}
 
 
+def columns(name: str, median: float | None) -> dict[str, object]:
+    """A figure and the ends of its interval, as summary.csv has them."""
+    if median is None:
+        return {name: "", f"{name}_low95": "", f"{name}_high95": ""}
+    return {name: median, f"{name}_low95": median * 0.9, f"{name}_high95": median * 1.1}
+
+
 def row(device: str, size: float, ns: float, **changes: Any) -> dict[str, Any]:
+    judged = device != "library"
     return {
+        "experiment": BY_SIZE,
         "workload": "AES-128",
-        "device": device,
         "size_bytes": size,
         "keys": "sessions:1024",
         "mix": "100/0/0",
         "threads": 1,
         "batch": 1024,
-        "ns_per_message": interval(ns),
-        "messages_per_s": 1e9 / ns,
-        "payload_gb_per_s": size / ns,
-        "ratio": None if device == "library" else interval(2.0),
-        "verdict": None if device == "library" else "FASTER",
-        "trust": "good",
+        "device": device,
+        "operations_per_s": 1e9 / ns,
+        **columns("payload_MB_per_s", size / ns * 1000),
+        **columns("times_reference", 2.0 if judged else None),
+        "verdict": "FASTER" if judged else "",
+        "noise_floor_share": 0.01,
         "origin": "measured",
     } | changes
 
 
-def bench(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "rows": rows,
-        "answer": "Run it on cpu.",
-        "command": "sealift bench --quick --out results/2026-01-02/here",
-        "checked_against": {"library": ["reference"], "cpu": ["library"], "null": []},
-        "machine": {"cpu_model": {"value": "A Processor", "reason": None}},
+def run_folder(folder: Path, rows: list[dict[str, Any]]) -> None:
+    """What of a run folder the README is made from."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "summary.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    devices = ("library", "cpu", "table")
+    plan = {
+        "command": ["sealift", "lab", "run", "--seed", "1", "--out", "results/2026-01-02/here/lab"],
+        "experiments": [
+            {"name": name, "groups": [[{"device": device} for device in devices]]}
+            for name in (BY_SIZE, BY_THREADS)
+        ],
     }
+    (folder / "plan.json").write_text(json.dumps(plan))
+    facts = {"cpu_model": {"value": "A Processor", "reason": None}}
+    (folder / "machine.json").write_text(json.dumps({"facts": facts}))
+    checked = ("reference", "library, reference", "library")
+    lines = [
+        {"experiment": BY_SIZE, "group": 0, "arm": arm, "facts": {"checked_against": others}}
+        for arm, others in enumerate(checked)
+    ]
+    lines.append({"experiment": BY_THREADS, "group": 0, "arm": 0, "facts": {}})
+    (folder / "verify.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
 def loop(**ns: float) -> dict[str, Any]:
     batches, loops = ("seal_batch, lists", "seal_batch, columns"), readme_loops()
     return {
-        "rows": [{"device": name, "ns_per_message": interval(value)} for name, value in ns.items()],
+        "rows": [{"caller": name, "ns_per_message": interval(value)} for name, value in ns.items()],
         "ratios": {f"{fast} / {slow}": interval(7.5) for fast in batches for slow in loops},
         "command": "python benches/python_loop.py",
         "machine": {"cpu_model": {"value": None, "reason": "no name"}},
@@ -77,13 +106,17 @@ def tree(tmp_path: Path) -> Path:
     folder = tmp_path / "results" / "2026-01-02" / "here"
     folder.mkdir(parents=True)
     rows = [
+        row("library", 28, 400.0, experiment=BY_THREADS, workload="as logged", keys="fresh"),
+        row("table", 28, 900.0, experiment=BY_THREADS, workload="as logged", keys="fresh"),
+        row("cpu", 28, 100.0, experiment=BY_THREADS, workload="as logged", threads=2),
         row("library", 16, 100.0),
         row("cpu", 16, 50.0),
         row("library", 1024, 400.0),
-        row("cpu", 1024, 300.0, trust="ranges only"),
-        row("library", 28, 400.0, workload="003 as logged", keys="fresh"),
+        row("cpu", 1024, 300.0, noise_floor_share=0.2, verdict="UNSURE"),
+        row("cpu", 16, 1.0, keys="one"),
+        row("cpu", 1 << 20, 1.0),
     ]
-    (folder / "rows.json").write_text(json.dumps(bench(rows)))
+    run_folder(folder / "lab", rows)
     new, kept = readme_loops()
     times = {new: 1_200.0, kept: 360.0, "seal_batch, lists": 160.0, "seal_batch, columns": 60.0}
     (folder / "python-loop.json").write_text(json.dumps(loop(**times)))
@@ -105,16 +138,21 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     assert text.startswith("# Title\n")
     assert text.endswith("the rest\n")
     assert (
-        "| AES-128, sealed, 1,024 sessions | 16 | 10.0 M/s, 0.160 GB/s | 20.0 M/s, 0.320 GB/s "
+        "| AES-128, sealed, 1,024 sessions | 16 | 10.0 M/s, 160 MB/s | 20.0 M/s, 320 MB/s "
         "| 2.00 [1.80..2.20] FASTER |"
     ) in text
     assert "| too noisy to say |" in text
     assert (
-        "| document 003 as logged, a fresh key each | 28 | 2.50 M/s, 0.0700 GB/s | not taken | — |"
+        "| document 003 as logged, a fresh key each | 28 | 2.50 M/s, 70.0 MB/s | not taken | — |"
         in text
     )
-    assert "> Run it on cpu." in text
-    assert "2026-01-02, A Processor: `sealift bench --quick`" in text
+    assert (
+        "> cpu against library: faster for 1 of 2 pieces of work, 2.00 [1.80..2.20] times as fast; "
+        "not settled for 1 of 2 pieces of work.\n"
+    ) in text
+    assert "(library against reference; cpu against library and reference)" in text
+    assert "2026-01-02, A Processor: `sealift lab run --seed 1`" in text
+    assert text.count("| AES-128") == 2
     assert "7.50 [6.75..8.25] times as fast as the loop above, which makes them anew (1,200" in text
     assert "with sessions made beforehand" in text
     assert "](docs/speed-by-size.svg)" in text
@@ -130,9 +168,9 @@ def test_a_changed_file_is_found(path: str, tree: Path, monkeypatch: pytest.Monk
 
 def test_the_newest_folder_is_the_source(tree: Path) -> None:
     later = tree / "results" / "2026-02-01" / "there"
-    later.mkdir(parents=True)
+    (later / "lab").mkdir(parents=True)
     assert readme_tables.newest(tree) == tree / "results" / "2026-01-02" / "here"
-    (later / "rows.json").write_text("{}")
+    (later / "lab" / "summary.csv").write_text("")
     assert readme_tables.newest(tree) == later
 
 
@@ -174,8 +212,23 @@ def test_a_missing_source_names_the_command_that_writes_it(
     assert "`python benches/python_loop.py --out FOLDER` writes it" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("file", ["summary.csv", "plan.json", "machine.json", "verify.jsonl"])
+def test_a_run_folder_that_lacks_a_file_names_it(
+    file: str, tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tree / "results" / "2026-01-02" / "here"
+    (folder / "lab" / file).unlink()
+    assert run(tree, str(folder), monkeypatch=monkeypatch) == 1
+    said = capsys.readouterr().err
+    assert f"{file} is missing; `sealift lab run aes-gcm-by-threads" in said
+
+
 def test_the_picture_has_a_line_and_a_name_for_each_device_apart_from_each_other() -> None:
-    rows = [row(name, size, 100.0) for name in ("a<b", "cpu", "library") for size in (16, 64, 1024)]
+    rows = [
+        Point(name, size, size * 10.0, size * 9.0, size * 11.0)
+        for name in ("a<b", "cpu", "library")
+        for size in (16, 64, 1024)
+    ]
     svg = ET.fromstring(picture(rows))
     space = "{http://www.w3.org/2000/svg}"
     assert len(svg.findall(f"{space}polyline")) == 3

@@ -19,7 +19,7 @@ def test_every_arm_is_measured_and_compared_with_its_interval(tmp_path: Path) ->
     ran = run("--seconds", "3", "--out", str(tmp_path))
     assert ran.returncode == 0, ran.stderr
     document = json.loads((tmp_path / "python-loop.json").read_text())
-    assert [row["device"] for row in document["rows"]] == [
+    assert [row["caller"] for row in document["rows"]] == [
         "pyca loop, new AESGCM",
         "pyca loop, kept AESGCM",
         "sealift loop, new AESGCM",
