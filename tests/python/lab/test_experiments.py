@@ -1,0 +1,394 @@
+"""The experiments: which cells they have, and what they compare with what was published."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from conftest import skip
+from sealift.lab import cavp, registry
+from sealift.lab.experiments import operation_log
+from sealift.lab.grid import Load, workload_of
+from sealift.lab.measure import SAMPLE_S_MIN
+from sealift.lab.published import Comparison, Kind, Match, table
+from sealift.lab.result import Found, Row, Verified
+from sealift.lab.spec import Arm, Context, Experiment, Scope, Skip, WrongResultError
+from sealift.lab.stats import Interval
+from sealift.lab.values import Cell
+from sealift.lab.workload import Operation
+
+ALL = registry.all_experiments()
+DEVICES = ("library", "cpu")
+QUICK = Scope(quick=True, cores=2, devices=DEVICES)
+FULL = Scope(quick=False, cores=2, devices=DEVICES)
+each_experiment = pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
+
+
+def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
+    return [cell for group in experiment.groups(scope) for cell in group]
+
+
+def found(
+    experiment: Experiment, speed_mb_s: Callable[[Cell], float], scope: Scope = FULL
+) -> Found:
+    """What an experiment finds whose arms have these speeds, all but those of 0."""
+    rows, verified = [], []
+    for group in experiment.groups(scope):
+        reference = speed_mb_s(group[0])
+        for cell in group:
+            speed = speed_mb_s(cell)
+            if not speed:
+                verified.append(Verified(experiment.name, cell, {}, "left out"))
+                continue
+            rows.append(made_row(experiment, group[0], cell, speed, reference))
+    return Found(rows, verified)
+
+
+def made_row(
+    experiment: Experiment, first: Cell, cell: Cell, speed_mb_s: float, reference_mb_s: float
+) -> Row:
+    size_bytes = float(cell.get("size_bytes", 128))
+    ratio = speed_mb_s / reference_mb_s if reference_mb_s else 1.0
+    return Row(
+        experiment=experiment.name,
+        cell=cell,
+        compare=experiment.compare,
+        ns_per_operation=narrow(size_bytes / speed_mb_s * 1_000),
+        payload_bytes=size_bytes,
+        reference=first[experiment.compare],
+        ratio=None if cell == first else narrow(ratio),
+        verdict=None,
+        winner=False,
+        noise_floor=0.01,
+        clean_share=1.0,
+        machine_busy=False,
+        steady=True,
+        blocks=30,
+    )
+
+
+def narrow(value: float) -> Interval:
+    return Interval(value, value * 0.999, value * 1.001, 0.95, 30)
+
+
+def matches(comparisons: Iterable[Comparison]) -> dict[str, set[Match]]:
+    """For each figure the verdicts it got."""
+    told: dict[str, set[Match]] = {}
+    for each in comparisons:
+        told.setdefault(each.what, set()).add(each.match)
+    return told
+
+
+@each_experiment
+def test_every_cell_of_every_scope_can_be_written_and_read_again(experiment: Experiment) -> None:
+    for cores in (1, 2, 3, 64):
+        for quick in (True, False):
+            scope = Scope(quick=quick, cores=cores, devices=DEVICES)
+            groups = experiment.groups(scope)
+            assert groups
+            assert json.loads(json.dumps(groups)) == [[dict(c) for c in group] for group in groups]
+
+
+@each_experiment
+def test_threads_that_were_asked_for_are_the_only_ones(experiment: Experiment) -> None:
+    scope = Scope(quick=True, cores=2, devices=DEVICES, threads=(3, 5))
+    counts = {cell["threads"] for cell in cells(experiment, scope) if "threads" in cell}
+    assert counts in ({3, 5}, set())
+
+
+@each_experiment
+def test_a_quick_run_is_part_of_a_full_one(experiment: Experiment) -> None:
+    full = cells(experiment, FULL)
+    quick = cells(experiment, QUICK)
+    assert all(cell in full for cell in quick)
+
+
+@each_experiment
+def test_every_experiment_is_drawn_by_columns_it_has(experiment: Experiment) -> None:
+    figures = {"payload_MB_per_s", "operations_per_s", "ns_per_operation"}
+    axes = {axis.name for axis in experiment.axes}
+    assert experiment.plots
+    for plot in experiment.plots:
+        assert plot.y in figures
+        named = {plot.x, plot.z, *plot.where, *({plot.facet} if plot.facet else ())}
+        assert named <= axes
+
+
+def test_a_quick_run_has_room_for_fifteen_blocks_of_every_experiment() -> None:
+    weights = sum(experiment.weight for experiment in ALL)
+    for experiment in ALL:
+        samples = sum(len(group) + 1 for group in experiment.groups(QUICK))
+        # Of 60 s; the rest is preparation and processes that start.
+        seconds = 40 * experiment.weight / weights
+        assert seconds / (15 * samples) >= 2 * SAMPLE_S_MIN, experiment.name
+
+
+@each_experiment
+def test_what_was_not_run_says_why_for_every_published_figure(experiment: Experiment) -> None:
+    nothing = [
+        Verified(experiment.name, cell, {}, "nothing is here") for cell in cells(experiment, QUICK)
+    ]
+    for comparison in experiment.published(Found((), nothing)):
+        assert comparison.match is Match.NOT_RUN
+        assert comparison.note
+    for comparison in experiment.published(Found((), ())):
+        assert comparison.match is Match.NOT_RUN
+
+
+@each_experiment
+def test_published_figures_are_drawn_where_a_figure_has_them(experiment: Experiment) -> None:
+    """A figure that is drawn stands once in each plot that shows its unit and its place."""
+    drawn = [each for each in experiment.published(Found((), ())) if each.series]
+    assert all(each.unit == "MB/s" and each.kind is Kind.VALUE for each in drawn)
+    places = [(each.series, *sorted(each.at.items())) for each in drawn]
+    assert len(set(places)) == len(places)
+    assert bool(drawn) == (experiment.id in {"003-F5", "003-F6", "003-T4"})
+
+
+def test_the_documents_own_speeds_reproduce_figure_5() -> None:
+    experiment = registry.find("003-F5")
+    by_threads = {1: 42.3, 2: 42.3, 4: 40.0, 8: 40.0, 20: 493.0}
+    told = matches(
+        experiment.published(found(experiment, lambda cell: by_threads[int(cell["threads"])]))
+    )
+    assert told == {
+        "AES-GCM, 1 thread": {Match.REPRODUCED},
+        # A thread a core is 2 of them here, and 20 run too.
+        "AES-GCM, 20 threads": {Match.SLOWER, Match.REPRODUCED},
+        "2 threads against 1": {Match.REPRODUCED},
+        "a thread a core against more threads than cores": {Match.SAME_DIRECTION},
+    }
+
+
+def test_figure_5_is_contradicted_where_threads_scale_and_share_well() -> None:
+    experiment = registry.find("003-F5")
+    comparisons = experiment.published(
+        found(experiment, lambda cell: 100.0 * int(cell["threads"]), QUICK)
+    )
+    told = matches(comparisons)
+    assert told["2 threads against 1"] == {Match.CONTRADICTED}
+    assert told["a thread a core against more threads than cores"] == {Match.CONTRADICTED}
+    assert told["AES-GCM, 20 threads"] == {Match.SLOWER, Match.NOT_RUN}
+    assert len(comparisons) == 10
+
+
+def test_one_core_says_nothing_about_scaling() -> None:
+    experiment = registry.find("003-F5")
+    scope = Scope(quick=True, cores=1, devices=DEVICES)
+    told = matches(experiment.published(found(experiment, lambda _: 50.0, scope)))
+    assert told["1 threads against 1"] == {Match.NOT_RUN}
+
+
+def test_threads_that_share_cores_are_told_apart() -> None:
+    loads = {(cell["threads"], cell["load"]) for cell in cells(registry.find("003-F5"), FULL)}
+    assert loads == {
+        (1, Load.BELOW),
+        (2, Load.ALL),
+        (4, Load.OVER),
+        (8, Load.OVER),
+        (20, Load.OVER),
+    }
+
+
+def test_the_documents_own_speeds_reproduce_figure_6() -> None:
+    experiment = registry.find("003-F6")
+    speeds = {"table": 493.0, "ipp": 2_000.0}
+    told = matches(
+        experiment.published(found(experiment, lambda c: speeds.get(str(c["device"]), 900.0)))
+    )
+    assert told == {
+        "AES-GCM without IPP, 20 threads": {Match.REPRODUCED},
+        "AES-GCM with IPP, 20 threads": {Match.REPRODUCED},
+        "boost by IPP on i7-12700H: 2000/493 MB/s": {Match.REPRODUCED},
+        "boost by IPP on i7-11370H: 646/176 MB/s": {Match.SAME_DIRECTION},
+        "boost by IPP on i7-13620H: 1700/480 MB/s": {Match.SAME_DIRECTION},
+        "boost by IPP, around": {Match.SAME_DIRECTION},
+    }
+
+
+def test_without_the_vendors_library_its_figures_say_that_it_is_missing() -> None:
+    experiment = registry.find("003-F6")
+    comparisons = experiment.published(
+        found(experiment, lambda cell: 0.0 if cell["device"] == "ipp" else 40.0)
+    )
+    missing = [each for each in comparisons if each.match is Match.NOT_RUN]
+    assert len(missing) == 10
+    assert all(each.note.endswith("left out") for each in missing)
+
+
+def test_each_of_the_nine_values_of_table_4_is_compared_both_ways() -> None:
+    experiment = registry.find("003-T4")
+    comparisons = experiment.published(found(experiment, lambda _: 42.0))
+    for row in table("003-T4-cpu-generations"):
+        what = f"{row['cpu']}, {row['test']}"
+        beside = [each for each in comparisons if each.what == what]
+        assert [each.published for each in beside] == 2 * [float(row["throughput_mb_s"])]
+        assert ["as stated" in each.note for each in beside] == [True, False]
+        assert all(each.match is not Match.NOT_RUN for each in beside)
+    gains = [each for each in comparisons if "Threads = cores against Thread = 1" in each.what]
+    assert len(gains) == 6
+    # 42 MB/s at any number of threads: no gain, where the document has up to 12 times.
+    assert {each.match for each in gains} == {Match.UNSETTLED}
+    assert [each.what for each in comparisons if each.match is Match.NOT_RUN] == [
+        "i7-12700H, against i7-13620H, Threads = cores: 493/480 MB/s"
+    ]
+
+
+def test_the_premise_holds_where_aes_gcm_is_the_fastest_of_its_suite() -> None:
+    experiment = registry.find("003-P0")
+    cheap = experiment.published(
+        found(experiment, lambda cell: 900 if "AES" in str(cell["primitive"]) else 400)
+    )
+    assert [each.match for each in cheap] == 5 * [Match.SAME_DIRECTION]
+    dear = experiment.published(
+        found(experiment, lambda cell: 900 if cell["primitive"] == "SHA-256" else 400)
+    )
+    assert dear[0].match is Match.CONTRADICTED
+    assert {each.match for each in dear[1:]} == {Match.UNSETTLED}
+
+
+def test_large_messages_are_not_kept_ready_by_the_thousand() -> None:
+    experiment = registry.find("aes-gcm-by-size")
+    for cell in cells(experiment, FULL):
+        workload = workload_of(cell, seed=1)
+        assert workload.messages * workload.text_len_mean <= 16 << 20
+        assert workload.messages >= workload.regime.sessions
+
+
+@pytest.fixture(scope="module")
+def all_records() -> tuple[cavp.Record, ...]:
+    try:
+        return cavp.records()
+    except Skip as error:
+        skip("vectors", str(error))
+
+
+@pytest.fixture
+def log_arm(all_records: object, tmp_path: Path) -> Callable[[str], Arm]:
+    assert all_records
+    experiment = registry.find("003-F14")
+    return lambda device: experiment.arm({"device": device}, Context(seed=1, folder=tmp_path))
+
+
+def test_the_records_are_those_of_the_input_file(all_records: tuple[cavp.Record, ...]) -> None:
+    assert len(all_records) == 37_800
+    # Document 003 prints 6,558,654 bytes: 2 for the count of records, and for each 7 beside its
+    # key, nonce, text unless it must fail, aad, ciphertext and tag.
+    told = sum(
+        7 + len(r.key) + len(r.nonce) + len(r.text or b"") + len(r.aad) + len(r.sealed)
+        for r in all_records
+    )
+    assert told + 2 == 6_558_654
+
+
+@pytest.mark.parametrize("device", ["library", "cpu"])
+def test_every_operation_is_logged_and_as_planned(
+    log_arm: Callable[[str], Arm], tmp_path: Path, device: str
+) -> None:
+    arm = log_arm(device)
+    sample = arm.sample(0.001)
+    assert (sample.operations, sample.bytes) == (37_800, 28 * 37_800)
+    expected = {
+        "passes": 2,
+        "operations": 2 * 37_800,
+        "seals": 2 * 18_900,
+        "opens": 2 * 9_391,
+        "planned_failures": 2 * 9_509,
+        "planned_failures_that_opened": 0,
+        "unplanned_failures": 0,
+        "operations_aes_128": 2 * 12_600,
+        "operations_aes_192": 2 * 12_600,
+        "operations_aes_256": 2 * 12_600,
+        "text_bytes": 2 * 28 * 37_800,
+    }
+    assert expected.items() <= arm.verified().items()
+    (path,) = tmp_path.iterdir()
+    assert path.name == f"003-F14-log-{device}.csv"
+    lines = read(path)
+    assert [int(line["sequence"]) for line in lines] == list(range(1, 37_801))
+    assert sum(line["result"] == "refused" for line in lines) == 9_509
+    assert {line["as_planned"] for line in lines} == {"yes"}
+
+
+def test_the_totals_of_the_log_are_those_of_figure_14(log_arm: Callable[[str], Arm]) -> None:
+    experiment = registry.find("003-F14")
+    facts = log_arm("library").verified()
+    lines = [Verified(experiment.name, {"device": "library"}, facts)]
+    comparisons = experiment.published(Found((), lines))
+    assert {each.match for each in comparisons} == {Match.REPRODUCED}
+    by_what = {each.what: each for each in comparisons}
+    failures = by_what["planned failures for each open that succeeds"]
+    assert failures.here is not None
+    assert failures.here.median == pytest.approx(failures.published, rel=1e-3)
+    volume = by_what["volume by operations: 87.0 GB by 3.2547 G"]
+    assert volume.published == pytest.approx(26.73, abs=0.01)
+    assert "416.6 GB" in volume.note
+
+
+@pytest.mark.parametrize(
+    ("operation", "counted"),
+    [
+        (Operation.SEAL, "unplanned_failures"),
+        (Operation.OPEN, "unplanned_failures"),
+        (Operation.BAD, "planned_failures_that_opened"),
+    ],
+)
+def test_a_result_that_is_not_as_planned_is_counted_named_and_ends_the_arm(
+    log_arm: Callable[[str], Arm],
+    monkeypatch: pytest.MonkeyPatch,
+    operation: Operation,
+    counted: str,
+) -> None:
+    arm = log_arm("library")
+    right = operation_log._Batch.run
+
+    def wrong(batch: operation_log._Batch, engine: object) -> list[bytes | None]:
+        results = list(right(batch, engine))  # type: ignore[arg-type]
+        places = [i for i, record in enumerate(batch.records) if record.operation is operation]
+        for place in places[:1]:
+            results[place] = b"something else"
+        return results
+
+    monkeypatch.setattr(operation_log._Batch, "run", wrong)
+    with pytest.raises(WrongResultError, match=r"library: 1 of [\d,]+ operations were not as plan"):
+        arm.sample(0.001)
+    facts = arm.verified()
+    assert facts[counted] == 1
+    assert facts["planned_failures_that_opened"] + facts["unplanned_failures"] == 1  # type: ignore[operator]
+
+
+def test_a_wrong_first_pass_stands_in_the_log(
+    log_arm: Callable[[str], Arm], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(operation_log._Batch, "run", lambda batch, _: [None] * len(batch.records))
+    with pytest.raises(WrongResultError):
+        log_arm("cpu")
+    lines = read(tmp_path / "003-F14-log-cpu.csv")
+    assert {(line["result"], line["as_planned"]) for line in lines} == {
+        ("refused", "yes"),
+        ("refused", "no"),
+    }
+    assert sum(line["as_planned"] == "yes" for line in lines) == 9_509
+
+
+def test_a_device_that_is_absent_is_skipped_with_its_reason(
+    log_arm: Callable[[str], Arm],
+) -> None:
+    with pytest.raises(Skip, match="none of null is real hardware"):
+        log_arm("null")
+
+
+def test_without_the_vectors_the_log_says_how_to_get_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "cryptography_vectors", None)
+    cavp.records.cache_clear()
+    with pytest.raises(Skip, match="pip install cryptography-vectors"):
+        registry.find("003-F14").arm({"device": "library"}, Context(seed=1, folder=tmp_path))
+
+
+def read(path: Path) -> list[Mapping[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
