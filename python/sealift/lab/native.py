@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from sealift import _sealift
 from sealift._sealift import effective_clock_ghz
 from sealift.errors import DeviceError, LimitError
+from sealift.lab.devices import role
 from sealift.lab.memory import check_memory, gcm_bytes
 from sealift.lab.spec import Context, Sample, Skip, WrongResultError
 from sealift.lab.values import Value
@@ -19,9 +20,15 @@ __all__ = ["NativeArm", "effective_clock_ghz", "gcm"]
 class NativeArm:
     """An arm whose loop is native; implements `spec.Arm`."""
 
-    def __init__(self, arm: _sealift.Arm) -> None:
-        """Takes over a native arm."""
+    def __init__(self, arm: _sealift.Arm, facts: Mapping[str, Value]) -> None:
+        """Takes over a native arm.
+
+        Args:
+            arm: Prepared.
+            facts: What is known of it beside its own record.
+        """
         self._arm = arm
+        self._facts = facts
 
     def sample(self, seconds: float) -> Sample:
         """Runs for about `seconds`; Ctrl-C is noticed within a tenth of a second.
@@ -37,6 +44,7 @@ class NativeArm:
     def verified(self) -> Mapping[str, Value]:
         """What it was checked against, its counts up to now, what it is, and its cores."""
         return {
+            **self._facts,
             "checked_against": ", ".join(self._arm.checked_against) or "nothing",
             **self._arm.counts,
             "detail": self._arm.detail,
@@ -78,13 +86,16 @@ def gcm(
             batch=batch,
             threads=threads,
             seed=context.seed,
-        )
+        ),
+        lambda: {"role": role(device)},
     )
 
 
-def _made(make: Callable[[], _sealift.Arm]) -> NativeArm:
+def _made(
+    make: Callable[[], _sealift.Arm], facts: Callable[[], Mapping[str, Value]] = dict
+) -> NativeArm:
     try:
-        return NativeArm(make())
+        return NativeArm(make(), facts())
     except (DeviceError, LimitError, _sealift.NotMeasurableError) as error:
         raise Skip(str(error)) from error
     except _sealift.WrongResultError as error:
