@@ -163,9 +163,7 @@ def _figure(
 def _with_facet(plot: Plot, value: Value | None) -> Plot:
     if value is None:
         return plot
-    is_size = plot.facet.endswith("_bytes") and not isinstance(value, str)
-    shown = vega.format_bytes(float(value)) if is_size else value
-    title = f"{plot.title}: {plot.facet.removesuffix('_bytes')} {shown}"
+    title = f"{plot.title}: {plot.facet.removesuffix('_bytes')} {_told(plot.facet, value)}"
     return replace(plot, title=title, facet="", where={**plot.where, plot.facet: value})
 
 
@@ -240,11 +238,17 @@ def _colours(names: Sequence[str]) -> dict[str, str]:
 def _named(rows: Sequence[Record], plot: Plot) -> list[str]:
     """The line of each row: its z, and the axes that tell apart rows which share z and place."""
     telling = _telling(rows, plot)
-    parts = [[str(row.get(plot.z, ""))] if plot.z else [] for row in rows]
+    parts = [[_told(plot.z, row.get(plot.z))] if plot.z else [] for row in rows]
     return [
-        ", ".join([*part, *(f"{name} {row.get(name)}" for name in telling)])
+        ", ".join([*part, *(f"{name} {_told(name, row.get(name))}" for name in telling)])
         for row, part in zip(rows, parts, strict=True)
     ]
+
+
+def _told(name: str, value: Value | None) -> str:
+    if name.endswith("_bytes") and isinstance(value, int | float):
+        return vega.format_bytes(value)
+    return "" if value is None else str(value)
 
 
 def _telling(rows: Sequence[Record], plot: Plot) -> list[str]:

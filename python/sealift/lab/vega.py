@@ -1,7 +1,7 @@
 """Points as a Vega-Lite specification: plain dicts, because the specification is the interface."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
@@ -123,16 +123,16 @@ def _lines(
     y |= _value_axis(points, log=scales.log_y)
     shared = {"x": x, "y": y, "color": _colour(labels, inks)}
     ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    placed, between = "isValid(datum.x)", "isValid(datum.x) && isValid(datum.low)"
-    layers: list[Spec] = [
-        _layer("area", {"fillOpacity": 0.16, "strokeOpacity": 0}, shared | ends, between),
-        _layer("rule", {"strokeWidth": 1.5}, shared | ends | FADING, between),
-        _layer("line", {"strokeWidth": 2}, shared | DASHED | FADING, placed),
-        _layer("point", POINT, shared | SHAPED | FADING | {"tooltip": _tooltip(labels)}, placed),
+    tooltip = {"tooltip": _tooltip(labels)}
+    across = {"y": y, "color": shared["color"]} | tooltip
+    layers = [
+        _layer("area", {"fillOpacity": 0.16, "strokeOpacity": 0}, shared | ends, BETWEEN),
+        _layer("rule", {"strokeWidth": 1.5}, shared | ends | FADING, BETWEEN),
+        _layer("line", {"strokeWidth": 2}, shared | DASHED | FADING, PLACED),
+        _layer("point", POINT, shared | SHAPED | FADING | tooltip, PLACED),
+        *_across("y", across),
     ]
-    layers[0]["params"] = CLICKS
-    across = {"y": y, "color": shared["color"], "tooltip": _tooltip(labels)}
-    return layers + _across(points, "y", across)
+    return _drawn(layers, points)
 
 
 def _bars(
@@ -143,24 +143,32 @@ def _bars(
     value |= _value_axis(points, log=scales.log_y)
     row = {"field": "x", "type": "nominal", "title": labels.x, "sort": names, "axis": ROW_AXIS}
     shared: Spec = {"x": value, "y": row, "color": _colour(labels, inks)}
-    if len(_series(points)) > 1:
+    if _lines_a_row(points) > 1:
         shared["yOffset"] = {"field": "series", "type": "nominal", "sort": list(inks)}
     ends = {"x": {**value, "field": "low"}, "x2": {"field": "high"}}
-    placed, between = "isValid(datum.x)", "isValid(datum.x) && isValid(datum.low)"
-    layers: list[Spec] = [
-        _layer("rule", {"strokeWidth": 3, "strokeCap": "round"}, shared | ends | FADING, between),
-        _layer("point", POINT, shared | SHAPED | FADING | {"tooltip": _tooltip(labels)}, placed),
+    tooltip = {"tooltip": _tooltip(labels)}
+    across = {"x": value, "color": shared["color"]} | tooltip
+    layers = [
+        _layer("rule", {"strokeWidth": 3, "strokeCap": "round"}, shared | ends | FADING, BETWEEN),
+        _layer("point", POINT, shared | SHAPED | FADING | tooltip, PLACED),
+        *_across("x", across),
     ]
-    layers[0]["params"] = CLICKS
-    across = {"x": value, "color": shared["color"], "tooltip": _tooltip(labels)}
-    return layers + _across(points, "x", across)
+    return _drawn(layers, points)
 
 
-def _across(points: Sequence[Point], along: str, encoding: Spec) -> list[Spec]:
+def _drawn(layers: Sequence[Spec], points: Sequence[Point]) -> list[Spec]:
+    """The layers that have something to draw; the first of them takes clicks on the legend."""
+    there = {
+        BETWEEN: any(point.x is not None and point.low is not None for point in points),
+        PLACED: any(point.x is not None for point in points),
+        EVERYWHERE: any(point.x is None for point in points),
+    }
+    first, *others = (layer for layer in layers if there[layer["transform"][0]["filter"]])
+    return [{**first, "params": CLICKS}, *others]
+
+
+def _across(along: str, encoding: Spec) -> list[Spec]:
     """A dashed line for each value that holds everywhere, with its name at the end."""
-    if all(point.x is not None for point in points):
-        return []
-    everywhere = "!isValid(datum.x)"
     name: Spec = {"text": {"field": "series"}, along: encoding[along], "color": encoding["color"]}
     place: Spec = (
         {"align": "right", "baseline": "bottom", "dy": -3, "x": "width"}
@@ -168,8 +176,8 @@ def _across(points: Sequence[Point], along: str, encoding: Spec) -> list[Spec]:
         else {"align": "left", "baseline": "top", "dx": 4, "y": 2}
     )
     return [
-        _layer("rule", {"strokeDash": [6, 4], "strokeWidth": 1.5}, encoding, everywhere),
-        _layer("text", place, name, everywhere),
+        _layer("rule", {"strokeDash": [6, 4], "strokeWidth": 1.5}, encoding, EVERYWHERE),
+        _layer("text", place, name, EVERYWHERE),
     ]
 
 
@@ -209,9 +217,15 @@ def _value_axis(points: Sequence[Point], *, log: bool) -> Spec:
 
 
 def _marks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten that enclose two values."""
+    """1, 2 and 5 times powers of ten that enclose two values; all nine where these are few."""
+    coarse = _marks_of((1, 2, 5), low, high)
+    return coarse if len(coarse) >= TICKS_LEAST else _marks_of(range(1, 10), low, high)
+
+
+def _marks_of(factors: Iterable[int], low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 2)
-    marks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
+    steps = tuple(factors)
+    marks = [factor * 10.0**power for power in powers for factor in steps]
     first = max(mark for mark in marks if mark <= low)
     last = min(mark for mark in marks if mark >= high and mark > first)
     return [mark for mark in marks if first <= mark <= last]
@@ -221,12 +235,12 @@ def _colour(labels: Labels, inks: Mapping[str, str]) -> Spec:
     legend: Spec | None = {
         "title": labels.series or None,
         "orient": "bottom",
-        "columns": 2,
+        "columns": 2 if max(map(len, inks)) <= LEGEND_NARROW else 1,
         "labelLimit": 260,
         "symbolType": "circle",
         "symbolSize": 90,
     }
-    if len(inks) == 1 and not labels.series:
+    if not labels.series and len(inks) == 1:
         legend = None
     scale = {"domain": list(inks), "range": list(inks.values())}
     return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
@@ -310,7 +324,14 @@ def _is_number(value: object) -> bool:
 
 def _rows_high_px(points: Sequence[Point]) -> int:
     names = len({point.x for point in points if point.x is not None})
-    return max(ROWS_HIGH_LEAST_PX, names * (ROW_PX * len(_series(points)) + ROW_GAP_PX))
+    return max(ROWS_HIGH_LEAST_PX, names * (ROW_PX * _lines_a_row(points) + ROW_GAP_PX))
+
+
+def _lines_a_row(points: Sequence[Point]) -> int:
+    """How many lines the rows have: one where every name has one series only."""
+    pairs = {(point.x, point.series) for point in points if point.x is not None}
+    several = len(pairs) > len({x for x, _ in pairs})
+    return len(_series(points)) if several else 1
 
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -326,6 +347,8 @@ BYTES = (
     "datum.value >= 1024 ? format(datum.value / 1024, ',~r') + ' KiB' : "
     "format(datum.value, ',~r') + ' B'"
 )
+PLACED, BETWEEN = "isValid(datum.x)", "isValid(datum.x) && isValid(datum.low)"
+EVERYWHERE = "!isValid(datum.x)"
 CLICKS = [
     {
         "name": "chosen",
@@ -349,7 +372,8 @@ SHAPED = {
 }
 POINT = {"filled": True, "size": 55}
 ROW_AXIS = {"labelLimit": 220, "grid": False}
-TICKS_MOST = 10
+TICKS_MOST, TICKS_LEAST = 10, 4
+LEGEND_NARROW = 20
 WIDE = 1_000_000
 LINES_HIGH_PX = 300
 ROW_PX, ROW_GAP_PX, ROWS_HIGH_LEAST_PX = 13, 12, 60

@@ -1,0 +1,117 @@
+"""The page of a run: one HTML file that needs nothing beside itself."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from sealift.lab import vega
+from sealift.lab.answer import QUESTION
+from sealift.lab.report import bottom, top
+from sealift.lab.report.compared import compared
+from sealift.lab.report.markup import Html, tag
+from sealift.lab.report.material import gather
+from sealift.lab.report.sections import Section, sections
+from sealift.lab.store import Run, names, write_file
+
+
+def page(run: Run) -> str:
+    """The page of a run as text.
+
+    Args:
+        run: From `store.read`; whole, interrupted, or with nothing measured.
+    """
+    material = gather(run)
+    parts = sections(material)
+    sensors = bottom.sensors(material)
+    specs = {place: spec for part in (*parts, sensors) for place, spec in part.specs.items()}
+    body = [
+        top.header(material),
+        top.answer(material),
+        top.wrong(material),
+        top.tiles(material),
+        top.care(material),
+        _contents(parts),
+        compared(material),
+        *(part.html for part in parts),
+        bottom.not_here(material),
+        bottom.method(),
+        bottom.machine(material),
+        sensors.html,
+        bottom.data(material),
+    ]
+    scripts = [vega_bundle() if specs else "", _asset("page.js")]
+    return Template(_asset("page.html")).substitute(
+        policy=_policy(scripts),
+        title=tag("title", f"{QUESTION} {material.run.path.name}"),
+        style=_asset("page.css"),
+        body=tag("main", *body, id="top"),
+        specs=_in_script(json.dumps(specs, allow_nan=False, separators=(",", ":"))),
+        csv=_in_script(json.dumps(bottom.csv_text(material))),
+        bundle=scripts[0],
+        script=scripts[1],
+    )
+
+
+def write(run: Run, path: Path | None = None) -> Path:
+    """Writes the page of a run, whole or not at all.
+
+    Args:
+        run: From `store.read`.
+        path: Of the file; report.html in the run's folder when left out.
+
+    Returns:
+        Where it is.
+
+    Raises:
+        NotWrittenError: If it can't be written; with the reason.
+    """
+    place = path or run.path / names.REPORT
+    write_file(place, page(run))
+    return place
+
+
+def _contents(parts: Sequence[Section]) -> Html:
+    links = [
+        ("published", "Published figures"),
+        *((part.id, part.title) for part in parts),
+        ("absent", "Devices not here"),
+        ("method", "Method"),
+        ("machine", "Machine"),
+        ("sensors", "Sensors"),
+        ("data", "Data"),
+    ]
+    return tag(
+        "nav", *(tag("a", title, href=f"#{place}") for place, title in links), aria_label="Contents"
+    )
+
+
+@lru_cache(maxsize=1)
+def vega_bundle() -> str:
+    """Vega, Vega-Lite and vegaEmbed as one script."""
+    import vl_convert
+
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vega.VERSION)
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Only these scripts run, and nothing is fetched, whatever the data hold."""
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts if script)
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {hashes}"
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _in_script(text: str) -> str:
+    """JSON that no parser of HTML takes for markup."""
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _asset(name: str) -> str:
+    return (files("sealift.lab.report") / name).read_text(encoding="utf-8")

@@ -1,0 +1,206 @@
+"""The rest of the page: devices that are not here, method, machine, sensors, data, replay."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+
+from sealift.lab import absent, vega
+from sealift.lab.machine import Fact
+from sealift.lab.record import FIGURES, Record
+from sealift.lab.report.markup import Html, folded, join, table, tag
+from sealift.lab.report.material import Material
+from sealift.lab.report.sections import Section
+from sealift.lab.report.words import as_printed, with_interval, worded
+from sealift.lab.units import plain_measure
+from sealift.lab.vega import Labels, Point, Scales, Spec
+
+
+def not_here(material: Material) -> Html:
+    """Devices that are absent, and what those of the documents would need to win here."""
+    drivers = [(each.spec, each.reason) for each in material.run.machine.devices if each.reason]
+    inside = [tag("h2", "Devices that are not here")]
+    if drivers:
+        label = "Absent devices with the reason"
+        inside.append(table(["device", "why it is not here"], drivers, label=label))
+    else:
+        inside.append(tag("p", "Every device that Sealift has a driver for is present."))
+    inside += [
+        tag("h3", "What the documents' devices would need to win here"),
+        tag(
+            "p",
+            "Their speeds are ",
+            tag("strong", "published"),
+            ". What they would need is ",
+            tag("strong", "projected from published figures"),
+            " and from the fastest device measured here on the nearest work. Below 1 the published "
+            "speed is above what was measured here.",
+        ),
+        _wishes(absent.wishes(material.rows, material.run.machine.devices)),
+    ]
+    return tag("section", *inside, id="absent")
+
+
+def method() -> Html:
+    """How figures come about, in short."""
+    items = [tag("li", line) for line in METHOD]
+    return tag("section", tag("h2", "Method"), tag("ul", *items), id="method")
+
+
+def machine(material: Material) -> Html:
+    """What was measured on: each fact a value, or the reason why there is none."""
+    facts = list(_facts(material.run.machine.facts))
+    shown = table(["what", "value, or why there is none"], facts, label="The machine")
+    return tag("section", tag("h2", "Machine"), shown, id="machine")
+
+
+def sensors(material: Material) -> Section:
+    """What the sensors said over time, or why there is none."""
+    drawn = list(_drawn(material))
+    told = list(_facts(material.run.machine.sensors))
+    inside = [tag("h2", "Sensors, once a second")]
+    if drawn:
+        inside.append(tag("div", *(_sensor_figure(*each) for each in drawn), class_="figures"))
+    if told:
+        label = "Sensors, or why there is none"
+        inside.append(table(["sensor", "source, or why there is none"], told, label=label))
+    if not drawn and not told:
+        inside.append(tag("p", "No sensor was read in this run.", class_="muted"))
+    html = tag("section", *inside, id="sensors")
+    return Section("sensors", "Sensors", html, {place: spec for place, _, spec in drawn})
+
+
+def data(material: Material) -> Html:
+    """All rows, folded away; the same as CSV, to be kept as a file."""
+    records = [each for shown in material.shown for each in shown.records]
+    inside = [tag("h2", "Data")]
+    if records:
+        named = f"{material.run.path.name}-summary.csv"
+        button = tag(
+            "button", "Save as CSV", type="button", id="save", data_name=named, hidden=True
+        )
+        inside += [button, folded(f"All {len(records):,} rows", _records(records))]
+    else:
+        inside.append(tag("p", "Nothing was measured.", class_="muted"))
+    replay = tag("code", f"sealift lab replay {material.command_folder}")
+    inside.append(tag("p", "The same plan and the same seed once more: ", replay))
+    return tag("section", *inside, id="data")
+
+
+def csv_text(material: Material) -> str:
+    """All rows as CSV, with the columns of all experiments."""
+    records = [each for shown in material.shown for each in shown.records]
+    names = _columns(records)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([_plain(each.get(name)) for name in names] for each in records)
+    return out.getvalue()
+
+
+def _wishes(wishes: Sequence[absent.Wish]) -> Html:
+    header = (
+        "device",
+        "work",
+        "published, MB/s",
+        "best here, MB/s",
+        "would need to be",
+        "nearest work",
+    )
+    rows = [
+        (
+            wish.device,
+            tag("span", wish.work, title=wish.source),
+            join([as_printed(wish.published_mb_per_s), " ", _mark("published"), " ", wish.how]),
+            _best(wish),
+            _factor(wish),
+            wish.nearest,
+        )
+        for wish in wishes
+    ]
+    label = "Published devices, and what they would need to win here"
+    return table(header, rows, label=label, class_="cards")
+
+
+def _best(wish: absent.Wish) -> Html:
+    if wish.best is None:
+        return tag("span", "not measured", class_="muted")
+    return join([with_interval(wish.best), f" {wish.best_device} ", _mark("measured")])
+
+
+def _factor(wish: absent.Wish) -> Html:
+    if wish.factor is None:
+        return tag("span", "not known", class_="muted")
+    times = " times as fast as published"
+    return join([with_interval(wish.factor), times, " ", _mark("projected")])
+
+
+def _mark(origin: str) -> Html:
+    return tag("span", origin, class_=f"origin {origin}")
+
+
+def _drawn(material: Material) -> Iterable[tuple[str, str, Spec]]:
+    """A figure for each sensor that gave numbers; long runs are thinned out evenly."""
+    readings = material.run.sensors
+    for name in dict.fromkeys(name for each in readings for name in each.values):
+        series = [(each.at_s, each.values[name]) for each in readings if name in each.values]
+        if len(series) > 1:
+            thin = series[:: -(-len(series) // READINGS_MOST)]
+            points = [Point(at, value, None, None, "") for at, value in thin]
+            title, unit = worded(name)
+            labels = Labels(title, "seconds", unit or title, "")
+            spec = vega.specification(points, labels, Scales(), {"": vega.COLOURS[0]})
+            yield f"sensor-{name.replace('_', '-')}", title, {**spec, "height": SENSOR_HIGH_PX}
+
+
+def _sensor_figure(place: str, name: str, spec: Spec) -> Html:
+    caption = tag("figcaption", name)
+    drawing = tag("div", class_="plot", id=place, role="img", aria_label=spec["description"])
+    return tag("figure", caption, drawing)
+
+
+def _facts(facts: Mapping[str, Fact]) -> Iterable[tuple[str, str]]:
+    for name, fact in facts.items():
+        value = ", ".join(fact.value) if isinstance(fact.value, tuple) else str(fact)
+        yield ", ".join(filter(None, worded(name))), value
+
+
+def _records(records: Sequence[Record]) -> Html:
+    names = _columns(records)
+    fixed = {
+        name: values.pop()
+        for name in names
+        if len(records) > 1 and len(values := {_plain(each.get(name)) for each in records}) == 1
+    }
+    varied = [name for name in names if name not in fixed]
+    rows = [[_plain(each.get(name)) for name in varied] for each in records]
+    told = "; ".join(f"{name} {value}" for name, value in fixed.items() if value)
+    always = tag("p", f"In all rows: {told}.", class_="muted") if told else ""
+    return join([always, table(varied, rows, label="All rows of this run")])
+
+
+def _columns(records: Sequence[Record]) -> list[str]:
+    """Those of all experiments: the axes first, then the figures."""
+    names = dict.fromkeys(name for each in records for name in each)
+    return [*(n for n in names if n not in FIGURES), *(n for n in FIGURES if n in names)]
+
+
+def _plain(value: object) -> str:
+    return "" if value is None else plain_measure(value) if isinstance(value, float) else str(value)
+
+
+METHOD = (
+    "Every arm is checked on every message before it is timed, and while it is timed; a wrong "
+    "result ends it.",
+    "Samples of all arms take turns in blocks, in an order drawn by the seed; a sample lasts at "
+    "least a millisecond.",
+    "Figures are medians over blocks with their 95 % bootstrap interval; ratios are paired block "
+    "by block, and verdicts stand on 99 % intervals.",
+    "The first arm of every group is measured twice in each block. How far these two differ, "
+    "although they are the same code, is the noise floor: a smaller difference is no difference.",
+    "A sample is clean when the system took less than 1 % of its time. Estimates use the clean "
+    "ones while they are the majority; the others stay in the file.",
+    "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",
+    "Measured, simulated, projected and published figures are never mixed.",
+)
+READINGS_MOST = 300
+SENSOR_HIGH_PX = 110

@@ -1,0 +1,77 @@
+"""The table of published figures beside what was found here."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from sealift.lab.published import Comparison, Kind, Match
+from sealift.lab.report.markup import Html, table, tag
+from sealift.lab.report.material import Material
+from sealift.lab.report.words import as_printed, with_interval
+
+
+def compared(material: Material) -> Html:
+    """Published, here, their ratio and a verdict; one row a value, grouped by figure."""
+    every = [each for shown in material.shown for each in shown.comparisons]
+    heading = tag("h2", "Published figures, and here")
+    if not every:
+        none = tag("p", "No experiment of this run has published figures.", class_="muted")
+        return tag("section", heading, none, id="published")
+    titles = {
+        each.figure: shown.experiment.title
+        for shown in material.shown
+        for each in shown.comparisons
+    }
+    ordered = sorted(every, key=lambda each: each.figure)
+    is_open = len(every) <= ROWS_OPEN
+    groups = [
+        _group(figure, titles[figure], list(group), is_open=is_open)
+        for figure, group in groupby(ordered, key=lambda each: each.figure)
+    ]
+    return tag("section", heading, tag("p", SAID, class_="muted"), *groups, id="published")
+
+
+def _group(figure: str, title: str, group: Sequence[Comparison], *, is_open: bool) -> Html:
+    counts = {match: sum(each.match is match for each in group) for match in Match}
+    chips = [_chip(match, f"{count:,} {match.value}") for match, count in counts.items() if count]
+    summary = tag("summary", tag("strong", figure), " ", title, " ", *chips)
+    label = f"{figure}: {title}"
+    rows = table(HEADER, [_cells(each) for each in group], label=label, class_="cards")
+    return tag("details", summary, rows, class_="figure-group", open=is_open)
+
+
+def _cells(each: Comparison) -> tuple[str, ...]:
+    not_run = tag("span", "not run", class_="muted")
+    return (
+        each.what,
+        _published(each),
+        with_interval(each.here, each.unit) if each.here else not_run,
+        with_interval(each.ratio),
+        _chip(each.match, each.match.value),
+        each.note,
+    )
+
+
+def _chip(match: Match, text: str) -> Html:
+    return tag("span", text, class_=f"verdict {COLOURS[match]}")
+
+
+def _published(each: Comparison) -> Html:
+    above = "above " if each.kind is Kind.SHAPE else ""
+    return tag("span", f"{above}{as_printed(each.published)} {each.unit}", title=each.source)
+
+
+HEADER = ("what", "published", "here", "here / published", "verdict", "with what, or why not")
+SAID = (
+    "Absolute values come from other machines, so that nobody expects the same ones here; "
+    "ratios should hold."
+)
+ROWS_OPEN = 20
+COLOURS = {
+    Match.REPRODUCED: "good",
+    Match.SAME_DIRECTION: "good",
+    Match.FASTER: "fine",
+    Match.SLOWER: "fine",
+    Match.UNSETTLED: "plain",
+    Match.NOT_RUN: "plain",
+    Match.CONTRADICTED: "bad",
+}

@@ -1,0 +1,235 @@
+"""One section a document, in it one subsection an experiment with its figures and rows."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sealift.lab import plot
+from sealift.lab.report.markup import Html, folded, table, tag
+from sealift.lab.report.material import Material, Shown
+from sealift.lab.report.words import per_cent, unique, with_interval
+from sealift.lab.result import Row
+from sealift.lab.units import format_measure, format_share
+from sealift.lab.vega import Spec
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page.
+
+    Attributes:
+        id: What links point to.
+        title: Its heading.
+        html: All of it.
+        specs: The Vega-Lite specifications of its figures, by the id of their place.
+    """
+
+    id: str
+    title: str
+    html: Html
+    specs: Mapping[str, Spec]
+
+
+def sections(material: Material) -> list[Section]:
+    """The experiments, grouped by the document they reproduce."""
+    ordered = sorted(material.shown, key=_document)
+    return [
+        _section(name, list(group), material.command_folder)
+        for name, group in groupby(ordered, key=_document)
+    ]
+
+
+def _document(shown: Shown) -> str:
+    if shown.is_own:
+        return OWN
+    return shown.experiment.id.split("-")[0] or HERE
+
+
+def _section(name: str, group: Sequence[Shown], run: str) -> Section:
+    title, told = DOCUMENTS.get(name, (f"Document {name}", ""))
+    drawn = [_experiment(shown, run) for shown in group]
+    lead = [tag("p", told, class_="muted")] if told else []
+    html = tag(
+        "section", tag("h2", title), *lead, *(html for html, _ in drawn), id=f"document-{name}"
+    )
+    specs = {place: spec for _, each in drawn for place, spec in each.items()}
+    return Section(f"document-{name}", title, html, specs)
+
+
+def _experiment(shown: Shown, run: str) -> tuple[Html, dict[str, Spec]]:
+    experiment = shown.experiment
+    name = tag("span", " · ".join(filter(None, (experiment.id, experiment.name))), class_="name")
+    inside = [tag("h3", experiment.title, " ", name)]
+    if experiment.why:
+        inside.append(tag("p", experiment.why))
+    specs: dict[str, Spec] = {}
+    if shown.doubt:
+        inside.append(tag("p", f"Note: {shown.doubt}.", class_="muted"))
+    if shown.why_not:
+        inside.append(tag("p", f"Not measured: {shown.why_not}.", class_="muted"))
+    if shown.found.rows:
+        figures = list(_figures(shown, run))
+        specs = {place: figure.spec for place, figure, _ in figures}
+        inside.append(tag("div", *(html for _, _, html in figures), class_="figures"))
+        inside.append(_rows(shown))
+    inside += [*_verified(shown), *_skipped(shown)]
+    return tag("article", *inside, id=f"experiment-{experiment.name}"), specs
+
+
+def _figures(shown: Shown, run: str) -> Iterable[tuple[str, plot.Figure, Html]]:
+    titles = {axis.name: axis.title for axis in shown.experiment.axes}
+    drawn = [
+        figure
+        for each in shown.experiment.plots
+        for figure in plot.figures(each, shown.records, titles, shown.comparisons)
+    ]
+    for number, figure in enumerate(drawn, 1):
+        place = f"figure-{shown.experiment.name}-{number}"
+        yield place, figure, _figure(place, figure, figure.command(run, shown.experiment.name))
+
+
+def _figure(place: str, figure: plot.Figure, command: str) -> Html:
+    caption = tag("figcaption", figure.plot.title)
+    alone = folded("The command that draws this alone", tag("code", command))
+    described = figure.spec["description"]
+    # The room is kept, so that nothing moves when the figure comes.
+    room = f"min-height:{figure.spec['height'] + BELOW_PX}px"
+    drawing = tag("div", class_="plot", id=place, role="img", aria_label=described, style=room)
+    without = tag("noscript", tag("p", described, class_="muted"))
+    return tag("figure", caption, drawing, without, alone)
+
+
+def _rows(shown: Shown) -> Html:
+    rows = shown.found.rows
+    compare = shown.experiment.compare
+    axes = [axis for axis in shown.experiment.axes if axis.name != compare]
+    fixed = [axis.name for axis in axes if len({row.cell[axis.name] for row in rows}) == 1]
+    others = [axis.name for axis in axes if axis.name not in fixed]
+    varied = [name for name in others if not _follows(name, others, rows)]
+    columns = [*varied, compare, *_figure_names(shown)]
+    cells = [
+        [*(str(row.cell[name]) for name in (*varied, compare)), *_cells(shown, row)] for row in rows
+    ]
+    numbers = [name for name in columns if name not in (*varied, compare, "verdict")]
+    label = f"Rows of {shown.experiment.name}"
+    told = ", ".join(f"{name} {rows[0].cell[name]}" for name in fixed)
+    always = [tag("p", f"In all rows: {told}.", class_="muted")] if told else []
+    always += [tag("p", line, class_="muted") for line in _following(others, rows)]
+    whole = [*always, table(columns, cells, label=label, numbers=numbers)]
+    return folded(f"{len(rows):,} rows", *whole, is_open=len(rows) <= ROWS_OPEN)
+
+
+def _following(names: Sequence[str], rows: Sequence[Row]) -> Iterable[str]:
+    """What the axes that are left out are, by the axis that they follow."""
+    leaders: dict[str, list[str]] = {}
+    for name in names:
+        if leader := _follows(name, names, rows):
+            leaders.setdefault(leader, []).append(name)
+    for leader, followers in leaders.items():
+        by_value = {row.cell[leader]: row.cell for row in rows}
+        told = "; ".join(
+            f"{value} is " + ", ".join(f"{name} {cell[name]}" for name in followers)
+            for value, cell in by_value.items()
+        )
+        yield f"By {leader}: {told}."
+
+
+def _follows(name: str, names: Sequence[str], rows: Sequence[Row]) -> str:
+    """The first axis before this one whose value tells what this one's is, or ""."""
+    for leader in names[: names.index(name)]:
+        pairs = {(row.cell[leader], row.cell[name]) for row in rows}
+        if len(pairs) == len({value for value, _ in pairs}) and not _follows(leader, names, rows):
+            return leader
+    return ""
+
+
+def _figure_names(shown: Shown) -> list[str]:
+    operation = shown.experiment.operation
+    names = [f"ns/{operation}", "operations/s" if " " in operation else f"{operation}s/s"]
+    if any(row.payload_mb_per_s for row in shown.found.rows):
+        names.append("payload, MB/s")
+    if any(row.ratio for row in shown.found.rows):
+        names += [f"times {_reference(shown)}", "verdict", "noise floor"]
+    return [*names, "clean", "blocks"]
+
+
+def _reference(shown: Shown) -> str:
+    names = unique(str(row.reference) for row in shown.found.rows)
+    return names[0] if len(names) == 1 else "the reference"
+
+
+def _cells(shown: Shown, row: Row) -> list[str]:
+    if row.wrong:
+        wrong = tag("span", "computed wrong", class_="verdict bad")
+        return [wrong, *("" for _ in _figure_names(shown)[1:])]
+    cells: list[str] = [
+        with_interval(row.ns_per_operation),
+        format_measure(row.operations_per_s.median),
+    ]
+    names = _figure_names(shown)
+    if "payload, MB/s" in names:
+        cells.append(with_interval(row.payload_mb_per_s))
+    if "verdict" in names:
+        cells += [with_interval(row.ratio), _verdict(row), per_cent(row.noise_floor)]
+    return [*cells, format_share(row.clean_share), f"{row.blocks:,}"]
+
+
+def _verdict(row: Row) -> Html:
+    if row.verdict is None:
+        return tag("span", "reference", class_="muted")
+    colour = COLOURS.get(row.verdict.value, "plain")
+    return tag("span", row.verdict.value, class_=f"verdict {colour}")
+
+
+def _verified(shown: Shown) -> Iterable[Html]:
+    """What was checked, over all arms: counts add up, words stand once."""
+    counts: Counter[str] = Counter()
+    words: dict[str, list[str]] = {}
+    for each in shown.found.verified:
+        for name, value in each.facts.items():
+            if isinstance(value, str):
+                words.setdefault(name, []).append(value)
+            else:
+                counts[name] += value  # type: ignore[assignment]
+    told = [f"{name.replace('_', ' ')}: {', '.join(unique(said))}" for name, said in words.items()]
+    told += [f"{name.replace('_', ' ')}: {count:,}" for name, count in counts.items()]
+    if told:
+        yield tag("p", tag("strong", "Checked: "), "; ".join(told), ".", class_="muted")
+
+
+def _skipped(shown: Shown) -> Iterable[Html]:
+    skipped = [each for each in shown.found.verified if each.skipped]
+    for reason in unique(each.skipped for each in skipped):
+        names = unique(
+            str(each.cell[shown.experiment.compare]) for each in skipped if each.skipped == reason
+        )
+        yield tag("p", tag("strong", f"Not measured, {', '.join(names)}: "), reason, class_="muted")
+
+
+ROWS_OPEN = 12
+# Axis and legend of a figure.
+BELOW_PX = 100
+HERE, OWN = "here", "own"
+DOCUMENTS = {
+    "000": (
+        "Document 000: bulk encryption in memory",
+        "PIM bulk encryption initial results (UBC, 2020).",
+    ),
+    "001": (
+        "Document 001: what allocating processing units costs",
+        "Side effects of Allocating UPMEM Processing Units.",
+    ),
+    "002": (
+        "Document 002: several accelerator cards",
+        "The Design of the OpenBSD Cryptographic Framework, section Load Balancing (USENIX 2003).",
+    ),
+    "003": (
+        "Document 003: AES-GCM on CPU and GPU",
+        "NVIDIA CUDA on CPU (± Intel oneAPI) & GP-GPU (Ebadollahyvahed, 2024).",
+    ),
+    "004": ("Document 004: copying", "ESCAPE Benchmarking (GAPS CLOSURE)."),
+    HERE: ("This machine", "What no document asked, and the answer needs."),
+    OWN: ("Experiments of your own", ""),
+}
+COLOURS = {"FASTER": "good", "SAME": "fine", "SLOWER": "bad", "UNSURE": "plain"}

@@ -1,0 +1,241 @@
+"""The first ten seconds: the answer, whether to trust it, and what to be careful about."""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+from sealift.lab.answer import ADVISING, QUESTION
+from sealift.lab.machine import Fact
+from sealift.lab.report.markup import Html, folded, join, tag
+from sealift.lab.report.material import Material, Shown
+from sealift.lab.report.words import counted, duration, listed, per_cent, unique, worded
+from sealift.lab.result import Row
+from sealift.lab.stats import Trust, median
+from sealift.lab.store import Ending, Surroundings
+from sealift.lab.units import format_measure, format_share
+from sealift.lab.values import Cell
+
+
+def header(material: Material) -> Html:
+    """Title, machine, date, run, and how to measure it again."""
+    run = material.run
+    created = run.plan.created.replace("T", " ").replace("Z", " UTC")
+    told = [*_machine(run.machine.facts), created, f"run {run.path.name}"]
+    if run.sensors:
+        told.append(f"took {duration(run.sensors[-1].at_s)}")
+    command = tag("code", f"sealift lab replay {material.command_folder}")
+    line = join([" · ".join(part for part in told if part), " · ", command])
+    return tag("header", tag("h1", QUESTION), tag("p", line, class_="muted"))
+
+
+def answer(material: Material) -> Html:
+    """The band with the answer."""
+    found = material.answer
+    inside = [tag("h2", "On this machine"), tag("p", found.where, class_="where")]
+    said = {word.strip(",.;:") for word in found.where.split()}
+    inside += [
+        tag("p", f"{device.spec} is {device.detail}.")
+        for device in material.run.machine.devices
+        if device.spec in said and device.detail
+    ]
+    further = (found.speed_text, found.next_best, found.crossover)
+    inside += [tag("p", line) for line in further if line]
+    if found.details:
+        inside.append(folded("What this stands on", _items(found.details)))
+    return tag("section", *inside, class_="answer", id="answer")
+
+
+def tiles(material: Material) -> Html:
+    """Four figures that say how far the run can be trusted."""
+    each = (_noise, _unclean, _clock, _ceiling)
+    made = [_tile(*show(material)) for show in each]
+    return tag("section", *made, class_="tiles", aria_label="How far this run can be trusted")
+
+
+def wrong(material: Material) -> Html:
+    """A red band for every arm that computed something wrong; nothing where all was right."""
+    told = unique(line for shown in material.shown for line in _wrong_arms(shown))
+    if not told:
+        return Html()
+    start = tag("strong", "Computed something wrong: its times mean nothing and are left out.")
+    return tag("section", start, _items(told), class_="wrong", role="alert")
+
+
+def care(material: Material) -> Html:
+    """A yellow band with the reasons to read the page with care; nothing where there are none."""
+    reasons = unique(_reasons(material))
+    if not reasons:
+        return Html()
+    start = tag("strong", "Read with care:")
+    if len(reasons) == 1:
+        return tag("section", start, " ", reasons[0], class_="care")
+    return tag("section", start, _items(reasons), class_="care")
+
+
+def _wrong_arms(shown: Shown) -> Iterable[str]:
+    arms = [(row.cell, row.wrong) for row in shown.found.rows]
+    arms += [(each.cell, each.wrong) for each in shown.found.verified]
+    for cell, wrong in arms:
+        if wrong:
+            yield f"{shown.experiment.name}, {_cell(shown, cell)}: {wrong}"
+
+
+def _machine(facts: Mapping[str, Fact]) -> Iterable[str]:
+    if "cpu_model" in facts:
+        yield str(facts["cpu_model"])
+    cores = facts["cores_affinity"].value if "cores_affinity" in facts else None
+    if isinstance(cores, int):
+        yield counted(cores, "core", "cores")
+    if "kernel" in facts:
+        yield str(facts["kernel"])
+
+
+def _tile(tile_id: str, name: str, value: str, note: str) -> Html:
+    inside = tag("h2", name), tag("p", value, class_="value"), tag("p", note, class_="muted")
+    return tag("div", *inside, class_="tile", id=f"tile-{tile_id}")
+
+
+def _noise(material: Material) -> tuple[str, str, str, str]:
+    name = "Noise floor"
+    # All rows of a group share the floor of its doubled arm.
+    floors = [
+        next(rows).noise_floor for _, rows in groupby(material.rows, key=lambda row: row.work)
+    ]
+    if not floors:
+        return "noise", name, "not known", "nothing was measured twice"
+    pairs = counted(len(floors), "pair of the same code", "pairs of the same code")
+    note = f"half of {pairs} differ by less; the worst by {per_cent(max(floors))}"
+    return "noise", name, f"±{per_cent(median(floors))}", note
+
+
+def _unclean(material: Material) -> tuple[str, str, str, str]:
+    name = "Samples that were not clean"
+    blocks = sum(row.blocks for row in material.rows)
+    if not blocks:
+        return "clean", name, "not known", "nothing was measured"
+    clean = sum(row.clean_share * row.blocks for row in material.rows) / blocks
+    return (
+        "clean",
+        name,
+        format_share(1 - clean),
+        f"of {blocks:,}: preempted, stolen or off-clock; kept in the file",
+    )
+
+
+def _clock(material: Material) -> tuple[str, str, str, str]:
+    name = "Clock while measuring"
+    facts = material.run.machine.facts
+    listed_mhz = facts["cpuinfo_clock_mhz"].value if "cpuinfo_clock_mhz" in facts else None
+    beside = ""
+    if isinstance(listed_mhz, int | float):
+        beside = f"; /proc/cpuinfo says {listed_mhz / 1_000:.2f}"
+    if not material.clocks_ghz:
+        why = facts["core_clock_ghz"].reason if "core_clock_ghz" in facts else None
+        return "clock", name, "not known", f"{why or 'no sample was timed with it'}{beside}"
+    low, high = min(material.clocks_ghz), max(material.clocks_ghz)
+    note = f"timed chain, {low:.2f} to {high:.2f}{beside}"
+    return "clock", name, f"{median(material.clocks_ghz):.2f} GHz", note
+
+
+def _ceiling(material: Material) -> tuple[str, str, str, str]:
+    name = "Memory ceiling"
+    shown = next((each for each in material.shown if each.experiment.name == CEILING), None)
+    if shown is None:
+        return "memory", name, "not measured", f"{CEILING} is not in this run"
+    ordered = sorted(shown.found.rows, key=lambda row: int(row.cell["buffer_bytes"]))
+    rows = {int(row.cell["threads"]): row for row in ordered if row.payload_mb_per_s}
+    if not rows:
+        return "memory", name, "not measured", shown.why_not or "no row of it was measured"
+    least, most = min(rows), max(rows)
+    beside = f" ({_gb_per_s(rows[most])} with {most:,})" if most != least else ""
+    threads = counted(least, "thread", "threads")
+    return "memory", name, f"{_gb_per_s(rows[least])} GB/s", f"read, {threads}{beside}"
+
+
+def _gb_per_s(row: Row) -> str:
+    assert row.payload_mb_per_s, "rows without payload were left out"
+    return format_measure(row.payload_mb_per_s.median / 1_000)
+
+
+def _reasons(material: Material) -> Iterable[str]:
+    run = material.run
+    if not run.is_whole:
+        yield f"This run is incomplete: {_ending(run.ending)}."
+    yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in run.notes)
+    for shown in material.shown:
+        if shown.why_not:
+            yield f"{shown.experiment.name} was not measured: {shown.why_not}."
+    # The answer tells the doubts about what it stands on by itself.
+    yield from material.answer.cautions
+    others = [row for row in material.rows if row.experiment not in ADVISING]
+    yield from _noisy(others)
+    yield from _shaken(others)
+    yield from _blind(run.machine)
+    yield from _skipped(each for each in material.shown if each.experiment.name not in ADVISING)
+
+
+def _ending(ending: Ending | None) -> str:
+    if ending is None:
+        return "it was killed, or still goes on"
+    return f"{ending.how}: {ending.reason}".rstrip(".") if ending.reason else ending.how
+
+
+def _blind(machine: Surroundings) -> Iterable[str]:
+    lacking = [worded(name)[0] for name, fact in machine.sensors.items() if fact.reason]
+    flags = machine.facts["cpu_flags"].value if "cpu_flags" in machine.facts else None
+    if lacking:
+        virtual = isinstance(flags, tuple) and "hypervisor" in flags
+        where = "This is a virtual machine: it has" if virtual else "There is"
+        yield f"{where} no sensor for {listed(lacking)}."
+
+
+def _noisy(rows: list[Row]) -> Iterable[str]:
+    noisy = [row for row in rows if row.trust is Trust.RANGES_ONLY]
+    careful = [row for row in rows if row.trust is Trust.CAUTION]
+    if noisy:
+        yield (
+            f"{_of(noisy, rows)} carry no verdict: the same code differed from itself by more "
+            f"than a tenth, by up to {per_cent(max(row.noise_floor for row in noisy))}."
+        )
+    if careful:
+        floor = per_cent(max(row.noise_floor for row in careful))
+        yield f"{_of(careful, rows)} have a noise floor of up to {floor}."
+
+
+def _shaken(rows: list[Row]) -> Iterable[str]:
+    if busy := [row for row in rows if row.machine_busy]:
+        yield (
+            f"The machine was busy: under half of the samples of {_of(busy, rows)} were clean. "
+            "Measure again when it is quiet."
+        )
+    if drifting := [row for row in rows if not row.steady]:
+        yield f"{_of(drifting, rows)} were not steady: their speed drifted while it was measured."
+
+
+def _skipped(shown: Iterable[Shown]) -> Iterable[str]:
+    """What could not be measured, each reason once."""
+    arms = [
+        (each.skipped, f"{one.experiment.name}, {each.cell[one.experiment.compare]}")
+        for one in shown
+        for each in one.found.verified
+        if each.skipped and not one.why_not
+    ]
+    for reason in unique(reason for reason, _ in arms):
+        names = unique(name for why, name in arms if why == reason)
+        yield f"Not measured: {listed(names)}: {reason}."
+
+
+def _of(some: list[Row], rows: list[Row]) -> str:
+    return f"{len(some):,} of {counted(len(rows), 'row', 'rows')}"
+
+
+def _cell(shown: Shown, cell: Cell) -> str:
+    subject = cell[shown.experiment.compare]
+    rest = [f"{name} {value}" for name, value in cell.items() if name != shown.experiment.compare]
+    return ", ".join([str(subject), *rest])
+
+
+def _items(lines: Iterable[str]) -> Html:
+    return tag("ul", *(tag("li", line) for line in lines))
+
+
+CEILING = "memory-read"

@@ -1,0 +1,75 @@
+"""How figures and lists read on the page."""
+
+from collections.abc import Iterable, Sequence
+
+from sealift.lab.report.markup import Html, join, tag
+from sealift.lab.stats import Interval
+from sealift.lab.units import format_measure, format_share
+
+
+def with_interval(value: Interval | None, unit: str = "") -> Html:
+    """A median with its interval in smaller print; a dash where there is none."""
+    if value is None:
+        return tag("span", "-", class_="muted")
+    ends = f"{format_measure(value.low)} to {format_measure(value.high)}"
+    median = f"{format_measure(value.median)} {unit}".rstrip()
+    return join([tag("span", median, class_="median"), " ", tag("span", ends, class_="interval")])
+
+
+def as_printed(value: float) -> str:
+    """With the digits it was printed with; what was computed from printed figures has many."""
+    exactly = f"{value:,.10g}"
+    digits = sum(character.isdigit() for character in exactly)
+    return exactly if digits <= DIGITS_PRINTED or value == int(value) else format_measure(value)
+
+
+def per_cent(share: float) -> str:
+    """A share that may be over one: a noise floor has no upper end."""
+    return format_share(share) if share <= 1 else f"{100 * share:,.0f} %"
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{count:,} {one if count == 1 else several}"
+
+
+def worded(name: str) -> tuple[str, str]:
+    """A name with its unit last, as words and the unit: `package_power_w` is package power in W."""
+    rest, _, last = name.rpartition("_")
+    if rest and last in UNITS:
+        return rest.replace("_", " "), UNITS[last]
+    return name.replace("_", " "), ""
+
+
+def unique(words: Iterable[str]) -> list[str]:
+    """Each once, in the order of their first time."""
+    return list(dict.fromkeys(words))
+
+
+def duration(seconds: float) -> str:
+    """`58 s`, `5 min 2 s`, `1 h 3 min`."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    if not minutes:
+        return f"{whole} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+DIGITS_PRINTED = 5
+UNITS = {
+    "c": "°C",
+    "ghz": "GHz",
+    "mhz": "MHz",
+    "ms": "ms",
+    "percent": "per cent",
+    "rpm": "turns a minute",
+    "s": "s",
+    "w": "W",
+    "1min": "mean of a minute",
+}
