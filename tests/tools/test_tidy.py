@@ -63,6 +63,11 @@ def test_a_tree_that_keeps_every_rule_gets_no_complaint(complaints: Tree) -> Non
             id="a_data_file_nobody_names_is_dead",
         ),
         pytest.param(
+            {"python/sealift/lab/data/OTHER.csv": "a,b\n"},
+            "python/sealift/lab/data/OTHER.csv:1: no code names",
+            id="a_word_in_the_code_is_no_name_of_a_data_file",
+        ),
+        pytest.param(
             {"crates/sealift-core/src/key.rs": "\nfn f() { unsafe { g() } }\n"},
             "crates/sealift-core/src/key.rs:2: `unsafe` here",
             id="unsafe_in_core_is_refused",
@@ -214,8 +219,10 @@ TIDY_TREE = {
     "python/sealift/cli.py": "import sealift.lab.units\nfrom . import shown\n",
     "python/sealift/shown.py": "",
     "python/sealift/lab/__init__.py": "",
-    "python/sealift/lab/units.py": 'TABLE = "kept.csv"\n',
+    "python/sealift/lab/units.py": 'TABLE = "kept.csv"\nOTHER = "kept-too"\n',
     "python/sealift/lab/data/kept.csv": "a,b\n",
+    "python/sealift/lab/data/kept-too.csv": "a,b\n",
+    "python/sealift/lab/experiments/one.py": "EXPERIMENT = 1\n",
     "tests/python/test_front.py": "import helper\n",
     "tests/python/helper.py": "",
     "tests/vectors/kept.rsp": "Key = 00\n",
