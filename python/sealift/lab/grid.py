@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sealift.lab.native import gcm
 from sealift.lab.spec import Arm, Axis, Context, Scope
 from sealift.lab.values import Cell, Value
 from sealift.lab.workload import (
@@ -160,8 +161,6 @@ def crypto_arm(cell: Cell, context: Context) -> Arm:
         WrongResultError: If it computes something wrong.
         ValueError: If something in the cell is not what it should be.
     """
-    from sealift.lab.native import gcm
-
     return gcm(
         str(cell["device"]),
         workload_of(cell, context.seed),

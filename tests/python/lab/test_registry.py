@@ -1,10 +1,13 @@
 """Finding experiments by name, document and pattern, and in files of one's own."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import sealift.lab
 from sealift.lab import experiments, registry
 from sealift.lab.spec import Experiment
 
@@ -30,6 +33,30 @@ def own(tmp_path: Path) -> Path:
 
 def names(*patterns: str) -> list[str]:
     return [experiment.name for experiment in registry.select(patterns)]
+
+
+def test_the_names_for_a_file_of_ones_own_load_nothing_that_measures_or_draws() -> None:
+    code = (
+        "import sealift.lab, sys\n"
+        "sealift.lab.Experiment, sealift.lab.timed\n"
+        "print(*sorted(name for name in sys.modules if name.startswith(SUSPECTS)))"
+    )
+    suspects = ("sealift.lab.native", "sealift.lab.registry", "sealift.cli", "rich", "typer")
+    more = ("vl_convert", "numpy", "cryptography", "psutil")
+    done = subprocess.run(
+        [sys.executable, "-c", f"SUSPECTS = {suspects + more}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == []
+
+
+def test_every_public_name_of_the_lab_is_there_once() -> None:
+    names = sealift.lab.__all__
+    assert names == sorted(names, key=lambda name: (name.islower(), name))
+    assert len(set(names)) == len(names)
+    assert all(hasattr(sealift.lab, name) for name in names)
 
 
 def test_every_file_in_the_folder_is_an_experiment_with_a_name_of_its_own() -> None:

@@ -266,7 +266,8 @@ def _failures_an_open(here: Mapping[str, int] | str) -> Comparison:
 
 def _bytes_an_operation(all_operations: float, here: Mapping[str, int] | str) -> Comparison:
     row = table_row(TABLE, field=VOLUME)
-    stated = 128 * all_operations / 1e9
+    size = table_row("003-T6-platform", item="Message Size")["value"]
+    stated_gb = int(size.split()[0]) * all_operations / 1e9
     return Printed(
         figure=ID,
         what=f"volume by operations: {row['value_as_printed']} by {all_operations / 1e9:.4f} G",
@@ -276,8 +277,8 @@ def _bytes_an_operation(all_operations: float, here: Mapping[str, int] | str) ->
         kind=Kind.RATIO,
     ).beside(
         _quotient(here, "text_bytes", "operations"),
-        f"{_counted_note(here, 'text_bytes')}; with the 128 bytes a message that the text states, "
-        f"the volume would be {stated:.1f} GB",
+        f"{_counted_note(here, 'text_bytes')}; with the message size that the text states, {size}, "
+        f"it would be {stated_gb:.1f} GB",
     )
 
 
