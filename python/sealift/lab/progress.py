@@ -1,89 +1,336 @@
-"""How far a bench has come, on standard error: a bar on a terminal, plain lines elsewhere."""
+"""How far a run has come, on standard error: bars on a terminal, plain lines elsewhere."""
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+from sealift.lab.measure import LEAD_IN_SHARE, SAMPLE_S_MAX
+from sealift.lab.store import PlannedExperiment
+from sealift.lab.units import format_measure
+from sealift.lab.values import Cell
 
-from sealift.lab.bench import Progress as Step
-from sealift.lab.plan import Arm
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+@dataclass(frozen=True)
+class Step:
+    """One process that is going to measure an experiment.
+
+    Attributes:
+        experiment: Its name.
+        weight: Its share of the time, against those of the other steps.
+        blocks: How many blocks it is to measure, of all groups together.
+        blocks_least: How many of them it measures even if that takes longer than its share.
+        samples: How many samples these blocks have.
+    """
+
+    experiment: str
+    weight: float
+    blocks: int
+    blocks_least: int
+    samples: int
+
+    @property
+    def longest_s(self) -> float:
+        """What its samples take when each is as long as one may be."""
+        return self.samples * SAMPLE_S_MAX * (1 + LEAD_IN_SHARE)
+
+
+class Forecast:
+    """How long a run still takes: from what was measured, and where nothing was, from shares."""
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        budget_s: float,
+        *,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begins now.
+
+        Args:
+            steps: In the order in which they are taken.
+            budget_s: Seconds for all of them.
+            clock_s: Seconds of a monotonic clock.
+        """
+        self._steps = steps
+        self._clock_s = clock_s
+        self._end_s = clock_s() + budget_s
+        self._preparation_s: dict[str, float] = {}
+        self._current = -1
+        self._begin_s = clock_s()
+        self._granted_s = 0.0
+        self._measuring_since_s: float | None = None
+        self._blocks = 0
+        self._done = 0
+
+    def share_s(self, step: int) -> float:
+        """What a step may take: its weight's share of what is left."""
+        left_s = max(0.0, self._end_s - self._clock_s())
+        return left_s * self._steps[step].weight / sum(each.weight for each in self._steps[step:])
+
+    def begin(self, step: int) -> None:
+        """A step begins, with preparing."""
+        self._granted_s = self.share_s(step)
+        self._current = step
+        self._begin_s = self._clock_s()
+        self._measuring_since_s = None
+        self._blocks = self._steps[step].blocks
+        self._done = 0
+
+    def measuring(self, blocks: int) -> None:
+        """The arms of the step are prepared.
+
+        Args:
+            blocks: How many it is going to measure, of those that were planned.
+        """
+        self._measuring_since_s = self._clock_s()
+        self._blocks = blocks
+        name = self._steps[self._current].experiment
+        self._preparation_s[name] = self._measuring_since_s - self._begin_s
+
+    def block(self) -> None:
+        """A block is complete."""
+        self._done += 1
+
+    def left_s(self) -> float:
+        """Seconds until the last step has ended."""
+        total_s = self._current_left_s() if self._current >= 0 else 0.0
+        rest_s = max(0.0, self._end_s - self._clock_s() - total_s)
+        later = self._steps[self._current + 1 :]
+        for index, step in enumerate(later):
+            weights = sum(each.weight for each in later[index:])
+            needed_s = self._preparation_guess_s(step.experiment) + step.longest_s
+            takes_s = min(rest_s * step.weight / weights, needed_s)
+            rest_s -= takes_s
+            total_s += takes_s
+        return total_s
+
+    def _current_left_s(self) -> float:
+        step = self._steps[self._current]
+        now_s = self._clock_s()
+        granted_left_s = max(0.0, self._begin_s + self._granted_s - now_s)
+        if self._measuring_since_s is None:
+            return min(granted_left_s, self._preparation_guess_s(step.experiment) + step.longest_s)
+        if not self._done:
+            return min(granted_left_s, step.longest_s)
+        block_s = (now_s - self._measuring_since_s) / self._done
+        by_pace_s = block_s * max(0, self._blocks - self._done)
+        least_s = block_s * max(0, min(self._blocks, step.blocks_least) - self._done)
+        return max(least_s, min(by_pace_s, granted_left_s))
+
+    def _preparation_guess_s(self, experiment: str) -> float:
+        known = self._preparation_s
+        if experiment in known or not known:
+            return known.get(experiment, 0.0)
+        return sum(known.values()) / len(known)
+
+
+class Course:
+    """Where a run stands, in words."""
+
+    def __init__(
+        self,
+        experiments: Sequence[PlannedExperiment],
+        done: Mapping[str, int],
+        forecast: Forecast,
+    ) -> None:
+        """Begins with what was measured before.
+
+        Args:
+            experiments: Those of the plan.
+            done: By experiment how many blocks there are already.
+            forecast: Of the steps to come; is told of them through this.
+        """
+        self.forecast = forecast
+        self.experiments = {each.name: each for each in experiments}
+        self.done = dict(done)
+        self.current = ""
+        self._doing = ""
+        self._times: dict[tuple[int, int], list[float]] = defaultdict(list)
+        self._group = 0
+        self._samples = self._clean = 0
+
+    def begin(self, step: int, experiment: str) -> None:
+        """A process begins."""
+        self.forecast.begin(step)
+        self.current = experiment
+        self._doing = "preparing"
+        self._times.clear()
+        self._samples = self._clean = 0
+
+    def preparing(self, cell: Cell) -> None:
+        """An arm is being prepared."""
+        compared = self.experiments[self.current].compare
+        rest = {name: value for name, value in cell.items() if name != compared}
+        self._doing = f"preparing {cell[compared]}{_at(rest)}"
+
+    def measuring(self, blocks: int) -> None:
+        """The arms are prepared."""
+        self.forecast.measuring(blocks)
+        self._doing = "measuring"
+
+    def block(
+        self, group: int, ns_per_operation: Mapping[int, float], samples: int, clean: int
+    ) -> None:
+        """A block is complete.
+
+        Args:
+            group: Its group.
+            ns_per_operation: By the place of the arm.
+            samples: How many samples it has.
+            clean: How many of them are clean.
+        """
+        self.forecast.block()
+        self.done[self.current] = self.done.get(self.current, 0) + 1
+        self._samples += samples
+        self._clean += clean
+        self._group = group
+        for arm, ns in ns_per_operation.items():
+            self._times[group, arm].append(ns)
+
+    def total(self, experiment: str) -> int:
+        """How many blocks it is to have."""
+        planned = self.experiments[experiment]
+        return planned.blocks * len(planned.groups)
+
+    def state(self, experiment: str) -> str:
+        """What goes on in an experiment: "" where nothing does."""
+        if experiment != self.current:
+            return ""
+        if not self._times:
+            return self._doing
+        medians_ns = {
+            arm: median(times)
+            for (group, arm), times in self._times.items()
+            if group == self._group
+        }
+        best = min(medians_ns, key=medians_ns.__getitem__)
+        planned = self.experiments[experiment]
+        cell = planned.groups[self._group][best]
+        rest = {name: value for name, value in cell.items() if self._varies(name)}
+        return (
+            f"{cell[planned.compare]}{_at(rest)}: {format_measure(medians_ns[best])} "
+            f"ns/{planned.operation}, {100 * self._clean / self._samples:.0f} % clean"
+        )
+
+    def left(self) -> str:
+        """How long it still takes."""
+        seconds = self.forecast.left_s()
+        if seconds < MINUTES_FROM_S:
+            return f"about {max(1, round(seconds))} s left"
+        return f"about {seconds / 60:.0f} min left"
+
+    def _varies(self, axis: str) -> bool:
+        planned = self.experiments[self.current]
+        values = {cell[axis] for group in planned.groups for cell in group}
+        return axis != planned.compare and len(values) > 1
 
 
 class Teller(Protocol):
-    """Says what goes on."""
+    """Shows where a run stands."""
 
-    def building(self, arm: Arm) -> None:
-        """An arm's messages are being made."""
+    def renew(self) -> None:
+        """Something happened."""
 
-    def measured(self, step: Step) -> None:
-        """A sample was taken."""
+    def say(self, text: str) -> None:
+        """A sentence that stays."""
 
 
 @contextmanager
-def telling() -> Iterator[Teller]:
-    """A bar while standard error is a terminal, a line every ten seconds while it isn't."""
+def telling(course: Course) -> Iterator[Teller]:
+    """Bars while standard error is a terminal, a line every ten seconds while it isn't."""
     if not sys.stderr.isatty():
-        yield _Lines()
+        yield Lines(course)
         return
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.text import Text
+
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=BAR_CHARACTERS),
         TaskProgressColumn(),
-        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.fields[state]}", markup=False),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield _Bar(bar, bar.add_task("making messages", total=None, left=""))
+    bars = Progress(*columns, auto_refresh=False)
+    console = Console(stderr=True)
+    with Live(
+        get_renderable=lambda: Group(bars, Text(course.left())),
+        console=console,
+        refresh_per_second=REDRAWN_PER_S,
+        transient=True,
+    ):
+        yield Bars(course, bars, lambda text: console.print(Text(f"sealift: {text}")))
 
 
-class _Bar:
-    def __init__(self, bar: Progress, task: TaskID) -> None:
-        self._bar = bar
-        self._task = task
+class Lines:
+    """Plain lines, for what is no terminal."""
 
-    def building(self, arm: Arm) -> None:
-        self._bar.update(self._task, description=f"checking {_named(arm)}")
+    def __init__(self, course: Course, *, clock_s: Callable[[], float] = time.monotonic) -> None:
+        """Has said nothing yet."""
+        self._course = course
+        self._clock_s = clock_s
+        self._said_s: float | None = None
 
-    def measured(self, step: Step) -> None:
-        self._bar.update(
-            self._task,
-            description=_named(step.arm),
-            completed=step.done,
-            total=step.planned,
-            left=f"{step.left_s:.0f} s left",
-        )
+    def renew(self) -> None:
+        """Says where the run stands, when ten seconds have gone since it last did."""
+        now_s = self._clock_s()
+        if not self._course.current or (self._said_s and now_s - self._said_s < LINE_EVERY_S):
+            return
+        self._said_s = now_s
+        name = self._course.current
+        share = f"{100 * self._course.done.get(name, 0) / self._course.total(name):.0f} %"
+        self._print(f"{name}: {share}, {self._course.state(name)}, {self._course.left()}")
 
+    def say(self, text: str) -> None:
+        """At once."""
+        self._print(f"sealift: {text}")
 
-class _Lines:
-    def __init__(self) -> None:
-        self._told_s: float | None = None
-
-    def building(self, arm: Arm) -> None:
-        del arm
-        if self._told_s is None:
-            self._say("making messages, and checking every device on each of them")
-
-    def measured(self, step: Step) -> None:
-        if step.done == 1:
-            self._say(f"measuring {step.planned:,} samples")
-        elif self._is_time():
-            share = f"{100 * step.done / step.planned:.0f} %"
-            self._say(f"measured {share}, about {step.left_s:.0f} s left")
-
-    def _is_time(self) -> bool:
-        return self._told_s is None or time.monotonic() - self._told_s >= EVERY_S
-
-    def _say(self, line: str) -> None:
-        self._told_s = time.monotonic()
-        print(line, file=sys.stderr, flush=True)
+    def _print(self, line: str) -> None:
+        # A run goes on where nobody listens any more.
+        with suppress(OSError):
+            print(line, file=sys.stderr, flush=True)
 
 
-def _named(arm: Arm) -> str:
-    work = arm.cell.workload
-    return f"{arm.device}: {work.name}, {work.text_len_mean:,.4g} B, keys {work.regime}"
+class Bars:
+    """One bar an experiment."""
+
+    def __init__(self, course: Course, bars: "Progress", print_line: Callable[[str], None]) -> None:
+        """Draws all of them."""
+        self._course = course
+        self._bars = bars
+        self._print_line = print_line
+        self._tasks: dict[str, TaskID] = {
+            name: bars.add_task(name, total=course.total(name), state="")
+            for name in course.experiments
+        }
+        self.renew()
+
+    def renew(self) -> None:
+        """Moves the bars; they are redrawn twice a second."""
+        for name, task in self._tasks.items():
+            done, state = self._course.done.get(name, 0), self._course.state(name)
+            self._bars.update(task, completed=done, state=state)
+
+    def say(self, text: str) -> None:
+        """Above the bars."""
+        with suppress(OSError):
+            self._print_line(text)
 
 
-EVERY_S = 10.0
+def _at(cell: Cell) -> str:
+    return f" at {', '.join(f'{name}={value}' for name, value in cell.items())}" if cell else ""
+
+
+MINUTES_FROM_S = 120
+LINE_EVERY_S = 10.0
+REDRAWN_PER_S = 2
+BAR_CHARACTERS = 24

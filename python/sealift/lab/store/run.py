@@ -19,7 +19,7 @@ class How(StrEnum):
     COMPLETE = "complete"
     TIME_UP = "time was up"
     INTERRUPTED = "interrupted"
-    DISK_FULL = "the disk was full"
+    NOT_WRITTEN = "a file could not be written"
     FAILED = "a part failed"
 
 

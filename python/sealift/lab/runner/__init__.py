@@ -1,0 +1,127 @@
+"""A run: planned, measured in processes of its own, kept in a folder.
+
+The processes that measure are started one after the other (`worker`). This one shows how it goes,
+reads the sensors and sums up. Whatever ends a run, its folder can be read, and resumed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sealift import _sealift
+from sealift.lab import devices, machine, store
+from sealift.lab.machine import Fact
+from sealift.lab.runner.planning import Ask, changed_files, make_plan, with_hashes
+from sealift.lab.runner.session import Done, go
+from sealift.lab.sensors import Sensors
+
+__all__ = ["Ask", "Done", "make_plan", "replay", "resume", "run"]
+
+AfterTask = Callable[[Path], None]
+"""Shows what a folder holds up to now; called while a run goes on, and at its end."""
+
+
+def run(ask: Ask, *, after_task: AfterTask = lambda _: None) -> Done:
+    """Plans and measures.
+
+    Args:
+        ask: What is asked for.
+        after_task: Called with the run's folder, at most every ten seconds after an experiment was
+            measured, and when the run has ended. What it raises is told, and ends nothing.
+
+    Returns:
+        Where everything is, how the run ended, and the exit code.
+
+    Raises:
+        ValueError: If such a run can't be; before anything is measured or written.
+        store.StoreError: If the folder can't be that of a new run.
+    """
+    plan = make_plan(ask)
+    return _new(ask.out or store.default_path(datetime.now(UTC)), plan, (), after_task)
+
+
+def resume(path: Path, *, after_task: AfterTask = lambda _: None) -> Done:
+    """Measures what is missing in a run folder, however long that takes; nothing in a whole one.
+
+    Args:
+        path: Of the folder.
+        after_task: As for `run`.
+
+    Raises:
+        store.StoreError: If it is no run folder, is damaged, or another run writes into it.
+    """
+    store.read(path)
+    with store.hold(path) as lock:
+        store.mend(path)
+        before = store.read(path)
+        return go(path, lock, finish=True, notes=_changes(before), after_task=after_task)
+
+
+def replay(
+    source: Path,
+    out: Path | None,
+    *,
+    command: tuple[str, ...],
+    after_task: AfterTask = lambda _: None,
+) -> Done:
+    """Does a run again, by its plan, into a new folder.
+
+    Args:
+        source: A run folder, or its plan.json.
+        out: The new folder; None for one named after the time.
+        command: The command line that asks for it.
+        after_task: As for `run`.
+
+    Raises:
+        store.StoreError: If there is no plan, or the folder can't be that of a new run.
+    """
+    old = store.read_plan(source.parent if source.name == store.names.PLAN else source)
+    now = datetime.now(UTC)
+    plan = replace(
+        old,
+        version=_sealift.__version__,
+        created=f"{now:%Y-%m-%dT%H:%M:%SZ}",
+        command=command,
+        experiments=with_hashes(old.experiments),
+    )
+    notes = [f"{file} was changed since the run that is replayed" for file in changed_files(old)]
+    return _new(out or store.default_path(now), plan, notes, after_task)
+
+
+def _new(path: Path, plan: store.Plan, notes: Sequence[str], after: AfterTask) -> Done:
+    # Before the lock, so that a folder of somebody else's stays as it is.
+    store.check_new(path)
+    with store.hold(path) as lock:
+        store.create(path, plan, _surroundings())
+        return go(path, lock, finish=False, notes=notes, after_task=after)
+
+
+def _changes(before: store.Run) -> list[str]:
+    """What is not as it was when the run began."""
+    notes = []
+    if before.plan.version != _sealift.__version__:
+        notes.append(
+            f"resumed with Sealift {_sealift.__version__}; "
+            f"what stood there was measured with {before.plan.version}"
+        )
+    notes += [f"{file} was changed since the run began" for file in changed_files(before.plan)]
+    was, now = before.machine.facts.get("cpu_model"), machine.describe().cpu_model
+    if was is not None and was != now:
+        notes.append(f"resumed on another processor: {now}; before it was {was}")
+    return notes
+
+
+def _surroundings() -> store.Surroundings:
+    clock_ghz = _sealift.effective_clock_ghz()
+    clock = Fact(clock_ghz, None) if clock_ghz else Fact(None, NO_CLOCK)
+    described = machine.describe()
+    facts = {name: getattr(described, name) for name in described.as_dict()}
+    return store.Surroundings(
+        facts=facts | {"core_clock_ghz": clock},
+        devices=devices.look(),
+        sensors=Sensors().look(),
+    )
+
+
+NO_CLOCK = "cycles of a multiplication are known on x86-64 only"

@@ -1,0 +1,204 @@
+"""What a run is to do: its plan, and the steps in which the plan is carried out."""
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sealift import _sealift
+from sealift.lab.measure import LEAD_IN_SHARE, SAMPLE_S_MIN, USABLE_SHARE
+from sealift.lab.progress import Step
+from sealift.lab.spec import Experiment
+from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
+from sealift.lab.store import Plan, PlannedExperiment, Run
+from sealift.lab.values import Cell
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked for.
+
+    Attributes:
+        experiments: Each with its cells, from `Experiment.groups`.
+        command: The command line that asks for it.
+        out: A new folder; None for one named after the time, below `runs`.
+        budget_s: Seconds of wall clock for everything; None for 60 when quick, else 300.
+        restarts: Over how many processes the blocks of an experiment are shared out; None for 1
+            when quick, else 3.
+        seed: Of everything that is drawn.
+        quick: Whether the page should be there within 90 seconds.
+        threads: Thread counts that were asked for, for the record.
+    """
+
+    experiments: Sequence[tuple[Experiment, Sequence[Sequence[Cell]]]]
+    command: tuple[str, ...]
+    out: Path | None = None
+    budget_s: float | None = None
+    restarts: int | None = None
+    seed: int = 1
+    quick: bool = False
+    threads: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Work:
+    """One step: a process, and up to how many blocks it measures.
+
+    Attributes:
+        step: For the forecast.
+        blocks: How many blocks each group is to have afterwards.
+        blocks_least: How many each is to have even if that takes longer than its share.
+    """
+
+    step: Step
+    blocks: int
+    blocks_least: int
+
+
+def make_plan(ask: Ask) -> Plan:
+    """Shares a time budget out over experiments and blocks.
+
+    Raises:
+        ValueError: If there is nothing to run, a number is out of range, or the budget can't hold
+            the blocks that a verdict needs; the message then names the budget that would do.
+    """
+    budget_s = (QUICK_BUDGET_S if ask.quick else BUDGET_S) if ask.budget_s is None else ask.budget_s
+    restarts = (1 if ask.quick else RESTARTS) if ask.restarts is None else ask.restarts
+    blocks = QUICK_BLOCKS if ask.quick else BLOCKS
+    if not any(groups for _, groups in ask.experiments):
+        raise ValueError("nothing to measure; name at least one experiment that has cells here")
+    if not 0 < budget_s < math.inf:
+        raise ValueError(f"a budget of {budget_s:g} s; right would be a finite time above 0")
+    if not 1 <= restarts <= blocks:
+        raise ValueError(f"{restarts} restarts; right would be 1 to {blocks}")
+    names = [experiment.name for experiment, _ in ask.experiments]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"the experiment {min(twice)!r} is named twice")
+    planned = [_planned(experiment, groups, blocks) for experiment, groups in ask.experiments]
+    return Plan(
+        version=_sealift.__version__,
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        command=ask.command,
+        seed=ask.seed,
+        budget_s=budget_s,
+        quick=ask.quick,
+        restarts=restarts,
+        threads=ask.threads,
+        experiments=tuple(_fitted(planned, budget_s, restarts)),
+    )
+
+
+def works(run: Run, *, finish: bool) -> list[Work]:
+    """The steps that are left to do, in turns: each experiment once, then each once more.
+
+    Args:
+        run: What there is already.
+        finish: Whether all blocks are to be measured even if that takes longer than planned.
+    """
+    return [
+        work
+        for turn in range(run.plan.restarts)
+        for planned in run.plan.experiments
+        if (work := _work(run, planned, turn, finish=finish)).step.blocks
+    ]
+
+
+def changed_files(plan: Plan) -> Iterator[str]:
+    """The experiment files of one's own that are not as they were when the plan was made."""
+    for planned in plan.experiments:
+        if planned.file is not None and _sha256(planned.file) != planned.file_sha256:
+            yield planned.file
+
+
+def with_hashes(experiments: Sequence[PlannedExperiment]) -> tuple[PlannedExperiment, ...]:
+    """The same experiments with their files as they are now."""
+    return tuple(
+        replace(each, file_sha256=None if each.file is None else _sha256(each.file))
+        for each in experiments
+    )
+
+
+def _planned(
+    experiment: Experiment, groups: Sequence[Sequence[Cell]], blocks: int
+) -> PlannedExperiment:
+    file = None if experiment.file is None else str(experiment.file)
+    return PlannedExperiment(
+        name=experiment.name,
+        id=experiment.id,
+        file=file,
+        operation=experiment.operation,
+        compare=experiment.compare,
+        weight=experiment.weight,
+        blocks=blocks,
+        groups=tuple(tuple(dict(cell) for cell in group) for group in groups),
+        file_sha256=None if file is None else _sha256(file),
+    )
+
+
+def _fitted(
+    planned: Sequence[PlannedExperiment], budget_s: float, restarts: int
+) -> Iterator[PlannedExperiment]:
+    """With fewer blocks where samples of a millisecond would not fit into the budget."""
+    weights = sum(each.weight for each in planned if each.groups)
+    needed_s = 0.0
+    fitting = []
+    for each in planned:
+        block_s = _samples(each) * SAMPLE_S_MIN * (1 + LEAD_IN_SHARE) / USABLE_SHARE
+        share_s = budget_s * each.weight / weights
+        fits = int(share_s / block_s) if each.groups else each.blocks
+        least = max(restarts, blocks_least(each))
+        if fits < least:
+            needed_s = max(needed_s, least * block_s * weights / each.weight)
+        fitting.append(replace(each, blocks=min(each.blocks, max(1, fits))))
+    if needed_s:
+        raise ValueError(
+            f"a budget of {budget_s:g} s is too short for the blocks that a verdict needs; allow "
+            f"{math.ceil(needed_s)} s, or name fewer experiments"
+        )
+    yield from fitting
+
+
+def blocks_least(planned: PlannedExperiment) -> int:
+    """How many blocks a verdict on each arm of an experiment needs."""
+    comparisons = max(1, max((len(group) for group in planned.groups), default=1) - 1)
+    return min(planned.blocks, blocks_needed(1 - (1 - VERDICT_CONFIDENCE) / comparisons))
+
+
+def _work(run: Run, planned: PlannedExperiment, turn: int, *, finish: bool) -> Work:
+    def up_to(blocks: int, turns: int) -> int:
+        return math.ceil(blocks * turns / run.plan.restarts)
+
+    target = up_to(planned.blocks, turn + 1)
+    least = target if finish else up_to(blocks_least(planned), turn + 1)
+    begin = up_to(planned.blocks, turn)
+    added = added_least = samples = 0
+    for group, cells in enumerate(planned.groups):
+        if not run.missing(planned.name, group):
+            continue
+        done = max(begin, len(run.blocks(planned.name, group)))
+        added += max(0, target - done)
+        added_least += max(0, least - done)
+        samples += (len(cells) + 1) * max(0, target - done)
+    share = added / (planned.blocks * max(1, len(planned.groups)))
+    step = Step(planned.name, planned.weight * share, added, added_least, samples)
+    return Work(step, target, least)
+
+
+def _samples(planned: PlannedExperiment) -> int:
+    """Of one block of each group."""
+    return sum(len(group) + 1 for group in planned.groups)
+
+
+def _sha256(file: str) -> str:
+    """Of a file; "" of one that can't be read, which is told when it is to be run."""
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+QUICK_BUDGET_S, BUDGET_S = 60.0, 300.0
+QUICK_BLOCKS, BLOCKS = 20, 30
+RESTARTS = 3

@@ -1,0 +1,322 @@
+"""Carries out the plan of a run folder, step by step, and writes how that ended."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from sealift.exit_code import ExitCode
+from sealift.lab import store, summary
+from sealift.lab.progress import Course, Forecast, Teller, telling
+from sealift.lab.record import record
+from sealift.lab.runner.child import Child
+from sealift.lab.runner.planning import Work, works
+from sealift.lab.sensors import Sensors, sampling
+from sealift.lab.store import Ending, How, names
+from sealift.lab.worker import Order
+
+
+@dataclass(frozen=True)
+class Done:
+    """A run that has ended.
+
+    Attributes:
+        path: Of its folder.
+        ending: How.
+        code: 0 or an `ExitCode`.
+    """
+
+    path: Path
+    ending: Ending
+    code: int
+
+
+def go(
+    path: Path,
+    lock: int,
+    *,
+    finish: bool,
+    notes: Sequence[str],
+    after_task: Callable[[Path], None],
+) -> Done:
+    """Measures what is missing, as planned, and writes summary and ending.
+
+    Args:
+        path: A run folder, held.
+        lock: The descriptor that holds it.
+        finish: Whether all blocks are to be measured even if that takes longer than planned.
+        notes: What is to be kept in notes.jsonl before.
+        after_task: See `runner.run`.
+
+    Raises:
+        store.StoreError: If the folder is damaged.
+    """
+    run = store.read(path)
+    steps = works(run, finish=finish)
+    shares = sum(work.step.weight for work in steps)
+    whole = sum(each.weight for each in run.plan.experiments if each.groups)
+    forecast = Forecast([work.step for work in steps], run.plan.budget_s * shares / (whole or 1.0))
+    done = {
+        planned.name: sum(
+            len(run.blocks(planned.name, group)) for group in range(len(planned.groups))
+        )
+        for planned in run.plan.experiments
+    }
+    course = Course(run.plan.experiments, done, forecast)
+    with telling(course) as teller, _heeded() as stop:
+        session = _Session(run, lock, course, teller, stop, after_task)
+        session.measure(steps, notes)
+        return session.end()
+
+
+class _Stop:
+    """Whether the run is to end, and the process that has to know."""
+
+    def __init__(self) -> None:
+        self.signal = ""
+        self._child: Child | None = None
+
+    def asked(self, number: int, _: FrameType | None) -> None:
+        """A signal came. The second one is for those who don't want to wait."""
+        if self.signal:
+            raise KeyboardInterrupt
+        self.signal = signal.Signals(number).name
+        self.stop()
+
+    def stop(self) -> None:
+        """Ends the process that measures."""
+        if self._child is not None:
+            self._child.stop()
+
+    @contextmanager
+    def ends(self, child: Child) -> Iterator[None]:
+        """A signal ends this process, as long as the `with` lasts."""
+        self._child = child
+        # One that came while it was started found nobody.
+        if self.signal:
+            child.stop()
+        try:
+            yield
+        finally:
+            self._child = None
+
+
+@contextmanager
+def _heeded() -> Iterator[_Stop]:
+    """Ctrl-C and SIGTERM end a run in good order."""
+    stop = _Stop()
+    before = {each: signal.signal(each, stop.asked) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+class _Session:
+    """The state of `go`."""
+
+    def __init__(
+        self,
+        run: store.Run,
+        lock: int,
+        course: Course,
+        teller: Teller,
+        stop: _Stop,
+        after_task: Callable[[Path], None],
+    ) -> None:
+        self._run = run
+        self._path = run.path
+        self._lock = lock
+        self._course = course
+        self._teller = teller
+        self._stop = stop
+        self._after_task = after_task
+        self._shown_s = time.monotonic()
+        self._restarts = dict(run.restarts)
+        self._noted = set(run.notes)
+        self._told: set[tuple[str, ...]] = set()
+        self._failed: list[str] = []
+        self._not_written = ""
+
+    def measure(self, steps: Sequence[Work], notes: Sequence[str]) -> None:
+        """Takes the steps, until one of the things happens that end a run."""
+        try:
+            with self._writing(steps):
+                for note in notes:
+                    self._note(note)
+                for number, work in enumerate(steps):
+                    self._step(number, work)
+                    if self._is_over:
+                        return
+                    if number + 1 < len(steps):
+                        self._show_meanwhile()
+        except store.NotWrittenError as error:
+            self._not_written = str(error)
+
+    def end(self) -> Done:
+        """Writes summary and ending, has them shown, and says what to do next."""
+        run = store.read(self._path)
+        ending = self._ending(run)
+        found = summary.summarise(run)
+        records = [
+            record(row, run.plan.experiment(name).id)
+            for name, each in found.items()
+            for row in each.rows
+        ]
+        whole = all(
+            [
+                self._tried(lambda: store.write_summary(self._path, records)),
+                self._tried(lambda: store.write_ending(self._path, ending)),
+                self._tried(lambda: self._after_task(self._path)),
+            ]
+        )
+        self._say_ending(ending)
+        return Done(self._path, ending, self._code(run, ending, whole=whole))
+
+    @contextmanager
+    def _writing(self, steps: Sequence[Work]) -> Iterator[None]:
+        """What is open while a run goes on; nothing, when nothing is to be measured."""
+        if not steps:
+            yield
+            return
+        (self._path / names.ENDING).unlink(missing_ok=True)
+        reserve = store.Reserve(self._path)
+        try:
+            with (
+                store.Journal(self._path / names.NOTES) as self._notes,
+                store.Journal(self._path / names.SENSORS) as self._readings,
+                sampling(Sensors(), self._keep_reading),
+            ):
+                yield
+        finally:
+            reserve.give_back()
+
+    @property
+    def _is_over(self) -> bool:
+        return bool(self._stop.signal or self._not_written)
+
+    def _step(self, number: int, work: Work) -> None:
+        name = work.step.experiment
+        order = Order(
+            folder=self._path,
+            experiment=name,
+            restart=self._restarts.get(name, 0),
+            seconds=self._course.forecast.share_s(number),
+            blocks=work.blocks,
+            blocks_least=work.blocks_least,
+            parent=os.getpid(),
+        )
+        self._restarts[name] = order.restart + 1
+        self._course.begin(number, name)
+        self._teller.renew()
+        child = Child(order, self._lock, self._teller.say)
+        with self._stop.ends(child):
+            for event in child.events():
+                self._heard(name, event)
+        if child.failed and not self._is_over:
+            self._fail(
+                f"{name}: the process of restart {order.restart} {child.failed}; its complete "
+                "blocks are kept, what it had checked is not counted"
+            )
+        store.mend(self._path)
+
+    def _heard(self, name: str, event: Mapping[str, Any]) -> None:
+        match event:
+            case {"event": "preparing", "cell": cell}:
+                self._course.preparing(cell)
+            case {"event": "measuring", "blocks": blocks}:
+                self._course.measuring(blocks)
+            case {"event": "block", "group": group, "ns_per_operation": times}:
+                by_arm = {int(arm): ns for arm, ns in times.items()}
+                self._course.block(group, by_arm, event["samples"], event["clean"])
+            case {"event": "skipped" | "wrong", "group": group, "arm": arm, "text": text}:
+                self._left_out(name, group, arm, text)
+            case {"event": "failed" | "note", "text": text}:
+                self._fail(f"{name}: {text}")
+            case {"event": "not written", "text": text}:
+                self._not_written = text
+        self._teller.renew()
+
+    def _left_out(self, name: str, group: int, arm: int, why: str) -> None:
+        """Says once why an arm is not measured, though it stands in many groups and restarts."""
+        planned = self._run.plan.experiment(name)
+        who = str(planned.groups[group][arm][planned.compare])
+        if (name, who, why) not in self._told:
+            self._told.add((name, who, why))
+            self._teller.say(f"{name}, {who}: {why}")
+
+    def _fail(self, text: str) -> None:
+        self._failed.append(text)
+        self._note(text)
+
+    def _note(self, text: str) -> None:
+        if text not in self._noted:
+            self._noted.add(text)
+            self._teller.say(text)
+            self._notes.add([{"note": text}])
+
+    def _keep_reading(self, at_s: float, values: Mapping[str, float]) -> bool:
+        """Called in the thread that reads the sensors; false ends it."""
+        created_s = datetime.fromisoformat(self._run.plan.created).timestamp()
+        reading = {"at_s": round(max(0.0, at_s - created_s), 3), "values": values}
+        try:
+            self._readings.add([reading])
+        except store.NotWrittenError as error:
+            self._not_written = str(error)
+            self._stop.stop()
+            return False
+        return True
+
+    def _show_meanwhile(self) -> None:
+        if time.monotonic() - self._shown_s >= SHOWN_EVERY_S:
+            self._tried(lambda: self._after_task(self._path))
+            self._shown_s = time.monotonic()
+
+    def _tried(self, write: Callable[[], None]) -> bool:
+        """Whether something was written; what it raises is told."""
+        try:
+            write()
+        except (OSError, store.NotWrittenError) as error:
+            self._teller.say(str(error))
+            return False
+        except Exception as error:
+            self._teller.say(f"not written: {type(error).__name__}: {error}")
+            return False
+        return True
+
+    def _ending(self, run: store.Run) -> Ending:
+        if self._not_written:
+            return Ending(How.NOT_WRITTEN, self._not_written)
+        if self._stop.signal:
+            return Ending(How.INTERRUPTED, f"{self._stop.signal} came")
+        if run.is_whole:
+            return Ending(How.COMPLETE)
+        if self._failed:
+            return Ending(How.FAILED, "; ".join(dict.fromkeys(self._failed)))
+        return Ending(How.TIME_UP, f"{run.plan.budget_s:g} s were too short for all blocks")
+
+    def _say_ending(self, ending: Ending) -> None:
+        if ending.how is How.COMPLETE:
+            return
+        said = ending.reason if ending.how is How.NOT_WRITTEN else ending.how.value
+        self._teller.say(f"{said}; what was measured is kept in {self._path}")
+        self._teller.say(f"to measure the rest: {store.resume_command(self._path)}")
+
+    def _code(self, run: store.Run, ending: Ending, *, whole: bool) -> int:
+        if ending.how is How.NOT_WRITTEN or not whole:
+            return ExitCode.NOT_WRITTEN
+        if ending.how is How.INTERRUPTED:
+            return ExitCode.INTERRUPTED
+        if any(each.wrong for each in run.verified):
+            return ExitCode.WRONG_RESULT
+        return 0 if any(run.measured.values()) else ExitCode.NOTHING_RAN
+
+
+SHOWN_EVERY_S = 10.0
