@@ -1,9 +1,9 @@
 """How fast memory can be read: the ceiling that no cipher from memory gets over.
 
-One loop adds up a buffer that is larger than the caches, on one thread and on a thread a core, each
-with a buffer of its own.
+One loop sums up a buffer that is larger than the caches, on one thread, and shared out over a thread
+a core.
 
-Quick reads 256 MiB a thread; a full run 1 GiB too, which leaves the largest caches behind.
+Quick reads 256 MiB; a full run reads 1 GiB too, which leaves the largest caches behind.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,8 @@ from sealift.lab.values import Cell
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
-    for buffer_bytes in (MIB_256,) if scope.quick else (MIB_256, 4 * MIB_256):
+    sizes = (BUFFER_BYTES,) if scope.quick else (BUFFER_BYTES, LARGE_BUFFER_BYTES)
+    for buffer_bytes in sizes:
         for threads in one_and_all(scope):
             yield {"buffer_bytes": buffer_bytes, "threads": threads}
 
@@ -25,17 +26,17 @@ def _arm(cell: Cell, _context: Context) -> Arm:
     return read_memory(int(cell["buffer_bytes"]), threads=int(cell["threads"]))
 
 
-MIB_256 = 256 << 20
+BUFFER_BYTES, LARGE_BUFFER_BYTES = 256 << 20, 1 << 30
 
 EXPERIMENT = Experiment(
     name="memory-read",
     title="Reading memory",
     why="What is the most that anything which reads from memory can reach on this machine?",
-    axes=(Axis("buffer_bytes", "buffer, bytes"), Axis("threads", "threads")),
+    axes=(Axis("buffer_bytes", "buffer of all threads, bytes"), Axis("threads", "threads")),
     compare="threads",
     cells=_cells,
     arm=_arm,
-    operation="read of the buffer",
+    operation="read of 64 KiB",
     plots=(
         Plot(
             x="threads",
