@@ -33,6 +33,7 @@ class Child:
                 errors="replace",
                 pass_fds=(lock,),
             )
+        self._stopped = False
         self._said: deque[str] = deque(maxlen=1)
         self._reader = threading.Thread(target=self._read_stderr, args=(say,), daemon=True)
         self._reader.start()
@@ -51,10 +52,19 @@ class Child:
 
     def stop(self) -> None:
         """Asks it to end, and ends it when it doesn't."""
+        if self._stopped:
+            return
+        self._stopped = True
         self._process.terminate()
         killer = threading.Timer(GRACE_S, self._process.kill)
         killer.daemon = True
         killer.start()
+
+    def kill(self) -> None:
+        """Ends it at once, if it has not ended."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
 
     @property
     def failed(self) -> str:

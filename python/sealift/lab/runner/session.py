@@ -70,9 +70,14 @@ def go(
     }
     course = Course(run.plan.experiments, done, forecast)
     with telling(course) as teller, _heeded() as stop:
+        if not steps:
+            teller.say(f"{path}: nothing is missing, so nothing is measured")
         session = _Session(run, lock, course, teller, stop, after_task)
-        session.measure(steps, notes)
-        return session.end()
+        try:
+            session.measure(steps, notes)
+            return session.end()
+        except KeyboardInterrupt:
+            return session.end_at_once()
 
 
 class _Stop:
@@ -80,6 +85,7 @@ class _Stop:
 
     def __init__(self) -> None:
         self.signal = ""
+        self.is_asked = False
         self._child: Child | None = None
 
     def asked(self, number: int, _: FrameType | None) -> None:
@@ -90,7 +96,8 @@ class _Stop:
         self.stop()
 
     def stop(self) -> None:
-        """Ends the process that measures."""
+        """Ends the process that measures, and lets none begin."""
+        self.is_asked = True
         if self._child is not None:
             self._child.stop()
 
@@ -99,12 +106,13 @@ class _Stop:
         """A signal ends this process, as long as the `with` lasts."""
         self._child = child
         # One that came while it was started found nobody.
-        if self.signal:
+        if self.is_asked:
             child.stop()
         try:
             yield
         finally:
             self._child = None
+            child.kill()
 
 
 @contextmanager
@@ -153,7 +161,7 @@ class _Session:
                     self._note(note)
                 for number, work in enumerate(steps):
                     self._step(number, work)
-                    if self._is_over:
+                    if self._stop.is_asked:
                         return
                     if number + 1 < len(steps):
                         self._show_meanwhile()
@@ -177,8 +185,14 @@ class _Session:
                 self._tried(lambda: self._after_task(self._path)),
             ]
         )
-        self._say_ending(ending)
+        self._say_ending(run, ending)
         return Done(self._path, ending, self._code(run, ending, whole=whole))
+
+    def end_at_once(self) -> Done:
+        """For who has asked twice: leaves everything as it is."""
+        ending = Ending(How.INTERRUPTED, "asked to end twice")
+        self._say_ending(self._run, ending)
+        return Done(self._path, ending, ExitCode.INTERRUPTED)
 
     @contextmanager
     def _writing(self, steps: Sequence[Work]) -> Iterator[None]:
@@ -198,10 +212,6 @@ class _Session:
         finally:
             reserve.give_back()
 
-    @property
-    def _is_over(self) -> bool:
-        return bool(self._stop.signal or self._not_written)
-
     def _step(self, number: int, work: Work) -> None:
         name = work.step.experiment
         order = Order(
@@ -220,7 +230,7 @@ class _Session:
         with self._stop.ends(child):
             for event in child.events():
                 self._heard(name, event)
-        if child.failed and not self._is_over:
+        if child.failed and not self._stop.is_asked:
             self._fail(
                 f"{name}: the process of restart {order.restart} {child.failed}; its complete "
                 "blocks are kept, what it had checked is not counted"
@@ -236,12 +246,15 @@ class _Session:
             case {"event": "block", "group": group, "ns_per_operation": times}:
                 by_arm = {int(arm): ns for arm, ns in times.items()}
                 self._course.block(group, by_arm, event["samples"], event["clean"])
-            case {"event": "skipped" | "wrong", "group": group, "arm": arm, "text": text}:
+            case {"event": "skipped", "group": group, "arm": arm, "text": text}:
                 self._left_out(name, group, arm, text)
+            case {"event": "wrong", "group": group, "arm": arm, "text": text}:
+                self._left_out(name, group, arm, f"computed wrong: {text}")
             case {"event": "failed" | "note", "text": text}:
                 self._fail(f"{name}: {text}")
             case {"event": "not written", "text": text}:
                 self._not_written = text
+                self._stop.stop()
         self._teller.renew()
 
     def _left_out(self, name: str, group: int, arm: int, why: str) -> None:
@@ -302,8 +315,10 @@ class _Session:
             return Ending(How.FAILED, "; ".join(dict.fromkeys(self._failed)))
         return Ending(How.TIME_UP, f"{run.plan.budget_s:g} s were too short for all blocks")
 
-    def _say_ending(self, ending: Ending) -> None:
+    def _say_ending(self, run: store.Run, ending: Ending) -> None:
         if ending.how is How.COMPLETE:
+            if not any(run.measured.values()):
+                self._teller.say("nothing could be measured, for the reasons above")
             return
         said = ending.reason if ending.how is How.NOT_WRITTEN else ending.how.value
         self._teller.say(f"{said}; what was measured is kept in {self._path}")

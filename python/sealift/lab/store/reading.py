@@ -63,7 +63,7 @@ def read_plan(path: Path) -> Plan:
     if not path.is_dir():
         kind = "is no folder" if path.exists() else "is not there"
         raise StoreError(f"{path} {kind}; name the folder of a run, as in {names.EXAMPLE}")
-    if not any(path.iterdir()):
+    if not listed(path):
         raise StoreError(f"{path} is empty, so no run is in it; name the folder of a run")
     if not (path / names.PLAN).exists():
         raise StoreError(
@@ -71,6 +71,20 @@ def read_plan(path: Path) -> Plan:
             "before its plan was written has nothing to show"
         )
     return plan_of(read_object(path / names.PLAN, FOREIGN))
+
+
+def listed(path: Path) -> list[str]:
+    """The names of what is in a folder, sorted.
+
+    Raises:
+        StoreError: If it doesn't tell.
+    """
+    try:
+        return sorted(each.name for each in path.iterdir())
+    except OSError as error:
+        raise StoreError(
+            f"{path} can't be listed: {error.strerror}; name another folder"
+        ) from error
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sealift.lab.store import names
 from sealift.lab.store.errors import NotWrittenError, StoreError
 from sealift.lab.store.lines import read_lines
 from sealift.lab.store.plan import Plan
-from sealift.lab.store.reading import read_plan, read_samples
+from sealift.lab.store.reading import listed, read_plan, read_samples
 from sealift.lab.store.run import Ending, Surroundings
 from sealift.lab.values import Value
 
@@ -80,8 +80,7 @@ def check_new(path: Path) -> None:
     """
     if path.exists() and not path.is_dir():
         raise StoreError(f"{path} is a file; name a folder that is empty or not there")
-    held = sorted(each.name for each in path.iterdir()) if path.exists() else []
-    held = [name for name in held if name != names.LOCK]
+    held = [name for name in listed(path) if name != names.LOCK] if path.exists() else []
     if names.PLAN in held:
         raise StoreError(
             f"{path} holds a run already; finish it with `{resume_command(path)}`, or name "
@@ -111,7 +110,12 @@ def create(path: Path, plan: Plan, machine: Surroundings) -> None:
         raise NotWrittenError.of(path, error) from error
     # The plan comes last: with it the folder is that of a run.
     write_file(path / names.MACHINE, _json(machine.as_dict()))
-    write_file(path / names.PLAN, _json(plan.as_dict()))
+    try:
+        write_file(path / names.PLAN, _json(plan.as_dict()))
+    except NotWrittenError:
+        # So that the folder can be named again when there is room.
+        (path / names.MACHINE).unlink()
+        raise
 
 
 def write_ending(path: Path, ending: Ending) -> None:
