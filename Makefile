@@ -30,6 +30,11 @@ bench: $(EXTENSION) $(TESTING) ## Measure for five minutes and write the figures
 	@$(BIN)/python benches/python_loop.py --seconds 150 --out $(RESULTS)
 	@$(BIN)/python tools/readme_tables.py $(RESULTS)
 
+.PHONY: aa
+aa: $(EXTENSION) $(TESTING) ## Show on 450 comparisons how often the lab's verdicts are false, within 15 minutes
+	@$(BIN)/python benches/false_verdicts.py --out $(RESULTS)
+	@$(BIN)/python tools/statistics_table.py $(RESULTS)
+
 .PHONY: wheel
 wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
 	@echo "Building the wheel"
@@ -91,6 +96,7 @@ tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe st
 	@echo "Checking the house rules"
 	@$(PYTHON) tools/tidy.py
 	@$(PYTHON) tools/readme_tables.py --check
+	@$(PYTHON) tools/statistics_table.py --check
 
 .PHONY: format
 format: $(TESTING) ## Format Rust and Python in place
