@@ -21,7 +21,8 @@ class PlannedExperiment:
         compare: The axis whose values are compared with each other.
         weight: Its share of the time, against 1.0 of others.
         blocks: How many blocks each group is to have, over all restarts.
-        groups: The cells that are compared with each other, the reference first.
+        groups: The cells that are compared with each other, the reference first; none where the
+            experiment has no cells on this machine.
         file_sha256: Of `file`, in hexadecimal; None without one.
     """
 
@@ -114,8 +115,8 @@ def _check_schema(record: Record) -> None:
 
 def _experiment(record: Record) -> PlannedExperiment:
     groups = tuple(tuple(map(_cell, group)) for group in record.record_lists("groups"))
-    if not groups or not all(groups):
-        raise record.wrong("an experiment without groups, or with an empty one")
+    if not all(groups):
+        raise record.wrong("an empty group")
     compare = record.text("compare")
     for group in groups:
         for cell in group:

@@ -159,10 +159,11 @@ class _Blocks:
             self.end = line.end
 
     def _check(self, new: _Line, record: Record) -> None:
-        done = len(self.blocks[new.group])
+        blocks = self.blocks.get(new.group, [])
+        done = len(blocks)
         if new.block != done:
             raise record.wrong(f"block {new.block} where block {done} of its group comes next")
-        if done and self.blocks[new.group][-1][0] > new.restart:
+        if blocks and blocks[-1][0] > new.restart:
             raise record.wrong(f"restart {new.restart} after a later one")
         for before in self.unfinished[:1]:
             if (before.group, before.restart) != (new.group, new.restart):
@@ -362,4 +363,4 @@ def _ending(path: Path) -> Ending | None:
 
 
 NOT_REACHED = "the run ended before this was measured"
-FOREIGN = "take a folder that Sealift wrote, or write it anew with `sealift lab replay`"
+FOREIGN = "take a folder that Sealift wrote and nobody changed"
