@@ -70,6 +70,8 @@ def select(patterns: Sequence[str]) -> tuple[Experiment, ...]:
 def load(file: Path) -> Experiment:
     """Runs a file of one's own and takes its EXPERIMENT.
 
+    It may import files beside it.
+
     Args:
         file: Python source.
 
@@ -136,6 +138,9 @@ def _run(file: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and pickling look their module up by its name.
     sys.modules[spec.name] = module
+    # Last, so that a file there hides nothing of Python's own.
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:

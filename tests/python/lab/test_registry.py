@@ -114,6 +114,18 @@ def test_a_file_of_ones_own_is_loaded_and_remembered(own: Path) -> None:
     assert registry.find("003-F5").file is None
 
 
+def test_a_file_of_ones_own_may_import_its_neighbours_and_hides_nothing(
+    tmp_path: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "neighbour_of_mine.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "calendar.py").write_text("raise ValueError\n", encoding="utf-8")
+    source = own.read_text(encoding="utf-8")
+    own.write_text(f"import calendar\nimport neighbour_of_mine\n{source}", encoding="utf-8")
+    sys.modules.pop("calendar", None)
+    assert registry.load(own).name == "mine"
+
+
 def test_a_file_with_another_experiment_than_the_plan_says_is_refused(own: Path) -> None:
     with pytest.raises(ValueError, match="holds the experiment 'mine', not 'yours'"):
         registry.find("yours", own)

@@ -94,17 +94,19 @@ def _end_point(test: str, threads: int, drawn: Cell) -> Printed:
 
 def _scaling(found: Found, here: Here, note: str) -> Comparison:
     claim = table_row("003-X1-claims", claim_id="thread-scaling")
-    threads = _all_cores(found)
-    if threads == 1:
-        here = "one core is here"
+    threads, a_thread = _all_cores(found), float(claim["value"])
+    several = threads > 1
     return Printed(
         figure="003-F5",
-        what=f"{threads} threads against 1",
-        value=threads * float(claim["value"]),
-        unit="x",
+        what=f"{threads if several else 'N'} threads against 1",
+        value=threads * a_thread if several else a_thread,
+        unit="x" if several else "x a thread",
         source=claim["source"],
         kind=Kind.RATIO,
-    ).beside(here, f"{note}; printed: N threads speed up {claim['as_printed']}")
+    ).beside(
+        here if several else "no more than one core was measured",
+        f"{note}; printed: N threads speed up {claim['as_printed']}",
+    )
 
 
 def _speed(found: Found, work: Cell, **where: Value) -> Here:
@@ -154,6 +156,7 @@ EXPERIMENT = Experiment(
             title="AES-GCM by CPU threads, messages as stated",
             facet="keys",
             where={"workload": "as stated"},
+            log_x=True,
             log_y=True,
         ),
         Plot(
@@ -162,6 +165,7 @@ EXPERIMENT = Experiment(
             z="device",
             title="AES-GCM by CPU threads, messages as logged",
             where={"workload": "as logged"},
+            log_x=True,
             log_y=True,
         ),
     ),

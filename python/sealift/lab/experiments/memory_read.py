@@ -1,7 +1,7 @@
 """How fast memory can be read: the ceiling that no cipher from memory gets over.
 
-One loop sums up a buffer that is larger than the caches, on one thread, and shared out over a thread
-a core.
+One loop sums up a buffer that is larger than the caches: on one thread, and shared out over a
+thread a core.
 
 Quick reads 256 MiB; a full run reads 1 GiB too, which leaves the largest caches behind.
 """

@@ -125,6 +125,7 @@ EXPERIMENT = Experiment(
             title="With and without a vendor's library, messages as stated",
             facet="keys",
             where={"workload": "as stated"},
+            log_x=True,
             log_y=True,
         ),
         Plot(
@@ -133,6 +134,7 @@ EXPERIMENT = Experiment(
             z="device",
             title="With and without a vendor's library, messages as logged",
             where={"workload": "as logged"},
+            log_x=True,
             log_y=True,
         ),
     ),
