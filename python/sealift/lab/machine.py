@@ -152,7 +152,7 @@ def fact_of(look: Callable[[], Value]) -> Fact:
         return Fact(None, str(unknown))
     except OSError as error:
         return Fact(None, f"{error.filename}: {error.strerror}")
-    except (AttributeError, IndexError, ValueError) as error:
+    except (AttributeError, LookupError, ValueError) as error:
         return Fact(None, f"not in the form expected: {error}")
 
 
