@@ -1,5 +1,6 @@
 """A run folder with made-up samples: known speeds, seeded noise, no measuring."""
 
+import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -105,13 +106,18 @@ def _planned(experiment: Experiment) -> PlannedExperiment:
     return PlannedExperiment(
         name=experiment.name,
         id=experiment.id,
-        file=None,
+        file=None if experiment.file is None else str(experiment.file),
         operation=experiment.operation,
         compare=experiment.compare,
         weight=experiment.weight,
         blocks=BLOCKS,
         groups=experiment.groups(SCOPE),
+        file_sha256=_sha256(experiment.file),
     )
+
+
+def _sha256(file: Path | None) -> str | None:
+    return None if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _fill(path: Path, planned: PlannedExperiment, how: Made, generator: random.Random) -> None:
@@ -167,7 +173,7 @@ def _reading(second: int, generator: random.Random) -> dict[str, object]:
 def _device(spec: str, reason: str = "", role: str = "real") -> Device:
     if reason:
         return Device(spec, spec, "absent", None, None, None, reason, spec)
-    return Device(spec, spec.split(":")[0], "present", role, spec, 2, None, spec)
+    return Device(spec, spec.split(":")[0], "present", role, f"made-up {spec}", 2, None, spec)
 
 
 COSTS = {

@@ -152,8 +152,9 @@ def _wish(
 
 
 def _circumstances(row: Row) -> str:
-    shown = {"threads": "{} threads", "keys": "keys {}"}
-    return ", ".join(how.format(row.cell[name]) for name, how in shown.items() if name in row.cell)
+    threads = int(row.cell.get("threads", 1))
+    keys = [f"keys {row.cell['keys']}"] if "keys" in row.cell else []
+    return ", ".join(["1 thread" if threads == 1 else f"{threads:,} threads", *keys])
 
 
 def _best(rows: Sequence[Row]) -> Row | None:

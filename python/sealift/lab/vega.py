@@ -84,7 +84,7 @@ def specification(
         "width": "container",
         "height": LINES_HIGH_PX if numeric else _rows_high_px(points),
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": [_datum(point, labels) for point in points]},
+        "data": {"values": [_datum(point, points, labels) for point in points]},
         "layer": layers,
         "config": CONFIG,
     }
@@ -95,6 +95,14 @@ def describe(points: Sequence[Point], labels: Labels) -> str:
     kind = "Lines" if _is_numeric(points) else "Points with intervals"
     shown = "; ".join(_described(name, points, labels) for name in _series(points))
     return f"{labels.title}. {kind}: {labels.y}, by {labels.x}. {shown}."
+
+
+def room_px(spec: Spec) -> int:
+    """About how high a figure is drawn, its axis and legend included."""
+    colour = spec["layer"][0]["encoding"]["color"]
+    legend = colour["legend"]
+    rows = 0 if legend is None else 2 + len(colour["scale"]["domain"]) // legend["columns"]
+    return int(spec["height"]) + AXIS_PX + rows * LEGEND_ROW_PX
 
 
 def format_bytes(size: float) -> str:
@@ -143,8 +151,11 @@ def _bars(
     value |= _value_axis(points, log=scales.log_y)
     row = {"field": "x", "type": "nominal", "title": labels.x, "sort": names, "axis": ROW_AXIS}
     shared: Spec = {"x": value, "y": row, "color": _colour(labels, inks)}
-    if _lines_a_row(points) > 1:
-        shared["yOffset"] = {"field": "series", "type": "nominal", "sort": list(inks)}
+    if _lanes(points) > 1:
+        lanes = list(range(_lanes(points)))
+        shared["yOffset"] = {"field": "lane", "type": "ordinal", "scale": {"domain": lanes}}
+    if all(point.series == str(point.x) for point in points):
+        shared["color"]["legend"] = None
     ends = {"x": {**value, "field": "low"}, "x2": {"field": "high"}}
     tooltip = {"tooltip": _tooltip(labels)}
     across = {"x": value, "color": shared["color"]} | tooltip
@@ -256,7 +267,7 @@ def _tooltip(labels: Labels) -> list[Spec]:
     ]
 
 
-def _datum(point: Point, labels: Labels) -> Spec:
+def _datum(point: Point, points: Sequence[Point], labels: Labels) -> Spec:
     known = point.low is not None and point.high is not None
     interval = f"{_shown(point.low)} to {_shown(point.high)}" if known else "not known"
     return {
@@ -265,6 +276,7 @@ def _datum(point: Point, labels: Labels) -> Spec:
         "low": point.low,
         "high": point.high,
         "series": point.series,
+        "lane": _lane(point, points),
         "at": _place(point.x, labels),
         "value": _shown(point.y),
         "interval": interval,
@@ -324,14 +336,17 @@ def _is_number(value: object) -> bool:
 
 def _rows_high_px(points: Sequence[Point]) -> int:
     names = len({point.x for point in points if point.x is not None})
-    return max(ROWS_HIGH_LEAST_PX, names * (ROW_PX * _lines_a_row(points) + ROW_GAP_PX))
+    return max(ROWS_HIGH_LEAST_PX, names * (ROW_PX * _lanes(points) + ROW_GAP_PX))
 
 
-def _lines_a_row(points: Sequence[Point]) -> int:
-    """How many lines the rows have: one where every name has one series only."""
-    pairs = {(point.x, point.series) for point in points if point.x is not None}
-    several = len(pairs) > len({x for x, _ in pairs})
-    return len(_series(points)) if several else 1
+def _lanes(points: Sequence[Point]) -> int:
+    """How many lanes the rows have."""
+    return 1 + max(_lane(point, points) for point in points)
+
+
+def _lane(point: Point, points: Sequence[Point]) -> int:
+    """In which lane of its row a point stands: those with the same name stand below each other."""
+    return _series([other for other in points if other.x == point.x]).index(point.series)
 
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -374,6 +389,7 @@ POINT = {"filled": True, "size": 55}
 ROW_AXIS = {"labelLimit": 220, "grid": False}
 TICKS_MOST, TICKS_LEAST = 10, 4
 LEGEND_NARROW = 20
+AXIS_PX, LEGEND_ROW_PX = 44, 17
 WIDE = 1_000_000
 LINES_HIGH_PX = 300
 ROW_PX, ROW_GAP_PX, ROWS_HIGH_LEAST_PX = 13, 12, 60

@@ -11,7 +11,7 @@ from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import per_cent, unique, with_interval
 from sealift.lab.result import Row
 from sealift.lab.units import format_measure, format_share
-from sealift.lab.vega import Spec
+from sealift.lab.vega import Spec, room_px
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _figure(place: str, figure: plot.Figure, command: str) -> Html:
     alone = folded("The command that draws this alone", tag("code", command))
     described = figure.spec["description"]
     # The room is kept, so that nothing moves when the figure comes.
-    room = f"min-height:{figure.spec['height'] + BELOW_PX}px"
+    room = f"min-height:{room_px(figure.spec)}px"
     drawing = tag("div", class_="plot", id=place, role="img", aria_label=described, style=room)
     without = tag("noscript", tag("p", described, class_="muted"))
     return tag("figure", caption, drawing, without, alone)
@@ -195,7 +195,7 @@ def _verified(shown: Shown) -> Iterable[Html]:
     told = [f"{name.replace('_', ' ')}: {', '.join(unique(said))}" for name, said in words.items()]
     told += [f"{name.replace('_', ' ')}: {count:,}" for name, count in counts.items()]
     if told:
-        yield tag("p", tag("strong", "Checked: "), "; ".join(told), ".", class_="muted")
+        yield tag("p", tag("strong", "Verified: "), "; ".join(told), ".", class_="muted")
 
 
 def _skipped(shown: Shown) -> Iterable[Html]:
@@ -208,8 +208,6 @@ def _skipped(shown: Shown) -> Iterable[Html]:
 
 
 ROWS_OPEN = 12
-# Axis and legend of a figure.
-BELOW_PX = 100
 HERE, OWN = "here", "own"
 DOCUMENTS = {
     "000": (

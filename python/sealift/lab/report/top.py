@@ -35,7 +35,7 @@ def answer(material: Material) -> Html:
     inside += [
         tag("p", f"{device.spec} is {device.detail}.")
         for device in material.run.machine.devices
-        if device.spec in said and device.detail
+        if device.spec in said and device.detail and device.detail != device.spec
     ]
     further = (found.speed_text, found.next_best, found.crossover)
     inside += [tag("p", line) for line in further if line]

@@ -1,0 +1,187 @@
+"""The page in a browser that can resolve no name: read after its scripts ran."""
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from conftest import skip
+from sealift.lab import report, store
+from sealift.lab.report.material import Material, gather
+from synthetic_run import made, write_run
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+if not BROWSER:
+    skip("chromium", "no Chromium is installed (apt install chromium)")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the browser gives back: the document after its scripts ran, and what it logged."""
+
+    document: str
+    log: str
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    # Chromium as a snap sees no folder whose path begins with a dot, and long ones trouble it.
+    with tempfile.TemporaryDirectory(prefix="sealift-page-") as name:
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def path(folder: Path) -> Path:
+    return report.write(store.read(write_run(folder / "run", made())))
+
+
+@pytest.fixture(scope="module")
+def material(path: Path) -> Material:
+    return gather(store.read(path.parent))
+
+
+@pytest.fixture(scope="module")
+def seen(path: Path) -> Seen:
+    return see(path)
+
+
+def see(path: Path) -> Seen:
+    with tempfile.TemporaryDirectory(prefix="sealift-browser-") as profile:
+        done = subprocess.run(
+            [
+                BROWSER,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                f"--user-data-dir={profile}",
+                "--enable-logging=stderr",
+                "--window-size=1400,1000",
+                "--virtual-time-budget=20000",
+                "--dump-dom",
+                path.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+    return Seen(done.stdout, done.stderr)
+
+
+class Drawings(HTMLParser):
+    """How many marks each figure has, and its words."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.marks: dict[str, int] = {}
+        self.words: dict[str, str] = {}
+        self._place = ""
+        self._depth = 0
+        self.feed(document)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attrs}
+        if tag == "div" and said.get("class", "").split()[:1] == ["plot"]:
+            self._place, self._depth = said["id"], 0
+            self.marks[self._place], self.words[self._place] = 0, ""
+        self._depth += tag == "div"
+        # Vega says of every drawn mark of the data what it stands for.
+        is_mark = tag == "path" and said.get("aria-roledescription") in {"point", "circle"}
+        if self._place and is_mark and "NaN" not in said.get("transform", ""):
+            self.marks[self._place] += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self._depth -= tag == "div"
+        if self._depth == 0:
+            self._place = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._place:
+            self.words[self._place] += f" {data}"
+
+
+def test_the_browser_shows_the_answer_and_four_tiles(seen: Seen, material: Material) -> None:
+    answer = re.search(r'<p class="where">(.*?)</p>', seen.document)
+    assert answer
+    assert answer[1] == material.answer.where == "Run it on cpu."
+    tiles = re.findall(r'class="tile" id="tile-(\w+)">.*?class="value">(.*?)<', seen.document)
+    assert [name for name, _ in tiles] == ["noise", "clean", "clock", "memory"]
+    assert all(any(character.isdigit() for character in value) for _, value in tiles)
+
+
+def test_the_browser_shows_a_row_for_every_published_value(seen: Seen, material: Material) -> None:
+    published = seen.document.split('id="published"')[1].split("</section>")[0]
+    comparisons = sum(len(shown.comparisons) for shown in material.shown)
+    assert comparisons > 20
+    assert published.count('<th scope="row"') == comparisons
+
+
+def test_every_figure_is_drawn_with_a_mark_for_every_value(seen: Seen, path: Path) -> None:
+    drawings = Drawings(seen.document)
+    embedded = re.search(r'id="specs">(.*?)</script>', path.read_text(encoding="utf-8"))
+    assert embedded
+    specs = json.loads(embedded[1])
+    assert len(specs) >= 8
+    assert drawings.marks.keys() == specs.keys()
+    assert seen.document.count('data-drawn="yes"') == len(specs)
+    for place, spec in specs.items():
+        values = [value for value in spec["data"]["values"] if value["x"] is not None]
+        assert drawings.marks[place] == len(values), place
+
+
+def test_a_figure_has_its_labels(seen: Seen) -> None:
+    words = Drawings(seen.document).words["figure-aes-gcm-by-size-1"]
+    for label in ("16 KiB", "payload, MB/s", "library", "cpu"):
+        assert label in words
+
+
+def test_the_browser_finds_nothing_to_complain_about(seen: Seen) -> None:
+    assert "CONSOLE" not in seen.log, re.findall(r".*CONSOLE.*", seen.log)
+
+
+def test_the_data_can_be_saved(seen: Seen) -> None:
+    button = re.search(r"<button[^>]*>", seen.document)
+    assert button
+    assert "hidden" not in button[0]
+
+
+def test_a_script_that_got_into_the_page_would_not_run(folder: Path, path: Path) -> None:
+    evil = '<script>document.title = "taken"; console.log("ran")</script></body>'
+    page = path.read_text(encoding="utf-8")
+    changed = folder / "changed.html"
+    changed.write_text(evil.join(page.rsplit("</body>", 1)), encoding="utf-8")
+    seen = see(changed)
+    assert "<title>taken" not in seen.document
+    assert "Content Security Policy" in seen.log
+
+
+def test_without_scripts_the_tables_are_there(folder: Path, path: Path, material: Material) -> None:
+    bare = folder / "bare.html"
+    page = path.read_text(encoding="utf-8")
+    bare.write_text(re.sub(r"script-src [^\"]*", "script-src 'none'", page), encoding="utf-8")
+    seen = see(bare)
+    assert 'data-drawn="yes"' not in seen.document
+    assert material.answer.where in seen.document
+    assert seen.document.count("<tr>") > 2 * len(material.rows)
+
+
+def test_a_page_of_nothing_is_shown_without_complaint(folder: Path) -> None:
+    path = write_run(folder / "nothing", made(blocks=0, ending=None))
+    seen = see(report.write(store.read(path)))
+    assert "it was killed, or still goes on" in seen.document
+    assert "CONSOLE" not in seen.log

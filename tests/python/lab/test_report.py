@@ -1,0 +1,378 @@
+"""The page as text: what stands on it, in which order, and that nothing on it is an accident."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from sealift.lab import absent, registry, report, store
+from sealift.lab.report import bottom, markup
+from sealift.lab.report.material import Material, gather
+from sealift.lab.store import Ending, How, NotWrittenError, Run
+from sealift.lab.values import Cell
+from synthetic_run import ABSENT_REASON, BLOCKS, SURROUNDINGS, made, model_ns, write_run
+
+MINE = """
+from sealift.lab import Axis, Cell, Context, Experiment, Plot, timed
+
+def arm(cell: Cell, context: Context):
+    return timed(lambda: None)
+
+EXPERIMENT = Experiment(
+    name="mine",
+    title="Lists <b>and</b> tuples",
+    axes=(Axis("kind", "kind", ("list", "tuple")), Axis("size_bytes", "size", (16, 1024))),
+    compare="kind",
+    arm=arm,
+    plots=(Plot(x="size_bytes", y="payload_MB_per_s", z="kind", title="Mine & yours"),),
+)
+"""
+INLINE = {"span", "code", "strong", "a"}
+VOID = {"meta", "br", "link", "img"}
+
+
+class Outline(HTMLParser):
+    """The elements of a page, which must be closed in order, and its visible text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.headings: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attrs}
+        self.ids += [said["id"]] if "id" in said else []
+        self.links += [said[name] for name in ("href", "src") if name in said]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag not in INLINE:
+            self.words.append(" ")
+        if tag == "h2":
+            self.headings.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not {"script", "style"} & set(self.open):
+            self.words.append(data)
+            if "h2" in self.open:
+                self.headings[-1] += data
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return store.read(write_run(tmp_path_factory.mktemp("runs") / "whole", made()))
+
+
+@pytest.fixture(scope="module")
+def page(run: Run) -> str:
+    return report.page(run)
+
+
+@pytest.fixture(scope="module")
+def outline(page: str) -> Outline:
+    return Outline(page)
+
+
+@pytest.fixture(scope="module")
+def material(run: Run) -> Material:
+    return gather(run)
+
+
+def outline_of(path: Path, **changes: object) -> Outline:
+    return Outline(report.page(store.read(write_run(path, made(**changes)))))
+
+
+def test_the_page_is_well_formed_and_every_id_stands_once(outline: Outline) -> None:
+    assert outline.open == []
+    assert len(outline.ids) == len(set(outline.ids))
+
+
+def test_the_page_goes_from_the_answer_over_trust_to_the_data(outline: Outline) -> None:
+    tiles = ["Noise floor", "Samples that were not clean", "Clock while measuring"]
+    assert outline.headings == [
+        "On this machine",
+        *tiles,
+        "Memory ceiling",
+        "Published figures, and here",
+        "Document 003: AES-GCM on CPU and GPU",
+        "This machine",
+        "Devices that are not here",
+        "Method",
+        "Machine",
+        "Sensors, once a second",
+        "Data",
+    ]
+
+
+def test_the_answer_is_that_of_the_samples(outline: Outline, material: Material) -> None:
+    assert material.answer.where in outline.text
+    assert "Run it on cpu." in outline.text
+    assert material.answer.speed_text in outline.text
+
+
+def test_the_tiles_tell_what_was_put_into_the_samples(outline: Outline) -> None:
+    assert "3.67 GHz" in outline.text
+    assert "/proc/cpuinfo says 2.60" in outline.text
+    ceiling = re.search(
+        r"Memory ceiling ([\d.]+) GB/s read, 1 thread \(([\d.]+) with 2\)", outline.text
+    )
+    assert ceiling
+    assert float(ceiling[1]) == pytest.approx(23.1, rel=0.01)
+    assert float(ceiling[2]) == pytest.approx(31.7, rel=0.01)
+    unclean = re.search(r"not clean ([\d.]+) %", outline.text)
+    # A switch in 4 % of samples of a millisecond.
+    assert unclean
+    assert 2.0 < float(unclean[1]) < 7.0
+
+
+def test_every_published_figure_has_a_row_with_a_verdict_or_a_reason(
+    outline: Outline, material: Material
+) -> None:
+    comparisons = [each for shown in material.shown for each in shown.comparisons]
+    assert {"003-F5", "003-F6", "003-F14", "003-T4"} <= {each.figure for each in comparisons}
+    for each in comparisons:
+        assert each.what in outline.text
+        assert each.note in outline.text
+        assert each.match.value in outline.text
+
+
+def test_a_device_that_is_absent_stands_there_with_its_reason(outline: Outline) -> None:
+    assert f"cuda {ABSENT_REASON}" in outline.text
+
+
+def test_what_was_skipped_is_a_reason_for_care(outline: Outline) -> None:
+    care = outline.text.split("Read with care:")[1].split("Published figures")[0]
+    assert "the Python package ipp-crypto is not installed" in care
+    assert "virtual machine: it has no sensor for temperature and power" in care
+
+
+def test_every_figure_has_its_words_and_the_command_that_draws_it(page: str) -> None:
+    specs = json.loads(re.search(r'id="specs">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    figures = [place for place in specs if place.startswith("figure-")]
+    assert len(figures) >= 6
+    assert page.count("sealift lab plot ") == len(figures)
+    assert all(f'id="{place}"' in page for place in specs)
+    assert page.count('role="img"') == len(specs)
+
+
+def test_the_page_is_one_file_that_fetches_nothing(page: str, outline: Outline) -> None:
+    assert len(page.encode()) < 1_500_000
+    assert all(link.startswith("#") for link in outline.links)
+    assert {link[1:] for link in outline.links} <= set(outline.ids)
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy
+    assert policy[1].startswith("default-src 'none';")
+    assert "unsafe-eval" not in policy[1]
+    assert "http" not in policy[1]
+
+
+def test_text_from_data_is_text(tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    path = write_run(tmp_path / "evil", made(notes=(evil,), skipped={"ipp": evil, "cpu": evil}))
+    text = report.page(store.read(path))
+    assert evil not in text
+    assert Outline(text).text.count(evil) >= 2
+    assert text.count("<script") == 4
+
+
+def test_json_in_a_script_can_not_end_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE.replace("Mine & yours", "</script><b>"), encoding="utf-8")
+    text = report.page(store.read(write_run(tmp_path / "run", made(), [registry.load(file)])))
+    specs = re.search(r'id="specs">(.*?)</script>', text, re.DOTALL)
+    assert specs
+    assert "</script><b>" in json.dumps(json.loads(specs[1]))
+    assert Outline(text).open == []
+
+
+def test_a_run_of_an_own_experiment_alone_is_a_page(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE, encoding="utf-8")
+    run = store.read(write_run(tmp_path / "run", made(), [registry.load(file)]))
+    shown = Outline(report.page(run))
+    assert "Experiments of your own" in shown.headings
+    assert "Lists <b>and</b> tuples" in shown.text
+    assert "No experiment of this run has published figures." in shown.text
+    assert "memory-read is not in this run" in shown.text
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["gone", "changed"])
+def test_an_own_experiment_whose_file_is_not_the_same_is_shown_from_the_plan(
+    tmp_path: Path,
+    gone: bool,  # noqa: FBT001
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE, encoding="utf-8")
+    path = write_run(tmp_path / "run", made(), [registry.load(file)])
+    if gone:
+        file.unlink()
+    else:
+        file.write_text("raise SystemExit('this must not be run')", encoding="utf-8")
+    shown = Outline(report.page(store.read(path)))
+    assert "mine" in shown.text
+    assert ("No such file" if gone else "has changed since the run") in shown.text
+    assert "list" in shown.text
+
+
+def test_published_values_that_fail_cost_an_own_experiment_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    broken = "    published=lambda found: 1 / 0,\n)\n"
+    file.write_text(MINE.rstrip().removesuffix(")") + broken, encoding="utf-8")
+    run = store.read(write_run(tmp_path / "run", made(), [registry.load(file)]))
+    assert "its published= failed with ZeroDivisionError" in Outline(report.page(run)).text
+
+
+def test_an_arm_that_computed_wrong_is_named_in_red_and_has_no_times(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "wrong", made(wrong={"cpu": "message 7: another tag"}))
+    text = report.page(store.read(path))
+    red = re.search(r'<section class="wrong"[^>]*>(.*?)</section>', text)
+    assert red
+    assert "aes-gcm-by-size, cpu" in red[1]
+    assert "message 7: another tag" in red[1]
+    assert "Run it on cpu" not in Outline(text).text
+
+
+def test_a_page_without_a_wrong_result_has_nothing_red(page: str) -> None:
+    assert 'class="wrong"' not in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"blocks": 3, "ending": Ending(How.INTERRUPTED, "Ctrl-C")},
+            "incomplete: interrupted: Ctrl-C",
+        ),
+        ({"blocks": 3, "ending": None}, "incomplete: it was killed, or still goes on"),
+        ({"blocks": 0, "ending": None}, "incomplete: it was killed, or still goes on"),
+        (
+            {"blocks": 0, "skipped": dict.fromkeys(("library", "cpu", "table", "ipp"), "no room")},
+            "not measured: no room",
+        ),
+    ],
+    ids=["interrupted", "killed", "nothing measured", "nothing there"],
+)
+def test_a_run_that_is_not_whole_is_a_page_that_says_so(
+    tmp_path: Path, changes: dict[str, object], told: str
+) -> None:
+    shown = outline_of(tmp_path / "part", **changes)
+    assert told in shown.text
+    assert shown.open == []
+    assert "nan" not in shown.text.lower().split()
+
+
+def test_notes_of_the_run_are_reasons_for_care(tmp_path: Path) -> None:
+    note = "the process that measured premise was killed by signal 11"
+    assert note.capitalize() in outline_of(tmp_path / "run", notes=(note,)).text
+
+
+def test_noise_is_told_where_it_takes_the_verdicts(tmp_path: Path) -> None:
+    shown = outline_of(tmp_path / "noisy", noise=0.25)
+    assert "carry no verdict: the same code differed from itself" in shown.text
+
+
+def test_drift_is_told(tmp_path: Path) -> None:
+    taken = 0
+
+    def slower(cell: Cell) -> float:
+        nonlocal taken
+        taken += 1
+        return model_ns(cell) * (1 + taken / 200)
+
+    shown = outline_of(tmp_path / "drift", ns=slower)
+    assert re.search(r"were not steady|still drifted", shown.text)
+
+
+def test_axes_that_follow_another_one_are_told_once(outline: Outline) -> None:
+    assert (
+        "By workload: as stated is size_bytes 128, keys sessions:1024, mix 50/25/25" in outline.text
+    )
+
+
+def test_the_data_are_embedded_as_csv(page: str, material: Material) -> None:
+    embedded = json.loads(re.search(r'id="csv">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    assert embedded == bottom.csv_text(material)
+    rows = list(csv.DictReader(io.StringIO(embedded)))
+    assert len(rows) == len(material.rows)
+    first = next(row for row in rows if row["experiment"] == material.rows[0].experiment)
+    assert float(first["ns_per_operation"]) == pytest.approx(
+        material.rows[0].ns_per_operation.median, rel=1e-3
+    )
+
+
+def test_the_replay_command_and_the_machine_with_reasons_stand_on_the_page(
+    outline: Outline, run: Run
+) -> None:
+    assert outline.text.count(f"sealift lab replay {run.path}") == 2
+    assert "cores quota (no cgroup on the way up sets cpu.max" in outline.text
+
+
+def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run", made(blocks=2))
+    run = store.read(path)
+    assert report.write(run) == path / "report.html"
+    assert (path / "report.html").read_text(encoding="utf-8") == report.page(run)
+    there = tmp_path / "there"
+    there.mkdir()
+    with pytest.raises(NotWrittenError, match="was not written"):
+        report.write(run, there)
+    with pytest.raises(NotWrittenError, match="was not written"):
+        report.write(run, tmp_path / "nowhere" / "page.html")
+    assert {each.name for each in tmp_path.iterdir()} == {"run", "there"}
+
+
+def test_published_devices_need_what_follows_from_the_best_here(material: Material) -> None:
+    wishes = absent.wishes(material.rows, SURROUNDINGS.devices)
+    assert {"RTX 3050", "Hifn 7751, four cards", "UPMEM, 640 DPUs"} <= {w.device for w in wishes}
+    for wish in wishes:
+        assert wish.best is not None
+        assert wish.factor is not None
+        assert wish.factor.median * wish.published_mb_per_s == pytest.approx(wish.best.median)
+        assert wish.best_device == "cpu"
+    gpu = next(wish for wish in wishes if wish.device == "RTX 3050")
+    assert gpu.published_mb_per_s == 903
+    # 128 bytes at 35.5 ns on one thread, and 1.8 times that on two.
+    assert gpu.best is not None
+    assert gpu.best.median == pytest.approx(128 / 35.52 * 1.8 * 1_000, rel=0.01)
+
+
+def test_published_devices_without_a_measurement_get_no_factor() -> None:
+    for wish in absent.wishes([], SURROUNDINGS.devices):
+        assert wish.best is None
+        assert wish.factor is None
+        assert wish.published_mb_per_s > 0
+
+
+def test_peers_that_no_user_can_run_on_are_not_the_best_here(material: Material) -> None:
+    without = [replace(each, role="oracle") for each in SURROUNDINGS.devices if each.spec == "cpu"]
+    others = [each for each in SURROUNDINGS.devices if each.spec == "library"]
+    wishes = absent.wishes(material.rows, [*without, *others])
+    assert {wish.best_device for wish in wishes} == {"library"}
+
+
+def test_markup_escapes_what_is_not_markup() -> None:
+    inner = markup.tag("b", "1 < 2")
+    outer = markup.tag("p", inner, " & ", class_='a"b', hidden=True, open=False)
+    assert outer == '<p class="a&quot;b" hidden><b>1 &lt; 2</b> &amp; </p>'
+    assert markup.tag("p", f"{inner}") == "<p>&lt;b&gt;1 &amp;lt; 2&lt;/b&gt;</p>"
+
+
+def test_a_whole_run_has_all_its_blocks(run: Run) -> None:
+    assert run.is_whole
+    assert all(len(run.blocks("aes-gcm-by-size", group)) == BLOCKS for group in range(7))
