@@ -6,6 +6,8 @@ from enum import IntEnum
 class ExitCode(IntEnum):
     """Besides 0, which is: done."""
 
+    SLOWER = 1
+    """`sealift lab compare --fail-on slower` found something slower."""
     USAGE = 2
     NOTHING_RAN = 3
     WRONG_RESULT = 4

@@ -85,9 +85,14 @@ def answer(found: Mapping[str, Found]) -> Answer:
         speed_text=_speed(headline, label),
         next_best=_next_best(headline),
         crossover=crossover(by_size),
-        details=(*causes(by_size), *sentences(everything, label)),
+        details=(*_why(by_size), *sentences(everything, label)),
         cautions=(*cautions, *doubts(everything)),
     )
+
+
+def _why(by_size: Sequence[Row]) -> Iterable[str]:
+    """Nothing where nothing was shown: then there is nothing to explain."""
+    return causes(by_size) if any(each.winner for each in findings(by_size)) else ()
 
 
 def _advisable(found: Mapping[str, Found]) -> tuple[list[Row], list[str]]:

@@ -43,11 +43,7 @@ def _changes(line: Sequence[Finding]) -> str:
     sizes = [finding.size_bytes for finding in line]
     if not won:
         return f"no device was shown to win from {_span(sizes)}"
-    pairs = [
-        (below, above)
-        for below, above in pairwise(won)
-        if below.winner != above.winner
-    ]
+    pairs = [(below, above) for below, above in pairwise(won) if below.winner != above.winner]
     if not pairs:
         return _one_winner(won, line, sizes)
     return ", then ".join(

@@ -120,6 +120,7 @@ def draw(spec: Spec, path: Path) -> None:
         ValueError: If it ends in something else.
         OSError: If it can't be written.
     """
+    check_form(path)
     import vl_convert
 
     sized = spec | {"width": WIDTH_PX, "background": "white"}
@@ -136,8 +137,18 @@ def draw(spec: Spec, path: Path) -> None:
         case ".html":
             content = vl_convert.vegalite_to_html(text, version, bundle=True).encode()
         case _:
-            raise ValueError(f"{path.name!r} names no form; end it in {', '.join(FORMS)}")
+            raise AssertionError("checked above")
     path.write_bytes(content)
+
+
+def check_form(path: Path) -> None:
+    """Whether `draw` can write such a file.
+
+    Raises:
+        ValueError: If its name ends in something else than `FORMS`.
+    """
+    if path.suffix not in FORMS:
+        raise ValueError(f"{path.name!r} names no form; end it in {', '.join(FORMS)}")
 
 
 def _figure(

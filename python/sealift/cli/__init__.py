@@ -1,0 +1,72 @@
+"""The command line: `sealift devices`, `sealift advise` and `sealift lab`.
+
+Results go to standard output, talk to standard error. Exit codes: 0 done, 1 slower than asked for,
+2 wrong usage, 3 nothing could run, 4 something was computed wrong, 5 results could not be written,
+130 interrupted.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from sealift.cli.advise import EXAMPLES as ADVISE_EXAMPLES
+from sealift.cli.advise import advise
+from sealift.cli.devices import devices
+from sealift.cli.lab import lab
+from sealift.exit_code import ExitCode
+
+app = typer.Typer(
+    name="sealift",
+    help="Bulk AES-GCM on whichever processor of this machine wins.",
+    epilog="Begin with `sealift devices`, then ask `sealift advise --quick` where to encrypt. "
+    "`sealift lab run --quick` measures everything and writes a page.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(devices)
+app.command(epilog=ADVISE_EXAMPLES)(advise)
+app.add_typer(lab)
+
+
+def main() -> None:
+    """Runs the command line."""
+    try:
+        app(prog_name="sealift")
+    except OSError as error:
+        # What else can fail is told where it happens; standard output is what all commands share.
+        typer.echo(f"sealift: {error.strerror or error}; give standard output room", err=True)
+        sys.exit(ExitCode.NOT_WRITTEN)
+    finally:
+        _leave_quietly()
+
+
+def _leave_quietly() -> None:
+    """What standard output did not take was told; Python would try again at exit, and say so."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from sealift._sealift import __version__
+
+        typer.echo(f"sealift {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    del version

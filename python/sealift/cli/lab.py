@@ -1,0 +1,302 @@
+"""`sealift lab`: lists, runs and shows experiments."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from sealift.cli import options
+from sealift.cli.said import fail, in_sentences, read, told
+from sealift.cli.show import compare, export, plot, report
+from sealift.exit_code import ExitCode
+
+if TYPE_CHECKING:
+    from sealift.lab import runner
+    from sealift.lab.spec import Experiment, Scope
+    from sealift.lab.values import Cell
+
+Page = Callable[[Path], None]
+"""Writes the page of a run's folder."""
+
+# \b keeps the lines as they are.
+EXAMPLES = """\b
+Examples:
+  sealift lab list
+  sealift lab run --quick
+  sealift lab run aes-gcm-by-size 003-T4 --budget 3m
+  sealift lab run "003-*" --threads 1,2 --out runs/tuesday
+  sealift lab run ./mine.py
+  sealift lab run --resume runs/tuesday
+  sealift lab compare runs/monday runs/tuesday --fail-on slower
+"""
+
+lab = typer.Typer(
+    name="lab",
+    help="Experiments: run them, look at them, compare them.",
+    epilog=EXAMPLES,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+lab.command()(report)
+lab.command()(plot)
+lab.command()(compare)
+lab.command()(export)
+
+
+@lab.command("list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """Show the experiments: what each measures, whether it can be run here, how long it takes.
+
+    One arm of each kind is prepared and checked to find out, which takes some seconds.
+    """
+    from sealift.lab import registry
+    from sealift.lab.runner.planning import BUDGET_S, QUICK_BUDGET_S
+    from sealift.lab.survey import survey, this_scope
+    from sealift.lab.table import aligned
+
+    with in_sentences():
+        entries = survey(
+            registry.all_experiments(),
+            this_scope(quick=True),
+            budget_s=BUDGET_S,
+            quick_budget_s=QUICK_BUDGET_S,
+        )
+    if as_json:
+        typer.echo(json.dumps([entry.as_dict() for entry in entries], indent=2))
+        return
+    rows = [
+        (
+            entry.name,
+            entry.id,
+            entry.here,
+            f"{entry.quick_seconds:.0f} s, full {entry.seconds:.0f} s",
+            entry.title,
+        )
+        for entry in entries
+    ]
+    typer.echo(aligned([("experiment", "id", "here", "quick run", "measures"), *rows]))
+    for entry in entries:
+        for reason in entry.reasons:
+            typer.echo(f"  {entry.name} without {reason}")
+
+
+@lab.command(epilog=EXAMPLES)
+def run(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Names (aes-gcm-by-size), ids (003-F5), documents (003), patterns (aes-*), files "
+            "of your own (./mine.py), or all. [default: all]",
+            metavar="[NAME]...",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="The page within 90 seconds: fewer cells, one restart."),
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="Time for everything, preparing included, as in 90 or 3m. "
+            "[default: 5m; quick: 60]",
+            metavar="TIME",
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(help="A new folder. [default: runs/ and the time]", metavar="FOLDER"),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(help="Measure what is missing in this run's folder.", metavar="FOLDER"),
+    ] = None,
+    threads: Annotated[
+        str | None,
+        typer.Option(
+            help="Thread counts, as in 1,2. [default: those of each experiment]", metavar="LIST"
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Of messages and order: same seed, same bytes. [default: 1]",
+            min=0,
+            max=2**64 - 1,
+            metavar="N",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="JSON instead of the short summary.")
+    ] = False,
+) -> None:
+    """Measure experiments into a folder, and write the page of what was found.
+
+    Prints the answer, a line for each experiment, and last the path of the page. Ctrl-C ends it
+    with a page of what is complete, and says how to measure the rest. Exit codes: 0 done, 2 wrong
+    usage, 3 nothing could be measured, 4 something was computed wrong, 5 not everything could be
+    written, 130 interrupted.
+    """
+    given = {"--budget": budget, "--out": out, "--threads": threads, "--seed": seed}
+    if resume is not None:
+        _refuse_beside_resume(names, quick=quick, given=given)
+        folder = read("--resume", options.folder, resume)
+        _finish(partial(_resume, folder), as_json=as_json)
+    counts = () if threads is None else read("--threads", options.thread_counts, threads)
+    seconds = None if budget is None else read("--budget", options.seconds, budget)
+    place = None if out is None else read("--out", options.folder, out)
+    with in_sentences():
+        asked = _asked(names or [], quick=quick, threads=counts)
+
+    def measure(page: Page) -> "runner.Done":
+        from sealift.lab import runner
+
+        ask = runner.Ask(
+            experiments=asked,
+            command=("sealift", *sys.argv[1:]),
+            out=place,
+            budget_s=seconds,
+            seed=1 if seed is None else seed,
+            quick=quick,
+            threads=counts,
+        )
+        return runner.run(ask, after_task=page)
+
+    _finish(measure, as_json=as_json)
+
+
+@lab.command()
+def replay(
+    source: Annotated[str, typer.Argument(help="A run's folder, or its plan.json.", metavar="RUN")],
+    out: Annotated[
+        str | None,
+        typer.Option(help="A new folder. [default: runs/ and the time]", metavar="FOLDER"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="JSON instead of the short summary.")
+    ] = False,
+) -> None:
+    """Do a run again: the same plan and seed, into a new folder."""
+    before = read("RUN", options.folder, source)
+    place = None if out is None else read("--out", options.folder, out)
+
+    def measure(page: Page) -> "runner.Done":
+        from sealift.lab import runner
+
+        command = ("sealift", *sys.argv[1:])
+        return runner.replay(before, place, command=command, after_task=page)
+
+    _finish(measure, as_json=as_json)
+
+
+def _resume(folder: Path, page: Page) -> "runner.Done":
+    from sealift.lab import runner
+
+    return runner.resume(folder, after_task=page)
+
+
+def _refuse_beside_resume(
+    names: Sequence[str] | None, *, quick: bool, given: Mapping[str, object]
+) -> None:
+    told_beside = [*(names or ()), *(["--quick"] if quick else [])]
+    told_beside += [option for option, value in given.items() if value is not None]
+    if told_beside:
+        fail(
+            ExitCode.USAGE,
+            f"--resume goes on with the plan in its folder; leave out {', '.join(told_beside)}",
+        )
+
+
+def _asked(
+    names: Sequence[str], *, quick: bool, threads: Sequence[int]
+) -> "list[tuple[Experiment, Sequence[Sequence[Cell]]]]":
+    """The experiments with the cells that they have here; says which have none."""
+    from sealift.lab import registry
+    from sealift.lab.survey import this_scope
+
+    scope = this_scope(quick=quick, threads=threads)
+    asked = []
+    for experiment in registry.select(names):
+        if groups := _groups(experiment, scope):
+            asked.append((experiment, groups))
+        else:
+            told(f"{experiment.name} has no cells for what is here, so it is left out")
+    if not asked:
+        fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list` says why")
+    return asked
+
+
+def _groups(experiment: "Experiment", scope: "Scope") -> "Sequence[Sequence[Cell]]":
+    try:
+        return experiment.groups(scope)
+    except Exception as error:
+        if experiment.file is None:
+            raise
+        # Code of the user's own may raise anything.
+        raise ValueError(
+            f"{experiment.file}: its cells can't be had: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _finish(measure: "Callable[[Page], runner.Done]", *, as_json: bool) -> NoReturn:
+    """Measures, and prints what was found."""
+    with in_sentences():
+        done = measure(_page_writer())
+        text = _summary(done, as_json=as_json)
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    raise typer.Exit(done.code)
+
+
+def _page_writer() -> Page:
+    if find_spec("vl_convert") is None:
+        told(NO_PAGE)
+        return lambda _: None
+
+    def write(folder: Path) -> None:
+        from sealift.lab import report, store
+
+        report.write(store.read(folder))
+
+    return write
+
+
+def _summary(done: "runner.Done", *, as_json: bool) -> str:
+    from sealift.lab import store
+    from sealift.lab.answer import answer
+    from sealift.lab.digest import digest
+    from sealift.lab.export import summary_records
+    from sealift.lab.summary import summarise
+
+    run = store.read(done.path)
+    found = summarise(run)
+    said = answer(found)
+    lines = digest(run, found)
+    page = done.path / "report.html"
+    if as_json:
+        document = {
+            "schema": "sealift-lab-run/1",
+            "run": str(done.path),
+            "page": str(page) if page.exists() else None,
+            "ending": asdict(done.ending),
+            "code": int(done.code),
+            "answer": asdict(said),
+            "experiments": [asdict(line) for line in lines],
+            "rows": summary_records(run, found),
+        }
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    end = page if page.exists() else done.path
+    return "\n".join([said.question, said.text, "", *map(str, lines), "", str(end)]) + "\n"
+
+
+NO_PAGE = (
+    "no page is made, because vl-convert-python isn't installed: "
+    "python -m pip install vl-convert-python"
+)

@@ -1,0 +1,142 @@
+"""Reads what is given on the command line; imports nothing of the lab until it is asked to."""
+
+import math
+import re
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sealift.lab.values import Value
+    from sealift.lab.workload import Regime
+
+
+def thread_counts(text: str) -> tuple[int, ...]:
+    """Reads `1,2,4`.
+
+    Raises:
+        ValueError: Naming the part that is no number of threads.
+    """
+    counts = []
+    for part in text.split(","):
+        if not part.strip().isdecimal() or not 1 <= int(part) <= THREADS_MAX:
+            raise ValueError(
+                f"{part.strip()!r} is no number of threads; write numbers from 1 to "
+                f"{THREADS_MAX:,}, as in 1,2,4"
+            )
+        counts.append(int(part))
+    return tuple(dict.fromkeys(counts))
+
+
+def seconds(text: str) -> float:
+    """Reads `90`, `90s`, `3m` or `1.5h`.
+
+    Raises:
+        ValueError: If it is no time above 0, or one without end.
+    """
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(s|m|min|h|)", text.strip())
+    length = float(match[1]) * SECONDS_OF[match[2]] if match else math.nan
+    if not 0 < length < math.inf:
+        raise ValueError(f"{text!r} is no time; write seconds, as in 90, or 3m, or 1h")
+    return length
+
+
+def folder(text: str) -> Path:
+    """Reads the name of a folder.
+
+    Raises:
+        ValueError: If it is empty.
+    """
+    if not text:
+        raise ValueError("'' is no folder; name one, as in results/2026-11-21/laptop")
+    return Path(text)
+
+
+def file(text: str) -> Path:
+    """Reads the name of a file.
+
+    Raises:
+        ValueError: If it is empty or a folder.
+    """
+    if not text or Path(text).is_dir():
+        raise ValueError(f"{text!r} is no file; name one")
+    return Path(text)
+
+
+def need(module: str, what: str) -> None:
+    """Checks that an optional package is there.
+
+    Args:
+        module: Its name when imported.
+        what: What it is needed for.
+
+    Raises:
+        ValueError: With the command that installs it.
+    """
+    if find_spec(module) is None:
+        package = PACKAGES[module]
+        raise ValueError(
+            f"{what} is drawn by {package}, which isn't installed: python -m pip install {package}"
+        )
+
+
+def key_bits(text: str) -> int:
+    """Reads 128, 192 or 256.
+
+    Raises:
+        ValueError: If it is another number.
+    """
+    if text not in ("128", "192", "256"):
+        raise ValueError(f"{text!r} is no size of an AES key; write 128, 192 or 256")
+    return int(text)
+
+
+def regimes(text: str) -> "tuple[Regime, ...]":
+    """Reads `one,sessions:1024,fresh`.
+
+    Raises:
+        ValueError: Naming the part that is no key regime.
+    """
+    from sealift.lab.workload import Regime
+
+    return tuple(dict.fromkeys(Regime.parse(part.strip()) for part in text.split(",")))
+
+
+def conditions(texts: "list[str]") -> "dict[str, Value]":
+    """Reads `threads=2` and the like; numbers become numbers.
+
+    Raises:
+        ValueError: Naming the text that is none.
+    """
+    read = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise ValueError(f"{text!r} is no condition; write COLUMN=VALUE, as in threads=2")
+        read[name] = plain_value(value)
+    return read
+
+
+def nearest(name: str, known: "Iterable[str]") -> str:
+    """`did you mean a or b?`, or "" where nothing is near."""
+    near = get_close_matches(name, list(known))
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def plain_value(text: str) -> "Value":
+    """A number where the text is one, else the text."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        return number if math.isfinite(number) else text
+    return text
+
+
+THREADS_MAX = 1_024
+PACKAGES = {"vl_convert": "vl-convert-python"}
+SECONDS_OF = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3_600.0}

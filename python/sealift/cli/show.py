@@ -1,0 +1,268 @@
+"""`sealift lab report`, `plot`, `compare` and `export`: show what a run's folder holds."""
+
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sealift.cli import options
+from sealift.cli.said import fail, in_sentences, read, told
+from sealift.exit_code import ExitCode
+
+if TYPE_CHECKING:
+    from sealift.lab.record import Record
+    from sealift.lab.values import Value
+
+Folder = Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")]
+
+
+class What(StrEnum):
+    """Which of a run's figures."""
+
+    SAMPLES = "samples"
+    SUMMARY = "summary"
+
+
+class Format(StrEnum):
+    """What kind of file."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+class FailOn(StrEnum):
+    """What makes a comparison end with exit code 1."""
+
+    SLOWER = "slower"
+
+
+def report(
+    folder: Folder,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(help="The file. [default: report.html in the run's folder]", metavar="FILE"),
+    ] = None,
+) -> None:
+    """Write the page of a run anew, and print its path."""
+    from sealift.lab import report as pages
+    from sealift.lab import store
+
+    place = None if out is None else read("--out", options.file, out)
+    with in_sentences():
+        options.need("vl_convert", "the page")
+        page = pages.write(store.read(read("RUN", options.folder, folder)), place)
+    typer.echo(page)
+    if show:
+        import webbrowser
+
+        if not webbrowser.open(page.resolve().as_uri()):
+            told("no browser was found; open the file by hand")
+
+
+def plot(
+    folders: Annotated[
+        list[str], typer.Argument(help="The folders of one or more runs.", metavar="RUN...")
+    ],
+    x: Annotated[str, typer.Option("--x", help="Column of the horizontal axis.", metavar="COLUMN")],
+    y: Annotated[
+        str,
+        typer.Option("--y", help="Column with numbers for the vertical axis.", metavar="COLUMN"),
+    ],
+    out: Annotated[
+        str,
+        typer.Option("--out", "-o", help="The file: .svg, .png, .pdf or .html.", metavar="FILE"),
+    ],
+    z: Annotated[
+        str, typer.Option("--z", help="Column that colours the lines.", metavar="COLUMN")
+    ] = "",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            help="Draw only rows with this value, as in threads=1; may be given again.",
+            metavar="COLUMN=VALUE",
+        ),
+    ] = None,
+) -> None:
+    """Draw any columns of summary.csv against each other.
+
+    The column `run` tells several runs apart, and `experiment` several experiments.
+    """
+    from sealift.lab import plot as figures
+    from sealift.lab import store
+
+    chosen = read("--where", options.conditions, where or [])
+    place = read("-o", options.file, out)
+    with in_sentences():
+        options.need("vl_convert", "a figure")
+        figures.check_form(place)
+        records = _records(folders)
+        _check_experiment(records, chosen)
+        spec = figures.columns(records, x=x, y=y, z=z, where=chosen)
+        try:
+            figures.draw(spec, place)
+        except OSError as error:
+            raise store.NotWrittenError.of(place, error) from error
+    typer.echo(place)
+
+
+def compare(
+    before: Annotated[str, typer.Argument(help="The folder of the run to compare.", metavar="RUN")],
+    now: Annotated[
+        str,
+        typer.Argument(
+            help="The folder of a later run; or `published`, for the documents.",
+            metavar="RUN|published",
+        ),
+    ],
+    fail_on: Annotated[
+        FailOn | None, typer.Option(help="slower: end with 1 when something is SLOWER.")
+    ] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of the table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of the table.")] = False,
+) -> None:
+    """Set a run beside a later one, or beside what was published.
+
+    Times are those of the first over those of the second: above 1 the second run is faster. Two
+    runs have other neighbours, clocks and places in memory, so their verdicts are a reason to look,
+    not a proof.
+    """
+    if as_csv and as_json:
+        fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
+    form = Form.CSV if as_csv else Form.JSON if as_json else Form.TABLE
+    with in_sentences():
+        rows, slower = _published_rows(before) if now == PUBLISHED else _changed_rows(before, now)
+    if not rows:
+        fail(ExitCode.NOTHING_RAN, "the two have nothing in common to compare")
+    typer.echo(_shown(rows, form), nl=False)
+    if fail_on is FailOn.SLOWER and slower:
+        told(f"{slower:,} of {len(rows):,} rows are slower")
+        raise typer.Exit(ExitCode.SLOWER)
+
+
+def export(
+    folder: Folder,
+    form: Annotated[Format, typer.Option("--format", help="The kind of file.")],
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", help="The file. [default: standard output]", metavar="FILE"),
+    ] = None,
+    what: Annotated[What, typer.Option(help="Every sample, or a row for each cell.")] = (
+        What.SAMPLES
+    ),
+) -> None:
+    """Write what a run measured for other programs."""
+    from sealift.lab import export as exports
+    from sealift.lab import store
+    from sealift.lab.summary import summarise
+
+    place = None if out is None else read("-o", options.file, out)
+    if place is None and form is Format.PARQUET and sys.stdout.isatty():
+        fail(ExitCode.USAGE, "Parquet is no text; name a file with -o")
+    with in_sentences():
+        run = store.read(read("RUN", options.folder, folder))
+        records = (
+            exports.sample_records(run)
+            if what is What.SAMPLES
+            else exports.summary_records(run, summarise(run))
+        )
+        content = exports.as_bytes(records, exports.Form(form))
+        if place is None:
+            sys.stdout.buffer.write(content)
+            sys.stdout.flush()
+            return
+        try:
+            place.write_bytes(content)
+        except OSError as error:
+            raise store.NotWrittenError.of(place, error) from error
+    typer.echo(place)
+
+
+class Form(StrEnum):
+    """What goes to standard output."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def _records(folders: Sequence[str]) -> "list[Record]":
+    """The rows of all runs, each with the name of its run's folder."""
+    from sealift.lab import store
+    from sealift.lab.export import summary_records
+    from sealift.lab.summary import summarise
+
+    records: list[Record] = []
+    for text in folders:
+        run = store.read(read("RUN", options.folder, text))
+        records += [
+            {"run": run.path.resolve().name, **each}
+            for each in summary_records(run, summarise(run))
+        ]
+    return records
+
+
+def _check_experiment(records: "Sequence[Record]", chosen: "Record") -> None:
+    """An experiment that is none of the runs' gets the nearest names."""
+    name = str(chosen.get("experiment", ""))
+    there = dict.fromkeys(str(each["experiment"]) for each in records)
+    if name and there and name not in there:
+        near = options.nearest(name, there)
+        raise ValueError(
+            f"no rows of the experiment {name!r}; {near or 'there are ' + ', '.join(there)}"
+        )
+
+
+def _changed_rows(before: str, now: str) -> "tuple[list[Record], int]":
+    from sealift.lab import store
+    from sealift.lab.compare import compare as compare_runs
+    from sealift.lab.stats import Verdict
+
+    first = store.read(read("RUN", options.folder, before))
+    compared = compare_runs(first, store.read(read("RUN", options.folder, now)))
+    told(*compared.notes)
+    rows = [change.record for change in compared.changes]
+    return rows, sum(each.verdict is Verdict.SLOWER for each in compared.changes)
+
+
+def _published_rows(run: str) -> "tuple[list[Record], int]":
+    from sealift.lab import store
+    from sealift.lab.compare import against_published, published_record
+    from sealift.lab.published import Match
+    from sealift.lab.summary import summarise
+
+    read_run = store.read(read("RUN", options.folder, run))
+    found = list(against_published(read_run, summarise(read_run)))
+    return [published_record(each) for each in found], sum(
+        each.match is Match.SLOWER for each in found
+    )
+
+
+def _shown(rows: "Sequence[Record]", form: Form) -> str:
+    import json
+
+    from sealift.lab.export import csv_text
+    from sealift.lab.table import aligned
+
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    if form is Form.JSON:
+        return json.dumps(rows, indent=2, allow_nan=False) + "\n"
+    if form is Form.CSV:
+        return csv_text(rows, columns)
+    cells = [[_cell(row.get(name)) for name in columns] for row in rows]
+    return aligned([columns, *cells]) + "\n"
+
+
+def _cell(value: "Value | None") -> str:
+    from sealift.lab.units import format_measure
+
+    if isinstance(value, float):
+        return format_measure(value)
+    return "" if value is None else str(value)
+
+
+PUBLISHED = "published"

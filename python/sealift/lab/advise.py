@@ -1,0 +1,168 @@
+"""`sealift advise`: which work is measured for an answer, and how the answer is shown."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sealift.lab import registry
+from sealift.lab.answer import ADVISING, BY_SIZE, Answer, answer
+from sealift.lab.export import column_names, csv_text, summary_records
+from sealift.lab.grid import (
+    MANY_KEYS,
+    REGIMES,
+    SIZES,
+    Work,
+    crypto_cells,
+    logged,
+    sized,
+    stated,
+)
+from sealift.lab.result import Found, Row
+from sealift.lab.spec import Experiment, Scope
+from sealift.lab.store import Run
+from sealift.lab.table import Ink, table_text
+from sealift.lab.values import Cell
+from sealift.lab.workload import Mix, Regime
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be measured.
+
+    Attributes:
+        works: The pieces of work.
+        devices: Who does it; the first is what the others are compared with.
+        threads: Thread counts to try.
+        batch: Messages handed over at once; None for as many as suit their size.
+    """
+
+    works: Sequence[Work]
+    devices: Sequence[str]
+    threads: Sequence[int]
+    batch: int | None
+
+    def measurement(self, scope: Scope) -> tuple[Experiment, tuple[tuple[Cell, ...], ...]]:
+        """The experiment by size with these cells."""
+        cells = tuple(
+            crypto_cells(self.works, devices=self.devices, threads=self.threads, batch=self.batch)
+        )
+        experiment = replace(registry.find(BY_SIZE), cells=lambda _: cells)
+        return experiment, experiment.groups(scope)
+
+
+def quick_works() -> tuple[Work, ...]:
+    """What answers the question within a minute.
+
+    Document 003's messages as stated under all three key regimes and as logged, because that is
+    the work people have; and each size once, sealed under 1,024 sessions, because size moves the
+    answer most and many cached keys are what a gateway or an archive holds.
+    """
+    return (*stated_works(REGIMES), logged(), *sized_works(SIZES, (MANY_KEYS,)))
+
+
+def stated_works(regimes: Sequence[Regime]) -> tuple[Work, ...]:
+    """Document 003's messages as its text states them, under each key regime."""
+    return tuple(stated(regime) for regime in regimes)
+
+
+def sized_works(
+    sizes: Sequence[int],
+    regimes: Sequence[Regime],
+    mix: Mix | None = None,
+    key_bits: int = 128,
+) -> tuple[Work, ...]:
+    """Every size under every key regime; sealed unless a mix is given."""
+    chosen = {} if mix is None else {"mix": mix}
+    return tuple(
+        sized(size, regime, key_bits=key_bits, **chosen) for regime in regimes for size in sizes
+    )
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A run, seen as an answer to where bulk encryption should run.
+
+    Attributes:
+        run: Where the figures come from.
+        found: What it found.
+        answer: The answer.
+    """
+
+    run: Run
+    found: Mapping[str, Found]
+    answer: Answer
+
+    @classmethod
+    def of(cls, run: Run, found: Mapping[str, Found]) -> "Advice":
+        """What a run that compared devices allows to say.
+
+        Raises:
+            ValueError: If it compared none; says which experiments do.
+        """
+        comparing = {name: found[name] for name in ADVISING if name in found}
+        if not comparing:
+            raise ValueError(
+                f"{run.path} compared no devices on AES-GCM messages: {' and '.join(ADVISING)} do"
+            )
+        return cls(run, comparing, answer(comparing))
+
+    @property
+    def rows(self) -> list[Row]:
+        """Of all experiments that compare devices."""
+        return [row for found in self.found.values() for row in found.rows]
+
+    def text(self, ink: Ink) -> str:
+        """A table for each experiment, who was checked against whom, and the answer."""
+        tables = [table_text(found.rows, ink=ink) for found in self.found.values() if found.rows]
+        foot = [*self._checked(), *self._clock()]
+        said = [self.answer.question, self.answer.text]
+        return "\n".join([*tables, *foot, "", *said]) + "\n"
+
+    def csv(self) -> str:
+        """The rows, with the columns of summary.csv."""
+        records = self._records()
+        return csv_text(records, column_names(records))
+
+    def json(self) -> str:
+        """The rows, the answer and the machine."""
+        facts = self.run.machine.facts
+        document: dict[str, Any] = {
+            "schema": "sealift-advice/1",
+            "run": str(self.run.path),
+            "command": list(self.run.plan.command),
+            "ending": None if self.run.ending is None else asdict(self.run.ending),
+            "machine": {name: asdict(fact) for name, fact in facts.items()},
+            "answer": asdict(self.answer),
+            "rows": self._records(),
+            "verified": [asdict(each) for found in self.found.values() for each in found.verified],
+        }
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+    def _records(self) -> list[Any]:
+        every = summary_records(self.run, {**_nothing(self.run), **self.found})
+        return [record for record in every if record["experiment"] in self.found]
+
+    def _checked(self) -> list[str]:
+        against: dict[str, set[str]] = {}
+        for found in self.found.values():
+            for each in found.verified:
+                if others := str(each.facts.get("checked_against", "")):
+                    against.setdefault(str(each.cell["device"]), set()).update(others.split(", "))
+        told = [
+            f"{device} not at all: it encrypts nothing"
+            if others == {"nothing"}
+            else f"{device} against {' and '.join(sorted(others))}"
+            for device, others in against.items()
+        ]
+        return [f"Results checked byte for byte: {'; '.join(told)}."] if told else []
+
+    def _clock(self) -> list[str]:
+        clock = self.run.machine.facts.get("core_clock_ghz")
+        if clock is None or not isinstance(clock.value, float):
+            return []
+        return [f"Core clock, by a timed chain of multiplications: {clock.value:.2f} GHz."]
+
+
+def _nothing(run: Run) -> dict[str, Found]:
+    return {planned.name: Found((), ()) for planned in run.plan.experiments}

@@ -1,0 +1,150 @@
+"""Writes what a run measured for other programs: CSV, JSON Lines or Parquet."""
+
+import csv
+import importlib.util
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from sealift.lab.record import FIGURES, FIXED, Record, record
+from sealift.lab.result import Found
+from sealift.lab.store import Run
+from sealift.lab.values import Value
+
+
+class Form(StrEnum):
+    """What kind of file."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+def summary_records(run: Run, found: Mapping[str, Found]) -> list[Record]:
+    """The rows of all experiments of a run as columns.
+
+    Args:
+        run: Its plan names the experiments.
+        found: From `summarise(run)`.
+    """
+    return [
+        record(row, planned.id)
+        for planned in run.plan.experiments
+        for row in found[planned.name].rows
+    ]
+
+
+def sample_records(run: Run) -> Iterator[Record]:
+    """Every sample of the complete blocks of a run, with the axes of its cell.
+
+    `again` is "yes" for the second sample of the doubled arm.
+    """
+    for planned in run.plan.experiments:
+        for number, cells in enumerate(planned.groups):
+            doubled = run.reference(planned.name, number)
+            for block, (restart, samples) in enumerate(run.blocks(planned.name, number)):
+                for place, sample in enumerate(samples):
+                    if sample is not None:
+                        again = place == len(cells)
+                        yield {
+                            "experiment": planned.name,
+                            "id": planned.id,
+                            **cells[doubled if again else place],
+                            "compare": planned.compare,
+                            "restart": restart,
+                            "block": block,
+                            "again": "yes" if again else "no",
+                            "ns": sample.ns,
+                            "operations": sample.operations,
+                            "bytes": sample.bytes,
+                            "involuntary_switches": sample.involuntary_switches,
+                            "cpu_share": sample.cpu_share,
+                            "steal_ns": sample.steal_ns,
+                            "clock_ghz": sample.clock_ghz,
+                        }
+
+
+def as_bytes(records: Iterable[Record], form: Form) -> bytes:
+    """The records as a file of this kind; all have all columns.
+
+    Raises:
+        ValueError: If Parquet is asked for and polars isn't installed.
+    """
+    rows = list(records)
+    columns = column_names(rows)
+    return WRITERS[form]([{name: row.get(name) for name in columns} for row in rows], columns)
+
+
+def column_names(records: Sequence[Record]) -> list[str]:
+    """Experiment and id, then the axes of all experiments, then the figures."""
+    names = dict.fromkeys(name for row in records for name in row)
+    axes = [name for name in names if name not in BESIDE_AXES]
+    first = [name for name in ("experiment", "id") if name in names]
+    return [*first, *axes, *(name for name in names if name in BESIDE_AXES and name not in first)]
+
+
+def csv_text(rows: Sequence[Record], columns: Sequence[str]) -> str:
+    """Records as CSV, no thousands marks; empty where there is no value."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _csv(rows: Sequence[Record], columns: Sequence[str]) -> bytes:
+    return csv_text(rows, columns).encode()
+
+
+def _jsonl(rows: Sequence[Record], _: Sequence[str]) -> bytes:
+    return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows).encode()
+
+
+def _parquet(rows: Sequence[Record], columns: Sequence[str]) -> bytes:
+    if importlib.util.find_spec("polars") is None:
+        raise ValueError(
+            "Parquet is written by polars, which isn't installed: python -m pip install polars; "
+            "or take --format csv or jsonl"
+        )
+    import polars
+
+    table: dict[str, list[Any]] = {name: _column([row[name] for row in rows]) for name in columns}
+    out = io.BytesIO()
+    polars.DataFrame(table).write_parquet(out)
+    return out.getvalue()
+
+
+def _column(values: Sequence[Value | None]) -> list[Value | None]:
+    """A column has one type: text where there is some, fractions where there are some."""
+    there = [value for value in values if value is not None]
+    kind = next((kind for kind in (str, float) if any(type(v) is kind for v in there)), None)
+    return [value if value is None or kind is None else kind(value) for value in values]
+
+
+def _plain(value: Value | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+SAMPLE_COLUMNS = (
+    "compare",
+    "restart",
+    "block",
+    "again",
+    "ns",
+    "operations",
+    "bytes",
+    "involuntary_switches",
+    "cpu_share",
+    "steal_ns",
+    "clock_ghz",
+)
+BESIDE_AXES = {*FIXED, *FIGURES, *SAMPLE_COLUMNS}
+WRITERS: Mapping[Form, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
+    Form.CSV: _csv,
+    Form.JSONL: _jsonl,
+    Form.PARQUET: _parquet,
+}

@@ -1,0 +1,123 @@
+"""What can be measured here: tries an arm of each kind of every experiment."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sealift.lab import devices, machine
+from sealift.lab.spec import Context, Experiment, Scope, Skip, WrongResultError
+from sealift.lab.values import Cell, Value
+
+
+class Here(StrEnum):
+    """Whether an experiment can be run on this machine."""
+
+    YES = "yes"
+    PARTLY = "partly"
+    NO = "no"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An experiment, and what of it can be run.
+
+    Attributes:
+        name: Of the experiment.
+        id: The document's name for it, or "".
+        title: What it measures.
+        here: Whether it can be run.
+        reasons: Why what can't be run can't.
+        seconds: About how long it takes in a full run of everything, in seconds.
+        quick_seconds: The same in a quick one.
+    """
+
+    name: str
+    id: str
+    title: str
+    here: Here
+    reasons: tuple[str, ...]
+    seconds: float
+    quick_seconds: float
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def this_scope(*, quick: bool, threads: Sequence[int] = ()) -> Scope:
+    """What a run on this machine is asked for, and what there is.
+
+    Args:
+        quick: Whether the page should be there within 90 seconds.
+        threads: Thread counts asked for; none for those of the experiments.
+    """
+    cores = machine.describe().usable_cores
+    return Scope(quick, cores, devices.real_devices(), tuple(threads))
+
+
+def survey(
+    experiments: Sequence[Experiment], scope: Scope, *, budget_s: float, quick_budget_s: float
+) -> tuple[Entry, ...]:
+    """Looks at each experiment; takes some seconds, because arms are prepared and checked.
+
+    Args:
+        experiments: Those that a run of everything would have.
+        scope: What there is.
+        budget_s: Seconds of a full run.
+        quick_budget_s: Seconds of a quick one.
+    """
+    weights = sum(experiment.weight for experiment in experiments)
+    return tuple(
+        _entry(
+            experiment,
+            scope,
+            budget_s * experiment.weight / weights,
+            quick_budget_s * experiment.weight / weights,
+        )
+        for experiment in experiments
+    )
+
+
+def _entry(experiment: Experiment, scope: Scope, seconds: float, quick_seconds: float) -> Entry:
+    cells = _one_of_each(experiment, scope)
+    reasons = dict(_reasons(experiment, cells))
+    here = Here.YES if not reasons else Here.PARTLY if len(reasons) < len(cells) else Here.NO
+    told = tuple(f"{subject}: {reason}" for subject, reason in reasons.items())
+    if not cells:
+        here, told = Here.NO, ("it has no cells for what is here",)
+    return Entry(
+        experiment.name, experiment.id, experiment.title, here, told, seconds, quick_seconds
+    )
+
+
+def _one_of_each(experiment: Experiment, scope: Scope) -> Mapping[Value, Cell]:
+    """For each compared value the cell with the least work."""
+    chosen: dict[Value, Cell] = {}
+    for group in experiment.groups(scope):
+        for cell in group:
+            subject = cell[experiment.compare]
+            known = chosen.setdefault(subject, cell)
+            if _size(cell) < _size(known):
+                chosen[subject] = cell
+    return chosen
+
+
+def _size(cell: Cell) -> tuple[float, ...]:
+    return tuple(value for value in cell.values() if not isinstance(value, str))
+
+
+def _reasons(experiment: Experiment, cells: Mapping[Value, Cell]) -> Iterator[tuple[Value, str]]:
+    with TemporaryDirectory(prefix="sealift-") as folder:
+        context = Context(seed=1, folder=Path(folder))
+        for subject, cell in cells.items():
+            try:
+                experiment.arm(cell, context)
+            except Skip as skip:
+                yield subject, str(skip)
+            except WrongResultError as error:
+                yield subject, f"computes something wrong: {error}"
+            except Exception as error:
+                # As in a run: a part that fails is told, and the others go on.
+                yield subject, f"failed: {type(error).__name__}: {error}"
