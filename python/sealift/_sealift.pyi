@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "drivers",
     "effective_clock_ghz",
+    "primitives",
 ]
 
 __version__: str
@@ -612,6 +613,9 @@ def effective_clock_ghz() -> float | None:
         None on processors whose cycles a multiplication aren't known.
     """
 
+def primitives() -> list[str]:
+    """The names of the primitives that can be measured."""
+
 class WrongResultError(RuntimeError):
     """Something was computed wrong while it was prepared or measured; its times mean nothing."""
 
@@ -646,7 +650,7 @@ class Arm:
         It looks for Ctrl-C after each batch.
 
         Args:
-            device: Names a device, the lab's own among them: table, slowed.
+            device: Names a device, the lab's own among them: table, ipp, slowed.
             operation: 0 seal, 1 open, 2 open that must fail; one for each message.
             key_len: Bytes of each key.
             nonce_len: Bytes of each nonce.
@@ -666,6 +670,35 @@ class Arm:
             LimitError: If it doesn't take the messages.
             NotMeasurableError: If nobody can check it, or there can't be so many threads.
             WrongResultError: If it computes something wrong.
+        """
+    @staticmethod
+    def primitive(name: str, message_bytes: int, *, threads: int, seed: int) -> Arm:
+        """A hash or a signature scheme on messages, by AWS-LC, checked and warm.
+
+        It looks for Ctrl-C between messages.
+
+        Args:
+            name: One of `primitives()`.
+            message_bytes: Length of each message.
+            threads: Threads, each with messages and a key of its own.
+            seed: Of the messages.
+
+        Raises:
+            ValueError: If there is no such primitive, or a number is out of range.
+            NotMeasurableError: If the library refuses, or there can't be so many threads.
+            WrongResultError: If it computes something wrong.
+        """
+    @staticmethod
+    def read(buffer_bytes: int, *, threads: int) -> Arm:
+        """A loop that sums memory, 64 KiB an operation.
+
+        Args:
+            buffer_bytes: What all threads read together, each its own part.
+            threads: Threads that read.
+
+        Raises:
+            ValueError: If there are less than 64 KiB for each thread.
+            NotMeasurableError: If there is no memory, or there can't be so many threads.
         """
     def sample(self, seconds: float) -> tuple[int, int, int, int, float, int, float | None]:
         """Runs for about `seconds`, looking for Ctrl-C ten times a second.
@@ -690,6 +723,12 @@ class Arm:
     @property
     def detail(self) -> str:
         """What is measured, for people: an instruction set, a library with its version."""
+    @property
+    def role(self) -> str | None:
+        """What the device that is measured may be used for, as in `DeviceInfo`.
+
+        None when it is no device.
+        """
     @property
     def cores(self) -> list[int]:
         """The cores that its threads keep to; empty when they run anywhere."""

@@ -1,4 +1,5 @@
 use crate::{ArmError, Sample};
+use sealift::Role;
 
 /// Something that is timed again and again: prepared, checked and warm.
 pub trait Arm: Send {
@@ -16,6 +17,11 @@ pub trait Arm: Send {
 
     /// What is measured, for people: an instruction set, a library with its version.
     fn detail(&self) -> &str;
+
+    /// What the device that is measured may be used for; nothing when it is no device.
+    fn role(&self) -> Option<Role> {
+        None
+    }
 
     /// The cores that its threads keep to; none when they run anywhere.
     fn cores(&self) -> &[usize];

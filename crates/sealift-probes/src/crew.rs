@@ -16,6 +16,11 @@ pub const SAMPLE_SECONDS_MAX: f64 = 0.1;
 pub(crate) trait Part: Send {
     /// Does it so many times.
     fn work(&mut self, times: usize) -> Result<Done, ArmError>;
+
+    /// Checks what the last work gave, after the clock was stopped.
+    fn check(&mut self) -> Result<(), ArmError> {
+        Ok(())
+    }
 }
 
 /// What a thread has done.
@@ -59,21 +64,17 @@ impl Crew {
         times: usize,
     ) -> Result<Sample, ArmError> {
         let stolen_before_ns = steal_ns();
-        let (turns, clock_ghz) = self.turns(parts, times)?;
+        let turns = self.turns(parts, times)?;
         let stolen_ns = steal_ns().zip(stolen_before_ns);
         let steal_ns = stolen_ns.map_or(0, |(after, before)| after.saturating_sub(before));
-        let sample = merge(&turns, steal_ns, clock_ghz);
+        let sample = merge(&turns, steal_ns);
         self.once_s = Duration::from_nanos(sample.ns).as_secs_f64() / count(times);
         Ok(sample)
     }
 
-    fn turns<P: Part>(
-        &self,
-        parts: &mut [P],
-        times: usize,
-    ) -> Result<(Vec<Turn>, Option<f64>), ArmError> {
+    fn turns<P: Part>(&self, parts: &mut [P], times: usize) -> Result<Vec<Turn>, ArmError> {
         let (line, threads) = (StartLine::new(parts.len()), parts.len());
-        let Some((own, others)) = parts.split_first_mut() else { return Ok((vec![], None)) };
+        let Some((own, others)) = parts.split_first_mut() else { return Ok(vec![]) };
         thread::scope(|scope| {
             let mut running = vec![];
             for (at, part) in others.iter_mut().enumerate() {
@@ -89,12 +90,11 @@ impl Crew {
                     }
                 }
             }
-            let (own, clock_ghz) = first_turn(own, times, &line, &self.cores);
-            let mut turns = vec![own];
+            let mut turns = vec![turn(own, times, &line, &self.cores, 0)];
             turns.extend(
                 running.into_iter().map(|one| one.join().unwrap_or_else(|p| resume_unwind(p))),
             );
-            Ok((turns.into_iter().collect::<Result<_, _>>()?, clock_ghz))
+            turns.into_iter().collect()
         })
     }
 }
@@ -106,26 +106,8 @@ struct Turn {
     done: Done,
     switches: u64,
     cpu_share: f64,
-}
-
-/// The calling thread's turn, and the clock of its core right after it.
-fn first_turn<P: Part>(
-    part: &mut P,
-    times: usize,
-    line: &StartLine,
-    cores: &Cores,
-) -> (Result<Turn, ArmError>, Option<f64>) {
-    let kept = cores.keep(0);
-    line.wait();
-    let turn = kept.and_then(|kept| Ok((timed(part, times)?, kept)));
-    match turn {
-        Ok((turn, kept)) => {
-            let clock_ghz = clock_ghz_now();
-            drop(kept);
-            (Ok(turn), clock_ghz)
-        }
-        Err(error) => (Err(error), None),
-    }
+    /// Of the calling thread's core, right after its turn.
+    clock_ghz: Option<f64>,
 }
 
 fn turn<P: Part>(
@@ -139,19 +121,17 @@ fn turn<P: Part>(
     // Whoever can't keep to its core comes to the line nevertheless, or the others would wait for ever.
     line.wait();
     let _kept = kept?;
-    timed(part, times)
-}
-
-fn timed<P: Part>(part: &mut P, times: usize) -> Result<Turn, ArmError> {
     let before = Usage::now();
     let start = Instant::now();
     let done = part.work(times)?;
     let end = Instant::now();
     let (switches, cpu_share) = before.since();
-    Ok(Turn { start, end, done, switches, cpu_share })
+    let clock_ghz = if thread == 0 { clock_ghz_now() } else { None };
+    part.check()?;
+    Ok(Turn { start, end, done, switches, cpu_share, clock_ghz })
 }
 
-fn merge(turns: &[Turn], steal_ns: u64, clock_ghz: Option<f64>) -> Sample {
+fn merge(turns: &[Turn], steal_ns: u64) -> Sample {
     let start = turns.iter().map(|turn| turn.start).min();
     let end = turns.iter().map(|turn| turn.end).max();
     let wall = end.zip(start).map_or(Duration::ZERO, |(end, start)| end - start);
@@ -162,7 +142,7 @@ fn merge(turns: &[Turn], steal_ns: u64, clock_ghz: Option<f64>) -> Sample {
         involuntary_switches: turns.iter().map(|turn| turn.switches).sum(),
         cpu_share: turns.iter().map(|turn| turn.cpu_share).fold(1.0, f64::min),
         steal_ns,
-        clock_ghz,
+        clock_ghz: turns.iter().find_map(|turn| turn.clock_ghz),
     }
 }
 

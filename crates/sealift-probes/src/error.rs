@@ -48,6 +48,20 @@ pub enum ArmError {
         /// The device.
         device: String,
     },
+    /// A primitive couldn't be computed.
+    #[error("{primitive} failed: {reason}")]
+    Primitive {
+        /// Which.
+        primitive: &'static str,
+        /// What the library refused.
+        reason: &'static str,
+    },
+    /// More than there is memory for.
+    #[error("there is no memory for a buffer of {bytes} bytes: take a smaller one")]
+    NoMemory {
+        /// The buffer's length in bytes.
+        bytes: usize,
+    },
     /// The engine or the device refused.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -69,4 +83,24 @@ pub enum ArmError {
         /// What the system said.
         reason: String,
     },
+}
+
+impl ArmError {
+    /// Refuses a number outside of what would be right.
+    pub(crate) fn check(
+        what: &'static str,
+        value: usize,
+        least: usize,
+        most: usize,
+    ) -> Result<(), Self> {
+        if (least..=most).contains(&value) {
+            return Ok(());
+        }
+        let right = match (least, most) {
+            (least, most) if least == most => format!("{least}"),
+            (least, usize::MAX) => format!("{least} or more"),
+            (least, most) => format!("{least} to {most}"),
+        };
+        Err(Self::Spec { what, value: value.to_string(), right })
+    }
 }

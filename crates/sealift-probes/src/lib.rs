@@ -2,7 +2,8 @@
 //!
 //! An [`Arm`] is something that is timed: prepared in memory, and checked before the first sample and
 //! while it is timed. [`Arm::sample`] runs it and says how long it took and what the system did
-//! meanwhile. [`GcmArm`] is a device on messages.
+//! meanwhile. [`GcmArm`] is a device on messages, [`PrimitiveArm`] a hash or a signature scheme, [`ReadArm`]
+//! a loop that reads memory.
 //!
 //! [`peers`] are AES-GCM devices that only the lab has, to compare others with: [`open`] opens them like
 //! any device, no engine chooses them, and no user is given them.
@@ -27,7 +28,9 @@ mod crew;
 mod error;
 mod ffi;
 mod gcm;
+mod primitives;
 mod random;
+mod read;
 mod sample;
 mod start_line;
 mod system;
@@ -40,4 +43,9 @@ pub use crew::SAMPLE_SECONDS_MAX;
 pub use error::ArmError;
 pub use gcm::{ArmSpec, Columns, GcmArm, Planned, Regime, Shape};
 pub use peers::open;
+pub use primitives::{Half, Primitive, PrimitiveArm};
+pub use read::{READ_BYTES, ReadArm};
 pub use sample::Sample;
+
+/// More than any machine has cores; guards against a slip of the pen.
+const THREADS_MAX: usize = 1_024;

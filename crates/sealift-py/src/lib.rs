@@ -40,7 +40,9 @@ mod _sealift {
     #[pymodule_export]
     use crate::info::{Counters, DeviceInfo, DriverInfo, Record, drivers};
     #[pymodule_export]
-    use crate::probes::{Arm, NotMeasurableError, WrongResultError, effective_clock_ghz};
+    use crate::probes::{
+        Arm, NotMeasurableError, WrongResultError, effective_clock_ghz, primitives,
+    };
     #[pymodule_export]
     use crate::session::Session;
 

@@ -7,7 +7,10 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use sealift_probes::{ArmError, ArmSpec, Columns, GcmArm, Planned, Regime, Sample, Verified};
+use sealift_probes::{
+    ArmError, ArmSpec, Columns, GcmArm, Planned, Primitive, PrimitiveArm, ReadArm, Regime, Sample,
+    Verified,
+};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Instant;
@@ -37,6 +40,12 @@ pub(crate) fn effective_clock_ghz(py: Python<'_>) -> Option<f64> {
     gil::leave(py, sealift_probes::effective_clock_ghz)
 }
 
+/// The names of the primitives that can be measured.
+#[pyfunction]
+pub(crate) fn primitives() -> Vec<&'static str> {
+    Primitive::ALL.map(|(name, _)| name).to_vec()
+}
+
 /// Something that is timed again and again: prepared, checked and warm.
 ///
 /// Only one at a time is prepared or measured in a process: two would measure each other.
@@ -50,7 +59,7 @@ impl Arm {
     /// It looks for Ctrl-C after each batch.
     ///
     /// Args:
-    ///     device: Names a device, the lab's own among them: table, slowed.
+    ///     device: Names a device, the lab's own among them: table, ipp, slowed.
     ///     operation: 0 seal, 1 open, 2 open that must fail; one for each message.
     ///     key_len: Bytes of each key.
     ///     nonce_len: Bytes of each nonce.
@@ -107,6 +116,53 @@ impl Arm {
         })
     }
 
+    /// A hash or a signature scheme on messages, by AWS-LC, checked and warm.
+    ///
+    /// It looks for Ctrl-C between messages.
+    ///
+    /// Args:
+    ///     name: One of `primitives()`.
+    ///     message_bytes: Length of each message.
+    ///     threads: Threads, each with messages and a key of its own.
+    ///     seed: Of the messages.
+    ///
+    /// Raises:
+    ///     ValueError: If there is no such primitive, or a number is out of range.
+    ///     NotMeasurableError: If the library refuses, or there can't be so many threads.
+    ///     WrongResultError: If it computes something wrong.
+    #[staticmethod]
+    #[pyo3(signature = (name, message_bytes, *, threads, seed))]
+    fn primitive(
+        py: Python<'_>,
+        name: &str,
+        message_bytes: usize,
+        threads: usize,
+        seed: u64,
+    ) -> PyResult<Self> {
+        Self::prepare(py, |wanted| {
+            let primitive = Primitive::parse(name)?;
+            let arm = PrimitiveArm::prepare_while(primitive, message_bytes, threads, seed, wanted)?;
+            Ok(Box::new(arm))
+        })
+    }
+
+    /// A loop that sums memory, 64 KiB an operation.
+    ///
+    /// Args:
+    ///     buffer_bytes: What all threads read together, each its own part.
+    ///     threads: Threads that read.
+    ///
+    /// Raises:
+    ///     ValueError: If there are less than 64 KiB for each thread.
+    ///     NotMeasurableError: If there is no memory, or there can't be so many threads.
+    #[staticmethod]
+    #[pyo3(signature = (buffer_bytes, *, threads))]
+    fn read(py: Python<'_>, buffer_bytes: usize, threads: usize) -> PyResult<Self> {
+        Self::prepare(py, |wanted| {
+            Ok(Box::new(ReadArm::prepare_while(buffer_bytes, threads, wanted)?))
+        })
+    }
+
     /// Runs for about `seconds`, looking for Ctrl-C ten times a second.
     ///
     /// Each thread keeps to a core of its own while there are enough.
@@ -146,6 +202,12 @@ impl Arm {
     #[getter]
     fn detail(&self) -> PyResult<String> {
         self.look(|arm| arm.detail().to_owned())
+    }
+
+    /// What the device that is measured may be used for, as in `DeviceInfo`; None when it is no device.
+    #[getter]
+    fn role(&self) -> PyResult<Option<String>> {
+        self.look(|arm| arm.role().map(|role| role.to_string()))
     }
 
     /// The cores that its threads keep to; empty when they run anywhere.

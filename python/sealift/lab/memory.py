@@ -36,6 +36,11 @@ def gcm_bytes(workload: Workload, *, threads: int) -> int:
     return (threads + 2) * copy + 2 * sessions
 
 
+def primitive_bytes(message_bytes: int, *, threads: int) -> int:
+    """What the messages of a primitive take."""
+    return threads * max(message_bytes, PRIMITIVE_BYTES_A_THREAD)
+
+
 def free_bytes(root: Path = Path("/")) -> int | None:
     """What the kernel could still give to this process, or None where it doesn't tell.
 
@@ -87,3 +92,5 @@ BYTES_BESIDE_TEXT = 128
 # The key, its place in the engine, and its schedules on the device and on the one that checks it:
 # 290 to 470 bytes were measured on x86-64, by the growth of a process with 500,000 of them.
 BYTES_A_SESSION = 512
+# Native code makes up to 64 messages a thread, of a mebibyte together when that is more than one.
+PRIMITIVE_BYTES_A_THREAD = 1 << 20

@@ -3,32 +3,29 @@
 The only module of the lab that imports these loops.
 """
 
+import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
 
 from sealift import _sealift
 from sealift._sealift import effective_clock_ghz
 from sealift.errors import DeviceError, LimitError
-from sealift.lab.devices import role
-from sealift.lab.memory import check_memory, gcm_bytes
+from sealift.lab.memory import check_memory, gcm_bytes, primitive_bytes
 from sealift.lab.spec import Context, Sample, Skip, WrongResultError
 from sealift.lab.values import Value
 from sealift.lab.workload import Workload
 
-__all__ = ["NativeArm", "effective_clock_ghz", "gcm"]
+__all__ = ["NativeArm", "effective_clock_ghz", "find_ipp", "gcm", "primitive", "read_memory"]
 
 
 class NativeArm:
     """An arm whose loop is native; implements `spec.Arm`."""
 
-    def __init__(self, arm: _sealift.Arm, facts: Mapping[str, Value]) -> None:
-        """Takes over a native arm.
-
-        Args:
-            arm: Prepared.
-            facts: What is known of it beside its own record.
-        """
+    def __init__(self, arm: _sealift.Arm) -> None:
+        """Takes over a native arm."""
         self._arm = arm
-        self._facts = facts
 
     def sample(self, seconds: float) -> Sample:
         """Runs for about `seconds`; Ctrl-C is noticed within a tenth of a second.
@@ -42,9 +39,13 @@ class NativeArm:
             raise WrongResultError(str(error)) from error
 
     def verified(self) -> Mapping[str, Value]:
-        """What it was checked against, its counts up to now, what it is, and its cores."""
+        """What it was checked against, its counts up to now, what it is, and its cores.
+
+        A device's `role` tells whether it is for users: "real", or "test only" for a peer.
+        """
+        role = self._arm.role
         return {
-            **self._facts,
+            **({} if role is None else {"role": role}),
             "checked_against": ", ".join(self._arm.checked_against) or "nothing",
             **self._arm.counts,
             "detail": self._arm.detail,
@@ -59,7 +60,7 @@ def gcm(
 
     Args:
         device: Its name with its settings, as `cpu:isa=aesni`. Beside the devices for users the lab
-            has `table` and `slowed:percent=5(library)`.
+            has `table`, `ipp` and `slowed:percent=5(library)`.
         workload: The messages.
         threads: That each work all messages.
         batch: Messages handed to the engine at once.
@@ -71,10 +72,11 @@ def gcm(
         UnknownDeviceError: If it is no device.
     """
     check_memory(gcm_bytes(workload, threads=threads))
+    spec = _with_ipp(device)
     columns = workload.columns()
     return _made(
         lambda: _sealift.Arm.gcm(
-            device,
+            spec,
             operation=columns.operation,
             key_len=columns.key_len,
             nonce_len=columns.nonce_len,
@@ -86,17 +88,94 @@ def gcm(
             batch=batch,
             threads=threads,
             seed=context.seed,
-        ),
-        lambda: {"role": role(device)},
+        )
     )
 
 
-def _made(
-    make: Callable[[], _sealift.Arm], facts: Callable[[], Mapping[str, Value]] = dict
-) -> NativeArm:
+def primitive(name: str, message_bytes: int, *, threads: int, context: Context) -> NativeArm:
+    """A hash or a signature scheme by AWS-LC, one message an operation.
+
+    Every digest and every verification is looked at; of the signatures that are made, the last one
+    of each sample is verified after the clock was stopped.
+
+    Args:
+        name: sha-256, ecdsa-p256-sign, ecdsa-p256-verify, ecdsa-p384-sign or ecdsa-p384-verify;
+            signing and verifying hash the message first, with SHA-256 or SHA-384.
+        message_bytes: Length of each message.
+        threads: Each has messages and a key of its own.
+        context: For the seed of the messages.
+
+    Raises:
+        ValueError: If there is no such primitive, with the nearest name.
+        Skip: If AWS-LC refuses, or the messages need too much memory.
+        WrongResultError: If it computes something wrong.
+    """
+    known = _sealift.primitives()
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"no primitive is called {name!r}{hint}; there are {', '.join(known)}")
+    check_memory(primitive_bytes(message_bytes, threads=threads))
+    return _made(
+        lambda: _sealift.Arm.primitive(name, message_bytes, threads=threads, seed=context.seed)
+    )
+
+
+def read_memory(buffer_bytes: int = 256 << 20, *, threads: int) -> NativeArm:
+    """A loop that reads memory from end to end, 64 KiB an operation, and checks what it read.
+
+    Args:
+        buffer_bytes: What all threads read together, each its own part; more than the last cache
+            holds, or it is the cache that is measured.
+        threads: How many read.
+
+    Raises:
+        ValueError: If there are less than 64 KiB for each thread.
+        Skip: If that needs too much memory.
+        WrongResultError: If memory holds something else than was written.
+    """
+    check_memory(buffer_bytes)
+    return _made(lambda: _sealift.Arm.read(buffer_bytes, threads=threads))
+
+
+def find_ipp() -> Path | None:
+    """The library in the installed package `ipp-crypto`; None when it isn't installed."""
     try:
-        return NativeArm(make(), facts())
+        installed = files("ipp-crypto") or []
+    except PackageNotFoundError:
+        return None
+    found = (Path(file.locate()).resolve() for file in installed if file.name == IPP_LIBRARY)
+    return next((path for path in found if path.is_file()), None)
+
+
+def _with_ipp(device: str) -> str:
+    """The same device; where `ipp` names no file, with the one that is installed.
+
+    Without one it is the loader that looks.
+
+    Raises:
+        Skip: If the file can't be named in a device.
+    """
+    path = find_ipp() if BARE_IPP.search(device) else None
+    if path is None:
+        return device
+    if unspeakable := sorted(set(str(path)) & set("(),")):
+        raise Skip(
+            f"a device can't name {path} because of its {' '.join(unspeakable)}; install "
+            "ipp-crypto into an environment whose path has none"
+        )
+    return BARE_IPP.sub(lambda _: f"ipp:lib={path}", device)
+
+
+def _made(make: Callable[[], _sealift.Arm]) -> NativeArm:
+    try:
+        return NativeArm(make())
     except (DeviceError, LimitError, _sealift.NotMeasurableError) as error:
         raise Skip(str(error)) from error
     except _sealift.WrongResultError as error:
         raise WrongResultError(str(error)) from error
+
+
+IPP_LIBRARY = "libippcp.so.13"
+# The driver, alone or wrapped, without a setting.
+BARE_IPP = re.compile(r"(?:^|(?<=\())ipp(?=$|\))")

@@ -1,21 +1,14 @@
-//! Which devices are tested: every driver in the list, and every instruction-set path.
+//! Opens the devices under test and runs checks on them.
 
 use crate::bell::Bell;
+use crate::list::{self, SLOW};
 use crate::subject::{Check, Effort, Subject};
-use sealift_core::{Context, Device, Driver, Probe, SystemClock};
-use sealift_drivers::DRIVERS;
-use sealift_kernels::Path;
+use sealift_core::{Context, Device, OpenError, SystemClock};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-
-/// Drivers that can't conform, and why.
-pub(crate) const EXEMPT: &[(&str, &str)] = &[("null", "it encrypts nothing")];
-
-/// Devices that take hours for the large numbers.
-pub(crate) const SLOW: &[&str] = &["cpu:isa=model"];
 
 /// Drivers that are trusted to judge others, the better first. Nobody judges itself.
 const ORACLES: [&str; 2] = ["library", "reference"];
@@ -23,7 +16,7 @@ const ORACLES: [&str; 2] = ["library", "reference"];
 /// Runs a check on every device; prints what each did, and fails when one of them did.
 pub(crate) fn each(what: &str, check: Check) {
     let mut faults = vec![];
-    for spec in specs() {
+    for spec in list::specs() {
         let Some(subject) = open(&spec) else { continue };
         let begin = Instant::now();
         let verdict = catch_unwind(AssertUnwindSafe(|| check(&subject)))
@@ -35,12 +28,6 @@ pub(crate) fn each(what: &str, check: Check) {
         }
     }
     assert!(faults.is_empty(), "{} devices failed\n{}", faults.len(), faults.join("\n"));
-}
-
-/// The devices that every driver gives, exempt drivers left out.
-pub(crate) fn specs() -> Vec<String> {
-    let exempt = |driver: &&&dyn Driver| EXEMPT.iter().any(|(name, _)| *name == driver.name());
-    DRIVERS.iter().filter(|driver| !exempt(driver)).flat_map(|driver| specs_of(*driver)).collect()
 }
 
 /// Opens a device with its oracle, unless its hardware is absent, which is said.
@@ -75,30 +62,15 @@ fn note(line: &str) {
     }
 }
 
-/// One device a driver; of the processor's, one for each path, those that it lacks too.
-fn specs_of(driver: &dyn Driver) -> Vec<String> {
-    match driver.name() {
-        "cpu" => Path::NAMES.iter().map(|isa| format!("cpu:isa={isa}")).collect(),
-        name => vec![name.to_owned()],
-    }
-}
-
 fn open_device(spec: &str, bell: &Arc<Bell>) -> Option<Arc<dyn Device>> {
-    let driver = spec.split(':').next().unwrap_or_default();
     let context = Context { clock: Arc::new(SystemClock::new()), notify: bell.clone() };
-    let isa = spec.split_once("isa=").map(|(_, isa)| isa);
-    if let Some(Err(error)) = isa.map(Path::parse) {
-        skip(isa.unwrap_or_default(), &error.to_string());
-        return None;
-    }
-    let found = DRIVERS.iter().find(|known| known.name() == driver)?;
-    if let (Probe::Absent { reason }, None) = (found.probe(), isa) {
-        skip(driver, &reason);
-        return None;
-    }
     let parsed = spec.parse().expect("the suite writes specs that can be read");
-    match sealift_drivers::open(&parsed, &context) {
+    match list::open(&parsed, &context) {
         Ok(device) => Some(device),
+        Err(OpenError::Absent { reason, .. }) => {
+            skip(list::lacking(&parsed), &reason);
+            None
+        }
         Err(error) => panic!("{spec} is present and does not open: {error}"),
     }
 }

@@ -19,6 +19,7 @@ mod ffi;
 mod flips;
 mod form;
 mod guards;
+mod list;
 mod memory;
 mod message;
 mod meta;

@@ -1,7 +1,8 @@
 //! Tests of the suite itself.
 
 use crate::broken::{Broken, Fault};
-use crate::devices::{EXEMPT, SLOW, open, specs};
+use crate::devices::open;
+use crate::list::{EXEMPT, SLOW, specs};
 use crate::subject::{Check, Effort, Subject};
 use crate::{
     columns, differential, edges, flips, guards, nist, published, race, sessions, workers, wrap,

@@ -3,8 +3,6 @@
 use crate::ArmError;
 use sealift::{KeyLength, MAX_NONCE_BYTES, MAX_TEXT_BYTES, TagLength};
 
-const THREADS_MAX: usize = 1_024;
-
 /// One device's piece of work.
 #[derive(Clone, Debug)]
 pub struct ArmSpec {
@@ -115,9 +113,9 @@ impl ArmSpec {
     pub(crate) fn check(&self) -> Result<(), ArmError> {
         let columns = &self.columns;
         let messages = columns.len();
-        within("messages", messages, 1, usize::MAX)?;
-        within("batch", self.batch, 1, usize::MAX)?;
-        within("threads", self.threads, 1, THREADS_MAX)?;
+        ArmError::check("messages", messages, 1, usize::MAX)?;
+        ArmError::check("batch", self.batch, 1, usize::MAX)?;
+        ArmError::check("threads", self.threads, 1, crate::THREADS_MAX)?;
         for (what, found) in [
             ("entries in the column key_bytes", columns.key_bytes.len()),
             ("entries in the column nonce_bytes", columns.nonce_bytes.len()),
@@ -125,13 +123,13 @@ impl ArmSpec {
             ("entries in the column text_bytes", columns.text_bytes.len()),
             ("entries in the column tag_bytes", columns.tag_bytes.len()),
         ] {
-            within(what, found, messages, messages)?;
+            ArmError::check(what, found, messages, messages)?;
         }
         self.check_lengths()?;
         if let Regime::Sessions(sessions) = self.regime {
             // More would not all be used, and fewer keys measured than were asked for.
             let most = messages.min(u32::MAX as usize);
-            within("sessions", sessions, self.key_lengths().len(), most)?;
+            ArmError::check("sessions", sessions, self.key_lengths().len(), most)?;
         }
         Ok(())
     }
@@ -150,7 +148,7 @@ impl ArmSpec {
             KeyLength::from_bytes(bytes.into()).map_err(|_| wrong("a key", bytes, right))?;
         }
         for &bytes in &columns.nonce_bytes {
-            within("bytes of a nonce", bytes.into(), 1, MAX_NONCE_BYTES)?;
+            ArmError::check("bytes of a nonce", bytes.into(), 1, MAX_NONCE_BYTES)?;
         }
         for &bytes in &columns.tag_bytes {
             let right = "4, 8 or 12 to 16 bytes";
@@ -161,18 +159,6 @@ impl ArmSpec {
             None => Ok(()),
         }
     }
-}
-
-fn within(what: &'static str, value: usize, least: usize, most: usize) -> Result<(), ArmError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    let right = match (least, most) {
-        (least, most) if least == most => format!("{least}"),
-        (least, usize::MAX) => format!("{least} or more"),
-        (least, most) => format!("{least} to {most}"),
-    };
-    Err(wrong(what, value, &right))
 }
 
 fn wrong(what: &'static str, value: impl ToString, right: &str) -> ArmError {

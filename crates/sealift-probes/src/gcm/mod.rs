@@ -28,6 +28,7 @@ pub struct GcmArm {
     engine: Engine,
     name: String,
     detail: String,
+    role: Role,
     verified: Verified,
     ring: Ring,
     key_of: KeyOf,
@@ -93,6 +94,7 @@ impl GcmArm {
             engine: engine.clone(),
             name,
             detail,
+            role,
             verified,
             ring,
             key_of,
@@ -161,6 +163,10 @@ impl Arm for GcmArm {
 
     fn detail(&self) -> &str {
         &self.detail
+    }
+
+    fn role(&self) -> Option<Role> {
+        Some(self.role)
     }
 
     fn cores(&self) -> &[usize] {

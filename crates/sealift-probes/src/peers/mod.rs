@@ -6,6 +6,7 @@
 
 mod message;
 
+pub mod ipp;
 pub mod slowed;
 pub mod table;
 
@@ -15,6 +16,7 @@ use sealift::{Driver, Engine, EngineError, Spec};
 #[rustfmt::skip] // One line each, so that a new peer is one new line.
 pub static PEERS: &[&dyn Driver] = &[
     &table::Table,
+    &ipp::Intel,
     &slowed::Slowed,
 ];
 

@@ -1,0 +1,121 @@
+//! What only the lab has: how it is named, and that nobody is given it by accident.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
+use sealift::{
+    Batch, Column, Driver, Engine, EngineError, Key, OpenError, Options, Output, Place, Probe,
+    Role, Status,
+};
+use sealift_probes::peers::{PEERS, open};
+use std::time::{Duration, Instant};
+
+#[test]
+fn peers_are_no_drivers_for_users_and_no_engine_chooses_one() {
+    for peer in PEERS {
+        assert!(sealift::driver(peer.name()).is_err(), "{}", peer.name());
+        if let Probe::Present { role, .. } = peer.probe() {
+            assert_eq!(role, Role::TestOnly, "{}", peer.name());
+        }
+    }
+    let engine = Engine::with_drivers(&["table", "slowed:percent=5(table)", "library"], PEERS);
+    let engine = engine.unwrap();
+    assert_eq!(seal(&engine, None), "library");
+}
+
+#[test]
+fn a_device_is_opened_with_those_that_tell_what_is_right() {
+    let names = |device: &str| {
+        let engine = open(device).unwrap();
+        engine.devices().map(|(_, found)| found.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("table"), ["table", "library", "reference"]);
+    assert_eq!(names("library"), ["library", "reference"]);
+    assert_eq!(
+        names("slowed:percent=50(table)"),
+        ["slowed:percent=50(table)", "library", "reference"]
+    );
+}
+
+#[test]
+fn an_unknown_device_is_told_the_peers_too() {
+    let error = open("tabel").unwrap_err().to_string();
+    assert!(error.contains("\"tabel\"") && error.contains("table, ipp, slowed, cpu"), "{error}");
+}
+
+#[test]
+fn a_library_that_is_not_there_is_absent_and_says_what_brings_it() {
+    let error = open("ipp:lib=/nowhere/libippcp.so.13").unwrap_err();
+    let EngineError::Open(OpenError::Absent { reason, .. }) = error else { panic!("{error}") };
+    assert!(reason.contains("/nowhere/libippcp.so.13"), "{reason}");
+    assert!(reason.ends_with("`pip install ipp-crypto` brings it"), "{reason}");
+}
+
+#[test]
+fn a_file_that_is_another_library_is_refused() {
+    let error = open("ipp:lib=libc.so.6").unwrap_err().to_string();
+    assert!(error.contains("ippcpInit") && error.contains("pip install"), "{error}");
+}
+
+#[test]
+fn a_slowed_device_says_what_it_wraps_and_takes_a_sane_share() {
+    for (spec, said) in [
+        ("slowed(library)", "write slowed:percent=5(library)"),
+        ("slowed:percent=5", "wraps another device"),
+        ("slowed:percent=0(library)", "percent=0: give 0.1 to 1000"),
+        ("slowed:percent=NaN(library)", "percent=NaN"),
+        ("slowed:percent=x(library)", "percent=x"),
+        ("slowed:percent=5,more=1(library)", "no setting \"more\""),
+        ("slowed:percent=5(librarie)", "no driver is called \"librarie\""),
+    ] {
+        let error = open(spec).unwrap_err().to_string();
+        assert!(error.contains(said), "{spec}: {error}");
+    }
+    let engine = open("slowed:percent=5(library)").unwrap();
+    let (_, found) = engine.devices().next().unwrap();
+    assert!(found.detail.ends_with("slower by 5 %"), "{}", found.detail);
+    // Its results are the wrapped driver's, so that one is not asked whether they are right.
+    assert_eq!((found.driver, found.role), ("library", Role::TestOnly));
+}
+
+#[test]
+fn a_slowed_device_is_slower_by_its_share() {
+    let engine = Engine::with_drivers(&["table", "slowed:percent=100(table)"], PEERS).unwrap();
+    let best =
+        |device: &str| (0..20).map(|_| timed(|| drop(seal(&engine, Some(device))))).min().unwrap();
+    // A neighbour may spoil one comparison, not all of twenty.
+    let ratio = |()| best("slowed:percent=100(table)").div_duration_f64(best("table"));
+    let mut ratios = std::iter::repeat_n((), 20).map(ratio);
+    assert!(ratios.any(|ratio| (1.7..2.3).contains(&ratio)));
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// Seals some messages and returns who did it.
+fn seal(engine: &Engine, on: Option<&str>) -> String {
+    let session = engine.session(Key::new(&[7; 16]).unwrap()).unwrap();
+    let (nonces, texts) = (vec![1; 100 * 12], vec![2; 100 * 1_000]);
+    let batch =
+        Batch::seal(100, session.id(), Column::fixed(&nonces, 12), Column::fixed(&texts, 1_000));
+    let (mut sealed, mut tags) = (vec![0; texts.len()], vec![0; 1_600]);
+    let mut status = vec![Status::NotProcessed; 100];
+    let output = Output {
+        text: Place::fixed(&mut sealed, 1_000),
+        tags: Place::fixed(&mut tags, 16),
+        status: &mut status,
+    };
+    let on = on.map(|name| engine.device(name).unwrap());
+    let report = engine.run(&batch, output, &Options { on, ..Options::default() }).unwrap();
+    assert_eq!(status, [Status::Ok; 100]);
+    engine.devices().find(|(id, _)| *id == report.device).unwrap().1.name.clone()
+}
+
+/// Each peer's summary says what it is in a line.
+#[test]
+fn a_peer_tells_what_it_is_in_a_line() {
+    let summary = |driver: &&dyn Driver| driver.summary();
+    assert!(PEERS.iter().map(summary).all(|line| (20..100).contains(&line.len())));
+}
