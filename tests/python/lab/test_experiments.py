@@ -272,6 +272,33 @@ def test_large_messages_are_not_kept_ready_by_the_thousand() -> None:
         assert workload.messages >= workload.regime.sessions
 
 
+def first_cells() -> list[tuple[Experiment, Cell]]:
+    """Of each experiment every value of the compared axis, once."""
+    return [(each, cell) for each in ALL for cell in each.groups(QUICK)[0]]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "cell"),
+    [
+        pytest.param(each, cell, id=f"{each.name}-{cell[each.compare]}")
+        for each, cell in first_cells()
+    ],
+)
+def test_every_arm_can_be_made_timed_and_says_what_it_was_checked_against(
+    experiment: Experiment, cell: Cell, tmp_path: Path
+) -> None:
+    try:
+        arm = experiment.arm(cell, Context(seed=1, folder=tmp_path))
+    except Skip as error:
+        # A device is required by its driver's name.
+        what = "vectors" if experiment.id == "003-F14" else str(cell[experiment.compare])
+        skip(what.partition(":")[0], str(error))
+    sample = arm.sample(0.001)
+    assert sample.operations >= 1
+    assert sample.bytes >= 1
+    assert arm.verified()["checked_against"] not in ("", "nothing")
+
+
 @pytest.fixture(scope="module")
 def all_records() -> tuple[cavp.Record, ...]:
     try:

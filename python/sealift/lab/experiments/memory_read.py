@@ -9,6 +9,7 @@ Quick reads 256 MiB; a full run reads 1 GiB too, which leaves the largest caches
 from collections.abc import Iterator
 
 from sealift.lab.grid import one_and_all
+from sealift.lab.native import read_memory
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
 from sealift.lab.values import Cell
 
@@ -21,8 +22,6 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _arm(cell: Cell, _context: Context) -> Arm:
-    from sealift.lab.native import read_memory
-
     return read_memory(int(cell["buffer_bytes"]), threads=int(cell["threads"]))
 
 

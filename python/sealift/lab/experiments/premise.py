@@ -11,6 +11,7 @@ Quick runs all of it, a full run more blocks.
 from collections.abc import Iterator, Sequence
 
 from sealift.lab.grid import crypto_arm, crypto_cells, sized
+from sealift.lab.native import primitive
 from sealift.lab.published import (
     Comparison,
     Kind,
@@ -32,8 +33,6 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
-    from sealift.lab.native import primitive
-
     name, size_bytes = str(cell["primitive"]), int(cell["message_bytes"])
     threads = int(cell["threads"])
     if name in SEALING:
