@@ -72,10 +72,11 @@ def specification(
     Args:
         points: What is drawn, at least one of it with a place.
         labels: What is written on it.
-        scales: Which axes are logarithmic.
+        scales: Which axes are logarithmic, where all values are above 0.
         colours: The colour of each series that was measured; published ones are grey.
     """
     numeric = _is_numeric(points)
+    scales = _possible(points, scales)
     inks = _inks(points, colours)
     layers = (_lines if numeric else _bars)(points, labels, scales, inks)
     return {
@@ -113,9 +114,23 @@ def format_bytes(size: float) -> str:
     return f"{size:,.6g} B"
 
 
+def shown(value: float | None) -> str:
+    """A figure of either sign with four significant digits."""
+    if value is None:
+        return "not known"
+    return f"-{format_measure(-value)}" if value < 0 else format_measure(value)
+
+
 def palette(series: Sequence[str]) -> dict[str, str]:
     """A colour for each of some series that were measured, told apart by colour-blind people."""
     return dict(zip(series, islice(cycle(COLOURS), len(series)), strict=True))
+
+
+def _possible(points: Sequence[Point], scales: Scales) -> Scales:
+    """Without the logarithm of what is not above 0."""
+    xs = [point.x for point in points if isinstance(point.x, int | float)]
+    ys = [end for point in points for end in (point.y, point.low) if end is not None]
+    return Scales(log_x=scales.log_x and min(xs, default=1) > 0, log_y=scales.log_y and min(ys) > 0)
 
 
 def _lines(
@@ -137,7 +152,7 @@ def _lines(
         _layer("area", {"fillOpacity": 0.16, "strokeOpacity": 0}, shared | ends, BETWEEN),
         _layer("rule", {"strokeWidth": 1.5}, shared | ends | FADING, BETWEEN),
         _layer("line", {"strokeWidth": 2}, shared | DASHED | FADING, PLACED),
-        _layer("point", POINT, shared | SHAPED | FADING | tooltip, PLACED),
+        _layer("point", _point(points), shared | SHAPED | FADING | tooltip, PLACED),
         *_across("y", across),
     ]
     return _drawn(layers, points)
@@ -161,7 +176,7 @@ def _bars(
     across = {"x": value, "color": shared["color"]} | tooltip
     layers = [
         _layer("rule", {"strokeWidth": 3, "strokeCap": "round"}, shared | ends | FADING, BETWEEN),
-        _layer("point", POINT, shared | SHAPED | FADING | tooltip, PLACED),
+        _layer("point", _point(points), shared | SHAPED | FADING | tooltip, PLACED),
         *_across("x", across),
     ]
     return _drawn(layers, points)
@@ -192,6 +207,11 @@ def _across(along: str, encoding: Spec) -> list[Spec]:
     ]
 
 
+def _point(points: Sequence[Point]) -> Spec:
+    crowded = len(points) > CROWDED * len(_series(points))
+    return {"filled": True, "size": 8 if crowded else 55}
+
+
 def _layer(mark: str, how: Spec, encoding: Spec, drawn: str) -> Spec:
     return {
         "transform": [{"filter": drawn}],
@@ -216,7 +236,7 @@ def _x_axis(points: Sequence[Point], labels: Labels, scales: Scales) -> Spec:
 def _value_axis(points: Sequence[Point], *, log: bool) -> Spec:
     if not log:
         return {"scale": {"zero": True}, "axis": {"tickCount": 6}}
-    ends = [end for point in points for end in (point.low, point.y, point.high) if end]
+    ends = [end for each in points for end in (each.low, each.y, each.high) if end is not None]
     marks = _marks(min(ends), max(ends))
     scale = {"type": "log", "domain": [marks[0], marks[-1]], "nice": False, "clamp": True}
     decades = [mark for mark in marks if math.log10(mark).is_integer()]
@@ -269,7 +289,7 @@ def _tooltip(labels: Labels) -> list[Spec]:
 
 def _datum(point: Point, points: Sequence[Point], labels: Labels) -> Spec:
     known = point.low is not None and point.high is not None
-    interval = f"{_shown(point.low)} to {_shown(point.high)}" if known else "not known"
+    interval = f"{shown(point.low)} to {shown(point.high)}" if known else "not known"
     return {
         "x": point.x if _is_number(point.x) or point.x is None else str(point.x),
         "y": point.y,
@@ -278,7 +298,7 @@ def _datum(point: Point, points: Sequence[Point], labels: Labels) -> Spec:
         "series": point.series,
         "lane": _lane(point, points),
         "at": _place(point.x, labels),
-        "value": _shown(point.y),
+        "value": shown(point.y),
         "interval": interval,
         "origin": "published" if point.published else "measured here",
     }
@@ -289,10 +309,10 @@ def _described(series: str, points: Sequence[Point], labels: Labels) -> str:
     least, most = min(own, key=lambda point: point.y), max(own, key=lambda point: point.y)
     name = series or "values"
     if least is most:
-        return f"{name}: {_shown(most.y)} at {_place(most.x, labels)}"
+        return f"{name}: {shown(most.y)} at {_place(most.x, labels)}"
     return (
-        f"{name}: from {_shown(least.y)} at {_place(least.x, labels)} "
-        f"to {_shown(most.y)} at {_place(most.x, labels)}"
+        f"{name}: from {shown(least.y)} at {_place(least.x, labels)} "
+        f"to {shown(most.y)} at {_place(most.x, labels)}"
     )
 
 
@@ -302,12 +322,6 @@ def _place(x: Value | None, labels: Labels) -> str:
     if labels.x_is_size and isinstance(x, int | float):
         return format_bytes(x)
     return f"{x:,}" if isinstance(x, int) else str(x)
-
-
-def _shown(value: float | None) -> str:
-    if value is None:
-        return "not known"
-    return f"-{format_measure(-value)}" if value < 0 else format_measure(value)
 
 
 def _inks(points: Sequence[Point], colours: Mapping[str, str]) -> dict[str, str]:
@@ -385,7 +399,8 @@ SHAPED = {
         "value": "circle",
     }
 }
-POINT = {"filled": True, "size": 55}
+# Points on a line, from which on they are dots on it.
+CROWDED = 25
 ROW_AXIS = {"labelLimit": 220, "grid": False}
 TICKS_MOST, TICKS_LEAST = 10, 4
 LEGEND_NARROW = 20

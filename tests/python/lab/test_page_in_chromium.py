@@ -119,7 +119,7 @@ def test_the_browser_shows_the_answer_and_four_tiles(seen: Seen, material: Mater
     answer = re.search(r'<p class="where">(.*?)</p>', seen.document)
     assert answer
     assert answer[1] == material.answer.where == "Run it on cpu."
-    tiles = re.findall(r'class="tile" id="tile-(\w+)">.*?class="value">(.*?)<', seen.document)
+    tiles = re.findall(r'class="tile \w+" id="tile-(\w+)">.*?class="value">(.*?)<', seen.document)
     assert [name for name, _ in tiles] == ["noise", "clean", "clock", "memory"]
     assert all(any(character.isdigit() for character in value) for _, value in tiles)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sealift.lab import absent, vega
 from sealift.lab.machine import Fact
 from sealift.lab.record import FIGURES, Record
-from sealift.lab.report.markup import Html, folded, join, table, tag
+from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.sections import Section
 from sealift.lab.report.words import as_printed, with_interval, worded
@@ -56,13 +56,13 @@ def machine(material: Material) -> Html:
 def sensors(material: Material) -> Section:
     """What the sensors said over time, or why there is none."""
     drawn = list(_drawn(material))
-    told = list(_facts(material.run.machine.sensors))
+    told = list(_told(material))
     inside = [tag("h2", "Sensors, once a second")]
     if drawn:
         inside.append(tag("div", *(_sensor_figure(*each) for each in drawn), class_="figures"))
     if told:
         label = "Sensors, or why there is none"
-        inside.append(table(["sensor", "source, or why there is none"], told, label=label))
+        inside.append(table(["sensor", "readings, or why there is none"], told, label=label))
     if not drawn and not told:
         inside.append(tag("p", "No sensor was read in this run.", class_="muted"))
     html = tag("section", *inside, id="sensors")
@@ -118,7 +118,7 @@ def _wishes(wishes: Sequence[absent.Wish]) -> Html:
         for wish in wishes
     ]
     label = "Published devices, and what they would need to win here"
-    return table(header, rows, label=label, class_="cards")
+    return table(header, rows, label=label, class_=CARDS)
 
 
 def _best(wish: absent.Wish) -> Html:
@@ -138,12 +138,25 @@ def _mark(origin: str) -> Html:
     return tag("span", origin, class_=f"origin {origin}")
 
 
+def _told(material: Material) -> Iterable[tuple[str, str]]:
+    for name, fact in material.run.machine.sensors.items():
+        title = ", ".join(filter(None, worded(name)))
+        readings = [each.values[name] for each in material.run.sensors if name in each.values]
+        if readings:
+            low, high = vega.shown(min(readings)), vega.shown(max(readings))
+            yield title, low if low == high else f"{low} to {high}"
+        else:
+            yield title, _value(fact)
+
+
 def _drawn(material: Material) -> Iterable[tuple[str, str, Spec]]:
     """A figure for each sensor that gave numbers; long runs are thinned out evenly."""
     readings = material.run.sensors
     for name in dict.fromkeys(name for each in readings for name in each.values):
         series = [(each.at_s, each.values[name]) for each in readings if name in each.values]
-        if len(series) > 1:
+        if name in COUNTERS:
+            series = [(at, value - series[0][1]) for at, value in series]
+        if len({value for _, value in series}) > 1:
             thin = series[:: -(-len(series) // READINGS_MOST)]
             points = [Point(at, value, None, None, "") for at, value in thin]
             title, unit = worded(name)
@@ -160,8 +173,13 @@ def _sensor_figure(place: str, name: str, spec: Spec) -> Html:
 
 def _facts(facts: Mapping[str, Fact]) -> Iterable[tuple[str, str]]:
     for name, fact in facts.items():
-        value = ", ".join(fact.value) if isinstance(fact.value, tuple) else str(fact)
-        yield ", ".join(filter(None, worded(name))), value
+        yield ", ".join(filter(None, worded(name))), _value(fact)
+
+
+def _value(fact: Fact) -> str:
+    if isinstance(fact.value, tuple):
+        return ", ".join(fact.value)
+    return vega.shown(fact.value) if isinstance(fact.value, float) else str(fact)
 
 
 def _records(records: Sequence[Record]) -> Html:
@@ -202,5 +220,7 @@ METHOD = (
     "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",
     "Measured, simulated, projected and published figures are never mixed.",
 )
-READINGS_MOST = 300
+READINGS_MOST = 100
+# Count from the start of the machine; a figure shows what was added since that of the run.
+COUNTERS = {"steal_s"}
 SENSOR_HIGH_PX = 110

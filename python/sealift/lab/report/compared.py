@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from sealift.lab.published import Comparison, Kind, Match
-from sealift.lab.report.markup import Html, table, tag
+from sealift.lab.report.markup import CARDS, Html, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.words import as_printed, with_interval
 
@@ -35,7 +35,7 @@ def _group(figure: str, title: str, group: Sequence[Comparison], *, is_open: boo
     chips = [_chip(match, f"{count:,} {match.value}") for match, count in counts.items() if count]
     summary = tag("summary", tag("strong", figure), " ", title, " ", *chips)
     label = f"{figure}: {title}"
-    rows = table(HEADER, [_cells(each) for each in group], label=label, class_="cards")
+    rows = table(HEADER, [_cells(each) for each in group], label=label, class_=CARDS)
     return tag("details", summary, rows, class_="figure-group", open=is_open)
 
 

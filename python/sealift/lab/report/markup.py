@@ -43,11 +43,13 @@ def table(
         rows: Cells; the first of each names its row.
         label: What the table holds, for those who can't see it.
         numbers: Columns whose cells are numbers.
-        class_: Class of the table.
+        class_: Class of the table; rows of `CARDS` become cards where the page is narrow.
     """
     right = set(numbers)
     head = tag("tr", *(_head(name, right) for name in header))
-    body = join(_row(header, row, right) for row in rows)
+    # Only cards need the column's name in every cell, and it is most of a large table.
+    labels = header if class_ == CARDS else [""] * len(header)
+    body = join(_row(list(zip(header, labels, row, strict=True)), right) for row in rows)
     inside = tag("table", tag("thead", head), tag("tbody", body), class_=class_ or False)
     return tag("div", inside, class_="wide", role="region", aria_label=label, tabindex="0")
 
@@ -61,15 +63,14 @@ def _head(name: str, right: set[str]) -> Html:
     return tag("th", name, scope="col", class_="number" if name in right else False)
 
 
-def _row(header: Sequence[str], row: Sequence[str], right: set[str]) -> Html:
-    cells = zip(header, row, strict=True)
-    first_name, first = next(cells)
+def _row(cells: Sequence[tuple[str, str, str]], right: set[str]) -> Html:
+    (_, first_label, first), *others = cells
     return tag(
         "tr",
-        tag("th", first, scope="row", data_label=first_name),
+        tag("th", first, scope="row", data_label=first_label or False),
         *(
-            tag("td", cell, data_label=name, class_="number" if name in right else False)
-            for name, cell in cells
+            tag("td", cell, data_label=label or False, class_="number" if name in right else False)
+            for name, label, cell in others
         ),
     )
 
@@ -80,3 +81,6 @@ def _attribute(attribute: tuple[str, str | bool]) -> str:
         return ""
     written = name.removesuffix("_").replace("_", "-")
     return f" {written}" if value is True else f' {written}="{escape(value)}"'
+
+
+CARDS = "cards"

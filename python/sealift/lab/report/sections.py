@@ -72,8 +72,11 @@ def _experiment(shown: Shown, run: str) -> tuple[Html, dict[str, Spec]]:
         figures = list(_figures(shown, run))
         specs = {place: figure.spec for place, figure, _ in figures}
         inside.append(tag("div", *(html for _, _, html in figures), class_="figures"))
+        inside += _undrawn(shown, [figure.plot.title for _, figure, _ in figures])
         inside.append(_rows(shown))
-    inside += [*_verified(shown), *_skipped(shown)]
+    inside += _verified(shown)
+    if shown.found.rows:
+        inside += _skipped(shown)
     return tag("article", *inside, id=f"experiment-{experiment.name}"), specs
 
 
@@ -87,6 +90,13 @@ def _figures(shown: Shown, run: str) -> Iterable[tuple[str, plot.Figure, Html]]:
     for number, figure in enumerate(drawn, 1):
         place = f"figure-{shown.experiment.name}-{number}"
         yield place, figure, _figure(place, figure, figure.command(run, shown.experiment.name))
+
+
+def _undrawn(shown: Shown, titles: Sequence[str]) -> Iterable[Html]:
+    for each in shown.experiment.plots:
+        if not any(title.startswith(each.title) for title in titles):
+            told = f"Not drawn: {each.title}: no row of this run has a number in {each.y} there."
+            yield tag("p", told, class_="muted")
 
 
 def _figure(place: str, figure: plot.Figure, command: str) -> Html:
@@ -188,6 +198,8 @@ def _verified(shown: Shown) -> Iterable[Html]:
     words: dict[str, list[str]] = {}
     for each in shown.found.verified:
         for name, value in each.facts.items():
+            if name in DESCRIBING:
+                continue
             if isinstance(value, str):
                 words.setdefault(name, []).append(value)
             else:
@@ -208,6 +220,8 @@ def _skipped(shown: Shown) -> Iterable[Html]:
 
 
 ROWS_OPEN = 12
+# What an arm is, not what was checked of it.
+DESCRIBING = {"role", "detail", "cores"}
 HERE, OWN = "here", "own"
 DOCUMENTS = {
     "000": (

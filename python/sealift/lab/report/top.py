@@ -1,15 +1,16 @@
 """The first ten seconds: the answer, whether to trust it, and what to be careful about."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 
-from sealift.lab.answer import ADVISING, QUESTION
+from sealift.lab.answer import QUESTION
 from sealift.lab.machine import Fact
 from sealift.lab.report.markup import Html, folded, join, tag
 from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import counted, duration, listed, per_cent, unique, worded
 from sealift.lab.result import Row
-from sealift.lab.stats import Trust, median
+from sealift.lab.stats import Trust, median, trust
 from sealift.lab.store import Ending, Surroundings
 from sealift.lab.units import format_measure, format_share
 from sealift.lab.values import Cell
@@ -39,15 +40,14 @@ def answer(material: Material) -> Html:
     ]
     further = (found.speed_text, found.next_best, found.crossover)
     inside += [tag("p", line) for line in further if line]
-    if found.details:
-        inside.append(folded("What this stands on", _items(found.details)))
+    if stands_on := (*found.details, *found.cautions):
+        inside.append(folded("What this stands on", _items(stands_on)))
     return tag("section", *inside, class_="answer", id="answer")
 
 
 def tiles(material: Material) -> Html:
     """Four figures that say how far the run can be trusted."""
-    each = (_noise, _unclean, _clock, _ceiling)
-    made = [_tile(*show(material)) for show in each]
+    made = [show(material).html() for show in (_noise, _unclean, _clock, _ceiling)]
     return tag("section", *made, class_="tiles", aria_label="How far this run can be trusted")
 
 
@@ -68,7 +68,9 @@ def care(material: Material) -> Html:
     start = tag("strong", "Read with care:")
     if len(reasons) == 1:
         return tag("section", start, " ", reasons[0], class_="care")
-    return tag("section", start, _items(reasons), class_="care")
+    first, others = reasons[:REASONS_SHOWN], reasons[REASONS_SHOWN:]
+    more = [folded(f"{len(others):,} more", _items(others))] if others else []
+    return tag("section", start, _items(first), *more, class_="care")
 
 
 def _wrong_arms(shown: Shown) -> Iterable[str]:
@@ -89,39 +91,49 @@ def _machine(facts: Mapping[str, Fact]) -> Iterable[str]:
         yield str(facts["kernel"])
 
 
-def _tile(tile_id: str, name: str, value: str, note: str) -> Html:
-    inside = tag("h2", name), tag("p", value, class_="value"), tag("p", note, class_="muted")
-    return tag("div", *inside, class_="tile", id=f"tile-{tile_id}")
+@dataclass(frozen=True)
+class _Tile:
+    id: str
+    name: str
+    value: str
+    note: str
+    colour: str = "plain"
+
+    def html(self) -> Html:
+        inside = (
+            tag("h2", self.name),
+            tag("p", self.value, class_="value"),
+            tag("p", self.note, class_="muted"),
+        )
+        return tag("div", *inside, class_=f"tile {self.colour}", id=f"tile-{self.id}")
 
 
-def _noise(material: Material) -> tuple[str, str, str, str]:
-    name = "Noise floor"
+def _noise(material: Material) -> _Tile:
     # All rows of a group share the floor of its doubled arm.
     floors = [
         next(rows).noise_floor for _, rows in groupby(material.rows, key=lambda row: row.work)
     ]
     if not floors:
-        return "noise", name, "not known", "nothing was measured twice"
+        return _Tile("noise", "Noise floor", "not known", "nothing was measured twice")
+    usual = median(floors)
     pairs = counted(len(floors), "pair of the same code", "pairs of the same code")
     note = f"half of {pairs} differ by less; the worst by {per_cent(max(floors))}"
-    return "noise", name, f"±{per_cent(median(floors))}", note
+    colour, said = TRUST[trust(usual)]
+    return _Tile("noise", "Noise floor", f"±{per_cent(usual)}", f"{note}{said}", colour)
 
 
-def _unclean(material: Material) -> tuple[str, str, str, str]:
+def _unclean(material: Material) -> _Tile:
     name = "Samples that were not clean"
     blocks = sum(row.blocks for row in material.rows)
     if not blocks:
-        return "clean", name, "not known", "nothing was measured"
-    clean = sum(row.clean_share * row.blocks for row in material.rows) / blocks
-    return (
-        "clean",
-        name,
-        format_share(1 - clean),
-        f"of {blocks:,}: preempted, stolen or off-clock; kept in the file",
-    )
+        return _Tile("clean", name, "not known", "nothing was measured")
+    unclean = 1 - sum(row.clean_share * row.blocks for row in material.rows) / blocks
+    colour = next(colour for most, colour in UNCLEAN if unclean <= most)
+    note = f"of {blocks:,}: preempted, stolen or off-clock; kept in the file"
+    return _Tile("clean", name, format_share(unclean), note, colour)
 
 
-def _clock(material: Material) -> tuple[str, str, str, str]:
+def _clock(material: Material) -> _Tile:
     name = "Clock while measuring"
     facts = material.run.machine.facts
     listed_mhz = facts["cpuinfo_clock_mhz"].value if "cpuinfo_clock_mhz" in facts else None
@@ -130,25 +142,26 @@ def _clock(material: Material) -> tuple[str, str, str, str]:
         beside = f"; /proc/cpuinfo says {listed_mhz / 1_000:.2f}"
     if not material.clocks_ghz:
         why = facts["core_clock_ghz"].reason if "core_clock_ghz" in facts else None
-        return "clock", name, "not known", f"{why or 'no sample was timed with it'}{beside}"
+        note = f"{why or 'no sample was timed with it'}{beside}"
+        return _Tile("clock", name, "not known", note)
     low, high = min(material.clocks_ghz), max(material.clocks_ghz)
     note = f"timed chain, {low:.2f} to {high:.2f}{beside}"
-    return "clock", name, f"{median(material.clocks_ghz):.2f} GHz", note
+    return _Tile("clock", name, f"{median(material.clocks_ghz):.2f} GHz", note)
 
 
-def _ceiling(material: Material) -> tuple[str, str, str, str]:
+def _ceiling(material: Material) -> _Tile:
     name = "Memory ceiling"
     shown = next((each for each in material.shown if each.experiment.name == CEILING), None)
     if shown is None:
-        return "memory", name, "not measured", f"{CEILING} is not in this run"
+        return _Tile("memory", name, "not measured", f"{CEILING} is not in this run")
     ordered = sorted(shown.found.rows, key=lambda row: int(row.cell["buffer_bytes"]))
     rows = {int(row.cell["threads"]): row for row in ordered if row.payload_mb_per_s}
     if not rows:
-        return "memory", name, "not measured", shown.why_not or "no row of it was measured"
+        return _Tile("memory", name, "not measured", shown.why_not)
     least, most = min(rows), max(rows)
     beside = f" ({_gb_per_s(rows[most])} with {most:,})" if most != least else ""
-    threads = counted(least, "thread", "threads")
-    return "memory", name, f"{_gb_per_s(rows[least])} GB/s", f"read, {threads}{beside}"
+    note = f"read, {counted(least, 'thread', 'threads')}{beside}"
+    return _Tile("memory", name, f"{_gb_per_s(rows[least])} GB/s", note)
 
 
 def _gb_per_s(row: Row) -> str:
@@ -158,19 +171,16 @@ def _gb_per_s(row: Row) -> str:
 
 def _reasons(material: Material) -> Iterable[str]:
     run = material.run
+    yield from _noisy(material.rows)
+    yield from _shaken(material.rows)
     if not run.is_whole:
         yield f"This run is incomplete: {_ending(run.ending)}."
     yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in run.notes)
     for shown in material.shown:
         if shown.why_not:
             yield f"{shown.experiment.name} was not measured: {shown.why_not}."
-    # The answer tells the doubts about what it stands on by itself.
-    yield from material.answer.cautions
-    others = [row for row in material.rows if row.experiment not in ADVISING]
-    yield from _noisy(others)
-    yield from _shaken(others)
+    yield from _skipped(material.shown)
     yield from _blind(run.machine)
-    yield from _skipped(each for each in material.shown if each.experiment.name not in ADVISING)
 
 
 def _ending(ending: Ending | None) -> str:
@@ -239,3 +249,10 @@ def _items(lines: Iterable[str]) -> Html:
 
 
 CEILING = "memory-read"
+REASONS_SHOWN = 5
+TRUST = {
+    Trust.GOOD: ("good", ""),
+    Trust.CAUTION: ("caution", "; take small differences with care"),
+    Trust.RANGES_ONLY: ("bad", "; too much for verdicts"),
+}
+UNCLEAN = ((0.05, "good"), (0.5, "caution"), (1.0, "bad"))
