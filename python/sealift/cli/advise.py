@@ -311,6 +311,7 @@ def _measure(
             seed=seed,
             quick=quick,
             threads=tuple(wish.threads),
+            is_kept=out is not None,
         )
         done = runner.run(ask)
         run = store.read(done.path)

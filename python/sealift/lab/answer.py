@@ -131,7 +131,7 @@ def _left_out(found: Found, roles: Mapping[str, str]) -> Iterable[str]:
             yield f"{device} was not measured: {each.skipped}"
     for row in found.rows:
         device = str(row.subject)
-        if row.winner and roles[device] != REAL:
+        if row.winner and row.verdict is Verdict.FASTER and roles[device] != REAL:
             yield f"{device} is no device to run on ({roles[device]}), so it is not advised."
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sealift.lab import registry
 from sealift.lab.finding import Finding, Kind, findings
-from sealift.lab.published import Comparison
+from sealift.lab.published import Comparison, Match
 from sealift.lab.result import Found, Row
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.units import format_measure
@@ -78,7 +78,7 @@ def _parts(planned: PlannedExperiment, found: Found) -> Iterator[str]:
         yield f"without {', '.join(skipped)}"
     counts = Counter(comparison.match for comparison in comparisons(planned, found))
     if counts:
-        told = ", ".join(f"{count} {match}" for match, count in counts.items())
+        told = ", ".join(f"{counts[match]} {match}" for match in Match if counts[match])
         yield f"published figures: {told}"
 
 

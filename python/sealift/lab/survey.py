@@ -84,7 +84,10 @@ def _entry(experiment: Experiment, scope: Scope, seconds: float, quick_seconds: 
     cells = _one_of_each(experiment, scope)
     reasons = dict(_reasons(experiment, cells))
     here = Here.YES if not reasons else Here.PARTLY if len(reasons) < len(cells) else Here.NO
-    told = tuple(f"{subject}: {reason}" for subject, reason in reasons.items())
+    told = tuple(
+        f"{', '.join(str(each) for each in reasons if reasons[each] == reason)}: {reason}"
+        for reason in dict.fromkeys(reasons.values())
+    )
     if not cells:
         here, told = Here.NO, ("it has no cells for what is here",)
     return Entry(

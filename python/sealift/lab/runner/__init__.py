@@ -38,7 +38,8 @@ def run(ask: Ask, *, after_task: AfterTask = lambda _: None) -> Done:
         store.StoreError: If the folder can't be that of a new run.
     """
     plan = make_plan(ask)
-    return _new(ask.out or store.default_path(datetime.now(UTC)), plan, (), after_task)
+    path = ask.out or store.default_path(datetime.now(UTC))
+    return _new(path, plan, (), after_task, is_kept=ask.is_kept)
 
 
 def resume(path: Path, *, after_task: AfterTask = lambda _: None) -> Done:
@@ -89,12 +90,14 @@ def replay(
     return _new(out or store.default_path(now), plan, notes, after_task)
 
 
-def _new(path: Path, plan: store.Plan, notes: Sequence[str], after: AfterTask) -> Done:
+def _new(
+    path: Path, plan: store.Plan, notes: Sequence[str], after: AfterTask, *, is_kept: bool = True
+) -> Done:
     # Before the lock, so that a folder of somebody else's stays as it is.
     store.check_new(path)
     with store.hold(path) as lock:
         store.create(path, plan, _surroundings())
-        return go(path, lock, finish=False, notes=notes, after_task=after)
+        return go(path, lock, finish=False, notes=notes, after_task=after, is_kept=is_kept)
 
 
 def _changes(before: store.Run) -> list[str]:

@@ -30,6 +30,7 @@ class Ask:
         seed: Of everything that is drawn.
         quick: Whether the page should be there within 90 seconds.
         threads: Thread counts that were asked for, for the record.
+        is_kept: Whether the folder stays, so that a resume may be spoken of.
     """
 
     experiments: Sequence[tuple[Experiment, Sequence[Sequence[Cell]]]]
@@ -40,6 +41,7 @@ class Ask:
     seed: int = 1
     quick: bool = False
     threads: tuple[int, ...] = ()
+    is_kept: bool = True
 
 
 @dataclass(frozen=True)

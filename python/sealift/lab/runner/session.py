@@ -44,6 +44,7 @@ def go(
     finish: bool,
     notes: Sequence[str],
     after_task: Callable[[Path], None],
+    is_kept: bool = True,
 ) -> Done:
     """Measures what is missing, as planned, and writes summary and ending.
 
@@ -53,6 +54,7 @@ def go(
         finish: Whether all blocks are to be measured even if that takes longer than planned.
         notes: What is to be kept in notes.jsonl before.
         after_task: See `runner.run`.
+        is_kept: Whether the folder stays, so that a resume may be spoken of.
 
     Raises:
         store.StoreError: If the folder is damaged.
@@ -72,7 +74,7 @@ def go(
     with telling(course) as teller, _heeded() as stop:
         if not steps:
             teller.say(f"{path}: nothing is missing, so nothing is measured")
-        session = _Session(run, lock, course, teller, stop, after_task)
+        session = _Session(run, lock, course, teller, stop, after_task, is_kept=is_kept)
         try:
             session.measure(steps, notes)
             return session.end()
@@ -138,6 +140,8 @@ class _Session:
         teller: Teller,
         stop: _Stop,
         after_task: Callable[[Path], None],
+        *,
+        is_kept: bool,
     ) -> None:
         self._run = run
         self._path = run.path
@@ -146,6 +150,7 @@ class _Session:
         self._teller = teller
         self._stop = stop
         self._after_task = after_task
+        self._is_kept = is_kept
         self._shown_s = time.monotonic()
         self._restarts = dict(run.restarts)
         self._noted = set(run.notes)
@@ -321,6 +326,9 @@ class _Session:
                 self._teller.say("nothing could be measured, for the reasons above")
             return
         said = ending.reason if ending.how is How.NOT_WRITTEN else ending.how.value
+        if not self._is_kept:
+            self._teller.say(said)
+            return
         self._teller.say(f"{said}; what was measured is kept in {self._path}")
         self._teller.say(f"to measure the rest: {store.resume_command(self._path)}")
 

@@ -1,0 +1,237 @@
+"""`sealift advise`, in this process and in real ones."""
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from command import invoke, process, start
+from sealift import drivers
+
+SHORT = ("advise", "--sizes", "16", "--keys", "one", "--budget", "2")
+REAL = [driver.name for driver in drivers() if driver.role == "real"]
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_help_explains_the_columns_and_the_document() -> None:
+    shown = invoke("advise", "--help").output
+    assert "sealift advise --sizes 128 --keys sessions:1024 --threads 1,2\n" in shown
+    for column in ("verdict", "noise", "clean", "blocks"):
+        assert f"\n    {column} " in shown
+    assert "NVIDIA CUDA on CPU" in shown
+    assert "roles" in shown
+
+
+def test_advice_as_json_holds_machine_rows_and_answer() -> None:
+    ran = invoke(
+        "advise", "--sizes", "16,128", "--keys", "sessions:64,fresh", "--budget", "4", "--json"
+    )
+    assert ran.exit_code == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert document["schema"] == "sealift-advice/1"
+    cells = {(row["keys"], row["size_bytes"]) for row in document["rows"]}
+    assert cells == {(keys, size) for keys in ("sessions:64", "fresh") for size in (16, 128)}
+    assert {row["device"] for row in document["rows"]} == set(REAL)
+    assert document["answer"]["question"] == "Where should my bulk encryption run?"
+    assert document["answer"]["where"]
+    assert document["machine"]["core_clock_ghz"]["value"]
+    for each in document["verified"]:
+        others = each["facts"]["checked_against"].split(", ")
+        assert others
+        assert each["cell"]["device"] not in others
+        assert each["facts"]["role"] == "real"
+
+
+def test_csv_has_a_row_for_each_device_and_units_in_its_columns() -> None:
+    ran = invoke(*SHORT, "--devices", "library,reference,null", "--csv")
+    assert ran.exit_code == 0, ran.stderr
+    found = rows(ran.stdout)
+    assert [row["device"] for row in found] == ["library", "reference", "null"]
+    assert {"size_bytes", "ns_per_operation", "payload_MB_per_s", "verdict"} <= set(found[0])
+
+
+@pytest.mark.parametrize("workload", ["as-stated", "as-logged"])
+def test_document_003s_messages_run_on_every_real_device(workload: str) -> None:
+    ran = invoke("advise", "--workload", workload, "--budget", "3", "--csv")
+    assert ran.exit_code == 0, ran.stderr
+    found = rows(ran.stdout)
+    regimes = 3 if workload == "as-stated" else 1
+    assert len(found) == regimes * len(REAL)
+    assert {row["workload"] for row in found} == {workload.replace("-", " ")}
+
+
+def test_quick_measures_the_documents_messages_and_every_size() -> None:
+    ran = invoke("advise", "--quick", "--budget", "6", "--csv")
+    assert ran.exit_code == 0, ran.stderr
+    groups = {(row["workload"], row["size_bytes"], row["keys"]) for row in rows(ran.stdout)}
+    assert len(groups) == 3 + 1 + 7
+
+
+def test_a_null_device_is_said_to_be_unchecked_and_is_no_advice() -> None:
+    ran = invoke(*SHORT, "--devices", "null")
+    assert "null not at all: it encrypts nothing" in ran.stdout
+    assert "No answer: " in ran.stdout
+    document = json.loads(invoke(*SHORT, "--devices", "library,null", "--json").stdout)
+    assert [row["device"] for row in document["rows"]] == ["library", "null"]
+    assert document["answer"]["where"].startswith("Only library was measured")
+
+
+def test_several_threads_are_measured() -> None:
+    ran = invoke(*SHORT, "--threads", "1,2", "--devices", "library", "--csv")
+    assert [row["threads"] for row in rows(ran.stdout)] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--devices", "libary"], "no device is called 'libary' (did you mean 'library'?)"),
+        (["--devices", "cpu:isa=avx"], '"avx" is no instruction-set path'),
+        (["--devices", "library,library"], "a device stands twice"),
+        (["--devices", "library:bogus=1"], "bogus"),
+        (["--devices", ""], "no device is called ''"),
+        (["--sizes", "16,x"], "part 'x': 'x' is not a size in bytes"),
+        (["--sizes", "0"], "0 is outside 1.."),
+        (["--sizes", ""], "an empty part in the list of sizes"),
+        (["--size", "16"], "--sizes"),
+        (["--keys", "sesions:3"], "keys 'sesions:3'; write one, fresh or sessions:N"),
+        (["--keys", ""], "keys ''; write one, fresh or sessions:N"),
+        (["--mix", "50/50"], "mix '50/50'; write seal, open, or weights"),
+        (["--mix", ""], "mix ''; write seal, open, or weights"),
+        (["--key-bits", "100"], "'100' is no size of an AES key; write 128, 192 or 256"),
+        (["--key-bits", ""], "'' is no size of an AES key"),
+        (["--threads", "0"], "'0' is no number of threads"),
+        (["--threads", ""], "'' is no number of threads"),
+        (["--batch", "0"], "greater than or equal to 1"),
+        (["--batch", "5000000000"], "4294967295"),
+        (["--budget", "0.001"], "is too short for the blocks that a verdict needs; allow"),
+        (["--budget", "0"], "'0' is no time; write seconds, as in 90, or 3m"),
+        (["--budget", "-1"], "'-1' is no time"),
+        (["--seconds", "nan"], "'nan' is no time"),
+        (["--seconds", "3d"], "'3d' is no time"),
+        (["--seed", "99999999999999999999"], "18446744073709551615"),
+        (["--out", ""], "'' is no folder; name one"),
+        (["--csv", "--json"], "give one"),
+        (["--quick", "--sizes", "16"], "--sizes 16 has no effect with --quick"),
+        (["--workload", "as-logged", "--keys", "one"], "--keys one has no effect"),
+        (["--workload", "as-stated", "--mix", "seal"], "--mix seal has no effect"),
+        (["--quick", "--workload", "as-logged"], "leave out --workload"),
+        (["--workload", "as-writ"], "as-stated"),
+        (["--from", "nowhere"], "nowhere is not there; name the folder of a run"),
+        (["--from", "x", "--sizes", "16"], "--sizes 16 has no effect with --from"),
+        (["--from", "x", "--out", "y"], "--out y has no effect with --from"),
+        (["--from", "x", "--quick"], "leave out --quick"),
+    ],
+)
+def test_wrong_usage_says_what_would_be_right_and_ends_with_2(
+    arguments: list[str], said: str
+) -> None:
+    ran = invoke("advise", *arguments)
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+    assert ran.stdout == ""
+
+
+@pytest.mark.parametrize("folder", ["/proc/self/new", "/dev/null"])
+def test_a_folder_that_takes_no_files_is_told_before_anything_is_measured(folder: str) -> None:
+    start_s = time.monotonic()
+    ran = invoke("advise", "--budget", "100", "--out", folder)
+    assert ran.exit_code in (2, 5), ran.output
+    assert folder.rpartition("/")[0] in ran.stderr
+    assert "name" in ran.stderr
+    assert time.monotonic() - start_s < 20
+
+
+@pytest.mark.parametrize("keys", ["one", "sessions:4294967295"])
+def test_messages_beyond_the_machines_memory_are_refused_with_the_figures(keys: str) -> None:
+    ran = invoke("advise", "--sizes", "68719476704", "--keys", keys, "--budget", "2")
+    assert ran.exit_code == 3, ran.output
+    assert "GB" in ran.stderr
+    assert "nothing was measured" in ran.stderr
+
+
+def test_a_machine_without_kernels_measures_the_library_alone_and_says_so() -> None:
+    ran = process(*SHORT, "--devices", "cpu,library", SEALIFT_ISA="model")
+    assert ran.returncode == 0, ran.stderr
+    assert "cpu is absent: the environment variable SEALIFT_ISA allows the model only" in ran.stderr
+    assert "Only library was measured" in ran.stdout
+    none = process(*SHORT, "--devices", "cpu", SEALIFT_ISA="model")
+    assert (none.returncode, none.stdout) == (3, "")
+    assert "no device is left to measure" in none.stderr
+
+
+def test_a_folder_keeps_the_run_and_advises_again_without_measuring(tmp_path: Path) -> None:
+    folder = tmp_path / "2026-11-21" / "here"
+    ran = process(*SHORT, "--out", str(folder))
+    assert ran.returncode == 0, ran.stderr
+    plan = json.loads((folder / "plan.json").read_text())
+    assert plan["command"] == ["sealift", *SHORT, "--out", str(folder)]
+    again = process("advise", "--from", str(folder))
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == ran.stdout
+    twice = process(*SHORT, "--out", str(folder))
+    assert (twice.returncode, twice.stdout) == (2, "")
+    assert "holds a run already" in twice.stderr
+
+
+def test_piped_output_is_a_plain_table_that_ends_with_the_answer() -> None:
+    ran = process(*SHORT, FORCE_COLOR="", NO_COLOR="")
+    assert ran.returncode == 0, ran.stderr
+    assert "\x1b" not in ran.stdout + ran.stderr
+    assert "ns/message" in ran.stdout
+    assert "\nWhere should my bulk encryption run?\n" in ran.stdout
+    assert "aes-gcm-by-size" in ran.stderr
+
+
+def test_a_run_that_nobody_keeps_leaves_no_folder_and_names_none(tmp_path: Path) -> None:
+    ran = process(*SHORT, cwd=tmp_path, TMPDIR=str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert str(tmp_path) not in ran.stderr
+
+
+def test_a_full_standard_output_is_told_and_the_folder_is_still_written(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as sink:
+        ran = subprocess.run(
+            [sys.executable, "-m", "sealift", *SHORT, "--out", str(tmp_path / "kept")],
+            stdout=sink,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert ran.returncode == 5, ran.stderr
+    assert "No space left on device" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert (tmp_path / "kept" / "summary.csv").exists()
+
+
+def test_ctrl_c_prints_what_is_complete_and_ends_with_130() -> None:
+    running = start(*SHORT[:-1], "600")
+    assert running.stderr is not None
+    while "ns/message" not in running.stderr.readline():
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130, stderr
+    assert "ns/message" in stdout
+    assert "Traceback" not in stderr
+
+
+def test_ctrl_c_before_anything_is_complete_says_so() -> None:
+    running = start("advise", "--sizes", "65536", "--keys", "fresh", "--threads", "16")
+    assert running.stderr is not None
+    running.stderr.readline()
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stdout) == (130, ""), stderr
+    assert "interrupted" in stderr
+    assert "Traceback" not in stderr
