@@ -84,20 +84,26 @@ class Comparison:
     def match(self) -> Match:
         """The verdict.
 
-        A value is REPRODUCED when the interval here comes within a tenth of it, else FASTER or
-        SLOWER here. So is a ratio; else it holds in SAME_DIRECTION when the whole interval lies on
-        the published one's side of 1, is CONTRADICTED when it lies on the other, and UNSETTLED when
-        it reaches over both. A shape holds when the whole interval lies above 1.
+        REPRODUCED when the interval here comes within a tenth of the published figure and is no
+        wider than that range: noise reproduces nothing. A wider one that comes so near leaves a
+        value UNSETTLED; one that stays away shows it to be FASTER or SLOWER here. A ratio holds in
+        SAME_DIRECTION when the whole interval lies on the published one's side of 1, and is
+        CONTRADICTED when it lies on the other. A shape holds when the whole interval lies above 1.
         """
         ratio = self.ratio
         if ratio is None or self.here is None:
             return Match.NOT_RUN
+        if self.kind is Kind.SHAPE:
+            return self._direction(self.here)
         near = ratio.low <= 1 + NEAR and ratio.high >= 1 / (1 + NEAR)
-        if near and self.kind is not Kind.SHAPE:
+        if near and ratio.high <= ratio.low * (1 + NEAR) ** 2:
             return Match.REPRODUCED
-        if self.kind is Kind.VALUE:
-            return Match.FASTER if ratio.low > 1 else Match.SLOWER
-        return self._direction(self.here)
+        if self.kind is Kind.RATIO:
+            told = self._direction(self.here)
+            return Match.UNSETTLED if near and told is Match.CONTRADICTED else told
+        if near:
+            return Match.UNSETTLED
+        return Match.FASTER if ratio.low > 1 else Match.SLOWER
 
     def _direction(self, here: Interval) -> Match:
         if here.low <= 1 <= here.high:

@@ -44,5 +44,5 @@ EXPERIMENT = Experiment(
             title="Reading memory by threads",
         ),
     ),
-    weight=0.3,
+    weight=0.4,
 )
