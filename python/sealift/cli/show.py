@@ -1,7 +1,9 @@
 """`sealift lab report`, `plot`, `compare` and `export`: show what a run's folder holds."""
 
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +15,6 @@ from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from sealift.lab.record import Record
-    from sealift.lab.values import Value
 
 Folder = Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")]
 
@@ -135,12 +136,12 @@ def compare(
         fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
     form = Form.CSV if as_csv else Form.JSON if as_json else Form.TABLE
     with in_sentences():
-        rows, slower = _published_rows(before) if now == PUBLISHED else _changed_rows(before, now)
-    if not rows:
+        beside = _beside_published(before) if now == PUBLISHED else _beside_run(before, now)
+    if not beside.records:
         fail(ExitCode.NOTHING_RAN, "the two have nothing in common to compare")
-    typer.echo(_shown(rows, form), nl=False)
-    if fail_on is FailOn.SLOWER and slower:
-        told(f"{slower:,} of {len(rows):,} rows are slower")
+    typer.echo(_shown(beside, form), nl=False)
+    if fail_on is FailOn.SLOWER and beside.slower:
+        told(f"{beside.slower:,} of {len(beside.records):,} rows are slower")
         raise typer.Exit(ExitCode.SLOWER)
 
 
@@ -217,52 +218,50 @@ def _check_experiment(records: "Sequence[Record]", chosen: "Record") -> None:
         )
 
 
-def _changed_rows(before: str, now: str) -> "tuple[list[Record], int]":
+@dataclass(frozen=True)
+class _Beside:
+    """Two things beside each other: as columns, as a table, and how many rows are slower."""
+
+    records: "Sequence[Record]"
+    text: str
+    slower: int
+
+
+def _beside_run(before: str, now: str) -> _Beside:
     from sealift.lab import store
+    from sealift.lab.compare import changes_text
     from sealift.lab.compare import compare as compare_runs
     from sealift.lab.stats import Verdict
 
     first = store.read(read("RUN", options.folder, before))
     compared = compare_runs(first, store.read(read("RUN", options.folder, now)))
     told(*compared.notes)
-    rows = [change.record for change in compared.changes]
-    return rows, sum(each.verdict is Verdict.SLOWER for each in compared.changes)
+    changes = compared.changes
+    slower = sum(each.verdict is Verdict.SLOWER for each in changes)
+    return _Beside([each.record for each in changes], changes_text(changes), slower)
 
 
-def _published_rows(run: str) -> "tuple[list[Record], int]":
+def _beside_published(folder: str) -> _Beside:
     from sealift.lab import store
-    from sealift.lab.compare import against_published, published_record
+    from sealift.lab.compare import against_published, published_record, published_text
     from sealift.lab.published import Match
     from sealift.lab.summary import summarise
 
-    read_run = store.read(read("RUN", options.folder, run))
-    found = list(against_published(read_run, summarise(read_run)))
-    return [published_record(each) for each in found], sum(
-        each.match is Match.SLOWER for each in found
-    )
+    run = store.read(read("RUN", options.folder, folder))
+    found = list(against_published(run, summarise(run)))
+    slower = sum(each.match is Match.SLOWER for each in found)
+    return _Beside([published_record(each) for each in found], published_text(found), slower)
 
 
-def _shown(rows: "Sequence[Record]", form: Form) -> str:
-    import json
-
+def _shown(beside: _Beside, form: Form) -> str:
     from sealift.lab.export import csv_text
-    from sealift.lab.table import aligned
 
-    columns = list(dict.fromkeys(name for row in rows for name in row))
     if form is Form.JSON:
-        return json.dumps(rows, indent=2, allow_nan=False) + "\n"
+        return json.dumps(beside.records, indent=2, allow_nan=False) + "\n"
     if form is Form.CSV:
-        return csv_text(rows, columns)
-    cells = [[_cell(row.get(name)) for name in columns] for row in rows]
-    return aligned([columns, *cells]) + "\n"
-
-
-def _cell(value: "Value | None") -> str:
-    from sealift.lab.units import format_measure
-
-    if isinstance(value, float):
-        return format_measure(value)
-    return "" if value is None else str(value)
+        columns = dict.fromkeys(name for record in beside.records for name in record)
+        return csv_text(beside.records, list(columns))
+    return beside.text + "\n"
 
 
 PUBLISHED = "published"

@@ -18,7 +18,8 @@ from sealift.lab.stats import (
 )
 from sealift.lab.store import Run
 from sealift.lab.summary import Series
-from sealift.lab.units import plain_measure
+from sealift.lab.table import aligned, times_text, value_text
+from sealift.lab.units import format_measure, plain_measure
 from sealift.lab.values import Cell, Value
 
 
@@ -114,6 +115,44 @@ def published_record(comparison: Comparison) -> Record:
     }
 
 
+def changes_text(changes: Sequence[Change]) -> str:
+    """Changes as a table: what varies, both medians, the ratio with its interval, the verdict."""
+    axes = dict.fromkeys(name for change in changes for name in change.cell)
+    varied = [name for name in axes if len({change.cell.get(name) for change in changes}) > 1]
+    head = ["experiment", *varied, "before ns", "now ns", "times as fast", "verdict"]
+    rows = [
+        [
+            change.experiment,
+            *(_axis_text(name, change.cell.get(name)) for name in varied),
+            format_measure(change.before_ns.median),
+            format_measure(change.now_ns.median),
+            times_text(change.ratio),
+            change.verdict.value,
+        ]
+        for change in changes
+    ]
+    return aligned([head, *rows])
+
+
+def published_text(comparisons: Sequence[Comparison]) -> str:
+    """Published figures beside what was found, as a table."""
+    head = ["figure", "published", "unit", "here", "here / published", "match", "what", "with what"]
+    rows = [
+        [
+            each.figure,
+            format_measure(each.published),
+            each.unit,
+            "" if each.here is None else times_text(each.here),
+            "" if each.ratio is None else times_text(each.ratio),
+            each.match.value,
+            each.what,
+            each.note,
+        ]
+        for each in comparisons
+    ]
+    return aligned([head, *rows])
+
+
 @dataclass(frozen=True)
 class _Arm:
     experiment: str
@@ -169,6 +208,10 @@ def _three(name: str, interval: Interval | None) -> dict[str, Value | None]:
     if interval is None:
         return dict.fromkeys(ends)
     return {column: float(plain_measure(getattr(interval, end))) for column, end in ends.items()}
+
+
+def _axis_text(name: str, value: Value | None) -> str:
+    return "" if value is None else value_text(name, value)
 
 
 def _notes(earlier: Mapping[_Key, _Arm], later: Mapping[_Key, _Arm]) -> Iterator[str]:

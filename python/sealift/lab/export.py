@@ -111,8 +111,10 @@ def _parquet(rows: Sequence[Record], columns: Sequence[str]) -> bytes:
     import polars
 
     table: dict[str, list[Any]] = {name: _column([row[name] for row in rows]) for name in columns}
+    # A column without any value would have no type that other readers know.
+    empty = {name: polars.String for name in columns if all(v is None for v in table[name])}
     out = io.BytesIO()
-    polars.DataFrame(table).write_parquet(out)
+    polars.DataFrame(table, schema_overrides=empty).write_parquet(out)
     return out.getvalue()
 
 

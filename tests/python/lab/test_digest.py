@@ -1,0 +1,54 @@
+"""A line for each experiment."""
+
+from pathlib import Path
+
+import pytest
+
+from sealift.lab import registry, store
+from sealift.lab.digest import digest
+from sealift.lab.summary import summarise
+from synthetic_run import Made, made, write_run
+
+
+def lines(folder: Path, how: Made, *names: str) -> dict[str, str]:
+    chosen = [registry.find(name) for name in names] or None
+    run = store.read(write_run(folder, how, chosen))
+    return {each.name: str(each) for each in digest(run, summarise(run))}
+
+
+def test_each_experiment_says_who_is_fastest_and_what_of_the_published_holds(
+    tmp_path: Path,
+) -> None:
+    said = lines(tmp_path / "run", made())
+    assert list(said) == [each.name for each in registry.all_experiments()]
+    assert said["aes-gcm-by-size"].startswith(
+        "aes-gcm-by-size: cpu is the fastest device in 7 of 7 comparisons, "
+    )
+    assert "times as fast as library" in said["aes-gcm-by-size"]
+    assert said["aes-gcm-by-threads"].startswith("aes-gcm-by-threads (003-F5): cpu is the fastest")
+    assert "published figures: " in said["aes-gcm-by-threads"]
+    assert "without ipp" in said["vendor-library"]
+
+
+def test_a_wrong_result_comes_first(tmp_path: Path) -> None:
+    how = made(wrong={"cpu": "a tag differs"})
+    said = lines(tmp_path / "run", how, "aes-gcm-by-size")["aes-gcm-by-size"]
+    assert said.startswith("aes-gcm-by-size: WRONG RESULT of cpu: a tag differs")
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        (made(blocks=0), "no block of it was completed"),
+        (made(skipped={"library": "gone", "cpu": "gone"}), "gone"),
+    ],
+)
+def test_what_was_not_measured_says_why(how: Made, why: str, tmp_path: Path) -> None:
+    said = lines(tmp_path / "run", how, "aes-gcm-by-size")["aes-gcm-by-size"]
+    assert said == f"aes-gcm-by-size: not measured: {why}"
+
+
+def test_what_nobody_won_is_counted(tmp_path: Path) -> None:
+    how = made(ns=lambda _: 100.0)
+    said = lines(tmp_path / "run", how, "aes-gcm-by-size")["aes-gcm-by-size"]
+    assert said == "aes-gcm-by-size: 7 of 7 comparisons have no winner"

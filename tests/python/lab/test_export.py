@@ -1,0 +1,76 @@
+"""Samples and summaries for other programs."""
+
+import csv
+import importlib.util
+import io
+import json
+
+import polars
+import pytest
+
+from sealift.lab import export, registry, store
+from sealift.lab.export import Form, as_bytes, column_names, sample_records, summary_records
+from sealift.lab.record import Record
+from sealift.lab.summary import summarise
+from synthetic_run import BLOCKS, made, write_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> store.Run:
+    folder = tmp_path_factory.mktemp("exported") / "run"
+    chosen = [registry.find(name) for name in ("aes-gcm-by-size", "memory-read")]
+    return store.read(write_run(folder, made(), chosen))
+
+
+def test_every_sample_of_every_block_is_there_with_its_cell(run: store.Run) -> None:
+    records = list(sample_records(run))
+    by_size = [each for each in records if each["experiment"] == "aes-gcm-by-size"]
+    assert len(by_size) == 7 * BLOCKS * 3
+    lines = (run.path / "samples.jsonl").read_text().splitlines()
+    assert len(records) == len(lines)
+    taken = [json.loads(line)["ns"] for line in lines]
+    assert sorted(taken) == sorted(int(each["ns"] or 0) for each in records)
+    doubled = [each for each in by_size if each["again"] == "yes"]
+    assert {each["device"] for each in doubled} == {"library"}
+    assert len(doubled) == 7 * BLOCKS
+
+
+def test_the_summary_has_the_rows_of_summary_csv(run: store.Run) -> None:
+    records = summary_records(run, summarise(run))
+    assert len(records) == sum(len(found.rows) for found in summarise(run).values())
+    names = column_names(records)
+    assert names[:2] == ["experiment", "id"]
+    assert names.index("size_bytes") < names.index("compare")
+    assert names.index("buffer_bytes") < names.index("compare")
+
+
+def test_all_three_forms_hold_the_same(run: store.Run) -> None:
+    records = list(sample_records(run))
+    lines = [json.loads(line) for line in as_bytes(records, Form.JSONL).splitlines()]
+    rows = list(csv.DictReader(io.StringIO(as_bytes(records, Form.CSV).decode())))
+    table = polars.read_parquet(io.BytesIO(as_bytes(records, Form.PARQUET)))
+    assert len(lines) == len(rows) == table.height == len(records)
+    assert list(lines[0]) == list(rows[0]) == table.columns
+    for line, row, parquet in zip(lines, rows, table.iter_rows(named=True), strict=True):
+        assert line["ns"] == int(row["ns"]) == parquet["ns"]
+        assert str(line["device"] or "") == row["device"] == (parquet["device"] or "")
+        assert line["clock_ghz"] == pytest.approx(float(row["clock_ghz"]))
+        assert parquet["clock_ghz"] == pytest.approx(line["clock_ghz"])
+
+
+def test_a_column_of_text_and_numbers_becomes_text_in_parquet() -> None:
+    records: list[Record] = [{"a": "x", "b": 1, "c": None}, {"a": 2, "b": 1.5, "c": None}]
+    table = polars.read_parquet(io.BytesIO(as_bytes(records, Form.PARQUET)))
+    assert table.rows() == [("x", 1.0, None), ("2", 1.5, None)]
+    assert table.schema["c"] == polars.String
+
+
+def test_without_polars_a_sentence_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ValueError, match="python -m pip install polars; or take --format csv"):
+        as_bytes([{"a": 1}], Form.PARQUET)
+
+
+def test_nothing_is_a_file_without_rows() -> None:
+    assert export.as_bytes([], Form.JSONL) == b""
+    assert export.as_bytes([], Form.CSV) == b"\n"
