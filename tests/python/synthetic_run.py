@@ -35,8 +35,10 @@ class Made:
     Attributes:
         skipped: Device to the reason why it is not measured.
         wrong: Device to what it computes wrong.
+        wrong_blocks: How many blocks it took part in before that was noticed.
         ns: Nanoseconds an operation takes; a model of devices when left out.
         noise: Standard deviation of a sample, as a share.
+        switches: Share of samples of which a thread was taken off its core.
         blocks: How many blocks are complete, of `BLOCKS`.
         ending: How the run ended; None for one that was killed.
         notes: What went wrong meanwhile.
@@ -46,6 +48,8 @@ class Made:
     wrong: Mapping[str, str]
     ns: Callable[[Cell], float]
     noise: float = 0.004
+    wrong_blocks: int = 0
+    switches: float = 0.04
     blocks: int = BLOCKS
     ending: Ending | None = Ending(How.COMPLETE)  # noqa: RUF009 (frozen)
     notes: tuple[str, ...] = ()
@@ -74,7 +78,12 @@ def made(**changes: object) -> Made:
 
 
 def write_run(
-    path: Path, how: Made, experiments: Sequence[Experiment] | None = None, seed: int = 7
+    path: Path,
+    how: Made,
+    experiments: Sequence[Experiment] | None = None,
+    *,
+    scope: Scope = SCOPE,
+    seed: int = 7,
 ) -> Path:
     """Writes the folder of a run: all experiments of the package, or those given."""
     chosen = registry.all_experiments() if experiments is None else experiments
@@ -84,10 +93,10 @@ def write_run(
         command=("sealift", "lab", "run", "--quick"),
         seed=seed,
         budget_s=60.0,
-        quick=True,
+        quick=scope.quick,
         restarts=1,
         threads=(),
-        experiments=tuple(_planned(each) for each in chosen),
+        experiments=tuple(_planned(each, scope) for each in chosen),
     )
     create(path, plan, SURROUNDINGS)
     generator = random.Random(seed)
@@ -102,7 +111,7 @@ def write_run(
     return path
 
 
-def _planned(experiment: Experiment) -> PlannedExperiment:
+def _planned(experiment: Experiment, scope: Scope) -> PlannedExperiment:
     return PlannedExperiment(
         name=experiment.name,
         id=experiment.id,
@@ -111,7 +120,7 @@ def _planned(experiment: Experiment) -> PlannedExperiment:
         compare=experiment.compare,
         weight=experiment.weight,
         blocks=BLOCKS,
-        groups=experiment.groups(SCOPE),
+        groups=experiment.groups(scope),
         file_sha256=_sha256(experiment.file),
     )
 
@@ -126,9 +135,13 @@ def _fill(path: Path, planned: PlannedExperiment, how: Made, generator: random.R
             place = {"experiment": planned.name, "group": group}
             for arm, cell in enumerate(cells):
                 verify.add([{**place, "arm": arm, "restart": 0, **_checked(cell, how)}])
-            there = [arm for arm, cell in enumerate(cells) if not _out(cell, how)]
-            for block in range(how.blocks if there else 0):
-                arms = [(arm, False) for arm in there] + [(there[0], True)]
+            skipped = [str(cell.get("device")) in how.skipped for cell in cells]
+            wrong = [str(cell.get("device")) in how.wrong for cell in cells]
+            right = [arm for arm in range(len(cells)) if not skipped[arm] and not wrong[arm]]
+            early = [arm for arm in range(len(cells)) if not skipped[arm]]
+            for block in range(how.blocks if right else 0):
+                there = early if block < how.wrong_blocks else right
+                arms = [(arm, False) for arm in there] + [(right[0], True)]
                 at = {**place, "restart": 0, "block": block}
                 samples.add(
                     {**at, "arm": arm, "again": again, **_sample(cells[arm], how, generator)}
@@ -143,10 +156,6 @@ def _checked(cell: Cell, how: Made) -> dict[str, object]:
     return {"facts": facts, "skipped": skipped, "wrong": wrong}
 
 
-def _out(cell: Cell, how: Made) -> bool:
-    return str(cell.get("device")) in {*how.skipped, *how.wrong}
-
-
 def _sample(cell: Cell, how: Made, generator: random.Random) -> dict[str, object]:
     ns = how.ns(cell) * generator.gauss(1.0, how.noise)
     operations = max(1, round(1_000_000 / ns))
@@ -155,7 +164,7 @@ def _sample(cell: Cell, how: Made, generator: random.Random) -> dict[str, object
         "ns": round(ns * operations),
         "operations": operations,
         "bytes": round(operations * size),
-        "involuntary_switches": int(generator.random() < 0.04),
+        "involuntary_switches": int(generator.random() < how.switches),
         "cpu_share": 0.999,
         "steal_ns": 0,
         "clock_ghz": round(generator.gauss(3.67, 0.004), 4),

@@ -15,7 +15,7 @@ from sealift.lab.report import bottom, markup
 from sealift.lab.report.material import Material, gather
 from sealift.lab.store import Ending, How, NotWrittenError, Run
 from sealift.lab.values import Cell
-from synthetic_run import ABSENT_REASON, BLOCKS, SURROUNDINGS, made, model_ns, write_run
+from synthetic_run import ABSENT_REASON, BLOCKS, SCOPE, SURROUNDINGS, made, model_ns, write_run
 
 MINE = """
 from sealift.lab import Axis, Cell, Context, Experiment, Plot, timed
@@ -182,6 +182,14 @@ def test_the_page_is_one_file_that_fetches_nothing(page: str, outline: Outline) 
     assert "http" not in policy[1]
 
 
+def test_the_page_of_a_full_run_on_many_cores_is_not_too_large(tmp_path: Path) -> None:
+    scope = replace(SCOPE, quick=False, cores=16)
+    run = store.read(write_run(tmp_path / "full", made(), scope=scope))
+    text = report.page(run)
+    assert len(gather(run).rows) > 140
+    assert len(text.encode()) < 1_500_000
+
+
 def test_text_from_data_is_text(tmp_path: Path) -> None:
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
     path = write_run(tmp_path / "evil", made(notes=(evil,), skipped={"ipp": evil, "cpu": evil}))
@@ -198,6 +206,7 @@ def test_json_in_a_script_can_not_end_it(tmp_path: Path) -> None:
     specs = re.search(r'id="specs">(.*?)</script>', text, re.DOTALL)
     assert specs
     assert "</script><b>" in json.dumps(json.loads(specs[1]))
+    assert "<" not in specs[1]
     assert Outline(text).open == []
 
 
@@ -248,6 +257,17 @@ def test_an_arm_that_computed_wrong_is_named_in_red_and_has_no_times(tmp_path: P
     assert "Run it on cpu" not in Outline(text).text
 
 
+def test_times_of_an_arm_that_computed_wrong_later_on_are_left_out(tmp_path: Path) -> None:
+    wrong = {"cpu": "message 7: another tag"}
+    run = store.read(write_run(tmp_path / "wrong", made(wrong=wrong, wrong_blocks=5)))
+    shown = next(each for each in gather(run).shown if each.experiment.name == "aes-gcm-by-size")
+    assert any(row.wrong for row in shown.found.rows)
+    article = report.page(run).split('id="experiment-aes-gcm-by-size"')[1].split("</article>")[0]
+    cpu_rows = re.findall(r"<tr>(?:(?!</tr>).)*<td>cpu</td>.*?</tr>", article)
+    assert len(cpu_rows) == 7
+    assert all("computed wrong" in row and "median" not in row for row in cpu_rows)
+
+
 def test_a_page_without_a_wrong_result_has_nothing_red(page: str) -> None:
     assert 'class="wrong"' not in page
 
@@ -296,7 +316,12 @@ def test_drift_is_told(tmp_path: Path) -> None:
         return model_ns(cell) * (1 + taken / 200)
 
     shown = outline_of(tmp_path / "drift", ns=slower)
-    assert re.search(r"were not steady|still drifted", shown.text)
+    assert "were not steady: their speed drifted" in shown.text
+
+
+def test_a_busy_machine_is_told(tmp_path: Path) -> None:
+    shown = outline_of(tmp_path / "busy", switches=0.7)
+    assert "The machine was busy: under half of the samples of" in shown.text
 
 
 def test_axes_that_follow_another_one_are_told_once(outline: Outline) -> None:
@@ -347,6 +372,9 @@ def test_published_devices_need_what_follows_from_the_best_here(material: Materi
         assert wish.best_device == "cpu"
     gpu = next(wish for wish in wishes if wish.device == "RTX 3050")
     assert gpu.published_mb_per_s == 903
+    cards = [wish.published_mb_per_s for wish in wishes if wish.device.startswith("Hifn")]
+    # 7.37 and 320.19 Mbit/s are printed.
+    assert cards == [7.37 / 8, 320.19 / 8]
     # 128 bytes at 35.5 ns on one thread, and 1.8 times that on two.
     assert gpu.best is not None
     assert gpu.best.median == pytest.approx(128 / 35.52 * 1.8 * 1_000, rel=0.01)
