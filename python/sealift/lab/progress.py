@@ -252,13 +252,18 @@ def telling(course: Course) -> Iterator[Teller]:
     from rich.console import Console, Group
     from rich.live import Live
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.table import Column
     from rich.text import Text
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=BAR_CHARACTERS),
         TaskProgressColumn(),
-        TextColumn("{task.fields[state]}", markup=False),
+        TextColumn(
+            "{task.fields[state]}",
+            markup=False,
+            table_column=Column(no_wrap=True, overflow="ellipsis"),
+        ),
     )
     bars = Progress(*columns, auto_refresh=False)
     console = Console(stderr=True)
@@ -333,4 +338,4 @@ def _at(cell: Cell) -> str:
 MINUTES_FROM_S = 120
 LINE_EVERY_S = 10.0
 REDRAWN_PER_S = 2
-BAR_CHARACTERS = 24
+BAR_CHARACTERS = 16

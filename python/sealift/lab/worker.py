@@ -14,12 +14,10 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sealift.exit_code import ExitCode
 from sealift.lab import registry, store
 from sealift.lab.measure import Block, Ending, Task, measure
 from sealift.lab.spec import Arm, Context, Experiment, Sample, Skip, WrongResultError
@@ -36,7 +34,7 @@ class Order:
         folder: Of the run; held by the parent.
         experiment: Name of a planned experiment.
         restart: The number of this process among those that measure the experiment.
-        seconds: What it may take, preparation included.
+        until_s: When it is to be over, on the monotonic clock, which is one for all processes.
         blocks: How many blocks each group is to have afterwards.
         blocks_least: How many each group is to have even if that takes longer.
         parent: Process id of the parent.
@@ -45,7 +43,7 @@ class Order:
     folder: Path
     experiment: str
     restart: int
-    seconds: float
+    until_s: float
     blocks: int
     blocks_least: int
     parent: int
@@ -57,29 +55,25 @@ class Order:
     @classmethod
     def parse(cls, words: Sequence[str]) -> "Order":
         """The order of a command line."""
-        folder, experiment, restart, seconds, *counts = words
-        return cls(Path(folder), experiment, int(restart), float(seconds), *map(int, counts))
+        folder, experiment, restart, until_s, *counts = words
+        return cls(Path(folder), experiment, int(restart), float(until_s), *map(int, counts))
 
 
-def main() -> int:
-    """Does what the command line orders."""
-    begin_s = time.monotonic()
+def main() -> None:
+    """Does what the command line orders; what kept it from that is told, too."""
     order = Order.parse(sys.argv[1:])
     _obey(order.parent)
     tell = _own_stdout()
     try:
         # The parent blocked them, so that none came before this line.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
-        _work(order, begin_s, tell)
+        _work(order, tell)
     except KeyboardInterrupt:
         tell({"event": "ending", "ending": Ending.INTERRUPTED})
     except store.NotWrittenError as error:
         tell({"event": "not written", "text": str(error)})
-        return ExitCode.NOT_WRITTEN
-    except (store.StoreError, ValueError) as error:
+    except (store.StoreError, _UnusableError) as error:
         tell({"event": "failed", "text": str(error)})
-        return ExitCode.USAGE
-    return 0
 
 
 def _obey(parent: int) -> None:
@@ -103,7 +97,7 @@ def _own_stdout() -> Callable[[Mapping[str, Any]], None]:
     return tell
 
 
-def _work(order: Order, begin_s: float, tell: Callable[[Mapping[str, Any]], None]) -> None:
+def _work(order: Order, tell: Callable[[Mapping[str, Any]], None]) -> None:
     run = store.read(order.folder)
     with (
         store.Journal(order.folder / names.SAMPLES) as samples,
@@ -112,13 +106,16 @@ def _work(order: Order, begin_s: float, tell: Callable[[Mapping[str, Any]], None
         bench = _Bench(order, run, samples, verify, tell)
         try:
             bench.prepare()
-            left_s = max(0.0, order.seconds - (time.monotonic() - begin_s))
-            ending = bench.measure(left_s)
+            ending = bench.measure(max(0.0, order.until_s - time.monotonic()))
         finally:
             # What was checked up to now is kept, however the work ends.
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             bench.keep_verified()
     tell({"event": "ending", "ending": ending})
+
+
+class _UnusableError(Exception):
+    """An experiment can't be found, or its file can't be run."""
 
 
 class _FailedError(Exception):
@@ -185,8 +182,7 @@ class _Bench:
 
     def prepare(self) -> None:
         """Makes the arms of the groups that lack blocks, one after the other."""
-        name, file = self._planned.name, self._planned.file
-        experiment = registry.find(name, None if file is None else Path(file))
+        experiment = _found(self._planned)
         context = Context(seed=self._run.plan.seed, folder=self._run.path)
         for group, arm, cell in list(self._wanted()):
             self._tell({"event": "preparing", "group": group, "arm": arm, "cell": dict(cell)})
@@ -350,6 +346,13 @@ class _Bench:
         return ", ".join(f"{name}={value}" for name, value in cell.items())
 
 
+def _found(planned: store.PlannedExperiment) -> Experiment:
+    try:
+        return registry.find(planned.name, None if planned.file is None else Path(planned.file))
+    except ValueError as error:
+        raise _UnusableError(str(error)) from error
+
+
 def _said(error: Exception, file: str | None) -> str:
     """Type and text of an exception, and the line of one's own file that led there."""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -371,5 +374,4 @@ def _is_clean(sample: Sample) -> bool:
 PR_SET_PDEATHSIG = 1
 
 if __name__ == "__main__":
-    with suppress(BrokenPipeError):
-        sys.exit(main())
+    main()

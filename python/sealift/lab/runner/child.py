@@ -48,7 +48,7 @@ class Child:
                     yield json.loads(line)
         self._process.wait()
         # A process that it started, and that lives on, may hold its standard error open.
-        self._reader.join(GRACE_S)
+        self._reader.join(LAST_WORDS_S)
 
     def stop(self) -> None:
         """Asks it to end, and ends it when it doesn't."""
@@ -99,3 +99,4 @@ def _signals_wait() -> Iterator[None]:
 
 
 GRACE_S = 10.0
+LAST_WORDS_S = 1.0

@@ -185,9 +185,9 @@ class _Session:
         ]
         whole = all(
             [
-                self._tried(lambda: store.write_summary(self._path, records)),
-                self._tried(lambda: store.write_ending(self._path, ending)),
-                self._tried(lambda: self._after_task(self._path)),
+                self._tried("summary", lambda: store.write_summary(self._path, records)),
+                self._tried("ending", lambda: store.write_ending(self._path, ending)),
+                self._tried("page", lambda: self._after_task(self._path)),
             ]
         )
         self._say_ending(run, ending)
@@ -223,7 +223,7 @@ class _Session:
             folder=self._path,
             experiment=name,
             restart=self._restarts.get(name, 0),
-            seconds=self._course.forecast.share_s(number),
+            until_s=time.monotonic() + self._course.forecast.share_s(number),
             blocks=work.blocks,
             blocks_least=work.blocks_least,
             parent=os.getpid(),
@@ -294,20 +294,20 @@ class _Session:
 
     def _show_meanwhile(self) -> None:
         if time.monotonic() - self._shown_s >= SHOWN_EVERY_S:
-            self._tried(lambda: self._after_task(self._path))
+            self._tried("page", lambda: self._after_task(self._path))
             self._shown_s = time.monotonic()
 
-    def _tried(self, write: Callable[[], None]) -> bool:
-        """Whether something was written; what it raises is told."""
+    def _tried(self, what: str, write: Callable[[], None]) -> bool:
+        """Whether something was written; what it raises is told, and ends nothing."""
         try:
             write()
-        except (OSError, store.NotWrittenError) as error:
+        except store.NotWrittenError as error:
             self._teller.say(str(error))
-            return False
         except Exception as error:
-            self._teller.say(f"not written: {type(error).__name__}: {error}")
-            return False
-        return True
+            self._teller.say(f"the {what} was not written: {type(error).__name__}: {error}")
+        else:
+            return True
+        return False
 
     def _ending(self, run: store.Run) -> Ending:
         if self._not_written:

@@ -1,0 +1,103 @@
+"""An experiment file for tests: arms that wait, and do what their names say."""
+
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from sealift.lab.spec import Axis, Context, Experiment, Sample, Skip, WrongResultError
+from sealift.lab.values import Cell, Value
+
+
+class Waiting:
+    """Waits, and counts how often it was asked."""
+
+    def __init__(self, who: str, folder: Path) -> None:
+        """Does at once what some names say."""
+        self._who = who
+        self._folder = folder
+        self._asked = 0
+        if who == "absent":
+            raise Skip("not on this machine; plug it in")
+        if who == "wrong at once":
+            raise WrongResultError("tag 3 is wrong")
+        if who == "raises at once":
+            raise KeyError("nothing there")
+        if who == "prints":
+            print("said on standard output")
+        if who == "slow to prepare":
+            time.sleep(30)
+        if who == "rather slow to prepare":
+            time.sleep(0.7)
+
+    def sample(self, seconds: float) -> Sample:
+        """Waits for the time asked for."""
+        self._asked += 1
+        if self._asked > LATER:
+            self._misbehave()
+        begin_ns = time.perf_counter_ns()
+        time.sleep(min(seconds, PAUSE_S_MAX))
+        return Sample(
+            ns=time.perf_counter_ns() - begin_ns,
+            operations=1_000,
+            bytes=16_000,
+            involuntary_switches=0,
+            cpu_share=1.0,
+            steal_ns=0,
+        )
+
+    def verified(self) -> Mapping[str, Value]:
+        """What was counted."""
+        if self._who == "bad facts":
+            return {"facts": [1]}  # type: ignore[dict-item]
+        return {"checked_against": "itself", "asked": self._asked}
+
+    def _misbehave(self) -> None:
+        if self._who == "wrong later":
+            raise WrongResultError("tag 7 is wrong")
+        if self._who == "raises later":
+            raise KeyError("gone")
+        if self._who == "killed once" and self._once():
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self._who == "killed always":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self._who == "leaves" and self._once():
+            os._exit(7)
+        if self._who == "fills the disk" and self._once():
+            # The kernel lets no file of this process grow further, as a full disk would.
+            size = (self._folder / "samples.jsonl").stat().st_size + 100
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        if self._who == "deaf":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(60)
+        if self._who == "starts a process" and self._once():
+            subprocess.Popen(["sleep", "20"])
+
+    def _once(self) -> bool:
+        marker = self._folder / f"made-up-{self._who.replace(' ', '-')}"
+        try:
+            marker.touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+
+def arm(cell: Cell, context: Context) -> Waiting:
+    """The arm of a cell."""
+    return Waiting(str(cell["who"]), context.folder)
+
+
+LATER = 9
+# A test writes other values here: how long a sample may take, and the names of the arms.
+PAUSE_S_MAX = 0.001
+WHO: tuple[str, ...] = ("first", "second")
+EXPERIMENT = Experiment(
+    name="made-up",
+    title="Waits",
+    axes=(Axis("size_bytes", "size, bytes", (16, 128)), Axis("who", "who", WHO)),
+    compare="who",
+    arm=arm,
+)
