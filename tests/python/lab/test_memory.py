@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sealift.lab.memory import check_memory, free_bytes, memory_needed_bytes
-from sealift.lab.plan import Cell
+from sealift.lab.memory import check_memory, free_bytes, gcm_bytes, primitive_bytes
+from sealift.lab.spec import Skip
 from sealift.lab.workload import ONE_KEY, SEAL_ONLY, Keys, Regime, of_size
 
 GIB = 1 << 30
@@ -34,10 +34,6 @@ def limit(root: Path, group: str, most: str) -> None:
     )
 
 
-def cell(regime: Regime, messages: int, *devices: str) -> Cell:
-    return Cell(of_size(16, regime, SEAL_ONLY, messages=messages), 1, 1_024, devices)
-
-
 def test_what_is_free_is_the_least_of_machine_and_cgroups(root: Path) -> None:
     assert free_bytes(root) == 8 * GIB
     limit(root, "a/b", "max")
@@ -50,24 +46,38 @@ def test_what_is_free_is_the_least_of_machine_and_cgroups(root: Path) -> None:
 
 def test_a_machine_that_does_not_tell_refuses_nothing(tmp_path: Path) -> None:
     assert free_bytes(tmp_path) is None
-    check_memory([cell(ONE_KEY, 2**32 - 1, "library")], tmp_path)
+    check_memory(1 << 60, tmp_path)
 
 
-def test_sessions_are_counted_for_every_device() -> None:
+def test_messages_are_counted_for_every_thread_and_twice_while_they_are_checked() -> None:
+    work = of_size(1_000, ONE_KEY, SEAL_ONLY, messages=1_000)
+    copy = gcm_bytes(work, threads=2) - gcm_bytes(work, threads=1)
+    # Text and output, and what goes with them.
+    assert 2_000_000 < copy < 2_200_000
+    assert gcm_bytes(work, threads=1) == 3 * copy
+
+
+def test_sessions_are_counted_twice_because_they_are_renewed() -> None:
     many = Regime(Keys.SESSIONS, 1_000_000)
-    for devices in (("library",), ("library", "cpu", "cuda")):
-        one = memory_needed_bytes([cell(ONE_KEY, 1_000_000, *devices)])
-        # The largest arm has them twice for a moment, when they are renewed.
-        held = 512 * 1_000_000 * (len(devices) + 1)
-        assert memory_needed_bytes([cell(many, 1_000_000, *devices)]) - one == held
+
+    def needed(regime: Regime) -> int:
+        return gcm_bytes(of_size(16, regime, SEAL_ONLY, messages=1_000_000), threads=1)
+
+    assert needed(many) - needed(ONE_KEY) == 2 * 512 * 1_000_000
 
 
-def test_too_much_is_refused_with_both_figures(root: Path) -> None:
-    cells = [cell(Regime(Keys.SESSIONS, 10_000_000), 10_000_000, "library")]
-    with pytest.raises(MemoryError, match=r"need 15\.0 GB and 8\.6 GB are free.*sessions"):
-        check_memory(cells, root)
+def test_messages_of_primitives_share_a_mebibyte_until_one_is_longer() -> None:
+    assert primitive_bytes(128, threads=4) == 4 << 20
+    assert primitive_bytes(GIB, threads=4) == 4 * GIB
+
+
+def test_too_much_is_skipped_with_both_figures(root: Path) -> None:
+    with pytest.raises(Skip, match=r"need 15\.0 GB and 8\.6 GB are free.*sessions"):
+        check_memory(15_000_000_000, root)
+    check_memory(4 * GIB, root)
+    with pytest.raises(Skip, match=r"need 4\.3 GB and 8\.6 GB"):
+        check_memory(4 * GIB + 1, root)
     limit(root, "a", str(3 * GIB))
-    check_memory([cell(ONE_KEY, 1_000_000, "library")], root)
-    limit(root, "a", str(GIB + GIB // 2))
-    with pytest.raises(MemoryError, match=r"need 0\.5 GB and 0\.5 GB are free"):
-        check_memory([cell(ONE_KEY, 1_000_000, "library")], root)
+    check_memory(GIB, root)
+    with pytest.raises(Skip, match=r"need 1\.1 GB and 2\.1 GB are free"):
+        check_memory(GIB + 1, root)

@@ -1,27 +1,34 @@
-//! GHASH four bits at a time, by a table of 16 multiples of the hash key (Shoup's method).
+//! GHASH a byte at a time, by two tables of 16 multiples of the hash key (Shoup's method).
 
 use zeroize::ZeroizeOnDrop;
 
-/// The multiples of a hash key by all polynomials of degree 3 or less.
+/// The multiples of a hash key by all polynomials of degree 3 or less, and by those times x^4.
 ///
 /// Blocks are big-endian numbers, so the coefficient of x^0 is the highest bit (SP 800-38D, section 6.3).
 #[derive(ZeroizeOnDrop)]
-pub(super) struct HashKey([u128; 16]);
+pub(super) struct HashKey {
+    low_powers: [u128; 16],
+    high_powers: [u128; 16],
+}
 
 impl HashKey {
     pub(super) fn new(key: u128) -> Self {
-        let mut multiples = [0; 16];
+        let mut low_powers = [0; 16];
         // Of four bits the highest is x^0.
-        multiples[8] = key;
+        low_powers[8] = key;
         for power in [4, 2, 1] {
-            multiples[power] = times_x(multiples[2 * power]);
+            low_powers[power] = times_x(low_powers[2 * power]);
         }
         for power in [2, 4, 8] {
             for lower in 1..power {
-                multiples[power + lower] = multiples[power] ^ multiples[lower];
+                low_powers[power + lower] = low_powers[power] ^ low_powers[lower];
             }
         }
-        Self(multiples)
+        let high_powers = low_powers.map(|multiple| {
+            let beyond = usize::from(multiple.to_le_bytes()[0] & 15);
+            (multiple >> 4) ^ (u128::from(REDUCED[beyond << 4]) << 112)
+        });
+        Self { low_powers, high_powers }
     }
 
     /// The block times the hash key.
@@ -29,12 +36,11 @@ impl HashKey {
     pub(super) fn times(&self, block: u128) -> u128 {
         let mut product = 0u128;
         for byte in block.to_le_bytes() {
-            for four_bits in [byte & 15, byte >> 4] {
-                let beyond = usize::from(product.to_le_bytes()[0] & 15);
-                product = product >> 4
-                    ^ u128::from(REDUCED[beyond]) << 112
-                    ^ self.0[usize::from(four_bits)];
-            }
+            let beyond = usize::from(product.to_le_bytes()[0]);
+            product = (product >> 8)
+                ^ (u128::from(REDUCED[beyond]) << 112)
+                ^ self.low_powers[usize::from(byte >> 4)]
+                ^ self.high_powers[usize::from(byte & 15)];
         }
         product
     }
@@ -60,16 +66,21 @@ const fn times_x(block: u128) -> u128 {
 /// x^128 = x^7 + x^2 + x + 1.
 const POLYNOMIAL: u128 = 0xe1 << 120;
 
-/// What four bits that are shifted out at the end come back as, in the highest 16 bits.
-static REDUCED: [u16; 16] = reduced();
+/// What a byte that is shifted out at the end comes back as, in the highest 16 bits.
+static REDUCED: [u16; 256] = reduced();
 
-const fn reduced() -> [u16; 16] {
-    let mut reduced = [0; 16];
-    let mut bits = 0;
-    while bits < 16 {
-        let shifted = times_x(times_x(times_x(times_x(bits as u128))));
-        reduced[bits] = (shifted >> 112) as u16;
-        bits += 1;
+const fn reduced() -> [u16; 256] {
+    let mut reduced = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut shifted = byte as u128;
+        let mut bit = 0;
+        while bit < 8 {
+            shifted = times_x(shifted);
+            bit += 1;
+        }
+        reduced[byte] = (shifted >> 112) as u16;
+        byte += 1;
     }
     reduced
 }
