@@ -7,16 +7,15 @@ as a share of what a call took. Where that share is over 2 %, let one call do ma
 say how many.
 """
 
-import os
 import resource
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import repeat
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sealift.lab.machine import UnknownError, steal_s
 from sealift.lab.spec import Arm, Sample
 from sealift.lab.units import NS_PER_S, format_share
 from sealift.lab.values import Value
@@ -158,14 +157,10 @@ def _switches() -> int:
 def _stolen_ns() -> int:
     """Time the hypervisor took from all cores since boot; 0 where the kernel doesn't tell."""
     try:
-        with STAT.open("rb") as lines:
-            ticks = int(lines.readline().split()[STEAL_FIELD])
-    except (OSError, IndexError, ValueError):
+        return round(steal_s() * NS_PER_S)
+    except (UnknownError, OSError):
         return 0
-    return ticks * NS_PER_S // os.sysconf("SC_CLK_TCK")
 
 
 CALIBRATION_NS = 1_000_000
 LOOP_TRIES = 5
-STAT = Path("/proc/stat")
-STEAL_FIELD = 8

@@ -83,7 +83,7 @@ def test_large_messages_are_handed_over_few_at_once() -> None:
     [
         (stated(ONE_KEY), as_stated(ONE_KEY, messages=8_192, seed=7)),
         (stated(MANY_KEYS), as_stated(MANY_KEYS, messages=8_192, seed=7)),
-        (logged(), as_logged(seed=7)),
+        (logged(), as_logged(messages=8_192, seed=7)),
         (sized(64, FRESH_KEYS), of_size(64, FRESH_KEYS, SEAL_ONLY, messages=8_192, seed=7)),
         (
             sized(1_024, sessions(50_000), Mix(50, 25, 25), 256),

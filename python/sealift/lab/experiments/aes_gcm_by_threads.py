@@ -168,6 +168,15 @@ EXPERIMENT = Experiment(
             log_x=True,
             log_y=True,
         ),
+        Plot(
+            x="threads",
+            y="operations_per_s",
+            z="device",
+            title="Messages a second by CPU threads, messages as logged",
+            where={"workload": "as logged"},
+            log_x=True,
+            log_y=True,
+        ),
     ),
     weight=1.5,
 )
