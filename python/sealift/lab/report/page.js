@@ -34,5 +34,5 @@ if (button) offerCsv(button);
 
 // Paper unfolds nothing by itself.
 addEventListener("beforeprint", () => {
-  for (const folded of document.querySelectorAll("article details")) folded.open = true;
+  for (const folded of document.querySelectorAll("main details:not(#data details)")) folded.open = true;
 });

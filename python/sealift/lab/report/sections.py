@@ -101,7 +101,7 @@ def _undrawn(shown: Shown, titles: Sequence[str]) -> Iterable[Html]:
 
 def _figure(place: str, figure: plot.Figure, command: str) -> Html:
     caption = tag("figcaption", figure.plot.title)
-    alone = folded("The command that draws this alone", tag("code", command))
+    alone = folded("The command that draws these rows alone", tag("code", command))
     described = figure.spec["description"]
     # The room is kept, so that nothing moves when the figure comes.
     room = f"min-height:{room_px(figure.spec)}px"

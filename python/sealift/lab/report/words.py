@@ -11,9 +11,12 @@ def with_interval(value: Interval | None, unit: str = "") -> Html:
     """A median with its interval in smaller print; a dash where there is none."""
     if value is None:
         return tag("span", "-", class_="muted")
+    median = tag("span", f"{format_measure(value.median)} {unit}".rstrip(), class_="median")
+    # What was counted, not sampled, has no interval.
+    if value.low == value.high:
+        return median
     ends = f"{format_measure(value.low)} to {format_measure(value.high)}"
-    median = f"{format_measure(value.median)} {unit}".rstrip()
-    return join([tag("span", median, class_="median"), " ", tag("span", ends, class_="interval")])
+    return join([median, " ", tag("span", ends, class_="interval")])
 
 
 def as_printed(value: float) -> str:
