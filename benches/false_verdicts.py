@@ -103,6 +103,13 @@ def main() -> int:
         return _one(arguments.one, arguments.seed)
     try:
         _check(arguments.out)
+        here = machine.describe()
+        if isinstance(here.load_1min.value, float) and here.load_1min.value > IDLE_LOAD_MAX:
+            print(
+                f"the load is {here.load_1min.value:g}, so these will not be figures of an idle "
+                "machine; end what else runs",
+                file=sys.stderr,
+            )
         found = {each.name: list(_compared(each, arguments)) for each in CONDITIONS}
     except KeyboardInterrupt:
         print("\nfalse_verdicts: interrupted; nothing is kept, begin again", file=sys.stderr)
@@ -113,7 +120,7 @@ def main() -> int:
     results = [_result(each, found[each.name]) for each in CONDITIONS]
     print(_table(results))
     if arguments.out is not None:
-        _write(arguments, results, found)
+        _write(arguments, here, results, found)
     missed = [result for result in results if not (arguments.quick or result["met"])]
     for result in missed:
         print(
@@ -143,7 +150,9 @@ def _check(out: Path | None) -> None:
     try:
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
-            (out / RESULTS).touch()
+            trial = out / f"{RESULTS}.trial"
+            trial.touch()
+            trial.unlink()
     except OSError as error:
         raise _RefusedError(
             f"{out}: {error.strerror}; name a folder that can be written", ExitCode.USAGE
@@ -306,6 +315,8 @@ def _result(condition: Condition, found: Sequence[Comparison]) -> dict[str, Any]
     """What a line of the table and of the document says."""
     verdicts = {each.value: sum(one.verdict == each for one in found) for each in Verdict}
     counted = sum(verdicts[each.value] for each in condition.counted)
+    ratios = sorted(one.times_reference[0] for one in found)
+    spared = len(ratios) // 40
     return {
         "name": condition.name,
         "what": condition.what,
@@ -314,6 +325,7 @@ def _result(condition: Condition, found: Sequence[Comparison]) -> dict[str, Any]
         "counted": counted,
         "wanted": condition.wanted,
         "met": len(found) == condition.comparisons and counted in condition.bound,
+        "ratios_95": [ratios[spared], ratios[-1 - spared]],
         "clean_share": fmean(one.clean_share for one in found),
         "noise_floor": fmean(one.noise_floor for one in found),
         "sample_ms": fmean(one.sample_ms for one in found),
@@ -342,6 +354,7 @@ def _table(results: Sequence[Mapping[str, Any]]) -> str:
 
 def _write(
     arguments: argparse.Namespace,
+    here: machine.Machine,
     results: Sequence[Mapping[str, Any]],
     found: Mapping[str, Sequence[Comparison]],
 ) -> None:
@@ -352,7 +365,7 @@ def _write(
         "quick": arguments.quick,
         "seed": arguments.seed,
         "blocks": QUICK_BLOCKS,
-        "machine": machine.describe().as_dict(),
+        "machine": here.as_dict(),
         "results": results,
         "comparisons": {name: [asdict(one) for one in all_] for name, all_ in found.items()},
     }
@@ -386,6 +399,8 @@ MISSED = 1
 RESULTS = "false-verdicts.json"
 QUICK_COMPARISONS = 3
 TOLD_EACH = 25
+# A build that has just ended, or less.
+IDLE_LOAD_MAX = 1.0
 # What is left for a sample when a quick run measures all experiments in a minute.
 SAMPLE_S = 0.004
 # More than a last-level cache holds of it.

@@ -65,14 +65,16 @@ def table(document: Document) -> str:
     if document["quick"]:
         raise ValueError(f"{RESULTS} is of a --quick run, which proves nothing; run `make aa`")
     lines = [
-        "| compared | comparisons | FASTER | SLOWER | SAME | UNSURE | bound | |",
-        "|---|---:|---:|---:|---:|---:|---|---|",
+        "| compared | comparisons | 95 % of ratios | FASTER | SLOWER | SAME | UNSURE | bound | |",
+        "|---|---:|---:|---:|---:|---:|---:|---|---|",
     ]
     for result in document["results"]:
         said = " | ".join(str(result["verdicts"][verdict]) for verdict in VERDICTS)
+        low, high = result["ratios_95"]
         met = "met" if result["met"] else "**missed**"
         lines.append(
-            f"| {result['what']} | {result['comparisons']} | {said} | {result['wanted']} | {met} |"
+            f"| {result['what']} | {result['comparisons']} | {low:.3f}..{high:.3f} | {said} "
+            f"| {result['wanted']} | {met} |"
         )
     return "\n".join(lines)
 

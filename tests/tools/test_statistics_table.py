@@ -25,6 +25,7 @@ def result(name: str, met: bool, **verdicts: int) -> dict[str, Any]:  # noqa: FB
         "verdicts": {"FASTER": 0, "SLOWER": 0, "SAME": 0, "UNSURE": 0} | verdicts,
         "wanted": "at most 10 FASTER or SLOWER",
         "met": met,
+        "ratios_95": [0.9912, 1.0098],
         "clean_share": 0.971,
         "sample_ms": 4.02,
     }
@@ -72,11 +73,12 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     assert "old figures" not in text
     assert text.startswith("# Title\n")
     assert text.endswith("the rest\n")
-    assert "| idle arms | 200 | 2 | 1 | 190 | 7 | at most 10 FASTER or SLOWER | met |" in text
     assert (
-        "| loaded arms | 200 | 20 | 30 | 100 | 50 | at most 10 FASTER or SLOWER | **missed** |"
+        "| idle arms | 200 | 0.991..1.010 | 2 | 1 | 190 | 7 | at most 10 FASTER or SLOWER | met |"
         in text
     )
+    assert "| loaded arms | 200 | 0.991..1.010 | 20 | 30 | 100 | 50 | at most 10" in text
+    assert "FASTER or SLOWER | **missed** |" in text
     assert "2026-01-02, A Processor, 2 cores: 20 blocks in one process, samples of 4.0 ms" in text
     assert "clean samples 97 % (idle), 97 % (loaded)" in text
     assert "(../results/2026-01-02/here/false-verdicts.json)" in text

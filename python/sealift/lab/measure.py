@@ -23,8 +23,8 @@ SAMPLE_S_MIN, SAMPLE_S_MAX = 0.001, 0.250
 # The rest goes to cold starts and to slow last samples.
 USABLE_SHARE = 0.85
 # Of a sample's length. IMPLEMENTATION NOTE: without a lead-in, one of two arms of the same code
-# looked 6 % slower than the doubled one (8,192 messages of 128 bytes, samples of 3 ms, AMD EPYC);
-# with a quarter of a sample, and with a half, they were the same.
+# looked 6 % slower than the doubled one (8,192 messages of document 003 as stated, samples of 3 ms,
+# AMD EPYC); with a quarter of a sample, and with a half, they were the same.
 LEAD_IN_SHARE = 0.25
 
 Block = tuple[Sample | None, ...]

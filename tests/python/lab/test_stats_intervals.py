@@ -83,16 +83,20 @@ def test_the_95_percent_interval_covers_the_true_median_about_95_times_in_100(bl
     assert 925 <= covered <= 985
 
 
-def test_restarts_that_differ_are_covered_where_blocks_alone_would_mislead() -> None:
+@pytest.mark.parametrize(("restarts", "covered"), [(3, range(390, 450)), (5, range(430, 475))])
+def test_restarts_that_differ_are_covered_where_blocks_alone_would_mislead(
+    restarts: int, covered: range
+) -> None:
     generator = random.Random(6)
     over_blocks = over_restarts = 0
     for _ in range(500):
-        values, labels = placed(generator, 5, 6, between=0.01, within=0.005)
+        values, labels = placed(generator, restarts, 6, between=0.01, within=0.005)
         plain, nested = median_interval(values), median_interval(values, restarts=labels)
         over_blocks += plain.low <= 100 <= plain.high
         over_restarts += nested.low <= 100 <= nested.high
-    assert over_blocks < 400
-    assert over_restarts > 430
+    assert over_blocks < 370
+    # Less than 475 of 500: restarts are few. docs/statistics.md says so.
+    assert over_restarts in covered, over_blocks
 
 
 def test_restarts_may_have_different_numbers_of_blocks() -> None:

@@ -184,6 +184,5 @@ def _same_range(noise_floor_share: float) -> tuple[float, float]:
 
 CAUTION_FLOOR = 0.03
 RANGES_ONLY_FLOOR = 0.10
-# Over three times the spread of what separately prepared arms of the same code differ by, as
-# `make aa` shows it: docs/statistics.md.
+# What separately prepared arms of the same code may differ by: docs/statistics.md has the figures.
 DIFFERENCE_MIN = 0.02
