@@ -11,10 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sealift.cli.advise import EXAMPLES as ADVISE_EXAMPLES
-from sealift.cli.advise import advise
-from sealift.cli.devices import devices
-from sealift.cli.lab import lab
+from sealift.cli import advise, devices, lab
 from sealift.exit_code import ExitCode
 
 app = typer.Typer(
@@ -27,9 +24,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(devices)
-app.command(epilog=ADVISE_EXAMPLES)(advise)
-app.add_typer(lab)
+app.command()(devices.devices)
+app.command(epilog=advise.EXAMPLES)(advise.advise)
+app.add_typer(lab.app)
 
 
 def main() -> None:

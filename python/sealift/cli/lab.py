@@ -36,20 +36,20 @@ Examples:
   sealift lab compare runs/monday runs/tuesday --fail-on slower
 """
 
-lab = typer.Typer(
+app = typer.Typer(
     name="lab",
     help="Experiments: run them, look at them, compare them.",
     epilog=EXAMPLES,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-lab.command()(report)
-lab.command()(plot)
-lab.command()(compare)
-lab.command()(export)
+app.command()(report)
+app.command()(plot)
+app.command()(compare)
+app.command()(export)
 
 
-@lab.command("list")
+@app.command("list")
 def list_(
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
@@ -88,7 +88,7 @@ def list_(
             typer.echo(f"  {entry.name} without {reason}")
 
 
-@lab.command(epilog=EXAMPLES)
+@app.command(epilog=EXAMPLES)
 def run(
     names: Annotated[
         list[str] | None,
@@ -172,7 +172,7 @@ def run(
     _finish(measure, as_json=as_json)
 
 
-@lab.command()
+@app.command()
 def replay(
     source: Annotated[str, typer.Argument(help="A run's folder, or its plan.json.", metavar="RUN")],
     out: Annotated[

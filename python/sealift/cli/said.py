@@ -40,6 +40,9 @@ def in_sentences() -> Iterator[None]:
 
     try:
         yield
+    except typer.Exit:
+        # It was told already; to Python it is a RuntimeError.
+        raise
     except StoreError as error:
         fail(error.code, str(error))
     except ValueError as error:

@@ -1,0 +1,431 @@
+"""`sealift lab`, in this process and in real ones."""
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+import webbrowser
+from importlib import util
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import pytest
+
+from command import invoke, process, start
+from sealift.lab import registry, store
+from synthetic_run import made, model_ns, write_run
+
+QUICK = ("lab", "run", "aes-gcm-by-size", "--quick", "--budget", "4")
+MINE = """
+from sealift.lab import Axis, Experiment, WrongResultError, timed
+
+def arm(cell, context):
+    WHAT
+    return timed(lambda: sum(range(cell["count"])), operations=cell["count"])
+
+EXPERIMENT = Experiment(
+    name="mine",
+    title="Adding up",
+    axes=(Axis("way", "way", ("sum", "again")), Axis("count", "numbers", (100, 1000))),
+    compare="way",
+    arm=arm,
+    operation="number",
+)
+"""
+
+
+def own_file(folder: Path, what: str = "pass") -> str:
+    """An experiment file of the user's own."""
+    file = folder / "mine.py"
+    file.write_text(MINE.replace("WHAT", what))
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder of a run that was never measured, of the experiment by size."""
+    folder = tmp_path_factory.mktemp("runs") / "monday"
+    write_run(folder, made(), [registry.find("aes-gcm-by-size")])
+    return str(folder)
+
+
+def test_help_teaches_with_examples() -> None:
+    shown = invoke("lab", "run", "--help").output
+    assert "sealift lab run aes-gcm-by-size 003-T4 --budget 3m\n" in shown
+    assert "sealift lab run ./mine.py\n" in shown
+
+
+def test_list_names_every_experiment_and_what_can_be_run_here() -> None:
+    found = json.loads(invoke("lab", "list", "--json").output)
+    experiments = registry.all_experiments()
+    assert [each["name"] for each in found] == [each.name for each in experiments]
+    assert [each["id"] for each in found] == [each.id for each in experiments]
+    for each in found:
+        assert each["here"] in ("yes", "partly", "no")
+        assert (each["here"] == "yes") == (not each["reasons"])
+        assert 0 < each["quick_seconds"] < each["seconds"]
+    assert sum(each["seconds"] for each in found) == pytest.approx(300)
+    lines = invoke("lab", "list").output.splitlines()
+    assert lines[0].split()[:3] == ["experiment", "id", "here"]
+    assert [line.split()[0] for line in lines[1 : 1 + len(found)]] == [e.name for e in experiments]
+
+
+def test_a_quick_run_ends_with_the_pages_path_and_everything_is_in_its_folder(
+    tmp_path: Path,
+) -> None:
+    ran = process(*QUICK, "--seed", "7", "--threads", "1", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[0] == "Where should my bulk encryption run?"
+    assert any(line.startswith("aes-gcm-by-size: ") for line in lines)
+    page = tmp_path / lines[-1]
+    assert page.name == "report.html"
+    assert page.parent.parent == tmp_path / "runs"
+    assert "<title>" in page.read_text()
+    rows = list(csv.DictReader((page.parent / "summary.csv").read_text().splitlines()))
+    assert {row["experiment"] for row in rows} == {"aes-gcm-by-size"}
+    plan = json.loads((page.parent / "plan.json").read_text())
+    assert (plan["seed"], plan["quick"], plan["budget_s"], plan["threads"]) == (7, True, 4.0, [1])
+    assert plan["command"][:3] == ["sealift", "lab", "run"]
+    assert "aes-gcm-by-size" in ran.stderr
+    assert "\x1b" not in ran.stdout + ran.stderr
+
+
+def test_the_same_plan_is_replayed_into_a_new_folder(tmp_path: Path) -> None:
+    mine = own_file(tmp_path)
+    ran = process("lab", "run", mine, "--budget", "2", "--out", str(tmp_path / "a"), "--json")
+    assert ran.returncode == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert document["schema"] == "sealift-lab-run/1"
+    assert document["page"] == str(tmp_path / "a" / "report.html")
+    assert {row["way"] for row in document["rows"]} == {"sum", "again"}
+    again = process("lab", "replay", str(tmp_path / "a"), "--out", str(tmp_path / "b"))
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.splitlines()[-1] == str(tmp_path / "b" / "report.html")
+    first, second = (store.read_plan(tmp_path / name) for name in ("a", "b"))
+    assert first.experiments == second.experiments
+    assert (first.seed, first.budget_s) == (second.seed, second.budget_s)
+    taken = process(
+        "lab", "replay", str(tmp_path / "a" / "plan.json"), "--out", str(tmp_path / "b")
+    )
+    assert taken.returncode == 2
+    assert "holds a run already; finish it with" in taken.stderr
+
+
+def test_ctrl_c_leaves_a_page_and_a_resume_finishes_the_run(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    running = start("lab", "run", own_file(tmp_path), "--budget", "9", "--out", str(folder))
+    samples = folder / "samples.jsonl"
+    while not (samples.exists() and samples.stat().st_size):
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130, stderr
+    assert stdout.splitlines()[-1] == str(folder / "report.html")
+    assert f"sealift lab run --resume {folder}" in stderr
+    assert "Traceback" not in stderr
+    assert store.read(folder).ending is not None
+    ran = process("lab", "run", "--resume", str(folder), "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["ending"]["how"] == "complete"
+    assert store.read(folder).is_whole
+
+
+def test_a_wrong_result_is_told_in_red_words_and_ends_with_4(tmp_path: Path) -> None:
+    wrong = 'if cell["way"] == "again": raise WrongResultError("two and two are five")'
+    ran = process(
+        "lab", "run", own_file(tmp_path, wrong), "--budget", "2", "--out", str(tmp_path / "run")
+    )
+    assert ran.returncode == 4, ran.stderr
+    assert "WRONG RESULT of again: two and two are five" in ran.stdout
+    assert "two and two are five" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_an_experiment_that_measures_nothing_ends_with_3(tmp_path: Path) -> None:
+    skipping = 'from sealift.lab import Skip; raise Skip("no abacus is here")'
+    ran = process(
+        "lab", "run", own_file(tmp_path, skipping), "--budget", "2", "--out", str(tmp_path / "run")
+    )
+    assert ran.returncode == 3, ran.stderr
+    assert "mine: not measured: no abacus is here" in ran.stdout
+
+
+def test_an_experiment_without_cells_here_is_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE.replace("WHAT", "pass").replace("arm=arm", "arm=arm, cells=lambda _: ()"))
+    ran = invoke("lab", "run", str(file), "--out", str(tmp_path / "run"))
+    assert ran.exit_code == 3
+    assert "mine has no cells for what is here, so it is left out" in ran.stderr
+    assert "`sealift lab list` says why" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "aes-gcm-by-sise"], "no experiment fits 'aes-gcm-by-sise'; did you mean aes-gcm"),
+        (["run", "003-F55"], "003-F5"),
+        (["run", "./nothing.py"], "nothing.py is no file of Python source"),
+        (["run", "--budget", "0"], "'0' is no time"),
+        (["run", "--budget", "0.01"], "is too short for the blocks that a verdict needs; allow"),
+        (["run", "--threads", "0"], "'0' is no number of threads"),
+        (["run", "--out", ""], "'' is no folder"),
+        (["run", "--resume", "nowhere"], "nowhere is not there; name the folder of a run"),
+        (["run", "--resume", "x", "--seed", "3"], "leave out --seed"),
+        (["run", "premise", "--resume", "x", "--quick"], "leave out premise, --quick"),
+        (["run", "--resume", ""], "--resume: '' is no folder"),
+        (["report", "nowhere"], "nowhere is not there"),
+        (["report", ""], "RUN: '' is no folder"),
+        (["replay", "nowhere"], "nowhere is not there"),
+        (["export", "nowhere", "--format", "csv"], "nowhere is not there"),
+        (["export", "nowhere", "--format", "xml"], "parquet"),
+        (["compare", "nowhere", "published"], "nowhere is not there"),
+        (["compare", "a", "b", "--csv", "--json"], "give one"),
+        (["compare", "a", "b", "--fail-on", "sloth"], "slower"),
+        (["plot", "nowhere", "--x", "a", "--y", "b", "-o", "a.svg"], "nowhere is not there"),
+    ],
+)
+def test_wrong_usage_says_what_would_be_right_and_ends_with_2(
+    arguments: list[str], said: str
+) -> None:
+    ran = invoke("lab", *arguments)
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+    assert ran.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("x = 1\n", "defines no EXPERIMENT; end it with EXPERIMENT = Experiment(...)"),
+        ("\nx = (\n", "mine.py, line 2: "),
+        ("\n1 / 0\n", "mine.py, line 2: ZeroDivisionError"),
+        (
+            MINE.replace("WHAT", "pass").replace("arm=arm", "arm=arm, cells=lambda _: 1 / 0"),
+            "mine.py: its cells can't be had: ZeroDivisionError",
+        ),
+    ],
+)
+def test_a_file_of_ones_own_that_fails_names_its_line(code: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(code)
+    ran = invoke("lab", "run", str(file))
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+
+
+def test_two_runs_into_one_folder_are_refused(tmp_path: Path, run: str) -> None:
+    ran = invoke(*QUICK, "--out", run)
+    assert ran.exit_code == 2
+    assert "holds a run already; finish it with" in ran.stderr
+    other = tmp_path / "letters"
+    other.mkdir()
+    (other / "dear.txt").write_text("dear")
+    ran = invoke(*QUICK, "--out", str(other))
+    assert ran.exit_code == 2
+    assert "holds dear.txt; name a folder that is empty or not there" in ran.stderr
+    assert list(other.iterdir()) == [other / "dear.txt"]
+
+
+def test_a_folder_that_takes_no_files_is_told_before_anything_is_measured() -> None:
+    ran = invoke(*QUICK, "--out", "/proc/self/run")
+    assert ran.exit_code == 5
+    assert "was not written" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("plan.json", "{", "plan.json: not JSON"),
+        ("plan.json", '{"schema": "other/1"}', "no plan of Sealift"),
+        ("plan.json", '{"schema": "sealift-run/99"}', "take the Sealift that wrote it"),
+        ("samples.jsonl", "nonsense\n", "samples.jsonl, line 1: not JSON"),
+        ("verify.jsonl", "[]\n", "verify.jsonl, line 1"),
+        ("machine.json", "", "machine.json: not JSON"),
+    ],
+)
+@pytest.mark.parametrize("command", ["report", "export", "compare", "plot", "advise"])
+def test_foreign_and_damaged_results_are_told_with_their_file(
+    command: str, file: str, text: str, said: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    write_run(folder, made(), [registry.find("aes-gcm-by-size")])
+    (folder / file).write_text(text)
+    path = str(folder)
+    arguments = {
+        "report": ("lab", "report", path),
+        "export": ("lab", "export", path, "--format", "csv"),
+        "compare": ("lab", "compare", path, "published"),
+        "plot": ("lab", "plot", path, "--x", "a", "--y", "b", "-o", str(tmp_path / "a.svg")),
+        "advise": ("advise", "--from", path),
+    }[command]
+    ran = invoke(*arguments)
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+
+
+def test_a_report_is_written_anew_where_one_wants_it(
+    run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def browse(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", browse)
+    ran = invoke("lab", "report", run, "--out", str(tmp_path / "page.html"), "--open")
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout == f"{tmp_path / 'page.html'}\n"
+    assert opened == [(tmp_path / "page.html").as_uri()]
+    assert invoke("lab", "report", run).stdout == f"{Path(run) / 'report.html'}\n"
+    ran = invoke("lab", "report", run, "--out", "/proc/page.html")
+    assert ran.exit_code == 5
+    assert "/proc/page.html was not written" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("ending", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<")]
+)
+def test_any_columns_are_drawn_in_four_forms(
+    ending: str, begins: bytes, run: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"figure.{ending}"
+    ran = invoke(
+        "lab", "plot", run, "--x", "size_bytes", "--y", "ns_per_operation", "--z", "device",
+        "--where", "threads=1", "--where", "experiment=aes-gcm-by-size", "-o", str(file),
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout == f"{file}\n"
+    assert file.read_bytes().lstrip().startswith(begins)
+
+
+def test_several_runs_are_drawn_apart_by_the_column_run(run: str, tmp_path: Path) -> None:
+    other = tmp_path / "tuesday"
+    write_run(other, made(), [registry.find("aes-gcm-by-size")], seed=9)
+    file = tmp_path / "both.svg"
+    ran = invoke(
+        "lab", "plot", run, str(other), "--x", "size_bytes", "--y", "ns_per_operation",
+        "--z", "run", "--where", "device=cpu", "-o", str(file),
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.stderr
+    assert "monday" in file.read_text()
+    assert "tuesday" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--x", "size_byte"), "no column is called 'size_byte'; the nearest are size_bytes"),
+        (("--y", "verdict"), "column 'verdict' has no numbers"),
+        (("--z", "devise"), "no column is called 'devise'; the nearest are device"),
+        (("--where", "threads=17"), "no row has threads=17; there are 1"),
+        (("--where", "threads"), "'threads' is no condition; write COLUMN=VALUE, as in threads=2"),
+        (("--where", "experiment=aes-by-size"), "did you mean aes-gcm-by-size?"),
+        (("--where", "experiment=zzz"), "there are aes-gcm-by-size"),
+        (("-o", "figure.gif"), "'figure.gif' names no form; end it in .svg, .png, .pdf, .html"),
+        (("-o", "figure"), "end it in .svg, .png, .pdf, .html"),
+        (("-o", ""), "'' is no file"),
+    ],
+)
+def test_a_figure_that_cant_be_says_what_could(
+    arguments: tuple[str, str], said: str, run: str, tmp_path: Path
+) -> None:
+    usual = {"--x": "size_bytes", "--y": "ns_per_operation", "-o": str(tmp_path / "a.svg")}
+    options = [word for pair in (usual | {arguments[0]: arguments[1]}).items() for word in pair]
+    ran = invoke("lab", "plot", run, *options)
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+    assert not (tmp_path / "a.svg").exists()
+
+
+def test_a_figure_that_cant_be_written_ends_with_5(run: str) -> None:
+    ran = invoke(
+        "lab", "plot", run, "--x", "size_bytes", "--y", "ns_per_operation", "-o", "/proc/a.svg"
+    )
+    assert ran.exit_code == 5
+    assert "/proc/a.svg was not written" in ran.stderr
+
+
+def test_a_slower_run_is_found_and_fails_only_when_asked(run: str, tmp_path: Path) -> None:
+    slow = tmp_path / "slow"
+    how = made(ns=lambda cell: 1.25 * model_ns(cell))
+    write_run(slow, how, [registry.find("aes-gcm-by-size")], seed=9)
+    ran = invoke("lab", "compare", run, str(slow))
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout.count("SLOWER") == 14
+    failing = invoke("lab", "compare", run, str(slow), "--fail-on", "slower")
+    assert failing.exit_code == 1
+    assert "14 of 14 rows are slower" in failing.stderr
+    assert invoke("lab", "compare", str(slow), run, "--fail-on", "slower").exit_code == 0
+    rows = list(csv.DictReader(io.StringIO(invoke("lab", "compare", run, run, "--csv").stdout)))
+    assert {row["verdict"] for row in rows} == {"SAME"}
+    columns = json.loads(invoke("lab", "compare", run, run, "--json").stdout)
+    assert len(columns) == len(rows)
+
+
+def test_published_figures_stand_beside_a_run(tmp_path: Path, run: str) -> None:
+    everything = write_run(tmp_path / "all", made())
+    ran = invoke("lab", "compare", str(everything), "published")
+    assert ran.exit_code == 0, ran.stderr
+    assert "003-T4" in ran.stdout
+    failing = invoke("lab", "compare", str(everything), "published", "--fail-on", "slower")
+    assert failing.exit_code == (1 if "slower here" in ran.stdout else 0)
+    nothing = invoke("lab", "compare", run, "published")
+    assert nothing.exit_code == 3
+    assert "nothing in common to compare" in nothing.stderr
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("what", ["samples", "summary"])
+def test_a_run_is_exported(what: str, form: str, run: str, tmp_path: Path) -> None:
+    file = tmp_path / f"out.{form}"
+    ran = invoke("lab", "export", run, "--format", form, "--what", what, "-o", str(file))
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout == f"{file}\n"
+    written = file.read_bytes()
+    assert written
+    assert invoke("lab", "export", run, "--format", form, "--what", what).stdout_bytes == written
+
+
+def test_an_export_that_cant_be_written_ends_with_5(run: str) -> None:
+    ran = invoke("lab", "export", run, "--format", "csv", "-o", "/proc/a.csv")
+    assert ran.exit_code == 5
+    assert "/proc/a.csv was not written" in ran.stderr
+
+
+def test_without_the_drawing_package_a_run_says_so_and_ends_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str
+) -> None:
+    find = util.find_spec
+
+    def lacking(name: str, package: str | None = None) -> ModuleSpec | None:
+        return None if name == "vl_convert" else find(name, package)
+
+    for module in ("lab", "options"):
+        monkeypatch.setattr(f"sealift.cli.{module}.find_spec", lacking)
+    folder = tmp_path / "run"
+    ran = invoke("lab", "run", own_file(tmp_path), "--budget", "2", "--out", str(folder))
+    assert ran.exit_code == 0, ran.stderr
+    assert "no page is made, because vl-convert-python isn't installed" in ran.stderr
+    assert ran.stdout.splitlines()[-1] == str(folder)
+    ran = invoke("lab", "report", run)
+    assert ran.exit_code == 2
+    assert "python -m pip install vl-convert-python" in ran.stderr
+
+
+def test_a_full_standard_output_is_told_and_the_page_is_still_written(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with Path("/dev/full").open("w") as sink:
+        ran = subprocess.run(
+            [sys.executable, "-m", "sealift", "lab", "run", own_file(tmp_path), "--budget", "2",
+             "--out", str(folder)],
+            stdout=sink, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+        )  # fmt: skip
+    assert ran.returncode == 5, ran.stderr
+    assert "No space left on device" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert (folder / "report.html").exists()
