@@ -168,7 +168,7 @@ class Course:
     def preparing(self, cell: Cell) -> None:
         """An arm is being prepared."""
         compared = self.experiments[self.current].compare
-        rest = {name: value for name, value in cell.items() if name != compared}
+        rest = {name: value for name, value in cell.items() if self._varies(name)}
         self._doing = f"preparing {cell[compared]}{_at(rest)}"
 
     def measuring(self, blocks: int) -> None:

@@ -258,7 +258,10 @@ def test_kill_9_of_the_parent_ends_the_child_and_a_resume_finishes_the_run(
 ) -> None:
     process = start("run", folder, 30, 1, slow_file(tmp_path))
     wait_until(blocks_begun(folder))
-    assert len(workers_of(folder)) == 1
+    (worker,) = workers_of(folder)
+    # So that nobody resumes the run as long as the child lives.
+    held = [each.readlink() for each in Path(f"/proc/{worker}/fd").iterdir()]
+    assert folder / names.LOCK in held
     process.kill()
     process.communicate(timeout=60)
     wait_until(lambda: not workers_of(folder), seconds=2)
@@ -366,6 +369,27 @@ def test_a_file_that_does_not_grow_ends_a_run_with_what_was_measured(
     check(folder, whole=True)
 
 
+def test_readings_that_can_not_be_kept_end_a_run_in_good_order(half_run: Path) -> None:
+    sensors = half_run / names.SENSORS
+    # Longer than the reserve, so that it is the first file that hits the limit.
+    sensors.write_text(f'{{"at_s": 1.0, "values": {{}}{" " * 5_000_000}}}\n', encoding="utf-8")
+    size = sensors.stat().st_size + 10
+    code, said = ended(limited(size, "resume", half_run))
+    assert code == ExitCode.NOT_WRITTEN, said
+    assert f"{sensors} was not written: File too large" in said
+    ending = check(half_run, whole=False).ending
+    assert ending is not None
+    assert ending.how is How.NOT_WRITTEN
+    sensors.write_text("", encoding="utf-8")
+    assert run("resume", half_run)[0] == 0
+    check(half_run, whole=True)
+
+
+def limited(size: int, *words: str | Path | float) -> "subprocess.Popen[str]":
+    """A process that can't make files grow beyond a size in bytes."""
+    return start(*words, prefix=("prlimit", f"--fsize={size}"))
+
+
 def test_a_full_disk_ends_a_run_with_a_page_of_what_was_measured(tmp_path: Path) -> None:
     unshare = shutil.which("unshare")
     mounts = ["sh", "-c", f"mount -t tmpfs -o size=64k none {tmp_path}"]
@@ -410,12 +434,9 @@ def test_a_full_disk_ends_a_run_with_a_page_of_what_was_measured(tmp_path: Path)
 
 def test_no_room_at_the_beginning_leaves_a_folder_that_can_be_named_again(tmp_path: Path) -> None:
     file = experiment_file(tmp_path, "first", "second")
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
-    code = f"{limit}; import runpy; runpy.run_path({str(HERE / 'drive_runner.py')!r}, run_name="
-    words = [sys.executable, "-c", f"{code}'__main__')", "run", str(tmp_path / "run"), "2", "1"]
-    done = subprocess.run([*words, str(file)], capture_output=True, text=True, check=False)
-    assert done.returncode == ExitCode.NOT_WRITTEN, done.stderr
-    assert "machine.json was not written" in done.stderr
+    code, said = ended(limited(1_000, "run", tmp_path / "run", 60, 1, file))
+    assert code == ExitCode.NOT_WRITTEN
+    assert "machine.json was not written: File too large" in said
     assert run("run", tmp_path / "run", 60, 1, file)[0] == 0
 
 
@@ -503,10 +524,11 @@ def test_a_budget_that_is_used_up_leaves_the_rest_for_a_resume(
     file = experiment_file(tmp_path, "first", "rather slow to prepare")
     code, said = run("run", folder, 1, 1, file)
     assert code == 0, said
-    assert "time was up; what was measured is kept" in said
     read = check(folder, whole=False)
-    assert read.ending == store.Ending(How.TIME_UP, "1 s were too short for all blocks")
     least = blocks_least(read.plan.experiments[0])
+    reason = f"1 s were too short for {40 - 2 * least} of 40 blocks"
+    assert read.ending == store.Ending(How.TIME_UP, reason)
+    assert f"{reason}; what was measured is kept in {folder}" in said
     assert [len(read.blocks("made-up", group)) for group in (0, 1)] == [least, least]
     assert run("resume", folder)[0] == 0
     check(folder, whole=True)

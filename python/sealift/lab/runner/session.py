@@ -318,14 +318,18 @@ class _Session:
             return Ending(How.COMPLETE)
         if self._failed:
             return Ending(How.FAILED, "; ".join(dict.fromkeys(self._failed)))
-        return Ending(How.TIME_UP, f"{run.plan.budget_s:g} s were too short for all blocks")
+        missing, planned = run.count_missing()
+        return Ending(
+            How.TIME_UP,
+            f"{run.plan.budget_s:g} s were too short for {missing:,} of {planned:,} blocks",
+        )
 
     def _say_ending(self, run: store.Run, ending: Ending) -> None:
         if ending.how is How.COMPLETE:
             if not any(run.measured.values()):
                 self._teller.say("nothing could be measured, for the reasons above")
             return
-        said = ending.reason if ending.how is How.NOT_WRITTEN else ending.how.value
+        said = ending.how.value if ending.how is How.INTERRUPTED else ending.reason
         if not self._is_kept:
             self._teller.say(said)
             return

@@ -133,11 +133,16 @@ class Run:
             return 0
         return self.plan.experiment(name).blocks - len(self.blocks(name, group))
 
+    def count_missing(self) -> tuple[int, int]:
+        """How many blocks of all groups are still to be measured, and how many were planned."""
+        missing = planned = 0
+        for experiment in self.plan.experiments:
+            for group in range(len(experiment.groups)):
+                missing += self.missing(experiment.name, group)
+                planned += experiment.blocks
+        return missing, planned
+
     @property
     def is_whole(self) -> bool:
         """Whether a resume would measure nothing."""
-        return not any(
-            self.missing(experiment.name, group)
-            for experiment in self.plan.experiments
-            for group in range(len(experiment.groups))
-        )
+        return self.count_missing()[0] == 0
