@@ -39,6 +39,7 @@ class Made:
         ns: Nanoseconds an operation takes; a model of devices when left out.
         noise: Standard deviation of a sample, as a share.
         switches: Share of samples of which a thread was taken off its core.
+        seconds: When the sensors were read.
         blocks: How many blocks are complete, of `BLOCKS`.
         ending: How the run ended; None for one that was killed.
         notes: What went wrong meanwhile.
@@ -50,6 +51,7 @@ class Made:
     noise: float = 0.004
     wrong_blocks: int = 0
     switches: float = 0.04
+    seconds: Sequence[int] = range(60)
     blocks: int = BLOCKS
     ending: Ending | None = Ending(How.COMPLETE)  # noqa: RUF009 (frozen)
     notes: tuple[str, ...] = ()
@@ -103,7 +105,7 @@ def write_run(
     for planned in plan.experiments:
         _fill(path, planned, how, generator)
     with Journal(path / SENSORS) as sensors:
-        sensors.add(_reading(second, generator) for second in range(60))
+        sensors.add(_reading(second, generator) for second in how.seconds)
     with Journal(path / NOTES) as notes:
         notes.add({"note": note} for note in how.notes)
     if how.ending is not None:

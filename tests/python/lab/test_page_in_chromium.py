@@ -1,5 +1,6 @@
 """The page in a browser that can resolve no name: read after its scripts ran."""
 
+import html
 import json
 import re
 import shutil
@@ -154,6 +155,21 @@ def test_the_browser_finds_nothing_to_complain_about(seen: Seen) -> None:
     assert "CONSOLE" not in seen.log, re.findall(r".*CONSOLE.*", seen.log)
 
 
+def test_clicks_on_the_legend_choose_lines_and_a_pointer_shows_the_interval(
+    folder: Path, path: Path
+) -> None:
+    page = re.sub(r"<meta http-equiv=[^>]*>", "", path.read_text(encoding="utf-8"))
+    handled = folder / "handled.html"
+    handled.write_text(f"<script>{HANDS}</script></body>".join(page.rsplit("</body>", 1)), "utf-8")
+    said = re.search(r'<pre id="said">(.*?)</pre>', see(handled).document, re.DOTALL)
+    assert said
+    before, one, both, tooltip = json.loads(html.unescape(said[1]))
+    assert before == ["1", "1"]
+    assert sorted(one) == ["0.12", "1"]
+    assert both == ["1", "1"]
+    assert re.search(r"95 % interval\s+[\d.,]+ to [\d.,]+", tooltip)
+
+
 def test_the_data_can_be_saved(seen: Seen) -> None:
     button = re.search(r"<button[^>]*>", seen.document)
     assert button
@@ -185,3 +201,29 @@ def test_a_page_of_nothing_is_shown_without_complaint(folder: Path) -> None:
     seen = see(report.write(store.read(path)))
     assert "it was killed, or still goes on" in seen.document
     assert "CONSOLE" not in seen.log
+
+
+# Clicks on both entries of a legend, and points at a mark; says what it saw.
+HANDS = """
+const wait = () => new Promise((done) => setTimeout(done, 300));
+const touch = (place, ...names) => names.forEach((name) => place.dispatchEvent(
+  new PointerEvent(name, { bubbles: true, view: window, clientX: 300, clientY: 300 })));
+addEventListener("load", async () => {
+  const figure = document.getElementById("figure-aes-gcm-by-size-1");
+  while (!figure.dataset.drawn) await wait();
+  const look = () => [...figure.querySelectorAll(".mark-line path")].map(
+    (line) => getComputedStyle(line).opacity);
+  const seen = [look()];
+  for (const symbol of figure.querySelectorAll(".role-legend-symbol path")) {
+    touch(symbol, "pointerdown", "mousedown", "pointerup", "mouseup", "click");
+    await wait();
+    seen.push(look());
+  }
+  touch(figure.querySelector(".mark-symbol.role-mark path"), "pointermove", "mousemove");
+  await wait();
+  seen.push(document.getElementById("vg-tooltip-element").innerText);
+  const said = document.body.appendChild(document.createElement("pre"));
+  said.id = "said";
+  said.textContent = JSON.stringify(seen);
+});
+"""

@@ -307,6 +307,11 @@ def test_noise_is_told_where_it_takes_the_verdicts(tmp_path: Path) -> None:
     assert "carry no verdict: the same code differed from itself" in shown.text
 
 
+def test_the_time_between_a_run_and_its_resume_is_not_counted(tmp_path: Path) -> None:
+    seconds = [*range(1, 61), *range(5_000, 5_031)]
+    assert "took 1 min 30 s" in outline_of(tmp_path / "resumed", seconds=seconds).text
+
+
 def test_drift_is_told(tmp_path: Path) -> None:
     taken = 0
 

@@ -1,8 +1,8 @@
 """The first ten seconds: the answer, whether to trust it, and what to be careful about."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from sealift.lab.answer import QUESTION
 from sealift.lab.machine import Fact
@@ -11,7 +11,7 @@ from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import counted, duration, listed, per_cent, unique, worded
 from sealift.lab.result import Row
 from sealift.lab.stats import Trust, median, trust
-from sealift.lab.store import Ending, Surroundings
+from sealift.lab.store import Ending, Reading, Surroundings
 from sealift.lab.units import format_measure, format_share
 from sealift.lab.values import Cell
 
@@ -22,7 +22,7 @@ def header(material: Material) -> Html:
     created = run.plan.created.replace("T", " ").replace("Z", " UTC")
     told = [*_machine(run.machine.facts), created, f"run {run.path.name}"]
     if run.sensors:
-        told.append(f"took {duration(run.sensors[-1].at_s)}")
+        told.append(f"took {duration(_took_s(run.sensors))}")
     command = tag("code", f"sealift lab replay {material.command_folder}")
     line = join([" · ".join(part for part in told if part), " · ", command])
     return tag("header", tag("h1", QUESTION), tag("p", line, class_="muted"))
@@ -79,6 +79,13 @@ def _wrong_arms(shown: Shown) -> Iterable[str]:
     for cell, wrong in arms:
         if wrong:
             yield f"{shown.experiment.name}, {_cell(shown, cell)}: {wrong}"
+
+
+def _took_s(readings: Sequence[Reading]) -> float:
+    """Seconds of measuring: a run that was resumed later was not measured in between."""
+    times_s = [0.0, *(reading.at_s for reading in readings)]
+    gaps_s = (after - before for before, after in pairwise(times_s))
+    return sum(gap_s for gap_s in gaps_s if gap_s <= PAUSE_S)
 
 
 def _machine(facts: Mapping[str, Fact]) -> Iterable[str]:
@@ -250,6 +257,8 @@ def _items(lines: Iterable[str]) -> Html:
 
 CEILING = "memory-read"
 REASONS_SHOWN = 5
+# Sensors are read once a second; a busy machine may be late.
+PAUSE_S = 10
 TRUST = {
     Trust.GOOD: ("good", ""),
     Trust.CAUTION: ("caution", "; take small differences with care"),
