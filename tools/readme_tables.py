@@ -29,7 +29,7 @@ Row = dict[str, str]
 def main() -> int:
     """Writes, or with --check compares; 1 when something is not as it should be."""
     arguments = _arguments()
-    root: Path = arguments.root
+    root: Path = arguments.root.resolve()
     folder = arguments.folder.resolve() if arguments.folder else newest(root)
     readme = root / "README.md"
     try:

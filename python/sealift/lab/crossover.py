@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sealift.lab.finding import Finding, findings, listed, qualifier, size_of, sizes_text
+from sealift.lab.finding import (
+    Finding,
+    batch_follows_size,
+    findings,
+    listed,
+    qualifier,
+    size_of,
+    sizes_text,
+)
 from sealift.lab.result import Row
 from sealift.lab.units import format_size
 from sealift.lab.values import Value
@@ -31,9 +39,10 @@ def crossover(rows: Sequence[Row]) -> str:
 
 def _lines(rows: Sequence[Row]) -> list[list[Finding]]:
     """Findings that differ in nothing but size, ascending."""
+    varied = {"size_bytes", "batch"} if batch_follows_size(rows) else {"size_bytes"}
     lines: dict[tuple[tuple[str, Value], ...], list[Finding]] = {}
     for finding in findings(rows):
-        rest = tuple(item for item in finding.rows[0].work if item[0] != "size_bytes")
+        rest = tuple(item for item in finding.rows[0].work if item[0] not in varied)
         lines.setdefault(rest, []).append(finding)
     return [sorted(line, key=lambda finding: finding.size_bytes) for line in lines.values()]
 

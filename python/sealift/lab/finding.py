@@ -97,6 +97,7 @@ def qualifier(rows: Sequence[Row]) -> Callable[[Row], str]:
         rows: All among which a name must tell.
     """
     several = len({row.cell.get("workload") for row in rows}) > 1
+    unsaid = {"batch"} if batch_follows_size(rows) else set()
 
     def qualify(row: Row) -> str:
         workload = row.cell.get("workload")
@@ -104,11 +105,19 @@ def qualifier(rows: Sequence[Row]) -> Callable[[Row], str]:
         differing = [
             show(row.cell[name])
             for name, show in QUALIFIERS.items()
-            if name in row.cell and len({each.cell.get(name) for each in alike}) > 1
+            if name in row.cell.keys() - unsaid and len({each.cell.get(name) for each in alike}) > 1
         ]
         return ", ".join([str(workload), *differing] if several else differing)
 
     return qualify
+
+
+def batch_follows_size(rows: Iterable[Row]) -> bool:
+    """Whether batches differ only because large messages come in smaller ones."""
+    batches: dict[float, set[Value | None]] = {}
+    for row in rows:
+        batches.setdefault(size_of(row), set()).add(row.cell.get("batch"))
+    return all(len(each) == 1 for each in batches.values())
 
 
 def sizes_text(some: Iterable[float], measured: Sequence[float]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sealift.lab.finding import Finding, Kind, listed, size_of
+from sealift.lab.finding import Finding, Kind, batch_follows_size, listed, size_of
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval, Trust
 from sealift.lab.units import format_measure, format_share, format_size
@@ -17,9 +17,11 @@ def causes(rows: Sequence[Row]) -> Iterable[str]:
     Args:
         rows: Of devices by size.
     """
+    rows = [row for row in rows if size_of(row) <= CACHED_BYTES]
+    varied = {"size_bytes", "batch"} if batch_follows_size(rows) else {"size_bytes"}
     series: dict[object, list[Row]] = {}
     for row in rows:
-        rest = tuple(sorted((k, v) for k, v in row.cell.items() if k != "size_bytes"))
+        rest = tuple(sorted((k, v) for k, v in row.cell.items() if k not in varied))
         series.setdefault(rest, []).append(row)
     costs: dict[str, list[tuple[float, float]]] = {}
     for line in series.values():
@@ -140,6 +142,8 @@ def _times(ratio: Interval) -> str:
 
 # Between sizes nearer than this a byte's cost is lost in the noise of a message's.
 WIDE = 8
+# Batches of larger messages come from memory, and then a byte costs another price.
+CACHED_BYTES = 65_536
 SENTENCES: dict[Kind, Callable[[Sequence[Finding], str], str]] = {
     Kind.WINNER: _winner,
     Kind.SAME: _same,

@@ -112,6 +112,25 @@ def test_each_key_regime_has_its_own_crossover() -> None:
     )
 
 
+def test_large_messages_in_smaller_batches_belong_to_their_line() -> None:
+    rows = [
+        replace(row, cell={**row.cell, "batch": batch})
+        for size, batch, ratio, verdict in (
+            (16, 1_024, 2.0, Verdict.FASTER),
+            (64, 1_024, 2.0, Verdict.FASTER),
+            (1 << 20, 16, 0.5, Verdict.SLOWER),
+        )
+        for row in pair(ratio, verdict, size_bytes=size)
+    ]
+    said = answer(found(rows))
+    assert said.crossover == (
+        "By size: the winner changes from cpu to library between 64 and 1,048,576 B."
+    )
+    assert "batches" not in said.text
+    both = [*rows, *(replace(row, cell={**row.cell, "batch": 1}) for row in rows[:2])]
+    assert "one at a time" in answer(found(both)).text
+
+
 def test_alike_regimes_share_their_crossover() -> None:
     rows = [
         row
@@ -135,6 +154,7 @@ def test_why_is_the_cost_of_a_message_and_of_a_byte() -> None:
     rows = [
         *pair(2.0, Verdict.FASTER, size_bytes=100, library_ns=100.0),
         *pair(1.0, Verdict.SAME, size_bytes=1_100, library_ns=200.0),
+        *pair(1.0, Verdict.SAME, size_bytes=1 << 20, library_ns=9e9),
     ]
     assert answer(found(rows)).details[0] == (
         "Why: of messages up to 1,100 B, library takes 100.0 ns for one of 100 B and 0.1000 ns "
