@@ -154,7 +154,9 @@ def _fill(path: Path, planned: PlannedExperiment, how: Made, generator: random.R
 def _checked(cell: Cell, how: Made) -> dict[str, object]:
     device = str(cell.get("device"))
     skipped, wrong = how.skipped.get(device, ""), how.wrong.get(device, "")
-    facts: dict[str, object] = {} if skipped else {"checked_against": "reference", "messages": 8192}
+    role = "test only" if device in PEERS else "real"
+    checked = {"role": role, "checked_against": "reference", "messages": 8192}
+    facts: dict[str, object] = {} if skipped else checked
     return {"facts": facts, "skipped": skipped, "wrong": wrong}
 
 
@@ -195,6 +197,7 @@ COSTS = {
     "cpu:isa=vaes512": (24.0, 0.09),
     "table": (900.0, 11.0),
 }
+PEERS = ("table", "ipp")
 SURROUNDINGS = Surroundings(
     facts={
         "cpu_model": Fact("A made-up <processor> & more", None),

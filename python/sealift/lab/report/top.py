@@ -57,7 +57,7 @@ def wrong(material: Material) -> Html:
     if not told:
         return Html()
     start = tag("strong", "Computed something wrong: its times mean nothing and are left out.")
-    return tag("section", start, _items(told), class_="wrong", role="alert")
+    return tag("section", start, _first_of(told), class_="wrong", role="alert")
 
 
 def care(material: Material) -> Html:
@@ -68,9 +68,7 @@ def care(material: Material) -> Html:
     start = tag("strong", "Read with care:")
     if len(reasons) == 1:
         return tag("section", start, " ", reasons[0], class_="care")
-    first, others = reasons[:REASONS_SHOWN], reasons[REASONS_SHOWN:]
-    more = [folded(f"{len(others):,} more", _items(others))] if others else []
-    return tag("section", start, _items(first), *more, class_="care")
+    return tag("section", start, _first_of(reasons), class_="care")
 
 
 def _wrong_arms(shown: Shown) -> Iterable[str]:
@@ -251,12 +249,18 @@ def _cell(shown: Shown, cell: Cell) -> str:
     return ", ".join([str(subject), *rest])
 
 
+def _first_of(lines: Sequence[str]) -> Html:
+    first, others = lines[:LINES_SHOWN], lines[LINES_SHOWN:]
+    more = [folded(f"{len(others):,} more", _items(others))] if others else []
+    return join([_items(first), *more])
+
+
 def _items(lines: Iterable[str]) -> Html:
     return tag("ul", *(tag("li", line) for line in lines))
 
 
 CEILING = "memory-read"
-REASONS_SHOWN = 5
+LINES_SHOWN = 5
 # Sensors are read once a second; a busy machine may be late.
 PAUSE_S = 10
 TRUST = {
