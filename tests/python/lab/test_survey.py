@@ -1,0 +1,78 @@
+"""What can be measured here, of experiments that say so themselves."""
+
+from collections.abc import Callable
+
+import pytest
+
+from sealift.lab import Arm, Axis, Cell, Context, Experiment, Scope, Skip, WrongResultError, timed
+from sealift.lab.devices import real_devices
+from sealift.lab.survey import Here, survey, this_scope
+
+SCOPE = Scope(quick=True, cores=2, devices=("library", "cpu"))
+
+
+def experiment(make: Callable[[Cell, Context], Arm], weight: float = 1.0) -> Experiment:
+    return Experiment(
+        name=f"made-up-{round(weight)}",
+        title="Made up",
+        axes=(Axis("who", "who", ("a", "b", "c")), Axis("count", "count", (100, 10, 1_000))),
+        compare="who",
+        arm=make,
+        weight=weight,
+    )
+
+
+def lacking(**reasons: Exception) -> Callable[[Cell, Context], Arm]:
+    def make(cell: Cell, context: Context) -> Arm:
+        assert context.folder.is_dir()
+        assert cell["count"] == 10, "the least work does"
+        if error := reasons.get(str(cell["who"])):
+            raise error
+        return timed(lambda: None)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("reasons", "here", "told"),
+    [
+        ({}, Here.YES, ()),
+        ({"b": Skip("no b")}, Here.PARTLY, ("b: no b",)),
+        ({"a": Skip("none"), "b": Skip("none"), "c": Skip("none")}, Here.NO, ("a, b, c: none",)),
+        ({"a": WrongResultError("five")}, Here.PARTLY, ("a: computes something wrong: five",)),
+        ({"a": KeyError("x")}, Here.PARTLY, ("a: failed: KeyError: 'x'",)),
+    ],
+)
+def test_an_arm_of_each_kind_is_tried_with_the_least_work(
+    reasons: dict[str, Exception], here: Here, told: tuple[str, ...]
+) -> None:
+    (entry,) = survey([experiment(lacking(**reasons))], SCOPE, budget_s=300, quick_budget_s=60)
+    assert (entry.here, entry.reasons) == (here, told)
+
+
+def test_the_time_is_shared_out_by_weight() -> None:
+    every = [experiment(lacking(), 1.0), experiment(lacking(), 3.0)]
+    first, second = survey(every, SCOPE, budget_s=300, quick_budget_s=60)
+    assert (first.seconds, second.seconds) == (75.0, 225.0)
+    assert (first.quick_seconds, second.quick_seconds) == (15.0, 45.0)
+
+
+def test_an_experiment_without_cells_says_so() -> None:
+    empty = Experiment(
+        name="empty",
+        title="Empty",
+        axes=(Axis("who", "who"),),
+        compare="who",
+        arm=lacking(),
+        cells=lambda _: (),
+    )
+    (entry,) = survey([empty], SCOPE, budget_s=300, quick_budget_s=60)
+    assert (entry.here, entry.reasons) == (Here.NO, ("it has no cells for what is here",))
+
+
+def test_the_scope_of_this_machine_has_its_real_devices() -> None:
+    scope = this_scope(quick=False, threads=(1, 2))
+    assert scope.devices == real_devices()
+    assert scope.devices[0] == "library"
+    assert scope.cores >= 1
+    assert (scope.quick, scope.threads) == (False, (1, 2))
