@@ -234,7 +234,7 @@ impl Part for Worker {
         let last = self.next.checked_sub(1).unwrap_or(self.messages.len() - 1);
         if let Answers::Signatures { curve, key, signatures, .. } = &self.answers {
             let digest = curve.digest(&self.messages[last]);
-            check_signature(self.primitive, key, digest, &signatures[last])?;
+            check_signature(self.primitive, digest, |of| key.verify(of, &signatures[last]))?;
             self.checked += 1;
         }
         Ok(())
@@ -250,20 +250,20 @@ fn checked_signature(
 ) -> Result<Signature, ArmError> {
     let digest = curve.digest(message);
     let signature = key.sign(&digest).ok_or(refused(primitive, NO_SIGNATURE))?;
-    check_signature(primitive, key, digest, &signature)?;
+    check_signature(primitive, digest, |of| key.verify(of, &signature))?;
     Ok(signature)
 }
 
+/// Whether what verifies a digest doesn't verify any other.
 fn check_signature(
     primitive: Primitive,
-    key: &SigningKey,
     digest: Digest,
-    signature: &Signature,
+    verifies: impl Fn(&Digest) -> bool,
 ) -> Result<(), ArmError> {
-    if !key.verify(&digest, signature) {
+    if !verifies(&digest) {
         return Err(wrong(primitive, "a signature of its own does not verify"));
     }
-    if key.verify(&digest.with_a_flipped_bit(), signature) {
+    if verifies(&digest.with_a_flipped_bit()) {
         return Err(wrong(primitive, "a signature verifies for a message with a wrong bit"));
     }
     Ok(())
@@ -369,10 +369,18 @@ mod tests {
             let sample = arm.sample(0.01).unwrap();
             assert!(count(&arm, "results_checked") - before >= sample.operations, "{name}");
             let worker = &mut arm.workers[0];
-            worker.messages[5][7] ^= 1;
-            let error = (0..100).find_map(|_| arm.sample(0.01).err());
-            assert!(matches!(error, Some(ArmError::Wrong { .. })), "{name}: {error:?}");
+            (worker.next, worker.messages[5][7]) = (5, !worker.messages[5][7]);
+            assert!(matches!(worker.work(1), Err(ArmError::Wrong { .. })), "{name}");
         }
+    }
+
+    #[test]
+    fn what_verifies_nothing_or_everything_is_no_signature() {
+        let check = |answer| {
+            check_signature(Primitive::EcdsaP256(Half::Sign), Digest::sha256(b""), |_| answer)
+        };
+        assert!(check(false).unwrap_err().to_string().contains("does not verify"));
+        assert!(check(true).unwrap_err().to_string().contains("with a wrong bit"));
     }
 
     #[test]

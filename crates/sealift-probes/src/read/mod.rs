@@ -153,7 +153,7 @@ mod tests {
         let error = |bytes, threads| prepare(bytes, threads).err().unwrap().to_string();
         assert!(error(READ_BYTES, 2).contains("right would be 131072 or more"));
         assert!(error(READ_BYTES, 0).starts_with("threads of 0"));
-        assert!(error(usize::MAX / 4, 1).contains("no memory"));
+        assert!(error(usize::MAX, 1).contains("no memory"));
         let stopped = ReadArm::prepare_while(READ_BYTES, 1, &mut || false);
         assert!(matches!(stopped.err(), Some(ArmError::Stopped { .. })));
     }
