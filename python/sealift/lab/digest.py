@@ -94,6 +94,7 @@ def _fastest(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
     if not compared:
         yield f"{len(rows):,} {'cell' if len(rows) == 1 else 'cells'} measured"
         return
+    total = f"{len(compared):,} {'comparison' if len(compared) == 1 else 'comparisons'}"
     won: dict[str, list[Finding]] = {}
     for each in compared:
         if each.winner:
@@ -102,11 +103,11 @@ def _fastest(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
         others = {each.devices[1] for each in those}
         over = next(iter(others)) if len(others) == 1 else "the next one compared with it"
         yield (
-            f"{winner} is the fastest {planned.compare} in {len(those):,} of "
-            f"{len(compared):,} comparisons, {_times(those)} times as fast as {over}"
+            f"{winner} is the fastest {planned.compare} in {len(those):,} of {total}, "
+            f"{_times(those)} times as fast as {over}"
         )
     if open_ones := len(compared) - sum(map(len, won.values())):
-        yield f"{open_ones:,} of {len(compared):,} comparisons have no winner"
+        yield f"no winner in {open_ones:,} of {total}"
 
 
 def _times(won: Sequence[Finding]) -> str:

@@ -292,6 +292,20 @@ def test_a_slower_peer_is_not_worth_a_word() -> None:
     assert "table" not in said.text
 
 
+def test_a_peer_that_only_noise_lets_win_is_not_worth_a_word() -> None:
+    library, cpu = pair(2.0, Verdict.UNSURE, noise_floor=0.3)
+    table = another(cpu, "table", winner=True)
+    assert "table" not in answer(found([library, cpu, table], table="test only")).text
+
+
+def test_two_devices_equal_to_a_beaten_reference_are_not_known_to_be_equal() -> None:
+    library, cpu = pair(1.01, Verdict.SAME)
+    cuda = another(cpu, "cuda")
+    said = answer(found([replace(library, winner=False), cpu, cuda]))
+    assert "either will do" not in said.text
+    assert "don't settle it between cpu and cuda" in said.text
+
+
 def test_threads_that_share_cores_are_no_advice() -> None:
     rows = [
         replace(row, cell={**row.cell, "load": load})

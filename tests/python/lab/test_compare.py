@@ -17,6 +17,7 @@ from sealift.lab.compare import (
 )
 from sealift.lab.spec import Scope
 from sealift.lab.stats import Verdict
+from sealift.lab.store import names
 from sealift.lab.summary import summarise
 from sealift.lab.values import Cell
 from synthetic_run import SCOPE, made, model_ns, write_run
@@ -79,9 +80,13 @@ def test_cells_that_one_run_alone_has_are_counted(tmp_path: Path) -> None:
 
 def test_a_device_that_computed_something_wrong_is_not_compared(tmp_path: Path) -> None:
     right = run_of(tmp_path / "right")
-    how = made(wrong={"cpu": "a tag differs"})
-    wrong = store.read(write_run(tmp_path / "wrong", how, [BY_SIZE]))
+    run_of(tmp_path / "wrong")
+    place = {"experiment": "aes-gcm-by-size", "arm": 1, "restart": 0, "facts": {}, "skipped": ""}
+    with store.Journal(tmp_path / "wrong" / names.VERIFY) as verify:
+        verify.add({**place, "group": group, "wrong": "a tag differs"} for group in range(7))
+    wrong = store.read(tmp_path / "wrong")
     assert {change.cell["device"] for change in compare(right, wrong).changes} == {"library"}
+    assert {change.cell["device"] for change in compare(wrong, right).changes} == {"library"}
 
 
 def test_the_table_shows_what_varies_and_the_columns_hold_everything(tmp_path: Path) -> None:

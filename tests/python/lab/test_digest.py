@@ -51,4 +51,4 @@ def test_what_was_not_measured_says_why(how: Made, why: str, tmp_path: Path) -> 
 def test_what_nobody_won_is_counted(tmp_path: Path) -> None:
     how = made(ns=lambda _: 100.0)
     said = lines(tmp_path / "run", how, "aes-gcm-by-size")["aes-gcm-by-size"]
-    assert said == "aes-gcm-by-size: 7 of 7 comparisons have no winner"
+    assert said == "aes-gcm-by-size: no winner in 7 of 7 comparisons"
