@@ -9,18 +9,17 @@ With several restarts the draw has two steps: restarts are drawn with replacemen
 within each. That counts what differs from one process to the next, such as where memory lies.
 """
 
-import itertools
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 
 class Medians:
     """The medians of all draws of a series: which values they take, and how often.
 
-    The median of an even number of blocks lies between two of them: `at_most` asks for the lower
-    one and `at_least` for the upper one, so that intervals are rather wide than narrow.
+    Of an even number of blocks each of the middle two counts as the median half of the time.
     """
 
     def __init__(self, values: Sequence[float], restarts: Sequence[int] | None = None) -> None:
@@ -41,42 +40,35 @@ class Medians:
 
     def at_most(self, value: float) -> float:
         """The probability that the median of a draw is at most `value`."""
-        return self._reached(bisect_right(self._values, value), _LOWER)
+        return self._reached(bisect_right(self._values, value))
 
     def at_least(self, value: float) -> float:
         """The probability that the median of a draw is at least `value`."""
-        below = bisect_left(self._values, value)
-        return 1.0 - self._reached(below, _UPPER)
+        return 1.0 - self._reached(bisect_left(self._values, value))
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The ends that leave half of what `confidence` lacks on each side."""
         tail = (1.0 - confidence) / 2
         places = range(len(self._values))
-        low = bisect_right(places, tail, key=lambda at: self._reached(at + 1, _LOWER))
-        high = bisect_left(places, -tail, key=lambda at: self._reached(at, _UPPER) - 1.0) - 1
+        low = bisect_right(places, tail, key=lambda at: self._reached(at + 1))
+        high = bisect_left(places, -tail, key=lambda at: self._reached(at) - 1.0) - 1
         return self._values[low], self._values[high]
 
-    def weights(self) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-        """The values of the lower and of the upper median, each with its probability."""
-        lower, upper = (
-            [self._reached(at, which) for at in range(len(self._values) + 1)]
-            for which in (_LOWER, _UPPER)
-        )
-        return self._steps(lower), self._steps(upper)
-
-    def _steps(self, reached: list[float]) -> list[tuple[float, float]]:
-        rises = (after - before for before, after in itertools.pairwise(reached))
+    def weights(self) -> list[tuple[float, float]]:
+        """The values that the median of a draw takes, each with its probability."""
+        reached = [self._reached(at) for at in range(len(self._values) + 1)]
+        rises = (after - before for before, after in pairwise(reached))
         return list(zip(self._values, rises, strict=True))
 
-    def _reached(self, place: int, which: int) -> float:
-        sizes = self._passed[-1]
-        counts = zip(self._passed[place], sizes, strict=True)
-        return _tails(tuple(sorted(counts)))[which]
+    def _reached(self, place: int) -> float:
+        """The probability that the median of a draw is among the first values."""
+        counts = zip(self._passed[place], self._passed[-1], strict=True)
+        return _reached(tuple(sorted(counts)))
 
 
 @lru_cache(maxsize=1 << 16)
-def _tails(counts: tuple[tuple[int, int], ...]) -> tuple[float, float]:
-    """Probabilities that lower and upper median of a draw are among the values passed.
+def _reached(counts: tuple[tuple[int, int], ...]) -> float:
+    """The probability that the median of a draw is among the values passed.
 
     IMPLEMENTATION NOTE: depends on ranks alone, so that series of one length share it: of 300
     series of 30 blocks all but the first few find every answer here.
@@ -94,7 +86,7 @@ def _tails(counts: tuple[tuple[int, int], ...]) -> tuple[float, float]:
         both = _sum_of(both, one)
     drawn = restarts * size
     lower, upper = (drawn + 1) // 2, drawn // 2 + 1
-    return min(1.0, math.fsum(both[lower:])), min(1.0, math.fsum(both[upper:]))
+    return min(1.0, (math.fsum(both[lower:]) + math.fsum(both[upper:])) / 2)
 
 
 def _sum_of(first: Sequence[float], second: Sequence[float]) -> list[float]:
@@ -120,6 +112,3 @@ def _binomial(trials: int, chance: float) -> tuple[float, ...]:
         )
         for k in range(trials + 1)
     )
-
-
-_LOWER, _UPPER = 0, 1

@@ -142,11 +142,13 @@ def run_ratio(
         check_times(times)
         check_restarts(times, restarts)
     middle = median(before_ns) / median(now_ns)
-    now_low, now_high = Medians(now_ns, now_restarts).weights()
-    before_low, before_high = Medians(before_ns, before_restarts).weights()
+    ratios = sorted(
+        (then / now, weight * other)
+        for now, weight in Medians(now_ns, now_restarts).weights()
+        for then, other in Medians(before_ns, before_restarts).weights()
+    )
     tail = (1 - confidence) / 2
-    low = _first_over(tail, sorted(_ratios(before_low, now_high)))
-    high = _first_over(tail, sorted(_ratios(before_high, now_low), reverse=True))
+    low, high = _first_over(tail, ratios), _first_over(tail, ratios[::-1])
     blocks = min(len(now_ns), len(before_ns))
     return Interval(middle, min(low, middle), max(high, middle), confidence, blocks)
 
@@ -197,18 +199,7 @@ def check_confidence(confidence: float) -> None:
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
 
 
-def _ratios(
-    over: list[tuple[float, float]], under: list[tuple[float, float]]
-) -> list[tuple[float, float]]:
-    return [
-        (value / by, weight * other)
-        for value, weight in over
-        for by, other in under
-        if weight * other
-    ]
-
-
-def _first_over(tail: float, weighted: list[tuple[float, float]]) -> float:
+def _first_over(tail: float, weighted: Sequence[tuple[float, float]]) -> float:
     passed = 0.0
     for value, weight in weighted:
         passed += weight

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from statistics import NormalDist
+from statistics import NormalDist, quantiles
 
 from sealift.lab.stats.intervals import VERDICT_CONFIDENCE, Interval, check_times, median
 from sealift.lab.stats.verdicts import smallest_difference
@@ -15,7 +15,8 @@ def warm_up_blocks(times_ns: Sequence[float], noise_floor_share: float) -> int:
     MSER-5: of all cuts up to the middle that fall between batches of five blocks, the one after
     which the mean of the rest is known best. A batch counts with its median, because a neighbour's
     burst is no warm-up. What is cut off ends with a batch that differs from the rest by more than a
-    verdict would call a difference, so that a warm series keeps all its blocks.
+    verdict would call a difference, and by more than the middle half of the rest is wide, so that a
+    warm series keeps its blocks.
 
     Args:
         times_ns: Nanoseconds an operation, one value a block, in the order of time.
@@ -33,9 +34,9 @@ def warm_up_blocks(times_ns: Sequence[float], noise_floor_share: float) -> int:
         return 0
     batches = [median(times_ns[at : at + size]) for at in range(0, len(times_ns) - size + 1, size)]
     best = min(range(len(batches) // 2 + 1), key=lambda first: _mser(batches[first:]))
-    rest_ns = median(times_ns[best * size :])
-    most = 1 + smallest_difference(noise_floor_share)
-    cold = [at for at in range(best) if not 1 / most <= batches[at] / rest_ns <= most]
+    low_ns, rest_ns, high_ns = quantiles(times_ns[best * size :])
+    most_ns = max(rest_ns * smallest_difference(noise_floor_share), high_ns - low_ns)
+    cold = [at for at in range(best) if abs(batches[at] - rest_ns) > most_ns]
     return (cold[-1] + 1) * size if cold else 0
 
 

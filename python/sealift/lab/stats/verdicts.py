@@ -47,10 +47,10 @@ def noise_floor(
         restarts: Which restart each block is of; one restart when left out.
 
     Returns:
-        The larger distance from 1 of the 99 % interval of the A/A ratio, as a share:
+        The larger distance from 1 of the 95 % interval of the A/A ratio, as a share:
         0.02 means that 2 % between two arms is noise.
     """
-    ratio = speed_ratio(again_ns, first_ns, confidence=VERDICT_CONFIDENCE, restarts=restarts)
+    ratio = speed_ratio(again_ns, first_ns, restarts=restarts)
     return max(ratio.high, 1 / ratio.low) - 1
 
 
