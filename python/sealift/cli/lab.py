@@ -43,10 +43,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-app.command()(report)
-app.command()(plot)
-app.command()(compare)
-app.command()(export)
 
 
 @app.command("list")
@@ -95,7 +91,7 @@ def run(
         typer.Argument(
             help="Names (aes-gcm-by-size), ids (003-F5), documents (003), patterns (aes-*), files "
             "of your own (./mine.py), or all. [default: all]",
-            metavar="[NAME]...",
+            metavar="NAME",
         ),
     ] = None,
     quick: Annotated[
@@ -172,6 +168,11 @@ def run(
     _finish(measure, as_json=as_json)
 
 
+app.command()(report)
+app.command()(plot)
+app.command()(compare)
+
+
 @app.command()
 def replay(
     source: Annotated[str, typer.Argument(help="A run's folder, or its plan.json.", metavar="RUN")],
@@ -194,6 +195,9 @@ def replay(
         return runner.replay(before, place, command=command, after_task=page)
 
     _finish(measure, as_json=as_json)
+
+
+app.command()(export)
 
 
 def _resume(folder: Path, page: Page) -> "runner.Done":

@@ -76,7 +76,7 @@ def answer(found: Mapping[str, Found]) -> Answer:
         return Answer(QUESTION, UNJUDGED, "", "", "", (), tuple(cautions))
     everything = findings(rows)
     typical = [finding for finding in everything if finding.size_bytes == TYPICAL_BYTES]
-    headline = typical or everything
+    headline = everything if len(typical) in (0, len(everything)) else typical
     label = labeller(rows)
     by_size = [row for row in rows if row.experiment == BY_SIZE]
     return Answer(
@@ -85,7 +85,7 @@ def answer(found: Mapping[str, Found]) -> Answer:
         speed_text=_speed(headline, label),
         next_best=_next_best(headline),
         crossover=crossover(by_size),
-        details=(*_why(by_size), *sentences(everything, label)),
+        details=(*_why(by_size), *_more(headline, everything, label)),
         cautions=(*cautions, *doubts(everything)),
     )
 
@@ -93,6 +93,14 @@ def answer(found: Mapping[str, Found]) -> Answer:
 def _why(by_size: Sequence[Row]) -> Iterable[str]:
     """Nothing where nothing was shown: then there is nothing to explain."""
     return causes(by_size) if any(each.winner for each in findings(by_size)) else ()
+
+
+def _more(headline: Sequence[Finding], everything: Sequence[Finding], label: Label) -> list[str]:
+    """Nothing where one device won everything: the headline has told it."""
+    won = {finding.devices for finding in everything if finding.winner}
+    if headline is everything and len(won) == 1 and all(each.winner for each in everything):
+        return []
+    return sentences(everything, label)
 
 
 def _advisable(found: Mapping[str, Found]) -> tuple[list[Row], list[str]]:

@@ -32,7 +32,7 @@ def test_the_answer_names_device_size_factor_and_interval() -> None:
     )
     assert said.next_best == "Next best: library."
     assert said.crossover == ""
-    assert said.cautions == ()
+    assert said.details == said.cautions == ()
     assert said.text.splitlines()[0] == f"{said.where} {said.speed_text}"
 
 
