@@ -64,10 +64,10 @@ portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels
 		cargo test --workspace --exclude sealift-py --tests
 
 .PHONY: asan
-asan: $(TESTING) ## Run the tests of kernels and drivers under the address sanitizer
-	@echo "Testing kernels and drivers under the address sanitizer"
+asan: $(TESTING) ## Run the tests of kernels, drivers and probes under the address sanitizer
+	@echo "Testing kernels, drivers and probes under the address sanitizer"
 	@RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=$(TARGET)/asan \
-		cargo test --target x86_64-unknown-linux-gnu -p sealift-kernels -p sealift-drivers --tests
+		cargo test --target x86_64-unknown-linux-gnu -p sealift-kernels -p sealift-drivers -p sealift-probes --tests
 
 ##@ Check
 

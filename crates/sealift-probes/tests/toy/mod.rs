@@ -29,9 +29,9 @@ pub(crate) struct Toy {
 }
 
 /// An engine over toys of these names, roles and faults.
-pub(crate) fn engine(toys: &[(&str, Role, Fault)]) -> Engine {
+pub(crate) fn engine(toys: &[(&'static str, Role, Fault)]) -> Engine {
     let open = |context: &Context| {
-        let open = |(name, role, fault): &(&str, Role, Fault)| {
+        let open = |(name, role, fault): &(&'static str, Role, Fault)| {
             Arc::new(Toy::new(name, *role, *fault, context)) as Arc<dyn Device>
         };
         Ok::<_, EngineError>(toys.iter().map(open).collect())
@@ -40,10 +40,10 @@ pub(crate) fn engine(toys: &[(&str, Role, Fault)]) -> Engine {
 }
 
 impl Toy {
-    fn new(name: &str, role: Role, fault: Fault, context: &Context) -> Self {
+    fn new(name: &'static str, role: Role, fault: Fault, context: &Context) -> Self {
         let capabilities = Capabilities {
             name: name.into(),
-            driver: name.to_owned().leak(),
+            driver: name,
             role,
             origin: if role == Role::Simulated { Origin::Simulated } else { Origin::Measured },
             detail: "xor".into(),
