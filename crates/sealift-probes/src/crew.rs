@@ -46,7 +46,8 @@ impl Crew {
         self.cores.numbers()
     }
 
-    /// How often the work fits into so many seconds, at most [`SAMPLE_SECONDS_MAX`], by the last sample.
+    /// How often the work fits into so many seconds, at most [`SAMPLE_SECONDS_MAX`], by the samples
+    /// before.
     pub(crate) fn times_for(&self, seconds: f64) -> usize {
         let wanted = seconds.clamp(0.0, SAMPLE_SECONDS_MAX) / self.once_s.max(1e-9);
         #[expect(clippy::cast_possible_truncation, reason = "clamped to 1e9")]
@@ -68,8 +69,14 @@ impl Crew {
         let stolen_ns = steal_ns().zip(stolen_before_ns);
         let steal_ns = stolen_ns.map_or(0, |(after, before)| after.saturating_sub(before));
         let sample = merge(&turns, steal_ns);
-        self.once_s = Duration::from_nanos(sample.ns).as_secs_f64() / count(times);
+        self.pace(Duration::from_nanos(sample.ns).as_secs_f64() / count(times));
         Ok(sample)
+    }
+
+    /// Takes the new pace, but not one that is more than twice as slow: one disturbed sample shouldn't
+    /// make the next one too short.
+    fn pace(&mut self, once_s: f64) {
+        self.once_s = if self.once_s > 0.0 { once_s.min(2.0 * self.once_s) } else { once_s };
     }
 
     fn turns<P: Part>(&self, parts: &mut [P], times: usize) -> Result<Vec<Turn>, ArmError> {
@@ -186,6 +193,16 @@ mod tests {
             assert!(sample.cpu_share < 0.5, "asleep and yet {} of the time", sample.cpu_share);
             assert_eq!(sample.clock_ghz.is_some(), cfg!(target_arch = "x86_64"));
         }
+    }
+
+    #[test]
+    fn a_disturbed_sample_does_not_make_the_next_one_tiny() {
+        let mut crew = Crew::of(1);
+        crew.pace(0.001);
+        crew.pace(0.050);
+        assert_eq!(crew.times_for(0.01), 5);
+        crew.pace(0.000_1);
+        assert_eq!(crew.times_for(0.01), 100);
     }
 
     #[test]

@@ -36,11 +36,19 @@ impl ReadArm {
         ArmError::check("threads", threads, 1, crate::THREADS_MAX)?;
         ArmError::check("bytes of a buffer", buffer_bytes, READ_BYTES * threads, usize::MAX)?;
         let (sum, chunks) = (Sum::widest(), buffer_bytes / threads / READ_BYTES);
-        let readers = (0..threads)
-            .map(|thread| Reader::fill(sum, chunks, thread, wanted))
-            .collect::<Result<_, _>>()?;
+        let mut crew = Crew::of(threads);
+        let mut fillers = (0..threads)
+            .map(|thread| Filler::new(sum, chunks, thread))
+            .collect::<Result<Vec<_>, _>>()?;
+        for filled in (0..chunks).step_by(CHUNKS_A_LOOK) {
+            if !wanted() {
+                return Err(ArmError::Stopped { device: "a buffer to read".to_owned() });
+            }
+            crew.run(&mut fillers, CHUNKS_A_LOOK.min(chunks - filled))?;
+        }
+        let readers = fillers.into_iter().map(|filler| filler.reader).collect();
         let verified = Verified::Against(vec!["sums taken when the buffer was filled".to_owned()]);
-        let mut arm = Self { readers, crew: Crew::of(threads), verified, sum };
+        let mut arm = Self { readers, crew, verified, sum };
         // The first look at a buffer takes its pages into the translation caches, and gives the pace.
         arm.crew.run(&mut arm.readers, chunks.min(WARM_UP_CHUNKS))?;
         Ok(arm)
@@ -79,26 +87,31 @@ struct Reader {
     read: u64,
 }
 
-impl Reader {
-    fn fill(
-        sum: Sum,
-        chunks: usize,
-        thread: usize,
-        wanted: &mut dyn FnMut() -> bool,
-    ) -> Result<Self, ArmError> {
-        let (mut random, mut words) = (Random::new(READ_BYTES as u64, thread as u64), vec![]);
-        let mut sums = vec![];
-        words
-            .try_reserve_exact(chunks * WORDS)
-            .map_err(|_| ArmError::NoMemory { bytes: chunks * READ_BYTES })?;
-        for chunk in 0..chunks {
-            if chunk % CHUNKS_A_LOOK == 0 && !wanted() {
-                return Err(ArmError::Stopped { device: "a buffer to read".to_owned() });
-            }
-            words.extend((0..WORDS).map(|_| random.next()));
-            sums.push(sum.of(&words[chunk * WORDS..]));
+/// Fills the buffer of a thread on that thread: memory lies near the core that touches it first.
+struct Filler {
+    reader: Reader,
+    random: Random,
+}
+
+impl Filler {
+    fn new(sum: Sum, chunks: usize, thread: usize) -> Result<Self, ArmError> {
+        let mut words = vec![];
+        let bytes = chunks * READ_BYTES;
+        words.try_reserve_exact(chunks * WORDS).map_err(|_| ArmError::NoMemory { bytes })?;
+        let reader = Reader { sum, words, sums: vec![], next: 0, read: 0 };
+        Ok(Self { reader, random: Random::new(READ_BYTES as u64, thread as u64) })
+    }
+}
+
+impl Part for Filler {
+    fn work(&mut self, times: usize) -> Result<Done, ArmError> {
+        let Self { reader, random } = self;
+        for _ in 0..times {
+            let filled = reader.words.len();
+            reader.words.extend((0..WORDS).map(|_| random.next()));
+            reader.sums.push(reader.sum.of(&reader.words[filled..]));
         }
-        Ok(Self { sum, words, sums, next: 0, read: 0 })
+        Ok(Done { operations: times as u64, bytes: (times * READ_BYTES) as u64 })
     }
 }
 

@@ -6,7 +6,7 @@ use libloading::Library;
 use std::error::Error;
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::{DefaultIsZeroes, Zeroize};
 
 /// The library with the functions that are called here.
@@ -29,9 +29,7 @@ impl Ipp {
         // SAFETY: the library's constructors set up its own tables and nothing of this process.
         let library = unsafe { Library::new(file) }.map_err(|error| why(&error))?;
         let functions = Functions::find(&library)?;
-        // SAFETY: it has the declared type, and may be called any number of times.
-        let code = unsafe { (functions.init)() };
-        functions.checked("ippcpInit", code).map_err(|error| error.to_string())?;
+        functions.dispatch().map_err(|error| error.to_string())?;
         let mut state_bytes = 0;
         // SAFETY: the pointer is to a whole integer, which the call writes.
         let code = unsafe { (functions.state_size)(&raw mut state_bytes) };
@@ -166,6 +164,7 @@ fn length(function: &'static str, bytes: &[u8]) -> Result<c_int, Refused> {
 #[derive(Clone, Copy)]
 struct Functions {
     init: unsafe extern "C" fn() -> c_int,
+    enabled_features: unsafe extern "C" fn() -> u64,
     lib_version: unsafe extern "C" fn() -> *const Version,
     status_text: unsafe extern "C" fn(c_int) -> *const c_char,
     state_size: unsafe extern "C" fn(*mut c_int) -> c_int,
@@ -187,6 +186,7 @@ impl Functions {
         }
         Ok(Self {
             init: find!("ippcpInit"),
+            enabled_features: find!("ippcpGetEnabledCpuFeatures"),
             lib_version: find!("ippcpGetLibVersion"),
             status_text: find!("ippcpGetStatusString"),
             state_size: find!("ippsAES_GCMGetSize"),
@@ -196,6 +196,20 @@ impl Functions {
             decrypt: find!("ippsAES_GCMDecrypt"),
             tag: find!("ippsAES_GCMGetTag"),
         })
+    }
+
+    /// Lets the library choose its code, once: it is one for the whole process, and may be at work.
+    fn dispatch(&self) -> Result<(), Refused> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: it only returns a number of the library's.
+        let enabled = unsafe { (self.enabled_features)() };
+        if enabled != 0 {
+            return Ok(());
+        }
+        // SAFETY: nobody else calls it meanwhile, and nobody works with a library that was not ready.
+        let code = unsafe { (self.init)() };
+        self.checked("ippcpInit", code)
     }
 
     /// Below 0 are errors, above are warnings.
