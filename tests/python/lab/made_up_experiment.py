@@ -61,6 +61,8 @@ class Waiting:
         if self._who == "raises later":
             raise KeyError("gone")
         if self._who == "killed once" and self._once():
+            with (self._folder / "samples.jsonl").open("a", encoding="utf-8") as file:
+                file.write('{"experiment":"mad')
             os.kill(os.getpid(), signal.SIGKILL)
         if self._who == "killed always":
             os.kill(os.getpid(), signal.SIGKILL)

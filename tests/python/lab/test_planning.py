@@ -1,0 +1,105 @@
+"""What a run plans, and in which steps it carries that out."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sealift.lab import runner, store
+from sealift.lab.runner.planning import blocks_least, works
+from sealift.lab.spec import Axis, Experiment, Scope
+from sealift.lab.timed import timed
+
+
+def experiment(**changes: object) -> Experiment:
+    fields: dict[str, object] = {
+        "name": "sums",
+        "title": "Sums",
+        "axes": (Axis("n", "numbers", (10, 100)), Axis("who", "who", ("a", "b", "c"))),
+        "compare": "who",
+        "arm": lambda cell, _: timed(lambda: sum(range(int(cell["n"])))),
+    }
+    return Experiment(**fields | changes)  # type: ignore[arg-type]
+
+
+def ask(*experiments: Experiment, **changes: object) -> runner.Ask:
+    scope = Scope(quick=True, cores=1, devices=())
+    fields: dict[str, object] = {
+        "experiments": [(each, each.groups(scope)) for each in experiments],
+        "command": ("sealift", "lab", "run"),
+    }
+    return runner.Ask(**fields | changes)  # type: ignore[arg-type]
+
+
+def test_a_plan_has_more_blocks_and_restarts_when_there_is_time() -> None:
+    quick, long = (runner.make_plan(ask(experiment(), quick=quick)) for quick in (True, False))
+    assert (quick.budget_s, quick.restarts, quick.experiments[0].blocks) == (60, 1, 20)
+    assert (long.budget_s, long.restarts, long.experiments[0].blocks) == (300, 3, 30)
+    assert quick.experiments[0].groups[1][2] == {"n": 100, "who": "c"}
+
+
+def test_a_short_budget_gives_fewer_blocks_and_never_too_few() -> None:
+    plan = runner.make_plan(ask(experiment(), budget_s=0.2, restarts=1))
+    least = blocks_least(plan.experiments[0])
+    assert least < plan.experiments[0].blocks < 30
+    with pytest.raises(ValueError, match=r"too short for the blocks .* allow 1 s") as caught:
+        runner.make_plan(ask(experiment(), budget_s=0.05, restarts=1))
+    assert "0.05 s" in str(caught.value)
+    runner.make_plan(ask(experiment(), budget_s=1, restarts=1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"budget_s": 0}, "a budget of 0 s; right would be"),
+        ({"budget_s": float("inf")}, "a budget of inf s"),
+        ({"restarts": 0}, "0 restarts; right would be 1 to 30"),
+        ({"restarts": 31}, "31 restarts"),
+        ({"experiments": []}, "nothing to measure"),
+    ],
+)
+def test_a_plan_that_can_not_be_says_why(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        runner.make_plan(ask(experiment(), **changes))
+
+
+def test_one_name_is_planned_once() -> None:
+    with pytest.raises(ValueError, match="'sums' is named twice"):
+        runner.make_plan(ask(experiment(), experiment()))
+
+
+def test_an_experiment_without_cells_here_stands_in_the_plan_and_takes_no_time(
+    tmp_path: Path,
+) -> None:
+    plan = runner.make_plan(ask(experiment(), experiment(name="none", cells=lambda _: ())))
+    store.create(tmp_path / "run", plan, store.Surroundings({}))
+    read = store.read(tmp_path / "run")
+    assert read.plan.experiment("none").groups == ()
+    steps = [work.step for work in works(read, finish=False)]
+    assert [step.experiment for step in steps] == ["sums"] * 3
+    assert sum(step.weight for step in steps) == pytest.approx(1.0)
+    assert [step.blocks for step in steps] == [20, 20, 20]
+    assert [step.samples for step in steps] == [80, 80, 80]
+
+
+def test_restarts_share_blocks_out_and_a_resume_takes_what_is_missing(tmp_path: Path) -> None:
+    plan = runner.make_plan(ask(experiment(), experiment(name="other", weight=2.0), restarts=3))
+    store.create(tmp_path / "run", plan, store.Surroundings({}))
+    read = store.read(tmp_path / "run")
+    turns = works(read, finish=False)
+    assert [work.step.experiment for work in turns] == ["sums", "other"] * 3
+    assert [work.blocks for work in turns[::2]] == [10, 20, 30]
+    assert [work.blocks_least for work in turns[::2]] == [3, 6, 9]
+    assert [work.blocks_least for work in works(read, finish=True)[::2]] == [10, 20, 30]
+    measured = {
+        ("sums", 0): tuple((0, ()) for _ in range(12)),
+        ("sums", 1): tuple((0, ()) for _ in range(10)),
+    }
+    rest = works(replace(read, measured=measured), finish=True)
+    assert [(work.step.experiment, work.step.blocks) for work in rest] == [
+        ("other", 20),
+        ("sums", 18),
+        ("other", 20),
+        ("sums", 20),
+        ("other", 20),
+    ]
