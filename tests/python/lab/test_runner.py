@@ -20,8 +20,10 @@ from lab.running import (
     wait_until,
 )
 from sealift.exit_code import ExitCode
-from sealift.lab import report, store
+from sealift.lab import registry, report, runner, store
+from sealift.lab.runner import session
 from sealift.lab.runner.planning import blocks_least
+from sealift.lab.spec import Scope
 from sealift.lab.store import How, names
 from sealift.lab.summary import summarise
 
@@ -53,6 +55,33 @@ def test_a_whole_run_is_not_measured_again(whole_run: Path, folder: Path) -> Non
     assert code == 0
     assert "nothing is missing, so nothing is measured" in said
     assert (folder / names.SAMPLES).read_bytes() == before
+
+
+def test_the_page_is_shown_meanwhile_and_its_failure_ends_nothing(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(session, "SHOWN_EVERY_S", 0.0)
+    before = signal.getsignal(signal.SIGINT)
+    shown: list[int] = []
+
+    def show(path: Path) -> None:
+        shown.append(len(store.read(path).blocks("made-up", 0)))
+        raise ValueError("no ink")
+
+    experiment = registry.load(experiment_file(tmp_path, "first", "second"))
+    groups = experiment.groups(Scope(quick=True, cores=1, devices=()))
+    done = runner.run(
+        runner.Ask([(experiment, groups)], ("run",), out=folder, restarts=3, quick=True),
+        after_task=show,
+    )
+    assert shown == [7, 14, 20]
+    assert done == runner.Done(folder, store.Ending(How.COMPLETE), ExitCode.NOT_WRITTEN)
+    assert "sealift: the page was not written: ValueError: no ink" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
+    check(folder, whole=True)
 
 
 def test_two_runs_into_one_folder_are_an_error(folder: Path, tmp_path: Path) -> None:

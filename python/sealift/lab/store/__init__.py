@@ -6,8 +6,9 @@
     verify.jsonl    what was checked, a line for each arm and restart
     sensors.jsonl   `Reading`: once a second
     notes.jsonl     what went wrong meanwhile, in sentences
-    summary.csv, report.html   made of the files above, again at any time
-    ending.json     `Ending`: written last; without it the run was killed, or still goes on
+    summary.csv     made of the files above, again at any time
+    ending.json     `Ending`: without it the run was killed, or still goes on
+    report.html     made of the files above, the ending among them; again at any time
     run.lock        held while somebody writes
     reserve.bin     room for the last files when the disk is full; gone when the run has ended
 
