@@ -76,7 +76,8 @@ def load(file: Path) -> Experiment:
         file: Python source.
 
     Raises:
-        ValueError: If it is not there, has no EXPERIMENT, or fails; with its line.
+        ValueError: If it is not there, has no EXPERIMENT, or fails; with its line. Or if it is
+            called as one of the package.
     """
     file = file.resolve()
     experiment = getattr(_run(file), "EXPERIMENT", None)
@@ -87,6 +88,7 @@ def load(file: Path) -> Experiment:
             f"{file}: its EXPERIMENT is of type {type(experiment).__name__}; right would be a "
             "sealift.lab.Experiment"
         )
+    _check_apart(experiment, file)
     return replace(experiment, file=file)
 
 
@@ -114,6 +116,17 @@ def _one(name: str) -> Experiment:
         if name.casefold() in map(str.casefold, _names(experiment)):
             return experiment
     raise ValueError(_unknown(name))
+
+
+def _check_apart(own: Experiment, file: Path) -> None:
+    """Plans, pages and tables tell experiments apart by their names."""
+    taken = {each.casefold(): one.name for one in all_experiments() for each in _names(one)}
+    for name in _names(own):
+        if name.casefold() in taken:
+            raise ValueError(
+                f"{file}: {name!r} stands for the lab's own experiment "
+                f"{taken[name.casefold()]!r}; give yours another name"
+            )
 
 
 def _names(experiment: Experiment) -> tuple[str, ...]:

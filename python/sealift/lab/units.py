@@ -43,21 +43,6 @@ def format_share(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
-def messages_per_s(ns_per_message: float) -> float:
-    """Turns a time for one message into a rate."""
-    return NS_PER_S / _positive(ns_per_message)
-
-
-def payload_gb_per_s(ns_per_message: float, payload_bytes: float) -> float:
-    """Turns a time for one message into payload GB/s, with 1 GB = 10**9 bytes.
-
-    Args:
-        ns_per_message: Wall-clock nanoseconds for one message.
-        payload_bytes: Text bytes of one message; aad, nonces and tags don't count.
-    """
-    return payload_bytes / _positive(ns_per_message)
-
-
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Reads a list of sizes in bytes, in the order given, each once.
 
@@ -127,8 +112,6 @@ def _rounded(value: float) -> Decimal:
         return Decimal(0)
     digit = exact.adjusted() - (SIGNIFICANT_DIGITS - 1)
     rounded = exact.quantize(Decimal(1).scaleb(digit), rounding=ROUND_HALF_EVEN)
-    if digit > 0:
-        return rounded.quantize(Decimal(1))
     # Rounding up to the next power of ten adds a digit: 9.9996 would become 10.000.
     if rounded.adjusted() > exact.adjusted() and digit < 0:
         rounded = rounded.quantize(Decimal(1).scaleb(digit + 1))
@@ -139,12 +122,6 @@ def _checked(value: float) -> float:
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"{value} is no measured figure: it must be finite and not negative")
     return value
-
-
-def _positive(ns_per_message: float) -> float:
-    if not math.isfinite(ns_per_message) or ns_per_message <= 0:
-        raise ValueError(f"{ns_per_message} ns a message: a time must be finite and above 0")
-    return ns_per_message
 
 
 NS_PER_S = 1_000_000_000

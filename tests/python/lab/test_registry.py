@@ -133,11 +133,23 @@ def test_a_file_with_another_experiment_than_the_plan_says_is_refused(own: Path)
 
 def test_two_experiments_of_one_name_are_not_run_together(tmp_path: Path, own: Path) -> None:
     other = tmp_path / "other.py"
-    other.write_text(OWN.format(name="aes-gcm-by-size"), encoding="utf-8")
-    assert [each.file for each in registry.select([str(other)])] == [other.resolve()]
-    with pytest.raises(ValueError, match=r"two experiments are called 'aes-gcm-by-size', in the l"):
-        registry.select(["aes-gcm-by-size", str(other)])
+    other.write_text(OWN.format(name="mine"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"two experiments are called 'mine', in .*mine\.py and "):
+        registry.select([str(own), str(other)])
     assert names(str(own), str(own)) == ["mine"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    ['name="aes-gcm-by-size"', 'name="mine", id="003-f5"', 'name="mine", id="memory-read"'],
+)
+def test_an_experiment_of_ones_own_may_not_be_called_as_one_of_the_lab(
+    own: Path, fields: str
+) -> None:
+    source = own.read_text(encoding="utf-8").replace('name="mine"', fields)
+    own.write_text(source, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"mine\.py: '.*' stands for the lab's own experiment '"):
+        registry.select([str(own)])
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,11 @@ from sealift.lab.units import (
     format_measure,
     format_share,
     format_size,
-    messages_per_s,
     parse_sizes,
-    payload_gb_per_s,
     plain_measure,
 )
 
-FIGURES = st.floats(min_value=1e-12, max_value=1e15, allow_nan=False)
+FIGURES = st.floats(min_value=1e-12, max_value=1.7e308, allow_nan=False)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +29,7 @@ FIGURES = st.floats(min_value=1e-12, max_value=1e15, allow_nan=False)
         (12.344, "12.34"),
         (999.96, "1,000"),
         (1_234_567, "1,235,000"),
+        (1e30, "1,000,000,000,000,000,000,000,000,000,000"),
         (0, "0"),
     ],
 )
@@ -58,15 +57,6 @@ def test_every_figure_shows_exactly_four_digits_and_no_exponent(value: float) ->
 def test_what_is_no_figure_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match=r"finite and not negative"):
         format_measure(value)
-
-
-def test_rates_come_from_wall_time_and_text_bytes() -> None:
-    assert messages_per_s(40.0) == 25_000_000
-    assert payload_gb_per_s(32.0, 128) == 4.0
-    with pytest.raises(ValueError, match=r"^0 ns a message"):
-        messages_per_s(0)
-    with pytest.raises(ValueError, match=r"^nan ns a message"):
-        payload_gb_per_s(math.nan, 16)
 
 
 def test_sizes_are_grouped_and_shares_are_per_cent() -> None:
