@@ -15,6 +15,7 @@ from sealift.lab.finding import (
 from sealift.lab.result import Row
 from sealift.lab.units import format_size
 from sealift.lab.values import Value
+from sealift.lab.wording import constants_text
 
 
 def crossover(rows: Sequence[Row]) -> str:
@@ -34,7 +35,7 @@ def crossover(rows: Sequence[Row]) -> str:
         if len(line) > 1:
             told.setdefault(_changes(line), []).append(qualify(line[0].rows[0]))
     parts = [what if len(told) == 1 else f"{listed(names)}: {what}" for what, names in told.items()]
-    return f"By size: {'; '.join(parts)}." if parts else ""
+    return f"By size ({constants_text(rows)}): {'; '.join(parts)}." if parts else ""
 
 
 def _lines(rows: Sequence[Row]) -> list[list[Finding]]:

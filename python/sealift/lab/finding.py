@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sealift.lab.grid import LOAD, Load
 from sealift.lab.result import Row
-from sealift.lab.stats import Interval, Trust, Verdict
+from sealift.lab.stats import Interval, Trust, Verdict, smallest_difference
 from sealift.lab.units import format_size
 from sealift.lab.values import Value
 
@@ -51,6 +52,11 @@ class Finding:
     def noise_floor(self) -> float:
         """How far the same code differed from itself, as a share."""
         return self.rows[0].noise_floor
+
+    @property
+    def smallest_difference(self) -> float:
+        """The least difference that is called one here, as a share."""
+        return smallest_difference(self.noise_floor)
 
 
 def findings(rows: Iterable[Row]) -> list[Finding]:
@@ -136,6 +142,11 @@ def sizes_text(some: Iterable[float], measured: Sequence[float]) -> str:
 def size_of(row: Row) -> float:
     """Mean size of a message, in bytes."""
     return float(row.cell["size_bytes"])
+
+
+def is_crowded(row: Row) -> bool:
+    """Whether more threads than cores shared them: such threads wait for each other by design."""
+    return row.cell.get(LOAD.name) == Load.OVER
 
 
 def listed(names: Sequence[str]) -> str:

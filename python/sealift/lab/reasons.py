@@ -1,52 +1,63 @@
-"""Why the answer is so, on what it stands, and what may be wrong with it."""
+"""On what the answer stands, what the devices cost, and what may be wrong with it."""
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sealift.lab.finding import Finding, Kind, batch_follows_size, listed, size_of
+from sealift.lab.finding import Finding, Kind, findings, listed, size_of
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval, Trust
 from sealift.lab.units import format_measure, format_share, format_size
+from sealift.lab.wording import constants_text
 
 Label = Callable[[Sequence[Finding]], str]
 """Names pieces of work; from `finding.labeller`."""
 
 
-def causes(rows: Sequence[Row]) -> Iterable[str]:
-    """What a message costs each device, and what each of its bytes: why the winner changes.
+def costs(rows: Sequence[Row]) -> Iterable[str]:
+    """What a message costs each device, and what each of its bytes.
+
+    Of the first key regime and thread count that allow to say it: both ends have a verdict, lie
+    far apart and in batches of one length, and the intervals leave no doubt that bytes cost time.
 
     Args:
         rows: Of devices by size.
     """
-    rows = [row for row in rows if size_of(row) <= CACHED_BYTES]
-    varied = {"size_bytes", "batch"} if batch_follows_size(rows) else {"size_bytes"}
-    series: dict[object, list[Row]] = {}
-    for row in rows:
-        rest = tuple(sorted((k, v) for k, v in row.cell.items() if k not in varied))
-        series.setdefault(rest, []).append(row)
-    costs: dict[str, list[tuple[float, float]]] = {}
-    for line in series.values():
-        ordered = sorted(line, key=size_of)
-        first, last = ordered[0], ordered[-1]
-        if size_of(last) < WIDE * size_of(first):
+    lines: dict[object, list[Finding]] = {}
+    for finding in findings([row for row in rows if size_of(row) <= CACHED_BYTES]):
+        if finding.kind in SETTLED:
+            rest = [item for item in finding.rows[0].work if item[0] != "size_bytes"]
+            lines.setdefault(tuple(rest), []).append(finding)
+    for line in lines.values():
+        ordered = sorted(line, key=lambda finding: finding.size_bytes)
+        told = list(_costs(ordered[0], ordered[-1]))
+        if told and all(told):
+            yield _cost_text(ordered[0], ordered[-1], told)
+            return
+
+
+def _costs(first: Finding, last: Finding) -> Iterable[str]:
+    """Of each device in words; "" where nothing can be said of it."""
+    if last.size_bytes < WIDE * first.size_bytes:
+        return
+    ends = {row.subject: row.ns_per_operation for row in last.rows}
+    for row in first.rows:
+        near, far = row.ns_per_operation, ends.get(row.subject)
+        if far is None or far.low <= near.high:
+            yield ""
             continue
-        first_ns, last_ns = first.ns_per_operation.median, last.ns_per_operation.median
-        per_byte_ns = (last_ns - first_ns) / (size_of(last) - size_of(first))
-        if per_byte_ns > 0:
-            costs.setdefault(str(first.subject), []).append((first_ns, per_byte_ns))
-    if costs:
-        least, most = min(map(size_of, rows)), max(map(size_of, rows))
-        told = [
-            f"{device} takes {_spread(cost[0] for cost in each)} ns for one of "
-            f"{format_size(least)} B and {_spread(cost[1] for cost in each)} ns for each byte more"
-            for device, each in costs.items()
-        ]
-        yield f"Why: of messages up to {format_size(most)} B, {listed(told)}."
+        more = last.size_bytes - first.size_bytes
+        dearer_ns = (far.median - near.median, far.low - near.high, far.high - near.low)
+        a_byte = _three(*(each / more for each in dearer_ns))
+        yield f"{row.subject} about {_times(near)} ns, and {a_byte} ns for each byte more"
 
 
-def _spread(values: Iterable[float]) -> str:
-    ordered = sorted(values)
-    low, high = format_measure(ordered[0]), format_measure(ordered[-1])
-    return low if low == high else f"{low} to {high}"
+def _cost_text(first: Finding, last: Finding, told: Sequence[str]) -> str:
+    batch = int(first.rows[0].cell["batch"])
+    at_once = f"in a batch of {batch:,}" if batch > 1 else "handed over alone"
+    under = constants_text([row for each in (first, last) for row in each.rows])
+    return (
+        f"What a message costs ({under}): one of {format_size(first.size_bytes)} B {at_once} takes "
+        f"{'; '.join(told)} up to {format_size(last.size_bytes)} B (95 % intervals)."
+    )
 
 
 def sentences(everything: Sequence[Finding], label: Label) -> list[str]:
@@ -83,6 +94,22 @@ def doubts(everything: Sequence[Finding]) -> Iterable[str]:
         )
 
 
+def alike_text(found: Sequence[Finding]) -> str:
+    """By how much devices differ at most that were shown to be the same.
+
+    Each was judged against the reference, so of two others nothing more is known.
+
+    Args:
+        found: Draws between the same devices.
+    """
+    least = format_share(max(finding.smallest_difference for finding in found))
+    reference = str(found[0].rows[0].reference)
+    others = [device for device in found[0].devices if device != reference]
+    if len(others) == 1:
+        return f"{listed(found[0].devices)} differ by less than {least}"
+    return f"{listed(others)} each differ from {reference} by less than {least}"
+
+
 def range_text(found: Sequence[Finding]) -> str:
     """How many times as fast the winners are: one ratio, or the least and the most."""
     ratios = [finding.ratio for finding in found if finding.ratio]
@@ -108,11 +135,7 @@ def _winner(found: Sequence[Finding], where: str) -> str:
 
 
 def _same(found: Sequence[Finding], where: str) -> str:
-    floor = max(finding.noise_floor for finding in found)
-    return (
-        f"For {where}, {listed(found[0].devices)} are within noise "
-        f"(noise floor {format_share(floor)}): either will do."
-    )
+    return f"For {where}, {alike_text(found)}: either will do."
 
 
 def _unsure(found: Sequence[Finding], where: str) -> str:
@@ -134,16 +157,18 @@ def _alone(found: Sequence[Finding], where: str) -> str:
 
 
 def _times(ratio: Interval) -> str:
-    return (
-        f"{format_measure(ratio.median)} "
-        f"[{format_measure(ratio.low)}..{format_measure(ratio.high)}]"
-    )
+    return _three(ratio.median, ratio.low, ratio.high)
+
+
+def _three(median: float, low: float, high: float) -> str:
+    return f"{format_measure(median)} [{format_measure(low)}..{format_measure(high)}]"
 
 
 # Between sizes nearer than this a byte's cost is lost in the noise of a message's.
 WIDE = 8
 # Batches of larger messages come from memory, and then a byte costs another price.
 CACHED_BYTES = 65_536
+SETTLED = (Kind.WINNER, Kind.SAME)
 SENTENCES: dict[Kind, Callable[[Sequence[Finding], str], str]] = {
     Kind.WINNER: _winner,
     Kind.SAME: _same,

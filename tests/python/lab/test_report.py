@@ -4,15 +4,20 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sealift.lab import absent, registry, report, store
+from sealift.lab.grid import Load
 from sealift.lab.report import bottom, markup
+from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.material import Material, gather
+from sealift.lab.report.words import format_bytes
 from sealift.lab.store import Ending, How, NotWrittenError, Run
 from sealift.lab.values import Cell
 from synthetic_run import ABSENT_REASON, BLOCKS, SCOPE, SURROUNDINGS, made, model_ns, write_run
@@ -98,6 +103,14 @@ def outline_of(path: Path, **changes: object) -> Outline:
     return Outline(report.page(store.read(write_run(path, made(**changes)))))
 
 
+def rewritten(path: Path) -> Iterator[dict[str, Any]]:
+    """The samples of a run, which are written anew with the changes that are made to them."""
+    samples = path / "samples.jsonl"
+    lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    yield from lines
+    samples.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+
 def test_the_page_is_well_formed_and_every_id_stands_once(outline: Outline) -> None:
     assert outline.open == []
     assert len(outline.ids) == len(set(outline.ids))
@@ -106,7 +119,8 @@ def test_the_page_is_well_formed_and_every_id_stands_once(outline: Outline) -> N
 def test_the_page_goes_from_the_answer_over_trust_to_the_data(outline: Outline) -> None:
     tiles = ["Noise floor", "Samples that were not clean", "Clock while measuring"]
     assert outline.headings == [
-        "On this machine",
+        "For document 003's 128-byte messages as stated, 50/25/25 % sealed/opened/refused under "
+        "1,024 keys, 2 threads:",
         *tiles,
         "Memory ceiling",
         "Published figures, and here",
@@ -130,11 +144,14 @@ def test_the_tiles_tell_what_was_put_into_the_samples(outline: Outline) -> None:
     assert "3.67 GHz" in outline.text
     assert "/proc/cpuinfo says 2.60" in outline.text
     ceiling = re.search(
-        r"Memory ceiling ([\d.]+) GB/s read, 1 thread \(([\d.]+) with 2\)", outline.text
+        r"Memory ceiling ([\d.]+) GB/s \[([\d.]+)\.\.([\d.]+)\], read loop, 256 MiB, "
+        r"measured here, 1 thread \(([\d.]+) \[[\d.]+\.\.[\d.]+\] with 2\)",
+        outline.text,
     )
     assert ceiling
     assert float(ceiling[1]) == pytest.approx(23.1, rel=0.01)
-    assert float(ceiling[2]) == pytest.approx(31.7, rel=0.01)
+    assert float(ceiling[2]) < float(ceiling[1]) < float(ceiling[3]) < 1.02 * float(ceiling[2])
+    assert float(ceiling[4]) == pytest.approx(31.7, rel=0.01)
     unclean = re.search(r"not clean ([\d.]+) %", outline.text)
     # A switch in 4 % of samples of a millisecond.
     assert unclean
@@ -327,6 +344,112 @@ def test_drift_is_told(tmp_path: Path) -> None:
 def test_a_busy_machine_is_told(tmp_path: Path) -> None:
     shown = outline_of(tmp_path / "busy", switches=0.7)
     assert "The machine was busy: under half of the samples of" in shown.text
+
+
+def test_threads_that_share_cores_make_no_machine_busy_and_no_sample_unclean(
+    tmp_path: Path,
+) -> None:
+    path = write_run(tmp_path / "run", made(switches=0.0))
+    plan = json.loads((path / "plan.json").read_text(encoding="utf-8"))
+    groups = {each["name"]: each["groups"] for each in plan["experiments"]}
+    crowded = 0
+    for line in rewritten(path):
+        if groups[line["experiment"]][line["group"]][line["arm"]].get("load") == Load.OVER:
+            line["involuntary_switches"], crowded = 9, crowded + 1
+    shown = Outline(report.page(store.read(path)))
+    assert crowded > 0
+    assert "The machine was busy" not in shown.text
+    assert "not clean 0.0 % of" in shown.text
+    assert shown.text.count("More threads than cores wait for each other by design") == 1
+
+
+@pytest.mark.parametrize(
+    ("slower", "disagree"), [(1.0, False), (1.01, False), (1.2, True)], ids=str
+)
+def test_equal_cells_of_two_experiments_that_disagree_are_a_reason_for_care(
+    tmp_path: Path,
+    slower: float,
+    disagree: bool,  # noqa: FBT001
+) -> None:
+    chosen = [registry.find("aes-gcm-by-threads"), registry.find("vendor-library")]
+
+    path = write_run(tmp_path / "run", made(), chosen)
+    for line in rewritten(path):
+        if line["experiment"] == "aes-gcm-by-threads":
+            line["ns"] = round(line["ns"] * slower)
+    shown = Outline(report.page(store.read(path)))
+    told = re.search(
+        r"aes-gcm-by-threads and vendor-library disagree on (\d+) of (\d+) equal cells, "
+        r"most on \w+ \([^)]*\bthreads \d[^)]*\): [\d.]+ \[.*?\] and [\d.]+ \[.*?\] ns/message",
+        shown.text,
+    )
+    assert bool(told) is disagree
+    if told:
+        assert 0 < int(told[1]) == int(told[2])
+
+
+def test_own_experiments_are_held_to_no_agreement(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE, encoding="utf-8")
+    mine = registry.load(file)
+    pages = []
+    for is_own in (True, False):
+        made_run = made(ns=lambda _: 100.0)
+        run = store.read(write_run(tmp_path / f"run-{is_own}", made_run, [mine]))
+        one = gather(run).shown[0]
+        rows = [
+            replace(row, ns_per_operation=row.ns_per_operation.scaled(2)) for row in one.found.rows
+        ]
+        first = replace(one, is_own=is_own)
+        other = replace(first, found=replace(one.found, rows=rows))
+        pages.append(list(disagreements([first, other])))
+    own, packaged = pages
+    assert own == []
+    assert len(packaged) == 1
+
+
+def test_a_run_that_was_short_of_time_for_the_last_blocks_says_calmly_what_each_group_has(
+    tmp_path: Path,
+) -> None:
+    time_up = Ending(How.TIME_UP, "60 s were too short for 72 of 288 blocks")
+    shown = outline_of(tmp_path / "few", blocks=9, ending=time_up)
+    assert re.search(
+        r"sampled in at least 9 of 12 blocks: time was up for \d+ of all \d+\. A verdict takes 8\.",
+        shown.text,
+    )
+    assert "incomplete" not in shown.text
+
+
+def test_a_run_whose_time_was_up_before_verdicts_can_stand_is_a_reason_for_care(
+    tmp_path: Path,
+) -> None:
+    time_up = Ending(How.TIME_UP, "60 s were too short for 120 of 288 blocks")
+    shown = outline_of(tmp_path / "few", blocks=7, ending=time_up)
+    assert "sampled in at least 7 of 12 blocks. A verdict takes 8." in shown.text
+    assert "This run is incomplete: time was up: 60 s were too short" in shown.text
+
+
+def test_a_whole_run_says_how_many_blocks_each_group_has(outline: Outline) -> None:
+    assert "sampled in at least 12 of 12 blocks. A verdict takes 8." in outline.text
+
+
+def test_the_method_tells_the_rules_of_verdicts(outline: Outline) -> None:
+    method = outline.text.split(" Method ")[-1]
+    for rule in (
+        "or below 2 %, is never called one",
+        "A verdict takes 8 blocks",
+        "noise floor of 10 % there are ranges and no verdicts",
+        "Holm's procedure",
+    ):
+        assert rule in method
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "text"),
+    [(256 << 20, "256 MiB"), (1 << 30, "1 GiB"), (1_536, "1,536 B"), (3 << 10, "3 KiB")],
+)
+def test_a_buffer_is_told_in_the_largest_whole_unit(size_bytes: int, text: str) -> None:
+    assert format_bytes(size_bytes) == text
 
 
 def test_axes_that_follow_another_one_are_told_once(outline: Outline) -> None:

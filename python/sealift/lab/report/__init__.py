@@ -34,6 +34,7 @@ def page(run: Run) -> str:
         top.answer(material),
         top.wrong(material),
         top.tiles(material),
+        top.blocks(material),
         top.care(material),
         _contents(parts),
         compared(material),

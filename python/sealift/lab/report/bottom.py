@@ -11,6 +11,8 @@ from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.sections import Section
 from sealift.lab.report.words import as_printed, with_interval, worded
+from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed, smallest_difference
+from sealift.lab.stats.verdicts import RANGES_ONLY_FLOOR
 from sealift.lab.units import plain_measure
 from sealift.lab.vega import Labels, Point, Scales, Spec
 
@@ -206,6 +208,7 @@ def _plain(value: object) -> str:
     return "" if value is None else plain_measure(value) if isinstance(value, float) else str(value)
 
 
+LEAST_PERCENT, SILENT_PERCENT = 100 * smallest_difference(0.0), 100 * RANGES_ONLY_FLOOR
 METHOD = (
     "Every arm is checked on every message before it is timed, and while it is timed; a wrong "
     "result ends it.",
@@ -214,7 +217,13 @@ METHOD = (
     "Figures are medians over blocks with their 95 % bootstrap interval; ratios are paired block "
     "by block, and verdicts stand on 99 % intervals.",
     "The first arm of every group is measured twice in each block. How far these two differ, "
-    "although they are the same code, is the noise floor: a smaller difference is no difference.",
+    "although they are the same code, is the noise floor.",
+    f"A difference below the noise floor, or below {LEAST_PERCENT:.0f} %, is never called one: "
+    "FASTER and SLOWER lie wholly beyond it, SAME wholly within. The minimum is for what two "
+    "separate preparations of the same code differ by.",
+    f"A verdict takes {blocks_needed(VERDICT_CONFIDENCE)} blocks. Over a noise floor of "
+    f"{SILENT_PERCENT:.0f} % there are ranges and no verdicts. The verdicts of several arms in a "
+    "group keep their 99 % together (Holm's procedure).",
     "A sample is clean when the system took less than 1 % of its time. Estimates use the clean "
     "ones while they are the majority; the others stay in the file.",
     "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sealift.lab import plot
+from sealift.lab.finding import is_crowded
 from sealift.lab.report.markup import Html, folded, table, tag
 from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import per_cent, unique, with_interval
@@ -73,6 +74,8 @@ def _experiment(shown: Shown, run: str) -> tuple[Html, dict[str, Spec]]:
         specs = {place: figure.spec for place, figure, _ in figures}
         inside.append(tag("div", *(html for _, _, html in figures), class_="figures"))
         inside += _undrawn(shown, [figure.plot.title for _, figure, _ in figures])
+        if any(is_crowded(row) for row in shown.found.rows):
+            inside.append(tag("p", CROWDED, class_="muted"))
         inside.append(_rows(shown))
     inside += _verified(shown)
     if shown.found.rows:
@@ -220,6 +223,11 @@ def _skipped(shown: Shown) -> Iterable[Html]:
 
 
 ROWS_OPEN = 12
+CROWDED = (
+    "More threads than cores wait for each other by design, so no sample of theirs is free of "
+    "preemption: these rows count neither among the samples that were not clean nor for a busy "
+    "machine."
+)
 # What an arm is, not what was checked of it.
 DESCRIBING = {"role", "detail", "cores"}
 HERE, OWN = "here", "own"

@@ -5,13 +5,23 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from sealift.lab.answer import QUESTION
+from sealift.lab.finding import is_crowded
 from sealift.lab.machine import Fact
+from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.markup import Html, folded, join, tag
 from sealift.lab.report.material import Material, Shown
-from sealift.lab.report.words import counted, duration, listed, per_cent, unique, worded
+from sealift.lab.report.words import (
+    counted,
+    duration,
+    format_bytes,
+    listed,
+    per_cent,
+    unique,
+    worded,
+)
 from sealift.lab.result import Row
-from sealift.lab.stats import Trust, median, trust
-from sealift.lab.store import Ending, Reading, Surroundings
+from sealift.lab.stats import VERDICT_CONFIDENCE, Trust, blocks_needed, median, trust
+from sealift.lab.store import Ending, How, Reading, Run, Surroundings
 from sealift.lab.units import format_measure, format_share
 from sealift.lab.values import Cell
 
@@ -31,15 +41,15 @@ def header(material: Material) -> Html:
 def answer(material: Material) -> Html:
     """The band with the answer."""
     found = material.answer
-    inside = [tag("h2", "On this machine"), tag("p", found.where, class_="where")]
+    inside = [tag("h2", found.work or "On this machine"), tag("p", found.where, class_="where")]
+    further = (found.speed_text, found.next_best, found.crossover)
+    inside += [tag("p", line) for line in further if line]
     said = {word.strip(",.;:") for word in found.where.split()}
     inside += [
         tag("p", f"{device.spec} is {device.detail}.")
         for device in material.run.machine.devices
         if device.spec in said and device.detail and device.detail != device.spec
     ]
-    further = (found.speed_text, found.next_best, found.crossover)
-    inside += [tag("p", line) for line in further if line]
     if stands_on := (*found.details, *found.cautions):
         inside.append(folded("What this stands on", _items(stands_on)))
     return tag("section", *inside, class_="answer", id="answer")
@@ -49,6 +59,19 @@ def tiles(material: Material) -> Html:
     """Four figures that say how far the run can be trusted."""
     made = [show(material).html() for show in (_noise, _unclean, _clock, _ceiling)]
     return tag("section", *made, class_="tiles", aria_label="How far this run can be trusted")
+
+
+def blocks(material: Material) -> Html:
+    """How much was measured, in one calm line; nothing where nothing was."""
+    counts = _block_counts(material.run)
+    if not counts:
+        return Html()
+    least, planned = min(counts)
+    told = f"Each group of arms was sampled in at least {least:,} of {planned:,} blocks"
+    missing, every = material.run.count_missing()
+    if missing and _is_short_of_time(material.run):
+        told += f": time was up for {missing:,} of all {every:,}"
+    return tag("p", f"{told}. A verdict takes {VERDICT_BLOCKS}.", class_="muted")
 
 
 def wrong(material: Material) -> Html:
@@ -129,10 +152,11 @@ def _noise(material: Material) -> _Tile:
 
 def _unclean(material: Material) -> _Tile:
     name = "Samples that were not clean"
-    blocks = sum(row.blocks for row in material.rows)
+    rows = [row for row in material.rows if not is_crowded(row)]
+    blocks = sum(row.blocks for row in rows)
     if not blocks:
         return _Tile("clean", name, "not known", "nothing was measured")
-    unclean = 1 - sum(row.clean_share * row.blocks for row in material.rows) / blocks
+    unclean = 1 - sum(row.clean_share * row.blocks for row in rows) / blocks
     colour = next(colour for most, colour in UNCLEAN if unclean <= most)
     note = f"of {blocks:,}: preempted, stolen or off-clock; kept in the file"
     return _Tile("clean", name, format_share(unclean), note, colour)
@@ -164,21 +188,35 @@ def _ceiling(material: Material) -> _Tile:
     if not rows:
         return _Tile("memory", name, "not measured", shown.why_not)
     least, most = min(rows), max(rows)
-    beside = f" ({_gb_per_s(rows[most])} with {most:,})" if most != least else ""
-    note = f"read, {counted(least, 'thread', 'threads')}{beside}"
-    return _Tile("memory", name, f"{_gb_per_s(rows[least])} GB/s", note)
+    beside = ""
+    if most != least:
+        value, ends = _gb_per_s(rows[most])
+        beside = f" ({value} [{ends}] with {most:,})"
+    buffer = format_bytes(int(rows[least].cell["buffer_bytes"]))
+    origin = rows[least].origin.value
+    value, ends = _gb_per_s(rows[least])
+    note = (
+        f"[{ends}], read loop, {buffer}, {origin} here, "
+        f"{counted(least, 'thread', 'threads')}{beside}"
+    )
+    return _Tile("memory", name, f"{value} GB/s", note)
 
 
-def _gb_per_s(row: Row) -> str:
+def _gb_per_s(row: Row) -> tuple[str, str]:
+    """The median, and the ends of its interval."""
     assert row.payload_mb_per_s, "rows without payload were left out"
-    return format_measure(row.payload_mb_per_s.median / 1_000)
+    speed = row.payload_mb_per_s.scaled(1 / 1_000)
+    return format_measure(
+        speed.median
+    ), f"{format_measure(speed.low)}..{format_measure(speed.high)}"
 
 
 def _reasons(material: Material) -> Iterable[str]:
     run = material.run
     yield from _noisy(material.rows)
     yield from _shaken(material.rows)
-    if not run.is_whole:
+    yield from disagreements(material.shown)
+    if not run.is_whole and not _is_short_of_time(run):
         yield f"This run is incomplete: {_ending(run.ending)}."
     yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in run.notes)
     for shown in material.shown:
@@ -186,6 +224,22 @@ def _reasons(material: Material) -> Iterable[str]:
             yield f"{shown.experiment.name} was not measured: {shown.why_not}."
     yield from _skipped(material.shown)
     yield from _blind(run.machine)
+
+
+def _is_short_of_time(run: Run) -> bool:
+    """Whether only the last blocks are missing, and none that a verdict needs."""
+    ended = run.ending is not None and run.ending.how is How.TIME_UP
+    return ended and all(count >= VERDICT_BLOCKS for count, _ in _block_counts(run))
+
+
+def _block_counts(run: Run) -> list[tuple[int, int]]:
+    """Of each group how many blocks there are and were planned; not of those that were given up."""
+    return [
+        (len(run.blocks(planned.name, group)), planned.blocks)
+        for planned in run.plan.experiments
+        for group in range(len(planned.groups))
+        if (planned.name, group) not in run.over
+    ]
 
 
 def _ending(ending: Ending | None) -> str:
@@ -217,9 +271,11 @@ def _noisy(rows: list[Row]) -> Iterable[str]:
 
 
 def _shaken(rows: list[Row]) -> Iterable[str]:
-    if busy := [row for row in rows if row.machine_busy]:
+    # Threads that share cores are never free of preemption, however quiet the machine is.
+    alone = [row for row in rows if not is_crowded(row)]
+    if busy := [row for row in alone if row.machine_busy]:
         yield (
-            f"The machine was busy: under half of the samples of {_of(busy, rows)} were clean. "
+            f"The machine was busy: under half of the samples of {_of(busy, alone)} were clean. "
             "Measure again when it is quiet."
         )
     if drifting := [row for row in rows if not row.steady]:
@@ -263,6 +319,7 @@ CEILING = "memory-read"
 LINES_SHOWN = 5
 # Sensors are read once a second; a busy machine may be late.
 PAUSE_S = 10
+VERDICT_BLOCKS = blocks_needed(VERDICT_CONFIDENCE)
 TRUST = {
     Trust.GOOD: ("good", ""),
     Trust.CAUTION: ("caution", "; take small differences with care"),

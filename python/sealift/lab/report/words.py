@@ -54,6 +54,14 @@ def unique(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
+def format_bytes(size_bytes: int) -> str:
+    """`256 MiB`, `1 GiB`, `1,000 B`: a whole number of the largest unit."""
+    for unit, name in BINARY:
+        if size_bytes >= unit and size_bytes % unit == 0:
+            return f"{size_bytes // unit:,} {name}"
+    return f"{size_bytes:,} B"
+
+
 def duration(seconds: float) -> str:
     """`58 s`, `5 min 2 s`, `1 h 3 min`."""
     whole = round(seconds)
@@ -64,6 +72,7 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
+BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 DIGITS_PRINTED = 5
 UNITS = {
     "c": "°C",

@@ -1,0 +1,89 @@
+"""Names a piece of work in words: what is done to messages of which size under which keys."""
+
+from collections.abc import Callable, Sequence
+
+from sealift.lab.finding import QUALIFIERS, batch_follows_size, keys_text, size_of
+from sealift.lab.grid import LOGGED, STATED
+from sealift.lab.result import Row
+from sealift.lab.units import format_size
+from sealift.lab.values import Cell, Value
+
+
+def work_text(row: Row) -> str:
+    """One piece of work as a short question begins: `For 128-byte messages, sealed ...:`."""
+    cell = row.cell
+    size = f"{format_size(size_of(row))}-byte messages"
+    of = DOCUMENTS.get(str(cell["workload"]))
+    what = f"document 003's {size} {of}" if of else size
+    threads = "one thread" if cell["threads"] == 1 else f"{cell['threads']:,} threads"
+    return f"For {what}, {_done(cell['mix'])} {_under(cell['keys'])}, {threads}:"
+
+
+def constants_text(rows: Sequence[Row]) -> str:
+    """What is the same in all rows: `AES-128, sealed, 1,024 sessions, 1 thread, batches of 1,024`.
+
+    Args:
+        rows: Of one workload or more; what differs between them is left out.
+    """
+    follows = batch_follows_size(rows)
+    return ", ".join(
+        told
+        for name, show in CONSTANTS.items()
+        if (told := _constant(name, show, rows, largest=name == "batch" and follows))
+    )
+
+
+def measured_text(rows: Sequence[Row]) -> str:
+    """Of each workload what is the same in all its rows, and where the figures come from.
+
+    Args:
+        rows: Of any number of workloads; of one origin.
+    """
+    by_workload: dict[Value, list[Row]] = {}
+    for row in rows:
+        by_workload.setdefault(row.cell["workload"], []).append(row)
+    told = "; ".join(constants_text(each) for each in by_workload.values())
+    return f"{rows[0].origin.value.capitalize()} here: {told}."
+
+
+def same_but_size(one: Cell, other: Cell) -> bool:
+    """Whether two pieces of work differ in nothing but the size of messages and of batches."""
+    rest = one.keys() | other.keys()
+    return all(one.get(name) == other.get(name) for name in rest - {"size_bytes", "batch"})
+
+
+def _constant(
+    name: str, show: Callable[[Value], str], rows: Sequence[Row], *, largest: bool
+) -> str:
+    values = {row.cell[name] for row in rows}
+    if len(values) == 1:
+        return show(values.pop())
+    return f"batches of up to {max(map(int, values)):,}" if largest else ""
+
+
+def _workload(workload: Value) -> str:
+    of = DOCUMENTS.get(str(workload))
+    return f"document 003's messages {of} (AES-128, 192 and 256)" if of else str(workload)
+
+
+def _done(mix: Value) -> str:
+    return {"100/0/0": "sealed", "0/100/0": "opened", "0/0/100": "refused"}.get(
+        str(mix), f"{mix} % sealed/opened/refused"
+    )
+
+
+def _under(keys: Value) -> str:
+    regime = str(keys)
+    if regime.startswith("sessions:"):
+        return f"under {int(regime.partition(':')[2]):,} keys"
+    return {"one": "under one key", "fresh": "each under a key of its own"}.get(regime, regime)
+
+
+DOCUMENTS = {STATED: "as stated", LOGGED: "as logged"}
+CONSTANTS: dict[str, Callable[[Value], str]] = {
+    "workload": _workload,
+    "mix": _done,
+    "keys": keys_text,
+    "threads": QUALIFIERS["threads"],
+    "batch": QUALIFIERS["batch"],
+}
