@@ -10,6 +10,7 @@ from sealift.lab.finding import Finding, Kind, findings
 from sealift.lab.published import Comparison, Match
 from sealift.lab.result import Found, Row
 from sealift.lab.store import PlannedExperiment, Run
+from sealift.lab.table import value_text
 from sealift.lab.units import format_measure
 
 
@@ -70,7 +71,7 @@ def _parts(planned: PlannedExperiment, found: Found) -> Iterator[str]:
     if not found.rows:
         yield f"not measured: {_why_not(found)}"
         return
-    yield from _fastest(planned, [row for row in found.rows if not row.wrong])
+    yield from _found(planned, [row for row in found.rows if not row.wrong])
     skipped = dict.fromkeys(
         f"{each.cell[planned.compare]}" for each in found.verified if each.skipped
     )
@@ -87,6 +88,26 @@ def _why_not(found: Found) -> str:
         each.skipped or each.wrong for each in found.verified if each.skipped or each.wrong
     )
     return "; ".join(reasons) or "no block of it was completed"
+
+
+def _found(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
+    # Who is faster is asked of devices and other things with names; not of numbers, as of threads.
+    if rows and all(not isinstance(row.subject, str) for row in rows):
+        yield ", ".join(_figures(planned, rows))
+    else:
+        yield from _fastest(planned, rows)
+
+
+def _figures(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
+    """Each row with what tells it from the others, its speed, and the interval of that."""
+    telling = [name for name in rows[0].cell if len({row.cell[name] for row in rows}) > 1]
+    for row in rows:
+        place = " ".join(f"{name} {value_text(name, row.cell[name])}" for name in telling)
+        speed, unit = row.payload_mb_per_s, "MB/s"
+        if speed is None:
+            speed, unit = row.operations_per_s, f"{planned.operation}s/s"
+        ends = f"{format_measure(speed.low)}..{format_measure(speed.high)}"
+        yield f"{place}: {format_measure(speed.median)} {unit} ({ends})".removeprefix(": ")
 
 
 def _fastest(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """A line for each experiment."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,20 @@ def test_each_experiment_says_who_is_fastest_and_what_of_the_published_holds(
     assert said["aes-gcm-by-threads"].startswith("aes-gcm-by-threads (003-F5): cpu is the fastest")
     assert "published figures: " in said["aes-gcm-by-threads"]
     assert "without ipp" in said["vendor-library"]
+
+
+def test_what_is_compared_by_numbers_has_its_figures_told_and_no_winner(tmp_path: Path) -> None:
+    said = lines(tmp_path / "run", made(), "memory-read")["memory-read"]
+    figures = re.fullmatch(
+        r"memory-read: threads 1: ([\d,]+) MB/s \(([\d,]+)\.\.([\d,]+)\), "
+        r"threads 2: ([\d,]+) MB/s \(([\d,]+)\.\.([\d,]+)\)",
+        said,
+    )
+    assert figures, said
+    one, low, high, two, *_ = (float(each.replace(",", "")) for each in figures.groups())
+    assert low <= one <= high
+    assert one == pytest.approx(23_100, rel=0.01)
+    assert two == pytest.approx(31_700, rel=0.01)
 
 
 def test_a_wrong_result_comes_first(tmp_path: Path) -> None:

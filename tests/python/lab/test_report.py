@@ -498,8 +498,8 @@ def test_published_devices_need_what_follows_from_the_best_here(material: Materi
         assert wish.factor is not None
         assert wish.factor.median * wish.published_mb_per_s == pytest.approx(wish.best.median)
         assert wish.best_device == "cpu"
-    gpu = next(wish for wish in wishes if wish.device == "RTX 3050")
-    assert gpu.published_mb_per_s == 903
+    gpu, by_log = (wish for wish in wishes if wish.device == "RTX 3050")
+    assert (gpu.published_mb_per_s, by_log.published_mb_per_s) == (903, 903)
     cards = [wish.published_mb_per_s for wish in wishes if wish.device.startswith("Hifn")]
     # 7.37 and 320.19 Mbit/s are printed.
     assert cards == [7.37 / 8, 320.19 / 8]

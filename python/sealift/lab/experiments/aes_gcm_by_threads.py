@@ -30,6 +30,8 @@ from sealift.lab.published import (
     Here,
     Kind,
     Printed,
+    conditions,
+    gain_a_thread,
     payload_speed,
     quotient,
     table_row,
@@ -63,19 +65,35 @@ def _published(found: Found) -> Sequence[Comparison]:
 
 def _beside(found: Found, work: Cell) -> Iterator[Comparison]:
     """What was published beside one of the two readings of the document's messages."""
-    note = f"messages {work['workload']}, table code"
+
+    def note(**where: Value) -> str:
+        told = conditions(found, device=TABLE_CODE, **work, **where)
+        return f"messages {work['workload']}, table code, {told}"
+
     one = _speed(found, work, threads=1)
-    all_cores = _speed(found, work, load=Load.ALL)
+    every = _speed(found, work, load=Load.ALL)
     drawn = {"workload": work["workload"]}
-    yield _end_point("Thread = 1", 1, drawn).beside(one, f"{note}, 1 thread")
+    yield _end_point("Thread = 1", 1, drawn).beside(one, note(threads=1))
     last = _end_point("Threads = cores", PUBLISHED_THREADS, drawn)
-    yield last.beside(all_cores, f"{note}, a thread a core; there 20 on as many hardware threads")
+    yield last.beside(every, f"{note(load=Load.ALL)}, a thread a core; {THERE}")
     exactly = _speed(found, work, threads=PUBLISHED_THREADS)
-    yield replace(last, series="").beside(exactly, f"{note}, 20 threads as there, in full runs")
-    yield _scaling(found, quotient(all_cores, one), note)
+    yield replace(last, series="").beside(
+        exactly, f"{note(threads=PUBLISHED_THREADS)} as there, {_cores_text(found)}; {THERE}"
+    )
+    for threads in _scaled_counts(found):
+        here = gain_a_thread(
+            found,
+            {"device": TABLE_CODE, **work, "threads": 1},
+            {"device": TABLE_CODE, **work, "threads": threads},
+        )
+        yield _scaling(found, threads, here, note(threads=threads))
     over = _least_over(found)
-    shared = quotient(all_cores, _speed(found, work, threads=over))
-    yield SHARED_CORES.beside(shared, f"{note}, {over or 'more'} threads beside a thread a core")
+    shared = quotient(every, _speed(found, work, threads=over))
+    yield SHARED_CORES.beside(
+        shared,
+        f"{note(load=Load.ALL)}, a thread a core, against {over or 'more'} threads, "
+        f"{_cores_text(found)}; printed is a cause, not a figure: {OVERSUBSCRIBED['as_printed']}",
+    )
 
 
 def _end_point(test: str, threads: int, drawn: Cell) -> Printed:
@@ -92,20 +110,24 @@ def _end_point(test: str, threads: int, drawn: Cell) -> Printed:
     )
 
 
-def _scaling(found: Found, here: Here, note: str) -> Comparison:
+def _scaling(found: Found, threads: int, here: Here, note: str) -> Comparison:
     claim = table_row("003-X1-claims", claim_id="thread-scaling")
-    threads, a_thread = _all_cores(found), float(claim["value"])
+    own = _end_point("Threads = cores", PUBLISHED_THREADS, {}).value
+    own_one = _end_point("Thread = 1", 1, {}).value
     several = threads > 1
+    limit = ", as many as cores" if threads == _cores(found) else ""
     return Printed(
         figure="003-F5",
-        what=f"{threads if several else 'N'} threads against 1",
-        value=threads * a_thread if several else a_thread,
-        unit="x" if several else "x a thread",
+        what=f"speed-up a thread, {threads if several else 'N'} threads against 1",
+        value=float(claim["value"]),
+        unit="x a thread",
         source=claim["source"],
-        kind=Kind.RATIO,
+        kind=Kind.SLOPE,
     ).beside(
-        here if several else "no more than one core was measured",
-        f"{note}; printed: N threads speed up {claim['as_printed']}",
+        here if several else "no several threads with a core each were measured",
+        f"{note}{limit}; printed for N threads, N < cores: {claim['as_printed']}; the document's "
+        f"own {PUBLISHED_THREADS} threads, as many as its hardware threads, give "
+        f"{own:g}/{own_one:g} over {PUBLISHED_THREADS}, {own / own_one / PUBLISHED_THREADS:.2f}",
     )
 
 
@@ -113,28 +135,46 @@ def _speed(found: Found, work: Cell, **where: Value) -> Here:
     return payload_speed(found, device=TABLE_CODE, **work, **where)
 
 
-def _all_cores(found: Found) -> int:
-    counts = {int(row.cell["threads"]) for row in found.rows if row.cell[LOAD.name] == Load.ALL}
-    return max(counts, default=1)
+def _scaled_counts(found: Found) -> list[int]:
+    """The most threads below the cores and those as many as cores; 1 where there are none."""
+    ends = (max(_counts(found, load), default=1) for load in (Load.BELOW, Load.ALL))
+    return sorted({count for count in ends if count > 1}) or [1]
+
+
+def _cores(found: Found) -> int | None:
+    """How many there are, or None where nothing had a thread a core."""
+    return max(_counts(found, Load.ALL), default=None)
+
+
+def _cores_text(found: Found) -> str:
+    cores = _cores(found)
+    if cores is None:
+        return "on a number of cores that the rows don't tell"
+    return "on 1 core" if cores == 1 else f"on {cores} cores"
 
 
 def _least_over(found: Found) -> int:
     """The least number of threads that had to share cores, or 0 where none had."""
-    counts = {int(row.cell["threads"]) for row in found.rows if row.cell[LOAD.name] == Load.OVER}
-    return min(counts, default=0)
+    return min(_counts(found, Load.OVER), default=0)
+
+
+def _counts(found: Found, load: Load) -> set[int]:
+    return {int(row.cell["threads"]) for row in found.rows if row.cell[LOAD.name] == load}
 
 
 TABLE_CODE = "table"
 DEVICES = ("library", "cpu", TABLE_CODE)
 CPU = "i7-12700H"
 PUBLISHED_THREADS = 20
+THERE = f"there {PUBLISHED_THREADS} threads on as many hardware threads, of 6 + 8 cores"
+OVERSUBSCRIBED = table_row("003-X1-claims", claim_id="oversubscribe")
 SHARED_CORES = Printed(
     figure="003-F5",
-    what="a thread a core against more threads than cores",
+    what="our reading: a thread a core is faster than more threads than cores",
     value=1.0,
     unit="x",
-    source=table_row("003-X1-claims", claim_id="oversubscribe")["source"],
-    kind=Kind.SHAPE,
+    source=OVERSUBSCRIBED["source"],
+    kind=Kind.READING,
 )
 
 EXPERIMENT = Experiment(

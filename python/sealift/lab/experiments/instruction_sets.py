@@ -29,8 +29,9 @@ from sealift.lab.published import (
     Comparison,
     Kind,
     Printed,
+    conditions,
+    gain_a_thread,
     payload_speed,
-    quotient,
     table,
     table_row,
 )
@@ -55,14 +56,14 @@ def _beside(found: Found, work: Cell) -> Iterator[Comparison]:
     for row in table(TABLE):
         stand_in = STANDS_FOR[row["test"]]
         here = payload_speed(found, device=stand_in.device, **work, **stand_in.where)
-        yield _value(row, work).beside(here, f"{messages}, {stand_in.words}")
-    one, every = (
-        payload_speed(found, device=TABLE_CODE, **work, **STANDS_FOR[test].where)
-        for test in (ONE, EVERY)
-    )
+        told = conditions(found, device=stand_in.device, **work, **stand_in.where)
+        there = "" if row["test"] == ONE else f"; there {row['cores_as_printed']} threads"
+        yield _value(row, work).beside(here, f"{messages}, {stand_in.words}, {told}{there}")
+    one, every = ({"device": TABLE_CODE, **work, **STANDS_FOR[test].where} for test in (ONE, EVERY))
+    gain = gain_a_thread(found, one, every)
     for cpu in dict.fromkeys(row["cpu"] for row in table(TABLE)):
-        note = f"{messages}, table code, a thread a core against 1 thread"
-        yield _quotient(cpu, EVERY, cpu, ONE).beside(quotient(every, one), note)
+        told = conditions(found, **every)
+        yield _gain(cpu).beside(gain, f"{messages}, table code, {told} against 1, a thread a core")
 
 
 def _value(row: Mapping[str, str], work: Cell) -> Printed:
@@ -70,7 +71,7 @@ def _value(row: Mapping[str, str], work: Cell) -> Printed:
     return Printed(
         figure="003-T4",
         what=f"{row['cpu']}, {row['test']}",
-        value=float(row["throughput_mb_s"]),
+        value=_speed(row),
         unit="MB/s",
         source=row["source"],
         kind=Kind.VALUE,
@@ -86,25 +87,42 @@ def _value(row: Mapping[str, str], work: Cell) -> Printed:
 
 def _generations() -> Comparison:
     claim = table_row("003-X1-claims", claim_id="generations")
-    return _quotient("i7-12700H", EVERY, "i7-13620H", EVERY).beside(
+    first, second = "i7-12700H", "i7-13620H"
+    speed, of_speed = (_speed(_printed(cpu, EVERY)) for cpu in (first, second))
+    return Printed(
+        figure="003-T4",
+        what=f"{first} against {second}, {EVERY}: {speed:g}/{of_speed:g} MB/s",
+        value=speed / of_speed,
+        unit="x",
+        source=claim["source"],
+        kind=Kind.RATIO,
+    ).beside(
         "the 12th and the 13th generation need a machine each; the instruction sets of one CPU are "
         "here in their place",
         f"printed: {claim['as_printed']}",
     )
 
 
-def _quotient(cpu: str, test: str, of_cpu: str, of_test: str) -> Printed:
-    rows = table_row(TABLE, cpu=cpu, test=test), table_row(TABLE, cpu=of_cpu, test=of_test)
-    speed, of_speed = (float(row["throughput_mb_s"]) for row in rows)
-    told = f"{test} against {of_test}" if cpu == of_cpu else f"against {of_cpu}, {test}"
+def _gain(cpu: str) -> Printed:
+    """What each of the threads of a CPU added: `x a thread`, for their numbers differ."""
+    every, one = _printed(cpu, EVERY), _printed(cpu, ONE)
+    threads = int(every["cores_as_printed"])
     return Printed(
         figure="003-T4",
-        what=f"{cpu}, {told}: {speed:g}/{of_speed:g} MB/s",
-        value=speed / of_speed,
-        unit="x",
-        source=rows[0]["source"],
-        kind=Kind.RATIO,
+        what=f"{cpu}, speed-up a thread: {_speed(every):g}/{_speed(one):g} MB/s over {threads}",
+        value=_speed(every) / _speed(one) / threads,
+        unit="x a thread",
+        source=every["source"],
+        kind=Kind.SLOPE,
     )
+
+
+def _printed(cpu: str, test: str) -> Mapping[str, str]:
+    return table_row(TABLE, cpu=cpu, test=test)
+
+
+def _speed(row: Mapping[str, str]) -> float:
+    return float(row["throughput_mb_s"])
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.sections import Section
 from sealift.lab.report.words import as_printed, with_interval, worded
+from sealift.lab.result import Origin
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed, smallest_difference
 from sealift.lab.stats.verdicts import RANGES_ONLY_FLOOR
-from sealift.lab.units import plain_measure
+from sealift.lab.units import format_measure, plain_measure
 from sealift.lab.vega import Labels, Point, Scales, Spec
 
 
@@ -32,10 +33,11 @@ def not_here(material: Material) -> Html:
             "p",
             "Their speeds are ",
             tag("strong", "published"),
-            ". What they would need is ",
-            tag("strong", "projected from published figures"),
-            " and from the fastest device measured here on the nearest work. Below 1 the published "
-            "speed is above what was measured here.",
+            ", or where the document itself only reckoned ",
+            tag("strong", "projected from published inputs"),
+            ". What they would need is projected from that and from the fastest device measured "
+            "here on the nearest work. Below 1 the published speed is above what was measured "
+            "here.",
         ),
         _wishes(absent.wishes(material.rows, material.run.machine.devices)),
     ]
@@ -103,8 +105,8 @@ def _wishes(wishes: Sequence[absent.Wish]) -> Html:
     header = (
         "device",
         "work",
-        "published, MB/s",
-        "best here, MB/s",
+        "published, MB/s and messages/s",
+        "best here, MB/s and messages/s",
         "would need to be",
         "nearest work",
     )
@@ -112,7 +114,7 @@ def _wishes(wishes: Sequence[absent.Wish]) -> Html:
         (
             wish.device,
             tag("span", wish.work, title=wish.source),
-            join([as_printed(wish.published_mb_per_s), " ", _mark("published"), " ", wish.how]),
+            _reckoned(wish),
             _best(wish),
             _factor(wish),
             wish.nearest,
@@ -123,21 +125,35 @@ def _wishes(wishes: Sequence[absent.Wish]) -> Html:
     return table(header, rows, label=label, class_=CARDS)
 
 
+def _reckoned(wish: absent.Wish) -> Html:
+    told = PUBLISHED_AS[wish.origin]
+    messages = wish.published_messages_per_s
+    by_message = "" if messages is None else f", {format_measure(messages)} messages/s"
+    speed = f"{as_printed(wish.published_mb_per_s)} MB/s{by_message}"
+    return join([speed, " ", _mark(wish.origin, told), " ", wish.how])
+
+
 def _best(wish: absent.Wish) -> Html:
     if wish.best is None:
         return tag("span", "not measured", class_="muted")
-    return join([with_interval(wish.best), f" {wish.best_device} ", _mark("measured")])
+    parts = [with_interval(wish.best, "MB/s"), f" {wish.best_device} ", _mark(Origin.MEASURED)]
+    if wish.published_messages_per_s is not None:
+        parts += [" ", with_interval(wish.best_messages_per_s, "messages/s")]
+    return join(parts)
 
 
 def _factor(wish: absent.Wish) -> Html:
     if wish.factor is None:
         return tag("span", "not known", class_="muted")
-    times = " times as fast as published"
-    return join([with_interval(wish.factor), times, " ", _mark("projected")])
+    times = " times as fast as published in MB/s" if wish.factor_in_messages else TIMES
+    parts = [with_interval(wish.factor), times, " ", _mark(Origin.PROJECTED)]
+    if wish.factor_in_messages:
+        parts += [" ", with_interval(wish.factor_in_messages), " times in messages/s"]
+    return join(parts)
 
 
-def _mark(origin: str) -> Html:
-    return tag("span", origin, class_=f"origin {origin}")
+def _mark(origin: Origin, text: str = "") -> Html:
+    return tag("span", text or origin.value, class_=f"origin {origin.value}")
 
 
 def _told(material: Material) -> Iterable[tuple[str, str]]:
@@ -229,6 +245,11 @@ METHOD = (
     "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",
     "Measured, simulated, projected and published figures are never mixed.",
 )
+TIMES = " times as fast as published"
+PUBLISHED_AS = {
+    Origin.PUBLISHED: "published",
+    Origin.PROJECTED: "projected from published inputs",
+}
 READINGS_MOST = 100
 # Count from the start of the machine; a figure shows what was added since that of the run.
 COUNTERS = {"steal_s"}

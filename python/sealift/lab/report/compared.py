@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from sealift.lab.published import Comparison, Kind, Match
-from sealift.lab.report.markup import CARDS, Html, table, tag
+from sealift.lab.report.markup import CARDS, Html, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.words import as_printed, with_interval
 
@@ -40,15 +40,20 @@ def _group(figure: str, title: str, group: Sequence[Comparison], *, is_open: boo
 
 
 def _cells(each: Comparison) -> tuple[str, ...]:
-    not_run = tag("span", "not run", class_="muted")
+    settled = f"{each.note}; not settled: {each.doubt}" if each.doubt else each.note
     return (
         each.what,
         _published(each),
-        with_interval(each.here, each.unit) if each.here else not_run,
+        with_interval(each.here, each.unit) if each.here else _nothing(each),
         with_interval(each.ratio),
         _chip(each.match, each.match.value),
-        each.note,
+        settled,
     )
+
+
+def _nothing(each: Comparison) -> Html:
+    text = "nothing to measure" if each.kind is Kind.WITHIN else "not run"
+    return tag("span", text, class_="muted")
 
 
 def _chip(match: Match, text: str) -> Html:
@@ -56,22 +61,35 @@ def _chip(match: Match, text: str) -> Html:
 
 
 def _published(each: Comparison) -> Html:
-    above = "above " if each.kind is Kind.SHAPE else ""
-    return tag("span", f"{above}{as_printed(each.published)} {each.unit}", title=each.source)
+    above = "above " if each.kind in (Kind.SHAPE, Kind.READING) else ""
+    value = tag("span", f"{above}{as_printed(each.published)} {each.unit}", title=each.source)
+    if each.kind is not Kind.COUNT or each.span is None or each.span.low == each.span.high:
+        return value
+    ends = f"{as_printed(each.span.low)} to {as_printed(each.span.high)} by its rounding"
+    return join([value, " ", tag("span", ends, class_="interval")])
 
 
 HEADER = ("what", "published", "here", "here / published", "verdict", "with what, or why not")
 SAID = (
     "Absolute values come from other machines, so that nobody expects the same ones here; "
-    "ratios should hold."
+    "ratios should hold. A verdict needs the whole interval, and a margin for noise, on one side "
+    "of its limits: a tenth more or less than was published, and for ratios and shapes 1. Counts "
+    "are judged by the rounding of their print."
 )
 ROWS_OPEN = 20
 COLOURS = {
     Match.REPRODUCED: "good",
-    Match.SAME_DIRECTION: "good",
+    Match.HOLDS: "good",
+    Match.ALIKE: "fine",
     Match.FASTER: "fine",
     Match.SLOWER: "fine",
+    Match.LARGER: "fine",
+    Match.SMALLER: "fine",
+    Match.DIFFERS: "fine",
+    Match.READING_HOLDS: "fine",
+    Match.READING_FAILS: "fine",
     Match.UNSETTLED: "plain",
     Match.NOT_RUN: "plain",
     Match.CONTRADICTED: "bad",
+    Match.AGAINST_ITSELF: "bad",
 }

@@ -1,0 +1,41 @@
+"""What was published, and what may be said about it here.
+
+The tables of the five documents stand in `data/published/`, transcribed with the place each value
+stands in. A comparison never mixes origins: what was published keeps its printed value, and what
+was measured here keeps its interval.
+"""
+
+from sealift.lab.published.comparison import Comparison, Kind, Match
+from sealift.lab.published.here import (
+    Here,
+    Measured,
+    conditions,
+    counted,
+    gain_a_thread,
+    operation_speed,
+    payload_speed,
+    quotient,
+    times_as_fast,
+)
+from sealift.lab.published.printed import Printed
+from sealift.lab.published.rounded import Rounded
+from sealift.lab.published.tables import table, table_row
+
+__all__ = [
+    "Comparison",
+    "Here",
+    "Kind",
+    "Match",
+    "Measured",
+    "Printed",
+    "Rounded",
+    "conditions",
+    "counted",
+    "gain_a_thread",
+    "operation_speed",
+    "payload_speed",
+    "quotient",
+    "table",
+    "table_row",
+    "times_as_fast",
+]

@@ -1,0 +1,204 @@
+"""A published figure beside what was found here, and the verdict on the two."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sealift.lab.published.rounded import Rounded
+from sealift.lab.stats import (
+    VERDICT_CONFIDENCE,
+    Interval,
+    Trust,
+    blocks_needed,
+    smallest_difference,
+    trust,
+)
+from sealift.lab.values import Cell
+
+
+class Kind(StrEnum):
+    """What a published figure is."""
+
+    VALUE = "value"
+    """An absolute value, of another machine: nobody expects the same one here."""
+    RATIO = "ratio"
+    """A ratio of two values of one machine: the shape of a result, which should hold here too. It
+    has a side of 1, so that it is never 1 itself."""
+    SLOPE = "slope"
+    """What each of several adds, as the speed-up a thread: a ratio without a side of 1."""
+    SHAPE = "shape"
+    """A claim without a number: that a ratio lies above 1. Its published value is that 1."""
+    READING = "reading"
+    """As a shape, but what is claimed is only our reading of a sentence that claims no speed."""
+    COUNT = "count"
+    """What follows from counts, which are exact but for the rounding of their print."""
+    WITHIN = "within"
+    """A figure that other figures of its own document contradict: nothing is measured."""
+
+
+class Match(StrEnum):
+    """What may be said about a published figure."""
+
+    REPRODUCED = "reproduced"
+    HOLDS = "holds here"
+    ALIKE = "about as fast here"
+    FASTER = "faster here"
+    SLOWER = "slower here"
+    LARGER = "larger here"
+    SMALLER = "smaller here"
+    DIFFERS = "differs here"
+    READING_HOLDS = "our reading holds here"
+    READING_FAILS = "our reading fails here"
+    CONTRADICTED = "contradicted"
+    AGAINST_ITSELF = "contradicts itself"
+    UNSETTLED = "not settled here"
+    NOT_RUN = "not run here"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published figure beside what was found here.
+
+    Attributes:
+        figure: The document's name for it: `003-T4`.
+        what: Which value it is, in words.
+        published: As printed, in `unit`.
+        unit: Of both.
+        source: Where it stands.
+        kind: What kind of figure it is, which says what it is judged by.
+        here: What was found, in the same unit; None when it was not run.
+        note: With what it was compared, or why it was not run.
+        series: Whose line it belongs to where the figure is redrawn, as `i7-12700H`; empty for a
+            figure that is not drawn.
+        at: Where it stands there: axes with values, as `{"threads": 20}`. Without the axis that the
+            figure has below, it is drawn as a line across.
+        noise_floor: The largest of what was measured for `here`, as a share.
+        machine_busy: Whether the machine was, while that was measured.
+        span: For a count the values that round to `published`; for a figure that its document
+            contradicts what follows from the others there.
+    """
+
+    figure: str
+    what: str
+    published: float
+    unit: str
+    source: str
+    kind: Kind
+    here: Interval | None
+    note: str
+    series: str = ""
+    at: Cell = field(default_factory=dict)
+    noise_floor: float = 0.0
+    machine_busy: bool = False
+    span: Rounded | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what can't be judged, and a figure that was not run for no reason."""
+        named = f"{self.figure}, {self.what}"
+        if self.here is None and not self.note:
+            raise ValueError(f"{named}: not run, and no reason given")
+        if self.kind is Kind.RATIO and self.published == 1:
+            raise ValueError(
+                f"{named}: a ratio of 1 has no side of 1 and could only be contradicted; "
+                "compare it as a slope or a shape"
+            )
+        if self.kind in SPANNED and self.span is None:
+            raise ValueError(f"{named}: a figure of kind {self.kind} needs a span to be judged by")
+        if self.kind is Kind.WITHIN and self.span and _inside(self.published, self.span):
+            raise ValueError(f"{named}: the document's other figures give the same")
+
+    @property
+    def ratio(self) -> Interval | None:
+        """Here over published; None where nothing was run or nothing is what was published."""
+        if self.here is None or not self.published:
+            return None
+        return self.here.scaled(1 / self.published)
+
+    @property
+    def match(self) -> Match:
+        """The verdict.
+
+        What was measured is judged by its whole interval and a margin around it, the noise floor
+        or 2 %: a VALUE is ALIKE, a RATIO or a SLOPE REPRODUCED within a tenth of what was
+        published. A RATIO is CONTRADICTED beyond 1 only, a SHAPE below it. An interval that
+        reaches over a limit leaves the figure UNSETTLED, and so do too few blocks, too much noise
+        and a busy machine. A COUNT is REPRODUCED when it rounds to what was printed; a printed 0
+        is CONTRADICTED by anything else.
+        """
+        if self.kind is Kind.WITHIN:
+            return Match.AGAINST_ITSELF
+        if self.here is None:
+            return Match.NOT_RUN
+        if self.kind is Kind.COUNT:
+            return self._counted(self.here)
+        return Match.UNSETTLED if self.doubt else self._judged(self.here)
+
+    @property
+    def doubt(self) -> str:
+        """Why what was measured settles nothing, or ""."""
+        if self.here is None or self.kind in SPANNED:
+            return ""
+        least = blocks_needed(VERDICT_CONFIDENCE)
+        if self.here.blocks < least:
+            return f"{self.here.blocks} blocks are too few, {least} are needed"
+        if trust(self.noise_floor) is Trust.RANGES_ONLY:
+            return f"the same code differed from itself by {100 * self.noise_floor:.3g} %"
+        if self.machine_busy:
+            return "the machine was busy"
+        if self._judged(self.here) is Match.UNSETTLED:
+            return f"the interval comes within {100 * self._margin:.2g} % of a limit, or over it"
+        return ""
+
+    @property
+    def _margin(self) -> float:
+        return smallest_difference(self.noise_floor)
+
+    def _judged(self, here: Interval) -> Match:
+        low, high = here.low / (1 + self._margin), here.high * (1 + self._margin)
+        fitting = (said for least, most, said in self._regions() if least <= low and high <= most)
+        return next(fitting, Match.UNSETTLED)
+
+    def _regions(self) -> Iterator[tuple[float, float, Match]]:
+        """From where to where which verdict holds."""
+        if self.kind in SIDES:
+            below, above = SIDES[self.kind]
+            yield 0.0, 1.0, below
+            yield 1.0, math.inf, above
+            return
+        near, far = self.published * (1 - NEAR), self.published * (1 + NEAR)
+        less, alike, more = WORDS[self.kind]
+        yield near, far, alike
+        first, last = 0.0, math.inf
+        if self.kind is Kind.RATIO and self.published > 1:
+            first = min(1.0, near)
+            yield 0.0, first, Match.CONTRADICTED
+        elif self.kind is Kind.RATIO:
+            last = max(1.0, far)
+            yield last, math.inf, Match.CONTRADICTED
+        yield first, near, less
+        yield far, last, more
+
+    def _counted(self, here: Interval) -> Match:
+        assert self.span is not None, "checked when it was made"
+        if _inside(here.median, self.span):
+            return Match.REPRODUCED
+        return Match.DIFFERS if self.published else Match.CONTRADICTED
+
+
+def _inside(value: float, span: Rounded) -> bool:
+    return span.low <= value <= span.high
+
+
+# A tenth more or less is the same, on another machine.
+NEAR = 0.10
+SPANNED = (Kind.COUNT, Kind.WITHIN)
+SIDES = {
+    Kind.SHAPE: (Match.CONTRADICTED, Match.HOLDS),
+    Kind.READING: (Match.READING_FAILS, Match.READING_HOLDS),
+}
+WORDS = {
+    Kind.VALUE: (Match.SLOWER, Match.ALIKE, Match.FASTER),
+    Kind.RATIO: (Match.SMALLER, Match.REPRODUCED, Match.LARGER),
+    Kind.SLOPE: (Match.SMALLER, Match.REPRODUCED, Match.LARGER),
+}
