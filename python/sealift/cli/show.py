@@ -121,7 +121,12 @@ def compare(
         ),
     ],
     fail_on: Annotated[
-        FailOn | None, typer.Option(help="slower: end with 1 when something is SLOWER.")
+        FailOn | None,
+        typer.Option(
+            help="slower: end with 1 when a row is SLOWER. Between runs that takes two restarts or "
+            "more in both, a difference over the column `least`, and 99 % for all rows together; "
+            "rows that can't be judged fail nothing."
+        ),
     ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of the table.")] = False,
@@ -130,7 +135,8 @@ def compare(
 
     Times are those of the first over those of the second: above 1 the second run is faster. Two
     runs have other neighbours, clocks and places in memory, so their verdicts are a reason to look,
-    not a proof.
+    not a proof, and a run of one restart (lab run --quick) gives none. Without --quick a run has
+    five.
     """
     if as_csv and as_json:
         fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
@@ -140,7 +146,11 @@ def compare(
     if not beside.records:
         fail(ExitCode.NOTHING_RAN, "the two have nothing in common to compare")
     typer.echo(_shown(beside, form), nl=False)
-    if fail_on is FailOn.SLOWER and beside.slower:
+    if fail_on is None:
+        return
+    if beside.judged < len(beside.records):
+        told(f"--fail-on slower judged {beside.judged:,} of {len(beside.records):,} rows")
+    if beside.slower:
         told(f"{beside.slower:,} of {len(beside.records):,} rows are slower")
         raise typer.Exit(ExitCode.SLOWER)
 
@@ -220,10 +230,16 @@ def _check_experiment(records: "Sequence[Record]", chosen: "Record") -> None:
 
 @dataclass(frozen=True)
 class _Beside:
-    """Two things beside each other: as columns, as a table, and how many rows are slower."""
+    """Two things beside each other: as columns, as a table, and what may be said of the rows.
+
+    Attributes:
+        judged: How many rows could have failed.
+        slower: How many of them do.
+    """
 
     records: "Sequence[Record]"
     text: str
+    judged: int
     slower: int
 
 
@@ -238,7 +254,8 @@ def _beside_run(before: str, now: str) -> _Beside:
     told(*compared.notes)
     changes = compared.changes
     slower = sum(each.verdict is Verdict.SLOWER for each in changes)
-    return _Beside([each.record for each in changes], changes_text(changes), slower)
+    judged = sum(each.may_be_judged for each in changes)
+    return _Beside([each.record for each in changes], changes_text(changes), judged, slower)
 
 
 def _beside_published(folder: str) -> _Beside:
@@ -250,11 +267,14 @@ def _beside_published(folder: str) -> _Beside:
     run = store.read(read("RUN", options.folder, folder))
     found = list(against_published(run, summarise(run)))
     slower = sum(each.match is Match.SLOWER for each in found)
-    return _Beside([published_record(each) for each in found], published_text(found), slower)
+    judged = sum(each.here is not None for each in found)
+    return _Beside(
+        [published_record(each) for each in found], published_text(found), judged, slower
+    )
 
 
 def _shown(beside: _Beside, form: Form) -> str:
-    from sealift.lab.export import csv_text
+    from sealift.lab.record import csv_text
 
     if form is Form.JSON:
         return json.dumps(beside.records, indent=2, allow_nan=False) + "\n"

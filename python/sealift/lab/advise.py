@@ -7,7 +7,7 @@ from typing import Any
 
 from sealift.lab import registry
 from sealift.lab.answer import ADVISING, BY_SIZE, Answer, answer
-from sealift.lab.export import column_names, csv_text, summary_records
+from sealift.lab.export import summary_records
 from sealift.lab.grid import (
     MANY_KEYS,
     REGIMES,
@@ -18,6 +18,7 @@ from sealift.lab.grid import (
     sized,
     stated,
 )
+from sealift.lab.record import csv_text, summary_columns
 from sealift.lab.result import Found, Row
 from sealift.lab.spec import Experiment, Scope
 from sealift.lab.store import Run
@@ -122,7 +123,7 @@ class Advice:
     def csv(self) -> str:
         """The rows, with the columns of summary.csv."""
         records = self._records()
-        return csv_text(records, column_names(records))
+        return csv_text(records, summary_columns(records))
 
     def json(self) -> str:
         """The rows, the answer and the machine."""

@@ -1,6 +1,5 @@
 """Writes what a run measured for other programs: CSV, JSON Lines or Parquet."""
 
-import csv
 import importlib.util
 import io
 import json
@@ -8,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from sealift.lab.record import FIGURES, FIXED, Record, record
+from sealift.lab.record import FIGURES, FIXED, Record, csv_text, record
 from sealift.lab.result import Found
 from sealift.lab.store import Run
 from sealift.lab.values import Value
@@ -85,15 +84,6 @@ def column_names(records: Sequence[Record]) -> list[str]:
     return [*first, *axes, *(name for name in names if name in BESIDE_AXES and name not in first)]
 
 
-def csv_text(rows: Sequence[Record], columns: Sequence[str]) -> str:
-    """Records as CSV, no thousands marks; empty where there is no value."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
-
-
 def _csv(rows: Sequence[Record], columns: Sequence[str]) -> bytes:
     return csv_text(rows, columns).encode()
 
@@ -123,12 +113,6 @@ def _column(values: Sequence[Value | None]) -> list[Value | None]:
     there = [value for value in values if value is not None]
     kind = next((kind for kind in (str, float) if any(type(v) is kind for v in there)), None)
     return [value if value is None or kind is None else kind(value) for value in values]
-
-
-def _plain(value: Value | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 SAMPLE_COLUMNS = (

@@ -1,6 +1,9 @@
 """A row as plain columns: what stands in summary.csv, and what plots and exports read."""
 
-from collections.abc import Callable, Mapping
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval
@@ -27,22 +30,52 @@ def record(row: Row, experiment_id: str) -> dict[str, Value | None]:
     return {"experiment": row.experiment, "id": experiment_id, **row.cell, **figures}
 
 
+def interval_columns(name: str, interval: Interval | None) -> dict[str, Value | None]:
+    """A median and the ends of its 95 % interval as columns; None in all where there is none."""
+    return {column: _end(interval, end) for column, end in _ends(name).items()}
+
+
+def csv_text(records: Sequence[Record], columns: Sequence[str]) -> str:
+    """Records as CSV: no thousands marks, no exponents; empty where there is no value."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: as_text(value) for name, value in each.items()} for each in records)
+    return out.getvalue()
+
+
+def as_text(value: Value | None) -> str:
+    """A value as CSV has it: `0.00001`, never `1e-05`, and `1235000` for 1235000.0."""
+    if value is None:
+        return ""
+    return f"{Decimal(repr(value)).normalize():f}" if isinstance(value, float) else str(value)
+
+
+def summary_columns(records: Sequence[Record]) -> list[str]:
+    """Those of summary.csv: experiment and id, then the axes of all experiments, then figures."""
+    axes = dict.fromkeys(name for each in records for name in each)
+    return ["experiment", "id", *(n for n in axes if n not in FIXED | FIGURES.keys()), *FIGURES]
+
+
 def _number(value: float) -> float:
     return float(plain_measure(value))
 
 
-def _of(interval: Interval | None, end: str) -> float | None:
+def _ends(name: str) -> dict[str, str]:
+    return {name: "median", f"{name}_low95": "low", f"{name}_high95": "high"}
+
+
+def _end(interval: Interval | None, end: str) -> float | None:
     return None if interval is None else _number(getattr(interval, end))
 
 
 def _three(
     name: str, pick: Callable[[Row], Interval | None]
 ) -> dict[str, Callable[[Row], Value | None]]:
-    return {
-        name: lambda row: _of(pick(row), "median"),
-        f"{name}_low95": lambda row: _of(pick(row), "low"),
-        f"{name}_high95": lambda row: _of(pick(row), "high"),
-    }
+    def show(end: str) -> Callable[[Row], Value | None]:
+        return lambda row: _end(pick(row), end)
+
+    return {column: show(end) for column, end in _ends(name).items()}
 
 
 FIXED = {"experiment", "id"}

@@ -11,6 +11,8 @@ import pytest
 from sealift.lab import export, registry, store
 from sealift.lab.export import Form, as_bytes, column_names, sample_records, summary_records
 from sealift.lab.record import Record
+from sealift.lab.report import bottom
+from sealift.lab.report.material import gather
 from sealift.lab.summary import summarise
 from synthetic_run import BLOCKS, made, write_run
 
@@ -42,6 +44,22 @@ def test_the_summary_has_the_rows_of_summary_csv(run: store.Run) -> None:
     assert names[:2] == ["experiment", "id"]
     assert names.index("size_bytes") < names.index("compare")
     assert names.index("buffer_bytes") < names.index("compare")
+
+
+def test_summary_csv_the_export_and_the_page_write_the_same_text(run: store.Run) -> None:
+    records = summary_records(run, summarise(run))
+    store.write_summary(run.path, records)
+    written = (run.path / "summary.csv").read_text(encoding="utf-8")
+    assert as_bytes(records, Form.CSV).decode() == written
+    assert bottom.csv_text(gather(run)) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-05, "0.00001"), (1_235_000.0, "1235000"), (0.9876543210987, "0.9876543210987"), (3, "3")],
+)
+def test_numbers_in_csv_have_no_exponent_and_lose_nothing(value: float, text: str) -> None:
+    assert as_bytes([{"a": value}, {"a": None}], Form.CSV).decode() == f'a\n{text}\n""\n'
 
 
 def test_all_three_forms_hold_the_same(run: store.Run) -> None:

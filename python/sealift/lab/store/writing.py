@@ -1,26 +1,22 @@
 """Writes a run folder: once before measuring, a line at a time meanwhile, and last the ending."""
 
-import csv
 import fcntl
-import io
 import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 
-from sealift.lab.record import FIGURES, FIXED, Record
+from sealift.lab.record import Record, csv_text, summary_columns
 from sealift.lab.store import names
 from sealift.lab.store.errors import NotWrittenError, StoreError
 from sealift.lab.store.lines import read_lines
 from sealift.lab.store.plan import Plan
 from sealift.lab.store.reading import listed, read_plan, read_samples
 from sealift.lab.store.run import Ending, Surroundings
-from sealift.lab.values import Value
 
 
 def default_path(now: datetime) -> Path:
@@ -137,14 +133,7 @@ def write_summary(path: Path, records: Sequence[Record]) -> None:
     Raises:
         NotWrittenError: If the folder takes no files.
     """
-    fixed = ("experiment", "id", *FIGURES)
-    axes = dict.fromkeys(name for each in records for name in each if name not in fixed)
-    text = io.StringIO()
-    columns = [*sorted(FIXED, key=fixed.index), *axes, *FIGURES]
-    table = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    table.writeheader()
-    table.writerows({name: _plain(value) for name, value in each.items()} for each in records)
-    write_file(path / names.SUMMARY, text.getvalue())
+    write_file(path / names.SUMMARY, csv_text(records, summary_columns(records)))
 
 
 def write_file(path: Path, text: str) -> None:
@@ -261,13 +250,6 @@ def _json(plain: Mapping[str, Any]) -> str:
 
 def _line(record: Mapping[str, Any]) -> str:
     return json.dumps(record, allow_nan=False, separators=(",", ":"))
-
-
-def _plain(value: Value | None) -> str:
-    if value is None:
-        return ""
-    # Never 1e-05, and 1235000 for 1235000.0.
-    return f"{Decimal(repr(value)).normalize():f}" if isinstance(value, float) else str(value)
 
 
 RESERVE_BYTES = 4 * 2**20
