@@ -41,6 +41,7 @@ class Made:
         switches: Share of samples of which a thread was taken off its core.
         seconds: When the sensors were read.
         blocks: How many blocks are complete, of `BLOCKS`.
+        restarts: Over how many processes they are shared out.
         ending: How the run ended; None for one that was killed.
         notes: What went wrong meanwhile.
     """
@@ -53,6 +54,7 @@ class Made:
     switches: float = 0.04
     seconds: Sequence[int] = range(60)
     blocks: int = BLOCKS
+    restarts: int = 1
     ending: Ending | None = Ending(How.COMPLETE)  # noqa: RUF009 (frozen)
     notes: tuple[str, ...] = ()
 
@@ -96,7 +98,7 @@ def write_run(
         seed=seed,
         budget_s=60.0,
         quick=scope.quick,
-        restarts=1,
+        restarts=how.restarts,
         threads=(),
         experiments=tuple(_planned(each, scope) for each in chosen),
     )
@@ -144,7 +146,8 @@ def _fill(path: Path, planned: PlannedExperiment, how: Made, generator: random.R
             for block in range(how.blocks if right else 0):
                 there = early if block < how.wrong_blocks else right
                 arms = [(arm, False) for arm in there] + [(right[0], True)]
-                at = {**place, "restart": 0, "block": block}
+                restart = block * how.restarts // BLOCKS
+                at = {**place, "restart": restart, "block": block}
                 samples.add(
                     {**at, "arm": arm, "again": again, **_sample(cells[arm], how, generator)}
                     for arm, again in arms

@@ -7,14 +7,17 @@ from pathlib import Path
 from sealift.lab import registry, summary
 from sealift.lab.published import Comparison
 from sealift.lab.record import Record
-from sealift.lab.result import Found
+from sealift.lab.result import Found, Row
 from sealift.lab.stats import (
-    SHOWN_CONFIDENCE,
-    VERDICT_CONFIDENCE,
+    Estimate,
     Interval,
+    Trust,
     Verdict,
+    judged,
+    of_runs,
+    restart_range,
     run_ratio,
-    verdict,
+    smallest_difference,
 )
 from sealift.lab.store import Run
 from sealift.lab.summary import Series
@@ -34,7 +37,11 @@ class Change:
         now_ns: The same in the later one.
         ratio: Times as fast in the later run, 95 % interval. The runs' blocks don't pair, so it is
             wider than a ratio within a run.
-        verdict: On the ratio at the 99 % level, against the larger noise floor of the two.
+        least_difference: Share below which a difference between these two runs is called none.
+        may_be_judged: Neither run measured it in one restart, was disturbed, or has a noise floor
+            over 10 %.
+        verdict: On the ratio, all verdicts of the comparison together at the 99 % level; UNSURE
+            where it may not be judged.
     """
 
     experiment: str
@@ -42,6 +49,8 @@ class Change:
     before_ns: Interval
     now_ns: Interval
     ratio: Interval
+    least_difference: float
+    may_be_judged: bool
     verdict: Verdict
 
     @property
@@ -53,6 +62,7 @@ class Change:
             **_three("before_ns", self.before_ns),
             **_three("now_ns", self.now_ns),
             **_three("times_as_fast", self.ratio),
+            "least_difference_share": float(plain_measure(self.least_difference)),
             "verdict": self.verdict.value,
         }
 
@@ -81,8 +91,10 @@ def compare(before: Run, now: Run) -> Compared:
         now: What is judged.
     """
     earlier, later = _measured(before), _measured(now)
-    changes = [_change(earlier[key], later[key]) for key in later if key in earlier]
-    return Compared(tuple(changes), tuple(_notes(earlier, later)))
+    pairs = [(earlier[key], later[key]) for key in later if key in earlier]
+    said = judged([(_estimate(*pair), _least_difference(*pair)) for pair in pairs])
+    changes = [_change(*pair, verdict) for pair, verdict in zip(pairs, said, strict=True)]
+    return Compared(tuple(changes), (*_notes(earlier, later), *_unsure(pairs)))
 
 
 def against_published(run: Run, found: Mapping[str, Found]) -> Iterator[Comparison]:
@@ -116,10 +128,10 @@ def published_record(comparison: Comparison) -> Record:
 
 
 def changes_text(changes: Sequence[Change]) -> str:
-    """Changes as a table: what varies, both medians, the ratio with its interval, the verdict."""
+    """Changes as a table: what varies, both medians, ratio, least difference, verdict."""
     axes = dict.fromkeys(name for change in changes for name in change.cell)
     varied = [name for name in axes if len({change.cell.get(name) for change in changes}) > 1]
-    head = ["experiment", *varied, "before ns", "now ns", "times as fast", "verdict"]
+    head = ["experiment", *varied, "before ns", "now ns", "times as fast", "least", "verdict"]
     rows = [
         [
             change.experiment,
@@ -127,6 +139,7 @@ def changes_text(changes: Sequence[Change]) -> str:
             format_measure(change.before_ns.median),
             format_measure(change.now_ns.median),
             times_text(change.ratio),
+            f"{100 * change.least_difference:.1f} %",
             change.verdict.value,
         ]
         for change in changes
@@ -155,11 +168,22 @@ def published_text(comparisons: Sequence[Comparison]) -> str:
 
 @dataclass(frozen=True)
 class _Arm:
-    experiment: str
-    cell: Cell
-    ns: Interval
+    row: Row
     series: Series
-    noise_floor: float
+
+    @property
+    def restarts(self) -> int:
+        return len(set(self.series.restarts))
+
+    @property
+    def may_be_judged(self) -> bool:
+        row = self.row
+        return (
+            self.restarts > 1
+            and row.steady
+            and not row.machine_busy
+            and row.trust is not Trust.RANGES_ONLY
+        )
 
 
 _Key = tuple[str, frozenset[tuple[str, object]]]
@@ -173,34 +197,48 @@ def _measured(run: Run) -> dict[_Key, _Arm]:
             rows = summary.rows(group)
             for row, series in zip(rows, summary.series(group), strict=True):
                 if not row.wrong:
-                    key = (planned.name, frozenset(row.cell.items()))
-                    arms[key] = _Arm(
-                        planned.name, row.cell, row.ns_per_operation, series, row.noise_floor
-                    )
+                    arms[planned.name, frozenset(row.cell.items())] = _Arm(row, series)
     return arms
 
 
-def _change(before: _Arm, now: _Arm) -> Change:
-    floor = max(before.noise_floor, now.noise_floor)
-    judged = _ratio(before.series, now.series, VERDICT_CONFIDENCE)
+def _change(before: _Arm, now: _Arm, verdict: Verdict) -> Change:
+    may_be_judged = before.may_be_judged and now.may_be_judged
     return Change(
-        experiment=now.experiment,
-        cell=now.cell,
-        before_ns=before.ns,
-        now_ns=now.ns,
-        ratio=_ratio(before.series, now.series, SHOWN_CONFIDENCE),
-        verdict=verdict(judged, floor),
+        experiment=now.row.experiment,
+        cell=now.row.cell,
+        before_ns=before.row.ns_per_operation,
+        now_ns=now.row.ns_per_operation,
+        ratio=run_ratio(
+            now.series.ns,
+            before.series.ns,
+            now_restarts=now.series.restarts,
+            before_restarts=before.series.restarts,
+        ),
+        least_difference=_least_difference(before, now),
+        may_be_judged=may_be_judged,
+        verdict=verdict if may_be_judged else Verdict.UNSURE,
     )
 
 
-def _ratio(before: Series, now: Series, confidence: float) -> Interval:
-    return run_ratio(
-        now.ns,
-        before.ns,
-        confidence=confidence,
-        now_restarts=now.restarts,
-        before_restarts=before.restarts,
+def _estimate(before: _Arm, now: _Arm) -> Estimate:
+    return of_runs(
+        now.series.ns,
+        before.series.ns,
+        now_restarts=now.series.restarts,
+        before_restarts=before.series.restarts,
     )
+
+
+def _least_difference(before: _Arm, now: _Arm) -> float:
+    """What two runs may differ by without a cause in the code.
+
+    At least what a verdict within a run calls a difference, and what restarts of one run differ by.
+    That first minimum is for arms in one process: without restarts in both it counts twice.
+    """
+    arms = (before, now)
+    least = smallest_difference(0.0) * (1 if min(arm.restarts for arm in arms) > 1 else 2)
+    ranges = [restart_range(arm.series.ns, arm.series.restarts) for arm in arms]
+    return max(least, *ranges, *(arm.row.noise_floor for arm in arms))
 
 
 def _three(name: str, interval: Interval | None) -> dict[str, Value | None]:
@@ -218,13 +256,31 @@ def _notes(earlier: Mapping[_Key, _Arm], later: Mapping[_Key, _Arm]) -> Iterator
     for name, these, those in (("later", later, earlier), ("earlier", earlier, later)):
         alone = [arm for key, arm in these.items() if key not in those]
         if alone:
-            of = _counts([arm.experiment for arm in alone])
+            of = _counts([arm.row.experiment for arm in alone])
             yield f"not compared, because only the {name} run has them: {of}"
+
+
+def _unsure(pairs: Sequence[tuple[_Arm, _Arm]]) -> Iterator[str]:
+    """Why rows can't have a verdict, whatever their times say."""
+    single = sum(min(before.restarts, now.restarts) < 2 for before, now in pairs)
+    if single:
+        yield (
+            f"{_rows(single)} can't be judged, because a run measured them in one process: measure "
+            "both runs without --quick, which makes five restarts"
+        )
+    restarted = [pair for pair in pairs if all(arm.restarts > 1 for arm in pair)]
+    disturbed = sum(not all(arm.may_be_judged for arm in pair) for pair in restarted)
+    if disturbed:
+        yield (
+            f"{_rows(disturbed)} can't be judged, because a run found the machine busy, times not "
+            "steady, or a noise floor over 10 %: measure both runs on a quieter machine"
+        )
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _counts(names: Sequence[str]) -> str:
     counts = {name: names.count(name) for name in dict.fromkeys(names)}
-    rows = {1: "1 row"}
-    return ", ".join(
-        f"{rows.get(count, f'{count:,} rows')} of {name}" for name, count in counts.items()
-    )
+    return ", ".join(f"{_rows(count)} of {name}" for name, count in counts.items())

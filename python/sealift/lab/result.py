@@ -32,12 +32,14 @@ class Row:
         reference: Value of `compare` that this one is compared with.
         ratio: Times as fast as the reference, paired by block, 95 % interval; None for the
             reference itself.
-        verdict: On `ratio`, at the 99 % level; None for the reference itself.
+        verdict: On `ratio`, all of the group together at the 99 % level; None for the reference
+            itself.
         winner: No other arm of the group was shown to be faster.
         noise_floor: A/A noise floor of the group, as a share.
         clean_share: Share of this arm's samples that were clean; 0..1.
-        machine_busy: Under half of the samples were clean, of this arm or of the whole group.
-        steady: No drift over the blocks that the estimate stands on.
+        machine_busy: Under half of the samples were clean, of this arm or of the whole group, or
+            the ratio stands on unclean pairs, because under half and fewer than 8 were clean.
+        steady: No drift over the warm blocks, and not this arm alone left its usual clock.
         blocks: How many complete blocks were measured.
         wrong: What was computed wrong, or "": the times of such an arm mean nothing.
         origin: Where the numbers come from.

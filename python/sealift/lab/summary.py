@@ -12,8 +12,10 @@ from sealift.lab.result import Found, Row
 from sealift.lab.spec import Sample
 from sealift.lab.stats import (
     Flags,
+    Kept,
     Verdict,
     drift,
+    is_one_arms_doing,
     is_steady,
     keep_clean,
     median,
@@ -127,6 +129,7 @@ class _Judge:
         ]
         self.measured = [arm for arm, column in enumerate(self._columns[:-1]) if column.samples]
         self._right = [arm for arm in self.measured if arm not in group.wrong]
+        self._off = _off_blocks(self._columns, self.measured)
         self._cold = {arm: set(self._warm_up(arm)) for arm in self.measured}
 
     def rows(self) -> tuple[Row, ...]:
@@ -150,9 +153,8 @@ class _Judge:
         self, arm: int, reference: int, said: Mapping[int, Verdict], slower: Container[int]
     ) -> Row:
         column, kept = self._columns[arm], self.series(arm)
-        clean = keep_clean(list(column.clean.values()))
+        clean = keep_clean(self._clean(arm))
         pair = self._pair(arm, reference) if arm in said else None
-        drifted = drift(kept.ns, places=kept.blocks, restarts=kept.restarts)
         return Row(
             experiment=self._group.experiment,
             cell=kept.cell,
@@ -165,8 +167,8 @@ class _Judge:
             winner=arm in self._right and arm not in slower,
             noise_floor=self._floor,
             clean_share=clean.clean_share,
-            machine_busy=clean.busy or self._busy,
-            steady=is_steady(drifted, self._floor),
+            machine_busy=clean.busy or self._busy or (pair is not None and pair.unclean),
+            steady=self._is_steady(arm),
             blocks=len(column.samples),
             wrong=self._group.wrong.get(arm, ""),
         )
@@ -185,14 +187,42 @@ class _Judge:
             self._floor,
             restarts=[pair.restarts for pair in pairs.values()],
         )
-        return dict(zip(pairs, said, strict=True))
+        return {
+            arm: Verdict.UNSURE if pair.unclean else verdict
+            for (arm, pair), verdict in zip(pairs.items(), said, strict=True)
+        }
 
     def _slower(self) -> set[int]:
         """The arms that were shown to be slower than the best one."""
         if not self._right:
             return set()
-        best = min(self._right, key=lambda arm: median(self.series(arm).ns))
+        best = min(self._right, key=self._median_ns)
         return {arm for arm, said in self._verdicts(best).items() if said is Verdict.SLOWER}
+
+    def _median_ns(self, arm: int) -> float:
+        series = self.series(arm)
+        return median(series.ns, series.restarts)
+
+    def _is_steady(self, arm: int) -> bool:
+        """Whether an arm neither drifts nor, alone, leaves its clock.
+
+        Of all its warm blocks: to leave out what was off would leave out the drift.
+        """
+        warm = self._warm(arm)
+        drifted = drift(
+            self._times_ns(arm, warm),
+            places=warm,
+            restarts=[self._restarts[block] for block in warm],
+        )
+        off = {each: self._off_alone(each) for each in self.measured}
+        blocks = {each: len(self._warm(each)) for each in self.measured}
+        alone = is_one_arms_doing(off[arm], blocks[arm], sum(off.values()), sum(blocks.values()))
+        return is_steady(drifted, self._floor) and not alone
+
+    def _off_alone(self, arm: int) -> int:
+        """In how many warm blocks an arm was off its clock and not all arms were."""
+        off = self._columns[arm].off_clock
+        return sum(off[block] and block not in self._off for block in self._warm(arm))
 
     @cached_property
     def _floor(self) -> float:
@@ -209,29 +239,45 @@ class _Judge:
     @property
     def _busy(self) -> bool:
         # Of all samples: that a block of many arms is clean as a whole is rare on any machine.
-        return keep_clean([clean for each in self._columns for clean in each.clean.values()]).busy
+        places = range(len(self._columns))
+        return keep_clean([clean for place in places for clean in self._clean(place)]).busy
 
     def _pair(self, arm: int, reference: int) -> "_Pair | None":
-        kept = self._kept(arm, reference)
-        if not kept:
+        warm = self._warm(arm, reference)
+        if not warm:
             return None
-        ratios = paired_ratios(self._times_ns(arm, kept), self._times_ns(reference, kept))
-        return _Pair(ratios, [self._restarts[block] for block in kept])
+        kept = self._keep([arm, reference], warm)
+        blocks = [warm[at] for at in kept.blocks]
+        ratios = paired_ratios(self._times_ns(arm, blocks), self._times_ns(reference, blocks))
+        return _Pair(ratios, [self._restarts[block] for block in blocks], kept.unclean)
 
-    def _kept(self, *arms: int) -> list[int]:
-        """Blocks in which all of some arms were measured and warm; clean ones if enough are."""
+    def _kept(self, arm: int) -> list[int]:
+        """Blocks in which an arm was warm; clean ones if enough are."""
+        return self._clean_blocks([arm], self._warm(arm))
+
+    def _warm(self, *arms: int) -> list[int]:
+        """Blocks in which all of some arms were measured and warm."""
         columns = [self._columns[arm].samples for arm in arms]
-        warm = [
+        return [
             block
             for block in columns[0]
             if all(block in samples for samples in columns)
             and not any(block in self._cold[arm] for arm in arms)
         ]
-        return self._clean_blocks(arms, warm) if warm else []
 
     def _clean_blocks(self, arms: Sequence[int], blocks: Sequence[int]) -> list[int]:
-        flags = [all(self._columns[arm].clean[block] for arm in arms) for block in blocks]
-        return [blocks[at] for at in keep_clean(flags).blocks]
+        return [blocks[at] for at in self._keep(arms, blocks).blocks]
+
+    def _keep(self, arms: Sequence[int], blocks: Sequence[int]) -> Kept:
+        return keep_clean(
+            [all(self._is_clean(arm, block) for arm in arms) for block in blocks],
+        )
+
+    def _clean(self, place: int) -> list[bool]:
+        return [self._is_clean(place, block) for block in self._columns[place].samples]
+
+    def _is_clean(self, place: int, block: int) -> bool:
+        return self._columns[place].clean[block] and block not in self._off
 
     def _warm_up(self, arm: int) -> Iterator[int]:
         """The blocks in which an arm was still warming up, of every restart."""
@@ -252,18 +298,29 @@ class _Judge:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Reference over arm in the blocks that count, and which restart each is of."""
+    """Reference over arm in the blocks that count, and which restart each is of.
+
+    Attributes:
+        unclean: Too few of the blocks were clean, so these are all of them.
+    """
 
     ratios: Sequence[float]
     restarts: Sequence[int]
+    unclean: bool
 
 
 @dataclass(frozen=True)
 class _Column:
-    """The samples at one place of all blocks, and whether each was clean; by block."""
+    """The samples at one place of all blocks, and what is known of each; by block.
+
+    Attributes:
+        clean: Nothing else ran on the core meanwhile.
+        off_clock: The clock is known and wasn't the usual one.
+    """
 
     samples: Mapping[int, Sample]
     clean: Mapping[int, bool]
+    off_clock: Mapping[int, bool]
 
     @classmethod
     def of(cls, samples: Sequence[Sample | None]) -> "_Column":
@@ -271,8 +328,9 @@ class _Column:
         clocks = [sample.clock_ghz for sample in there.values() if sample.clock_ghz]
         # Of this arm alone: the clock of two busy cores, or of wide registers, is another one.
         usual_ghz = median(clocks) if clocks else None
-        clean = {block: _is_clean(sample, usual_ghz) for block, sample in there.items()}
-        return cls(there, clean)
+        flags = {block: _flags(sample, usual_ghz) for block, sample in there.items()}
+        clean = {block: each.clean for block, each in flags.items()}
+        return cls(there, clean, {block: each.off_clock for block, each in flags.items()})
 
     @property
     def payload_bytes(self) -> float:
@@ -281,8 +339,20 @@ class _Column:
         return sum(each.bytes for each in samples) / sum(each.operations for each in samples)
 
 
-def _is_clean(sample: Sample, usual_ghz: float | None) -> bool:
+def _off_blocks(columns: Sequence[_Column], arms: Sequence[int]) -> frozenset[int]:
+    """Blocks in which every arm was off its clock, of at least two: the machine's doing."""
+    blocks = {block for arm in arms for block in columns[arm].samples}
+
+    def is_off(block: int) -> bool:
+        there = [arm for arm in arms if block in columns[arm].samples]
+        places = [each for each in columns if block in each.samples]
+        return len(there) > 1 and all(each.off_clock[block] for each in places)
+
+    return frozenset(block for block in blocks if is_off(block))
+
+
+def _flags(sample: Sample, usual_ghz: float | None) -> Flags:
     clock_share = sample.clock_ghz / usual_ghz if sample.clock_ghz and usual_ghz else None
     return Flags(
         sample.ns, sample.involuntary_switches, sample.cpu_share, sample.steal_ns, clock_share
-    ).clean
+    )

@@ -15,10 +15,12 @@ from sealift.lab.compare import (
     published_record,
     published_text,
 )
+from sealift.lab.measure import Block
 from sealift.lab.spec import Scope
-from sealift.lab.stats import Verdict
+from sealift.lab.stats import Verdict, restart_range
 from sealift.lab.store import names
-from sealift.lab.summary import summarise
+from sealift.lab.summary import groups, summarise
+from sealift.lab.summary import series as series_of
 from sealift.lab.values import Cell
 from synthetic_run import SCOPE, made, model_ns, write_run
 
@@ -26,9 +28,17 @@ BY_SIZE = registry.find("aes-gcm-by-size")
 
 
 def run_of(
-    folder: Path, ns: Callable[[Cell], float] = model_ns, *, seed: int = 7, scope: Scope = SCOPE
+    folder: Path,
+    ns: Callable[[Cell], float] = model_ns,
+    *,
+    seed: int = 7,
+    scope: Scope = SCOPE,
+    restarts: int = 4,
+    noise: float = 0.004,
+    switches: float = 0.04,
 ) -> store.Run:
-    return store.read(write_run(folder, made(ns=ns), [BY_SIZE], seed=seed, scope=scope))
+    how = made(ns=ns, restarts=restarts, noise=noise, switches=switches)
+    return store.read(write_run(folder, how, [BY_SIZE], seed=seed, scope=scope))
 
 
 def slowed(device: str, factor: float) -> Callable[[Cell], float]:
@@ -57,6 +67,95 @@ def test_a_run_beside_itself_is_the_same_everywhere(tmp_path: Path) -> None:
     compared = compare(run, run)
     assert {change.verdict for change in compared.changes} == {Verdict.SAME}
     assert compared.notes == ()
+
+
+def test_a_run_of_one_restart_says_nothing_about_another_and_what_would(tmp_path: Path) -> None:
+    full, quick = run_of(tmp_path / "full"), run_of(tmp_path / "quick", restarts=1)
+    slow = run_of(tmp_path / "slow", slowed("cpu", 1.25), restarts=1)
+    for before, now in ((quick, slow), (full, slow), (slow, full)):
+        compared = compare(before, now)
+        assert {change.verdict for change in compared.changes} == {Verdict.UNSURE}
+        assert {change.may_be_judged for change in compared.changes} == {False}
+        assert {change.least_difference for change in compared.changes} == {0.04}
+        (note,) = compared.notes
+        assert note.startswith(
+            "14 rows can't be judged, because a run measured them in one process"
+        )
+        assert "without --quick" in note
+
+
+def test_between_runs_a_difference_is_what_restarts_of_neither_differ_by(tmp_path: Path) -> None:
+    one, other = run_of(tmp_path / "one"), run_of(tmp_path / "other", seed=8)
+    assert {change.least_difference for change in compare(one, other).changes} == {0.02}
+    noisy = run_of(tmp_path / "noisy", noise=0.03)
+    for before, now in ((one, noisy), (noisy, one)):
+        least = [change.least_difference for change in compare(before, now).changes]
+        assert min(least) > 0.02
+    for change in compare(noisy, noisy).changes:
+        (series,) = (
+            each
+            for group in groups(noisy, "aes-gcm-by-size")
+            for each in series_of(group)
+            if each.cell == change.cell
+        )
+        apart = restart_range(series.ns, series.restarts)
+        assert change.least_difference >= apart > 0
+
+
+@pytest.mark.parametrize("how", ["busy", "noisy", "drifting"])
+def test_a_disturbed_row_is_not_judged(how: str, tmp_path: Path) -> None:
+    quiet = run_of(tmp_path / "quiet", restarts=2)
+    disturbed = run_of(
+        tmp_path / how,
+        lambda cell: 2 * model_ns(cell),
+        restarts=2,
+        noise=0.25 if how == "noisy" else 0.004,
+        switches=0.95 if how == "busy" else 0.0,
+    )
+    if how == "drifting":
+        disturbed = drifting(disturbed)
+    for before, now in ((quiet, disturbed), (disturbed, quiet)):
+        compared = compare(before, now)
+        assert {change.verdict for change in compared.changes} == {Verdict.UNSURE}
+        assert {change.may_be_judged for change in compared.changes} == {False}
+        (note,) = compared.notes
+        assert note.startswith("14 rows can't be judged, because a run found the machine busy")
+
+
+def test_all_rows_of_a_comparison_are_judged_together(tmp_path: Path) -> None:
+    # What 2 rows alone would be called, 14 rows together aren't.
+    before = run_of(tmp_path / "before", noise=0.012)
+    now = run_of(tmp_path / "now", lambda cell: 1.055 * model_ns(cell), noise=0.012, seed=8)
+    together = [change.verdict for change in compare(before, now).changes]
+    apart = [
+        change.verdict
+        for group in range(7)
+        for change in compare(only(before, group), only(now, group)).changes
+    ]
+    assert 0 < together.count(Verdict.SLOWER) < apart.count(Verdict.SLOWER)
+
+
+def drifting(run: store.Run) -> store.Run:
+    """The same, but in each restart a block takes 3 % longer than the one before."""
+
+    def longer(at: int, block: Block) -> Block:
+        return tuple(
+            None if each is None else replace(each, ns=round(each.ns * 1.03**at)) for each in block
+        )
+
+    return replace(
+        run,
+        measured={
+            place: tuple((restart, longer(at, block)) for at, (restart, block) in enumerate(blocks))
+            for place, blocks in run.measured.items()
+        },
+    )
+
+
+def only(run: store.Run, group: int) -> store.Run:
+    """The same with the blocks of one group."""
+    kept = {place: blocks for place, blocks in run.measured.items() if place[1] == group}
+    return replace(run, measured=kept)
 
 
 def test_cells_that_one_run_alone_has_are_counted(tmp_path: Path) -> None:
@@ -97,6 +196,9 @@ def test_the_table_shows_what_varies_and_the_columns_hold_everything(tmp_path: P
     assert "size_bytes" in head
     assert "threads" not in head
     assert first.endswith("SAME")
+    assert " least " in head
+    assert " 2.0 % " in first
+    assert changes[0].record["least_difference_share"] == 0.02
     assert changes[0].record["threads"] == 1
     assert changes[1].record["verdict"] == "SLOWER"
     assert changes[1].record["times_as_fast_low95"] is not None

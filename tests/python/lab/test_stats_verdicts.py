@@ -14,13 +14,15 @@ from sealift.lab.stats import (
     Verdict,
     blocks_needed,
     holm,
+    judged,
     median_interval,
     noise_floor,
+    of_runs,
     paired_ratios,
+    restart_range,
     smallest_difference,
     speed_ratio,
     trust,
-    verdict,
     verdicts,
 )
 
@@ -28,8 +30,18 @@ FASTER, SLOWER, SAME, UNSURE = Verdict
 RATIOS = st.lists(st.floats(min_value=0.5, max_value=2.0), min_size=1, max_size=40)
 
 
-def judged(arm: list[float], reference: list[float], floor: float) -> Verdict:
-    return verdict(speed_ratio(arm, reference, confidence=VERDICT_CONFIDENCE), floor)
+def said_of(arm: list[float], reference: list[float], floor: float) -> Verdict:
+    return verdicts([paired_ratios(arm, reference)], floor)[0]
+
+
+def read(ratio: Interval, floor: float) -> Verdict:
+    """What the table of docs/statistics.md says of an interval."""
+    high = 1 + max(floor, 0.02)
+    if ratio.blocks < 8 or floor > 0.1:
+        return UNSURE
+    if ratio.low > high or ratio.high < 1 / high:
+        return FASTER if ratio.low > high else SLOWER
+    return SAME if 1 / high <= ratio.low and ratio.high <= high else UNSURE
 
 
 def test_fewer_than_2_percent_of_500_a_a_runs_with_heavy_tails_raise_an_alarm() -> None:
@@ -37,7 +49,7 @@ def test_fewer_than_2_percent_of_500_a_a_runs_with_heavy_tails_raise_an_alarm() 
     said = []
     for _ in range(500):
         first, again, other = (heavy_tailed(generator, 30) for _ in range(3))
-        said.append(judged(other, first, noise_floor(first, again)))
+        said.append(said_of(other, first, noise_floor(first, again)))
     assert sum(one in (FASTER, SLOWER) for one in said) < 10
     # An instrument that never says anything would pass the line above.
     assert said.count(SAME) > 150
@@ -59,7 +71,7 @@ def test_a_planted_difference_of_5_percent_is_found(factor: float, said: Verdict
     found = 0
     for _ in range(200):
         first, again, other = (heavy_tailed(generator, 30) for _ in range(3))
-        found += judged([factor * ns for ns in other], first, noise_floor(first, again)) is said
+        found += said_of([factor * ns for ns in other], first, noise_floor(first, again)) is said
     assert found >= 190
 
 
@@ -71,22 +83,22 @@ def test_a_slow_minute_that_hits_both_arms_hides_no_difference() -> None:
         for _ in range(3)
     )
     floor = noise_floor(first, again)
-    assert judged([1.05 * ns for ns in other], first, floor) is SLOWER
+    assert said_of([1.05 * ns for ns in other], first, floor) is SLOWER
 
 
 def test_under_2_percent_nothing_is_called_a_difference_however_steady_it_is() -> None:
     constant = [0.1] * 30
     assert smallest_difference(0.0) == 0.02
     assert smallest_difference(0.03) == 0.03
-    assert judged(constant, constant, 0.0) is SAME
-    assert judged([0.1019] * 30, constant, 0.0) is SAME
-    assert judged([0.1021] * 30, constant, 0.0) is SLOWER
+    assert said_of(constant, constant, 0.0) is SAME
+    assert said_of([0.1019] * 30, constant, 0.0) is SAME
+    assert said_of([0.1021] * 30, constant, 0.0) is SLOWER
 
 
 def test_a_verdict_needs_8_blocks() -> None:
     assert [blocks_needed(confidence) for confidence in (0.99, 0.998)] == [8, 10]
     for blocks, said in ((1, UNSURE), (7, UNSURE), (8, FASTER)):
-        assert judged([1.0] * blocks, [2.0] * blocks, 0.0) is said
+        assert said_of([1.0] * blocks, [2.0] * blocks, 0.0) is said
         assert verdicts([[2.0] * blocks], 0.0) == (said,)
         assert verdicts([[1.0] * blocks], 0.0) == (SAME if blocks == 8 else UNSURE,)
 
@@ -107,23 +119,26 @@ def test_a_verdict_needs_8_blocks() -> None:
 def test_verdicts_follow_interval_and_noise_floor(
     low: float, high: float, floor: float, said: Verdict
 ) -> None:
-    assert verdict(Interval((low + high) / 2, low, high, 0.99, 30), floor) is said
+    assert verdicts([[low] * 15 + [high] * 15], floor) == (said,)
 
 
 @given(RATIOS, st.floats(min_value=0, max_value=0.11))
-def test_one_arm_alone_gets_the_same_verdict_either_way(ratios: list[float], floor: float) -> None:
-    assert verdicts([ratios], floor) == (
-        verdict(median_interval(ratios, confidence=VERDICT_CONFIDENCE), floor),
-    )
+def test_the_verdict_on_one_arm_is_what_its_interval_says(
+    ratios: list[float], floor: float
+) -> None:
+    for restarts in (None, [block % 5 for block in range(len(ratios))]):
+        ratio = median_interval(ratios, confidence=VERDICT_CONFIDENCE, restarts=restarts)
+        labels = None if restarts is None else [restarts]
+        assert verdicts([ratios], floor, restarts=labels) == (read(ratio, floor),)
 
 
 @given(RATIOS, st.floats(min_value=0, max_value=0.1))
 def test_a_verdict_turns_round_with_its_ratio(ratios: list[float], floor: float) -> None:
-    ratio = median_interval(ratios, confidence=0.99)
-    opposite = {FASTER: SLOWER, SLOWER: FASTER}
-    said = verdict(ratio, floor)
-    if said in opposite and ratio.low > 1.0201 * (1 + floor):
-        assert verdict(ratio.inverse(), floor) is opposite[said]
+    opposite = {FASTER: SLOWER, SLOWER: FASTER, SAME: SAME, UNSURE: UNSURE}
+    (said,) = verdicts([[1.01 * ratio for ratio in ratios]], floor)
+    if said in (FASTER, UNSURE):
+        (turned,) = verdicts([[1 / ratio / 1.01 for ratio in ratios]], floor)
+        assert turned in (opposite[said], UNSURE)
 
 
 def test_holm_gives_what_his_procedure_gives_by_hand() -> None:
@@ -159,11 +174,43 @@ def test_200_families_of_6_equal_arms_rarely_have_a_false_verdict_in_them() -> N
 
 
 def test_restarts_that_disagree_carry_no_verdict() -> None:
-    labels = [restart for restart in range(3) for _ in range(10)]
-    agreeing = [1.10] * 10 + [1.06] * 10 + [1.08] * 10
-    lucky = [1.10] * 10 + [1.0] * 7 + [1.06] * 3 + [1.08] * 10
-    assert verdicts([agreeing, lucky], 0.0, restarts=[labels, labels]) == (FASTER, UNSURE)
-    assert verdicts([lucky], 0.0) == (FASTER,)
+    labels = [restart for restart in range(5) for _ in range(6)]
+    agreeing = [ratio for ratio in (1.10, 1.07, 1.08, 1.09, 1.06) for _ in range(6)]
+    apart = [ratio for ratio in (1.10, 1.0, 1.08, 1.09, 1.06) for _ in range(6)]
+    assert verdicts([agreeing, apart], 0.0, restarts=[labels, labels]) == (FASTER, UNSURE)
+    assert verdicts([apart], 0.0) == (FASTER,)
+
+
+def test_two_or_three_restarts_carry_99_percent_only_where_they_agree() -> None:
+    for restarts in (2, 3):
+        labels = [block % restarts for block in range(30)]
+        apart = [(1.08, 1.10, 1.06)[block % restarts] for block in range(30)]
+        assert verdicts([apart], 0.0) == (FASTER,)
+        assert verdicts([apart], 0.0, restarts=[labels]) == (UNSURE,)
+        assert verdicts([[1.08] * 30], 0.0, restarts=[labels]) == (FASTER,)
+
+
+def test_runs_are_judged_by_their_restarts_and_their_own_least_difference() -> None:
+    labels = [block // 6 for block in range(30)]
+    before = [(100.0, 101.0, 99.0, 100.5, 99.5)[label] for label in labels]
+    now = [1.06 * ns for ns in before]
+    slower = of_runs(now, before, now_restarts=labels, before_restarts=labels)
+    assert slower.restarts == 5
+    assert judged([(slower, 0.02)]) == (SLOWER,)
+    assert judged([(slower, 0.05)]) == (UNSURE,)
+    assert judged([(slower, 0.10)]) == (SAME,)
+    assert restart_range(before, labels) == pytest.approx(101 / 99 - 1)
+    assert restart_range(before, [0] * 30) == 0.0
+
+
+def test_many_rows_of_two_runs_are_judged_more_carefully_than_one() -> None:
+    labels = [block // 6 for block in range(30)]
+    before = [(100.0, 101.0, 99.0, 100.5, 99.5)[label] for label in labels]
+    same = of_runs(before, before, now_restarts=labels, before_restarts=labels)
+    slow = [1.045 * ns for ns in before]
+    slower = of_runs(slow, before, now_restarts=labels, before_restarts=labels)
+    assert judged([(slower, 0.02)]) == (SLOWER,)
+    assert judged([(slower, 0.02), *[(same, 0.02)] * 99])[0] is UNSURE
 
 
 def test_a_noise_floor_over_3_percent_asks_for_care_and_over_10_for_silence() -> None:

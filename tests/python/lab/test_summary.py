@@ -101,6 +101,35 @@ def test_a_busy_machine_is_measured_and_called_busy() -> None:
         assert row.clean_share == pytest.approx(1 / 3)
 
 
+def test_8_clean_pairs_carry_a_ratio_and_fewer_a_warning() -> None:
+    def taken(clean: int) -> list[tuple[int, Block]]:
+        # Each arm is disturbed in under half of the blocks, and never both at once. Then b is slow.
+        return [
+            (0, (sample(30, 1_000 * first), sample(40 if second else 10, 1_000 * second), again))
+            for at in range(30)
+            for again in [sample(30)]
+            for first in [clean <= at < 18]
+            for second in [at >= 18]
+        ]
+
+    enough, few = rows(group(taken(8)))[1], rows(group(taken(7)))[1]
+    assert enough.ratio == Interval(3.0, 3.0, 3.0, 0.95, 8)
+    assert (enough.verdict, enough.machine_busy) == (Verdict.FASTER, False)
+    assert few.ratio is not None
+    assert (few.ratio.blocks, few.clean_share) == (30, 0.6)
+    assert (few.verdict, few.machine_busy, few.winner) == (Verdict.UNSURE, True, True)
+
+
+def test_too_few_clean_pairs_make_no_arm_slower_than_the_best() -> None:
+    # As above, but the best arm is the reference, and b is 3 times as slow in every block.
+    taken = [
+        (0, (sample(10, 1_000 * (7 <= at < 18)), sample(30, 1_000 * (at >= 18)), sample(10)))
+        for at in range(30)
+    ]
+    first, second = rows(group(taken))
+    assert (second.verdict, second.winner, first.winner) == (Verdict.UNSURE, True, True)
+
+
 def test_many_arms_on_a_fairly_quiet_machine_do_not_make_it_busy() -> None:
     # A quarter of the samples is disturbed, so no block of six is clean as a whole.
     taken = [
@@ -110,16 +139,65 @@ def test_many_arms_on_a_fairly_quiet_machine_do_not_make_it_busy() -> None:
     assert not any(row.machine_busy for row in rows(group(taken)))
 
 
-def test_a_sample_off_the_usual_clock_of_its_arm_is_not_clean() -> None:
-    def clock(at: int, place: int) -> float:
-        # Arm b always runs at a lower clock; in the first 5 blocks a does, too.
-        return 3.0 if place == 1 or at < 5 else 3.7
+def test_an_arm_that_throttles_for_good_is_not_judged_by_its_fast_beginning() -> None:
+    generator = random.Random(4)
 
+    def one(ns: float, clock_ghz: float) -> Sample:
+        return sample(ns * generator.gauss(1, 0.002), clock_ghz=clock_ghz)
+
+    def block(at: int) -> Block:
+        arm = one(30 / 1.06, 3.9) if at < 18 else one(30 / 0.95, 3.5)
+        return one(30, 3.9), arm, one(30, 3.9)
+
+    first, second = rows(group([(0, block(at)) for at in range(30)]))
+    assert second.ratio is not None
+    assert second.ratio.low < 0.96 < 1.05 < second.ratio.high
+    assert (second.verdict, second.ratio.blocks, second.clean_share) == (Verdict.UNSURE, 30, 1.0)
+    assert (first.steady, second.steady) == (True, False)
+
+
+def test_a_block_in_which_all_arms_are_off_the_clock_is_not_clean() -> None:
+    # Arm b always runs at a lower clock; in the first 5 blocks the whole machine does, too.
     taken = [
-        (0, tuple(sample(30, clock_ghz=clock(at, place)) for place in range(3))) for at in range(20)
+        (
+            0,
+            tuple(
+                sample(50 if at < 5 else 30, clock_ghz=(3.0 if place == 1 else 3.7) - (at < 5) / 2)
+                for place in range(3)
+            ),
+        )
+        for at in range(20)
     ]
-    first, second = rows(group(taken))
-    assert (first.clean_share, second.clean_share) == (0.75, 1.0)
+    for row in rows(group(taken)):
+        assert (row.clean_share, row.steady) == (0.75, True)
+        assert row.ns_per_operation == Interval(30.0, 30.0, 30.0, 0.95, 15)
+
+
+def test_an_arm_alone_or_a_clock_that_is_unknown_drops_no_sample_for_the_clock() -> None:
+    alone = [(0, (sample(30, clock_ghz=3.7 - (at < 5)),) * 2) for at in range(20)]
+    assert rows(group(alone))[0].clean_share == 1.0
+    unknown = [
+        (0, (sample(30, clock_ghz=3.7 - (at < 5)), sample(30), sample(30, clock_ghz=3.7)))
+        for at in range(20)
+    ]
+    assert [row.clean_share for row in rows(group(unknown))] == [1.0, 1.0]
+
+
+def test_clocks_that_are_off_here_and_there_in_all_arms_are_no_ones_doing() -> None:
+    generator = random.Random(5)
+    taken = [
+        (0, tuple(sample(30, clock_ghz=generator.choice((3.7, 3.7, 3.7, 3.5))) for _ in range(5)))
+        for _ in range(30)
+    ]
+    assert [row.steady for row in rows(group(taken))] == [True] * 4
+
+
+def test_a_drift_is_told_although_its_samples_are_not_clean() -> None:
+    taken = [
+        (0, (sample(30), sample(10 * 1.03 ** max(0, at - 14), 1_000 * (at > 14)), sample(30)))
+        for at in range(30)
+    ]
+    assert [row.steady for row in rows(group(taken))] == [True, False]
 
 
 def test_noise_that_hides_everything_leaves_ranges() -> None:
@@ -162,14 +240,24 @@ def test_restarts_that_differ_widen_the_interval_and_carry_no_verdict() -> None:
         return [
             (restart, block)
             for restart, factor in enumerate(factors)
-            for _, block in blocks(30.0, 30.0 * factor, count=10, noise=0.002, seed=restart)
+            for _, block in blocks(30.0, 30.0 * factor, count=6, noise=0.002, seed=restart)
         ]
 
-    apart, together = rows(group(taken((0.9, 1.0, 0.92))))[1], rows(group(taken((0.9,) * 3)))[1]
+    factors = (0.9, 1.0, 0.92, 0.9, 0.95)
+    apart, together = rows(group(taken(factors)))[1], rows(group(taken((0.9,) * 5)))[1]
     assert apart.verdict is Verdict.UNSURE
     assert together.verdict is Verdict.FASTER
     assert apart.ratio is not None
-    assert apart.ratio.low < 1.01 < 1.08 < apart.ratio.high
+    assert apart.ratio.low < 1.02 < 1.11 < apart.ratio.high
+
+
+def test_the_best_arm_is_the_one_whose_restarts_are() -> None:
+    # By blocks b is the best one, by restarts a.
+    taken = [(0, (sample(30), sample(25), sample(30)))] * 20
+    taken += [(1, (sample(30), sample(60), sample(30)))] * 5
+    taken += [(2, (sample(30), sample(60), sample(30)))] * 5
+    first, second = rows(group(taken))
+    assert (first.winner, second.ns_per_operation.median) == (True, 60.0)
 
 
 def test_an_arm_that_computed_wrong_has_its_row_and_no_comparison() -> None:

@@ -5,33 +5,35 @@ compared block by block and a slow minute of the machine hits both sides alike. 
 library only, and nothing is drawn by chance: the same samples give the same answer.
 """
 
-from sealift.lab.stats.flags import Flags, Kept, keep_clean
+from sealift.lab.stats.estimates import Estimate, of_runs, restart_range
+from sealift.lab.stats.flags import Flags, Kept, is_one_arms_doing, keep_clean
 from sealift.lab.stats.intervals import (
     SHOWN_CONFIDENCE,
     VERDICT_CONFIDENCE,
     Interval,
-    median,
     median_interval,
     paired_ratios,
     run_ratio,
     speed_ratio,
 )
+from sealift.lab.stats.series import median
 from sealift.lab.stats.steadiness import drift, is_steady, warm_up_blocks
 from sealift.lab.stats.verdicts import (
     Trust,
     Verdict,
     blocks_needed,
     holm,
+    judged,
     noise_floor,
     smallest_difference,
     trust,
-    verdict,
     verdicts,
 )
 
 __all__ = [
     "SHOWN_CONFIDENCE",
     "VERDICT_CONFIDENCE",
+    "Estimate",
     "Flags",
     "Interval",
     "Kept",
@@ -40,17 +42,20 @@ __all__ = [
     "blocks_needed",
     "drift",
     "holm",
+    "is_one_arms_doing",
     "is_steady",
+    "judged",
     "keep_clean",
     "median",
     "median_interval",
     "noise_floor",
+    "of_runs",
     "paired_ratios",
+    "restart_range",
     "run_ratio",
     "smallest_difference",
     "speed_ratio",
     "trust",
-    "verdict",
     "verdicts",
     "warm_up_blocks",
 ]

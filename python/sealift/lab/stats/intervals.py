@@ -1,10 +1,10 @@
 """Medians with their intervals: of a series, of a paired ratio, of a ratio between two runs."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sealift.lab.stats.bootstrap import Medians
+from sealift.lab.stats.estimates import Estimate, of_runs, of_series
+from sealift.lab.stats.series import check_confidence, check_times
 
 SHOWN_CONFIDENCE = 0.95
 VERDICT_CONFIDENCE = 0.99
@@ -12,7 +12,7 @@ VERDICT_CONFIDENCE = 0.99
 
 @dataclass(frozen=True)
 class Interval:
-    """A median with its bootstrap interval, in the unit of the series it came from.
+    """A median with its interval, in the unit of the series it came from.
 
     Attributes:
         median: Of the series itself, not of the draws.
@@ -42,50 +42,31 @@ class Interval:
         return Interval(self.median * factor, low, high, self.confidence, self.blocks)
 
 
-def median(values: Sequence[float]) -> float:
-    """The middle value, or the mean of the middle two.
-
-    Raises:
-        ValueError: If there are no values, or one is not finite.
-    """
-    if not values:
-        raise ValueError("no blocks were measured, so there is no median; give the run more time")
-    for value in values:
-        if not math.isfinite(value):
-            raise ValueError(f"{value} in a series of blocks: every value must be finite")
-    ordered = sorted(values)
-    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-    # A mean of two equal values could round away from them; a constant series stays constant.
-    return low if low == high else low + (high - low) / 2
-
-
 def median_interval(
     values: Sequence[float],
     *,
     confidence: float = SHOWN_CONFIDENCE,
     restarts: Sequence[int] | None = None,
 ) -> Interval:
-    """Median of a series of blocks with its percentile bootstrap interval.
+    """Median of a series of blocks with its interval: a percentile bootstrap, and Student's t.
 
     Args:
         values: One value a block.
         confidence: Nominal coverage; above 0 and below 1.
         restarts: Which restart each block is of; one restart when left out. With several the
-            bootstrap draws restarts and then blocks within them.
+            bootstrap draws restarts and then blocks within them, each restart weighs the same, and
+            the interval holds that of Student's t over the logarithms of the restarts' medians.
 
     Returns:
         The interval, in the unit of `values`. One block gives an interval of no width, which
         says nothing: `verdict` refuses to conclude from too few blocks.
 
     Raises:
-        ValueError: If there are no values, one is not finite, `confidence` is out of range, or
-            `restarts` has another length.
+        ValueError: If there are no values, one is not finite, `confidence` is out of range,
+            `restarts` has another length, or the median of one of several is not above 0.
     """
     check_confidence(confidence)
-    check_restarts(values, restarts)
-    middle = median(values)
-    low, high = Medians(values, restarts).interval(confidence)
-    return Interval(middle, min(low, middle), max(high, middle), confidence, len(values))
+    return _interval(of_series(values, restarts), confidence)
 
 
 def speed_ratio(
@@ -131,26 +112,18 @@ def run_ratio(
         before_restarts: Which restart each block of `before_ns` is of.
 
     Returns:
-        The median of `before_ns` over that of `now_ns` with the bootstrap interval of this ratio;
-        above 1 it became faster. `blocks` counts the shorter series.
+        The median of `before_ns` over that of `now_ns` with the bootstrap interval of this ratio
+        and, where both have restarts, Welch's; above 1 it became faster. `blocks` counts the
+        shorter series.
 
     Raises:
         ValueError: If a series is empty or holds a time that is not above 0.
     """
     check_confidence(confidence)
-    for times, restarts in ((now_ns, now_restarts), (before_ns, before_restarts)):
-        check_times(times)
-        check_restarts(times, restarts)
-    middle = median(before_ns) / median(now_ns)
-    ratios = sorted(
-        (then / now, weight * other)
-        for now, weight in Medians(now_ns, now_restarts).weights()
-        for then, other in Medians(before_ns, before_restarts).weights()
+    estimate = of_runs(
+        now_ns, before_ns, now_restarts=now_restarts, before_restarts=before_restarts
     )
-    tail = (1 - confidence) / 2
-    low, high = _first_over(tail, ratios), _first_over(tail, ratios[::-1])
-    blocks = min(len(now_ns), len(before_ns))
-    return Interval(middle, min(low, middle), max(high, middle), confidence, blocks)
+    return _interval(estimate, confidence)
 
 
 def paired_ratios(arm_ns: Sequence[float], reference_ns: Sequence[float]) -> list[float]:
@@ -168,41 +141,6 @@ def paired_ratios(arm_ns: Sequence[float], reference_ns: Sequence[float]) -> lis
     return [reference / arm for arm, reference in zip(arm_ns, reference_ns, strict=True)]
 
 
-def check_times(times_ns: Sequence[float]) -> None:
-    """Refuses what is no time.
-
-    Raises:
-        ValueError: If one is not above 0.
-    """
-    for value in times_ns:
-        if not value > 0:
-            raise ValueError(f"{value} ns an operation: a time must be above 0")
-
-
-def check_restarts(values: Sequence[float], restarts: Sequence[int] | None) -> None:
-    """Refuses labels that don't fit their series.
-
-    Raises:
-        ValueError: If there are more or fewer labels than values.
-    """
-    if restarts is not None and len(restarts) != len(values):
-        raise ValueError(f"{len(restarts)} restarts are named for {len(values)} blocks")
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuses what is no confidence.
-
-    Raises:
-        ValueError: If it is not between 0 and 1.
-    """
-    if not 0 < confidence < 1:
-        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
-
-
-def _first_over(tail: float, weighted: Sequence[tuple[float, float]]) -> float:
-    passed = 0.0
-    for value, weight in weighted:
-        passed += weight
-        if passed > tail:
-            return value
-    return weighted[-1][0]
+def _interval(estimate: Estimate, confidence: float) -> Interval:
+    low, high = estimate.interval(confidence)
+    return Interval(estimate.median, low, high, confidence, estimate.blocks)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from statistics import NormalDist, quantiles
 
-from sealift.lab.stats.intervals import VERDICT_CONFIDENCE, Interval, check_times, median
+from sealift.lab.stats.intervals import VERDICT_CONFIDENCE, Interval
+from sealift.lab.stats.series import check_times, median
 from sealift.lab.stats.verdicts import smallest_difference
 
 

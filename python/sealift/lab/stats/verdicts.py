@@ -5,15 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sealift.lab.stats.bootstrap import Medians
-from sealift.lab.stats.intervals import (
-    VERDICT_CONFIDENCE,
-    Interval,
-    check_confidence,
-    check_restarts,
-    median,
-    speed_ratio,
-)
+from sealift.lab.stats.estimates import Estimate, of_series
+from sealift.lab.stats.intervals import VERDICT_CONFIDENCE, speed_ratio
+from sealift.lab.stats.series import check_confidence
 
 
 class Verdict(StrEnum):
@@ -70,28 +64,6 @@ def smallest_difference(noise_floor_share: float) -> float:
     return max(noise_floor_share, DIFFERENCE_MIN)
 
 
-def verdict(ratio: Interval, noise_floor_share: float) -> Verdict:
-    """Judges one speed ratio by its interval and the noise floor.
-
-    FASTER or SLOWER when the whole interval lies beyond the smallest difference, SAME when it lies
-    inside, UNSURE otherwise, when the floor is over 10 %, or when there are too few blocks for
-    the interval to reach its confidence.
-
-    Args:
-        ratio: From `speed_ratio` or `run_ratio`, at `VERDICT_CONFIDENCE`.
-        noise_floor_share: From `noise_floor` over the same blocks; of two runs the larger.
-    """
-    few = ratio.blocks < blocks_needed(ratio.confidence)
-    if few or trust(noise_floor_share) is Trust.RANGES_ONLY:
-        return Verdict.UNSURE
-    low, high = _same_range(noise_floor_share)
-    if ratio.low > high:
-        return Verdict.FASTER
-    if ratio.high < low:
-        return Verdict.SLOWER
-    return Verdict.SAME if low <= ratio.low and ratio.high <= high else Verdict.UNSURE
-
-
 def verdicts(
     ratios: Sequence[Sequence[float]],
     noise_floor_share: float,
@@ -99,9 +71,6 @@ def verdicts(
     restarts: Sequence[Sequence[int]] | None = None,
 ) -> tuple[Verdict, ...]:
     """Judges several arms against one reference, so that all verdicts together keep 99 %.
-
-    Holm's steps: the clearest difference of n is judged at 1 - 0.01 / n, the next one at
-    1 - 0.01 / (n - 1), and so on until one isn't clear. One arm alone gets what `verdict` says.
 
     Args:
         ratios: For each arm reference / arm, one value a block, as from `paired_ratios`.
@@ -111,19 +80,33 @@ def verdicts(
     if trust(noise_floor_share) is Trust.RANGES_ONLY:
         return tuple(Verdict.UNSURE for _ in ratios)
     labels = [None] * len(ratios) if restarts is None else restarts
-    chances = [
-        _chances(values, of, noise_floor_share) for values, of in zip(ratios, labels, strict=True)
-    ]
+    least = smallest_difference(noise_floor_share)
+    return judged(
+        [(of_series(values, of), least) for values, of in zip(ratios, labels, strict=True)]
+    )
+
+
+def judged(claims: Sequence[tuple[Estimate, float]]) -> tuple[Verdict, ...]:
+    """Judges several ratios, so that all verdicts together keep 99 %.
+
+    FASTER or SLOWER when the whole interval lies beyond the least difference, SAME when it lies
+    inside, UNSURE otherwise. By Holm's steps the interval of the clearest of n has the confidence
+    1 - 0.01 / n, that of the next one 1 - 0.01 / (n - 1), and so on until one isn't clear.
+
+    Args:
+        claims: Each ratio with the share below which its difference is called none.
+    """
+    chances = [_chances(ratio, least) for ratio, least in claims]
     differ = holm([chance.differ for chance in chances])
     same = holm([chance.same for chance in chances])
     level = 1 - VERDICT_CONFIDENCE
 
-    def said(arm: int) -> Verdict:
-        if differ[arm] <= level:
-            return Verdict.FASTER if median(ratios[arm]) > 1 else Verdict.SLOWER
-        return Verdict.SAME if same[arm] <= level else Verdict.UNSURE
+    def said(at: int, ratio: Estimate) -> Verdict:
+        if differ[at] <= level:
+            return Verdict.FASTER if ratio.median > 1 else Verdict.SLOWER
+        return Verdict.SAME if same[at] <= level else Verdict.UNSURE
 
-    return tuple(said(arm) for arm in range(len(ratios)))
+    return tuple(said(at, ratio) for at, (ratio, _) in enumerate(claims))
 
 
 def holm(chances: Sequence[float]) -> tuple[float, ...]:
@@ -147,8 +130,10 @@ def holm(chances: Sequence[float]) -> tuple[float, ...]:
 def blocks_needed(confidence: float) -> int:
     """Least number of blocks whose whole range covers the median with `confidence`.
 
-    All of n values lie on one side of the true median with probability 2**(1 - n), so fewer
-    blocks can't carry such an interval whatever a bootstrap says: 8 for 99 %.
+    All of n independent values lie on one side of the true median with probability 2**(1 - n), so
+    fewer blocks can't carry such an interval whatever a bootstrap says: 8 for 99 %. Blocks of one
+    restart are not independent where restarts differ; what few restarts can't carry, Student's t
+    takes care of.
     """
     check_confidence(confidence)
     return 1 + math.ceil(-math.log2(1 - confidence))
@@ -162,24 +147,15 @@ class _Chances:
     same: float
 
 
-def _chances(
-    ratios: Sequence[float], restarts: Sequence[int] | None, noise_floor_share: float
-) -> _Chances:
-    check_restarts(ratios, restarts)
-    medians = Medians(ratios, restarts)
-    low, high = _same_range(noise_floor_share)
-    # What `blocks_needed` says, as a probability.
-    least = 2.0 ** (1 - len(ratios))
-    differ = min(medians.at_most(high), medians.at_least(low))
-    same = max(
-        medians.at_most(math.nextafter(low, 0.0)), medians.at_least(math.nextafter(high, math.inf))
-    )
-    return _Chances(max(least, min(1.0, 2 * differ)), max(least, min(1.0, 2 * same)))
-
-
-def _same_range(noise_floor_share: float) -> tuple[float, float]:
-    high = 1 + smallest_difference(noise_floor_share)
-    return 1 / high, high
+def _chances(ratio: Estimate, least_difference: float) -> _Chances:
+    high = 1 + least_difference
+    low = 1 / high
+    # What `blocks_needed` says, as a probability. What restarts can carry, Student's t says.
+    few = 2.0 ** (1 - ratio.blocks)
+    differ = min(ratio.at_most(high), ratio.at_least(low))
+    below, beyond = math.nextafter(low, 0.0), math.nextafter(high, math.inf)
+    same = max(ratio.at_most(below), ratio.at_least(beyond))
+    return _Chances(max(few, min(1.0, 2 * differ)), max(few, min(1.0, 2 * same)))
 
 
 CAUTION_FLOOR = 0.03
