@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sealift.lab import runner, store
+from sealift.lab import registry, runner, store
+from sealift.lab.measure import LEAD_IN_SHARE, USABLE_SHARE
 from sealift.lab.runner.planning import blocks_least, works
 from sealift.lab.spec import Axis, Experiment, Scope
 from sealift.lab.timed import timed
@@ -33,9 +34,24 @@ def ask(*experiments: Experiment, **changes: object) -> runner.Ask:
 
 def test_a_plan_has_more_blocks_and_restarts_when_there_is_time() -> None:
     quick, long = (runner.make_plan(ask(experiment(), quick=quick)) for quick in (True, False))
-    assert (quick.budget_s, quick.restarts, quick.experiments[0].blocks) == (60, 1, 20)
-    assert (long.budget_s, long.restarts, long.experiments[0].blocks) == (300, 3, 30)
+    assert (quick.budget_s, quick.restarts, quick.experiments[0].blocks) == (60, 1, 30)
+    assert (long.budget_s, long.restarts, long.experiments[0].blocks) == (300, 5, 30)
     assert quick.experiments[0].groups[1][2] == {"n": 100, "who": "c"}
+
+
+def test_samples_of_a_quick_run_of_everything_last_2_ms_and_more() -> None:
+    scope = Scope(quick=True, cores=2, devices=("library", "cpu", *CPUS))
+    everything = [(each, each.groups(scope)) for each in registry.all_experiments()]
+    plan = runner.make_plan(ask(experiments=everything, quick=True))
+    weights = sum(each.weight for each in plan.experiments if each.groups)
+    for each in plan.experiments:
+        if not each.groups:
+            continue
+        samples = each.blocks * sum(len(group) + 1 for group in each.groups)
+        # Half of the time is left for processes to begin and arms to get ready.
+        measured_s = plan.budget_s / 2 * each.weight / weights
+        assert each.blocks == 30
+        assert measured_s * USABLE_SHARE / (1 + LEAD_IN_SHARE) / samples >= 0.002, each.name
 
 
 def test_a_short_budget_gives_fewer_blocks_and_never_too_few() -> None:
@@ -76,10 +92,10 @@ def test_an_experiment_without_cells_here_stands_in_the_plan_and_takes_no_time(
     read = store.read(tmp_path / "run")
     assert read.plan.experiment("none").groups == ()
     steps = [work.step for work in works(read, finish=False)]
-    assert [step.experiment for step in steps] == ["sums"] * 3
+    assert [step.experiment for step in steps] == ["sums"] * 5
     assert sum(step.weight for step in steps) == pytest.approx(1.0)
-    assert [step.blocks for step in steps] == [20, 20, 20]
-    assert [step.samples for step in steps] == [80, 80, 80]
+    assert [step.blocks for step in steps] == [12] * 5
+    assert [step.samples for step in steps] == [48] * 5
 
 
 def test_restarts_share_blocks_out_and_a_resume_takes_what_is_missing(tmp_path: Path) -> None:
@@ -103,3 +119,6 @@ def test_restarts_share_blocks_out_and_a_resume_takes_what_is_missing(tmp_path: 
         ("sums", 20),
         ("other", 20),
     ]
+
+
+CPUS = ("cpu:isa=aesni", "cpu:isa=vaes256", "cpu:isa=vaes512")
