@@ -1,12 +1,11 @@
 """The rest of the page: devices that are not here, method, machine, sensors, data, replay."""
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab import absent, vega
 from sealift.lab.machine import Fact
-from sealift.lab.record import FIGURES, Record
+from sealift.lab.record import Record, as_text, summary_columns
+from sealift.lab.record import csv_text as csv_of
 from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.sections import Section
@@ -14,7 +13,7 @@ from sealift.lab.report.words import as_printed, with_interval, worded
 from sealift.lab.result import Origin
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed, smallest_difference
 from sealift.lab.stats.verdicts import RANGES_ONLY_FLOOR
-from sealift.lab.units import format_measure, plain_measure
+from sealift.lab.units import format_measure
 from sealift.lab.vega import Labels, Point, Scales, Spec
 
 
@@ -91,14 +90,9 @@ def data(material: Material) -> Html:
 
 
 def csv_text(material: Material) -> str:
-    """All rows as CSV, with the columns of all experiments."""
+    """All rows as CSV: what summary.csv holds."""
     records = [each for shown in material.shown for each in shown.records]
-    names = _columns(records)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([_plain(each.get(name)) for name in names] for each in records)
-    return out.getvalue()
+    return csv_of(records, summary_columns(records))
 
 
 def _wishes(wishes: Sequence[absent.Wish]) -> Html:
@@ -201,27 +195,17 @@ def _value(fact: Fact) -> str:
 
 
 def _records(records: Sequence[Record]) -> Html:
-    names = _columns(records)
+    names = summary_columns(records)
     fixed = {
         name: values.pop()
         for name in names
-        if len(records) > 1 and len(values := {_plain(each.get(name)) for each in records}) == 1
+        if len(records) > 1 and len(values := {as_text(each.get(name)) for each in records}) == 1
     }
     varied = [name for name in names if name not in fixed]
-    rows = [[_plain(each.get(name)) for name in varied] for each in records]
+    rows = [[as_text(each.get(name)) for name in varied] for each in records]
     told = "; ".join(f"{name} {value}" for name, value in fixed.items() if value)
     always = tag("p", f"In all rows: {told}.", class_="muted") if told else ""
     return join([always, table(varied, rows, label="All rows of this run")])
-
-
-def _columns(records: Sequence[Record]) -> list[str]:
-    """Those of all experiments: the axes first, then the figures."""
-    names = dict.fromkeys(name for each in records for name in each)
-    return [*(n for n in names if n not in FIGURES), *(n for n in FIGURES if n in names)]
-
-
-def _plain(value: object) -> str:
-    return "" if value is None else plain_measure(value) if isinstance(value, float) else str(value)
 
 
 LEAST_PERCENT, SILENT_PERCENT = 100 * smallest_difference(0.0), 100 * RANGES_ONLY_FLOOR
