@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -432,3 +433,39 @@ def test_folders_are_named_after_the_time_and_never_taken_twice(
 def test_the_command_that_resumes_can_be_pasted(tmp_path: Path) -> None:
     said = store.resume_command(tmp_path / "my run")
     assert said == f"sealift lab run --resume '{tmp_path}/my run'"
+
+
+@pytest.mark.parametrize("content", ["text\n", b"\x00bytes"])
+def test_a_file_is_written_whole_and_nothing_is_left_beside_it(
+    tmp_path: Path, content: str | bytes
+) -> None:
+    path = tmp_path / "figure.svg"
+    path.write_text("old", encoding="utf-8")
+    store.write_file(path, content)
+    assert path.read_bytes() == (content if isinstance(content, bytes) else content.encode())
+    assert [each.name for each in tmp_path.iterdir()] == ["figure.svg"]
+
+
+def test_half_of_a_surrogate_pair_keeps_no_file_from_being_written(tmp_path: Path) -> None:
+    store.write_file(tmp_path / "notes.txt", "a\ud800b")
+    assert (tmp_path / "notes.txt").read_bytes() == b"a?b"
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine", encoding="utf-8")
+    for name in ("page.html", "page.html.new"):
+        (tmp_path / name).symlink_to(victim)
+    store.write_file(tmp_path / "page.html", "page")
+    assert victim.read_text(encoding="utf-8") == "mine"
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == "page"
+    assert not (tmp_path / "page.html").is_symlink()
+
+
+def test_a_file_takes_the_place_of_no_pipe_and_no_folder(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(store.NotWrittenError, match=f"{name} was not written: something else"):
+            store.write_file(tmp_path / name, "text")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "pipe"]
