@@ -1,9 +1,12 @@
 """Writes a run folder: once before measuring, a line at a time meanwhile, and last the ending."""
 
+import errno
 import fcntl
 import json
 import os
+import secrets
 import shlex
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -136,23 +139,53 @@ def write_summary(path: Path, records: Sequence[Record]) -> None:
     write_file(path / names.SUMMARY, csv_text(records, summary_columns(records)))
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Writes a file as a whole: readers see the old one or the new one, never half of one.
 
+    Where a link stands, the file takes its place; what the link names stays as it is.
+
+    Args:
+        path: Of the file.
+        content: Text is written as UTF-8.
+
     Raises:
-        NotWrittenError: If the folder takes no files.
+        NotWrittenError: If the folder takes no files, or something else than a file stands there.
     """
-    new = path.with_name(f"{path.name}.new")
+    whole = content if isinstance(content, bytes) else kept_bytes(content)
+    # Nobody can have put a link at a name that nobody could guess.
+    new = path.with_name(f".{secrets.token_hex(8)}.new")
     try:
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        _check_is_file(path)
+        file = os.open(new, NEW_FILE, 0o666)
+        try:
+            _write_all(file, whole)
+            os.fsync(file)
+        finally:
+            os.close(file)
         new.replace(path)
     except OSError as error:
+        raise NotWrittenError.of(path, error) from error
+    finally:
+        # It is gone where all went well.
         with suppress(OSError):
             new.unlink()
-        raise NotWrittenError.of(path, error) from error
+
+
+def _check_is_file(path: Path) -> None:
+    """Refuses to put a file in the place of a device or a pipe."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(mode := path.lstat().st_mode) and not stat.S_ISLNK(mode):
+            raise OSError(errno.EINVAL, "something else than a file stands there")
+
+
+def kept_bytes(text: str) -> bytes:
+    """UTF-8; a question mark for what UTF-8 doesn't have, as half of a surrogate pair."""
+    return text.encode("utf-8", errors="replace")
+
+
+def _write_all(file: int, whole: bytes) -> None:
+    while whole:
+        whole = whole[os.write(file, whole) :]
 
 
 def mend(path: Path) -> None:
@@ -253,3 +286,4 @@ def _line(record: Mapping[str, Any]) -> str:
 
 
 RESERVE_BYTES = 4 * 2**20
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
