@@ -350,21 +350,38 @@ def test_a_figure_that_cant_be_written_ends_with_5(run: str) -> None:
     assert "/proc/a.svg was not written" in ran.stderr
 
 
-def test_a_slower_run_is_found_and_fails_only_when_asked(run: str, tmp_path: Path) -> None:
+def test_a_slower_run_is_found_and_fails_only_when_asked(tmp_path: Path) -> None:
+    experiments = [registry.find("aes-gcm-by-size")]
+    usual, slow = tmp_path / "usual", tmp_path / "slow"
+    write_run(usual, made(restarts=4), experiments)
+    write_run(slow, made(restarts=4, ns=lambda cell: 1.25 * model_ns(cell)), experiments, seed=9)
+    ran = invoke("lab", "compare", str(usual), str(slow))
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout.count("SLOWER") == 14
+    failing = invoke("lab", "compare", str(usual), str(slow), "--fail-on", "slower")
+    assert failing.exit_code == 1
+    assert "14 of 14 rows are slower" in failing.stderr
+    assert invoke("lab", "compare", str(slow), str(usual), "--fail-on", "slower").exit_code == 0
+    beside_itself = ("lab", "compare", str(usual), str(usual))
+    rows = list(csv.DictReader(io.StringIO(invoke(*beside_itself, "--csv").stdout)))
+    assert {row["verdict"] for row in rows} == {"SAME"}
+    columns = json.loads(invoke(*beside_itself, "--json").stdout)
+    assert len(columns) == len(rows)
+
+
+def test_runs_of_one_restart_fail_nothing_and_say_so(run: str, tmp_path: Path) -> None:
     slow = tmp_path / "slow"
     how = made(ns=lambda cell: 1.25 * model_ns(cell))
     write_run(slow, how, [registry.find("aes-gcm-by-size")], seed=9)
-    ran = invoke("lab", "compare", run, str(slow))
-    assert ran.exit_code == 0, ran.stderr
-    assert ran.stdout.count("SLOWER") == 14
-    failing = invoke("lab", "compare", run, str(slow), "--fail-on", "slower")
-    assert failing.exit_code == 1
-    assert "14 of 14 rows are slower" in failing.stderr
-    assert invoke("lab", "compare", str(slow), run, "--fail-on", "slower").exit_code == 0
-    rows = list(csv.DictReader(io.StringIO(invoke("lab", "compare", run, run, "--csv").stdout)))
-    assert {row["verdict"] for row in rows} == {"SAME"}
-    columns = json.loads(invoke("lab", "compare", run, run, "--json").stdout)
-    assert len(columns) == len(rows)
+    ran = invoke("lab", "compare", run, str(slow), "--fail-on", "slower")
+    assert ran.exit_code == 0
+    assert ran.stdout.count("UNSURE") == 14
+    assert "measure both runs without --quick" in ran.stderr
+    assert "--fail-on slower judged 0 of 14 rows" in ran.stderr
+    assert "judged" not in invoke("lab", "compare", run, str(slow)).stderr.replace("be judged", "")
+    shown = " ".join(invoke("lab", "compare", "--help").stdout.split())
+    assert "restarts" in shown
+    assert "least" in shown
 
 
 def test_published_figures_stand_beside_a_run(tmp_path: Path, run: str) -> None:
