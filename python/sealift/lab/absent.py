@@ -22,8 +22,8 @@ class Wish:
         device: Its name.
         work: The work it was published with.
         published_mb_per_s: What was published of it, payload in 10**6 bytes a second.
-        published_messages_per_s: The same in messages a second; None where the size of a message
-            is not known.
+        published_messages_per_s: The same in messages a second, for messages of which more than
+            one size may be meant; None for others.
         how: How that follows from the printed figure.
         origin: PUBLISHED where the document measured it, PROJECTED where it reckoned.
         source: Where it stands.
@@ -121,7 +121,6 @@ def _cards(rows: Sequence[Row]) -> Iterable[Wish]:
                 device=device,
                 work=f"3DES, {size:,} B, {most} threads",
                 speed=mbit_per_s / BITS_A_BYTE,
-                messages_per_s=mbit_per_s / BITS_A_BYTE * MEGABYTE / size,
                 how=f"{mbit_per_s:,} Mbit/s printed",
                 source=printed[size]["source"],
                 best=_best(_of_size(rows, size)),

@@ -131,6 +131,7 @@ def test_a_row_of_a_table_is_found_by_its_columns() -> None:
         (Kind.RATIO, 4.0, interval(0.985), Match.UNSETTLED),
         (Kind.RATIO, 1.05, interval(1.0), Match.REPRODUCED),
         (Kind.RATIO, 1.05, interval(0.9), Match.CONTRADICTED),
+        (Kind.RATIO, 1.05, interval(0.945, 0.001), Match.UNSETTLED),
         (Kind.RATIO, 0.5, interval(0.5), Match.REPRODUCED),
         (Kind.RATIO, 0.5, interval(0.8), Match.LARGER),
         (Kind.RATIO, 0.5, interval(0.3), Match.SMALLER),

@@ -266,7 +266,7 @@ def _share(name: str, fact: str, here: Mapping[str, int] | str) -> Comparison:
         source=row["source"],
         kind=Kind.COUNT,
         span=share,
-    ).beside(_quotient(here, fact, "operations"), f"{note}{_half() if is_part else ''}")
+    ).beside(_quotient(here, fact, "operations"), f"{note}{_half() if fact == 'seals' else ''}")
 
 
 def _half() -> str:

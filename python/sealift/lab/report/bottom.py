@@ -131,8 +131,9 @@ def _best(wish: absent.Wish) -> Html:
     if wish.best is None:
         return tag("span", "not measured", class_="muted")
     parts = [with_interval(wish.best, "MB/s"), f" {wish.best_device} ", _mark(Origin.MEASURED)]
-    if wish.published_messages_per_s is not None:
-        parts += [" ", with_interval(wish.best_messages_per_s, "messages/s")]
+    if wish.published_messages_per_s and wish.best_messages_per_s:
+        # The interval is as wide as that in MB/s, in shares.
+        parts.append(f" {format_measure(wish.best_messages_per_s.median)} messages/s")
     return join(parts)
 
 
