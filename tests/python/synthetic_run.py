@@ -3,7 +3,7 @@
 import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sealift.lab import registry
@@ -126,6 +126,10 @@ def _planned(experiment: Experiment, scope: Scope) -> PlannedExperiment:
         blocks=BLOCKS,
         groups=experiment.groups(scope),
         file_sha256=_sha256(experiment.file),
+        title=experiment.title,
+        why=experiment.why,
+        axes=tuple(replace(axis, values=()) for axis in experiment.axes),
+        plots=experiment.plots,
     )
 
 

@@ -79,6 +79,20 @@ def _three(
 
 
 FIXED = {"experiment", "id"}
+SAMPLE_COLUMNS = (
+    "compare",
+    "restart",
+    "block",
+    "again",
+    "ns",
+    "operations",
+    "bytes",
+    "involuntary_switches",
+    "cpu_share",
+    "steal_ns",
+    "clock_ghz",
+)
+"""Beside the axes, what exported samples have instead of `FIGURES`."""
 FIGURES: dict[str, Callable[[Row], Value | None]] = {
     "compare": lambda row: row.compare,
     **_three("ns_per_operation", lambda row: row.ns_per_operation),

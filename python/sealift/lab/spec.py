@@ -8,13 +8,15 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from typing import Protocol
 
 from sealift.lab.published import Comparison
+from sealift.lab.record import FIGURES, FIXED, SAMPLE_COLUMNS
 from sealift.lab.result import Found
-from sealift.lab.values import Cell, Value
+from sealift.lab.values import INTEGER_MAX, Cell, Value, is_text, why_not_kept
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,25 @@ class Axis:
     values: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses a name that can't be a column."""
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
+        """Refuses a name that can't be a column, and values that can't stand in one.
+
+        Raises:
+            ValueError: Naming the axis, the value and what would be right.
+        """
+        if not _is_text(self.name) or not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
             raise ValueError(
                 f"axis {self.name!r}; right would be lower_case words, as in size_bytes"
             )
+        if self.name in TAKEN:
+            raise ValueError(
+                f"axis {self.name!r}: results have a column of this name already; right would be "
+                "another name"
+            )
+        if not _is_text(self.title):
+            raise ValueError(f"axis {self.name}: its title {self.title!r} is no text")
+        for value in self.values:
+            if why := why_not_kept(value):
+                raise ValueError(f"axis {self.name}: the value {value!r} {why}")
 
 
 @dataclass(frozen=True)
@@ -62,10 +78,26 @@ class Sample:
     clock_ghz: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuses a sample from which no time an operation follows."""
-        for name, value in (("ns", self.ns), ("operations", self.operations)):
-            if value <= 0:
-                raise ValueError(f"a sample with {name} = {value}; an arm must give above 0")
+        """Refuses what can't have been measured.
+
+        Raises:
+            ValueError: Naming the field, the value and what would be right.
+        """
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if type(value) is not int or not least <= value <= INTEGER_MAX:
+                raise ValueError(
+                    f"a sample with {name}={value!r}; right would be an int of {least} or more"
+                )
+        if not (_is_number(self.cpu_share) and 0 <= self.cpu_share <= 1):
+            raise ValueError(
+                f"a sample with cpu_share={self.cpu_share!r}; right would be a number from 0 to 1"
+            )
+        clock_ghz = self.clock_ghz
+        if clock_ghz is not None and not (_is_number(clock_ghz) and clock_ghz > 0):
+            raise ValueError(
+                f"a sample with clock_ghz={clock_ghz!r}; right would be a number above 0, or None"
+            )
 
     @property
     def ns_per_operation(self) -> float:
@@ -89,7 +121,17 @@ class Arm(Protocol):
 
 
 class Skip(Exception):  # noqa: N818 (a result, not an error)
-    """An arm that can't be measured here; says why, and what to do about it."""
+    """An arm that can't be measured here; says why, and what to do about it.
+
+    Attributes:
+        may_pass: Whether it might work at another time, as when there is too little memory: the
+            next process that measures the experiment, or a resume, tries again.
+    """
+
+    def __init__(self, reason: str = "", *, may_pass: bool = False) -> None:
+        """Keeps the reason."""
+        super().__init__(reason)
+        self.may_pass = may_pass
 
 
 class WrongResultError(RuntimeError):
@@ -150,6 +192,27 @@ class Plot:
     log_x: bool = False
     log_y: bool = False
 
+    def check(self, axes: Iterable[str]) -> None:
+        """Refuses columns that the summary of an experiment doesn't have.
+
+        Args:
+            axes: The names of the experiment's axes.
+
+        Raises:
+            ValueError: Naming the column, and the nearest ones.
+        """
+        known = [*axes, *FIGURES]
+        columns = {"x": self.x, "y": self.y, "z": self.z}
+        columns |= {"facet": self.facet} if self.facet else {}
+        columns |= {f"where[{name!r}]": name for name in self.where}
+        for field_name, column in columns.items():
+            if column not in known:
+                near = get_close_matches(str(column), known) or known
+                raise ValueError(
+                    f"the plot {self.title!r} has {field_name}={column!r}, which is no column; "
+                    f"there are {', '.join(near)}"
+                )
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -192,8 +255,11 @@ class Experiment:
         Raises:
             ValueError: Naming the field, the value and what would be right.
         """
-        if not re.fullmatch(r"[a-z][a-z0-9-]*", self.name):
+        if not _is_text(self.name) or not re.fullmatch(EXPERIMENT_NAME, self.name):
             raise ValueError(f"experiment {self.name!r}; right would be words-with-hyphens")
+        for what in ("title", "id", "why", "operation"):
+            if not _is_text(text := getattr(self, what)):
+                raise ValueError(f"{self.name}: its {what} {text!r} is no text")
         names = [axis.name for axis in self.axes]
         if len(set(names)) != len(names):
             raise ValueError(f"{self.name}: an axis stands twice in {', '.join(names)}")
@@ -203,25 +269,35 @@ class Experiment:
             )
         if self.cells is None and (empty := [axis.name for axis in self.axes if not axis.values]):
             raise ValueError(f"{self.name}: no values for {', '.join(empty)}, and no cells=")
-        if not 0 < self.weight < math.inf:
-            raise ValueError(f"{self.name}: a weight of {self.weight}; right would be above 0")
+        if not _is_number(self.weight) or self.weight <= 0:
+            raise ValueError(f"{self.name}: a weight of {self.weight!r}; right would be above 0")
+        for plot in self.plots:
+            try:
+                plot.check(names)
+            except ValueError as error:
+                raise ValueError(f"{self.name}: {error}") from error
 
     def groups(self, scope: Scope) -> tuple[tuple[Cell, ...], ...]:
         """The cells that are compared with each other, group by group, the reference first.
 
         Raises:
-            ValueError: If a cell lacks an axis or has another, or stands twice.
+            ValueError: If a cell lacks an axis or has another, stands twice or has a value that
+                can't be kept, or if there are more than `CELLS_MAX`.
         """
         cells = self._all() if self.cells is None else self.cells(scope)
-        grouped: dict[tuple[Value, ...], list[Cell]] = {}
+        grouped: dict[tuple[Value, ...], dict[Value, Cell]] = {}
         others = [axis.name for axis in self.axes if axis.name != self.compare]
-        for cell in cells:
+        for number, cell in enumerate(cells):
+            if number == CELLS_MAX:
+                raise ValueError(
+                    f"{self.name}: more than {CELLS_MAX:,} cells; right would be fewer, in a run"
+                )
             self._check(cell)
-            group = grouped.setdefault(tuple(cell[name] for name in others), [])
-            if any(cell[self.compare] == other[self.compare] for other in group):
+            group = grouped.setdefault(tuple(cell[name] for name in others), {})
+            if cell[self.compare] in group:
                 raise ValueError(f"{self.name}: the cell {dict(cell)} stands twice")
-            group.append(cell)
-        return tuple(tuple(group) for group in grouped.values())
+            group[cell[self.compare]] = cell
+        return tuple(tuple(group.values()) for group in grouped.values())
 
     def axis(self, name: str) -> Axis:
         """The axis of a name.
@@ -238,8 +314,33 @@ class Experiment:
 
     def _check(self, cell: Cell) -> None:
         wanted = {axis.name for axis in self.axes}
+        if not _is_mapping(cell):
+            raise ValueError(f"{self.name}: the cell {cell!r} is no dict of axes and values")
         if set(cell) != wanted:
             raise ValueError(
                 f"{self.name}: the cell {dict(cell)} has other columns than the axes "
                 f"{', '.join(sorted(wanted))}"
             )
+        for name, value in cell.items():
+            if why := why_not_kept(value):
+                raise ValueError(f"{self.name}: the cell {dict(cell)}: {name}={value!r} {why}")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and is_text(value)
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -math.inf < value < math.inf
+
+
+EXPERIMENT_NAME = r"[a-z][a-z0-9-]*"
+CELLS_MAX = 100_000
+TAKEN = {*FIXED, *FIGURES, *SAMPLE_COLUMNS}
+LEAST = {"ns": 1, "operations": 1, "bytes": 0, "involuntary_switches": 0, "steal_ns": 0}

@@ -6,6 +6,7 @@ from typing import Any
 
 from sealift.lab import store
 from sealift.lab.machine import Fact
+from sealift.lab.spec import Axis
 from sealift.lab.store import names
 from sealift.lab.values import Cell
 
@@ -25,8 +26,27 @@ def planned(**changes: Any) -> store.PlannedExperiment:
         "weight": 1.0,
         "blocks": 3,
         "groups": groups,
+        "title": "Made up",
     }
-    return store.PlannedExperiment(**fields | changes)
+    fields |= changes
+    columns = [name for group in fields["groups"][:1] for name in group[0]]
+    axes = {"axes": tuple(Axis(name, f"the {name}") for name in columns)}
+    return store.PlannedExperiment(**axes | fields)
+
+
+def plot(**changes: Any) -> dict[str, Any]:
+    """The fields of a figure of the made-up experiment."""
+    fields: dict[str, Any] = {
+        "x": "size_bytes",
+        "y": "ns_per_operation",
+        "z": "device",
+        "title": "By size",
+        "facet": "",
+        "where": {},
+        "log_x": True,
+        "log_y": False,
+    }
+    return fields | changes
 
 
 def plan(*experiments: store.PlannedExperiment, **changes: Any) -> store.Plan:

@@ -17,6 +17,7 @@ from sealift.exit_code import ExitCode
 from sealift.lab import store
 from sealift.lab.machine import Fact
 from sealift.lab.record import record
+from sealift.lab.spec import Plot
 from sealift.lab.store import names
 from sealift.lab.summary import summarise
 
@@ -33,6 +34,15 @@ def test_plan_and_surroundings_come_back_as_they_were_written(folder: Path) -> N
     assert run.machine.facts["cpu_flags"] == Fact(("aes", "vaes"), None)
     assert run.ending is None
     assert run.notes == ()
+
+
+def test_what_showing_a_run_needs_comes_back_from_its_plan(tmp_path: Path) -> None:
+    plot = Plot(**made.plot(where={"size_bytes": 16}))
+    planned = made.planned(title="By size", why="Which is faster?", plots=(plot,))
+    run = store.read(made.create(tmp_path / "run", made.plan(planned)))
+    (read,) = run.plan.experiments
+    assert read == planned
+    assert [(axis.name, axis.title) for axis in read.axes][1] == ("device", "the device")
 
 
 def test_the_devices_of_this_machine_come_back_as_they_were(tmp_path: Path) -> None:
@@ -264,8 +274,13 @@ def _set_first(**fields: Any) -> Callable[[dict[str, Any]], None]:
         (_set_first(groups=[[]]), "an empty group"),
         (_set_first(groups=[1]), r"experiments\[0\]: groups is .1.; right would be a list of"),
         (_set_first(groups=[[{"device": [1]}]]), r"groups\[0\]\[0\]: device is .1.; right would"),
-        (_set_first(groups=[[{"size_bytes": 1}]]), "lacks the compared axis 'device'"),
+        (_set_first(groups=[[{"size_bytes": 1}]]), "has other columns than the axes"),
         (_set_first(blocks=0), "blocks is 0; right would be 1 or more"),
+        (_set_first(name="a/../b"), "the name 'a/../b'; right would be words-with-hyphens"),
+        (_set_first(compare="who"), "its axes are to be different ones, and 'who' among them"),
+        (_set_first(axes=[{"name": "ns", "title": ""}]), "results have a column of this name"),
+        (_set_first(plots=[made.plot(x="siz_bytes")]), "x='siz_bytes', .* are size_bytes"),
+        (_set_first(plots=[made.plot(log_x=1)]), "log_x is 1; right would be true or false"),
     ],
 )
 def test_a_plan_that_is_none_says_why(

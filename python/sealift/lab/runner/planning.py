@@ -136,6 +136,10 @@ def _planned(
         blocks=blocks,
         groups=tuple(tuple(dict(cell) for cell in group) for group in groups),
         file_sha256=None if file is None else _sha256(file),
+        title=experiment.title,
+        why=experiment.why,
+        axes=tuple(replace(axis, values=()) for axis in experiment.axes),
+        plots=tuple(replace(plot, where=dict(plot.where)) for plot in experiment.plots),
     )
 
 

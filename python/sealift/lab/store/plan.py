@@ -1,9 +1,11 @@
 """The plan of a run: every cell, seed and budget; a resume and a replay need nothing else."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sealift.lab.spec import EXPERIMENT_NAME, Axis, Plot
 from sealift.lab.store.errors import StoreError
 from sealift.lab.store.shape import Record
 from sealift.lab.values import Cell, Value
@@ -16,6 +18,10 @@ class PlannedExperiment:
     Attributes:
         name: Of the experiment.
         id: The document's name for it, or "".
+        title: One line that says what it measures.
+        why: What it asks, or "".
+        axes: Names and titles of what is varied; their values stand in the groups.
+        plots: Its figures.
         file: Absolute path of an experiment file of one's own; None for Sealift's.
         operation: What one operation is: `message`.
         compare: The axis whose values are compared with each other.
@@ -35,6 +41,15 @@ class PlannedExperiment:
     blocks: int
     groups: tuple[tuple[Cell, ...], ...]
     file_sha256: str | None = None
+    title: str = ""
+    why: str = ""
+    axes: tuple[Axis, ...] = ()
+    plots: tuple[Plot, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        axes = [{"name": axis.name, "title": axis.title} for axis in self.axes]
+        return asdict(self) | {"axes": axes}
 
 
 @dataclass(frozen=True)
@@ -73,7 +88,8 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"schema": SCHEMA, **asdict(self)}
+        experiments = [each.as_dict() for each in self.experiments]
+        return {"schema": SCHEMA, **asdict(self), "experiments": experiments}
 
 
 def plan_of(record: Record) -> Plan:
@@ -118,12 +134,16 @@ def _experiment(record: Record) -> PlannedExperiment:
     if not all(groups):
         raise record.wrong("an empty group")
     compare = record.text("compare")
+    axes = tuple(map(_axis, record.records("axes")))
+    columns = {axis.name for axis in axes}
+    if len(columns) != len(axes) or compare not in columns:
+        raise record.wrong(f"its axes are to be different ones, and {compare!r} among them")
     for group in groups:
         for cell in group:
-            if compare not in cell:
-                raise record.wrong(f"the cell {dict(cell)} lacks the compared axis {compare!r}")
+            if cell.keys() != columns:
+                raise record.wrong(f"the cell {dict(cell)} has other columns than the axes")
     return PlannedExperiment(
-        name=record.text("name"),
+        name=_name(record),
         id=record.text("id"),
         file=record.text_or_none("file"),
         operation=record.text("operation"),
@@ -132,7 +152,45 @@ def _experiment(record: Record) -> PlannedExperiment:
         blocks=record.count("blocks", least=1),
         groups=groups,
         file_sha256=record.text_or_none("file_sha256"),
+        title=record.text("title"),
+        why=record.text("why"),
+        axes=axes,
+        plots=tuple(_plot(each, columns) for each in record.records("plots")),
     )
+
+
+def _name(record: Record) -> str:
+    name = record.text("name")
+    if not re.fullmatch(EXPERIMENT_NAME, name):
+        raise record.wrong(f"the name {name!r}; right would be words-with-hyphens")
+    return name
+
+
+def _axis(record: Record) -> Axis:
+    try:
+        return Axis(record.text("name"), record.text("title"))
+    except StoreError:
+        raise
+    except ValueError as error:
+        raise record.wrong(str(error)) from error
+
+
+def _plot(record: Record, axes: Iterable[str]) -> Plot:
+    plot = Plot(
+        x=record.text("x"),
+        y=record.text("y"),
+        z=record.text("z"),
+        title=record.text("title"),
+        facet=record.text("facet"),
+        where=record.record("where").values(),
+        log_x=record.flag("log_x"),
+        log_y=record.flag("log_y"),
+    )
+    try:
+        plot.check(axes)
+    except ValueError as error:
+        raise record.wrong(str(error)) from error
+    return plot
 
 
 def _cell(record: Record) -> Mapping[str, Value]:
