@@ -350,6 +350,27 @@ def test_a_figure_that_cant_be_written_ends_with_5(run: str) -> None:
     assert "/proc/a.svg was not written" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "memory-read", "--out", "NAME"),
+        ("report", "NAME"),
+        ("report", "RUN", "--out", "NAME"),
+        ("plot", "RUN", "--x", "size_bytes", "--y", "ns_per_operation", "-o", "NAME.svg"),
+        ("export", "RUN", "--format", "csv", "-o", "NAME"),
+        ("compare", "RUN", "NAME"),
+        ("replay", "NAME"),
+    ],
+)
+def test_a_name_that_is_too_long_is_told_by_its_name(run: str, words: tuple[str, ...]) -> None:
+    name = "n" * 300
+    said = [word.replace("NAME", name).replace("RUN", run) for word in words]
+    ran = process("lab", *said)
+    assert ran.returncode == 2
+    assert f"{name[:9]}" in ran.stderr
+    assert "can't be named: File name too long; take another name" in ran.stderr
+
+
 def test_a_slower_run_is_found_and_fails_only_when_asked(tmp_path: Path) -> None:
     experiments = [registry.find("aes-gcm-by-size")]
     usual, slow = tmp_path / "usual", tmp_path / "slow"

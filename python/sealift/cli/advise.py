@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealift.cli import options
+from sealift.cli import forms, options
+from sealift.cli.forms import Shown
 from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
 
@@ -24,7 +25,8 @@ Columns of the table:
   times library   how many times as fast as the first device, with its 95 % interval
   verdict         FASTER, SLOWER, SAME or UNSURE, from the 99 % interval and the noise
   noise           how far the same code differed from itself in this run; over 10 %
-                  there is no verdict, and devices within it are equally fast
+                  there is no verdict, and what differs by less, or by less than
+                  2 %, is the SAME
   clean           share of samples that nothing disturbed: no other program on the
                   core, no time taken by the hypervisor, the usual clock
   blocks          how often every device had its turn
@@ -165,9 +167,7 @@ def advise(
     interval, and the same code is measured twice to price the noise. The table goes to standard
     output, progress to standard error; Ctrl-C prints what is complete.
     """
-    if as_csv and as_json:
-        fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
-    form = Form.CSV if as_csv else Form.JSON if as_json else Form.TABLE
+    form = forms.shown(as_csv=as_csv, as_json=as_json)
     grid = {"--sizes": sizes, "--keys": keys, "--mix": mix, "--key-bits": key_bits}
     measuring = {
         **grid,
@@ -194,14 +194,6 @@ def advise(
             wish, form, folder, budget_s=budget_s, quick=quick, seed=1 if seed is None else seed
         )
     )
-
-
-class Form(StrEnum):
-    """What goes to standard output."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
 
 
 def _refuse_unused(workload: Workload, grid: Mapping[str, str | None], *, quick: bool) -> None:
@@ -280,7 +272,7 @@ def _who(devices: str | None) -> tuple[str, ...]:
     return left
 
 
-def _advise_from(folder: Path, form: Form) -> None:
+def _advise_from(folder: Path, form: Shown) -> None:
     from sealift.lab import store
     from sealift.lab.advise import Advice
     from sealift.lab.summary import summarise
@@ -294,7 +286,7 @@ def _advise_from(folder: Path, form: Form) -> None:
 
 
 def _measure(
-    wish: "Wish", form: Form, out: Path | None, *, budget_s: float, quick: bool, seed: int
+    wish: "Wish", form: Shown, out: Path | None, *, budget_s: float, quick: bool, seed: int
 ) -> int:
     from sealift.lab import runner, store
     from sealift.lab.advise import Advice
@@ -337,14 +329,14 @@ def _folder(out: Path | None) -> Iterator[Path]:
         yield Path(folder) / "run"
 
 
-def _show(advice: "Advice", form: Form) -> None:
+def _show(advice: "Advice", form: Shown) -> None:
     from sealift.lab.table import Ink
 
     ink = Ink.COLOUR if sys.stdout.isatty() and "NO_COLOR" not in os.environ else Ink.PLAIN
     shown = {
-        Form.TABLE: lambda: advice.text(ink),
-        Form.CSV: advice.csv,
-        Form.JSON: advice.json,
+        Shown.TABLE: lambda: advice.text(ink),
+        Shown.CSV: advice.csv,
+        Shown.JSON: advice.json,
     }
     sys.stdout.write(shown[form]())
     sys.stdout.flush()

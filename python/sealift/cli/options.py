@@ -48,10 +48,11 @@ def folder(text: str) -> Path:
     """Reads the name of a folder.
 
     Raises:
-        ValueError: If it is empty.
+        ValueError: If it is empty, or the system takes no such name.
     """
     if not text:
         raise ValueError("'' is no folder; name one, as in results/2026-11-21/laptop")
+    _is_dir(text)
     return Path(text)
 
 
@@ -59,9 +60,9 @@ def file(text: str) -> Path:
     """Reads the name of a file.
 
     Raises:
-        ValueError: If it is empty or a folder.
+        ValueError: If it is empty or a folder, or the system takes no such name.
     """
-    if not text or Path(text).is_dir():
+    if not text or _is_dir(text):
         raise ValueError(f"{text!r} is no file; name one")
     return Path(text)
 
@@ -135,6 +136,13 @@ def plain_value(text: str) -> "Value":
             continue
         return number if math.isfinite(number) else text
     return text
+
+
+def _is_dir(text: str) -> bool:
+    try:
+        return Path(text).is_dir()
+    except OSError as error:
+        raise ValueError(f"{text!r} can't be named: {error.strerror}; take another name") from error
 
 
 THREADS_MAX = 1_024

@@ -47,6 +47,11 @@ def in_sentences() -> Iterator[None]:
         fail(error.code, str(error))
     except ValueError as error:
         fail(ExitCode.USAGE, str(error))
+    except OSError as error:
+        if error.filename is None:
+            # Standard output has no name; who called says what to do about it.
+            raise
+        fail(ExitCode.NOT_WRITTEN, f"{error.filename}: {error.strerror}; name another place")
     except (SealiftError, MemoryError, RuntimeError) as error:
         fail(ExitCode.NOTHING_RAN, str(error))
     except KeyboardInterrupt:

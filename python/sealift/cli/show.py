@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealift.cli import options
+from sealift.cli import forms, options
+from sealift.cli.forms import Shown, Written
 from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
 
@@ -24,14 +25,6 @@ class What(StrEnum):
 
     SAMPLES = "samples"
     SUMMARY = "summary"
-
-
-class Format(StrEnum):
-    """What kind of file."""
-
-    CSV = "csv"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
 
 
 class FailOn(StrEnum):
@@ -94,7 +87,6 @@ def plot(
     The column `run` tells several runs apart, and `experiment` several experiments.
     """
     from sealift.lab import plot as figures
-    from sealift.lab import store
 
     chosen = read("--where", options.conditions, where or [])
     place = read("-o", options.file, out)
@@ -104,10 +96,7 @@ def plot(
         records = _records(folders)
         _check_experiment(records, chosen)
         spec = figures.columns(records, x=x, y=y, z=z, where=chosen)
-        try:
-            figures.draw(spec, place)
-        except OSError as error:
-            raise store.NotWrittenError.of(place, error) from error
+        figures.draw(spec, place)
     typer.echo(place)
 
 
@@ -138,9 +127,7 @@ def compare(
     not a proof, and a run of one restart (lab run --quick) gives none. Without --quick a run has
     five.
     """
-    if as_csv and as_json:
-        fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
-    form = Form.CSV if as_csv else Form.JSON if as_json else Form.TABLE
+    form = forms.shown(as_csv=as_csv, as_json=as_json)
     with in_sentences():
         beside = _beside_published(before) if now == PUBLISHED else _beside_run(before, now)
     if not beside.records:
@@ -157,7 +144,7 @@ def compare(
 
 def export(
     folder: Folder,
-    form: Annotated[Format, typer.Option("--format", help="The kind of file.")],
+    form: Annotated[Written, typer.Option("--format", help="The kind of file.")],
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", help="The file. [default: standard output]", metavar="FILE"),
@@ -172,7 +159,7 @@ def export(
     from sealift.lab.summary import summarise
 
     place = None if out is None else read("-o", options.file, out)
-    if place is None and form is Format.PARQUET and sys.stdout.isatty():
+    if place is None and form is Written.PARQUET and sys.stdout.isatty():
         fail(ExitCode.USAGE, "Parquet is no text; name a file with -o")
     with in_sentences():
         run = store.read(read("RUN", options.folder, folder))
@@ -181,24 +168,13 @@ def export(
             if what is What.SAMPLES
             else exports.summary_records(run, summarise(run))
         )
-        content = exports.as_bytes(records, exports.Form(form))
+        content = exports.as_bytes(records, form)
         if place is None:
             sys.stdout.buffer.write(content)
             sys.stdout.flush()
             return
-        try:
-            place.write_bytes(content)
-        except OSError as error:
-            raise store.NotWrittenError.of(place, error) from error
+        store.write_file(place, content)
     typer.echo(place)
-
-
-class Form(StrEnum):
-    """What goes to standard output."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
 
 
 def _records(folders: Sequence[str]) -> "list[Record]":
@@ -273,12 +249,12 @@ def _beside_published(folder: str) -> _Beside:
     )
 
 
-def _shown(beside: _Beside, form: Form) -> str:
+def _shown(beside: _Beside, form: Shown) -> str:
     from sealift.lab.record import csv_text
 
-    if form is Form.JSON:
+    if form is Shown.JSON:
         return json.dumps(beside.records, indent=2, allow_nan=False) + "\n"
-    if form is Form.CSV:
+    if form is Shown.CSV:
         columns = dict.fromkeys(name for record in beside.records for name in record)
         return csv_text(beside.records, list(columns))
     return beside.text + "\n"

@@ -4,21 +4,12 @@ import importlib.util
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from typing import Any
 
 from sealift.lab.record import FIGURES, FIXED, Record, csv_text, record
 from sealift.lab.result import Found
 from sealift.lab.store import Run
 from sealift.lab.values import Value
-
-
-class Form(StrEnum):
-    """What kind of file."""
-
-    CSV = "csv"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
 
 
 def summary_records(run: Run, found: Mapping[str, Found]) -> list[Record]:
@@ -65,15 +56,23 @@ def sample_records(run: Run) -> Iterator[Record]:
                         }
 
 
-def as_bytes(records: Iterable[Record], form: Form) -> bytes:
-    """The records as a file of this kind; all have all columns.
+def as_bytes(records: Iterable[Record], form: str) -> bytes:
+    """The records as a file; all have all columns.
+
+    Args:
+        records: In the order of the file.
+        form: What kind of file, of `FORMS`.
 
     Raises:
-        ValueError: If Parquet is asked for and polars isn't installed.
+        ValueError: If the form is none, or Parquet is asked for and polars isn't installed.
     """
+    if form not in WRITERS:
+        raise ValueError(f"{form!r} is no form of file; there are {', '.join(FORMS)}")
     rows = list(records)
     columns = column_names(rows)
-    return WRITERS[form]([{name: row.get(name) for name in columns} for row in rows], columns)
+    return WRITERS[form](
+        [{name: _sound(row.get(name)) for name in columns} for row in rows], columns
+    )
 
 
 def column_names(records: Sequence[Record]) -> list[str]:
@@ -90,6 +89,11 @@ def _csv(rows: Sequence[Record], columns: Sequence[str]) -> bytes:
 
 def _jsonl(rows: Sequence[Record], _: Sequence[str]) -> bytes:
     return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows).encode()
+
+
+def _sound(value: Value | None) -> Value | None:
+    """A folder's JSON may hold half of a surrogate pair, which UTF-8 doesn't have."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def _parquet(rows: Sequence[Record], columns: Sequence[str]) -> bytes:
@@ -129,8 +133,9 @@ SAMPLE_COLUMNS = (
     "clock_ghz",
 )
 BESIDE_AXES = {*FIXED, *FIGURES, *SAMPLE_COLUMNS}
-WRITERS: Mapping[Form, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
-    Form.CSV: _csv,
-    Form.JSONL: _jsonl,
-    Form.PARQUET: _parquet,
+WRITERS: Mapping[str, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
+    "csv": _csv,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
 }
+FORMS = tuple(WRITERS)

@@ -9,9 +9,11 @@ from pathlib import Path
 from shlex import quote
 
 from sealift.lab import vega
+from sealift.lab.embedding import figure_page
 from sealift.lab.published import Comparison, Kind
 from sealift.lab.record import FIGURES, Record
 from sealift.lab.spec import Plot
+from sealift.lab.store import write_file
 from sealift.lab.values import Value
 from sealift.lab.vega import Labels, Point, Scales, Spec
 
@@ -118,27 +120,10 @@ def draw(spec: Spec, path: Path) -> None:
 
     Raises:
         ValueError: If it ends in something else.
-        OSError: If it can't be written.
+        NotWrittenError: If it can't be written; then nothing of it is there.
     """
     check_form(path)
-    import vl_convert
-
-    sized = spec | {"width": WIDTH_PX, "background": "white"}
-    sized |= {"config": spec.get("config", {}) | {"background": "white"}}
-    text = json.dumps(sized)
-    version = vega.VERSION
-    match path.suffix:
-        case ".svg":
-            content = vl_convert.vegalite_to_svg(text, version, allowed_base_urls=[]).encode()
-        case ".png":
-            content = vl_convert.vegalite_to_png(text, version, scale=2.0, allowed_base_urls=[])
-        case ".pdf":
-            content = vl_convert.vegalite_to_pdf(text, version, allowed_base_urls=[])
-        case ".html":
-            content = vl_convert.vegalite_to_html(text, version, bundle=True).encode()
-        case _:
-            raise AssertionError("checked above")
-    path.write_bytes(content)
+    write_file(path, _content(spec, path.suffix))
 
 
 def check_form(path: Path) -> None:
@@ -149,6 +134,26 @@ def check_form(path: Path) -> None:
     """
     if path.suffix not in FORMS:
         raise ValueError(f"{path.name!r} names no form; end it in {', '.join(FORMS)}")
+
+
+def _content(spec: Spec, form: str) -> str | bytes:
+    import vl_convert
+
+    sized = spec | {"width": WIDTH_PX, "background": "white"}
+    sized |= {"config": spec.get("config", {}) | {"background": "white"}}
+    text = json.dumps(sized)
+    version = vega.VERSION
+    match form:
+        case ".svg":
+            return vl_convert.vegalite_to_svg(text, version, allowed_base_urls=[])
+        case ".png":
+            return vl_convert.vegalite_to_png(text, version, scale=2.0, allowed_base_urls=[])
+        case ".pdf":
+            return vl_convert.vegalite_to_pdf(text, version, allowed_base_urls=[])
+        case ".html":
+            return figure_page(sized)
+        case _:
+            raise AssertionError("checked before")
 
 
 def _figure(

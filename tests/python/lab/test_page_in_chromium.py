@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import skip
-from sealift.lab import report, store
+from sealift.lab import embedding, plot, report, store
 from sealift.lab.report.material import Material, gather
 from synthetic_run import made, write_run
 
@@ -227,3 +227,17 @@ addEventListener("load", async () => {
   said.textContent = JSON.stringify(seen);
 });
 """
+
+
+def test_a_figure_in_a_file_of_its_own_is_drawn_and_runs_nothing_of_the_data(
+    folder: Path, material: Material
+) -> None:
+    evil = "</script><img src=x onerror=alert(2)>"
+    records = [{**each, "device": evil} for each in material.shown[0].records]
+    place = folder / "figure.html"
+    plot.draw(plot.columns(records, x="size_bytes", y="ns_per_operation", z="device"), place)
+    seen = see(place)
+    assert Drawings(seen.document).marks["figure"] > 0
+    assert "<img" not in seen.document.replace(str(embedding.vega_bundle()), "")
+    assert "Refused" not in seen.log
+    assert "alert" not in seen.log

@@ -1,10 +1,14 @@
 """Figures: what is drawn of records, what is written on it, and the files of it."""
 
+import errno
+import os
 import re
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ from sealift.lab import plot, vega
 from sealift.lab.published import Comparison, Kind
 from sealift.lab.record import Record
 from sealift.lab.spec import Plot
+from sealift.lab.store import NotWrittenError
 
 SIZES = Plot(
     x="size_bytes",
@@ -249,6 +254,40 @@ def test_a_figure_becomes_a_file(tmp_path: Path, form: str, begin: bytes) -> Non
     path = tmp_path / f"figure{form}"
     plot.draw(only(SIZES, RECORDS, printed(493, size_bytes=1_024)), path)
     assert path.read_bytes().lstrip().startswith(begin)
+
+
+def test_a_figure_in_html_holds_no_markup_of_the_data_and_runs_nothing_else(tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=alert(2)>$bundle"
+    path = tmp_path / "figure.html"
+    records = [row(evil, size, 2.0 * size) for size in (16, 1_024)]
+    plot.draw(plot.columns(records, x="size_bytes", y="payload_MB_per_s", z="device"), path)
+    text = path.read_text(encoding="utf-8")
+    assert "<img src=x" not in text
+    assert r"\u003cimg src=x onerror=alert(2)\u003e$bundle" in text
+    assert text.count("</script>") == 3
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    hashes = {b64encode(sha256(script.encode()).digest()).decode() for script in scripts}
+    said = re.search(r'http-equiv="Content-Security-Policy" content="(.*?)"', text)
+    assert said is not None
+    assert "default-src 'none'" in said[1]
+    assert set(re.findall(r"'sha256-(.*?)'", said[1])) == hashes
+
+
+@pytest.mark.parametrize("form", [".svg", ".png"])
+def test_a_figure_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    path = tmp_path / f"figure{form}"
+    path.write_bytes(b"the figure of yesterday")
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(NotWrittenError, match=rf"figure\{form} was not written: No space left"):
+        plot.draw(only(SIZES, RECORDS), path)
+    assert path.read_bytes() == b"the figure of yesterday"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_drawn_figure_has_its_labels(tmp_path: Path) -> None:

@@ -1,16 +1,12 @@
 """The page of a run: one HTML file that needs nothing beside itself."""
 
-import base64
-import hashlib
-import json
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from sealift.lab import vega
 from sealift.lab.answer import QUESTION
+from sealift.lab.embedding import json_in_script, policy, vega_bundle
 from sealift.lab.report import bottom, top
 from sealift.lab.report.compared import compared
 from sealift.lab.report.markup import Html, tag
@@ -47,12 +43,12 @@ def page(run: Run) -> str:
     ]
     scripts = [vega_bundle() if specs else "", _asset("page.js")]
     return Template(_asset("page.html")).substitute(
-        policy=_policy(scripts),
+        policy=policy(scripts),
         title=tag("title", f"{QUESTION} {material.run.path.name}"),
         style=_asset("page.css"),
         body=tag("main", *body, id="top"),
-        specs=_in_script(json.dumps(specs, allow_nan=False, separators=(",", ":"))),
-        csv=_in_script(json.dumps(bottom.csv_text(material))),
+        specs=json_in_script(specs),
+        csv=json_in_script(bottom.csv_text(material)),
         bundle=scripts[0],
         script=scripts[1],
     )
@@ -89,29 +85,6 @@ def _contents(parts: Sequence[Section]) -> Html:
     return tag(
         "nav", *(tag("a", title, href=f"#{place}") for place, title in links), aria_label="Contents"
     )
-
-
-@lru_cache(maxsize=1)
-def vega_bundle() -> str:
-    """Vega, Vega-Lite and vegaEmbed as one script."""
-    import vl_convert
-
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vega.VERSION)
-
-
-def _policy(scripts: Sequence[str]) -> str:
-    """Only these scripts run, and nothing is fetched, whatever the data hold."""
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts if script)
-    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {hashes}"
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _in_script(text: str) -> str:
-    """JSON that no parser of HTML takes for markup."""
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _asset(name: str) -> str:
