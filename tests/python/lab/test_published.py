@@ -26,6 +26,7 @@ from sealift.lab.published import (
 )
 from sealift.lab.result import Found, Row, Verified
 from sealift.lab.stats import Interval
+from sealift.lab.values import Cell
 
 FOLDER = Path(sealift.lab.__path__[0]) / "data/published"
 
@@ -227,7 +228,7 @@ def test_a_printed_number_stands_for_all_that_round_to_it(
     text: str, low: float, high: float
 ) -> None:
     read = Rounded.printed(text)
-    assert (read.low, read.high) == (pytest.approx(low), pytest.approx(high))
+    assert [read.low, read.high] == pytest.approx([low, high])
     assert read.value == pytest.approx((low + high) / 2)
 
 
@@ -306,7 +307,8 @@ def test_figures_carry_the_trust_of_the_rows_they_stand_on() -> None:
 
 
 def test_a_ratio_with_the_reference_is_the_paired_one_from_either_side() -> None:
-    library, cpu = {"device": "library", "threads": 1}, {"device": "cpu"}
+    library: Cell = {"device": "library", "threads": 1}
+    cpu: Cell = {"device": "cpu"}
     paired = Measured(interval(2.5), 0.04, machine_busy=True)
     assert times_as_fast(FOUND, cpu, library) == paired
     assert times_as_fast(FOUND, library, cpu) == paired.inverse()
@@ -335,7 +337,8 @@ def test_what_threads_gain_is_told_for_each_of_them() -> None:
 def test_a_quotient_of_two_rows_has_the_ends_of_the_worst_case_and_its_confidence() -> None:
     wide = quotient(Measured(Interval(10, 9, 11, 0.95, 30)), Measured(Interval(5, 4, 6, 0.95, 20)))
     assert isinstance(wide, Measured)
-    assert wide.interval == Interval(2, 9 / 6, 11 / 4, pytest.approx(0.9), 20)
+    assert wide.interval == Interval(2, 9 / 6, 11 / 4, wide.interval.confidence, 20)
+    assert wide.interval.confidence == pytest.approx(0.90)
     assert quotient("no row", Measured(interval(1.0))) == "no row"
     assert quotient(Measured(interval(1.0)), "not installed") == "not installed"
 
