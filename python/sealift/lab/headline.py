@@ -85,12 +85,10 @@ def _rank(finding: Finding) -> tuple[float, ...]:
 
 
 def _span(chosen: Finding, those: Sequence[Finding], others: Sequence[Finding]) -> str:
-    """`from 8,192 B`, where one device won all of the sizes there; "" where more than size differs.
+    """`from 8,192 B`, where one device won all of the sizes there, and nothing but those.
 
     It says nothing of sizes beyond the measured ones: the crossover names their range.
     """
-    if not all(same_but_size(_work(chosen), _work(each)) for each in those):
-        return ""
     line = [each for each in others if same_but_size(_work(chosen), _work(each))]
     sizes = [each.size_bytes for each in those]
     if min(sizes) > chosen.size_bytes:
@@ -99,7 +97,7 @@ def _span(chosen: Finding, those: Sequence[Finding], others: Sequence[Finding]) 
     else:
         there = [each for each in line if each.size_bytes <= max(sizes)]
         told = f"up to {format_size(max(sizes))} B"
-    return told if len(there) == len(those) else ""
+    return told if there == list(those) else ""
 
 
 def _work(finding: Finding) -> Cell:

@@ -148,6 +148,17 @@ def test_no_range_of_sizes_is_claimed_with_an_unsettled_one_in_it() -> None:
     assert answer(found(rows)).where == "Run it on cpu; but on library for 8,192 B."
 
 
+def test_no_range_of_sizes_is_claimed_from_wins_under_other_keys() -> None:
+    rows = [
+        *pair(3.0, Verdict.FASTER, keys="sessions:1024"),
+        *pair(1.0, Verdict.UNSURE, size_bytes=8_192, keys="sessions:1024"),
+        *pair(0.5, Verdict.SLOWER, size_bytes=8_192, keys="fresh"),
+    ]
+    assert answer(found(rows)).where == (
+        "Run it on cpu; but on library for 8,192 B (a fresh key each)."
+    )
+
+
 def test_another_winner_under_other_keys_or_threads_keeps_the_headline_from_being_plain() -> None:
     rows = [
         *pair(3.0, Verdict.FASTER, keys="sessions:1024"),

@@ -380,7 +380,8 @@ def test_equal_cells_of_two_experiments_that_disagree_are_a_reason_for_care(
     shown = Outline(report.page(store.read(path)))
     told = re.search(
         r"aes-gcm-by-threads and vendor-library disagree on (\d+) of (\d+) equal cells, "
-        r"most on \w+ \([^)]*\bthreads \d[^)]*\): [\d.]+ \[.*?\] and [\d.]+ \[.*?\] ns/message",
+        r"most on \w+ \([^)]* B, [^)]*\d threads?, batches of 1,024\): "
+        r"[\d.]+ \[.*?\] and [\d.]+ \[.*?\] ns/message",
         shown.text,
     )
     assert bool(told) is disagree

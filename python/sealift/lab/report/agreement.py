@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
+from sealift.lab.finding import QUALIFIERS
 from sealift.lab.grid import LOAD
 from sealift.lab.report.material import Shown
 from sealift.lab.result import Row
 from sealift.lab.stats import smallest_difference
 from sealift.lab.table import value_text
 from sealift.lab.units import format_measure
+from sealift.lab.values import Value
 
 Pair = tuple[Row, Row]
 
@@ -52,16 +54,23 @@ def _times(pair: Pair) -> float:
 def _told(apart: Sequence[Pair], count: int, operation: str) -> str:
     one, other = max(apart, key=_times)
     named = [
-        value if isinstance(value, str) else f"{name} {value_text(name, value)}"
+        _named(name, value)
         for name, value in one.cell.items()
         if name not in (LOAD.name, one.compare)
     ]
     return (
         f"{one.experiment} and {other.experiment} disagree on {len(apart):,} of {count:,} equal "
         f"cells, most on {one.subject} ({', '.join(named)}): {_ns(one)} and {_ns(other)} "
-        f"ns/{operation}. The machine was not the same at both times: compare within an "
-        "experiment, not across."
+        f"ns/{operation}. Something changed in between: compare within an experiment, not across."
     )
+
+
+def _named(name: str, value: Value) -> str:
+    if name == "size_bytes":
+        return f"{value_text(name, value)} B"
+    if name in QUALIFIERS:
+        return QUALIFIERS[name](value)
+    return value if isinstance(value, str) else f"{name} {value_text(name, value)}"
 
 
 def _ns(row: Row) -> str:
