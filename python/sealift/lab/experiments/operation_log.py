@@ -248,7 +248,12 @@ def _totals(found: Found) -> Mapping[str, int] | str:
     for each in found.verified:
         if not each.skipped and not each.wrong and "operations" in each.facts:
             return {name: int(value) for name, value in each.facts.items() if name in COUNTED}
-    return next((each.skipped or each.wrong for each in found.verified), "no device ran it")
+    return _why_not(found)
+
+
+def _why_not(found: Found) -> str:
+    reasons = (each.skipped or each.wrong for each in found.verified)
+    return next(filter(None, reasons), "no device ran it")
 
 
 def _share(name: str, fact: str, here: Mapping[str, int] | str) -> Comparison:
@@ -354,7 +359,7 @@ def _not_as_planned(found: Found) -> Comparison:
         kind=Kind.COUNT,
         span=Rounded(0.0, 0.0, 0.0),
     ).beside(
-        here if ran else next((each.skipped for each in found.verified), "no device ran it"),
+        here if ran else _why_not(found),
         f"{told or 'not counted'}; the log prints no line for any, so none",
     )
 
