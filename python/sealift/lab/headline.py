@@ -117,6 +117,8 @@ def _no_winner(chosen: Finding) -> str:
         return f"Only {devices} was measured, so there is nothing to choose from."
     if chosen.kind is Kind.NOISY:
         return "Not settled here: there was too much noise."
+    if chosen.kind is Kind.UNSURE and any(row.machine_busy for row in chosen.rows):
+        return f"Not settled here between {devices}: the machine was busy."
     if chosen.kind is Kind.UNSURE:
         return f"Not settled here between {devices}: longer samples are needed."
     # Of three devices two may be equal and the third slower.

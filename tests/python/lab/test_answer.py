@@ -382,6 +382,11 @@ def test_a_noisy_machine_gets_no_recommendation() -> None:
     )
 
 
+def test_where_the_machine_was_busy_no_longer_samples_are_asked_for() -> None:
+    said = answer(found(pair(1.5, Verdict.UNSURE, machine_busy=True)))
+    assert said.where == "Not settled here between library and cpu: the machine was busy."
+
+
 def test_a_busy_an_uneasy_and_a_drifting_machine_are_mentioned() -> None:
     rows = [
         *pair(2.0, Verdict.FASTER, size_bytes=16, machine_busy=True, clean_share=0.3),

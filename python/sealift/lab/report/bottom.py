@@ -12,6 +12,7 @@ from sealift.lab.report.sections import Section
 from sealift.lab.report.words import as_printed, with_interval, worded
 from sealift.lab.result import Origin
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed, smallest_difference
+from sealift.lab.stats.flags import CLEAN_BLOCKS_MIN
 from sealift.lab.stats.verdicts import RANGES_ONLY_FLOOR
 from sealift.lab.units import format_measure
 from sealift.lab.vega import Labels, Point, Scales, Spec
@@ -38,7 +39,7 @@ def not_here(material: Material) -> Html:
             "here on the nearest work. Below 1 the published speed is above what was measured "
             "here.",
         ),
-        _wishes(absent.wishes(material.rows, material.run.machine.devices)),
+        _wishes(absent.wishes(material.lab_rows, material.run.machine.devices)),
     ]
     return tag("section", *inside, id="absent")
 
@@ -215,8 +216,9 @@ METHOD = (
     "result ends it.",
     "Samples of all arms take turns in blocks, in an order drawn by the seed; a sample lasts at "
     "least a millisecond.",
-    "Figures are medians over blocks with their 95 % bootstrap interval; ratios are paired block "
-    "by block, and verdicts stand on 99 % intervals.",
+    "Figures are medians over blocks with their 95 % interval: of the bootstrap over blocks, and "
+    "of Student's t over restarts where there are several. Ratios are paired block by block, and "
+    "verdicts stand on 99 % intervals.",
     "The first arm of every group is measured twice in each block. How far these two differ, "
     "although they are the same code, is the noise floor.",
     f"A difference below the noise floor, or below {LEAST_PERCENT:.0f} %, is never called one: "
@@ -224,9 +226,10 @@ METHOD = (
     "separate preparations of the same code differ by.",
     f"A verdict takes {blocks_needed(VERDICT_CONFIDENCE)} blocks. Over a noise floor of "
     f"{SILENT_PERCENT:.0f} % there are ranges and no verdicts. The verdicts of several arms in a "
-    "group keep their 99 % together (Holm's procedure).",
+    "group keep their 99 % together (Holm's procedure); those of several groups don't.",
     "A sample is clean when the system took less than 1 % of its time. Estimates use the clean "
-    "ones while they are the majority; the others stay in the file.",
+    f"ones while they are half of all or at least {CLEAN_BLOCKS_MIN}; with fewer the machine was "
+    "busy, and nothing is settled. The others stay in the file.",
     "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",
     "Measured, simulated, projected and published figures are never mixed.",
 )

@@ -35,12 +35,20 @@ def header(material: Material) -> Html:
         told.append(f"took {duration(_took_s(run.sensors))}")
     command = tag("code", f"sealift lab replay {material.command_folder}")
     line = join([" · ".join(part for part in told if part), " · ", command])
-    return tag("header", tag("h1", QUESTION), tag("p", line, class_="muted"))
+    return tag("header", tag("h1", question(material)), tag("p", line, class_="muted"))
+
+
+def question(material: Material) -> str:
+    """What the page answers: the lab's question where the run asked it."""
+    return QUESTION if material.answer else "What was measured here?"
 
 
 def answer(material: Material) -> Html:
     """The band with the answer."""
     found = material.answer
+    if found is None:
+        told = tag("p", material.headline, class_="where")
+        return tag("section", tag("h2", "On this machine"), told, class_="answer", id="answer")
     inside = [tag("h2", found.work or "On this machine"), tag("p", found.where, class_="where")]
     further = (found.speed_text, found.next_best, found.crossover)
     inside += [tag("p", line) for line in further if line]
@@ -180,7 +188,10 @@ def _clock(material: Material) -> _Tile:
 
 def _ceiling(material: Material) -> _Tile:
     name = "Memory ceiling"
-    shown = next((each for each in material.shown if each.experiment.name == CEILING), None)
+    shown = next(
+        (each for each in material.shown if each.is_of_the_lab and each.experiment.name == CEILING),
+        None,
+    )
     if shown is None:
         return _Tile("memory", name, "not measured", f"{CEILING} is not in this run")
     ordered = sorted(shown.found.rows, key=lambda row: int(row.cell["buffer_bytes"]))
@@ -275,11 +286,11 @@ def _shaken(rows: list[Row]) -> Iterable[str]:
     alone = [row for row in rows if not is_crowded(row)]
     if busy := [row for row in alone if row.machine_busy]:
         yield (
-            f"The machine was busy: under half of the samples of {_of(busy, alone)} were clean. "
+            f"The machine was busy: too few samples of {_of(busy, alone)} were clean. "
             "Measure again when it is quiet."
         )
     if drifting := [row for row in rows if not row.steady]:
-        yield f"{_of(drifting, rows)} were not steady: their speed drifted while it was measured."
+        yield f"{_of(drifting, rows)} were not steady: their speed or their clock drifted."
 
 
 def _skipped(shown: Iterable[Shown]) -> Iterable[str]:
