@@ -274,14 +274,16 @@ def _page_writer() -> Page:
 
 def _summary(done: "runner.Done", *, as_json: bool) -> str:
     from sealift.lab import store
-    from sealift.lab.answer import answer
-    from sealift.lab.digest import digest
+    from sealift.lab.answer import answer, is_asked
+    from sealift.lab.digest import digest, headline
     from sealift.lab.export import summary_records
+    from sealift.lab.recall import of_the_lab
     from sealift.lab.summary import summarise
 
     run = store.read(done.path)
     found = summarise(run)
-    said = answer(found)
+    known = of_the_lab(run, found)
+    said = answer(known) if is_asked(known) else None
     lines = digest(run, found)
     page = done.path / "report.html"
     if as_json:
@@ -291,13 +293,14 @@ def _summary(done: "runner.Done", *, as_json: bool) -> str:
             "page": str(page) if page.exists() else None,
             "ending": asdict(done.ending),
             "code": int(done.code),
-            "answer": asdict(said),
+            "answer": asdict(said) if said else None,
             "experiments": [asdict(line) for line in lines],
             "rows": summary_records(run, found),
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
     end = page if page.exists() else done.path
-    return "\n".join([said.question, said.text, "", *map(str, lines), "", str(end)]) + "\n"
+    first = [said.question, said.text] if said else [headline(run, found)]
+    return "\n".join([*first, "", *map(str, lines), "", str(end)]) + "\n"
 
 
 NO_PAGE = (

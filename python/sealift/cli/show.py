@@ -241,7 +241,9 @@ def _beside_published(folder: str) -> _Beside:
     from sealift.lab.summary import summarise
 
     run = store.read(read("RUN", options.folder, folder))
-    found = list(against_published(run, summarise(run)))
+    beside = against_published(run, summarise(run))
+    told(*beside.notes)
+    found = beside.comparisons
     slower = sum(each.match is Match.SLOWER for each in found)
     judged = sum(each.here is not None for each in found)
     return _Beside(

@@ -18,6 +18,7 @@ from sealift.lab.grid import (
     sized,
     stated,
 )
+from sealift.lab.recall import of_the_lab
 from sealift.lab.record import csv_text, summary_columns
 from sealift.lab.result import Found, Row
 from sealift.lab.spec import Experiment, Scope
@@ -101,7 +102,8 @@ class Advice:
         Raises:
             ValueError: If it compared none; says which experiments do.
         """
-        comparing = {name: found[name] for name in ADVISING if name in found}
+        known = of_the_lab(run, found)
+        comparing = {name: known[name] for name in ADVISING if name in known}
         if not comparing:
             raise ValueError(
                 f"{run.path} compared no devices on AES-GCM messages: {' and '.join(ADVISING)} do"

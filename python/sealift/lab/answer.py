@@ -78,6 +78,11 @@ def answer(found: Mapping[str, Found]) -> Answer:
     )
 
 
+def is_asked(found: Mapping[str, Found]) -> bool:
+    """Whether something was to be measured that answers the question."""
+    return any(name in found for name in ADVISING)
+
+
 def _more(everything: Sequence[Finding], label: Label) -> list[str]:
     """Nothing of the headline's work alone: the headline has told it."""
     return sentences(everything, label) if len(everything) > 1 else []

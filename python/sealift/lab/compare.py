@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from sealift.lab import registry, summary
+from sealift.lab import recall, summary
 from sealift.lab.published import Comparison
-from sealift.lab.record import Record
+from sealift.lab.record import Record, interval_columns
 from sealift.lab.result import Found, Row
 from sealift.lab.stats import (
     Estimate,
@@ -59,9 +58,9 @@ class Change:
         return {
             "experiment": self.experiment,
             **self.cell,
-            **_three("before_ns", self.before_ns),
-            **_three("now_ns", self.now_ns),
-            **_three("times_as_fast", self.ratio),
+            **interval_columns("before_ns", self.before_ns),
+            **interval_columns("now_ns", self.now_ns),
+            **interval_columns("times_as_fast", self.ratio),
             "least_difference_share": float(plain_measure(self.least_difference)),
             "verdict": self.verdict.value,
         }
@@ -97,19 +96,34 @@ def compare(before: Run, now: Run) -> Compared:
     return Compared(tuple(changes), (*_notes(earlier, later), *_unsure(pairs)))
 
 
-def against_published(run: Run, found: Mapping[str, Found]) -> Iterator[Comparison]:
+@dataclass(frozen=True)
+class Beside:
+    """A run beside what was published.
+
+    Attributes:
+        comparisons: Of all its experiments.
+        notes: What could not be compared, and why.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    notes: tuple[str, ...]
+
+
+def against_published(run: Run, found: Mapping[str, Found]) -> Beside:
     """What was published beside what the run found.
 
     Args:
-        run: Whose experiments are looked up.
+        run: Whose experiments are looked up; files of one's own are not run.
         found: From `summarise(run)`.
-
-    Raises:
-        ValueError: If an experiment of the run is not there any more.
     """
-    for planned in run.plan.experiments:
-        file = None if planned.file is None else Path(planned.file)
-        yield from registry.find(planned.name, file).published(found[planned.name])
+    every = {
+        planned.name: recall.published(run, planned, found[planned.name])
+        for planned in run.plan.experiments
+    }
+    return Beside(
+        comparisons=tuple(each for one in every.values() for each in one.comparisons),
+        notes=tuple(f"{name}: {one.doubt}" for name, one in every.items() if one.doubt),
+    )
 
 
 def published_record(comparison: Comparison) -> Record:
@@ -118,9 +132,9 @@ def published_record(comparison: Comparison) -> Record:
         "figure": comparison.figure,
         "what": comparison.what,
         "published": comparison.published,
-        **_three("here", comparison.here),
+        **interval_columns("here", comparison.here),
         "unit": comparison.unit,
-        **_three("times_published", comparison.ratio),
+        **interval_columns("times_published", comparison.ratio),
         "match": comparison.match.value,
         "note": comparison.note,
         "source": comparison.source,
@@ -239,13 +253,6 @@ def _least_difference(before: _Arm, now: _Arm) -> float:
     least = smallest_difference(0.0) * (1 if min(arm.restarts for arm in arms) > 1 else 2)
     ranges = [restart_range(arm.series.ns, arm.series.restarts) for arm in arms]
     return max(least, *ranges, *(arm.row.noise_floor for arm in arms))
-
-
-def _three(name: str, interval: Interval | None) -> dict[str, Value | None]:
-    ends = {name: "median", f"{name}_low95": "low", f"{name}_high95": "high"}
-    if interval is None:
-        return dict.fromkeys(ends)
-    return {column: float(plain_measure(getattr(interval, end))) for column, end in ends.items()}
 
 
 def _axis_text(name: str, value: Value | None) -> str:

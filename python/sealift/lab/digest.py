@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from sealift.lab import registry
+from sealift.lab import recall
 from sealift.lab.finding import Finding, Kind, findings
-from sealift.lab.published import Comparison, Match
+from sealift.lab.published import Match
 from sealift.lab.result import Found, Row
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.table import value_text
@@ -41,29 +40,18 @@ def digest(run: Run, found: Mapping[str, Found]) -> list[Digest]:
         found: From `summarise(run)`.
     """
     return [
-        Digest(each.name, each.id, "; ".join(_parts(each, found[each.name])))
+        Digest(each.name, each.id, "; ".join(_parts(run, each, found[each.name])))
         for each in run.plan.experiments
     ]
 
 
-def comparisons(planned: PlannedExperiment, found: Found) -> Sequence[Comparison]:
-    """What was published beside what was found; nothing where the experiment is gone.
-
-    Args:
-        planned: Of the run.
-        found: What it found.
-    """
-    file = None if planned.file is None else Path(planned.file)
-    try:
-        return registry.find(planned.name, file).published(found)
-    except Exception:
-        # The page tells why; here a line is at stake.
-        if planned.file is None:
-            raise
-        return ()
+def headline(run: Run, found: Mapping[str, Found]) -> str:
+    """What the first experiment found, in one sentence: the answer of a run that asks nothing."""
+    first = run.plan.experiments[0]
+    return f"{first.title or first.name}: {_best(first, found[first.name])}."
 
 
-def _parts(planned: PlannedExperiment, found: Found) -> Iterator[str]:
+def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
     for each in found.verified:
         if each.wrong:
             yield f"WRONG RESULT of {each.cell[planned.compare]}: {each.wrong}"
@@ -77,10 +65,22 @@ def _parts(planned: PlannedExperiment, found: Found) -> Iterator[str]:
     )
     if skipped:
         yield f"without {', '.join(skipped)}"
-    counts = Counter(comparison.match for comparison in comparisons(planned, found))
+    published = recall.published(run, planned, found)
+    counts = Counter(comparison.match for comparison in published.comparisons)
     if counts:
         told = ", ".join(f"{counts[match]} {match}" for match in Match if counts[match])
         yield f"published figures: {told}"
+    if published.doubt:
+        yield published.doubt
+
+
+def _best(planned: PlannedExperiment, found: Found) -> str:
+    rows = [row for row in found.rows if not row.wrong]
+    if not rows:
+        return f"not measured: {_why_not(found)}"
+    if _is_counted(rows) or all(each.kind is Kind.ALONE for each in findings(rows)):
+        return "measured, not compared"
+    return "; ".join(_fastest(planned, rows))
 
 
 def _why_not(found: Found) -> str:
@@ -91,11 +91,15 @@ def _why_not(found: Found) -> str:
 
 
 def _found(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
-    # Who is faster is asked of devices and other things with names; not of numbers, as of threads.
-    if rows and all(not isinstance(row.subject, str) for row in rows):
+    if rows and _is_counted(rows):
         yield ", ".join(_figures(planned, rows))
     else:
         yield from _fastest(planned, rows)
+
+
+def _is_counted(rows: Sequence[Row]) -> bool:
+    """Who is faster is asked of devices and other things with names; not of numbers of threads."""
+    return all(not isinstance(row.subject, str) for row in rows)
 
 
 def _figures(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:

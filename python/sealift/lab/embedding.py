@@ -1,4 +1,4 @@
-"""Figures and the scripts that draw them inside HTML, which fetches nothing and runs nothing else."""
+"""Figures inside HTML, with the scripts that draw them: nothing is fetched, and nothing else runs."""
 
 import base64
 import hashlib

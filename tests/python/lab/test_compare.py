@@ -206,7 +206,7 @@ def test_the_table_shows_what_varies_and_the_columns_hold_everything(tmp_path: P
 
 def test_published_figures_stand_beside_what_was_found(tmp_path: Path) -> None:
     run = store.read(write_run(tmp_path / "run", made()))
-    found = list(against_published(run, summarise(run)))
+    found = against_published(run, summarise(run)).comparisons
     assert {each.figure for each in found} == {"003-F5", "003-F6", "003-T4", "003-F14", "003-P0"}
     table = published_text(found)
     assert len(table.splitlines()) == 1 + len(found)

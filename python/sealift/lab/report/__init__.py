@@ -5,7 +5,6 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from sealift.lab.answer import QUESTION
 from sealift.lab.embedding import json_in_script, policy, vega_bundle
 from sealift.lab.report import bottom, top
 from sealift.lab.report.compared import compared
@@ -44,7 +43,7 @@ def page(run: Run) -> str:
     scripts = [vega_bundle() if specs else "", _asset("page.js")]
     return Template(_asset("page.html")).substitute(
         policy=policy(scripts),
-        title=tag("title", f"{QUESTION} {material.run.path.name}"),
+        title=tag("title", f"{top.question(material)} {material.run.path.name}"),
         style=_asset("page.css"),
         body=tag("main", *body, id="top"),
         specs=json_in_script(specs),

@@ -22,7 +22,7 @@ def disagreements(shown: Sequence[Shown]) -> Iterable[str]:
     larger smallest difference of the two. Experiments of the user's own may give the same axes
     another meaning, and are left out.
     """
-    for one, other in combinations([each for each in shown if not each.is_own], 2):
+    for one, other in combinations([each for each in shown if each.is_of_the_lab], 2):
         if one.experiment.operation == other.experiment.operation:
             pairs = _pairs(one.found.rows, other.found.rows)
             if apart := [pair for pair in pairs if _differ(pair)]:

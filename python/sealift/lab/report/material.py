@@ -1,21 +1,17 @@
 """What a page shows, gathered from a run folder."""
 
-import hashlib
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NoReturn
 
-from sealift.lab import registry
-from sealift.lab.answer import Answer, answer
+from sealift.lab import recall
+from sealift.lab.answer import Answer, answer, is_asked
+from sealift.lab.digest import headline
 from sealift.lab.published import Comparison
 from sealift.lab.record import Record, record
 from sealift.lab.result import Found, Row
-from sealift.lab.spec import Axis, Context, Experiment, Skip
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.summary import summarise
-from sealift.lab.values import Cell
 
 
 @dataclass(frozen=True)
@@ -23,18 +19,23 @@ class Shown:
     """One experiment of a run.
 
     Attributes:
-        experiment: What it is.
+        experiment: What it is, as it was planned.
         found: What it found; empty where it did not run.
         comparisons: Published figures beside what was found.
-        doubt: Why its description or its comparisons are not all there, or "".
-        is_own: Whether it comes from a file of the user's.
+        doubt: Why there are no comparisons, or "".
+        is_of_the_lab: Whether it is one of the lab's own, so that its axes are known.
     """
 
-    experiment: Experiment
+    experiment: PlannedExperiment
     found: Found
     comparisons: Sequence[Comparison]
     doubt: str
-    is_own: bool
+    is_of_the_lab: bool
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it comes from a file of the user's."""
+        return self.experiment.file is not None
 
     @property
     def records(self) -> list[Record]:
@@ -58,13 +59,15 @@ class Material:
 
     Attributes:
         run: The run folder, as it was read.
-        answer: Where to encrypt.
+        answer: Where to encrypt; None where nothing was to be measured that tells.
+        headline: What the first experiment found, in a sentence.
         shown: Its experiments, in the plan's order.
         clocks_ghz: Of all samples that were timed together with the clock of their core.
     """
 
     run: Run
-    answer: Answer
+    answer: Answer | None
+    headline: str
     shown: Sequence[Shown]
     clocks_ghz: Sequence[float]
 
@@ -72,6 +75,11 @@ class Material:
     def rows(self) -> list[Row]:
         """Of all experiments."""
         return [row for shown in self.shown for row in shown.found.rows]
+
+    @property
+    def lab_rows(self) -> list[Row]:
+        """Of the lab's own experiments, whose axes mean what the lab takes them for."""
+        return [row for shown in self.shown if shown.is_of_the_lab for row in shown.found.rows]
 
     @property
     def command_folder(self) -> str:
@@ -86,56 +94,22 @@ def gather(run: Run) -> Material:
         run: From `store.read`; whole, interrupted, or with nothing measured.
     """
     found = summarise(run)
+    known = recall.of_the_lab(run, found)
     return Material(
         run=run,
-        answer=answer(found),
-        shown=[_shown(planned, found[planned.name]) for planned in run.plan.experiments],
+        answer=answer(known) if is_asked(known) else None,
+        headline=headline(run, found),
+        shown=[
+            _shown(run, planned, found[planned.name], is_of_the_lab=planned.name in known)
+            for planned in run.plan.experiments
+        ],
         clocks_ghz=list(_clocks_ghz(run)),
     )
 
 
-def _shown(planned: PlannedExperiment, found: Found) -> Shown:
-    is_own = planned.file is not None
-    experiment, doubt = _experiment(planned)
-    try:
-        comparisons = experiment.published(found)
-    except Exception as error:
-        if not is_own:
-            raise
-        comparisons, doubt = (), f"its published= failed with {type(error).__name__}: {error}"
-    return Shown(experiment, found, comparisons, doubt, is_own)
-
-
-def _experiment(planned: PlannedExperiment) -> tuple[Experiment, str]:
-    """The experiment that was measured, or what the plan says of it where that is gone."""
-    file = None if planned.file is None else Path(planned.file)
-    try:
-        if file is not None and _sha256(file) != planned.file_sha256:
-            return _as_planned(planned), f"{file} has changed since the run, so it is not shown"
-        return registry.find(planned.name, file), ""
-    except (OSError, ValueError) as error:
-        return _as_planned(planned), f"it can't be described: {error}"
-
-
-def _as_planned(planned: PlannedExperiment) -> Experiment:
-    return Experiment(
-        name=planned.name,
-        title=planned.name,
-        axes=tuple(Axis(name, name) for name in planned.groups[0][0]),
-        compare=planned.compare,
-        arm=_not_again,
-        id=planned.id,
-        cells=lambda _: (cell for group in planned.groups for cell in group),
-        operation=planned.operation,
-    )
-
-
-def _not_again(_cell: Cell, _context: Context) -> NoReturn:
-    raise Skip("its file is gone")
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _shown(run: Run, planned: PlannedExperiment, found: Found, *, is_of_the_lab: bool) -> Shown:
+    published = recall.published(run, planned, found)
+    return Shown(planned, found, published.comparisons, published.doubt, is_of_the_lab)
 
 
 def _clocks_ghz(run: Run) -> Iterable[float]:

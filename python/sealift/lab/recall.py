@@ -1,0 +1,87 @@
+"""What may be said of a run folder, which others may have made: nothing that it names is run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sealift.lab import registry
+from sealift.lab.published import Comparison
+from sealift.lab.result import Found
+from sealift.lab.store import PlannedExperiment, Run
+
+
+@dataclass(frozen=True)
+class Published:
+    """Published figures beside what one experiment found.
+
+    Attributes:
+        comparisons: None of them where there is a doubt.
+        doubt: Why they could not be had, or "".
+    """
+
+    comparisons: tuple[Comparison, ...]
+    doubt: str = ""
+
+
+def published(run: Run, planned: PlannedExperiment, found: Found) -> Published:
+    """What was published beside what an experiment of a run found.
+
+    Those of the lab compare anew. What an experiment of one's own compared was kept in the run's
+    folder when it was measured: its file is not run again.
+
+    Args:
+        run: The run folder.
+        planned: Of the run.
+        found: What it found.
+    """
+    if planned.file is not None:
+        return Published(tuple(getattr(run, "published", {}).get(planned.name, ())))
+    try:
+        experiment = registry.find(planned.name)
+    except ValueError as error:
+        return Published((), f"this Sealift can't compare it with what was published: {error}")
+    return _compared(experiment.published, found)
+
+
+def of_the_lab(run: Run, found: Mapping[str, Found]) -> dict[str, Found]:
+    """What the lab's own experiments found, whose axes mean what the lab takes them for.
+
+    Args:
+        run: The run folder.
+        found: From `summarise(run)`.
+    """
+    return {
+        planned.name: found[planned.name]
+        for planned in run.plan.experiments
+        if planned.file is None and _is_known(planned)
+    }
+
+
+def _compared(compare: Callable[[Found], Sequence[Comparison]], found: Found) -> Published:
+    try:
+        comparisons = tuple(compare(found))
+        for each in comparisons:
+            if not isinstance(each, Comparison):
+                raise TypeError(f"{type(each).__name__} is no Comparison")
+            # Verdicts are reckoned when they are asked for; the page has no use for one that fails.
+            _ = each.match, each.ratio
+    except Exception as error:
+        # A folder may hold rows that no machine ever measured.
+        told = f"it can't be compared with what was published: {type(error).__name__}: {error}"
+        return Published((), told)
+    return Published(comparisons)
+
+
+def _is_known(planned: PlannedExperiment) -> bool:
+    known = {each.name: each for each in registry.all_experiments()}.get(planned.name)
+    if known is None or known.compare != planned.compare:
+        return False
+    names = {axis.name for axis in known.axes}
+    cells = [cell for group in planned.groups for cell in group]
+    return all(
+        cell.keys() == names and not any(isinstance(cell.get(n), str) for n in NUMBERS)
+        for cell in cells
+    )
+
+
+# Axes of the lab's experiments whose values are reckoned with.
+NUMBERS = ("size_bytes", "buffer_bytes", "threads", "batch")
