@@ -116,5 +116,5 @@ def make_quick(folder: Path) -> None:
 
 
 DRIVER = Path(__file__).parent / "drive_runner.py"
-BLOCKS = 20
+BLOCKS = 30
 STARTED: "list[subprocess.Popen[str]]" = []

@@ -77,7 +77,7 @@ def test_the_page_is_shown_meanwhile_and_its_failure_ends_nothing(
         runner.Ask([(experiment, groups)], ("run",), out=folder, restarts=3, quick=True),
         after_task=show,
     )
-    assert shown == [7, 14, 20]
+    assert shown == [10, 20, 30]
     assert done == runner.Done(folder, store.Ending(How.COMPLETE), ExitCode.NOT_WRITTEN)
     assert "sealift: the page was not written: ValueError: no ink" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
@@ -185,7 +185,7 @@ def test_a_budget_that_is_used_up_leaves_the_rest_for_a_resume(
     assert code == 0, said
     read = check(folder, whole=False)
     least = blocks_least(read.plan.experiments[0])
-    reason = f"1 s were too short for {40 - 2 * least} of 40 blocks"
+    reason = f"1 s were too short for {60 - 2 * least} of 60 blocks"
     assert read.ending == store.Ending(How.TIME_UP, reason)
     assert f"{reason}; what was measured is kept in {folder}" in said
     assert [len(read.blocks("made-up", group)) for group in (0, 1)] == [least, least]
