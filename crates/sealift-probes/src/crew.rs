@@ -2,7 +2,7 @@
 
 use crate::clock::clock_ghz_now;
 use crate::cores::Cores;
-use crate::start_line::StartLine;
+use crate::line::Line;
 use crate::system::{Usage, steal_ns};
 use crate::{ArmError, Sample};
 use std::panic::resume_unwind;
@@ -14,10 +14,13 @@ pub const SAMPLE_SECONDS_MAX: f64 = 0.1;
 
 /// What one thread does again and again.
 pub(crate) trait Part: Send {
+    /// Gets ready for so much work, before the clock is started.
+    fn ready(&mut self, _times: usize) {}
+
     /// Does it so many times.
     fn work(&mut self, times: usize) -> Result<Done, ArmError>;
 
-    /// Checks what the last work gave, after the clock was stopped.
+    /// Checks what the last work gave, after the clocks of all threads were stopped.
     fn check(&mut self) -> Result<(), ArmError> {
         Ok(())
     }
@@ -64,11 +67,8 @@ impl Crew {
         parts: &mut [P],
         times: usize,
     ) -> Result<Sample, ArmError> {
-        let stolen_before_ns = steal_ns();
         let turns = self.turns(parts, times)?;
-        let stolen_ns = steal_ns().zip(stolen_before_ns);
-        let steal_ns = stolen_ns.map_or(0, |(after, before)| after.saturating_sub(before));
-        let sample = merge(&turns, steal_ns);
+        let sample = merge(&turns);
         self.pace(Duration::from_nanos(sample.ns).as_secs_f64() / count(times));
         Ok(sample)
     }
@@ -80,29 +80,43 @@ impl Crew {
     }
 
     fn turns<P: Part>(&self, parts: &mut [P], times: usize) -> Result<Vec<Turn>, ArmError> {
-        let (line, threads) = (StartLine::new(parts.len()), parts.len());
+        let (track, threads) = (Track::of(parts.len()), parts.len());
         let Some((own, others)) = parts.split_first_mut() else { return Ok(vec![]) };
         thread::scope(|scope| {
             let mut running = vec![];
             for (at, part) in others.iter_mut().enumerate() {
-                let (thread, line) = (at + 1, &line);
+                let (thread, track) = (at + 1, &track);
                 let named = thread::Builder::new().name(format!("sealift-probe-{thread}"));
-                let turn = move || turn(part, times, line, &self.cores, thread);
+                let turn = move || turn(part, times, track, &self.cores, thread);
                 match named.spawn_scoped(scope, turn) {
                     Ok(handle) => running.push(handle),
                     Err(error) => {
-                        line.give_up();
+                        track.start.give_up();
+                        track.finish.give_up();
                         let reason = error.to_string();
                         return Err(ArmError::Thread { thread, threads, reason });
                     }
                 }
             }
-            let mut turns = vec![turn(own, times, &line, &self.cores, 0)];
+            let mut turns = vec![turn(own, times, &track, &self.cores, 0)];
             turns.extend(
                 running.into_iter().map(|one| one.join().unwrap_or_else(|p| resume_unwind(p))),
             );
             turns.into_iter().collect()
         })
+    }
+}
+
+/// Where the threads wait for each other.
+struct Track {
+    start: Line,
+    /// Nobody checks while another one is timed: it would take memory's time from it.
+    finish: Line,
+}
+
+impl Track {
+    fn of(threads: usize) -> Self {
+        Self { start: Line::new(threads), finish: Line::new(threads) }
     }
 }
 
@@ -113,6 +127,8 @@ struct Turn {
     done: Done,
     switches: u64,
     cpu_share: f64,
+    /// From all cores, until the last thread had ended; 0 in all turns but the calling thread's.
+    steal_ns: u64,
     /// Of the calling thread's core, right after its turn.
     clock_ghz: Option<f64>,
 }
@@ -120,25 +136,35 @@ struct Turn {
 fn turn<P: Part>(
     part: &mut P,
     times: usize,
-    line: &StartLine,
+    track: &Track,
     cores: &Cores,
     thread: usize,
 ) -> Result<Turn, ArmError> {
-    let kept = cores.keep(thread);
-    // Whoever can't keep to its core comes to the line nevertheless, or the others would wait for ever.
-    line.wait();
-    let _kept = kept?;
+    // Whoever fails or panics on the way lets the others go, or they would wait for ever.
+    let (start_line, finish_line) = (track.start.promise(), track.finish.promise());
+    let _kept = cores.keep(thread)?;
+    part.ready(times);
+    let stolen_before_ns = first(thread, steal_ns);
+    start_line.wait();
     let before = Usage::now();
     let start = Instant::now();
     let done = part.work(times)?;
     let end = Instant::now();
     let (switches, cpu_share) = before.since();
-    let clock_ghz = if thread == 0 { clock_ghz_now() } else { None };
+    let clock_ghz = first(thread, clock_ghz_now);
+    finish_line.wait();
+    let stolen_ns = first(thread, steal_ns).zip(stolen_before_ns);
     part.check()?;
-    Ok(Turn { start, end, done, switches, cpu_share, clock_ghz })
+    let steal_ns = stolen_ns.map_or(0, |(after, before)| after.saturating_sub(before));
+    Ok(Turn { start, end, done, switches, cpu_share, steal_ns, clock_ghz })
 }
 
-fn merge(turns: &[Turn], steal_ns: u64) -> Sample {
+/// What only the calling thread looks up.
+fn first<T>(thread: usize, look: impl FnOnce() -> Option<T>) -> Option<T> {
+    if thread == 0 { look() } else { None }
+}
+
+fn merge(turns: &[Turn]) -> Sample {
     let start = turns.iter().map(|turn| turn.start).min();
     let end = turns.iter().map(|turn| turn.end).max();
     let wall = end.zip(start).map_or(Duration::ZERO, |(end, start)| end - start);
@@ -148,7 +174,7 @@ fn merge(turns: &[Turn], steal_ns: u64) -> Sample {
         bytes: turns.iter().map(|turn| turn.done.bytes).sum(),
         involuntary_switches: turns.iter().map(|turn| turn.switches).sum(),
         cpu_share: turns.iter().map(|turn| turn.cpu_share).fold(1.0, f64::min),
-        steal_ns,
+        steal_ns: turns.iter().map(|turn| turn.steal_ns).sum(),
         clock_ghz: turns.iter().find_map(|turn| turn.clock_ghz),
     }
 }
@@ -161,6 +187,7 @@ fn count(times: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread::sleep;
 
     struct Sleeper {
@@ -213,6 +240,42 @@ mod tests {
         assert_eq!(crew.times_for(0.0), 1);
         let most = crew.times_for(1e9);
         assert!((10..=50).contains(&most), "{most} times 2 ms in 100 ms");
+    }
+
+    #[test]
+    fn nobody_checks_before_the_last_clock_is_stopped() {
+        struct Checked<'c>(Duration, &'c AtomicUsize);
+        impl Part for Checked<'_> {
+            fn work(&mut self, _: usize) -> Result<Done, ArmError> {
+                sleep(self.0);
+                assert_eq!(self.1.load(Ordering::Acquire), 0);
+                Ok(Done::default())
+            }
+
+            fn check(&mut self) -> Result<(), ArmError> {
+                self.1.fetch_add(1, Ordering::AcqRel);
+                Ok(())
+            }
+        }
+        let checked = AtomicUsize::new(0);
+        let mut parts = [0, 20].map(|ms| Checked(Duration::from_millis(ms), &checked));
+        Crew::of(2).run(&mut parts, 1).unwrap();
+        assert_eq!(checked.load(Ordering::Acquire), 2);
+    }
+
+    #[test]
+    fn a_part_that_panics_leaves_nobody_waiting() {
+        struct Panics(bool);
+        impl Part for Panics {
+            fn work(&mut self, _: usize) -> Result<Done, ArmError> {
+                assert!(!self.0, "planned");
+                Ok(Done::default())
+            }
+        }
+        for panics in [[true, false], [false, true]] {
+            let run = || Crew::of(2).run(&mut panics.map(Panics), 1);
+            assert!(std::panic::catch_unwind(run).is_err(), "{panics:?}");
+        }
     }
 
     #[test]

@@ -28,11 +28,11 @@ mod crew;
 mod error;
 mod ffi;
 mod gcm;
+mod line;
 mod primitives;
 mod random;
 mod read;
 mod sample;
-mod start_line;
 mod system;
 
 pub mod peers;

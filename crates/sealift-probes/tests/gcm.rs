@@ -87,10 +87,76 @@ fn a_device_that_computes_wrong_is_not_measured() {
 
 #[test]
 fn a_device_that_goes_wrong_later_ends_the_arm() {
-    let mut arm = prepared(Fault::OpensAllAfter(50), &spec(8, 8, Regime::One)).unwrap();
-    let error = (0..100).find_map(|_| arm.sample(0.0001).err());
-    let what = "0 of 8 messages did not open and 2 were planned to".into();
-    assert_eq!(error, Some(ArmError::Wrong { device: "tried".into(), what }));
+    for (fault, said) in [
+        (&Fault::OpensAll, "0 of 8 messages did not open and 2 were planned to"),
+        (
+            &Fault::WrongByte,
+            "byte 2 of message 3, of 40 bytes, differs, and did not before it was timed",
+        ),
+        (&Fault::WrongTag, "the tag of message 0 differs, and did not before it was timed"),
+    ] {
+        let mut arm = prepared(Fault::After(50, fault), &spec(8, 8, Regime::One)).unwrap();
+        let wrong = ArmError::Wrong { device: "tried".into(), what: said.into() };
+        assert_eq!(first_error(&mut arm, 100), Some(wrong), "{fault:?}");
+    }
+}
+
+#[test]
+fn a_device_that_stops_working_is_noticed_although_its_old_results_are_right() {
+    for (messages, batch, threads) in [(8, 8, 1), (400, 40, 1), (400, 40, 2), (2_000, 1, 1)] {
+        let mut sealing = spec(messages, batch, Regime::One);
+        sealing.columns.planned.fill(Planned::Seal);
+        sealing.threads = threads;
+        let fault = Fault::After(20_000, &Fault::WritesNothing);
+        let mut arm = prepared(fault, &sealing).unwrap();
+        let mut worked = 0;
+        let error = loop {
+            match arm.sample(0.001) {
+                Ok(sample) => worked += sample.operations,
+                Err(error) => break error.to_string(),
+            }
+            // Were it not noticed, it would go on for ever.
+            assert!(worked < 20_000_000, "{batch} of {messages}, {threads} threads");
+        };
+        assert!(error.starts_with("tried gave a wrong result: byte 0 of message "), "{error}");
+        assert!(worked > 0, "{error}");
+    }
+}
+
+#[test]
+fn one_wrong_batch_of_many_is_found_when_its_turn_comes() {
+    // A batch has one tag length, and only the last one has a message 3 to be wrong in. Together they are
+    // more than is compared after one sample.
+    let mut sealing = spec(26, 8, Regime::One);
+    sealing.columns.planned.fill(Planned::Seal);
+    sealing.columns.text_bytes.fill(10_000);
+    for (at, tag_bytes) in sealing.columns.tag_bytes.iter_mut().enumerate() {
+        *tag_bytes = [4, 8, 12, 13, 14, 15].get(at / 3).copied().unwrap_or(16);
+    }
+    let mut arm = prepared(Fault::After(50, &Fault::WrongByte), &sealing).unwrap();
+    let error = first_error(&mut arm, 100).unwrap().to_string();
+    assert!(error.contains("byte 2 of message 21, of 10000 bytes, differs"), "{error}");
+}
+
+#[test]
+fn what_is_compared_after_each_sample_is_counted() {
+    for (messages, batch, compared) in [(8, 8, 8), (400, 40, 240), (400, 1, 256), (400, 400, 400)] {
+        let mut arm = prepared(Fault::None, &spec(messages, batch, Regime::One)).unwrap();
+        let before = count(&arm, "messages_checked_while_timed");
+        // Long enough for all messages on a busy machine too.
+        for _ in 0..5 {
+            arm.sample(0.03).unwrap();
+        }
+        assert_eq!(count(&arm, "messages_checked_while_timed") - before, 5 * compared);
+    }
+}
+
+fn first_error(arm: &mut GcmArm, samples: usize) -> Option<ArmError> {
+    (0..samples).find_map(|_| arm.sample(0.0001).err())
+}
+
+fn count(arm: &GcmArm, name: &str) -> u64 {
+    arm.counts().into_iter().find(|(known, _)| *known == name).expect(name).1
 }
 
 #[test]
@@ -148,6 +214,7 @@ fn a_null_device_is_measured_unchecked_and_says_so() {
     let mut arm = GcmArm::prepare(&engine(&toys), "null", &spec(8, 8, Regime::One)).unwrap();
     assert_eq!(arm.verified(), &Verified::NothingToCheck);
     whole_passes(arm.sample(0.001).unwrap(), 8, 320);
+    assert_eq!(count(&arm, "messages_checked_while_timed"), 0);
 }
 
 #[test]

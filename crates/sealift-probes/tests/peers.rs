@@ -7,6 +7,7 @@ use sealift::{
     Role, Status,
 };
 use sealift_probes::peers::{PEERS, open};
+use sealift_probes::{Arm, ArmSpec, Columns, GcmArm, Planned, Regime, Shape, Verified};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -75,6 +76,17 @@ fn a_slowed_device_says_what_it_wraps_and_takes_a_sane_share() {
     assert!(found.detail.ends_with("slower by 5 %"), "{}", found.detail);
     // Its results are the wrapped driver's, so that one is not asked whether they are right.
     assert_eq!((found.driver, found.role), ("library", Role::TestOnly));
+}
+
+#[test]
+fn a_slowed_null_device_is_a_null_device_and_is_not_checked() {
+    let engine = open("slowed:percent=5(null)").unwrap();
+    assert_eq!(engine.devices().next().unwrap().1.role, Role::Null);
+    let columns = Columns::cycle(8, &[Planned::Seal, Planned::Bad], Shape::default());
+    let spec = ArmSpec { columns, regime: Regime::One, batch: 8, threads: 1, seed: 1 };
+    let mut arm = GcmArm::prepare(&engine, "slowed:percent=5(null)", &spec).unwrap();
+    assert_eq!(arm.verified(), &Verified::NothingToCheck);
+    assert!(arm.sample(0.001).unwrap().operations > 0);
 }
 
 #[test]

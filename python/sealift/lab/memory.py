@@ -28,12 +28,17 @@ def check_memory(needed_bytes: int, root: Path = Path("/")) -> None:
 
 
 def gcm_bytes(workload: Workload, *, threads: int) -> int:
-    """What messages, results and sessions of an arm take, while it is checked."""
-    copy = int(workload.messages * (2 * workload.text_len_mean + BYTES_BESIDE_TEXT))
+    """What messages, results and sessions of an arm take, while it is checked.
+
+    A text stands three times: as it is read, as it is written, and as it must be written, which the
+    timed results are compared with.
+    """
+    copy = int(workload.messages * (3 * workload.text_len_mean + BYTES_BESIDE_TEXT))
     many = workload.regime.keys is Keys.SESSIONS
     sessions = workload.regime.sessions * BYTES_A_SESSION if many else 0
-    # While it is checked two further copies stand, and while sessions are renewed they stand twice.
-    return (threads + 2) * copy + 2 * sessions
+    # While a batch is made its texts stand two times more, which a further copy has room for; and
+    # while sessions are renewed they stand twice.
+    return (threads + 1) * copy + 2 * sessions
 
 
 def primitive_bytes(message_bytes: int, *, threads: int) -> int:
@@ -87,8 +92,8 @@ def _cached(folder: Path) -> int:
     return int(values.get("inactive_file", 0)) + int(values.get("active_file", 0))
 
 
-# A nonce, a key, two tags, a status, a session id and three offsets, roundly.
-BYTES_BESIDE_TEXT = 128
+# A nonce, a key, three tags, two statuses, a session id, a place and three offsets, roundly.
+BYTES_BESIDE_TEXT = 160
 # The key, its place in the engine, and its schedules on the device and on the one that checks it:
 # 290 to 470 bytes were measured on x86-64, by the growth of a process with 500,000 of them.
 BYTES_A_SESSION = 512

@@ -56,7 +56,11 @@ class NativeArm:
 def gcm(
     device: str, workload: Workload, *, threads: int, batch: int, context: Context
 ) -> NativeArm:
-    """A device on AES-GCM messages, checked byte by byte on every one of them.
+    """A device on AES-GCM messages, checked byte by byte on every one of them before it is timed.
+
+    After each sample, with the clock stopped, every thread compares one batch that it worked, or
+    several small ones, up to 256 messages or 128 KiB: other ones each time, until all had their
+    turn. What they held before is overwritten before the clock starts.
 
     Args:
         device: Its name with its settings, as `cpu:isa=aesni`. Beside the devices for users the lab

@@ -78,15 +78,19 @@ def test_a_sample_counts_whole_passes_with_the_clock_beside_it() -> None:
         ("table", "test only", "library"),
         ("slowed:percent=5(library)", "test only", "reference"),
         ("slowed:percent=5(table)", "test only", "library"),
+        ("slowed:percent=5(null)", "null", "nothing"),
     ],
 )
 def test_an_arm_says_what_it_is_and_who_checked_it(device: str, role: str, checker: str) -> None:
     for regime in (ONE_KEY, Regime.parse("sessions:8"), FRESH_KEYS):
         arm = small(device, regime=regime)
-        facts = arm.verified()
-        assert (facts["role"], facts["checked_against"]) == (role, checker)
-        assert facts["messages_checked"] == (0 if device == "null" else 64)
-        assert facts["detail"]
+        before = arm.verified()
+        assert (before["role"], before["checked_against"]) == (role, checker)
+        assert before["messages_checked"] == (0 if role == "null" else 64)
+        assert before["detail"]
+        arm.sample(0.001)
+        timed = "messages_checked_while_timed"
+        assert (int(arm.verified()[timed]) > int(before[timed])) == (role != "null")
 
 
 def test_failures_are_counted_as_they_were_planned() -> None:

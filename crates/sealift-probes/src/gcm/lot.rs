@@ -1,5 +1,6 @@
 //! One batch with the place for its results, ready to be run again and again.
 
+use super::rota::Size;
 use sealift::{
     Batch, Column, DeviceId, Engine, EngineError, Layout, Op, Options, Output, Place, Report,
     Status,
@@ -52,15 +53,27 @@ impl Lot {
         engine.run(&self.batch, output, &Options { on: Some(on), ..Options::default() })
     }
 
-    /// Where a message's text lies in the output.
-    pub(crate) fn output_of(&self, message: usize) -> &[u8] {
-        &self.output[self.layout.range(message)]
+    /// Overwrites the results, so that what a device forgets to write shows.
+    pub(crate) fn spoil(&mut self) {
+        self.output.fill(SPOILT);
+        self.tags.fill(SPOILT);
+        self.status.fill(Status::NotProcessed);
     }
 
-    /// The tag that a message's seal wrote.
-    pub(crate) fn tag_of(&self, message: usize) -> &[u8] {
+    /// How much there is to compare.
+    pub(crate) fn size(&self) -> Size {
+        Size { messages: self.batch.len, bytes: self.output.len() + self.tags.len() }
+    }
+
+    /// A message's text, in the output or in bytes that lie like it.
+    pub(crate) fn text_of<'b>(&self, bytes: &'b [u8], message: usize) -> &'b [u8] {
+        &bytes[self.layout.range(message)]
+    }
+
+    /// A message's tag, of those that were written or of others.
+    pub(crate) fn tag_of<'b>(&self, tags: &'b [u8], message: usize) -> &'b [u8] {
         let bytes = self.batch.tag_length.bytes();
-        &self.tags[message * bytes..][..bytes]
+        &tags[message * bytes..][..bytes]
     }
 
     /// How many of its messages are sealed.
@@ -103,3 +116,5 @@ fn borrowed<'l>(layout: &'l Layout<'static>) -> Layout<'l> {
         Layout::Offsets64(offsets) => Layout::Offsets64((&**offsets).into()),
     }
 }
+
+const SPOILT: u8 = 0xA5;

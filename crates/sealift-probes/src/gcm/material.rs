@@ -55,9 +55,9 @@ impl Maker<'_> {
         self.checkers.seal(self.engine, &mut truth)?;
         let planned: Vec<_> = members.iter().map(|at| self.spec.columns.planned[*at]).collect();
         let expected = expect(&truth, &raw, &planned);
+        let layout = layout(&raw.text_lengths);
         let batch = planned_batch(raw, &truth, &planned, random);
         let failures = planned.iter().filter(|planned| **planned == Planned::Bad).count();
-        let layout = layout(&expected.text_lengths);
         Ok((Lot::new(batch, members, layout, failures), expected))
     }
 
@@ -124,7 +124,7 @@ fn expect(truth: &Lot, raw: &Raw, planned: &[Planned]) -> Expected {
             }
         }
     }
-    Expected { output, tags: truth.tags.clone(), status, text_lengths: raw.text_lengths.clone() }
+    Expected { output, tags: truth.tags.clone(), status }
 }
 
 /// The batch that is measured: opens get the true ciphertext and tag, or a tag with a wrong bit.

@@ -3,19 +3,20 @@
 mod columns;
 mod lot;
 mod material;
+mod messages;
 mod ring;
+mod rota;
 mod verify;
 mod wish;
 
 pub use columns::{ArmSpec, Columns, Planned, Regime, Shape};
 
-use crate::crew::{Crew, Done, Part};
-use crate::random::Random;
+use crate::crew::Crew;
 use crate::{Arm, ArmError, Sample, Verified};
-use lot::Lot;
 use material::Maker;
+use messages::Messages;
 use ring::{KeyOf, Ring};
-use sealift::{DeviceId, Engine, Origin, Role, SEALS_MAX};
+use sealift::{Engine, Origin, Role, SEALS_MAX};
 use std::time::{Duration, Instant};
 use verify::Checkers;
 use wish::Wish;
@@ -41,7 +42,8 @@ impl GcmArm {
     /// Makes the messages, checks the device on each of them, and warms up.
     ///
     /// True ciphertexts come from an open device of another driver: `library` first, then the
-    /// oracles, then the other real ones.
+    /// oracles, then the other real ones. They are kept: after each sample's clock was stopped, every
+    /// thread compares a batch that it worked with them, another one each time.
     ///
     /// # Errors
     /// A spec that isn't right; a device that is not open, refuses the messages or computes
@@ -177,76 +179,11 @@ impl Arm for GcmArm {
         let sum = |count: fn(&Messages) -> u64| self.parts.iter().map(count).sum();
         vec![
             ("messages_checked", sum(|part| part.checked)),
+            ("messages_checked_while_timed", sum(|part| part.checked_while_timed)),
             ("messages_worked", sum(|part| part.worked)),
             ("failures_planned", sum(|part| part.failures_planned)),
             ("failures_found", sum(|part| part.failures_found)),
         ]
-    }
-}
-
-/// The batches of one thread, and what came of them.
-struct Messages {
-    engine: Engine,
-    device: DeviceId,
-    lots: Vec<Lot>,
-    next: usize,
-    /// Messages that were compared byte by byte before anything was timed; 0 for a device that
-    /// encrypts nothing.
-    checked: u64,
-    worked: u64,
-    failures_planned: u64,
-    failures_found: u64,
-}
-
-impl Messages {
-    fn make(
-        maker: &mut Maker<'_>,
-        device: DeviceId,
-        thread: usize,
-        checked: bool,
-        wish: &mut Wish<'_>,
-    ) -> Result<Self, ArmError> {
-        let mut random = Random::new(maker.spec.seed, 1 + thread as u64);
-        let mut lots = vec![];
-        for members in maker.members() {
-            wish.check()?;
-            let (mut lot, expected) = maker.lot(members, &mut random)?;
-            if checked {
-                verify::check(maker.engine, device, &mut lot, &expected)?;
-            }
-            lots.push(lot);
-        }
-        let checked = if checked { maker.spec.columns.len() as u64 } else { 0 };
-        let engine = maker.engine.clone();
-        let (next, worked, failures_planned, failures_found) = Default::default();
-        let parts =
-            Self { engine, device, lots, next, checked, worked, failures_planned, failures_found };
-        Ok(parts)
-    }
-}
-
-impl Part for Messages {
-    fn work(&mut self, times: usize) -> Result<Done, ArmError> {
-        let mut done = Done::default();
-        for _ in 0..times {
-            let lot = &mut self.lots[self.next];
-            let report = lot.run(&self.engine, self.device)?;
-            if self.checked > 0 {
-                let (found, planned) = (report.auth_failed, lot.planned_failures);
-                if found != planned {
-                    let what = verify::failures(found, planned, lot.batch.len);
-                    let device = verify::name_of(&self.engine, self.device);
-                    return Err(ArmError::Wrong { device, what });
-                }
-                self.failures_found += found as u64;
-                self.failures_planned += planned as u64;
-            }
-            done.operations += lot.batch.len as u64;
-            done.bytes += lot.text_bytes;
-            self.next = (self.next + 1) % self.lots.len();
-        }
-        self.worked += done.operations;
-        Ok(done)
     }
 }
 

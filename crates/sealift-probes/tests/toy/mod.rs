@@ -16,8 +16,8 @@ pub(crate) enum Fault {
     OpensAll,
     LeavesPlaintext,
     WritesNothing,
-    /// Opens what it must not from its n-th batch on.
-    OpensAllAfter(u64),
+    /// A fault from its n-th batch on.
+    After(u64, &'static Fault),
 }
 
 #[derive(Debug)]
@@ -63,8 +63,8 @@ impl Toy {
     fn fault(&self) -> Fault {
         let run = self.runs.fetch_add(1, Ordering::Relaxed);
         match self.fault {
-            Fault::OpensAllAfter(runs) if run >= runs => Fault::OpensAll,
-            Fault::OpensAllAfter(_) => Fault::None,
+            Fault::After(runs, fault) if run >= runs => *fault,
+            Fault::After(..) => Fault::None,
             fault => fault,
         }
     }
