@@ -75,7 +75,7 @@ def gcm(
         WrongResultError: If it computes something wrong.
         UnknownDeviceError: If it is no device.
     """
-    check_memory(gcm_bytes(workload, threads=threads))
+    check_memory(gcm_bytes(workload, threads=threads, batch=batch))
     spec = _with_ipp(device)
     columns = workload.columns()
     return _made(

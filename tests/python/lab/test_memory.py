@@ -51,17 +51,24 @@ def test_a_machine_that_does_not_tell_refuses_nothing(tmp_path: Path) -> None:
 
 def test_messages_are_counted_for_every_thread_and_once_more_while_they_are_made() -> None:
     work = of_size(1_000, ONE_KEY, SEAL_ONLY, messages=1_000)
-    copy = gcm_bytes(work, threads=2) - gcm_bytes(work, threads=1)
+    copy = gcm_bytes(work, threads=2, batch=1_000) - gcm_bytes(work, threads=1, batch=1_000)
     # Text, output and what it must be, and what goes with them.
     assert 3_000_000 < copy < 3_200_000
-    assert gcm_bytes(work, threads=1) == 2 * copy
+    assert gcm_bytes(work, threads=1, batch=1_000) == 2 * copy - 1_024
+
+
+def test_many_small_batches_are_counted_for_what_each_takes_beside_its_messages() -> None:
+    work = of_size(16, ONE_KEY, SEAL_ONLY, messages=1_000)
+    alone, together = (gcm_bytes(work, threads=3, batch=batch) for batch in (1, 1_000))
+    assert alone - together == 3 * 999 * 1_024
 
 
 def test_sessions_are_counted_twice_because_they_are_renewed() -> None:
     many = Regime(Keys.SESSIONS, 1_000_000)
 
     def needed(regime: Regime) -> int:
-        return gcm_bytes(of_size(16, regime, SEAL_ONLY, messages=1_000_000), threads=1)
+        work = of_size(16, regime, SEAL_ONLY, messages=1_000_000)
+        return gcm_bytes(work, threads=1, batch=1_024)
 
     assert needed(many) - needed(ONE_KEY) == 2 * 512 * 1_000_000
 

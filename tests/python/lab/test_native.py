@@ -136,6 +136,17 @@ def test_wrong_columns_are_refused(changes: dict[str, Any], said: str) -> None:
         Arm.gcm("library", **columns(**changes))
 
 
+def test_a_batch_of_none_is_refused_with_what_would_be_right() -> None:
+    with pytest.raises(ValueError, match="batch of 0: right would be 1 or more"):
+        gcm(
+            "library",
+            of_size(40, ONE_KEY, SEAL_ONLY, messages=4),
+            threads=1,
+            batch=0,
+            context=CONTEXT,
+        )
+
+
 def test_a_device_that_is_none_is_an_error_with_the_nearest_name() -> None:
     with pytest.raises(UnknownDeviceError, match=r'did you mean "table"\?'):
         small("tabel")
