@@ -41,6 +41,9 @@ class Group:
             arm was skipped or wrong, and last the second sample of the doubled arm.
         doubled: Place of the doubled arm.
         wrong: By place what an arm computed wrong.
+        planned_restarts: How many restarts were planned. Where that is one, the two processes of a
+            run that was resumed count as one: they are too few to learn from how processes differ,
+            and being interrupted must not cost a verdict.
     """
 
     experiment: str
@@ -49,6 +52,7 @@ class Group:
     blocks: Sequence[tuple[int, Block]]
     doubled: int = 0
     wrong: Mapping[int, str] = field(default_factory=dict)
+    planned_restarts: int = 2
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def groups(run: Run, name: str) -> Iterator[Group]:
                 if (name, number, arm) in run.wrong
             }
             doubled = run.reference(name, number)
-            yield Group(name, planned.compare, cells, blocks, doubled, wrong)
+            yield Group(name, planned.compare, cells, blocks, doubled, wrong, run.plan.restarts)
 
 
 def rows(group: Group) -> tuple[Row, ...]:
@@ -122,7 +126,9 @@ class _Judge:
 
     def __init__(self, group: Group) -> None:
         self._group = group
-        self._restarts = [restart for restart, _ in group.blocks]
+        self._processes = [process for process, _ in group.blocks]
+        several = group.planned_restarts > 1
+        self._restarts = self._processes if several else [0] * len(self._processes)
         self._columns = [
             _Column.of([block[place] for _, block in group.blocks])
             for place in range(len(group.cells) + 1)
@@ -280,15 +286,15 @@ class _Judge:
         return self._columns[place].clean[block] and block not in self._off
 
     def _warm_up(self, arm: int) -> Iterator[int]:
-        """The blocks in which an arm was still warming up, of every restart."""
-        by_restart: dict[int, list[int]] = {}
+        """The blocks in which an arm was still warming up, of every process."""
+        by_process: dict[int, list[int]] = {}
         for block in self._clean_blocks([arm], list(self._columns[arm].samples)):
-            by_restart.setdefault(self._restarts[block], []).append(block)
-        for restart, blocks in by_restart.items():
+            by_process.setdefault(self._processes[block], []).append(block)
+        for process, blocks in by_process.items():
             cold = warm_up_blocks(self._times_ns(arm, blocks), self._floor)
             # Unclean blocks among them are cold, too.
             yield from (
-                block for block in range(blocks[cold]) if cold and self._restarts[block] == restart
+                block for block in range(blocks[cold]) if cold and self._processes[block] == process
             )
 
     def _times_ns(self, place: int, blocks: Sequence[int]) -> list[float]:

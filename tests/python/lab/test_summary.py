@@ -251,6 +251,17 @@ def test_restarts_that_differ_widen_the_interval_and_carry_no_verdict() -> None:
     assert apart.ratio.low < 1.02 < 1.11 < apart.ratio.high
 
 
+def test_a_run_of_one_restart_that_was_resumed_keeps_its_verdict() -> None:
+    halves = [
+        (process, block)
+        for process, ns in enumerate((27.0, 26.7))
+        for _, block in blocks(30.0, ns, count=15, seed=process)
+    ]
+    resumed, restarted = rows(group(halves, planned_restarts=1))[1], rows(group(halves))[1]
+    assert resumed.verdict is Verdict.FASTER
+    assert restarted.verdict is Verdict.UNSURE
+
+
 def test_the_best_arm_is_the_one_whose_restarts_are() -> None:
     # By blocks b is the best one, by restarts a.
     taken = [(0, (sample(30), sample(25), sample(30)))] * 20
