@@ -1,4 +1,4 @@
-"""Figures inside HTML, with the scripts that draw them: nothing is fetched, and nothing else runs."""
+"""Figures inside HTML with the scripts that draw them: nothing is fetched, nothing else runs."""
 
 import base64
 import hashlib

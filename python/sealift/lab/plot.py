@@ -51,6 +51,8 @@ def figures(
     records: Sequence[Record],
     titles: Mapping[str, str],
     published: Sequence[Comparison] = (),
+    *,
+    points_most: int | None = None,
 ) -> tuple[Figure, ...]:
     """A plot of an experiment, one figure for each value of its facet.
 
@@ -59,6 +61,7 @@ def figures(
         records: Rows of that experiment.
         titles: What people call its axes, by name.
         published: What was printed; drawn in grey where the columns and the facet fit.
+        points_most: About how many rows a figure may draw, evenly of each line; None for all.
 
     What was computed wrong is not drawn. Where several rows would share a place, the axes that tell
     them apart make lines of their own.
@@ -70,9 +73,9 @@ def figures(
     # One colour a name in all facets.
     colours = _colours([name for one in split for name in _named(_kept(one, records), one)])
     return tuple(
-        Figure(one, _figure(one, kept, titles, published, colours))
+        Figure(one, _figure(one, kept, titles, published[:points_most], colours))
         for one in split
-        if (kept := _kept(one, records))
+        if (kept := _thinned(_kept(one, records), one, points_most))
     )
 
 
@@ -204,6 +207,16 @@ def _kept(plot: Plot, records: Iterable[Record]) -> list[Record]:
 def _fits(row: Record, where: Mapping[str, Value]) -> bool:
     # Values from a command line are text; those of a row may be numbers.
     return all(str(row.get(name)) == str(value) for name, value in where.items())
+
+
+def _thinned(rows: list[Record], plot: Plot, most: int | None) -> list[Record]:
+    if most is None or len(rows) <= most:
+        return rows
+    lines: dict[str, list[Record]] = {}
+    for name, row in zip(_named(rows, plot), rows, strict=True):
+        lines.setdefault(name, []).append(row)
+    some = list(lines.values())[:most]
+    return [row for line in some for row in line[:: -(-len(line) * len(some) // most)]]
 
 
 def _point(row: Record, plot: Plot, series: str) -> Point:

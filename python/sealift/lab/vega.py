@@ -85,7 +85,7 @@ def specification(
         "width": "container",
         "height": LINES_HIGH_PX if numeric else _rows_high_px(points),
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": [_datum(point, points, labels) for point in points]},
+        "data": {"values": _data(points, labels)},
         "layer": layers,
         "config": CONFIG,
     }
@@ -94,7 +94,10 @@ def specification(
 def describe(points: Sequence[Point], labels: Labels) -> str:
     """The figure in words, for those who can't see it."""
     kind = "Lines" if _is_numeric(points) else "Points with intervals"
-    shown = "; ".join(_described(name, points, labels) for name in _series(points))
+    own: dict[str, list[Point]] = {}
+    for point in points:
+        own.setdefault(point.series, []).append(point)
+    shown = "; ".join(_described(name, those, labels) for name, those in own.items())
     return f"{labels.title}. {kind}: {labels.y}, by {labels.x}. {shown}."
 
 
@@ -166,8 +169,8 @@ def _bars(
     value |= _value_axis(points, log=scales.log_y)
     row = {"field": "x", "type": "nominal", "title": labels.x, "sort": names, "axis": ROW_AXIS}
     shared: Spec = {"x": value, "y": row, "color": _colour(labels, inks)}
-    if _lanes(points) > 1:
-        lanes = list(range(_lanes(points)))
+    if (count := _lane_count(points)) > 1:
+        lanes = list(range(count))
         shared["yOffset"] = {"field": "lane", "type": "ordinal", "scale": {"domain": lanes}}
     if all(point.series == str(point.x) for point in points):
         shared["color"]["legend"] = None
@@ -287,7 +290,12 @@ def _tooltip(labels: Labels) -> list[Spec]:
     ]
 
 
-def _datum(point: Point, points: Sequence[Point], labels: Labels) -> Spec:
+def _data(points: Sequence[Point], labels: Labels) -> list[Spec]:
+    lanes = _lanes(points)
+    return [_datum(point, lanes[point.x][point.series], labels) for point in points]
+
+
+def _datum(point: Point, lane: int, labels: Labels) -> Spec:
     known = point.low is not None and point.high is not None
     interval = f"{shown(point.low)} to {shown(point.high)}" if known else "not known"
     return {
@@ -296,7 +304,7 @@ def _datum(point: Point, points: Sequence[Point], labels: Labels) -> Spec:
         "low": point.low,
         "high": point.high,
         "series": point.series,
-        "lane": _lane(point, points),
+        "lane": lane,
         "at": _place(point.x, labels),
         "value": shown(point.y),
         "interval": interval,
@@ -304,8 +312,7 @@ def _datum(point: Point, points: Sequence[Point], labels: Labels) -> Spec:
     }
 
 
-def _described(series: str, points: Sequence[Point], labels: Labels) -> str:
-    own = [point for point in points if point.series == series]
+def _described(series: str, own: Sequence[Point], labels: Labels) -> str:
     least, most = min(own, key=lambda point: point.y), max(own, key=lambda point: point.y)
     name = series or "values"
     if least is most:
@@ -326,7 +333,7 @@ def _place(x: Value | None, labels: Labels) -> str:
 
 def _inks(points: Sequence[Point], colours: Mapping[str, str]) -> dict[str, str]:
     """The colour of each series that is drawn, those measured here first."""
-    printed = [name for name in _series(points) if _is_published(name, points)]
+    printed = dict.fromkeys(point.series for point in points if point.published)
     measured = [name for name in _series(points) if name not in printed]
     greys = dict(zip(printed, cycle(GREYS), strict=False))
     return {name: colours[name] for name in measured} | greys
@@ -334,10 +341,6 @@ def _inks(points: Sequence[Point], colours: Mapping[str, str]) -> dict[str, str]
 
 def _series(points: Sequence[Point]) -> list[str]:
     return list(dict.fromkeys(point.series for point in points))
-
-
-def _is_published(series: str, points: Sequence[Point]) -> bool:
-    return any(point.published for point in points if point.series == series)
 
 
 def _is_numeric(points: Sequence[Point]) -> bool:
@@ -350,17 +353,20 @@ def _is_number(value: object) -> bool:
 
 def _rows_high_px(points: Sequence[Point]) -> int:
     names = len({point.x for point in points if point.x is not None})
-    return max(ROWS_HIGH_LEAST_PX, names * (ROW_PX * _lanes(points) + ROW_GAP_PX))
+    return max(ROWS_HIGH_LEAST_PX, names * (ROW_PX * _lane_count(points) + ROW_GAP_PX))
 
 
-def _lanes(points: Sequence[Point]) -> int:
-    """How many lanes the rows have."""
-    return 1 + max(_lane(point, points) for point in points)
+def _lane_count(points: Sequence[Point]) -> int:
+    return max(map(len, _lanes(points).values()))
 
 
-def _lane(point: Point, points: Sequence[Point]) -> int:
-    """In which lane of its row a point stands: those with the same name stand below each other."""
-    return _series([other for other in points if other.x == point.x]).index(point.series)
+def _lanes(points: Sequence[Point]) -> Mapping[Value | None, Mapping[str, int]]:
+    """In which lane of its row each series stands: those of one row stand below each other."""
+    rows: dict[Value | None, dict[str, int]] = {}
+    for point in points:
+        row = rows.setdefault(point.x, {})
+        row.setdefault(point.series, len(row))
+    return rows
 
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"

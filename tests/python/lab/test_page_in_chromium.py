@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,6 +15,8 @@ import pytest
 
 from conftest import skip
 from sealift.lab import embedding, plot, report, store
+from sealift.lab.report import bottom
+from sealift.lab.report.extent import EXTENTS
 from sealift.lab.report.material import Material, gather
 from synthetic_run import made, write_run
 
@@ -208,6 +210,29 @@ def test_a_page_of_nothing_is_shown_without_complaint(folder: Path) -> None:
     assert "CONSOLE" not in seen.log
 
 
+def test_a_figure_in_a_file_of_its_own_is_drawn_and_runs_nothing_of_the_data(
+    folder: Path, material: Material
+) -> None:
+    evil = "</script><img src=x onerror=alert(2)>"
+    records = [{**each, "device": evil} for each in material.shown[0].records]
+    place = folder / "figure.html"
+    plot.draw(plot.columns(records, x="size_bytes", y="ns_per_operation", z="device"), place)
+    seen = see(place)
+    assert Drawings(seen.document).marks["figure"] > 0
+    assert "<img" not in seen.document.replace(str(embedding.vega_bundle()), "")
+    assert "CONSOLE" not in seen.log
+
+
+def test_compressed_data_are_saved_as_they_were(folder: Path, material: Material) -> None:
+    large = report.page_of(replace(material, extent=EXTENTS[1]))
+    page = re.sub(r"<meta http-equiv=[^>]*>", "", large)
+    saved = folder / "saved.html"
+    saved.write_text(f"<script>{SAVES}</script></body>".join(page.rsplit("</body>", 1)), "utf-8")
+    said = re.search(r'<pre id="said">(.*?)</pre>', see(saved).document, re.DOTALL)
+    assert said
+    assert html.unescape(said[1]) == bottom.csv_text(material)
+
+
 # Clicks on both entries of a legend, and points at a mark; says what it saw.
 HANDS = """
 const wait = () => new Promise((done) => setTimeout(done, 300));
@@ -232,17 +257,17 @@ addEventListener("load", async () => {
   said.textContent = JSON.stringify(seen);
 });
 """
-
-
-def test_a_figure_in_a_file_of_its_own_is_drawn_and_runs_nothing_of_the_data(
-    folder: Path, material: Material
-) -> None:
-    evil = "</script><img src=x onerror=alert(2)>"
-    records = [{**each, "device": evil} for each in material.shown[0].records]
-    place = folder / "figure.html"
-    plot.draw(plot.columns(records, x="size_bytes", y="ns_per_operation", z="device"), place)
-    seen = see(place)
-    assert Drawings(seen.document).marks["figure"] > 0
-    assert "<img" not in seen.document.replace(str(embedding.vega_bundle()), "")
-    assert "Refused" not in seen.log
-    assert "alert" not in seen.log
+# Presses the button, and says what would be saved.
+SAVES = """
+addEventListener("load", () => {
+  URL.createObjectURL = (blob) => {
+    blob.text().then((text) => {
+      const said = document.body.appendChild(document.createElement("pre"));
+      said.id = "said";
+      said.textContent = text;
+    });
+    return "#";
+  };
+  document.getElementById("save").click();
+});
+"""

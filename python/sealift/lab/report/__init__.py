@@ -1,6 +1,7 @@
 """The page of a run: one HTML file that needs nothing beside itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -8,19 +9,30 @@ from string import Template
 from sealift.lab.embedding import json_in_script, policy, vega_bundle
 from sealift.lab.report import bottom, top
 from sealift.lab.report.compared import compared
+from sealift.lab.report.extent import EXTENTS, MOST_BYTES
 from sealift.lab.report.markup import Html, tag
-from sealift.lab.report.material import gather
+from sealift.lab.report.material import Material, gather
 from sealift.lab.report.sections import Section, sections
 from sealift.lab.store import Run, names, write_file
 
 
 def page(run: Run) -> str:
-    """The page of a run as text.
+    """The page of a run as text, of 1.4 MB at most where that can be.
 
     Args:
         run: From `store.read`; whole, interrupted, or with nothing measured.
     """
     material = gather(run)
+    text = ""
+    for extent in EXTENTS:
+        text = page_of(replace(material, extent=extent))
+        if len(text.encode(errors="replace")) <= MOST_BYTES:
+            break
+    return text
+
+
+def page_of(material: Material) -> str:
+    """The page of what was gathered, with as much of it as `material.extent` says."""
     parts = sections(material)
     sensors = bottom.sensors(material)
     specs = {place: spec for part in (*parts, sensors) for place, spec in part.specs.items()}
@@ -31,6 +43,7 @@ def page(run: Run) -> str:
         top.tiles(material),
         top.blocks(material),
         top.care(material),
+        top.left_out(material),
         _contents(parts),
         compared(material),
         *(part.html for part in parts),
@@ -47,7 +60,7 @@ def page(run: Run) -> str:
         style=_asset("page.css"),
         body=tag("main", *body, id="top"),
         specs=json_in_script(specs),
-        csv=json_in_script(bottom.csv_text(material)),
+        csv=json_in_script(bottom.csv_held(material)),
         bundle=scripts[0],
         script=scripts[1],
     )

@@ -1,5 +1,7 @@
 """The rest of the page: devices that are not here, method, machine, sensors, data, replay."""
 
+import base64
+import gzip
 from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab import absent, vega
@@ -77,12 +79,18 @@ def data(material: Material) -> Html:
     """All rows, folded away; the same as CSV, to be kept as a file."""
     records = [each for shown in material.shown for each in shown.records]
     inside = [tag("h2", "Data")]
-    if records:
+    if records and material.extent.has_csv:
         named = f"{material.run.path.name}-summary.csv"
         button = tag(
             "button", "Save as CSV", type="button", id="save", data_name=named, hidden=True
         )
-        inside += [button, folded(f"All {len(records):,} rows", _records(records))]
+        inside.append(button)
+        if material.extent.has_table:
+            inside.append(folded(f"All {len(records):,} rows", _records(records)))
+        else:
+            inside.append(tag("p", f"The CSV has all {len(records):,} rows.", class_="muted"))
+    elif records:
+        inside.append(tag("p", "All rows stand in summary.csv, beside this page.", class_="muted"))
     else:
         inside.append(tag("p", "Nothing was measured.", class_="muted"))
     replay = tag("code", f"sealift lab replay {material.command_folder}")
@@ -94,6 +102,17 @@ def csv_text(material: Material) -> str:
     """All rows as CSV: what summary.csv holds."""
     records = [each for shown in material.shown for each in shown.records]
     return csv_of(records, summary_columns(records))
+
+
+def csv_held(material: Material) -> str | dict[str, str]:
+    """What the page keeps of it for the button: the text, or {"gzip": base64} where it is large."""
+    if not material.extent.has_csv:
+        return ""
+    text = csv_text(material)
+    if not material.extent.is_packed:
+        return text
+    packed = gzip.compress(text.encode(errors="replace"), mtime=0)
+    return {"gzip": base64.b64encode(packed).decode()}
 
 
 def _wishes(wishes: Sequence[absent.Wish]) -> Html:

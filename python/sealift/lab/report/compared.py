@@ -24,18 +24,20 @@ def compared(material: Material) -> Html:
     ordered = sorted(every, key=lambda each: each.figure)
     is_open = len(every) <= ROWS_OPEN
     groups = [
-        _group(figure, titles[figure], list(group), is_open=is_open)
+        _group(figure, titles[figure], list(group), material.extent.rows, is_open=is_open)
         for figure, group in groupby(ordered, key=lambda each: each.figure)
     ]
     return tag("section", heading, tag("p", SAID, class_="muted"), *groups, id="published")
 
 
-def _group(figure: str, title: str, group: Sequence[Comparison], *, is_open: bool) -> Html:
+def _group(
+    figure: str, title: str, group: Sequence[Comparison], most: int | None, *, is_open: bool
+) -> Html:
     counts = {match: sum(each.match is match for each in group) for match in Match}
     chips = [_chip(match, f"{count:,} {match.value}") for match, count in counts.items() if count]
     summary = tag("summary", tag("strong", figure), " ", title, " ", *chips)
     label = f"{figure}: {title}"
-    rows = table(HEADER, [_cells(each) for each in group], label=label, class_=CARDS)
+    rows = table(HEADER, [_cells(each) for each in group[:most]], label=label, class_=CARDS)
     return tag("details", summary, rows, class_="figure-group", open=is_open)
 
 

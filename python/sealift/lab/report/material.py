@@ -3,12 +3,14 @@
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sealift.lab import recall
 from sealift.lab.answer import Answer, answer, is_asked
 from sealift.lab.digest import headline
 from sealift.lab.published import Comparison
 from sealift.lab.record import Record, record
+from sealift.lab.report.extent import Extent
 from sealift.lab.result import Found, Row
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.summary import summarise
@@ -37,7 +39,7 @@ class Shown:
         """Whether it comes from a file of the user's."""
         return self.experiment.file is not None
 
-    @property
+    @cached_property
     def records(self) -> list[Record]:
         """Its rows as columns."""
         return [record(row, self.experiment.id) for row in self.found.rows]
@@ -63,6 +65,7 @@ class Material:
         headline: What the first experiment found, in a sentence.
         shown: Its experiments, in the plan's order.
         clocks_ghz: Of all samples that were timed together with the clock of their core.
+        extent: How much of it the page holds.
     """
 
     run: Run
@@ -70,6 +73,7 @@ class Material:
     headline: str
     shown: Sequence[Shown]
     clocks_ghz: Sequence[float]
+    extent: Extent = Extent()  # noqa: RUF009 (frozen)
 
     @property
     def rows(self) -> list[Row]:

@@ -17,11 +17,20 @@ const draw = async (id, spec) => {
   }
 };
 
+// A large run's is compressed.
+const csv = async () => {
+  const held = read("csv");
+  if (typeof held === "string") return held;
+  const bytes = Uint8Array.from(atob(held.gzip), (each) => each.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(unpacked).text();
+};
+
 const offerCsv = (button) => {
   button.hidden = false;
-  button.addEventListener("click", () => {
+  button.addEventListener("click", async () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([read("csv")], { type: "text/csv" }));
+    link.href = URL.createObjectURL(new Blob([await csv()], { type: "text/csv" }));
     link.download = button.dataset.name;
     link.click();
     URL.revokeObjectURL(link.href);

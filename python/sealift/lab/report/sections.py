@@ -7,9 +7,10 @@ from itertools import groupby
 
 from sealift.lab import plot
 from sealift.lab.finding import is_crowded
+from sealift.lab.report.extent import Extent
 from sealift.lab.report.markup import Html, folded, table, tag
 from sealift.lab.report.material import Material, Shown
-from sealift.lab.report.words import per_cent, unique, with_interval
+from sealift.lab.report.words import few, per_cent, unique, with_interval
 from sealift.lab.result import Row
 from sealift.lab.units import format_measure, format_share
 from sealift.lab.vega import Spec, room_px
@@ -36,7 +37,7 @@ def sections(material: Material) -> list[Section]:
     """The experiments, grouped by the document they reproduce."""
     ordered = sorted(material.shown, key=_document)
     return [
-        _section(name, list(group), material.command_folder)
+        _section(name, list(group), material.command_folder, material.extent)
         for name, group in groupby(ordered, key=_document)
     ]
 
@@ -47,9 +48,9 @@ def _document(shown: Shown) -> str:
     return shown.experiment.id.split("-")[0] or HERE
 
 
-def _section(name: str, group: Sequence[Shown], run: str) -> Section:
+def _section(name: str, group: Sequence[Shown], run: str, extent: Extent) -> Section:
     title, told = DOCUMENTS.get(name, (f"Document {name}", ""))
-    drawn = [_experiment(shown, run) for shown in group]
+    drawn = [_experiment(shown, run, extent) for shown in group]
     lead = [tag("p", told, class_="muted")] if told else []
     html = tag(
         "section", tag("h2", title), *lead, *(html for html, _ in drawn), id=f"document-{name}"
@@ -58,7 +59,7 @@ def _section(name: str, group: Sequence[Shown], run: str) -> Section:
     return Section(f"document-{name}", title, html, specs)
 
 
-def _experiment(shown: Shown, run: str) -> tuple[Html, dict[str, Spec]]:
+def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str, Spec]]:
     experiment = shown.experiment
     name = tag("span", " · ".join(filter(None, (experiment.id, experiment.name))), class_="name")
     inside = [tag("h3", experiment.title, " ", name)]
@@ -70,27 +71,29 @@ def _experiment(shown: Shown, run: str) -> tuple[Html, dict[str, Spec]]:
     if shown.why_not:
         inside.append(tag("p", f"Not measured: {shown.why_not}.", class_="muted"))
     if shown.found.rows:
-        figures = list(_figures(shown, run))
+        figures = list(_figures(shown, run, extent))
         specs = {place: figure.spec for place, figure, _ in figures}
         inside.append(tag("div", *(html for _, _, html in figures), class_="figures"))
         inside += _undrawn(shown, [figure.plot.title for _, figure, _ in figures])
         if any(is_crowded(row) for row in shown.found.rows):
             inside.append(tag("p", CROWDED, class_="muted"))
-        inside.append(_rows(shown))
+        inside.append(_rows(shown, extent.rows))
     inside += _verified(shown)
     if shown.found.rows:
         inside += _skipped(shown)
     return tag("article", *inside, id=f"experiment-{experiment.name}"), specs
 
 
-def _figures(shown: Shown, run: str) -> Iterable[tuple[str, plot.Figure, Html]]:
+def _figures(shown: Shown, run: str, extent: Extent) -> Iterable[tuple[str, plot.Figure, Html]]:
     titles = {axis.name: axis.title for axis in shown.experiment.axes}
     drawn = [
         figure
         for each in shown.experiment.plots
-        for figure in plot.figures(each, shown.records, titles, shown.comparisons)
+        for figure in plot.figures(
+            each, shown.records, titles, shown.comparisons, points_most=extent.points
+        )
     ]
-    for number, figure in enumerate(drawn, 1):
+    for number, figure in enumerate(drawn[: extent.figures], 1):
         place = f"figure-{shown.experiment.name}-{number}"
         yield place, figure, _figure(place, figure, figure.command(run, shown.experiment.name))
 
@@ -113,24 +116,26 @@ def _figure(place: str, figure: plot.Figure, command: str) -> Html:
     return tag("figure", caption, drawing, without, alone)
 
 
-def _rows(shown: Shown) -> Html:
-    rows = shown.found.rows
+def _rows(shown: Shown, most: int | None) -> Html:
+    every = shown.found.rows
+    rows = every[:most]
     compare = shown.experiment.compare
     axes = [axis for axis in shown.experiment.axes if axis.name != compare]
     fixed = [axis.name for axis in axes if len({row.cell[axis.name] for row in rows}) == 1]
     others = [axis.name for axis in axes if axis.name not in fixed]
     varied = [name for name in others if not _follows(name, others, rows)]
-    columns = [*varied, compare, *_figure_names(shown)]
-    cells = [
-        [*(str(row.cell[name]) for name in (*varied, compare)), *_cells(shown, row)] for row in rows
-    ]
+    names = _figure_names(shown)
+    columns = [*varied, compare, *names]
+    cells = [[*(str(row.cell[n]) for n in (*varied, compare)), *_cells(row, names)] for row in rows]
     numbers = [name for name in columns if name not in (*varied, compare, "verdict")]
     label = f"Rows of {shown.experiment.name}"
     told = ", ".join(f"{name} {rows[0].cell[name]}" for name in fixed)
     always = [tag("p", f"In all rows: {told}.", class_="muted")] if told else []
     always += [tag("p", line, class_="muted") for line in _following(others, rows)]
     whole = [*always, table(columns, cells, label=label, numbers=numbers)]
-    return folded(f"{len(rows):,} rows", *whole, is_open=len(rows) <= ROWS_OPEN)
+    count = f"{len(every):,} rows"
+    told = count if len(rows) == len(every) else f"The first {len(rows):,} of {count}"
+    return folded(told, *whole, is_open=len(rows) <= ROWS_OPEN)
 
 
 def _following(names: Sequence[str], rows: Sequence[Row]) -> Iterable[str]:
@@ -172,15 +177,14 @@ def _reference(shown: Shown) -> str:
     return names[0] if len(names) == 1 else "the reference"
 
 
-def _cells(shown: Shown, row: Row) -> list[str]:
+def _cells(row: Row, names: Sequence[str]) -> list[str]:
     if row.wrong:
         wrong = tag("span", "computed wrong", class_="verdict bad")
-        return [wrong, *("" for _ in _figure_names(shown)[1:])]
+        return [wrong, *("" for _ in names[1:])]
     cells: list[str] = [
         with_interval(row.ns_per_operation),
         format_measure(row.operations_per_s.median),
     ]
-    names = _figure_names(shown)
     if "payload, MB/s" in names:
         cells.append(with_interval(row.payload_mb_per_s))
     if "verdict" in names:
@@ -207,7 +211,9 @@ def _verified(shown: Shown) -> Iterable[Html]:
                 words.setdefault(name, []).append(value)
             else:
                 counts[name] += value  # type: ignore[assignment]
-    told = [f"{name.replace('_', ' ')}: {', '.join(unique(said))}" for name, said in words.items()]
+    told = [
+        f"{name.replace('_', ' ')}: {', '.join(few(unique(said)))}" for name, said in words.items()
+    ]
     told += [f"{name.replace('_', ' ')}: {count:,}" for name, count in counts.items()]
     if told:
         yield tag("p", tag("strong", "Verified: "), "; ".join(told), ".", class_="muted")
@@ -219,7 +225,9 @@ def _skipped(shown: Shown) -> Iterable[Html]:
         names = unique(
             str(each.cell[shown.experiment.compare]) for each in skipped if each.skipped == reason
         )
-        yield tag("p", tag("strong", f"Not measured, {', '.join(names)}: "), reason, class_="muted")
+        yield tag(
+            "p", tag("strong", f"Not measured, {', '.join(few(names))}: "), reason, class_="muted"
+        )
 
 
 ROWS_OPEN = 12

@@ -13,6 +13,7 @@ from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import (
     counted,
     duration,
+    few,
     format_bytes,
     listed,
     per_cent,
@@ -100,6 +101,12 @@ def care(material: Material) -> Html:
     if len(reasons) == 1:
         return tag("section", start, " ", reasons[0], class_="care")
     return tag("section", start, _first_of(reasons), class_="care")
+
+
+def left_out(material: Material) -> Html:
+    """What a page of a large run doesn't show; nothing where it shows all."""
+    told = material.extent.told
+    return tag("p", told, class_="muted", id="left-out") if told else Html()
 
 
 def _wrong_arms(shown: Shown) -> Iterable[str]:
@@ -303,7 +310,7 @@ def _skipped(shown: Iterable[Shown]) -> Iterable[str]:
     ]
     for reason in unique(reason for reason, _ in arms):
         names = unique(name for why, name in arms if why == reason)
-        yield f"Not measured: {listed(names)}: {reason}."
+        yield f"Not measured: {listed(few(names))}: {reason}."
 
 
 def _of(some: list[Row], rows: list[Row]) -> str:
@@ -318,7 +325,8 @@ def _cell(shown: Shown, cell: Cell) -> str:
 
 def _first_of(lines: Sequence[str]) -> Html:
     first, others = lines[:LINES_SHOWN], lines[LINES_SHOWN:]
-    more = [folded(f"{len(others):,} more", _items(others))] if others else []
+    unfolded = [*others[:LINES_FOLDED], *(["and so on"] if others[LINES_FOLDED:] else [])]
+    more = [folded(f"{len(others):,} more", _items(unfolded))] if others else []
     return join([_items(first), *more])
 
 
@@ -327,7 +335,7 @@ def _items(lines: Iterable[str]) -> Html:
 
 
 CEILING = "memory-read"
-LINES_SHOWN = 5
+LINES_SHOWN, LINES_FOLDED = 5, 200
 # Sensors are read once a second; a busy machine may be late.
 PAUSE_S = 10
 VERDICT_BLOCKS = blocks_needed(VERDICT_CONFIDENCE)

@@ -36,6 +36,12 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def few(names: Sequence[str]) -> list[str]:
+    """Those that fit in a sentence, and how many more there are."""
+    more = len(names) - NAMES_MOST
+    return [*names[:NAMES_MOST], *([f"{more:,} more"] if more > 0 else [])]
+
+
 def counted(count: int, one: str, several: str) -> str:
     """`1 row`, `2 rows`."""
     return f"{count:,} {one if count == 1 else several}"
@@ -74,6 +80,7 @@ def duration(seconds: float) -> str:
 
 BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 DIGITS_PRINTED = 5
+NAMES_MOST = 20
 UNITS = {
     "c": "°C",
     "ghz": "GHz",
