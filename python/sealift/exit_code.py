@@ -12,4 +12,6 @@ class ExitCode(IntEnum):
     NOTHING_RAN = 3
     WRONG_RESULT = 4
     NOT_WRITTEN = 5
+    PART_FAILED = 6
+    """A part of `sealift lab run` crashed or raised an error; the others were measured."""
     INTERRUPTED = 130

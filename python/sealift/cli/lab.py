@@ -138,7 +138,7 @@ def run(
     Prints the answer, a line for each experiment, and last the path of the page. Ctrl-C ends it
     with a page of what is complete, and says how to measure the rest. Exit codes: 0 done, 2 wrong
     usage, 3 nothing could be measured, 4 something was computed wrong, 5 not everything could be
-    written, 130 interrupted.
+    written, 6 a part crashed or raised an error and the others were measured, 130 interrupted.
     """
     given = {"--budget": budget, "--out": out, "--threads": threads, "--seed": seed}
     if resume is not None:
@@ -161,7 +161,7 @@ def run(
             budget_s=seconds,
             seed=1 if seed is None else seed,
             quick=quick,
-            threads=counts,
+            threads=counts if any(_has_only(groups, counts) for _, groups in asked) else (),
         )
         return runner.run(ask, after_task=page)
 
@@ -229,12 +229,19 @@ def _asked(
     asked = []
     for experiment in registry.select(names):
         if groups := _groups(experiment, scope):
+            if threads and not _has_only(groups, threads):
+                told(f"--threads changes nothing in {experiment.name}, which has counts of its own")
             asked.append((experiment, groups))
         else:
             told(f"{experiment.name} has no cells for what is here, so it is left out")
     if not asked:
         fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list` says why")
     return asked
+
+
+def _has_only(groups: "Sequence[Sequence[Cell]]", threads: Sequence[int]) -> bool:
+    """Whether all cells have these thread counts."""
+    return all(cell.get("threads") in threads for cells in groups for cell in cells)
 
 
 def _groups(experiment: "Experiment", scope: "Scope") -> "Sequence[Sequence[Cell]]":

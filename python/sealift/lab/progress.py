@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from sealift.lab.measure import LEAD_IN_SHARE, SAMPLE_S_MAX
 from sealift.lab.store import PlannedExperiment
 from sealift.lab.units import format_measure
-from sealift.lab.values import Cell
+from sealift.lab.values import Cell, Value
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -156,6 +156,7 @@ class Course:
         self._times: dict[tuple[int, int], list[float]] = defaultdict(list)
         self._group = 0
         self._samples = self._clean = 0
+        self._varying = {each.name: _varying(each) for each in experiments}
 
     def begin(self, step: int, experiment: str) -> None:
         """A process begins."""
@@ -168,8 +169,7 @@ class Course:
     def preparing(self, cell: Cell) -> None:
         """An arm is being prepared."""
         compared = self.experiments[self.current].compare
-        rest = {name: value for name, value in cell.items() if self._varies(name)}
-        self._doing = f"preparing {cell[compared]}{_at(rest)}"
+        self._doing = f"preparing {cell[compared]}{self._at(cell)}"
 
     def measuring(self, blocks: int) -> None:
         """The arms are prepared."""
@@ -214,9 +214,8 @@ class Course:
         best = min(medians_ns, key=medians_ns.__getitem__)
         planned = self.experiments[experiment]
         cell = planned.groups[self._group][best]
-        rest = {name: value for name, value in cell.items() if self._varies(name)}
         return (
-            f"{cell[planned.compare]}{_at(rest)}: {format_measure(medians_ns[best])} "
+            f"{cell[planned.compare]}{self._at(cell)}: {format_measure(medians_ns[best])} "
             f"ns/{planned.operation}, {100 * self._clean / self._samples:.0f} % clean"
         )
 
@@ -227,10 +226,9 @@ class Course:
             return f"about {max(1, round(seconds))} s left"
         return f"about {seconds / 60:.0f} min left"
 
-    def _varies(self, axis: str) -> bool:
-        planned = self.experiments[self.current]
-        values = {cell[axis] for group in planned.groups for cell in group}
-        return axis != planned.compare and len(values) > 1
+    def _at(self, cell: Cell) -> str:
+        varying = self._varying[self.current]
+        return f" at {', '.join(f'{name}={cell[name]}' for name in varying)}" if varying else ""
 
 
 class Teller(Protocol):
@@ -331,11 +329,20 @@ class Bars:
             self._print_line(text)
 
 
-def _at(cell: Cell) -> str:
-    return f" at {', '.join(f'{name}={value}' for name, value in cell.items())}" if cell else ""
+def _varying(planned: PlannedExperiment) -> tuple[str, ...]:
+    """The axes beside the compared one that have more than one value."""
+    values: dict[str, set[Value]] = defaultdict(set)
+    for group in planned.groups:
+        for cell in group:
+            for name, value in cell.items():
+                values[name].add(value)
+    return tuple(
+        name for name, tried in values.items() if name != planned.compare and len(tried) > 1
+    )
 
 
 MINUTES_FROM_S = 120
-LINE_EVERY_S = 10.0
+# Asked about twice a second, so that a line comes at least every ten.
+LINE_EVERY_S = 9.5
 REDRAWN_PER_S = 2
 BAR_CHARACTERS = 16

@@ -14,7 +14,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from sealift.lab.measure import Block, Ending, Task, measure
 from sealift.lab.spec import Arm, Context, Experiment, Sample, Skip, WrongResultError
 from sealift.lab.stats import Flags
 from sealift.lab.store import names
-from sealift.lab.values import Cell, Value
+from sealift.lab.store.errors import NO_ROOM
+from sealift.lab.values import Cell, Value, why_not_kept
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Order:
         blocks: How many blocks each group is to have afterwards.
         blocks_least: How many each group is to have even if that takes longer.
         parent: Process id of the parent.
+        lock: Descriptor that holds the folder, inherited from the parent.
+        finish: Whether everything is to be prepared and measured, however long that takes.
     """
 
     folder: Path
@@ -47,23 +51,50 @@ class Order:
     blocks: int
     blocks_least: int
     parent: int
+    lock: int
+    finish: bool
 
     def command(self) -> list[str]:
         """The command line that does it."""
-        return [sys.executable, "-m", __name__, *(str(each) for each in asdict(self).values())]
+        words = (asdict(self) | {"finish": int(self.finish)}).values()
+        # -P: a file in the current folder hides no module of Python's own.
+        return [sys.executable, "-P", "-m", __name__, *map(str, words)]
 
     @classmethod
     def parse(cls, words: Sequence[str]) -> "Order":
         """The order of a command line."""
-        folder, experiment, restart, until_s, *counts = words
-        return cls(Path(folder), experiment, int(restart), float(until_s), *map(int, counts))
+        folder, experiment, restart, until_s, *rest = words
+        blocks, blocks_least, parent, lock, finish = map(int, rest)
+        return cls(
+            folder=Path(folder),
+            experiment=experiment,
+            restart=int(restart),
+            until_s=float(until_s),
+            blocks=blocks,
+            blocks_least=blocks_least,
+            parent=parent,
+            lock=lock,
+            finish=bool(finish),
+        )
+
+
+class Again(StrEnum):
+    """Why an arm that is left out now is tried again by the next process."""
+
+    NEVER = ""
+    FAILED = "failed"
+    MAY_PASS = "may pass"
+    NO_TIME = "no time"
 
 
 def main() -> None:
     """Does what the command line orders; what kept it from that is told, too."""
     order = Order.parse(sys.argv[1:])
     _obey(order.parent)
-    tell = _own_stdout()
+    events = _own_stdout()
+    tell = _teller(events)
+    os.set_inheritable(order.lock, False)  # noqa: FBT003 (takes no keywords)
+    _keep_from_forks(events, order.lock)
     try:
         # The parent blocked them, so that none came before this line.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -85,16 +116,33 @@ def _obey(parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _own_stdout() -> Callable[[Mapping[str, Any]], None]:
-    """Takes standard output away from whatever else prints, and gives a way to tell events."""
-    events = os.fdopen(os.dup(1), "w", encoding="utf-8")
+def _own_stdout() -> int:
+    """Takes standard output away from whatever else prints; gives a descriptor of its own."""
+    events = os.dup(1)
     os.dup2(2, 1)
+    return events
 
+
+def _teller(events: int) -> Callable[[Mapping[str, Any]], None]:
     def tell(event: Mapping[str, Any]) -> None:
-        events.write(json.dumps(event) + "\n")
-        events.flush()
+        line = f"{json.dumps(event)}\n".encode()
+        while line:
+            line = line[os.write(events, line) :]
 
     return tell
+
+
+def _keep_from_forks(*descriptors: int) -> None:
+    """A process that an experiment forks, and that lives on, is not to hold these open."""
+
+    def let_go() -> None:
+        nothing = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        for each in descriptors:
+            # The number stays taken, so that nothing is written into a file opened later.
+            os.dup2(nothing, each, inheritable=False)
+        os.close(nothing)
+
+    os.register_at_fork(after_in_child=let_go)
 
 
 def _work(order: Order, tell: Callable[[Mapping[str, Any]], None]) -> None:
@@ -103,6 +151,7 @@ def _work(order: Order, tell: Callable[[Mapping[str, Any]], None]) -> None:
         store.Journal(order.folder / names.SAMPLES) as samples,
         store.Journal(order.folder / names.VERIFY) as verify,
     ):
+        _keep_from_forks(samples.fileno(), verify.fileno())
         bench = _Bench(order, run, samples, verify, tell)
         try:
             bench.prepare()
@@ -135,9 +184,10 @@ class _Guarded:
             sample = self._arm.sample(seconds)
             if not isinstance(sample, Sample):
                 raise TypeError(f"sample() gave {sample!r}; right would be a Sample")
-        except WrongResultError:
+        except (WrongResultError, store.NotWrittenError):
             raise
         except Exception as error:
+            _check_room(error)
             self.failed = _said(error, self._file)
             # The loop leaves out an arm that raises this.
             raise WrongResultError(self.failed) from error
@@ -148,14 +198,16 @@ class _Guarded:
         try:
             facts = dict(self._arm.verified())
             for name, value in facts.items():
-                if not isinstance(value, str | int | float):
-                    raise TypeError(
-                        f"verified() has {name}={value!r}; right would be text, numbers"
-                    )
-                json.dumps(value, allow_nan=False)
+                plain = str(value) if isinstance(value, bool) else value
+                if why := why_not_kept(name) or why_not_kept(plain):
+                    raise TypeError(f"verified() has {name}={value!r}, which {why}")
         except Exception as error:
             raise _FailedError(_said(error, self._file)) from error
-        return {name: _plain(value) for name, value in facts.items()}
+        # A bool is an int to Python, and would be counted.
+        return {
+            str(name): str(value) if isinstance(value, bool) else value
+            for name, value in facts.items()
+        }
 
 
 class _Bench:
@@ -184,11 +236,15 @@ class _Bench:
         """Makes the arms of the groups that lack blocks, one after the other."""
         experiment = _found(self._planned)
         context = Context(seed=self._run.plan.seed, folder=self._run.path)
-        for group, arm, cell in list(self._wanted()):
-            self._tell({"event": "preparing", "group": group, "arm": arm, "cell": dict(cell)})
-            made = self._made(experiment, group, arm, cell, context)
-            if made is not None:
-                self._arms.setdefault(group, {})[arm] = made
+        for group in self._wanted():
+            if self._arms and not self._order.finish and time.monotonic() > self._order.until_s:
+                self._not_reached(group)
+                continue
+            for arm, cell in self._right(group):
+                self._tell({"event": "preparing", "group": group, "arm": arm, "cell": dict(cell)})
+                made = self._made(experiment, group, arm, cell, context)
+                if made is not None:
+                    self._arms.setdefault(group, {})[arm] = made
 
     def measure(self, seconds: float) -> Ending:
         """Takes the blocks."""
@@ -226,7 +282,7 @@ class _Bench:
         facts = self._facts(guarded, number, place)
         if guarded.failed:
             self._note(f"{self._named(number, place)} failed while it was measured: {what}")
-            self._told(number, place, facts, skipped=what)
+            self._told(number, place, facts, skipped=what, again=Again.FAILED)
         else:
             self._told(number, place, facts, wrong=what)
 
@@ -236,15 +292,25 @@ class _Bench:
             for arm, guarded in arms.items():
                 self._told(group, arm, self._facts(guarded, group, arm))
 
-    def _wanted(self) -> Iterator[tuple[int, int, Cell]]:
-        name = self._planned.name
-        for group, cells in enumerate(self._planned.groups):
-            done = len(self._blocks(group))
-            if not self._run.missing(name, group) or done >= self._order.blocks:
-                continue
-            for arm, cell in enumerate(cells):
-                if (name, group, arm) not in self._run.wrong:
-                    yield group, arm, cell
+    def _wanted(self) -> list[int]:
+        """The groups that lack blocks; first those that a process before had no time for."""
+        groups = [
+            group
+            for group in range(len(self._planned.groups))
+            if self._run.missing(self._planned.name, group)
+            and len(self._blocks(group)) < self._order.blocks
+        ]
+        return sorted(groups, key=lambda group: len(self._blocks(group)))
+
+    def _right(self, group: int) -> Iterator[tuple[int, Cell]]:
+        """The arms of a group, without those that computed something wrong."""
+        for arm, cell in enumerate(self._planned.groups[group]):
+            if (self._planned.name, group, arm) not in self._run.wrong:
+                yield arm, cell
+
+    def _not_reached(self, group: int) -> None:
+        for arm, _ in self._right(group):
+            self._told(group, arm, {}, skipped=NO_TIME, again=Again.NO_TIME)
 
     def _made(
         self, experiment: Experiment, group: int, arm: int, cell: Cell, context: Context
@@ -252,11 +318,17 @@ class _Bench:
         try:
             return _Guarded(experiment.arm(cell, context), self._planned.file)
         except Skip as skip:
-            self._told(group, arm, {}, skipped=str(skip) or "skipped without a reason")
+            again = Again.MAY_PASS if skip.may_pass else Again.NEVER
+            reason = str(skip) or "skipped without a reason"
+            self._told(group, arm, {}, skipped=reason, again=again)
         except WrongResultError as error:
             self._told(group, arm, {}, wrong=str(error) or "wrong without a word")
+        except store.NotWrittenError:
+            raise
         except Exception as error:
-            self._told(group, arm, {}, skipped=f"failed: {_said(error, self._planned.file)}")
+            _check_room(error)
+            reason = f"failed: {_said(error, self._planned.file)}"
+            self._told(group, arm, {}, skipped=reason, again=Again.FAILED)
         return None
 
     def _in_order(self) -> Iterator[tuple[int, list[int]]]:
@@ -288,7 +360,8 @@ class _Bench:
             "again": again,
             "restart": self._order.restart,
             "block": block,
-            **asdict(sample),
+            # Those of `Sample`, whatever a class made of it has beside them.
+            **{each.name: getattr(sample, each.name) for each in fields(Sample)},
         }
 
     def _block_event(self, group: int, places: Sequence[int], samples: Block) -> dict[str, Any]:
@@ -320,6 +393,7 @@ class _Bench:
         *,
         skipped: str = "",
         wrong: str = "",
+        again: Again = Again.NEVER,
     ) -> None:
         self._verify.add(
             [
@@ -331,12 +405,14 @@ class _Bench:
                     "facts": dict(facts),
                     "skipped": skipped,
                     "wrong": wrong,
+                    "may_pass": again is not Again.NEVER,
                 }
             ]
         )
         for kind, reason in (("skipped", skipped), ("wrong", wrong)):
             if reason:
-                self._tell({"event": kind, "group": group, "arm": arm, "text": reason})
+                event = {"event": kind, "group": group, "arm": arm, "text": reason}
+                self._tell(event | {"again": again})
 
     def _note(self, text: str) -> None:
         self._tell({"event": "note", "text": text})
@@ -361,9 +437,15 @@ def _said(error: Exception, file: str | None) -> str:
     return f"{text} ({own[-1].filename}, line {own[-1].lineno})" if own else text
 
 
-def _plain(value: Value) -> Value:
-    """A bool is an int to Python, and would be counted."""
-    return str(value) if isinstance(value, bool) else value
+def _check_room(error: Exception) -> None:
+    """What has no room for its file ends the run, which can be resumed when there is some.
+
+    Raises:
+        store.NotWrittenError: Instead of such an error.
+    """
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        path = Path(str(error.filename or "a file of the experiment"))
+        raise store.NotWrittenError.of(path, error) from error
 
 
 def _is_clean(sample: Sample) -> bool:
@@ -371,6 +453,7 @@ def _is_clean(sample: Sample) -> bool:
     return flags.clean
 
 
+NO_TIME = "no time was left to prepare it"
 PR_SET_PDEATHSIG = 1
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class Waiting:
         if who == "slow to prepare":
             time.sleep(30)
         if who == "rather slow to prepare":
-            time.sleep(0.7)
+            time.sleep(1.2)
 
     def sample(self, seconds: float) -> Sample:
         """Waits for the time asked for."""

@@ -126,6 +126,7 @@ def told(arm: int, *, group: int = 0, restart: int = 0, **changes: Any) -> dict[
         "restart": restart,
         "facts": {},
         "skipped": "",
+        "may_pass": False,
         "wrong": "",
     }
     return fields | changes

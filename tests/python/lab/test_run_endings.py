@@ -138,7 +138,7 @@ def test_a_child_whose_parent_is_gone_before_it_starts_measures_nothing(
 ) -> None:
     before = (half_run / names.SAMPLES).read_bytes()
     # Process 1 is not the parent.
-    words = [half_run, "made-up", 1, time.monotonic() + 5, 40, 40, 1]
+    words = [half_run, "made-up", 1, time.monotonic() + 5, 40, 40, 1, 0, 0]
     command = [sys.executable, "-m", "sealift.lab.worker", *map(str, words)]
     process = subprocess.run(command, capture_output=True, timeout=60, check=False)
     assert process.returncode == -signal.SIGKILL
@@ -151,7 +151,7 @@ def test_kill_9_of_a_child_is_told_and_the_other_experiments_go_on(
     killed = experiment_file(tmp_path, "first", "killed once")
     other = experiment_file(tmp_path, "first", "second", name="other")
     code, said = run("run", folder, 60, 1, killed, other)
-    assert code == 0, said
+    assert code == ExitCode.PART_FAILED, said
     assert "made-up: the process of restart 0 was ended by signal 9 (SIGKILL)" in said
     assert "to measure the rest" in said
     read = check(folder, whole=False)
@@ -176,7 +176,7 @@ def test_a_later_restart_makes_up_for_a_killed_one(folder: Path, tmp_path: Path)
 
 def test_an_experiment_that_leaves_is_told_with_its_code(folder: Path, tmp_path: Path) -> None:
     code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "first", "leaves"))
-    assert code == 0
+    assert code == ExitCode.PART_FAILED
     assert "ended with code 7" in said
     check(folder, whole=False)
 

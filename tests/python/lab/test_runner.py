@@ -170,7 +170,7 @@ def test_a_reference_that_is_wrong_at_once_gives_its_part_away(
 
 
 def test_nothing_that_could_be_measured_has_its_own_exit_code(folder: Path, tmp_path: Path) -> None:
-    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "absent", "raises at once"))
+    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "absent"))
     assert code == ExitCode.NOTHING_RAN
     assert "nothing could be measured, for the reasons above" in said
     assert store.read(folder).is_whole
@@ -185,12 +185,14 @@ def test_a_budget_that_is_used_up_leaves_the_rest_for_a_resume(
     assert code == 0, said
     read = check(folder, whole=False)
     least = blocks_least(read.plan.experiments[0])
-    reason = f"1 s were too short for {60 - 2 * least} of 60 blocks"
+    reason = f"1 s were too short for {60 - least} of 60 blocks"
     assert read.ending == store.Ending(How.TIME_UP, reason)
     assert f"{reason}; what was measured is kept in {folder}" in said
-    assert [len(read.blocks("made-up", group)) for group in (0, 1)] == [least, least]
+    assert [len(read.blocks("made-up", group)) for group in (0, 1)] == [least, 0]
+    skipped = [each.skipped for each in read.verified]
+    assert skipped == ["", "", *["no time was left to prepare it"] * 2]
     assert run("resume", folder)[0] == 0
-    check(folder, whole=True)
+    assert [each.skipped for each in check(folder, whole=True).verified] == [""] * 4
 
 
 def test_a_folder_that_was_changed_since_is_resumed_with_a_warning(half_run: Path) -> None:
@@ -216,7 +218,7 @@ def test_an_experiment_file_that_is_gone_is_told(half_run: Path) -> None:
     plan["experiments"][0]["file"] = str(half_run / "gone.py")
     (half_run / names.PLAN).write_text(json.dumps(plan), encoding="utf-8")
     code, said = run("resume", half_run)
-    assert code == 0, said
+    assert code == ExitCode.PART_FAILED, said
     assert f"made-up: {half_run / 'gone.py'} is no file of Python source" in said
     assert "ended with code" not in said
     ending = check(half_run, whole=False).ending

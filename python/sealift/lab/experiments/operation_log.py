@@ -12,6 +12,7 @@ Quick runs all of it, a full run more passes.
 """
 
 import csv
+import io
 import re
 import time
 from collections import Counter
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from sealift import Engine
 from sealift.errors import DeviceError, LimitError
+from sealift.lab import store
 from sealift.lab.cavp import Record, records, source
 from sealift.lab.published import (
     Comparison,
@@ -186,7 +188,7 @@ def _batches(all_records: Sequence[Record]) -> Iterator[_Batch]:
 
 
 def _write_log(path: Path, results: Sequence[tuple[_Batch, Sequence[bytes | None]]]) -> None:
-    """Writes the file whole or not at all."""
+    """Writes the file whole or not at all; raises `store.NotWrittenError` where it has no room."""
     lines = sorted(
         (sequence, *_logged(record, result is not None, planned))
         for batch, some in results
@@ -194,15 +196,11 @@ def _write_log(path: Path, results: Sequence[tuple[_Batch, Sequence[bytes | None
             batch.sequence, batch.records, some, batch.as_planned(some), strict=True
         )
     )
-    part = path.with_suffix(".part")
-    try:
-        with part.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(LOG_COLUMNS)
-            writer.writerows(lines)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(LOG_COLUMNS)
+    writer.writerows(lines)
+    store.write_file(path, text.getvalue())
 
 
 def _logged(record: Record, worked: bool, planned: bool) -> tuple[Value, ...]:  # noqa: FBT001

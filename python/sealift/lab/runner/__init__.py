@@ -93,9 +93,7 @@ def replay(
 def _new(
     path: Path, plan: store.Plan, notes: Sequence[str], after: AfterTask, *, is_kept: bool = True
 ) -> Done:
-    # Before the lock, so that a folder of somebody else's stays as it is.
-    store.check_new(path)
-    with store.hold(path) as lock:
+    with store.hold_new(path) as lock:
         store.create(path, plan, _surroundings())
         return go(path, lock, finish=False, notes=notes, after_task=after, is_kept=is_kept)
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from sealift import _sealift
 from sealift.lab.measure import LEAD_IN_SHARE, SAMPLE_S_MIN, USABLE_SHARE
 from sealift.lab.progress import Step
-from sealift.lab.spec import Experiment
+from sealift.lab.spec import CELLS_MAX, Experiment
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
 from sealift.lab.store import Plan, PlannedExperiment, Run
-from sealift.lab.values import Cell
+from sealift.lab.store.files import kept_bytes
+from sealift.lab.values import Cell, is_text
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,14 @@ def make_plan(ask: Ask) -> Plan:
     names = [experiment.name for experiment, _ in ask.experiments]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"the experiment {min(twice)!r} is named twice")
+    cells = sum(len(group) for _, groups in ask.experiments for group in groups)
+    if cells > CELLS_MAX:
+        raise ValueError(f"{cells:,} cells; right would be {CELLS_MAX:,} at most in a run")
     planned = [_planned(experiment, groups, blocks) for experiment, groups in ask.experiments]
     return Plan(
         version=_sealift.__version__,
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        command=ask.command,
+        command=tuple(kept_bytes(word).decode() for word in ask.command),
         seed=ask.seed,
         budget_s=budget_s,
         quick=ask.quick,
@@ -126,6 +130,8 @@ def _planned(
     experiment: Experiment, groups: Sequence[Sequence[Cell]], blocks: int
 ) -> PlannedExperiment:
     file = None if experiment.file is None else str(experiment.file)
+    if file is not None and not is_text(file):
+        raise ValueError(f"{file!a}: a path that is no UTF-8 can't be kept in a plan; rename it")
     return PlannedExperiment(
         name=experiment.name,
         id=experiment.id,
@@ -201,7 +207,7 @@ def _sha256(file: str) -> str:
     """Of a file; "" of one that can't be read, which is told when it is to be run."""
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:
+    except (OSError, ValueError):
         return ""
 
 

@@ -12,14 +12,16 @@ from types import FrameType
 from typing import Any
 
 from sealift.exit_code import ExitCode
-from sealift.lab import store, summary
+from sealift.lab import registry, store, summary
+from sealift.lab.measure import Ending as Interrupted
 from sealift.lab.progress import Course, Forecast, Teller, telling
 from sealift.lab.record import record
+from sealift.lab.result import Found
 from sealift.lab.runner.child import Child
 from sealift.lab.runner.planning import Work, works
 from sealift.lab.sensors import Sensors, sampling
 from sealift.lab.store import Ending, How, names
-from sealift.lab.worker import Order
+from sealift.lab.worker import Again, Order
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ def go(
     with telling(course) as teller, _heeded() as stop:
         if not steps:
             teller.say(f"{path}: nothing is missing, so nothing is measured")
-        session = _Session(run, lock, course, teller, stop, after_task, is_kept=is_kept)
+        session = _Session(run, lock, course, teller, stop, after_task)
+        session.finish, session.is_kept = finish, is_kept
         try:
             session.measure(steps, notes)
             return session.end()
@@ -140,9 +143,9 @@ class _Session:
         teller: Teller,
         stop: _Stop,
         after_task: Callable[[Path], None],
-        *,
-        is_kept: bool,
     ) -> None:
+        self.finish = False
+        self.is_kept = True
         self._run = run
         self._path = run.path
         self._lock = lock
@@ -150,12 +153,16 @@ class _Session:
         self._teller = teller
         self._stop = stop
         self._after_task = after_task
-        self._is_kept = is_kept
         self._shown_s = time.monotonic()
         self._restarts = dict(run.restarts)
         self._noted = set(run.notes)
-        self._told: set[tuple[str, ...]] = set()
+        self._told: set[str] = set()
         self._failed: list[str] = []
+        # Groups with arms that raised something, and groups with arms that may be there another
+        # time.
+        self._raised: dict[tuple[str, int], str] = {}
+        self._absent: set[tuple[str, int]] = set()
+        self._hung: set[str] = set()
         self._not_written = ""
 
     def measure(self, steps: Sequence[Work], notes: Sequence[str]) -> None:
@@ -165,6 +172,8 @@ class _Session:
                 for note in notes:
                     self._note(note)
                 for number, work in enumerate(steps):
+                    if work.step.experiment in self._hung:
+                        continue
                     self._step(number, work)
                     if self._stop.is_asked:
                         return
@@ -185,6 +194,7 @@ class _Session:
         ]
         whole = all(
             [
+                self._tried("comparisons", lambda: self._publish(run, found)),
                 self._tried("summary", lambda: store.write_summary(self._path, records)),
                 self._tried("ending", lambda: store.write_ending(self._path, ending)),
                 self._tried("page", lambda: self._after_task(self._path)),
@@ -219,28 +229,56 @@ class _Session:
 
     def _step(self, number: int, work: Work) -> None:
         name = work.step.experiment
+        share_s = self._course.forecast.share_s(number)
         order = Order(
             folder=self._path,
             experiment=name,
             restart=self._restarts.get(name, 0),
-            until_s=time.monotonic() + self._course.forecast.share_s(number),
+            until_s=time.monotonic() + share_s,
             blocks=work.blocks,
             blocks_least=work.blocks_least,
             parent=os.getpid(),
+            lock=self._lock,
+            finish=self.finish,
         )
         self._restarts[name] = order.restart + 1
         self._course.begin(number, name)
         self._teller.renew()
-        child = Child(order, self._lock, self._teller.say)
+        child = Child(order, self._teller.say)
+        patience_s = HANG_GRACE_S + share_s
         with self._stop.ends(child):
-            for event in child.events():
-                self._heard(name, event)
-        if child.failed and not self._stop.is_asked:
+            self._hear(order, child, max(patience_s, FINISH_GRACE_S) if self.finish else patience_s)
+        if child.failed and name not in self._hung and not self._stop.is_asked:
             self._fail(
                 f"{name}: the process of restart {order.restart} {child.failed}; its complete "
                 "blocks are kept, what it had checked is not counted"
             )
         store.mend(self._path)
+
+    def _hear(self, order: Order, child: Child, patience_s: float) -> None:
+        """Follows what a process tells, and ends one that hangs beyond its time.
+
+        Args:
+            order: What it is to do.
+            child: The process.
+            patience_s: How long it may tell nothing when its time is up.
+        """
+        name = order.experiment
+        heard_s = time.monotonic()
+        for event in child.events():
+            now_s = time.monotonic()
+            if event is not None:
+                heard_s = now_s
+                self._heard(name, event)
+            elif name not in self._hung and now_s > max(order.until_s, heard_s) + patience_s:
+                self._hung.add(name)
+                self._fail(
+                    f"{name}: the process of restart {order.restart} told nothing for "
+                    f"{now_s - heard_s:.0f} s, though its time was up, and was stopped; it is not "
+                    "started again in this run"
+                )
+                child.stop()
+            self._teller.renew()
 
     def _heard(self, name: str, event: Mapping[str, Any]) -> None:
         match event:
@@ -251,7 +289,11 @@ class _Session:
             case {"event": "block", "group": group, "ns_per_operation": times}:
                 by_arm = {int(arm): ns for arm, ns in times.items()}
                 self._course.block(group, by_arm, event["samples"], event["clean"])
-            case {"event": "skipped", "group": group, "arm": arm, "text": text}:
+            case {"event": "skipped", "group": group, "arm": arm, "text": text, "again": again}:
+                if again == Again.FAILED:
+                    self._raised[name, group] = f"{self._named(name, group, arm)}: {text}"
+                elif again == Again.MAY_PASS:
+                    self._absent.add((name, group))
                 self._left_out(name, group, arm, text)
             case {"event": "wrong", "group": group, "arm": arm, "text": text}:
                 self._left_out(name, group, arm, f"computed wrong: {text}")
@@ -260,15 +302,22 @@ class _Session:
             case {"event": "not written", "text": text}:
                 self._not_written = text
                 self._stop.stop()
-        self._teller.renew()
+            case {"event": "ending", "ending": Interrupted.INTERRUPTED} if self._is_unasked(name):
+                self._fail(f"{name}: its process was interrupted, and nobody asked for that")
+
+    def _is_unasked(self, name: str) -> bool:
+        return not self._stop.is_asked and name not in self._hung
+
+    def _named(self, name: str, group: int, arm: int) -> str:
+        planned = self._run.plan.experiment(name)
+        return f"{name}, {planned.groups[group][arm][planned.compare]}"
 
     def _left_out(self, name: str, group: int, arm: int, why: str) -> None:
         """Says once why an arm is not measured, though it stands in many groups and restarts."""
-        planned = self._run.plan.experiment(name)
-        who = str(planned.groups[group][arm][planned.compare])
-        if (name, who, why) not in self._told:
-            self._told.add((name, who, why))
-            self._teller.say(f"{name}, {who}: {why}")
+        text = f"{self._named(name, group, arm)}: {why}"
+        if text not in self._told:
+            self._told.add(text)
+            self._teller.say(text)
 
     def _fail(self, text: str) -> None:
         self._failed.append(text)
@@ -314,23 +363,65 @@ class _Session:
             return Ending(How.NOT_WRITTEN, self._not_written)
         if self._stop.signal:
             return Ending(How.INTERRUPTED, f"{self._stop.signal} came")
-        if run.is_whole:
+        lacking = self._lacking(run)
+        if not lacking:
             return Ending(How.COMPLETE)
-        if self._failed:
-            return Ending(How.FAILED, "; ".join(dict.fromkeys(self._failed)))
+        raised = [text for group, text in self._raised.items() if group in lacking]
+        if failed := [*self._failed, *raised]:
+            return Ending(How.FAILED, "; ".join(dict.fromkeys(failed)))
         missing, planned = run.count_missing()
         return Ending(
             How.TIME_UP,
             f"{run.plan.budget_s:g} s were too short for {missing:,} of {planned:,} blocks",
         )
 
+    def _lacking(self, run: store.Run) -> set[tuple[str, int]]:
+        """The groups that lack blocks, and not only because nothing of them is here now."""
+        return {
+            (planned.name, group)
+            for planned in run.plan.experiments
+            for group in range(len(planned.groups))
+            if run.missing(planned.name, group)
+            and (run.blocks(planned.name, group) or (planned.name, group) not in self._absent)
+        }
+
+    def _publish(self, run: store.Run, found: Mapping[str, Found]) -> None:
+        """Keeps what experiments of one's own say of what was published, and how they failed."""
+        published = {}
+        for planned in run.plan.experiments:
+            if planned.file is not None:
+                try:
+                    experiment = registry.find(planned.name, Path(planned.file))
+                    comparisons = tuple(experiment.published(found[planned.name]))
+                    store.check_published(comparisons)
+                except (Exception, SystemExit) as error:
+                    self._note_late(
+                        f"{planned.name}: nothing is compared with what was published, because "
+                        f"that failed: {type(error).__name__}: {error}"
+                    )
+                else:
+                    published[planned.name] = comparisons
+        if published:
+            store.write_published(self._path, published)
+
+    def _note_late(self, text: str) -> None:
+        """After the files that grow were closed."""
+        if text not in self._noted:
+            self._noted.add(text)
+            self._teller.say(text)
+            with store.Journal(self._path / names.NOTES) as notes:
+                notes.add([{"note": text}])
+
     def _say_ending(self, run: store.Run, ending: Ending) -> None:
         if ending.how is How.COMPLETE:
             if not any(run.measured.values()):
                 self._teller.say("nothing could be measured, for the reasons above")
+            if not run.is_whole and self.is_kept:
+                again = store.resume_command(self._path)
+                self._teller.say(f"to try again what could not be measured now: {again}")
             return
         said = ending.how.value if ending.how is How.INTERRUPTED else ending.reason
-        if not self._is_kept:
+        if not self.is_kept:
             self._teller.say(said)
             return
         self._teller.say(f"{said}; what was measured is kept in {self._path}")
@@ -343,7 +434,12 @@ class _Session:
             return ExitCode.INTERRUPTED
         if any(each.wrong for each in run.verified):
             return ExitCode.WRONG_RESULT
+        if ending.how is How.FAILED:
+            return ExitCode.PART_FAILED
         return 0 if any(run.measured.values()) else ExitCode.NOTHING_RAN
 
 
 SHOWN_EVERY_S = 10.0
+# Beside the process's share of the time once more: for a cold start, and for one slow sample.
+HANG_GRACE_S = 10.0
+FINISH_GRACE_S = 600.0

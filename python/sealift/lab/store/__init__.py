@@ -8,6 +8,7 @@
     notes.jsonl     what went wrong meanwhile, in sentences
     summary.csv     made of the files above, again at any time
     ending.json     `Ending`: without it the run was killed, or still goes on
+    published.json  what experiments of one's own said of published figures
     report.html     made of the files above, the ending among them; again at any time
     run.lock        held while somebody writes
     reserve.bin     room for the last files when the disk is full; gone when the run has ended
@@ -27,7 +28,9 @@ Everything else that doesn't fit is a `StoreError` that names file and line.
 """
 
 from sealift.lab.store.errors import NotWrittenError, StoreError
+from sealift.lab.store.files import write_file
 from sealift.lab.store.plan import SCHEMA, Plan, PlannedExperiment
+from sealift.lab.store.published import check_published, write_published
 from sealift.lab.store.reading import read, read_plan
 from sealift.lab.store.run import Ending, How, Reading, Run, Surroundings
 from sealift.lab.store.writing import (
@@ -37,10 +40,10 @@ from sealift.lab.store.writing import (
     create,
     default_path,
     hold,
+    hold_new,
     mend,
     resume_command,
     write_ending,
-    write_file,
     write_summary,
 )
 
@@ -58,14 +61,17 @@ __all__ = [
     "StoreError",
     "Surroundings",
     "check_new",
+    "check_published",
     "create",
     "default_path",
     "hold",
+    "hold_new",
     "mend",
     "read",
     "read_plan",
     "resume_command",
     "write_ending",
     "write_file",
+    "write_published",
     "write_summary",
 ]

@@ -27,6 +27,8 @@ class NotWrittenError(StoreError):
             error: What the system said.
         """
         why = error.strerror or str(error)
+        if error.errno == errno.ELOOP:
+            return cls(f"{path} was not written, because it is a link; take it away")
         if error.errno in NO_ROOM:
             return cls(f"{path} was not written: {why}; make room there, or name another folder")
         return cls(f"{path} was not written: {why}; name a folder that can be written")

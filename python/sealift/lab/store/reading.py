@@ -15,6 +15,7 @@ from sealift.lab.store import names
 from sealift.lab.store.errors import StoreError
 from sealift.lab.store.lines import Line, Lines, read_lines
 from sealift.lab.store.plan import Plan, PlannedExperiment, plan_of
+from sealift.lab.store.published import read_published
 from sealift.lab.store.run import Ending, How, Reading, Run, Surroundings
 from sealift.lab.store.shape import Record, read_object
 from sealift.lab.values import Value
@@ -51,6 +52,7 @@ def read(path: Path) -> Run:
         over=frozenset(_over(plan, told, samples)),
         wrong=frozenset(each.place for each in told if each.wrong),
         restarts=_restarts(told, samples),
+        published=read_published(path, plan),
     )
 
 
@@ -214,7 +216,7 @@ def _sample(record: Record) -> Sample:
         operations=record.count("operations", least=1),
         bytes=record.count("bytes"),
         involuntary_switches=record.count("involuntary_switches"),
-        cpu_share=record.number("cpu_share"),
+        cpu_share=record.share("cpu_share"),
         steal_ns=record.count("steal_ns"),
         clock_ghz=None if clock_ghz is None else record.above_0("clock_ghz"),
     )
@@ -228,6 +230,7 @@ class _Told:
     restart: int
     facts: Mapping[str, Value]
     skipped: str
+    may_pass: bool
     wrong: str
 
 
@@ -238,6 +241,7 @@ def _told(record: Record, plan: Plan) -> _Told:
         restart=record.count("restart"),
         facts=record.record("facts").values(),
         skipped=record.text("skipped"),
+        may_pass="may_pass" in record.plain and record.flag("may_pass"),
         wrong=record.text("wrong"),
     )
 
@@ -283,7 +287,8 @@ def _why_not(lines: Sequence[_Told]) -> str:
 
 def _over(plan: Plan, told: Sequence[_Told], samples: Samples) -> Iterator[tuple[str, int]]:
     wrong = {each.place for each in told if each.wrong}
-    out = wrong | {each.place for each in told if each.skipped}
+    last = {each.place: each for each in told}
+    out = wrong | {place for place, each in last.items() if each.skipped and not each.may_pass}
     for experiment in plan.experiments:
         for group, cells in enumerate(experiment.groups):
             place = (experiment.name, group)
@@ -349,7 +354,7 @@ def _device(record: Record) -> Device:
 
 def _reading(record: Record) -> Reading:
     values = record.record("values")
-    return Reading(record.number("at_s"), {name: values.number(name) for name in values.plain})
+    return Reading(record.number("at_s"), {name: values.finite(name) for name in values.plain})
 
 
 def _ending(path: Path) -> Ending | None:

@@ -9,6 +9,7 @@ from typing import Any
 from sealift.lab.devices import Found as Device
 from sealift.lab.machine import Fact
 from sealift.lab.measure import Block
+from sealift.lab.published import Comparison
 from sealift.lab.result import Verified
 from sealift.lab.store.plan import Plan
 
@@ -89,9 +90,11 @@ class Run:
         references: By experiment and group the place of the arm that is doubled, once there is a
             block.
         over: Groups that get no more blocks, because their reference computed something wrong or
-            none of their arms could be measured: experiment and group.
+            none of their arms can be measured on this machine: experiment and group.
         wrong: Arms that computed something wrong: experiment, group, arm.
         restarts: By experiment how many processes have measured it so far.
+        published: By experiment of one's own what it says of published figures, once the run has
+            ended; those of Sealift's are asked when they are shown.
     """
 
     path: Path
@@ -106,6 +109,7 @@ class Run:
     over: frozenset[tuple[str, int]] = frozenset()
     wrong: frozenset[tuple[str, int, int]] = frozenset()
     restarts: Mapping[str, int] = field(default_factory=dict)
+    published: Mapping[str, tuple[Comparison, ...]] = field(default_factory=dict)
 
     def blocks(self, name: str, group: int) -> Sequence[tuple[int, Block]]:
         """The complete blocks of a group, each with its restart.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sealift.lab.store.errors import StoreError
-from sealift.lab.values import Value
+from sealift.lab.values import INTEGER_MIN, Value, is_text, why_not_kept
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Record:
     def text(self, name: str) -> str:
         """A string."""
         value = self._get(name)
-        return value if isinstance(value, str) else self._refuse(name, "a string")
+        return str(value if _is_text(value) else self._refuse(name, "a string"))
 
     def text_or_none(self, name: str) -> str | None:
         """A string, or None where there is null or nothing."""
@@ -56,7 +56,7 @@ class Record:
     def texts(self, name: str) -> list[str]:
         """A list of strings."""
         values = self._list(name)
-        if not all(isinstance(value, str) for value in values):
+        if not all(map(_is_text, values)):
             self._refuse(name, "a list of strings")
         return values
 
@@ -69,7 +69,7 @@ class Record:
         """An integer; not under `least`, and under `below`."""
         value = self._get(name)
         if not _is_int(value):
-            self._refuse(name, "an integer")
+            self._refuse(name, "an integer of at most 64 bits")
         if least is not None and value < least:
             self._refuse(name, f"{least} or more")
         if below is not None and value >= below:
@@ -89,6 +89,16 @@ class Record:
         if not _is_number(value) or value < 0:
             self._refuse(name, "a number of 0 or more")
         return float(value)
+
+    def finite(self, name: str) -> float:
+        """A finite number, below 0 too."""
+        value = self._get(name)
+        return float(value) if _is_number(value) else self._refuse(name, "a finite number")
+
+    def share(self, name: str) -> float:
+        """A number from 0 to 1."""
+        share = self.number(name)
+        return share if share <= 1 else float(self._refuse(name, "a number from 0 to 1"))
 
     def above_0(self, name: str) -> float:
         """A finite number above 0."""
@@ -115,8 +125,8 @@ class Record:
     def values(self) -> dict[str, Value]:
         """The whole object, where all values are plain: strings and finite numbers."""
         for name, value in self.plain.items():
-            if not (isinstance(value, str) or _is_number(value)):
-                self._refuse(name, "a string or a number")
+            if not is_text(name) or why_not_kept(value):
+                self._refuse(name, "a string or a finite number of at most 64 bits")
         return dict(self.plain)
 
     def _records(self, values: list[Any], name: str) -> Iterator["Record"]:
@@ -157,7 +167,11 @@ def _refuse(constant: str) -> None:
 
 
 def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return type(value) is int and INTEGER_MIN <= value <= SEED_MAX
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and is_text(value)
 
 
 def _is_number(value: object) -> bool:
@@ -169,4 +183,6 @@ def _short(value: object) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
+# The widest of unsigned integers, as the seed is one.
+SEED_MAX = 2**64 - 1
 SHOWN_CHARACTERS = 60

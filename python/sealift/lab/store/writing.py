@@ -1,12 +1,9 @@
 """Writes a run folder: once before measuring, a line at a time meanwhile, and last the ending."""
 
-import errno
 import fcntl
 import json
 import os
-import secrets
 import shlex
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -16,6 +13,7 @@ from typing import Any, Self
 from sealift.lab.record import Record, csv_text, summary_columns
 from sealift.lab.store import names
 from sealift.lab.store.errors import NotWrittenError, StoreError
+from sealift.lab.store.files import OWN, json_text, kept_bytes, write_all, write_file
 from sealift.lab.store.lines import read_lines
 from sealift.lab.store.plan import Plan
 from sealift.lab.store.reading import listed, read_plan, read_samples
@@ -55,7 +53,7 @@ def hold(path: Path) -> Iterator[int]:
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path / names.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        lock = os.open(path / names.LOCK, os.O_RDWR | os.O_CREAT | OWN, 0o666)
     except OSError as error:
         raise NotWrittenError.of(path, error) from error
     try:
@@ -65,10 +63,49 @@ def hold(path: Path) -> Iterator[int]:
         raise StoreError(
             f"{path}: another run writes into it; wait until it has ended, or name another folder"
         ) from error
+    except OSError as error:
+        os.close(lock)
+        raise StoreError(
+            f"{path / names.LOCK} can't be locked: {error.strerror}; name a folder on another file "
+            "system"
+        ) from error
     try:
         yield lock
     finally:
         os.close(lock)
+
+
+@contextmanager
+def hold_new(path: Path) -> Iterator[int]:
+    """Holds the folder of a new run, and makes it; a start that fails leaves nothing of it.
+
+    Yields:
+        As `hold`.
+
+    Raises:
+        NotWrittenError: If the folder can't be made, or takes no files.
+        StoreError: If something is in it, or somebody else writes into it.
+    """
+    check_new(path)
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    try:
+        with hold(path) as lock:
+            check_new(path)
+            yield lock
+    except BaseException:
+        # With a plan it is the folder of a run, which can be resumed.
+        if not (path / names.PLAN).exists():
+            _unmake(path, missing)
+        raise
+
+
+def _unmake(path: Path, folders: Sequence[Path]) -> None:
+    with suppress(OSError):
+        for name in (names.MACHINE, names.LOCK):
+            (path / name).unlink(missing_ok=True)
+        # One that holds something else now stays.
+        for folder in folders:
+            folder.rmdir()
 
 
 def check_new(path: Path) -> None:
@@ -108,13 +145,8 @@ def create(path: Path, plan: Plan, machine: Surroundings) -> None:
     except OSError as error:
         raise NotWrittenError.of(path, error) from error
     # The plan comes last: with it the folder is that of a run.
-    write_file(path / names.MACHINE, _json(machine.as_dict()))
-    try:
-        write_file(path / names.PLAN, _json(plan.as_dict()))
-    except NotWrittenError:
-        # So that the folder can be named again when there is room.
-        (path / names.MACHINE).unlink()
-        raise
+    write_file(path / names.MACHINE, json_text(machine.as_dict()))
+    write_file(path / names.PLAN, json_text(plan.as_dict()))
 
 
 def write_ending(path: Path, ending: Ending) -> None:
@@ -123,7 +155,7 @@ def write_ending(path: Path, ending: Ending) -> None:
     Raises:
         NotWrittenError: If the folder takes no files.
     """
-    write_file(path / names.ENDING, _json({"ending": ending.how, "reason": ending.reason}))
+    write_file(path / names.ENDING, json_text({"ending": ending.how, "reason": ending.reason}))
 
 
 def write_summary(path: Path, records: Sequence[Record]) -> None:
@@ -137,55 +169,6 @@ def write_summary(path: Path, records: Sequence[Record]) -> None:
         NotWrittenError: If the folder takes no files.
     """
     write_file(path / names.SUMMARY, csv_text(records, summary_columns(records)))
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Writes a file as a whole: readers see the old one or the new one, never half of one.
-
-    Where a link stands, the file takes its place; what the link names stays as it is.
-
-    Args:
-        path: Of the file.
-        content: Text is written as UTF-8.
-
-    Raises:
-        NotWrittenError: If the folder takes no files, or something else than a file stands there.
-    """
-    whole = content if isinstance(content, bytes) else kept_bytes(content)
-    # Nobody can have put a link at a name that nobody could guess.
-    new = path.with_name(f".{secrets.token_hex(8)}.new")
-    try:
-        _check_is_file(path)
-        file = os.open(new, NEW_FILE, 0o666)
-        try:
-            _write_all(file, whole)
-            os.fsync(file)
-        finally:
-            os.close(file)
-        new.replace(path)
-    except OSError as error:
-        raise NotWrittenError.of(path, error) from error
-    finally:
-        # It is gone where all went well.
-        with suppress(OSError):
-            new.unlink()
-
-
-def _check_is_file(path: Path) -> None:
-    """Refuses to put a file in the place of a device or a pipe."""
-    with suppress(FileNotFoundError):
-        if not stat.S_ISREG(mode := path.lstat().st_mode) and not stat.S_ISLNK(mode):
-            raise OSError(errno.EINVAL, "something else than a file stands there")
-
-
-def kept_bytes(text: str) -> bytes:
-    """UTF-8; a question mark for what UTF-8 doesn't have, as half of a surrogate pair."""
-    return text.encode("utf-8", errors="replace")
-
-
-def _write_all(file: int, whole: bytes) -> None:
-    while whole:
-        whole = whole[os.write(file, whole) :]
 
 
 def mend(path: Path) -> None:
@@ -205,10 +188,19 @@ def mend(path: Path) -> None:
     for name, end in ends.items():
         file = path / name
         try:
-            if file.exists() and file.stat().st_size > end:
-                os.truncate(file, end)
+            _cut(file, end)
         except OSError as error:
             raise NotWrittenError.of(file, error) from error
+
+
+def _cut(file: Path, end: int) -> None:
+    with suppress(FileNotFoundError):
+        descriptor = os.open(file, os.O_WRONLY | OWN)
+        try:
+            if os.fstat(descriptor).st_size > end:
+                os.ftruncate(descriptor, end)
+        finally:
+            os.close(descriptor)
 
 
 class Journal:
@@ -222,7 +214,7 @@ class Journal:
         """
         self._path = path
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | OWN, 0o666)
         except OSError as error:
             raise NotWrittenError.of(path, error) from error
 
@@ -234,17 +226,20 @@ class Journal:
         """Closes the file."""
         os.close(self._file)
 
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self._file
+
     def add(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Adds lines, in one write.
 
         Raises:
             NotWrittenError: If they didn't all fit; then none of them is there.
         """
-        text = "".join(f"{_line(record)}\n" for record in records).encode()
+        lines = kept_bytes("".join(f"{_line(record)}\n" for record in records))
         before = os.fstat(self._file).st_size
         try:
-            while text:
-                text = text[os.write(self._file, text) :]
+            write_all(self._file, lines)
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file, before)
@@ -265,8 +260,11 @@ class Reserve:
         """
         self._path = path / names.RESERVE
         try:
-            with self._path.open("wb") as file:
-                os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
+            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN, 0o666)
+            try:
+                os.posix_fallocate(file, 0, RESERVE_BYTES)
+            finally:
+                os.close(file)
         except OSError as error:
             self.give_back()
             raise NotWrittenError.of(self._path, error) from error
@@ -277,13 +275,8 @@ class Reserve:
             self._path.unlink(missing_ok=True)
 
 
-def _json(plain: Mapping[str, Any]) -> str:
-    return json.dumps(plain, indent=1, allow_nan=False) + "\n"
-
-
 def _line(record: Mapping[str, Any]) -> str:
-    return json.dumps(record, allow_nan=False, separators=(",", ":"))
+    return json.dumps(record, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
 RESERVE_BYTES = 4 * 2**20
-NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
