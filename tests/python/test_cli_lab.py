@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import webbrowser
+from hashlib import sha256
 from importlib import util
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -113,6 +114,40 @@ def test_the_same_plan_is_replayed_into_a_new_folder(tmp_path: Path) -> None:
     )
     assert taken.returncode == 2
     assert "holds a run already; finish it with" in taken.stderr
+
+
+def test_a_run_of_own_experiments_alone_says_what_was_measured_and_asks_nothing(
+    tmp_path: Path,
+) -> None:
+    mine, folder = own_file(tmp_path), str(tmp_path / "run")
+    ran = process("lab", "run", mine, "--quick", "--budget", "2", "--out", folder)
+    assert ran.returncode == 0, ran.stderr
+    first, empty, line, *_ = ran.stdout.splitlines()
+    assert first.startswith("Adding up: ")
+    assert empty == ""
+    assert line.startswith("mine: ")
+    assert "bulk encryption" not in ran.stdout + (tmp_path / "run" / "report.html").read_text()
+
+
+def test_showing_a_run_runs_nothing_that_its_folder_names(tmp_path: Path) -> None:
+    folder, ran = tmp_path / "run", tmp_path / "ran"
+    file = Path(own_file(tmp_path))
+    write_run(folder, made(ns=lambda _: 50.0), [registry.load(file)])
+    file.write_text(f"open({str(ran)!r}, 'w').close()\n{file.read_text()}")
+    plan = json.loads((folder / "plan.json").read_text())
+    plan["experiments"][0]["file_sha256"] = sha256(file.read_bytes()).hexdigest()
+    (folder / "plan.json").write_text(json.dumps(plan))
+    columns = ("--x", "count", "--y", "ns_per_operation")
+    for words in (
+        ("report", str(folder)),
+        ("plot", str(folder), *columns, "-o", str(tmp_path / "a.svg")),
+        ("compare", str(folder), str(folder)),
+        ("compare", str(folder), "published"),
+        ("export", str(folder), "--format", "csv"),
+    ):
+        ended = invoke("lab", *words)
+        assert ended.exit_code in (0, 3), ended.output
+        assert not ran.exists(), words
 
 
 def test_ctrl_c_leaves_a_page_and_a_resume_finishes_the_run(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def published(run: Run, planned: PlannedExperiment, found: Found) -> Published:
         found: What it found.
     """
     if planned.file is not None:
-        return Published(tuple(getattr(run, "published", {}).get(planned.name, ())))
+        return Published(tuple(run.published.get(planned.name, ())))
     try:
         experiment = registry.find(planned.name)
     except ValueError as error:
