@@ -1,9 +1,11 @@
 """An experiment file for tests: arms that wait, and do what their names say."""
 
+import errno
 import os
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +28,12 @@ class Waiting:
             raise WrongResultError("tag 3 is wrong")
         if who == "raises at once":
             raise KeyError("nothing there")
+        if who == "no memory once" and self._once():
+            raise Skip("too little memory is free; end something", may_pass=True)
+        if who == "raises once" and self._once():
+            raise KeyError("gone for now")
+        if who == "no room once" and self._once():
+            raise OSError(errno.ENOSPC, "No space left on device", "mine.csv")
         if who == "prints":
             print("said on standard output")
         if who == "slow to prepare":
@@ -38,6 +46,8 @@ class Waiting:
         self._asked += 1
         if self._asked > LATER:
             self._misbehave()
+        if self._who == "bad sample":
+            return Sample(1.5, 1, 0, 0, 1.0, 0)  # type: ignore[arg-type]
         begin_ns = time.perf_counter_ns()
         time.sleep(min(seconds, PAUSE_S_MAX))
         return Sample(
@@ -68,6 +78,13 @@ class Waiting:
             os.kill(os.getpid(), signal.SIGKILL)
         if self._who == "leaves" and self._once():
             os._exit(7)
+        if self._who == "leaves quietly" and self._once():
+            sys.exit(0)
+        if self._who == "forks" and self._once() and not os.fork():
+            time.sleep(20)
+            os._exit(0)
+        if self._who == "interrupts itself" and self._once():
+            raise KeyboardInterrupt
         if self._who == "fills the disk" and self._once():
             # The kernel lets no file of this process grow further, as a full disk would.
             size = (self._folder / "samples.jsonl").stat().st_size + 100

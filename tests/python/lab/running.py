@@ -8,9 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from lab import made_up_experiment
-from sealift.lab import report, store
+from sealift.lab import registry, report, runner, store
+from sealift.lab.spec import Scope
 from sealift.lab.store import names
 from sealift.lab.summary import summarise
 
@@ -25,6 +27,15 @@ def experiment_file(
     path = folder / f"{name.replace('-', '_')}.py"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def asked(*files: Path, **changes: Any) -> runner.Ask:
+    """What to ask the runner for in this process."""
+    scope = Scope(quick=True, cores=1, devices=())
+    experiments = [registry.load(file) for file in files]
+    chosen = [(each, each.groups(scope)) for each in experiments]
+    fields: dict[str, Any] = {"command": ("run",), "restarts": 1, "quick": True}
+    return runner.Ask(chosen, **fields | changes)
 
 
 def slow_file(folder: Path) -> Path:

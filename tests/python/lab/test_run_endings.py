@@ -8,10 +8,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from conftest import skip
 from lab.running import (
     BLOCKS,
     DRIVER,
+    asked,
     blocks_begun,
     check,
     ended,
@@ -25,7 +28,8 @@ from lab.running import (
     workers_of,
 )
 from sealift.exit_code import ExitCode
-from sealift.lab import report, store
+from sealift.lab import progress, report, runner, store
+from sealift.lab.runner import session
 from sealift.lab.store import How, names
 
 
@@ -181,15 +185,136 @@ def test_an_experiment_that_leaves_is_told_with_its_code(folder: Path, tmp_path:
     check(folder, whole=False)
 
 
-def test_processes_that_an_experiment_leaves_behind_do_not_hold_the_run(
+def test_an_experiment_that_leaves_with_code_0_has_failed_as_well(
     folder: Path, tmp_path: Path
 ) -> None:
-    # It inherits standard error, so that its end never comes.
-    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "first", "starts a process"))
+    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "first", "leaves quietly"))
+    assert code == ExitCode.PART_FAILED
+    assert "the process of restart 0 left with code 0 before its work was done" in said
+    check(folder, whole=False)
+    assert run("resume", folder)[0] == 0
+
+
+def test_an_experiment_that_interrupts_itself_has_failed(folder: Path, tmp_path: Path) -> None:
+    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "first", "interrupts itself"))
+    assert code == ExitCode.PART_FAILED
+    assert "its process was interrupted, and nobody asked for that" in said
+
+
+@pytest.mark.parametrize("who", ["starts a process", "forks"])
+def test_processes_that_an_experiment_leaves_behind_do_not_hold_the_run(
+    folder: Path, tmp_path: Path, who: str
+) -> None:
+    # They inherit standard error, so that its end never comes.
+    begin_s = time.monotonic()
+    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "first", who))
     assert code == 0, said
+    assert time.monotonic() - begin_s < 15
     check(folder, whole=True)
     with store.hold(folder):
         pass
+
+
+def test_a_process_that_hangs_is_stopped_and_the_others_go_on(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(session, "HANG_GRACE_S", 0.5)
+    files = (
+        experiment_file(tmp_path, "first", "slow to prepare"),
+        experiment_file(tmp_path, "first", "second", name="other"),
+    )
+    begin_s = time.monotonic()
+    done = runner.run(asked(*files, out=folder, budget_s=4.0, restarts=2))
+    assert time.monotonic() - begin_s < 15
+    said = capsys.readouterr().err
+    assert said.count("made-up: the process of restart 0 told nothing for") == 2
+    assert "though its time was up, and was stopped" in said
+    assert done.code == ExitCode.PART_FAILED
+    assert done.ending.how is How.FAILED
+    read = check(folder, whole=False)
+    assert read.blocks("other", 0)
+    # It is not started once more only to hang again.
+    assert read.restarts["made-up"] == 1
+
+
+def test_while_nothing_happens_it_is_said_how_it_stands(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.1)
+    runner.run(asked(experiment_file(tmp_path, "rather slow to prepare"), out=folder))
+    lines = capsys.readouterr().err.splitlines()
+    silent = [line for line in lines if "preparing rather slow to prepare at size_bytes=16" in line]
+    assert len(silent) >= 3
+
+
+def test_a_file_in_the_current_folder_hides_nothing_of_pythons_own(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ctypes.py").write_text("raise SystemExit('mine was run')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, said = run("run", folder, 60, 1, experiment_file(folder.parent, "first", "second"))
+    assert code == 0, said
+
+
+def test_a_full_disk_of_an_experiments_own_file_ends_a_run_that_can_be_resumed(
+    folder: Path, tmp_path: Path
+) -> None:
+    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "no room once"))
+    assert code == ExitCode.NOT_WRITTEN, said
+    assert "mine.csv was not written: No space left on device; make room there" in said
+    ending = check(folder, whole=False).ending
+    assert ending is not None
+    assert ending.how is How.NOT_WRITTEN
+    assert run("resume", folder)[0] == 0
+    check(folder, whole=True)
+
+
+def test_what_failed_is_tried_again_by_a_resume(folder: Path, tmp_path: Path) -> None:
+    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "raises once"))
+    assert code == ExitCode.PART_FAILED, said
+    ending = check(folder, whole=False).ending
+    assert ending is not None
+    assert ending.how is How.FAILED
+    assert "made-up, raises once: failed: KeyError: 'gone for now'" in ending.reason
+    assert run("resume", folder)[0] == 0
+    check(folder, whole=True)
+
+
+def test_a_skip_that_may_pass_leaves_a_complete_run_that_can_be_resumed(
+    folder: Path, tmp_path: Path
+) -> None:
+    file = experiment_file(tmp_path, "no memory once")
+    code, said = run("run", folder, 60, 1, file)
+    assert code == 0, said
+    assert f"to try again what could not be measured now: sealift lab run --resume {folder}" in said
+    read = check(folder, whole=False)
+    assert read.ending == store.Ending(How.COMPLETE)
+    assert read.verified[0].skipped == "too little memory is free; end something"
+    code, said = run("resume", folder)
+    assert code == 0
+    assert "to try again" not in said
+    assert check(folder, whole=True).verified[0].skipped == ""
+
+
+def test_a_sample_that_no_folder_holds_ends_only_its_arm(folder: Path, tmp_path: Path) -> None:
+    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "first", "bad sample"))
+    assert code == 0, said
+    assert "a sample with ns=1.5; right would be an int of 1 or more" in said
+    check(folder, whole=True)
+
+
+def test_a_start_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    file = experiment_file(tmp_path, "first")
+    out = tmp_path / "new" / "run"
+    code, said = ended(limited(1_000, "run", out, 60, 1, file))
+    assert code == ExitCode.NOT_WRITTEN, said
+    assert not out.parent.exists()
 
 
 def test_a_file_that_does_not_grow_ends_a_run_with_what_was_measured(
