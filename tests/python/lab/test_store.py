@@ -182,6 +182,9 @@ def test_torn_last_lines_of_other_files_are_left_out_and_told(folder: Path) -> N
         ({"ns": "12"}, 'ns is "12"; right would be an integer'),
         ({"operations": 0}, "operations is 0"),
         ({"cpu_share": -1}, "cpu_share is -1; right would be a number of 0 or more"),
+        ({"cpu_share": 1.5}, "cpu_share is 1.5; right would be a number from 0 to 1"),
+        ({"cpu_share": 10**400}, "cpu_share is 1000"),
+        ({"bytes": 10**30}, "right would be an integer of at most 64 bits"),
         ({"clock_ghz": 0}, "clock_ghz is 0; right would be a number above 0"),
         ({"again": True}, "arm 0 is doubled, and its first sample is missing"),
     ],
@@ -484,3 +487,18 @@ def test_a_file_takes_the_place_of_no_pipe_and_no_folder(tmp_path: Path) -> None
         with pytest.raises(store.NotWrittenError, match=f"{name} was not written: something else"):
             store.write_file(tmp_path / name, "text")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "pipe"]
+
+
+def test_sensors_may_be_below_0(folder: Path) -> None:
+    made.add(folder, names.SENSORS, [{"at_s": 1.0, "values": {"coldest_c": -12.5}}])
+    assert store.read(folder).sensors[0].values == {"coldest_c": -12.5}
+
+
+def test_what_failed_or_may_pass_is_missing_and_the_last_word_counts(folder: Path) -> None:
+    failed = [made.told(arm, skipped="failed: KeyError", may_pass=True) for arm in (0, 1)]
+    made.add(folder, names.VERIFY, failed)
+    run = store.read(folder)
+    assert run.missing("by-size", 0) == 3
+    assert run.verified[0].skipped == "failed: KeyError"
+    made.add(folder, names.VERIFY, [made.told(arm, restart=1, skipped="gone") for arm in (0, 1)])
+    assert store.read(folder).missing("by-size", 0) == 0

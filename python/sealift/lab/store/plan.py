@@ -167,12 +167,8 @@ def _name(record: Record) -> str:
 
 
 def _axis(record: Record) -> Axis:
-    try:
+    with record.accepting():
         return Axis(record.text("name"), record.text("title"))
-    except StoreError:
-        raise
-    except ValueError as error:
-        raise record.wrong(str(error)) from error
 
 
 def _plot(record: Record, axes: Iterable[str]) -> Plot:
@@ -186,10 +182,8 @@ def _plot(record: Record, axes: Iterable[str]) -> Plot:
         log_x=record.flag("log_x"),
         log_y=record.flag("log_y"),
     )
-    try:
+    with record.accepting():
         plot.check(axes)
-    except ValueError as error:
-        raise record.wrong(str(error)) from error
     return plot
 
 

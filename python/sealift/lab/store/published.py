@@ -9,7 +9,6 @@ from sealift.lab.published import Comparison, Kind
 from sealift.lab.published.rounded import Rounded
 from sealift.lab.stats import Interval
 from sealift.lab.store import names
-from sealift.lab.store.errors import StoreError
 from sealift.lab.store.files import json_text, write_file
 from sealift.lab.store.plan import Plan
 from sealift.lab.store.shape import Record, read_object
@@ -71,7 +70,7 @@ def _comparison(record: Record) -> Comparison:
     fields = {
         name: record.text(name) for name in ("figure", "what", "unit", "source", "note", "series")
     }
-    try:
+    with record.accepting():
         return Comparison(
             **fields,
             kind=Kind(kind),
@@ -82,10 +81,6 @@ def _comparison(record: Record) -> Comparison:
             machine_busy=record.flag("machine_busy"),
             span=_span(record),
         )
-    except StoreError:
-        raise
-    except ValueError as error:
-        raise record.wrong(str(error)) from error
 
 
 def _interval(record: Record) -> Interval | None:

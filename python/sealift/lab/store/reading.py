@@ -211,15 +211,16 @@ def _place(record: Record, planned: Mapping[str, PlannedExperiment]) -> tuple[st
 
 def _sample(record: Record) -> Sample:
     clock_ghz = record.plain.get("clock_ghz")
-    return Sample(
-        ns=record.count("ns", least=1),
-        operations=record.count("operations", least=1),
-        bytes=record.count("bytes"),
-        involuntary_switches=record.count("involuntary_switches"),
-        cpu_share=record.share("cpu_share"),
-        steal_ns=record.count("steal_ns"),
-        clock_ghz=None if clock_ghz is None else record.above_0("clock_ghz"),
-    )
+    with record.accepting():
+        return Sample(
+            ns=record.count("ns", least=1),
+            operations=record.count("operations", least=1),
+            bytes=record.count("bytes"),
+            involuntary_switches=record.count("involuntary_switches"),
+            cpu_share=record.share("cpu_share"),
+            steal_ns=record.count("steal_ns"),
+            clock_ghz=None if clock_ghz is None else record.above_0("clock_ghz"),
+        )
 
 
 @dataclass(frozen=True)
@@ -332,10 +333,8 @@ def _fact(record: Record) -> Fact:
         value = Record({"value": record.plain["value"]}, record.where, record.hint).values()[
             "value"
         ]
-    try:
+    with record.accepting():
         return Fact(value, record.text_or_none("reason"))
-    except ValueError as error:
-        raise record.wrong(str(error)) from error
 
 
 def _device(record: Record) -> Device:

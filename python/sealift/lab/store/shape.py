@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,16 @@ class Record:
     def wrong(self, what: str) -> StoreError:
         """The error to raise."""
         return StoreError(f"{self.where}: {what}; {self.hint}")
+
+    @contextmanager
+    def accepting(self) -> Iterator[None]:
+        """What is made of the fields refuses them with a ValueError, and that becomes a StoreError."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except ValueError as error:
+            raise self.wrong(str(error)) from error
 
     def text(self, name: str) -> str:
         """A string."""
