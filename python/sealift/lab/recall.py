@@ -7,6 +7,7 @@ from sealift.lab import registry
 from sealift.lab.published import Comparison
 from sealift.lab.result import Found
 from sealift.lab.store import PlannedExperiment, Run
+from sealift.lab.values import Cell
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,19 @@ def _is_known(planned: PlannedExperiment) -> bool:
     if known is None or known.compare != planned.compare:
         return False
     names = {axis.name for axis in known.axes}
-    cells = [cell for group in planned.groups for cell in group]
-    return all(
-        cell.keys() == names and not any(isinstance(cell.get(n), str) for n in NUMBERS)
-        for cell in cells
+    return all(_is_sound(cell, names) for group in planned.groups for cell in group)
+
+
+def _is_sound(cell: Cell, names: set[str]) -> bool:
+    """Whether a cell has these axes, and values that can be reckoned with or shown by name."""
+    numbers = [cell[name] for name in NUMBERS if name in cell]
+    devices = [cell[name] for name in DEVICES if name in cell]
+    return (
+        cell.keys() == names
+        and all(isinstance(each, int | float) and each > 0 for each in numbers)
+        and all(isinstance(each, str) for each in devices)
     )
 
 
 # Axes of the lab's experiments whose values are reckoned with.
-NUMBERS = ("size_bytes", "buffer_bytes", "threads", "batch")
+NUMBERS, DEVICES = ("size_bytes", "buffer_bytes", "threads", "batch"), ("device",)

@@ -60,9 +60,9 @@ def select(patterns: Sequence[str]) -> tuple[Experiment, ...]:
         for experiment in _fitting(pattern):
             known = chosen.setdefault(experiment.name, experiment)
             if known.file != experiment.file:
-                places = " and ".join(str(each.file or "the lab") for each in (known, experiment))
                 raise ValueError(
-                    f"two experiments are called {experiment.name!r}, in {places}; rename one"
+                    f"two experiments are called {experiment.name!r}, in {known.file} and "
+                    f"{experiment.file}; rename one"
                 )
     return tuple(chosen.values())
 

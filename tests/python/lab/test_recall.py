@@ -115,3 +115,23 @@ def test_sizes_of_an_own_experiment_may_be_words(tmp_path: Path) -> None:
     (path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     shown = Outline(report.page(store.read(path)))
     assert "no such work was measured here" in shown.text
+
+
+@pytest.mark.parametrize(
+    ("axis", "value"),
+    [("size_bytes", "x"), ("size_bytes", -1), ("threads", 0), ("device", 1.5), ("batch", "")],
+)
+def test_a_plan_of_the_lab_that_somebody_changed_is_no_answer_and_still_a_page(
+    tmp_path: Path, axis: str, value: object
+) -> None:
+    chosen = [registry.find("aes-gcm-by-size"), registry.find("memory-read")]
+    path = write_run(tmp_path / "run", made(), chosen)
+    plan = json.loads((path / "plan.json").read_text(encoding="utf-8"))
+    for experiment in plan["experiments"]:
+        cell = experiment["groups"][0][0]
+        cell |= {axis: value} if axis in cell else {}
+    (path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    run = store.read(path)
+    shown = Outline(report.page(run))
+    assert "What was measured here?" in shown.text
+    assert digest(run, summarise(run))
