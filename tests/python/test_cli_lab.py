@@ -502,3 +502,11 @@ def test_a_full_standard_output_is_told_and_the_page_is_still_written(tmp_path: 
     assert "No space left on device" in ran.stderr
     assert "Traceback" not in ran.stderr
     assert (folder / "report.html").exists()
+
+
+def test_thread_counts_that_change_nothing_are_told_and_not_planned(tmp_path: Path) -> None:
+    file, out = own_file(tmp_path), tmp_path / "run"
+    ran = process("lab", "run", file, "--threads", "2", "--budget", "3", "--out", str(out))
+    assert ran.returncode == 0, ran.stderr
+    assert "--threads changes nothing in mine, which has counts of its own" in ran.stderr
+    assert store.read_plan(out).threads == ()

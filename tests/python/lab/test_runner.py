@@ -255,3 +255,58 @@ def test_a_replay_has_the_same_plan_in_a_new_folder(whole_run: Path, folder: Pat
     code, said = run("replay", whole_run, folder)
     assert code == ExitCode.USAGE
     assert "holds a run already" in said
+
+
+PUBLISHES = """
+
+from dataclasses import replace
+from sealift.lab.published import Comparison, Kind
+
+def published(found):
+    WHAT
+    here = found.rows[0].ns_per_operation
+    return [Comparison("mine", "time", 9.0, "ns", "a book", Kind.VALUE, here, "as printed")]
+
+EXPERIMENT = replace(EXPERIMENT, published=published)
+"""
+
+
+def publishing_file(folder: Path, what: str = "pass") -> Path:
+    file = experiment_file(folder, "first", "second")
+    text = file.read_text(encoding="utf-8") + PUBLISHES.replace("WHAT", what)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_what_an_own_experiment_compares_is_kept_in_the_folder(
+    folder: Path, tmp_path: Path
+) -> None:
+    file = publishing_file(tmp_path)
+    code, said = run("run", folder, 60, 1, file)
+    assert code == 0, said
+    file.unlink()
+    read = check(folder, whole=True)
+    (comparison,) = read.published["made-up"]
+    assert (comparison.published, comparison.unit) == (9.0, "ns")
+    assert comparison.here == summarise(read)["made-up"].rows[0].ns_per_operation
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("raise KeyError('no such row')", "KeyError: 'no such row'"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("return [7]", "TypeError: published() gave 7; right would be a Comparison"),
+        ("return None", "TypeError: 'NoneType' object is not iterable"),
+    ],
+)
+def test_a_comparison_that_fails_is_noted_and_ends_nothing(
+    folder: Path, tmp_path: Path, what: str, said: str
+) -> None:
+    code, told = run("run", folder, 60, 1, publishing_file(tmp_path, what))
+    assert code == 0, told
+    note = f"made-up: nothing is compared with what was published, because that failed: {said}"
+    read = check(folder, whole=True)
+    assert read.notes == (note,)
+    assert note in told
+    assert read.published == {}

@@ -47,7 +47,7 @@ class Record:
 
     @contextmanager
     def accepting(self) -> Iterator[None]:
-        """What is made of the fields refuses them with a ValueError, and that becomes a StoreError."""
+        """A ValueError of what is made of the fields becomes a StoreError."""
         try:
             yield
         except StoreError:
