@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sealift.lab.record import FIGURES, FIXED, Record, csv_text, record
+from sealift.lab.record import FIGURES, FIXED, SAMPLE_COLUMNS, Record, csv_text, record
 from sealift.lab.result import Found
 from sealift.lab.store import Run
 from sealift.lab.values import Value
@@ -119,19 +119,6 @@ def _column(values: Sequence[Value | None]) -> list[Value | None]:
     return [value if value is None or kind is None else kind(value) for value in values]
 
 
-SAMPLE_COLUMNS = (
-    "compare",
-    "restart",
-    "block",
-    "again",
-    "ns",
-    "operations",
-    "bytes",
-    "involuntary_switches",
-    "cpu_share",
-    "steal_ns",
-    "clock_ghz",
-)
 BESIDE_AXES = {*FIXED, *FIGURES, *SAMPLE_COLUMNS}
 WRITERS: Mapping[str, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
     "csv": _csv,
