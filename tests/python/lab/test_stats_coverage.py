@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from made_series import placed
-from sealift.lab.stats import Verdict, judged, median_interval, of_runs, verdicts
+from sealift.lab.stats import Estimate, Verdict, judged, median_interval, of_runs, verdicts
 from sealift.lab.stats.bootstrap import Medians
 
 ROUNDS = 1_000
@@ -100,8 +100,8 @@ def test_two_runs_of_five_restarts_are_judged_soundly(between: float) -> None:
         return before, now, labels
 
     for _ in range(rounds):
-        same = []
-        slow = []
+        same: list[tuple[Estimate, float]] = []
+        slow: list[tuple[Estimate, float]] = []
         for _ in range(rows):
             before, now, labels = run_pair()
             for factor, claims in ((1.0, same), (1.1, slow)):

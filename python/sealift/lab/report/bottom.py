@@ -231,8 +231,9 @@ def _records(records: Sequence[Record]) -> Html:
 
 LEAST_PERCENT, SILENT_PERCENT = 100 * smallest_difference(0.0), 100 * RANGES_ONLY_FLOOR
 METHOD = (
-    "Every arm is checked on every message before it is timed, and while it is timed; a wrong "
-    "result ends it.",
+    "Every arm is checked on every message before it is timed; after each sample every thread "
+    "compares a batch that it worked byte by byte, another one each time. A wrong result ends the "
+    "arm.",
     "Samples of all arms take turns in blocks, in an order drawn by the seed; a sample lasts at "
     "least a millisecond.",
     "Figures are medians over blocks with their 95 % interval: of the bootstrap over blocks, and "
