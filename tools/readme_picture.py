@@ -121,7 +121,7 @@ def _floor(speed: float) -> int:
 
 
 WIDTH, HEIGHT = 640, 320
-LEFT, RIGHT, TOP, BOTTOM = 48, 110, 28, 48
+LEFT, RIGHT, TOP, BOTTOM = 56, 110, 28, 48
 LINE_HEIGHT = 14
 GREY = "#8b949e"
 COLOURS = ("#2f81f7", "#d29922", "#3fb950", "#db61a2", "#a371f7")

@@ -188,8 +188,9 @@ impl Arm {
         Ok((ns, operations, bytes, involuntary_switches, cpu_share, steal_ns, clock_ghz))
     }
 
-    /// What it was checked against before the first sample: other devices, published values. Empty
-    /// for a device that encrypts nothing.
+    /// What it was checked against before the first sample: other devices, published values.
+    ///
+    /// Empty for a device that encrypts nothing.
     #[getter]
     fn checked_against(&self) -> PyResult<Vec<String>> {
         self.look(|arm| match arm.verified() {
@@ -204,7 +205,9 @@ impl Arm {
         self.look(|arm| arm.detail().to_owned())
     }
 
-    /// What the device that is measured may be used for, as in `DeviceInfo`; None when it is no device.
+    /// What the device that is measured may be used for, as in `DeviceInfo`.
+    ///
+    /// None when it is no device.
     #[getter]
     fn role(&self) -> PyResult<Option<String>> {
         self.look(|arm| arm.role().map(|role| role.to_string()))

@@ -232,7 +232,7 @@ def test_an_error_of_an_arm_ends_the_measuring_unchanged() -> None:
 
 def test_a_sample_without_time_or_operations_is_refused() -> None:
     for ns, operations in ((0, 1), (1, 0)):
-        with pytest.raises(ValueError, match=r"= 0; an arm must give above 0"):
+        with pytest.raises(ValueError, match=r"=0; right would be an int of 1 or more"):
             Sample(ns, operations, 0, 0, 1.0, 0)
 
 

@@ -213,6 +213,10 @@ def test_processes_that_an_experiment_leaves_behind_do_not_hold_the_run(
     check(folder, whole=True)
     with store.hold(folder):
         pass
+    # What the experiment forked has the command line of the process that it left.
+    for left in workers_of(folder):
+        os.kill(left, signal.SIGKILL)
+    wait_until(lambda: not workers_of(folder))
 
 
 def test_a_process_that_hangs_is_stopped_and_the_others_go_on(
