@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from sealift.lab.result import Row
-from sealift.lab.stats import Interval
+from sealift.lab.stats import VERDICT_CONFIDENCE, Interval, Trust, Verdict, blocks_needed
 from sealift.lab.units import plain_measure
 from sealift.lab.values import Value
 
 Record = Mapping[str, Value | None]
-"""Columns with plain values; None where there is none. Numbers keep four significant digits."""
+"""Columns with plain values; None where there is none. Measured numbers keep four significant
+digits, sizes all of theirs."""
 
 
 def record(row: Row, experiment_id: str) -> dict[str, Value | None]:
@@ -57,6 +58,14 @@ def summary_columns(records: Sequence[Record]) -> list[str]:
     return ["experiment", "id", *(n for n in axes if n not in FIXED | FIGURES.keys()), *FIGURES]
 
 
+def _won(row: Row) -> str:
+    """Whether no other arm was shown to be faster; unknown where nothing could be shown."""
+    if not row.winner:
+        return "no"
+    silent = row.trust is Trust.RANGES_ONLY or row.blocks < blocks_needed(VERDICT_CONFIDENCE)
+    return "unknown" if silent or row.verdict is Verdict.UNSURE else "yes"
+
+
 def _number(value: float) -> float:
     return float(plain_measure(value))
 
@@ -97,12 +106,12 @@ FIGURES: dict[str, Callable[[Row], Value | None]] = {
     "compare": lambda row: row.compare,
     **_three("ns_per_operation", lambda row: row.ns_per_operation),
     **_three("operations_per_s", lambda row: row.operations_per_s),
-    "payload_bytes": lambda row: _number(row.payload_bytes),
+    "payload_bytes": lambda row: round(row.payload_bytes, 2),
     **_three("payload_MB_per_s", lambda row: row.payload_mb_per_s),
     "reference": lambda row: row.reference,
     **_three("times_reference", lambda row: row.ratio),
     "verdict": lambda row: row.verdict.value if row.verdict else None,
-    "winner": lambda row: "yes" if row.winner else "no",
+    "winner": _won,
     "noise_floor_share": lambda row: _number(row.noise_floor),
     "clean_share": lambda row: _number(row.clean_share),
     "machine_busy": lambda row: "yes" if row.machine_busy else "no",
