@@ -402,7 +402,7 @@ TOLD_EACH = 25
 # A build that has just ended, or less.
 IDLE_LOAD_MAX = 1.0
 # Less than what is left for a sample when a quick run measures all experiments in a minute.
-SAMPLE_S = 0.010
+SAMPLE_S = 0.008
 # More than a last-level cache holds of it.
 COPIED_BYTES = 64 << 20
 DEVICES = ("library", "cpu")
