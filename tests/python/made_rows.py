@@ -1,5 +1,7 @@
 """Rows of a made-up run, for tests of what is said about rows."""
 
+from dataclasses import replace
+
 from sealift.lab.result import Found, Row, Verified
 from sealift.lab.stats import Interval, Verdict
 from sealift.lab.values import Value
@@ -73,3 +75,9 @@ def found(rows: list[Row], **roles: str) -> dict[str, Found]:
         )
         for name in experiments
     }
+
+
+def another(row: Row, device: str, **changes: object) -> Row:
+    """The same row of another device."""
+    changed = {"cell": {**row.cell, "device": device}, **changes}
+    return replace(row, **changed)  # type: ignore[arg-type]

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Columns of the table:
   times library   how many times as fast as the first device, with its 95 % interval
-  verdict         FASTER, SLOWER, SAME or UNSURE, from the 99 % interval and the noise
+  verdict         FASTER, SLOWER, SAME or UNSURE, from the 99 % interval and the noise;
+                  UNSURE with the reason
   noise           how far the same code differed from itself in this run; over 10 %
                   there is no verdict, and what differs by less, or by less than
                   2 %, is the SAME

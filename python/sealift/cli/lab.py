@@ -286,11 +286,12 @@ def _summary(done: "runner.Done", *, as_json: bool) -> str:
     from sealift.lab.export import summary_records
     from sealift.lab.recall import of_the_lab
     from sealift.lab.summary import summarise
+    from sealift.lab.unsettled import noise
 
     run = store.read(done.path)
     found = summarise(run)
     known = of_the_lab(run, found)
-    said = answer(known) if is_asked(known) else None
+    said = answer(known, run.machine.devices) if is_asked(known) else None
     lines = digest(run, found)
     page = done.path / "report.html"
     if as_json:
@@ -307,7 +308,9 @@ def _summary(done: "runner.Done", *, as_json: bool) -> str:
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
     end = page if page.exists() else done.path
     first = [said.question, said.text] if said else [headline(run, found)]
-    return "\n".join([*first, "", *map(str, lines), "", str(end)]) + "\n"
+    heard = noise(row for each in found.values() for row in each.rows)
+    noted = ["", heard.text] if heard else []
+    return "\n".join([*first, "", *map(str, lines), *noted, "", str(end)]) + "\n"
 
 
 NO_PAGE = (

@@ -24,6 +24,7 @@ from sealift.lab.result import Found, Row
 from sealift.lab.spec import Experiment, Scope
 from sealift.lab.store import Run
 from sealift.lab.table import Ink, table_text
+from sealift.lab.unsettled import Noise, noise
 from sealift.lab.values import Cell
 from sealift.lab.workload import Mix, Regime
 
@@ -89,11 +90,13 @@ class Advice:
         run: Where the figures come from.
         found: What it found.
         answer: The answer.
+        noise: That of all rows of the run; None where there are none.
     """
 
     run: Run
     found: Mapping[str, Found]
     answer: Answer
+    noise: Noise | None
 
     @classmethod
     def of(cls, run: Run, found: Mapping[str, Found]) -> "Advice":
@@ -108,7 +111,8 @@ class Advice:
             raise ValueError(
                 f"{run.path} compared no devices on AES-GCM messages: {' and '.join(ADVISING)} do"
             )
-        return cls(run, comparing, answer(comparing))
+        every = [row for each in found.values() for row in each.rows]
+        return cls(run, comparing, answer(comparing, run.machine.devices), noise(every))
 
     @property
     def rows(self) -> list[Row]:
@@ -118,7 +122,7 @@ class Advice:
     def text(self, ink: Ink) -> str:
         """A table for each experiment, who was checked against whom, and the answer."""
         tables = [table_text(found.rows, ink=ink) for found in self.found.values() if found.rows]
-        foot = [*self._checked(), *self._clock()]
+        foot = [*self._checked(), *self._clock(), *([self.noise.text] if self.noise else [])]
         said = [self.answer.question, self.answer.text]
         return "\n".join([*tables, *foot, "", *said]) + "\n"
 

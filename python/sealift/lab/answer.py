@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from sealift.lab import headline
 from sealift.lab.crossover import crossover
+from sealift.lab.devices import Found as Device
 from sealift.lab.finding import Finding, findings, is_crowded, labeller
-from sealift.lab.reasons import Label, costs, doubts, sentences
+from sealift.lab.reasons import Label, accelerators, costs, doubts, sentences
 from sealift.lab.result import Found, Row
 from sealift.lab.stats import Verdict
 from sealift.lab.wording import measured_text, work_text
@@ -22,6 +23,8 @@ class Answer:
         where: The answer in one short sentence.
         speed_text: How fast, and how much faster than the next, with intervals.
         next_best: What else there is; "" where there is nothing else, or `speed_text` has said it.
+        passed_over: What comes before that work and was not settled; "" when nothing does.
+        accelerators: Why none is in the answer; "" when one is, or that is not known.
         crossover: Between which sizes the winner changes; "" when sizes were not varied.
         details: On which pieces of work the answer stands, and what was found of each.
         cautions: Reasons to take it with care.
@@ -32,6 +35,8 @@ class Answer:
     where: str
     speed_text: str
     next_best: str
+    passed_over: str
+    accelerators: str
     crossover: str
     details: tuple[str, ...]
     cautions: tuple[str, ...]
@@ -40,11 +45,17 @@ class Answer:
     def text(self) -> str:
         """All of it as lines, the answer first."""
         first = " ".join(filter(None, (self.work, self.where, self.speed_text)))
-        after = (self.next_best, self.crossover, *self.details, *self.cautions)
-        return "\n".join([first, *(f"- {line}" for line in after if line)])
+        after = (*self.further, *self.details, *self.cautions)
+        return "\n".join([first, *(f"- {line}" for line in after)])
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """What belongs right below the answer."""
+        lines = (self.next_best, self.passed_over, self.crossover, self.accelerators)
+        return tuple(line for line in lines if line)
 
 
-def answer(found: Mapping[str, Found]) -> Answer:
+def answer(found: Mapping[str, Found], devices: Sequence[Device] = ()) -> Answer:
     """Where to run, how fast, and what of it holds for which other work.
 
     The headline stands on one piece of work that is told in full: `headline.choose` says which.
@@ -54,14 +65,15 @@ def answer(found: Mapping[str, Found]) -> Answer:
 
     Args:
         found: What each experiment found; those that compare devices by AES-GCM messages are used.
+        devices: Those of the machine, from the run; none where they are not known.
     """
     rows, cautions = _advisable(found)
     if not rows:
         where = "No answer: no device that is for real work was measured on AES-GCM messages."
-        return Answer(QUESTION, "", where, "", "", "", (), tuple(cautions))
+        return _no_answer(where, cautions)
     rows = _judged(rows)
     if not rows:
-        return Answer(QUESTION, "", UNJUDGED, "", "", "", (), tuple(cautions))
+        return _no_answer(UNJUDGED, cautions)
     everything = findings(rows)
     chosen = headline.choose(everything)
     label = labeller(rows)
@@ -72,6 +84,8 @@ def answer(found: Mapping[str, Found]) -> Answer:
         where=headline.where(chosen, everything, label),
         speed_text=headline.speed(chosen),
         next_best=headline.next_best(chosen, everything),
+        passed_over=headline.passed_over(chosen, everything),
+        accelerators=accelerators(devices, {str(row.subject) for row in rows}),
         crossover=crossover(by_size),
         details=(measured_text(rows), *_more(everything, label), *costs(by_size)),
         cautions=(*cautions, *doubts(everything)),
@@ -81,6 +95,10 @@ def answer(found: Mapping[str, Found]) -> Answer:
 def is_asked(found: Mapping[str, Found]) -> bool:
     """Whether something was to be measured that answers the question."""
     return any(name in found for name in ADVISING)
+
+
+def _no_answer(why: str, cautions: Sequence[str]) -> Answer:
+    return Answer(QUESTION, "", why, "", "", "", "", "", (), tuple(cautions))
 
 
 def _more(everything: Sequence[Finding], label: Label) -> list[str]:

@@ -10,7 +10,8 @@ from sealift.lab.published import Match
 from sealift.lab.result import Found, Row
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.table import value_text
-from sealift.lab.units import format_measure
+from sealift.lab.units import format_measure, format_range
+from sealift.lab.unsettled import ratios_text, why_open
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,8 @@ def _figures(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
         speed, unit = row.payload_mb_per_s, "MB/s"
         if speed is None:
             speed, unit = row.operations_per_s, f"{planned.operation}s/s"
-        ends = f"{format_measure(speed.low)}..{format_measure(speed.high)}"
-        yield f"{place}: {format_measure(speed.median)} {unit} ({ends})".removeprefix(": ")
+        ends = format_range(speed.low, speed.high)
+        yield f"{place}: {format_measure(speed.median)} {ends} {unit}".removeprefix(": ")
 
 
 def _fastest(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
@@ -131,8 +132,17 @@ def _fastest(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
             f"{winner} is the fastest {planned.compare} in {len(those):,} of {total}, "
             f"{_times(those)} times as fast as {over}"
         )
-    if open_ones := len(compared) - sum(map(len, won.values())):
-        yield f"no winner in {open_ones:,} of {total}"
+    if lost := [each for each in compared if not each.winner]:
+        yield f"no winner in {len(lost):,} of {total}: {', '.join(_reasons(lost))}"
+
+
+def _reasons(lost: Sequence[Finding]) -> Iterator[str]:
+    """Why nobody won, how often, and the ratios there are: `alike in 2 (cpu ...)`."""
+    by_reason: dict[str, list[Finding]] = {}
+    for each in lost:
+        by_reason.setdefault(why_open(each), []).append(each)
+    for reason, those in by_reason.items():
+        yield f"{reason} in {len(those):,} ({ratios_text(those)})"
 
 
 def _times(won: Sequence[Finding]) -> str:

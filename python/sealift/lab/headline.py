@@ -2,28 +2,42 @@
 
 import math
 from collections.abc import Sequence
+from itertools import takewhile
 
 from sealift.lab.finding import Finding, Kind, listed
 from sealift.lab.grid import LOAD, LOGGED, MANY_KEYS, STATED, STATED_BYTES, Load
-from sealift.lab.reasons import Label, alike_text, pieces, range_text
+from sealift.lab.reasons import SETTLED, Label, alike_text, pieces, range_text
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval
-from sealift.lab.units import format_measure, format_size
+from sealift.lab.units import format_measure, format_range, format_size
+from sealift.lab.unsettled import ratios_seen, why_open
 from sealift.lab.values import Cell
-from sealift.lab.wording import same_but_size
+from sealift.lab.wording import named, same_but_size
 
 
 def choose(everything: Sequence[Finding]) -> Finding:
-    """The piece of work that the headline is for, whatever was found of it.
+    """The piece of work that the headline is for: the first one that is settled, or else the first.
 
-    Messages of 128 bytes, or else of the size next to it, because that is what the field compares;
-    those of document 003 as stated before others; 1,024 sessions before other keys; a thread a
-    core before other thread counts, and else few.
+    In this order: messages of 128 bytes, or else of the size next to it, because that is what the
+    field compares; those of document 003 as stated before others; 1,024 sessions before other
+    keys; a thread a core before other thread counts, and else few.
 
     Args:
         everything: At least one.
     """
-    return min(everything, key=_rank)
+    ranked = sorted(everything, key=_rank)
+    return next((each for each in ranked if each.kind in SETTLED), ranked[0])
+
+
+def passed_over(chosen: Finding, everything: Sequence[Finding]) -> str:
+    """What comes before the chosen work and is not settled, why, and what was seen; or ""."""
+    before = list(takewhile(lambda each: each is not chosen, sorted(everything, key=_rank)))
+    if not before:
+        return ""
+    first, more = before[0], len(before) - 1
+    seen = ratios_seen([first]) or f"{first.devices[0]} {_rate(first.rows[0])} {_intervals(1)}"
+    told = f"Not settled: {named(first.rows[0])} ({why_open(first)}): {seen}"
+    return f"{told}; nor {more:,} more {pieces(more)} before this one." if more else f"{told}."
 
 
 def where(chosen: Finding, everything: Sequence[Finding], label: Label) -> str:
@@ -146,8 +160,8 @@ def _rate(row: Row) -> str:
 def _messages(rate: Interval) -> str:
     """`15.90 million [14.39..18.70] messages/s`; slow ones without the million."""
     unit, name = (MILLION, " million") if rate.median >= MILLION else (1, "")
-    median, low, high = (format_measure(v / unit) for v in (rate.median, rate.low, rate.high))
-    return f"{median}{name} [{low}..{high}] messages/s"
+    ends = format_range(rate.low / unit, rate.high / unit)
+    return f"{format_measure(rate.median / unit)}{name} {ends} messages/s"
 
 
 def _intervals(count: int) -> str:

@@ -1,11 +1,14 @@
 """On what the answer stands, what the devices cost, and what may be wrong with it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
+from sealift.lab.devices import Found as Device
 from sealift.lab.finding import Finding, Kind, findings, listed, size_of
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval, Trust
-from sealift.lab.units import format_measure, format_share, format_size
+from sealift.lab.stats.verdicts import CAUTION_FLOOR, RANGES_ONLY_FLOOR
+from sealift.lab.units import format_estimate, format_share, format_size
+from sealift.lab.unsettled import least_and_most, ratios_seen, why_open
 from sealift.lab.wording import constants_text
 
 Label = Callable[[Sequence[Finding]], str]
@@ -46,7 +49,7 @@ def _costs(first: Finding, last: Finding) -> Iterable[str]:
             continue
         more = last.size_bytes - first.size_bytes
         dearer_ns = (far.median - near.median, far.low - near.high, far.high - near.low)
-        a_byte = _three(*(each / more for each in dearer_ns))
+        a_byte = format_estimate(*(each / more for each in dearer_ns))
         yield f"{row.subject} about {_times(near)} ns, and {a_byte} ns for each byte more"
 
 
@@ -84,14 +87,35 @@ def doubts(everything: Sequence[Finding]) -> Iterable[str]:
             f"The machine was busy during {len(busy):,} of {total}: measure again when it is quiet."
         )
     if careful:
-        floor = max(finding.noise_floor for finding in careful)
-        share = format_share(floor)
-        yield f"Take {len(careful):,} of {total} with care: noise floor up to {share}."
+        yield (
+            f"Take {len(careful):,} of {total} with care: noise floor over "
+            f"{CAUTION_FLOOR * 100:.0f} %."
+        )
     if drifting:
         yield (
             f"Times still drifted at the end of {len(drifting):,} of {total}: "
             "measure longer, and look at the clock and at what else runs."
         )
+
+
+def accelerators(devices: Sequence[Device], measured: Collection[str]) -> str:
+    """Why no accelerator is in the answer; "" where one is, or the devices are not known.
+
+    Args:
+        devices: Every driver's, as the run's machine has them.
+        measured: The devices that the answer is among.
+    """
+    others = [each for each in devices if each.driver not in ON_THE_CPU]
+    if not devices or {each.driver for each in others} & {_driver(spec) for spec in measured}:
+        return ""
+    among = f"so the answer is among what runs on the CPU: {listed(sorted(set(measured)))}."
+    if not others:
+        return f"No accelerator has a driver in this version, {among}"
+    absent = [f"{each.spec}: {each.reason}" for each in others if each.reason]
+    if len(absent) == len(others):
+        return f"No accelerator is present ({'; '.join(absent)}), {among}"
+    present = listed([each.spec for each in others if not each.reason])
+    return f"No accelerator was measured, though {present} could be, {among}"
 
 
 def alike_text(found: Sequence[Finding]) -> str:
@@ -112,10 +136,7 @@ def alike_text(found: Sequence[Finding]) -> str:
 
 def range_text(found: Sequence[Finding]) -> str:
     """How many times as fast the winners are: one ratio, or the least and the most."""
-    ratios = [finding.ratio for finding in found if finding.ratio]
-    low = min(ratios, key=lambda ratio: ratio.median)
-    high = max(ratios, key=lambda ratio: ratio.median)
-    return _times(low) if len(ratios) == 1 else f"{_times(low)} to {_times(high)}"
+    return least_and_most([finding.ratio for finding in found if finding.ratio])
 
 
 def intervals_text(found: Sequence[Finding]) -> str:
@@ -140,14 +161,17 @@ def _same(found: Sequence[Finding], where: str) -> str:
 
 def _unsure(found: Sequence[Finding], where: str) -> str:
     devices = listed(found[0].devices)
-    return f"For {where}, these samples don't settle it between {devices}: measure longer."
+    reasons = dict.fromkeys(why_open(finding) for finding in found)
+    return (
+        f"For {where}, these samples don't settle it between {devices} ({', '.join(reasons)}): "
+        f"{ratios_seen(found)}."
+    )
 
 
 def _noisy(found: Sequence[Finding], where: str) -> str:
-    floor = max(finding.noise_floor for finding in found)
     return (
-        f"For {where} there is no verdict: the same code differed from itself "
-        f"by up to {format_share(min(1.0, floor))}."
+        f"For {where} there is no verdict (noise floor over {RANGES_ONLY_FLOOR * 100:.0f} %): "
+        f"{ratios_seen(found)}."
     )
 
 
@@ -157,13 +181,15 @@ def _alone(found: Sequence[Finding], where: str) -> str:
 
 
 def _times(ratio: Interval) -> str:
-    return _three(ratio.median, ratio.low, ratio.high)
+    return format_estimate(ratio.median, ratio.low, ratio.high)
 
 
-def _three(median: float, low: float, high: float) -> str:
-    return f"{format_measure(median)} [{format_measure(low)}..{format_measure(high)}]"
+def _driver(spec: str) -> str:
+    return spec.partition(":")[0]
 
 
+# Drivers that work on the processor itself; every other one is an accelerator's.
+ON_THE_CPU = frozenset({"cpu", "library", "reference", "null"})
 # Between sizes nearer than this a byte's cost is lost in the noise of a message's.
 WIDE = 8
 # Batches of larger messages come from memory, and then a byte costs another price.

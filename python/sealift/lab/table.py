@@ -8,8 +8,16 @@ from rich.console import Console
 from rich.table import Table
 
 from sealift.lab.result import Row
-from sealift.lab.stats import Interval, Trust, Verdict
-from sealift.lab.units import format_measure, format_share, format_size
+from sealift.lab.stats import Interval, Verdict
+from sealift.lab.units import (
+    format_estimate,
+    format_measure,
+    format_noise,
+    format_range,
+    format_share,
+    format_size,
+)
+from sealift.lab.unsettled import why_unsure
 from sealift.lab.values import Value
 
 
@@ -57,8 +65,8 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def times_text(ratio: Interval) -> str:
-    """A ratio with its interval: `2.410 (2.362..2.458)`."""
-    return f"{format_measure(ratio.median)} ({_range(ratio)})"
+    """A ratio with its interval: `2.410 [2.362..2.458]`."""
+    return format_estimate(ratio.median, ratio.low, ratio.high)
 
 
 def _axes(rows: Sequence[Row]) -> dict[str, Callable[[Row], str]]:
@@ -95,7 +103,7 @@ def _figures(rows: Sequence[Row], operation: str) -> dict[str, Callable[[Row], s
         against = references[0] if len(references) == 1 else "the reference"
         figures[f"times {against}"] = _times
         figures["verdict"] = _said
-        figures["noise"] = lambda row: format_share(min(1.0, row.noise_floor))
+        figures["noise"] = lambda row: format_noise(row.noise_floor)
     figures["clean"] = lambda row: format_share(row.clean_share)
     figures["blocks"] = lambda row: f"{row.blocks:,}"
     return figures
@@ -113,13 +121,13 @@ def _times(row: Row) -> str:
 def _said(row: Row) -> str:
     if row.wrong:
         return "WRONG RESULT"
-    if row.trust is Trust.RANGES_ONLY:
-        return "too noisy"
-    return row.verdict.value if row.verdict else ""
+    if row.verdict is None:
+        return ""
+    return f"{row.verdict}: {why}" if (why := why_unsure(row)) else row.verdict.value
 
 
 def _range(interval: Interval) -> str:
-    return f"{format_measure(interval.low)}..{format_measure(interval.high)}"
+    return format_range(interval.low, interval.high)
 
 
 def _drawn(table: Table, ink: Ink) -> str:

@@ -25,6 +25,16 @@ def plain_measure(value: float) -> str:
     return f"{_rounded(value):f}"
 
 
+def format_range(low: float, high: float) -> str:
+    """Formats the ends of an interval: `[2.362..2.458]`, everywhere that people read."""
+    return f"[{format_measure(low)}..{format_measure(high)}]"
+
+
+def format_estimate(median: float, low: float, high: float) -> str:
+    """Formats a median with its interval: `2.410 [2.362..2.458]`."""
+    return f"{format_measure(median)} {format_range(low, high)}"
+
+
 def format_size(size_bytes: float) -> str:
     """Formats a size in bytes: `16`, `1,024`; a mean size keeps its fraction: `28.25`."""
     if size_bytes == int(_checked(size_bytes)):
@@ -41,6 +51,11 @@ def format_share(share: float) -> str:
     if not 0.0 <= share <= 1.0:
         raise ValueError(f"a share lies between 0 and 1, not at {share}")
     return f"{share * 100:.1f} %"
+
+
+def format_noise(share: float) -> str:
+    """Formats a share that may be over one, as a noise floor: `11.1 %`, `140 %`."""
+    return format_share(share) if share <= 1 else f"{share * 100:,.0f} %"
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:

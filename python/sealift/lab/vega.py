@@ -297,7 +297,7 @@ def _data(points: Sequence[Point], labels: Labels) -> list[Spec]:
 
 def _datum(point: Point, lane: int, labels: Labels) -> Spec:
     known = point.low is not None and point.high is not None
-    interval = f"{shown(point.low)} to {shown(point.high)}" if known else "not known"
+    interval = f"[{shown(point.low)}..{shown(point.high)}]" if known else "not known"
     return {
         "x": point.x if _is_number(point.x) or point.x is None else str(point.x),
         "y": point.y,

@@ -11,12 +11,17 @@ from sealift.lab.values import Cell, Value
 
 def work_text(row: Row) -> str:
     """One piece of work as a short question begins: `For 128-byte messages, sealed ...:`."""
+    return f"For {named(row)}:"
+
+
+def named(row: Row) -> str:
+    """One piece of work: `128-byte messages, sealed under 1,024 keys, one thread`."""
     cell = row.cell
     size = f"{format_size(size_of(row))}-byte messages"
     of = DOCUMENTS.get(str(cell["workload"]))
     what = f"document 003's {size} {of}" if of else size
     threads = "one thread" if cell["threads"] == 1 else f"{cell['threads']:,} threads"
-    return f"For {what}, {_done(cell['mix'])} {_under(cell['keys'])}, {threads}:"
+    return f"{what}, {_done(cell['mix'])} {_under(cell['keys'])}, {threads}"
 
 
 def constants_text(rows: Sequence[Row]) -> str:
@@ -79,6 +84,8 @@ def _under(keys: Value) -> str:
     return {"one": "under one key", "fresh": "each under a key of its own"}.get(regime, regime)
 
 
+# What the answer calls document 003, for whoever meets that name first.
+DOCUMENT_003 = '"NVIDIA CUDA on CPU (± Intel oneAPI) & GP-GPU" (Ebadollahyvahed, 2024)'
 DOCUMENTS = {STATED: "as stated", LOGGED: "as logged"}
 CONSTANTS: dict[str, Callable[[Value], str]] = {
     "workload": _workload,

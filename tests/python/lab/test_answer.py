@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from made_rows import BY_SIZE, found, pair
+from made_rows import BY_SIZE, another, found, pair
 from sealift.lab.answer import answer
 from sealift.lab.grid import Load
 from sealift.lab.result import Found, Row, Verified
@@ -176,16 +176,17 @@ def test_work_without_a_winner_does_not_keep_the_headline_from_being_plain() -> 
     assert answer(found(rows)).where == "Run it on cpu."
 
 
-def test_where_the_headlines_work_is_open_it_is_told_who_won_other_work() -> None:
+def test_where_the_headlines_work_is_a_draw_it_is_told_who_won_other_work() -> None:
     rows = [
-        *pair(1.0, Verdict.UNSURE),
+        *pair(1.0, Verdict.SAME),
         *pair(2.0, Verdict.FASTER, size_bytes=16),
         *pair(2.0, Verdict.FASTER, size_bytes=64),
         *pair(0.5, Verdict.SLOWER, size_bytes=16_384),
     ]
     said = answer(found(rows))
-    assert said.where == "Not settled here between library and cpu: longer samples are needed."
+    assert said.where == "Either will do: library and cpu differ by less than 2.0 %."
     assert said.next_best == "Of 3 other pieces of work cpu won 2 and library won 1."
+    assert said.passed_over == ""
 
 
 def test_the_crossover_is_bracketed_by_the_sizes_that_were_shown() -> None:
@@ -367,7 +368,8 @@ def test_two_equal_devices_above_a_slower_one_are_not_anywhere() -> None:
 def test_what_is_unsettled_is_said_to_be() -> None:
     rows = [*pair(1.02, Verdict.UNSURE), *pair(2.0, Verdict.FASTER, size_bytes=16)]
     assert answer(found(rows)).details[-1] == (
-        "For 128 B, these samples don't settle it between library and cpu: measure longer."
+        "For 128 B, these samples don't settle it between library and cpu (99 % interval crosses "
+        "the noise): cpu 1.020 [0.9996..1.040] times as fast as library (95 % interval)."
     )
 
 
@@ -375,7 +377,8 @@ def test_a_noisy_machine_gets_no_recommendation() -> None:
     said = answer(found(two(3.0, Verdict.UNSURE, noise_floor=0.25)))
     assert "Run it" not in said.text
     assert said.details[1:] == (
-        "For 16 and 64 B there is no verdict: the same code differed from itself by up to 25.0 %.",
+        "For 16 and 64 B there is no verdict (noise floor over 10 %): "
+        "cpu 3.000 [2.940..3.060] times as fast as library (95 % intervals).",
     )
     assert said.cautions == (
         "The machine was busy during 2 of 2 pieces of work: measure again when it is quiet.",
@@ -394,7 +397,7 @@ def test_a_busy_an_uneasy_and_a_drifting_machine_are_mentioned() -> None:
     ]
     assert answer(found(rows)).cautions == (
         "The machine was busy during 1 of 2 pieces of work: measure again when it is quiet.",
-        "Take 1 of 2 pieces of work with care: noise floor up to 4.0 %.",
+        "Take 1 of 2 pieces of work with care: noise floor over 3 %.",
         "Times still drifted at the end of 1 of 2 pieces of work: measure longer, and look at the "
         "clock and at what else runs.",
     )
@@ -501,9 +504,3 @@ def test_a_device_that_computed_something_wrong_is_told_and_never_advised() -> N
         "cpu computed something wrong, so its times don't count: a tag differs",
         "cuda was not measured: libcuda.so.1 is missing",
     )
-
-
-def another(row: Row, device: str, **changes: object) -> Row:
-    """The same row of another device."""
-    changed = {"cell": {**row.cell, "device": device}, **changes}
-    return replace(row, **changed)  # type: ignore[arg-type]

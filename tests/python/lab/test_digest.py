@@ -34,8 +34,8 @@ def test_each_experiment_says_who_is_fastest_and_what_of_the_published_holds(
 def test_what_is_compared_by_numbers_has_its_figures_told_and_no_winner(tmp_path: Path) -> None:
     said = lines(tmp_path / "run", made(), "memory-read")["memory-read"]
     figures = re.fullmatch(
-        r"memory-read: threads 1: ([\d,]+) MB/s \(([\d,]+)\.\.([\d,]+)\), "
-        r"threads 2: ([\d,]+) MB/s \(([\d,]+)\.\.([\d,]+)\)",
+        r"memory-read: threads 1: ([\d,]+) \[([\d,]+)\.\.([\d,]+)\] MB/s, "
+        r"threads 2: ([\d,]+) \[([\d,]+)\.\.([\d,]+)\] MB/s",
         said,
     )
     assert figures, said
@@ -63,7 +63,23 @@ def test_what_was_not_measured_says_why(how: Made, why: str, tmp_path: Path) -> 
     assert said == f"aes-gcm-by-size: not measured: {why}"
 
 
-def test_what_nobody_won_is_counted(tmp_path: Path) -> None:
-    how = made(ns=lambda _: 100.0)
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        (made(ns=lambda _: 100.0), "alike"),
+        (made(noise=0.25), "noise floor over 10 %"),
+        (made(switches=0.9), "machine busy"),
+        (made(blocks=5), "fewer than 8 blocks"),
+    ],
+    ids=["alike", "noisy", "busy", "short"],
+)
+def test_what_nobody_won_is_counted_with_the_reason_and_the_ratios(
+    how: Made, why: str, tmp_path: Path
+) -> None:
     said = lines(tmp_path / "run", how, "aes-gcm-by-size")["aes-gcm-by-size"]
-    assert said == "aes-gcm-by-size: no winner in 7 of 7 comparisons"
+    number, brackets = r"[\d.]+", r"\[[\d.]+\.\.[\d.]+\]"
+    assert re.search(
+        rf"no winner in \d of 7 comparisons: .*\b{why} in \d \(cpu {number} {brackets}"
+        rf"( to {number} {brackets})? times as fast as library\)",
+        said,
+    ), said

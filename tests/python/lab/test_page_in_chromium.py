@@ -174,7 +174,7 @@ def test_clicks_on_the_legend_choose_lines_and_a_pointer_shows_the_interval(
     assert before == ["1", "1"]
     assert sorted(one) == ["0.12", "1"]
     assert both == ["1", "1"]
-    assert re.search(r"95 % interval\s+[\d.,]+ to [\d.,]+", tooltip)
+    assert re.search(r"95 % interval\s+\[[\d.,]+\.\.[\d.,]+\]", tooltip)
 
 
 def test_the_data_can_be_saved(seen: Seen) -> None:

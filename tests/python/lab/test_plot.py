@@ -191,7 +191,7 @@ def test_a_figure_is_told_in_words_with_values_and_tooltips_with_intervals() -> 
     assert "cpu: from 80.00 at 16 B to 81,920 at 16 KiB" in spec["description"]
     fields = [each["field"] for each in spec["layer"][3]["encoding"]["tooltip"]]
     assert {"value", "interval", "origin"} <= set(fields)
-    assert data(spec)[0]["interval"] == "28.80 to 35.20"
+    assert data(spec)[0]["interval"] == "[28.80..35.20]"
 
 
 def test_a_click_on_the_legend_chooses_lines() -> None:

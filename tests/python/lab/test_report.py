@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 
 from sealift.lab import absent, registry, report, store
+from sealift.lab.advise import Advice
 from sealift.lab.grid import Load
 from sealift.lab.report import bottom, markup
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.material import Material, gather
 from sealift.lab.report.words import format_bytes
 from sealift.lab.store import Ending, How, NotWrittenError, Run
+from sealift.lab.summary import summarise
+from sealift.lab.table import Ink
 from sealift.lab.values import Cell
 from synthetic_run import ABSENT_REASON, BLOCKS, SCOPE, SURROUNDINGS, made, model_ns, write_run
 
@@ -172,6 +175,47 @@ def test_every_published_figure_has_a_row_with_a_verdict_or_a_reason(
 
 def test_a_device_that_is_absent_stands_there_with_its_reason(outline: Outline) -> None:
     assert f"cuda {ABSENT_REASON}" in outline.text
+    peer = "ipp (to compare with only) the Python package ipp-crypto is not installed"
+    assert outline.text.count(peer) == 1
+    assert "has a driver is present" not in outline.text
+
+
+def test_where_every_driver_is_present_that_is_said_beside_the_absent_peers(run: Run) -> None:
+    there = tuple(each for each in run.machine.devices if not each.reason)
+    machine = replace(run.machine, devices=there)
+    material = replace(gather(run), run=replace(run, machine=machine))
+    shown = Outline(str(bottom.not_here(material))).text
+    assert "Every device that is for work and has a driver is present." in shown
+    assert "ipp (to compare with only)" in shown
+
+
+def test_the_band_names_document_003_and_says_why_no_accelerator_is_in_it(
+    outline: Outline,
+) -> None:
+    name = 'Document 003 is "NVIDIA CUDA on CPU (± Intel oneAPI) & GP-GPU" (Ebadollahyvahed, 2024).'
+    assert outline.text.count(name) == 1
+    assert outline.text.index(name) < outline.text.index("What this stands on")
+    assert f"No accelerator is present (cuda: {ABSENT_REASON})" in outline.text
+
+
+def test_the_band_of_other_messages_names_no_document(tmp_path: Path) -> None:
+    by_size = [registry.find("aes-gcm-by-size")]
+    run = store.read(write_run(tmp_path / "run", made(), by_size))
+    assert "Document 003 is" not in Outline(report.page(run)).text
+
+
+def test_page_and_terminal_tell_the_same_noise(run: Run, outline: Outline) -> None:
+    advice = Advice.of(run, summarise(run)).text(Ink.PLAIN)
+    told = re.search(
+        r"Noise floor (±[\d.]+ %): (half of \d+ pairs .*); (the worst by [\d.]+ %)", advice
+    )
+    assert told
+    assert f"Noise floor {told[1]} {told[2]}; {told[3]}" in outline.text
+
+
+def test_a_row_without_a_verdict_says_why(tmp_path: Path) -> None:
+    shown = outline_of(tmp_path / "noisy", noise=0.25)
+    assert "UNSURE noise floor over 10 %" in shown.text
 
 
 def test_what_was_skipped_is_a_reason_for_care(outline: Outline) -> None:

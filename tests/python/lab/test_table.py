@@ -38,9 +38,18 @@ def test_colour_changes_nothing_but_the_colour() -> None:
 
 def test_a_noisy_comparison_shows_ranges_and_no_verdict() -> None:
     text = table_text(pair(1.5, Verdict.UNSURE, noise_floor=0.2))
-    assert "too noisy" in text
-    assert "1.500 (1.470..1.530)" in text
-    assert "UNSURE" not in text
+    assert "UNSURE: noise floor over 10 %" in text
+    assert "1.500 [1.470..1.530]" in text
+
+
+def test_a_comparison_without_a_winner_says_why() -> None:
+    text = table_text(pair(1.5, Verdict.UNSURE, machine_busy=True))
+    assert "  UNSURE: machine busy  " in text
+    assert "UNSURE" not in table_text(pair(1.5, Verdict.FASTER, machine_busy=True))
+
+
+def test_a_noise_floor_over_one_is_told_as_it_is() -> None:
+    assert "  140 %  " in table_text(pair(1.5, Verdict.UNSURE, noise_floor=1.4))
 
 
 def test_a_wrong_result_stands_in_the_place_of_the_verdict() -> None:
@@ -69,14 +78,14 @@ def test_columns_stand_under_each_other() -> None:
 
 GOLDEN_TABLE = """\
 workload AES-128; keys one; mix 100/0/0; threads 1; batch 1,024; origin measured
-size B  device   ns/message  95 % interval  messages/s     MB/s  \
+size B  device   ns/message   95 % interval  messages/s     MB/s  \
         times library  verdict  noise    clean  blocks
-    16  library       100.0   99.00..102.0  10,000,000    160.0  \
+    16  library       100.0  [99.00..102.0]  10,000,000    160.0  \
             reference           1.0 %  100.0 %      30
-    16  cpu           40.00   39.60..40.80  25,000,000    400.0  \
- 2.500 (2.450..2.550)  FASTER   1.0 %  100.0 %      30
-16,384  library       100.0   99.00..102.0  10,000,000  163,800  \
+    16  cpu           40.00  [39.60..40.80]  25,000,000    400.0  \
+ 2.500 [2.450..2.550]  FASTER   1.0 %  100.0 %      30
+16,384  library       100.0  [99.00..102.0]  10,000,000  163,800  \
             reference           1.0 %  100.0 %      30
-16,384  cpu           99.90   98.90..101.9  10,010,000  164,000  \
-1.001 (0.9810..1.021)  SAME     1.0 %  100.0 %      30
+16,384  cpu           99.90  [98.90..101.9]  10,010,000  164,000  \
+1.001 [0.9810..1.021]  SAME     1.0 %  100.0 %      30
 """

@@ -9,7 +9,7 @@ from sealift.lab.report.material import Shown
 from sealift.lab.result import Row
 from sealift.lab.stats import smallest_difference
 from sealift.lab.table import value_text
-from sealift.lab.units import format_measure
+from sealift.lab.units import format_estimate
 from sealift.lab.values import Value
 
 Pair = tuple[Row, Row]
@@ -75,6 +75,4 @@ def _named(name: str, value: Value) -> str:
 
 def _ns(row: Row) -> str:
     took = row.ns_per_operation
-    return (
-        f"{format_measure(took.median)} [{format_measure(took.low)}..{format_measure(took.high)}]"
-    )
+    return format_estimate(took.median, took.low, took.high)

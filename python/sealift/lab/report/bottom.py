@@ -22,13 +22,14 @@ from sealift.lab.vega import Labels, Point, Scales, Spec
 
 def not_here(material: Material) -> Html:
     """Devices that are absent, and what those of the documents would need to win here."""
-    drivers = [(each.spec, each.reason) for each in material.run.machine.devices if each.reason]
+    devices = material.run.machine.devices
+    drivers = [(each.spec, each.reason) for each in devices if each.reason]
     inside = [tag("h2", "Devices that are not here")]
-    if drivers:
+    if not drivers:
+        inside.append(tag("p", "Every device that is for work and has a driver is present."))
+    if absent_here := [*drivers, *_absent_peers(material)]:
         label = "Absent devices with the reason"
-        inside.append(table(["device", "why it is not here"], drivers, label=label))
-    else:
-        inside.append(tag("p", "Every device that Sealift has a driver for is present."))
+        inside.append(table(["device", "why it is not here"], absent_here, label=label))
     inside += [
         tag("h3", "What the documents' devices would need to win here"),
         tag(
@@ -113,6 +114,21 @@ def csv_held(material: Material) -> str | dict[str, str]:
         return text
     packed = gzip.compress(text.encode(errors="replace"), mtime=0)
     return {"gzip": base64.b64encode(packed).decode()}
+
+
+def _absent_peers(material: Material) -> Iterable[tuple[str, str]]:
+    """What the lab only compares with and did not find; the machine's list has users' drivers."""
+    known = {each.driver for each in material.run.machine.devices}
+    skipped = {
+        str(each.cell["device"]): each.skipped
+        for shown in material.shown
+        if shown.is_of_the_lab
+        for each in shown.found.verified
+        if each.skipped and "device" in each.cell
+    }
+    for device, reason in skipped.items():
+        if device.partition(":")[0] not in known:
+            yield f"{device} (to compare with only)", reason
 
 
 def _wishes(wishes: Sequence[absent.Wish]) -> Html:

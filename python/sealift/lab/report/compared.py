@@ -67,7 +67,7 @@ def _published(each: Comparison) -> Html:
     value = tag("span", f"{above}{as_printed(each.published)} {each.unit}", title=each.source)
     if each.kind is not Kind.COUNT or each.span is None or each.span.low == each.span.high:
         return value
-    ends = f"{as_printed(each.span.low)} to {as_printed(each.span.high)} by its rounding"
+    ends = f"[{as_printed(each.span.low)}..{as_printed(each.span.high)}] by its rounding"
     return join([value, " ", tag("span", ends, class_="interval")])
 
 

@@ -101,7 +101,7 @@ def gather(run: Run) -> Material:
     known = recall.of_the_lab(run, found)
     return Material(
         run=run,
-        answer=answer(known) if is_asked(known) else None,
+        answer=answer(known, run.machine.devices) if is_asked(known) else None,
         headline=headline(run, found),
         shown=[
             _shown(run, planned, found[planned.name], is_of_the_lab=planned.name in known)

@@ -8,12 +8,14 @@ from itertools import groupby
 from sealift.lab import plot
 from sealift.lab.finding import is_crowded
 from sealift.lab.report.extent import Extent
-from sealift.lab.report.markup import Html, folded, table, tag
+from sealift.lab.report.markup import Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
-from sealift.lab.report.words import few, per_cent, unique, with_interval
+from sealift.lab.report.words import few, unique, with_interval
 from sealift.lab.result import Row
-from sealift.lab.units import format_measure, format_share
+from sealift.lab.units import format_measure, format_noise, format_share
+from sealift.lab.unsettled import why_unsure
 from sealift.lab.vega import Spec, room_px
+from sealift.lab.wording import DOCUMENT_003
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ def _cells(row: Row, names: Sequence[str]) -> list[str]:
     if "payload, MB/s" in names:
         cells.append(with_interval(row.payload_mb_per_s))
     if "verdict" in names:
-        cells += [with_interval(row.ratio), _verdict(row), per_cent(row.noise_floor)]
+        cells += [with_interval(row.ratio), _verdict(row), format_noise(row.noise_floor)]
     return [*cells, format_share(row.clean_share), f"{row.blocks:,}"]
 
 
@@ -196,7 +198,9 @@ def _verdict(row: Row) -> Html:
     if row.verdict is None:
         return tag("span", "reference", class_="muted")
     colour = COLOURS.get(row.verdict.value, "plain")
-    return tag("span", row.verdict.value, class_=f"verdict {colour}")
+    chip = tag("span", row.verdict.value, class_=f"verdict {colour}")
+    why = why_unsure(row)
+    return join([chip, " ", tag("span", why, class_="interval")]) if why else chip
 
 
 def _verified(shown: Shown) -> Iterable[Html]:
@@ -254,7 +258,7 @@ DOCUMENTS = {
     ),
     "003": (
         "Document 003: AES-GCM on CPU and GPU",
-        "NVIDIA CUDA on CPU (± Intel oneAPI) & GP-GPU (Ebadollahyvahed, 2024).",
+        f"{DOCUMENT_003}.",
     ),
     "004": ("Document 004: copying", "ESCAPE Benchmarking (GAPS CLOSURE)."),
     HERE: ("This machine", "What no document asked, and the answer needs."),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from sealift.lab.answer import QUESTION
 from sealift.lab.finding import is_crowded
@@ -16,15 +16,17 @@ from sealift.lab.report.words import (
     few,
     format_bytes,
     listed,
-    per_cent,
     unique,
     worded,
 )
 from sealift.lab.result import Row
 from sealift.lab.stats import VERDICT_CONFIDENCE, Trust, blocks_needed, median, trust
+from sealift.lab.stats.verdicts import CAUTION_FLOOR, RANGES_ONLY_FLOOR
 from sealift.lab.store import Ending, How, Reading, Run, Surroundings
-from sealift.lab.units import format_measure, format_share
+from sealift.lab.units import format_measure, format_range, format_share
+from sealift.lab.unsettled import noise
 from sealift.lab.values import Cell
+from sealift.lab.wording import DOCUMENT_003
 
 
 def header(material: Material) -> Html:
@@ -51,8 +53,10 @@ def answer(material: Material) -> Html:
         told = tag("p", material.headline, class_="where")
         return tag("section", tag("h2", "On this machine"), told, class_="answer", id="answer")
     inside = [tag("h2", found.work or "On this machine"), tag("p", found.where, class_="where")]
-    further = (found.speed_text, found.next_best, found.crossover)
-    inside += [tag("p", line) for line in further if line]
+    lines = [found.speed_text, *found.further]
+    if "document 003" in found.work:
+        lines.insert(1, f"Document 003 is {DOCUMENT_003}.")
+    inside += [tag("p", line) for line in lines if line]
     said = {word.strip(",.;:") for word in found.where.split()}
     inside += [
         tag("p", f"{device.spec} is {device.detail}.")
@@ -152,17 +156,11 @@ class _Tile:
 
 
 def _noise(material: Material) -> _Tile:
-    # All rows of a group share the floor of its doubled arm.
-    floors = [
-        next(rows).noise_floor for _, rows in groupby(material.rows, key=lambda row: row.work)
-    ]
-    if not floors:
+    heard = noise(material.rows)
+    if heard is None:
         return _Tile("noise", "Noise floor", "not known", "nothing was measured twice")
-    usual = median(floors)
-    pairs = counted(len(floors), "pair of the same code", "pairs of the same code")
-    note = f"half of {pairs} differ by less; the worst by {per_cent(max(floors))}"
-    colour, said = TRUST[trust(usual)]
-    return _Tile("noise", "Noise floor", f"±{per_cent(usual)}", f"{note}{said}", colour)
+    colour, said = TRUST[trust(heard.usual)]
+    return _Tile("noise", "Noise floor", heard.usual_text, f"{heard.spread_text}{said}", colour)
 
 
 def _unclean(material: Material) -> _Tile:
@@ -209,13 +207,12 @@ def _ceiling(material: Material) -> _Tile:
     beside = ""
     if most != least:
         value, ends = _gb_per_s(rows[most])
-        beside = f" ({value} [{ends}] with {most:,})"
+        beside = f" ({value} {ends} with {most:,})"
     buffer = format_bytes(int(rows[least].cell["buffer_bytes"]))
     origin = rows[least].origin.value
     value, ends = _gb_per_s(rows[least])
     note = (
-        f"[{ends}], read loop, {buffer}, {origin} here, "
-        f"{counted(least, 'thread', 'threads')}{beside}"
+        f"{ends}, read loop, {buffer}, {origin} here, {counted(least, 'thread', 'threads')}{beside}"
     )
     return _Tile("memory", name, f"{value} GB/s", note)
 
@@ -224,9 +221,7 @@ def _gb_per_s(row: Row) -> tuple[str, str]:
     """The median, and the ends of its interval."""
     assert row.payload_mb_per_s, "rows without payload were left out"
     speed = row.payload_mb_per_s.scaled(1 / 1_000)
-    return format_measure(
-        speed.median
-    ), f"{format_measure(speed.low)}..{format_measure(speed.high)}"
+    return format_measure(speed.median), format_range(speed.low, speed.high)
 
 
 def _reasons(material: Material) -> Iterable[str]:
@@ -281,11 +276,10 @@ def _noisy(rows: list[Row]) -> Iterable[str]:
     if noisy:
         yield (
             f"{_of(noisy, rows)} carry no verdict: the same code differed from itself by more "
-            f"than a tenth, by up to {per_cent(max(row.noise_floor for row in noisy))}."
+            f"than {RANGES_ONLY_FLOOR * 100:.0f} %."
         )
     if careful:
-        floor = per_cent(max(row.noise_floor for row in careful))
-        yield f"{_of(careful, rows)} have a noise floor of up to {floor}."
+        yield f"{_of(careful, rows)} have a noise floor over {CAUTION_FLOOR * 100:.0f} %."
 
 
 def _shaken(rows: list[Row]) -> Iterable[str]:

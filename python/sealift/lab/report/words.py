@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from sealift.lab.report.markup import Html, join, tag
 from sealift.lab.stats import Interval
-from sealift.lab.units import format_measure, format_share
+from sealift.lab.units import format_measure, format_range
 
 
 def with_interval(value: Interval | None, unit: str = "") -> Html:
@@ -15,8 +15,7 @@ def with_interval(value: Interval | None, unit: str = "") -> Html:
     # What was counted, not sampled, has no interval.
     if value.low == value.high:
         return median
-    ends = f"{format_measure(value.low)} to {format_measure(value.high)}"
-    return join([median, " ", tag("span", ends, class_="interval")])
+    return join([median, " ", tag("span", format_range(value.low, value.high), class_="interval")])
 
 
 def as_printed(value: float) -> str:
@@ -24,11 +23,6 @@ def as_printed(value: float) -> str:
     exactly = f"{value:,.10g}"
     digits = sum(character.isdigit() for character in exactly)
     return exactly if digits <= DIGITS_PRINTED or value == int(value) else format_measure(value)
-
-
-def per_cent(share: float) -> str:
-    """A share that may be over one: a noise floor has no upper end."""
-    return format_share(share) if share <= 1 else f"{100 * share:,.0f} %"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -1,0 +1,120 @@
+"""Why a piece of work has no winner, with the ratios there are, and how noisy all of them were."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sealift.lab.finding import Finding, Kind
+from sealift.lab.result import Row
+from sealift.lab.stats import (
+    VERDICT_CONFIDENCE,
+    Interval,
+    Trust,
+    Verdict,
+    blocks_needed,
+    median,
+)
+from sealift.lab.stats.verdicts import RANGES_ONLY_FLOOR
+from sealift.lab.units import format_estimate, format_noise
+
+
+def why_open(finding: Finding) -> str:
+    """Why nobody won a piece of work, in the fewest words; "" where somebody did."""
+    if finding.kind is Kind.WINNER:
+        return ""
+    if finding.kind is Kind.ALONE:
+        return "nothing to compare with"
+    if finding.kind is Kind.SAME:
+        return "alike"
+    reasons = dict.fromkeys(why for row in finding.rows if (why := why_unsure(row)))
+    # Two that beat the reference are not told apart by it.
+    return ", ".join(reasons) or f"judged by {finding.rows[0].reference} only"
+
+
+def why_unsure(row: Row) -> str:
+    """Why a verdict is UNSURE, in the fewest words; "" for every other one, and for a reference."""
+    if row.verdict is not Verdict.UNSURE:
+        return ""
+    if row.trust is Trust.RANGES_ONLY:
+        return f"noise floor over {RANGES_ONLY_FLOOR * 100:.0f} %"
+    if row.machine_busy:
+        return "machine busy"
+    needed = blocks_needed(VERDICT_CONFIDENCE)
+    if row.blocks < needed:
+        return f"fewer than {needed} blocks"
+    return f"{VERDICT_CONFIDENCE * 100:.0f} % interval crosses the noise"
+
+
+def ratios_text(found: Sequence[Finding]) -> str:
+    """How many times as fast as the reference each device was, one ratio or the least and the most.
+
+    Args:
+        found: Of the same devices or of others; of any kind.
+    """
+    by_device: dict[tuple[str, str], list[Interval]] = {}
+    for row in (row for finding in found for row in finding.rows if row.ratio):
+        assert row.ratio, "rows without one were left out"
+        by_device.setdefault((str(row.subject), str(row.reference)), []).append(row.ratio)
+    return ", ".join(
+        f"{device} {least_and_most(ratios)} times as fast as {reference}"
+        for (device, reference), ratios in by_device.items()
+    )
+
+
+def ratios_seen(found: Sequence[Finding]) -> str:
+    """The same with what its brackets are; "" where there is no ratio."""
+    count = sum(row.ratio is not None for finding in found for row in finding.rows)
+    noun = "interval" if count == 1 else "intervals"
+    return f"{ratios_text(found)} (95 % {noun})" if count else ""
+
+
+def least_and_most(ratios: Sequence[Interval]) -> str:
+    """One ratio with its interval, or of several the least and the most."""
+    ends = (min(ratios, key=_median), max(ratios, key=_median))
+    return " to ".join(
+        dict.fromkeys(format_estimate(each.median, each.low, each.high) for each in ends)
+    )
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How far the same code differed from itself, over all pieces of work.
+
+    Attributes:
+        usual: The median of the noise floors, as a share.
+        worst: The largest of them, as a share.
+        pairs: How many there are: one a piece of work.
+    """
+
+    usual: float
+    worst: float
+    pairs: int
+
+    @property
+    def text(self) -> str:
+        """Both in a sentence."""
+        return f"Noise floor {self.usual_text}: {self.spread_text}."
+
+    @property
+    def usual_text(self) -> str:
+        """The usual one: `±1.2 %`."""
+        return f"±{format_noise(self.usual)}"
+
+    @property
+    def spread_text(self) -> str:
+        """What the usual one means, and the worst."""
+        pairs = f"{self.pairs:,} {'pair' if self.pairs == 1 else 'pairs'} of the same code"
+        return f"half of {pairs} differ by less; the worst by {format_noise(self.worst)}"
+
+
+def noise(rows: Iterable[Row]) -> Noise | None:
+    """The noise of these rows; None where there are none.
+
+    Args:
+        rows: Those of one piece of work share the floor of its doubled arm.
+    """
+    floors = list({row.work: row.noise_floor for row in rows}.values())
+    return Noise(median(floors), max(floors), len(floors)) if floors else None
+
+
+def _median(ratio: Interval) -> float:
+    return ratio.median
