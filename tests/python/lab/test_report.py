@@ -213,6 +213,11 @@ def test_page_and_terminal_tell_the_same_noise(run: Run, outline: Outline) -> No
     assert f"Noise floor {told[1]} {told[2]}; {told[3]}" in outline.text
 
 
+def test_a_number_that_is_compared_with_has_its_name(outline: Outline) -> None:
+    assert "times threads 1" in outline.text
+    assert "times library" in outline.text
+
+
 def test_a_row_without_a_verdict_says_why(tmp_path: Path) -> None:
     shown = outline_of(tmp_path / "noisy", noise=0.25)
     assert "UNSURE noise floor over 10 %" in shown.text

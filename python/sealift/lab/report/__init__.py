@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from sealift.lab.embedding import json_in_script, policy, vega_bundle
-from sealift.lab.report import bottom, top
+from sealift.lab.report import bottom, tiles, top
 from sealift.lab.report.compared import compared
 from sealift.lab.report.extent import EXTENTS, MOST_BYTES
 from sealift.lab.report.markup import Html, tag
@@ -40,7 +40,7 @@ def page_of(material: Material) -> str:
         top.header(material),
         top.answer(material),
         top.wrong(material),
-        top.tiles(material),
+        tiles.tiles(material),
         top.blocks(material),
         top.care(material),
         top.left_out(material),

@@ -175,8 +175,11 @@ def _figure_names(shown: Shown) -> list[str]:
 
 
 def _reference(shown: Shown) -> str:
-    names = unique(str(row.reference) for row in shown.found.rows)
-    return names[0] if len(names) == 1 else "the reference"
+    first, *others = dict.fromkeys(row.reference for row in shown.found.rows)
+    if others:
+        return "the reference"
+    # A number says nothing without its name.
+    return first if isinstance(first, str) else f"{shown.experiment.compare} {first}"
 
 
 def _cells(row: Row, names: Sequence[str]) -> list[str]:
@@ -200,7 +203,7 @@ def _verdict(row: Row) -> Html:
     colour = COLOURS.get(row.verdict.value, "plain")
     chip = tag("span", row.verdict.value, class_=f"verdict {colour}")
     why = why_unsure(row)
-    return join([chip, " ", tag("span", why, class_="interval")]) if why else chip
+    return join([chip, " ", tag("span", why, class_="why")]) if why else chip
 
 
 def _verified(shown: Shown) -> Iterable[Html]:

@@ -1,7 +1,6 @@
-"""The first ten seconds: the answer, whether to trust it, and what to be careful about."""
+"""The first ten seconds: the answer, and what to be careful about; between them are the tiles."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from sealift.lab.answer import QUESTION
@@ -14,17 +13,14 @@ from sealift.lab.report.words import (
     counted,
     duration,
     few,
-    format_bytes,
     listed,
     unique,
     worded,
 )
 from sealift.lab.result import Row
-from sealift.lab.stats import VERDICT_CONFIDENCE, Trust, blocks_needed, median, trust
+from sealift.lab.stats import VERDICT_CONFIDENCE, Trust, blocks_needed
 from sealift.lab.stats.verdicts import CAUTION_FLOOR, RANGES_ONLY_FLOOR
 from sealift.lab.store import Ending, How, Reading, Run, Surroundings
-from sealift.lab.units import format_measure, format_range, format_share
-from sealift.lab.unsettled import noise
 from sealift.lab.values import Cell
 from sealift.lab.wording import DOCUMENT_003
 
@@ -66,12 +62,6 @@ def answer(material: Material) -> Html:
     if stands_on := (*found.details, *found.cautions):
         inside.append(folded("What this stands on", _items(stands_on)))
     return tag("section", *inside, class_="answer", id="answer")
-
-
-def tiles(material: Material) -> Html:
-    """Four figures that say how far the run can be trusted."""
-    made = [show(material).html() for show in (_noise, _unclean, _clock, _ceiling)]
-    return tag("section", *made, class_="tiles", aria_label="How far this run can be trusted")
 
 
 def blocks(material: Material) -> Html:
@@ -136,92 +126,6 @@ def _machine(facts: Mapping[str, Fact]) -> Iterable[str]:
         yield counted(cores, "core", "cores")
     if "kernel" in facts:
         yield str(facts["kernel"])
-
-
-@dataclass(frozen=True)
-class _Tile:
-    id: str
-    name: str
-    value: str
-    note: str
-    colour: str = "plain"
-
-    def html(self) -> Html:
-        inside = (
-            tag("h2", self.name),
-            tag("p", self.value, class_="value"),
-            tag("p", self.note, class_="muted"),
-        )
-        return tag("div", *inside, class_=f"tile {self.colour}", id=f"tile-{self.id}")
-
-
-def _noise(material: Material) -> _Tile:
-    heard = noise(material.rows)
-    if heard is None:
-        return _Tile("noise", "Noise floor", "not known", "nothing was measured twice")
-    colour, said = TRUST[trust(heard.usual)]
-    return _Tile("noise", "Noise floor", heard.usual_text, f"{heard.spread_text}{said}", colour)
-
-
-def _unclean(material: Material) -> _Tile:
-    name = "Samples that were not clean"
-    rows = [row for row in material.rows if not is_crowded(row)]
-    blocks = sum(row.blocks for row in rows)
-    if not blocks:
-        return _Tile("clean", name, "not known", "nothing was measured")
-    unclean = 1 - sum(row.clean_share * row.blocks for row in rows) / blocks
-    colour = next(colour for most, colour in UNCLEAN if unclean <= most)
-    note = f"of {blocks:,}: preempted, stolen or off-clock; kept in the file"
-    return _Tile("clean", name, format_share(unclean), note, colour)
-
-
-def _clock(material: Material) -> _Tile:
-    name = "Clock while measuring"
-    facts = material.run.machine.facts
-    listed_mhz = facts["cpuinfo_clock_mhz"].value if "cpuinfo_clock_mhz" in facts else None
-    beside = ""
-    if isinstance(listed_mhz, int | float):
-        beside = f"; /proc/cpuinfo says {listed_mhz / 1_000:.2f}"
-    if not material.clocks_ghz:
-        why = facts["core_clock_ghz"].reason if "core_clock_ghz" in facts else None
-        note = f"{why or 'no sample was timed with it'}{beside}"
-        return _Tile("clock", name, "not known", note)
-    low, high = min(material.clocks_ghz), max(material.clocks_ghz)
-    note = f"timed chain, {low:.2f} to {high:.2f}{beside}"
-    return _Tile("clock", name, f"{median(material.clocks_ghz):.2f} GHz", note)
-
-
-def _ceiling(material: Material) -> _Tile:
-    name = "Memory ceiling"
-    shown = next(
-        (each for each in material.shown if each.is_of_the_lab and each.experiment.name == CEILING),
-        None,
-    )
-    if shown is None:
-        return _Tile("memory", name, "not measured", f"{CEILING} is not in this run")
-    ordered = sorted(shown.found.rows, key=lambda row: int(row.cell["buffer_bytes"]))
-    rows = {int(row.cell["threads"]): row for row in ordered if row.payload_mb_per_s}
-    if not rows:
-        return _Tile("memory", name, "not measured", shown.why_not)
-    least, most = min(rows), max(rows)
-    beside = ""
-    if most != least:
-        value, ends = _gb_per_s(rows[most])
-        beside = f" ({value} {ends} with {most:,})"
-    buffer = format_bytes(int(rows[least].cell["buffer_bytes"]))
-    origin = rows[least].origin.value
-    value, ends = _gb_per_s(rows[least])
-    note = (
-        f"{ends}, read loop, {buffer}, {origin} here, {counted(least, 'thread', 'threads')}{beside}"
-    )
-    return _Tile("memory", name, f"{value} GB/s", note)
-
-
-def _gb_per_s(row: Row) -> tuple[str, str]:
-    """The median, and the ends of its interval."""
-    assert row.payload_mb_per_s, "rows without payload were left out"
-    speed = row.payload_mb_per_s.scaled(1 / 1_000)
-    return format_measure(speed.median), format_range(speed.low, speed.high)
 
 
 def _reasons(material: Material) -> Iterable[str]:
@@ -328,14 +232,7 @@ def _items(lines: Iterable[str]) -> Html:
     return tag("ul", *(tag("li", line) for line in lines))
 
 
-CEILING = "memory-read"
 LINES_SHOWN, LINES_FOLDED = 5, 200
 # Sensors are read once a second; a busy machine may be late.
 PAUSE_S = 10
 VERDICT_BLOCKS = blocks_needed(VERDICT_CONFIDENCE)
-TRUST = {
-    Trust.GOOD: ("good", ""),
-    Trust.CAUTION: ("caution", "; take small differences with care"),
-    Trust.RANGES_ONLY: ("bad", "; too much for verdicts"),
-}
-UNCLEAN = ((0.05, "good"), (0.5, "caution"), (1.0, "bad"))

@@ -1,0 +1,113 @@
+"""Whether to trust a run, in four figures."""
+
+from dataclasses import dataclass
+
+from sealift.lab.finding import is_crowded
+from sealift.lab.report.markup import Html, tag
+from sealift.lab.report.material import Material
+from sealift.lab.report.words import counted, format_bytes
+from sealift.lab.result import Row
+from sealift.lab.stats import Trust, median, trust
+from sealift.lab.units import format_measure, format_range, format_share
+from sealift.lab.unsettled import noise
+
+
+def tiles(material: Material) -> Html:
+    """Four figures that say how far the run can be trusted."""
+    made = [show(material).html() for show in (_noise, _unclean, _clock, _ceiling)]
+    return tag("section", *made, class_="tiles", aria_label="How far this run can be trusted")
+
+
+@dataclass(frozen=True)
+class _Tile:
+    id: str
+    name: str
+    value: str
+    note: str
+    colour: str = "plain"
+
+    def html(self) -> Html:
+        inside = (
+            tag("h2", self.name),
+            tag("p", self.value, class_="value"),
+            tag("p", self.note, class_="muted"),
+        )
+        return tag("div", *inside, class_=f"tile {self.colour}", id=f"tile-{self.id}")
+
+
+def _noise(material: Material) -> _Tile:
+    heard = noise(material.rows)
+    if heard is None:
+        return _Tile("noise", "Noise floor", "not known", "nothing was measured twice")
+    colour, said = TRUST[trust(heard.usual)]
+    return _Tile("noise", "Noise floor", heard.usual_text, f"{heard.spread_text}{said}", colour)
+
+
+def _unclean(material: Material) -> _Tile:
+    name = "Samples that were not clean"
+    rows = [row for row in material.rows if not is_crowded(row)]
+    blocks = sum(row.blocks for row in rows)
+    if not blocks:
+        return _Tile("clean", name, "not known", "nothing was measured")
+    unclean = 1 - sum(row.clean_share * row.blocks for row in rows) / blocks
+    colour = next(colour for most, colour in UNCLEAN if unclean <= most)
+    note = f"of {blocks:,}: preempted, stolen or off-clock; kept in the file"
+    return _Tile("clean", name, format_share(unclean), note, colour)
+
+
+def _clock(material: Material) -> _Tile:
+    name = "Clock while measuring"
+    facts = material.run.machine.facts
+    listed_mhz = facts["cpuinfo_clock_mhz"].value if "cpuinfo_clock_mhz" in facts else None
+    beside = ""
+    if isinstance(listed_mhz, int | float):
+        beside = f"; /proc/cpuinfo says {listed_mhz / 1_000:.2f}"
+    if not material.clocks_ghz:
+        why = facts["core_clock_ghz"].reason if "core_clock_ghz" in facts else None
+        note = f"{why or 'no sample was timed with it'}{beside}"
+        return _Tile("clock", name, "not known", note)
+    low, high = min(material.clocks_ghz), max(material.clocks_ghz)
+    note = f"timed chain, {low:.2f} to {high:.2f}{beside}"
+    return _Tile("clock", name, f"{median(material.clocks_ghz):.2f} GHz", note)
+
+
+def _ceiling(material: Material) -> _Tile:
+    name = "Memory ceiling"
+    shown = next(
+        (each for each in material.shown if each.is_of_the_lab and each.experiment.name == CEILING),
+        None,
+    )
+    if shown is None:
+        return _Tile("memory", name, "not measured", f"{CEILING} is not in this run")
+    ordered = sorted(shown.found.rows, key=lambda row: int(row.cell["buffer_bytes"]))
+    rows = {int(row.cell["threads"]): row for row in ordered if row.payload_mb_per_s}
+    if not rows:
+        return _Tile("memory", name, "not measured", shown.why_not)
+    least, most = min(rows), max(rows)
+    beside = ""
+    if most != least:
+        value, ends = _gb_per_s(rows[most])
+        beside = f" ({value} {ends} with {most:,})"
+    buffer = format_bytes(int(rows[least].cell["buffer_bytes"]))
+    origin = rows[least].origin.value
+    value, ends = _gb_per_s(rows[least])
+    note = (
+        f"{ends}, read loop, {buffer}, {origin} here, {counted(least, 'thread', 'threads')}{beside}"
+    )
+    return _Tile("memory", name, f"{value} GB/s", note)
+
+
+def _gb_per_s(row: Row) -> tuple[str, str]:
+    """The median, and the ends of its interval."""
+    assert row.payload_mb_per_s, "rows without payload were left out"
+    speed = row.payload_mb_per_s.scaled(1 / 1_000)
+    return format_measure(speed.median), format_range(speed.low, speed.high)
+
+
+CEILING = "memory-read"
+TRUST = {
+    Trust.GOOD: ("good", ""),
+    Trust.CAUTION: ("caution", "; take small differences with care"),
+    Trust.RANGES_ONLY: ("bad", "; too much for verdicts"),
+}
+UNCLEAN = ((0.05, "good"), (0.5, "caution"), (1.0, "bad"))
