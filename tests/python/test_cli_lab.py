@@ -1,11 +1,13 @@
 """`sealift lab`, in this process and in real ones."""
 
 import csv
+import io
 import json
 import signal
 import subprocess
 import sys
 import time
+import webbrowser
 from hashlib import sha256
 from importlib import util
 from importlib.machinery import ModuleSpec
@@ -15,7 +17,7 @@ import pytest
 
 from command import invoke, process, start
 from sealift.lab import registry, store
-from synthetic_run import made, write_run
+from synthetic_run import made, model_ns, write_run
 
 QUICK = ("lab", "run", "aes-gcm-by-size", "--quick", "--budget", "4")
 MINE = """
@@ -302,6 +304,89 @@ def test_foreign_and_damaged_results_are_told_with_their_file(
     assert said in ran.stderr
 
 
+def test_a_report_is_written_anew_where_one_wants_it(
+    run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def browse(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", browse)
+    ran = invoke("lab", "report", run, "--out", str(tmp_path / "page.html"), "--open")
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout == f"{tmp_path / 'page.html'}\n"
+    assert opened == [(tmp_path / "page.html").as_uri()]
+    assert invoke("lab", "report", run).stdout == f"{Path(run) / 'report.html'}\n"
+    ran = invoke("lab", "report", run, "--out", "/proc/page.html")
+    assert ran.exit_code == 5
+    assert "/proc/page.html was not written" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("ending", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<")]
+)
+def test_any_columns_are_drawn_in_four_forms(
+    ending: str, begins: bytes, run: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"figure.{ending}"
+    ran = invoke(
+        "lab", "plot", run, "--x", "size_bytes", "--y", "ns_per_operation", "--z", "device",
+        "--where", "threads=1", "--where", "experiment=aes-gcm-by-size", "-o", str(file),
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout == f"{file}\n"
+    assert file.read_bytes().lstrip().startswith(begins)
+
+
+def test_several_runs_are_drawn_apart_by_the_column_run(run: str, tmp_path: Path) -> None:
+    other = tmp_path / "tuesday"
+    write_run(other, made(), [registry.find("aes-gcm-by-size")], seed=9)
+    file = tmp_path / "both.svg"
+    ran = invoke(
+        "lab", "plot", run, str(other), "--x", "size_bytes", "--y", "ns_per_operation",
+        "--z", "run", "--where", "device=cpu", "-o", str(file),
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.stderr
+    assert "monday" in file.read_text()
+    assert "tuesday" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--x", "size_byte"), "no column is called 'size_byte'; the nearest are size_bytes"),
+        (("--y", "verdict"), "column 'verdict' has no numbers"),
+        (("--z", "devise"), "no column is called 'devise'; the nearest are device"),
+        (("--where", "threads=17"), "no row has threads=17; there are 1"),
+        (("--where", "threads"), "'threads' is no condition; write COLUMN=VALUE, as in threads=2"),
+        (("--where", "experiment=aes-by-size"), "did you mean aes-gcm-by-size?"),
+        (("--where", "experiment=zzz"), "there are aes-gcm-by-size"),
+        (("-o", "figure.gif"), "'figure.gif' names no form; end it in .svg, .png, .pdf, .html"),
+        (("-o", "figure"), "end it in .svg, .png, .pdf, .html"),
+        (("-o", ""), "'' is no file"),
+    ],
+)
+def test_a_figure_that_cant_be_says_what_could(
+    arguments: tuple[str, str], said: str, run: str, tmp_path: Path
+) -> None:
+    usual = {"--x": "size_bytes", "--y": "ns_per_operation", "-o": str(tmp_path / "a.svg")}
+    options = [word for pair in (usual | {arguments[0]: arguments[1]}).items() for word in pair]
+    ran = invoke("lab", "plot", run, *options)
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+    assert not (tmp_path / "a.svg").exists()
+
+
+def test_a_figure_that_cant_be_written_ends_with_5(run: str) -> None:
+    ran = invoke(
+        "lab", "plot", run, "--x", "size_bytes", "--y", "ns_per_operation", "-o", "/proc/a.svg"
+    )
+    assert ran.exit_code == 5
+    assert "/proc/a.svg was not written" in ran.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -321,6 +406,70 @@ def test_a_name_that_is_too_long_is_told_by_its_name(run: str, words: tuple[str,
     assert ran.returncode == 2
     assert f"{name[:9]}" in ran.stderr
     assert "can't be named: File name too long; take another name" in ran.stderr
+
+
+def test_a_slower_run_is_found_and_fails_only_when_asked(tmp_path: Path) -> None:
+    experiments = [registry.find("aes-gcm-by-size")]
+    usual, slow = tmp_path / "usual", tmp_path / "slow"
+    write_run(usual, made(restarts=4), experiments)
+    write_run(slow, made(restarts=4, ns=lambda cell: 1.25 * model_ns(cell)), experiments, seed=9)
+    ran = invoke("lab", "compare", str(usual), str(slow))
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout.count("SLOWER") == 14
+    failing = invoke("lab", "compare", str(usual), str(slow), "--fail-on", "slower")
+    assert failing.exit_code == 1
+    assert "14 of 14 rows are slower" in failing.stderr
+    assert invoke("lab", "compare", str(slow), str(usual), "--fail-on", "slower").exit_code == 0
+    beside_itself = ("lab", "compare", str(usual), str(usual))
+    rows = list(csv.DictReader(io.StringIO(invoke(*beside_itself, "--csv").stdout)))
+    assert {row["verdict"] for row in rows} == {"SAME"}
+    columns = json.loads(invoke(*beside_itself, "--json").stdout)
+    assert len(columns) == len(rows)
+
+
+def test_runs_of_one_restart_fail_nothing_and_say_so(run: str, tmp_path: Path) -> None:
+    slow = tmp_path / "slow"
+    how = made(ns=lambda cell: 1.25 * model_ns(cell))
+    write_run(slow, how, [registry.find("aes-gcm-by-size")], seed=9)
+    ran = invoke("lab", "compare", run, str(slow), "--fail-on", "slower")
+    assert ran.exit_code == 0
+    assert ran.stdout.count("UNSURE") == 14
+    assert "measure both runs without --quick" in ran.stderr
+    assert "--fail-on slower judged 0 of 14 rows" in ran.stderr
+    assert "judged" not in invoke("lab", "compare", run, str(slow)).stderr.replace("be judged", "")
+    shown = " ".join(invoke("lab", "compare", "--help").stdout.split())
+    assert "restarts" in shown
+    assert "least" in shown
+
+
+def test_published_figures_stand_beside_a_run(tmp_path: Path, run: str) -> None:
+    everything = write_run(tmp_path / "all", made())
+    ran = invoke("lab", "compare", str(everything), "published")
+    assert ran.exit_code == 0, ran.stderr
+    assert "003-T4" in ran.stdout
+    failing = invoke("lab", "compare", str(everything), "published", "--fail-on", "slower")
+    assert failing.exit_code == (1 if "slower here" in ran.stdout else 0)
+    nothing = invoke("lab", "compare", run, "published")
+    assert nothing.exit_code == 3
+    assert "nothing in common to compare" in nothing.stderr
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("what", ["samples", "summary"])
+def test_a_run_is_exported(what: str, form: str, run: str, tmp_path: Path) -> None:
+    file = tmp_path / f"out.{form}"
+    ran = invoke("lab", "export", run, "--format", form, "--what", what, "-o", str(file))
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout == f"{file}\n"
+    written = file.read_bytes()
+    assert written
+    assert invoke("lab", "export", run, "--format", form, "--what", what).stdout_bytes == written
+
+
+def test_an_export_that_cant_be_written_ends_with_5(run: str) -> None:
+    ran = invoke("lab", "export", run, "--format", "csv", "-o", "/proc/a.csv")
+    assert ran.exit_code == 5
+    assert "/proc/a.csv was not written" in ran.stderr
 
 
 def test_without_the_drawing_package_a_run_says_so_and_ends_well(
