@@ -29,6 +29,7 @@ mod error;
 mod ffi;
 mod gcm;
 mod line;
+mod memory;
 mod primitives;
 mod random;
 mod read;

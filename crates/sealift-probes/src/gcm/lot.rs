@@ -1,6 +1,8 @@
 //! One batch with the place for its results, ready to be run again and again.
 
 use super::rota::Size;
+use crate::memory::Memory;
+use bytes::Bytes;
 use sealift::{
     Batch, Column, DeviceId, Engine, EngineError, Layout, Op, Options, Output, Place, Report,
     Status,
@@ -13,8 +15,8 @@ pub(crate) struct Lot {
     pub(crate) members: Vec<usize>,
     pub(crate) planned_failures: usize,
     pub(crate) text_bytes: u64,
-    pub(crate) output: Vec<u8>,
-    pub(crate) tags: Vec<u8>,
+    pub(crate) output: Memory,
+    pub(crate) tags: Memory,
     pub(crate) status: Vec<Status>,
     layout: Layout<'static>,
 }
@@ -31,9 +33,9 @@ impl Lot {
         let text_bytes = (0..len).map(|message| layout.range(message).len() as u64).sum();
         let room = len.checked_sub(1).map_or(0, |last| layout.range(last).end);
         Self {
-            tags: vec![0; len * batch.tag_length.bytes()],
+            tags: Memory::zeroed(len * batch.tag_length.bytes()),
             status: vec![Status::NotProcessed; len],
-            output: vec![0; room],
+            output: Memory::zeroed(room),
             batch,
             members,
             planned_failures,
@@ -102,11 +104,12 @@ pub(crate) fn layout(lengths: &[usize]) -> Layout<'static> {
 }
 
 /// The column of bytes that lie so.
-pub(crate) fn column(bytes: Vec<u8>, lengths: &[usize]) -> Column<'static> {
+pub(crate) fn column(bytes: &[u8], lengths: &[usize]) -> Column<'static> {
     if bytes.is_empty() {
         return Column::Empty;
     }
-    Column::Packed { buffer: bytes.into(), layout: layout(lengths) }
+    let buffer = Bytes::from_owner(Memory::holding(bytes)).into();
+    Column::Packed { buffer, layout: layout(lengths) }
 }
 
 fn borrowed<'l>(layout: &'l Layout<'static>) -> Layout<'l> {

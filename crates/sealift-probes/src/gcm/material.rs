@@ -89,7 +89,7 @@ impl Maker<'_> {
 
     /// All messages as seals, to learn their ciphertexts and tags.
     fn truth(&self, raw: &Raw, members: &[usize]) -> Lot {
-        let text = column(raw.text.clone(), &raw.text_lengths);
+        let text = column(&raw.text, &raw.text_lengths);
         let batch = Batch {
             len: members.len(),
             algorithm: Algorithm::AesGcm,
@@ -109,7 +109,7 @@ impl Maker<'_> {
 
 /// What the device must give: ciphertext and tag of seals, plaintext of opens, zeros of failures.
 fn expect(truth: &Lot, raw: &Raw, planned: &[Planned]) -> Expected {
-    let mut output = truth.output.clone();
+    let mut output = truth.output.to_vec();
     let mut status = vec![Status::Ok; planned.len()];
     let mut start = 0;
     for (message, len) in raw.text_lengths.iter().enumerate() {
@@ -124,7 +124,7 @@ fn expect(truth: &Lot, raw: &Raw, planned: &[Planned]) -> Expected {
             }
         }
     }
-    Expected { output, tags: truth.tags.clone(), status }
+    Expected { output, tags: truth.tags.to_vec(), status }
 }
 
 /// The batch that is measured: opens get the true ciphertext and tag, or a tag with a wrong bit.
@@ -135,7 +135,7 @@ fn planned_batch(
     random: &mut Random,
 ) -> Batch<'static> {
     let tag_bytes = raw.tag_length.bytes();
-    let (mut text, mut tags) = (raw.text, truth.tags.clone());
+    let (mut text, mut tags) = (raw.text, truth.tags.to_vec());
     let mut start = 0;
     for (message, len) in raw.text_lengths.iter().enumerate() {
         let range = start..start + len;
@@ -151,8 +151,12 @@ fn planned_batch(
     let sealing = planned.iter().all(|planned| *planned == Planned::Seal);
     Batch {
         ops: ops(planned),
-        text: Text::Apart(column(text, &raw.text_lengths)),
-        tags: Tags::Apart(if sealing { Column::Empty } else { Column::fixed(tags, tag_bytes) }),
+        text: Text::Apart(column(&text, &raw.text_lengths)),
+        tags: Tags::Apart(if sealing {
+            Column::Empty
+        } else {
+            column(&tags, &vec![tag_bytes; planned.len()])
+        }),
         ..truth.batch.clone()
     }
 }
@@ -175,7 +179,7 @@ fn ops(planned: &[Planned]) -> Ops<'static> {
 }
 
 fn drawn(lengths: &[usize], random: &mut Random) -> Column<'static> {
-    column(random.bytes(lengths.iter().sum()), lengths)
+    column(&random.bytes(lengths.iter().sum()), lengths)
 }
 
 fn lengths(members: &[usize], length: impl Fn(usize) -> usize) -> Vec<usize> {
