@@ -35,7 +35,7 @@ from sealift.exit_code import ExitCode
 from sealift.lab import machine
 from sealift.lab.grid import MANY_KEYS, Work, crypto_arm, crypto_cells, sized, stated
 from sealift.lab.measure import LEAD_IN_SHARE, USABLE_SHARE, Block, Task, measure
-from sealift.lab.runner.planning import QUICK_BLOCKS
+from sealift.lab.runner.planning import BLOCKS
 from sealift.lab.spec import Context, Skip, WrongResultError
 from sealift.lab.stats import VERDICT_CONFIDENCE, Verdict, blocks_needed
 from sealift.lab.summary import Group, rows
@@ -84,7 +84,7 @@ class Comparison:
         times_reference: Its speed against the first arm's: median, low and high end at 95 %.
         noise_floor: A/A, as a share.
         clean_share: Of the second arm's samples.
-        sample_ms: Mean length of its samples.
+        sample_ms: Mean length of a sample.
     """
 
     work: str
@@ -219,12 +219,12 @@ def compare(condition: Condition, number: int, seed: int) -> Comparison:
         for each in (device, condition.second.format(device))
     ]
     arms = [crypto_arm(cell, context) for cell in cells]
-    samples = QUICK_BLOCKS * (len(arms) + 1)
+    samples = BLOCKS * (len(arms) + 1)
     kept = _Kept()
     task = Task(
         arms=[arms],
         done=[0],
-        blocks=QUICK_BLOCKS,
+        blocks=BLOCKS,
         seconds=SAMPLE_S * samples * (1 + LEAD_IN_SHARE) / USABLE_SHARE,
         blocks_least=blocks_needed(VERDICT_CONFIDENCE),
         seed=f"{seed}/{condition.name}/{number}",
@@ -241,7 +241,7 @@ def compare(condition: Condition, number: int, seed: int) -> Comparison:
         times_reference=(row.ratio.median, row.ratio.low, row.ratio.high),
         noise_floor=row.noise_floor,
         clean_share=row.clean_share,
-        sample_ms=fmean(block[1].ns for _, block in kept.blocks if block[1]) / 1e6,
+        sample_ms=fmean(each.ns for _, block in kept.blocks for each in block.taken) / 1e6,
     )
 
 
@@ -364,7 +364,7 @@ def _write(
         "command": shlex.join(["python", "benches/false_verdicts.py", *sys.argv[1:]]),
         "quick": arguments.quick,
         "seed": arguments.seed,
-        "blocks": QUICK_BLOCKS,
+        "blocks": BLOCKS,
         "machine": here.as_dict(),
         "results": results,
         "comparisons": {name: [asdict(one) for one in all_] for name, all_ in found.items()},
@@ -401,8 +401,8 @@ QUICK_COMPARISONS = 3
 TOLD_EACH = 25
 # A build that has just ended, or less.
 IDLE_LOAD_MAX = 1.0
-# Less than what is left for a sample when a quick run measures all experiments in a minute.
-SAMPLE_S = 0.008
+# What is left for a sample when a quick run measures all experiments in a minute.
+SAMPLE_S = 0.004
 # More than a last-level cache holds of it.
 COPIED_BYTES = 64 << 20
 DEVICES = ("library", "cpu")

@@ -25,7 +25,7 @@ from sealift.lab.values import Cell
 
 SCOPE = Scope(quick=True, cores=2, devices=("library", "cpu"))
 ABSENT_REASON = "libcuda.so.1 is not on this machine"
-BLOCKS = 12
+BLOCKS = 20
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _fill(path: Path, planned: PlannedExperiment, how: Made, generator: random.R
             early = [arm for arm in range(len(cells)) if not skipped[arm]]
             for block in range(how.blocks if right else 0):
                 there = early if block < how.wrong_blocks else right
-                arms = [(arm, False) for arm in there] + [(right[0], True)]
+                arms = [(arm, False) for arm in there] + [(right[block % len(right)], True)]
                 restart = block * how.restarts // BLOCKS
                 at = {**place, "restart": restart, "block": block}
                 samples.add(

@@ -4,6 +4,7 @@ import importlib.util
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from sealift.lab.record import FIGURES, FIXED, SAMPLE_COLUMNS, Record, csv_text, record
@@ -33,19 +34,18 @@ def sample_records(run: Run) -> Iterator[Record]:
     """
     for planned in run.plan.experiments:
         for number, cells in enumerate(planned.groups):
-            doubled = run.reference(planned.name, number)
             for block, (restart, samples) in enumerate(run.blocks(planned.name, number)):
-                for place, sample in enumerate(samples):
+                singles = [(place, each, "no") for place, each in enumerate(samples.samples)]
+                for place, sample, again in (*singles, (samples.doubled, samples.again, "yes")):
                     if sample is not None:
-                        again = place == len(cells)
                         yield {
                             "experiment": planned.name,
                             "id": planned.id,
-                            **cells[doubled if again else place],
+                            **cells[place],
                             "compare": planned.compare,
                             "restart": restart,
                             "block": block,
-                            "again": "yes" if again else "no",
+                            "again": again,
                             "ns": sample.ns,
                             "operations": sample.operations,
                             "bytes": sample.bytes,
@@ -54,6 +54,26 @@ def sample_records(run: Run) -> Iterator[Record]:
                             "steal_ns": sample.steal_ns,
                             "clock_ghz": sample.clock_ghz,
                         }
+
+
+def form_of(path: Path | None) -> str:
+    """The form that a file's name asks for: CSV where it asks for none.
+
+    Args:
+        path: Of the file; None for standard output.
+
+    Raises:
+        ValueError: If it ends in that of another form; with those there are.
+    """
+    if path is None or path.suffix in SAYS_NOTHING:
+        return "csv"
+    form = path.suffix.removeprefix(".").casefold()
+    if form not in FORMS:
+        ends = ", ".join(f".{each}" for each in FORMS)
+        raise ValueError(
+            f"{path.name!r} names no form that there is; end it in {ends}, or say --format"
+        )
+    return form
 
 
 def as_bytes(records: Iterable[Record], form: str) -> bytes:
@@ -126,3 +146,4 @@ WRITERS: Mapping[str, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
     "parquet": _parquet,
 }
 FORMS = tuple(WRITERS)
+SAYS_NOTHING = ("", ".txt")

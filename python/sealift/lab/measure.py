@@ -1,11 +1,11 @@
 """The loop: takes interleaved samples of prepared arms, block by block, until the time is up.
 
-Each block runs every arm of a group once, in an order drawn by the seed, and its first arm once
-more: those two runs of the same code are the A/A pair that prices the noise. Groups take turns, so
-that a run that ends early has measured all of them equally far.
+Each block runs every arm of a group once, in an order drawn by the seed, and one of them once more:
+those two runs of the same code are the A/A pair that prices the noise. Arms take turns to be the
+doubled one: an arm that always ran twice would find more of its data in the caches than the others.
+Groups take turns, too, so that a run that ends early has measured all of them equally far.
 
-Each sample follows a lead-in that is not timed: the doubled arm has run more lately than the
-others, and without it finds more of its data still in the caches.
+Each sample follows a lead-in that is not timed, after which caches hold the arm's own data.
 """
 
 import random
@@ -22,14 +22,43 @@ from sealift.lab.spec import Arm, Sample, WrongResultError
 SAMPLE_S_MIN, SAMPLE_S_MAX = 0.001, 0.250
 # The rest goes to cold starts and to slow last samples.
 USABLE_SHARE = 0.85
-# Of a sample's length. IMPLEMENTATION NOTE: without a lead-in, one of two arms of the same code
-# looked 6 % slower than the doubled one (8,192 messages of document 003 as stated, samples of 3 ms,
-# AMD EPYC); with a quarter of a sample, and with a half, they were the same.
+# Of a sample's length.
 LEAD_IN_SHARE = 0.25
 
-Block = tuple[Sample | None, ...]
-"""One sample for each arm of a group, in its order, and last the doubled first arm. None stands for
-an arm that ended before, because it computed something wrong."""
+
+@dataclass(frozen=True)
+class Block:
+    """The samples of a group's arms that were taken in turn.
+
+    Attributes:
+        samples: One for each arm, in the group's order; None for an arm that ended before, because
+            it computed something wrong.
+        doubled: Place of the arm that ran once more.
+        again: What that gave.
+    """
+
+    samples: tuple[Sample | None, ...]
+    doubled: int
+    again: Sample
+
+    @property
+    def taken(self) -> list[Sample]:
+        """All samples that there are."""
+        return [*(sample for sample in self.samples if sample), self.again]
+
+    @property
+    def pair(self) -> tuple[Sample, Sample]:
+        """The two samples of the doubled arm."""
+        first = self.samples[self.doubled]
+        assert first is not None, "only an arm that ran can run once more"
+        return first, self.again
+
+    def of(self, arm: int) -> tuple[Sample, ...]:
+        """The samples of an arm: none, one, or both of the doubled one."""
+        sample = self.samples[arm]
+        if sample is None:
+            return ()
+        return (sample, self.again) if arm == self.doubled else (sample,)
 
 
 class Ending(StrEnum):
@@ -137,17 +166,19 @@ class _Loop:
     def _block(self, group: int) -> None:
         begin_s = self._clock_s()
         arms = self._arms[group]
-        places = [place for place in range(len(arms) + 1) if arms[place % len(arms)] is not None]
+        places = [place for place, arm in enumerate(arms) if arm is not None]
+        doubled = places[self._done[group] % len(places)]
+        places.append(doubled)
         self._order.shuffle(places)
-        samples: dict[int, Sample] = {}
+        taken: dict[int, list[Sample]] = {place: [] for place in places}
         for place in places:
-            # The place after the last arm is the doubled first one.
-            if sample := self._sample(group, place % len(arms)):
-                samples[place] = sample
-        # A reference that ended amid a block leaves no pair, so the block is dropped.
-        if arms[0] is None:
+            if sample := self._sample(group, place):
+                taken[place].append(sample)
+        # Without its reference a block says nothing, and without an A/A pair nothing of the noise.
+        if not taken[0] or len(taken[doubled]) < 2:
             return
-        block = tuple(samples.get(place) for place in range(len(arms) + 1))
+        samples = tuple(next(iter(taken.get(place, ())), None) for place in range(len(arms)))
+        block = Block(samples, doubled, taken[doubled][1])
         self._listener.block(group, self._done[group], block)
         self._done[group] += 1
         self._longest_s[group] = max(self._longest_s[group], self._clock_s() - begin_s)

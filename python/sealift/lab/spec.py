@@ -99,6 +99,21 @@ class Sample:
                 f"a sample with clock_ghz={clock_ghz!r}; right would be a number above 0, or None"
             )
 
+    def together(self, other: "Sample") -> "Sample":
+        """One sample out of two; its clock is the mean by time of what is known."""
+        both = (self, other)
+        clocks = [(each.clock_ghz, each.ns) for each in both if each.clock_ghz is not None]
+        ns = sum(ns for _, ns in clocks)
+        return Sample(
+            ns=self.ns + other.ns,
+            operations=self.operations + other.operations,
+            bytes=self.bytes + other.bytes,
+            involuntary_switches=self.involuntary_switches + other.involuntary_switches,
+            cpu_share=min(self.cpu_share, other.cpu_share),
+            steal_ns=self.steal_ns + other.steal_ns,
+            clock_ghz=sum(clock_ghz * own for clock_ghz, own in clocks) / ns if clocks else None,
+        )
+
     @property
     def ns_per_operation(self) -> float:
         """Wall-clock nanoseconds an operation."""
@@ -223,7 +238,7 @@ class Experiment:
         title: One line that says what it measures.
         axes: What is varied.
         compare: The axis whose values are compared with each other, interleaved block by block;
-            the first value of each group is the reference, and the arm that is doubled.
+            the first value of each group is the reference.
         arm: Makes one cell ready to be timed. Raises `Skip` with the reason where that can't be.
         id: The document's name for it: `003-F5`; empty for an experiment of one's own.
         why: What it asks, in a sentence or two.

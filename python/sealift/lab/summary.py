@@ -5,7 +5,7 @@ Pure: takes the blocks that a run has kept, and measures nothing.
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 
 from sealift.lab.measure import Block
 from sealift.lab.result import Found, Row
@@ -38,8 +38,8 @@ class Group:
         compare: The axis whose values are compared.
         cells: As planned. An arm is known by its place here.
         blocks: In the order of time, each with its restart: a sample for each cell, None where the
-            arm was skipped or wrong, and last the second sample of the doubled arm.
-        doubled: Place of the doubled arm.
+            arm was skipped or wrong.
+        reference: Place of the arm that the others are compared with.
         wrong: By place what an arm computed wrong.
         planned_restarts: How many restarts were planned. Where that is one, the two processes of a
             run that was resumed count as one: they are too few to learn from how processes differ,
@@ -50,7 +50,7 @@ class Group:
     compare: str
     cells: Sequence[Cell]
     blocks: Sequence[tuple[int, Block]]
-    doubled: int = 0
+    reference: int = 0
     wrong: Mapping[int, str] = field(default_factory=dict)
     planned_restarts: int = 2
 
@@ -102,15 +102,15 @@ def groups(run: Run, name: str) -> Iterator[Group]:
                 for arm, cell in enumerate(cells)
                 if (name, number, arm) in run.wrong
             }
-            doubled = run.reference(name, number)
-            yield Group(name, planned.compare, cells, blocks, doubled, wrong, run.plan.restarts)
+            reference = run.reference(name, number)
+            yield Group(name, planned.compare, cells, blocks, reference, wrong, run.plan.restarts)
 
 
 def rows(group: Group) -> tuple[Row, ...]:
     """The rows of all arms that were measured, in the order of the plan.
 
-    The doubled arm is the reference, unless it computed something wrong: then the next one is. An
-    arm that did has its times in its row and takes part in no comparison.
+    Where the reference computed something wrong, the next arm takes its place. An arm that did has
+    its times in its row and takes part in no comparison.
     """
     return _Judge(group).rows()
 
@@ -130,18 +130,18 @@ class _Judge:
         several = group.planned_restarts > 1
         self._restarts = self._processes if several else [0] * len(self._processes)
         self._columns = [
-            _Column.of([block[place] for _, block in group.blocks])
-            for place in range(len(group.cells) + 1)
+            _Column.of([_counted(block.of(arm)) for _, block in group.blocks])
+            for arm in range(len(group.cells))
         ]
-        self.measured = [arm for arm, column in enumerate(self._columns[:-1]) if column.samples]
+        self.measured = [arm for arm, column in enumerate(self._columns) if column.samples]
         self._right = [arm for arm in self.measured if arm not in group.wrong]
         self._off = _off_blocks(self._columns, self.measured)
         self._cold = {arm: set(self._warm_up(arm)) for arm in self.measured}
 
     def rows(self) -> tuple[Row, ...]:
-        doubled = self._group.doubled
+        first = self._group.reference
         # When every arm is wrong nothing is compared, and the rows still name one.
-        reference = doubled if doubled in self._right else (*self._right, doubled)[0]
+        reference = first if first in self._right else (*self._right, first)[0]
         said, slower = self._verdicts(reference), self._slower()
         return tuple(self._row(arm, reference, said, slower) for arm in self.measured)
 
@@ -232,21 +232,21 @@ class _Judge:
 
     @cached_property
     def _floor(self) -> float:
-        """The A/A noise floor; what the doubled arm computed says nothing about the noise."""
-        first, again = self._group.doubled, len(self._group.cells)
-        both = [first, again]
-        kept = self._clean_blocks(both, sorted(self._columns[again].samples))
+        """The A/A noise floor, of all arms; what they compute says nothing about the noise."""
+        doubled = [block.doubled for _, block in self._group.blocks]
+        clean = [self._is_clean(arm, block) for block, arm in enumerate(doubled)]
+        kept = keep_clean(clean).blocks
+        pairs = [self._group.blocks[block][1].pair for block in kept]
         return noise_floor(
-            self._times_ns(first, kept),
-            self._times_ns(again, kept),
+            [first.ns_per_operation for first, _ in pairs],
+            [again.ns_per_operation for _, again in pairs],
             restarts=[self._restarts[block] for block in kept],
         )
 
     @property
     def _busy(self) -> bool:
         # Of all samples: that a block of many arms is clean as a whole is rare on any machine.
-        places = range(len(self._columns))
-        return keep_clean([clean for place in places for clean in self._clean(place)]).busy
+        return keep_clean([clean for arm in self.measured for clean in self._clean(arm)]).busy
 
     def _pair(self, arm: int, reference: int) -> "_Pair | None":
         warm = self._warm(arm, reference)
@@ -279,11 +279,11 @@ class _Judge:
             [all(self._is_clean(arm, block) for arm in arms) for block in blocks],
         )
 
-    def _clean(self, place: int) -> list[bool]:
-        return [self._is_clean(place, block) for block in self._columns[place].samples]
+    def _clean(self, arm: int) -> list[bool]:
+        return [self._is_clean(arm, block) for block in self._columns[arm].samples]
 
-    def _is_clean(self, place: int, block: int) -> bool:
-        return self._columns[place].clean[block] and block not in self._off
+    def _is_clean(self, arm: int, block: int) -> bool:
+        return self._columns[arm].clean[block] and block not in self._off
 
     def _warm_up(self, arm: int) -> Iterator[int]:
         """The blocks in which an arm was still warming up, of every process."""
@@ -297,8 +297,8 @@ class _Judge:
                 block for block in range(blocks[cold]) if cold and self._processes[block] == process
             )
 
-    def _times_ns(self, place: int, blocks: Sequence[int]) -> list[float]:
-        samples = self._columns[place].samples
+    def _times_ns(self, arm: int, blocks: Sequence[int]) -> list[float]:
+        samples = self._columns[arm].samples
         return [samples[block].ns_per_operation for block in blocks]
 
 
@@ -317,7 +317,7 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Column:
-    """The samples at one place of all blocks, and what is known of each; by block.
+    """What one arm did in all blocks, and what is known of each time; by block.
 
     Attributes:
         clean: Nothing else ran on the core meanwhile.
@@ -345,14 +345,19 @@ class _Column:
         return sum(each.bytes for each in samples) / sum(each.operations for each in samples)
 
 
+def _counted(samples: Sequence[Sample]) -> Sample | None:
+    """One sample out of those of an arm in a block: of the clean ones, if any is."""
+    clean = [sample for sample in samples if _flags(sample, None).clean]
+    return reduce(Sample.together, clean or samples) if samples else None
+
+
 def _off_blocks(columns: Sequence[_Column], arms: Sequence[int]) -> frozenset[int]:
     """Blocks in which every arm was off its clock, of at least two: the machine's doing."""
     blocks = {block for arm in arms for block in columns[arm].samples}
 
     def is_off(block: int) -> bool:
         there = [arm for arm in arms if block in columns[arm].samples]
-        places = [each for each in columns if block in each.samples]
-        return len(there) > 1 and all(each.off_clock[block] for each in places)
+        return len(there) > 1 and all(columns[arm].off_clock[block] for arm in there)
 
     return frozenset(block for block in blocks if is_off(block))
 

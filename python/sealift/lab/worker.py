@@ -266,12 +266,12 @@ class _Bench:
         number, places = self._loop[group]
         lines = [
             self._line(number, arm, block, sample, again=False)
-            for arm, sample in sorted(zip(places, samples, strict=False))
+            for arm, sample in sorted(zip(places, samples.samples, strict=True))
             if sample is not None
         ]
-        again = samples[-1]
-        assert again is not None, "a block without its doubled sample"
-        self._samples.add([*lines, self._line(number, places[0], block, again, again=True)])
+        doubled = places[samples.doubled]
+        lines.append(self._line(number, doubled, block, samples.again, again=True))
+        self._samples.add(lines)
         self._tell(self._block_event(number, places, samples))
 
     def wrong(self, group: int, arm: int, what: str) -> None:
@@ -365,13 +365,13 @@ class _Bench:
         }
 
     def _block_event(self, group: int, places: Sequence[int], samples: Block) -> dict[str, Any]:
-        taken = [sample for sample in samples if sample is not None]
+        taken = samples.taken
         return {
             "event": "block",
             "group": group,
             "ns_per_operation": {
                 arm: sample.ns_per_operation
-                for arm, sample in zip(places, samples, strict=False)
+                for arm, sample in zip(places, samples.samples, strict=True)
                 if sample is not None
             },
             "samples": len(taken),

@@ -106,7 +106,7 @@ def line(
 def block_lines(
     group: int, block: int, arms: Sequence[int] = (0, 1), **changes: Any
 ) -> list[dict[str, Any]]:
-    """The lines of a block; the first of the arms is doubled."""
+    """The lines of a block; the one named first is doubled."""
     singles = [line(arm, group=group, block=block, **changes) for arm in sorted(arms)]
     return [*singles, line(arms[0], group=group, block=block, again=True, **changes)]
 

@@ -16,7 +16,7 @@ from sealift.lab.compare import (
     published_text,
 )
 from sealift.lab.measure import Block
-from sealift.lab.spec import Scope
+from sealift.lab.spec import Sample, Scope
 from sealift.lab.stats import Verdict, restart_range
 from sealift.lab.store import names
 from sealift.lab.summary import groups, summarise
@@ -139,9 +139,11 @@ def drifting(run: store.Run) -> store.Run:
     """The same, but in each restart a block takes 3 % longer than the one before."""
 
     def longer(at: int, block: Block) -> Block:
-        return tuple(
-            None if each is None else replace(each, ns=round(each.ns * 1.03**at)) for each in block
-        )
+        def later(sample: Sample) -> Sample:
+            return replace(sample, ns=round(sample.ns * 1.03**at))
+
+        samples = tuple(sample and later(sample) for sample in block.samples)
+        return replace(block, samples=samples, again=later(block.again))
 
     return replace(
         run,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from sealift.lab import registry, runner, store
-from sealift.lab.measure import LEAD_IN_SHARE, USABLE_SHARE
+from sealift.lab.measure import LEAD_IN_SHARE, USABLE_SHARE, Block
 from sealift.lab.runner.planning import blocks_least, works
-from sealift.lab.spec import Axis, Experiment, Scope
+from sealift.lab.spec import Axis, Experiment, Sample, Scope
 from sealift.lab.timed import timed
 
 
@@ -107,9 +107,11 @@ def test_restarts_share_blocks_out_and_a_resume_takes_what_is_missing(tmp_path: 
     assert [work.blocks for work in turns[::2]] == [10, 20, 30]
     assert [work.blocks_least for work in turns[::2]] == [3, 6, 9]
     assert [work.blocks_least for work in works(read, finish=True)[::2]] == [10, 20, 30]
+    sample = Sample(1_000_000, 1, 0, 0, 1.0, 0)
+    block = Block((sample, sample), 0, sample)
     measured = {
-        ("sums", 0): tuple((0, ()) for _ in range(12)),
-        ("sums", 1): tuple((0, ()) for _ in range(10)),
+        ("sums", 0): ((0, block),) * 12,
+        ("sums", 1): ((0, block),) * 10,
     }
     rest = works(replace(read, measured=measured), finish=True)
     assert [(work.step.experiment, work.step.blocks) for work in rest] == [

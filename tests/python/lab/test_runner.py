@@ -119,7 +119,7 @@ def test_arms_that_are_absent_or_raise_are_told_and_the_others_measured(
     assert skipped[1].startswith("failed: KeyError")
     assert skipped[2:] == ["", "", ""]
     last = read.blocks("made-up", 0)[-1][1]
-    assert [sample is not None for sample in last] == [False, False, True, False, True, True]
+    assert [sample is not None for sample in last.samples] == [False, False, True, False, True]
     rows = summarise(read)["made-up"].rows
     assert {row.reference for row in rows} == {"second"}
 

@@ -60,7 +60,8 @@ def test_blocks_come_back_with_their_restarts(folder: Path) -> None:
     run = store.read(folder)
     assert [restart for restart, _ in run.blocks("by-size", 0)] == [0, 2]
     _, block = run.blocks("by-size", 0)[0]
-    assert [sample.ns if sample else None for sample in block] == [1_000_000, 1_001_000, 1_000_000]
+    assert [sample.ns for sample in block.samples if sample] == [1_000_000, 1_001_000]
+    assert (block.doubled, block.again.ns) == (0, 1_000_000)
     assert run.missing("by-size", 0) == 1
     assert run.missing("by-size", 1) == 2
     assert run.restarts == {"by-size": 3}
@@ -77,17 +78,24 @@ def test_a_skipped_first_arm_gives_its_part_to_the_next_one(folder: Path) -> Non
     made.add(folder, names.SAMPLES, made.block_lines(0, 0, arms=[1]))
     run = store.read(folder)
     assert run.reference("by-size", 0) == 1
-    _, (first, second, again) = run.blocks("by-size", 0)[0]
-    assert first is None
-    assert second is not None
-    assert again is not None
+    _, block = run.blocks("by-size", 0)[0]
+    assert [sample is not None for sample in block.samples] == [False, True]
+    assert block.doubled == 1
     assert run.verified[0].skipped == "not here"
 
 
-def test_a_doubled_arm_that_changes_is_damage(folder: Path) -> None:
+def test_arms_take_turns_to_be_doubled_and_the_reference_stays(folder: Path) -> None:
+    made.add(folder, names.SAMPLES, made.block_lines(0, 0, arms=[1, 0]))
+    made.add(folder, names.SAMPLES, made.block_lines(0, 1, arms=[0, 1]))
+    run = store.read(folder)
+    assert [block.doubled for _, block in run.blocks("by-size", 0)] == [1, 0]
+    assert run.reference("by-size", 0) == 0
+
+
+def test_a_block_without_its_reference_is_damage(folder: Path) -> None:
     made.add(folder, names.SAMPLES, made.block_lines(0, 0, arms=[0, 1]))
-    made.add(folder, names.SAMPLES, made.block_lines(0, 1, arms=[1, 0]))
-    with pytest.raises(store.StoreError, match="line 6: arm 1 is doubled"):
+    made.add(folder, names.SAMPLES, made.block_lines(0, 1, arms=[1]))
+    with pytest.raises(store.StoreError, match="line 5: its block lacks arm 0"):
         store.read(folder)
 
 

@@ -26,20 +26,31 @@ def cells(*devices: str) -> list[Cell]:
     return [{"size_bytes": 128, "device": device} for device in devices]
 
 
+def block(*samples: Sample | None, doubled: int = 0) -> Block:
+    """The samples of all arms, and last the second one of the doubled arm."""
+    *singles, again = samples
+    assert again is not None
+    return Block(tuple(singles), doubled, again)
+
+
 def blocks(
-    *ns: float | None, count: int = 30, noise: float = 0.005, doubled: int = 0, seed: int = 1
+    *ns: float | None, count: int = 30, noise: float = 0.005, seed: int = 1
 ) -> list[tuple[int, Block]]:
     """Blocks of one restart; arms that take None are not there."""
+    there = [arm for arm, mean in enumerate(ns) if mean is not None]
     generator = random.Random(seed)
 
     def one(mean: float | None) -> Sample | None:
         return None if mean is None else sample(mean * (1 + abs(generator.gauss(0, noise))))
 
-    return [(0, tuple(one(mean) for mean in (*ns, ns[doubled]))) for _ in range(count)]
+    def taken(doubled: int) -> Block:
+        return block(*(one(mean) for mean in (*ns, ns[doubled])), doubled=doubled)
+
+    return [(0, taken(there[at % len(there)])) for at in range(count)]
 
 
 def group(taken: Sequence[tuple[int, Block]], **changes: object) -> Group:
-    arms = len(taken[0][1]) - 1
+    arms = len(taken[0][1].samples)
     usual = {"cells": cells(*"abcdefgh"[:arms]), "blocks": taken}
     return Group(experiment="seal", compare="device", **(usual | changes))  # type: ignore[arg-type]
 
@@ -64,12 +75,13 @@ def test_an_arm_alone_has_figures_and_no_verdict() -> None:
 
 
 def test_disturbed_samples_are_left_out_of_figures_and_ratios() -> None:
-    def block(number: int) -> Block:
+    def taken(number: int) -> Block:
         # In 9 of 20 blocks everything is switched; then b takes 40 times as long.
         switched = 1_000 * (number >= 11)
-        return sample(30, switched), sample(400 if switched else 10, switched), sample(30, switched)
+        slow = sample(400 if switched else 10, switched)
+        return block(sample(30, switched), slow, sample(30, switched))
 
-    first, second = rows(group([(0, block(number)) for number in range(20)]))
+    first, second = rows(group([(0, taken(number)) for number in range(20)]))
     assert (first.clean_share, first.machine_busy, first.blocks) == (0.55, False, 20)
     assert (second.ns_per_operation.low, second.ns_per_operation.high) == (10, 10)
     assert second.ratio == Interval(3.0, 3.0, 3.0, 0.95, 11)
@@ -78,7 +90,7 @@ def test_disturbed_samples_are_left_out_of_figures_and_ratios() -> None:
 
 def test_disturbed_samples_at_the_start_are_cold_with_those_around_them() -> None:
     taken = [
-        (0, (sample(30), sample(20 if at < 6 else 10, 1_000 * (at % 3 == 2)), sample(30)))
+        (0, block(sample(30), sample(20 if at < 6 else 10, 1_000 * (at % 3 == 2)), sample(30)))
         for at in range(24)
     ]
     _, second = series(group(taken))
@@ -87,7 +99,8 @@ def test_disturbed_samples_at_the_start_are_cold_with_those_around_them() -> Non
 
 def test_a_block_serves_a_pair_although_a_third_arm_was_disturbed_in_it() -> None:
     taken = [
-        (0, (sample(30), sample(10), sample(10, 1_000 * (at < 9)), sample(30))) for at in range(20)
+        (0, block(sample(30), sample(10), sample(10, 1_000 * (at < 9)), sample(30)))
+        for at in range(20)
     ]
     _, second, third = rows(group(taken))
     assert second.ratio == Interval(3.0, 3.0, 3.0, 0.95, 20)
@@ -95,7 +108,7 @@ def test_a_block_serves_a_pair_although_a_third_arm_was_disturbed_in_it() -> Non
 
 
 def test_a_busy_machine_is_measured_and_called_busy() -> None:
-    taken = [(0, tuple(sample(30, 1_000 * (at % 3 != 0)) for _ in range(3))) for at in range(30)]
+    taken = [(0, block(*(sample(30, 1_000 * (at % 3 != 0)) for _ in range(3)))) for at in range(30)]
     for row in rows(group(taken)):
         assert row.machine_busy
         assert row.clean_share == pytest.approx(1 / 3)
@@ -105,11 +118,10 @@ def test_8_clean_pairs_carry_a_ratio_and_fewer_a_warning() -> None:
     def taken(clean: int) -> list[tuple[int, Block]]:
         # Each arm is disturbed in under half of the blocks, and never both at once. Then b is slow.
         return [
-            (0, (sample(30, 1_000 * first), sample(40 if second else 10, 1_000 * second), again))
+            (0, block(first, second, first))
             for at in range(30)
-            for again in [sample(30)]
-            for first in [clean <= at < 18]
-            for second in [at >= 18]
+            for first in [sample(30, 1_000 * (clean <= at < 18))]
+            for second in [sample(40, 1_000) if at >= 18 else sample(10)]
         ]
 
     enough, few = rows(group(taken(8)))[1], rows(group(taken(7)))[1]
@@ -123,17 +135,18 @@ def test_8_clean_pairs_carry_a_ratio_and_fewer_a_warning() -> None:
 def test_too_few_clean_pairs_make_no_arm_slower_than_the_best() -> None:
     # As above, but the best arm is the reference, and b is 3 times as slow in every block.
     taken = [
-        (0, (sample(10, 1_000 * (7 <= at < 18)), sample(30, 1_000 * (at >= 18)), sample(10)))
+        (0, block(first, sample(30, 1_000 * (at >= 18)), first))
         for at in range(30)
+        for first in [sample(10, 1_000 * (7 <= at < 18))]
     ]
     first, second = rows(group(taken))
     assert (second.verdict, second.winner, first.winner) == (Verdict.UNSURE, True, True)
 
 
 def test_many_arms_on_a_fairly_quiet_machine_do_not_make_it_busy() -> None:
-    # A quarter of the samples is disturbed, so no block of six is clean as a whole.
+    # A quarter of the samples is disturbed, so no block of five arms is clean as a whole.
     taken = [
-        (0, tuple(sample(30, 1_000 * ((at + place) % 4 == 0)) for place in range(6)))
+        (0, block(*(sample(30, 1_000 * ((at + place) % 4 == 0)) for place in (0, 1, 2, 3, 4, 0))))
         for at in range(30)
     ]
     assert not any(row.machine_busy for row in rows(group(taken)))
@@ -145,11 +158,11 @@ def test_an_arm_that_throttles_for_good_is_not_judged_by_its_fast_beginning() ->
     def one(ns: float, clock_ghz: float) -> Sample:
         return sample(ns * generator.gauss(1, 0.002), clock_ghz=clock_ghz)
 
-    def block(at: int) -> Block:
+    def taken(at: int) -> Block:
         arm = one(30 / 1.06, 3.9) if at < 18 else one(30 / 0.95, 3.5)
-        return one(30, 3.9), arm, one(30, 3.9)
+        return block(one(30, 3.9), arm, one(30, 3.9))
 
-    first, second = rows(group([(0, block(at)) for at in range(30)]))
+    first, second = rows(group([(0, taken(at)) for at in range(30)]))
     assert second.ratio is not None
     assert second.ratio.low < 0.96 < 1.05 < second.ratio.high
     assert (second.verdict, second.ratio.blocks, second.clean_share) == (Verdict.UNSURE, 30, 1.0)
@@ -161,9 +174,11 @@ def test_a_block_in_which_all_arms_are_off_the_clock_is_not_clean() -> None:
     taken = [
         (
             0,
-            tuple(
-                sample(50 if at < 5 else 30, clock_ghz=(3.0 if place == 1 else 3.7) - (at < 5) / 2)
-                for place in range(3)
+            block(
+                *(
+                    sample(50 if at < 5 else 30, clock_ghz=usual_ghz - (at < 5) / 2)
+                    for usual_ghz in (3.7, 3.0, 3.7)
+                )
             ),
         )
         for at in range(20)
@@ -174,19 +189,19 @@ def test_a_block_in_which_all_arms_are_off_the_clock_is_not_clean() -> None:
 
 
 def test_an_arm_alone_or_a_clock_that_is_unknown_drops_no_sample_for_the_clock() -> None:
-    alone = [(0, (sample(30, clock_ghz=3.7 - (at < 5)),) * 2) for at in range(20)]
+    alone = [(0, block(*[sample(30, clock_ghz=3.7 - (at < 5))] * 2)) for at in range(20)]
     assert rows(group(alone))[0].clean_share == 1.0
     unknown = [
-        (0, (sample(30, clock_ghz=3.7 - (at < 5)), sample(30), sample(30, clock_ghz=3.7)))
+        (0, block(sample(30, clock_ghz=3.7 - (at < 5)), sample(30), sample(30, clock_ghz=3.7)))
         for at in range(20)
     ]
     assert [row.clean_share for row in rows(group(unknown))] == [1.0, 1.0]
 
 
 def test_clocks_that_are_off_here_and_there_in_all_arms_are_no_ones_doing() -> None:
-    generator = random.Random(5)
+    generator, clocks_ghz = random.Random(5), (3.7, 3.7, 3.7, 3.5)
     taken = [
-        (0, tuple(sample(30, clock_ghz=generator.choice((3.7, 3.7, 3.7, 3.5))) for _ in range(5)))
+        (0, block(*(sample(30, clock_ghz=each) for each in generator.choices(clocks_ghz, k=5))))
         for _ in range(30)
     ]
     assert [row.steady for row in rows(group(taken))] == [True] * 4
@@ -194,7 +209,7 @@ def test_clocks_that_are_off_here_and_there_in_all_arms_are_no_ones_doing() -> N
 
 def test_a_drift_is_told_although_its_samples_are_not_clean() -> None:
     taken = [
-        (0, (sample(30), sample(10 * 1.03 ** max(0, at - 14), 1_000 * (at > 14)), sample(30)))
+        (0, block(sample(30), sample(10 * 1.03 ** max(0, at - 14), 1_000 * (at > 14)), sample(30)))
         for at in range(30)
     ]
     assert [row.steady for row in rows(group(taken))] == [True, False]
@@ -202,31 +217,55 @@ def test_a_drift_is_told_although_its_samples_are_not_clean() -> None:
 
 def test_noise_that_hides_everything_leaves_ranges() -> None:
     generator = random.Random(3)
-    taken = [(0, tuple(sample(generator.uniform(20, 60)) for _ in range(3))) for _ in range(20)]
+    taken = [(0, block(*(sample(generator.uniform(20, 60)) for _ in range(3)))) for _ in range(20)]
     row = rows(group(taken))[1]
     assert row.trust is Trust.RANGES_ONLY
     assert row.verdict is Verdict.UNSURE
     assert row.winner
 
 
+def test_the_noise_floor_is_of_all_arms_in_turn() -> None:
+    def taken(doubled: int) -> Block:
+        # The second arm takes a fifth longer when it runs again.
+        return block(sample(30), sample(10), sample(12 if doubled else 30), doubled=doubled)
+
+    in_turn = rows(group([(0, taken(int(at % 3 > 0))) for at in range(60)]))
+    assert [row.noise_floor for row in in_turn] == [pytest.approx(0.2)] * 2
+    quiet = rows(group([(0, taken(0)) for _ in range(60)]))
+    assert [row.noise_floor for row in quiet] == [0.0] * 2
+
+
+def test_the_doubled_arm_stands_on_both_of_its_samples() -> None:
+    one = block(sample(30), sample(10), sample(20), doubled=1)
+    _, second = rows(group([(0, one)] * 8))
+    assert second.ns_per_operation.median == 15
+    assert second.ratio is not None
+    assert second.ratio.median == 2
+
+
+def test_of_two_samples_of_the_doubled_arm_a_disturbed_one_is_left_out() -> None:
+    one = block(sample(30), sample(10), sample(20, 1_000), doubled=1)
+    _, second = rows(group([(0, one)] * 8))
+    assert (second.ns_per_operation.median, second.clean_share) == (10, 1.0)
+
+
 def test_a_warm_up_is_left_out_and_a_drift_is_told() -> None:
     warming = blocks(30.0, 10.0)
     for at in range(5):
-        _, (first, _, again) = warming[at]
-        warming[at] = (0, (first, sample(20.0), again))
+        warming[at] = (0, block(sample(30), sample(20), sample(30)))
     row = rows(group(warming))[1]
     assert row.ns_per_operation.high < 10.3
     assert (row.ns_per_operation.blocks, row.blocks, row.steady) == (25, 30, True)
     assert row.ratio is not None
     assert row.ratio.blocks == 25
-    drifting = [(0, (sample(30), sample(10 * 1.01**at), sample(30))) for at in range(30)]
+    drifting = [(0, block(sample(30), sample(10 * 1.01**at), sample(30))) for at in range(30)]
     steady = [each.steady for each in rows(group(drifting))]
     assert steady == [True, False]
 
 
 def test_each_restart_has_a_warm_up_of_its_own() -> None:
     taken = [
-        (restart, (sample(30), sample(20 if at < 3 else 10), sample(30)))
+        (restart, block(sample(30), sample(20 if at < 3 else 10), sample(30)))
         for restart in range(3)
         for at in range(12)
     ]
@@ -264,9 +303,9 @@ def test_a_run_of_one_restart_that_was_resumed_keeps_its_verdict() -> None:
 
 def test_the_best_arm_is_the_one_whose_restarts_are() -> None:
     # By blocks b is the best one, by restarts a.
-    taken = [(0, (sample(30), sample(25), sample(30)))] * 20
-    taken += [(1, (sample(30), sample(60), sample(30)))] * 5
-    taken += [(2, (sample(30), sample(60), sample(30)))] * 5
+    taken = [(0, block(sample(30), sample(25), sample(30)))] * 20
+    taken += [(1, block(sample(30), sample(60), sample(30)))] * 5
+    taken += [(2, block(sample(30), sample(60), sample(30)))] * 5
     first, second = rows(group(taken))
     assert (first.winner, second.ns_per_operation.median) == (True, 60.0)
 
@@ -310,7 +349,7 @@ def test_an_arm_that_went_wrong_half_way_keeps_the_blocks_it_was_in() -> None:
 
 
 def test_the_next_arm_is_the_reference_where_the_first_was_skipped() -> None:
-    second, third = rows(group(blocks(None, 30.0, 10.0, doubled=1), doubled=1))
+    second, third = rows(group(blocks(None, 30.0, 10.0), reference=1))
     assert (second.subject, second.reference, second.ratio) == ("b", "b", None)
     assert (third.reference, third.verdict) == ("b", Verdict.FASTER)
 
@@ -331,7 +370,10 @@ def test_one_block_gives_figures_and_no_verdict() -> None:
 
 def test_a_series_holds_what_its_row_stands_on() -> None:
     taken = group(
-        [(at // 10, (sample(30), sample(10, 1_000 * (at == 4)), sample(30))) for at in range(20)]
+        [
+            (at // 10, block(sample(30), sample(10, 1_000 * (at == 4)), sample(30)))
+            for at in range(20)
+        ]
     )
     _, second = series(taken)
     assert second.cell == {"size_bytes": 128, "device": "b"}
@@ -342,7 +384,7 @@ def test_a_series_holds_what_its_row_stands_on() -> None:
 
 def test_a_run_is_summed_up_experiment_by_experiment() -> None:
     run = made_run(
-        {("seal", 0): blocks(30.0, 10.0), ("open", 1): blocks(None, 20.0, doubled=1)},
+        {("seal", 0): blocks(30.0, 10.0), ("open", 1): blocks(None, 20.0)},
         references={("seal", 0): 0, ("open", 1): 1},
         wrong={("seal", 0, 1): "tag 3 differs"},
     )

@@ -120,4 +120,4 @@ def _clocks_ghz(run: Run) -> Iterable[float]:
     for planned in run.plan.experiments:
         for group in range(len(planned.groups)):
             for _, block in run.blocks(planned.name, group):
-                yield from (each.clock_ghz for each in block if each and each.clock_ghz)
+                yield from (each.clock_ghz for each in block.taken if each.clock_ghz)

@@ -14,10 +14,11 @@
     reserve.bin     room for the last files when the disk is full; gone when the run has ended
 
 **Blocks.** A line of samples.jsonl names its arm by its place in the planned group. A block ends
-with the line whose `again` is true: the second sample of the arm that is doubled. That arm is the
-*reference*: the first one of the group, or, where that was skipped, the first one that was there.
-It is the same in all blocks of a group. An arm that was skipped or wrong has no line in a block,
-and None in its place in a `Block`. Blocks of a group are numbered through, over all restarts.
+with the line whose `again` is true: the second sample of the arm that is doubled, in each block
+another one. The *reference* is the first arm of the group, or, where that was skipped, the first
+one that was there: the lowest in the first block, with a sample in every one. Another arm that was
+skipped or wrong has no line in a block, and None in its place in a `Block`. Blocks of a group are
+numbered through, over all restarts.
 
 **Restarts.** Every process that measures an experiment has a number of its own, from 0; a resume
 begins with the next one.

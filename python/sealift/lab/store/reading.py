@@ -95,7 +95,7 @@ class Samples:
 
     Attributes:
         blocks: By experiment and group the complete blocks with their restarts.
-        references: By experiment and group the place of the doubled arm.
+        references: By experiment and group the place of the arm that others are compared with.
         end: Offset of the first byte behind the last complete block.
         dropped: What was left out, in sentences.
     """
@@ -155,8 +155,8 @@ class _Blocks:
         self._check(new, line.record)
         self.unfinished.append(new)
         if new.again:
+            self._check_reference(line.record)
             self.blocks[new.group].append((new.restart, _block(self.unfinished)))
-            self.references.setdefault(new.group, new.arm)
             self.unfinished.clear()
             self.end = line.end
 
@@ -173,17 +173,21 @@ class _Blocks:
         there = [before.arm for before in self.unfinished]
         if new.again and new.arm not in there:
             raise record.wrong(f"arm {new.arm} is doubled, and its first sample is missing")
-        if new.again and self.references.get(new.group, new.arm) != new.arm:
-            raise record.wrong(f"arm {new.arm} is doubled, and in blocks before it another one")
         if not new.again and new.arm in there:
             raise record.wrong(f"arm {new.arm} stands twice in its block")
 
+    def _check_reference(self, record: Record) -> None:
+        there = {each.arm for each in self.unfinished}
+        reference = self.references.setdefault(self.unfinished[0].group, min(there))
+        if reference not in there:
+            raise record.wrong(f"its block lacks arm {reference}, which others are compared with")
+
 
 def _block(lines: Sequence[_Line]) -> Block:
-    samples: list[Sample | None] = [None] * (lines[0].arms + 1)
-    for line in lines:
-        samples[-1 if line.again else line.arm] = line.sample
-    return tuple(samples)
+    *singles, again = lines
+    samples = {line.arm: line.sample for line in singles}
+    places = range(again.arms)
+    return Block(tuple(samples.get(arm) for arm in places), again.arm, again.sample)
 
 
 def _sample_line(record: Record, planned: Mapping[str, PlannedExperiment]) -> _Line:
@@ -260,7 +264,7 @@ def _verified(
             taken = blocks.get((experiment.name, group), ())
             for arm, cell in enumerate(cells):
                 lines = by_place[experiment.name, group, arm]
-                measured = any(block[arm] is not None for _, block in taken)
+                measured = any(block.samples[arm] is not None for _, block in taken)
                 yield Verified(
                     experiment=experiment.name,
                     cell=cell,

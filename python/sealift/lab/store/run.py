@@ -87,8 +87,8 @@ class Run:
         ending: None when the run was killed, or still goes on.
         notes: What went wrong, and what was left out while reading: sentences.
         measured: By experiment and group: for each complete block its restart, and the block.
-        references: By experiment and group the place of the arm that is doubled, once there is a
-            block.
+        references: By experiment and group the place of the arm that the others are compared with,
+            once there is a block.
         over: Groups that get no more blocks, because their reference computed something wrong or
             none of their arms can be measured on this machine: experiment and group.
         wrong: Arms that computed something wrong: experiment, group, arm.
@@ -115,8 +115,7 @@ class Run:
         """The complete blocks of a group, each with its restart.
 
         A block has a place for each planned arm of the group, None where the arm was skipped or
-        wrong, and last the second sample of the reference. That and the sample at the place of
-        the reference are never None.
+        wrong. The sample at the place of the reference is never None.
 
         Args:
             name: Of the experiment.
@@ -125,7 +124,7 @@ class Run:
         return self.measured.get((name, group), ())
 
     def reference(self, name: str, group: int) -> int:
-        """The place of the arm that the others are compared with, and that is doubled.
+        """The place of the arm that the others are compared with.
 
         The first one, or, where that was skipped, the first one that was there.
         """
