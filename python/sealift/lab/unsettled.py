@@ -50,13 +50,15 @@ def ratios_text(found: Sequence[Finding]) -> str:
     Args:
         found: Of the same devices or of others; of any kind.
     """
-    by_device: dict[tuple[str, str], list[Interval]] = {}
-    for row in (row for finding in found for row in finding.rows if row.ratio):
-        assert row.ratio, "rows without one were left out"
-        by_device.setdefault((str(row.subject), str(row.reference)), []).append(row.ratio)
-    return ", ".join(
-        f"{device} {least_and_most(ratios)} times as fast as {reference}"
-        for (device, reference), ratios in by_device.items()
+    by_reference: dict[str, dict[str, list[Interval]]] = {}
+    for row in (row for finding in found for row in finding.rows):
+        if row.ratio:
+            devices = by_reference.setdefault(str(row.reference), {})
+            devices.setdefault(str(row.subject), []).append(row.ratio)
+    return "; ".join(
+        f"{', '.join(f'{name} {least_and_most(own)}' for name, own in devices.items())} "
+        f"times as fast as {reference}"
+        for reference, devices in by_reference.items()
     )
 
 
@@ -110,7 +112,7 @@ def noise(rows: Iterable[Row]) -> Noise | None:
     """The noise of these rows; None where there are none.
 
     Args:
-        rows: Those of one piece of work share the floor of its doubled arm.
+        rows: Those of one piece of work share its floor.
     """
     floors = list({row.work: row.noise_floor for row in rows}.values())
     return Noise(median(floors), max(floors), len(floors)) if floors else None

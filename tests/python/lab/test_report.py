@@ -405,7 +405,7 @@ def test_equal_cells_of_two_experiments_that_disagree_are_a_reason_for_care(
     told = re.search(
         r"aes-gcm-by-threads and vendor-library disagree on (\d+) of (\d+) equal cells, "
         r"most on \w+ \([^)]* B, [^)]*\d threads?, batches of 1,024\): "
-        r"[\d.]+ \[.*?\] and [\d.]+ \[.*?\] ns/message",
+        r"[\d,.]+ \[.*?\] and [\d,.]+ \[.*?\] ns/message",
         shown.text,
     )
     assert bool(told) is disagree
@@ -439,7 +439,8 @@ def test_a_run_that_was_short_of_time_for_the_last_blocks_says_calmly_what_each_
     time_up = Ending(How.TIME_UP, "60 s were too short for 72 of 288 blocks")
     shown = outline_of(tmp_path / "few", blocks=9, ending=time_up)
     assert re.search(
-        r"sampled in at least 9 of 12 blocks: time was up for \d+ of all \d+\. A verdict takes 8\.",
+        rf"sampled in at least 9 of {BLOCKS} blocks: time was up for \d+ of all \d+\. "
+        r"A verdict takes 8\.",
         shown.text,
     )
     assert "incomplete" not in shown.text
@@ -450,12 +451,12 @@ def test_a_run_whose_time_was_up_before_verdicts_can_stand_is_a_reason_for_care(
 ) -> None:
     time_up = Ending(How.TIME_UP, "60 s were too short for 120 of 288 blocks")
     shown = outline_of(tmp_path / "few", blocks=7, ending=time_up)
-    assert "sampled in at least 7 of 12 blocks. A verdict takes 8." in shown.text
+    assert f"sampled in at least 7 of {BLOCKS} blocks. A verdict takes 8." in shown.text
     assert "This run is incomplete: time was up: 60 s were too short" in shown.text
 
 
 def test_a_whole_run_says_how_many_blocks_each_group_has(outline: Outline) -> None:
-    assert "sampled in at least 12 of 12 blocks. A verdict takes 8." in outline.text
+    assert f"sampled in at least {BLOCKS} of {BLOCKS} blocks. A verdict takes 8." in outline.text
 
 
 def test_the_method_tells_the_rules_of_verdicts(outline: Outline) -> None:
@@ -523,7 +524,8 @@ def test_published_devices_need_what_follows_from_the_best_here(material: Materi
         assert wish.best is not None
         assert wish.factor is not None
         assert wish.factor.median * wish.published_mb_per_s == pytest.approx(wish.best.median)
-        assert wish.best_device == "cpu"
+        # Two names of the same made-up kernels.
+        assert wish.best_device in {"cpu", "cpu:isa=vaes512"}
     gpu, by_log = (wish for wish in wishes if wish.device == "RTX 3050")
     assert (gpu.published_mb_per_s, by_log.published_mb_per_s) == (903, 903)
     cards = [wish.published_mb_per_s for wish in wishes if wish.device.startswith("Hifn")]

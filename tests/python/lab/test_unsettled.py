@@ -33,8 +33,7 @@ def test_every_device_beside_the_reference_has_its_ratio_told_and_not_the_winner
     )
     (finding,) = findings([library, cpu, slow])
     assert ratios_text([finding]) == (
-        "cpu 1.500 [1.470..1.530] times as fast as library, "
-        "cuda 0.5000 [0.4900..0.5100] times as fast as library"
+        "cpu 1.500 [1.470..1.530], cuda 0.5000 [0.4900..0.5100] times as fast as library"
     )
     assert ratios_seen([finding]).endswith(" (95 % intervals)")
 

@@ -255,8 +255,8 @@ METHOD = (
     "Figures are medians over blocks with their 95 % interval: of the bootstrap over blocks, and "
     "of Student's t over restarts where there are several. Ratios are paired block by block, and "
     "verdicts stand on 99 % intervals.",
-    "The first arm of every group is measured twice in each block. How far these two differ, "
-    "although they are the same code, is the noise floor.",
+    "In each block one arm of the group, another one each time, is measured twice. How far these "
+    "two differ, although they are the same code, is the noise floor.",
     f"A difference below the noise floor, or below {LEAST_PERCENT:.0f} %, is never called one: "
     "FASTER and SLOWER lie wholly beyond it, SAME wholly within. The minimum is for what two "
     "separate preparations of the same code differ by.",
