@@ -24,7 +24,7 @@ pub use batch::{
     Batch, Buffer, Column, Keys, Layout, MAX_TEXT_BYTES, NonceRule, Ops, Shape, Stability, Tags,
     Text,
 };
-pub use clock::{Clock, Notify, SystemClock};
+pub use clock::{Clock, Notify, SimulatedClock, SystemClock};
 pub use device::{
     Capabilities, Completion, Context, Device, Driver, Job, KeySource, Origin, Probe, Refusal,
     Refused, Role, Submission, Ticket, Timing,

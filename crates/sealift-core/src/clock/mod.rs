@@ -1,3 +1,9 @@
+//! Time, and who is told that something happened.
+
+mod simulated;
+
+pub use simulated::SimulatedClock;
+
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
