@@ -5,6 +5,7 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -82,7 +83,7 @@ def load(file: Path) -> Experiment:
     file = file.resolve()
     experiment = getattr(_run(file), "EXPERIMENT", None)
     if experiment is None:
-        raise ValueError(f"{file} defines no EXPERIMENT; end it with EXPERIMENT = Experiment(...)")
+        raise ValueError(f"{file} defines no EXPERIMENT; end it with {ENDING}, as {SHOWN} shows")
     if not isinstance(experiment, Experiment):
         raise ValueError(
             f"{file}: its EXPERIMENT is of type {type(experiment).__name__}; right would be a "
@@ -100,7 +101,7 @@ def _fitting(pattern: str) -> Iterable[Experiment]:
     wanted = pattern.casefold()
     found = [each for each in all_experiments() if _fits(each, wanted)]
     if not found:
-        raise ValueError(_unknown(pattern))
+        raise ValueError(_no_experiment_file(pattern) or _unknown(pattern))
     return found
 
 
@@ -144,10 +145,18 @@ def _unknown(name: str) -> str:
     )
 
 
+def _no_experiment_file(pattern: str) -> str:
+    """What is wrong with a path that names no Python, or "" where it names nothing."""
+    with suppress(OSError, ValueError):
+        if pattern and Path(pattern).exists():
+            return f"{pattern} is no experiment file; right would be one {FILE}"
+    return ""
+
+
 def _run(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"sealift_own_{file.stem}", file)
     if not file.is_file() or spec is None or spec.loader is None:
-        raise ValueError(f"{file} is no file of Python source")
+        raise ValueError(f"{file} is no file of Python source; right would be one {FILE}")
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and pickling look their module up by its name.
     sys.modules[spec.name] = module
@@ -170,3 +179,8 @@ def _failed(file: Path, error: BaseException) -> str:
     lines = [frame.lineno for frame in frames if frame.filename == str(file)]
     place = f"{file}, line {lines[-1]}" if lines else str(file)
     return f"{place}: {type(error).__name__}: {error}"
+
+
+ENDING = "EXPERIMENT = Experiment(...)"
+SHOWN = "docs/your-own-experiment.md"
+FILE = f"that ends in .py and defines {ENDING}, as {SHOWN} shows"

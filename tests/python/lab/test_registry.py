@@ -178,6 +178,19 @@ def test_a_file_that_can_not_be_used_is_told_with_its_line(
         registry.load(path)
 
 
+def test_a_file_that_is_no_python_is_told_what_an_experiment_file_is(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("# Read me\n", encoding="utf-8")
+    for path in (readme, tmp_path):
+        said = f"{path} is no experiment file; right would be one that ends in .py and defines"
+        with pytest.raises(ValueError, match=re.escape(said)):
+            registry.select([str(path)])
+    shown = re.escape("defines no EXPERIMENT; end it with EXPERIMENT = Experiment(...), as docs/")
+    readme.rename(tmp_path / "readme.py")
+    with pytest.raises(ValueError, match=shown):
+        registry.select([str(tmp_path / "readme.py")])
+
+
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     for path in (tmp_path / "none.py", tmp_path):
         with pytest.raises(ValueError, match="is no file of Python source"):
