@@ -281,7 +281,9 @@ class _Bench:
         guarded = self._arms[number].pop(place)
         facts = self._facts(guarded, number, place)
         if guarded.failed:
-            self._note(f"{self._named(number, place)} failed while it was measured: {what}")
+            text = f"{self._named(number, place)} failed while it was measured: {what}"
+            # What is said of it is that it was left out, as of one that failed before.
+            self._tell({"event": "quiet note", "text": text})
             self._told(number, place, facts, skipped=what, again=Again.FAILED)
         else:
             self._told(number, place, facts, wrong=what)

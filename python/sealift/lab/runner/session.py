@@ -292,6 +292,7 @@ class _Session:
             case {"event": "skipped", "group": group, "arm": arm, "text": text, "again": again}:
                 if again == Again.FAILED:
                     self._raised[name, group] = f"{self._named(name, group, arm)}: {text}"
+                    text = self._said_once(self._named(name, group, arm), text)
                 elif again == Again.MAY_PASS:
                     self._absent.add((name, group))
                 self._left_out(name, group, arm, text)
@@ -299,6 +300,8 @@ class _Session:
                 self._left_out(name, group, arm, f"computed wrong: {text}")
             case {"event": "failed" | "note", "text": text}:
                 self._fail(f"{name}: {text}")
+            case {"event": "quiet note", "text": text}:
+                self._fail(f"{name}: {text}", is_said=False)
             case {"event": "not written", "text": text}:
                 self._not_written = text
                 self._stop.stop()
@@ -315,18 +318,26 @@ class _Session:
     def _left_out(self, name: str, group: int, arm: int, why: str) -> None:
         """Says once why an arm is not measured, though it stands in many groups and restarts."""
         text = f"{self._named(name, group, arm)}: {why}"
-        if text not in self._told:
+        if why and text not in self._told:
             self._told.add(text)
             self._teller.say(text)
 
-    def _fail(self, text: str) -> None:
-        self._failed.append(text)
-        self._note(text)
+    def _said_once(self, named: str, error: str) -> str:
+        """What is to be said of an arm that raised something: "" where all of it was."""
+        said = [text for text in self._told if text.endswith(error)]
+        if any(named in text for text in said):
+            return ""
+        return "failed in the same way" if said else error
 
-    def _note(self, text: str) -> None:
+    def _fail(self, text: str, *, is_said: bool = True) -> None:
+        self._failed.append(text)
+        self._note(text, is_said=is_said)
+
+    def _note(self, text: str, *, is_said: bool = True) -> None:
         if text not in self._noted:
             self._noted.add(text)
-            self._teller.say(text)
+            if is_said:
+                self._teller.say(text)
             self._notes.add([{"note": text}])
 
     def _keep_reading(self, at_s: float, values: Mapping[str, float]) -> bool:
@@ -395,9 +406,12 @@ class _Session:
                     comparisons = tuple(experiment.published(found[planned.name]))
                     store.check_published(comparisons)
                 except (Exception, SystemExit) as error:
+                    why = f"that failed: {type(error).__name__}: {error}"
+                    if any(str(error) in text for text in self._failed):
+                        why = "its file can't be run"
                     self._note_late(
                         f"{planned.name}: nothing is compared with what was published, because "
-                        f"that failed: {type(error).__name__}: {error}"
+                        f"{why}"
                     )
                 else:
                     published[planned.name] = comparisons
@@ -420,7 +434,9 @@ class _Session:
                 again = store.resume_command(self._path)
                 self._teller.say(f"to try again what could not be measured now: {again}")
             return
-        said = ending.how.value if ending.how is How.INTERRUPTED else ending.reason
+        # What failed was told when it did.
+        is_told = ending.how in (How.INTERRUPTED, How.FAILED)
+        said = ending.how.value if is_told else ending.reason
         if not self.is_kept:
             self._teller.say(said)
             return
