@@ -10,6 +10,7 @@ from shlex import quote
 
 from sealift.lab import vega
 from sealift.lab.embedding import figure_page
+from sealift.lab.narrowing import Drawing, narrowing, varied
 from sealift.lab.published import Comparison, Kind
 from sealift.lab.record import FIGURES, Record
 from sealift.lab.spec import Plot
@@ -87,6 +88,7 @@ def columns(
     z: str = "",
     where: Mapping[str, Value] | None = None,
     title: str = "",
+    lines_most: int | None = None,
 ) -> Spec:
     """Any columns against each other.
 
@@ -99,16 +101,19 @@ def columns(
         z: Column that colours the lines, or "".
         where: Which rows: those whose columns have these values.
         title: What the figure shows; the columns' names when left out.
+        lines_most: How many lines it may have; None for any number.
 
     Raises:
         ValueError: If a column is none, with the nearest ones; if no row is left, or none of them
-            has a number in y.
+            has a number in y; if there are too many lines, with conditions that leave fewer.
     """
     chosen = where or {}
     _check_columns(records, [x, y, *([z] if z else []), *chosen])
     draft = Plot(x=x, y=y, z=z, title=title or f"{y} by {x}", where=chosen)
     _check_rows(records, draft)
     kept = _kept(draft, records)
+    if lines_most is not None:
+        _check_lines(kept, draft, lines_most)
     log_x, log_y = (_spread(row[name] for row in kept) for name in (x, y))
     plot = replace(draft, log_x=log_x, log_y=log_y)
     return _figure(plot, kept, {}, (), _colours(_named(kept, plot))) | {"title": plot.title}
@@ -316,6 +321,23 @@ def _check_rows(records: Sequence[Record], plot: Plot) -> None:
         raise ValueError(f"column {plot.y!r} has no numbers in these rows; y needs some")
 
 
+def _check_lines(kept: Sequence[Record], plot: Plot, most: int) -> None:
+    def count(rows: Sequence[Record]) -> int:
+        return len(set(_named(rows, plot)))
+
+    if (lines := count(kept)) <= most:
+        return
+    telling = [*([plot.z] if plot.z else []), *_telling(kept, plot)]
+    values = varied(kept, telling)
+    several = ", ".join(f"{name} ({number} values)" for name, number in values.items())
+    fewer = narrowing(kept, Drawing(plot.x, telling, count, most))
+    options = " ".join(f"--where {quote(f'{name}={value}')}" for name, value in fewer.items())
+    raise ValueError(
+        f"{lines} lines in one figure; {most} can be told apart. They differ in {several}: draw "
+        f"some of them, as with {options}, or take another --x"
+    )
+
+
 def _spread(values: Iterable[Value | None]) -> bool:
     numbers = [value for value in values if isinstance(value, int | float)]
     return bool(numbers) and min(numbers) > 0 and max(numbers) >= SPREAD * min(numbers)
@@ -328,6 +350,7 @@ def _title(name: str, titles: Mapping[str, str]) -> str:
 USUAL = ("cpu", "library", "ipp", "table")
 FORMS = (".svg", ".png", ".pdf", ".html")
 WIDTH_PX = 640
+LINES_MOST = 16
 # From here on a linear axis would press most values into one corner.
 SPREAD = 30
 TITLES = {
