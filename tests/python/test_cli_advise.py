@@ -13,6 +13,8 @@ import pytest
 
 from command import invoke, process, start
 from sealift import drivers
+from sealift.lab import registry
+from sealift.lab.spec import Scope
 
 SHORT = ("advise", "--sizes", "16", "--keys", "one", "--budget", "2")
 REAL = [driver.name for driver in drivers() if driver.role == "real"]
@@ -95,6 +97,15 @@ def test_several_threads_are_measured() -> None:
     ("arguments", "said"),
     [
         (["--devices", "libary"], "no device is called 'libary' (did you mean 'library'?)"),
+        (["--devices", "gpu"], "'gpu' is an accelerator, and this version has no driver for"),
+        (["--devices", "cpu,cuda:0"], "'cuda' is an accelerator"),
+        (["--devices", "UPMEM"], "no driver for accelerators yet; there are cpu, library, "),
+        (["--devices", "cpu:isa=aesni,workers=2,qat"], "'qat' is an accelerator"),
+        (
+            ["--devices", "cpu,table"],
+            "'table' is for the lab's comparisons only, by `sealift lab run aes-gcm-by-threads`",
+        ),
+        (["--devices", "ipp"], "(or vendor-library); here there are cpu, library, "),
         (["--devices", "cpu:isa=avx"], '"avx" is no instruction-set path'),
         (["--devices", "library,library"], "a device stands twice"),
         (["--devices", "library:bogus=1"], "bogus"),
@@ -236,3 +247,29 @@ def test_ctrl_c_before_anything_is_complete_says_so() -> None:
     assert (running.returncode, stdout) == (130, ""), stderr
     assert "interrupted" in stderr
     assert "Traceback" not in stderr
+
+
+def test_a_thin_budget_is_told_before_anything_is_measured_and_an_ample_one_is_not() -> None:
+    many = ("advise", "--sizes", "16:16384:*2", "--threads", "1,2", "--devices", "library")
+    ran = invoke(*many, "--budget", "5")
+    first, *others = ran.stderr.splitlines()
+    assert first.startswith("sealift: a budget of 5 s is thin for aes-gcm-by-size: ")
+    assert first.endswith(" would do")
+    assert not any("is thin" in line for line in others)
+    ran = invoke(*SHORT)
+    assert "is thin" not in ran.stderr
+
+
+def test_every_peer_of_the_lab_is_told_from_a_name_that_nobody_knows() -> None:
+    scope = Scope(quick=False, cores=4, devices=("library", "cpu"))
+    cells = [
+        cell
+        for experiment in registry.all_experiments()
+        for group in experiment.groups(scope)
+        for cell in group
+    ]
+    peers = {str(cell["device"]).split(":")[0] for cell in cells if "device" in cell}
+    peers -= {driver.name for driver in drivers()}
+    assert {"table", "ipp"} <= peers
+    for peer in peers:
+        assert "is for the lab's comparisons only" in invoke("advise", "--devices", peer).stderr

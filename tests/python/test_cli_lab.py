@@ -1,13 +1,11 @@
 """`sealift lab`, in this process and in real ones."""
 
 import csv
-import io
 import json
 import signal
 import subprocess
 import sys
 import time
-import webbrowser
 from hashlib import sha256
 from importlib import util
 from importlib.machinery import ModuleSpec
@@ -17,7 +15,7 @@ import pytest
 
 from command import invoke, process, start
 from sealift.lab import registry, store
-from synthetic_run import made, model_ns, write_run
+from synthetic_run import made, write_run
 
 QUICK = ("lab", "run", "aes-gcm-by-size", "--quick", "--budget", "4")
 MINE = """
@@ -35,6 +33,14 @@ EXPERIMENT = Experiment(
     arm=arm,
     operation="number",
 )
+"""
+LATER = """
+class Later:
+    def sample(self, seconds):
+        raise KeyError("later")
+
+    def verified(self):
+        return {}
 """
 
 
@@ -72,6 +78,20 @@ def test_list_names_every_experiment_and_what_can_be_run_here() -> None:
     lines = invoke("lab", "list").output.splitlines()
     assert lines[0].split()[:3] == ["experiment", "id", "here"]
     assert [line.split()[0] for line in lines[1 : 1 + len(found)]] == [e.name for e in experiments]
+    assert "of all: quick, full  alone: quick, full" in lines[0]
+    assert "A run of all takes 60 s with --quick and 300 s without" in lines[-2]
+    assert "named alone gets all of that" in lines[-1]
+
+
+def test_an_experiment_alone_takes_the_whole_budget_or_what_its_longest_samples_take() -> None:
+    by_name = {each["name"]: each for each in json.loads(invoke("lab", "list", "--json").output)}
+    by_size = by_name["aes-gcm-by-size"]
+    assert (by_size["quick_alone_seconds"], by_size["alone_seconds"]) == (60, 300)
+    # A hundred blocks of two arms and a doubled one, a quarter of a second each and a lead-in.
+    assert by_name["operation-log"]["alone_seconds"] == pytest.approx(100 * 3 * 0.25 * 1.25)
+    for each in by_name.values():
+        assert each["quick_seconds"] < each["quick_alone_seconds"] <= 60
+        assert each["seconds"] < each["alone_seconds"] <= 300
 
 
 def test_a_quick_run_ends_with_the_pages_path_and_everything_is_in_its_folder(
@@ -191,6 +211,71 @@ def test_an_experiment_that_measures_nothing_ends_with_3(tmp_path: Path) -> None
     assert "mine: not measured: no abacus is here" in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        ('raise ValueError("no arm of mine")', "ValueError: no arm of mine"),
+        ("global timed\n    timed = lambda call, **_: Later()", "KeyError: 'later'"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_an_arm_raises_is_told_once_with_file_and_line(
+    what: str, error: str, tmp_path: Path
+) -> None:
+    file = Path(own_file(tmp_path, what))
+    file.write_text(f"{file.read_text()}\n{LATER}")
+    line = next(
+        number
+        for number, text in enumerate(file.read_text().splitlines(), start=1)
+        if text.strip() in (what, 'raise KeyError("later")')
+    )
+    ran = process("lab", "run", str(file), "--budget", "2", "--out", str(tmp_path / "run"))
+    assert ran.returncode == 6, ran.stderr
+    assert f"{error} ({file}, line {line})\n" in ran.stderr
+    assert (ran.stderr + ran.stdout).count(error) == 1
+    assert ran.stderr.count(": failed in the same way") == 1
+    assert "a part failed; what was measured is kept in " in ran.stderr
+    assert "mine: not measured, because it failed" in ran.stdout
+
+
+def test_a_file_that_can_not_be_run_by_the_process_that_measures_is_told_once(
+    tmp_path: Path,
+) -> None:
+    file = Path(own_file(tmp_path))
+    failing = "if 'sealift.lab.worker' in sys.orig_argv:\n    raise ValueError('not there')"
+    file.write_text(f"import sys\n{failing}\n{file.read_text()}")
+    ran = process("lab", "run", str(file), "--budget", "4", "--out", str(tmp_path / "run"))
+    assert ran.returncode == 6, ran.stderr
+    assert f"mine: {file}, line 3: ValueError: not there" in ran.stderr
+    assert (ran.stderr + ran.stdout).count("not there") == 1
+
+
+def test_a_file_of_ones_own_that_got_worse_is_told_once_by_a_resume(tmp_path: Path) -> None:
+    file, folder = Path(own_file(tmp_path)), tmp_path / "run"
+    write_run(folder, made(ns=lambda _: 50.0, blocks=6), [registry.load(file)])
+    file.write_text("\n\nraise ValueError('worse')\n")
+    ran = process("lab", "run", "--resume", str(folder))
+    assert ran.returncode == 6, ran.stderr
+    assert f"mine: {file}, line 3: ValueError: worse" in ran.stderr
+    assert (ran.stderr + ran.stdout).count("ValueError: worse") == 1
+    assert "nothing is compared with what was published" in ran.stderr
+
+
+def test_a_thin_budget_is_told_in_one_line_before_anything_is_measured(tmp_path: Path) -> None:
+    arms = MINE.replace("WHAT", "pass").replace("(100, 1000)", "tuple(range(1, 60))")
+    file = tmp_path / "mine.py"
+    file.write_text(arms)
+    ran = process("lab", "run", str(file), "--budget", "5", "--out", str(tmp_path / "run"))
+    first, *others = ran.stderr.splitlines()
+    assert first == (
+        "sealift: a budget of 5 s is thin for mine: blocks will be few, or samples as short as "
+        "1 ms, so intervals wide and verdicts rare; --budget 55 would do"
+    )
+    assert not any("is thin" in line for line in others)
+    ample = invoke("lab", "run", str(file), "--budget", "55", "--out", "/proc/self/run")
+    assert "is thin" not in ample.stderr
+
+
 def test_an_experiment_without_cells_here_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(MINE.replace("WHAT", "pass").replace("arm=arm", "arm=arm, cells=lambda _: ()"))
@@ -205,7 +290,9 @@ def test_an_experiment_without_cells_here_is_left_out(tmp_path: Path) -> None:
     [
         (["run", "aes-gcm-by-sise"], "no experiment fits 'aes-gcm-by-sise'; did you mean aes-gcm"),
         (["run", "003-F55"], "003-F5"),
-        (["run", "./nothing.py"], "nothing.py is no file of Python source"),
+        (["run", "./nothing.py"], "nothing.py is no file of Python source; right would be one "),
+        (["run", "/proc/version"], "/proc/version is no experiment file; right would be one that"),
+        (["run", "/proc"], "defines EXPERIMENT = Experiment(...), as docs/your-own-experiment.md"),
         (["run", "--budget", "0"], "'0' is no time"),
         (["run", "--budget", "0.01"], "is too short for the blocks that a verdict needs; allow"),
         (["run", "--threads", "0"], "'0' is no number of threads"),
@@ -304,89 +391,6 @@ def test_foreign_and_damaged_results_are_told_with_their_file(
     assert said in ran.stderr
 
 
-def test_a_report_is_written_anew_where_one_wants_it(
-    run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
-
-    def browse(url: str) -> bool:
-        opened.append(url)
-        return True
-
-    monkeypatch.setattr(webbrowser, "open", browse)
-    ran = invoke("lab", "report", run, "--out", str(tmp_path / "page.html"), "--open")
-    assert ran.exit_code == 0, ran.stderr
-    assert ran.stdout == f"{tmp_path / 'page.html'}\n"
-    assert opened == [(tmp_path / "page.html").as_uri()]
-    assert invoke("lab", "report", run).stdout == f"{Path(run) / 'report.html'}\n"
-    ran = invoke("lab", "report", run, "--out", "/proc/page.html")
-    assert ran.exit_code == 5
-    assert "/proc/page.html was not written" in ran.stderr
-
-
-@pytest.mark.parametrize(
-    ("ending", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<")]
-)
-def test_any_columns_are_drawn_in_four_forms(
-    ending: str, begins: bytes, run: str, tmp_path: Path
-) -> None:
-    file = tmp_path / f"figure.{ending}"
-    ran = invoke(
-        "lab", "plot", run, "--x", "size_bytes", "--y", "ns_per_operation", "--z", "device",
-        "--where", "threads=1", "--where", "experiment=aes-gcm-by-size", "-o", str(file),
-    )  # fmt: skip
-    assert ran.exit_code == 0, ran.stderr
-    assert ran.stdout == f"{file}\n"
-    assert file.read_bytes().lstrip().startswith(begins)
-
-
-def test_several_runs_are_drawn_apart_by_the_column_run(run: str, tmp_path: Path) -> None:
-    other = tmp_path / "tuesday"
-    write_run(other, made(), [registry.find("aes-gcm-by-size")], seed=9)
-    file = tmp_path / "both.svg"
-    ran = invoke(
-        "lab", "plot", run, str(other), "--x", "size_bytes", "--y", "ns_per_operation",
-        "--z", "run", "--where", "device=cpu", "-o", str(file),
-    )  # fmt: skip
-    assert ran.exit_code == 0, ran.stderr
-    assert "monday" in file.read_text()
-    assert "tuesday" in file.read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--x", "size_byte"), "no column is called 'size_byte'; the nearest are size_bytes"),
-        (("--y", "verdict"), "column 'verdict' has no numbers"),
-        (("--z", "devise"), "no column is called 'devise'; the nearest are device"),
-        (("--where", "threads=17"), "no row has threads=17; there are 1"),
-        (("--where", "threads"), "'threads' is no condition; write COLUMN=VALUE, as in threads=2"),
-        (("--where", "experiment=aes-by-size"), "did you mean aes-gcm-by-size?"),
-        (("--where", "experiment=zzz"), "there are aes-gcm-by-size"),
-        (("-o", "figure.gif"), "'figure.gif' names no form; end it in .svg, .png, .pdf, .html"),
-        (("-o", "figure"), "end it in .svg, .png, .pdf, .html"),
-        (("-o", ""), "'' is no file"),
-    ],
-)
-def test_a_figure_that_cant_be_says_what_could(
-    arguments: tuple[str, str], said: str, run: str, tmp_path: Path
-) -> None:
-    usual = {"--x": "size_bytes", "--y": "ns_per_operation", "-o": str(tmp_path / "a.svg")}
-    options = [word for pair in (usual | {arguments[0]: arguments[1]}).items() for word in pair]
-    ran = invoke("lab", "plot", run, *options)
-    assert ran.exit_code == 2, ran.output
-    assert said in ran.stderr
-    assert not (tmp_path / "a.svg").exists()
-
-
-def test_a_figure_that_cant_be_written_ends_with_5(run: str) -> None:
-    ran = invoke(
-        "lab", "plot", run, "--x", "size_bytes", "--y", "ns_per_operation", "-o", "/proc/a.svg"
-    )
-    assert ran.exit_code == 5
-    assert "/proc/a.svg was not written" in ran.stderr
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -406,70 +410,6 @@ def test_a_name_that_is_too_long_is_told_by_its_name(run: str, words: tuple[str,
     assert ran.returncode == 2
     assert f"{name[:9]}" in ran.stderr
     assert "can't be named: File name too long; take another name" in ran.stderr
-
-
-def test_a_slower_run_is_found_and_fails_only_when_asked(tmp_path: Path) -> None:
-    experiments = [registry.find("aes-gcm-by-size")]
-    usual, slow = tmp_path / "usual", tmp_path / "slow"
-    write_run(usual, made(restarts=4), experiments)
-    write_run(slow, made(restarts=4, ns=lambda cell: 1.25 * model_ns(cell)), experiments, seed=9)
-    ran = invoke("lab", "compare", str(usual), str(slow))
-    assert ran.exit_code == 0, ran.stderr
-    assert ran.stdout.count("SLOWER") == 14
-    failing = invoke("lab", "compare", str(usual), str(slow), "--fail-on", "slower")
-    assert failing.exit_code == 1
-    assert "14 of 14 rows are slower" in failing.stderr
-    assert invoke("lab", "compare", str(slow), str(usual), "--fail-on", "slower").exit_code == 0
-    beside_itself = ("lab", "compare", str(usual), str(usual))
-    rows = list(csv.DictReader(io.StringIO(invoke(*beside_itself, "--csv").stdout)))
-    assert {row["verdict"] for row in rows} == {"SAME"}
-    columns = json.loads(invoke(*beside_itself, "--json").stdout)
-    assert len(columns) == len(rows)
-
-
-def test_runs_of_one_restart_fail_nothing_and_say_so(run: str, tmp_path: Path) -> None:
-    slow = tmp_path / "slow"
-    how = made(ns=lambda cell: 1.25 * model_ns(cell))
-    write_run(slow, how, [registry.find("aes-gcm-by-size")], seed=9)
-    ran = invoke("lab", "compare", run, str(slow), "--fail-on", "slower")
-    assert ran.exit_code == 0
-    assert ran.stdout.count("UNSURE") == 14
-    assert "measure both runs without --quick" in ran.stderr
-    assert "--fail-on slower judged 0 of 14 rows" in ran.stderr
-    assert "judged" not in invoke("lab", "compare", run, str(slow)).stderr.replace("be judged", "")
-    shown = " ".join(invoke("lab", "compare", "--help").stdout.split())
-    assert "restarts" in shown
-    assert "least" in shown
-
-
-def test_published_figures_stand_beside_a_run(tmp_path: Path, run: str) -> None:
-    everything = write_run(tmp_path / "all", made())
-    ran = invoke("lab", "compare", str(everything), "published")
-    assert ran.exit_code == 0, ran.stderr
-    assert "003-T4" in ran.stdout
-    failing = invoke("lab", "compare", str(everything), "published", "--fail-on", "slower")
-    assert failing.exit_code == (1 if "slower here" in ran.stdout else 0)
-    nothing = invoke("lab", "compare", run, "published")
-    assert nothing.exit_code == 3
-    assert "nothing in common to compare" in nothing.stderr
-
-
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("what", ["samples", "summary"])
-def test_a_run_is_exported(what: str, form: str, run: str, tmp_path: Path) -> None:
-    file = tmp_path / f"out.{form}"
-    ran = invoke("lab", "export", run, "--format", form, "--what", what, "-o", str(file))
-    assert ran.exit_code == 0, ran.stderr
-    assert ran.stdout == f"{file}\n"
-    written = file.read_bytes()
-    assert written
-    assert invoke("lab", "export", run, "--format", form, "--what", what).stdout_bytes == written
-
-
-def test_an_export_that_cant_be_written_ends_with_5(run: str) -> None:
-    ran = invoke("lab", "export", run, "--format", "csv", "-o", "/proc/a.csv")
-    assert ran.exit_code == 5
-    assert "/proc/a.csv was not written" in ran.stderr
 
 
 def test_without_the_drawing_package_a_run_says_so_and_ends_well(

@@ -1,8 +1,8 @@
 """The command line: `sealift devices`, `sealift advise` and `sealift lab`.
 
 Results go to standard output, talk to standard error. Exit codes: 0 done, 1 slower than asked for,
-2 wrong usage, 3 nothing could run, 4 something was computed wrong, 5 results could not be written,
-6 a part of a run failed, 130 interrupted.
+2 wrong usage, 3 nothing could run or be judged, 4 something was computed wrong, 5 results could not
+be written, 6 a part of a run failed, 130 interrupted.
 """
 
 import os

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealift.cli import forms, options
+from sealift.cli import asked, forms, options
 from sealift.cli.forms import Shown
 from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
@@ -262,9 +262,9 @@ def _works(
 
 def _who(devices: str | None) -> tuple[str, ...]:
     """The devices to measure that are here; says which are not."""
-    from sealift.lab.devices import absences, real_devices, split_specs
+    from sealift.lab.devices import absences, real_devices
 
-    names = real_devices() if devices is None else read("--devices", split_specs, devices)
+    names = real_devices() if devices is None else read("--devices", asked.devices, devices)
     absent = read("--devices", absences, names)
     told(*absent.values())
     left = tuple(name for name in names if name not in absent)
@@ -289,6 +289,7 @@ def _advise_from(folder: Path, form: Shown) -> None:
 def _measure(
     wish: "Wish", form: Shown, out: Path | None, *, budget_s: float, quick: bool, seed: int
 ) -> int:
+    from sealift.cli.times import thin
     from sealift.lab import runner, store
     from sealift.lab.advise import Advice
     from sealift.lab.summary import summarise
@@ -306,6 +307,7 @@ def _measure(
             threads=tuple(wish.threads),
             is_kept=out is not None,
         )
+        told(*thin(ask))
         done = runner.run(ask)
         run = store.read(done.path)
         advice = Advice.of(run, summarise(run))

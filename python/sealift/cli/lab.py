@@ -1,9 +1,7 @@
 """`sealift lab`: lists, runs and shows experiments."""
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sealift.cli import options
+from sealift.cli import compare, options
+from sealift.cli.ended import summary
+from sealift.cli.listing import list_
 from sealift.cli.said import fail, in_sentences, read, told
-from sealift.cli.show import compare, export, plot, report
+from sealift.cli.show import export, plot, report
 from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
@@ -45,43 +45,7 @@ app = typer.Typer(
 )
 
 
-@app.command("list")
-def list_(
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
-) -> None:
-    """Show the experiments: what each measures, whether it can be run here, how long it takes.
-
-    One arm of each kind is prepared and checked to find out, which takes some seconds.
-    """
-    from sealift.lab import registry
-    from sealift.lab.runner.planning import BUDGET_S, QUICK_BUDGET_S
-    from sealift.lab.survey import survey, this_scope
-    from sealift.lab.table import aligned
-
-    with in_sentences():
-        entries = survey(
-            registry.all_experiments(),
-            this_scope(quick=True),
-            budget_s=BUDGET_S,
-            quick_budget_s=QUICK_BUDGET_S,
-        )
-    if as_json:
-        typer.echo(json.dumps([entry.as_dict() for entry in entries], indent=2))
-        return
-    rows = [
-        (
-            entry.name,
-            entry.id,
-            entry.here,
-            f"{entry.quick_seconds:.0f} s, full {entry.seconds:.0f} s",
-            entry.title,
-        )
-        for entry in entries
-    ]
-    typer.echo(aligned([("experiment", "id", "here", "quick run", "measures"), *rows]))
-    for entry in entries:
-        for reason in entry.reasons:
-            typer.echo(f"  {entry.name} without {reason}")
+app.command("list")(list_)
 
 
 @app.command(epilog=EXAMPLES)
@@ -152,6 +116,7 @@ def run(
         asked = _asked(names or [], quick=quick, threads=counts)
 
     def measure(page: Page) -> "runner.Done":
+        from sealift.cli.times import thin
         from sealift.lab import runner
 
         ask = runner.Ask(
@@ -163,6 +128,7 @@ def run(
             quick=quick,
             threads=counts if any(_has_only(groups, counts) for _, groups in asked) else (),
         )
+        told(*thin(ask))
         return runner.run(ask, after_task=page)
 
     _finish(measure, as_json=as_json)
@@ -170,7 +136,7 @@ def run(
 
 app.command()(report)
 app.command()(plot)
-app.command()(compare)
+app.command(epilog=compare.EXAMPLES)(compare.compare)
 
 
 @app.command()
@@ -260,7 +226,7 @@ def _finish(measure: "Callable[[Page], runner.Done]", *, as_json: bool) -> NoRet
     """Measures, and prints what was found."""
     with in_sentences():
         done = measure(_page_writer())
-        text = _summary(done, as_json=as_json)
+        text = summary(done, as_json=as_json)
         sys.stdout.write(text)
         sys.stdout.flush()
     raise typer.Exit(done.code)
@@ -277,40 +243,6 @@ def _page_writer() -> Page:
         report.write(store.read(folder))
 
     return write
-
-
-def _summary(done: "runner.Done", *, as_json: bool) -> str:
-    from sealift.lab import store
-    from sealift.lab.answer import answer, is_asked
-    from sealift.lab.digest import digest, headline
-    from sealift.lab.export import summary_records
-    from sealift.lab.recall import of_the_lab
-    from sealift.lab.summary import summarise
-    from sealift.lab.unsettled import noise
-
-    run = store.read(done.path)
-    found = summarise(run)
-    known = of_the_lab(run, found)
-    said = answer(known, run.machine.devices) if is_asked(known) else None
-    lines = digest(run, found)
-    page = done.path / "report.html"
-    if as_json:
-        document = {
-            "schema": "sealift-lab-run/1",
-            "run": str(done.path),
-            "page": str(page) if page.exists() else None,
-            "ending": asdict(done.ending),
-            "code": int(done.code),
-            "answer": asdict(said) if said else None,
-            "experiments": [asdict(line) for line in lines],
-            "rows": summary_records(run, found),
-        }
-        return json.dumps(document, indent=2, allow_nan=False) + "\n"
-    end = page if page.exists() else done.path
-    first = [said.question, said.text] if said else [headline(run, found)]
-    heard = noise(row for each in found.values() for row in each.rows)
-    noted = ["", heard.text] if heard else []
-    return "\n".join([*first, "", *map(str, lines), *noted, "", str(end)]) + "\n"
 
 
 NO_PAGE = (

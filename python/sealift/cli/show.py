@@ -1,21 +1,20 @@
-"""`sealift lab report`, `plot`, `compare` and `export`: show what a run's folder holds."""
+"""`sealift lab report`, `plot` and `export`: show what a run's folder holds."""
 
-import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealift.cli import forms, options
-from sealift.cli.forms import Shown, Written
+from sealift.cli import options
+from sealift.cli.forms import Written
 from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from sealift.lab.record import Record
+    from sealift.lab.store import Run
 
 Folder = Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")]
 
@@ -27,12 +26,6 @@ class What(StrEnum):
     SUMMARY = "summary"
 
 
-class FailOn(StrEnum):
-    """What makes a comparison end with exit code 1."""
-
-    SLOWER = "slower"
-
-
 def report(
     folder: Folder,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
@@ -41,15 +34,21 @@ def report(
         typer.Option(help="The file. [default: report.html in the run's folder]", metavar="FILE"),
     ] = None,
 ) -> None:
-    """Write the page of a run anew, and print its path."""
+    """Write the page of a run anew, and print its path.
+
+    The page is made of the samples. Where the folder's summary.csv is missing or holds something
+    else than they say, it is written anew too, unless --out names another place.
+    """
     from sealift.lab import report as pages
-    from sealift.lab import store
 
     place = None if out is None else read("--out", options.file, out)
     with in_sentences():
         options.need("vl_convert", "the page")
-        page = pages.write(store.read(read("RUN", options.folder, folder)), place)
-    typer.echo(page)
+        run = _read(folder)
+        page = pages.write(run, place)
+        typer.echo(page)
+        if place is None:
+            _renew_summary(run)
     if show:
         import webbrowser
 
@@ -84,7 +83,9 @@ def plot(
 ) -> None:
     """Draw any columns of summary.csv against each other.
 
-    The column `run` tells several runs apart, and `experiment` several experiments.
+    Rows that would share a place become lines of their own; more than 16 of them are refused, so a
+    whole run needs --where. The column `run` tells several runs apart, and `experiment` several
+    experiments. Under each figure of a run's page stands the command that draws it.
     """
     from sealift.lab import plot as figures
 
@@ -93,58 +94,25 @@ def plot(
     with in_sentences():
         options.need("vl_convert", "a figure")
         figures.check_form(place)
-        records = _records(folders)
+        runs = [_read(text) for text in folders]
+        records = _records(runs)
         _check_experiment(records, chosen)
-        spec = figures.columns(records, x=x, y=y, z=z, where=chosen)
+        most = None if _is_on_a_page(runs, (x, y, z), chosen) else figures.LINES_MOST
+        spec = figures.columns(records, x=x, y=y, z=z, where=chosen, lines_most=most)
         figures.draw(spec, place)
     typer.echo(place)
 
 
-def compare(
-    before: Annotated[str, typer.Argument(help="The folder of the run to compare.", metavar="RUN")],
-    now: Annotated[
-        str,
-        typer.Argument(
-            help="The folder of a later run; or `published`, for the documents.",
-            metavar="RUN|published",
-        ),
-    ],
-    fail_on: Annotated[
-        FailOn | None,
-        typer.Option(
-            help="slower: end with 1 when a row is SLOWER. Between runs that takes two restarts or "
-            "more in both, a difference over the column `least`, and 99 % for all rows together; "
-            "rows that can't be judged fail nothing."
-        ),
-    ] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of the table.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of the table.")] = False,
-) -> None:
-    """Set a run beside a later one, or beside what was published.
-
-    Times are those of the first over those of the second: above 1 the second run is faster. Two
-    runs have other neighbours, clocks and places in memory, so their verdicts are a reason to look,
-    not a proof, and a run of one restart (lab run --quick) gives none. Without --quick a run has
-    five.
-    """
-    form = forms.shown(as_csv=as_csv, as_json=as_json)
-    with in_sentences():
-        beside = _beside_published(before) if now == PUBLISHED else _beside_run(before, now)
-    if not beside.records:
-        fail(ExitCode.NOTHING_RAN, "the two have nothing in common to compare")
-    typer.echo(_shown(beside, form), nl=False)
-    if fail_on is None:
-        return
-    if beside.judged < len(beside.records):
-        told(f"--fail-on slower judged {beside.judged:,} of {len(beside.records):,} rows")
-    if beside.slower:
-        told(f"{beside.slower:,} of {len(beside.records):,} rows are slower")
-        raise typer.Exit(ExitCode.SLOWER)
-
-
 def export(
     folder: Folder,
-    form: Annotated[Written, typer.Option("--format", help="The kind of file.")],
+    form: Annotated[
+        Written | None,
+        typer.Option(
+            "--format",
+            help="The kind of file. [default: what FILE ends in, .csv, .jsonl or .parquet; else "
+            "csv]",
+        ),
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", help="The file. [default: standard output]", metavar="FILE"),
@@ -162,13 +130,14 @@ def export(
     if place is None and form is Written.PARQUET and sys.stdout.isatty():
         fail(ExitCode.USAGE, "Parquet is no text; name a file with -o")
     with in_sentences():
-        run = store.read(read("RUN", options.folder, folder))
+        kind = exports.form_of(place) if form is None else form
+        run = _read(folder)
         records = (
             exports.sample_records(run)
             if what is What.SAMPLES
             else exports.summary_records(run, summarise(run))
         )
-        content = exports.as_bytes(records, form)
+        content = exports.as_bytes(records, kind)
         if place is None:
             sys.stdout.buffer.write(content)
             sys.stdout.flush()
@@ -177,20 +146,44 @@ def export(
     typer.echo(place)
 
 
-def _records(folders: Sequence[str]) -> "list[Record]":
-    """The rows of all runs, each with the name of its run's folder."""
+def _read(folder: str) -> "Run":
     from sealift.lab import store
+
+    return store.read(read("RUN", options.folder, folder))
+
+
+def _renew_summary(run: "Run") -> None:
+    """Makes summary.csv say what the page says."""
+    from sealift.lab.export import summary_records
+    from sealift.lab.store.writing import renew_summary
+    from sealift.lab.summary import summarise
+
+    if renew_summary(run.path, summary_records(run, summarise(run))):
+        file = run.path / "summary.csv"
+        told(f"{file} was missing, or not what the samples say, and was written anew")
+
+
+def _records(runs: "Sequence[Run]") -> "list[Record]":
+    """The rows of all runs, each with the name of its run's folder."""
     from sealift.lab.export import summary_records
     from sealift.lab.summary import summarise
 
-    records: list[Record] = []
-    for text in folders:
-        run = store.read(read("RUN", options.folder, text))
-        records += [
-            {"run": run.path.resolve().name, **each}
-            for each in summary_records(run, summarise(run))
-        ]
-    return records
+    return [
+        {"run": run.path.resolve().name, **each}
+        for run in runs
+        for each in summary_records(run, summarise(run))
+    ]
+
+
+def _is_on_a_page(runs: "Sequence[Run]", drawn: tuple[str, str, str], chosen: "Record") -> bool:
+    """Whether it is a figure of an experiment: its page draws it, however many lines it has."""
+    return any(
+        (plot.x, plot.y, plot.z) == drawn
+        for run in runs
+        for planned in run.plan.experiments
+        if planned.name == chosen.get("experiment")
+        for plot in planned.plots
+    )
 
 
 def _check_experiment(records: "Sequence[Record]", chosen: "Record") -> None:
@@ -202,64 +195,3 @@ def _check_experiment(records: "Sequence[Record]", chosen: "Record") -> None:
         raise ValueError(
             f"no rows of the experiment {name!r}; {near or 'there are ' + ', '.join(there)}"
         )
-
-
-@dataclass(frozen=True)
-class _Beside:
-    """Two things beside each other: as columns, as a table, and what may be said of the rows.
-
-    Attributes:
-        judged: How many rows could have failed.
-        slower: How many of them do.
-    """
-
-    records: "Sequence[Record]"
-    text: str
-    judged: int
-    slower: int
-
-
-def _beside_run(before: str, now: str) -> _Beside:
-    from sealift.lab import store
-    from sealift.lab.compare import changes_text
-    from sealift.lab.compare import compare as compare_runs
-    from sealift.lab.stats import Verdict
-
-    first = store.read(read("RUN", options.folder, before))
-    compared = compare_runs(first, store.read(read("RUN", options.folder, now)))
-    told(*compared.notes)
-    changes = compared.changes
-    slower = sum(each.verdict is Verdict.SLOWER for each in changes)
-    judged = sum(each.may_be_judged for each in changes)
-    return _Beside([each.record for each in changes], changes_text(changes), judged, slower)
-
-
-def _beside_published(folder: str) -> _Beside:
-    from sealift.lab import store
-    from sealift.lab.compare import against_published, published_record, published_text
-    from sealift.lab.published import Match
-    from sealift.lab.summary import summarise
-
-    run = store.read(read("RUN", options.folder, folder))
-    beside = against_published(run, summarise(run))
-    told(*beside.notes)
-    found = beside.comparisons
-    slower = sum(each.match is Match.SLOWER for each in found)
-    judged = sum(each.here is not None for each in found)
-    return _Beside(
-        [published_record(each) for each in found], published_text(found), judged, slower
-    )
-
-
-def _shown(beside: _Beside, form: Shown) -> str:
-    from sealift.lab.record import csv_text
-
-    if form is Shown.JSON:
-        return json.dumps(beside.records, indent=2, allow_nan=False) + "\n"
-    if form is Shown.CSV:
-        columns = dict.fromkeys(name for record in beside.records for name in record)
-        return csv_text(beside.records, list(columns))
-    return beside.text + "\n"
-
-
-PUBLISHED = "published"

@@ -171,6 +171,50 @@ def write_summary(path: Path, records: Sequence[Record]) -> None:
     write_file(path / names.SUMMARY, csv_text(records, summary_columns(records)))
 
 
+def renew_summary(path: Path, records: Sequence[Record]) -> bool:
+    """Writes summary.csv anew where it is missing or holds something else than these records.
+
+    Not while somebody measures into the folder, who writes it at the end.
+
+    Args:
+        path: Of the run folder.
+        records: From `record.record`.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        NotWrittenError: If the folder takes no files.
+    """
+    right = kept_bytes(csv_text(records, summary_columns(records)))
+    if _holds(path / names.SUMMARY, right) or _is_held(path):
+        return False
+    write_summary(path, records)
+    return True
+
+
+def _holds(file: Path, content: bytes) -> bool:
+    try:
+        return file.is_file() and file.read_bytes() == content
+    except OSError:
+        return False
+
+
+def _is_held(path: Path) -> bool:
+    """Whether somebody else holds the lock of a run folder; makes none where there is none."""
+    try:
+        lock = os.open(path / names.LOCK, os.O_RDONLY | os.O_NONBLOCK | OWN)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
 def mend(path: Path) -> None:
     """Cuts off what a killed process left half-written, so that lines can be added again.
 

@@ -1,0 +1,62 @@
+"""What a run that has ended shows on standard output."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sealift.lab.digest import Digest
+    from sealift.lab.runner import Done
+
+
+def summary(done: "Done", *, as_json: bool) -> str:
+    """What a run found, for standard output: the answer, experiments, rows and its page.
+
+    Args:
+        done: The run, which has said on standard error what failed.
+        as_json: Whether it is for a program.
+
+    Raises:
+        StoreError: If its folder can't be read any more.
+    """
+    from sealift.lab import store
+    from sealift.lab.answer import answer, is_asked
+    from sealift.lab.digest import digest, headline
+    from sealift.lab.export import summary_records
+    from sealift.lab.recall import of_the_lab
+    from sealift.lab.summary import summarise
+    from sealift.lab.unsettled import noise
+
+    run = store.read(done.path)
+    found = summarise(run)
+    known = of_the_lab(run, found)
+    said = answer(known, run.machine.devices) if is_asked(known) else None
+    lines = digest(run, found)
+    page = done.path / "report.html"
+    if as_json:
+        document = {
+            "schema": "sealift-lab-run/1",
+            "run": str(done.path),
+            "page": str(page) if page.exists() else None,
+            "ending": asdict(done.ending),
+            "code": int(done.code),
+            "answer": asdict(said) if said else None,
+            "experiments": [asdict(line) for line in lines],
+            "rows": summary_records(run, found),
+        }
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    rows = [row for each in found.values() for row in each.rows]
+    end = page if page.exists() else done.path
+    first = [said.question, said.text, ""] if said else [headline(run, found), ""] if rows else []
+    told = [str(line) if found[line.name].rows else _lost(line, done) for line in lines]
+    heard = noise(rows)
+    noted = ["", heard.text] if heard else []
+    return "\n".join([*first, *told, *noted, "", str(end)]) + "\n"
+
+
+def _lost(line: "Digest", done: "Done") -> str:
+    """The line of an experiment without rows; how one failed was told, with its line."""
+    from sealift.lab.store import How
+
+    failed = done.ending.how is How.FAILED and line.name in done.ending.reason
+    return f"{line.name}: not measured, because it failed" if failed else str(line)

@@ -1,0 +1,65 @@
+"""`sealift lab list`: the experiments, what of them can be run here, and how long they take."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from sealift.cli.said import in_sentences
+
+
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """Show the experiments: what each measures, whether it can be run here, how long it takes.
+
+    One arm of each kind is prepared and checked to find out, which takes some seconds. Times are
+    what an experiment gets of a run of all of them, and about what it takes when it is named alone;
+    with --quick and without.
+    """
+    from sealift.cli.times import alone_s
+    from sealift.lab import registry
+    from sealift.lab.runner.planning import BUDGET_S, QUICK_BUDGET_S
+    from sealift.lab.survey import survey, this_scope
+    from sealift.lab.table import aligned
+
+    experiments = registry.all_experiments()
+    with in_sentences():
+        alone = [
+            {
+                "quick_alone_seconds": alone_s(each, quick=True),
+                "alone_seconds": alone_s(each, quick=False),
+            }
+            for each in experiments
+        ]
+        entries = survey(
+            experiments,
+            this_scope(quick=True),
+            budget_s=BUDGET_S,
+            quick_budget_s=QUICK_BUDGET_S,
+        )
+    if as_json:
+        both = [entry.as_dict() | times for entry, times in zip(entries, alone, strict=True)]
+        typer.echo(json.dumps(both, indent=2))
+        return
+    rows = [
+        (
+            entry.name,
+            entry.id,
+            entry.here,
+            f"{entry.quick_seconds:.0f} s, {entry.seconds:.0f} s",
+            f"{times['quick_alone_seconds']:.0f} s, {times['alone_seconds']:.0f} s",
+            entry.title,
+        )
+        for entry, times in zip(entries, alone, strict=True)
+    ]
+    head = ("experiment", "id", "here", "of all: quick, full", "alone: quick, full", "measures")
+    typer.echo(aligned([head, *rows]))
+    for entry in entries:
+        for reason in entry.reasons:
+            typer.echo(f"  {entry.name} without {reason}")
+    typer.echo(
+        f"A run of all takes {QUICK_BUDGET_S:.0f} s with --quick and {BUDGET_S:.0f} s without, "
+        "shared out as under `of all`.\nOne that is named alone gets all of that and takes what "
+        "stands under `alone`; --budget gives more or less."
+    )
