@@ -10,6 +10,7 @@
 
 mod batch;
 mod clock;
+mod cost;
 mod device;
 mod error;
 mod key;
@@ -25,6 +26,7 @@ pub use batch::{
     Text,
 };
 pub use clock::{Clock, Notify, SimulatedClock, SystemClock};
+pub use cost::{BreakEven, Cost, CostError};
 pub use device::{
     Capabilities, Completion, Context, Device, Driver, Job, KeySource, Origin, Probe, Refusal,
     Refused, Role, Submission, Ticket, Timing,

@@ -8,6 +8,7 @@
 mod bell;
 mod engine;
 mod error;
+mod estimator;
 mod ffi;
 mod flight;
 mod record;
@@ -17,6 +18,7 @@ mod store;
 
 pub use engine::{Engine, NonceCheck, Options, Report};
 pub use error::{EngineError, SubmitError, SubmitRefusal};
+pub use estimator::Estimator;
 pub use flight::Completed;
 pub use record::{Counters, Record};
 pub use route::DeviceId;

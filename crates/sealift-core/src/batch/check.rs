@@ -27,6 +27,13 @@ pub struct Shape {
     pub in_place: bool,
 }
 
+impl Shape {
+    /// Bytes of all texts and all aad: what a [`Cost`](crate::Cost) counts.
+    pub fn bytes(&self) -> u64 {
+        self.text_bytes.saturating_add(self.aad_bytes)
+    }
+}
+
 /// How one message's bytes divide into text and tag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
