@@ -14,6 +14,7 @@ mod flight;
 mod record;
 mod route;
 mod session;
+pub mod simulate;
 mod store;
 
 pub use engine::{Engine, NonceCheck, Options, Report};
