@@ -1,7 +1,7 @@
 //! The contract between an engine and its devices.
 
 use crate::{
-    Algorithm, Batch, Clock, DeviceError, Key, LimitError, NonceLengths, Notify, OpenError,
+    Algorithm, Batch, Clock, Cost, DeviceError, Key, LimitError, NonceLengths, Notify, OpenError,
     OwnedOutput, SessionId, Shape, Spec, TagLength, Work,
 };
 use std::fmt::{self, Debug};
@@ -78,6 +78,10 @@ pub trait Device: Send + Sync + Debug {
     /// Forgets and wipes everything it keeps for a session. No work for it is in flight. It may wait
     /// for work on other sessions, and is called from whichever thread drops a session.
     fn retire(&self, session: SessionId);
+
+    /// Gives back now what it would otherwise keep for the next job: threads, device memory. Does not
+    /// wait, loses no job in flight, and what is given back is taken again at the next one.
+    fn release(&self) {}
 }
 
 /// What became of a submitted job: taken, or handed back.
@@ -236,6 +240,10 @@ pub struct Capabilities {
     pub algorithms: Vec<Algorithm>,
     /// Whether [`Device::run`] works.
     pub runs_on_calling_thread: bool,
+    /// Whether it computes on this machine's processors, so that its work is their time.
+    pub computes_on_host: bool,
+    /// What a batch costs, as far as is known before anything was measured here.
+    pub cost: Cost,
     /// Whether results may overwrite inputs.
     pub in_place: bool,
     /// Threads or queues that work submitted jobs at the same time.

@@ -1,24 +1,26 @@
 //! Makes a device of anything that computes on the calling thread.
 //!
 //! [`Software`] is the part a driver writes. [`open`] puts a bounded queue and threads behind it, so
-//! that submitted jobs are worked elsewhere. The threads start with the first submitted job: whoever
-//! only calls `run` never has any. For drivers in crates of your own too.
+//! that submitted jobs are worked elsewhere. A thread starts when a job finds none that is free, and
+//! ends after ten idle seconds or on [`Device::release`]: whoever only calls `run` never has any. For
+//! drivers in crates of your own too.
 
 mod crew;
+mod state;
+mod worker;
 
 pub use crew::Crew;
 
 use sealift_core::{
-    Algorithm, Batch, Capabilities, Clock, Completion, Context, Device, DeviceError, Job,
-    KeySource, MAX_TEXT_BYTES, NonceLengths, Notify, OpenError, Origin, OwnedOutput, Refusal,
-    Refused, Role, SessionId, Spec, Submission, TagLength, Timing, Work,
+    Algorithm, Capabilities, Clock, Completion, Context, Device, DeviceError, Job, MAX_TEXT_BYTES,
+    NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Role, SessionId, Spec, Submission,
+    TagLength, Timing, Work,
 };
-use std::any::Any;
-use std::collections::VecDeque;
+use state::{Seat, State};
 use std::fmt::Debug;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// Works batches on whichever thread calls it, on many at the same time.
 pub trait Software: Send + Sync + Debug + 'static {
@@ -43,6 +45,8 @@ pub fn capabilities(spec: &Spec, driver: &'static str, role: Role, detail: Strin
         detail,
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: true,
+        computes_on_host: true,
+        cost: Cost::clamped(200.0, 100.0, 0.25),
         in_place: true,
         workers: 0,
         slots: 0,
@@ -70,8 +74,8 @@ pub fn open<S: Software>(
     crew: Crew,
     context: &Context,
 ) -> Arc<dyn Device> {
-    let shared = Arc::new(Shared::new(software, capabilities, crew, context));
-    Arc::new(Pool { shared, threads: Mutex::default() })
+    let shared = Shared::new(software, capabilities, crew, context, IDLE_MAX);
+    Arc::new(Pool::new(shared))
 }
 
 /// The device: software, its queue and its threads.
@@ -91,18 +95,17 @@ impl<S: Software> Device for Pool<S> {
     }
 
     fn submit(&self, job: Box<Job>) -> Submission {
-        if let Err(error) = self.start() {
-            return Err(Refused { job, refusal: Refusal::Broken(error) });
-        }
         let mut state = self.shared.lock();
         let (in_flight, slots) = (state.in_flight, self.shared.capabilities.slots);
         if in_flight >= slots {
             return Err(Refused { job, refusal: Refusal::Full { in_flight, slots } });
         }
-        state.in_flight += 1;
-        state.queue.push_back(job);
+        let seat = state.push(job);
         drop(state);
-        self.shared.wake.notify_one();
+        match seat {
+            Some(seat) => self.start(seat),
+            None => self.shared.wake.notify_one(),
+        }
         Ok(())
     }
 
@@ -115,26 +118,34 @@ impl<S: Software> Device for Pool<S> {
     fn retire(&self, session: SessionId) {
         self.shared.software.retire(session);
     }
+
+    /// Ends the threads that are idle now, and the others when the queue is empty.
+    fn release(&self) {
+        self.shared.lock().releases += 1;
+        self.shared.wake.notify_all();
+    }
 }
 
 impl<S: Software> Pool<S> {
-    /// Starts the threads, once. As many as the system gives will do; none is an error.
-    fn start(&self) -> Result<(), DeviceError> {
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        if !threads.is_empty() {
-            return Ok(());
-        }
-        let shared = &self.shared;
-        for worker in 0..shared.capabilities.workers {
-            let own = Arc::clone(shared);
-            let name = format!("sealift-{}-{worker}", shared.capabilities.driver);
-            match thread::Builder::new().name(name).spawn(move || own.work_jobs(worker)) {
-                Ok(thread) => threads.push(thread),
-                Err(_) if worker > 0 => break,
-                Err(error) => return Err(shared.failed(format!("no thread to work on: {error}"))),
+    fn new(shared: Shared<S>) -> Self {
+        Self { shared: Arc::new(shared), threads: Mutex::default() }
+    }
+
+    /// Starts the thread of a worker. Where the system gives none and no other works, the jobs fail.
+    fn start(&self, seat: Seat) {
+        let own = Arc::clone(&self.shared);
+        let name = format!("sealift-{}-{}", own.capabilities.driver, seat.worker);
+        match thread::Builder::new().name(name).spawn(move || own.work_jobs(seat)) {
+            Ok(thread) => {
+                let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+                threads.retain(|thread| !thread.is_finished());
+                threads.push(thread);
+            }
+            Err(error) => {
+                let jobs = self.shared.lock().leave(seat.worker);
+                self.shared.fail(jobs, &format!("no thread to work on: {error}"));
             }
         }
-        Ok(())
     }
 }
 
@@ -167,27 +178,17 @@ struct Shared<S> {
     notify: Arc<dyn Notify>,
     state: Mutex<State>,
     wake: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    queue: VecDeque<Box<Job>>,
-    done: Vec<Completion>,
-    /// Jobs queued, worked, or done and not polled.
-    in_flight: usize,
-    closing: bool,
-}
-
-/// Nobody polls any more.
-impl Drop for State {
-    fn drop(&mut self) {
-        let outcomes = self.done.iter_mut().map(|completion| &mut completion.outcome);
-        outcomes.flatten().for_each(|(output, _)| output.wipe());
-    }
+    idle_max: Duration,
 }
 
 impl<S: Software> Shared<S> {
-    fn new(software: S, capabilities: Capabilities, crew: Crew, context: &Context) -> Self {
+    fn new(
+        software: S,
+        capabilities: Capabilities,
+        crew: Crew,
+        context: &Context,
+        idle_max: Duration,
+    ) -> Self {
         let workers = crew.workers;
         let slots = workers.saturating_mul(SLOTS_PER_WORKER);
         Self {
@@ -196,8 +197,9 @@ impl<S: Software> Shared<S> {
             crew,
             clock: Arc::clone(&context.clock),
             notify: Arc::clone(&context.notify),
-            state: Mutex::default(),
+            state: Mutex::new(State::new(workers)),
             wake: Condvar::new(),
+            idle_max,
         }
     }
 
@@ -208,66 +210,18 @@ impl<S: Software> Shared<S> {
         Ok(Timing::in_memory(start_ns, self.clock.now_ns()))
     }
 
-    /// The life of a worker.
-    fn work_jobs(&self, worker: usize) {
-        let pinned = self.crew.pin(worker).map_err(|reason| self.failed(reason));
-        while let Some(job) = self.next_job() {
-            let completion = self.complete(*job, &pinned);
-            self.lock().done.push(completion);
-            self.notify.ring();
-        }
-    }
-
-    /// Waits for a job; none when the device closes.
-    fn next_job(&self) -> Option<Box<Job>> {
-        let idle = |state: &mut State| state.queue.is_empty() && !state.closing;
-        let state = self.wake.wait_while(self.lock(), idle);
-        state.unwrap_or_else(PoisonError::into_inner).queue.pop_front()
-    }
-
-    /// Works a job. Its keys and its batch are let go before anyone sees the completion.
-    fn complete(&self, job: Job, pinned: &Result<(), DeviceError>) -> Completion {
-        let Job { ticket, attempt, batch, mut output, keys } = job;
-        let attempted = pinned.clone().and_then(|()| self.attempt(&batch, &mut output, &*keys));
-        Completion { ticket, attempt, outcome: attempted.map(|timing| (output, timing)) }
-    }
-
-    /// Works a batch; a failure or a panic leaves nothing of what was written.
-    fn attempt(
-        &self,
-        batch: &Batch<'_>,
-        output: &mut OwnedOutput,
-        keys: &dyn KeySource,
-    ) -> Result<Timing, DeviceError> {
-        // What a panic may leave half-written is this output, which is wiped, and the software's own
-        // tables, whose locks are taken whether poisoned or not and which hold whole entries only.
-        let attempted = catch_unwind(AssertUnwindSafe(|| {
-            let mut work = Work::new(batch, output.as_output(), keys)
-                .map_err(|error| self.failed(error.to_string()))?;
-            self.run(&mut work)
-        }));
-        let attempted = attempted.unwrap_or_else(|panic| Err(self.failed(message_of(&*panic))));
-        attempted.inspect_err(|_| output.wipe())
-    }
-
-    fn failed(&self, reason: String) -> DeviceError {
-        DeviceError::Failed { device: self.capabilities.name.clone(), reason }
-    }
-
     /// No code panics while it holds this lock, so a poisoned one guards a whole state.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn message_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("it panicked: {}", text.unwrap_or("without a message"))
-}
-
 /// Enough that no worker idles while the caller takes results and submits more.
 const SLOTS_PER_WORKER: usize = 8;
+
+/// How long a thread waits for its next job. Starting one again delays a job by some 0.1 ms, a
+/// hundred-thousandth of this, and waiting costs nothing but a thread's memory.
+const IDLE_MAX: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! A device for the tests: it "seals" by xor, finishes a job when it is told to, and counts.
 
 use sealift_core::{
-    Algorithm, Capabilities, Completion, Context, Device, DeviceError, Job, NonceLengths, Origin,
+    Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Job, NonceLengths, Origin,
     Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status, Submission, TagLength, Timing,
     Work,
 };
@@ -115,6 +115,8 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
         detail: "xor".into(),
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: true,
+        computes_on_host: true,
+        cost: Cost::clamped(1e6, 100.0, 1.0),
         in_place: false,
         workers: 1,
         slots,

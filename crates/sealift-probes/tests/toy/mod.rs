@@ -1,7 +1,7 @@
 //! A device for the tests: a cipher that is none, with a fault that can be chosen.
 
 use sealift::{
-    Algorithm, Capabilities, Completion, Context, Device, DeviceError, Engine, EngineError, Job,
+    Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Engine, EngineError, Job,
     NonceLengths, Op, Origin, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status,
     Submission, SystemClock, TagLength, Timing, Work,
 };
@@ -49,6 +49,8 @@ impl Toy {
             detail: "xor".into(),
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: true,
+            computes_on_host: true,
+            cost: Cost::clamped(200.0, 100.0, 1.0),
             in_place: false,
             workers: 1,
             slots: 1,
