@@ -12,9 +12,9 @@ mod worker;
 pub use crew::Crew;
 
 use sealift_core::{
-    Algorithm, Capabilities, Clock, Completion, Context, Device, DeviceError, Job, MAX_TEXT_BYTES,
-    NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Role, SessionId, Spec, Submission,
-    TagLength, Timing, Work,
+    Algorithm, Capabilities, Clock, Completion, Context, Cost, Device, DeviceError, Job,
+    MAX_TEXT_BYTES, NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Role, SessionId,
+    Spec, Submission, TagLength, Timing, Work,
 };
 use state::{Seat, State};
 use std::fmt::Debug;

@@ -151,7 +151,7 @@ fn a_panic_fails_its_job_and_the_next_one_is_worked() {
 fn an_attempt_that_fails_or_panics_leaves_nothing_of_what_it_wrote() {
     let (puppet, orders) = puppet();
     let crew = Crew { workers: 1, cores: vec![] };
-    let shared = Shared::new(puppet, puppet_capabilities(), crew, &context().0);
+    let shared = Shared::new(puppet, puppet_capabilities(), crew, &context().0, IDLE_MAX);
     for order in [Order::Fail, Order::Panic] {
         orders.send(order).unwrap();
         let Job { batch, mut output, keys, .. } = *job(0);
