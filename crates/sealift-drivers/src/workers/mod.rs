@@ -225,3 +225,5 @@ const IDLE_MAX: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod thread_tests;

@@ -183,18 +183,6 @@ fn dropping_a_device_with_queued_jobs_ends_and_lets_them_go() {
 }
 
 #[test]
-fn a_device_that_only_runs_has_no_thread() {
-    let stage = stage();
-    stage.orders.send(Order::Work).unwrap();
-    let mut job = job(0);
-    let keys = Arc::clone(&job.keys);
-    let mut work = Work::new(&job.batch, job.output.as_output(), &*keys).unwrap();
-    stage.device.run(&mut work).unwrap();
-    let here = thread::current().name().unwrap_or_default().to_owned();
-    assert_eq!(*stage.threads.lock().unwrap(), [here]);
-}
-
-#[test]
 fn retiring_reaches_the_software() {
     let stage = stage();
     stage.device.retire(crate::testing::session(0));
