@@ -60,11 +60,19 @@ def file(text: str) -> Path:
     """Reads the name of a file.
 
     Raises:
-        ValueError: If it is empty or a folder, or the system takes no such name.
+        ValueError: If it is empty, a folder or a link of the system's, or the system takes no such
+            name.
     """
     if not text or _is_dir(text):
         raise ValueError(f"{text!r} is no file; name one")
-    return Path(text)
+    path = Path(text)
+    # Files are written in a link's place: root would lose /dev/stdout to one.
+    if path.is_symlink() and path.parent.resolve().is_relative_to("/dev"):
+        raise ValueError(
+            f"{text!r} is no file but a link of the system's; name a file, and for standard output "
+            "none where that may be left out"
+        )
+    return path
 
 
 def need(module: str, what: str) -> None:
