@@ -8,6 +8,7 @@ import pytest
 
 from command import invoke
 from sealift import __version__, drivers
+from sealift.exit_code import ExitCode
 
 
 def test_help_names_the_commands_and_teaches_with_examples() -> None:
@@ -15,6 +16,19 @@ def test_help_names_the_commands_and_teaches_with_examples() -> None:
     for command in ("devices", "advise", "lab", "sealift advise --quick"):
         assert command in shown
     assert invoke("--version").output == f"sealift {__version__}\n"
+
+
+def test_help_says_what_every_exit_code_means() -> None:
+    lines = [line.split(maxsplit=1) for line in invoke("--help").output.splitlines()]
+    told = {line[0]: line[1] for line in lines if len(line) == 2 and line[0].isdecimal()}
+    assert set(told) == {"0", *(str(int(code)) for code in ExitCode)}
+
+
+@pytest.mark.parametrize("command", ["", "lab"])
+def test_no_line_of_a_list_of_commands_is_cut(command: str) -> None:
+    listed = invoke(*command.split(), "--help").output.partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed.partition("\n\n")[0]
 
 
 @pytest.mark.parametrize("command", ["", "advise", "lab", "lab run", "lab list", "lab report"])

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from command import invoke
+from command import invoke, process
+from sealift.cli import options
 from sealift.lab import registry, store
 from sealift.lab.plot import LINES_MOST
 from synthetic_run import BLOCKS, SCOPE, made, write_run
@@ -170,6 +171,18 @@ def test_a_whole_run_in_one_figure_is_refused_and_what_is_suggested_is_drawn(
     assert file.exists()
 
 
+def test_the_examples_of_plots_help_can_be_drawn(tmp_path: Path) -> None:
+    for name in ("monday", "tuesday"):
+        write_run(tmp_path / "runs" / name, made())
+    shown = invoke("lab", "plot", "--help").stdout.replace("\\\n", "")
+    examples = [line.split() for line in shown.splitlines() if line.startswith("    sealift lab")]
+    assert len(examples) == 2
+    for words in examples:
+        ran = process(*words[1:], cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        assert (tmp_path / words[-1]).exists()
+
+
 def test_a_figure_of_the_page_is_drawn_however_many_lines_it_has(tmp_path: Path) -> None:
     many = replace(SCOPE, quick=False, cores=64, threads=(1, 2, 4, 8, 16, 32, 64))
     folder = tmp_path / "run"
@@ -237,3 +250,12 @@ def test_a_name_of_another_form_is_refused_with_those_there_are(run: str, tmp_pa
     assert ran.exit_code == 2
     assert "'a.xlsx' names no form that there is; end it in .csv, .jsonl, .parquet" in ran.stderr
     assert not (tmp_path / "a.xlsx").exists()
+
+
+@pytest.mark.parametrize("link", ["/dev/stdout", "/dev/../dev/stderr"])
+def test_a_link_of_the_systems_is_taken_for_no_file(link: str) -> None:
+    assert Path(link).is_symlink()
+    # Read only: should this ever pass, a command would put a file in its place.
+    with pytest.raises(ValueError, match="is no file but a link of the system's; name a file"):
+        options.file(link)
+    assert options.file("/dev/shm/a.csv") == Path("/dev/shm/a.csv")

@@ -14,18 +14,37 @@ import typer
 from sealift.cli import advise, devices, lab
 from sealift.exit_code import ExitCode
 
+# \b keeps the lines as they are.
+BEGIN = """\b
+Begin with
+  sealift devices           what this machine has
+  sealift advise --quick    where to encrypt: a table and the answer, in a minute
+  sealift lab run --quick   all experiments in a minute, and a page about them
+
+\b
+Exit codes:
+  0    done
+  1    slower than `lab compare --fail-on` allows
+  2    wrong usage, or a folder that can't be read
+  3    nothing could be measured, compared or judged
+  4    something was computed wrong
+  5    a result could not be written
+  6    a part of a run failed; the others were measured
+  130  interrupted; what was complete is kept
+"""
+
 app = typer.Typer(
     name="sealift",
-    help="Bulk AES-GCM on whichever processor of this machine wins.",
-    epilog="Begin with `sealift devices`, then ask `sealift advise --quick` where to encrypt. "
-    "`sealift lab run --quick` measures everything and writes a page.",
+    help="Bulk AES-GCM on whichever processor of this machine wins: see which there are, and "
+    "measure which should do it.",
+    epilog=BEGIN,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(devices.devices)
-app.command(epilog=advise.EXAMPLES)(advise.advise)
+app.command(short_help="Show every device, and why one is absent.")(devices.devices)
+app.command(short_help="Measure where to encrypt.", epilog=advise.EXAMPLES)(advise.advise)
 app.add_typer(lab.app)
 
 

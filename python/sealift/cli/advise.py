@@ -1,22 +1,17 @@
 """`sealift advise`: measures the devices there are, and says where to encrypt."""
 
-import os
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealift.cli import asked, forms, options
-from sealift.cli.forms import Shown
-from sealift.cli.said import fail, in_sentences, read, told
+from sealift.cli import advising, asked, forms, options
+from sealift.cli.said import fail, read, told
 from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
-    from sealift.lab.advise import Advice, Wish
+    from sealift.lab.advise import Wish
     from sealift.lab.grid import Work
 
 # \b keeps the lines as they are.
@@ -183,7 +178,7 @@ def advise(
         _refuse(measuring, "--from, which measures nothing")
         if quick or workload is not Workload.PLAIN:
             fail(ExitCode.USAGE, "--from measures nothing; leave out --quick and --workload")
-        _advise_from(read("--from", options.folder, source), form)
+        advising.advise_from(read("--from", options.folder, source), form)
         return
     _refuse_unused(workload, grid, quick=quick)
     wish = _wish(workload, grid, quick=quick, devices=devices, threads=threads, batch=batch)
@@ -191,7 +186,7 @@ def advise(
     budget_s = default_s if budget is None else read("--budget", options.seconds, budget)
     folder = None if out is None else read("--out", options.folder, out)
     raise typer.Exit(
-        _measure(
+        advising.measure(
             wish, form, folder, budget_s=budget_s, quick=quick, seed=1 if seed is None else seed
         )
     )
@@ -271,78 +266,6 @@ def _who(devices: str | None) -> tuple[str, ...]:
     if not left:
         fail(ExitCode.NOTHING_RAN, "no device is left to measure; `sealift devices` shows them all")
     return left
-
-
-def _advise_from(folder: Path, form: Shown) -> None:
-    from sealift.lab import store
-    from sealift.lab.advise import Advice
-    from sealift.lab.summary import summarise
-
-    with in_sentences():
-        run = store.read(folder)
-        advice = Advice.of(run, summarise(run))
-    if not advice.rows:
-        fail(ExitCode.NOTHING_RAN, f"{folder} holds no complete block of any device")
-    _show(advice, form)
-
-
-def _measure(
-    wish: "Wish", form: Shown, out: Path | None, *, budget_s: float, quick: bool, seed: int
-) -> int:
-    from sealift.cli.times import thin
-    from sealift.lab import runner, store
-    from sealift.lab.advise import Advice
-    from sealift.lab.summary import summarise
-    from sealift.lab.survey import this_scope
-
-    with in_sentences(), _folder(out) as folder:
-        ask = runner.Ask(
-            experiments=(wish.measurement(this_scope(quick=quick)),),
-            command=("sealift", *sys.argv[1:]),
-            out=folder,
-            budget_s=budget_s,
-            restarts=1,
-            seed=seed,
-            quick=quick,
-            threads=tuple(wish.threads),
-            is_kept=out is not None,
-        )
-        told(*thin(ask))
-        done = runner.run(ask)
-        run = store.read(done.path)
-        advice = Advice.of(run, summarise(run))
-        if not advice.rows:
-            told("nothing was measured")
-            return done.code or ExitCode.NOTHING_RAN
-        _show(advice, form)
-    if out is not None:
-        told(f"the run is kept in {out}; `sealift lab report {out}` makes a page of it")
-    return done.code
-
-
-@contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
-    """The folder of the run: one that goes again when none is named."""
-    from tempfile import TemporaryDirectory
-
-    if out is not None:
-        yield out
-        return
-    with TemporaryDirectory(prefix="sealift-") as folder:
-        yield Path(folder) / "run"
-
-
-def _show(advice: "Advice", form: Shown) -> None:
-    from sealift.lab.table import Ink
-
-    ink = Ink.COLOUR if sys.stdout.isatty() and "NO_COLOR" not in os.environ else Ink.PLAIN
-    shown = {
-        Shown.TABLE: lambda: advice.text(ink),
-        Shown.CSV: advice.csv,
-        Shown.JSON: advice.json,
-    }
-    sys.stdout.write(shown[form]())
-    sys.stdout.flush()
 
 
 SECONDS, QUICK_SECONDS = 120.0, 45.0

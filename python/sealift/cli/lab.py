@@ -13,7 +13,7 @@ from sealift.cli import compare, options
 from sealift.cli.ended import summary
 from sealift.cli.listing import list_
 from sealift.cli.said import fail, in_sentences, read, told
-from sealift.cli.show import export, plot, report
+from sealift.cli.show import EXPORTS, PLOTS, export, plot, report
 from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ Page = Callable[[Path], None]
 
 # \b keeps the lines as they are.
 EXAMPLES = """\b
+A run is a folder: of samples, a summary and a page. An id as 003-F5 is what an
+experiment repeats, a figure (F), a table (T) or the premise (P) of document 003:
+"NVIDIA CUDA on CPU (+- Intel oneAPI) & GP-GPU" (Ebadollahyvahed, 2024).
+
+\b
 Examples:
   sealift lab list
   sealift lab run --quick
@@ -45,10 +50,10 @@ app = typer.Typer(
 )
 
 
-app.command("list")(list_)
+app.command("list", short_help="Show the experiments, and how long they take.")(list_)
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(short_help="Measure experiments into a folder with a page.", epilog=EXAMPLES)
 def run(
     names: Annotated[
         list[str] | None,
@@ -60,13 +65,17 @@ def run(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="The page within 90 seconds: fewer cells, one restart."),
+        typer.Option(
+            "--quick",
+            help="The page within 90 seconds: fewer cells, and one process an experiment where "
+            "others have five. Two such runs can't be compared with each other.",
+        ),
     ] = False,
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Time for everything, preparing included, as in 90 or 3m. "
-            "[default: 5m; quick: 60]",
+            help="Time for everything, preparing included, as in 90 or 3m; `sealift lab list` says "
+            "how it is shared out, and a thin one is told. [default: 5m; quick: 60]",
             metavar="TIME",
         ),
     ] = None,
@@ -76,7 +85,10 @@ def run(
     ] = None,
     resume: Annotated[
         str | None,
-        typer.Option(help="Measure what is missing in this run's folder.", metavar="FOLDER"),
+        typer.Option(
+            help="Measure what is missing in this run's folder, however long that takes.",
+            metavar="FOLDER",
+        ),
     ] = None,
     threads: Annotated[
         str | None,
@@ -134,12 +146,15 @@ def run(
     _finish(measure, as_json=as_json)
 
 
-app.command()(report)
-app.command()(plot)
-app.command(epilog=compare.EXAMPLES)(compare.compare)
+app.command(short_help="Write the page of a run anew.")(report)
+app.command(short_help="Draw what a run found, any column by any.", epilog=PLOTS)(plot)
+app.command(
+    short_help="Set a run beside a later one, or beside what was published.",
+    epilog=compare.EXAMPLES,
+)(compare.compare)
 
 
-@app.command()
+@app.command(short_help="Do a run again, by its plan, into a new folder.")
 def replay(
     source: Annotated[str, typer.Argument(help="A run's folder, or its plan.json.", metavar="RUN")],
     out: Annotated[
@@ -150,7 +165,10 @@ def replay(
         bool, typer.Option("--json", help="JSON instead of the short summary.")
     ] = False,
 ) -> None:
-    """Do a run again: the same plan and seed, into a new folder."""
+    """Do a run again: the same plan and seed, into a new folder.
+
+    Experiment files of one's own that the plan names are executed as they stand now.
+    """
     before = read("RUN", options.folder, source)
     place = None if out is None else read("--out", options.folder, out)
 
@@ -163,7 +181,7 @@ def replay(
     _finish(measure, as_json=as_json)
 
 
-app.command()(export)
+app.command(short_help="Write samples or rows for other programs.", epilog=EXPORTS)(export)
 
 
 def _resume(folder: Path, page: Page) -> "runner.Done":

@@ -13,9 +13,9 @@ def list_(
 ) -> None:
     """Show the experiments: what each measures, whether it can be run here, how long it takes.
 
-    One arm of each kind is prepared and checked to find out, which takes some seconds. Times are
-    what an experiment gets of a run of all of them, and about what it takes when it is named alone;
-    with --quick and without.
+    One arm of each kind is prepared and checked to find out, which takes some seconds;
+    where not all of them can be, the reasons stand below. Times are what an experiment gets of a
+    run of all of them, and about what it takes when it is named alone; with --quick and without.
     """
     from sealift.cli.times import alone_s
     from sealift.lab import registry

@@ -16,6 +16,27 @@ if TYPE_CHECKING:
     from sealift.lab.record import Record
     from sealift.lab.store import Run
 
+# \b keeps the lines as they are.
+PLOTS = """\b
+Columns are those of summary.csv, as
+  --x   size_bytes, threads, device and the other axes of the experiment
+  --y   payload_MB_per_s, operations_per_s, ns_per_operation, times_reference
+  --z   device, keys, run, experiment
+
+\b
+Examples:
+  sealift lab plot runs/monday --x size_bytes --y payload_MB_per_s --z device \\
+      --where experiment=aes-gcm-by-size --where keys=sessions:1024 -o by-size.svg
+  sealift lab plot runs/monday runs/tuesday --x size_bytes --y ns_per_operation \\
+      --z run --where experiment=aes-gcm-by-size --where device=cpu -o both.html
+"""
+EXPORTS = """\b
+Examples:
+  sealift lab export runs/monday > samples.csv
+  sealift lab export runs/monday --what summary -o rows.jsonl
+  sealift lab export runs/monday -o samples.parquet
+"""
+
 Folder = Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")]
 
 
@@ -58,7 +79,7 @@ def report(
 
 def plot(
     folders: Annotated[
-        list[str], typer.Argument(help="The folders of one or more runs.", metavar="RUN...")
+        list[str], typer.Argument(help="The folders of one or more runs.", metavar="RUN")
     ],
     x: Annotated[str, typer.Option("--x", help="Column of the horizontal axis.", metavar="COLUMN")],
     y: Annotated[

@@ -35,6 +35,8 @@ def test_the_experiment_with_the_longest_lines_is_chosen_first() -> None:
     rows = rows_of({"short": 1, "long": 7, "middle": 3})
     assert narrowing(rows, Drawing("size_bytes", AXES, lines, 6)) == {"experiment": "long"}
     assert narrowing(rows, Drawing("device", AXES, lines, 6)) == {"experiment": "short"}
+    # One device of all three would leave as many as may be.
+    assert narrowing(rows, Drawing("size_bytes", AXES, lines, 9)) == {"experiment": "long"}
 
 
 @pytest.mark.parametrize("most", range(1, 20))

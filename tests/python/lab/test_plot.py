@@ -246,6 +246,18 @@ def test_a_column_or_row_that_is_none_is_named_with_what_there_is(
         plot.columns(RECORDS, **({"x": "size_bytes", "y": "payload_MB_per_s"} | asked))
 
 
+def test_too_many_lines_are_refused_with_what_they_differ_in_and_conditions_for_fewer() -> None:
+    records = [{**each, "keys": keys} for keys in ("one", "a few") for each in RECORDS]
+    asked: dict[str, Any] = {"x": "size_bytes", "y": "payload_MB_per_s", "z": "device"}
+    told = (
+        "4 lines in one figure; 2 can be told apart. They differ in device (2 values), "
+        "keys (2 values): draw some of them, as with --where device=library, or take another --x"
+    )
+    with pytest.raises(ValueError, match=re.escape(told)):
+        plot.columns(records, **asked, lines_most=2)
+    assert plot.columns(records, **asked, lines_most=4)
+
+
 @pytest.mark.parametrize(
     ("form", "begin"),
     [(".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".html", b"<!")],
