@@ -63,4 +63,10 @@ impl SimulationError {
     pub(super) fn time(what: &'static str, value: f64) -> Self {
         Self::Time { what, value }
     }
+
+    /// Refuses a value out of its range, and what is no number.
+    pub(super) fn range(what: &'static str, value: f64, least: f64, most: f64) -> Result<(), Self> {
+        let inside = (least..=most).contains(&value);
+        if inside { Ok(()) } else { Err(Self::Range { what, value, least, most }) }
+    }
 }

@@ -6,9 +6,24 @@
 //! runs over real ones. A [`Load`] drives it through its public calls, checks every byte and gives a
 //! [`LoadReport`]; the same seed gives the same report. [`mva`] says what the report should be.
 
+mod draw;
+mod drive;
 mod error;
+mod faults;
+mod load;
+mod machine;
+mod messages;
+mod model;
 pub mod mva;
+mod pool;
 mod random;
+pub mod toy;
 
+pub use draw::Draw;
 pub use error::SimulationError;
+pub use faults::{FaultCounts, FaultPlan, JobFault};
+pub use load::{Clients, DeviceLoad, Load, LoadReport, Placement, Shapes};
+pub use machine::Machine;
+pub use model::{Jitter, Model};
+pub use pool::{Pool, pool};
 pub use random::Random;
