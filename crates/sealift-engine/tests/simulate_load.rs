@@ -1,0 +1,171 @@
+//! Simulated clients at an engine: what they report, also of devices that misbehave.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
+use sealift_core::{Batch, Clock, Column, Cost, Key};
+use sealift_engine::simulate::{
+    Clients, Draw, FaultPlan, Jitter, JobFault, Load, LoadReport, Model, Placement, Pool, Shapes,
+    pool,
+};
+use sealift_engine::{DeviceId, Options};
+
+/// 100 ns a batch, 10 a message, a tenth a byte.
+fn model(name: &str) -> Model {
+    Model::new(name, Cost::new(100.0, 10.0, 0.1).unwrap())
+}
+
+fn ids(pool: &Pool) -> Vec<DeviceId> {
+    pool.engine.devices().map(|(id, _)| id).collect()
+}
+
+fn on_all(pool: &Pool) -> Placement {
+    Placement::PerBatch(ids(pool))
+}
+
+fn closed(clients: u32, batches: u64) -> Load {
+    Load::closed(clients, Draw::Exponential { mean: 300.0 }, Shapes::mixed(8.0, 200.0), batches)
+}
+
+fn drive(models: Vec<Model>, load: Load) -> (Pool, LoadReport) {
+    let pool = pool(models).unwrap();
+    let load = Load { placement: on_all(&pool), ..load };
+    let report = load.drive(&pool.engine, &pool.clock).unwrap();
+    (pool, report)
+}
+
+fn all_went_well(report: &LoadReport) {
+    let bad = (report.wrong, report.failed, report.lost, report.doubled);
+    assert_eq!((bad, report.batches), ((0, 0, 0, 0), report.sent), "{report:?}");
+}
+
+#[test]
+fn a_client_alone_is_timed_as_by_hand() {
+    // Ten times: 100 ns of thought, then 100 + 10 + 90 ns of service.
+    let shapes = Shapes::seals(Draw::Exactly(1.0), Draw::Exactly(900.0));
+    let (pool, report) = drive(vec![model("a")], Load::closed(1, Draw::Exactly(100.0), shapes, 10));
+    all_went_well(&report);
+    assert_eq!((report.span_ns, pool.clock.now_ns()), (3_000, 3_000));
+    assert_eq!((report.response_ns_mean, report.response_ns_p99), (200.0, 200));
+    assert_eq!((report.messages, report.text_bytes), (10, 9_000));
+    assert!((report.batches_per_s - 1e10 / 3e3).abs() < 1e-3);
+    assert!((report.devices[0].utilisation - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!((report.devices[0].name.as_str(), report.devices[0].batches), ("a", 10));
+}
+
+#[test]
+fn mixed_work_of_closed_and_open_clients_comes_back_right() {
+    for load in [closed(6, 400), Load::open(3e6, Shapes::mixed(8.0, 200.0), 400)] {
+        let models = ["a", "b"].map(|name| Model { jitter: Jitter::Exponential, ..model(name) });
+        let (pool, report) = drive(models.into(), load);
+        all_went_well(&report);
+        assert_eq!(report.devices.iter().map(|device| device.batches).sum::<u64>(), 400);
+        assert!(report.response_ns_p99 as f64 > report.response_ns_mean);
+        let auth_failed: u64 = ids(&pool)
+            .iter()
+            .map(|device| pool.engine.counters(*device).unwrap().auth_failed)
+            .sum();
+        let share = auth_failed as f64 / report.messages as f64;
+        assert!((0.08..0.17).contains(&share), "an eighth was tampered with, not {share}");
+    }
+}
+
+#[test]
+fn a_seed_replays_a_run_exactly_and_another_one_does_not() {
+    let run = |seed| {
+        let late = JobFault::Late { times: 9.0 };
+        let faults = FaultPlan::none().on_share(0.2, late).slow_from(50_000, 2.0);
+        let models = ["a", "b"].map(|name| {
+            let (faults, jitter) = (faults.clone(), Jitter::Even { share: 0.5 });
+            Model { slots: 2, jitter, faults, seed, ..model(name) }
+        });
+        drive(models.into(), Load { seed, ..closed(9, 300) }).1
+    };
+    let first = run(1);
+    all_went_well(&first);
+    assert_eq!(first, run(1));
+    let other = run(2);
+    assert_ne!((first.digest, first.span_ns), (other.digest, other.span_ns));
+}
+
+#[test]
+fn every_wrong_bit_is_found() {
+    let faults = FaultPlan::none().on_share(0.5, JobFault::Wrong);
+    let (pool, report) = drive(vec![Model { faults, ..model("a") }], closed(4, 300));
+    assert!((100..200).contains(&report.wrong), "{report:?}");
+    assert_eq!(report.wrong, pool.machines[0].faults().wrong);
+}
+
+#[test]
+fn a_full_engine_gets_its_batches_again_when_something_came_back() {
+    let (_, report) = drive(vec![Model { slots: 2, ..model("a") }], closed(8, 200));
+    all_went_well(&report);
+    assert!(report.refused > 100 && report.refused < 1_000, "{report:?}");
+    let pretended = FaultPlan::none().full(500..80_000);
+    let (pool, report) = drive(vec![Model { faults: pretended, ..model("a") }], closed(8, 200));
+    all_went_well(&report);
+    let refused = pool.machines[0].faults().refused_full;
+    assert!((1..100).contains(&refused) && report.span_ns > 80_000, "{refused} and {report:?}");
+}
+
+#[test]
+fn failed_hung_and_dead_devices_end_a_run_and_leave_no_message_unaccounted() {
+    let count = |plan: FaultPlan| {
+        let (pool, report) = drive(vec![Model { faults: plan, ..model("a") }], closed(4, 100));
+        assert_eq!((report.wrong, report.doubled), (0, 0));
+        // Who waits for a dead device's word has not seen it die yet.
+        pool.clock.advance_to(5_000);
+        (pool.machines[0].faults(), report)
+    };
+    let (faults, report) = count(FaultPlan::none().on_job(7, JobFault::Fail));
+    assert_eq!((faults.failed, report.lost, report.sent), (1, 0, 100));
+    let (faults, report) = count(FaultPlan::none().on_job(7, JobFault::Hang));
+    assert_eq!(faults.hung, 1);
+    assert!(report.batches >= 99 && report.sent == 100, "three clients go on: {report:?}");
+    assert_eq!(report.batches == 99, report.lost + report.failed > 0);
+    let (faults, report) = count(FaultPlan::none().die_at(5_000));
+    assert!(faults.lost > 0 && report.batches < 100, "{report:?}");
+    assert!(report.lost + report.failed > 0);
+}
+
+#[test]
+fn what_nobody_sent_counts_as_doubled() {
+    let pool = pool([model("a")]).unwrap();
+    let session = pool.engine.session(Key::new(&[1; 16]).unwrap()).unwrap();
+    let (nonces, texts) = (Column::fixed(vec![7; 24], 12), Column::fixed(vec![0; 8], 4));
+    let stray = Batch::seal(2, session.id(), nonces, texts);
+    let on = Options { on: Some(ids(&pool)[0]), ..Options::default() };
+    pool.engine.submit(stray, &on).unwrap();
+    let load = Load { placement: on_all(&pool), ..closed(2, 20) };
+    let report = load.drive(&pool.engine, &pool.clock).unwrap();
+    assert_eq!((report.batches, report.doubled, report.wrong), (20, 2, 0));
+}
+
+#[test]
+fn a_load_that_cannot_be_is_refused_by_name() {
+    let pool = pool([model("a")]).unwrap();
+    let refused = |load: &Load| load.drive(&pool.engine, &pool.clock).unwrap_err().to_string();
+    let shapes = || Shapes::mixed(8.0, 200.0);
+    assert!(refused(&closed(0, 1)).contains("clients"));
+    assert!(refused(&Load { sessions: 0, ..closed(1, 1) }).contains("sessions"));
+    assert!(
+        refused(&Load { placement: Placement::PerBatch(vec![]), ..closed(1, 1) }).contains("dev")
+    );
+    assert!(refused(&Load::open(0.0, shapes(), 1)).contains("batches_per_s"));
+    let think_ns = Draw::Exactly(f64::NAN);
+    let clients = Clients::Closed { count: 1, think_ns };
+    assert!(refused(&Load { clients, ..closed(1, 1) }).contains("think_ns"));
+    for (shapes, name) in [
+        (Shapes { opened: 1.5, ..shapes() }, "opened"),
+        (Shapes { verified: 0.7, ..shapes() }, "opened and verified"),
+        (Shapes { tampered: -0.1, ..shapes() }, "tampered"),
+        (Shapes { messages: Draw::Exactly(-1.0), ..shapes() }, "messages"),
+    ] {
+        assert!(refused(&Load { shapes, ..closed(1, 1) }).contains(name));
+    }
+    let large = Shapes::seals(Draw::Exactly(1.0), Draw::Exactly(2e6));
+    let small = Model { text_bytes_max: 1_000_000, ..model("small") };
+    let pool = sealift_engine::simulate::pool([small]).unwrap();
+    let load = Load { shapes: large, placement: on_all(&pool), ..closed(1, 1) };
+    let refused = load.drive(&pool.engine, &pool.clock).unwrap_err().to_string();
+    assert!(refused.contains("2000000"), "{refused}");
+}
