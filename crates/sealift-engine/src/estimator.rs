@@ -2,50 +2,80 @@ use sealift_core::Cost;
 
 /// Learns what batches cost on a device from what they took.
 ///
-/// Recursive least squares with forgetting on the terms of a [`Cost`]. Each residual is relative to
-/// the larger of what was predicted and what was measured, so it lies within -1..1: an outlier, long
-/// or short, has little weight against what is known. What lasts is told from what is single by
-/// counting: three surprises close together mean that the device changed, and the terms become as
-/// uncertain again as at the start, so that the next batches settle them anew.
+/// Recursive least squares on the three terms of a [`Cost`], on errors relative to the larger of
+/// what was predicted and what was measured: a residual lies within -1..1, whatever comes in.
 ///
-/// Nothing it is given makes it panic, allocate or predict anything but a finite number.
+/// **Forgetting** is directional: a batch makes room for itself only along what it tells about. A
+/// million equal batches leave what is known of other shapes as it was, and no variance ever exceeds
+/// the one it started with.
+///
+/// **Outliers and changes** are told apart by counting. One batch that surprises has a bounded
+/// influence: the further it lies outside what is known, the less it counts. Three surprises close
+/// together, or predictions that stay on one side, are no accident: the device became faster or
+/// slower. All terms are then scaled by what the last batch shows, and are as uncertain again as at
+/// the start. Where that doesn't end the surprises, each term is learnt anew on its own.
+///
+/// Learning allocates nothing, never panics, and every prediction is finite and not negative.
 #[derive(Clone, Debug)]
 pub struct Estimator {
-    /// Nanoseconds of set-up, a message, a byte.
+    /// Nanoseconds of set-up, for a message, for a byte.
     terms: [f64; 3],
     covariance: Covariance,
+    /// Variances are kept below these.
+    ceiling: [f64; 3],
     samples: u64,
     error: f64,
+    /// Smoothed residual, sign and all.
+    bias: f64,
+    /// Surprises of late, older ones counting less.
     doubt: f64,
+    /// How many samples there were when the device was last taken to have changed.
+    changed_at: u64,
 }
 
 impl Estimator {
-    /// Starts from what a device is thought to cost. Terms are limited to 10^15 nanoseconds.
+    /// Starts from what a device is thought to cost, taken to be wrong by about its own size, and
+    /// rather by one factor for all terms than in each apart. A term counts up to an hour.
     pub fn new(prior: Cost) -> Self {
-        let terms = [prior.setup_ns(), prior.per_message_ns(), prior.per_byte_ns()]
-            .map(|term| term.min(TERM_MAX_NS));
-        let covariance = spread(&terms, &TYPICAL, dot(&terms, &TYPICAL));
-        Self { terms, covariance, samples: 0, error: 1.0, doubt: 0.0 }
+        let terms = [prior.setup_ns(), prior.per_message_ns(), prior.per_byte_ns()].map(limited);
+        let covariance = spread(&terms);
+        let ceiling = diagonal(&covariance);
+        Self {
+            terms,
+            covariance,
+            ceiling,
+            samples: 0,
+            error: 1.0,
+            bias: 0.0,
+            doubt: 0.0,
+            changed_at: 0,
+        }
     }
 
     /// Takes in that a batch of `messages` with `bytes` of text and aad took `ns` nanoseconds.
     ///
-    /// Ignored are batches without messages and those that took no time at all: such a clock was
-    /// too coarse to tell anything.
+    /// Ignored are a batch without messages or with more than 2^32 of them or 2^48 bytes, one that
+    /// took no time, which only says that the clock is coarse, and one that took more than an hour,
+    /// in which the machine slept.
     pub fn learn(&mut self, messages: u64, bytes: u64, ns: u64) {
-        if messages == 0 || ns == 0 {
+        if !(1..=MESSAGES_MAX).contains(&messages)
+            || bytes > BYTES_MAX
+            || !(1..=NS_MAX).contains(&ns)
+        {
             return;
         }
         let batch = [1.0, messages as f64, bytes as f64];
-        let measured_ns = ns as f64;
-        let residual = self.residual(&batch, measured_ns);
-        if self.changed(residual.abs()) {
-            self.covariance = spread(&self.terms, &batch, measured_ns);
+        let (measured_ns, predicted_ns) = (ns as f64, dot(&self.terms, &batch));
+        let scale = measured_ns.max(predicted_ns).recip();
+        let residual = (measured_ns - predicted_ns) * scale;
+        if self.has_changed(residual) {
+            self.start_again(&batch, measured_ns, predicted_ns);
+        } else {
+            self.update(&batch.map(|x| x * scale), residual);
         }
-        self.update(&batch, measured_ns);
     }
 
-    /// What a batch costs, as far as is known; terms are never negative.
+    /// What a batch costs, as far as is known.
     pub fn cost(&self) -> Cost {
         let [setup_ns, per_message_ns, per_byte_ns] = self.terms;
         Cost::clamped(setup_ns, per_message_ns, per_byte_ns)
@@ -61,90 +91,171 @@ impl Estimator {
         self.samples
     }
 
-    /// How far predictions were from measurements, smoothed over the last 16 batches and relative to
-    /// the larger of both: 0 is exact, 1 is worthless and what it says before the first batch.
+    /// How far predictions were from measurements, smoothed over about 16 batches and relative to
+    /// the larger of both: 0 is exact, 1 is worthless and what there is before the first batch.
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    fn residual(&self, batch: &[f64; 3], measured_ns: f64) -> f64 {
-        let predicted_ns = dot(&self.terms, batch);
-        (measured_ns - predicted_ns) / measured_ns.max(predicted_ns)
+    /// Counts a batch in, and says whether what is known no longer holds.
+    fn has_changed(&mut self, residual: f64) -> bool {
+        let surprise = residual.abs();
+        let expected = (3.0 * self.error).clamp(SURPRISE_MIN, SURPRISE_MAX);
+        self.samples = self.samples.saturating_add(1);
+        self.error += (surprise - self.error) / self.samples.min(SMOOTHED_BATCHES) as f64;
+        self.bias += (residual - self.bias) / SMOOTHED_BATCHES as f64;
+        self.doubt *= DOUBT_KEPT;
+        if surprise > expected {
+            self.doubt += 1.0;
+        }
+        self.doubt >= DOUBT_MAX || self.bias.abs() > BIAS_MAX
     }
 
-    /// Counts a batch and says whether the device has become another one.
-    fn changed(&mut self, surprise: f64) -> bool {
-        let surprised = surprise > (3.0 * self.error).clamp(SURPRISE_MIN, SURPRISE_MAX);
-        self.samples += 1;
-        self.error += (surprise - self.error) / (self.samples.min(ERROR_BATCHES) as f64);
-        self.doubt = self.doubt * DOUBT_KEPT + f64::from(u8::from(surprised));
-        let changed = self.doubt >= DOUBT_MAX;
-        if changed {
-            self.doubt = 0.0;
+    #[cold]
+    fn start_again(&mut self, batch: &[f64; 3], measured_ns: f64, predicted_ns: f64) {
+        let factor = (measured_ns / predicted_ns).clamp(1.0 / FACTOR_MAX, FACTOR_MAX);
+        self.terms = self.terms.map(|term| limited(term * factor));
+        self.spread();
+        if self.samples - self.changed_at < SETTLED_BATCHES {
+            for (i, x) in batch.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+                self.covariance[i][i] += limited(ALONE * measured_ns / x).powi(2);
+                self.ceiling[i] = self.covariance[i][i];
+            }
         }
-        changed
+        (self.bias, self.doubt) = (0.0, 0.0);
+        self.changed_at = self.samples;
     }
 
-    fn update(&mut self, batch: &[f64; 3], measured_ns: f64) {
-        let scale = measured_ns.max(dot(&self.terms, batch));
-        let row = batch.map(|x| x / scale);
-        let residual = measured_ns / scale - dot(&self.terms, &row);
-        let toward = times(&self.covariance, &row);
-        let known = dot(&toward, &row);
-        if known < KNOWN_MIN {
-            return;
+    /// Forgets how well terms are known.
+    fn spread(&mut self) {
+        self.covariance = spread(&self.terms);
+        self.ceiling = diagonal(&self.covariance);
+    }
+
+    /// One step of least squares for a batch given in units of its own time.
+    fn update(&mut self, row: &[f64; 3], residual: f64) {
+        let toward = self.covariance.map(|column| dot(&column, row));
+        let known = dot(&toward, row);
+        if known <= ROUNDING * dot(&diagonal(&self.covariance), &row.map(|x| x * x)) {
+            return self.spread();
         }
-        let forgotten = known / KEPT;
-        let gain = residual / KEPT / (NOISE + forgotten);
-        let shrink = (1.0 / KEPT - 1.0 - forgotten / KEPT / (NOISE + forgotten)) / known;
+        let forgotten = known * (1.0 / KEPT);
+        let noise = NOISE * outlying(residual, NOISE + forgotten);
+        let weight = 1.0 / (known * (noise + forgotten));
+        let gain = residual * forgotten * weight;
+        // Forgetting adds variance along `toward`, learning takes some away: at a share of `noise`
+        // they are even.
+        let stretch = (noise * (1.0 / KEPT - 1.0) - forgotten) * weight;
         for i in 0..3 {
             self.terms[i] += toward[i] * gain;
             for j in 0..3 {
-                self.covariance[i][j] += toward[i] * toward[j] * shrink;
+                self.covariance[i][j] += toward[i] * toward[j] * stretch;
             }
         }
-        self.project();
+        self.bound();
+        if !self.terms.iter().all(|term| (0.0..=TERM_MAX_NS).contains(term)) {
+            self.project(row);
+        }
     }
 
-    fn project(&mut self) {
-        for term in &mut self.terms {
-            *term = term.clamp(0.0, TERM_MAX_NS);
+    /// Scales rows and columns so that no variance exceeds its ceiling; what remains is a covariance.
+    fn bound(&mut self) {
+        for i in 0..3 {
+            let variance = self.covariance[i][i];
+            if variance > self.ceiling[i] {
+                let factor = (self.ceiling[i] / variance).sqrt();
+                for j in 0..3 {
+                    self.covariance[i][j] *= factor;
+                    self.covariance[j][i] *= factor;
+                }
+            }
         }
+    }
+
+    /// Moves the terms to the likeliest ones of which none is negative. Cutting off alone would leave
+    /// the others with an error that only the negative one made up for.
+    #[cold]
+    fn project(&mut self, row: &[f64; 3]) {
+        for _ in 0..3 {
+            let share = |i: &usize| self.terms[*i] * row[*i];
+            let lowest = (0..3).min_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(0);
+            let variance = self.covariance[lowest][lowest];
+            if self.terms[lowest] >= 0.0 || variance <= 0.0 {
+                break;
+            }
+            let missing = -self.terms[lowest] / variance;
+            for i in 0..3 {
+                self.terms[i] += self.covariance[i][lowest] * missing;
+            }
+            self.terms[lowest] = 0.0;
+        }
+        self.terms = self.terms.map(limited);
     }
 }
 
 type Covariance = [[f64; 3]; 3];
 
-fn spread(terms: &[f64; 3], batch: &[f64; 3], ns: f64) -> Covariance {
-    let mut covariance = [[0.0; 3]; 3];
-    for i in 0..3 {
-        for j in 0..3 {
-            covariance[i][j] = terms[i] * terms[j] * COMMON;
-        }
-        let least = if batch[i] > 0.0 { TERM_SHARE_MIN * ns / batch[i] } else { 0.0 };
-        let own = terms[i].max(least.min(TERM_MAX_NS));
-        covariance[i][i] += own * own * (1.0 - COMMON);
+/// How uncertain terms are that may be wrong by their own size.
+fn spread(terms: &[f64; 3]) -> Covariance {
+    let mut covariance = terms.map(|a| terms.map(|b| COMMON * a * b));
+    for (i, extreme) in EXTREMES.iter().enumerate() {
+        let least = TERM_SHARE_MIN * dot(terms, extreme) / extreme[i];
+        covariance[i][i] += (1.0 - COMMON) * terms[i].powi(2) + least.powi(2);
     }
     covariance
+}
+
+/// How many times as far out as is usual a residual lies, and 1 where it isn't out.
+fn outlying(residual: f64, variance: f64) -> f64 {
+    let squared = residual * residual / (OUTLIER * OUTLIER * variance);
+    if squared > 1.0 { squared.sqrt() } else { 1.0 }
+}
+
+fn diagonal(covariance: &Covariance) -> [f64; 3] {
+    [covariance[0][0], covariance[1][1], covariance[2][2]]
 }
 
 fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-fn times(covariance: &Covariance, row: &[f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|i: usize| dot(&covariance[i], row))
+/// `max` also makes 0 of what is no number.
+fn limited(term_ns: f64) -> f64 {
+    term_ns.max(0.0).min(TERM_MAX_NS)
 }
 
-const TERM_MAX_NS: f64 = 1e15;
-const TYPICAL: [f64; 3] = [1.0, 64.0, 65_536.0];
+const MESSAGES_MAX: u64 = 1 << 32;
+const BYTES_MAX: u64 = 1 << 48;
+/// An hour.
+const NS_MAX: u64 = 3_600_000_000_000;
+const TERM_MAX_NS: f64 = NS_MAX as f64;
+/// Share of a wrong cost's variance that is one factor on all terms: a slower clock, a busy machine.
+const COMMON: f64 = 0.97;
+/// A term is as uncertain as this share of the batch in which it weighs most, so that a term of 0
+/// is not 0 for ever.
 const TERM_SHARE_MIN: f64 = 0.02;
-const COMMON: f64 = 0.95;
+/// The batches in which each term weighs most.
+const EXTREMES: [[f64; 3]; 3] = [[1.0, 1.0, 0.0], [1.0, 4096.0, 0.0], [1.0, 1.0, 65_536.0]];
+/// Variance of measurements, relative: what batches scatter by themselves.
 const NOISE: f64 = 0.03 * 0.03;
+/// What a batch weighs after the next one of its kind: about 20 batches are remembered.
 const KEPT: f64 = 0.95;
-const KNOWN_MIN: f64 = 1e-30;
-const ERROR_BATCHES: u64 = 16;
+/// Where a variance is less than this share of its parts, they have cancelled to a rounding error.
+const ROUNDING: f64 = 1e-12;
+/// Residuals beyond this many standard deviations count in proportion, not in full.
+const OUTLIER: f64 = 3.0;
+const SMOOTHED_BATCHES: u64 = 16;
+/// A surprise is three times the usual error, and between these whatever is usual.
 const SURPRISE_MIN: f64 = 0.2;
 const SURPRISE_MAX: f64 = 0.6;
+/// With these, two surprises in a row are doubt and three within five batches a change.
 const DOUBT_KEPT: f64 = 7.0 / 8.0;
 const DOUBT_MAX: f64 = 2.0;
+/// So far to one side of the measurements predictions stay by no accident.
+const BIAS_MAX: f64 = 1.0 / 8.0;
+/// The most that a device is taken to become faster or slower at once.
+const FACTOR_MAX: f64 = 1e3;
+/// A second change within as many batches means that it was no common factor.
+const SETTLED_BATCHES: u64 = 30;
+/// Then each term is uncertain by this share of what the batch took.
+const ALONE: f64 = 0.3;
