@@ -12,6 +12,7 @@ from typing import Any
 
 from lab import made_up_experiment
 from sealift.lab import registry, report, runner, store
+from sealift.lab.runner.planning import BLOCKS as BLOCKS
 from sealift.lab.spec import Scope
 from sealift.lab.store import names
 from sealift.lab.summary import summarise
@@ -127,5 +128,4 @@ def make_quick(folder: Path) -> None:
 
 
 DRIVER = Path(__file__).parent / "drive_runner.py"
-BLOCKS = 30
 STARTED: "list[subprocess.Popen[str]]" = []

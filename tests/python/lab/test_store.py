@@ -477,6 +477,14 @@ def test_half_of_a_surrogate_pair_keeps_no_file_from_being_written(tmp_path: Pat
     assert (tmp_path / "notes.txt").read_bytes() == b"a?b"
 
 
+def test_a_link_to_a_device_keeps_its_place(tmp_path: Path) -> None:
+    link = tmp_path / "page.html"
+    link.symlink_to("/dev/null")
+    with pytest.raises(store.NotWrittenError, match="something else than a file"):
+        store.write_file(link, "text")
+    assert link.is_symlink()
+
+
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("mine", encoding="utf-8")

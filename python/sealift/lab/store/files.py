@@ -55,9 +55,9 @@ def json_text(plain: Mapping[str, Any]) -> str:
 
 
 def _check_is_file(path: Path) -> None:
-    """Refuses to put a file in the place of a device or a pipe."""
+    """Refuses to put a file in the place of a device or a pipe, or of a link to one."""
     with suppress(FileNotFoundError):
-        if not stat.S_ISREG(mode := path.lstat().st_mode) and not stat.S_ISLNK(mode):
+        if not stat.S_ISREG(path.stat().st_mode):
             raise OSError(errno.EINVAL, "something else than a file stands there")
 
 
