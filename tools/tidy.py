@@ -385,6 +385,7 @@ LAYERS: dict[str, set[str]] = {
     "sealift-kernels": {"sealift-core"},
     "sealift-engine": {"sealift-core"},
     "sealift-drivers": {"sealift-core", "sealift-kernels"},
+    "sealift-conformance": {"sealift-core", "sealift-drivers"},
     "sealift": {"sealift-core", "sealift-drivers", "sealift-engine"},
     "sealift-probes": {"sealift"},
     "sealift-py": {"sealift", "sealift-probes"},

@@ -1,144 +1,48 @@
-//! One suite for every device: what it computes is right, byte for byte, or it says before that it
-//! doesn't take it.
-//!
-//! It runs on every driver in the list and on every instruction-set path this processor has. What
-//! the machine lacks is skipped with its reason; `SEALIFT_REQUIRE=vectors,vaes512` makes such a skip
-//! fail. `SEALIFT_SEED` sets the random messages, `SEALIFT_SHARE=0.01` cuts the large numbers,
-//! `SEALIFT_VECTORS` names the folder of the Python package `cryptography_vectors`. With
-//! `--nocapture` each test prints what it did.
+//! Every driver in the list, and every instruction-set path this processor has, under the suite for
+//! devices.
 
-mod arranged;
-mod bell;
-mod broken;
-mod columns;
-mod compare;
-mod devices;
-mod differential;
-mod edges;
-mod ffi;
-mod flips;
-mod form;
-mod guards;
-mod list;
-mod memory;
-mod message;
-mod meta;
-mod nist;
-mod published;
-mod race;
-mod random;
-mod recipe;
-mod sessions;
-mod strip;
-mod subject;
-mod workers;
-mod wrap;
+use sealift_conformance::{Candidate, suite};
+use sealift_core::Driver;
+use sealift_drivers::DRIVERS;
+use sealift_kernels::Path;
 
-use devices::each;
+/// Drivers that can't conform, and why.
+const EXEMPT: &[(&str, &str)] = &[("null", "it encrypts nothing")];
+/// It takes hours for the large numbers.
+const SLOW: &str = "cpu:isa=model";
 
-#[test]
-fn every_nist_record_gives_the_published_result() {
-    if nist::are_here() {
-        each("NIST", nist::check);
-    }
-}
-
-#[test]
-fn every_wycheproof_case_gives_the_published_result() {
-    each("Wycheproof", published::check);
-}
-
-#[test]
-fn random_messages_agree_with_another_implementation() {
-    each("random", differential::check);
-}
-
-#[test]
-fn a_flipped_bit_opens_nothing_and_harms_no_neighbour() {
-    each("flips", flips::check);
-}
-
-#[test]
-fn nothing_outside_the_buffers_is_touched() {
-    each("guard pages", guards::check);
-}
-
-#[test]
-fn guard_pages_catch_a_single_byte() {
-    guards::check_guards();
-}
-
-#[test]
-fn a_buffer_that_is_rewritten_opens_right_or_not_at_all() {
-    each("race", race::check);
-}
-
-#[test]
-fn batches_of_every_size_are_right_at_their_edges() {
-    each("batch sizes", edges::batch_sizes);
-}
-
-#[test]
-fn texts_of_every_length_are_right_at_their_edges() {
-    each("lengths", edges::lengths);
-}
-
-#[test]
-fn an_input_shorter_than_its_tag_does_not_open() {
-    each("short inputs", edges::shorter_than_its_tag);
-}
-
-#[test]
-fn tags_are_compared_at_their_full_length_in_every_form_of_column() {
-    each("tag columns", columns::tag_lengths);
-}
-
-#[test]
-fn a_device_takes_what_its_capabilities_say_and_nothing_else() {
-    each("limits", edges::limits);
-}
-
-#[test]
-fn a_counter_that_wraps_carries_nothing() {
-    each("counter wrap", wrap::check);
-}
-
-#[test]
-fn nonces_are_solved_for_the_counter_they_start_at() {
-    wrap::check_nonces();
-}
-
-#[test]
-fn thousands_of_sessions_keep_their_keys_apart() {
-    each("sessions", sessions::many);
-}
-
-#[test]
-fn a_retired_session_is_refused_by_name() {
-    each("retired", sessions::retired);
-}
-
-#[test]
-fn a_slot_that_is_used_again_has_its_new_key() {
-    each("reused slots", sessions::reused_slots);
-}
-
-#[test]
-fn submitted_work_gives_what_running_it_gives() {
-    each("submitted", workers::submitted);
-}
-
-#[test]
-fn threads_share_a_device_without_harm() {
-    each("threads", workers::threads);
-}
+suite!(candidates());
 
 #[test]
 fn every_driver_is_in_the_suite_or_named_as_an_exception() {
-    meta::check_coverage();
+    let specs: Vec<_> = candidates().iter().map(|device| device.spec().to_owned()).collect();
+    let tested = |name| specs.iter().any(|spec| spec.split(':').next() == Some(name));
+    for driver in DRIVERS {
+        let exempt = EXEMPT.iter().any(|(name, _)| *name == driver.name());
+        assert!(exempt != tested(driver.name()), "{} is neither tested nor exempt", driver.name());
+    }
+    for (name, reason) in EXEMPT {
+        let known = DRIVERS.iter().any(|driver| driver.name() == *name);
+        assert!(known, "{name} is exempt ({reason}) and no driver");
+    }
+    assert!(specs.iter().any(|spec| spec == SLOW), "{SLOW} is no device under test");
 }
 
-#[test]
-fn every_check_notices_a_wrong_device() {
-    meta::check_notices();
+/// The devices that every driver gives, exempt drivers left out.
+fn candidates() -> Vec<Candidate> {
+    let exempt = |driver: &&&dyn Driver| EXEMPT.iter().any(|(name, _)| *name == driver.name());
+    DRIVERS.iter().filter(|driver| !exempt(driver)).flat_map(|driver| devices_of(*driver)).collect()
+}
+
+/// One device a driver; of the processor's, one for each path, those that it lacks too.
+fn devices_of(driver: &'static dyn Driver) -> Vec<Candidate> {
+    match driver.name() {
+        "cpu" => Path::NAMES.iter().map(|isa| path_of(driver, isa)).collect(),
+        name => vec![Candidate::new(driver, name)],
+    }
+}
+
+fn path_of(cpu: &'static dyn Driver, isa: &str) -> Candidate {
+    let device = Candidate::new(cpu, format!("cpu:isa={isa}")).required_as(isa);
+    if device.spec() == SLOW { device.slow() } else { device }
 }

@@ -106,6 +106,7 @@ impl Contested {
 }
 
 /// Whether reading a byte is a segmentation fault: a child tries.
+#[cfg(test)]
 pub(crate) fn reading_kills(address: *const u8) -> bool {
     // SAFETY: the child does only what is allowed after a fork: `signal`, a read, `_exit`.
     let child = unsafe { libc::fork() };

@@ -2,7 +2,7 @@
 //! byte outside ends the process. Inputs can't be written either.
 
 use crate::compare::{grouped, must_conform, seal_truths};
-use crate::ffi::{Guarded, Named, reading_kills};
+use crate::ffi::Named;
 use crate::form::{Form, KeyForm, TagPlace, TextPlace};
 use crate::memory::Where;
 use crate::message::{Group, Message, Ring, Truth};
@@ -38,19 +38,6 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     }
     ring.retire_all(&*subject.device);
     Ok(format!("{} batches between guard pages", grouped(batches)))
-}
-
-/// That the pages guard: a child that reads one byte outside dies, one that reads inside doesn't.
-pub(crate) fn check_guards() {
-    for len in [0, 1, 4_095, 4_096, 4_097] {
-        let ending = Guarded::ending_at_guard(len);
-        assert!(reading_kills(ending.as_ref().as_ptr_range().end), "behind {len} bytes");
-        let starting = Guarded::starting_behind_guard(len);
-        assert!(reading_kills(starting.as_ref().as_ptr().wrapping_sub(1)), "before {len} bytes");
-        for inside in ending.as_ref().iter().chain(starting.as_ref()).step_by(4_095) {
-            assert!(!reading_kills(inside), "inside {len} bytes");
-        }
-    }
 }
 
 fn lengths(subject: &Subject) -> Vec<usize> {
@@ -135,4 +122,25 @@ fn forms(subject: &Subject) -> Vec<Form> {
         }
     }
     forms
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ffi::{Guarded, reading_kills};
+
+    #[test]
+    fn guard_pages_catch_a_single_byte() {
+        for len in [0, 1, 4_095, 4_096, 4_097] {
+            let ending = Guarded::ending_at_guard(len);
+            assert!(reading_kills(ending.as_ref().as_ptr_range().end), "behind {len} bytes");
+            let starting = Guarded::starting_behind_guard(len);
+            assert!(
+                reading_kills(starting.as_ref().as_ptr().wrapping_sub(1)),
+                "before {len} bytes"
+            );
+            for inside in ending.as_ref().iter().chain(starting.as_ref()).step_by(4_095) {
+                assert!(!reading_kills(inside), "inside {len} bytes");
+            }
+        }
+    }
 }

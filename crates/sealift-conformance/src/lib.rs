@@ -1,0 +1,57 @@
+//! One suite for every device: what it computes is right, byte for byte, or it says before that it
+//! doesn't take it.
+//!
+//! A crate with a device of its own runs it in one line of its tests:
+//!
+//! ```
+//! # use sealift_drivers::reference::Reference as Mine;
+//! use sealift_conformance::{Candidate, suite};
+//!
+//! suite!([Candidate::new(&Mine, "reference")]);
+//! ```
+//!
+//! That makes a test of each check, on all candidates. Results are compared with published vectors
+//! and with another device, `library` or `reference`. What the machine lacks is skipped with its
+//! reason, and with `--nocapture` each test prints what it did on which device. Variables of the
+//! environment:
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `SEALIFT_REQUIRE=vectors,mine` | what may not be skipped: `vectors`, and [drivers](Candidate::required_as) |
+//! | `SEALIFT_SEED=7` | the seed of the random messages, which a failure names |
+//! | `SEALIFT_SHARE=0.01` | how much of the large numbers is done |
+//! | `SEALIFT_VECTORS` | the folder of the Python package `cryptography_vectors`, if not in Sealift's `.venv` |
+
+mod arranged;
+mod bell;
+#[cfg(test)]
+mod broken;
+mod candidate;
+mod columns;
+mod compare;
+mod differential;
+mod edges;
+mod environment;
+mod ffi;
+mod flips;
+mod form;
+mod guards;
+mod memory;
+mod message;
+mod nist;
+#[cfg(test)]
+mod notices;
+mod published;
+mod race;
+mod random;
+mod recipe;
+mod sessions;
+mod strip;
+mod subject;
+mod suite;
+mod workers;
+mod wrap;
+
+pub use candidate::Candidate;
+#[doc(hidden)]
+pub use suite::run;

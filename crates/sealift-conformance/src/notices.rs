@@ -1,0 +1,70 @@
+//! The suite's own test: each check fails on the wrong devices that it is there for.
+
+use crate::broken::{Broken, Fault};
+use crate::candidate::Candidate;
+use crate::nist;
+use crate::subject::{Effort, Subject};
+use crate::suite::CHECKS;
+use sealift_drivers::cpu::Cpu;
+
+#[test]
+fn every_check_notices_a_wrong_device() {
+    let mut missed = vec![];
+    for entry in CHECKS.iter().filter(|entry| entry.what != "NIST" || nist::are_here().unwrap()) {
+        for fault in faults(entry.what) {
+            match (entry.check)(&wrong(*fault)) {
+                Ok(summary) => missed.push(format!("{} misses {fault:?}: {summary}", entry.what)),
+                Err(noticed) => eprintln!("{} notices {fault:?}: {noticed:.200}", entry.what),
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// Faults that a check has to notice.
+fn faults(what: &str) -> &'static [Fault] {
+    match what {
+        "NIST" => &[
+            Fault::WrongTagByte,
+            Fault::LeavesFailedText,
+            Fault::FlipsBitAt { text: 32 },
+            Fault::AcceptsEverything,
+            Fault::RefusesUnannounced,
+        ],
+        "Wycheproof" => &[
+            Fault::WrongTagByte,
+            Fault::LeavesFailedText,
+            Fault::AcceptsEverything,
+            Fault::FlipsBitUnderNonceOf { bytes: 128 },
+        ],
+        "random" => &[Fault::WrongTagByte, Fault::LeavesFailedText, Fault::AcceptsEverything],
+        "flips" => &[Fault::LeavesFailedText, Fault::AcceptsEverything],
+        "guard pages" => {
+            &[Fault::WrongTagByte, Fault::LeavesFailedText, Fault::FlipsBitAt { text: 32 }]
+        }
+        "race" => &[Fault::ReadsTwice, Fault::LeavesFailedText, Fault::AcceptsEverything],
+        "batch sizes" => &[Fault::FlipsBitInBatchOf { messages: 1_025 }],
+        "lengths" => {
+            &[Fault::WrongTagByte, Fault::LeavesFailedText, Fault::FlipsBitAt { text: 4_097 }]
+        }
+        "short inputs" => &[Fault::AcceptsShortInputs],
+        "tag columns" => &[Fault::LeavesFailedText, Fault::AcceptsEverything],
+        "limits" => &[Fault::RefusesUnannounced, Fault::WrongTagByte],
+        "counter wrap" => &[Fault::FlipsBitUnderNonceOf { bytes: 16 }],
+        "sessions" => &[Fault::FlipsBitFromSlot { slot: 4_990 }],
+        "retired" => &[Fault::HidesGoneKeys],
+        "reused slots" => &[Fault::TakesTheSlotForTheSession],
+        "submitted" => &[Fault::SpoilsSubmittedWork],
+        "threads" => &[Fault::OneBatchAtATime],
+        other => panic!("{other} has no fault that it must notice: give it one"),
+    }
+}
+
+/// A small amount of work for a wrong device.
+fn wrong(fault: Fault) -> Subject {
+    // A build without kernels has the model only.
+    let mut found = ["cpu", "cpu:isa=model"].into_iter().map(|spec| Candidate::new(&Cpu, spec));
+    let right = found.find_map(|candidate| candidate.subject().unwrap()).unwrap();
+    let device = Broken::new(right.device.clone(), fault);
+    Subject { device, effort: Effort::Slow, share: 0.05, ..right }
+}
