@@ -1,23 +1,18 @@
 use crate::bell::Bell;
-use crate::flight::{Completed, Flight, Flying};
-use crate::record::{Counters, Record, Records};
+use crate::flight::Completed;
+use crate::record::{Counters, Record};
 use crate::route::{self, DeviceId};
-use crate::store::{KeyStore, SEALS_MAX};
-use crate::{EngineError, Session, SubmitError, SubmitRefusal, ffi};
+use crate::scheduler::{Decision, State};
+use crate::shared::Shared;
+use crate::store::SEALS_MAX;
+use crate::{EngineError, Options, Session, Settings, SubmitError, ffi};
 use rustix::fd::BorrowedFd;
 use sealift_core::{
-    Batch, BatchError, Capabilities, Clock, Completion, Context, Device, Job, Key, KeySource,
-    Notify, Op, Output, OwnedOutput, Refusal, Refused, SessionId, Shape, Status, Ticket, Timing,
-    Work,
+    Batch, Capabilities, Clock, Context, Cost, Device, Key, Output, Shape, Ticket, Timing,
 };
-use std::collections::HashMap;
 use std::fmt;
-use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-
-/// Submitted batches that may wait to be taken back.
-const IN_FLIGHT_MAX: usize = 1_024;
 
 /// Sessions, batches and devices behind one handle. Clones are the same engine.
 ///
@@ -26,26 +21,6 @@ const IN_FLIGHT_MAX: usize = 1_024;
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
-}
-
-/// How one batch is worked.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// The device that works it; none lets the engine choose.
-    pub on: Option<DeviceId>,
-    /// Whether to look for a nonce that seals twice under one session.
-    pub nonces: NonceCheck,
-}
-
-/// Whether a batch is searched for repeated nonces. It costs about as much as sealing 100 bytes a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NonceCheck {
-    /// The caller is sure.
-    #[default]
-    Off,
-    /// A repeated one is an error before anything is sealed. Two sessions with one key are not found
-    /// out, and raw keys are not looked at.
-    WithinBatch,
 }
 
 /// How a batch was worked.
@@ -57,17 +32,31 @@ pub struct Report {
     pub timing: Timing,
     /// Messages that did not open.
     pub auth_failed: usize,
+    /// How often it was tried before without results.
+    pub moved: u32,
 }
 
 impl Engine {
-    /// Opens devices and puts an engine over them, in order of preference.
+    /// Opens devices and puts an engine with the usual settings over them.
+    ///
+    /// # Errors
+    /// As [`Engine::with_settings`].
+    pub fn over<E: From<EngineError>>(
+        clock: Arc<dyn Clock>,
+        open: impl FnOnce(&Context) -> Result<Vec<Arc<dyn Device>>, E>,
+    ) -> Result<Self, E> {
+        Self::with_settings(clock, Settings::default(), open)
+    }
+
+    /// Opens devices and puts an engine over them; their order is what policies go by that go by order.
     ///
     /// All times are of `clock`. `open` is given it and the bell that the devices share with the engine.
     ///
     /// # Errors
-    /// What `open` returns, an empty list, and two devices of one name.
-    pub fn over<E: From<EngineError>>(
+    /// What `open` returns, an empty list, two devices of one name, and an audit that nobody could do.
+    pub fn with_settings<E: From<EngineError>>(
         clock: Arc<dyn Clock>,
+        settings: Settings,
         open: impl FnOnce(&Context) -> Result<Vec<Arc<dyn Device>>, E>,
     ) -> Result<Self, E> {
         ffi::watch_forks();
@@ -82,10 +71,7 @@ impl Engine {
         if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
             return Err(EngineError::SameName { name: names[at].clone() }.into());
         }
-        let records = Mutex::new(Records::new(devices.len()));
-        let forks = ffi::forks();
-        let (store, flight) = Default::default();
-        let shared = Shared { store, devices, clock, bell, flight, records, forks };
+        let shared = Shared::new(devices, clock, bell, settings)?;
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -117,8 +103,8 @@ impl Engine {
     /// Anything wrong with the batch, before a message is touched. Messages that don't open are a status,
     /// not an error.
     ///
-    /// A device that failed half-way. With texts apart the output is zeros then, and the batch can be run
-    /// again. In place some texts are results already and their statuses say so: do not run that batch
+    /// Every device that may has failed half-way. With texts apart the output is zeros then, and the batch
+    /// can be run again. In place some texts are results already and their statuses say so: do not run that batch
     /// again, sealing twice gives the plaintext back.
     pub fn run(
         &self,
@@ -149,6 +135,10 @@ impl Engine {
     /// Waits for a batch and takes it: the one of a ticket, or any. After `timeout`, none; with
     /// nothing in flight, none at once.
     ///
+    /// This and [`poll`](Self::poll) are where the engine notices that a device does not answer, and gives
+    /// its batches to others: a program that only watches the [event descriptor](Self::event_fd) has to
+    /// poll now and then, too.
+    ///
     /// # Errors
     /// The ticket is not in flight; a forked child.
     pub fn wait(
@@ -156,21 +146,8 @@ impl Engine {
         ticket: Option<Ticket>,
         timeout: Option<Duration>,
     ) -> Result<Option<Completed>, EngineError> {
-        let Shared { bell, clock, .. } = &*self.shared;
         self.shared.check_fork()?;
-        let deadline_ns = timeout.map(|timeout| {
-            clock.now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
-        });
-        loop {
-            let seen = bell.rings();
-            let completed = self.shared.take(ticket)?;
-            if completed.is_some() || self.in_flight()? == 0 {
-                return Ok(completed);
-            }
-            if !clock.park(deadline_ns, &mut |left| bell.wait_past(seen, left)) {
-                return self.shared.take(ticket);
-            }
-        }
+        self.shared.wait(ticket, timeout)
     }
 
     /// Submitted batches that are not taken back yet.
@@ -179,7 +156,7 @@ impl Engine {
     /// A forked child.
     pub fn in_flight(&self) -> Result<usize, EngineError> {
         self.shared.check_fork()?;
-        Ok(self.shared.lock_flight().len())
+        Ok(self.shared.lock().flight.len())
     }
 
     /// A descriptor that gets readable when [`poll`](Self::poll) may have something, for epoll and
@@ -210,7 +187,77 @@ impl Engine {
         })
     }
 
-    /// The last 1,024 finished batches, oldest first.
+    /// What a device's batches cost, as far as is known: at first what it says of itself, then what was
+    /// measured.
+    ///
+    /// # Errors
+    /// A device of another engine; a forked child.
+    pub fn cost(&self, device: DeviceId) -> Result<Cost, EngineError> {
+        self.known(device)?;
+        Ok(self.shared.lock().scheduler.cost(device))
+    }
+
+    /// Tells what a device's batches cost, from a calibration for example. It is learnt on from there.
+    ///
+    /// # Errors
+    /// A device of another engine; a forked child.
+    pub fn set_cost(&self, device: DeviceId, cost: Cost) -> Result<(), EngineError> {
+        self.known(device)?;
+        self.shared.lock().scheduler.set_cost(device, cost);
+        Ok(())
+    }
+
+    /// Whether a device gets batches.
+    ///
+    /// # Errors
+    /// A device of another engine; a forked child.
+    pub fn state(&self, device: DeviceId) -> Result<State, EngineError> {
+        self.known(device)?;
+        let now_ns = self.shared.clock.now_ns();
+        Ok(self.shared.lock().scheduler.state(device, now_ns))
+    }
+
+    /// Uses a device again that gave wrong results or was down.
+    ///
+    /// # Errors
+    /// A device of another engine; a forked child.
+    pub fn reinstate(&self, device: DeviceId) -> Result<(), EngineError> {
+        self.known(device)?;
+        self.shared.lock().scheduler.reinstate(device);
+        Ok(())
+    }
+
+    /// Which device would get a batch of this shape now, and what each would take: nothing is worked and
+    /// no policy's turn is used up.
+    ///
+    /// # Errors
+    /// No device takes it; a forked child.
+    pub fn explain(&self, shape: &Shape) -> Result<Decision, EngineError> {
+        self.shared.check_fork()?;
+        self.shared.explain(shape)
+    }
+
+    /// The name of the scheduling policy.
+    ///
+    /// # Errors
+    /// A forked child.
+    pub fn policy(&self) -> Result<&'static str, EngineError> {
+        self.shared.check_fork()?;
+        Ok(self.shared.lock().scheduler.policy_name())
+    }
+
+    /// Lets devices give back what they hold while idle: threads, device memory. They take it again with
+    /// the next batch.
+    ///
+    /// # Errors
+    /// A forked child.
+    pub fn release(&self) -> Result<(), EngineError> {
+        self.shared.check_fork()?;
+        self.shared.devices.iter().for_each(|device| device.release());
+        Ok(())
+    }
+
+    /// The last 1,024 attempts that are over, oldest first.
     ///
     /// # Errors
     /// A forked child.
@@ -224,9 +271,15 @@ impl Engine {
     /// # Errors
     /// A device of another engine; a forked child.
     pub fn counters(&self, device: DeviceId) -> Result<Counters, EngineError> {
-        self.shared.check_fork()?;
+        self.known(device)?;
         let counters = self.shared.lock_records().counters(device);
         counters.ok_or_else(|| route::unknown(device, &self.shared.devices))
+    }
+
+    fn known(&self, device: DeviceId) -> Result<(), EngineError> {
+        self.shared.check_fork()?;
+        let devices = &self.shared.devices;
+        if device.0 < devices.len() { Ok(()) } else { Err(route::unknown(device, devices)) }
     }
 }
 
@@ -234,251 +287,4 @@ impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Engine({})", route::names(&self.shared.devices))
     }
-}
-
-/// What an engine's handles and sessions have in common.
-pub(crate) struct Shared {
-    pub(crate) store: Arc<KeyStore>,
-    devices: Vec<Arc<dyn Device>>,
-    clock: Arc<dyn Clock>,
-    bell: Arc<Bell>,
-    flight: Mutex<Flight>,
-    records: Mutex<Records>,
-    forks: u32,
-}
-
-impl Shared {
-    /// Threads and held locks don't survive a fork: nothing here may be touched in the child.
-    pub(crate) fn check_fork(&self) -> Result<(), EngineError> {
-        if ffi::forks() == self.forks { Ok(()) } else { Err(EngineError::Forked) }
-    }
-
-    pub(crate) fn run(
-        &self,
-        batch: &Batch<'_>,
-        output: Output<'_>,
-        options: &Options,
-    ) -> Result<Report, EngineError> {
-        self.check_fork()?;
-        let arrived_ns = self.clock.now_ns();
-        let mut work = Work::new(batch, output, &*self.store)?;
-        let device = route::choose(&self.devices, options.on, work.shape(), true)?;
-        options.nonces.check(batch)?;
-        let lease = self.store.admit(batch)?;
-        let result = self.devices[device.0].run(&mut work);
-        drop(lease);
-        self.sweep();
-        let timing = result.inspect_err(|_| {
-            work.wipe();
-            self.lock_records().push_failure(device);
-        })?;
-        let auth_failed = failures(work.statuses());
-        let report = Report { device, timing, auth_failed };
-        self.record(None, arrived_ns, work.shape(), report);
-        Ok(report)
-    }
-
-    fn submit(&self, batch: Batch<'static>, options: &Options) -> Result<Ticket, SubmitError> {
-        match self.prepare(&batch, options) {
-            Ok(prepared) => self.launch(batch, prepared),
-            Err(reason) => Err(SubmitError { batch: Box::new(batch), reason }),
-        }
-    }
-
-    /// Everything that can refuse a batch without a device, the dearest last.
-    fn prepare(&self, batch: &Batch<'_>, options: &Options) -> Result<Prepared, SubmitRefusal> {
-        self.check_fork()?;
-        let arrived_ns = self.clock.now_ns();
-        let shape = batch.shape().map_err(EngineError::from)?;
-        let device = route::choose(&self.devices, options.on, &shape, false)?;
-        if self.check_room(&self.lock_flight(), device).is_err() {
-            // What is finished makes room, even before anyone takes it.
-            self.collect();
-            self.check_room(&self.lock_flight(), device)?;
-        }
-        options.nonces.check(batch).map_err(EngineError::from)?;
-        let output = OwnedOutput::for_batch(batch).map_err(EngineError::from)?;
-        let lease: Arc<dyn KeySource> = Arc::new(self.store.admit(batch)?);
-        Ok(Prepared { device, shape, arrived_ns, output, lease })
-    }
-
-    /// Whether engine and device have a free slot.
-    fn check_room(&self, flight: &Flight, device: DeviceId) -> Result<(), SubmitRefusal> {
-        let capabilities = self.devices[device.0].capabilities();
-        let full = |device: &str, in_flight, slots| {
-            let device = device.to_owned();
-            Err(SubmitRefusal::Full { device, in_flight, slots })
-        };
-        match (flight.len(), flight.on(device)) {
-            (all, _) if all >= IN_FLIGHT_MAX => full("the engine", all, IN_FLIGHT_MAX),
-            (_, on) if on >= capabilities.slots => full(&capabilities.name, on, capabilities.slots),
-            _ => Ok(()),
-        }
-    }
-
-    fn launch(&self, batch: Batch<'static>, prepared: Prepared) -> Result<Ticket, SubmitError> {
-        let Prepared { device, shape, arrived_ns, output, lease: keys } = prepared;
-        let mut flight = self.lock_flight();
-        let ticket = flight.next_ticket();
-        let batch = Arc::new(batch);
-        let refused = match self.check_room(&flight, device) {
-            // Another thread was quicker. Without its lease the batch keeps no key from being wiped.
-            Err(full) => {
-                drop(keys);
-                Some(full)
-            }
-            Ok(()) => {
-                let batch = Arc::clone(&batch);
-                let job = Job { ticket, attempt: 0, batch, output, keys };
-                self.devices[device.0]
-                    .submit(Box::new(job))
-                    .err()
-                    .map(|refused| self.reason(device, refused))
-            }
-        };
-        let Some(reason) = refused else {
-            // Under the lock that `take` holds, so the completion can't come before this.
-            let flying = Flying { device, attempt: 0, arrived_ns, shape, batch };
-            flight.take_off(ticket, flying);
-            return Ok(ticket);
-        };
-        drop(flight);
-        self.store.uncount(&batch);
-        self.sweep();
-        let batch = Arc::try_unwrap(batch).unwrap_or_else(|shared| (*shared).clone());
-        Err(SubmitError { batch: Box::new(batch), reason })
-    }
-
-    /// Lets go of a refused job and says why it was refused.
-    fn reason(&self, device: DeviceId, refused: Refused) -> SubmitRefusal {
-        match refused.refusal {
-            Refusal::Full { in_flight, slots } => {
-                let device = self.devices[device.0].capabilities().name.clone();
-                SubmitRefusal::Full { device, in_flight, slots }
-            }
-            Refusal::Broken(error) => EngineError::from(error).into(),
-        }
-    }
-
-    /// Collects what devices have finished and takes the wanted batch.
-    fn take(&self, wanted: Option<Ticket>) -> Result<Option<Completed>, EngineError> {
-        self.bell.clear_descriptor();
-        self.collect();
-        let mut flight = self.lock_flight();
-        let taken = flight.take(wanted);
-        if flight.has_done() {
-            self.bell.signal_descriptor();
-        }
-        taken
-    }
-
-    /// Fetches what devices have finished, and tells those who wait for it.
-    fn collect(&self) {
-        let mut flight = self.lock_flight();
-        let mut finished = vec![];
-        self.devices.iter().for_each(|device| device.poll(&mut finished));
-        if finished.is_empty() {
-            return;
-        }
-        finished.into_iter().for_each(|completion| self.land(&mut flight, completion));
-        drop(flight);
-        self.bell.ring();
-        self.sweep();
-    }
-
-    fn land(&self, flight: &mut Flight, mut completion: Completion) {
-        let Some(flying) = flight.land(&completion) else {
-            // A late result that nobody waits for any more.
-            if let Ok((output, _)) = &mut completion.outcome {
-                output.wipe();
-            }
-            return;
-        };
-        let Flying { device, arrived_ns, shape, batch, .. } = flying;
-        let ticket = completion.ticket;
-        let outcome = completion.outcome.map(|(output, timing)| {
-            let report = Report { device, timing, auth_failed: failures(output.status()) };
-            self.record(Some(ticket), arrived_ns, &shape, report);
-            (output, report)
-        });
-        if outcome.is_err() {
-            self.lock_records().push_failure(device);
-        }
-        flight.finish(Completed { ticket, batch, outcome });
-    }
-
-    /// Takes a session out of use, and wipes its key when nothing in flight needs it.
-    pub(crate) fn retire(&self, session: SessionId) {
-        if self.check_fork().is_ok() {
-            self.store.retire(session);
-            self.sweep();
-        }
-    }
-
-    /// Wipes what retired sessions left in the store and in the devices.
-    fn sweep(&self) {
-        if !self.store.has_wipeable() {
-            return;
-        }
-        let wiped = self.store.wipe_retired();
-        for device in &self.devices {
-            wiped.iter().for_each(|session| device.retire(*session));
-        }
-        self.store.reuse(&wiped);
-    }
-
-    fn record(&self, ticket: Option<Ticket>, arrived_ns: u64, shape: &Shape, report: Report) {
-        let Report { device, timing, auth_failed } = report;
-        let (messages, text_bytes) = (shape.messages, shape.text_bytes);
-        let record =
-            Record { ticket, device, messages, text_bytes, auth_failed, arrived_ns, timing };
-        self.lock_records().push(record);
-    }
-
-    fn lock_flight(&self) -> MutexGuard<'_, Flight> {
-        self.flight.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock_records(&self) -> MutexGuard<'_, Records> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if self.check_fork().is_err() {
-            // Their threads did not come along: joining them would wait for ever.
-            mem::forget(mem::take(&mut self.devices));
-        }
-    }
-}
-
-/// A batch that may go to a device.
-struct Prepared {
-    device: DeviceId,
-    shape: Shape,
-    arrived_ns: u64,
-    output: OwnedOutput,
-    lease: Arc<dyn KeySource>,
-}
-
-impl NonceCheck {
-    fn check(self, batch: &Batch<'_>) -> Result<(), BatchError> {
-        if self == Self::Off || batch.len < 2 {
-            return Ok(());
-        }
-        let mut seen = HashMap::with_capacity(batch.len);
-        for second in (0..batch.len).filter(|&message| batch.ops.get(message) == Op::Seal) {
-            let Some(session) = batch.session_of(second) else { break };
-            if let Some(first) = seen.insert((session, batch.nonce.get(second)), second) {
-                let session = session.to_string();
-                return Err(BatchError::RepeatedNonce { first, second, session });
-            }
-        }
-        Ok(())
-    }
-}
-
-fn failures(statuses: &[Status]) -> usize {
-    statuses.iter().filter(|&&status| status == Status::AuthFailed).count()
 }

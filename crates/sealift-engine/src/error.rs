@@ -57,6 +57,22 @@ pub enum EngineError {
         /// The names there are.
         known: String,
     },
+    /// No such policy, or a setting of it is wrong.
+    #[error("{policy:?} is no scheduling policy: {reason}")]
+    Policy {
+        /// What was asked for.
+        policy: String,
+        /// What is wrong with it, or what there is.
+        reason: String,
+    },
+    /// An audit that can't be done.
+    #[error("an audit of {share} of all messages: {reason}")]
+    Audit {
+        /// The share that was asked for.
+        share: String,
+        /// What would be right.
+        reason: String,
+    },
     /// An engine without devices.
     #[error("an engine needs a device: {reason}")]
     NoDevice {

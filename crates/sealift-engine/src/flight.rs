@@ -1,8 +1,11 @@
-//! Submitted batches that nobody has taken back yet.
+//! Submitted batches that nobody has taken back yet, and the attempts at them.
 
+use crate::leased::JobKeys;
+use crate::scheduler::Decision;
+use crate::store::Lease;
 use crate::{DeviceId, EngineError, Report};
-use sealift_core::{Batch, Completion, DeviceError, OwnedOutput, Shape, Ticket};
-use std::collections::{HashMap, VecDeque};
+use sealift_core::{Batch, Completion, DeviceError, OwnedOutput, SessionId, Shape, Ticket};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 /// A submitted batch that is finished.
@@ -12,18 +15,55 @@ pub struct Completed {
     pub ticket: Ticket,
     /// The messages, as they were submitted.
     pub batch: Arc<Batch<'static>>,
-    /// The results, or why the device has none.
+    /// The results; or, when every device that may has failed it, why the last one did.
     pub outcome: Result<(OwnedOutput, Report), DeviceError>,
 }
 
 /// What the engine remembers of a submitted batch.
 #[derive(Debug)]
 pub(crate) struct Flying {
-    pub(crate) device: DeviceId,
-    pub(crate) attempt: u32,
-    pub(crate) arrived_ns: u64,
-    pub(crate) shape: Shape,
     pub(crate) batch: Arc<Batch<'static>>,
+    pub(crate) shape: Shape,
+    pub(crate) arrived_ns: u64,
+    pub(crate) named: Option<DeviceId>,
+    /// Holds the batch's keys for further attempts, too.
+    pub(crate) lease: Arc<Lease>,
+    /// The devices that failed it.
+    pub(crate) tried: Vec<DeviceId>,
+    pub(crate) attempts: u32,
+    /// The attempt that counts; none while the batch waits for a device.
+    pub(crate) current: Option<Attempt>,
+    pub(crate) error: Option<DeviceError>,
+}
+
+/// A batch on a device.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(crate) number: u32,
+    pub(crate) decision: Decision,
+    pub(crate) given_ns: u64,
+    /// When it is given up.
+    pub(crate) due_ns: u64,
+    pub(crate) keys: Arc<JobKeys>,
+}
+
+/// An attempt that was given up and has not ended yet.
+#[derive(Debug)]
+pub(crate) struct Abandoned {
+    pub(crate) device: DeviceId,
+    pub(crate) shape: Shape,
+    /// Whose keys it still has.
+    pub(crate) sessions: Vec<SessionId>,
+}
+
+/// Whose a completion is.
+pub(crate) enum Landed {
+    /// Of the attempt that counts.
+    Current(Box<Flying>, Attempt),
+    /// Of one that was given up.
+    Abandoned(Abandoned),
+    /// Of none that was ever made.
+    Unknown,
 }
 
 /// Batches in flight and finished ones that wait to be taken.
@@ -31,6 +71,11 @@ pub(crate) struct Flying {
 pub(crate) struct Flight {
     next: u64,
     flying: HashMap<Ticket, Flying>,
+    /// When attempts are given up, the soonest first.
+    due: BTreeSet<(u64, Ticket)>,
+    /// Batches without a device, the oldest first.
+    waiting: VecDeque<Ticket>,
+    abandoned: HashMap<(Ticket, u32), Abandoned>,
     done: VecDeque<Completed>,
 }
 
@@ -40,24 +85,95 @@ impl Flight {
         self.flying.len() + self.done.len()
     }
 
-    /// Batches that a device has not given back yet.
-    pub(crate) fn on(&self, device: DeviceId) -> usize {
-        self.flying.values().filter(|flying| flying.device == device).count()
-    }
-
     pub(crate) fn next_ticket(&mut self) -> Ticket {
         self.next += 1;
         Ticket(self.next)
     }
 
+    /// A batch that a device has taken, or that waits for one.
     pub(crate) fn take_off(&mut self, ticket: Ticket, flying: Flying) {
+        match &flying.current {
+            Some(attempt) => {
+                self.due.insert((attempt.due_ns, ticket));
+            }
+            None => self.waiting.push_back(ticket),
+        }
         self.flying.insert(ticket, flying);
     }
 
-    /// The batch behind a completion; none for a late one of an abandoned attempt.
-    pub(crate) fn land(&mut self, completion: &Completion) -> Option<Flying> {
-        let current = self.flying.get(&completion.ticket)?.attempt == completion.attempt;
-        if current { self.flying.remove(&completion.ticket) } else { None }
+    /// Takes the batch behind a completion out, if its attempt counts.
+    pub(crate) fn land(&mut self, completion: &Completion) -> Landed {
+        let Completion { ticket, attempt, .. } = *completion;
+        let is_current = |flying: &Flying| {
+            flying.current.as_ref().is_some_and(|current| current.number == attempt)
+        };
+        if self.flying.get(&ticket).is_some_and(is_current)
+            && let Some((flying, current)) = self.ground(ticket)
+        {
+            return Landed::Current(Box::new(flying), current);
+        }
+        match self.abandoned.remove(&(ticket, attempt)) {
+            Some(abandoned) => Landed::Abandoned(abandoned),
+            None => Landed::Unknown,
+        }
+    }
+
+    /// The batch behind a completion, its keys and its device, if its attempt counts.
+    pub(crate) fn current(
+        &self,
+        completion: &Completion,
+    ) -> Option<(Arc<Batch<'static>>, Arc<Lease>, DeviceId)> {
+        let flying = self.flying.get(&completion.ticket)?;
+        let current = flying.current.as_ref()?;
+        let found = (Arc::clone(&flying.batch), Arc::clone(&flying.lease), current.decision.device);
+        (current.number == completion.attempt).then_some(found)
+    }
+
+    /// Takes out a batch whose attempt is to be given up by now.
+    pub(crate) fn overdue(&mut self, now_ns: u64) -> Option<(Ticket, Flying, Attempt)> {
+        let &(due_ns, ticket) = self.due.first()?;
+        if due_ns > now_ns {
+            return None;
+        }
+        self.ground(ticket).map(|(flying, attempt)| (ticket, flying, attempt))
+    }
+
+    /// When the next attempt is given up.
+    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+        self.due.first().map(|(due_ns, _)| *due_ns)
+    }
+
+    /// Remembers an attempt that was given up.
+    pub(crate) fn abandon(&mut self, ticket: Ticket, number: u32, abandoned: Abandoned) {
+        self.abandoned.insert((ticket, number), abandoned);
+    }
+
+    /// Whether an abandoned attempt on a device still has the key of a session.
+    pub(crate) fn is_held(&self, session: SessionId, device: DeviceId) -> bool {
+        let mut held = self.abandoned.values().filter(|abandoned| abandoned.device == device);
+        held.any(|abandoned| abandoned.sessions.contains(&session))
+    }
+
+    /// Takes out the oldest batch that waits for a device.
+    pub(crate) fn next_waiting(&mut self) -> Option<(Ticket, Flying)> {
+        let ticket = self.waiting.pop_front()?;
+        self.flying.remove(&ticket).map(|flying| (ticket, flying))
+    }
+
+    /// Whether batches wait for a device.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Finished batches that wait to be taken.
+    pub(crate) fn count_done(&self) -> usize {
+        self.done.len()
+    }
+
+    /// Puts one back that has to wait on, before all others.
+    pub(crate) fn keep_waiting(&mut self, ticket: Ticket, flying: Flying) {
+        self.waiting.push_front(ticket);
+        self.flying.insert(ticket, flying);
     }
 
     pub(crate) fn finish(&mut self, completed: Completed) {
@@ -82,5 +198,13 @@ impl Flight {
     /// Whether finished batches wait to be taken.
     pub(crate) fn has_done(&self) -> bool {
         !self.done.is_empty()
+    }
+
+    /// Takes a batch out together with its attempt.
+    fn ground(&mut self, ticket: Ticket) -> Option<(Flying, Attempt)> {
+        let mut flying = self.flying.remove(&ticket)?;
+        let attempt = flying.current.take()?;
+        self.due.remove(&(attempt.due_ns, ticket));
+        Some((flying, attempt))
     }
 }

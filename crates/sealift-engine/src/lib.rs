@@ -5,23 +5,34 @@
 //! device's workers, and [`Engine::poll`] or [`Engine::wait`] bring it back. Nothing is ever
 //! dropped: a batch that finds no free slot is handed back.
 
+mod audit;
 mod bell;
 mod engine;
 mod error;
 mod estimator;
 mod ffi;
 mod flight;
+mod landing;
+mod leased;
 mod record;
+mod retire;
 mod route;
+mod scheduler;
 mod session;
+mod settings;
+mod shared;
 pub mod simulate;
 mod store;
 
-pub use engine::{Engine, NonceCheck, Options, Report};
+pub use engine::{Engine, Report};
 pub use error::{EngineError, SubmitError, SubmitRefusal};
 pub use estimator::Estimator;
 pub use flight::Completed;
-pub use record::{Counters, Record};
+pub use record::{Counters, End, Record};
 pub use route::DeviceId;
+pub use scheduler::{
+    Asked, Because, Candidate, Choice, Decision, NamedPolicy, POLICIES, Policy, State, policy,
+};
 pub use session::Session;
+pub use settings::{Audit, NonceCheck, Options, Patience, Settings};
 pub use store::SEALS_MAX;

@@ -1,17 +1,22 @@
 //! What was done, in bounded memory.
 
 use crate::DeviceId;
+use crate::scheduler::Decision;
 use sealift_core::{Ticket, Timing};
 
 const RECORDS: usize = 1_024;
 
-/// One finished batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One attempt at a batch that is over.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
-    /// Its ticket, when it was submitted.
+    /// The batch's ticket, when it was submitted.
     pub ticket: Option<Ticket>,
     /// Who worked it.
     pub device: DeviceId,
+    /// Which attempt at the batch, from 0.
+    pub attempt: u32,
+    /// What came of it.
+    pub end: End,
     /// Messages in it.
     pub messages: usize,
     /// Bytes of its texts.
@@ -20,8 +25,24 @@ pub struct Record {
     pub auth_failed: usize,
     /// When the engine was called with it.
     pub arrived_ns: u64,
-    /// When it was worked, and what the time went into.
+    /// When it was worked, and what the time went into. Of an attempt without results, from when the
+    /// device got it until the engine gave it up.
     pub timing: Timing,
+    /// Who was asked, and why this device.
+    pub decision: Decision,
+}
+
+/// What came of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// Results.
+    Done,
+    /// The device said that it failed.
+    Failed,
+    /// It did not answer in time.
+    Abandoned,
+    /// Its results did not open elsewhere.
+    Wrong,
 }
 
 /// What a device has done so far.
@@ -37,7 +58,13 @@ pub struct Counters {
     pub auth_failed: u64,
     /// Batches that the device failed.
     pub failed: u64,
-    /// Time between start and end of all batches.
+    /// Batches that were given up because it did not answer in time.
+    pub abandoned: u64,
+    /// Batches whose results did not open elsewhere.
+    pub wrong: u64,
+    /// Abandoned batches that it gave results for after all; they were wiped.
+    pub late: u64,
+    /// Time between start and end of all finished batches.
     pub busy_ns: u64,
 }
 
@@ -57,11 +84,18 @@ impl Records {
 
     pub(crate) fn push(&mut self, record: Record) {
         let counters = &mut self.counters[record.device.0];
-        counters.batches += 1;
-        counters.messages += record.messages as u64;
-        counters.text_bytes += record.text_bytes;
-        counters.auth_failed += record.auth_failed as u64;
-        counters.busy_ns += record.timing.end_ns.saturating_sub(record.timing.start_ns);
+        match record.end {
+            End::Done => {
+                counters.batches += 1;
+                counters.messages += record.messages as u64;
+                counters.text_bytes += record.text_bytes;
+                counters.auth_failed += record.auth_failed as u64;
+                counters.busy_ns += record.timing.end_ns.saturating_sub(record.timing.start_ns);
+            }
+            End::Failed => counters.failed += 1,
+            End::Abandoned => counters.abandoned += 1,
+            End::Wrong => counters.wrong += 1,
+        }
         if self.ring.len() < RECORDS {
             self.ring.push(record);
         } else {
@@ -70,8 +104,8 @@ impl Records {
         }
     }
 
-    pub(crate) fn push_failure(&mut self, device: DeviceId) {
-        self.counters[device.0].failed += 1;
+    pub(crate) fn count_late(&mut self, device: DeviceId) {
+        self.counters[device.0].late += 1;
     }
 
     /// The last records, oldest first.
@@ -94,20 +128,24 @@ mod tests {
         let mut records = Records::new(1);
         let count = RECORDS as u64 * 2 + 5;
         for n in 0..count {
-            let timing = Timing::in_memory(n, n + 2);
+            let end = if n == 7 { End::Failed } else { End::Done };
             records.push(Record {
                 ticket: Some(Ticket(n)),
                 device: DeviceId(0),
+                attempt: 0,
+                end,
                 messages: 3,
                 text_bytes: 10,
                 auth_failed: 1,
                 arrived_ns: n,
-                timing,
+                timing: Timing::in_memory(n, n + 2),
+                decision: Decision::named(DeviceId(0)),
             });
         }
         let last: Vec<_> = records.last().iter().map(|record| record.arrived_ns).collect();
         assert_eq!(last, (count - RECORDS as u64..count).collect::<Vec<_>>());
         let sums = records.counters(DeviceId(0)).unwrap();
-        assert_eq!((sums.batches, sums.messages, sums.busy_ns), (count, 3 * count, 2 * count));
+        assert_eq!((sums.batches, sums.messages), (count - 1, 3 * (count - 1)));
+        assert_eq!((sums.busy_ns, sums.failed), (2 * (count - 1), 1));
     }
 }

@@ -1,11 +1,11 @@
-//! Which device gets a batch.
+//! Devices by their place, and why none takes a batch.
 
 use crate::EngineError;
-use sealift_core::{Capabilities, Device, LimitError, Role, Shape};
+use sealift_core::{Capabilities, Device, LimitError, Shape};
 use std::sync::Arc;
 
 /// One of an engine's devices, by its place in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeviceId(pub(crate) usize);
 
 impl DeviceId {
@@ -16,44 +16,26 @@ impl DeviceId {
     }
 }
 
-/// The named device, or the first real one that takes a batch of this shape.
-///
-/// The list is in order of preference; costs that are measured come with the scheduler.
-pub(crate) fn choose(
-    devices: &[Arc<dyn Device>],
-    named: Option<DeviceId>,
-    shape: &Shape,
-    on_calling_thread: bool,
-) -> Result<DeviceId, EngineError> {
-    if let Some(DeviceId(at)) = named {
-        let device = devices.get(at).ok_or_else(|| unknown(DeviceId(at), devices))?;
-        let accepted = accept(device.capabilities(), shape, on_calling_thread);
-        return accepted.map(|()| DeviceId(at)).map_err(|limit| EngineError::Limits(vec![limit]));
-    }
-    let mut limits: Vec<LimitError> = vec![];
-    for (at, device) in devices.iter().enumerate() {
-        let capabilities = device.capabilities();
-        if capabilities.role != Role::Real {
-            continue;
-        }
-        match accept(capabilities, shape, on_calling_thread) {
-            Ok(()) => return Ok(DeviceId(at)),
-            Err(limit) => limits.push(limit),
-        }
-    }
-    if limits.is_empty() {
-        let reason = format!("none of {} is real hardware, name the one you want", names(devices));
-        return Err(EngineError::NoDevice { reason });
-    }
-    Err(EngineError::Limits(limits))
-}
-
 /// The error for an id of another engine.
 pub(crate) fn unknown(DeviceId(at): DeviceId, devices: &[Arc<dyn Device>]) -> EngineError {
     EngineError::UnknownDevice { name: format!("#{at}"), known: names(devices) }
 }
 
-fn accept(
+/// The error when no device may be chosen without being named.
+pub(crate) fn none_is_real(devices: &[Arc<dyn Device>]) -> EngineError {
+    let reason = format!("none of {} is real hardware, name the one you want", names(devices));
+    EngineError::NoDevice { reason }
+}
+
+/// The error when every device has given wrong results.
+pub(crate) fn all_quarantined() -> EngineError {
+    let reason = "all that take this batch have given wrong results and are out of use; look into it, \
+                  then `reinstate` them";
+    EngineError::NoDevice { reason: reason.to_owned() }
+}
+
+/// Whether a device takes a batch of this shape.
+pub(crate) fn accept(
     capabilities: &Capabilities,
     shape: &Shape,
     on_calling_thread: bool,

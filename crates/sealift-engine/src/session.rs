@@ -1,4 +1,4 @@
-use crate::engine::Shared;
+use crate::shared::Shared;
 use crate::{EngineError, SEALS_MAX};
 use sealift_core::{
     Algorithm, Batch, Buffer, Column, NONCE_BYTES, Nonce, NonceRule, Op, Ops, Output, Place,

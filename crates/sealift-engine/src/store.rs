@@ -212,6 +212,12 @@ impl KeySource for Lease {
     }
 }
 
+impl std::fmt::Debug for Lease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lease(secret)")
+    }
+}
+
 impl Drop for Lease {
     fn drop(&mut self) {
         self.store.release(self.epoch);

@@ -213,7 +213,8 @@ fn nonces_follow_each_other_and_differ_between_sessions() {
 fn a_device_that_fails_a_job_is_a_result_and_the_next_job_works() {
     let (engine, toy) = engine(4);
     let session = session(&engine);
-    let broken = engine.submit(seal(&session, &[b"break"]), &Options::default()).unwrap();
+    let named = Options { on: engine.device("toy").ok(), ..Options::default() };
+    let broken = engine.submit(seal(&session, &[b"break"]), &named).unwrap();
     let fine = engine.submit(seal(&session, &[b"fine"]), &Options::default()).unwrap();
     assert!(toy.finish_one() && toy.finish_one());
     let outcome = engine.wait(Some(broken), None).unwrap().unwrap().outcome;

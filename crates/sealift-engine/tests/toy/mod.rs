@@ -1,9 +1,9 @@
 //! A device for the tests: it "seals" by xor, finishes a job when it is told to, and counts.
 
 use sealift_core::{
-    Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Job, NonceLengths, Origin,
-    Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status, Submission, TagLength, Timing,
-    Work,
+    Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Job, NonceLengths,
+    Origin, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status, Submission, TagLength,
+    Timing, Work,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,267 @@
+//! What becomes of the batches that devices have: results, failures, and no answer at all.
+
+use crate::flight::{Abandoned, Attempt, Completed, Flying, Landed};
+use crate::record::End;
+use crate::scheduler::Nobody;
+use crate::shared::{Dispatch, Offered, Shared};
+use crate::{EngineError, Report};
+use sealift_core::{Completion, DeviceError, Notify, SessionId, Ticket, Timing};
+use std::time::Duration;
+
+impl Shared {
+    /// Collects what devices have finished and takes the wanted batch.
+    pub(crate) fn take(&self, wanted: Option<Ticket>) -> Result<Option<Completed>, EngineError> {
+        self.bell.clear_descriptor();
+        self.collect();
+        let flight = &mut self.lock().flight;
+        let taken = flight.take(wanted);
+        if flight.has_done() {
+            self.bell.signal_descriptor();
+        }
+        taken
+    }
+
+    pub(crate) fn wait(
+        &self,
+        ticket: Option<Ticket>,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Completed>, EngineError> {
+        let begin_ns = self.clock.now_ns();
+        let timeout_ns = timeout.map(|left| u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
+        let deadline_ns = timeout_ns.map(|left_ns| begin_ns.saturating_add(left_ns));
+        loop {
+            let seen = self.bell.rings();
+            let completed = self.take(ticket)?;
+            let look_ns = {
+                let dispatch = self.lock();
+                if completed.is_some() || dispatch.flight.len() == 0 {
+                    return Ok(completed);
+                }
+                self.next_look_ns(&dispatch)
+            };
+            let until_ns = [deadline_ns, look_ns].into_iter().flatten().min();
+            if self.clock.park(until_ns, &mut |left| self.bell.wait_past(seen, left)) {
+                continue;
+            }
+            // Nothing rang. Unless an attempt is overdue now, nobody would ever look again.
+            let is_over = deadline_ns.is_some_and(|deadline_ns| deadline_ns <= self.clock.now_ns());
+            if is_over || look_ns.is_none() {
+                return self.take(ticket);
+            }
+        }
+    }
+
+    /// When something is to be done although no device says anything.
+    fn next_look_ns(&self, dispatch: &Dispatch) -> Option<u64> {
+        let due_ns = dispatch.flight.next_due_ns();
+        if !dispatch.flight.has_waiting() {
+            return due_ns;
+        }
+        let soon_ns = self.clock.now_ns().saturating_add(LOOK_AGAIN_NS);
+        Some(due_ns.map_or(soon_ns, |due_ns| due_ns.min(soon_ns)))
+    }
+
+    /// Fetches what devices have finished, gives up what is overdue, hands out what waits for a device,
+    /// and tells those who wait for results.
+    pub(crate) fn collect(&self) {
+        let mut finished = vec![];
+        self.devices.iter().for_each(|device| device.poll(&mut finished));
+        let audited: Vec<_> =
+            finished.into_iter().map(|completion| self.audited(completion)).collect();
+        let mut dispatch = self.lock();
+        let mut news = false;
+        for (completion, is_wrong) in audited {
+            news |= self.land(&mut dispatch, completion, is_wrong);
+        }
+        let now_ns = self.clock.now_ns();
+        while let Some((ticket, flying, attempt)) = dispatch.flight.overdue(now_ns) {
+            self.give_up(&mut dispatch, ticket, flying, &attempt, now_ns);
+            news = true;
+        }
+        news |= self.hand_out(&mut dispatch);
+        drop(dispatch);
+        if news {
+            self.bell.ring();
+        }
+        self.sweep();
+    }
+
+    /// A completion, and whether its results are wrong.
+    fn audited(&self, completion: Completion) -> (Completion, bool) {
+        let Some(auditor) = &self.auditor else { return (completion, false) };
+        let Ok((output, _)) = &completion.outcome else { return (completion, false) };
+        let found = self.lock().flight.current(&completion);
+        let is_wrong = found.is_some_and(|(batch, lease, device)| {
+            auditor.is_wrong(&self.devices, device, &batch, output, &lease)
+        });
+        (completion, is_wrong)
+    }
+
+    /// True when a batch is finished by it.
+    fn land(&self, dispatch: &mut Dispatch, mut completion: Completion, is_wrong: bool) -> bool {
+        let (ticket, now_ns) = (completion.ticket, self.clock.now_ns());
+        let landed = dispatch.flight.land(&completion);
+        let counts = matches!(landed, Landed::Current(..)) && !is_wrong;
+        if let Ok((output, _)) = &mut completion.outcome
+            && !counts
+        {
+            output.wipe();
+        }
+        let (flying, attempt) = match landed {
+            Landed::Current(flying, attempt) => (*flying, attempt),
+            Landed::Abandoned(Abandoned { device, shape, .. }) => {
+                dispatch.scheduler.ended_late(device, &shape, now_ns);
+                self.lock_records().count_late(device);
+                return false;
+            }
+            Landed::Unknown => return false,
+        };
+        let device = attempt.decision.device;
+        match completion.outcome {
+            Ok((output, timing)) if !is_wrong => {
+                let given_ns = Some(attempt.given_ns);
+                dispatch.scheduler.finished(device, &flying.shape, &timing, given_ns, now_ns);
+                self.complete(dispatch, ticket, flying, output, timing, attempt.decision);
+            }
+            Ok(_) => {
+                dispatch.scheduler.failed(device, Some(&flying.shape), now_ns);
+                dispatch.scheduler.quarantine(device);
+                let error = self.failure(device, "its results do not open elsewhere".to_owned());
+                self.move_on(dispatch, ticket, flying, &attempt, End::Wrong, error);
+            }
+            Err(error) => {
+                dispatch.scheduler.failed(device, Some(&flying.shape), now_ns);
+                self.move_on(dispatch, ticket, flying, &attempt, End::Failed, error);
+            }
+        }
+        true
+    }
+
+    /// Gives up an attempt that should be over: its batch goes elsewhere, and what the device still has of
+    /// it are its own keys and its own output.
+    fn give_up(
+        &self,
+        dispatch: &mut Dispatch,
+        ticket: Ticket,
+        flying: Flying,
+        attempt: &Attempt,
+        now_ns: u64,
+    ) {
+        let device = attempt.decision.device;
+        let sessions = attempt.keys.narrow(&flying.batch);
+        let abandoned = Abandoned { device, shape: flying.shape, sessions };
+        dispatch.flight.abandon(ticket, attempt.number, abandoned);
+        dispatch.scheduler.overdue(device, now_ns);
+        let waited_ms = now_ns.saturating_sub(attempt.given_ns) / 1_000_000;
+        let error = self.failure(device, format!("it gave no answer in {waited_ms} ms"));
+        self.move_on(dispatch, ticket, flying, attempt, End::Abandoned, error);
+    }
+
+    /// Records an attempt without results and makes the next one.
+    fn move_on(
+        &self,
+        dispatch: &mut Dispatch,
+        ticket: Ticket,
+        mut flying: Flying,
+        attempt: &Attempt,
+        end: End,
+        error: DeviceError,
+    ) {
+        let decision = attempt.decision;
+        let timing = Timing::in_memory(attempt.given_ns, self.clock.now_ns());
+        let moved = attempt.number;
+        let report = Report { device: decision.device, timing, auth_failed: 0, moved };
+        self.record(Some(ticket), flying.arrived_ns, &flying.shape, end, report, decision);
+        flying.tried.push(decision.device);
+        flying.error = Some(error);
+        self.retry(dispatch, ticket, flying);
+    }
+
+    /// Gives a batch to another device. Where there is none, its error is its outcome; where all are full,
+    /// it waits.
+    pub(crate) fn retry(&self, dispatch: &mut Dispatch, ticket: Ticket, flying: Flying) {
+        if flying.named.is_some() {
+            return self.fail(dispatch, ticket, flying);
+        }
+        if let Some(flying) = self.offer_again(dispatch, ticket, flying) {
+            dispatch.flight.take_off(ticket, flying);
+        }
+    }
+
+    /// Hands out the batches that wait for a device, the oldest first. True when one is finished.
+    fn hand_out(&self, dispatch: &mut Dispatch) -> bool {
+        let before = dispatch.flight.count_done();
+        while let Some((ticket, flying)) = dispatch.flight.next_waiting() {
+            if let Some(flying) = self.offer_again(dispatch, ticket, flying) {
+                dispatch.flight.keep_waiting(ticket, flying);
+                break;
+            }
+        }
+        dispatch.flight.count_done() > before
+    }
+
+    /// Offers a batch; it comes back when it has to wait.
+    fn offer_again(
+        &self,
+        dispatch: &mut Dispatch,
+        ticket: Ticket,
+        flying: Flying,
+    ) -> Option<Flying> {
+        let Offered::Back(back) = self.offer(dispatch, ticket, flying, None, false) else {
+            return None;
+        };
+        let (flying, nobody) = *back;
+        if matches!(nobody, Nobody::Full { for_good: false, .. }) {
+            return Some(flying);
+        }
+        self.fail(dispatch, ticket, flying);
+        None
+    }
+
+    /// A batch that no device could work.
+    fn fail(&self, dispatch: &mut Dispatch, ticket: Ticket, flying: Flying) {
+        let Flying { batch, error, tried, .. } = flying;
+        let device = tried
+            .last()
+            .map_or("the engine", |device| self.devices[device.0].capabilities().name.as_str());
+        let error = error.unwrap_or_else(|| DeviceError::Failed {
+            device: device.to_owned(),
+            reason: "no other device takes the batch".to_owned(),
+        });
+        dispatch.flight.finish(Completed { ticket, batch, outcome: Err(error) });
+    }
+
+    /// Takes a session out of use, and wipes its key when nothing in flight needs it.
+    pub(crate) fn retire(&self, session: SessionId) {
+        if self.check_fork().is_ok() {
+            self.store.retire(session);
+            self.sweep();
+        }
+    }
+
+    /// Wipes what retired sessions left in the store and in the devices. A device that still has an
+    /// abandoned attempt with such a key is told when that has ended.
+    pub(crate) fn sweep(&self) {
+        if !self.store.has_wipeable() && !self.retirements.are_due() {
+            return;
+        }
+        let due = self.retirements.take(self.store.wipe_retired(), self.devices.len());
+        let mut reusable = vec![];
+        for (session, devices) in due {
+            let (held, free): (Vec<_>, Vec<_>) = {
+                let dispatch = self.lock();
+                devices.into_iter().partition(|device| dispatch.flight.is_held(session, *device))
+            };
+            free.iter().for_each(|device| self.devices[device.0].retire(session));
+            if held.is_empty() {
+                reusable.push(session);
+            } else {
+                self.retirements.put_off(session, held);
+            }
+        }
+        self.store.reuse(&reusable);
+    }
+}
+
+/// How long batches wait at most that no device has room for, before devices are looked at again.
+const LOOK_AGAIN_NS: u64 = 2_000_000;

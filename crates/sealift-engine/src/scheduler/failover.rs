@@ -1,0 +1,25 @@
+use super::policy::{Asked, Choice, NamedPolicy, Policy};
+use super::quote::Because;
+use super::without_settings;
+
+pub(super) const FAILOVER: NamedPolicy = NamedPolicy {
+    name: "failover",
+    summary: "the first device in order, and the next one while it is down or full",
+    make: |spec| without_settings(spec, Failover),
+};
+
+/// The first device in order that can take a batch.
+#[derive(Debug)]
+struct Failover;
+
+impl Policy for Failover {
+    fn name(&self) -> &'static str {
+        FAILOVER.name
+    }
+
+    fn choose(&mut self, asked: &Asked<'_>) -> Choice {
+        let device = asked.candidates[0].device;
+        let because = if device == asked.first { Because::First } else { Because::Next };
+        Choice { device, because }
+    }
+}

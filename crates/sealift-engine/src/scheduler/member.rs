@@ -1,0 +1,210 @@
+//! What the scheduler knows of one device.
+
+use super::health::{Health, State};
+use super::quote::Candidate;
+use crate::{DeviceId, Estimator};
+use sealift_core::{Capabilities, Cost, Shape, Timing};
+
+/// One device: what it costs, how it does, and what it holds.
+#[derive(Debug)]
+pub(super) struct Member {
+    estimator: Estimator,
+    /// Share of the working time that the host's processors spend.
+    host_share: f64,
+    /// From submitting to beginning, when the device is idle.
+    hand_over_ns: f64,
+    health: Health,
+    workers: usize,
+    slots: usize,
+    /// Abandoned ones included.
+    in_flight: usize,
+    abandoned: usize,
+    /// Predicted work of all batches it holds.
+    queued_ns: f64,
+    /// When it last got or gave back a batch.
+    moved_ns: u64,
+    given_ns: Option<u64>,
+}
+
+impl Member {
+    pub(super) fn new(capabilities: &Capabilities) -> Self {
+        Self {
+            estimator: Estimator::new(capabilities.cost),
+            host_share: if capabilities.computes_on_host { 1.0 } else { 0.0 },
+            hand_over_ns: HAND_OVER_NS,
+            health: Health::default(),
+            workers: capabilities.workers.max(1),
+            slots: capabilities.slots,
+            in_flight: 0,
+            abandoned: 0,
+            queued_ns: 0.0,
+            moved_ns: 0,
+            given_ns: None,
+        }
+    }
+
+    /// What a batch would take that is handed over now.
+    pub(super) fn quote(&self, device: DeviceId, shape: &Shape, now_ns: u64) -> Candidate {
+        let waits_ns = self.waits_ns(now_ns);
+        // A device at work needs no waking.
+        let hand_over_ns = if waits_ns > 0.0 { 0.0 } else { self.hand_over_ns };
+        self.candidate(device, shape, waits_ns + hand_over_ns, false)
+    }
+
+    /// What a batch would take that is worked on the calling thread.
+    pub(super) fn quote_here(&self, device: DeviceId, shape: &Shape) -> Candidate {
+        self.candidate(device, shape, 0.0, true)
+    }
+
+    fn candidate(&self, device: DeviceId, shape: &Shape, before_ns: f64, here: bool) -> Candidate {
+        let work_ns = self.predict_ns(shape);
+        Candidate {
+            device,
+            finish_ns: before_ns + work_ns,
+            work_ns,
+            host_ns: if here { work_ns } else { HAND_OVER_HOST_NS + work_ns * self.host_share },
+            cost: self.estimator.cost(),
+            in_flight: self.in_flight,
+            here,
+            idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Until a worker is free.
+    #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
+    fn waits_ns(&self, now_ns: u64) -> f64 {
+        if self.in_flight < self.workers {
+            return 0.0;
+        }
+        let worked_ns = now_ns.saturating_sub(self.moved_ns) as f64 * self.workers as f64;
+        let batch_ns = self.queued_ns / self.in_flight as f64;
+        // What is at work is not over before its completion, however late it is.
+        let left_ns = self.queued_ns - worked_ns.min(batch_ns * self.workers as f64);
+        left_ns.max(0.0) / self.workers as f64
+    }
+
+    /// It was asked. From the first time on it counts as not tried.
+    pub(super) fn asked(&mut self, now_ns: u64) {
+        self.given_ns.get_or_insert(now_ns);
+    }
+
+    pub(super) fn take(&mut self, shape: &Shape, now_ns: u64) {
+        self.in_flight += 1;
+        self.queued_ns += self.predict_ns(shape);
+        self.given_ns = Some(now_ns);
+        if self.in_flight == 1 {
+            self.moved_ns = now_ns;
+        }
+    }
+
+    /// It gave results; `given_ns` is when it got the batch, if it was handed over.
+    #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
+    pub(super) fn finished(
+        &mut self,
+        shape: &Shape,
+        timing: &Timing,
+        given_ns: Option<u64>,
+        now_ns: u64,
+    ) {
+        if let Some(given_ns) = given_ns {
+            let waited_ns = timing.start_ns.saturating_sub(given_ns) as f64;
+            if self.in_flight == 1 {
+                self.hand_over_ns += (waited_ns.min(HAND_OVER_MAX_NS) - self.hand_over_ns) / 16.0;
+            }
+            self.give_up(shape, now_ns);
+        }
+        self.given_ns = Some(now_ns);
+        let took_ns = timing.end_ns.saturating_sub(timing.start_ns);
+        self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
+        let took_ns = took_ns as f64;
+        if self.host_share < 1.0 && took_ns > 0.0 {
+            let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
+            self.host_share += ((host_ns / took_ns).min(1.0) - self.host_share) / 16.0;
+        }
+        self.health.recover();
+    }
+
+    /// It holds a batch less.
+    #[expect(clippy::cast_precision_loss, reason = "few are in flight")]
+    pub(super) fn give_up(&mut self, _shape: &Shape, now_ns: u64) {
+        let batch_ns = self.queued_ns / self.in_flight.max(1) as f64;
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.queued_ns = if self.in_flight == 0 { 0.0 } else { self.queued_ns - batch_ns };
+        self.moved_ns = now_ns;
+    }
+
+    pub(super) fn failed(&mut self, now_ns: u64, grave: bool) {
+        self.health.fail(now_ns, grave);
+    }
+
+    /// An attempt is overdue and was given up; it holds its slot until it ends.
+    pub(super) fn abandoned(&mut self, now_ns: u64) {
+        self.abandoned += 1;
+        self.health.fail(now_ns, true);
+    }
+
+    /// Such an attempt ended after all.
+    pub(super) fn ended_late(&mut self, shape: &Shape, now_ns: u64) {
+        self.abandoned = self.abandoned.saturating_sub(1);
+        self.give_up(shape, now_ns);
+        self.health.recover();
+    }
+
+    /// Whether it holds batches, and all of them were given up.
+    pub(super) fn only_hangs(&self) -> bool {
+        self.in_flight > 0 && self.in_flight == self.abandoned
+    }
+
+    pub(super) fn quarantine(&mut self) {
+        self.health.quarantine();
+    }
+
+    pub(super) fn reinstate(&mut self) {
+        self.health.reinstate();
+    }
+
+    pub(super) fn state(&self, now_ns: u64) -> State {
+        self.health.state(now_ns)
+    }
+
+    pub(super) fn is_up(&self, now_ns: u64) -> bool {
+        self.health.state(now_ns) == State::Up
+    }
+
+    pub(super) fn is_quarantined(&self) -> bool {
+        self.health.state(0) == State::Quarantined
+    }
+
+    pub(super) fn is_due_before(&self, other: &Self) -> bool {
+        self.health.due_ns() < other.health.due_ns()
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        let on_trial = self.health.is_on_trial();
+        self.in_flight < self.slots && !(on_trial && self.in_flight > self.abandoned)
+    }
+
+    /// Batches it holds, and how many it can hold.
+    pub(super) fn room(&self) -> (usize, usize) {
+        (self.in_flight, self.slots)
+    }
+
+    pub(super) fn cost(&self) -> Cost {
+        self.estimator.cost()
+    }
+
+    pub(super) fn set_cost(&mut self, cost: Cost) {
+        self.estimator = Estimator::new(cost);
+    }
+
+    fn predict_ns(&self, shape: &Shape) -> f64 {
+        self.estimator.predict_ns(shape.messages as u64, shape.bytes())
+    }
+}
+
+/// Before anything was measured: waking a thread and switching to it.
+const HAND_OVER_NS: f64 = 20_000.0;
+/// A worker that was not scheduled for longer says something about the machine, not about the device.
+const HAND_OVER_MAX_NS: f64 = 1_000_000.0;
+/// Time of the host that handing over takes.
+const HAND_OVER_HOST_NS: f64 = 5_000.0;

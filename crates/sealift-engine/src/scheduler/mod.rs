@@ -1,0 +1,384 @@
+//! Which device gets a batch.
+//!
+//! The scheduler keeps what is known of each device (costs, health, what it holds), asks those that
+//! can take a batch now, and lets a [`Policy`] choose. It knows no time but what it is told, so the
+//! same code runs under the system's clock and under a simulated one.
+
+mod earliest_finish;
+mod failover;
+mod health;
+mod least_sessions;
+mod member;
+mod policy;
+mod quote;
+mod round_robin;
+mod size_split;
+mod split;
+
+pub use health::State;
+pub use policy::{Asked, Choice, NamedPolicy, Policy};
+pub use quote::{Because, Candidate, Decision};
+
+use crate::{DeviceId, EngineError, route};
+use member::Member;
+use sealift_core::{Cost, Device, Role, SessionId, Shape, Spec, SpecError, Timing};
+use std::sync::Arc;
+
+/// Every policy, the default first.
+#[rustfmt::skip] // One line each, so that a new policy is one new line.
+pub static POLICIES: &[&NamedPolicy] = &[
+    &earliest_finish::EARLIEST_FINISH,
+    &split::SPLIT,
+    &size_split::SIZE_SPLIT,
+    &failover::FAILOVER,
+    &least_sessions::LEAST_SESSIONS,
+    &round_robin::ROUND_ROBIN,
+];
+
+/// The policy that a spec names: `earliest-finish:objective=host`.
+///
+/// # Errors
+/// There is none of that name, or a setting is wrong; the text says what is right.
+pub fn policy(spec: &str) -> Result<Box<dyn Policy>, EngineError> {
+    let wrong = |reason| EngineError::Policy { policy: spec.to_owned(), reason };
+    let read: Spec = spec.parse().map_err(|error: SpecError| wrong(error.to_string()))?;
+    let known = || POLICIES.iter().map(|policy| policy.name).collect::<Vec<_>>().join(", ");
+    let named = POLICIES.iter().find(|policy| policy.name == read.driver());
+    let named = named.ok_or_else(|| wrong(format!("there are {}", known())))?;
+    (named.make)(&read).map_err(wrong)
+}
+
+/// The policy that engines have unless they are given another one.
+pub(crate) fn default_policy() -> Box<dyn Policy> {
+    earliest_finish::default()
+}
+
+/// Chooses devices and keeps what there is to know of them.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    policy: Box<dyn Policy>,
+    members: Vec<Member>,
+    /// Made once: a decision allocates nothing.
+    candidates: Vec<Candidate>,
+    full: Vec<DeviceId>,
+    tries: u32,
+}
+
+/// What a batch needs a device for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'r> {
+    pub(crate) shape: &'r Shape,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) named: Option<DeviceId>,
+    /// Worked on the calling thread, not handed over.
+    pub(crate) here: bool,
+    /// Whether it may be worked on the calling thread all the same, if it is small.
+    pub(crate) may_stay: bool,
+    /// Attempts so far, one device each.
+    pub(crate) tried: &'r [DeviceId],
+    /// Devices that have just said that they are full.
+    pub(crate) full: &'r [DeviceId],
+}
+
+/// Why nobody takes a batch now.
+#[derive(Debug)]
+pub(crate) enum Nobody {
+    /// Nobody ever will.
+    Never(EngineError),
+    /// There is no room; later there will be some, unless all that they hold is given up.
+    Full { device: DeviceId, in_flight: usize, slots: usize, for_good: bool },
+    /// Everyone who could has tried often enough.
+    Tried,
+}
+
+impl Scheduler {
+    pub(crate) fn new(devices: &[Arc<dyn Device>], policy: Box<dyn Policy>, tries: u32) -> Self {
+        let members = devices.iter().map(|device| Member::new(device.capabilities())).collect();
+        Self { policy, members, candidates: vec![], full: vec![], tries }
+    }
+
+    /// Chooses a device for a batch.
+    pub(crate) fn decide(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        request: &Request<'_>,
+        now_ns: u64,
+    ) -> Result<Decision, Nobody> {
+        let (first, last_resort) = self.ask(devices, request, now_ns)?;
+        let Self { policy, candidates, full, .. } = self;
+        let (device, because) = match (&candidates[..], request.named) {
+            ([one], Some(_)) => (one.device, Because::Named),
+            (_, _) if last_resort => (candidates[0].device, Because::LastResort),
+            ([one], None) => (one.device, Because::OnlyOne),
+            _ => {
+                let (shape, session) = (request.shape, request.session);
+                let asked = Asked { shape, session, candidates, full, first, now_ns };
+                let choice = policy.choose(&asked);
+                (choice.device, choice.because)
+            }
+        };
+        let mut of_device = candidates.iter().filter(|candidate| candidate.device == device);
+        // Of two ways to work a batch on one device the quicker one.
+        let quicker =
+            |one: &&Candidate, other: &&Candidate| one.finish_ns.total_cmp(&other.finish_ns);
+        let winner = of_device.clone().min_by(quicker).or_else(|| of_device.next());
+        let winner = winner.unwrap_or(&candidates[0]);
+        Ok(Decision::new(winner, because, candidates))
+    }
+
+    /// Which device would be chosen by its costs, without asking the policy, whose turn stays as it is.
+    pub(crate) fn explain(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        request: &Request<'_>,
+        now_ns: u64,
+    ) -> Result<Decision, Nobody> {
+        self.ask(devices, request, now_ns)?;
+        let sooner =
+            |one: &&Candidate, other: &&Candidate| one.finish_ns.total_cmp(&other.finish_ns);
+        let best = self.candidates.iter().min_by(sooner).unwrap_or(&self.candidates[0]);
+        Ok(Decision::new(best, Because::EarliestFinish, &self.candidates))
+    }
+
+    /// Into what a policy cuts a batch: devices with numbers of messages, in the order of the batch.
+    pub(crate) fn split(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        request: &Request<'_>,
+        now_ns: u64,
+    ) -> Option<Vec<(DeviceId, usize)>> {
+        let (first, last_resort) = self.ask(devices, request, now_ns).ok()?;
+        let Self { policy, candidates, full, .. } = self;
+        candidates.retain(|candidate| !candidate.here);
+        if last_resort || candidates.len() < 2 {
+            return None;
+        }
+        let (shape, session) = (request.shape, request.session);
+        policy.split(&Asked { shape, session, candidates, full, first, now_ns })
+    }
+
+    /// Finds the candidates, and the first device that would take the batch. True when all of them are
+    /// down and one is asked as a last resort.
+    fn ask(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        request: &Request<'_>,
+        now_ns: u64,
+    ) -> Result<(DeviceId, bool), Nobody> {
+        self.candidates.clear();
+        self.full.clear();
+        let (first, fewest) = self.look(devices, request, now_ns)?;
+        let mut due: Option<DeviceId> = None;
+        for device in takers(devices, request) {
+            let member = &mut self.members[device.0];
+            if member.is_quarantined() || tried(request, device) != fewest.tries {
+                continue;
+            }
+            if fewest.up != member.is_up(now_ns) {
+                continue;
+            }
+            let is_full = !member.has_room() || request.full.contains(&device);
+            if !request.here && is_full {
+                self.full.push(device);
+            } else if fewest.up || request.named.is_some() {
+                let may_stay = devices[device.0].capabilities().runs_on_calling_thread;
+                self.quote(device, request, may_stay, now_ns);
+            } else if due
+                .is_none_or(|due| self.members[device.0].is_due_before(&self.members[due.0]))
+            {
+                due = Some(device);
+            }
+        }
+        if let Some(device) = due {
+            self.quote(device, request, false, now_ns);
+        }
+        if !self.candidates.is_empty() {
+            return Ok((first, due.is_some()));
+        }
+        let device = self.full.first().copied().unwrap_or(first);
+        let (in_flight, slots) = self.members[device.0].room();
+        let for_good = self.full.iter().all(|device| self.members[device.0].only_hangs());
+        Err(Nobody::Full { device, in_flight, slots, for_good })
+    }
+
+    /// The first device that would take a batch, and who of them is asked: those that are up before those
+    /// that are down, and among them those that tried it least often.
+    fn look(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        request: &Request<'_>,
+        now_ns: u64,
+    ) -> Result<(DeviceId, Fewest), Nobody> {
+        let (mut first, mut all_quarantined) = (None, true);
+        let (mut up, mut down) = (u32::MAX, u32::MAX);
+        for device in takers(devices, request) {
+            first = first.or(Some(device));
+            let member = &mut self.members[device.0];
+            if member.is_quarantined() {
+                continue;
+            }
+            all_quarantined = false;
+            let tries = tried(request, device);
+            let least = if member.is_up(now_ns) { &mut up } else { &mut down };
+            *least = tries.min(*least);
+        }
+        let Some(first) = first else { return Err(Nobody::Never(nobody_takes(devices, request))) };
+        if all_quarantined {
+            return Err(Nobody::Never(route::all_quarantined()));
+        }
+        let limit = if request.named.is_some() { 1 } else { self.tries };
+        let fewest = if up < limit {
+            Fewest { up: true, tries: up }
+        } else {
+            Fewest { up: false, tries: down }
+        };
+        if fewest.tries >= limit { Err(Nobody::Tried) } else { Ok((first, fewest)) }
+    }
+
+    /// Asks a device for both ways in which it may work a batch.
+    fn quote(&mut self, device: DeviceId, request: &Request<'_>, may_stay: bool, now_ns: u64) {
+        let member = &mut self.members[device.0];
+        member.asked(now_ns);
+        let here = member.quote_here(device, request.shape);
+        if request.here {
+            self.candidates.push(here);
+            return;
+        }
+        self.candidates.push(member.quote(device, request.shape, now_ns));
+        let keeps_small = request.may_stay && self.policy.keeps_small_batches();
+        if keeps_small && may_stay && here.work_ns <= HERE_MAX_NS {
+            self.candidates.push(here);
+        }
+    }
+
+    /// A device was given an attempt.
+    pub(crate) fn gave(&mut self, decision: &Decision, shape: &Shape, now_ns: u64) {
+        self.members[decision.device.0].take(shape, now_ns);
+    }
+
+    /// A device is broken and takes nothing.
+    pub(crate) fn broken(&mut self, device: DeviceId, now_ns: u64) {
+        self.members[device.0].failed(now_ns, true);
+    }
+
+    /// An attempt came back with results.
+    pub(crate) fn finished(
+        &mut self,
+        device: DeviceId,
+        shape: &Shape,
+        timing: &Timing,
+        given_ns: Option<u64>,
+        now_ns: u64,
+    ) {
+        self.members[device.0].finished(shape, timing, given_ns, now_ns);
+    }
+
+    /// An attempt came back without results.
+    pub(crate) fn failed(&mut self, device: DeviceId, shape: Option<&Shape>, now_ns: u64) {
+        let member = &mut self.members[device.0];
+        if let Some(shape) = shape {
+            member.give_up(shape, now_ns);
+        }
+        member.failed(now_ns, false);
+    }
+
+    /// An attempt did not come back in time. It holds its slot until it does.
+    pub(crate) fn overdue(&mut self, device: DeviceId, now_ns: u64) {
+        let member = &mut self.members[device.0];
+        member.abandoned(now_ns);
+    }
+
+    /// An abandoned attempt ended after all.
+    pub(crate) fn ended_late(&mut self, device: DeviceId, shape: &Shape, now_ns: u64) {
+        let member = &mut self.members[device.0];
+        member.ended_late(shape, now_ns);
+    }
+
+    /// A device gave wrong results, and is not used any more.
+    pub(crate) fn quarantine(&mut self, device: DeviceId) {
+        self.members[device.0].quarantine();
+    }
+
+    /// Uses a device again after it was down or in quarantine.
+    pub(crate) fn reinstate(&mut self, device: DeviceId) {
+        self.members[device.0].reinstate();
+    }
+
+    /// Whether a batch finds a device now, without choosing one.
+    pub(crate) fn check(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        request: &Request<'_>,
+        now_ns: u64,
+    ) -> Result<(), Nobody> {
+        self.ask(devices, request, now_ns).map(|_| ())
+    }
+
+    pub(crate) fn cost(&self, device: DeviceId) -> Cost {
+        self.members[device.0].cost()
+    }
+
+    pub(crate) fn set_cost(&mut self, device: DeviceId, cost: Cost) {
+        self.members[device.0].set_cost(cost);
+    }
+
+    pub(crate) fn state(&mut self, device: DeviceId, now_ns: u64) -> State {
+        self.members[device.0].state(now_ns)
+    }
+
+    pub(crate) fn policy_name(&self) -> &'static str {
+        self.policy.name()
+    }
+}
+
+/// Who is asked: whether those that are up, and those that tried the batch so often.
+#[derive(Clone, Copy, Debug)]
+struct Fewest {
+    up: bool,
+    tries: u32,
+}
+
+/// How often a device tried this batch.
+fn tried(request: &Request<'_>, device: DeviceId) -> u32 {
+    request.tried.iter().map(|tried| u32::from(*tried == device)).sum()
+}
+
+/// The devices that take a batch of this shape, in order: real ones, or the named one.
+fn takers<'a>(
+    devices: &'a [Arc<dyn Device>],
+    request: &'a Request<'_>,
+) -> impl Iterator<Item = DeviceId> + 'a {
+    let named = request.named.map(|DeviceId(at)| at);
+    let places = named.map_or(0..devices.len(), |at| at..at.saturating_add(1).min(devices.len()));
+    places.map(DeviceId).filter(move |device| {
+        let capabilities = devices[device.0].capabilities();
+        let is_asked = named.is_some() || capabilities.role == Role::Real;
+        is_asked && route::accept(capabilities, request.shape, request.here).is_ok()
+    })
+}
+
+/// Why no device takes a batch of this shape.
+fn nobody_takes(devices: &[Arc<dyn Device>], request: &Request<'_>) -> EngineError {
+    if let Some(named) = request.named.filter(|DeviceId(at)| *at >= devices.len()) {
+        return route::unknown(named, devices);
+    }
+    let asked = devices.iter().map(|device| device.capabilities()).enumerate();
+    let limits: Vec<_> = asked
+        .filter(|(at, capabilities)| match request.named {
+            Some(named) => named.0 == *at,
+            None => capabilities.role == Role::Real,
+        })
+        .filter_map(|(_, each)| route::accept(each, request.shape, request.here).err())
+        .collect();
+    if limits.is_empty() { route::none_is_real(devices) } else { EngineError::Limits(limits) }
+}
+
+/// Makes a policy that takes no settings.
+fn without_settings(spec: &Spec, policy: impl Policy + 'static) -> Result<Box<dyn Policy>, String> {
+    spec.only(&[]).map_err(|error| error.to_string())?;
+    Ok(Box::new(policy))
+}
+
+/// What handing a batch to a sleeping worker costs the thread that does it: up to here it is quicker to
+/// do the work at once.
+const HERE_MAX_NS: f64 = 5_000.0;

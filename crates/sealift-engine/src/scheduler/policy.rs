@@ -1,0 +1,79 @@
+//! What a policy is asked, and how it answers.
+
+use super::quote::{Because, Candidate};
+use crate::DeviceId;
+use sealift_core::{SessionId, Shape, Spec};
+use std::fmt::Debug;
+
+/// Chooses the device of each batch. One is asked at a time, under the engine's lock: it must be quick,
+/// and may keep what it likes between calls.
+pub trait Policy: Send + Debug {
+    /// The name in [`POLICIES`](super::POLICIES).
+    fn name(&self) -> &'static str;
+
+    /// Chooses one of the candidates.
+    fn choose(&mut self, asked: &Asked<'_>) -> Choice;
+
+    /// Whether a small batch may be worked on the thread that submits it, when handing it to another
+    /// one would take that thread longer.
+    fn keeps_small_batches(&self) -> bool {
+        false
+    }
+
+    /// Into how many messages for each of the candidates a batch is cut; nothing keeps it whole.
+    fn split(&mut self, asked: &Asked<'_>) -> Option<Vec<(DeviceId, usize)>> {
+        let _ = asked;
+        None
+    }
+}
+
+/// A batch that needs a device.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// What a device has to know of it.
+    pub shape: &'a Shape,
+    /// The session of its first message, unless keys are raw.
+    pub session: Option<SessionId>,
+    /// The devices that can take it now, in the engine's order: at least one.
+    pub candidates: &'a [Candidate],
+    /// Those that are up and would take it, had they a free slot.
+    pub full: &'a [DeviceId],
+    /// The first device that would take it, whether it can now or not.
+    pub first: DeviceId,
+    /// The time.
+    pub now_ns: u64,
+}
+
+impl Asked<'_> {
+    /// The candidate of a device.
+    #[must_use]
+    pub fn of(&self, device: DeviceId) -> Option<&Candidate> {
+        self.candidates.iter().find(|candidate| candidate.device == device)
+    }
+
+    /// The candidate with the least of something.
+    pub(super) fn least(&self, of: impl Fn(&Candidate) -> f64) -> &Candidate {
+        let (first, rest) = self.candidates.split_first().expect("somebody is asked");
+        rest.iter().fold(first, |best, other| if of(other) < of(best) { other } else { best })
+    }
+}
+
+/// A policy's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Of the candidates.
+    pub device: DeviceId,
+    /// Why this one.
+    pub because: Because,
+}
+
+/// A policy that can be named: `earliest-finish`, `size-split:bytes=4096`.
+#[derive(Debug)]
+pub struct NamedPolicy {
+    /// Its name.
+    pub name: &'static str,
+    /// One line for people: what it does and the settings it takes.
+    pub summary: &'static str,
+    /// Makes it from a spec of this name; the error says which setting is wrong and what is right.
+    pub make: fn(&Spec) -> Result<Box<dyn Policy>, String>,
+}

@@ -1,0 +1,129 @@
+//! What devices quote for a batch, and what came of asking.
+
+use crate::DeviceId;
+use sealift_core::Cost;
+use std::fmt;
+
+/// A device that can take a batch now, and what it would cost there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Which device.
+    pub device: DeviceId,
+    /// Until the results are there, from now on, in nanoseconds: waiting, handing over and working.
+    pub finish_ns: f64,
+    /// Of it, working.
+    pub work_ns: f64,
+    /// Time of the host's processors that it takes.
+    pub host_ns: f64,
+    /// What the device's batches cost, as far as is known.
+    pub cost: Cost,
+    /// Batches it holds.
+    pub in_flight: usize,
+    /// Whether it would be worked on the calling thread.
+    pub here: bool,
+    /// Since when the device has not been given a batch.
+    pub idle_since_ns: u64,
+}
+
+/// Why a device got a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Because {
+    /// The caller named it.
+    Named,
+    /// No other device takes the batch now.
+    OnlyOne,
+    /// It is its turn.
+    Turn,
+    /// The session is bound to it.
+    Bound,
+    /// The session was bound to it just now: it has the fewest.
+    FewestSessions,
+    /// Its messages are shorter than the threshold.
+    Small,
+    /// Its messages are as long as the threshold, or longer.
+    Large,
+    /// The first in order.
+    First,
+    /// Those before it in order are down or full.
+    Next,
+    /// It is predicted to finish first.
+    EarliestFinish,
+    /// It is predicted to take the least time of the host's processors.
+    LeastHost,
+    /// It has not been tried for so long that its costs may have changed.
+    Explored,
+    /// A part that is predicted to end together with the others.
+    Part,
+    /// Every device is down; this one is tried first again.
+    LastResort,
+}
+
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Named => "it was named",
+            Self::OnlyOne => "no other device takes this batch now",
+            Self::Turn => "it was its turn",
+            Self::Bound => "the session is bound to it",
+            Self::FewestSessions => "it has the fewest sessions, so this one was bound to it",
+            Self::Small => "messages are shorter than the threshold",
+            Self::Large => "messages are not shorter than the threshold",
+            Self::First => "it is the first in order",
+            Self::Next => "those before it in order are down or full",
+            Self::EarliestFinish => "it is predicted to finish first",
+            Self::LeastHost => "it is predicted to take the least host CPU",
+            Self::Explored => "it has not been tried for long",
+            Self::Part => "parts are predicted to end together",
+            Self::LastResort => "every device is down, and this one is due first",
+        })
+    }
+}
+
+/// Which device got a batch, and what it went by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// The winner.
+    pub device: DeviceId,
+    /// Why.
+    pub because: Because,
+    /// What it was predicted to take from then on, in nanoseconds.
+    pub predicted_ns: f64,
+    /// Whether it was worked on the calling thread.
+    pub here: bool,
+    /// The quotes of up to [`Decision::QUOTES_MAX`] devices that were asked.
+    quotes: [Option<(DeviceId, f64)>; Decision::QUOTES_MAX],
+    /// How many were asked.
+    pub asked: usize,
+}
+
+impl Decision {
+    /// So many quotes are kept of each batch; of a larger pool those of the first ones.
+    pub const QUOTES_MAX: usize = 8;
+
+    #[cfg(test)]
+    pub(crate) fn named(device: DeviceId) -> Self {
+        let (because, quotes) = (Because::Named, [None; Self::QUOTES_MAX]);
+        Self { device, because, predicted_ns: 0.0, here: true, quotes, asked: 1 }
+    }
+
+    pub(crate) fn new(winner: &Candidate, because: Because, asked: &[Candidate]) -> Self {
+        let mut quotes = [None; Self::QUOTES_MAX];
+        for (kept, candidate) in quotes.iter_mut().zip(asked) {
+            *kept = Some((candidate.device, candidate.finish_ns));
+        }
+        Self {
+            device: winner.device,
+            because,
+            predicted_ns: winner.finish_ns,
+            here: winner.here,
+            quotes,
+            asked: asked.len(),
+        }
+    }
+
+    /// Who was asked, and in how many nanoseconds each would have finished.
+    pub fn quotes(&self) -> impl Iterator<Item = (DeviceId, f64)> + '_ {
+        self.quotes.iter().flatten().copied()
+    }
+}

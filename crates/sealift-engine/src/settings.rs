@@ -1,0 +1,104 @@
+//! How an engine and a batch are worked.
+
+use crate::scheduler::{self, Policy};
+use crate::{DeviceId, EngineError};
+use sealift_core::{Batch, BatchError, Op};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// How an engine spreads work over its devices.
+#[derive(Debug)]
+pub struct Settings {
+    /// Who gets which batch; see [`POLICIES`](crate::POLICIES).
+    pub policy: Box<dyn Policy>,
+    /// When a device that has not answered is given up.
+    pub patience: Patience,
+    /// How often a batch is tried on one device.
+    pub tries: u32,
+    /// Whether results are checked on another device.
+    pub audit: Option<Audit>,
+}
+
+impl Settings {
+    /// The usual settings with the policy that a spec names: `size-split:bytes=4096`.
+    ///
+    /// # Errors
+    /// There is no such policy, or a setting of it is wrong.
+    pub fn with_policy(spec: &str) -> Result<Self, EngineError> {
+        Ok(Self { policy: scheduler::policy(spec)?, ..Self::default() })
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let policy = scheduler::default_policy();
+        Self { policy, patience: Patience::default(), tries: 3, audit: None }
+    }
+}
+
+/// How long an attempt may take: so many times what it was predicted to take, and a time on top.
+///
+/// An attempt that takes longer is abandoned and the batch goes elsewhere. What it gives later is wiped,
+/// so impatience costs time and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Patience {
+    /// Times the prediction.
+    pub times: f64,
+    /// On top of it.
+    pub extra: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { times: 20.0, extra: Duration::from_millis(500) }
+    }
+}
+
+/// Opens a share of what was sealed on another device, and takes a device out of use whose results do
+/// not open: a defect that nothing else would show until somebody reads the data.
+///
+/// It is done on the thread that polls or waits, before it sees the results.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Audit {
+    /// Of all sealed messages; above 0, at most 1.
+    pub share: f64,
+    /// Decides which ones.
+    pub seed: u64,
+}
+
+/// How one batch is worked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The device that works it, and no other; none lets the engine choose.
+    pub on: Option<DeviceId>,
+    /// Whether to look for a nonce that seals twice under one session.
+    pub nonces: NonceCheck,
+}
+
+/// Whether a batch is searched for repeated nonces. It costs about as much as sealing 100 bytes a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NonceCheck {
+    /// The caller is sure.
+    #[default]
+    Off,
+    /// A repeated one is an error before anything is sealed. Two sessions with one key are not found
+    /// out, and raw keys are not looked at.
+    WithinBatch,
+}
+
+impl NonceCheck {
+    pub(crate) fn check(self, batch: &Batch<'_>) -> Result<(), BatchError> {
+        if self == Self::Off || batch.len < 2 {
+            return Ok(());
+        }
+        let mut seen = HashMap::with_capacity(batch.len);
+        for second in (0..batch.len).filter(|&message| batch.ops.get(message) == Op::Seal) {
+            let Some(session) = batch.session_of(second) else { break };
+            if let Some(first) = seen.insert((session, batch.nonce.get(second)), second) {
+                let session = session.to_string();
+                return Err(BatchError::RepeatedNonce { first, second, session });
+            }
+        }
+        Ok(())
+    }
+}
