@@ -219,9 +219,9 @@ fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// `max` also makes 0 of what is no number.
+/// Within 0 and an hour; 0 also for what is no number.
 fn limited(term_ns: f64) -> f64 {
-    term_ns.max(0.0).min(TERM_MAX_NS)
+    if term_ns > 0.0 { term_ns.min(TERM_MAX_NS) } else { 0.0 }
 }
 
 const MESSAGES_MAX: u64 = 1 << 32;
