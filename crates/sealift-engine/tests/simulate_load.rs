@@ -4,8 +4,8 @@
 
 use sealift_core::{Batch, Clock, Column, Cost, Key};
 use sealift_engine::simulate::{
-    Clients, Draw, FaultPlan, Jitter, JobFault, Load, LoadReport, Model, Placement, Pool, Shapes,
-    pool,
+    Clients, Draw, FaultKind, FaultPlan, Jitter, JobFault, Load, LoadReport, Model, Placement,
+    Pool, Random, Shapes, pool,
 };
 use sealift_engine::{DeviceId, Options};
 
@@ -108,6 +108,19 @@ fn a_full_engine_gets_its_batches_again_when_something_came_back() {
 }
 
 #[test]
+fn waiting_outside_a_full_device_takes_as_long_as_waiting_inside() {
+    let run = |slots| {
+        let load = Load::open(4.5e6, Shapes::mixed(8.0, 200.0), 300);
+        let report = drive(vec![Model { slots, ..model("a") }], load).1;
+        all_went_well(&report);
+        report
+    };
+    let (outside, inside) = (run(2), run(300));
+    assert!(outside.refused > 100 && inside.refused == 0, "{outside:?}");
+    assert_eq!(LoadReport { refused: 0, ..outside }, inside, "first come is first served");
+}
+
+#[test]
 fn failed_hung_and_dead_devices_end_a_run_and_leave_no_message_unaccounted() {
     let count = |plan: FaultPlan| {
         let (pool, report) = drive(vec![Model { faults: plan, ..model("a") }], closed(4, 100));
@@ -125,6 +138,22 @@ fn failed_hung_and_dead_devices_end_a_run_and_leave_no_message_unaccounted() {
     let (faults, report) = count(FaultPlan::none().die_at(5_000));
     assert!(faults.lost > 0 && report.batches < 100, "{report:?}");
     assert!(report.lost + report.failed > 0);
+}
+
+#[test]
+fn drawn_faults_of_every_kind_occur_and_of_no_other() {
+    for kind in FaultKind::ALL {
+        let mut occurred = 0;
+        for seed in 0..20 {
+            let faults = kind.draw(20_000, &mut Random::new(seed));
+            let (pool, report) = drive(vec![Model { faults, seed, ..model("a") }], closed(4, 100));
+            let counts = pool.machines[0].faults();
+            occurred += u64::from(kind.occurred(&counts) > 0);
+            assert_eq!(kind.occurred(&counts), counts.all(), "{kind:?} with {seed}: {counts:?}");
+            assert_eq!(report.wrong, counts.wrong);
+        }
+        assert!(occurred >= 10, "{kind:?} occurred in {occurred} of 20 runs");
+    }
 }
 
 #[test]

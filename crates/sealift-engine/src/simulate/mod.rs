@@ -9,6 +9,7 @@
 mod draw;
 mod drive;
 mod error;
+mod fault_kind;
 mod faults;
 mod load;
 mod machine;
@@ -21,6 +22,7 @@ pub mod toy;
 
 pub use draw::Draw;
 pub use error::SimulationError;
+pub use fault_kind::FaultKind;
 pub use faults::{FaultCounts, FaultPlan, JobFault};
 pub use load::{Clients, DeviceLoad, Load, LoadReport, Placement, Shapes};
 pub use machine::Machine;

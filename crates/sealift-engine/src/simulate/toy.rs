@@ -157,6 +157,12 @@ mod tests {
             longer[part].push(0);
             assert_ne!(tag(&longer), tag(&owned), "a zero behind part {part}");
         }
+        let tags = [b"sealed".as_slice(), b"sealed\0"].map(|text| {
+            let mut toy = Toy::new(b"key", b"nonce", b"aad");
+            toy.read(text);
+            toy.tag()
+        });
+        assert_ne!(tags[0], tags[1], "a zero behind a sealed text");
     }
 
     #[test]
