@@ -8,6 +8,7 @@
 mod testing;
 
 pub mod cpu;
+pub mod fault;
 pub mod keys;
 pub mod library;
 pub mod null;
@@ -24,6 +25,7 @@ pub static DRIVERS: &[&dyn Driver] = &[
     &library::Library,
     &reference::Reference,
     &null::Null,
+    &fault::Fault,
 ];
 
 /// The driver of that name.

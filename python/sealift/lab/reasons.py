@@ -189,7 +189,7 @@ def _driver(spec: str) -> str:
 
 
 # Drivers that work on the processor itself; every other one is an accelerator's.
-ON_THE_CPU = frozenset({"cpu", "library", "reference", "null"})
+ON_THE_CPU = frozenset({"cpu", "library", "reference", "null", "fault"})
 # Between sizes nearer than this a byte's cost is lost in the noise of a message's.
 WIDE = 8
 # Batches of larger messages come from memory, and then a byte costs another price.

@@ -5,6 +5,7 @@ mod simulated;
 pub use simulated::SimulatedClock;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The time of an engine and of every device it opened: of the system, or simulated.
@@ -21,6 +22,12 @@ pub trait Clock: Send + Sync + Debug {
         deadline_ns: Option<u64>,
         sleep: &mut dyn FnMut(Option<Duration>) -> bool,
     ) -> bool;
+
+    /// Rings `notify` when `at_ns` comes, if that is an event of this clock. False where time passes by
+    /// itself: who wants to be woken there waits on a thread.
+    fn ring_at(&self, _at_ns: u64, _notify: &Arc<dyn Notify>) -> bool {
+        false
+    }
 }
 
 /// The machine's monotonic clock.
@@ -98,5 +105,20 @@ mod tests {
             false
         }));
         assert!(clock.now_ns() >= deadline);
+    }
+    #[test]
+    fn a_simulated_clock_rings_by_itself_and_the_systems_does_not() {
+        let bell: Arc<dyn Notify> = Arc::new(Silent);
+        let clock = SimulatedClock::new();
+        assert!(clock.ring_at(7, &bell));
+        assert_eq!(clock.next_ns(), Some(7));
+        assert!(!SystemClock::new().ring_at(7, &bell));
+    }
+
+    #[derive(Debug)]
+    struct Silent;
+
+    impl Notify for Silent {
+        fn ring(&self) {}
     }
 }

@@ -103,6 +103,27 @@ fn as_many_threads_start_as_there_are_jobs_at_a_time_and_never_more_than_workers
 }
 
 #[test]
+fn dropping_a_device_waits_for_the_job_that_is_worked() {
+    let worker = Worker::default();
+    let gate = Arc::clone(&worker.gate);
+    let device = pool(worker, "wait", 1, MINUTE, &context().0);
+    let job = job(0);
+    let batch = Arc::clone(&job.batch);
+    let closed = gate.lock().unwrap();
+    device.submit(job).unwrap();
+    while !device.shared.lock().queue.is_empty() {
+        thread::yield_now();
+    }
+    let dropping = thread::spawn(move || {
+        drop(device);
+        assert_eq!((threads_of("wait"), Arc::strong_count(&batch)), (0, 1));
+    });
+    thread::sleep(Duration::from_millis(20));
+    drop(closed);
+    dropping.join().unwrap();
+}
+
+#[test]
 fn a_thread_that_idled_long_enough_ends() {
     let (device, bell) = device("tire", 2, Duration::from_millis(30));
     device.submit(job(0)).unwrap();
