@@ -8,11 +8,12 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+EXAMPLE := examples/own-device/Cargo.toml
 BIN := .venv/bin
 RUNNING := .venv/installed-for-running
 TESTING := .venv/installed-for-testing
 EXTENSION := python/sealift/_sealift.abi3.so
-RUST_SOURCES := $(shell find crates -name tests -prune -o -type f -print)
+RUST_SOURCES := $(shell find crates \( -name tests -o -name sealift-conformance \) -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 RESULTS ?= results/$(shell date +%F)/$(or $(PROCESSOR),unknown)-$(shell nproc)-cores
@@ -49,9 +50,11 @@ wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environmen
 test: test-rust test-python ## Run every test, Rust and Python
 
 .PHONY: test-rust
-test-rust: $(TESTING) ## Run the Rust tests, those in doc comments too
+test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in examples too
 	@echo "Testing the crates"
 	@cargo test --workspace
+	@echo "Testing a device in a crate of its own"
+	@SEALIFT_SHARE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
 
 .PHONY: test-python
 test-python: $(EXTENSION) $(TESTING) ## Run the Python tests
@@ -68,7 +71,8 @@ portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels
 asan: $(TESTING) ## Run the tests of kernels, drivers and probes under the address sanitizer
 	@echo "Testing kernels, drivers and probes under the address sanitizer"
 	@RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=$(TARGET)/asan \
-		cargo test --target x86_64-unknown-linux-gnu -p sealift-kernels -p sealift-drivers -p sealift-probes --tests
+		cargo test --target x86_64-unknown-linux-gnu --tests \
+		-p sealift-kernels -p sealift-drivers -p sealift-conformance -p sealift-probes
 
 ##@ Check
 
@@ -79,8 +83,11 @@ lint: lint-rust lint-python tidy ## Run every check that needs no test
 lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
 	@echo "Checking the crates"
 	@cargo metadata --locked --format-version 1 >/dev/null
+	@cargo metadata --locked --format-version 1 --manifest-path $(EXAMPLE) >/dev/null
 	@cargo fmt --all --check
+	@cargo fmt --check --manifest-path $(EXAMPLE)
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo clippy --manifest-path $(EXAMPLE) --all-targets --quiet -- -D warnings
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 .PHONY: lint-python
@@ -103,6 +110,7 @@ tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe st
 .PHONY: format
 format: $(TESTING) ## Format Rust and Python in place
 	@cargo fmt --all
+	@cargo fmt --manifest-path $(EXAMPLE)
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format --quiet
 
@@ -119,7 +127,7 @@ lock: $(RUNNING) ## Renew Cargo.lock and both requirements locks to the newest v
 .PHONY: clean
 clean: ## Remove everything that was built or installed here
 	@cargo clean --quiet
-	@rm -rf .venv dist $(EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv dist examples/*/target $(EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .PHONY: help
 help: ## Print this list

@@ -88,8 +88,8 @@ class Tree:
 
     @cached_property
     def manifests(self) -> dict[str, dict[str, Any]]:
-        """The Cargo.toml of each crate, by the crate's folder."""
-        files = [file for file in self.files if fnmatch.fnmatch(file, "crates/*/Cargo.toml")]
+        """The Cargo.toml of each crate and example, by its folder."""
+        files = [file for file in self.files if re.fullmatch(MANIFESTS, file)]
         return {str(PurePosixPath(f).parent): tomllib.loads(self.text(f)) for f in files}
 
 
@@ -179,9 +179,11 @@ def driver_folders_match_the_list(tree: Tree) -> Iterator[Breach]:
 
 
 def crates_in_layers(tree: Tree) -> Iterator[Breach]:
-    """A crate depends only on the crates below it; what its tests use is its own affair."""
+    """A crate depends only on those below it; what tests and examples use is their own affair."""
     for folder, manifest in tree.manifests.items():
         file, name = f"{folder}/Cargo.toml", manifest["package"]["name"]
+        if not folder.startswith("crates/"):
+            continue
         if name not in LAYERS:
             yield Breach(file, 1, f"{name} has no layer; add its line to LAYERS in tools/tidy.py")
             continue
@@ -357,6 +359,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 LINES_MAX = 600
+MANIFESTS = r"(?:crates|examples)/[^/]+/Cargo\.toml"
 PYTHON_ROOTS = ("python", "tools", "tests/python", ".")
 ENTRY = "sealift.cli"
 # The registry imports whatever lies there.

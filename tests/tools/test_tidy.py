@@ -48,6 +48,11 @@ def test_a_tree_that_keeps_every_rule_gets_no_complaint(complaints: Tree) -> Non
             id="a_mod_in_a_comment_reaches_nothing",
         ),
         pytest.param(
+            {"examples/own-device/src/orphan.rs": "pub fn f() {}\n"},
+            "examples/own-device/src/orphan.rs:1: no `mod`",
+            id="an_example_has_no_dead_files_either",
+        ),
+        pytest.param(
             {"python/sealift/orphan.py": "X = 1\n"},
             "python/sealift/orphan.py:1: nothing imports",
             id="a_python_file_without_import_is_dead",
@@ -213,6 +218,9 @@ TIDY_TREE = {
     "impl sealift_core::Driver for Cpu {}\n",
     "crates/sealift-drivers/src/cpu/pool.rs": "use super::null;\nuse crate::cpu::ffi;\n",
     "crates/sealift-drivers/src/cpu/ffi.rs": "unsafe extern {}\n",
+    "examples/own-device/Cargo.toml": '[package]\nname = "own-device"\n'
+    "[dependencies]\nsealift-core.workspace = true\n",
+    "examples/own-device/src/lib.rs": "pub fn f() {}\n",
     "python/sealift/__init__.py": "from .front import X\n",
     "python/sealift/front.py": "from sealift import _sealift\n",
     "python/sealift/_sealift.pyi": "",
