@@ -1,6 +1,7 @@
 //! Where results go: to the caller's buffers, or to buffers of an attempt's own.
 
 use crate::{Batch, BatchError, Layout, Op, Ops, Status, Tags, Text};
+use bytes::BytesMut;
 use std::fmt;
 use zeroize::Zeroize;
 
@@ -74,9 +75,9 @@ pub struct Output<'w> {
 
 /// Results that a submitted batch owns until its completion hands them out. Its `Debug` shows no bytes.
 pub struct OwnedOutput {
-    text: Vec<u8>,
+    text: BytesMut,
     text_layout: Layout<'static>,
-    tags: Vec<u8>,
+    tags: BytesMut,
     tag_bytes: usize,
     status: Vec<Status>,
 }
@@ -112,9 +113,48 @@ impl OwnedOutput {
 
     /// Overwrites all results: of an attempt that failed or that nobody waits for any more.
     pub fn wipe(&mut self) {
-        self.text.as_mut_slice().zeroize();
-        self.tags.as_mut_slice().zeroize();
+        self.text.as_mut().zeroize();
+        self.tags.as_mut().zeroize();
         self.status.fill(Status::NotProcessed);
+    }
+
+    /// Takes off the results from a message on, for a part of the batch that is worked elsewhere. Nothing
+    /// is copied but offsets.
+    ///
+    /// # Panics
+    /// If there are fewer messages.
+    #[must_use]
+    pub fn split_off(&mut self, message: usize) -> Self {
+        let status = self.status.split_off(message);
+        let (text_layout, end) = match &mut self.text_layout {
+            Layout::Fixed { stride, len } => {
+                (Layout::Fixed { stride: *stride, len: *len }, message * *stride)
+            }
+            Layout::Offsets32(_) => (Layout::Fixed { stride: 0, len: 0 }, self.text.len()),
+            Layout::Offsets64(offsets) => {
+                let end = offsets[message];
+                let later =
+                    offsets[message..].iter().map(|offset| offset - end).collect::<Vec<_>>();
+                offsets.to_mut().truncate(message + 1);
+                (Layout::Offsets64(later.into()), usize::try_from(end).unwrap_or(usize::MAX))
+            }
+        };
+        let tags = self.tags.split_off(message * self.tag_bytes);
+        let text = self.text.split_off(end);
+        Self { text, text_layout, tags, tag_bytes: self.tag_bytes, status }
+    }
+
+    /// Puts the results of the next part behind these. What was taken off is put back without copying.
+    pub fn append(&mut self, next: Self) {
+        if let (Layout::Offsets64(offsets), Layout::Offsets64(later)) =
+            (&mut self.text_layout, &next.text_layout)
+        {
+            let end = offsets.last().copied().unwrap_or(0);
+            offsets.to_mut().extend(later.iter().skip(1).map(|offset| offset + end));
+        }
+        self.text.unsplit(next.text);
+        self.tags.unsplit(next.tags);
+        self.status.extend(next.status);
     }
 
     /// Where a device writes.
@@ -183,13 +223,13 @@ fn has_seals(batch: &Batch<'_>) -> bool {
     }
 }
 
-fn zeros(bytes: usize) -> Result<Vec<u8>, BatchError> {
-    // `vec!` takes zeroed memory from the system, which costs nothing before it is touched, but ends
+fn zeros(bytes: usize) -> Result<BytesMut, BatchError> {
+    // `zeroed` takes zeroed memory from the system, which costs nothing before it is touched, but ends
     // the process when there is none. Small requests are not refused.
     if bytes > SURELY_THERE_BYTES {
         Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| BatchError::NoMemory { bytes })?;
     }
-    Ok(vec![0; bytes])
+    Ok(BytesMut::zeroed(bytes))
 }
 
 fn filled(len: usize, status: Status) -> Result<Vec<Status>, BatchError> {
@@ -218,3 +258,50 @@ fn packed_layout(batch: &Batch<'_>) -> Layout<'static> {
 
 /// Memory that is asked for without asking first whether there is any.
 const SURELY_THERE_BYTES: usize = 1 << 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, SessionId};
+
+    const SESSION: SessionId = SessionId { slot: 0, generation: 1 };
+
+    #[test]
+    fn what_is_split_off_and_appended_again_is_what_it_was_and_where_it_was() {
+        let (nonces, texts) = ([0; 12 * 9], [0; 90]);
+        let nonce = || Column::fixed(&nonces, 12);
+        let ragged = Column::offsets(&texts, (0..=9).map(|n| n * n).collect::<Vec<u32>>());
+        for text in [Column::fixed(&texts, 10), ragged] {
+            let batch = Batch::seal(9, SESSION, nonce(), text);
+            let mut whole = OwnedOutput::for_batch(&batch).unwrap();
+            whole.text.iter_mut().zip(0u8..).for_each(|(byte, at)| *byte = at);
+            whole.tags.iter_mut().zip(100u8..).for_each(|(byte, at)| *byte = at);
+            let texts: Vec<_> = (0..9).map(|message| whole.text_of(message).to_vec()).collect();
+            let place = whole.text.as_ptr();
+            let mut middle = whole.split_off(2);
+            let last = middle.split_off(4);
+            assert_eq!((whole.status.len(), middle.status.len(), last.status.len()), (2, 4, 3));
+            assert_eq!(middle.text_of(0), texts[2]);
+            assert_eq!(last.text_of(2), texts[8]);
+            assert_eq!(last.tag_of(0)[0], 100 + 6 * 16);
+            whole.append(middle);
+            whole.append(last);
+            assert_eq!(whole.text.as_ptr(), place);
+            assert!((0..9).all(|message| whole.text_of(message) == texts[message]));
+            assert_eq!((whole.status.len(), whole.tags.len()), (9, 9 * 16));
+        }
+    }
+
+    #[test]
+    fn a_part_that_was_made_anew_is_copied_behind_the_others() {
+        let (nonces, texts) = ([0; 12 * 4], [0; 40]);
+        let batch = Batch::seal(4, SESSION, Column::fixed(&nonces, 12), Column::fixed(&texts, 10));
+        let mut whole = OwnedOutput::for_batch(&batch).unwrap();
+        drop(whole.split_off(1));
+        let mut anew = OwnedOutput::for_batch(&batch.slice(1..4)).unwrap();
+        anew.text.fill(7);
+        whole.append(anew);
+        assert_eq!((whole.text_of(0), whole.text_of(3)), (&[0; 10][..], &[7; 10][..]));
+        assert_eq!((whole.text.len(), whole.status.len()), (40, 4));
+    }
+}

@@ -2,6 +2,7 @@
 
 mod check;
 mod column;
+mod slice;
 
 pub(crate) use check::Geometry;
 pub use check::Shape;
