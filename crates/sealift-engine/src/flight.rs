@@ -1,6 +1,7 @@
 //! Submitted batches that nobody has taken back yet, and the attempts at them.
 
 use crate::leased::JobKeys;
+use crate::parts::{PartOf, Whole};
 use crate::scheduler::Decision;
 use crate::store::Lease;
 use crate::{DeviceId, EngineError, Report};
@@ -26,6 +27,9 @@ pub(crate) struct Flying {
     pub(crate) shape: Shape,
     pub(crate) arrived_ns: u64,
     pub(crate) named: Option<DeviceId>,
+    /// The device that a part of a batch is meant for.
+    pub(crate) preferred: Option<DeviceId>,
+    pub(crate) part_of: Option<PartOf>,
     /// Holds the batch's keys for further attempts, too.
     pub(crate) lease: Arc<Lease>,
     /// The devices that failed it.
@@ -76,13 +80,31 @@ pub(crate) struct Flight {
     /// Batches without a device, the oldest first.
     waiting: VecDeque<Ticket>,
     abandoned: HashMap<(Ticket, u32), Abandoned>,
+    /// Batches that were cut, and how many parts of them are in flight.
+    wholes: HashMap<Ticket, Whole>,
+    parts: usize,
     done: VecDeque<Completed>,
 }
 
 impl Flight {
     /// Batches that are not taken back yet.
     pub(crate) fn len(&self) -> usize {
-        self.flying.len() + self.done.len()
+        self.flying.len() - self.parts + self.wholes.len() + self.done.len()
+    }
+
+    /// Remembers a batch that was cut.
+    pub(crate) fn cut(&mut self, ticket: Ticket, whole: Whole) {
+        self.wholes.insert(ticket, whole);
+    }
+
+    /// A batch that was cut.
+    pub(crate) fn whole(&mut self, ticket: Ticket) -> Option<&mut Whole> {
+        self.wholes.get_mut(&ticket)
+    }
+
+    /// Takes out a batch whose parts are all over.
+    pub(crate) fn joined(&mut self, ticket: Ticket) -> Option<Whole> {
+        self.wholes.remove(&ticket)
     }
 
     pub(crate) fn next_ticket(&mut self) -> Ticket {
@@ -98,7 +120,7 @@ impl Flight {
             }
             None => self.waiting.push_back(ticket),
         }
-        self.flying.insert(ticket, flying);
+        self.insert(ticket, flying);
     }
 
     /// Takes the batch behind a completion out, if its attempt counts.
@@ -157,7 +179,7 @@ impl Flight {
     /// Takes out the oldest batch that waits for a device.
     pub(crate) fn next_waiting(&mut self) -> Option<(Ticket, Flying)> {
         let ticket = self.waiting.pop_front()?;
-        self.flying.remove(&ticket).map(|flying| (ticket, flying))
+        self.remove(ticket).map(|flying| (ticket, flying))
     }
 
     /// Whether batches wait for a device.
@@ -173,7 +195,7 @@ impl Flight {
     /// Puts one back that has to wait on, before all others.
     pub(crate) fn keep_waiting(&mut self, ticket: Ticket, flying: Flying) {
         self.waiting.push_front(ticket);
-        self.flying.insert(ticket, flying);
+        self.insert(ticket, flying);
     }
 
     pub(crate) fn finish(&mut self, completed: Completed) {
@@ -189,7 +211,8 @@ impl Flight {
         if let Some(at) = self.done.iter().position(|completed| completed.ticket == ticket) {
             return Ok(self.done.remove(at));
         }
-        if self.flying.contains_key(&ticket) {
+        let is_whole = self.flying.get(&ticket).is_some_and(|flying| flying.part_of.is_none());
+        if is_whole || self.wholes.contains_key(&ticket) {
             return Ok(None);
         }
         Err(EngineError::UnknownTicket(ticket))
@@ -202,9 +225,20 @@ impl Flight {
 
     /// Takes a batch out together with its attempt.
     fn ground(&mut self, ticket: Ticket) -> Option<(Flying, Attempt)> {
-        let mut flying = self.flying.remove(&ticket)?;
+        let mut flying = self.remove(ticket)?;
         let attempt = flying.current.take()?;
         self.due.remove(&(attempt.due_ns, ticket));
         Some((flying, attempt))
+    }
+
+    fn insert(&mut self, ticket: Ticket, flying: Flying) {
+        self.parts += usize::from(flying.part_of.is_some());
+        self.flying.insert(ticket, flying);
+    }
+
+    fn remove(&mut self, ticket: Ticket) -> Option<Flying> {
+        let flying = self.flying.remove(&ticket)?;
+        self.parts -= usize::from(flying.part_of.is_some());
+        Some(flying)
     }
 }

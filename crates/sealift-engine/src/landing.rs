@@ -3,7 +3,7 @@
 use crate::flight::{Abandoned, Attempt, Completed, Flying, Landed};
 use crate::record::End;
 use crate::scheduler::Nobody;
-use crate::shared::{Dispatch, Offered, Shared};
+use crate::shared::{Dispatch, Offered, Shared, shown};
 use crate::{EngineError, Report};
 use sealift_core::{Completion, DeviceError, Notify, SessionId, Ticket, Timing};
 use std::time::Duration;
@@ -171,7 +171,8 @@ impl Shared {
         let timing = Timing::in_memory(attempt.given_ns, self.clock.now_ns());
         let moved = attempt.number;
         let report = Report { device: decision.device, timing, auth_failed: 0, moved };
-        self.record(Some(ticket), flying.arrived_ns, &flying.shape, end, report, decision);
+        let known = Some(shown(ticket, flying.part_of));
+        self.record(known, flying.arrived_ns, &flying.shape, end, report, decision);
         flying.tried.push(decision.device);
         flying.error = Some(error);
         self.retry(dispatch, ticket, flying);
@@ -211,16 +212,31 @@ impl Shared {
             return None;
         };
         let (flying, nobody) = *back;
-        if matches!(nobody, Nobody::Full { for_good: false, .. }) {
+        if nobody.passes() {
             return Some(flying);
         }
         self.fail(dispatch, ticket, flying);
         None
     }
 
+    /// A batch that nobody took at first: it waits for a device, or is over.
+    pub(crate) fn wait_or_fail(
+        &self,
+        dispatch: &mut Dispatch,
+        ticket: Ticket,
+        flying: Flying,
+        nobody: &Nobody,
+    ) {
+        if nobody.passes() {
+            dispatch.flight.take_off(ticket, flying);
+        } else {
+            self.fail(dispatch, ticket, flying);
+        }
+    }
+
     /// A batch that no device could work.
     fn fail(&self, dispatch: &mut Dispatch, ticket: Ticket, flying: Flying) {
-        let Flying { batch, error, tried, .. } = flying;
+        let Flying { batch, error, tried, part_of, .. } = flying;
         let device = tried
             .last()
             .map_or("the engine", |device| self.devices[device.0].capabilities().name.as_str());
@@ -228,7 +244,7 @@ impl Shared {
             device: device.to_owned(),
             reason: "no other device takes the batch".to_owned(),
         });
-        dispatch.flight.finish(Completed { ticket, batch, outcome: Err(error) });
+        self.over(dispatch, ticket, part_of, batch, Err(error));
     }
 
     /// Takes a session out of use, and wipes its key when nothing in flight needs it.

@@ -14,6 +14,7 @@ mod ffi;
 mod flight;
 mod landing;
 mod leased;
+mod parts;
 mod record;
 mod retire;
 mod route;

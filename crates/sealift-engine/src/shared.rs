@@ -2,8 +2,9 @@
 
 use crate::audit::Auditor;
 use crate::bell::Bell;
-use crate::flight::{Attempt, Completed, Flight, Flying};
+use crate::flight::{Attempt, Flight, Flying};
 use crate::leased::JobKeys;
+use crate::parts::PartOf;
 use crate::record::{End, Record, Records};
 use crate::retire::Retirements;
 use crate::scheduler::{Decision, Nobody, Request, Scheduler};
@@ -137,6 +138,7 @@ impl Shared {
             shape: work.shape(),
             session: first_session(work.batch()),
             named: options.on,
+            preferred: None,
             here: true,
             may_stay: false,
             tried,
@@ -196,6 +198,7 @@ impl Shared {
             shape: &shape,
             session,
             named,
+            preferred: None,
             here: false,
             may_stay: false,
             tried: &[],
@@ -239,6 +242,8 @@ impl Shared {
             shape,
             arrived_ns,
             named,
+            preferred: None,
+            part_of: None,
             lease,
             tried: vec![],
             attempts: 0,
@@ -252,7 +257,11 @@ impl Shared {
             return Err(self.hand_back(flying, reason));
         }
         let ticket = dispatch.flight.next_ticket();
-        match self.offer(&mut dispatch, ticket, flying, Some(output), true) {
+        let offered = match self.cut(&mut dispatch, &flying) {
+            Some(parts) => self.launch_parts(&mut dispatch, ticket, flying, output, &parts),
+            None => self.offer(&mut dispatch, ticket, flying, Some(output), true),
+        };
+        match offered {
             // Under the lock that `land` takes, so the completion can't come before this.
             Offered::Taken => Ok(ticket),
             Offered::Here(here) => {
@@ -270,6 +279,15 @@ impl Shared {
         }
     }
 
+    /// Into what the policy cuts a batch, if it does.
+    fn cut(&self, dispatch: &mut Dispatch, flying: &Flying) -> Option<Vec<(DeviceId, usize)>> {
+        let request = Request { may_stay: false, ..flying.request(&[]) };
+        if flying.named.is_some() {
+            return None;
+        }
+        dispatch.scheduler.split(&self.devices, &request, self.clock.now_ns())
+    }
+
     /// Gives a batch to the device that the scheduler chooses, and to another one when that is full or
     /// broken.
     pub(crate) fn offer(
@@ -283,15 +301,8 @@ impl Shared {
         let mut full = vec![];
         loop {
             let now_ns = self.clock.now_ns();
-            let request = Request {
-                shape: &flying.shape,
-                session: first_session(&flying.batch),
-                named: flying.named,
-                here: false,
-                may_stay: may_stay && flying.named.is_none(),
-                tried: &flying.tried,
-                full: &full,
-            };
+            let may_stay = may_stay && flying.named.is_none();
+            let request = Request { may_stay, ..flying.request(&full) };
             let decision = match dispatch.scheduler.decide(&self.devices, &request, now_ns) {
                 Ok(decision) => decision,
                 Err(nobody) => return Offered::Back(Box::new((flying, nobody))),
@@ -397,12 +408,12 @@ impl Shared {
         timing: Timing,
         decision: Decision,
     ) {
-        let Flying { batch, shape, arrived_ns, tried, .. } = flying;
+        let Flying { batch, shape, arrived_ns, tried, part_of, .. } = flying;
         let moved = u32::try_from(tried.len()).unwrap_or(u32::MAX);
         let auth_failed = failures(output.status());
         let report = Report { device: decision.device, timing, auth_failed, moved };
-        self.record(Some(ticket), arrived_ns, &shape, End::Done, report, decision);
-        dispatch.flight.finish(Completed { ticket, batch, outcome: Ok((output, report)) });
+        self.record(Some(shown(ticket, part_of)), arrived_ns, &shape, End::Done, report, decision);
+        self.over(dispatch, ticket, part_of, batch, Ok((output, report)));
     }
 
     /// A batch that nobody took, with what was counted for it taken back.
@@ -433,6 +444,7 @@ impl Shared {
             shape,
             session: None,
             named: None,
+            preferred: None,
             here: false,
             may_stay: true,
             tried: &[],
@@ -513,6 +525,27 @@ impl Patience {
         let extra_ns = u64::try_from(self.extra.as_nanos()).unwrap_or(u64::MAX);
         ((self.times * predicted_ns) as u64).saturating_add(extra_ns)
     }
+}
+
+impl Flying {
+    /// What it needs a device for; `full` are those that have just said that they are.
+    pub(crate) fn request<'r>(&'r self, full: &'r [DeviceId]) -> Request<'r> {
+        Request {
+            shape: &self.shape,
+            session: first_session(&self.batch),
+            named: self.named,
+            preferred: self.preferred,
+            here: false,
+            may_stay: false,
+            tried: &self.tried,
+            full,
+        }
+    }
+}
+
+/// The ticket that the owner of a batch knows.
+pub(crate) fn shown(ticket: Ticket, part_of: Option<PartOf>) -> Ticket {
+    part_of.map_or(ticket, |part_of| part_of.whole)
 }
 
 fn first_session(batch: &Batch<'_>) -> Option<SessionId> {

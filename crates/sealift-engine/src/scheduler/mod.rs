@@ -70,6 +70,8 @@ pub(crate) struct Request<'r> {
     pub(crate) shape: &'r Shape,
     pub(crate) session: Option<SessionId>,
     pub(crate) named: Option<DeviceId>,
+    /// The device that gets it if it can take it now.
+    pub(crate) preferred: Option<DeviceId>,
     /// Worked on the calling thread, not handed over.
     pub(crate) here: bool,
     /// Whether it may be worked on the calling thread all the same, if it is small.
@@ -91,6 +93,13 @@ pub(crate) enum Nobody {
     Tried,
 }
 
+impl Nobody {
+    /// Whether there will be room later.
+    pub(crate) fn passes(&self) -> bool {
+        matches!(self, Self::Full { for_good: false, .. })
+    }
+}
+
 impl Scheduler {
     pub(crate) fn new(devices: &[Arc<dyn Device>], policy: Box<dyn Policy>, tries: u32) -> Self {
         let members = devices.iter().map(|device| Member::new(device.capabilities())).collect();
@@ -106,7 +115,11 @@ impl Scheduler {
     ) -> Result<Decision, Nobody> {
         let (first, last_resort) = self.ask(devices, request, now_ns)?;
         let Self { policy, candidates, full, .. } = self;
+        let preferred = request.preferred.filter(|device| {
+            !last_resort && candidates.iter().any(|candidate| candidate.device == *device)
+        });
         let (device, because) = match (&candidates[..], request.named) {
+            _ if preferred.is_some() => (preferred.unwrap_or(first), Because::Part),
             ([one], Some(_)) => (one.device, Because::Named),
             (_, _) if last_resort => (candidates[0].device, Because::LastResort),
             ([one], None) => (one.device, Because::OnlyOne),

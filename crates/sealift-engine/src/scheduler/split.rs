@@ -101,7 +101,7 @@ fn whole(shares: &[(DeviceId, f64)], messages: usize) -> Vec<(DeviceId, usize)> 
 }
 
 /// Messages in a part, at least.
-const PART_MIN: usize = 64;
+const PART_MIN: usize = 16;
 /// Parts cost more than a whole batch does, so a prediction has to be this much better.
 const WORTH_IT: f64 = 0.8;
 const RATE_MIN_NS: f64 = 1e-3;

@@ -1,11 +1,14 @@
 //! A device for the tests: it "seals" by xor, finishes a job when it is told to, and counts.
 
+#![allow(dead_code, reason = "each file of tests uses a part of it")]
+
 use sealift_core::{
     Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Job, NonceLengths,
-    Origin, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status, Submission, TagLength,
-    Timing, Work,
+    Origin, Place, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status, Submission,
+    TagLength, Timing, Work,
 };
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[derive(Debug)]
@@ -15,6 +18,7 @@ pub(crate) struct Toy {
     queue: Mutex<VecDeque<Box<Job>>>,
     done: Mutex<Vec<Completion>>,
     retired: Mutex<Vec<SessionId>>,
+    broken: AtomicBool,
 }
 
 impl Toy {
@@ -29,8 +33,8 @@ impl Toy {
     }
 
     fn with(capabilities: Capabilities, context: &Context) -> Arc<Self> {
-        let (queue, done, retired) = Default::default();
-        Arc::new(Self { capabilities, context: context.clone(), queue, done, retired })
+        let (queue, done, retired, broken) = Default::default();
+        Arc::new(Self { capabilities, context: context.clone(), queue, done, retired, broken })
     }
 
     /// Works the oldest queued job; false when there is none.
@@ -45,6 +49,43 @@ impl Toy {
         self.done.lock().unwrap().push(Completion { ticket, attempt, outcome });
         self.context.notify.ring();
         true
+    }
+
+    /// Works the oldest queued job and flips a bit of its first text.
+    pub(crate) fn lie_one(&self) -> bool {
+        let is_there = self.finish_one();
+        if let Some(Completion { outcome: Ok((output, _)), .. }) =
+            self.done.lock().unwrap().last_mut()
+            && let Place::Packed { bytes, .. } = output.as_output().text
+        {
+            bytes[0] ^= 1;
+        }
+        is_there
+    }
+
+    /// Fails the oldest queued job.
+    pub(crate) fn fail_one(&self) -> bool {
+        let Some(job) = self.queue.lock().unwrap().pop_front() else { return false };
+        let outcome = Err(self.failed("it was told to fail"));
+        let Job { ticket, attempt, .. } = *job;
+        self.done.lock().unwrap().push(Completion { ticket, attempt, outcome });
+        self.context.notify.ring();
+        true
+    }
+
+    /// Takes no job any more.
+    pub(crate) fn break_down(&self) {
+        self.broken.store(true, Ordering::Relaxed);
+    }
+
+    /// Jobs that wait to be finished.
+    pub(crate) fn held(&self) -> usize {
+        self.queue.lock().unwrap().len()
+    }
+
+    /// Messages in the jobs that wait to be finished.
+    pub(crate) fn queued_messages(&self) -> usize {
+        self.queue.lock().unwrap().iter().map(|job| job.batch.len).sum()
     }
 
     pub(crate) fn retired(&self) -> Vec<SessionId> {
@@ -88,6 +129,10 @@ impl Device for Toy {
     }
 
     fn submit(&self, job: Box<Job>) -> Submission {
+        if self.broken.load(Ordering::Relaxed) {
+            let refusal = Refusal::Broken(self.failed("it is broken"));
+            return Err(Refused { job, refusal });
+        }
         let mut queue = self.queue.lock().unwrap();
         let (in_flight, slots) = (queue.len(), self.capabilities.slots);
         if in_flight >= slots {

@@ -1,0 +1,146 @@
+//! One batch as parts on several devices.
+
+use crate::flight::{Completed, Flying};
+use crate::shared::{Dispatch, Offered, Shared};
+use crate::{DeviceId, Report};
+use sealift_core::{DeviceError, OwnedOutput, Ticket, Timing};
+use std::sync::Arc;
+
+/// Which part of which batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartOf {
+    pub(crate) whole: Ticket,
+    index: usize,
+}
+
+/// A batch whose parts are in flight.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    batch: Arc<sealift_core::Batch<'static>>,
+    /// The results of each part, once they are there.
+    outputs: Vec<Option<OwnedOutput>>,
+    left: usize,
+    report: Option<Report>,
+    error: Option<DeviceError>,
+}
+
+impl Shared {
+    /// Cuts a batch and gives each part to its device. A part that its device does not take goes to
+    /// another one, or waits; the batch comes back only when nobody takes any.
+    pub(crate) fn launch_parts(
+        &self,
+        dispatch: &mut Dispatch,
+        ticket: Ticket,
+        whole: Flying,
+        mut output: OwnedOutput,
+        parts: &[(DeviceId, usize)],
+    ) -> Offered {
+        let mut flying = vec![];
+        let mut end = whole.batch.len;
+        for (index, (device, messages)) in parts.iter().enumerate().rev() {
+            let part = whole.batch.slice(end - messages..end);
+            end -= messages;
+            // The whole batch was checked, so a part of it is as good.
+            let shape = part.shape().unwrap_or(whole.shape);
+            let output = output.split_off(end);
+            flying.push((index, *device, Arc::new(part), shape, output));
+        }
+        let part_of = |index| Some(PartOf { whole: ticket, index });
+        let outputs = parts.iter().map(|_| None).collect();
+        let batch = Arc::clone(&whole.batch);
+        let left = parts.len();
+        dispatch.flight.cut(ticket, Whole { batch, outputs, left, report: None, error: None });
+        for (index, device, batch, shape, output) in flying.into_iter().rev() {
+            let part = Flying {
+                batch,
+                shape,
+                arrived_ns: whole.arrived_ns,
+                named: None,
+                preferred: Some(device),
+                part_of: part_of(index),
+                lease: Arc::clone(&whole.lease),
+                tried: vec![],
+                attempts: 0,
+                current: None,
+                error: None,
+            };
+            let own = dispatch.flight.next_ticket();
+            if let Offered::Back(back) = self.offer(dispatch, own, part, Some(output), false) {
+                let (part, nobody) = *back;
+                self.wait_or_fail(dispatch, own, part, &nobody);
+            }
+        }
+        Offered::Taken
+    }
+
+    /// A batch, or a part of one, is over.
+    pub(crate) fn over(
+        &self,
+        dispatch: &mut Dispatch,
+        ticket: Ticket,
+        part_of: Option<PartOf>,
+        batch: Arc<sealift_core::Batch<'static>>,
+        outcome: Result<(OwnedOutput, Report), DeviceError>,
+    ) {
+        let Some(PartOf { whole: ticket, index }) = part_of else {
+            return dispatch.flight.finish(Completed { ticket, batch, outcome });
+        };
+        let Some(whole) = dispatch.flight.whole(ticket) else { return };
+        whole.left -= 1;
+        match outcome {
+            Ok((output, report)) => {
+                whole.outputs[index] = Some(output);
+                whole.report = Some(whole.report.map_or(report, |before| both(before, report)));
+            }
+            Err(error) => whole.error = Some(error),
+        }
+        if whole.left == 0
+            && let Some(whole) = dispatch.flight.joined(ticket)
+        {
+            let Whole { batch, outputs, report, error, .. } = whole;
+            let outcome = together(outputs, report, error);
+            dispatch.flight.finish(Completed { ticket, batch, outcome });
+        }
+    }
+}
+
+/// The parts' results one behind the other; where a part has none, no result counts.
+fn together(
+    outputs: Vec<Option<OwnedOutput>>,
+    report: Option<Report>,
+    error: Option<DeviceError>,
+) -> Result<(OwnedOutput, Report), DeviceError> {
+    let mut outputs = outputs.into_iter().flatten();
+    let (first, failed) = (outputs.next(), error);
+    match (first, report, failed) {
+        (Some(mut whole), Some(report), None) => {
+            outputs.for_each(|next| whole.append(next));
+            Ok((whole, report))
+        }
+        (first, _, failed) => {
+            first.into_iter().chain(outputs).for_each(|mut output| output.wipe());
+            let device = "the engine".to_owned();
+            let reason = "no part of the batch has results".to_owned();
+            Err(failed.unwrap_or(DeviceError::Failed { device, reason }))
+        }
+    }
+}
+
+/// One report of two parts: by the device of the one that ended last.
+fn both(one: Report, other: Report) -> Report {
+    let last = if other.timing.end_ns >= one.timing.end_ns { other } else { one };
+    let timing = Timing {
+        start_ns: one.timing.start_ns.min(other.timing.start_ns),
+        end_ns: last.timing.end_ns,
+        copy_in_ns: one.timing.copy_in_ns + other.timing.copy_in_ns,
+        compute_ns: one.timing.compute_ns + other.timing.compute_ns,
+        copy_out_ns: one.timing.copy_out_ns + other.timing.copy_out_ns,
+        origin: last.timing.origin,
+    };
+    Report {
+        device: last.device,
+        timing,
+        auth_failed: one.auth_failed + other.auth_failed,
+        moved: one.moved + other.moved,
+    }
+}
