@@ -191,6 +191,7 @@ impl<'l> Run<'l> {
         self.end_ns = now_ns;
         self.responses_ns.push(now_ns - sent.at_ns);
         self.report.wrong += wrong;
+        self.report.moved += u64::from(report.moved > 0);
         self.report.batches += 1;
         self.report.messages += sent.expected.len() as u64;
         self.report.text_bytes += sent.expected.iter().map(Expected::given_bytes).sum::<u64>();
@@ -275,6 +276,9 @@ fn device_loads(
             name: capabilities.name.clone(),
             batches: after.batches - before.batches,
             failed: after.failed - before.failed,
+            abandoned: after.abandoned - before.abandoned,
+            late: after.late - before.late,
+            wrong: after.wrong - before.wrong,
             utilisation: busy_ns / (span_ns.max(1) as f64 * capabilities.workers as f64),
         });
     }

@@ -36,7 +36,7 @@ impl FaultKind {
             Self::Late => plan.on_share(share, JobFault::Late { times }),
             Self::Wrong => plan.on_share(share, JobFault::Wrong),
             Self::Full => {
-                let for_ns = 1 + whole_ns(span_ns as f64 * 0.3 * random.unit());
+                let for_ns = 1 + whole_ns(span_ns as f64 * (0.1 + 0.4 * random.unit()));
                 plan.full(at_ns..at_ns.saturating_add(for_ns))
             }
             Self::Slow => plan.slow_from(at_ns, times),

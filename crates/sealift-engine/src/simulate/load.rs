@@ -90,6 +90,8 @@ pub struct LoadReport {
     pub lost: u64,
     /// Messages that came back once more.
     pub doubled: u64,
+    /// Batches that came back from another device than the first that was tried.
+    pub moved: u64,
     /// Times that the engine handed a batch back because it was full.
     pub refused: u64,
     /// Batches that came back with results, per second.
@@ -113,6 +115,12 @@ pub struct DeviceLoad {
     pub batches: u64,
     /// Batches it failed.
     pub failed: u64,
+    /// Batches that were given up because it did not answer in time.
+    pub abandoned: u64,
+    /// Of them those that it gave results for after all.
+    pub late: u64,
+    /// Batches whose results did not open elsewhere.
+    pub wrong: u64,
     /// Share of the time that its workers were busy with what it finished; over 1 where it also works
     /// on the calling thread.
     pub utilisation: f64,

@@ -27,5 +27,5 @@ pub use faults::{FaultCounts, FaultPlan, JobFault};
 pub use load::{Clients, DeviceLoad, Load, LoadReport, Placement, Shapes};
 pub use machine::Machine;
 pub use model::{Jitter, Model};
-pub use pool::{Pool, pool};
+pub use pool::{Pool, pool, pool_with};
 pub use random::Random;

@@ -1,5 +1,5 @@
 use super::{Machine, Model, SimulationError};
-use crate::Engine;
+use crate::{Engine, Settings};
 use sealift_core::{Device, SimulatedClock};
 use std::sync::Arc;
 
@@ -14,18 +14,30 @@ pub struct Pool {
     pub machines: Vec<Arc<Machine>>,
 }
 
+/// Opens these models and puts an engine with the usual settings over them.
+///
+/// # Errors
+/// As [`pool_with`].
+pub fn pool(models: impl IntoIterator<Item = Model>) -> Result<Pool, SimulationError> {
+    pool_with(Settings::default(), models)
+}
+
 /// Opens these models and puts an engine over them.
 ///
 /// # Errors
-/// A model with a value out of its range; none at all; two of one name.
-pub fn pool(models: impl IntoIterator<Item = Model>) -> Result<Pool, SimulationError> {
+/// A model with a value out of its range; none at all; two of one name; an audit that nobody could do.
+pub fn pool_with(
+    settings: Settings,
+    models: impl IntoIterator<Item = Model>,
+) -> Result<Pool, SimulationError> {
     let clock = Arc::new(SimulatedClock::new());
     let mut machines = vec![];
-    let engine = Engine::over::<SimulationError>(Arc::clone(&clock) as _, |context| {
-        for model in models {
-            machines.push(model.open(&clock, &context.notify)?);
-        }
-        Ok(machines.iter().map(|machine| Arc::clone(machine) as Arc<dyn Device>).collect())
-    })?;
+    let engine =
+        Engine::with_settings::<SimulationError>(Arc::clone(&clock) as _, settings, |context| {
+            for model in models {
+                machines.push(model.open(&clock, &context.notify)?);
+            }
+            Ok(machines.iter().map(|machine| Arc::clone(machine) as Arc<dyn Device>).collect())
+        })?;
     Ok(Pool { engine, clock, machines })
 }
