@@ -1,0 +1,207 @@
+//! What the engine costs, and whether two devices do the work of two.
+//!
+//! `cargo bench -p sealift --bench scheduler`, on a machine where nothing else runs. Everything that is
+//! compared is interleaved in one run; figures are medians with the middle half beside them.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
+#![allow(clippy::cast_precision_loss, reason = "counts and nanoseconds are far under 2^52")]
+
+use sealift::software::{self, Crew, Software};
+use sealift::{
+    Batch, Column, Context, Device, DeviceError, Driver, Engine, Key, NONCE_BYTES, OpenError,
+    Options, Output, Place, Probe, Role, Session, SessionId, Spec, Status,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+fn main() {
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    price_of_the_framework();
+    println!();
+    two_devices_against_each_alone();
+    println!();
+    a_device_that_is_four_times_slower();
+}
+
+/// Nanoseconds that a batch spends in the engine: `null` does nothing and says that it is done.
+fn price_of_the_framework() {
+    println!("framework price, device null, one thread, blocking run");
+    println!("{:>9}  {:>12}  {:>22}  {:>10}", "messages", "ns/batch", "middle half", "ns/message");
+    let engine = Engine::with(&["null"]).unwrap();
+    let on = engine.device("null").ok();
+    let options = Options { on, ..Options::default() };
+    let session = engine.session(Key::new(&[7; 16]).unwrap()).unwrap();
+    for messages in [1, 16, 256, 4_096] {
+        let (nonces, texts) = (vec![0; messages * NONCE_BYTES], vec![0; messages * 128]);
+        let nonce = Column::fixed(&nonces, NONCE_BYTES);
+        let batch = Batch::open(
+            messages,
+            session.id(),
+            nonce,
+            Column::fixed(&texts, 128),
+            Column::fixed(&texts, 16),
+        );
+        let mut out = vec![0; messages * 128];
+        let mut status = vec![Status::NotProcessed; messages];
+        let mut once = || {
+            let text = Place::fixed(&mut out, 128);
+            let output = Output { text, tags: Place::Empty, status: &mut status };
+            engine.run(&batch, output, &options).unwrap();
+        };
+        let times = 2_000;
+        (0..times).for_each(|_| once());
+        let mut each_ns: Vec<f64> = (0..101)
+            .map(|_| {
+                let start = Instant::now();
+                (0..times).for_each(|_| once());
+                start.elapsed().as_nanos() as f64 / f64::from(times)
+            })
+            .collect();
+        let (low, middle, high) = quartiles(&mut each_ns);
+        println!(
+            "{messages:>9}  {middle:>12.1}  {:>22}  {:>10.3}",
+            format!("[{low:.1}..{high:.1}]"),
+            middle / messages as f64
+        );
+    }
+}
+
+/// The same batches on two devices of one core each, and on each of them alone.
+fn two_devices_against_each_alone() {
+    println!("two devices of one core each, earliest-finish, against the sum of each alone");
+    println!("{:>24}  {:>8}  {:>18}", "batch", "share", "middle half");
+    for (text_bytes, messages, queued) in [(16_384, 64, 16), (128, 1_024, 64)] {
+        let work = Work { text_bytes, messages, queued };
+        let alone = [engine(&[CORES[0]]), engine(&[CORES[1]])];
+        let both = engine(&CORES);
+        let mut shares = vec![];
+        for round in 0..24 {
+            let alone_per_s: f64 = alone.iter().map(|engine| work.per_s(engine, ROUND)).sum();
+            let both_per_s = work.per_s(&both, ROUND);
+            // The first rounds wake workers and teach the scheduler what batches cost.
+            if round >= 4 {
+                shares.push(both_per_s / alone_per_s);
+            }
+        }
+        let (low, middle, high) = quartiles(&mut shares);
+        let name = format!("{messages} x {text_bytes} B, {queued} queued");
+        println!("{name:>24}  {middle:>8.3}  {:>18}", format!("[{low:.3}..{high:.3}]"));
+    }
+}
+
+/// A device that spins three times as long as each batch took, beside one that doesn't.
+fn a_device_that_is_four_times_slower() {
+    println!("two devices, one four times slower, against the sum of each alone");
+    let work = Work { text_bytes: 16_384, messages: 64, queued: 16 };
+    let open = |devices: &[&str]| Engine::with_drivers(devices, &[&Slow]).unwrap();
+    let (quick, slow) = (open(&[CORES[0]]), open(&[SLOW]));
+    let both = open(&[CORES[0], SLOW]);
+    let mut shares = vec![];
+    for round in 0..16 {
+        let alone_per_s = work.per_s(&quick, ROUND) + work.per_s(&slow, ROUND);
+        let both_per_s = work.per_s(&both, ROUND);
+        if round >= 4 {
+            shares.push(both_per_s / alone_per_s);
+        }
+    }
+    let (low, middle, high) = quartiles(&mut shares);
+    println!("share {middle:.3}  [{low:.3}..{high:.3}]");
+}
+
+/// Batches that are submitted again and again.
+struct Work {
+    text_bytes: usize,
+    messages: usize,
+    queued: usize,
+}
+
+impl Work {
+    /// Batches a second, with so many in flight all the time.
+    fn per_s(&self, engine: &Engine, during: Duration) -> f64 {
+        let session = engine.session(Key::new(&[7; 16]).unwrap()).unwrap();
+        let batch = self.batch(&session);
+        let options = Options::default();
+        let (start, mut done) = (Instant::now(), 0u32);
+        while start.elapsed() < during {
+            while engine.in_flight().unwrap() < self.queued
+                && engine.submit(batch.clone(), &options).is_ok()
+            {}
+            let Some(completed) = engine.wait(None, None).unwrap() else { break };
+            completed.outcome.unwrap();
+            done += 1;
+        }
+        let elapsed = start.elapsed().as_secs_f64();
+        while engine.wait(None, None).unwrap().is_some() {}
+        f64::from(done) / elapsed
+    }
+
+    fn batch(&self, session: &Session) -> Batch<'static> {
+        let nonces: Vec<u8> = (0..self.messages as u64)
+            .flat_map(|n| [&[0; 4][..], &n.to_be_bytes()].concat())
+            .collect();
+        let texts = vec![7; self.messages * self.text_bytes];
+        let (nonces, texts) =
+            (Column::fixed(nonces, NONCE_BYTES), Column::fixed(texts, self.text_bytes));
+        Batch::seal(self.messages, session.id(), nonces, texts)
+    }
+}
+
+fn engine(devices: &[&str]) -> Engine {
+    Engine::with(devices).unwrap()
+}
+
+fn quartiles(values: &mut [f64]) -> (f64, f64, f64) {
+    values.sort_unstable_by(f64::total_cmp);
+    let at = |share: usize| values[(values.len() - 1) * share / 4];
+    (at(1), at(2), at(3))
+}
+
+/// The driver `slow`: the processor, four times slower.
+#[derive(Debug)]
+struct Slow;
+
+impl Driver for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the processor, four times slower"
+    }
+
+    fn probe(&self) -> Probe {
+        Probe::Present { role: Role::Real, detail: self.summary().to_owned() }
+    }
+
+    fn open(&self, spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
+        let inner = sealift::open(&"cpu".parse().unwrap(), context)?;
+        let detail = self.summary().to_owned();
+        let capabilities = software::capabilities(spec, self.name(), Role::Real, detail);
+        Ok(software::open(Slowed(inner), capabilities, Crew::of(spec)?, context))
+    }
+}
+
+#[derive(Debug)]
+struct Slowed(Arc<dyn Device>);
+
+impl Software for Slowed {
+    fn run(&self, work: &mut sealift::Work<'_>) -> Result<(), DeviceError> {
+        let start = Instant::now();
+        self.0.run(work)?;
+        let until = start.elapsed() * 4;
+        while start.elapsed() < until {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.0.retire(session);
+    }
+}
+
+const SLOW: &str = "slow:cores=1,workers=1";
+const CORES: [&str; 2] = ["cpu:cores=0,workers=1", "cpu:cores=1,workers=1"];
+const ROUND: Duration = Duration::from_millis(300);
