@@ -217,7 +217,7 @@ impl<S: Software> Shared<S> {
 }
 
 /// Enough that no worker idles while the caller takes results and submits more.
-const SLOTS_PER_WORKER: usize = 8;
+const SLOTS_PER_WORKER: usize = 32;
 
 /// How long a thread waits for its next job. Starting one again delays a job by some 0.1 ms, a
 /// hundred-thousandth of this, and waiting costs nothing but a thread's memory.
