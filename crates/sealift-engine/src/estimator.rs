@@ -35,7 +35,8 @@ pub struct Estimator {
 
 impl Estimator {
     /// Starts from what a device is thought to cost, taken to be wrong by about its own size, and
-    /// rather by one factor for all terms than in each apart. A term counts up to an hour.
+    /// rather by one factor for all terms than in each apart. A term that is wrongly 0 takes longer
+    /// to learn than one that is ten times off. A term counts up to an hour.
     pub fn new(prior: Cost) -> Self {
         let terms = [prior.setup_ns(), prior.per_message_ns(), prior.per_byte_ns()].map(limited);
         let covariance = spread(&terms);
@@ -126,7 +127,7 @@ impl Estimator {
         self.changed_at = self.samples;
     }
 
-    /// Forgets how well terms are known.
+    /// Takes the terms for a guess again.
     fn spread(&mut self) {
         self.covariance = spread(&self.terms);
         self.ceiling = diagonal(&self.covariance);
@@ -136,7 +137,7 @@ impl Estimator {
     fn update(&mut self, row: &[f64; 3], residual: f64) {
         let toward = self.covariance.map(|column| dot(&column, row));
         let known = dot(&toward, row);
-        if known <= ROUNDING * dot(&diagonal(&self.covariance), &row.map(|x| x * x)) {
+        if known < KNOWN_MIN {
             return self.spread();
         }
         let forgotten = known * (1.0 / KEPT);
@@ -195,12 +196,12 @@ impl Estimator {
 
 type Covariance = [[f64; 3]; 3];
 
-/// How uncertain terms are that may be wrong by their own size.
+/// How uncertain terms are that may be wrong by their own size, rather together than apart.
 fn spread(terms: &[f64; 3]) -> Covariance {
     let mut covariance = terms.map(|a| terms.map(|b| COMMON * a * b));
     for (i, extreme) in EXTREMES.iter().enumerate() {
         let least = TERM_SHARE_MIN * dot(terms, extreme) / extreme[i];
-        covariance[i][i] += (1.0 - COMMON) * terms[i].powi(2) + least.powi(2);
+        covariance[i][i] = terms[i].max(least).powi(2);
     }
     covariance
 }
@@ -231,8 +232,8 @@ const NS_MAX: u64 = 3_600_000_000_000;
 const TERM_MAX_NS: f64 = NS_MAX as f64;
 /// Share of a wrong cost's variance that is one factor on all terms: a slower clock, a busy machine.
 const COMMON: f64 = 0.97;
-/// A term is as uncertain as this share of the batch in which it weighs most, so that a term of 0
-/// is not 0 for ever.
+/// A term is as uncertain as this share at least of the batch in which it weighs most, so that one of
+/// 0 isn't believed for ever.
 const TERM_SHARE_MIN: f64 = 0.02;
 /// The batches in which each term weighs most.
 const EXTREMES: [[f64; 3]; 3] = [[1.0, 1.0, 0.0], [1.0, 4096.0, 0.0], [1.0, 1.0, 65_536.0]];
@@ -240,15 +241,15 @@ const EXTREMES: [[f64; 3]; 3] = [[1.0, 1.0, 0.0], [1.0, 4096.0, 0.0], [1.0, 1.0,
 const NOISE: f64 = 0.03 * 0.03;
 /// What a batch weighs after the next one of its kind: about 20 batches are remembered.
 const KEPT: f64 = 0.95;
-/// Where a variance is less than this share of its parts, they have cancelled to a rounding error.
-const ROUNDING: f64 = 1e-12;
+/// A variance this small, relative, leaves nothing to learn, and dividing by less could overflow.
+const KNOWN_MIN: f64 = 1e-24;
 /// Residuals beyond this many standard deviations count in proportion, not in full.
 const OUTLIER: f64 = 3.0;
 const SMOOTHED_BATCHES: u64 = 16;
 /// A surprise is three times the usual error, and between these whatever is usual.
 const SURPRISE_MIN: f64 = 0.2;
 const SURPRISE_MAX: f64 = 0.6;
-/// With these, two surprises in a row are doubt and three within five batches a change.
+/// With these, two surprises in a row are doubt and three within six batches a change.
 const DOUBT_KEPT: f64 = 7.0 / 8.0;
 const DOUBT_MAX: f64 = 2.0;
 /// So far to one side of the measurements predictions stay by no accident.
@@ -259,3 +260,29 @@ const FACTOR_MAX: f64 = 1e3;
 const SETTLED_BATCHES: u64 = 30;
 /// Then each term is uncertain by this share of what the batch took.
 const ALONE: f64 = 0.3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_variance_exceeds_the_one_it_started_with(
+            prior in prop::array::uniform3(-300.0..12.0f64),
+            batches in prop::collection::vec((0..34u32, 0..50u32, 0..43u32, any::<u64>()), 0..300),
+        ) {
+            let [setup, per_message, per_byte] = prior.map(|power| 10f64.powf(power));
+            let mut estimator = Estimator::new(Cost::clamped(setup, per_message, per_byte));
+            for (messages, bytes, ns, bits) in batches {
+                let [messages, bytes, ns] = [messages, bytes, ns].map(|log2| bits >> (63 - log2));
+                estimator.learn(messages, bytes, ns);
+                let variances = diagonal(&estimator.covariance);
+                prop_assert!(estimator.covariance.as_flattened().iter().all(|x| x.is_finite()));
+                for (variance, ceiling) in variances.iter().zip(estimator.ceiling) {
+                    prop_assert!(*variance <= ceiling * (1.0 + 1e-9), "{estimator:?}");
+                }
+            }
+        }
+    }
+}
