@@ -33,6 +33,7 @@ fn whatever_breaks_every_message_comes_back_once_and_right() {
         println!("{policy} x {kind:?}, {runs} runs: {found:?}");
         let often = found.occurred >= runs / 5 && found.full >= runs / 10;
         assert!(often, "{policy} x {kind:?} is too rare to test anything: {found:?}");
+        assert_eq!(*policy == "split", found.parts > 0, "{policy} x {kind:?}: {found:?}");
     }
     let moved = seen.values().map(|seen| seen.moved).sum::<u64>();
     let late = seen.values().map(|seen| seen.late).sum::<u64>();
@@ -60,6 +61,8 @@ struct Seen {
     full: u64,
     /// Batches that had to go to another device.
     moved: u64,
+    /// Parts that batches were cut into, without the first of each.
+    parts: u64,
     /// Results that came after they were given up.
     late: u64,
 }
@@ -71,6 +74,7 @@ impl Seen {
         self.occurred += u64::from(occurred);
         self.full += u64::from(occurred && run.report.refused > 0);
         self.moved += run.report.moved;
+        self.parts += run.report.devices.iter().map(|device| device.batches).sum::<u64>() - BATCHES;
         self.late += run.report.devices.iter().map(|device| device.late).sum::<u64>();
     }
 }
@@ -92,7 +96,7 @@ impl Run {
         let spec = if policy == "size-split" { "size-split:bytes=60" } else { policy };
         let settings = Settings { patience, audit, ..Settings::with_policy(spec).unwrap() };
         let pool = pool_with(settings, models).unwrap();
-        let load = Load { seed, ..load(sealed_only, &mut random) };
+        let load = Load { seed, ..load(policy, sealed_only, &mut random) };
         let report = load.drive(&pool.engine, &pool.clock).unwrap();
         // What was given up may still come back.
         while pool.clock.step() {
@@ -109,8 +113,8 @@ impl Run {
         let Self { named, pool, report, .. } = self;
         let bad = (report.lost, report.doubled, report.wrong, report.failed);
         assert_eq!((bad, report.batches), ((0, 0, 0, 0), BATCHES), "{named}: {report:?}");
-        let done = report.devices.iter().map(|device| device.batches).sum::<u64>();
-        assert_eq!(done, BATCHES, "{named}: {report:?}");
+        let done = report.devices.iter().map(|device| device.messages).sum::<u64>();
+        assert_eq!(done, report.messages, "{named}: {report:?}");
         assert_eq!(pool.engine.in_flight(), Ok(0), "{named}");
         for (machine, device) in pool.machines.iter().zip(&report.devices) {
             let faults = machine.faults();
@@ -167,8 +171,11 @@ fn model(name: &str, random: &mut Random) -> Model {
     }
 }
 
-fn load(sealed_only: bool, random: &mut Random) -> Load {
+fn load(policy: &str, sealed_only: bool, random: &mut Random) -> Load {
     let mut shapes = Shapes::mixed(6.0, 100.0);
+    if policy == "split" {
+        shapes.messages = Draw::OneOf(vec![1.0, 3.0, 6.0, 60.0, 150.0]);
+    }
     if sealed_only {
         // What was opened wrongly no audit finds.
         (shapes.opened, shapes.verified) = (0.0, 0.0);

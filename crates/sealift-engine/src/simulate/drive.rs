@@ -275,6 +275,7 @@ fn device_loads(
         loads.push(DeviceLoad {
             name: capabilities.name.clone(),
             batches: after.batches - before.batches,
+            messages: after.messages - before.messages,
             failed: after.failed - before.failed,
             abandoned: after.abandoned - before.abandoned,
             late: after.late - before.late,

@@ -111,8 +111,10 @@ pub struct LoadReport {
 pub struct DeviceLoad {
     /// Its name.
     pub name: String,
-    /// Batches it finished.
+    /// Batches and parts of batches that it finished.
     pub batches: u64,
+    /// Messages in them.
+    pub messages: u64,
     /// Batches it failed.
     pub failed: u64,
     /// Batches that were given up because it did not answer in time.
