@@ -20,8 +20,10 @@ from sealift.lab.spec import Arm, Sample, WrongResultError
 # At least 1 ms a sample, or the timer and the wake-up weigh in; over a quarter of a second a
 # sample buys less than another block does.
 SAMPLE_S_MIN, SAMPLE_S_MAX = 0.001, 0.250
-# The rest goes to cold starts and to slow last samples.
+# The rest goes to what is between samples, until a round has shown how much that is.
 USABLE_SHARE = 0.85
+# The rest goes to slow last samples.
+PACED_SHARE = 0.97
 # Of a sample's length.
 LEAD_IN_SHARE = 0.25
 
@@ -92,13 +94,18 @@ class Task:
 
     @property
     def sample_s(self) -> float:
-        """Seconds a sample, without its lead-in, from what is left to do."""
-        samples = sum(
-            (len(group) + 1) * max(0, self.blocks - done)
-            for group, done in zip(self.arms, self.done, strict=True)
+        """Seconds a sample, without its lead-in, to begin with."""
+        return _clamped(self.seconds * USABLE_SHARE / self.samples_left(self.done))
+
+    def samples_left(self, done: Sequence[int]) -> int:
+        """How many samples are still to be taken when groups have so many blocks; 1 at least."""
+        return max(
+            1,
+            sum(
+                (len(group) + 1) * max(0, self.blocks - blocks)
+                for group, blocks in zip(self.arms, done, strict=True)
+            ),
         )
-        fair_s = self.seconds * USABLE_SHARE / (1 + LEAD_IN_SHARE) / max(1, samples)
-        return min(SAMPLE_S_MAX, max(SAMPLE_S_MIN, fair_s))
 
 
 class Listener(Protocol):
@@ -139,10 +146,13 @@ class _Loop:
         self._clock_s = clock_s
         self._arms = [list(group) for group in task.arms]
         self._done = list(task.done)
-        self._longest_s = [0.0] * len(self._arms)
+        self._last_s = [0.0] * len(self._arms)
         self._order = random.Random(task.seed)
         self._sample_s = task.sample_s
-        self._end_s = clock_s() + task.seconds
+        self._round_s = clock_s()
+        self._end_s = self._round_s + task.seconds
+        # Of this round: what was asked for, without all that is between samples.
+        self._asked_s = 0.0
 
     def run(self) -> Ending:
         while wanting := [group for group in range(len(self._arms)) if self._wants(group)]:
@@ -152,7 +162,16 @@ class _Loop:
             for group in ready:
                 if self._wants(group) and self._has_time(group):
                     self._block(group)
+            self._pace()
         return Ending.COMPLETE
+
+    def _pace(self) -> None:
+        """Sets the samples' length by what a round took, with all that is between samples."""
+        now_s = self._clock_s()
+        asked_share = self._asked_s / max(now_s - self._round_s, self._asked_s)
+        left_s = (self._end_s - now_s) * PACED_SHARE
+        self._sample_s = _clamped(asked_share * left_s / self._task.samples_left(self._done))
+        self._round_s, self._asked_s = now_s, 0.0
 
     def _wants(self, group: int) -> bool:
         # Without the reference there is nothing to compare with, and no A/A pair.
@@ -161,7 +180,7 @@ class _Loop:
     def _has_time(self, group: int) -> bool:
         if self._done[group] < min(self._task.blocks_least, self._task.blocks):
             return True
-        return self._clock_s() + self._longest_s[group] <= self._end_s
+        return self._clock_s() + self._last_s[group] <= self._end_s
 
     def _block(self, group: int) -> None:
         begin_s = self._clock_s()
@@ -181,12 +200,13 @@ class _Loop:
         block = Block(samples, doubled, taken[doubled][1])
         self._listener.block(group, self._done[group], block)
         self._done[group] += 1
-        self._longest_s[group] = max(self._longest_s[group], self._clock_s() - begin_s)
+        self._last_s[group] = self._clock_s() - begin_s
 
     def _sample(self, group: int, place: int) -> Sample | None:
         arm = self._arms[group][place]
         if arm is None:
             return None
+        self._asked_s += self._sample_s * (1 + LEAD_IN_SHARE)
         try:
             arm.sample(self._sample_s * LEAD_IN_SHARE)
             return arm.sample(self._sample_s)
@@ -194,3 +214,8 @@ class _Loop:
             self._arms[group][place] = None
             self._listener.wrong(group, place, str(error))
             return None
+
+
+def _clamped(with_lead_in_s: float) -> float:
+    """The length of a sample that takes so long with its lead-in, in the bounds of samples."""
+    return min(SAMPLE_S_MAX, max(SAMPLE_S_MIN, with_lead_in_s / (1 + LEAD_IN_SHARE)))

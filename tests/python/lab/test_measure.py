@@ -150,23 +150,34 @@ def test_samples_are_neither_under_a_millisecond_nor_over_a_quarter_of_a_second(
 
 def test_slow_arms_end_in_time_with_complete_blocks_and_all_groups_equally_far() -> None:
     def slow(arm: MadeUpArm) -> None:
+        arm.overrun = 30.0
+
+    ending, kept, world = ran("ab", "cd", seconds=10.0, change=slow, blocks=60)
+    assert ending is Ending.TIME_UP
+    assert world.now_s <= 10
+    done = Counter(group for group, _, _ in kept.blocks)
+    assert 8 <= done[1] <= done[0] <= done[1] + 1 < 60
+
+
+def test_samples_get_shorter_when_they_take_longer_than_asked_and_all_blocks_are_done() -> None:
+    def slow(arm: MadeUpArm) -> None:
         arm.overrun = 2.0
 
     ending, kept, world = ran("ab", "cd", change=slow)
-    assert ending is Ending.TIME_UP
-    assert world.now_s <= 60
-    done = Counter(group for group, _, _ in kept.blocks)
-    assert 8 <= done[1] <= done[0] <= done[1] + 1 < 30
+    assert ending is Ending.COMPLETE
+    assert len(kept.blocks) == 60
+    assert 40 < world.now_s <= 60
+    assert world.asked[1][1] > world.asked[-1][1] > 0.001
 
 
 def test_what_a_verdict_needs_is_measured_even_when_it_takes_longer() -> None:
     def slow(arm: MadeUpArm) -> None:
-        arm.overrun = 50.0
+        arm.overrun = 4_000.0
 
-    ending, kept, world = ran("ab", change=slow)
+    ending, kept, world = ran("ab", seconds=20.0, change=slow)
     assert ending is Ending.TIME_UP
     assert len(kept.blocks) == 8
-    assert world.now_s > 60
+    assert world.now_s > 20
 
 
 def test_blocks_that_are_done_are_not_measured_again() -> None:
