@@ -5,7 +5,6 @@ use sealift_core::Cost;
 use sealift_engine::Estimator;
 
 const SEEDS: u64 = 300;
-const NOISE: f64 = 0.03;
 const SHAPES: [Shape; 6] =
     [(1, 16), (1, 16_384), (16, 2_048), (64, 65_536), (4_096, 65_536), (4_096, 67_108_864)];
 
@@ -295,6 +294,6 @@ impl Draw {
     }
 
     fn noise(&mut self) -> f64 {
-        1.0 + NOISE * (2.0 * self.unit() - 1.0)
+        0.97 + 0.06 * self.unit()
     }
 }
