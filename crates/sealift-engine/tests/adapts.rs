@@ -1,0 +1,110 @@
+//! Earliest-finish learns what devices cost and follows when that changes, in virtual time.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+#![allow(clippy::cast_precision_loss, reason = "counts and nanoseconds are far under 2^52")]
+
+use sealift_core::{Batch, Clock, Column, Cost, Key, NONCE_BYTES, Role};
+use sealift_engine::simulate::{FaultPlan, Jitter, Model, Pool, pool};
+use sealift_engine::{Because, Engine, Options, Session};
+
+/// 100 microseconds a batch of one message.
+fn model(name: &str) -> Model {
+    let cost = Cost::new(100_000.0, 10.0, 0.1).unwrap();
+    let jitter = Jitter::Even { share: 0.05 };
+    Model { role: Role::Real, computes_on_host: true, jitter, ..Model::new(name, cost) }
+}
+
+fn session(engine: &Engine) -> Session {
+    engine.session(Key::new(&[7; 16]).unwrap()).unwrap()
+}
+
+fn seal(session: &Session, messages: usize) -> Batch<'static> {
+    let nonce = Column::fixed(vec![0; messages * NONCE_BYTES], NONCE_BYTES);
+    Batch::seal(messages, session.id(), nonce, Column::fixed(vec![0; messages], 1))
+}
+
+/// Works so many batches with so many in flight; batches a second of virtual time.
+fn per_s(pool: &Pool, in_flight: usize, batches: usize) -> f64 {
+    let Pool { engine, clock, .. } = pool;
+    let session = session(engine);
+    let start_ns = clock.now_ns();
+    for sent in 0..batches + in_flight {
+        while engine.in_flight().unwrap() >= in_flight.min(batches + in_flight - sent) {
+            engine.wait(None, None).unwrap().unwrap().outcome.unwrap();
+        }
+        if sent < batches {
+            engine.submit(seal(&session, 1), &Options::default()).unwrap();
+        }
+    }
+    assert_eq!(engine.in_flight().unwrap(), 0);
+    batches as f64 * 1e9 / (clock.now_ns() - start_ns) as f64
+}
+
+#[test]
+fn two_equal_devices_do_the_work_of_two() {
+    let alone = per_s(&pool([model("a")]).unwrap(), 8, 1_000);
+    let both = per_s(&pool([model("a"), model("b")]).unwrap(), 8, 1_000);
+    assert!(both >= 0.98 * 2.0 * alone, "{both} of {}", 2.0 * alone);
+}
+
+#[test]
+fn a_device_that_gets_four_times_slower_gets_its_fifth_within_50_batches() {
+    let alone = per_s(&pool([model("a")]).unwrap(), 8, 1_000);
+    let slow_ns = 50_000_000;
+    let faults = FaultPlan::none().slow_from(slow_ns, 4.0);
+    let pool = pool([model("a"), Model { faults, ..model("b") }]).unwrap();
+    while pool.clock.now_ns() < slow_ns {
+        per_s(&pool, 8, 20);
+    }
+    per_s(&pool, 8, 50);
+    let both = per_s(&pool, 8, 1_000);
+    let sum = 1.25 * alone;
+    assert!(both >= 0.95 * sum, "{both} of {sum}");
+}
+
+#[test]
+fn priors_that_are_ten_times_wrong_are_unlearnt() {
+    for quoted in [Cost::clamped(10_000.0, 1.0, 0.01), Cost::clamped(1e6, 100.0, 1.0)] {
+        let wrong = Model { quoted: Some(quoted), ..model("b") };
+        let pool = pool([model("a"), wrong]).unwrap();
+        let alone = per_s(&pool_of_one(), 8, 500);
+        per_s(&pool, 8, 2_000);
+        let both = per_s(&pool, 8, 1_000);
+        assert!(both >= 0.95 * 2.0 * alone, "{quoted:?}: {both} of {}", 2.0 * alone);
+    }
+}
+
+fn pool_of_one() -> Pool {
+    pool([model("a")]).unwrap()
+}
+
+#[test]
+fn a_device_that_is_never_the_best_is_tried_now_and_then_and_comes_back_when_it_is() {
+    let slow = Model { cost: Cost::clamped(400_000.0, 10.0, 0.1), ..model("b") };
+    let lying =
+        Model { quoted: Some(slow.cost), cost: Cost::clamped(20_000.0, 10.0, 0.1), ..model("c") };
+    let pool = pool([model("a"), slow, lying]).unwrap();
+    // One at a time, so that nothing but exploring would ever ask another device.
+    per_s(&pool, 1, 3_000);
+    let records = pool.engine.records().unwrap();
+    let explored =
+        records.iter().filter(|record| record.decision.because == Because::Explored).count();
+    assert!(explored <= 30, "{explored} of {}", records.len());
+    let last = records.last().unwrap().device;
+    assert_eq!(last, pool.engine.device("c").unwrap());
+}
+
+#[test]
+fn a_small_batch_is_worked_at_once_where_handing_it_over_would_take_longer() {
+    let here = |name| Model { runs_on_calling_thread: true, ..model(name) };
+    let quick = Model { cost: Cost::clamped(200.0, 100.0, 1.0), ..here("a") };
+    let pool = pool([quick]).unwrap();
+    let session = session(&pool.engine);
+    for (messages, stays) in [(1, true), (20, true), (200, false)] {
+        pool.engine.submit(seal(&session, messages), &Options::default()).unwrap();
+        let done = pool.engine.wait(None, None).unwrap().unwrap();
+        assert!(done.outcome.is_ok());
+        let record = *pool.engine.records().unwrap().last().unwrap();
+        assert_eq!((record.messages, record.decision.here), (messages, stays));
+    }
+}
