@@ -214,7 +214,7 @@ impl Faulty {
 
     fn died(&self) -> DeviceError {
         let batches = self.plan.die.unwrap_or_default();
-        self.failed(&format!("it died after {batches} batches, {ON_ORDER}"))
+        self.failed(&format!("it is dead since batch {batches} ended, {ON_ORDER}"))
     }
 
     fn failed(&self, reason: &str) -> DeviceError {

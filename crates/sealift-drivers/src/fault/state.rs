@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct State {
     /// Jobs and runs that were begun.
-    batches: u64,
+    pub(super) batches: u64,
     /// Jobs that were taken.
     jobs: u64,
     /// Jobs that were offered.

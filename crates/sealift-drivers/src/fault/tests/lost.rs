@@ -61,14 +61,43 @@ fn a_dead_device_gives_nothing_back_and_takes_nothing() {
         let refused = device.submit(given).unwrap_err();
         assert_eq!(&raw const *refused.job, address);
         let Refusal::Broken(error) = refused.refusal else { panic!("{:?}", refused.refusal) };
-        assert!(error.to_string().ends_with("it died after 2 batches, as ordered"), "{error}");
+        assert!(
+            error.to_string().ends_with("it is dead since batch 2 ended, as ordered"),
+            "{error}"
+        );
         assert_eq!(run(&*device, &mut job(7)), Err(error));
         device.release();
         assert!(polled(&*device).is_empty());
     });
 }
 
-/// Keys that a worker can't let go of, and so completes no job, before a gate opens.
+#[test]
+fn runs_bring_death_and_a_run_that_it_meets_fails() {
+    on_each("die=2", |device, _| {
+        assert!(run(&*device, &mut job(1)).is_ok());
+        assert!(run(&*device, &mut job(2)).is_ok());
+        assert!(run(&*device, &mut job(3)).is_err());
+        assert!(matches!(device.submit(job(4)).unwrap_err().refusal, Refusal::Broken(_)));
+    });
+    let spec = "fault(reference)".parse().unwrap();
+    let plan = Plan { die: Some(1), ..Plan::default() };
+    let device = Faulty::new(&spec, plan, open("reference").unwrap(), &context().0);
+    let gate = Arc::new(Mutex::new(()));
+    let closed = gate.lock().unwrap();
+    thread::scope(|scope| {
+        let keys = Arc::new(Gated { keys: KeyRing::of(1), gate: Arc::clone(&gate) });
+        let met = scope.spawn(|| run(&device, &mut Job { keys, ..*job(1) }));
+        while device.lock().batches == 0 {
+            thread::yield_now();
+        }
+        assert!(run(&device, &mut job(2)).is_ok());
+        drop(closed);
+        let error = met.join().unwrap().unwrap_err().to_string();
+        assert!(error.ends_with("it is dead since batch 1 ended, as ordered"), "{error}");
+    });
+}
+
+/// Keys that nobody gets or can let go of, and so ends no batch, before a gate opens.
 struct Gated {
     keys: KeyRing,
     gate: Arc<Mutex<()>>,
@@ -76,6 +105,7 @@ struct Gated {
 
 impl KeySource for Gated {
     fn key(&self, session: SessionId) -> Option<Arc<Key>> {
+        drop(self.gate.lock());
         self.keys.key(session)
     }
 }
