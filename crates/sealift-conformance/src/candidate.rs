@@ -3,7 +3,10 @@
 use crate::bell::Bell;
 use crate::environment::{seed, share, skip};
 use crate::subject::{Effort, Subject};
-use sealift_core::{Context, Device, Driver, OpenError, Spec, SystemClock};
+use crate::submitting::Submitting;
+use sealift_core::{
+    Capabilities, Context, Device, Driver, NONCE_BYTES, OpenError, Spec, SystemClock, TagLength,
+};
 use std::sync::Arc;
 
 /// A device that the suite shall test: its driver, and the spec that opens it.
@@ -56,11 +59,38 @@ impl Candidate {
             }
             Err(error) => return Err(format!("it does not open: {error}")),
         };
+        check_needs(device.capabilities())?;
         let oracle = oracle_for(&*device).map_err(|error| format!("its oracle: {error}"))?;
+        let device = if device.capabilities().runs_on_calling_thread {
+            device
+        } else {
+            Arc::new(Submitting::new(device, bell.clone()))
+        };
         let (effort, seed, share) = (self.effort, seed()?, share()?);
         Ok(Some(Subject { device, bell, oracle, effort, seed, share }))
     }
 }
+
+/// What every device takes at least; the checks are made of it.
+fn check_needs(found: &Capabilities) -> Result<(), String> {
+    let fault = |what| Err(format!("its capabilities name no {what}, which every device takes"));
+    if !found.nonce_lengths.iter().any(|bytes| bytes == NONCE_BYTES) {
+        return fault(format!("nonces of {NONCE_BYTES} B"));
+    }
+    if !found.tag_lengths.contains(&TagLength::FULL) {
+        return fault(format!("tags of {} B", TagLength::FULL.bytes()));
+    }
+    if found.messages_max < MESSAGES_MIN {
+        return fault(format!("batches of {MESSAGES_MIN} messages"));
+    }
+    if found.text_bytes_max < TEXT_BYTES_MIN {
+        return fault(format!("texts of {TEXT_BYTES_MIN} B"));
+    }
+    Ok(())
+}
+
+const MESSAGES_MIN: usize = 5;
+const TEXT_BYTES_MIN: usize = 64;
 
 /// Drivers that are trusted to judge others, the better first. Nobody judges itself.
 const ORACLES: [&dyn Driver; 2] =
@@ -79,4 +109,70 @@ fn open(driver: &dyn Driver, spec: &str, bell: &Arc<Bell>) -> Result<Arc<dyn Dev
         return Err(wrong(format!("its driver is called {}", driver.name())));
     }
     driver.open(&spec, &Context { clock: Arc::new(SystemClock::new()), notify: bell.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sealift_core::{NonceLengths, Probe};
+    use sealift_drivers::reference::Reference;
+
+    /// Hardware that is on no machine.
+    struct Nowhere;
+
+    impl Driver for Nowhere {
+        fn name(&self) -> &'static str {
+            "nowhere"
+        }
+
+        fn summary(&self) -> &'static str {
+            "is on no machine"
+        }
+
+        fn probe(&self) -> Probe {
+            Probe::Absent { reason: "nobody built it".to_owned() }
+        }
+
+        fn open(&self, spec: &Spec, _: &Context) -> Result<Arc<dyn Device>, OpenError> {
+            Err(OpenError::Absent {
+                device: spec.to_string(),
+                reason: "nobody built it".to_owned(),
+            })
+        }
+    }
+
+    #[test]
+    fn an_absent_device_is_left_out() {
+        let absent = Candidate::new(&Nowhere, "nowhere").required_as("what nobody requires");
+        assert!(absent.subject().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_device_that_does_not_open_is_a_fault_with_its_reason() {
+        for (spec, reason) in [
+            ("library", "library: its driver is called reference"),
+            ("reference:colour=blue", "colour"),
+            ("no spec", "no spec"),
+        ] {
+            let fault = Candidate::new(&Reference, spec).subject().err().unwrap();
+            assert!(fault.starts_with("it does not open: ") && fault.contains(reason), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_takes_too_little_is_told_what_every_device_takes() {
+        let right = Candidate::new(&Reference, "reference").subject().unwrap().unwrap();
+        let right = right.device.capabilities().clone();
+        assert_eq!(check_needs(&right), Ok(()));
+        let nonces = NonceLengths::of(&[8, 16]);
+        for (wrong, what) in [
+            (Capabilities { nonce_lengths: nonces, ..right.clone() }, "nonces of 12 B"),
+            (Capabilities { tag_lengths: vec![], ..right.clone() }, "tags of 16 B"),
+            (Capabilities { messages_max: 4, ..right.clone() }, "batches of 5 messages"),
+            (Capabilities { text_bytes_max: 63, ..right.clone() }, "texts of 64 B"),
+        ] {
+            let fault = check_needs(&wrong).unwrap_err();
+            assert_eq!(fault, format!("its capabilities name no {what}, which every device takes"));
+        }
+    }
 }

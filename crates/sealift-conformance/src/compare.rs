@@ -2,7 +2,7 @@
 
 use crate::arranged::Arranged;
 use crate::form::Form;
-use crate::message::{Group, Hex, Message, Truth};
+use crate::message::{Group, Hex, Message, Truth, parts};
 use sealift_core::{BatchError, Device, LimitError, OwnedOutput, Status, Timing};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,8 +42,13 @@ pub(crate) fn conform(device: &dyn Device, group: &Group, form: Form) -> Result<
     }
 }
 
-/// The same for groups that the device has to take.
+/// The same for groups that the device has to take, in as many batches as it needs.
 pub(crate) fn must_conform(device: &dyn Device, group: &Group, form: Form) -> Result<(), String> {
+    let messages_max = device.capabilities().messages_max;
+    if group.messages.len() > messages_max {
+        let mut parts = parts(group, messages_max);
+        return parts.try_for_each(|part| must_conform(device, &part, form));
+    }
     match conform(device, group, form)? {
         Attempt::Passed => Ok(()),
         Attempt::Refused(limit) => {

@@ -53,7 +53,7 @@ fn batch(subject: &Subject, recipe: &Recipe, n: usize, size: usize) -> Result<()
 fn batch_sizes(subject: &Subject) -> Vec<usize> {
     let mut random = Random::new(subject.seed, u64::MAX - 1);
     let mut left = subject.count(MESSAGES, MESSAGES_SLOW);
-    let most = subject.capabilities().messages_max.min(1_500);
+    let most = subject.messages(1_500);
     let mut sizes = vec![];
     while left > 0 {
         let size = match random.below(3) {

@@ -39,6 +39,9 @@ const TEXTS: [usize; 26] = [
 ];
 /// Slow devices stop here.
 const TEXT_SLOW: usize = 65_536;
+/// Limits further away than these cost too much to reach.
+const MESSAGES_WORTH_IT: usize = 1 << 20;
+const TEXT_WORTH_IT: usize = 1 << 24;
 const AADS: [usize; 5] = [0, 16, 17, 33, 1_000];
 
 /// Batches of every size at the edges of windows and lanes.
@@ -67,7 +70,7 @@ pub(crate) fn lengths(subject: &Subject) -> Result<String, String> {
     let mut random = Random::new(subject.seed, 2);
     let ring = Ring::new([16, 24, 32].map(|len| sized_key(len, &mut random)).into());
     let mut batches = 0;
-    let longest = if subject.is_slow() { TEXT_SLOW } else { subject.capabilities().text_bytes_max };
+    let longest = subject.text_bytes(if subject.is_slow() { TEXT_SLOW } else { usize::MAX });
     for text in TEXTS.into_iter().filter(|&text| text <= longest) {
         for aad in AADS.into_iter().take(if text > 65_536 { 2 } else { AADS.len() }) {
             let message = |key| Message {
@@ -121,7 +124,7 @@ pub(crate) fn shorter_than_its_tag(subject: &Subject) -> Result<String, String> 
     Ok(format!("{batches} batches"))
 }
 
-/// What a device that doesn't work in place says of a batch in place.
+/// Batches within and beyond each limit of a device.
 pub(crate) fn limits(subject: &Subject) -> Result<String, String> {
     let capabilities = subject.capabilities();
     let mut random = Random::new(subject.seed, 4);
@@ -138,6 +141,16 @@ pub(crate) fn limits(subject: &Subject) -> Result<String, String> {
     };
     let in_place = Form { text: TextPlace::InPlace, ..Form::PLAIN };
     probe("in place".to_owned(), capabilities.in_place, &sealed, in_place)?;
+    if capabilities.messages_max < MESSAGES_WORTH_IT {
+        let group =
+            recipe.seals(capabilities.messages_max + 1, Longest { text: 0, aad: 0 }, &mut random);
+        probe("a message too many".to_owned(), false, &group, Form::PLAIN)?;
+    }
+    if capabilities.text_bytes_max < TEXT_WORTH_IT {
+        let mut group = recipe.seals(1, Longest { text: 0, aad: 0 }, &mut random);
+        group.messages[0].text = random.bytes(capabilities.text_bytes_max + 1);
+        probe("a text that is too long".to_owned(), false, &group, Form::PLAIN)?;
+    }
     for bytes in 1..=128 {
         let mut group = sealed.opening();
         let oracle = &subject.oracle.capabilities().nonce_lengths;

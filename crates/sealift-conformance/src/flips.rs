@@ -31,7 +31,7 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     for n in 0..long {
         let mut seals = recipe.seals(1, LONG_LONGEST, &mut random);
         let text = SHORT_LONGEST.text + 1 + random.below(LONG_LONGEST.text - SHORT_LONGEST.text);
-        seals.messages[0].text = random.bytes(text);
+        seals.messages[0].text = random.bytes(subject.text_bytes(text));
         sampled += flip(subject, n, seals, &mut random, some_bits)?;
     }
     recipe.ring.retire_all(&*subject.device);

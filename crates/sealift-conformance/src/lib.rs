@@ -12,8 +12,13 @@
 //!
 //! That makes a test of each check, on all candidates. Results are compared with published vectors
 //! and with another device, `library` or `reference`. What the machine lacks is skipped with its
-//! reason, and with `--nocapture` each test prints what it did on which device. Variables of the
-//! environment:
+//! reason, and with `--nocapture` each test prints what it did on which device.
+//!
+//! A device is used within its [`Capabilities`](sealift_core::Capabilities), and seen to keep to them. At
+//! least it takes nonces of 12 bytes, whole tags, 5 messages a batch and texts of 64 bytes. One that
+//! doesn't run on the calling thread is submitted everything; only the guard pages say nothing of it.
+//!
+//! Variables of the environment:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -48,6 +53,7 @@ mod recipe;
 mod sessions;
 mod strip;
 mod subject;
+mod submitting;
 mod suite;
 mod workers;
 mod wrap;

@@ -81,6 +81,20 @@ impl Group {
     }
 }
 
+/// Cuts a group into batches of so many messages; one of none stays one.
+pub(crate) fn parts(group: &Group, messages_max: usize) -> impl Iterator<Item = Group> {
+    let len = group.messages.len();
+    (0..len.max(1)).step_by(messages_max).map(move |start| {
+        let part = start..start.saturating_add(messages_max).min(len);
+        Group {
+            ring: group.ring.clone(),
+            tag_length: group.tag_length,
+            messages: group.messages[part.clone()].to_vec(),
+            truths: group.truths[part].to_vec(),
+        }
+    })
+}
+
 /// Keys and the sessions that name them; keys can be taken out.
 #[derive(Debug)]
 pub(crate) struct Ring {

@@ -19,14 +19,16 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     }
     let mut tally = Tally::default();
     for (n, same) in records()?.chunk_by(|one, other| one.shape() == other.shape()).enumerate() {
-        let group = group(same)?;
         let form = Form::nth(n, subject.capabilities());
-        let attempt = conform(&*subject.device, &group, form)?;
-        if same[0].op == Op::Seal {
-            conform(&*subject.device, &group.opening(), form)?;
+        for same in same.chunks(subject.capabilities().messages_max) {
+            let group = group(same)?;
+            let attempt = conform(&*subject.device, &group, form)?;
+            if same[0].op == Op::Seal {
+                conform(&*subject.device, &group.opening(), form)?;
+            }
+            group.ring.retire_all(&*subject.device);
+            tally.add(attempt, same.len());
         }
-        group.ring.retire_all(&*subject.device);
-        tally.add(attempt, same.len());
     }
     if tally.total() != RECORDS {
         return Err(format!("{tally} of {RECORDS} records: the files are incomplete"));

@@ -9,8 +9,10 @@ use crate::message::{Group, Hex, Ring};
 use crate::random::Random;
 use crate::recipe::{Longest, Recipe};
 use crate::subject::Subject;
+use bytes::Bytes;
 use sealift_core::{Batch, Column, Keys, NonceRule, Output, Place, Stability, Status, Tags, Work};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,13 +21,15 @@ const SIZES: [usize; 6] = [11, 64, 1_021, 1_024, 16_384, 1 << 20];
 const TIME: Duration = Duration::from_millis(100);
 /// How many batches a write has to meet.
 const OVERLAPS: u64 = 10;
-/// How much longer it may take until both outcomes and an overlap were seen.
-const PATIENCE: u32 = 100;
+/// How long it may take until both outcomes and the overlaps were seen, whatever share of the time is
+/// spent: a loaded machine may let the writer run only now and then.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens while a byte of text, tag, nonce, aad or raw key is flipped to and fro.
 pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     let mut seen = Seen::default();
-    for &size in SIZES.iter().filter(|&&size| !subject.is_slow() || size <= 1_024) {
+    let longest = subject.text_bytes(if subject.is_slow() { 1_024 } else { usize::MAX });
+    for &size in SIZES.iter().filter(|&&size| size <= longest) {
         let mut random = Random::new(subject.seed, size as u64);
         let recipe = Recipe::new(subject, 1, &mut random);
         let mut seals = recipe.seals(1, Longest { text: 0, aad: 0 }, &mut random);
@@ -45,9 +49,11 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
 
 /// A message whose every byte lies in memory that another thread rewrites.
 struct Scene {
-    memory: Contested,
+    memory: Arc<Contested>,
+    /// The same memory, as what is submitted holds it.
+    input: Bytes,
     bytes: Vec<u8>,
-    ring: std::sync::Arc<Ring>,
+    ring: Arc<Ring>,
     plain: Vec<u8>,
     /// Key, nonce, aad, text, tag.
     parts: Vec<Range<usize>>,
@@ -70,15 +76,22 @@ impl Scene {
         };
         let parts = columns.iter().map(part).collect();
         let bytes = columns.concat();
-        let memory = Contested::holding(&bytes);
-        Self { memory, bytes, ring: group.ring.clone(), plain: group.truths[0].text.clone(), parts }
+        let memory = Arc::new(Contested::holding(&bytes));
+        let input = Bytes::from_owner(Shared(memory.clone()));
+        Self {
+            memory,
+            input,
+            bytes,
+            ring: group.ring.clone(),
+            plain: group.truths[0].text.clone(),
+            parts,
+        }
     }
 
     /// As many copies of the message as make the race worth its price.
-    fn batch(&self, raw_keys: bool) -> Batch<'_> {
-        let input = self.memory.as_input();
-        let column = |part: usize| Column::Same((&input[self.parts[part].clone()]).into());
-        let len = (65_536 / self.plain.len()).clamp(1, 64);
+    fn batch(&self, raw_keys: bool, messages_max: usize) -> Batch<'_> {
+        let column = |part: usize| Column::Same(self.input.slice(self.parts[part].clone()).into());
+        let len = (65_536 / self.plain.len()).clamp(1, 64.min(messages_max));
         let keys = if raw_keys { Keys::Raw(column(0)) } else { self.ring.session(0).into() };
         Batch {
             aad: column(2),
@@ -86,6 +99,15 @@ impl Scene {
             stability: Stability::Shared,
             ..Batch::open(len, keys, column(1), column(3), Tags::Apart(column(4)))
         }
+    }
+}
+
+/// Keeps the memory for as long as a batch has it.
+struct Shared(Arc<Contested>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_input()
     }
 }
 
@@ -125,13 +147,13 @@ fn open_until_seen(
     raw_keys: bool,
     writes: &AtomicU64,
 ) -> Result<Seen, String> {
-    let batch = scene.batch(raw_keys);
+    let batch = scene.batch(raw_keys, subject.capabilities().messages_max);
     let (size, begin, time) = (scene.plain.len(), Instant::now(), subject.time(TIME));
     let mut out = vec![0; size * batch.len];
     let mut status = vec![Status::NotProcessed; batch.len];
     let mut seen = Seen::default();
     while begin.elapsed() < time || !seen.is_enough() {
-        if begin.elapsed() > time * PATIENCE {
+        if begin.elapsed() > PATIENCE {
             return Err(format!("in {:?} too little was seen: {seen}", begin.elapsed()));
         }
         out.fill(0xa5);

@@ -19,6 +19,7 @@ pub(crate) struct Recipe {
     pub(crate) ring: Arc<Ring>,
     nonce_lengths: Vec<usize>,
     tag_lengths: Vec<TagLength>,
+    text_bytes_max: usize,
 }
 
 impl Recipe {
@@ -30,12 +31,14 @@ impl Recipe {
     /// With these keys.
     pub(crate) fn with_ring(subject: &Subject, ring: Arc<Ring>) -> Self {
         let (nonce_lengths, tag_lengths) = (subject.nonce_lengths(), subject.tag_lengths());
-        Self { ring, nonce_lengths, tag_lengths }
+        let text_bytes_max = subject.capabilities().text_bytes_max;
+        Self { ring, nonce_lengths, tag_lengths, text_bytes_max }
     }
 
     /// Messages to seal, without truths. A quarter of the groups has one text length, a quarter
     /// short texts; a third no aad, a third one for all; a fifth nonces of all lengths.
     pub(crate) fn seals(&self, count: usize, longest: Longest, random: &mut Random) -> Group {
+        let longest = Longest { text: longest.text.min(self.text_bytes_max), ..longest };
         let texts = random.below(4);
         let same_text = random.up_to(longest.text);
         let aads = random.below(3);

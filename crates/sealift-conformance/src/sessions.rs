@@ -10,6 +10,7 @@ use crate::subject::Subject;
 use sealift_core::{DeviceError, Key, KeySource, SessionId};
 
 const SESSIONS: usize = 5_000;
+const MESSAGES: usize = 7_000;
 /// From a session's slot to the next one's.
 const STRIDES: [u32; 3] = [1, 1_021, 65_536];
 const LONGEST: Longest = Longest { text: 60, aad: 20 };
@@ -21,9 +22,8 @@ pub(crate) fn many(subject: &Subject) -> Result<String, String> {
         let mut random = Random::new(subject.seed, u64::from(stride));
         let keys = (0..SESSIONS).map(|_| random_key(&mut random)).collect();
         let recipe = Recipe::with_ring(subject, Ring::spread(keys, stride));
-        let size = subject.capabilities().messages_max.min(7_000);
         for n in 0..if subject.is_slow() { 1 } else { 3 } {
-            let mut seals = recipe.seals(size, LONGEST, &mut random);
+            let mut seals = recipe.seals(MESSAGES, LONGEST, &mut random);
             for message in &mut seals.messages {
                 message.key = random.below(SESSIONS);
             }
@@ -31,7 +31,7 @@ pub(crate) fn many(subject: &Subject) -> Result<String, String> {
             let form = Form { keys: KeyForm::Sessions, ..Form::nth(n, subject.capabilities()) };
             must_conform(&*subject.device, &seals, form)?;
             must_conform(&*subject.device, &mixed(&seals, &mut random), form)?;
-            messages += size;
+            messages += MESSAGES;
         }
         recipe.ring.retire_all(&*subject.device);
         recipe.ring.retire_all(&*subject.oracle);
@@ -45,11 +45,11 @@ pub(crate) fn retired(subject: &Subject) -> Result<String, String> {
     let mut refusals = 0;
     for count in [1, 2, 40] {
         let recipe = Recipe::new(subject, count, &mut random);
-        let mut sealed = recipe.seals(4 * count, LONGEST, &mut random);
+        let mut sealed = recipe.seals(subject.messages(4 * count), LONGEST, &mut random);
         sealed.messages.iter_mut().enumerate().for_each(|(n, message)| message.key = n % count);
         seal_truths(&*subject.oracle, &mut sealed)?;
         must_conform(&*subject.device, &sealed, Form::PLAIN)?;
-        let gone = random.below(count);
+        let gone = random.below(count.min(sealed.messages.len()));
         recipe.ring.retire(gone, &*subject.device);
         for group in [mixed(&sealed, &mut random), sealed] {
             refused(subject, &group, recipe.ring.session(gone))?;

@@ -55,6 +55,16 @@ impl Subject {
         full.mul_f64(self.share.clamp(0.05, 1.0))
     }
 
+    /// A number of messages, or as many as fit into a batch.
+    pub(crate) fn messages(&self, count: usize) -> usize {
+        count.min(self.capabilities().messages_max)
+    }
+
+    /// A length of texts in bytes, or the longest that the device takes.
+    pub(crate) fn text_bytes(&self, len: usize) -> usize {
+        len.min(self.capabilities().text_bytes_max)
+    }
+
     /// Nonce lengths that device and oracle take.
     pub(crate) fn nonce_lengths(&self) -> Vec<usize> {
         let oracle: Vec<_> = self.oracle.capabilities().nonce_lengths.iter().collect();

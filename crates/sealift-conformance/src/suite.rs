@@ -109,3 +109,50 @@ impl Entry {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broken::{Broken, Fault};
+    use sealift_core::{Context, Device, Driver, OpenError, Probe, Spec};
+    use sealift_drivers::reference::Reference;
+    use std::sync::Arc;
+
+    /// Opens a device whose tags are wrong.
+    struct Wrong;
+
+    impl Driver for Wrong {
+        fn name(&self) -> &'static str {
+            "wrong"
+        }
+
+        fn summary(&self) -> &'static str {
+            "makes wrong tags"
+        }
+
+        fn probe(&self) -> Probe {
+            Reference.probe()
+        }
+
+        fn open(&self, _: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
+            let right = Reference.open(&"reference".parse().unwrap(), context)?;
+            Ok(Broken::new(right, Fault::WrongTagByte))
+        }
+    }
+
+    #[test]
+    fn a_failure_names_the_check_the_device_and_the_seed() {
+        let candidates = [Candidate::new(&Reference, "reference"), Candidate::new(&Wrong, "wrong")];
+        let limits = "a_device_takes_what_its_capabilities_say_and_nothing_else";
+        let panic = catch_unwind(AssertUnwindSafe(|| run(limits, candidates))).unwrap_err();
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.starts_with("1 devices failed\nlimits: wrong: "), "{text}");
+        assert!(text.contains("found Ok") && text.contains("[seed "), "{text}");
+    }
+
+    #[test]
+    #[should_panic(expected = "no candidate")]
+    fn a_suite_without_candidates_fails() {
+        run(CHECKS[0].test, []);
+    }
+}

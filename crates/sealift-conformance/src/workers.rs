@@ -29,7 +29,7 @@ pub(crate) fn submitted(subject: &Subject) -> Result<String, String> {
     let count = if subject.is_slow() { JOBS_SLOW } else { JOBS };
     let mut groups = Vec::with_capacity(count);
     for n in 0..count {
-        let size = random.pick(&[0, 1, 2, 17, 100]);
+        let size = subject.messages(random.pick(&[0, 1, 2, 17, 100]));
         let sealed = recipe.sealed(subject, size, LONGEST, &mut random)?;
         let group = if n % 2 == 0 { mixed(&sealed, &mut random) } else { sealed };
         let form = Form { text: TextPlace::Apart, ..Form::nth(n, subject.capabilities()) };
