@@ -2,10 +2,10 @@ use crate::bell::Bell;
 use crate::flight::Completed;
 use crate::record::{Counters, Record};
 use crate::route::{self, DeviceId};
-use crate::scheduler::{Decision, State};
+use crate::scheduler::{Explained, State};
 use crate::shared::Shared;
 use crate::store::SEALS_MAX;
-use crate::{EngineError, Options, Session, Settings, SubmitError, ffi};
+use crate::{Call, EngineError, Options, Session, Settings, SubmitError, ffi};
 use rustix::fd::BorrowedFd;
 use sealift_core::{
     Batch, Capabilities, Clock, Context, Cost, Device, Key, Output, Shape, Ticket, Timing,
@@ -228,13 +228,13 @@ impl Engine {
     }
 
     /// Which device would get a batch of this shape now, and what each would take: nothing is worked and
-    /// no policy's turn is used up.
+    /// no policy's turn is used up. The batch is of no session that the engine knows.
     ///
     /// # Errors
     /// No device takes it; a forked child.
-    pub fn explain(&self, shape: &Shape) -> Result<Decision, EngineError> {
+    pub fn explain(&self, shape: &Shape, call: Call) -> Result<Explained, EngineError> {
         self.shared.check_fork()?;
-        self.shared.explain(shape)
+        self.shared.explain(shape, call)
     }
 
     /// The name of the scheduling policy.

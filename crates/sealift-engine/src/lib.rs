@@ -32,8 +32,9 @@ pub use flight::Completed;
 pub use record::{Counters, End, Record};
 pub use route::DeviceId;
 pub use scheduler::{
-    Asked, Because, Candidate, Choice, Decision, NamedPolicy, POLICIES, Policy, State, policy,
+    Asked, Because, Candidate, Choice, CopyPolicy, Decision, Explained, NamedPolicy, POLICIES,
+    Policy, State, policy,
 };
 pub use session::Session;
-pub use settings::{Audit, NonceCheck, Options, Patience, Settings};
+pub use settings::{Audit, Call, NonceCheck, Options, Patience, Settings};
 pub use store::SEALS_MAX;

@@ -75,6 +75,15 @@ pub struct Options {
     pub nonces: NonceCheck,
 }
 
+/// The two ways to give an engine a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// [`Engine::run`](crate::Engine::run), which works on the calling thread.
+    Run,
+    /// [`Engine::submit`](crate::Engine::submit), which hands over to a device's workers.
+    Submit,
+}
+
 /// Whether a batch is searched for repeated nonces. It costs about as much as sealing 100 bytes a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NonceCheck {

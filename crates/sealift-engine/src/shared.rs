@@ -7,11 +7,11 @@ use crate::leased::JobKeys;
 use crate::parts::PartOf;
 use crate::record::{End, Record, Records};
 use crate::retire::Retirements;
-use crate::scheduler::{Decision, Nobody, Request, Scheduler};
+use crate::scheduler::{Decision, Explained, Nobody, Request, Scheduler};
 use crate::settings::Patience;
 use crate::store::{KeyStore, Lease};
 use crate::{
-    DeviceId, EngineError, Options, Report, Settings, SubmitError, SubmitRefusal, ffi, route,
+    Call, DeviceId, EngineError, Options, Report, Settings, SubmitError, SubmitRefusal, ffi, route,
 };
 use sealift_core::{
     Batch, Clock, Device, DeviceError, Job, KeySource, Notify, Output, OwnedOutput, Refusal,
@@ -439,13 +439,13 @@ impl Shared {
         }
     }
 
-    pub(crate) fn explain(&self, shape: &Shape) -> Result<Decision, EngineError> {
+    pub(crate) fn explain(&self, shape: &Shape, call: Call) -> Result<Explained, EngineError> {
         let request = Request {
             shape,
             session: None,
             named: None,
             preferred: None,
-            here: false,
+            here: call == Call::Run,
             may_stay: true,
             tried: &[],
             full: &[],

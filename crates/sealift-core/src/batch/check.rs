@@ -28,6 +28,21 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// A batch that seals texts of one length in the usual way: nonces of 12 bytes, tags of 16, no aad.
+    pub fn of_seals(messages: usize, text_bytes: usize) -> Self {
+        Self {
+            algorithm: Algorithm::AesGcm,
+            messages,
+            aad_bytes: 0,
+            aad_bytes_max: 0,
+            text_bytes: (messages as u64).saturating_mul(text_bytes as u64),
+            text_bytes_max: text_bytes,
+            nonce_lengths: NonceLengths::of(&[NONCE_BYTES]),
+            tag_length: TagLength::FULL,
+            in_place: false,
+        }
+    }
+
     /// Bytes of all texts and all aad: what a [`Cost`](crate::Cost) counts.
     pub fn bytes(&self) -> u64 {
         self.text_bytes.saturating_add(self.aad_bytes)

@@ -9,7 +9,7 @@ pub(super) const EARLIEST_FINISH: NamedPolicy = NamedPolicy {
 };
 
 /// Goes by measured costs: waiting, handing over and working.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct EarliestFinish {
     objective: Objective,
 }

@@ -9,7 +9,7 @@ pub(super) const FAILOVER: NamedPolicy = NamedPolicy {
 };
 
 /// The first device in order that can take a batch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Failover;
 
 impl Policy for Failover {

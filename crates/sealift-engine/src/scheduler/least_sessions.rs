@@ -15,7 +15,7 @@ pub(super) const LEAST_SESSIONS: NamedPolicy = NamedPolicy {
 /// and the session stays; once it is down the session moves.
 ///
 /// A batch of several sessions goes where its first one is.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct LeastSessions {
     homes: HashMap<SessionId, DeviceId>,
     oldest: VecDeque<SessionId>,

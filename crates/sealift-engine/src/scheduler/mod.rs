@@ -16,12 +16,13 @@ mod size_split;
 mod split;
 
 pub use health::State;
-pub use policy::{Asked, Choice, NamedPolicy, Policy};
-pub use quote::{Because, Candidate, Decision};
+pub use policy::{Asked, Choice, CopyPolicy, NamedPolicy, Policy};
+pub use quote::{Because, Candidate, Decision, Explained};
 
 use crate::{DeviceId, EngineError, route};
 use member::Member;
 use sealift_core::{Cost, Device, Role, SessionId, Shape, Spec, SpecError, Timing};
+use std::mem;
 use std::sync::Arc;
 
 /// Every policy, the default first.
@@ -139,18 +140,18 @@ impl Scheduler {
         Ok(Decision::new(winner, because, candidates))
     }
 
-    /// Which device would be chosen by its costs, without asking the policy, whose turn stays as it is.
+    /// Which device would be chosen, and who is asked. The policy's turn stays as it is.
     pub(crate) fn explain(
         &mut self,
         devices: &[Arc<dyn Device>],
         request: &Request<'_>,
         now_ns: u64,
-    ) -> Result<Decision, Nobody> {
-        self.ask(devices, request, now_ns)?;
-        let sooner =
-            |one: &&Candidate, other: &&Candidate| one.finish_ns.total_cmp(&other.finish_ns);
-        let best = self.candidates.iter().min_by(sooner).unwrap_or(&self.candidates[0]);
-        Ok(Decision::new(best, Because::EarliestFinish, &self.candidates))
+    ) -> Result<Explained, Nobody> {
+        let copy = self.policy.copy();
+        let policy = mem::replace(&mut self.policy, copy);
+        let decided = self.decide(devices, request, now_ns);
+        self.policy = policy;
+        Ok(Explained { decision: decided?, candidates: self.candidates.clone() })
     }
 
     /// Into what a policy cuts a batch: devices with numbers of messages, in the order of the batch.

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 /// Chooses the device of each batch. One is asked at a time, under the engine's lock: it must be quick,
 /// and may keep what it likes between calls.
-pub trait Policy: Send + Debug {
+pub trait Policy: CopyPolicy + Send + Debug {
     /// The name in [`POLICIES`](super::POLICIES).
     fn name(&self) -> &'static str;
 
@@ -24,6 +24,18 @@ pub trait Policy: Send + Debug {
     fn split(&mut self, asked: &Asked<'_>) -> Option<Vec<(DeviceId, usize)>> {
         let _ = asked;
         None
+    }
+}
+
+/// Copies a policy as it stands, so that asking the copy uses up no turn. Whatever is `Clone` has it.
+pub trait CopyPolicy {
+    /// Another one that would answer the same.
+    fn copy(&self) -> Box<dyn Policy>;
+}
+
+impl<P: Policy + Clone + 'static> CopyPolicy for P {
+    fn copy(&self) -> Box<dyn Policy> {
+        Box::new(self.clone())
     }
 }
 

@@ -97,6 +97,16 @@ pub struct Decision {
     pub asked: usize,
 }
 
+/// What would become of a batch now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// Who would get it, and why.
+    pub decision: Decision,
+    /// Everyone who was asked, with what they quoted; a device that may also work the batch on the
+    /// calling thread stands there twice.
+    pub candidates: Vec<Candidate>,
+}
+
 impl Decision {
     /// So many quotes are kept of each batch; of a larger pool those of the first ones.
     pub const QUOTES_MAX: usize = 8;

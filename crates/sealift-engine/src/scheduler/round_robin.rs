@@ -9,7 +9,7 @@ pub(super) const ROUND_ROBIN: NamedPolicy = NamedPolicy {
 };
 
 /// Each device in turn, whatever it costs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct RoundRobin {
     last: Option<usize>,
 }

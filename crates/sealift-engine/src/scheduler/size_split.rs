@@ -9,7 +9,7 @@ pub(super) const SIZE_SPLIT: NamedPolicy = NamedPolicy {
 };
 
 /// The mean length of a batch's texts decides between the first candidate and the last one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SizeSplit {
     /// Where long messages begin; none takes the size from which the last device is faster.
     threshold_bytes: Option<f64>,

@@ -10,7 +10,7 @@ pub(super) const SPLIT: NamedPolicy = NamedPolicy {
 };
 
 /// Parts of one batch on several devices.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Split;
 
 impl Policy for Split {

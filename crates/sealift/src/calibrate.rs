@@ -1,0 +1,249 @@
+//! Finds out what batches cost on a machine's devices.
+
+use crate::cache::{Cache, Kept};
+use sealift_core::{
+    Batch, Capabilities, Column, Cost, DeviceError, Key, Origin, OwnedOutput, Timing,
+};
+use sealift_engine::{DeviceId, Engine, EngineError, Estimator, Options, Session};
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+/// What [`Engine::calibrate`](crate::Engine::calibrate) found.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// One for each device, in the engine's order.
+    pub devices: Vec<Calibrated>,
+    /// Where costs are kept; none where there is no place for them.
+    pub file: Option<PathBuf>,
+    /// What kept costs from being read or kept there. Nothing else comes of it.
+    pub remarks: Vec<String>,
+}
+
+/// What a device's batches cost.
+#[derive(Clone, Debug)]
+pub struct Calibrated {
+    /// Which device.
+    pub device: DeviceId,
+    /// What the engine goes by from now on, until it has learnt more.
+    pub cost: Cost,
+    /// Where that is from.
+    pub source: CostSource,
+}
+
+/// Where a cost is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CostSource {
+    /// Measured just now.
+    Measured,
+    /// The cache.
+    Cache {
+        /// When it was measured.
+        measured_at: SystemTime,
+    },
+    /// What the device says of itself, and what was learnt from its batches.
+    Known {
+        /// Why it was not measured.
+        reason: String,
+    },
+}
+
+pub(crate) fn calibrate(
+    engine: &Engine,
+    cache: &Cache,
+    anew: bool,
+) -> Result<Calibration, EngineError> {
+    let mut remarks = vec![];
+    let kept = cache.read().unwrap_or_else(|remark| {
+        remarks.push(remark);
+        Kept::default()
+    });
+    let devices: Vec<_> = engine.devices().collect();
+    let known = if anew { &Kept::default() } else { &kept };
+    let find = |(id, device): &(DeviceId, &Capabilities)| find(engine, *id, device, known);
+    let found = devices.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    let measured = devices.iter().zip(&found);
+    let measured = measured.filter(|(_, found)| found.source == CostSource::Measured);
+    let measured: Vec<_> =
+        measured.map(|((_, device), found)| (device.name.as_str(), found.cost)).collect();
+    if !measured.is_empty() {
+        remarks.extend(cache.keep(kept.clone(), &measured).err());
+    }
+    // Where there is no place, reading and writing say the same.
+    remarks.dedup();
+    Ok(Calibration { devices: found, file: cache.file(), remarks })
+}
+
+/// What a device costs: from the cache, or measured.
+fn find(
+    engine: &Engine,
+    device: DeviceId,
+    capabilities: &Capabilities,
+    kept: &Kept,
+) -> Result<Calibrated, EngineError> {
+    let known = |reason: String| {
+        let cost = engine.cost(device)?;
+        Ok(Calibrated { device, cost, source: CostSource::Known { reason } })
+    };
+    if capabilities.origin == Origin::Simulated {
+        return known("its time is simulated, and it says what it costs".to_owned());
+    }
+    let (cost, source) = match kept.of(&capabilities.name) {
+        Some(entry) => (entry.cost, CostSource::Cache { measured_at: entry.measured_at() }),
+        None => match measure(engine, device, capabilities) {
+            Ok(cost) => (cost, CostSource::Measured),
+            Err(EngineError::Forked) => return Err(EngineError::Forked),
+            Err(error) => return known(error.to_string()),
+        },
+    };
+    engine.set_cost(device, cost)?;
+    Ok(Calibrated { device, cost, source })
+}
+
+/// Times batches of a few shapes, smallest first, as far as the time reaches.
+fn measure(
+    engine: &Engine,
+    device: DeviceId,
+    capabilities: &Capabilities,
+) -> Result<Cost, EngineError> {
+    let session = engine.session(random_key()?)?;
+    let mut material = Material::new();
+    let mut work = |batch: &Point| material.work(engine, &session, device, capabilities, *batch);
+    // A device takes what it needs at its first batch.
+    work(&POINTS[0])?;
+    let mut points: Vec<(Point, u64)> = vec![];
+    let mut cost = capabilities.cost;
+    let begun = Instant::now();
+    for point in POINTS {
+        let left = DEVICE_MAX.saturating_sub(begun.elapsed());
+        let twice_ns = 2.0 * cost.of(point.messages as u64, point.bytes());
+        if !points.is_empty() && twice_ns > left.as_nanos() as f64 {
+            break;
+        }
+        points.push((*point, median(|| work(point))?));
+        cost = fit(capabilities.cost, &points);
+    }
+    Ok(cost)
+}
+
+/// The median of some batches, of one at least.
+fn median(mut work: impl FnMut() -> Result<u64, EngineError>) -> Result<u64, EngineError> {
+    work()?;
+    let (begun, mut samples) = (Instant::now(), vec![]);
+    while samples.len() < SAMPLES_MAX && (samples.is_empty() || begun.elapsed() < POINT_MAX) {
+        samples.push(work()?);
+    }
+    samples.sort_unstable();
+    Ok(samples[samples.len() / 2])
+}
+
+/// The cost that meets the points best, by errors relative to them.
+fn fit(prior: Cost, points: &[(Point, u64)]) -> Cost {
+    let mut estimator = Estimator::new(prior);
+    for (point, ns) in points.iter().cycle().take(ROUNDS * points.len()) {
+        estimator.learn(point.messages as u64, point.bytes(), *ns);
+    }
+    estimator.cost()
+}
+
+/// Messages of one length.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    messages: usize,
+    text_bytes: usize,
+}
+
+impl Point {
+    fn bytes(self) -> u64 {
+        self.messages as u64 * self.text_bytes as u64
+    }
+}
+
+/// What all batches are made of: no secret, but nobody's either.
+struct Material {
+    texts: Vec<u8>,
+    nonces: Vec<u8>,
+}
+
+impl Material {
+    fn new() -> Self {
+        let numbers = 0..POINTS.iter().map(|point| point.messages as u64).max().unwrap_or(0);
+        let nonce = |number: u64| [&[0; 4], &number.to_be_bytes()[..]].concat();
+        let bytes = POINTS.iter().map(|point| point.messages * point.text_bytes).max();
+        Self { texts: vec![0; bytes.unwrap_or(0)], nonces: numbers.flat_map(nonce).collect() }
+    }
+
+    /// Works a batch once and throws the results away. The same bytes are sealed under one nonce again
+    /// and again, which tells nobody anything new.
+    fn work(
+        &mut self,
+        engine: &Engine,
+        session: &Session,
+        device: DeviceId,
+        capabilities: &Capabilities,
+        point: Point,
+    ) -> Result<u64, EngineError> {
+        let Point { messages, text_bytes } = point;
+        let texts = &self.texts[..messages * text_bytes];
+        let nonces = &self.nonces[..messages * 12];
+        let options = Options { on: Some(device), ..Options::default() };
+        let timing = if capabilities.runs_on_calling_thread {
+            let (nonces, texts) = (Column::fixed(nonces, 12), Column::fixed(texts, text_bytes));
+            let batch = Batch::seal(messages, session.id(), nonces, texts);
+            let mut output = OwnedOutput::for_batch(&batch)?;
+            let report = engine.run(&batch, output.as_output(), &options);
+            output.wipe();
+            report?.timing
+        } else {
+            let nonces = Column::fixed(nonces.to_vec(), 12);
+            let texts = Column::fixed(texts.to_vec(), text_bytes);
+            let batch = Batch::seal(messages, session.id(), nonces, texts);
+            submit(engine, batch, &options, &capabilities.name)?
+        };
+        Ok(timing.end_ns.saturating_sub(timing.start_ns).max(1))
+    }
+}
+
+/// Works a batch on a device's workers.
+fn submit(
+    engine: &Engine,
+    batch: Batch<'static>,
+    options: &Options,
+    device: &str,
+) -> Result<Timing, EngineError> {
+    let failed = |reason: String| DeviceError::Failed { device: device.to_owned(), reason };
+    let ticket = engine.submit(batch, options).map_err(|error| failed(error.to_string()))?;
+    let Some(completed) = engine.wait(Some(ticket), None)? else {
+        return Err(failed("it gave no answer".to_owned()).into());
+    };
+    let (mut output, report) = completed.outcome?;
+    output.wipe();
+    Ok(report.timing)
+}
+
+fn random_key() -> Result<Key, EngineError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| EngineError::Random { reason: error.to_string() })?;
+    Key::new(&bytes).map_err(|error| EngineError::Random { reason: error.to_string() })
+}
+
+/// What is timed: the first tells of the set-up, the last of bytes.
+const POINTS: &[Point] = &[
+    Point { messages: 1, text_bytes: 16 },
+    Point { messages: 64, text_bytes: 16 },
+    Point { messages: 1, text_bytes: 4_096 },
+    Point { messages: 1_024, text_bytes: 16 },
+    Point { messages: 64, text_bytes: 4_096 },
+    Point { messages: 1_024, text_bytes: 4_096 },
+];
+/// For all points of a device.
+const DEVICE_MAX: Duration = Duration::from_millis(30);
+const POINT_MAX: Duration = Duration::from_millis(4);
+/// Enough that a batch or two that were held up don't matter.
+const SAMPLES_MAX: usize = 15;
+/// So often the estimator is shown all points: it forgets about as slowly as that.
+const ROUNDS: usize = 8;
+
+#[cfg(test)]
+mod tests;
