@@ -87,3 +87,47 @@ impl Drop for State {
         outcomes.flatten().for_each(|(output, _)| output.wipe());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::job;
+
+    #[test]
+    fn a_job_is_taken_by_the_thread_that_would_end_or_finds_its_seat_vacant() {
+        let mut state = State::new(1);
+        let seat = state.push(job(0)).unwrap();
+        assert!(state.push(job(1)).is_none(), "there is no further worker");
+        assert!(state.take(seat).is_some());
+        state.idle += 1;
+        assert!(state.take(seat).is_some());
+        state.idle += 1;
+        assert!(state.should_wait(seat));
+        assert!(state.push(job(2)).is_none(), "one thread is idle");
+        assert!(state.take(seat).is_some());
+        state.idle += 1;
+        assert!(state.take(seat).is_none());
+        assert_eq!(state.push(job(3)).unwrap().worker, 0);
+    }
+
+    #[test]
+    fn jobs_are_returned_when_the_last_seat_is_given_up() {
+        let mut state = State::new(2);
+        let seats = [state.push(job(0)).unwrap(), state.push(job(1)).unwrap()];
+        assert_eq!(seats.map(|seat| seat.worker), [0, 1]);
+        assert!(state.leave(0).is_empty(), "the other one works them");
+        assert_eq!(state.leave(1).len(), 2);
+    }
+
+    #[test]
+    fn a_thread_from_before_a_release_waits_no_more() {
+        let mut state = State::new(1);
+        let seat = state.push(job(0)).unwrap();
+        assert!(!state.should_wait(seat), "there is a job");
+        assert!(state.take(seat).is_some());
+        state.idle += 1;
+        assert!(state.should_wait(seat));
+        state.releases += 1;
+        assert!(!state.should_wait(seat));
+    }
+}
