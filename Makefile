@@ -37,6 +37,10 @@ aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth i
 		if [ $$missed -gt 1 ]; then exit $$missed; fi; \
 		$(BIN)/python tools/statistics_table.py $(RESULTS); exit $$missed
 
+.PHONY: bench-scheduler
+bench-scheduler: ## Measure what the engine costs, and whether two devices do the work of two; a minute
+	@cargo bench --quiet -p sealift --bench scheduler
+
 .PHONY: wheel
 wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
 	@echo "Building the wheel"
@@ -55,6 +59,10 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@cargo test --workspace
 	@echo "Testing a device in a crate of its own"
 	@SEALIFT_SHARE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
+
+.PHONY: simulate
+simulate: ## Simulate 100,800 pools of devices that fail, hang, lie and die, under every policy; some minutes
+	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate_pool -- --nocapture
 
 .PHONY: test-python
 test-python: $(EXTENSION) $(TESTING) ## Run the Python tests
