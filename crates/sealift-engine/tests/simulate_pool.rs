@@ -116,8 +116,17 @@ impl Run {
         let done = report.devices.iter().map(|device| device.messages).sum::<u64>();
         assert_eq!(done, report.messages, "{named}: {report:?}");
         assert_eq!(pool.engine.in_flight(), Ok(0), "{named}");
-        for (machine, device) in pool.machines.iter().zip(&report.devices) {
-            let faults = machine.faults();
+        for ((id, _), (machine, device)) in
+            pool.engine.devices().zip(pool.machines.iter().zip(&report.devices))
+        {
+            let (faults, late) = (machine.faults(), pool.engine.counters(id).unwrap().late);
+            // What was given up came back late, or hangs, or died with its device.
+            let known = late + machine.held() as u64;
+            let known = known..=known + faults.lost;
+            assert!(
+                known.contains(&device.abandoned),
+                "{named}: {late} late, {device:?}, {faults:?}"
+            );
             assert_eq!(machine.retired_in_use(), 0, "{named}: a key was wiped too early");
             assert!(machine.held() as u64 <= faults.hung, "{named}: {machine:?}");
             if is_real(machine) {
