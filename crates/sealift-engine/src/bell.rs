@@ -27,6 +27,7 @@ impl Bell {
         let rings = self.lock();
         let rings = match left {
             None => self.rung.wait_while(rings, quiet).unwrap_or_else(PoisonError::into_inner),
+            Some(Duration::ZERO) => rings,
             Some(left) => {
                 let woken = self.rung.wait_timeout_while(rings, left, quiet);
                 woken.unwrap_or_else(PoisonError::into_inner).0

@@ -1,11 +1,12 @@
 //! What becomes of the batches that devices have: results, failures, and no answer at all.
 
+use crate::audit::{Auditor, Sealed};
 use crate::flight::{Abandoned, Attempt, Completed, Flying, Landed};
 use crate::record::End;
 use crate::scheduler::Nobody;
 use crate::shared::{Dispatch, Offered, Shared, shown};
-use crate::{EngineError, Report};
-use sealift_core::{Completion, DeviceError, Notify, SessionId, Ticket, Timing};
+use crate::{DeviceId, EngineError, Report};
+use sealift_core::{Batch, Completion, DeviceError, KeySource, Notify, SessionId, Ticket, Timing};
 use std::time::Duration;
 
 impl Shared {
@@ -92,9 +93,26 @@ impl Shared {
         let Ok((output, _)) = &completion.outcome else { return (completion, false) };
         let found = self.lock().flight.current(&completion);
         let is_wrong = found.is_some_and(|(batch, lease, device)| {
-            auditor.is_wrong(&self.devices, device, &batch, output, &lease)
+            let sealed = auditor.draw_from(&batch, output);
+            self.is_wrong(device, &batch, &sealed, &*lease)
         });
         (completion, is_wrong)
+    }
+
+    /// Whether a device's results are wrong; whoever is wrong is out of use from now on.
+    pub(crate) fn is_wrong(
+        &self,
+        device: DeviceId,
+        batch: &Batch<'_>,
+        sealed: &[Sealed],
+        keys: &dyn KeySource,
+    ) -> bool {
+        let trusted = self.lock().scheduler.trusted();
+        let wrong = Auditor::who_is_wrong(&self.devices, &trusted, device, batch, sealed, keys);
+        if let Some(wrong) = wrong {
+            self.lock().scheduler.quarantine(wrong);
+        }
+        wrong == Some(device)
     }
 
     /// True when a batch is finished by it.
@@ -125,8 +143,7 @@ impl Shared {
             }
             Ok(_) => {
                 dispatch.scheduler.failed(device, Some(&flying.shape), now_ns);
-                dispatch.scheduler.quarantine(device);
-                let error = self.failure(device, "its results do not open elsewhere".to_owned());
+                let error = self.wrong(device);
                 self.move_on(dispatch, ticket, flying, &attempt, End::Wrong, error);
             }
             Err(error) => {

@@ -57,7 +57,9 @@ impl Default for Patience {
 /// Opens a share of what was sealed on another device, and takes a device out of use whose results do
 /// not open: a defect that nothing else would show until somebody reads the data.
 ///
-/// It is done on the thread that polls or waits, before it sees the results.
+/// Where two others don't agree about a result, the one that is alone is out of use. It is done on the
+/// thread that runs, polls or waits, before it sees the results. Texts that were sealed in place are not
+/// audited, because nobody knows any more what they were; opened ones aren't either.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Audit {
     /// Of all sealed messages; above 0, at most 1.

@@ -101,16 +101,19 @@ impl Shared {
         let lease = self.store.admit(batch)?;
         loop {
             let result = self.devices[decision.device.0].run(&mut work);
-            let error = match result {
+            let (error, end) = match result {
+                Ok(_) if self.ran_wrong(&mut work, decision.device) => {
+                    (self.wrong(decision.device), End::Wrong)
+                }
                 Ok(timing) => {
                     drop(lease);
                     return Ok(self.ran(&work, decision, timing, arrived_ns, tried.len()));
                 }
-                Err(error) => error,
+                Err(error) => (error, End::Failed),
             };
             work.wipe();
             let now_ns = self.clock.now_ns();
-            self.failed_here(&work, decision, arrived_ns, tried.len());
+            self.failed_here(&work, decision, arrived_ns, tried.len(), end);
             tried.push(decision.device);
             // In place some texts are results already: sealing them twice would give plaintexts back.
             let next = if work.shape().in_place || options.on.is_some() {
@@ -168,13 +171,31 @@ impl Shared {
         report
     }
 
-    fn failed_here(&self, work: &Work<'_>, decision: Decision, arrived_ns: u64, moved: usize) {
+    /// Whether what was worked on the calling thread does not open elsewhere.
+    fn ran_wrong(&self, work: &mut Work<'_>, device: DeviceId) -> bool {
+        let Some(auditor) = &self.auditor else { return false };
+        let sealed = auditor.draw_from_work(work);
+        self.is_wrong(device, work.batch(), &sealed, &*self.store)
+    }
+
+    pub(crate) fn wrong(&self, device: DeviceId) -> DeviceError {
+        self.failure(device, "its results do not open elsewhere".to_owned())
+    }
+
+    fn failed_here(
+        &self,
+        work: &Work<'_>,
+        decision: Decision,
+        arrived_ns: u64,
+        moved: usize,
+        end: End,
+    ) {
         let (device, now_ns) = (decision.device, self.clock.now_ns());
         self.lock().scheduler.failed(device, None, now_ns);
         let timing = Timing::in_memory(arrived_ns, now_ns);
         let moved = u32::try_from(moved).unwrap_or(u32::MAX);
         let report = Report { device, timing, auth_failed: 0, moved };
-        self.record(None, arrived_ns, work.shape(), End::Failed, report, decision);
+        self.record(None, arrived_ns, work.shape(), end, report, decision);
     }
 
     pub(crate) fn submit(
@@ -370,9 +391,17 @@ impl Shared {
         mut output: OwnedOutput,
     ) {
         let device = decision.device;
+        let mut end = End::Failed;
         let result = Work::new(&flying.batch, output.as_output(), &*self.store)
             .map_err(|error| self.failure(device, error.to_string()))
-            .and_then(|mut work| self.devices[device.0].run(&mut work));
+            .and_then(|mut work| {
+                let timing = self.devices[device.0].run(&mut work)?;
+                if self.ran_wrong(&mut work, device) {
+                    end = End::Wrong;
+                    return Err(self.wrong(device));
+                }
+                Ok(timing)
+            });
         let now_ns = self.clock.now_ns();
         let mut dispatch = self.lock();
         match result {
@@ -386,7 +415,7 @@ impl Shared {
                 dispatch.scheduler.failed(device, None, now_ns);
                 let report = Report { device, timing, auth_failed: 0, moved: flying.attempts };
                 let (arrived_ns, shape) = (flying.arrived_ns, flying.shape);
-                self.record(Some(ticket), arrived_ns, &shape, End::Failed, report, decision);
+                self.record(Some(ticket), arrived_ns, &shape, end, report, decision);
                 flying.attempts += 1;
                 flying.tried.push(device);
                 flying.error = Some(error);

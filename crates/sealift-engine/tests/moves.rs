@@ -5,7 +5,7 @@
 mod toy;
 
 use sealift_core::{
-    Batch, Buffer, Column, Cost, Key, Role, SessionId, Status, SystemClock, Ticket,
+    Batch, Buffer, Column, Cost, Key, Output, Place, Role, SessionId, Status, SystemClock, Ticket,
 };
 use sealift_engine::{
     Audit, Because, Completed, End, Engine, EngineError, Options, Patience, Session, Settings,
@@ -170,6 +170,40 @@ fn a_device_that_lies_is_found_out_and_quarantined_and_the_batch_is_worked_elsew
     engine.reinstate(first).unwrap();
     submit(&engine, &session);
     assert_eq!(toys[0].held(), 1);
+}
+
+#[test]
+fn what_was_sealed_on_the_calling_thread_is_audited_too() {
+    let audit = Some(Audit { share: 1.0, seed: 1 });
+    let (engine, toys) = engine(Settings { audit, ..by("failover") }, &[4, 4]);
+    let session = session(&engine);
+    toys[0].lie_always();
+    let (mut out, mut tags, mut status) = (vec![0; 15], vec![0; 48], vec![Status::Ok; 3]);
+    let output = Output {
+        text: Place::fixed(&mut out, 5),
+        tags: Place::fixed(&mut tags, 16),
+        status: &mut status,
+    };
+    let report = engine.run(&seal(&session, &TEXTS), output, &Options::default()).unwrap();
+    assert_eq!((report.device.index(), report.moved), (1, 1));
+    assert_eq!(out[..3], [b'o' ^ MASK, b'n' ^ MASK, b'e' ^ MASK]);
+    assert_eq!(engine.state(engine.device("toy0").unwrap()).unwrap(), State::Quarantined);
+    let ends: Vec<_> = engine.records().unwrap().iter().map(|record| record.end).collect();
+    assert_eq!(ends, [End::Wrong, End::Done]);
+}
+
+#[test]
+fn a_checker_that_lies_is_quarantined_and_not_the_device_it_accuses() {
+    let audit = Some(Audit { share: 1.0, seed: 1 });
+    let (engine, toys) = engine(Settings { audit, ..by("failover") }, &[4, 4, 4]);
+    let session = session(&engine);
+    toys[1].lie_always();
+    let ticket = submit(&engine, &session);
+    assert!(toys[0].finish_one());
+    take(&engine, ticket);
+    let states =
+        [0, 1, 2].map(|at| engine.state(engine.device(&format!("toy{at}")).unwrap()).unwrap());
+    assert_eq!(states, [State::Up, State::Quarantined, State::Up]);
 }
 
 #[test]

@@ -313,6 +313,12 @@ impl Scheduler {
         self.members[device.0].quarantine();
     }
 
+    /// The devices that have not given wrong results.
+    pub(crate) fn trusted(&self) -> Vec<DeviceId> {
+        let places = self.members.iter().enumerate();
+        places.filter(|(_, member)| !member.is_quarantined()).map(|(at, _)| DeviceId(at)).collect()
+    }
+
     /// Uses a device again after it was down or in quarantine.
     pub(crate) fn reinstate(&mut self, device: DeviceId) {
         self.members[device.0].reinstate();

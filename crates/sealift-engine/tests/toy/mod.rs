@@ -19,6 +19,7 @@ pub(crate) struct Toy {
     done: Mutex<Vec<Completion>>,
     retired: Mutex<Vec<SessionId>>,
     broken: AtomicBool,
+    lies: AtomicBool,
 }
 
 impl Toy {
@@ -33,8 +34,9 @@ impl Toy {
     }
 
     fn with(capabilities: Capabilities, context: &Context) -> Arc<Self> {
-        let (queue, done, retired, broken) = Default::default();
-        Arc::new(Self { capabilities, context: context.clone(), queue, done, retired, broken })
+        let (queue, done, retired, broken, lies) = Default::default();
+        let context = context.clone();
+        Arc::new(Self { capabilities, context, queue, done, retired, broken, lies })
     }
 
     /// Works the oldest queued job; false when there is none.
@@ -71,6 +73,11 @@ impl Toy {
         self.done.lock().unwrap().push(Completion { ticket, attempt, outcome });
         self.context.notify.ring();
         true
+    }
+
+    /// Flips a bit of every text from now on.
+    pub(crate) fn lie_always(&self) {
+        self.lies.store(true, Ordering::Relaxed);
     }
 
     /// Takes no job any more.
@@ -111,6 +118,7 @@ impl Device for Toy {
             let slot = work.slot(message);
             if let SlotText::Apart { input, output } = slot.text {
                 output.iter_mut().zip(input).for_each(|(out, byte)| *out = byte ^ mask);
+                output[0] ^= u8::from(self.lies.load(Ordering::Relaxed));
             }
             let status = match slot.tag {
                 SlotTag::Write(tag) => {
