@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self, TypeAlias, final, overload, type_check_only
 
@@ -11,20 +12,27 @@ __all__ = [
     "AESGCM",
     "Arm",
     "BatchResult",
+    "Calibrated",
+    "Calibration",
     "Column",
+    "Cost",
     "Counters",
     "DeviceInfo",
     "DriverInfo",
     "Engine",
+    "Explanation",
     "Fixed",
     "NotMeasurableError",
     "Offsets",
+    "PolicyInfo",
+    "Quote",
     "Record",
     "Session",
     "WrongResultError",
     "__version__",
     "drivers",
     "effective_clock_ghz",
+    "policies",
     "primitives",
 ]
 
@@ -154,29 +162,47 @@ class Engine:
     Several threads may use it at once. In a child after `os.fork` it raises `ForkedError`: make a
     new one there.
 
+    Only `seal_batch` and `open_batch` give it work, and they work on the thread that calls them.
+    What batches cost on its devices is read from the cache that `calibrate` fills, and learnt from
+    what they take.
+
     Args:
-        devices: The devices to open, in order of preference, for example
-            `["cpu:isa=aesni", "library"]`. `sealift devices` shows on the command line what
-            there is.
+        devices: The devices to open, for example `["cpu:isa=aesni", "library"]`; None opens every
+            one that is present. Policies that go by order take this one. `sealift devices` shows on
+            the command line what there is.
+        policy: How it chooses among the real devices for a batch that names none: a name of
+            `policies()`, with settings as in "size-split:bytes=4096". A device that was not tried
+            for long gets a batch now and then under the usual one; "failover" keeps to the first.
 
     Raises:
         TypeError: If `devices` is not a sequence of str.
+        InputError: If there is no such policy, or it doesn't take a setting.
         UnknownDeviceError: If one is no device, or has a setting that its driver does not take.
         DeviceError: If one is absent, or the list is empty.
     """
 
-    def __new__(cls, devices: Sequence[str]) -> Self: ...
+    def __new__(
+        cls, devices: Sequence[str] | None = None, *, policy: str = "earliest-finish"
+    ) -> Self: ...
     @staticmethod
     def detect() -> Engine:
-        """An engine over every device that is present.
+        """An engine over every device that is present: `Engine()` by another name.
 
-        Batches go to the first real one that takes them; the others work when they are named.
+        A batch goes to the real device that is predicted to finish it first, and now and then to
+        one that was not tried for long; the others work when they are named.
 
         Raises:
             DeviceError: If nothing could be opened.
         """
     devices: Final[tuple[DeviceInfo, ...]]
-    """The open devices, in order of preference."""
+    """The open devices, in the order in which they were named."""
+    @property
+    def policy(self) -> str:
+        """The name of its policy.
+
+        Raises:
+            ForkedError: In a forked child.
+        """
     def session(self, key: _Bytes, *, seals_max: int | None = None) -> Session:
         """Installs a key.
 
@@ -190,9 +216,80 @@ class Engine:
             InputError: If `key` has another length or `seals_max` is out of range.
             ForkedError: In a forked child.
         """
-    def records(self) -> list[Record]:
-        """The last 1,024 finished batches, oldest first.
+    def explain(self, messages: int, message_bytes: int) -> Explanation:
+        """Says which device would get a batch that names none, and why.
 
+        Nothing is worked, and no policy's turn is used up.
+
+        Args:
+            messages: Messages in the batch, 1 to 2**32 - 1.
+            message_bytes: Bytes of each text, aad included.
+
+        Raises:
+            InputError: If a number is out of range.
+            LimitError: If no device takes such a batch.
+            DeviceError: If none of the devices is for unnamed batches, or all have given wrong
+                results.
+            ForkedError: In a forked child.
+        """
+    def costs(self) -> dict[str, Cost]:
+        """What batches cost on each device, as far as is known now.
+
+        Returns:
+            A `Cost` for each device, by its name.
+
+        Raises:
+            ForkedError: In a forked child.
+        """
+    def calibrate(self, *, anew: bool = False) -> Calibration:
+        """Finds out what batches cost on each device.
+
+        From the cache where that was measured before, else by measuring, up to 0.03 s a device, and
+        keeping it in the cache: `sealift/costs-<version>.txt` in `$XDG_CACHE_HOME` or `~/.cache`,
+        with entries by processor, number of cores and device. An engine reads it when it is made
+        and measures nothing by itself. Batches that this works are counted and recorded like
+        others.
+
+        Args:
+            anew: Whether to measure also what the cache has.
+
+        Raises:
+            ForkedError: In a forked child.
+        """
+    def state(self, device: str) -> Literal["up", "down", "quarantined"]:
+        """Whether a device gets batches.
+
+        "up", "down" for a while because it failed, or "quarantined" because it gave wrong results.
+
+        Args:
+            device: Its name, as in `devices`.
+
+        Raises:
+            UnknownDeviceError: If there is no such device.
+            ForkedError: In a forked child.
+        """
+    def reinstate(self, device: str) -> None:
+        """Uses a device again that was down or in quarantine.
+
+        Args:
+            device: Its name, as in `devices`.
+
+        Raises:
+            UnknownDeviceError: If there is no such device.
+            ForkedError: In a forked child.
+        """
+    def release(self) -> None:
+        """Lets devices give back what they hold while idle: threads, device memory.
+
+        They take it again with the next batch.
+
+        Raises:
+            ForkedError: In a forked child.
+        """
+    def records(self) -> list[Record]:
+        """The last 1,024 attempts at batches that are over, oldest first.
+
+        Each says who worked it, why, what it was predicted to take and how long it then took.
         `AESGCM` has an engine of its own, whose records are not among them.
 
         Raises:
@@ -562,16 +659,28 @@ class DeviceInfo:
 
 @final
 class Record:
-    """One finished batch. Times are nanoseconds on the engine's clock."""
+    """One attempt at a batch that is over. Times are nanoseconds on the engine's clock."""
 
     device: Final[str]
     """The device that worked it."""
+    end: Final[Literal["done", "failed", "abandoned", "wrong"]]
+    """What came of it: "done", "failed", "abandoned" (no answer in time) or "wrong" (its results
+    did not open elsewhere).
+    """
+    attempt: Final[int]
+    """Which attempt at the batch, from 0: a batch that a device fails goes to another one."""
     messages: Final[int]
     """Messages in it."""
     text_bytes: Final[int]
     """Bytes of its texts."""
     auth_failed: Final[int]
     """Messages that did not open."""
+    because: Final[str]
+    """Why this device."""
+    predicted_ns: Final[float]
+    """What it was predicted to take, in nanoseconds."""
+    quotes: Final[list[tuple[str, float]]]
+    """Who was asked, and what each was predicted to take; the first 8 of a larger number."""
     arrived_ns: Final[int]
     """When it came to the engine."""
     start_ns: Final[int]
@@ -601,8 +710,99 @@ class Counters:
     """Messages that did not open."""
     failed: Final[int]
     """Batches that the device failed."""
+    abandoned: Final[int]
+    """Batches that were given up because it did not answer in time."""
+    wrong: Final[int]
+    """Batches whose results did not open elsewhere."""
+    late: Final[int]
+    """Abandoned batches that it gave results for after all; they were wiped."""
     busy_ns: Final[int]
-    """Nanoseconds between start and end of all batches."""
+    """Nanoseconds between start and end of all finished batches."""
+
+def policies() -> list[PolicyInfo]:
+    """The ways in which an engine chooses a device for a batch; the first is the usual one."""
+
+@final
+class PolicyInfo:
+    """A way in which an engine chooses a device for a batch."""
+
+    name: Final[str]
+    """What `Engine(policy=...)` takes."""
+    summary: Final[str]
+    """What it does, and the settings it takes, as in "size-split:bytes=4096"."""
+
+@final
+class Cost:
+    """What a batch costs on a device: a set-up, so much a message and so much a byte."""
+
+    setup_ns: Final[float]
+    """What every batch costs, however small, in nanoseconds."""
+    per_message_ns: Final[float]
+    """What each message adds, in nanoseconds."""
+    per_byte_ns: Final[float]
+    """What each byte of text and aad adds, in nanoseconds."""
+    def break_even(
+        self, other: Cost, messages: int
+    ) -> tuple[Literal["always", "never", "from", "up to"], float | None]:
+        """From which message size on a batch is at least as fast here as at another cost.
+
+        Args:
+            other: The other device's cost.
+            messages: Messages in the batch, all of one size.
+
+        Returns:
+            ("always", None), ("never", None), ("from", bytes a message) or ("up to", bytes).
+        """
+
+@final
+class Quote:
+    """What a device was predicted to take for a batch."""
+
+    device: Final[str]
+    """The device that was asked."""
+    predicted_ns: Final[float]
+    """Until the results are there, in nanoseconds."""
+    host_ns: Final[float]
+    """Time of this machine's processors that it takes, in nanoseconds."""
+
+@final
+class Explanation:
+    """Which device would get a batch, and why."""
+
+    device: Final[str]
+    """The device that would get it."""
+    because: Final[str]
+    """Why."""
+    predicted_ns: Final[float]
+    """What it is predicted to take, in nanoseconds."""
+    quotes: Final[list[Quote]]
+    """Who was asked, in the engine's order."""
+
+@final
+class Calibration:
+    """What an engine knows of its devices' costs, and where from."""
+
+    devices: Final[dict[str, Calibrated]]
+    """One for each device, by its name."""
+    file: Final[Path | None]
+    """The file that keeps costs; None where there is no place for one."""
+    remarks: Final[list[str]]
+    """What kept costs from being read or kept there. Nothing else comes of it."""
+
+@final
+class Calibrated:
+    """What a device's batches cost, and where that is known from."""
+
+    cost: Final[Cost]
+    """What the engine goes by, until it has learnt more."""
+    source: Final[Literal["measured", "cache", "known"]]
+    """How that is known: "measured" just now, from the "cache", or "known" from what the device
+    says of itself and what was learnt from its batches.
+    """
+    measured_at_s: Final[float | None]
+    """When it was measured that is from the cache, in seconds since 1970; else None."""
+    reason: Final[str | None]
+    """Why it was not measured; None where it was."""
 
 def effective_clock_ghz() -> float | None:
     """The clock of the core that runs this, in GHz.

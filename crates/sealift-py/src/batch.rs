@@ -156,11 +156,7 @@ impl Inputs<'_> {
         let Some(count) = self.texts.count() else {
             return Err(wrong_type(format!("{texts} is no column")).into());
         };
-        if count > MESSAGES_MAX {
-            return Err(Failure::Input(format!(
-                "{texts} has {count} messages: a batch takes at most {MESSAGES_MAX}, split it"
-            )));
-        }
+        check_messages(count, texts)?;
         self.keys.check_count(count)?;
         self.nonces.check_count("nonces", count)?;
         self.aad.check_count("aad", count)?;
@@ -336,6 +332,16 @@ impl Manner {
         let options = Options { on, nonces };
         Ok(Self { options, nonce_rule, tag_length: TagLength::new(bytes)? })
     }
+}
+
+/// Refuses more messages than a batch takes.
+pub(crate) fn check_messages(count: usize, texts: &str) -> Outcome<()> {
+    if count <= MESSAGES_MAX {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "{texts} has {count} messages: a batch takes at most {MESSAGES_MAX}, split it"
+    )))
 }
 
 /// As many as one key may seal (SP 800-38D section 8.3). Rows without bytes take no memory, so that

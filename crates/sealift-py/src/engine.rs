@@ -4,25 +4,36 @@ use crate::batch::{self, Inputs, Manner, OnError};
 use crate::bytes::Lent;
 use crate::column::Given;
 use crate::errors::{Outcome, wrong_type};
-use crate::info::{Counters, DeviceInfo, Record};
+use crate::gil;
+use crate::info::DeviceInfo;
 use crate::keys::GivenKeys;
+use crate::records::{Counters, Record};
+use crate::schedule::{self, Calibration, Cost, Explanation};
 use crate::session::Session;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
-use sealift::{Key, NonceCheck, NonceRule};
+use pyo3::types::{PyDict, PyString, PyTuple};
+use sealift::{Call, Key, NonceCheck, NonceRule, Settings, Shape};
 
 /// Sessions, batches and this machine's devices behind one handle.
 ///
 /// Several threads may use it at once. In a child after `os.fork` it raises `ForkedError`: make a
 /// new one there.
 ///
+/// Only `seal_batch` and `open_batch` give it work, and they work on the thread that calls them.
+/// What batches cost on its devices is read from the cache that `calibrate` fills, and learnt from
+/// what they take.
+///
 /// Args:
-///     devices: The devices to open, in order of preference, for example
-///         `["cpu:isa=aesni", "library"]`. `sealift devices` shows on the command line what
-///         there is.
+///     devices: The devices to open, for example `["cpu:isa=aesni", "library"]`; None opens every
+///         one that is present. Policies that go by order take this one. `sealift devices` shows on
+///         the command line what there is.
+///     policy: How it chooses among the real devices for a batch that names none: a name of
+///         `policies()`, with settings as in "size-split:bytes=4096". A device that was not tried
+///         for long gets a batch now and then under the usual one; "failover" keeps to the first.
 ///
 /// Raises:
 ///     TypeError: If `devices` is not a sequence of str.
+///     InputError: If there is no such policy, or it doesn't take a setting.
 ///     UnknownDeviceError: If one is no device, or has a setting that its driver does not take.
 ///     DeviceError: If one is absent, or the list is empty.
 #[pyclass(frozen, module = "sealift")]
@@ -35,23 +46,21 @@ pub(crate) struct Engine {
 #[pymethods]
 impl Engine {
     #[new]
-    fn new(devices: &Bound<'_, PyAny>) -> Outcome<Self> {
-        if devices.is_instance_of::<PyString>() {
-            let message = format!("devices is a str: give a list, [{}]", devices.repr()?);
-            return Err(wrong_type(message).into());
-        }
-        let names =
-            devices.try_iter().and_then(|names| names.map(|name| name?.extract()).collect());
-        let devices: Vec<String> = names.map_err(|_| {
-            wrong_type("devices is a sequence of str, for example [\"cpu\", \"library\"]")
-        })?;
-        let names: Vec<&str> = devices.iter().map(String::as_str).collect();
-        Ok(Self { engine: sealift::Engine::with(&names)? })
+    #[pyo3(signature = (devices = None, *, policy = "earliest-finish"))]
+    fn new(devices: Option<&Bound<'_, PyAny>>, policy: &str) -> Outcome<Self> {
+        let settings = Settings::with_policy(policy)?;
+        let Some(devices) = devices else {
+            return Ok(Self { engine: sealift::Engine::detect_with(settings)? });
+        };
+        let devices = names(devices)?;
+        let specs: Vec<&str> = devices.iter().map(String::as_str).collect();
+        Ok(Self { engine: sealift::Engine::open(&specs, &[], settings)? })
     }
 
-    /// An engine over every device that is present.
+    /// An engine over every device that is present: `Engine()` by another name.
     ///
-    /// Batches go to the first real one that takes them; the others work when they are named.
+    /// A batch goes to the real device that is predicted to finish it first, and now and then to
+    /// one that was not tried for long; the others work when they are named.
     ///
     /// Raises:
     ///     DeviceError: If nothing could be opened.
@@ -84,22 +93,126 @@ impl Engine {
         Ok(Session::new(session))
     }
 
-    /// The open devices, in order of preference.
+    /// The open devices, in the order in which they were named.
     #[getter]
     fn devices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let devices = self.engine.devices().map(|(_, device)| DeviceInfo::new(device));
         PyTuple::new(py, devices.collect::<Vec<_>>())
     }
 
-    /// The last 1,024 finished batches, oldest first.
+    /// The name of its policy.
     ///
+    /// Raises:
+    ///     ForkedError: In a forked child.
+    #[getter]
+    fn policy(&self) -> Outcome<&'static str> {
+        Ok(self.engine.policy()?)
+    }
+
+    /// Says which device would get a batch that names none, and why.
+    ///
+    /// Nothing is worked, and no policy's turn is used up.
+    ///
+    /// Args:
+    ///     messages: Messages in the batch, 1 to 2**32 - 1.
+    ///     message_bytes: Bytes of each text, aad included.
+    ///
+    /// Raises:
+    ///     InputError: If a number is out of range.
+    ///     LimitError: If no device takes such a batch.
+    ///     DeviceError: If none of the devices is for unnamed batches, or all have given wrong
+    ///         results.
+    ///     ForkedError: In a forked child.
+    fn explain(&self, messages: i64, message_bytes: i64) -> Outcome<Explanation> {
+        let messages = crate::forms::at_least(1, messages, "messages")?;
+        batch::check_messages(messages, "the batch")?;
+        let message_bytes = crate::forms::at_least(0, message_bytes, "message_bytes")?;
+        let shape = Shape::of_seals(messages, message_bytes);
+        Ok(Explanation::new(&self.engine.explain(&shape, Call::Run)?, &self.names()))
+    }
+
+    /// What batches cost on each device, as far as is known now.
+    ///
+    /// Returns:
+    ///     A `Cost` for each device, by its name.
+    ///
+    /// Raises:
+    ///     ForkedError: In a forked child.
+    fn costs<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyDict>> {
+        let costs = PyDict::new(py);
+        for (id, device) in self.engine.devices() {
+            costs.set_item(&device.name, Cost::new(self.engine.cost(id)?))?;
+        }
+        Ok(costs)
+    }
+
+    /// Finds out what batches cost on each device.
+    ///
+    /// From the cache where that was measured before, else by measuring, up to 0.03 s a device, and
+    /// keeping it in the cache: `sealift/costs-<version>.txt` in `$XDG_CACHE_HOME` or `~/.cache`,
+    /// with entries by processor, number of cores and device. An engine reads it when it is made
+    /// and measures nothing by itself. Batches that this works are counted and recorded like
+    /// others.
+    ///
+    /// Args:
+    ///     anew: Whether to measure also what the cache has.
+    ///
+    /// Raises:
+    ///     ForkedError: In a forked child.
+    #[pyo3(signature = (*, anew = false))]
+    fn calibrate(&self, py: Python<'_>, anew: bool) -> Outcome<Calibration> {
+        let found = gil::leave(py, || match anew {
+            false => self.engine.calibrate(),
+            true => self.engine.calibrate_anew(),
+        });
+        Calibration::new(py, found?, &self.names())
+    }
+
+    /// Whether a device gets batches.
+    ///
+    /// "up", "down" for a while because it failed, or "quarantined" because it gave wrong results.
+    ///
+    /// Args:
+    ///     device: Its name, as in `devices`.
+    ///
+    /// Raises:
+    ///     UnknownDeviceError: If there is no such device.
+    ///     ForkedError: In a forked child.
+    fn state(&self, device: &str) -> Outcome<&'static str> {
+        Ok(schedule::state(self.engine.state(self.engine.device(device)?)?))
+    }
+
+    /// Uses a device again that was down or in quarantine.
+    ///
+    /// Args:
+    ///     device: Its name, as in `devices`.
+    ///
+    /// Raises:
+    ///     UnknownDeviceError: If there is no such device.
+    ///     ForkedError: In a forked child.
+    fn reinstate(&self, device: &str) -> Outcome<()> {
+        Ok(self.engine.reinstate(self.engine.device(device)?)?)
+    }
+
+    /// Lets devices give back what they hold while idle: threads, device memory.
+    ///
+    /// They take it again with the next batch.
+    ///
+    /// Raises:
+    ///     ForkedError: In a forked child.
+    fn release(&self) -> Outcome<()> {
+        Ok(self.engine.release()?)
+    }
+
+    /// The last 1,024 attempts at batches that are over, oldest first.
+    ///
+    /// Each says who worked it, why, what it was predicted to take and how long it then took.
     /// `AESGCM` has an engine of its own, whose records are not among them.
     ///
     /// Raises:
     ///     ForkedError: In a forked child.
     fn records(&self) -> Outcome<Vec<Record>> {
-        let names: Vec<_> = self.engine.devices().map(|(_, device)| device.name.clone()).collect();
-        let records = self.engine.records()?;
+        let (names, records) = (self.names(), self.engine.records()?);
         Ok(records.iter().map(|record| Record::new(record, &names)).collect())
     }
 
@@ -247,6 +360,22 @@ impl Engine {
         let names: Vec<_> = self.engine.devices().map(|(_, device)| &device.name).collect();
         format!("Engine({names:?})")
     }
+}
+
+impl Engine {
+    fn names(&self) -> Vec<String> {
+        self.engine.devices().map(|(_, device)| device.name.clone()).collect()
+    }
+}
+
+fn names(devices: &Bound<'_, PyAny>) -> Outcome<Vec<String>> {
+    if devices.is_instance_of::<PyString>() {
+        let message = format!("devices is a str: give a list, [{}]", devices.repr()?);
+        return Err(wrong_type(message).into());
+    }
+    let names = devices.try_iter().and_then(|names| names.map(|name| name?.extract()).collect());
+    let wrong = || wrong_type("devices is a sequence of str, for example [\"cpu\", \"library\"]");
+    Ok(names.map_err(|_| wrong())?)
 }
 
 fn rule(hazmat_nonces: bool) -> NonceRule {

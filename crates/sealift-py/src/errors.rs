@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use sealift::{BatchError, EngineError, KeyError, OpenError, TagError};
+use sealift::{BatchError, EngineError, KeyError, OpenError, POLICIES, TagError};
 
 /// Everything that can go wrong between a Python call and its result.
 pub(crate) enum Failure {
@@ -94,6 +94,7 @@ impl From<Failure> for PyErr {
 fn engine_error(py: Python<'_>, error: &EngineError) -> PyErr {
     let class = match error {
         EngineError::Batch(_) | EngineError::LimitTooHigh { .. } => "InputError",
+        EngineError::Policy { .. } | EngineError::Audit { .. } => "InputError",
         EngineError::Limits(_) => "LimitError",
         EngineError::UnknownSession { .. } => "SessionError",
         EngineError::SealLimit { .. } => "SealLimitError",
@@ -107,10 +108,18 @@ fn engine_error(py: Python<'_>, error: &EngineError) -> PyErr {
     let suggestion = match error {
         EngineError::UnknownDevice { name, known }
         | EngineError::Open(OpenError::UnknownDriver { name, known }) => nearest(py, name, known),
+        EngineError::Policy { policy, .. } => nearest_policy(py, policy),
         _ => None,
     };
     let suggestion = suggestion.map(|name| format!("; did you mean {name:?}?"));
     raise(py, class, format!("{error}{}", suggestion.unwrap_or_default()))
+}
+
+/// The policy that was meant; none where the name is right and a setting is not.
+fn nearest_policy(py: Python<'_>, spec: &str) -> Option<String> {
+    let name = spec.split(':').next().unwrap_or(spec);
+    let known: Vec<_> = POLICIES.iter().map(|policy| policy.name).collect();
+    if known.contains(&name) { None } else { nearest(py, name, &known.join(", ")) }
 }
 
 /// The known name that looks most like the given one.

@@ -20,7 +20,9 @@ mod keys;
 mod overlap;
 mod place;
 mod probes;
+mod records;
 mod room;
+mod schedule;
 mod session;
 
 use pyo3::pymodule;
@@ -38,10 +40,16 @@ mod _sealift {
     #[pymodule_export]
     use crate::forms::{Fixed, Offsets};
     #[pymodule_export]
-    use crate::info::{Counters, DeviceInfo, DriverInfo, Record, drivers};
+    use crate::info::{DeviceInfo, DriverInfo, drivers};
     #[pymodule_export]
     use crate::probes::{
         Arm, NotMeasurableError, WrongResultError, effective_clock_ghz, primitives,
+    };
+    #[pymodule_export]
+    use crate::records::{Counters, Record};
+    #[pymodule_export]
+    use crate::schedule::{
+        Calibrated, Calibration, Cost, Explanation, PolicyInfo, Quote, policies,
     };
     #[pymodule_export]
     use crate::session::Session;

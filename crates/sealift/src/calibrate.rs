@@ -2,7 +2,7 @@
 
 use crate::cache::{Cache, Kept};
 use sealift_core::{
-    Batch, Capabilities, Column, Cost, DeviceError, Key, Origin, OwnedOutput, Timing,
+    Batch, Capabilities, Column, Cost, DeviceError, Key, NONCE_BYTES, Origin, OwnedOutput, Timing,
 };
 use sealift_engine::{DeviceId, Engine, EngineError, Estimator, Options, Session};
 use std::path::PathBuf;
@@ -107,34 +107,23 @@ fn measure(
     capabilities: &Capabilities,
 ) -> Result<Cost, EngineError> {
     let session = engine.session(random_key()?)?;
-    let mut material = Material::new();
-    let mut work = |batch: &Point| material.work(engine, &session, device, capabilities, *batch);
+    let material = Material::new();
+    let lane = Lane { engine, session: &session, device, capabilities };
     // A device takes what it needs at its first batch.
-    work(&POINTS[0])?;
+    lane.median(&material, POINTS[0], Instant::now())?;
     let mut points: Vec<(Point, u64)> = vec![];
     let mut cost = capabilities.cost;
-    let begun = Instant::now();
+    let end = Instant::now() + DEVICE_MAX;
     for point in POINTS {
-        let left = DEVICE_MAX.saturating_sub(begun.elapsed());
+        let left = end.saturating_duration_since(Instant::now());
         let twice_ns = 2.0 * cost.of(point.messages as u64, point.bytes());
         if !points.is_empty() && twice_ns > left.as_nanos() as f64 {
             break;
         }
-        points.push((*point, median(|| work(point))?));
+        points.push((*point, lane.median(&material, *point, end)?));
         cost = fit(capabilities.cost, &points);
     }
     Ok(cost)
-}
-
-/// The median of some batches, of one at least.
-fn median(mut work: impl FnMut() -> Result<u64, EngineError>) -> Result<u64, EngineError> {
-    work()?;
-    let (begun, mut samples) = (Instant::now(), vec![]);
-    while samples.len() < SAMPLES_MAX && (samples.is_empty() || begun.elapsed() < POINT_MAX) {
-        samples.push(work()?);
-    }
-    samples.sort_unstable();
-    Ok(samples[samples.len() / 2])
 }
 
 /// The cost that meets the points best, by errors relative to them.
@@ -173,52 +162,73 @@ impl Material {
         Self { texts: vec![0; bytes.unwrap_or(0)], nonces: numbers.flat_map(nonce).collect() }
     }
 
-    /// Works a batch once and throws the results away. The same bytes are sealed under one nonce again
-    /// and again, which tells nobody anything new.
-    fn work(
-        &mut self,
-        engine: &Engine,
-        session: &Session,
-        device: DeviceId,
-        capabilities: &Capabilities,
-        point: Point,
-    ) -> Result<u64, EngineError> {
+    /// The same bytes are sealed under one nonce again and again, which tells nobody anything new.
+    fn batch(&self, session: &Session, point: Point) -> Batch<'_> {
         let Point { messages, text_bytes } = point;
-        let texts = &self.texts[..messages * text_bytes];
-        let nonces = &self.nonces[..messages * 12];
-        let options = Options { on: Some(device), ..Options::default() };
-        let timing = if capabilities.runs_on_calling_thread {
-            let (nonces, texts) = (Column::fixed(nonces, 12), Column::fixed(texts, text_bytes));
-            let batch = Batch::seal(messages, session.id(), nonces, texts);
-            let mut output = OwnedOutput::for_batch(&batch)?;
-            let report = engine.run(&batch, output.as_output(), &options);
-            output.wipe();
-            report?.timing
-        } else {
-            let nonces = Column::fixed(nonces.to_vec(), 12);
-            let texts = Column::fixed(texts.to_vec(), text_bytes);
-            let batch = Batch::seal(messages, session.id(), nonces, texts);
-            submit(engine, batch, &options, &capabilities.name)?
-        };
-        Ok(timing.end_ns.saturating_sub(timing.start_ns).max(1))
+        let texts = Column::fixed(&self.texts[..messages * text_bytes], text_bytes);
+        let nonces = Column::fixed(&self.nonces[..messages * NONCE_BYTES], NONCE_BYTES);
+        Batch::seal(messages, session.id(), nonces, texts)
+    }
+
+    /// One that a device's workers may have.
+    fn owned_batch(&self, session: &Session, point: Point) -> Batch<'static> {
+        let Point { messages, text_bytes } = point;
+        let texts = Column::fixed(self.texts[..messages * text_bytes].to_vec(), text_bytes);
+        let nonces = self.nonces[..messages * NONCE_BYTES].to_vec();
+        Batch::seal(messages, session.id(), Column::fixed(nonces, NONCE_BYTES), texts)
     }
 }
 
-/// Works a batch on a device's workers.
-fn submit(
-    engine: &Engine,
-    batch: Batch<'static>,
-    options: &Options,
-    device: &str,
-) -> Result<Timing, EngineError> {
-    let failed = |reason: String| DeviceError::Failed { device: device.to_owned(), reason };
-    let ticket = engine.submit(batch, options).map_err(|error| failed(error.to_string()))?;
-    let Some(completed) = engine.wait(Some(ticket), None)? else {
-        return Err(failed("it gave no answer".to_owned()).into());
-    };
-    let (mut output, report) = completed.outcome?;
-    output.wipe();
-    Ok(report.timing)
+/// The way to one device.
+struct Lane<'e> {
+    engine: &'e Engine,
+    session: &'e Session,
+    device: DeviceId,
+    capabilities: &'e Capabilities,
+}
+
+impl Lane<'_> {
+    /// The median of some batches, after one that nobody times; of one at least, if it is late.
+    /// Results are thrown away.
+    fn median(&self, material: &Material, point: Point, end: Instant) -> Result<u64, EngineError> {
+        let batch = material.batch(self.session, point);
+        // One for all: new memory costs more than the work at its first touch.
+        let mut output = OwnedOutput::for_batch(&batch)?;
+        let options = Options { on: Some(self.device), ..Options::default() };
+        let mut work = || {
+            let timing = if self.capabilities.runs_on_calling_thread {
+                self.engine.run(&batch, output.as_output(), &options)?.timing
+            } else {
+                self.submit(material.owned_batch(self.session, point), &options)?
+            };
+            Ok::<_, EngineError>(timing.end_ns.saturating_sub(timing.start_ns).max(1))
+        };
+        work()?;
+        let (begun, mut samples) = (Instant::now(), vec![]);
+        while samples.is_empty() || samples.len() < SAMPLES_MAX && Instant::now() < end {
+            samples.push(work()?);
+            if samples.len() >= SAMPLES_MIN && begun.elapsed() > POINT_MAX {
+                break;
+            }
+        }
+        output.wipe();
+        samples.sort_unstable();
+        Ok(samples[samples.len() / 2])
+    }
+
+    /// Works a batch on the device's workers.
+    fn submit(&self, batch: Batch<'static>, options: &Options) -> Result<Timing, EngineError> {
+        let device = || self.capabilities.name.clone();
+        let failed = |reason: String| DeviceError::Failed { device: device(), reason };
+        let ticket =
+            self.engine.submit(batch, options).map_err(|error| failed(error.to_string()))?;
+        let Some(completed) = self.engine.wait(Some(ticket), None)? else {
+            return Err(failed("it gave no answer".to_owned()).into());
+        };
+        let (mut output, report) = completed.outcome?;
+        output.wipe();
+        Ok(report.timing)
+    }
 }
 
 fn random_key() -> Result<Key, EngineError> {
@@ -240,8 +250,9 @@ const POINTS: &[Point] = &[
 /// For all points of a device.
 const DEVICE_MAX: Duration = Duration::from_millis(30);
 const POINT_MAX: Duration = Duration::from_millis(4);
-/// Enough that a batch or two that were held up don't matter.
-const SAMPLES_MAX: usize = 15;
+/// Enough that some batches that were held up don't matter.
+const SAMPLES_MIN: usize = 7;
+const SAMPLES_MAX: usize = 25;
 /// So often the estimator is shown all points: it forgets about as slowly as that.
 const ROUNDS: usize = 8;
 

@@ -1,4 +1,4 @@
-"""The command line: `sealift devices`, `sealift advise` and `sealift lab`.
+"""The command line: `sealift devices`, `advise`, `explain` and `lab`.
 
 Results go to standard output, talk to standard error. Exit codes: 0 done, 1 slower than asked for,
 2 wrong usage, 3 nothing could run or be judged, 4 something was computed wrong, 5 results could not
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sealift.cli import advise, devices, lab
+from sealift.cli import advise, devices, explain, lab
 from sealift.exit_code import ExitCode
 
 # \b keeps the lines as they are.
@@ -19,6 +19,8 @@ BEGIN = """\b
 Begin with
   sealift devices           what this machine has
   sealift advise --quick    where to encrypt: a table and the answer, in a minute
+  sealift explain --messages 1024 --bytes 128
+                            which device would get such a batch, and why
   sealift lab run --quick   all experiments in a minute, and a page about them
 
 \b
@@ -45,6 +47,9 @@ app = typer.Typer(
 )
 app.command(short_help="Show every device, and why one is absent.")(devices.devices)
 app.command(short_help="Measure where to encrypt.", epilog=advise.EXAMPLES)(advise.advise)
+app.command(short_help="Show which device would get a batch, and why.", epilog=explain.EXAMPLES)(
+    explain.explain
+)
 app.add_typer(lab.app)
 
 

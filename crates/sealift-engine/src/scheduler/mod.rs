@@ -42,8 +42,14 @@ pub static POLICIES: &[&NamedPolicy] = &[
 /// There is none of that name, or a setting is wrong; the text says what is right.
 pub fn policy(spec: &str) -> Result<Box<dyn Policy>, EngineError> {
     let wrong = |reason| EngineError::Policy { policy: spec.to_owned(), reason };
-    let read: Spec = spec.parse().map_err(|error: SpecError| wrong(error.to_string()))?;
     let known = || POLICIES.iter().map(|policy| policy.name).collect::<Vec<_>>().join(", ");
+    let unreadable = |_: SpecError| {
+        wrong(format!(
+            "write a name, with settings as in size-split:bytes=4096; there are {}",
+            known()
+        ))
+    };
+    let read: Spec = spec.parse().map_err(unreadable)?;
     let named = POLICIES.iter().find(|policy| policy.name == read.driver());
     let named = named.ok_or_else(|| wrong(format!("there are {}", known())))?;
     (named.make)(&read).map_err(wrong)

@@ -1,0 +1,202 @@
+"""`sealift explain`: who gets a batch, and why."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import invoke
+from conftest import skip
+from sealift import Engine, drivers, policies
+from sealift.cli.explain import in_words
+from sealift.cli.explaining import Pair, pairs
+
+REAL = [driver.name for driver in drivers() if driver.role == "real"]
+BATCH = ("explain", "--messages", "64", "--bytes", "128")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    return tmp_path / "caches" / "sealift"
+
+
+def explained(*arguments: str) -> dict[str, Any]:
+    ran = invoke(*BATCH, "--json", *arguments)
+    assert ran.exit_code == 0, ran.stderr
+    document: dict[str, Any] = json.loads(ran.stdout)
+    return document
+
+
+def test_help_lists_every_policy_with_what_it_does() -> None:
+    shown = " ".join(invoke("explain", "--help").output.split())
+    for policy in policies():
+        assert f"{policy.name} {policy.summary}" in shown
+    assert "sealift explain --messages 1024 --bytes 128" in shown
+    assert "predicted ns what one batch is predicted to take" in shown
+
+
+def test_json_says_what_each_quoted_who_won_and_how_long_it_took() -> None:
+    document = explained()
+    assert document["schema"] == "sealift-explanation/1"
+    assert (document["messages"], document["message_bytes"]) == (64, 128)
+    assert document["policy"] == "earliest-finish"
+    assert [each["device"] for each in document["devices"]] == REAL
+    quickest = min(document["devices"], key=lambda each: each["predicted_ns"])
+    assert document["device"] == quickest["device"]
+    assert document["because"] == "it is predicted to finish first" or len(REAL) == 1
+    for each in document["devices"]:
+        cost = each["cost"]
+        straight = cost["setup_ns"] + 64 * cost["per_message_ns"] + 64 * 128 * cost["per_byte_ns"]
+        assert each["predicted_ns"] == pytest.approx(straight)
+        assert each["host_ns"] == each["predicted_ns"]
+        assert each["predicted_messages_per_s"] == pytest.approx(64e9 / each["predicted_ns"])
+        taken = each["taken"]
+        assert 0 < taken["low_ns"] <= taken["median_ns"] <= taken["high_ns"]
+        # Both are of this machine in this second; only one out of thin air is ten times off.
+        assert 0.1 < taken["median_ns"] / each["predicted_ns"] < 10
+        assert each["not_run"] is None
+    assert sum(each["batches"] for each in document["given"]) > 0
+    assert {each["device"] for each in document["given"]} <= set(REAL)
+
+
+def test_costs_are_measured_once_and_anew_when_asked(cache: Path) -> None:
+    first = explained()
+    assert {each["cost"]["source"] for each in first["devices"]} == {"measured"}
+    (file,) = cache.iterdir()
+    assert first["cache"] == {"file": str(file), "remarks": []}
+    text = file.read_text()
+    second = explained()
+    assert {each["cost"]["source"] for each in second["devices"]} == {"cache"}
+    for one, other in zip(first["devices"], second["devices"], strict=True):
+        assert one["cost"]["setup_ns"] == other["cost"]["setup_ns"]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", other["cost"]["measured_at"])
+    assert file.read_text() == text
+    third = explained("--calibrate")
+    assert {each["cost"]["source"] for each in third["devices"]} == {"measured"}
+    assert file.read_text() != text
+
+
+def test_a_cache_in_the_way_is_told_of_and_changes_nothing(cache: Path) -> None:
+    cache.parent.mkdir()
+    cache.write_text("no folder")
+    ran = invoke(*BATCH)
+    assert ran.exit_code == 0
+    assert f"{cache} is no folder" in ran.stderr
+    assert "measured just now" in ran.stdout
+    assert cache.read_text() == "no folder"
+
+
+def test_the_table_shows_sources_pairs_and_what_was_done() -> None:
+    ran = invoke(*BATCH, "--devices", "library,reference")
+    assert ran.exit_code == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[0].startswith("64 messages of 128 bytes, earliest-finish: library, because ")
+    assert lines[2].split() == [
+        "device", "predicted", "ns", "messages/s", "host", "CPU", "ns", "taken", "ns", "middle",
+        "half",
+    ]  # fmt: skip
+    assert lines[3].startswith("library ")
+    assert lines[4].endswith("(not asked, its role is oracle)")
+    assert re.search(r"\nOf [\d,]+ such batches that named no device: library [\d,]+ ", ran.stdout)
+    assert "By these costs, for batches of 64:\n  library is at least as fast" in ran.stdout
+    assert "\nCost of reference: " in ran.stdout
+    assert "--calibrate measures anew" in ran.stdout
+
+
+def test_a_policy_is_shown_as_it_would_choose() -> None:
+    if "cpu" not in REAL:
+        skip("cpu", "there is no cpu beside the library to choose between")
+    document = explained("--devices", "library,cpu:isa=aesni", "--policy", "failover")
+    assert (document["device"], document["because"]) == ("library", "it is the first in order")
+    turns = explained("--devices", "cpu:isa=aesni,library", "--policy", "round-robin")
+    counts = {each["device"]: each["batches"] for each in turns["given"]}
+    assert set(counts) == {"cpu:isa=aesni", "library"}
+    assert abs(counts["library"] - counts["cpu:isa=aesni"]) <= 1
+    assert {each["because"] for each in turns["given"]} == {"it was its turn"}
+
+
+def test_a_device_that_fails_is_shown_with_its_reason() -> None:
+    document = explained("--devices", "fault:fail=1(library),library")
+    broken, library = document["devices"]
+    assert (broken["taken"], broken["asked"]) == (None, False)
+    assert "failed" in broken["not_run"]
+    assert broken["cost"]["source"] == "known"
+    assert "failed" in broken["cost"]["reason"]
+    assert library["taken"]["batches"] > 0
+
+
+def test_what_would_take_too_long_or_too_much_memory_is_predicted_and_not_run() -> None:
+    many = ("explain", "--messages", "1000000", "--bytes", "1000000000", "--json")
+    ran = invoke(*many, "--devices", "library")
+    assert ran.exit_code == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert document["devices"][0]["predicted_ns"] > 1e9
+    assert "GB are free" in document["devices"][0]["not_run"]
+    assert document["given"] == []
+    slow = explained("--devices", "cpu:isa=model,library", "--messages", "1000", "--bytes", "20000")
+    assert re.fullmatch(r"one would take [\d.]+ s", slow["devices"][0]["not_run"])
+    assert slow["devices"][1]["taken"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--policy", "round-rubin"), 2, 'there are earliest-finish, .*mean "round-robin"'),
+        (("--policy", "size-split:bytes=x"), 2, "write size-split:bytes=4096"),
+        (("--policy", ""), 2, "write a name, .* there are earliest-finish"),
+        (("--devices", "libary"), 2, "did you mean 'library'"),
+        (("--devices", "reference,null"), 2, "goes to a real one, and there is none in reference"),
+        (("--devices", "gpu"), 2, "no driver for accelerators"),
+        (("--messages", "0"), 2, "--messages"),
+        (("--bytes", "-1"), 2, "--bytes"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_what_would_be_right(
+    arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    ran = invoke(*BATCH, *arguments)
+    assert ran.exit_code == code
+    assert re.search(said, ran.stderr), ran.stderr
+    assert ran.stdout == ""
+
+
+def test_break_even_is_said_in_words() -> None:
+    def said(is_faster: str, size: float | None) -> str:
+        return in_words(Pair("cpu", "card", is_faster, size))
+
+    assert said("always", None) == "cpu is at least as fast as card at every size"
+    assert said("never", None) == "card is at least as fast as cpu at every size"
+    below = "up to about 2,500 bytes a message"
+    assert said("from", 2_467.0) == f"{below} card is faster than cpu, then cpu"
+    assert said("up to", 2_467.0) == f"{below} cpu is faster than card, then card"
+    assert said("from", 0.4) == said("always", None)
+    assert said("up to", 0.4) == said("never", None)
+
+
+def test_every_two_devices_are_compared_once_and_agree_with_their_costs() -> None:
+    engine = Engine(["library", "reference", "null"])
+    costs = {name: found.cost for name, found in engine.calibrate().devices.items()}
+    found = pairs(costs, 64)
+    assert [(pair.device, pair.other) for pair in found] == [
+        ("library", "reference"),
+        ("library", "null"),
+        ("reference", "null"),
+    ]
+    for pair in found:
+        for size in (0, 100, 10_000):
+            one, other = (
+                cost.setup_ns + 64 * (cost.per_message_ns + cost.per_byte_ns * size)
+                for cost in (costs[pair.device], costs[pair.other])
+            )
+            edge = pair.message_bytes or 0.0
+            faster = {
+                "always": True,
+                "never": False,
+                "from": size >= edge,
+                "up to": size <= edge,
+            }
+            assert faster[pair.is_faster] == (one <= other), (pair, size)
