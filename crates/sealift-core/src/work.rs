@@ -82,7 +82,7 @@ impl<'w> Work<'w> {
         self.output.status[message] = status;
     }
 
-    /// Undoes a device's failed attempt: texts apart become zeros and no message counts as worked.
+    /// Undoes a device's failed attempt: texts apart and tags become zeros and no message counts as worked.
     ///
     /// In place nothing can be undone, and what was done must not be done again, so the statuses are
     /// left to tell.
@@ -90,7 +90,12 @@ impl<'w> Work<'w> {
         if self.shape.in_place {
             return;
         }
-        (0..self.batch.len).for_each(|message| self.output.text.get(message).fill(0));
+        for message in 0..self.batch.len {
+            self.output.text.get(message).fill(0);
+            if self.batch.ops.get(message) == Op::Seal {
+                self.output.tags.get(message).fill(0);
+            }
+        }
         self.output.status.fill(Status::NotProcessed);
     }
 

@@ -5,7 +5,7 @@ use crate::parts::{PartOf, Whole};
 use crate::scheduler::Decision;
 use crate::store::Lease;
 use crate::{DeviceId, EngineError, Report};
-use sealift_core::{Batch, Completion, DeviceError, OwnedOutput, SessionId, Shape, Ticket};
+use sealift_core::{Batch, Completion, DeviceError, OwnedOutput, Shape, Ticket};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -48,6 +48,8 @@ pub(crate) struct Attempt {
     pub(crate) given_ns: u64,
     /// When it is given up.
     pub(crate) due_ns: u64,
+    /// How often it was given more time, because nobody else could work the batch.
+    pub(crate) extended: usize,
     pub(crate) keys: Arc<JobKeys>,
 }
 
@@ -56,8 +58,6 @@ pub(crate) struct Attempt {
 pub(crate) struct Abandoned {
     pub(crate) device: DeviceId,
     pub(crate) shape: Shape,
-    /// Whose keys it still has.
-    pub(crate) sessions: Vec<SessionId>,
 }
 
 /// Whose a completion is.
@@ -170,10 +170,24 @@ impl Flight {
         self.abandoned.insert((ticket, number), abandoned);
     }
 
-    /// Whether an abandoned attempt on a device still has the key of a session.
-    pub(crate) fn is_held(&self, session: SessionId, device: DeviceId) -> bool {
-        let mut held = self.abandoned.values().filter(|abandoned| abandoned.device == device);
-        held.any(|abandoned| abandoned.sessions.contains(&session))
+    /// Whether a device holds an attempt that was given up.
+    pub(crate) fn hangs(&self, device: DeviceId) -> bool {
+        self.abandoned.values().any(|abandoned| abandoned.device == device)
+    }
+
+    /// Batches that wait for a device.
+    pub(crate) fn count_waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Overwrites all results that nobody has taken.
+    pub(crate) fn wipe(&mut self) {
+        for completed in &mut self.done {
+            if let Ok((output, _)) = &mut completed.outcome {
+                output.wipe();
+            }
+        }
+        self.wholes.values_mut().for_each(Whole::wipe);
     }
 
     /// Takes out the oldest batch that waits for a device.
@@ -192,10 +206,12 @@ impl Flight {
         self.done.len()
     }
 
-    /// Puts one back that has to wait on, before all others.
-    pub(crate) fn keep_waiting(&mut self, ticket: Ticket, flying: Flying) {
-        self.waiting.push_front(ticket);
-        self.insert(ticket, flying);
+    /// Puts those back that have to wait on, before all others.
+    pub(crate) fn keep_waiting(&mut self, kept: Vec<(Ticket, Flying)>) {
+        for (ticket, flying) in kept.into_iter().rev() {
+            self.waiting.push_front(ticket);
+            self.insert(ticket, flying);
+        }
     }
 
     pub(crate) fn finish(&mut self, completed: Completed) {

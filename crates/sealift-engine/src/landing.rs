@@ -1,12 +1,12 @@
 //! What becomes of the batches that devices have: results, failures, and no answer at all.
 
-use crate::audit::{Auditor, Sealed};
 use crate::flight::{Abandoned, Attempt, Completed, Flying, Landed};
+use crate::offer::{Offered, shown};
 use crate::record::End;
 use crate::scheduler::Nobody;
-use crate::shared::{Dispatch, Offered, Shared, shown};
+use crate::shared::{Dispatch, Shared};
 use crate::{DeviceId, EngineError, Report};
-use sealift_core::{Batch, Completion, DeviceError, KeySource, Notify, SessionId, Ticket, Timing};
+use sealift_core::{Completion, DeviceError, Notify, SessionId, Ticket, Timing};
 use std::time::Duration;
 
 impl Shared {
@@ -76,7 +76,7 @@ impl Shared {
         }
         let now_ns = self.clock.now_ns();
         while let Some((ticket, flying, attempt)) = dispatch.flight.overdue(now_ns) {
-            self.give_up(&mut dispatch, ticket, flying, &attempt, now_ns);
+            self.give_up(&mut dispatch, ticket, flying, attempt, now_ns);
             news = true;
         }
         news |= self.hand_out(&mut dispatch);
@@ -99,37 +99,33 @@ impl Shared {
         (completion, is_wrong)
     }
 
-    /// Whether a device's results are wrong; whoever is wrong is out of use from now on.
-    pub(crate) fn is_wrong(
-        &self,
-        device: DeviceId,
-        batch: &Batch<'_>,
-        sealed: &[Sealed],
-        keys: &dyn KeySource,
-    ) -> bool {
-        let trusted = self.lock().scheduler.trusted();
-        let wrong = Auditor::who_is_wrong(&self.devices, &trusted, device, batch, sealed, keys);
-        if let Some(wrong) = wrong {
-            self.lock().scheduler.quarantine(wrong);
-        }
-        wrong == Some(device)
-    }
-
     /// True when a batch is finished by it.
     fn land(&self, dispatch: &mut Dispatch, mut completion: Completion, is_wrong: bool) -> bool {
         let (ticket, now_ns) = (completion.ticket, self.clock.now_ns());
         let landed = dispatch.flight.land(&completion);
-        let counts = matches!(landed, Landed::Current(..)) && !is_wrong;
+        // Since it was found out nothing that a device says counts.
+        let is_wrong = match &landed {
+            Landed::Current(_, attempt) => {
+                is_wrong || dispatch.scheduler.is_quarantined(attempt.decision.device)
+            }
+            Landed::Abandoned(_) | Landed::Unknown => true,
+        };
         if let Ok((output, _)) = &mut completion.outcome
-            && !counts
+            && is_wrong
         {
             output.wipe();
         }
         let (flying, attempt) = match landed {
             Landed::Current(flying, attempt) => (*flying, attempt),
-            Landed::Abandoned(Abandoned { device, shape, .. }) => {
-                dispatch.scheduler.ended_late(device, &shape, now_ns);
-                self.lock_records().count_late(device);
+            Landed::Abandoned(Abandoned { device, shape }) => {
+                let timing = completion.outcome.as_ref().ok().map(|(_, timing)| timing);
+                dispatch.scheduler.ended_late(device, &shape, timing, now_ns);
+                if timing.is_some() {
+                    self.lock_records().count_late(device);
+                }
+                if !dispatch.flight.hangs(device) {
+                    self.retirements.came_back(device);
+                }
                 return false;
             }
             Landed::Unknown => return false,
@@ -142,36 +138,48 @@ impl Shared {
                 self.complete(dispatch, ticket, flying, output, timing, attempt.decision);
             }
             Ok(_) => {
-                dispatch.scheduler.failed(device, Some(&flying.shape), now_ns);
+                dispatch.scheduler.failed(device, true, &flying.tried, now_ns);
                 let error = self.wrong(device);
                 self.move_on(dispatch, ticket, flying, &attempt, End::Wrong, error);
             }
             Err(error) => {
-                dispatch.scheduler.failed(device, Some(&flying.shape), now_ns);
+                dispatch.scheduler.failed(device, true, &flying.tried, now_ns);
                 self.move_on(dispatch, ticket, flying, &attempt, End::Failed, error);
             }
         }
         true
     }
 
-    /// Gives up an attempt that should be over: its batch goes elsewhere, and what the device still has of
+    /// Gives up an attempt that should be over, unless only this device could work its batch: then it gets
+    /// more time, twice. Otherwise its batch goes elsewhere, and what the device still has of
     /// it are its own keys and its own output.
     fn give_up(
         &self,
         dispatch: &mut Dispatch,
         ticket: Ticket,
-        flying: Flying,
-        attempt: &Attempt,
+        mut flying: Flying,
+        mut attempt: Attempt,
         now_ns: u64,
     ) {
         let device = attempt.decision.device;
-        let sessions = attempt.keys.narrow(&flying.batch);
-        let abandoned = Abandoned { device, shape: flying.shape, sessions };
+        let is_alone = || {
+            let request = flying.request(&[]);
+            !dispatch.scheduler.has_other(&self.devices, &request, device, now_ns)
+        };
+        if attempt.extended < EXTENSIONS_MAX && is_alone() {
+            attempt.extended += 1;
+            let more_ns = self.patience.ns(attempt.decision.predicted_ns, attempt.extended);
+            attempt.due_ns = now_ns.saturating_add(more_ns);
+            flying.current = Some(attempt);
+            return dispatch.flight.take_off(ticket, flying);
+        }
+        attempt.keys.narrow(&flying.batch);
+        let abandoned = Abandoned { device, shape: flying.shape };
         dispatch.flight.abandon(ticket, attempt.number, abandoned);
         dispatch.scheduler.overdue(device, now_ns);
         let waited_ms = now_ns.saturating_sub(attempt.given_ns) / 1_000_000;
         let error = self.failure(device, format!("it gave no answer in {waited_ms} ms"));
-        self.move_on(dispatch, ticket, flying, attempt, End::Abandoned, error);
+        self.move_on(dispatch, ticket, flying, &attempt, End::Abandoned, error);
     }
 
     /// Records an attempt without results and makes the next one.
@@ -207,14 +215,17 @@ impl Shared {
     }
 
     /// Hands out the batches that wait for a device, the oldest first. True when one is finished.
-    fn hand_out(&self, dispatch: &mut Dispatch) -> bool {
+    pub(crate) fn hand_out(&self, dispatch: &mut Dispatch) -> bool {
         let before = dispatch.flight.count_done();
-        while let Some((ticket, flying)) = dispatch.flight.next_waiting() {
+        let mut kept = vec![];
+        // One that can't be placed keeps no other from a device that takes it.
+        for _ in 0..dispatch.flight.count_waiting().min(HAND_OUT_MAX) {
+            let Some((ticket, flying)) = dispatch.flight.next_waiting() else { break };
             if let Some(flying) = self.offer_again(dispatch, ticket, flying) {
-                dispatch.flight.keep_waiting(ticket, flying);
-                break;
+                kept.push((ticket, flying));
             }
         }
+        dispatch.flight.keep_waiting(kept);
         dispatch.flight.count_done() > before
     }
 
@@ -272,29 +283,39 @@ impl Shared {
         }
     }
 
-    /// Wipes what retired sessions left in the store and in the devices. A device that still has an
-    /// abandoned attempt with such a key is told when that has ended.
+    /// Wipes what retired sessions left in the store and in the devices. A device that holds an attempt
+    /// that was given up is told when that has ended.
     pub(crate) fn sweep(&self) {
         if !self.store.has_wipeable() && !self.retirements.are_due() {
             return;
         }
-        let due = self.retirements.take(self.store.wipe_retired(), self.devices.len());
-        let mut reusable = vec![];
-        for (session, devices) in due {
-            let (held, free): (Vec<_>, Vec<_>) = {
-                let dispatch = self.lock();
-                devices.into_iter().partition(|device| dispatch.flight.is_held(session, *device))
-            };
-            free.iter().for_each(|device| self.devices[device.0].retire(session));
-            if held.is_empty() {
-                reusable.push(session);
-            } else {
-                self.retirements.put_off(session, held);
-            }
+        let wiped = self.store.wipe_retired();
+        let (hanging, due) = {
+            let dispatch = self.lock();
+            let hangs = |device: &DeviceId| dispatch.flight.hangs(*device);
+            let devices = (0..self.devices.len()).map(DeviceId);
+            let hanging: Vec<_> = devices.filter(hangs).collect();
+            hanging.iter().for_each(|device| self.retirements.put_off(*device, &wiped));
+            (hanging, self.retirements.take_due(|device| !dispatch.flight.hangs(device)))
+        };
+        let devices = (0..self.devices.len()).map(DeviceId);
+        for device in devices.filter(|device| !hanging.contains(device)) {
+            wiped.iter().for_each(|session| self.devices[device.0].retire(*session));
+        }
+        let mut reusable: Vec<_> =
+            wiped.into_iter().filter(|session| self.retirements.is_forgotten(*session)).collect();
+        for (device, sessions) in due {
+            sessions.iter().for_each(|session| self.devices[device.0].retire(*session));
+            reusable
+                .extend(sessions.into_iter().filter(|session| self.retirements.forgot(*session)));
         }
         self.store.reuse(&reusable);
     }
 }
 
+/// How often an attempt gets more time when only its device could work the batch.
+const EXTENSIONS_MAX: usize = 2;
+/// So many waiting batches are offered at a time.
+const HAND_OUT_MAX: usize = 16;
 /// How long batches wait at most that no device has room for, before devices are looked at again.
 const LOOK_AGAIN_NS: u64 = 2_000_000;

@@ -22,13 +22,12 @@ impl JobKeys {
         Self { source: RwLock::new(Source::Leased(lease)) }
     }
 
-    /// Lets go of the store and keeps the keys of this batch alone. Returns their sessions.
-    pub(crate) fn narrow(&self, batch: &Batch<'_>) -> Vec<SessionId> {
+    /// Lets go of the store and keeps the keys of this batch alone.
+    pub(crate) fn narrow(&self, batch: &Batch<'_>) {
         let sessions = sessions_of(batch);
         let own = sessions.iter().filter_map(|session| Some((*session, self.key(*session)?)));
         let own = Source::Own(own.collect());
         *self.source.write().unwrap_or_else(PoisonError::into_inner) = own;
-        sessions
     }
 }
 

@@ -1,7 +1,8 @@
 //! One batch as parts on several devices.
 
 use crate::flight::{Completed, Flying};
-use crate::shared::{Dispatch, Offered, Shared};
+use crate::offer::Offered;
+use crate::shared::{Dispatch, Shared};
 use crate::{DeviceId, Report};
 use sealift_core::{DeviceError, OwnedOutput, Ticket, Timing};
 use std::sync::Arc;
@@ -24,9 +25,16 @@ pub(crate) struct Whole {
     error: Option<DeviceError>,
 }
 
+impl Whole {
+    /// Overwrites the results that are there.
+    pub(crate) fn wipe(&mut self) {
+        self.outputs.iter_mut().flatten().for_each(OwnedOutput::wipe);
+    }
+}
+
 impl Shared {
     /// Cuts a batch and gives each part to its device. A part that its device does not take goes to
-    /// another one, or waits; the batch comes back only when nobody takes any.
+    /// another one, or waits; one that nobody ever takes is an error of the whole.
     pub(crate) fn launch_parts(
         &self,
         dispatch: &mut Dispatch,
@@ -34,7 +42,7 @@ impl Shared {
         whole: Flying,
         mut output: OwnedOutput,
         parts: &[(DeviceId, usize)],
-    ) -> Offered {
+    ) {
         let mut flying = vec![];
         let mut end = whole.batch.len;
         for (index, (device, messages)) in parts.iter().enumerate().rev() {
@@ -70,7 +78,6 @@ impl Shared {
                 self.wait_or_fail(dispatch, own, part, &nobody);
             }
         }
-        Offered::Taken
     }
 
     /// A batch, or a part of one, is over.

@@ -2,45 +2,84 @@
 
 use crate::DeviceId;
 use sealift_core::SessionId;
+use std::collections::HashMap;
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Retired sessions with the devices that still have to forget them.
-#[derive(Debug, Default)]
+/// What each device has still to forget: a device that hangs may not be asked to, because it might wait
+/// for what it hangs on.
+#[derive(Debug)]
 pub(crate) struct Retirements {
-    left: Mutex<Vec<(SessionId, Vec<DeviceId>)>>,
-    some: AtomicBool,
+    inner: Mutex<Inner>,
+    /// Whether a device that was waited for has come back.
+    due: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Inner {
+    put_off: Vec<Vec<SessionId>>,
+    /// How many devices have still to forget a session.
+    left: HashMap<SessionId, usize>,
 }
 
 impl Retirements {
-    /// Whether any were put off. Takes no lock.
+    pub(crate) fn of(devices: usize) -> Self {
+        let inner = Inner { put_off: vec![vec![]; devices], left: HashMap::new() };
+        Self { inner: Mutex::new(inner), due: AtomicBool::new(false) }
+    }
+
+    /// Whether [`take_due`](Self::take_due) would find something. Takes no lock.
     pub(crate) fn are_due(&self) -> bool {
-        self.some.load(Ordering::Acquire)
+        self.due.load(Ordering::Acquire)
     }
 
-    /// Those that were put off, and new ones that all devices have to forget.
-    pub(crate) fn take(
+    /// A device holds nothing any more that was given up.
+    pub(crate) fn came_back(&self, device: DeviceId) {
+        if !self.lock().put_off[device.0].is_empty() {
+            self.due.store(true, Ordering::Release);
+        }
+    }
+
+    /// Keeps sessions for a device until it comes back.
+    pub(crate) fn put_off(&self, device: DeviceId, sessions: &[SessionId]) {
+        let mut inner = self.lock();
+        inner.put_off[device.0].extend_from_slice(sessions);
+        for session in sessions {
+            *inner.left.entry(*session).or_default() += 1;
+        }
+    }
+
+    /// The sessions that a device may be told to forget now.
+    pub(crate) fn take_due(
         &self,
-        new: Vec<SessionId>,
-        devices: usize,
-    ) -> Vec<(SessionId, Vec<DeviceId>)> {
-        let mut left = self.lock();
-        let mut due = mem::take(&mut *left);
-        self.some.store(false, Ordering::Release);
-        let everyone = || (0..devices).map(DeviceId).collect();
-        due.extend(new.into_iter().map(|session| (session, everyone())));
-        due
+        is_back: impl Fn(DeviceId) -> bool,
+    ) -> Vec<(DeviceId, Vec<SessionId>)> {
+        self.due.store(false, Ordering::Release);
+        let mut inner = self.lock();
+        let places = inner.put_off.iter_mut().enumerate();
+        let back = places.filter(|(at, sessions)| !sessions.is_empty() && is_back(DeviceId(*at)));
+        back.map(|(at, sessions)| (DeviceId(at), mem::take(sessions))).collect()
     }
 
-    /// Keeps a session for later.
-    pub(crate) fn put_off(&self, session: SessionId, devices: Vec<DeviceId>) {
-        let mut left = self.lock();
-        left.push((session, devices));
-        self.some.store(true, Ordering::Release);
+    /// Whether every device has forgotten a session, one more of those that were waited for.
+    pub(crate) fn forgot(&self, session: SessionId) -> bool {
+        let mut inner = self.lock();
+        let Some(left) = inner.left.get_mut(&session) else { return true };
+        *left -= 1;
+        let done = *left == 0;
+        if done {
+            inner.left.remove(&session);
+        }
+        done
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(SessionId, Vec<DeviceId>)>> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether no device has still to forget a session.
+    pub(crate) fn is_forgotten(&self, session: SessionId) -> bool {
+        !self.lock().left.contains_key(&session)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -49,7 +49,12 @@ impl Health {
 
     /// It did not do what it should. After a few times in a row, or when that is `grave`, it is left in
     /// peace for a while, each time twice as long.
+    ///
+    /// What ends while it is down began before, and is part of the same trouble.
     pub(super) fn fail(&mut self, now_ns: u64, grave: bool) {
+        if self.due_ns() > now_ns {
+            return;
+        }
         self.failures += 1;
         if grave || self.failures >= FAILURES_MAX || self.down.is_some() {
             let pause_ns = self.down.map_or(PAUSE_NS, |down| (2 * down.pause_ns).min(PAUSE_MAX_NS));
@@ -100,9 +105,13 @@ mod tests {
     fn pauses_double_up_to_half_a_minute() {
         let mut health = Health::default();
         let mut pauses = vec![];
+        let mut now_ns = 0;
         for _ in 0..15 {
-            health.fail(0, true);
-            pauses.push(health.due_ns());
+            health.fail(now_ns, true);
+            // While it is down nothing makes it worse.
+            health.fail(now_ns, true);
+            pauses.push(health.due_ns() - now_ns);
+            now_ns = health.due_ns();
         }
         assert_eq!(pauses[..3], [PAUSE_NS, 2 * PAUSE_NS, 4 * PAUSE_NS]);
         assert_eq!(pauses.last(), Some(&PAUSE_MAX_NS));

@@ -36,7 +36,8 @@ impl Policy for LeastSessions {
             Some(home) if asked.of(*home).is_some() => {
                 Choice { device: *home, because: Because::Bound }
             }
-            Some(home) if asked.full.contains(home) => {
+            // It is up; only this batch can't be worked there now.
+            Some(home) if asked.full.contains(home) || asked.tried.contains(home) => {
                 Choice { device: fewest, because: Because::Next }
             }
             known => {

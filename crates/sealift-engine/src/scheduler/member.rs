@@ -24,6 +24,8 @@ pub(super) struct Member {
     /// When it last got or gave back a batch.
     moved_ns: u64,
     given_ns: Option<u64>,
+    /// Work that others got since then.
+    missed_ns: f64,
 }
 
 impl Member {
@@ -40,6 +42,7 @@ impl Member {
             queued_ns: 0.0,
             moved_ns: 0,
             given_ns: None,
+            missed_ns: 0.0,
         }
     }
 
@@ -67,6 +70,7 @@ impl Member {
             in_flight: self.in_flight,
             here,
             idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
+            missed_ns: self.missed_ns,
         }
     }
 
@@ -88,10 +92,20 @@ impl Member {
         self.given_ns.get_or_insert(now_ns);
     }
 
+    /// It is chosen for a batch.
+    pub(super) fn chosen(&mut self, now_ns: u64) {
+        self.given_ns = Some(now_ns);
+        self.missed_ns = 0.0;
+    }
+
+    /// Another one is chosen for a batch that would take so long there.
+    pub(super) fn missed(&mut self, work_ns: f64) {
+        self.missed_ns += work_ns;
+    }
+
     pub(super) fn take(&mut self, shape: &Shape, now_ns: u64) {
         self.in_flight += 1;
         self.queued_ns += self.predict_ns(shape);
-        self.given_ns = Some(now_ns);
         if self.in_flight == 1 {
             self.moved_ns = now_ns;
         }
@@ -111,9 +125,15 @@ impl Member {
             if self.in_flight == 1 {
                 self.hand_over_ns += (waited_ns.min(HAND_OVER_MAX_NS) - self.hand_over_ns) / 16.0;
             }
-            self.give_up(shape, now_ns);
+            self.give_up(now_ns);
+            self.health.recover();
         }
-        self.given_ns = Some(now_ns);
+        self.learn(shape, timing);
+    }
+
+    /// Takes in what a batch took.
+    #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
+    fn learn(&mut self, shape: &Shape, timing: &Timing) {
         let took_ns = timing.end_ns.saturating_sub(timing.start_ns);
         self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
         let took_ns = took_ns as f64;
@@ -121,12 +141,11 @@ impl Member {
             let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
             self.host_share += ((host_ns / took_ns).min(1.0) - self.host_share) / 16.0;
         }
-        self.health.recover();
     }
 
     /// It holds a batch less.
     #[expect(clippy::cast_precision_loss, reason = "few are in flight")]
-    pub(super) fn give_up(&mut self, _shape: &Shape, now_ns: u64) {
+    pub(super) fn give_up(&mut self, now_ns: u64) {
         let batch_ns = self.queued_ns / self.in_flight.max(1) as f64;
         self.in_flight = self.in_flight.saturating_sub(1);
         self.queued_ns = if self.in_flight == 0 { 0.0 } else { self.queued_ns - batch_ns };
@@ -143,16 +162,22 @@ impl Member {
         self.health.fail(now_ns, true);
     }
 
-    /// Such an attempt ended after all.
-    pub(super) fn ended_late(&mut self, shape: &Shape, now_ns: u64) {
+    /// Such an attempt ended after all; with results it says what such a batch takes.
+    pub(super) fn ended_late(&mut self, shape: &Shape, timing: Option<&Timing>, now_ns: u64) {
         self.abandoned = self.abandoned.saturating_sub(1);
-        self.give_up(shape, now_ns);
-        self.health.recover();
+        self.give_up(now_ns);
+        match timing {
+            Some(timing) => {
+                self.learn(shape, timing);
+                self.health.recover();
+            }
+            None => self.health.fail(now_ns, true),
+        }
     }
 
-    /// Whether it holds batches, and all of them were given up.
-    pub(super) fn only_hangs(&self) -> bool {
-        self.in_flight > 0 && self.in_flight == self.abandoned
+    /// Whether every slot holds a batch that was given up.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.abandoned > 0 && self.abandoned >= self.slots
     }
 
     pub(super) fn quarantine(&mut self) {

@@ -125,16 +125,21 @@ impl Scheduler {
         let preferred = request.preferred.filter(|device| {
             !last_resort && candidates.iter().any(|candidate| candidate.device == *device)
         });
-        let (device, because) = match (&candidates[..], request.named) {
-            _ if preferred.is_some() => (preferred.unwrap_or(first), Because::Part),
-            ([one], Some(_)) => (one.device, Because::Named),
-            (_, _) if last_resort => (candidates[0].device, Because::LastResort),
-            ([one], None) => (one.device, Because::OnlyOne),
-            _ => {
-                let (shape, session) = (request.shape, request.session);
-                let asked = Asked { shape, session, candidates, full, first, now_ns };
-                let choice = policy.choose(&asked);
-                (choice.device, choice.because)
+        let (device, because) = match (preferred, request.named) {
+            (Some(device), _) => (device, Because::Part),
+            (None, Some(device)) => (device, Because::Named),
+            (None, None) if last_resort => (candidates[0].device, Because::LastResort),
+            (None, None) => {
+                let Request { shape, session, tried, .. } = *request;
+                let asked = Asked { shape, session, candidates, full, first, tried, now_ns };
+                let Choice { device, because } = policy.choose(&asked);
+                let explored = policy.explores().then(|| explored(&asked, device)).flatten();
+                let alone = candidates.iter().all(|one| one.device == candidates[0].device);
+                match explored {
+                    Some(device) => (device, Because::Explored),
+                    None if alone => (device, Because::OnlyOne),
+                    None => (device, because),
+                }
             }
         };
         let mut of_device = candidates.iter().filter(|candidate| candidate.device == device);
@@ -142,8 +147,22 @@ impl Scheduler {
         let quicker =
             |one: &&Candidate, other: &&Candidate| one.finish_ns.total_cmp(&other.finish_ns);
         let winner = of_device.clone().min_by(quicker).or_else(|| of_device.next());
-        let winner = winner.unwrap_or(&candidates[0]);
-        Ok(Decision::new(winner, because, candidates))
+        let winner = *winner.unwrap_or(&candidates[0]);
+        Ok(Decision::new(&winner, because, candidates))
+    }
+
+    /// Takes note of a decision that is carried out: the others go without.
+    pub(crate) fn chose(&mut self, decision: &Decision, now_ns: u64) {
+        let winner = |one: &&Candidate| one.device == decision.device && one.here == decision.here;
+        let work_ns = self.candidates.iter().find(winner).map_or(0.0, |one| one.work_ns);
+        for candidate in &self.candidates {
+            let member = &mut self.members[candidate.device.0];
+            if candidate.device == decision.device {
+                member.chosen(now_ns);
+            } else {
+                member.missed(work_ns);
+            }
+        }
     }
 
     /// Which device would be chosen, and who is asked. The policy's turn stays as it is.
@@ -167,14 +186,23 @@ impl Scheduler {
         request: &Request<'_>,
         now_ns: u64,
     ) -> Option<Vec<(DeviceId, usize)>> {
+        if !self.policy.splits() {
+            return None;
+        }
         let (first, last_resort) = self.ask(devices, request, now_ns).ok()?;
         let Self { policy, candidates, full, .. } = self;
         candidates.retain(|candidate| !candidate.here);
         if last_resort || candidates.len() < 2 {
             return None;
         }
-        let (shape, session) = (request.shape, request.session);
-        policy.split(&Asked { shape, session, candidates, full, first, now_ns })
+        let Request { shape, session, tried, .. } = *request;
+        let parts =
+            policy.split(&Asked { shape, session, candidates, full, first, tried, now_ns })?;
+        let known = |device: &DeviceId| candidates.iter().any(|one| one.device == *device);
+        let sound = parts.iter().all(|(device, part)| *part > 0 && known(device));
+        let sum = parts.iter().fold(0usize, |sum, (_, part)| sum.saturating_add(*part));
+        // A policy may be anyone's: what doesn't add up is not followed.
+        (sound && sum == shape.messages).then_some(parts)
     }
 
     /// Finds the candidates, and the first device that would take the batch. True when all of them are
@@ -191,7 +219,8 @@ impl Scheduler {
         let mut due: Option<DeviceId> = None;
         for device in takers(devices, request) {
             let member = &mut self.members[device.0];
-            if member.is_quarantined() || tried(request, device) != fewest.tries {
+            let is_asked = request.here || !member.is_stuck();
+            if !is_asked || member.is_quarantined() || tried(request, device) != fewest.tries {
                 continue;
             }
             if fewest.up != member.is_up(now_ns) {
@@ -217,8 +246,7 @@ impl Scheduler {
         }
         let device = self.full.first().copied().unwrap_or(first);
         let (in_flight, slots) = self.members[device.0].room();
-        let for_good = self.full.iter().all(|device| self.members[device.0].only_hangs());
-        Err(Nobody::Full { device, in_flight, slots, for_good })
+        Err(Nobody::Full { device, in_flight, slots, for_good: self.full.is_empty() })
     }
 
     /// The first device that would take a batch, and who of them is asked: those that are up before those
@@ -230,7 +258,7 @@ impl Scheduler {
         now_ns: u64,
     ) -> Result<(DeviceId, Fewest), Nobody> {
         let (mut first, mut all_quarantined) = (None, true);
-        let (mut up, mut down) = (u32::MAX, u32::MAX);
+        let (mut up, mut down, mut stuck) = (u32::MAX, u32::MAX, None);
         for device in takers(devices, request) {
             first = first.or(Some(device));
             let member = &mut self.members[device.0];
@@ -238,6 +266,10 @@ impl Scheduler {
                 continue;
             }
             all_quarantined = false;
+            if !request.here && member.is_stuck() {
+                stuck = Some(device);
+                continue;
+            }
             let tries = tried(request, device);
             let least = if member.is_up(now_ns) { &mut up } else { &mut down };
             *least = tries.min(*least);
@@ -245,6 +277,10 @@ impl Scheduler {
         let Some(first) = first else { return Err(Nobody::Never(nobody_takes(devices, request))) };
         if all_quarantined {
             return Err(Nobody::Never(route::all_quarantined()));
+        }
+        if let Some(device) = stuck.filter(|_| up == u32::MAX && down == u32::MAX) {
+            let (in_flight, slots) = self.members[device.0].room();
+            return Err(Nobody::Full { device, in_flight, slots, for_good: true });
         }
         let limit = if request.named.is_some() { 1 } else { self.tries };
         let fewest = if up < limit {
@@ -293,13 +329,22 @@ impl Scheduler {
         self.members[device.0].finished(shape, timing, given_ns, now_ns);
     }
 
-    /// An attempt came back without results.
-    pub(crate) fn failed(&mut self, device: DeviceId, shape: Option<&Shape>, now_ns: u64) {
+    /// An attempt came back without results; `queued` when it had a slot. A batch that others failed
+    /// before says more about itself than about the device, and is not held against it.
+    pub(crate) fn failed(
+        &mut self,
+        device: DeviceId,
+        queued: bool,
+        tried: &[DeviceId],
+        now_ns: u64,
+    ) {
         let member = &mut self.members[device.0];
-        if let Some(shape) = shape {
-            member.give_up(shape, now_ns);
+        if queued {
+            member.give_up(now_ns);
         }
-        member.failed(now_ns, false);
+        if tried.iter().all(|other| *other == device) {
+            member.failed(now_ns, false);
+        }
     }
 
     /// An attempt did not come back in time. It holds its slot until it does.
@@ -308,10 +353,36 @@ impl Scheduler {
         member.abandoned(now_ns);
     }
 
-    /// An abandoned attempt ended after all.
-    pub(crate) fn ended_late(&mut self, device: DeviceId, shape: &Shape, now_ns: u64) {
-        let member = &mut self.members[device.0];
-        member.ended_late(shape, now_ns);
+    /// An abandoned attempt ended after all, with results or without.
+    pub(crate) fn ended_late(
+        &mut self,
+        device: DeviceId,
+        shape: &Shape,
+        timing: Option<&Timing>,
+        now_ns: u64,
+    ) {
+        self.members[device.0].ended_late(shape, timing, now_ns);
+    }
+
+    /// Whether another device than this one could take the batch, now or when it has room.
+    pub(crate) fn has_other(
+        &self,
+        devices: &[Arc<dyn Device>],
+        request: &Request<'_>,
+        device: DeviceId,
+        now_ns: u64,
+    ) -> bool {
+        takers(devices, request).any(|other| {
+            let member = &self.members[other.0];
+            let is_left = tried(request, other) < self.tries;
+            let is_able = !member.is_quarantined() && !member.is_stuck() && member.is_up(now_ns);
+            other != device && is_left && is_able
+        })
+    }
+
+    /// Whether a device gave wrong results.
+    pub(crate) fn is_quarantined(&self, device: DeviceId) -> bool {
+        self.members[device.0].is_quarantined()
     }
 
     /// A device gave wrong results, and is not used any more.
@@ -355,6 +426,21 @@ impl Scheduler {
     pub(crate) fn policy_name(&self) -> &'static str {
         self.policy.name()
     }
+}
+
+/// A device that others have been preferred to for so long that trying it costs a hundredth of the work
+/// they did since at most: one that was written off wrongly comes back, and exploring never costs more
+/// than 1 %.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a process are under 2^52")]
+fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
+    let chosen = asked.of(chosen)?;
+    let is_due = |other: &&Candidate| {
+        let untried_ns = asked.now_ns.saturating_sub(other.idle_since_ns) as f64;
+        let dearer_ns = (other.finish_ns - chosen.finish_ns).max(other.host_ns - chosen.host_ns);
+        other.in_flight == 0 && untried_ns >= UNTRIED_MIN_NS && dearer_ns <= other.missed_ns / 100.0
+    };
+    let others = asked.candidates.iter().filter(|other| other.device != chosen.device);
+    others.filter(|other| other.missed_ns > 0.0).find(is_due).map(|other| other.device)
 }
 
 /// Who is asked: whether those that are up, and those that tried the batch so often.
@@ -405,6 +491,8 @@ fn without_settings(spec: &Spec, policy: impl Policy + 'static) -> Result<Box<dy
     Ok(Box::new(policy))
 }
 
+/// So long a device's costs are taken to stand.
+const UNTRIED_MIN_NS: f64 = 100e6;
 /// What handing a batch to a sleeping worker costs the thread that does it: up to here it is quicker to
 /// do the work at once.
 const HERE_MAX_NS: f64 = 5_000.0;

@@ -20,7 +20,19 @@ pub trait Policy: CopyPolicy + Send + Debug {
         false
     }
 
-    /// Into how many messages for each of the candidates a batch is cut; nothing keeps it whole.
+    /// Whether it goes by costs, so that a device whose costs were not looked at for long has to be tried
+    /// now and then.
+    fn explores(&self) -> bool {
+        false
+    }
+
+    /// Whether it ever cuts a batch.
+    fn splits(&self) -> bool {
+        false
+    }
+
+    /// Into how many messages for each of the candidates a batch is cut, all of them in the end; nothing
+    /// keeps it whole. Asked only where it [`splits`](Self::splits).
     fn split(&mut self, asked: &Asked<'_>) -> Option<Vec<(DeviceId, usize)>> {
         let _ = asked;
         None
@@ -52,6 +64,8 @@ pub struct Asked<'a> {
     pub full: &'a [DeviceId],
     /// The first device that would take it, whether it can now or not.
     pub first: DeviceId,
+    /// Those that have tried the batch before.
+    pub tried: &'a [DeviceId],
     /// The time.
     pub now_ns: u64,
 }
@@ -65,8 +79,8 @@ impl Asked<'_> {
 
     /// The candidate with the least of something.
     pub(super) fn least(&self, of: impl Fn(&Candidate) -> f64) -> &Candidate {
-        let (first, rest) = self.candidates.split_first().expect("somebody is asked");
-        rest.iter().fold(first, |best, other| if of(other) < of(best) { other } else { best })
+        let lesser = |best, other| if of(other) < of(best) { other } else { best };
+        self.candidates[1..].iter().fold(&self.candidates[0], lesser)
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Candidate {
     pub here: bool,
     /// Since when the device has not been given a batch.
     pub idle_since_ns: u64,
+    /// Work that others were given since then, as predicted, in nanoseconds.
+    pub missed_ns: f64,
 }
 
 /// Why a device got a batch.

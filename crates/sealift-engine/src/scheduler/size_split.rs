@@ -48,6 +48,10 @@ impl Policy for SizeSplit {
             Choice { device: first.device, because: Because::Small }
         }
     }
+
+    fn explores(&self) -> bool {
+        self.threshold_bytes.is_none()
+    }
 }
 
 /// Whether the last device is as fast as the first one at this size, when both are idle.

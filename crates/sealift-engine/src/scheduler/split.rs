@@ -27,6 +27,14 @@ impl Policy for Split {
         true
     }
 
+    fn explores(&self) -> bool {
+        true
+    }
+
+    fn splits(&self) -> bool {
+        true
+    }
+
     fn split(&mut self, asked: &Asked<'_>) -> Option<Vec<(DeviceId, usize)>> {
         let shares = shares(asked)?;
         let whole_ns = asked.least(|candidate| candidate.finish_ns).finish_ns;

@@ -1,0 +1,164 @@
+//! Batches that are worked on the calling thread.
+
+use crate::flight::Flying;
+use crate::record::End;
+use crate::scheduler::{Decision, Nobody, Request};
+use crate::shared::{Shared, failures, first_session};
+use crate::{DeviceId, EngineError, Options, Report, route};
+use sealift_core::{
+    Batch, DeviceError, Notify, Op, Output, OwnedOutput, Stability, Ticket, Timing, Work,
+};
+
+impl Shared {
+    pub(crate) fn run(
+        &self,
+        batch: &Batch<'_>,
+        output: Output<'_>,
+        options: &Options,
+    ) -> Result<Report, EngineError> {
+        self.check_fork()?;
+        let arrived_ns = self.clock.now_ns();
+        let mut work = Work::new(batch, output, &*self.store)?;
+        let mut tried = vec![];
+        let mut decision = self.decide_here(&work, options, &tried, arrived_ns)?;
+        options.nonces.check(batch)?;
+        let lease = self.store.admit(batch)?;
+        loop {
+            let device = decision.device;
+            let moved = u32::try_from(tried.len()).unwrap_or(u32::MAX);
+            let (error, end) = match self.run_checked(device, &mut work) {
+                Ok(timing) => {
+                    drop(lease);
+                    let report = self.ran(&work, decision, timing, arrived_ns, moved);
+                    return Ok(report);
+                }
+                Err(failed) => failed,
+            };
+            work.wipe();
+            let timing = Timing::in_memory(arrived_ns, self.clock.now_ns());
+            self.lock().scheduler.failed(device, false, &tried, timing.end_ns);
+            let report = Report { device, timing, auth_failed: 0, moved };
+            self.record(None, arrived_ns, work.shape(), end, report, decision);
+            tried.push(device);
+            let next = if may_run_again(&work, options) {
+                self.decide_here(&work, options, &tried, timing.end_ns).ok()
+            } else {
+                None
+            };
+            let Some(next) = next else {
+                drop(lease);
+                self.sweep();
+                return Err(error.into());
+            };
+            decision = next;
+        }
+    }
+
+    /// Works a small batch on the thread that submits it.
+    pub(crate) fn work_here(
+        &self,
+        ticket: Ticket,
+        mut flying: Flying,
+        decision: Decision,
+        mut output: OwnedOutput,
+    ) {
+        let device = decision.device;
+        let result = match Work::new(&flying.batch, output.as_output(), &*self.store) {
+            Ok(mut work) => self.run_checked(device, &mut work),
+            Err(error) => Err((self.failure(device, error.to_string()), End::Failed)),
+        };
+        if result.is_err() {
+            output.wipe();
+        }
+        let now_ns = self.clock.now_ns();
+        let mut dispatch = self.lock();
+        match result {
+            Ok(timing) => {
+                dispatch.scheduler.finished(device, &flying.shape, &timing, None, now_ns);
+                self.complete(&mut dispatch, ticket, flying, output, timing, decision);
+            }
+            Err((error, end)) => {
+                dispatch.scheduler.failed(device, false, &flying.tried, now_ns);
+                let timing = Timing::in_memory(flying.arrived_ns, now_ns);
+                let report = Report { device, timing, auth_failed: 0, moved: flying.attempts };
+                let (arrived_ns, shape) = (flying.arrived_ns, flying.shape);
+                self.record(Some(ticket), arrived_ns, &shape, end, report, decision);
+                flying.attempts += 1;
+                flying.tried.push(device);
+                flying.error = Some(error);
+                self.retry(&mut dispatch, ticket, flying);
+            }
+        }
+        drop(dispatch);
+        self.bell.ring();
+        self.sweep();
+    }
+
+    /// Works a batch and audits it.
+    fn run_checked(
+        &self,
+        device: DeviceId,
+        work: &mut Work<'_>,
+    ) -> Result<Timing, (DeviceError, End)> {
+        let timing = self.run_on(device, work).map_err(|error| (error, End::Failed))?;
+        let Some(auditor) = &self.auditor else { return Ok(timing) };
+        let sealed = auditor.draw_from_work(work);
+        if self.is_wrong(device, work.batch(), &sealed, &*self.store) {
+            return Err((self.wrong(device), End::Wrong));
+        }
+        Ok(timing)
+    }
+
+    fn decide_here(
+        &self,
+        work: &Work<'_>,
+        options: &Options,
+        tried: &[DeviceId],
+        now_ns: u64,
+    ) -> Result<Decision, EngineError> {
+        let request = Request {
+            session: first_session(work.batch()),
+            named: options.on,
+            here: true,
+            tried,
+            ..Request::of(work.shape())
+        };
+        let scheduler = &mut self.lock().scheduler;
+        let decided = scheduler.decide(&self.devices, &request, now_ns);
+        let decision = decided.map_err(|nobody| match nobody {
+            Nobody::Never(error) => error,
+            Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
+        })?;
+        scheduler.chose(&decision, now_ns);
+        Ok(decision)
+    }
+
+    fn ran(
+        &self,
+        work: &Work<'_>,
+        decision: Decision,
+        timing: Timing,
+        arrived_ns: u64,
+        moved: u32,
+    ) -> Report {
+        let (device, shape) = (decision.device, work.shape());
+        self.lock().scheduler.finished(device, shape, &timing, None, timing.end_ns);
+        let auth_failed = failures(work.statuses());
+        let report = Report { device, timing, auth_failed, moved };
+        self.record(None, arrived_ns, shape, End::Done, report, decision);
+        self.sweep();
+        report
+    }
+}
+
+/// Whether a batch that a device failed may be given to another one.
+///
+/// In place some texts are results already: sealing them twice would give plaintexts back. Texts that
+/// somebody may change could be others by now: sealing them again, into a buffer that others may read,
+/// would be two texts under one nonce.
+fn may_run_again(work: &Work<'_>, options: &Options) -> bool {
+    let batch = work.batch();
+    let seals = || (0..batch.len).any(|message| batch.ops.get(message) == Op::Seal);
+    let may_change = batch.stability == Stability::Shared && seals();
+    options.on.is_none() && !work.shape().in_place && !may_change
+}
