@@ -173,16 +173,26 @@ class Engine:
         policy: How it chooses among the real devices for a batch that names none: a name of
             `policies()`, with settings as in "size-split:bytes=4096". A device that was not tried
             for long gets a batch now and then under the usual one; "failover" keeps to the first.
+            "split" cuts batches that are submitted, and those of Python are worked where they are.
+        audit: The share of all sealed messages, above 0 and at most 1, that another device opens
+            again before anyone sees them; None checks none. A device whose results do not open is
+            quarantined, and its batch is done elsewhere unless it named the device. What was sealed
+            in place is not audited, and nobody may write to the texts meanwhile.
 
     Raises:
         TypeError: If `devices` is not a sequence of str.
-        InputError: If there is no such policy, or it doesn't take a setting.
+        InputError: If there is no such policy, or it doesn't take a setting; if `audit` is out of
+            range, or there is no second device to check with.
         UnknownDeviceError: If one is no device, or has a setting that its driver does not take.
         DeviceError: If one is absent, or the list is empty.
     """
 
     def __new__(
-        cls, devices: Sequence[str] | None = None, *, policy: str = "earliest-finish"
+        cls,
+        devices: Sequence[str] | None = None,
+        *,
+        policy: str = "earliest-finish",
+        audit: float | None = None,
     ) -> Self: ...
     @staticmethod
     def detect() -> Engine:

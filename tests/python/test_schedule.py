@@ -118,6 +118,35 @@ def test_a_batch_that_a_device_fails_is_done_elsewhere_and_the_records_tell() ->
     assert (counters.abandoned, counters.wrong, counters.late) == (0, 0, 0)
 
 
+def test_an_audit_finds_a_device_that_seals_wrongly_and_takes_it_out_of_use() -> None:
+    wrong = "fault:wrong=1(library)"
+    engine = Engine([wrong, "library", "reference"], audit=1)
+    with pytest.raises(sealift.DeviceError):
+        seal(engine, 1, wrong)
+    assert engine.state(wrong) == "quarantined"
+    assert engine.records()[-1].end == "wrong"
+    assert engine.counters(wrong).wrong == 1
+    seal(engine, 3)
+    assert (engine.state("library"), engine.counters("library").wrong) == ("up", 0)
+    engine.reinstate(wrong)
+    assert engine.state(wrong) == "up"
+
+
+def test_without_an_audit_nobody_notices() -> None:
+    wrong = "fault:wrong=1(library)"
+    engine = Engine([wrong, "library", "reference"])
+    seal(engine, 1, wrong)
+    assert (engine.state(wrong), engine.records()[-1].end) == ("up", "done")
+
+
+@pytest.mark.parametrize("share", [0, -0.5, 1.01, float("nan")])
+def test_an_audit_is_a_share(share: float) -> None:
+    with pytest.raises(InputError, match="give a share above 0 and of at most 1"):
+        Engine(["library", "reference"], audit=share)
+    with pytest.raises(InputError, match="it takes a second device"):
+        Engine(["library"], audit=0.5)
+
+
 def test_a_device_that_fails_again_and_again_is_down_until_it_is_reinstated() -> None:
     name = "fault:fail=1(library)"
     engine = Engine([name])

@@ -12,7 +12,8 @@ use crate::schedule::{self, Calibration, Cost, Explanation};
 use crate::session::Session;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use sealift::{Call, Key, NonceCheck, NonceRule, Settings, Shape};
+use sealift::{Audit, Call, Key, NonceCheck, NonceRule, Settings, Shape};
+use std::hash::{BuildHasher, RandomState};
 
 /// Sessions, batches and this machine's devices behind one handle.
 ///
@@ -30,10 +31,16 @@ use sealift::{Call, Key, NonceCheck, NonceRule, Settings, Shape};
 ///     policy: How it chooses among the real devices for a batch that names none: a name of
 ///         `policies()`, with settings as in "size-split:bytes=4096". A device that was not tried
 ///         for long gets a batch now and then under the usual one; "failover" keeps to the first.
+///         "split" cuts batches that are submitted, and those of Python are worked where they are.
+///     audit: The share of all sealed messages, above 0 and at most 1, that another device opens
+///         again before anyone sees them; None checks none. A device whose results do not open is
+///         quarantined, and its batch is done elsewhere unless it named the device. What was sealed
+///         in place is not audited, and nobody may write to the texts meanwhile.
 ///
 /// Raises:
 ///     TypeError: If `devices` is not a sequence of str.
-///     InputError: If there is no such policy, or it doesn't take a setting.
+///     InputError: If there is no such policy, or it doesn't take a setting; if `audit` is out of
+///         range, or there is no second device to check with.
 ///     UnknownDeviceError: If one is no device, or has a setting that its driver does not take.
 ///     DeviceError: If one is absent, or the list is empty.
 #[pyclass(frozen, module = "sealift")]
@@ -46,9 +53,12 @@ pub(crate) struct Engine {
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (devices = None, *, policy = "earliest-finish"))]
-    fn new(devices: Option<&Bound<'_, PyAny>>, policy: &str) -> Outcome<Self> {
-        let settings = Settings::with_policy(policy)?;
+    #[pyo3(signature = (devices = None, *, policy = "earliest-finish", audit = None))]
+    fn new(devices: Option<&Bound<'_, PyAny>>, policy: &str, audit: Option<f64>) -> Outcome<Self> {
+        // Whoever could tell which messages are drawn could spoil the others.
+        let audit =
+            audit.map(|share| Audit { share, seed: RandomState::new().hash_one(share.to_bits()) });
+        let settings = Settings { audit, ..Settings::with_policy(policy)? };
         let Some(devices) = devices else {
             return Ok(Self { engine: sealift::Engine::detect_with(settings)? });
         };

@@ -10,10 +10,10 @@ def devices(
 ) -> None:
     """Show every device: what is here, and why the others are not.
 
-    The first column is what --devices of `sealift advise` and Engine([...]) in Python take. A
-    device's role says what it is for: "real" for users' work, "oracle" to check others by,
-    "simulated" with modelled times, "null" to price the framework around a device. Accelerators
-    have no driver in this version.
+    The first column is what --devices of `sealift advise` and `sealift explain` and Engine([...])
+    in Python take. A device's role says what it is for: "real" for users' work, "oracle" to check
+    others by, "simulated" with modelled times, "null" to price the framework around a device.
+    Accelerators have no driver in this version.
     """
     import json
 
