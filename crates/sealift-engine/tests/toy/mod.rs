@@ -129,6 +129,7 @@ impl Device for Toy {
                 SlotTag::Check(_) | SlotTag::Missing => Status::AuthFailed,
             };
             work.set_status(message, status);
+            assert!(work.batch().text_of(message) != b"panic", "it was told to panic");
             if work.batch().text_of(message) == b"break" {
                 return Err(self.failed("it was told to break"));
             }

@@ -1,0 +1,351 @@
+//! What a device in trouble may not do to others, to its sessions, and to those who wait.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
+mod toy;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use sealift_core::{
+    Batch, Buffer, Clock, Column, Cost, Key, Output, Place, Role, Stability, Status, SystemClock,
+    Ticket,
+};
+use sealift_engine::simulate::{FaultPlan, Model, Pool, pool, pool_with};
+use sealift_engine::{
+    Asked, Audit, Because, Choice, DeviceId, End, Engine, EngineError, Options, Patience, Policy,
+    Session, Settings, State, SubmitRefusal, policy,
+};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use toy::Toy;
+
+const TEXTS: [&[u8]; 3] = [b"one", b"two", b"three"];
+const MASK: u8 = 0x55;
+const SHORT: Duration = Duration::from_millis(100);
+
+fn engine(settings: Settings, slots: &[usize]) -> (Engine, Vec<Arc<Toy>>) {
+    let mut toys = vec![];
+    let clock = Arc::new(SystemClock::new());
+    let engine = Engine::with_settings::<EngineError>(clock, settings, |context| {
+        for (at, slots) in slots.iter().enumerate() {
+            toys.push(Toy::new(&format!("toy{at}"), Role::Real, *slots, context));
+        }
+        Ok(toys.iter().map(|toy| Arc::clone(toy) as _).collect())
+    });
+    (engine.unwrap(), toys)
+}
+
+fn by(name: &str) -> Settings {
+    Settings { policy: policy(name).unwrap(), ..Settings::default() }
+}
+
+fn impatient(name: &str) -> Settings {
+    Settings { patience: Patience { times: 0.0, extra: SHORT }, ..by(name) }
+}
+
+fn session(engine: &Engine) -> Session {
+    engine.session(Key::new(&[MASK; 16]).unwrap()).unwrap()
+}
+
+fn seal(session: &Session, texts: &[&'static [u8]]) -> Batch<'static> {
+    let nonces: Vec<u8> = (0..texts.len() * 12).map(|n| u8::try_from(n / 12).unwrap()).collect();
+    let texts: Vec<_> = texts.iter().map(|text| Buffer::Shared((*text).into())).collect();
+    Batch::seal(texts.len(), session.id(), Column::fixed(nonces, 12), Column::Scattered(texts))
+}
+
+fn submit(engine: &Engine, session: &Session) -> Ticket {
+    engine.submit(seal(session, &TEXTS), &Options::default()).unwrap()
+}
+
+fn state(engine: &Engine, device: &str) -> State {
+    engine.state(engine.device(device).unwrap()).unwrap()
+}
+
+/// Runs a batch on the calling thread; what is left in the buffers.
+fn run(engine: &Engine, batch: &Batch<'_>) -> (bool, Vec<u8>, Vec<u8>) {
+    let (mut out, mut tags) = (vec![0; 5 * batch.len], vec![0; 16 * batch.len]);
+    let mut status = vec![Status::Ok; batch.len];
+    let (text, tag) = (Place::fixed(&mut out, 5), Place::fixed(&mut tags, 16));
+    let output = Output { text, tags: tag, status: &mut status };
+    let ran = engine.run(batch, output, &Options::default());
+    (ran.is_ok(), out, tags)
+}
+
+/// A device of virtual time that takes so long for a batch.
+fn model(name: &str, batch_ns: f64) -> Model {
+    Model { role: Role::Real, ..Model::new(name, Cost::clamped(batch_ns, 10.0, 0.1)) }
+}
+
+fn work_one(pool: &Pool, session: &Session, messages: usize) -> DeviceId {
+    let nonce = Column::fixed(vec![0; 12 * messages], 12);
+    let text = Column::fixed(vec![0; messages], 1);
+    let batch = Batch::seal(messages, session.id(), nonce, text);
+    pool.engine.submit(batch, &Options::default()).unwrap();
+    pool.engine.wait(None, None).unwrap().unwrap().outcome.unwrap().1.device
+}
+
+fn batches(pool: &Pool, device: &str) -> u64 {
+    pool.engine.counters(pool.engine.device(device).unwrap()).unwrap().batches
+}
+
+#[test]
+fn whoever_comes_seldom_gets_the_quick_device_all_the_same() {
+    let pool = pool([model("quick", 1e5), model("slow", 1e7)]).unwrap();
+    let session = session(&pool.engine);
+    for _ in 0..200 {
+        pool.clock.advance_to(pool.clock.now_ns() + 1_100_000_000);
+        work_one(&pool, &session, 1);
+    }
+    assert!(batches(&pool, "slow") <= 1, "{}", batches(&pool, "slow"));
+}
+
+#[test]
+fn every_policy_that_goes_by_costs_tries_a_device_again_that_was_written_off_wrongly() {
+    for name in ["earliest-finish", "split", "size-split"] {
+        let lying = Model { quoted: Some(Cost::clamped(2e6, 10.0, 0.1)), ..model("b", 5e4) };
+        let pool = pool_with(by(name), [model("a", 1e5), lying]).unwrap();
+        let session = session(&pool.engine);
+        let last = (0..25_000).map(|_| work_one(&pool, &session, 1)).last().unwrap();
+        let costs = pool.engine.cost(pool.engine.device("b").unwrap()).unwrap();
+        assert!(costs.of(1, 1) < 1e5, "{name}: {costs:?}");
+        assert_eq!(last, pool.engine.device("b").unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn a_device_alone_that_is_far_slower_than_it_says_is_waited_for() {
+    let slow = Model { quoted: Some(Cost::clamped(1e6, 10.0, 0.1)), ..model("a", 2e9) };
+    let pool = pool([slow]).unwrap();
+    let session = session(&pool.engine);
+    for _ in 0..3 {
+        work_one(&pool, &session, 1);
+    }
+    assert_eq!(batches(&pool, "a"), 3);
+}
+
+#[test]
+fn late_results_teach_what_a_device_costs_now() {
+    let faults = FaultPlan::none().slow_from(50_000_000, 20_000.0);
+    let pool = pool([model("a", 4e5), Model { faults, ..model("b", 1e5) }]).unwrap();
+    let session = session(&pool.engine);
+    while pool.clock.now_ns() < 60_000_000_000 {
+        work_one(&pool, &session, 1);
+    }
+    let slow = pool.engine.device("b").unwrap();
+    let counters = pool.engine.counters(slow).unwrap();
+    assert!(counters.abandoned <= 10, "{counters:?}");
+    assert!(pool.engine.cost(slow).unwrap().of(1, 1) > 1e8);
+}
+
+#[test]
+fn a_device_that_hangs_with_all_its_slots_costs_others_no_tries() {
+    let (engine, toys) = engine(impatient("failover"), &[1, 4]);
+    let session = session(&engine);
+    let first = submit(&engine, &session);
+    assert!(engine.wait(Some(first), Some(SHORT + SHORT / 2)).unwrap().is_none());
+    assert!(toys[1].finish_one());
+    assert!(engine.wait(Some(first), None).unwrap().unwrap().outcome.is_ok());
+    let second = submit(&engine, &session);
+    for _ in 0..2 {
+        assert!(toys[1].fail_one());
+        assert!(engine.poll().unwrap().is_none(), "it has a third try");
+    }
+    assert!(toys[1].finish_one());
+    assert!(engine.wait(Some(second), None).unwrap().unwrap().outcome.is_ok());
+}
+
+#[test]
+fn when_every_slot_hangs_submit_says_that_nobody_answers() {
+    let (engine, _) = engine(impatient("failover"), &[1, 1]);
+    let session = session(&engine);
+    let ticket = submit(&engine, &session);
+    let ended = engine.wait(Some(ticket), Some(Duration::from_secs(20))).unwrap().unwrap();
+    assert!(ended.outcome.unwrap_err().to_string().contains("no answer"));
+    let refused = engine.submit(seal(&session, &TEXTS), &Options::default()).unwrap_err().reason;
+    assert!(!matches!(refused, SubmitRefusal::Full { .. }), "{refused}");
+    assert!(refused.to_string().contains("does not answer"), "{refused}");
+}
+
+#[test]
+fn work_on_the_calling_thread_says_nothing_about_a_queue_that_hangs() {
+    let (engine, toys) = engine(impatient("failover"), &[4, 4]);
+    let session = session(&engine);
+    let ticket = submit(&engine, &session);
+    assert!(engine.wait(Some(ticket), Some(SHORT + SHORT / 2)).unwrap().is_none());
+    let named = Options { on: engine.device("toy0").ok(), ..Options::default() };
+    let (mut out, mut tags, mut status) = (vec![0; 15], vec![0; 48], vec![Status::Ok; 3]);
+    let (text, tag) = (Place::fixed(&mut out, 5), Place::fixed(&mut tags, 16));
+    let output = Output { text, tags: tag, status: &mut status };
+    engine.run(&seal(&session, &TEXTS), output, &named).unwrap();
+    // It is tried with one batch, and with no second one before that came back.
+    submit(&engine, &session);
+    submit(&engine, &session);
+    assert!(toys[0].held() <= 2, "{} of which one hangs", toys[0].held());
+}
+
+#[test]
+fn what_a_device_has_in_flight_when_it_is_found_out_counts_for_nothing() {
+    let audit = Some(Audit { share: 0.5, seed: 1 });
+    let (engine, toys) = engine(Settings { audit, ..by("failover") }, &[4, 4]);
+    let session = session(&engine);
+    let one = || engine.submit(seal(&session, &TEXTS[..1]), &Options::default()).unwrap();
+    // Of these one is drawn, and the others have not been handed out by then.
+    let tickets = [one(), one(), one()];
+    (0..3).for_each(|_| assert!(toys[0].lie_one()));
+    assert!(engine.poll().unwrap().is_none());
+    assert_eq!(state(&engine, "toy0"), State::Quarantined);
+    (0..3).for_each(|_| assert!(toys[1].finish_one()));
+    for ticket in tickets {
+        let (output, report) = engine.wait(Some(ticket), None).unwrap().unwrap().outcome.unwrap();
+        assert_eq!((report.device.index(), output.text_of(0)[0]), (1, b'o' ^ MASK));
+    }
+}
+
+#[test]
+fn a_split_batch_that_nobody_takes_is_over_and_the_descriptor_says_so() {
+    let (engine, toys) = engine(by("split"), &[4, 4]);
+    let session = session(&engine);
+    for name in ["toy0", "toy1"] {
+        let device = engine.device(name).unwrap();
+        engine.set_cost(device, Cost::clamped(0.0, 1e6, 0.0)).unwrap();
+    }
+    let descriptor = engine.event_fd().unwrap();
+    while engine.poll().unwrap().is_some() {}
+    toys.iter().for_each(|toy| toy.break_down());
+    let texts: Vec<_> = (0..100).map(|at| TEXTS[at % 3]).collect();
+    engine.submit(seal(&session, &texts), &Options::default()).unwrap();
+    let mut found = [PollFd::new(&descriptor, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    assert_eq!(rustix::event::poll(&mut found, Some(&now)).unwrap(), 1);
+    assert!(engine.poll().unwrap().unwrap().outcome.is_err());
+}
+
+#[test]
+fn a_failed_run_leaves_neither_texts_nor_tags() {
+    let (engine, _) = engine(by("failover"), &[1]);
+    let (ran, out, tags) = run(&engine, &seal(&session(&engine), &[b"one", b"break"]));
+    assert!(!ran);
+    assert_eq!((out, tags), (vec![0; 10], vec![0; 32]));
+}
+
+#[test]
+fn a_device_that_panics_has_failed() {
+    let (engine, _) = engine(by("failover"), &[1, 1]);
+    let session = session(&engine);
+    let (ran, out, _) = run(&engine, &seal(&session, &[b"one", b"panic"]));
+    assert!(!ran && out == [0; 10]);
+    let ends: Vec<_> = engine.records().unwrap().iter().map(|record| record.end).collect();
+    assert_eq!(ends, [End::Failed; 6]);
+    assert!(run(&engine, &seal(&session, &TEXTS)).0);
+}
+
+#[test]
+fn seals_of_texts_that_may_change_are_not_run_twice() {
+    let (engine, _) = engine(by("failover"), &[1, 1]);
+    let session = session(&engine);
+    let batch = seal(&session, &[b"one", b"break"]);
+    assert!(!run(&engine, &Batch { stability: Stability::Shared, ..batch }).0);
+    assert_eq!(engine.records().unwrap().len(), 1);
+}
+
+#[derive(Clone, Debug)]
+struct LosesOne;
+
+impl Policy for LosesOne {
+    fn name(&self) -> &'static str {
+        "loses-one"
+    }
+
+    fn choose(&mut self, asked: &Asked<'_>) -> Choice {
+        Choice { device: asked.candidates[0].device, because: Because::Turn }
+    }
+
+    fn splits(&self) -> bool {
+        true
+    }
+
+    fn split(&mut self, asked: &Asked<'_>) -> Option<Vec<(DeviceId, usize)>> {
+        let half = asked.shape.messages / 2;
+        Some(asked.candidates.iter().map(|one| (one.device, half)).collect())
+    }
+}
+
+#[test]
+fn a_cut_that_does_not_add_up_is_not_made() {
+    let settings = Settings { policy: Box::new(LosesOne), ..Settings::default() };
+    let (engine, toys) = engine(settings, &[4, 4]);
+    engine.submit(seal(&session(&engine), &TEXTS), &Options::default()).unwrap();
+    assert_eq!((toys[0].queued_messages(), toys[1].queued_messages()), (3, 0));
+}
+
+#[test]
+fn a_batch_that_can_go_nowhere_keeps_none_behind_it_from_a_free_device() {
+    let (engine, toys) = engine(by("round-robin"), &[1, 1, 1]);
+    let session = session(&engine);
+    let (_held, first, second) =
+        (submit(&engine, &session), submit(&engine, &session), submit(&engine, &session));
+    // The first failed on toy1 and waits for toy0 or toy2, the second one on toy2.
+    assert!(toys[1].fail_one());
+    assert!(engine.poll().unwrap().is_none());
+    let third = submit(&engine, &session);
+    assert!(toys[2].fail_one());
+    assert!(engine.poll().unwrap().is_none());
+    assert_eq!(toys.iter().map(|toy| toy.held()).collect::<Vec<_>>(), [1, 1, 1]);
+    assert!(toys[1].finish_one());
+    assert_eq!(engine.wait(Some(third), None).unwrap().unwrap().ticket, third);
+    assert_eq!(toys[1].held(), 1, "the second one");
+    assert!(toys[1].finish_one() && toys[2].finish_one());
+    for ticket in [first, second] {
+        assert!(engine.wait(Some(ticket), None).unwrap().unwrap().outcome.is_ok());
+    }
+}
+
+#[test]
+fn who_waits_already_notices_a_device_that_hangs_with_a_later_batch() {
+    let patience = Patience { times: 1.0, extra: SHORT };
+    let (engine, _toys) = engine(Settings { patience, ..by("failover") }, &[1, 1]);
+    for (name, batch_ns) in [("toy0", 30e9), ("toy1", 10.0)] {
+        let device = engine.device(name).unwrap();
+        engine.set_cost(device, Cost::clamped(batch_ns, 0.0, 0.0)).unwrap();
+    }
+    let session = session(&engine);
+    submit(&engine, &session);
+    let waiting = engine.clone();
+    thread::spawn(move || waiting.wait(None, Some(Duration::from_secs(20))));
+    thread::sleep(SHORT / 2);
+    submit(&engine, &session);
+    let second = engine.device("toy1").unwrap();
+    for _ in 0..200 {
+        if engine.counters(second).unwrap().abandoned > 0 {
+            return;
+        }
+        thread::sleep(SHORT / 4);
+    }
+    panic!("nobody noticed");
+}
+
+#[test]
+fn a_batch_that_every_device_fails_takes_none_of_them_down_but_the_first() {
+    let (engine, toys) = engine(by("failover"), &[4, 4, 4]);
+    let session = session(&engine);
+    engine.submit(seal(&session, &[b"break"]), &Options::default()).unwrap();
+    while engine.poll().unwrap().is_none() {
+        for toy in &toys {
+            toy.finish_one();
+        }
+    }
+    assert_eq!((state(&engine, "toy1"), state(&engine, "toy2")), (State::Up, State::Up));
+}
+
+#[test]
+fn a_session_stays_bound_to_a_device_that_failed_it_once() {
+    let (engine, toys) = engine(by("least-sessions"), &[4, 4, 4]);
+    let session = session(&engine);
+    submit(&engine, &session);
+    assert!(toys[0].fail_one());
+    assert!(engine.poll().unwrap().is_none());
+    assert!(toys.iter().any(|toy| toy.finish_one()));
+    assert!(engine.poll().unwrap().is_some());
+    submit(&engine, &session);
+    assert_eq!(toys[0].held(), 1);
+}
