@@ -34,8 +34,8 @@ from typing import Any
 from sealift.exit_code import ExitCode
 from sealift.lab import machine
 from sealift.lab.grid import MANY_KEYS, Work, crypto_arm, crypto_cells, sized, stated
-from sealift.lab.measure import LEAD_IN_SHARE, USABLE_SHARE, Block, Task, measure
-from sealift.lab.runner.planning import BLOCKS
+from sealift.lab.measure import PACED_SHARE, Block, Task, measure
+from sealift.lab.runner.planning import BLOCKS, taken_s
 from sealift.lab.spec import Context, Skip, WrongResultError
 from sealift.lab.stats import VERDICT_CONFIDENCE, Verdict, blocks_needed
 from sealift.lab.summary import Group, rows
@@ -225,7 +225,7 @@ def compare(condition: Condition, number: int, seed: int) -> Comparison:
         arms=[arms],
         done=[0],
         blocks=BLOCKS,
-        seconds=SAMPLE_S * samples * (1 + LEAD_IN_SHARE) / USABLE_SHARE,
+        seconds=samples * taken_s(SAMPLE_S) / PACED_SHARE,
         blocks_least=blocks_needed(VERDICT_CONFIDENCE),
         seed=f"{seed}/{condition.name}/{number}",
     )
@@ -401,8 +401,8 @@ QUICK_COMPARISONS = 3
 TOLD_EACH = 25
 # A build that has just ended, or less.
 IDLE_LOAD_MAX = 1.0
-# What is left for a sample when a quick run measures all experiments in a minute.
-SAMPLE_S = 0.004
+# About what is left for a sample when a quick run of all experiments has a quiet machine.
+SAMPLE_S = 0.006
 # More than a last-level cache holds of it.
 COPIED_BYTES = 64 << 20
 DEVICES = ("library", "cpu")

@@ -32,9 +32,10 @@ from sealift import AESGCM, Engine, Session
 from sealift.exit_code import ExitCode
 from sealift.lab import machine
 from sealift.lab.grid import MANY_KEYS
-from sealift.lab.measure import SAMPLE_S_MIN, USABLE_SHARE, Block, Ending, Task, measure
+from sealift.lab.measure import SAMPLE_S_MIN, Block, Ending, Task, measure
 from sealift.lab.native import gcm
 from sealift.lab.result import Row
+from sealift.lab.runner.planning import taken_s
 from sealift.lab.spec import Arm, Context
 from sealift.lab.stats import VERDICT_CONFIDENCE, Interval, blocks_needed, speed_ratio
 from sealift.lab.summary import Group, Series, rows, series
@@ -311,7 +312,7 @@ def _check_seconds(seconds: float) -> None:
     if not 0 < seconds < float("inf"):
         raise ValueError(f"{seconds:g} s of measuring; right would be a finite time above 0")
     arms = len(CLASSES) * 3 + 3
-    needed_s = BLOCKS_LEAST * (arms + 2) * SAMPLE_S_MIN / USABLE_SHARE
+    needed_s = BLOCKS_LEAST * (arms + 2) * taken_s(SAMPLE_S_MIN)
     if seconds < needed_s:
         raise ValueError(
             f"{seconds:g} s is too short for {BLOCKS_LEAST} blocks; allow {needed_s:.1f} s"

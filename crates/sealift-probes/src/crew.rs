@@ -49,13 +49,13 @@ impl Crew {
         self.cores.numbers()
     }
 
-    /// How often the work fits into so many seconds, at most [`SAMPLE_SECONDS_MAX`], by the samples
-    /// before.
+    /// How often the work is done in so many seconds or a little more, at most [`SAMPLE_SECONDS_MAX`], by
+    /// the samples before.
     pub(crate) fn times_for(&self, seconds: f64) -> usize {
         let wanted = seconds.clamp(0.0, SAMPLE_SECONDS_MAX) / self.once_s.max(1e-9);
         #[expect(clippy::cast_possible_truncation, reason = "clamped to 1e9")]
         #[expect(clippy::cast_sign_loss, reason = "clamped to 1")]
-        let times = wanted.clamp(1.0, 1e9).round() as usize;
+        let times = wanted.clamp(1.0, 1e9).ceil() as usize;
         times
     }
 

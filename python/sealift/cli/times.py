@@ -52,15 +52,13 @@ def thin(ask: "Ask") -> Iterator[str]:
 
 
 def _least_s(planned: "PlannedExperiment", restarts: int) -> float:
-    """Seconds for all blocks with the shortest samples, preparing included."""
-    from sealift.lab.measure import LEAD_IN_SHARE, SAMPLE_S_MIN, USABLE_SHARE
-    from sealift.lab.runner.planning import BLOCKS
+    """Seconds for all blocks with samples as short as usual, preparing included."""
+    from sealift.lab.runner.planning import BLOCKS, SAMPLE_S_USUAL, taken_s
 
     arms = sum(map(len, planned.groups))
     # What those of one's own take to be prepared is not known before.
     prepared_s = 0.0 if planned.file else restarts * arms * PREPARED_S
-    sample_s = SAMPLE_S_MIN * (1 + LEAD_IN_SHARE) / USABLE_SHARE
-    return prepared_s + BLOCKS * _samples(planned) * sample_s
+    return prepared_s + BLOCKS * _samples(planned) * taken_s(SAMPLE_S_USUAL)
 
 
 def _samples(planned: "PlannedExperiment") -> int:

@@ -17,15 +17,15 @@ from typing import Protocol
 
 from sealift.lab.spec import Arm, Sample, WrongResultError
 
-# At least 1 ms a sample, or the timer and the wake-up weigh in; over a quarter of a second a
+# In shorter samples the timer, the wake-up and cold caches weigh in; over a quarter of a second a
 # sample buys less than another block does.
-SAMPLE_S_MIN, SAMPLE_S_MAX = 0.001, 0.250
+SAMPLE_S_MIN, SAMPLE_S_MAX = 0.002, 0.250
 # The rest goes to what is between samples, until a round has shown how much that is.
 USABLE_SHARE = 0.85
 # The rest goes to slow last samples.
 PACED_SHARE = 0.97
-# Of a sample's length.
-LEAD_IN_SHARE = 0.25
+# Of a sample's length, and at least.
+LEAD_IN_SHARE, LEAD_IN_S_MIN = 0.25, 0.001
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,11 @@ def measure(
         return Ending.INTERRUPTED
 
 
+def lead_in_s(sample_s: float) -> float:
+    """How long an arm runs before a sample of such a length begins."""
+    return max(LEAD_IN_S_MIN, sample_s * LEAD_IN_SHARE)
+
+
 class _Loop:
     """The state of `measure`: which arms still run, blocks so far, and what a block costs."""
 
@@ -206,9 +211,9 @@ class _Loop:
         arm = self._arms[group][place]
         if arm is None:
             return None
-        self._asked_s += self._sample_s * (1 + LEAD_IN_SHARE)
+        self._asked_s += self._sample_s + lead_in_s(self._sample_s)
         try:
-            arm.sample(self._sample_s * LEAD_IN_SHARE)
+            arm.sample(lead_in_s(self._sample_s))
             return arm.sample(self._sample_s)
         except WrongResultError as error:
             self._arms[group][place] = None
@@ -218,4 +223,5 @@ class _Loop:
 
 def _clamped(with_lead_in_s: float) -> float:
     """The length of a sample that takes so long with its lead-in, in the bounds of samples."""
-    return min(SAMPLE_S_MAX, max(SAMPLE_S_MIN, with_lead_in_s / (1 + LEAD_IN_SHARE)))
+    sample_s = min(with_lead_in_s / (1 + LEAD_IN_SHARE), with_lead_in_s - LEAD_IN_S_MIN)
+    return min(SAMPLE_S_MAX, max(SAMPLE_S_MIN, sample_s))

@@ -3,6 +3,7 @@
 Pure: takes the blocks that a run has kept, and measures nothing.
 """
 
+import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -27,6 +28,8 @@ from sealift.lab.stats import (
 )
 from sealift.lab.store import Run
 from sealift.lab.values import Cell
+
+_Pairing = tuple[Sample, Sample]
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class _Judge:
         several = group.planned_restarts > 1
         self._restarts = self._processes if several else [0] * len(self._processes)
         self._columns = [
-            _Column.of([_counted(block.of(arm)) for _, block in group.blocks])
+            _Column.of([block.of(arm) for _, block in group.blocks])
             for arm in range(len(group.cells))
         ]
         self.measured = [arm for arm, column in enumerate(self._columns) if column.samples]
@@ -232,15 +235,24 @@ class _Judge:
 
     @cached_property
     def _floor(self) -> float:
-        """The A/A noise floor, of all arms; what they compute says nothing about the noise."""
-        doubled = [block.doubled for _, block in self._group.blocks]
-        clean = [self._is_clean(arm, block) for block, arm in enumerate(doubled)]
-        kept = keep_clean(clean).blocks
-        pairs = [self._group.blocks[block][1].pair for block in kept]
+        """The A/A noise floor, of all arms; what they compute says nothing about the noise.
+
+        The later sample of a pair finds its data warmer, which no comparison of two arms has,
+        because their order is drawn. So two pairs make one, the second of them turned round.
+        """
+        clean = [
+            all(map(_is_clean, block.pair)) and number not in self._off
+            for number, (_, block) in enumerate(self._group.blocks)
+        ]
+        by_restart: dict[int, list[tuple[Sample, Sample]]] = {}
+        for block in keep_clean(clean).blocks:
+            pair = self._group.blocks[block][1].pair
+            by_restart.setdefault(self._restarts[block], []).append(pair)
+        twos = [(restart, two) for restart, pairs in by_restart.items() for two in _by_two(pairs)]
         return noise_floor(
-            [first.ns_per_operation for first, _ in pairs],
-            [again.ns_per_operation for _, again in pairs],
-            restarts=[self._restarts[block] for block in kept],
+            [_middle_ns(first, turned) for _, ((first, _), (_, turned)) in twos],
+            [_middle_ns(again, turned) for _, ((_, again), (turned, _)) in twos],
+            restarts=[restart for restart, _ in twos],
         )
 
     @property
@@ -280,7 +292,12 @@ class _Judge:
         )
 
     def _clean(self, arm: int) -> list[bool]:
-        return [self._is_clean(arm, block) for block in self._columns[arm].samples]
+        """Of each sample of an arm, the second ones of blocks in which it was doubled too."""
+        return [
+            clean and block not in self._off
+            for block, samples in self._columns[arm].clean_samples.items()
+            for clean in samples
+        ]
 
     def _is_clean(self, arm: int, block: int) -> bool:
         return self._columns[arm].clean[block] and block not in self._off
@@ -320,23 +337,26 @@ class _Column:
     """What one arm did in all blocks, and what is known of each time; by block.
 
     Attributes:
-        clean: Nothing else ran on the core meanwhile.
+        samples: Of two samples both together, or the clean one.
+        clean_samples: Of each sample whether nothing else ran on the core meanwhile.
+        clean: Whether that is so of what stands in `samples`.
         off_clock: The clock is known and wasn't the usual one.
     """
 
     samples: Mapping[int, Sample]
+    clean_samples: Mapping[int, Sequence[bool]]
     clean: Mapping[int, bool]
     off_clock: Mapping[int, bool]
 
     @classmethod
-    def of(cls, samples: Sequence[Sample | None]) -> "_Column":
-        there = {block: sample for block, sample in enumerate(samples) if sample}
+    def of(cls, taken: Sequence[Sequence[Sample]]) -> "_Column":
+        flags = {block: [_is_clean(each) for each in of] for block, of in enumerate(taken) if of}
+        there = {block: _together(taken[block]) for block in flags}
         clocks = [sample.clock_ghz for sample in there.values() if sample.clock_ghz]
         # Of this arm alone: the clock of two busy cores, or of wide registers, is another one.
         usual_ghz = median(clocks) if clocks else None
-        flags = {block: _flags(sample, usual_ghz) for block, sample in there.items()}
-        clean = {block: each.clean for block, each in flags.items()}
-        return cls(there, clean, {block: each.off_clock for block, each in flags.items()})
+        off = {block: _flags(sample, usual_ghz).off_clock for block, sample in there.items()}
+        return cls(there, flags, {block: any(clean) for block, clean in flags.items()}, off)
 
     @property
     def payload_bytes(self) -> float:
@@ -345,10 +365,24 @@ class _Column:
         return sum(each.bytes for each in samples) / sum(each.operations for each in samples)
 
 
-def _counted(samples: Sequence[Sample]) -> Sample | None:
+def _together(samples: Sequence[Sample]) -> Sample:
     """One sample out of those of an arm in a block: of the clean ones, if any is."""
-    clean = [sample for sample in samples if _flags(sample, None).clean]
-    return reduce(Sample.together, clean or samples) if samples else None
+    return reduce(Sample.together, [each for each in samples if _is_clean(each)] or samples)
+
+
+def _is_clean(sample: Sample) -> bool:
+    return _flags(sample, None).clean
+
+
+def _by_two(pairs: Sequence[_Pairing]) -> Iterator[tuple[_Pairing, _Pairing]]:
+    """Each two that follow each other; one that is alone with itself, so that there is a figure."""
+    if len(pairs) == 1:
+        yield pairs[0], pairs[0][::-1]
+    yield from zip(pairs[::2], pairs[1::2], strict=False)
+
+
+def _middle_ns(one: Sample, other: Sample) -> float:
+    return math.sqrt(one.ns_per_operation * other.ns_per_operation)
 
 
 def _off_blocks(columns: Sequence[_Column], arms: Sequence[int]) -> frozenset[int]:

@@ -134,7 +134,7 @@ def test_the_seed_decides_the_order() -> None:
     assert ran("abc", seed="1")[2].asked != ran("abc", seed="2")[2].asked
 
 
-@pytest.mark.parametrize("seconds", [0.5, 10.0, 60.0])
+@pytest.mark.parametrize("seconds", [1.0, 10.0, 60.0])
 def test_samples_are_as_long_as_the_time_allows_with_all_blocks_done(seconds: float) -> None:
     ending, kept, world = ran("ab", "cd", "ef", seconds=seconds)
     assert ending is Ending.COMPLETE
@@ -142,8 +142,8 @@ def test_samples_are_as_long_as_the_time_allows_with_all_blocks_done(seconds: fl
     assert 0.8 * seconds < world.now_s <= seconds
 
 
-def test_samples_are_neither_under_a_millisecond_nor_over_a_quarter_of_a_second() -> None:
-    for seconds, sample_s in ((0.001, 0.001), (1e6, 0.250)):
+def test_samples_are_neither_under_two_milliseconds_nor_over_a_quarter_of_a_second() -> None:
+    for seconds, sample_s in ((0.001, 0.002), (1e6, 0.250)):
         _, _, world = ran("ab", seconds=seconds)
         assert world.asked[1][1] == sample_s
 
@@ -167,7 +167,7 @@ def test_samples_get_shorter_when_they_take_longer_than_asked_and_all_blocks_are
     assert ending is Ending.COMPLETE
     assert len(kept.blocks) == 60
     assert 40 < world.now_s <= 60
-    assert world.asked[1][1] > world.asked[-1][1] > 0.001
+    assert world.asked[1][1] > world.asked[-1][1] > 0.002
 
 
 def test_what_a_verdict_needs_is_measured_even_when_it_takes_longer() -> None:

@@ -383,7 +383,7 @@ def test_threads_that_share_cores_make_no_machine_busy_and_no_sample_unclean(
     shown = Outline(report.page(store.read(path)))
     assert crowded > 0
     assert "The machine was busy" not in shown.text
-    assert "not clean 0.0 % of" in shown.text
+    assert "not clean 0.0 % preempted" in shown.text
     assert shown.text.count("More threads than cores wait for each other by design") == 1
 
 

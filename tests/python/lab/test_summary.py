@@ -225,14 +225,46 @@ def test_noise_that_hides_everything_leaves_ranges() -> None:
 
 
 def test_the_noise_floor_is_of_all_arms_in_turn() -> None:
-    def taken(doubled: int) -> Block:
-        # The second arm takes a fifth longer when it runs again.
-        return block(sample(30), sample(10), sample(12 if doubled else 30), doubled=doubled)
+    generator = random.Random(6)
 
-    in_turn = rows(group([(0, taken(int(at % 3 > 0))) for at in range(60)]))
-    assert [row.noise_floor for row in in_turn] == [pytest.approx(0.2)] * 2
+    def taken(doubled: int) -> Block:
+        noisy = [sample(10 * generator.gauss(1, 0.1)) for _ in range(2)]
+        return block(sample(30), noisy[0], noisy[1] if doubled else sample(30), doubled=doubled)
+
+    in_turn = rows(group([(0, taken(int(at % 4 > 0))) for at in range(60)]))
+    assert {row.noise_floor for row in in_turn} == {in_turn[0].noise_floor}
     quiet = rows(group([(0, taken(0)) for _ in range(60)]))
-    assert [row.noise_floor for row in quiet] == [0.0] * 2
+    assert in_turn[0].noise_floor > 0.005
+    assert quiet[0].noise_floor == 0.0
+
+
+def test_that_the_later_sample_of_a_pair_is_quicker_is_no_noise() -> None:
+    generator = random.Random(7)
+
+    def taken(doubled: int) -> Block:
+        means = (30, 30 * 1.05, (30, 30 * 1.05)[doubled] * 0.95)
+        return block(*(sample(mean * generator.gauss(1, 0.01)) for mean in means), doubled=doubled)
+
+    _, second = rows(group([(0, taken(at % 2)) for at in range(60)]))
+    assert second.noise_floor < 0.02
+    assert second.verdict is Verdict.SLOWER
+
+
+def test_every_sample_counts_as_clean_or_not_and_a_disturbed_pair_is_no_noise() -> None:
+    # In every third block the doubled arm's second sample is disturbed, and takes twice as long.
+    taken = [
+        (0, block(sample(30), sample(60, 1_000) if at % 3 == 0 else sample(30))) for at in range(60)
+    ]
+    (row,) = rows(group(taken))
+    assert row.clean_share == pytest.approx(100 / 120)
+    assert (row.noise_floor, row.ns_per_operation.median) == (0.0, 30)
+
+
+def test_two_clean_samples_together_are_clean() -> None:
+    # Each may have one step of steal, which says nothing.
+    step = Sample(3_000_000, OPERATIONS, 0, 0, 1.0, 10_000_000)
+    (row,) = rows(group([(0, block(step, step))] * 10))
+    assert (row.clean_share, row.machine_busy) == (1.0, False)
 
 
 def test_the_doubled_arm_stands_on_both_of_its_samples() -> None:
@@ -246,7 +278,8 @@ def test_the_doubled_arm_stands_on_both_of_its_samples() -> None:
 def test_of_two_samples_of_the_doubled_arm_a_disturbed_one_is_left_out() -> None:
     one = block(sample(30), sample(10), sample(20, 1_000), doubled=1)
     _, second = rows(group([(0, one)] * 8))
-    assert (second.ns_per_operation.median, second.clean_share) == (10, 1.0)
+    assert (second.ns_per_operation.median, second.clean_share) == (10, 0.5)
+    assert not second.machine_busy
 
 
 def test_a_warm_up_is_left_out_and_a_drift_is_told() -> None:

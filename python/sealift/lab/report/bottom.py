@@ -264,7 +264,7 @@ METHOD = (
     f"{SILENT_PERCENT:.0f} % there are ranges and no verdicts. The verdicts of several arms in a "
     "group keep their 99 % together (Holm's procedure); those of several groups don't.",
     "A sample is clean when the system took less than 1 % of its time. Estimates use the clean "
-    f"ones while they are half of all or at least {CLEAN_BLOCKS_MIN}; with fewer the machine was "
+    f"ones while they are half of all, or a quarter and {CLEAN_BLOCKS_MIN}; with fewer the machine was "
     "busy, and nothing is settled. The others stay in the file.",
     "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",
     "Measured, simulated, projected and published figures are never mixed.",

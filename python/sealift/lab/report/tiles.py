@@ -51,7 +51,7 @@ def _unclean(material: Material) -> _Tile:
         return _Tile("clean", name, "not known", "nothing was measured")
     unclean = 1 - sum(row.clean_share * row.blocks for row in rows) / blocks
     colour = next(colour for most, colour in UNCLEAN if unclean <= most)
-    note = f"of {blocks:,}: preempted, stolen or off-clock; kept in the file"
+    note = "preempted, stolen or off-clock; kept in the file"
     return _Tile("clean", name, format_share(unclean), note, colour)
 
 

@@ -74,7 +74,7 @@ class Kept:
 
 
 def keep_clean(flags: Sequence[bool]) -> Kept:
-    """Picks the blocks to estimate from: the clean ones, if they are half of all or at least 8.
+    """Picks the blocks to estimate from: the clean ones, if half of all are, or a quarter and 8.
 
     Args:
         flags: For each block whether every sample it contributes was clean.
@@ -86,7 +86,8 @@ def keep_clean(flags: Sequence[bool]) -> Kept:
         raise ValueError("no blocks were measured; give the run more time")
     clean = tuple(index for index, is_clean in enumerate(flags) if is_clean)
     share = len(clean) / len(flags)
-    unclean = share < CLEAN_SHARE_MIN and len(clean) < CLEAN_BLOCKS_MIN
+    few = len(clean) < CLEAN_BLOCKS_MIN or share < CLEAN_SHARE_LEAST
+    unclean = share < CLEAN_SHARE_MIN and few
     return Kept(tuple(range(len(flags))) if unclean else clean, share, unclean)
 
 
@@ -116,7 +117,7 @@ SWITCH_NS = 50_000
 # /proc/stat counts in hundredths of a second, whatever the kernel's own tick.
 STEAL_STEP_NS = 10_000_000
 CLOCK_OFF_MAX = 0.03
-CLEAN_SHARE_MIN = 0.5
+CLEAN_SHARE_MIN, CLEAN_SHARE_LEAST = 0.5, 0.25
 # What a verdict at 99 % needs.
 CLEAN_BLOCKS_MIN = 8
 GATHERED_BY_CHANCE = 0.01
