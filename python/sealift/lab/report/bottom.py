@@ -251,7 +251,7 @@ METHOD = (
     "compares a batch that it worked byte by byte, another one each time. A wrong result ends the "
     "arm.",
     "Samples of all arms take turns in blocks, in an order drawn by the seed; a sample lasts at "
-    "least a millisecond.",
+    "least two milliseconds.",
     "Figures are medians over blocks with their 95 % interval: of the bootstrap over blocks, and "
     "of Student's t over restarts where there are several. Ratios are paired block by block, and "
     "verdicts stand on 99 % intervals.",
@@ -264,8 +264,8 @@ METHOD = (
     f"{SILENT_PERCENT:.0f} % there are ranges and no verdicts. The verdicts of several arms in a "
     "group keep their 99 % together (Holm's procedure); those of several groups don't.",
     "A sample is clean when the system took less than 1 % of its time. Estimates use the clean "
-    f"ones while they are half of all, or a quarter and {CLEAN_BLOCKS_MIN}; with fewer the machine was "
-    "busy, and nothing is settled. The others stay in the file.",
+    f"ones while they are half of all, or a quarter and {CLEAN_BLOCKS_MIN}; with fewer the machine "
+    "was busy, and nothing is settled. The others stay in the file.",
     "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",
     "Measured, simulated, projected and published figures are never mixed.",
 )
