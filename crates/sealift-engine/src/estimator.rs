@@ -29,6 +29,8 @@ pub struct Estimator {
     bias: f64,
     /// Surprises of late, older ones counting less.
     doubt: f64,
+    /// The mildest of the surprises in doubt: how many times the prediction it took.
+    mildest: f64,
     /// How many samples there were when the device was last taken to have changed.
     changed_at: u64,
 }
@@ -49,6 +51,7 @@ impl Estimator {
             error: 1.0,
             bias: 0.0,
             doubt: 0.0,
+            mildest: 1.0,
             changed_at: 0,
         }
     }
@@ -69,8 +72,8 @@ impl Estimator {
         let (measured_ns, predicted_ns) = (ns as f64, dot(&self.terms, &batch));
         let scale = measured_ns.max(predicted_ns).recip();
         let residual = (measured_ns - predicted_ns) * scale;
-        if self.has_changed(residual) {
-            self.start_again(&batch, measured_ns, predicted_ns);
+        if self.has_changed(residual, measured_ns / predicted_ns) {
+            self.start_again(&batch, measured_ns);
         } else {
             self.update(&batch.map(|x| x * scale), residual);
         }
@@ -99,7 +102,7 @@ impl Estimator {
     }
 
     /// Counts a batch in, and says whether what is known no longer holds.
-    fn has_changed(&mut self, residual: f64) -> bool {
+    fn has_changed(&mut self, residual: f64, times: f64) -> bool {
         let surprise = residual.abs();
         let expected = (3.0 * self.error).clamp(SURPRISE_MIN, SURPRISE_MAX);
         self.samples = self.samples.saturating_add(1);
@@ -107,14 +110,21 @@ impl Estimator {
         self.bias += (residual - self.bias) / SMOOTHED_BATCHES as f64;
         self.doubt *= DOUBT_KEPT;
         if surprise > expected {
+            let is_first = self.doubt < DOUBT_GONE;
+            if is_first || times.ln().abs() < self.mildest.ln().abs() {
+                self.mildest = times;
+            }
             self.doubt += 1.0;
         }
         self.doubt >= DOUBT_MAX || self.bias.abs() > BIAS_MAX
     }
 
     #[cold]
-    fn start_again(&mut self, batch: &[f64; 3], measured_ns: f64, predicted_ns: f64) {
-        let factor = (measured_ns / predicted_ns).clamp(1.0 / FACTOR_MAX, FACTOR_MAX);
+    fn start_again(&mut self, batch: &[f64; 3], measured_ns: f64) {
+        // What all surprises have in common is the change; the rest was a busy moment.
+        let biased = if self.bias > 0.0 { 1.0 / (1.0 - self.bias) } else { 1.0 + self.bias };
+        let times = if self.doubt >= DOUBT_MAX { self.mildest } else { biased };
+        let factor = times.clamp(1.0 / FACTOR_MAX, FACTOR_MAX);
         self.terms = self.terms.map(|term| limited(term * factor));
         self.spread();
         if self.samples - self.changed_at < SETTLED_BATCHES {
@@ -252,6 +262,8 @@ const SURPRISE_MAX: f64 = 0.6;
 /// With these, two surprises in a row are doubt and three within six batches a change.
 const DOUBT_KEPT: f64 = 7.0 / 8.0;
 const DOUBT_MAX: f64 = 2.0;
+/// With less of it, what surprised is over.
+const DOUBT_GONE: f64 = 0.5;
 /// So far to one side of the measurements predictions stay by no accident.
 const BIAS_MAX: f64 = 1.0 / 8.0;
 /// The most that a device is taken to become faster or slower at once.

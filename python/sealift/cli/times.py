@@ -46,7 +46,7 @@ def thin(ask: "Ask") -> Iterator[str]:
         enough_s = math.ceil(AMPLE * max(needed_s.values()) / ROUND_S) * ROUND_S
         yield (
             f"a budget of {plan.budget_s:g} s is thin for {_listed(short)}: blocks will be few, or "
-            "samples as short as 1 ms, so intervals wide and verdicts rare; --budget "
+            "samples as short as 2 ms, so intervals wide and verdicts rare; --budget "
             f"{enough_s} would do"
         )
 

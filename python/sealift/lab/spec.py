@@ -104,14 +104,19 @@ class Sample:
         both = (self, other)
         clocks = [(each.clock_ghz, each.ns) for each in both if each.clock_ghz is not None]
         ns = sum(ns for _, ns in clocks)
+
+        def added(name: str) -> int:
+            # What stands in a file may be anything that fits.
+            return min(INTEGER_MAX, getattr(self, name) + getattr(other, name))
+
         return Sample(
-            ns=self.ns + other.ns,
-            operations=self.operations + other.operations,
-            bytes=self.bytes + other.bytes,
-            involuntary_switches=self.involuntary_switches + other.involuntary_switches,
+            ns=added("ns"),
+            operations=added("operations"),
+            bytes=added("bytes"),
+            involuntary_switches=added("involuntary_switches"),
             cpu_share=min(self.cpu_share, other.cpu_share),
-            steal_ns=self.steal_ns + other.steal_ns,
-            clock_ghz=sum(clock_ghz * own for clock_ghz, own in clocks) / ns if clocks else None,
+            steal_ns=added("steal_ns"),
+            clock_ghz=sum(clock_ghz * (own / ns) for clock_ghz, own in clocks) if clocks else None,
         )
 
     @property

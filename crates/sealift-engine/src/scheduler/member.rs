@@ -26,6 +26,8 @@ pub(super) struct Member {
     given_ns: Option<u64>,
     /// Work that others got since then.
     missed_ns: f64,
+    /// Twice as long each time that it was tried and not better than thought.
+    stands_ns: u64,
 }
 
 impl Member {
@@ -43,6 +45,7 @@ impl Member {
             moved_ns: 0,
             given_ns: None,
             missed_ns: 0.0,
+            stands_ns: STANDS_NS,
         }
     }
 
@@ -71,6 +74,7 @@ impl Member {
             here,
             idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
             missed_ns: self.missed_ns,
+            stands_ns: self.stands_ns,
         }
     }
 
@@ -92,10 +96,12 @@ impl Member {
         self.given_ns.get_or_insert(now_ns);
     }
 
-    /// It is chosen for a batch.
-    pub(super) fn chosen(&mut self, now_ns: u64) {
+    /// It is chosen for a batch, as the best one or to look how it does.
+    pub(super) fn chosen(&mut self, is_explored: bool, now_ns: u64) {
         self.given_ns = Some(now_ns);
         self.missed_ns = 0.0;
+        self.stands_ns =
+            if is_explored { (2 * self.stands_ns).min(STANDS_MAX_NS) } else { STANDS_NS };
     }
 
     /// Another one is chosen for a batch that would take so long there.
@@ -135,7 +141,13 @@ impl Member {
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn(&mut self, shape: &Shape, timing: &Timing) {
         let took_ns = timing.end_ns.saturating_sub(timing.start_ns);
+        let thought_ns = self.predict_ns(shape);
         self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
+        // A device that is taken to have changed is worth another look soon.
+        let times = self.predict_ns(shape) / thought_ns;
+        if !(1.0 / CHANGED..=CHANGED).contains(&times) {
+            self.stands_ns = STANDS_NS;
+        }
         let took_ns = took_ns as f64;
         if self.host_share < 1.0 && took_ns > 0.0 {
             let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
@@ -227,6 +239,11 @@ impl Member {
     }
 }
 
+/// So long the costs of a device stand that others are preferred to, at first and at most.
+const STANDS_NS: u64 = 2_000_000;
+const STANDS_MAX_NS: u64 = 1_000_000_000;
+/// So many times dearer or cheaper after one batch is a change.
+const CHANGED: f64 = 1.5;
 /// Before anything was measured: waking a thread and switching to it.
 const HAND_OVER_NS: f64 = 20_000.0;
 /// A worker that was not scheduled for longer says something about the machine, not about the device.

@@ -158,7 +158,7 @@ impl Scheduler {
         for candidate in &self.candidates {
             let member = &mut self.members[candidate.device.0];
             if candidate.device == decision.device {
-                member.chosen(now_ns);
+                member.chosen(decision.because == Because::Explored, now_ns);
             } else {
                 member.missed(work_ns);
             }
@@ -431,13 +431,14 @@ impl Scheduler {
 /// A device that others have been preferred to for so long that trying it costs a hundredth of the work
 /// they did since at most: one that was written off wrongly comes back, and exploring never costs more
 /// than 1 %.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a process are under 2^52")]
 fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     let chosen = asked.of(chosen)?;
     let is_due = |other: &&Candidate| {
-        let untried_ns = asked.now_ns.saturating_sub(other.idle_since_ns) as f64;
+        let untried_ns = asked.now_ns.saturating_sub(other.idle_since_ns);
         let dearer_ns = (other.finish_ns - chosen.finish_ns).max(other.host_ns - chosen.host_ns);
-        other.in_flight == 0 && untried_ns >= UNTRIED_MIN_NS && dearer_ns <= other.missed_ns / 100.0
+        other.in_flight == 0
+            && untried_ns >= other.stands_ns
+            && dearer_ns <= other.missed_ns / 100.0
     };
     let others = asked.candidates.iter().filter(|other| other.device != chosen.device);
     others.filter(|other| other.missed_ns > 0.0).find(is_due).map(|other| other.device)
@@ -491,8 +492,6 @@ fn without_settings(spec: &Spec, policy: impl Policy + 'static) -> Result<Box<dy
     Ok(Box::new(policy))
 }
 
-/// So long a device's costs are taken to stand.
-const UNTRIED_MIN_NS: f64 = 100e6;
 /// What handing a batch to a sleeping worker costs the thread that does it: up to here it is quicker to
 /// do the work at once.
 const HERE_MAX_NS: f64 = 5_000.0;

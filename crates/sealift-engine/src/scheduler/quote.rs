@@ -25,6 +25,8 @@ pub struct Candidate {
     pub idle_since_ns: u64,
     /// Work that others were given since then, as predicted, in nanoseconds.
     pub missed_ns: f64,
+    /// For how long its costs are taken to stand before it is tried again, in nanoseconds.
+    pub stands_ns: u64,
 }
 
 /// Why a device got a batch.
