@@ -20,7 +20,7 @@ impl Shared {
         let arrived_ns = self.clock.now_ns();
         let mut work = Work::new(batch, output, &*self.store)?;
         let mut tried = vec![];
-        let mut decision = self.decide_here(&work, options, &tried, arrived_ns)?;
+        let (mut decision, mut stood) = self.decide_here(&work, options, &tried, arrived_ns)?;
         options.nonces.check(batch)?;
         let lease = self.store.admit(batch)?;
         loop {
@@ -29,8 +29,12 @@ impl Shared {
             let (error, end) = match self.run_checked(device, &mut work) {
                 Ok(timing) => {
                     drop(lease);
-                    let report = self.ran(&work, decision, timing, arrived_ns, moved);
-                    return Ok(report);
+                    if !stood {
+                        let shape = work.shape();
+                        let scheduler = &mut self.lock().scheduler;
+                        scheduler.finished(device, shape, &timing, None, timing.end_ns);
+                    }
+                    return Ok(self.ran(&work, decision, timing, arrived_ns, moved));
                 }
                 Err(failed) => failed,
             };
@@ -50,7 +54,7 @@ impl Shared {
                 self.sweep();
                 return Err(error.into());
             };
-            decision = next;
+            (decision, stood) = next;
         }
     }
 
@@ -109,13 +113,20 @@ impl Shared {
         Ok(timing)
     }
 
+    /// Who works a batch, and whether that was decided before for another one like it.
     fn decide_here(
         &self,
         work: &Work<'_>,
         options: &Options,
         tried: &[DeviceId],
         now_ns: u64,
-    ) -> Result<Decision, EngineError> {
+    ) -> Result<(Decision, bool), EngineError> {
+        let may_stand = options.on.is_none() && tried.is_empty();
+        let mut dispatch = self.lock();
+        let scheduler = &mut dispatch.scheduler;
+        if may_stand && let Some(standing) = scheduler.standing(&self.devices, work.shape()) {
+            return Ok((standing, true));
+        }
         let request = Request {
             session: first_session(work.batch()),
             named: options.on,
@@ -123,14 +134,16 @@ impl Shared {
             tried,
             ..Request::of(work.shape())
         };
-        let scheduler = &mut self.lock().scheduler;
         let decided = scheduler.decide(&self.devices, &request, now_ns);
         let decision = decided.map_err(|nobody| match nobody {
             Nobody::Never(error) => error,
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
         scheduler.chose(&decision, now_ns);
-        Ok(decision)
+        if may_stand {
+            scheduler.let_stand(work.shape(), &decision);
+        }
+        Ok((decision, false))
     }
 
     fn ran(
@@ -142,7 +155,6 @@ impl Shared {
         moved: u32,
     ) -> Report {
         let (device, shape) = (decision.device, work.shape());
-        self.lock().scheduler.finished(device, shape, &timing, None, timing.end_ns);
         let auth_failed = failures(work.statuses());
         let report = Report { device, timing, auth_failed, moved };
         self.record(None, arrived_ns, shape, End::Done, report, decision);

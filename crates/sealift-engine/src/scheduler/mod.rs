@@ -69,6 +69,16 @@ pub(crate) struct Scheduler {
     candidates: Vec<Candidate>,
     full: Vec<DeviceId>,
     tries: u32,
+    /// The last decision on a small batch, which stands for the next ones like it.
+    standing: Option<Standing>,
+}
+
+/// A decision that stands for a while: asking anew would take as long as the work.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    shape: Shape,
+    decision: Decision,
+    left: u32,
 }
 
 /// What a batch needs a device for.
@@ -110,7 +120,7 @@ impl Nobody {
 impl Scheduler {
     pub(crate) fn new(devices: &[Arc<dyn Device>], policy: Box<dyn Policy>, tries: u32) -> Self {
         let members = devices.iter().map(|device| Member::new(device.capabilities())).collect();
-        Self { policy, members, candidates: vec![], full: vec![], tries }
+        Self { policy, members, candidates: vec![], full: vec![], tries, standing: None }
     }
 
     /// Chooses a device for a batch.
@@ -149,6 +159,38 @@ impl Scheduler {
         let winner = of_device.clone().min_by(quicker).or_else(|| of_device.next());
         let winner = *winner.unwrap_or(&candidates[0]);
         Ok(Decision::new(&winner, because, candidates))
+    }
+
+    /// The decision that stands for a small batch on the calling thread.
+    pub(crate) fn standing(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        shape: &Shape,
+    ) -> Option<Decision> {
+        let standing = self.standing.as_mut()?;
+        let takes_it = || {
+            let device = devices[standing.decision.device.0].capabilities();
+            route::accept(device, shape, true).is_ok()
+        };
+        let is_like = || {
+            let is_as_large = shape.bytes() / 2 <= standing.shape.bytes();
+            shape.messages == standing.shape.messages && is_as_large && takes_it()
+        };
+        if standing.left == 0 || !(*shape == standing.shape || is_like()) {
+            self.standing = None;
+            return None;
+        }
+        standing.left -= 1;
+        Some(standing.decision)
+    }
+
+    /// Lets a decision on a small batch stand for the next ones.
+    pub(crate) fn let_stand(&mut self, shape: &Shape, decision: &Decision) {
+        let is_small = decision.predicted_ns <= HERE_MAX_NS && self.policy.explores();
+        let is_usual = !matches!(decision.because, Because::Explored | Because::LastResort);
+        let left = STANDS_FOR;
+        self.standing =
+            (is_small && is_usual).then_some(Standing { shape: *shape, decision: *decision, left });
     }
 
     /// Takes note of a decision that is carried out: the others go without.
@@ -338,6 +380,7 @@ impl Scheduler {
         tried: &[DeviceId],
         now_ns: u64,
     ) {
+        self.standing = None;
         let member = &mut self.members[device.0];
         if queued {
             member.give_up(now_ns);
@@ -387,6 +430,7 @@ impl Scheduler {
 
     /// A device gave wrong results, and is not used any more.
     pub(crate) fn quarantine(&mut self, device: DeviceId) {
+        self.standing = None;
         self.members[device.0].quarantine();
     }
 
@@ -398,6 +442,7 @@ impl Scheduler {
 
     /// Uses a device again after it was down or in quarantine.
     pub(crate) fn reinstate(&mut self, device: DeviceId) {
+        self.standing = None;
         self.members[device.0].reinstate();
     }
 
@@ -416,6 +461,7 @@ impl Scheduler {
     }
 
     pub(crate) fn set_cost(&mut self, device: DeviceId, cost: Cost) {
+        self.standing = None;
         self.members[device.0].set_cost(cost);
     }
 
@@ -492,6 +538,8 @@ fn without_settings(spec: &Spec, policy: impl Policy + 'static) -> Result<Box<dy
     Ok(Box::new(policy))
 }
 
+/// So many small batches follow a decision.
+const STANDS_FOR: u32 = 31;
 /// What handing a batch to a sleeping worker costs the thread that does it: up to here it is quicker to
 /// do the work at once.
 const HERE_MAX_NS: f64 = 5_000.0;

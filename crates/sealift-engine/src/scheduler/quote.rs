@@ -96,7 +96,7 @@ pub struct Decision {
     /// Whether it was worked on the calling thread.
     pub here: bool,
     /// The quotes of up to [`Decision::QUOTES_MAX`] devices that were asked.
-    quotes: [Option<(DeviceId, f64)>; Decision::QUOTES_MAX],
+    quotes: [Quoted; Decision::QUOTES_MAX],
     /// How many were asked.
     pub asked: usize,
 }
@@ -117,14 +117,17 @@ impl Decision {
 
     #[cfg(test)]
     pub(crate) fn named(device: DeviceId) -> Self {
-        let (because, quotes) = (Because::Named, [None; Self::QUOTES_MAX]);
+        let (because, quotes) = (Because::Named, [NOT_ASKED; Self::QUOTES_MAX]);
         Self { device, because, predicted_ns: 0.0, here: true, quotes, asked: 1 }
     }
 
     pub(crate) fn new(winner: &Candidate, because: Because, asked: &[Candidate]) -> Self {
-        let mut quotes = [None; Self::QUOTES_MAX];
+        let mut quotes = [NOT_ASKED; Self::QUOTES_MAX];
         for (kept, candidate) in quotes.iter_mut().zip(asked) {
-            *kept = Some((candidate.device, candidate.finish_ns));
+            let device = u32::try_from(candidate.device.0).unwrap_or(u32::MAX);
+            #[expect(clippy::cast_possible_truncation, reason = "for people, to seven digits")]
+            let finish_ns = candidate.finish_ns as f32;
+            *kept = Quoted { device, finish_ns };
         }
         Self {
             device: winner.device,
@@ -138,6 +141,16 @@ impl Decision {
 
     /// Who was asked, and in how many nanoseconds each would have finished.
     pub fn quotes(&self) -> impl Iterator<Item = (DeviceId, f64)> + '_ {
-        self.quotes.iter().flatten().copied()
+        let asked = self.quotes.iter().filter(|quoted| quoted.device != NOT_ASKED.device);
+        asked.map(|quoted| (DeviceId(quoted.device as usize), f64::from(quoted.finish_ns)))
     }
 }
+
+/// A quote that is kept: small, because every record has eight of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Quoted {
+    device: u32,
+    finish_ns: f32,
+}
+
+const NOT_ASKED: Quoted = Quoted { device: u32::MAX, finish_ns: 0.0 };
