@@ -269,10 +269,10 @@ def test_a_thin_budget_is_told_in_one_line_before_anything_is_measured(tmp_path:
     first, *others = ran.stderr.splitlines()
     assert first == (
         "sealift: a budget of 5 s is thin for mine: blocks will be few, or samples as short as "
-        "2 ms, so intervals wide and verdicts rare; --budget 55 would do"
+        "2 ms, so intervals wide and verdicts rare; --budget 100 would do"
     )
     assert not any("is thin" in line for line in others)
-    ample = invoke("lab", "run", str(file), "--budget", "55", "--out", "/proc/self/run")
+    ample = invoke("lab", "run", str(file), "--budget", "100", "--out", "/proc/self/run")
     assert "is thin" not in ample.stderr
 
 

@@ -81,6 +81,21 @@ struct Standing {
     left: u32,
 }
 
+impl Standing {
+    /// Whether it stands for a batch of this shape, too.
+    fn is_for(&self, devices: &[Arc<dyn Device>], shape: &Shape) -> bool {
+        let takes_it = || {
+            let device = devices[self.decision.device.0].capabilities();
+            route::accept(device, shape, true).is_ok()
+        };
+        let is_like = || {
+            let is_as_large = shape.bytes() / 2 <= self.shape.bytes();
+            shape.messages == self.shape.messages && is_as_large && takes_it()
+        };
+        self.left > 0 && (*shape == self.shape || is_like())
+    }
+}
+
 /// What a batch needs a device for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'r> {
@@ -168,15 +183,7 @@ impl Scheduler {
         shape: &Shape,
     ) -> Option<Decision> {
         let standing = self.standing.as_mut()?;
-        let takes_it = || {
-            let device = devices[standing.decision.device.0].capabilities();
-            route::accept(device, shape, true).is_ok()
-        };
-        let is_like = || {
-            let is_as_large = shape.bytes() / 2 <= standing.shape.bytes();
-            shape.messages == standing.shape.messages && is_as_large && takes_it()
-        };
-        if standing.left == 0 || !(*shape == standing.shape || is_like()) {
+        if !standing.is_for(devices, shape) {
             self.standing = None;
             return None;
         }
@@ -218,6 +225,11 @@ impl Scheduler {
         let policy = mem::replace(&mut self.policy, copy);
         let decided = self.decide(devices, request, now_ns);
         self.policy = policy;
+        let stands = || self.standing.filter(|standing| standing.is_for(devices, request.shape));
+        if let Some(standing) = request.here.then(stands).flatten() {
+            let candidates = self.candidates.clone();
+            return Ok(Explained { decision: standing.decision, candidates });
+        }
         Ok(Explained { decision: decided?, candidates: self.candidates.clone() })
     }
 
