@@ -1,8 +1,8 @@
 //! A device for the tests: a cipher that is none, with a fault that can be chosen.
 
 use sealift::{
-    Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Engine, EngineError, Job,
-    NonceLengths, Op, Origin, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status,
+    Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Engine, EngineError,
+    Job, NonceLengths, Op, Origin, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status,
     Submission, SystemClock, TagLength, Timing, Work,
 };
 use std::sync::Arc;
