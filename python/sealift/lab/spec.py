@@ -107,7 +107,7 @@ class Sample:
 
         def added(name: str) -> int:
             # What stands in a file may be anything that fits.
-            return min(INTEGER_MAX, getattr(self, name) + getattr(other, name))
+            return min(INTEGER_MAX, int(getattr(self, name)) + int(getattr(other, name)))
 
         return Sample(
             ns=added("ns"),

@@ -6,8 +6,8 @@ import pytest
 
 from sealift.lab import store
 from sealift.lab.export import summary_records
+from sealift.lab.record import csv_text, summary_columns
 from sealift.lab.store import names
-from sealift.lab.store.writing import csv_text, summary_columns
 from sealift.lab.summary import summarise
 
 RESULTS = Path(__file__).parents[3] / "results"
