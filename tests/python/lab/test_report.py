@@ -466,7 +466,7 @@ def test_the_method_tells_the_rules_of_verdicts(outline: Outline) -> None:
         "A verdict takes 8 blocks",
         "noise floor of 10 % there are ranges and no verdicts",
         "Holm's procedure",
-        "half of all or at least 8",
+        "half of all, or a quarter and 8",
     ):
         assert rule in method
 
