@@ -5,52 +5,21 @@
 mod toy;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use sealift_core::{
-    Batch, Buffer, Clock, Column, Cost, Key, Output, Place, Role, Stability, Status, SystemClock,
-    Ticket,
-};
+use sealift_core::{Batch, Clock, Column, Cost, Output, Place, Role, Stability, Status, Ticket};
 use sealift_engine::simulate::{FaultPlan, Model, Pool, pool, pool_with};
 use sealift_engine::{
-    Asked, Audit, Because, Choice, DeviceId, End, Engine, EngineError, Options, Patience, Policy,
-    Session, Settings, State, SubmitRefusal, policy,
+    Asked, Audit, Because, Choice, DeviceId, End, Engine, Options, Patience, Policy, Session,
+    Settings, State, SubmitRefusal,
 };
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use toy::Toy;
+use toy::{MASK, by, engine, seal, session};
 
 const TEXTS: [&[u8]; 3] = [b"one", b"two", b"three"];
-const MASK: u8 = 0x55;
 const SHORT: Duration = Duration::from_millis(100);
-
-fn engine(settings: Settings, slots: &[usize]) -> (Engine, Vec<Arc<Toy>>) {
-    let mut toys = vec![];
-    let clock = Arc::new(SystemClock::new());
-    let engine = Engine::with_settings::<EngineError>(clock, settings, |context| {
-        for (at, slots) in slots.iter().enumerate() {
-            toys.push(Toy::new(&format!("toy{at}"), Role::Real, *slots, context));
-        }
-        Ok(toys.iter().map(|toy| Arc::clone(toy) as _).collect())
-    });
-    (engine.unwrap(), toys)
-}
-
-fn by(name: &str) -> Settings {
-    Settings { policy: policy(name).unwrap(), ..Settings::default() }
-}
 
 fn impatient(name: &str) -> Settings {
     Settings { patience: Patience { times: 0.0, extra: SHORT }, ..by(name) }
-}
-
-fn session(engine: &Engine) -> Session {
-    engine.session(Key::new(&[MASK; 16]).unwrap()).unwrap()
-}
-
-fn seal(session: &Session, texts: &[&'static [u8]]) -> Batch<'static> {
-    let nonces: Vec<u8> = (0..texts.len() * 12).map(|n| u8::try_from(n / 12).unwrap()).collect();
-    let texts: Vec<_> = texts.iter().map(|text| Buffer::Shared((*text).into())).collect();
-    Batch::seal(texts.len(), session.id(), Column::fixed(nonces, 12), Column::Scattered(texts))
 }
 
 fn submit(engine: &Engine, session: &Session) -> Ticket {

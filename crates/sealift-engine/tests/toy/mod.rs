@@ -3,10 +3,11 @@
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 
 use sealift_core::{
-    Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Job, NonceLengths,
-    Origin, Place, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status, Submission,
-    TagLength, Timing, Work,
+    Algorithm, Batch, Buffer, Capabilities, Column, Completion, Context, Cost, Device, DeviceError,
+    Job, Key, NonceLengths, Origin, Place, Refusal, Refused, Role, SessionId, SlotTag, SlotText,
+    Status, Submission, SystemClock, TagLength, Timing, Work,
 };
+use sealift_engine::{Engine, EngineError, Session, Settings, policy};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -179,4 +180,34 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
         nonce_lengths: NonceLengths::of(&[12]),
         tag_lengths: vec![TagLength::FULL],
     }
+}
+
+/// What the key of every session is made of, and so what texts are masked with.
+pub(crate) const MASK: u8 = 0x55;
+
+/// An engine over toys of one worker and so many slots each.
+pub(crate) fn engine(settings: Settings, slots: &[usize]) -> (Engine, Vec<Arc<Toy>>) {
+    let mut toys = vec![];
+    let engine =
+        Engine::with_settings::<EngineError>(Arc::new(SystemClock::new()), settings, |context| {
+            for (at, slots) in slots.iter().enumerate() {
+                toys.push(Toy::new(&format!("toy{at}"), Role::Real, *slots, context));
+            }
+            Ok(toys.iter().map(|toy| Arc::clone(toy) as _).collect())
+        });
+    (engine.unwrap(), toys)
+}
+
+pub(crate) fn by(name: &str) -> Settings {
+    Settings { policy: policy(name).unwrap(), ..Settings::default() }
+}
+
+pub(crate) fn session(engine: &Engine) -> Session {
+    engine.session(Key::new(&[MASK; 16]).unwrap()).unwrap()
+}
+
+pub(crate) fn seal(session: &Session, texts: &[&'static [u8]]) -> Batch<'static> {
+    let nonces: Vec<u8> = (0..texts.len() * 12).map(|n| u8::try_from(n / 12).unwrap()).collect();
+    let texts: Vec<_> = texts.iter().map(|text| Buffer::Shared((*text).into())).collect();
+    Batch::seal(texts.len(), session.id(), Column::fixed(nonces, 12), Column::Scattered(texts))
 }
