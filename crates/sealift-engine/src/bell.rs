@@ -1,29 +1,80 @@
 //! What devices ring and waiters wait for.
 
-use crate::EngineError;
+use crate::{DeviceId, EngineError};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use sealift_core::Notify;
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::mem;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Counts rings, so that one between looking and waiting is not missed.
+/// Counts rings, so that one between looking and waiting is not missed, and knows which devices rang, so
+/// that no other has to be asked for completions.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
-    rings: Mutex<u64>,
+    rings: Mutex<Rings>,
     rung: Condvar,
     descriptor: OnceLock<OwnedFd>,
+}
+
+#[derive(Debug, Default)]
+struct Rings {
+    count: u64,
+    /// Devices that rang since they were last taken, each once.
+    devices: Vec<DeviceId>,
+    /// Whether a device stands among them.
+    stands: Vec<bool>,
+}
+
+/// What one device rings.
+#[derive(Debug)]
+pub(crate) struct Doorbell {
+    bell: Arc<Bell>,
+    device: DeviceId,
+}
+
+impl Doorbell {
+    pub(crate) fn of(bell: &Arc<Bell>, device: DeviceId) -> Self {
+        Self { bell: Arc::clone(bell), device }
+    }
+}
+
+impl Notify for Doorbell {
+    fn ring(&self) {
+        self.bell.rung_by(Some(self.device));
+    }
+}
+
+impl Rings {
+    fn note(&mut self, DeviceId(at): DeviceId) {
+        if self.stands.len() <= at {
+            self.stands.resize(at + 1, false);
+        }
+        if !self.stands[at] {
+            self.stands[at] = true;
+            self.devices.push(DeviceId(at));
+        }
+    }
 }
 
 impl Bell {
     /// How often it rang.
     pub(crate) fn rings(&self) -> u64 {
-        *self.lock()
+        self.lock().count
+    }
+
+    /// The devices that rang since they were last taken. One that rings while it is polled stands
+    /// here again.
+    pub(crate) fn take_rung(&self) -> Vec<DeviceId> {
+        let mut rings = self.lock();
+        let devices = mem::take(&mut rings.devices);
+        devices.iter().for_each(|DeviceId(at)| rings.stands[*at] = false);
+        devices
     }
 
     /// Waits for at most `left`, or for ever, and tells whether it rang more often than `seen`.
     pub(crate) fn wait_past(&self, seen: u64, left: Option<Duration>) -> bool {
-        let quiet = |rings: &mut u64| *rings == seen;
+        let quiet = |rings: &mut Rings| rings.count == seen;
         let rings = self.lock();
         let rings = match left {
             None => self.rung.wait_while(rings, quiet).unwrap_or_else(PoisonError::into_inner),
@@ -33,7 +84,7 @@ impl Bell {
                 woken.unwrap_or_else(PoisonError::into_inner).0
             }
         };
-        *rings != seen
+        rings.count != seen
     }
 
     /// A descriptor that is readable after a ring, for epoll and asyncio.
@@ -68,16 +119,25 @@ impl Bell {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, u64> {
+    fn rung_by(&self, device: Option<DeviceId>) {
+        let mut rings = self.lock();
+        rings.count += 1;
+        if let Some(device) = device {
+            rings.note(device);
+        }
+        drop(rings);
+        self.rung.notify_all();
+        self.signal_descriptor();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rings> {
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Notify for Bell {
     fn ring(&self) {
-        *self.lock() += 1;
-        self.rung.notify_all();
-        self.signal_descriptor();
+        self.rung_by(None);
     }
 }
 
@@ -92,6 +152,20 @@ mod tests {
         bell.ring();
         assert!(bell.wait_past(seen, None));
         assert!(!bell.wait_past(bell.rings(), Some(Duration::from_millis(5))));
+    }
+
+    #[test]
+    fn a_device_that_rang_is_named_once_until_it_rings_again() {
+        let bell = Arc::new(Bell::default());
+        let doors = [3, 0].map(|at| Doorbell::of(&bell, DeviceId(at)));
+        doors[0].ring();
+        doors[1].ring();
+        doors[0].ring();
+        assert_eq!(bell.rings(), 3);
+        assert_eq!(bell.take_rung(), [DeviceId(3), DeviceId(0)]);
+        assert_eq!(bell.take_rung(), []);
+        doors[0].ring();
+        assert_eq!(bell.take_rung(), [DeviceId(3)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use crate::bell::Bell;
+use crate::bell::{Bell, Doorbell};
 use crate::flight::Completed;
 use crate::record::{Counters, Record};
 use crate::route::{self, DeviceId};
@@ -10,6 +10,7 @@ use rustix::fd::BorrowedFd;
 use sealift_core::{
     Batch, Capabilities, Clock, Context, Cost, Device, Key, Output, Shape, Ticket, Timing,
 };
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,33 +44,39 @@ impl Engine {
     /// As [`Engine::with_settings`].
     pub fn over<E: From<EngineError>>(
         clock: Arc<dyn Clock>,
-        open: impl FnOnce(&Context) -> Result<Vec<Arc<dyn Device>>, E>,
+        open: impl IntoIterator<Item: FnOnce(&Context) -> Result<Arc<dyn Device>, E>>,
     ) -> Result<Self, E> {
         Self::with_settings(clock, Settings::default(), open)
     }
 
     /// Opens devices and puts an engine over them; their order is what policies go by that go by order.
     ///
-    /// All times are of `clock`. `open` is given it and the bell that the devices share with the engine.
+    /// All times are of `clock`. Each of `open` makes one device. It is given the clock and a bell of
+    /// the device's own: a device that doesn't ring is not asked for completions.
     ///
     /// # Errors
-    /// What `open` returns, an empty list, two devices of one name, and an audit that nobody could do.
+    /// What one of `open` returns, no device at all, two of one name, and an audit that nobody could do.
     pub fn with_settings<E: From<EngineError>>(
         clock: Arc<dyn Clock>,
         settings: Settings,
-        open: impl FnOnce(&Context) -> Result<Vec<Arc<dyn Device>>, E>,
+        open: impl IntoIterator<Item: FnOnce(&Context) -> Result<Arc<dyn Device>, E>>,
     ) -> Result<Self, E> {
         ffi::watch_forks();
         let bell = Arc::new(Bell::default());
-        let context = Context { clock: Arc::clone(&clock), notify: Arc::clone(&bell) as _ };
-        let devices = open(&context)?;
+        let mut devices: Vec<Arc<dyn Device>> = vec![];
+        let mut names = HashSet::new();
+        for open in open {
+            let notify = Arc::new(Doorbell::of(&bell, DeviceId(devices.len())));
+            let device = open(&Context { clock: Arc::clone(&clock), notify })?;
+            let name = &device.capabilities().name;
+            if !names.insert(name.clone()) {
+                return Err(EngineError::SameName { name: name.clone() }.into());
+            }
+            devices.push(device);
+        }
         if devices.is_empty() {
             let reason = "none was opened".to_owned();
             return Err(EngineError::NoDevice { reason }.into());
-        }
-        let names: Vec<_> = devices.iter().map(|device| &device.capabilities().name).collect();
-        if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-            return Err(EngineError::SameName { name: names[at].clone() }.into());
         }
         let shared = Shared::new(devices, clock, bell, settings)?;
         Ok(Self { shared: Arc::new(shared) })

@@ -160,6 +160,13 @@ impl Flight {
         self.ground(ticket).map(|(flying, attempt)| (ticket, flying, attempt))
     }
 
+    /// The devices that should have answered by now.
+    pub(crate) fn overdue_on(&self, now_ns: u64) -> impl Iterator<Item = DeviceId> {
+        let due = self.due.iter().take_while(move |(due_ns, _)| *due_ns <= now_ns);
+        let current = due.filter_map(|(_, ticket)| self.flying.get(ticket)?.current.as_ref());
+        current.map(|attempt| attempt.decision.device)
+    }
+
     /// When the next attempt is given up.
     pub(crate) fn next_due_ns(&self) -> Option<u64> {
         self.due.first().map(|(due_ns, _)| *due_ns)

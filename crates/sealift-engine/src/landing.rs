@@ -66,7 +66,9 @@ impl Shared {
     /// and tells those who wait for results.
     pub(crate) fn collect(&self) {
         let mut finished = vec![];
-        self.devices.iter().for_each(|device| device.poll(&mut finished));
+        for device in self.to_poll() {
+            self.devices[device.0].poll(&mut finished);
+        }
         let audited: Vec<_> =
             finished.into_iter().map(|completion| self.audited(completion)).collect();
         let mut dispatch = self.lock();
@@ -85,6 +87,14 @@ impl Shared {
             self.bell.ring();
         }
         self.sweep();
+    }
+
+    /// The devices that rang, and those that should have by now.
+    fn to_poll(&self) -> Vec<DeviceId> {
+        let mut devices = self.bell.take_rung();
+        let now_ns = self.clock.now_ns();
+        devices.extend(self.lock().flight.overdue_on(now_ns));
+        devices
     }
 
     /// A completion, and whether its results are wrong.

@@ -35,7 +35,7 @@ pub use record::{Counters, End, Record};
 pub use route::DeviceId;
 pub use scheduler::{
     Asked, Because, Candidate, Choice, CopyPolicy, Decision, Explained, NamedPolicy, POLICIES,
-    Policy, State, policy,
+    Policy, Reach, State, policy,
 };
 pub use session::Session;
 pub use settings::{Audit, Call, NonceCheck, Options, Patience, Settings};

@@ -15,9 +15,6 @@ use sealift_core::{
 };
 use std::sync::Arc;
 
-/// Submitted batches that may wait to be taken back.
-const IN_FLIGHT_MAX: usize = 1_024;
-
 /// What became of a batch that was offered to devices.
 pub(crate) enum Offered {
     /// A device has it.
@@ -61,7 +58,7 @@ impl Shared {
     /// Whether engine and devices have a free slot.
     fn check_room(&self, request: &Request<'_>) -> Result<(), SubmitRefusal> {
         let mut dispatch = self.lock();
-        check_own_room(&dispatch)?;
+        self.check_own_room(&dispatch)?;
         let checked = dispatch.scheduler.check(&self.devices, request, self.clock.now_ns());
         checked.map_err(|nobody| refusal(&self.devices, nobody, None))
     }
@@ -83,7 +80,7 @@ impl Shared {
         };
         let mut dispatch = self.lock();
         // Another thread may have been quicker.
-        if let Err(reason) = check_own_room(&dispatch) {
+        if let Err(reason) = self.check_own_room(&dispatch) {
             drop(dispatch);
             return Err(self.hand_back(flying, reason));
         }
@@ -120,6 +117,14 @@ impl Shared {
                 Err(self.hand_back(flying, reason))
             }
         }
+    }
+
+    fn check_own_room(&self, dispatch: &Dispatch) -> Result<(), SubmitRefusal> {
+        let (in_flight, slots) = (dispatch.flight.len(), self.in_flight_max);
+        if in_flight < slots {
+            return Ok(());
+        }
+        Err(SubmitRefusal::Full { device: "the engine".to_owned(), in_flight, slots })
     }
 
     /// Into what the policy cuts a batch, if it does.
@@ -292,14 +297,6 @@ pub(crate) fn refusal(
 /// The ticket that the owner of a batch knows.
 pub(crate) fn shown(ticket: Ticket, part_of: Option<PartOf>) -> Ticket {
     part_of.map_or(ticket, |part_of| part_of.whole)
-}
-
-fn check_own_room(dispatch: &Dispatch) -> Result<(), SubmitRefusal> {
-    let in_flight = dispatch.flight.len();
-    if in_flight < IN_FLIGHT_MAX {
-        return Ok(());
-    }
-    Err(SubmitRefusal::Full { device: "the engine".to_owned(), in_flight, slots: IN_FLIGHT_MAX })
 }
 
 /// A batch that may go to a device.

@@ -17,6 +17,9 @@ pub struct Settings {
     pub tries: u32,
     /// Whether results are checked on another device.
     pub audit: Option<Audit>,
+    /// Submitted batches that are not taken back yet, at most; at least 1. Beyond it a batch is handed
+    /// back as full.
+    pub in_flight_max: usize,
 }
 
 impl Settings {
@@ -32,9 +35,12 @@ impl Settings {
 impl Default for Settings {
     fn default() -> Self {
         let policy = scheduler::default_policy();
-        Self { policy, patience: Patience::default(), tries: 3, audit: None }
+        let patience = Patience::default();
+        Self { policy, patience, tries: 3, audit: None, in_flight_max: IN_FLIGHT_MAX }
     }
 }
+
+const IN_FLIGHT_MAX: usize = 1_024;
 
 /// How long an attempt may take: so many times what it was predicted to take, and a time on top.
 ///

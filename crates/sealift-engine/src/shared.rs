@@ -27,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) bell: Arc<Bell>,
     pub(crate) patience: Patience,
+    pub(crate) in_flight_max: usize,
     pub(crate) auditor: Option<Auditor>,
     pub(crate) retirements: Retirements,
     dispatch: Mutex<Dispatch>,
@@ -47,7 +48,7 @@ impl Shared {
         bell: Arc<Bell>,
         settings: Settings,
     ) -> Result<Self, EngineError> {
-        let Settings { policy, patience, tries, audit } = settings;
+        let Settings { policy, patience, tries, audit, in_flight_max } = settings;
         let auditor = audit.map(|audit| Auditor::new(audit, &devices)).transpose()?;
         let scheduler = Scheduler::new(&devices, policy, tries.max(1));
         let dispatch = Mutex::new(Dispatch { flight: Flight::default(), scheduler });
@@ -60,6 +61,7 @@ impl Shared {
             clock,
             bell,
             patience,
+            in_flight_max: in_flight_max.max(1),
             auditor,
             retirements,
             dispatch,

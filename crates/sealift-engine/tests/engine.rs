@@ -5,8 +5,8 @@
 mod toy;
 
 use sealift_core::{
-    Batch, BatchError, Buffer, Clock, Column, DeviceError, Key, Op, Ops, Output, Place, Role,
-    Status, SystemClock, TagLength, Tags,
+    Batch, BatchError, Buffer, Clock, Column, Context, Device, DeviceError, Key, Op, Ops, Output,
+    Place, Role, Status, SystemClock, TagLength, Tags,
 };
 use sealift_engine::{
     Engine, EngineError, NonceCheck, Options, Session, SubmitError, SubmitRefusal,
@@ -16,15 +16,18 @@ use std::thread;
 use std::time::Duration;
 use toy::Toy;
 
+type Opener = fn(&Context) -> Result<Arc<dyn Device>, EngineError>;
+
 const NOT_LONG: Option<Duration> = Some(Duration::from_millis(5));
 
 fn engine(slots: usize) -> (Engine, Arc<Toy>) {
     let mut toy = None;
-    let engine = Engine::over::<EngineError>(clock(), |context| {
-        let device = Toy::new("toy", Role::Real, slots, context);
-        toy = Some(Arc::clone(&device));
-        Ok(vec![device as _])
-    });
+    let engine = Engine::over::<EngineError>(
+        clock(),
+        [|context: &Context| {
+            Ok(Arc::clone(toy.insert(Toy::new("toy", Role::Real, slots, context))) as _)
+        }],
+    );
     (engine.unwrap(), toy.unwrap())
 }
 
@@ -268,13 +271,9 @@ fn the_event_descriptor_tells_epoll_of_finished_batches() {
 
 #[test]
 fn only_real_devices_are_chosen_unless_named() {
-    let engine = Engine::over::<EngineError>(clock(), |context| {
-        Ok(vec![
-            Toy::new("oracle", Role::Oracle, 1, context) as _,
-            Toy::new("real", Role::Real, 1, context) as _,
-        ])
-    })
-    .unwrap();
+    let open = [("oracle", Role::Oracle), ("real", Role::Real)]
+        .map(|(name, role)| move |context: &Context| Ok(Toy::new(name, role, 1, context) as _));
+    let engine = Engine::over::<EngineError>(clock(), open).unwrap();
     let session = session(&engine);
     let batch = seal(&session, &[b"text"]);
     run(&engine, &batch, &Options::default()).unwrap();
@@ -283,16 +282,14 @@ fn only_real_devices_are_chosen_unless_named() {
     let devices: Vec<_> =
         engine.records().unwrap().iter().map(|record| record.device.index()).collect();
     assert_eq!(devices, [1, 0]);
-    let none = Engine::over::<EngineError>(clock(), |_| Ok(vec![]));
+    let none = Engine::over(clock(), [].map(|open: Opener| open));
     assert!(matches!(none, Err(EngineError::NoDevice { .. })));
 }
 
 #[test]
 fn a_device_that_only_takes_submitted_batches_says_so() {
-    let engine = Engine::over::<EngineError>(clock(), |context| {
-        Ok(vec![Toy::queued("queued", context) as _])
-    })
-    .unwrap();
+    let open = |context: &Context| Ok(Toy::queued("queued", context) as _);
+    let engine = Engine::over::<EngineError>(clock(), [open]).unwrap();
     let session = session(&engine);
     let on = Some(engine.device("queued").unwrap());
     for options in [Options::default(), Options { on, ..Options::default() }] {

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
-use sealift_core::{Batch, Column, Cost, Device, Key, OwnedOutput, Role, Shape, SimulatedClock};
+use sealift_core::{
+    Batch, Column, Context, Cost, Device, Key, OwnedOutput, Role, Shape, SimulatedClock,
+};
 use sealift_engine::simulate::{Model, SimulationError};
 use sealift_engine::{Because, Call, DeviceId, Engine, Options, POLICIES, Settings};
 use std::sync::Arc;
@@ -38,18 +40,18 @@ fn whoever_submits_may_be_told_of_both_ways_to_work_a_small_batch() {
 fn engine(policy: &str) -> Engine {
     let clock = Arc::new(SimulatedClock::new());
     let settings = Settings::with_policy(policy).unwrap();
-    Engine::with_settings::<SimulationError>(Arc::clone(&clock) as _, settings, |context| {
-        let open = |name: &str, setup_ns| {
+    let open = [("slow", 2_000.0), ("quick", 500.0)].map(|(name, setup_ns)| {
+        let clock = Arc::clone(&clock);
+        move |context: &Context| {
             let model = Model {
                 role: Role::Real,
                 runs_on_calling_thread: true,
                 ..Model::new(name, Cost::clamped(setup_ns, 10.0, 0.1))
             };
             Ok::<_, SimulationError>(model.open(&clock, &context.notify)? as Arc<dyn Device>)
-        };
-        Ok(vec![open("slow", 2_000.0)?, open("quick", 500.0)?])
-    })
-    .unwrap()
+        }
+    });
+    Engine::with_settings(clock as _, settings, open).unwrap()
 }
 
 fn run(engine: &Engine) -> (DeviceId, Because) {

@@ -4,7 +4,7 @@
 
 mod toy;
 
-use sealift_core::{Cost, Output, Place, Role, Status, SystemClock, Ticket};
+use sealift_core::{Context, Cost, Output, Place, Role, Status, SystemClock, Ticket};
 use sealift_engine::{
     Audit, Because, Completed, End, Engine, EngineError, Options, Patience, Session, Settings,
     State, SubmitRefusal, policy,
@@ -179,9 +179,8 @@ fn a_checker_that_lies_is_quarantined_and_not_the_device_it_accuses() {
 fn an_audit_that_nobody_could_do_is_refused() {
     let try_share = |share| {
         let settings = Settings { audit: Some(Audit { share, seed: 1 }), ..Settings::default() };
-        Engine::with_settings::<EngineError>(Arc::new(SystemClock::new()), settings, |context| {
-            Ok(vec![Toy::new("alone", Role::Real, 1, context) as _])
-        })
+        let open = |context: &Context| Ok(Toy::new("alone", Role::Real, 1, context) as _);
+        Engine::with_settings::<EngineError>(Arc::new(SystemClock::new()), settings, [open])
     };
     for (share, right) in
         [(0.0, "above 0"), (1.5, "at most 1"), (f64::NAN, "above 0"), (0.5, "second")]

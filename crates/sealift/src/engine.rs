@@ -1,6 +1,6 @@
 use crate::cache::Cache;
 use crate::calibrate::{self, Calibration};
-use sealift_core::{Driver, OpenError, Origin, Probe, Spec, SpecError, SystemClock};
+use sealift_core::{Context, Driver, OpenError, Origin, Probe, Spec, SpecError, SystemClock};
 use sealift_drivers::DRIVERS;
 use sealift_engine::{EngineError, Settings};
 use std::ops::Deref;
@@ -63,10 +63,12 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let specs = specs.iter().map(|spec| read(spec)).collect::<Result<Vec<_>, _>>()?;
         let clock = Arc::new(SystemClock::new());
-        let engine = sealift_engine::Engine::with_settings(clock, settings, |context| {
-            let open = |spec: &Spec| Ok(driver_among(own, spec.driver())?.open(spec, context)?);
-            specs.iter().map(open).collect::<Result<_, EngineError>>()
-        })?;
+        let open = specs.iter().map(|spec| {
+            move |context: &Context| -> Result<_, EngineError> {
+                Ok(driver_among(own, spec.driver())?.open(spec, context)?)
+            }
+        });
+        let engine = sealift_engine::Engine::with_settings(clock, settings, open)?;
         let engine = Self(engine);
         engine.recall(&Cache::of_user())?;
         Ok(engine)

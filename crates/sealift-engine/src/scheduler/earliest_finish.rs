@@ -1,4 +1,4 @@
-use super::policy::{Asked, Choice, NamedPolicy, Policy};
+use super::policy::{Asked, Choice, NamedPolicy, Policy, Reach};
 use super::quote::Because;
 use sealift_core::Spec;
 
@@ -39,6 +39,10 @@ fn make(spec: &Spec) -> Result<Box<dyn Policy>, String> {
 impl Policy for EarliestFinish {
     fn name(&self) -> &'static str {
         EARLIEST_FINISH.name
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Few
     }
 
     fn choose(&mut self, asked: &Asked<'_>) -> Choice {

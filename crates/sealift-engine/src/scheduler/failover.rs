@@ -1,4 +1,4 @@
-use super::policy::{Asked, Choice, NamedPolicy, Policy};
+use super::policy::{Asked, Choice, NamedPolicy, Policy, Reach};
 use super::quote::Because;
 use super::without_settings;
 
@@ -15,6 +15,10 @@ struct Failover;
 impl Policy for Failover {
     fn name(&self) -> &'static str {
         FAILOVER.name
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::From(0)
     }
 
     fn choose(&mut self, asked: &Asked<'_>) -> Choice {

@@ -1,4 +1,4 @@
-use super::policy::{Asked, Choice, NamedPolicy, Policy};
+use super::policy::{Asked, Choice, NamedPolicy, Policy, Reach};
 use super::quote::Because;
 use super::without_settings;
 use crate::DeviceId;
@@ -25,6 +25,14 @@ struct LeastSessions {
 impl Policy for LeastSessions {
     fn name(&self) -> &'static str {
         LEAST_SESSIONS.name
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Few
+    }
+
+    fn bound(&self, session: SessionId) -> Option<DeviceId> {
+        self.homes.get(&session).copied()
     }
 
     fn choose(&mut self, asked: &Asked<'_>) -> Choice {

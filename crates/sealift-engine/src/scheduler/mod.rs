@@ -4,24 +4,33 @@
 //! can take a batch now, and lets a [`Policy`] choose. It knows no time but what it is told, so the
 //! same code runs under the system's clock and under a simulated one.
 
+mod asking;
 mod earliest_finish;
 mod failover;
+mod found;
 mod health;
 mod least_sessions;
 mod member;
 mod policy;
 mod quote;
 mod round_robin;
+mod seats;
 mod size_split;
 mod split;
+mod standing;
 
 pub use health::State;
-pub use policy::{Asked, Choice, CopyPolicy, NamedPolicy, Policy};
+pub use policy::{Asked, Choice, CopyPolicy, NamedPolicy, Policy, Reach};
 pub use quote::{Because, Candidate, Decision, Explained};
 
-use crate::{DeviceId, EngineError, route};
+pub(crate) use asking::{Nobody, Request};
+
+use crate::{DeviceId, EngineError};
+use found::Found;
 use member::Member;
-use sealift_core::{Cost, Device, Role, SessionId, Shape, Spec, SpecError, Timing};
+use sealift_core::{Cost, Device, Shape, Spec, SpecError, Timing};
+use seats::Seats;
+use standing::Standing;
 use std::mem;
 use std::sync::Arc;
 
@@ -65,7 +74,11 @@ pub(crate) fn default_policy() -> Box<dyn Policy> {
 pub(crate) struct Scheduler {
     policy: Box<dyn Policy>,
     members: Vec<Member>,
+    seats: Seats,
+    /// The device that was given a batch last.
+    last_given: Option<DeviceId>,
     /// Made once: a decision allocates nothing.
+    found: Found,
     candidates: Vec<Candidate>,
     full: Vec<DeviceId>,
     tries: u32,
@@ -73,69 +86,24 @@ pub(crate) struct Scheduler {
     standing: Option<Standing>,
 }
 
-/// A decision that stands for a while: asking anew would take as long as the work.
-#[derive(Clone, Copy, Debug)]
-struct Standing {
-    shape: Shape,
-    decision: Decision,
-    left: u32,
-}
-
-impl Standing {
-    /// Whether it stands for a batch of this shape, too.
-    fn is_for(&self, devices: &[Arc<dyn Device>], shape: &Shape) -> bool {
-        let takes_it = || {
-            let device = devices[self.decision.device.0].capabilities();
-            route::accept(device, shape, true).is_ok()
-        };
-        let is_like = || {
-            let is_as_large = shape.bytes() / 2 <= self.shape.bytes();
-            shape.messages == self.shape.messages && is_as_large && takes_it()
-        };
-        self.left > 0 && (*shape == self.shape || is_like())
-    }
-}
-
-/// What a batch needs a device for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Request<'r> {
-    pub(crate) shape: &'r Shape,
-    pub(crate) session: Option<SessionId>,
-    pub(crate) named: Option<DeviceId>,
-    /// The device that gets it if it can take it now.
-    pub(crate) preferred: Option<DeviceId>,
-    /// Worked on the calling thread, not handed over.
-    pub(crate) here: bool,
-    /// Whether it may be worked on the calling thread all the same, if it is small.
-    pub(crate) may_stay: bool,
-    /// Attempts so far, one device each.
-    pub(crate) tried: &'r [DeviceId],
-    /// Devices that have just said that they are full.
-    pub(crate) full: &'r [DeviceId],
-}
-
-/// Why nobody takes a batch now.
-#[derive(Debug)]
-pub(crate) enum Nobody {
-    /// Nobody ever will.
-    Never(EngineError),
-    /// There is no room; later there will be some, unless all that they hold is given up.
-    Full { device: DeviceId, in_flight: usize, slots: usize, for_good: bool },
-    /// Everyone who could has tried often enough.
-    Tried,
-}
-
-impl Nobody {
-    /// Whether there will be room later.
-    pub(crate) fn passes(&self) -> bool {
-        matches!(self, Self::Full { for_good: false, .. })
-    }
-}
-
 impl Scheduler {
     pub(crate) fn new(devices: &[Arc<dyn Device>], policy: Box<dyn Policy>, tries: u32) -> Self {
-        let members = devices.iter().map(|device| Member::new(device.capabilities())).collect();
-        Self { policy, members, candidates: vec![], full: vec![], tries, standing: None }
+        let members: Vec<_> =
+            devices.iter().map(|device| Member::new(device.capabilities())).collect();
+        let mut scheduler = Self {
+            policy,
+            seats: Seats::of(members.len()),
+            members,
+            last_given: None,
+            found: Found::default(),
+            candidates: vec![],
+            full: vec![],
+            tries,
+            standing: None,
+        };
+        // One may have no slot at all.
+        (0..devices.len()).for_each(|at| scheduler.change(DeviceId(at), |_| ()));
+        scheduler
     }
 
     /// Chooses a device for a batch.
@@ -259,116 +227,15 @@ impl Scheduler {
         (sound && sum == shape.messages).then_some(parts)
     }
 
-    /// Finds the candidates, and the first device that would take the batch. True when all of them are
-    /// down and one is asked as a last resort.
-    fn ask(
-        &mut self,
-        devices: &[Arc<dyn Device>],
-        request: &Request<'_>,
-        now_ns: u64,
-    ) -> Result<(DeviceId, bool), Nobody> {
-        self.candidates.clear();
-        self.full.clear();
-        let (first, fewest) = self.look(devices, request, now_ns)?;
-        let mut due: Option<DeviceId> = None;
-        for device in takers(devices, request) {
-            let member = &mut self.members[device.0];
-            let is_asked = request.here || !member.is_stuck();
-            if !is_asked || member.is_quarantined() || tried(request, device) != fewest.tries {
-                continue;
-            }
-            if fewest.up != member.is_up(now_ns) {
-                continue;
-            }
-            let is_full = !member.has_room() || request.full.contains(&device);
-            if !request.here && is_full {
-                self.full.push(device);
-            } else if fewest.up || request.named.is_some() {
-                let may_stay = devices[device.0].capabilities().runs_on_calling_thread;
-                self.quote(device, request, may_stay, now_ns);
-            } else if due
-                .is_none_or(|due| self.members[device.0].is_due_before(&self.members[due.0]))
-            {
-                due = Some(device);
-            }
-        }
-        if let Some(device) = due {
-            self.quote(device, request, false, now_ns);
-        }
-        if !self.candidates.is_empty() {
-            return Ok((first, due.is_some()));
-        }
-        let device = self.full.first().copied().unwrap_or(first);
-        let (in_flight, slots) = self.members[device.0].room();
-        Err(Nobody::Full { device, in_flight, slots, for_good: self.full.is_empty() })
-    }
-
-    /// The first device that would take a batch, and who of them is asked: those that are up before those
-    /// that are down, and among them those that tried it least often.
-    fn look(
-        &mut self,
-        devices: &[Arc<dyn Device>],
-        request: &Request<'_>,
-        now_ns: u64,
-    ) -> Result<(DeviceId, Fewest), Nobody> {
-        let (mut first, mut all_quarantined) = (None, true);
-        let (mut up, mut down, mut stuck) = (u32::MAX, u32::MAX, None);
-        for device in takers(devices, request) {
-            first = first.or(Some(device));
-            let member = &mut self.members[device.0];
-            if member.is_quarantined() {
-                continue;
-            }
-            all_quarantined = false;
-            if !request.here && member.is_stuck() {
-                stuck = Some(device);
-                continue;
-            }
-            let tries = tried(request, device);
-            let least = if member.is_up(now_ns) { &mut up } else { &mut down };
-            *least = tries.min(*least);
-        }
-        let Some(first) = first else { return Err(Nobody::Never(nobody_takes(devices, request))) };
-        if all_quarantined {
-            return Err(Nobody::Never(route::all_quarantined()));
-        }
-        if let Some(device) = stuck.filter(|_| up == u32::MAX && down == u32::MAX) {
-            let (in_flight, slots) = self.members[device.0].room();
-            return Err(Nobody::Full { device, in_flight, slots, for_good: true });
-        }
-        let limit = if request.named.is_some() { 1 } else { self.tries };
-        let fewest = if up < limit {
-            Fewest { up: true, tries: up }
-        } else {
-            Fewest { up: false, tries: down }
-        };
-        if fewest.tries >= limit { Err(Nobody::Tried) } else { Ok((first, fewest)) }
-    }
-
-    /// Asks a device for both ways in which it may work a batch.
-    fn quote(&mut self, device: DeviceId, request: &Request<'_>, may_stay: bool, now_ns: u64) {
-        let member = &mut self.members[device.0];
-        member.asked(now_ns);
-        let here = member.quote_here(device, request.shape);
-        if request.here {
-            self.candidates.push(here);
-            return;
-        }
-        self.candidates.push(member.quote(device, request.shape, now_ns));
-        let keeps_small = request.may_stay && self.policy.keeps_small_batches();
-        if keeps_small && may_stay && here.work_ns <= HERE_MAX_NS {
-            self.candidates.push(here);
-        }
-    }
-
     /// A device was given an attempt.
     pub(crate) fn gave(&mut self, decision: &Decision, shape: &Shape, now_ns: u64) {
-        self.members[decision.device.0].take(shape, now_ns);
+        self.last_given = Some(decision.device);
+        self.change(decision.device, |member| member.take(shape, now_ns));
     }
 
     /// A device is broken and takes nothing.
     pub(crate) fn broken(&mut self, device: DeviceId, now_ns: u64) {
-        self.members[device.0].failed(now_ns, true);
+        self.change(device, |member| member.failed(now_ns, true));
     }
 
     /// An attempt came back with results.
@@ -380,7 +247,7 @@ impl Scheduler {
         given_ns: Option<u64>,
         now_ns: u64,
     ) {
-        self.members[device.0].finished(shape, timing, given_ns, now_ns);
+        self.change(device, |member| member.finished(shape, timing, given_ns, now_ns));
     }
 
     /// An attempt came back without results; `queued` when it had a slot. A batch that others failed
@@ -393,19 +260,19 @@ impl Scheduler {
         now_ns: u64,
     ) {
         self.standing = None;
-        let member = &mut self.members[device.0];
-        if queued {
-            member.give_up(now_ns);
-        }
-        if tried.iter().all(|other| *other == device) {
-            member.failed(now_ns, false);
-        }
+        self.change(device, |member| {
+            if queued {
+                member.give_up(now_ns);
+            }
+            if tried.iter().all(|other| *other == device) {
+                member.failed(now_ns, false);
+            }
+        });
     }
 
     /// An attempt did not come back in time. It holds its slot until it does.
     pub(crate) fn overdue(&mut self, device: DeviceId, now_ns: u64) {
-        let member = &mut self.members[device.0];
-        member.abandoned(now_ns);
+        self.change(device, |member| member.abandoned(now_ns));
     }
 
     /// An abandoned attempt ended after all, with results or without.
@@ -416,23 +283,7 @@ impl Scheduler {
         timing: Option<&Timing>,
         now_ns: u64,
     ) {
-        self.members[device.0].ended_late(shape, timing, now_ns);
-    }
-
-    /// Whether another device than this one could take the batch, now or when it has room.
-    pub(crate) fn has_other(
-        &self,
-        devices: &[Arc<dyn Device>],
-        request: &Request<'_>,
-        device: DeviceId,
-        now_ns: u64,
-    ) -> bool {
-        takers(devices, request).any(|other| {
-            let member = &self.members[other.0];
-            let is_left = tried(request, other) < self.tries;
-            let is_able = !member.is_quarantined() && !member.is_stuck() && member.is_up(now_ns);
-            other != device && is_left && is_able
-        })
+        self.change(device, |member| member.ended_late(shape, timing, now_ns));
     }
 
     /// Whether a device gave wrong results.
@@ -443,7 +294,7 @@ impl Scheduler {
     /// A device gave wrong results, and is not used any more.
     pub(crate) fn quarantine(&mut self, device: DeviceId) {
         self.standing = None;
-        self.members[device.0].quarantine();
+        self.change(device, Member::quarantine);
     }
 
     /// The devices that have not given wrong results.
@@ -455,7 +306,7 @@ impl Scheduler {
     /// Uses a device again after it was down or in quarantine.
     pub(crate) fn reinstate(&mut self, device: DeviceId) {
         self.standing = None;
-        self.members[device.0].reinstate();
+        self.change(device, Member::reinstate);
     }
 
     /// Whether a batch finds a device now, without choosing one.
@@ -484,6 +335,13 @@ impl Scheduler {
     pub(crate) fn policy_name(&self) -> &'static str {
         self.policy.name()
     }
+
+    /// Changes what is known of a device, and so whether it has room.
+    fn change(&mut self, device: DeviceId, how: impl FnOnce(&mut Member)) {
+        let member = &mut self.members[device.0];
+        how(member);
+        self.seats.set(device, member.has_room() && !member.is_quarantined());
+    }
 }
 
 /// A device that others have been preferred to for so long that trying it costs a hundredth of the work
@@ -500,48 +358,6 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     };
     let others = asked.candidates.iter().filter(|other| other.device != chosen.device);
     others.filter(|other| other.missed_ns > 0.0).find(is_due).map(|other| other.device)
-}
-
-/// Who is asked: whether those that are up, and those that tried the batch so often.
-#[derive(Clone, Copy, Debug)]
-struct Fewest {
-    up: bool,
-    tries: u32,
-}
-
-/// How often a device tried this batch.
-fn tried(request: &Request<'_>, device: DeviceId) -> u32 {
-    request.tried.iter().map(|tried| u32::from(*tried == device)).sum()
-}
-
-/// The devices that take a batch of this shape, in order: real ones, or the named one.
-fn takers<'a>(
-    devices: &'a [Arc<dyn Device>],
-    request: &'a Request<'_>,
-) -> impl Iterator<Item = DeviceId> + 'a {
-    let named = request.named.map(|DeviceId(at)| at);
-    let places = named.map_or(0..devices.len(), |at| at..at.saturating_add(1).min(devices.len()));
-    places.map(DeviceId).filter(move |device| {
-        let capabilities = devices[device.0].capabilities();
-        let is_asked = named.is_some() || capabilities.role == Role::Real;
-        is_asked && route::accept(capabilities, request.shape, request.here).is_ok()
-    })
-}
-
-/// Why no device takes a batch of this shape.
-fn nobody_takes(devices: &[Arc<dyn Device>], request: &Request<'_>) -> EngineError {
-    if let Some(named) = request.named.filter(|DeviceId(at)| *at >= devices.len()) {
-        return route::unknown(named, devices);
-    }
-    let asked = devices.iter().map(|device| device.capabilities()).enumerate();
-    let limits: Vec<_> = asked
-        .filter(|(at, capabilities)| match request.named {
-            Some(named) => named.0 == *at,
-            None => capabilities.role == Role::Real,
-        })
-        .filter_map(|(_, each)| route::accept(each, request.shape, request.here).err())
-        .collect();
-    if limits.is_empty() { route::none_is_real(devices) } else { EngineError::Limits(limits) }
 }
 
 /// Makes a policy that takes no settings.

@@ -14,6 +14,18 @@ pub trait Policy: CopyPolicy + Send + Debug {
     /// Chooses one of the candidates.
     fn choose(&mut self, asked: &Asked<'_>) -> Choice;
 
+    /// Which devices it wants to be asked of where there are more than sixteen, and asking all would
+    /// take long.
+    fn reach(&self) -> Reach {
+        Reach::All
+    }
+
+    /// The device that a session's batches go to, if any: it is asked whatever the reach is.
+    fn bound(&self, session: SessionId) -> Option<DeviceId> {
+        let _ = session;
+        None
+    }
+
     /// Whether a small batch may be worked on the thread that submits it, when handing it to another
     /// one would take that thread longer.
     fn keeps_small_batches(&self) -> bool {
@@ -82,6 +94,18 @@ impl Asked<'_> {
         let lesser = |best, other| if of(other) < of(best) { other } else { best };
         self.candidates[1..].iter().fold(&self.candidates[0], lesser)
     }
+}
+
+/// Which devices of a large pool a policy wants to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// All of them. What a batch costs the scheduler grows with the pool.
+    All,
+    /// The first ones that have room, in the engine's order from this place on and round again. Those
+    /// that are full or down are passed over one by one.
+    From(usize),
+    /// A few of those that have room, others each time.
+    Few,
 }
 
 /// A policy's answer.

@@ -1,4 +1,4 @@
-use super::policy::{Asked, Choice, NamedPolicy, Policy};
+use super::policy::{Asked, Choice, NamedPolicy, Policy, Reach};
 use super::quote::Because;
 use super::without_settings;
 
@@ -17,6 +17,10 @@ struct RoundRobin {
 impl Policy for RoundRobin {
     fn name(&self) -> &'static str {
         ROUND_ROBIN.name
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::From(self.last.map_or(0, |last| last + 1))
     }
 
     fn choose(&mut self, asked: &Asked<'_>) -> Choice {

@@ -1,4 +1,4 @@
-use super::policy::{Asked, Choice, NamedPolicy, Policy};
+use super::policy::{Asked, Choice, NamedPolicy, Policy, Reach};
 use super::quote::{Because, Candidate};
 use super::without_settings;
 use crate::DeviceId;
@@ -16,6 +16,10 @@ struct Split;
 impl Policy for Split {
     fn name(&self) -> &'static str {
         SPLIT.name
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Few
     }
 
     fn choose(&mut self, asked: &Asked<'_>) -> Choice {

@@ -1,6 +1,7 @@
 use super::{Machine, Model, SimulationError};
 use crate::{Engine, Settings};
-use sealift_core::{Device, SimulatedClock};
+use sealift_core::{Context, Device, SimulatedClock};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// An engine over simulated devices, with a hold on clock and devices.
@@ -31,13 +32,16 @@ pub fn pool_with(
     models: impl IntoIterator<Item = Model>,
 ) -> Result<Pool, SimulationError> {
     let clock = Arc::new(SimulatedClock::new());
-    let mut machines = vec![];
-    let engine =
-        Engine::with_settings::<SimulationError>(Arc::clone(&clock) as _, settings, |context| {
-            for model in models {
-                machines.push(model.open(&clock, &context.notify)?);
-            }
-            Ok(machines.iter().map(|machine| Arc::clone(machine) as Arc<dyn Device>).collect())
-        })?;
+    let machines = RefCell::new(vec![]);
+    let open = models.into_iter().map(|model| {
+        let (clock, machines) = (&clock, &machines);
+        move |context: &Context| {
+            let machine = model.open(clock, &context.notify)?;
+            machines.borrow_mut().push(Arc::clone(&machine));
+            Ok::<_, SimulationError>(machine as Arc<dyn Device>)
+        }
+    });
+    let engine = Engine::with_settings(Arc::clone(&clock) as _, settings, open)?;
+    let machines = machines.into_inner();
     Ok(Pool { engine, clock, machines })
 }

@@ -8,6 +8,7 @@ use sealift_core::{
     Status, Submission, SystemClock, TagLength, Timing, Work,
 };
 use sealift_engine::{Engine, EngineError, Session, Settings, policy};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -187,15 +188,18 @@ pub(crate) const MASK: u8 = 0x55;
 
 /// An engine over toys of one worker and so many slots each.
 pub(crate) fn engine(settings: Settings, slots: &[usize]) -> (Engine, Vec<Arc<Toy>>) {
-    let mut toys = vec![];
-    let engine =
-        Engine::with_settings::<EngineError>(Arc::new(SystemClock::new()), settings, |context| {
-            for (at, slots) in slots.iter().enumerate() {
-                toys.push(Toy::new(&format!("toy{at}"), Role::Real, *slots, context));
-            }
-            Ok(toys.iter().map(|toy| Arc::clone(toy) as _).collect())
-        });
-    (engine.unwrap(), toys)
+    let toys = RefCell::new(vec![]);
+    let open = slots.iter().enumerate().map(|(at, slots)| {
+        let toys = &toys;
+        move |context: &Context| {
+            let toy = Toy::new(&format!("toy{at}"), Role::Real, *slots, context);
+            toys.borrow_mut().push(Arc::clone(&toy));
+            Ok(toy as _)
+        }
+    });
+    let clock = Arc::new(SystemClock::new());
+    let engine = Engine::with_settings::<EngineError>(clock, settings, open).unwrap();
+    (engine, toys.into_inner())
 }
 
 pub(crate) fn by(name: &str) -> Settings {

@@ -30,12 +30,12 @@ pub(crate) struct Toy {
 
 /// An engine over toys of these names, roles and faults.
 pub(crate) fn engine(toys: &[(&'static str, Role, Fault)]) -> Engine {
-    let open = |context: &Context| {
-        let open = |(name, role, fault): &(&'static str, Role, Fault)| {
-            Arc::new(Toy::new(name, *role, *fault, context)) as Arc<dyn Device>
-        };
-        Ok::<_, EngineError>(toys.iter().map(open).collect())
-    };
+    let open = toys.iter().map(|(name, role, fault)| {
+        move |context: &Context| {
+            let toy = Toy::new(name, *role, *fault, context);
+            Ok::<_, EngineError>(Arc::new(toy) as Arc<dyn Device>)
+        }
+    });
     sealift_engine::Engine::over(Arc::new(SystemClock::new()), open).expect("toys open").into()
 }
 
