@@ -14,7 +14,9 @@ __all__ = [
     "BatchResult",
     "Calibrated",
     "Calibration",
+    "Card",
     "Column",
+    "Constant",
     "Cost",
     "Counters",
     "DeviceInfo",
@@ -25,11 +27,13 @@ __all__ = [
     "NotMeasurableError",
     "Offsets",
     "PolicyInfo",
+    "Prediction",
     "Quote",
     "Record",
     "Session",
     "WrongResultError",
     "__version__",
+    "cards",
     "drivers",
     "effective_clock_ghz",
     "policies",
@@ -644,8 +648,10 @@ class DeviceInfo:
     """Its driver."""
     role: Final[str]
     """Its use: real (only such are chosen unasked), oracle, test only, simulated or null."""
-    origin: Final[Literal["measured", "simulated"]]
-    """Whose seconds its timings are: "measured" or "simulated"."""
+    origin: Final[Literal["measured", "simulated", "projected"]]
+    """Whose seconds its timings are: "measured", "simulated", or "projected" from a description of
+    a device that is not here.
+    """
     detail: Final[str]
     """The instruction set or model."""
     algorithms: Final[list[str]]
@@ -703,8 +709,8 @@ class Record:
     """Computing."""
     copy_out_ns: Final[int]
     """Moving results back."""
-    origin: Final[Literal["measured", "simulated"]]
-    """Whose nanoseconds these are: "measured" or "simulated"."""
+    origin: Final[Literal["measured", "simulated", "projected"]]
+    """Whose nanoseconds these are: "measured", "simulated" or "projected"."""
 
 @final
 class Counters:
@@ -787,6 +793,92 @@ class Explanation:
     """What it is predicted to take, in nanoseconds."""
     quotes: Final[list[Quote]]
     """Who was asked, in the engine's order."""
+
+def cards() -> list[Card]:
+    """The cards that come with Sealift."""
+
+@final
+class Card:
+    """A device that is not here, described by constants.
+
+    Its times are reckoned from them. As the device `spec` it works batches, with true bytes and
+    reckoned times.
+    """
+
+    @staticmethod
+    def read(path: str | Path) -> Card:
+        """Reads a description from a TOML file.
+
+        Raises:
+            InputError: If it can't be read, something in it is missing or wrong, or its path can't
+                stand in a device's name.
+        """
+    name: Final[str]
+    """Its name."""
+    summary: Final[str]
+    """What it is, in a line."""
+    source: Final[str]
+    """Where constants come from that name no other source."""
+    algorithm: Final[str]
+    """What its rate was published for: "aes-gcm", or another cipher whose rate is taken."""
+    spec: Final[str]
+    """The device that it is for `Engine(devices=...)`."""
+    constants: Final[list[Constant]]
+    """Every number of its description."""
+    units: Final[int]
+    """Crypto units, each of which works one request at a time."""
+    slots: Final[int]
+    """Batches that it holds at most, those being worked included."""
+    watts: Final[float | None]
+    """The power it takes; None where the description doesn't say."""
+    price: Final[float | None]
+    """What it costs in its currency; None where the description doesn't say."""
+    currency: Final[str | None]
+    """What its price is in; None where the description doesn't say."""
+    def predict(self, messages: int, message_bytes: int) -> Prediction:
+        """What a batch of equal messages is reckoned to take.
+
+        Args:
+            messages: Messages in the batch, 1 to 2**32 - 1.
+            message_bytes: Bytes of each text, aad included, at most 2**36 - 32.
+
+        Raises:
+            InputError: If a number is out of range.
+        """
+    def cost(self) -> Cost:
+        """The straight line through the predictions for an idle card.
+
+        It meets batches of 1 to 1,024 messages of 16 bytes to 16 KiB as well as a line can. Take
+        `predict` where the size of a batch is known.
+        """
+
+@final
+class Constant:
+    """One number of a card's description."""
+
+    name: Final[str]
+    """Its key, as in "card.setup_us"."""
+    value: Final[float]
+    """Its value, in its unit."""
+    unit: Final[str]
+    """"us", "Gbit/s" (10**9 bits a second), "W", "the currency"; "" for a count."""
+    source: Final[str]
+    """Where it comes from."""
+    fitted: Final[bool]
+    """Whether it was chosen so that the model meets measurements."""
+
+@final
+class Prediction:
+    """What a card is reckoned to take for a batch of equal messages; the origin is "projected"."""
+
+    batch_ns: Final[float]
+    """From handing over to results, on an idle card."""
+    host_ns: Final[float]
+    """Of it, time of the host's processor."""
+    interval_ns: Final[float]
+    """Between the ends of such batches when as many are queued as the card holds."""
+    bound_by: Final[Literal["host", "link", "card"]]
+    """What sets that interval."""
 
 @final
 class Calibration:

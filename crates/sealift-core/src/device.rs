@@ -194,6 +194,8 @@ pub enum Origin {
     Measured,
     /// A model's clock.
     Simulated,
+    /// Reckoned from a description of a device that is not here.
+    Projected,
 }
 
 /// What a device may be used for.

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod testing;
 
+pub mod cards;
 pub mod cpu;
 pub mod fault;
 pub mod keys;

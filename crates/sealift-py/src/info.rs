@@ -69,7 +69,8 @@ pub(crate) struct DeviceInfo {
     driver: &'static str,
     /// Its use: real (only such are chosen unasked), oracle, test only, simulated or null.
     role: String,
-    /// Whose seconds its timings are: "measured" or "simulated".
+    /// Whose seconds its timings are: "measured", "simulated", or "projected" from a description of
+    /// a device that is not here.
     origin: &'static str,
     /// The instruction set or model.
     detail: String,
@@ -125,5 +126,6 @@ pub(crate) fn origin(origin: Origin) -> &'static str {
     match origin {
         Origin::Measured => "measured",
         Origin::Simulated => "simulated",
+        Origin::Projected => "projected",
     }
 }

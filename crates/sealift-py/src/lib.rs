@@ -7,6 +7,7 @@
 mod aesgcm;
 mod batch;
 mod bytes;
+mod cards;
 mod column;
 mod engine;
 mod errors;
@@ -33,6 +34,8 @@ mod _sealift {
     use crate::aesgcm::AesGcm;
     #[pymodule_export]
     use crate::batch::BatchResult;
+    #[pymodule_export]
+    use crate::cards::{Card, Constant, Prediction, cards};
     #[pymodule_export]
     use crate::engine::Engine;
     #[pymodule_export]

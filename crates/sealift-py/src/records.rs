@@ -38,7 +38,7 @@ pub(crate) struct Record {
     compute_ns: u64,
     /// Moving results back.
     copy_out_ns: u64,
-    /// Whose nanoseconds these are: "measured" or "simulated".
+    /// Whose nanoseconds these are: "measured", "simulated" or "projected".
     origin: &'static str,
 }
 

@@ -85,8 +85,8 @@ fn find(
         let cost = engine.cost(device)?;
         Ok(Calibrated { device, cost, source: CostSource::Known { reason } })
     };
-    if capabilities.origin == Origin::Simulated {
-        return known("its time is simulated, and it says what it costs".to_owned());
+    if capabilities.origin != Origin::Measured {
+        return known("its time is not of this machine, and it says what it costs".to_owned());
     }
     let (cost, source) = match kept.of(&capabilities.name) {
         Some(entry) => (entry.cost, CostSource::Cache { measured_at: entry.measured_at() }),

@@ -62,7 +62,7 @@ mod engine;
 pub use calibrate::{Calibrated, Calibration, CostSource};
 pub use engine::{Engine, driver_among};
 pub use sealift_core::*;
-pub use sealift_drivers::{DRIVERS, driver, open};
+pub use sealift_drivers::{DRIVERS, cards, driver, open};
 pub use sealift_engine::{
     Asked, Audit, Because, Call, Candidate, Choice, Completed, CopyPolicy, Counters, Decision,
     DeviceId, End, EngineError, Estimator, Explained, NamedPolicy, NonceCheck, Options, POLICIES,

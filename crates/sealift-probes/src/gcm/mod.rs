@@ -77,7 +77,7 @@ impl GcmArm {
         let id = engine.device(device)?;
         let (_, found) = engine.devices().nth(id.index()).expect("the engine has just named it");
         let (name, detail, role) = (found.name.clone(), found.detail.clone(), found.role);
-        if found.origin == Origin::Simulated {
+        if found.origin != Origin::Measured {
             return Err(ArmError::Simulated { device: name });
         }
         let mut wish = Wish::new(&name, wanted);

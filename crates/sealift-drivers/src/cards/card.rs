@@ -1,0 +1,203 @@
+use super::line::{Line, Prediction};
+use super::read::read;
+use super::{BUNDLED, CardError, fit};
+use sealift_core::{Cost, Spec};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// A device that is not here, described by constants.
+///
+/// What it would take for a batch is reckoned from them. As the driver `cards` it works batches, with
+/// true bytes and reckoned times.
+///
+/// ```
+/// use sealift_drivers::cards;
+/// let quad = cards::bundled().into_iter().find(|card| card.name() == "quad-hifn-7751").unwrap();
+/// let prediction = quad.predict(1, 16);
+/// // Document 002, table 1: one thread, 16 bytes, 3.06 Mbit/s are 41.8 µs a request.
+/// assert!((prediction.batch_ns - 41_800.0).abs() < 0.05 * 41_800.0);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    spec: String,
+    parts: Parts,
+}
+
+/// One number of a card's description.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// Its key, as in `card.setup_us`.
+    pub name: String,
+    /// Its value, in its unit.
+    pub value: f64,
+    /// `us`, `Gbit/s` (10^9 bits a second), `W`, the currency; empty for a count.
+    pub unit: &'static str,
+    /// Where it comes from.
+    pub source: String,
+    /// Whether it was chosen so that the model meets measurements.
+    pub fitted: bool,
+}
+
+/// What a description says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Parts {
+    pub(super) texts: Texts,
+    pub(super) line: Line,
+    pub(super) constants: Vec<Constant>,
+    pub(super) watts: Option<f64>,
+    pub(super) price: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Texts {
+    pub(super) name: String,
+    pub(super) summary: String,
+    pub(super) source: String,
+    pub(super) algorithm: String,
+    pub(super) currency: Option<String>,
+}
+
+impl Card {
+    /// Reads a description from a file.
+    ///
+    /// # Errors
+    /// It can't be read, something in it is wrong or missing, or its path can't stand in a spec.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, CardError> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let spec = spec_of(path).ok_or_else(|| CardError::Path { file: file.clone() })?;
+        let unreadable = |reason| CardError::Unreadable { file: file.clone(), reason };
+        let mut text = String::new();
+        let opened = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+        let read_bytes = opened.take(FILE_BYTES_MAX + 1).read_to_string(&mut text);
+        match read_bytes {
+            Err(error) => Err(unreadable(error.to_string())),
+            Ok(bytes) if bytes as u64 > FILE_BYTES_MAX => {
+                Err(unreadable(format!("it has more than {FILE_BYTES_MAX} bytes: no card has")))
+            }
+            Ok(_) => Ok(Self { spec, parts: read(&file, &text)? }),
+        }
+    }
+
+    /// The card of a name that comes with Sealift, or of a file.
+    ///
+    /// # Errors
+    /// There is neither; as [`Card::read`].
+    pub(super) fn find(name: &str) -> Result<Self, CardError> {
+        if let Some((_, text)) = BUNDLED.iter().find(|(known, _)| *known == name) {
+            return Self::bundled(name, text);
+        }
+        if !Path::new(name).exists() {
+            let known: Vec<_> = BUNDLED.iter().map(|(known, _)| *known).collect();
+            return Err(CardError::Unknown { name: name.to_owned(), known: known.join(", ") });
+        }
+        Self::read(name)
+    }
+
+    pub(super) fn bundled(name: &str, text: &str) -> Result<Self, CardError> {
+        let parts = read(&format!("{name}.toml"), text)?;
+        Ok(Self { spec: format!("cards:{name}"), parts })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.parts.texts.name
+    }
+
+    /// What it is, in a line.
+    #[must_use]
+    pub fn summary(&self) -> &str {
+        &self.parts.texts.summary
+    }
+
+    /// Where constants come from that name no other source.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.parts.texts.source
+    }
+
+    /// What its rate was published for: `aes-gcm`, or another cipher of which it is the rate all the
+    /// same.
+    #[must_use]
+    pub fn algorithm(&self) -> &str {
+        &self.parts.texts.algorithm
+    }
+
+    /// The spec that opens it as a device.
+    #[must_use]
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    /// Every number of its description, in the order in which the model takes them.
+    #[must_use]
+    pub fn constants(&self) -> &[Constant] {
+        &self.parts.constants
+    }
+
+    /// Crypto units, each of which works one request at a time.
+    #[must_use]
+    pub fn units(&self) -> usize {
+        self.parts.line.units
+    }
+
+    /// Batches that it holds at most, those being worked included.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.parts.line.slots
+    }
+
+    /// The power it takes in watts, if the description says so.
+    #[must_use]
+    pub fn watts(&self) -> Option<f64> {
+        self.parts.watts
+    }
+
+    /// What it costs in its [currency](Self::currency), if the description says so.
+    #[must_use]
+    pub fn price(&self) -> Option<f64> {
+        self.parts.price
+    }
+
+    /// What its price is in.
+    #[must_use]
+    pub fn currency(&self) -> Option<&str> {
+        self.parts.texts.currency.as_deref()
+    }
+
+    /// What a batch of equal messages is reckoned to take; bytes are text and aad. A batch of no
+    /// messages takes no time.
+    #[must_use]
+    pub fn predict(&self, messages: u64, message_bytes: u64) -> Prediction {
+        self.parts.line.predict(messages, message_bytes)
+    }
+
+    /// The straight line through [predictions](Self::predict) for an idle card: a set-up, so much a
+    /// message, so much a byte. It meets batches of 1 to 1,024 messages of 16 bytes to 16 KiB as well as
+    /// a line can, by errors relative to them.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        fit::cost(&self.parts.line)
+    }
+
+    pub(super) fn line(&self) -> &Line {
+        &self.parts.line
+    }
+}
+
+/// What opens a file's card; none where a spec can't say its path.
+fn spec_of(path: &Path) -> Option<String> {
+    let path = path.to_str()?;
+    // Such a name alone is another card.
+    let is_bundled = BUNDLED.iter().any(|(name, _)| *name == path);
+    let path = if is_bundled { format!("./{path}") } else { path.to_owned() };
+    let text = format!("cards:{path}");
+    let spec: Spec = text.parse().ok()?;
+    let fits = spec.inner().is_none() && spec.words().eq([path.as_str()]);
+    fits.then_some(text)
+}
+
+/// Far more than any description has, and little enough to read.
+const FILE_BYTES_MAX: u64 = 1 << 16;

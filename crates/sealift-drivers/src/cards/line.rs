@@ -1,0 +1,218 @@
+//! The model of a card: what each request takes at each stage, and when an idle card is through.
+
+/// The stages that each request passes, in times of its bytes.
+///
+/// The host's processor, the link in, one of several equal units, the link out; what is on the way
+/// does not wait for what is behind it. One request is at the host at a time and one on the link in
+/// each direction; a link that shares its rate is given to a request for both ways at once.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Line {
+    /// Messages that one request carries.
+    pub(super) messages_per_request: usize,
+    /// Time of the host's processor for each request, and for each of its bytes.
+    pub(super) host: Affine,
+    /// Each way; none where no bus is in between.
+    pub(super) link: Option<Link>,
+    /// Crypto units.
+    pub(super) units: usize,
+    /// Time of a unit for each request, and for each of its bytes.
+    pub(super) unit: Affine,
+    pub(super) interrupts: Interrupts,
+    /// Batches that the card holds at most.
+    pub(super) slots: usize,
+}
+
+/// A time that grows with bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Affine {
+    pub(super) request_ns: f64,
+    pub(super) byte_ns: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Link {
+    pub(super) byte_ns: f64,
+    /// Whether what goes in does not slow what comes out.
+    pub(super) duplex: bool,
+    pub(super) latency_ns: f64,
+}
+
+/// How the host is told of results.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Interrupts {
+    /// Requests at most behind one of them.
+    pub(super) merged_max: usize,
+    /// Longest that one is held back to merge with more.
+    pub(super) hold_ns: f64,
+    /// Time of the host's processor for each.
+    pub(super) host_ns: f64,
+}
+
+/// What limits how many batches a card works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// The host's processor.
+    Host,
+    /// The link between host and card.
+    Link,
+    /// The card: its units, or the batches that it holds.
+    Card,
+}
+
+/// What a card is reckoned to take for a batch of equal messages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// From handing over to results, on an idle card, in nanoseconds.
+    pub batch_ns: f64,
+    /// Of it, time of the host's processor, in nanoseconds.
+    pub host_ns: f64,
+    /// Between the ends of such batches when as many are queued as the card holds, in nanoseconds.
+    pub interval_ns: f64,
+    /// What sets that interval.
+    pub bound_by: Bound,
+}
+
+impl Line {
+    pub(super) fn predict(&self, messages: u64, message_bytes: u64) -> Prediction {
+        let requests = self.requests(messages);
+        let bytes = messages as f64 * message_bytes as f64;
+        let pace = self.pace(requests, bytes);
+        let batch_ns = self.idle_ns(requests, &pace);
+        let (request_ns, bound_by) = pace.interval(self.units);
+        let busy_ns = requests as f64 * request_ns;
+        // As many batches as there are slots are on the way at once, and none more.
+        let slots_ns = batch_ns / self.slots as f64;
+        let (interval_ns, bound_by) =
+            if slots_ns > busy_ns { (slots_ns, Bound::Card) } else { (busy_ns, bound_by) };
+        let host_ns = requests as f64 * pace.stages.host_ns;
+        Prediction { batch_ns, host_ns, interval_ns, bound_by }
+    }
+
+    /// Into how many requests a batch is cut.
+    pub(super) fn requests(&self, messages: u64) -> u64 {
+        messages.div_ceil(self.messages_per_request as u64)
+    }
+
+    /// How a batch of that many requests with that many bytes in all goes through, as if they were all
+    /// of one size.
+    pub(super) fn pace(&self, requests: u64, bytes: f64) -> Pace {
+        let each_bytes = bytes / requests.max(1) as f64;
+        let merged = self.merged(requests, each_bytes);
+        Pace { stages: self.stages(each_bytes, merged), merged }
+    }
+
+    /// What a request takes, of which so many share an interrupt.
+    pub(super) fn stages(&self, bytes: f64, merged: u64) -> Stages {
+        let (transfer_ns, both_ns, latency_ns) = match self.link {
+            None => (0.0, 0.0, 0.0),
+            Some(link) => {
+                let transfer_ns = link.byte_ns * bytes;
+                let both_ns = if link.duplex { transfer_ns } else { 2.0 * transfer_ns };
+                (transfer_ns, both_ns, link.latency_ns)
+            }
+        };
+        let interrupt_ns = self.interrupts.host_ns / merged as f64;
+        Stages {
+            host_ns: self.host.of(bytes) + interrupt_ns,
+            transfer_ns,
+            link_ns: both_ns,
+            latency_ns,
+            unit_ns: self.unit.of(bytes),
+        }
+    }
+
+    /// How many requests of a batch share an interrupt: as many as end while the first is held back.
+    fn merged(&self, requests: u64, bytes: f64) -> u64 {
+        let most = requests.clamp(1, self.interrupts.merged_max as u64);
+        // The later ones of a group end at the pace that this group gives.
+        let held_ns = |merged: u64| {
+            let (interval_ns, _) = self.stages(bytes, merged).interval(self.units);
+            (merged - 1) as f64 * interval_ns
+        };
+        (1..=most).rev().find(|merged| held_ns(*merged) <= self.interrupts.hold_ns).unwrap_or(1)
+    }
+
+    /// When an idle card is through with a batch; [`Walk`](super::walk::Walk) without walking.
+    fn idle_ns(&self, requests: u64, pace: &Pace) -> f64 {
+        let Some(last) = requests.checked_sub(1) else { return 0.0 };
+        let out_ns = |request| pace.stages.out_ns(self.units as u64, request);
+        let group = last - last % pace.merged;
+        self.interrupts.told_ns(last - group + 1, out_ns(group), out_ns(last))
+    }
+}
+
+/// A batch whose requests are all alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pace {
+    pub(super) stages: Stages,
+    /// Requests that share an interrupt.
+    pub(super) merged: u64,
+}
+
+impl Pace {
+    fn interval(&self, units: usize) -> (f64, Bound) {
+        self.stages.interval(units)
+    }
+}
+
+/// What one request takes at each stage, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stages {
+    pub(super) host_ns: f64,
+    /// On the link, one way.
+    pub(super) transfer_ns: f64,
+    /// Until the link takes the next one in.
+    pub(super) link_ns: f64,
+    pub(super) latency_ns: f64,
+    pub(super) unit_ns: f64,
+}
+
+impl Stages {
+    /// Between the ends of such requests, one queued behind the other, and which stage sets it.
+    fn interval(&self, units: usize) -> (f64, Bound) {
+        let unit = (self.unit_ns / units as f64, Bound::Card);
+        let others = [(self.link_ns, Bound::Link), (self.host_ns, Bound::Host)];
+        others.into_iter().fold(unit, |most, other| if other.0 > most.0 { other } else { most })
+    }
+
+    /// When an idle card has sent back the result of a request, of equal ones handed over at once.
+    ///
+    /// Requests come to the units at an even pace. Unit `r` works requests `r`, `r + units` and so on,
+    /// so that request `i` ends as the later of two: after its own arrival, or after those before it on
+    /// its unit. Both grow evenly in turns and in places within a turn, and so does the wait for the
+    /// link out: its longest is at a corner.
+    fn out_ns(&self, units: u64, request: u64) -> f64 {
+        let first_ns = self.host_ns + self.transfer_ns + self.latency_ns;
+        let pace_ns = self.host_ns.max(self.link_ns);
+        let end_ns = |request: u64| {
+            let (turn, place) = ((request / units) as f64, (request % units) as f64);
+            let after_arrival = request as f64 * pace_ns + self.unit_ns;
+            let after_others = place * pace_ns + (turn + 1.0) * self.unit_ns;
+            first_ns + after_arrival.max(after_others)
+        };
+        let turn = request - request % units;
+        let corners = [0, (units - 1).min(request), turn.saturating_sub(1), turn, request];
+        let outs_ns = corners.map(|from| {
+            let behind = request - from + 1;
+            end_ns(from) + behind as f64 * self.transfer_ns
+        });
+        outs_ns.into_iter().fold(0.0, f64::max) + self.latency_ns
+    }
+}
+
+impl Interrupts {
+    /// When the host is told of a group of requests whose first and last result are out then.
+    pub(super) fn told_ns(&self, group: u64, first_out_ns: f64, last_out_ns: f64) -> f64 {
+        if group == self.merged_max as u64 {
+            last_out_ns
+        } else {
+            last_out_ns.max(first_out_ns + self.hold_ns)
+        }
+    }
+}
+
+impl Affine {
+    pub(super) fn of(self, bytes: f64) -> f64 {
+        self.request_ns + self.byte_ns * bytes
+    }
+}

@@ -1,0 +1,138 @@
+//! Cards from TOML.
+
+use super::CardError;
+use super::card::{Constant, Parts, Texts};
+use super::line::{Affine, Interrupts, Line, Link};
+use super::tables::{Kind, Table};
+
+/// Reads what makes a card.
+///
+/// # Errors
+/// The first thing that is wrong, with its place and what would be right.
+pub(super) fn read(file: &str, text: &str) -> Result<Parts, CardError> {
+    let document = super::tables::parse(file, text)?;
+    let root = document.root();
+    root.only(&[
+        "name",
+        "summary",
+        "source",
+        "algorithm",
+        "card",
+        "host",
+        "link",
+        "interrupts",
+        "price",
+    ])?;
+    let name = root.name("name")?;
+    let (summary, source) = (root.text("summary")?, root.text("source")?);
+    let algorithm = root.optional_text("algorithm")?.unwrap_or_else(|| "aes-gcm".to_owned());
+    let mut numbers = Numbers { source: source.clone(), found: vec![] };
+    let line = numbers.line(&root)?;
+    let (watts, price, currency) = numbers.price(&root)?;
+    let texts = Texts { name, summary, source, algorithm, currency };
+    Ok(Parts { texts, line, constants: numbers.found, watts, price })
+}
+
+/// Reads numbers and keeps where each comes from.
+struct Numbers {
+    /// Of those that name none.
+    source: String,
+    found: Vec<Constant>,
+}
+
+impl Numbers {
+    fn line(&mut self, root: &Table<'_>) -> Result<Line, CardError> {
+        let card = root.table("card")?;
+        card.only(&["units", "rate_gbit_per_s", "setup_us", "slots", "messages_per_request"])?;
+        let units = self.count(&card, "units", COUNT_MAX)?;
+        let unit_byte_ns = 8.0 / self.number(&card, "rate_gbit_per_s", RATE)?;
+        let setup_ns = US * self.number(&card, "setup_us", TIME)?;
+        let slots = self.count(&card, "slots", COUNT_MAX)?;
+        let messages_per_request = self.count(&card, "messages_per_request", MESSAGES_MAX)?;
+        let host = self.host(root)?;
+        let link = self.link(root)?;
+        let interrupts = self.interrupts(root)?;
+        let unit = Affine { request_ns: setup_ns, byte_ns: unit_byte_ns };
+        if setup_ns + host.request_ns == 0.0 {
+            let right = "more than 0, as host.request_us is 0: no request takes no time";
+            return Err(card.wrong("setup_us", right));
+        }
+        Ok(Line { messages_per_request, host, link, units, unit, interrupts, slots })
+    }
+
+    fn host(&mut self, root: &Table<'_>) -> Result<Affine, CardError> {
+        let host = root.table("host")?;
+        host.only(&["request_us", "copies", "copy_gbit_per_s"])?;
+        let request_ns = US * self.number(&host, "request_us", TIME)?;
+        let copies = self.number(&host, "copies", Kind::Whole { least: 0, most: COPIES_MAX })?;
+        let byte_ns = copies * 8.0 / self.number(&host, "copy_gbit_per_s", RATE)?;
+        Ok(Affine { request_ns, byte_ns })
+    }
+
+    fn link(&mut self, root: &Table<'_>) -> Result<Option<Link>, CardError> {
+        let Some(link) = root.optional_table("link")? else { return Ok(None) };
+        link.only(&["gbit_per_s", "duplex", "latency_us"])?;
+        let byte_ns = 8.0 / self.number(&link, "gbit_per_s", RATE)?;
+        let latency_ns = US * self.number(&link, "latency_us", TIME)?;
+        Ok(Some(Link { byte_ns, duplex: link.flag("duplex")?, latency_ns }))
+    }
+
+    fn interrupts(&mut self, root: &Table<'_>) -> Result<Interrupts, CardError> {
+        let Some(table) = root.optional_table("interrupts")? else {
+            return Ok(Interrupts { merged_max: 1, hold_ns: 0.0, host_ns: 0.0 });
+        };
+        table.only(&["merge_requests", "merge_us", "interrupt_us"])?;
+        Ok(Interrupts {
+            merged_max: self.count(&table, "merge_requests", MERGED_MAX)?,
+            hold_ns: US * self.number(&table, "merge_us", TIME)?,
+            host_ns: US * self.number(&table, "interrupt_us", TIME)?,
+        })
+    }
+
+    fn price(&mut self, root: &Table<'_>) -> Result<Price, CardError> {
+        let Some(price) = root.optional_table("price")? else { return Ok((None, None, None)) };
+        price.only(&["watts", "price", "currency"])?;
+        let currency = price.optional_text("currency")?;
+        let (watts, money) = (Kind::amount("W"), Kind::amount("the currency"));
+        let watts = self.optional(&price, "watts", watts)?;
+        Ok((watts, self.optional(&price, "price", money)?, currency))
+    }
+
+    fn count(&mut self, table: &Table<'_>, key: &str, most: u32) -> Result<usize, CardError> {
+        let whole = self.number(table, key, Kind::Whole { least: 1, most })?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        Ok(whole as usize)
+    }
+
+    fn number(&mut self, table: &Table<'_>, key: &str, kind: Kind) -> Result<f64, CardError> {
+        self.optional(table, key, kind)?.ok_or_else(|| table.missing(key, &kind.right()))
+    }
+
+    fn optional(
+        &mut self,
+        table: &Table<'_>,
+        key: &str,
+        kind: Kind,
+    ) -> Result<Option<f64>, CardError> {
+        let Some(found) = table.number(key, kind)? else { return Ok(None) };
+        self.found.push(Constant {
+            name: table.path(key),
+            value: found.value,
+            unit: kind.unit(),
+            source: found.source.unwrap_or_else(|| self.source.clone()),
+            fitted: found.fitted,
+        });
+        Ok(Some(found.value))
+    }
+}
+
+type Price = (Option<f64>, Option<f64>, Option<String>);
+
+const US: f64 = 1_000.0;
+/// Ten seconds, and a rate of a kilobit a second: whoever writes more has taken the wrong unit.
+const TIME: Kind = Kind::Real { unit: "us", least: 0.0, most: 1e7 };
+const RATE: Kind = Kind::Real { unit: "Gbit/s", least: 1e-6, most: 1e6 };
+const COUNT_MAX: u32 = 1 << 16;
+const MESSAGES_MAX: u32 = 1 << 24;
+const COPIES_MAX: u32 = 64;
+const MERGED_MAX: u32 = 1 << 10;
