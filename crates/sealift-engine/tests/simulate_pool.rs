@@ -96,7 +96,7 @@ impl Run {
         let spec = if policy == "size-split" { "size-split:bytes=60" } else { policy };
         let settings = Settings { patience, audit, ..Settings::with_policy(spec).unwrap() };
         let pool = pool_with(settings, models).unwrap();
-        let load = Load { seed, ..load(policy, sealed_only, &mut random) };
+        let load = Load { seed, ..load(policy, sealed_only, pool.machines.len(), &mut random) };
         let report = load.drive(&pool.engine, &pool.clock).unwrap();
         // What was given up may still come back.
         while pool.clock.step() {
@@ -139,9 +139,11 @@ impl Run {
     }
 }
 
-/// Two to four devices that are not too different, one of them without a fault, and one that checks.
+/// Two to four devices that are not too different, or so many that only a few are asked; at least one of
+/// them without a fault, and one that checks.
 fn models(kind: FaultKind, random: &mut Random) -> Vec<Model> {
-    let count = 2 + random.below(3);
+    let is_large = random.happens(0.125);
+    let count = if is_large { 17 + random.below(24) } else { 2 + random.below(3) };
     let mut models: Vec<_> = (0..count).map(|at| model(&format!("device{at}"), random)).collect();
     let broken = usize::try_from(random.below(count)).unwrap();
     models[broken].faults = kind.draw(SPAN_NS, random);
@@ -180,7 +182,7 @@ fn model(name: &str, random: &mut Random) -> Model {
     }
 }
 
-fn load(policy: &str, sealed_only: bool, random: &mut Random) -> Load {
+fn load(policy: &str, sealed_only: bool, devices: usize, random: &mut Random) -> Load {
     let mut shapes = Shapes::mixed(6.0, 100.0);
     if policy == "split" {
         shapes.messages = Draw::OneOf(vec![1.0, 3.0, 6.0, 60.0, 150.0]);
@@ -189,13 +191,15 @@ fn load(policy: &str, sealed_only: bool, random: &mut Random) -> Load {
         // What was opened wrongly no audit finds.
         (shapes.opened, shapes.verified) = (0.0, 0.0);
     }
-    let count = 4 + u32::try_from(random.below(25)).unwrap();
+    // As many for each device, however many there are.
+    let crowd = u32::try_from(devices / 4).unwrap().max(1);
+    let count = crowd * (4 + u32::try_from(random.below(25)).unwrap());
     let think_ns = Draw::Exponential { mean: 1_000.0 * random.unit() };
     let load = Load::closed(count, think_ns, shapes, BATCHES);
     if random.happens(0.5) {
         return load;
     }
-    let batches_per_s = 1e6 * (3.0 + 12.0 * random.unit());
+    let batches_per_s = f64::from(crowd) * 1e6 * (3.0 + 12.0 * random.unit());
     Load { clients: Clients::Open { batches_per_s }, ..load }
 }
 

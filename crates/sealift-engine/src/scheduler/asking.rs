@@ -116,31 +116,32 @@ impl Scheduler {
         request: &Request<'_>,
         now_ns: u64,
     ) -> bool {
-        let (count, reach) = (devices.len(), self.policy.reach());
-        let (begin, is_open) = match reach {
+        let reach = self.policy.reach();
+        let begin = match reach {
             Reach::All => return false,
-            Reach::From(at) => (at, false),
-            Reach::Few if request.here => (self.seats.draw(count), false),
-            Reach::Few => (self.seats.draw(self.seats.open().len()), true),
+            Reach::Ends => 0,
+            Reach::From(at) => at,
+            Reach::Few => self.seats.draw(),
         };
         let Self { policy, members, found, seats, tries, .. } = self;
         found.begin(*tries);
         let bound = request.session.and_then(|session| policy.bound(session));
         let known = [bound, request.preferred.filter(|device| bound != Some(*device))];
-        let mut look = |device: DeviceId| {
+        let asked_max = asked_max(devices.len());
+        let mut is_enough = |device: DeviceId| {
             if request.is_for(devices, device) {
                 found.add(device, &members[device.0], request, now_ns);
             }
-            found.fresh() >= asked_max(count)
+            found.fresh() >= asked_max
         };
-        known.into_iter().flatten().for_each(|device| _ = look(device));
-        let places = if is_open { seats.open().len() } else { count };
-        for step in 0..places {
-            let place = (begin + step) % places;
-            let device = if is_open { seats.open()[place] } else { DeviceId(place) };
-            if !known.contains(&Some(device)) && look(device) {
-                break;
-            }
+        known.into_iter().flatten().for_each(|device| _ = is_enough(device));
+        let mut is_last = |device: DeviceId| !known.contains(&Some(device)) && is_enough(device);
+        if request.here {
+            // Room is for what is handed over.
+            let count = devices.len();
+            (0..count).any(|step| is_last(DeviceId((begin + step) % count)));
+        } else {
+            seats.open(begin, reach).any(is_last);
         }
         found.fresh() > 0
     }
@@ -204,7 +205,7 @@ impl Scheduler {
     ) -> Option<Nobody> {
         let device = self.last_given?;
         let member = &self.members[device.0];
-        let is_full = !request.here && request.tried.is_empty() && self.seats.open().is_empty();
+        let is_full = !request.here && request.tried.is_empty() && !self.seats.has_open();
         let will_do = || member.is_up(now_ns) && !member.is_stuck();
         (is_full && will_do() && request.is_for(devices, device))
             .then(|| self.full_at(device, false))

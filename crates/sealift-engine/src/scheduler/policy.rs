@@ -101,9 +101,10 @@ impl Asked<'_> {
 pub enum Reach {
     /// All of them. What a batch costs the scheduler grows with the pool.
     All,
-    /// The first ones that have room, in the engine's order from this place on and round again. Those
-    /// that are full or down are passed over one by one.
+    /// The first ones that have room, in the engine's order from this place on and round again.
     From(usize),
+    /// The first ones and the last ones that have room.
+    Ends,
     /// A few of those that have room, others each time.
     Few,
 }

@@ -1,4 +1,4 @@
-use super::policy::{Asked, Choice, NamedPolicy, Policy};
+use super::policy::{Asked, Choice, NamedPolicy, Policy, Reach};
 use super::quote::{Because, Candidate};
 use sealift_core::{BreakEven, Spec};
 
@@ -29,6 +29,10 @@ fn make(spec: &Spec) -> Result<Box<dyn Policy>, String> {
 impl Policy for SizeSplit {
     fn name(&self) -> &'static str {
         SIZE_SPLIT.name
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Ends
     }
 
     #[expect(clippy::cast_precision_loss, reason = "lengths are far under 2^52")]
