@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from command import invoke, process
+from made_card import made_card
 from sealift.cli import options
 from sealift.lab import registry, store
 from sealift.lab.plot import LINES_MOST
@@ -104,6 +105,49 @@ def test_a_figure_that_cant_be_says_what_could(
     assert not (tmp_path / "a.svg").exists()
 
 
+EVEN = ("--x", "size_bytes", "--y", "ns_per_operation", "--z", "device")
+
+
+def test_cards_are_drawn_beside_a_run_by_name_and_by_file(run: str, tmp_path: Path) -> None:
+    made_card(tmp_path, name="mine")
+    file = tmp_path / "even.svg"
+    cards = ("--card", "quad-hifn-7751", "--card", str(tmp_path / "mine.toml"))
+    ran = invoke("lab", "plot", run, *EVEN, *cards, "-o", str(file))
+    assert ran.exit_code == 0, ran.stderr
+    for name in ("quad-hifn-7751, projected", "mine, projected", "library", "cpu"):
+        assert name in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*EVEN, "--card", "quad-hifn"), "did you mean quad-hifn-7751?"),
+        ((*EVEN, "--card", "zzz"), "'zzz' is neither a card of Sealift's (there are "),
+        ((*EVEN, "--card", "."), "'.' is neither a card of Sealift's"),
+        ((*EVEN, "--card", "BROKEN"), "broken.toml, line 1"),
+        (
+            (*EVEN[:2], "--y", "operations_per_s", *EVEN[4:], "--card", "quad-hifn-7751"),
+            "take --x size_bytes --y ns_per_operation --z device with it",
+        ),
+        (("RUN", *EVEN, "--card", "quad-hifn-7751"), "beside one run, and here are 2; name one"),
+        (
+            (*EVEN, "--card", "quad-hifn-7751", "--where", "threads=17"),
+            "no row has threads=17; there are 1",
+        ),
+    ],
+)
+def test_a_card_that_cant_be_drawn_says_what_could(
+    arguments: tuple[str, ...], said: str, run: str, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text("nme = 1\n")
+    words = [{"BROKEN": str(broken), "RUN": run}.get(word, word) for word in arguments]
+    ran = invoke("lab", "plot", run, *words, "-o", str(tmp_path / "a.svg"))
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+    assert not (tmp_path / "a.svg").exists()
+
+
 def test_a_figure_that_cant_be_written_ends_with_5(run: str) -> None:
     ran = invoke(
         "lab", "plot", run, "--x", "size_bytes", "--y", "ns_per_operation", "-o", "/proc/a.svg"
@@ -176,7 +220,7 @@ def test_the_examples_of_plots_help_can_be_drawn(tmp_path: Path) -> None:
         write_run(tmp_path / "runs" / name, made())
     shown = invoke("lab", "plot", "--help").stdout.replace("\\\n", "")
     examples = [line.split() for line in shown.splitlines() if line.startswith("    sealift lab")]
-    assert len(examples) == 2
+    assert len(examples) == 3
     for words in examples:
         ran = process(*words[1:], cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr

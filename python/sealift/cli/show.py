@@ -1,8 +1,9 @@
 """`sealift lab report`, `plot` and `export`: show what a run's folder holds."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,8 +14,11 @@ from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
+    from sealift import Card
     from sealift.lab.record import Record
     from sealift.lab.store import Run
+    from sealift.lab.values import Value
+    from sealift.lab.vega import Spec
 
 # \b keeps the lines as they are.
 PLOTS = """\b
@@ -29,6 +33,9 @@ Examples:
       --where experiment=aes-gcm-by-size --where keys=sessions:1024 -o by-size.svg
   sealift lab plot runs/monday runs/tuesday --x size_bytes --y ns_per_operation \\
       --z run --where experiment=aes-gcm-by-size --where device=cpu -o both.html
+  sealift lab plot runs/monday --x size_bytes --y ns_per_operation --z device \\
+      --where experiment=aes-gcm-by-size --where keys=sessions:1024 \\
+      --card quad-hifn-7751 -o break-even.svg
 """
 EXPORTS = """\b
 Examples:
@@ -101,6 +108,16 @@ def plot(
             metavar="COLUMN=VALUE",
         ),
     ] = None,
+    card: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--card",
+            help="Draw what a card that isn't here is reckoned to take for the same batches, with "
+            "--x size_bytes --y ns_per_operation --z device: one of Sealift's by its name, or the "
+            "file of a description; may be given again.",
+            metavar="NAME|FILE",
+        ),
+    ] = None,
 ) -> None:
     """Draw any columns of summary.csv against each other.
 
@@ -118,8 +135,11 @@ def plot(
         runs = [_read(text) for text in folders]
         records = _records(runs)
         _check_experiment(records, chosen)
-        most = None if _is_on_a_page(runs, (x, y, z), chosen) else figures.LINES_MOST
-        spec = figures.columns(records, x=x, y=y, z=z, where=chosen, lines_most=most)
+        if card:
+            spec = _with_cards(runs, records, (x, y, z), chosen, [_card(text) for text in card])
+        else:
+            most = None if _is_on_a_page(runs, (x, y, z), chosen) else figures.LINES_MOST
+            spec = figures.columns(records, x=x, y=y, z=z, where=chosen, lines_most=most)
         figures.draw(spec, place)
     typer.echo(place)
 
@@ -194,6 +214,38 @@ def _records(runs: "Sequence[Run]") -> "list[Record]":
         for run in runs
         for each in summary_records(run, summarise(run))
     ]
+
+
+def _with_cards(
+    runs: "Sequence[Run]",
+    records: "Sequence[Record]",
+    drawn: tuple[str, str, str],
+    chosen: "Mapping[str, Value]",
+    cards: "Sequence[Card]",
+) -> "Spec":
+    """The figure of break-evens."""
+    from sealift.lab import breakeven, plot
+
+    if drawn != breakeven.DRAWN:
+        x, y, z = breakeven.DRAWN
+        raise ValueError(f"--card draws nanoseconds by size: take --x {x} --y {y} --z {z} with it")
+    if len(runs) != 1:
+        raise ValueError(f"--card draws cards beside one run, and here are {len(runs)}; name one")
+    real = breakeven.real_records(runs[0], records)
+    return breakeven.drawn(real, cards, where=chosen, lines_most=plot.LINES_MOST)
+
+
+def _card(text: str) -> "Card":
+    """One of Sealift's, or that of a description."""
+    from sealift import Card, cards
+
+    ours = {each.name: each for each in cards()}
+    if text in ours:
+        return ours[text]
+    if not Path(text).is_file():
+        near = options.nearest(text, ours) or f"there are {', '.join(ours)}"
+        raise ValueError(f"--card: {text!r} is neither a card of Sealift's ({near}) nor a file")
+    return Card.read(text)
 
 
 def _is_on_a_page(runs: "Sequence[Run]", drawn: tuple[str, str, str], chosen: "Record") -> bool:

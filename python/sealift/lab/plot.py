@@ -13,6 +13,7 @@ from sealift.lab.embedding import figure_page
 from sealift.lab.narrowing import Drawing, narrowing, varied
 from sealift.lab.published import Comparison, Kind
 from sealift.lab.record import FIGURES, Record
+from sealift.lab.result import Origin
 from sealift.lab.spec import Plot
 from sealift.lab.store import write_file
 from sealift.lab.values import Value
@@ -73,8 +74,9 @@ def figures(
     split = [_with_facet(plot, value) for value in _facets(plot, records)]
     # One colour a name in all facets.
     colours = _colours([name for one in split for name in _named(_kept(one, records), one)])
+    printed = published[:points_most]
     return tuple(
-        Figure(one, _figure(one, kept, titles, published[:points_most], colours))
+        Figure(one, _figure(one, kept, titles, _printed(printed, one), colours))
         for one in split
         if (kept := _thinned(_kept(one, records), one, points_most))
     )
@@ -88,6 +90,8 @@ def columns(
     z: str = "",
     where: Mapping[str, Value] | None = None,
     title: str = "",
+    titles: Mapping[str, str] | None = None,
+    more: Sequence[Point] = (),
     lines_most: int | None = None,
 ) -> Spec:
     """Any columns against each other.
@@ -101,6 +105,8 @@ def columns(
         z: Column that colours the lines, or "".
         where: Which rows: those whose columns have these values.
         title: What the figure shows; the columns' names when left out.
+        titles: What people call the columns; their names where left out.
+        more: Points beside those of the rows, with lines of their own.
         lines_most: How many lines it may have; None for any number.
 
     Raises:
@@ -114,9 +120,11 @@ def columns(
     kept = _kept(draft, records)
     if lines_most is not None:
         _check_lines(kept, draft, lines_most)
-    log_x, log_y = (_spread(row[name] for row in kept) for name in (x, y))
+    log_x = _spread([*(row[x] for row in kept), *(point.x for point in more)])
+    log_y = _spread([*(row[y] for row in kept), *(point.y for point in more)])
     plot = replace(draft, log_x=log_x, log_y=log_y)
-    return _figure(plot, kept, {}, (), _colours(_named(kept, plot))) | {"title": plot.title}
+    colours = _colours([*_named(kept, plot), *(point.series for point in more)])
+    return _figure(plot, kept, titles or {}, more, colours) | {"title": plot.title}
 
 
 def draw(spec: Spec, path: Path) -> None:
@@ -168,7 +176,7 @@ def _figure(
     plot: Plot,
     kept: Sequence[Record],
     titles: Mapping[str, str],
-    published: Sequence[Comparison],
+    more: Sequence[Point],
     colours: Mapping[str, str],
 ) -> Spec:
     series = _named(kept, plot)
@@ -181,7 +189,7 @@ def _figure(
         x_is_size=plot.x.endswith("_bytes"),
     )
     scales = Scales(log_x=plot.log_x, log_y=plot.log_y)
-    return vega.specification([*measured, *_printed(published, plot)], labels, scales, colours)
+    return vega.specification([*measured, *more], labels, scales, colours)
 
 
 def _with_facet(plot: Plot, value: Value | None) -> Plot:
@@ -253,7 +261,7 @@ def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
             low=None,
             high=None,
             series=f"published: {each.series}",
-            published=True,
+            origin=Origin.PUBLISHED,
         )
         for each in published
         if each.series

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
+from sealift.lab.result import Origin
 from sealift.lab.units import format_measure
 from sealift.lab.values import Value
 
@@ -23,7 +24,7 @@ class Point:
         low: Lower end of its 95 % interval; None where none is known.
         high: Upper end.
         series: Which line it belongs to.
-        published: Printed in a document, not measured here.
+        origin: Where it comes from.
     """
 
     x: Value | None
@@ -31,7 +32,7 @@ class Point:
     low: float | None
     high: float | None
     series: str
-    published: bool = False
+    origin: Origin = Origin.MEASURED
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def specification(
         points: What is drawn, at least one of it with a place.
         labels: What is written on it.
         scales: Which axes are logarithmic, where all values are above 0.
-        colours: The colour of each series that was measured; published ones are grey.
+        colours: The colour of each series but the published ones, which are grey.
     """
     numeric = _is_numeric(points)
     scales = _possible(points, scales)
@@ -104,9 +105,7 @@ def describe(points: Sequence[Point], labels: Labels) -> str:
 def room_px(spec: Spec) -> int:
     """About how high a figure is drawn, its axis and legend included."""
     colour = spec["layer"][0]["encoding"]["color"]
-    legend = colour["legend"]
-    rows = 0 if legend is None else 2 + len(colour["scale"]["domain"]) // legend["columns"]
-    return int(spec["height"]) + AXIS_PX + rows * LEGEND_ROW_PX
+    return int(spec["height"]) + AXIS_PX + _legend_rows(colour) * LEGEND_ROW_PX
 
 
 def format_bytes(size: float) -> str:
@@ -127,6 +126,15 @@ def shown(value: float | None) -> str:
 def palette(series: Sequence[str]) -> dict[str, str]:
     """A colour for each of some series that were measured, told apart by colour-blind people."""
     return dict(zip(series, islice(cycle(COLOURS), len(series)), strict=True))
+
+
+def _legend_rows(colour: Spec) -> int:
+    legend, names = colour["legend"], colour["scale"]["domain"]
+    if legend is None:
+        return 0
+    split = LEGEND_PART if "labelExpr" in legend else None
+    lines = sum(1 + (name.count(split) if split else 0) for name in names)
+    return 2 + lines // int(legend["columns"])
 
 
 def _possible(points: Sequence[Point], scales: Scales) -> Scales:
@@ -308,13 +316,13 @@ def _datum(point: Point, lane: int, labels: Labels) -> Spec:
         "at": _place(point.x, labels),
         "value": shown(point.y),
         "interval": interval,
-        "origin": "published" if point.published else "measured here",
+        "origin": "measured here" if point.origin is Origin.MEASURED else point.origin.value,
     }
 
 
 def _described(series: str, own: Sequence[Point], labels: Labels) -> str:
     least, most = min(own, key=lambda point: point.y), max(own, key=lambda point: point.y)
-    name = series or "values"
+    name = series.replace(LEGEND_PART, " ") or "values"
     if least is most:
         return f"{name}: {shown(most.y)} at {_place(most.x, labels)}"
     return (
@@ -332,11 +340,11 @@ def _place(x: Value | None, labels: Labels) -> str:
 
 
 def _inks(points: Sequence[Point], colours: Mapping[str, str]) -> dict[str, str]:
-    """The colour of each series that is drawn, those measured here first."""
-    printed = dict.fromkeys(point.series for point in points if point.published)
-    measured = [name for name in _series(points) if name not in printed]
+    """The colour of each series that is drawn, published ones last."""
+    printed = dict.fromkeys(each.series for each in points if each.origin is Origin.PUBLISHED)
+    others = [name for name in _series(points) if name not in printed]
     greys = dict(zip(printed, cycle(GREYS), strict=False))
-    return {name: colours[name] for name in measured} | greys
+    return {name: colours[name] for name in others} | greys
 
 
 def _series(points: Sequence[Point]) -> list[str]:
@@ -394,14 +402,20 @@ CLICKS = [
 FADING = {"opacity": {"condition": {"param": "chosen", "value": 1}, "value": 0.12}}
 DASHED = {
     "strokeDash": {
-        "condition": {"test": "datum.origin == 'published'", "value": [4, 3]},
+        "condition": [
+            {"test": "datum.origin == 'published'", "value": [4, 3]},
+            {"test": "datum.origin == 'projected'", "value": [8, 4]},
+        ],
         "value": [1, 0],
     }
 }
 # A second sign of origin beside the colour.
 SHAPED = {
     "shape": {
-        "condition": {"test": "datum.origin == 'published'", "value": "diamond"},
+        "condition": [
+            {"test": "datum.origin == 'published'", "value": "diamond"},
+            {"test": "datum.origin == 'projected'", "value": "square"},
+        ],
         "value": "circle",
     }
 }
@@ -411,6 +425,8 @@ ROW_AXIS = {"labelLimit": 220, "grid": False}
 TICKS_MOST, TICKS_LEAST = 10, 4
 LEGEND_NARROW = 20
 AXIS_PX, LEGEND_ROW_PX = 44, 17
+# Where a legend splits its labels, what stands behind it is another line.
+LEGEND_PART = "\n"
 WIDE = 1_000_000
 LINES_HIGH_PX = 300
 ROW_PX, ROW_GAP_PX, ROWS_HIGH_LEAST_PX = 13, 12, 60

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import skip
+from made_card import made_card
 from sealift.lab import embedding, plot, report, store
 from sealift.lab.report import bottom
 from sealift.lab.report.extent import EXTENTS
@@ -156,6 +157,23 @@ def test_a_figure_has_its_labels(seen: Seen) -> None:
     words = Drawings(seen.document).words["figure-aes-gcm-by-size-1"]
     for label in ("16 KiB", "payload, MB/s", "library", "cpu"):
         assert label in words
+
+
+def test_the_break_even_figure_is_drawn_with_dashed_cards_and_a_ring_where_lines_cross(
+    folder: Path, material: Material, seen: Seen
+) -> None:
+    words = Drawings(seen.document).words["figure-break-even"]
+    for label in ("16 KiB", "ns a message", "cpu", "quad-hifn-7751, projected", "3DES"):
+        assert label in words
+    figure = seen.document.split('id="figure-break-even"')[1].split("</figure>")[0]
+    assert figure.count('stroke-dasharray="8,4"') == len(material.cards) == 2
+    assert 'aria-roledescription="crossing"' not in figure
+    crossing = made_card(folder, message_ns=10, byte_ns=0.15)
+    page = folder / "crossing.html"
+    page.write_text(report.page_of(replace(material, cards=[crossing])), encoding="utf-8")
+    figure = see(page).document.split('id="figure-break-even"')[1].split("</figure>")[0]
+    assert figure.count('aria-roledescription="crossing"') == 1
+    assert re.search(r">2\d0 B</text>", figure)
 
 
 def test_the_browser_finds_nothing_to_complain_about(seen: Seen) -> None:

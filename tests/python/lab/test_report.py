@@ -126,6 +126,7 @@ def test_the_page_goes_from_the_answer_over_trust_to_the_data(outline: Outline) 
         "1,024 keys, 2 threads:",
         *tiles,
         "Memory ceiling",
+        "Break-even by size of a message",
         "Published figures, and here",
         "Document 003: AES-GCM on CPU and GPU",
         "This machine",

@@ -8,6 +8,7 @@ from string import Template
 
 from sealift.lab.embedding import json_in_script, policy, vega_bundle
 from sealift.lab.report import bottom, tiles, top
+from sealift.lab.report.breakeven import breakeven
 from sealift.lab.report.compared import compared
 from sealift.lab.report.extent import EXTENTS, MOST_BYTES
 from sealift.lab.report.markup import Html, tag
@@ -35,7 +36,10 @@ def page_of(material: Material) -> str:
     """The page of what was gathered, with as much of it as `material.extent` says."""
     parts = sections(material)
     sensors = bottom.sensors(material)
-    specs = {place: spec for part in (*parts, sensors) for place, spec in part.specs.items()}
+    even = breakeven(material)
+    before = [even] if even else []
+    drawn = (*before, *parts, sensors)
+    specs = {place: spec for part in drawn for place, spec in part.specs.items()}
     body = [
         top.header(material),
         top.answer(material),
@@ -44,7 +48,8 @@ def page_of(material: Material) -> str:
         top.blocks(material),
         top.care(material),
         top.left_out(material),
-        _contents(parts),
+        _contents(before, parts),
+        *(part.html for part in before),
         compared(material),
         *(part.html for part in parts),
         bottom.not_here(material),
@@ -84,8 +89,9 @@ def write(run: Run, path: Path | None = None) -> Path:
     return place
 
 
-def _contents(parts: Sequence[Section]) -> Html:
+def _contents(before: Sequence[Section], parts: Sequence[Section]) -> Html:
     links = [
+        *((part.id, part.title) for part in before),
         ("published", "Published figures"),
         *((part.id, part.title) for part in parts),
         ("absent", "Devices not here"),

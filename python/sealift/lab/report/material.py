@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from sealift import Card, cards
 from sealift.lab import recall
 from sealift.lab.answer import Answer, answer, is_asked
 from sealift.lab.digest import headline
@@ -65,6 +66,7 @@ class Material:
         headline: What the first experiment found, in a sentence.
         shown: Its experiments, in the plan's order.
         clocks_ghz: Of all samples that were timed together with the clock of their core.
+        cards: Descriptions of devices that are not here, which are projected beside what is.
         extent: How much of it the page holds.
     """
 
@@ -73,6 +75,7 @@ class Material:
     headline: str
     shown: Sequence[Shown]
     clocks_ghz: Sequence[float]
+    cards: Sequence[Card] = ()
     extent: Extent = Extent()  # noqa: RUF009 (frozen)
 
     @property
@@ -108,6 +111,7 @@ def gather(run: Run) -> Material:
             for planned in run.plan.experiments
         ],
         clocks_ghz=list(_clocks_ghz(run)),
+        cards=cards(),
     )
 
 

@@ -44,6 +44,17 @@ def sections(material: Material) -> list[Section]:
     ]
 
 
+def drawing(place: str, title: str, spec: Spec, command: str) -> Html:
+    """The place of a figure, with its title, what it shows in words, and what draws it alone."""
+    described = spec["description"]
+    # The room is kept, so that nothing moves when the figure comes.
+    room = f"min-height:{room_px(spec)}px"
+    plot = tag("div", class_="plot", id=place, role="img", aria_label=described, style=room)
+    without = tag("noscript", tag("p", described, class_="muted"))
+    alone = folded("The command that draws these rows alone", tag("code", command))
+    return tag("figure", tag("figcaption", title), plot, without, alone)
+
+
 def _document(shown: Shown) -> str:
     if shown.is_own:
         return OWN
@@ -97,7 +108,8 @@ def _figures(shown: Shown, run: str, extent: Extent) -> Iterable[tuple[str, plot
     ]
     for number, figure in enumerate(drawn[: extent.figures], 1):
         place = f"figure-{shown.experiment.name}-{number}"
-        yield place, figure, _figure(place, figure, figure.command(run, shown.experiment.name))
+        command = figure.command(run, shown.experiment.name)
+        yield place, figure, drawing(place, figure.plot.title, figure.spec, command)
 
 
 def _undrawn(shown: Shown, titles: Sequence[str]) -> Iterable[Html]:
@@ -105,17 +117,6 @@ def _undrawn(shown: Shown, titles: Sequence[str]) -> Iterable[Html]:
         if not any(title.startswith(each.title) for title in titles):
             told = f"Not drawn: {each.title}: no row of this run has a number in {each.y} there."
             yield tag("p", told, class_="muted")
-
-
-def _figure(place: str, figure: plot.Figure, command: str) -> Html:
-    caption = tag("figcaption", figure.plot.title)
-    alone = folded("The command that draws these rows alone", tag("code", command))
-    described = figure.spec["description"]
-    # The room is kept, so that nothing moves when the figure comes.
-    room = f"min-height:{room_px(figure.spec)}px"
-    drawing = tag("div", class_="plot", id=place, role="img", aria_label=described, style=room)
-    without = tag("noscript", tag("p", described, class_="muted"))
-    return tag("figure", caption, drawing, without, alone)
 
 
 def _rows(shown: Shown, most: int | None) -> Html:

@@ -1,0 +1,173 @@
+"""The figure of what a message takes by size, and the break-evens between devices and cards."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
+
+from sealift import Card
+from sealift.lab.answer import BY_SIZE
+from sealift.lab.breakeven import (
+    DRAWN,
+    MESSAGES_MOST,
+    Line,
+    Needed,
+    Pair,
+    chosen,
+    drawn,
+    lines,
+    needed,
+    needed_text,
+    pair_text,
+    pairs,
+    real_records,
+)
+from sealift.lab.record import record
+from sealift.lab.report.markup import Html, folded, join, table, tag
+from sealift.lab.report.material import Material, Shown
+from sealift.lab.report.sections import Section, drawing
+from sealift.lab.report.words import listed, with_interval
+from sealift.lab.result import Row
+from sealift.lab.values import Value
+from sealift.lab.vega import format_bytes
+from sealift.lab.wording import constants_text
+
+
+def breakeven(material: Material) -> Section | None:
+    """Which device is faster from which size on, and what cards would be; None for one size."""
+    for shown in material.shown:
+        if shown.is_of_the_lab and shown.experiment.name == BY_SIZE:
+            records = real_records(material.run, shown.records)
+            kept = {id(each) for each in records}
+            both = zip(shown.found.rows, shown.records, strict=True)
+            rows = chosen([row for row, each in both if id(each) in kept])
+            return _section(material, shown, rows) if rows else None
+    return None
+
+
+def _section(material: Material, shown: Shown, rows: Sequence[Row]) -> Section:
+    rows = _thinned(rows, material.extent.points)
+    where = _where(shown, rows[0])
+    title = f"What a message takes by size: {constants_text(rows)}"
+    records = [record(row, shown.experiment.id) for row in rows]
+    spec = drawn(records, material.cards, where=where, title=title)
+    del spec["title"]
+    figure = drawing(PLACE, title, spec, _command(material, where))
+    found = lines(rows, material.cards)
+    beside = tag("div", figure, tag("div", *_told(found), *_cards(material)), class_="beside")
+    lead = tag("p", LEAD, class_="muted")
+    html = tag("section", tag("h2", TITLE), lead, beside, _table(found), id=ID)
+    return Section(ID, TITLE, html, {PLACE: spec})
+
+
+def _thinned(rows: Sequence[Row], points: int | None) -> Sequence[Row]:
+    """Those of few enough sizes, evenly, the first one among them."""
+    sizes = sorted({row.cell["size_bytes"] for row in rows})
+    if points is None or len(rows) <= points:
+        return rows
+    kept = set(sizes[:: -(-len(rows) // points)])
+    return [row for row in rows if row.cell["size_bytes"] in kept]
+
+
+def _where(shown: Shown, row: Row) -> dict[str, Value]:
+    """What leaves those rows alone: the axes that vary, but for those that a line runs along."""
+    names = [axis.name for axis in shown.experiment.axes if axis.name not in ALONG]
+    varied = [n for n in names if len({each.cell[n] for each in shown.found.rows}) > 1]
+    return {"experiment": row.experiment, **{name: row.cell[name] for name in varied}}
+
+
+def _command(material: Material, where: Mapping[str, Value]) -> str:
+    words = ["sealift", "lab", "plot", str(material.run.path)]
+    for option, column in zip("xyz", DRAWN, strict=True):
+        words += [f"--{option}", column]
+    for name, value in where.items():
+        words += ["--where", f"{name}={value}"]
+    for card in material.cards:
+        words += ["--card", card.name]
+    return " ".join(quote(word) for word in [*words, "-o", "break-even.svg"])
+
+
+def _told(found: Sequence[Line]) -> Iterable[Html]:
+    """Every pair in words, what was measured first."""
+    items: dict[str, list[Html]] = {}
+    for pair in pairs(found):
+        said = pair_text(pair)
+        if pair.other.card and not pair.one.card:
+            said += f"; {needed_text(_needed(pair.other, pair.one))}"
+        named = tag("strong", f"{pair.one.device}, {pair.other.device}: ")
+        items.setdefault(_origins(pair), []).append(tag("li", named, said, "."))
+    for origins, those in items.items():
+        yield tag("p", tag("span", origins, class_=f"origin {origins.split(',')[0].split()[0]}"))
+        yield tag("ul", *those[:PAIRS_SHOWN])
+        if more := those[PAIRS_SHOWN:]:
+            yield folded(f"{len(more):,} more", tag("ul", *more))
+
+
+def _origins(pair: Pair) -> str:
+    cards = sum(line.card is not None for line in (pair.one, pair.other))
+    return ("measured here", "projected, against measured here", "projected")[cards]
+
+
+def _needed(card: Line, device: Line) -> list[Needed]:
+    assert card.card, "asked of cards only"
+    return [needed(card.card, spot) for spot in device.spots]
+
+
+def _table(found: Sequence[Line]) -> Html:
+    """From how many messages a batch on a card is done earlier, by size."""
+    counts = {
+        (card.device, line.device): {each.size_bytes: each for each in _needed(card, line)}
+        for card in found
+        if card.card
+        for line in found
+        if not line.card
+    }
+    if not counts:
+        return Html()
+    header = ["message", *(f"{card} before {device}" for card, device in counts)]
+    sizes = dict.fromkeys(size for by_size in counts.values() for size in by_size)
+    cells = [
+        [format_bytes(size), *(_cell(by_size.get(size)) for by_size in counts.values())]
+        for size in sorted(sizes)
+    ]
+    inside = table(header, cells, label=NEEDED, numbers=header[1:])
+    is_open = any(each.messages for by_size in counts.values() for each in by_size.values())
+    return folded(NEEDED, inside, tag("p", ASSUMED, class_="muted"), is_open=is_open)
+
+
+def _cell(found: Needed | None) -> Html:
+    if found is None:
+        return tag("span", "not measured", class_="muted")
+    if found.messages is None:
+        return join(["never: ", with_interval(found.times), " times as long"])
+    ends = ["never" if each is None else f"{each:,}" for each in (found.fewest, found.most)]
+    spread = tag("span", f"[{'..'.join(ends)}]", class_="interval")
+    return join([f"from {found.messages:,} ", spread])
+
+
+def _cards(material: Material) -> Iterable[Html]:
+    """What the cards are, and where their constants come from."""
+    sources: dict[str, list[Card]] = {}
+    for card in material.cards:
+        sources.setdefault(card.source, []).append(card)
+    for source, those in sources.items():
+        named = "; ".join(f"{card.name} is {card.summary}" for card in those)
+        others = {card.algorithm.upper() for card in those} - {AES_GCM}
+        told = f"{named}. Projected from the constants of {source}."
+        if others:
+            told += f" Rates are those of {listed(sorted(others))}, not of AES-GCM."
+        yield tag("p", told, class_="muted")
+
+
+ID, PLACE, TITLE = "break-even", "figure-break-even", "Break-even by size of a message"
+AES_GCM = "AES-GCM"
+ALONG = ("size_bytes", "batch", "device")
+LEAD = (
+    "Lower is faster; where two lines cross, the other device takes over. Cards that are not here "
+    "are reckoned from their descriptions for the same batches, on a card that is idle."
+)
+NEEDED = "From how many messages a batch on a card is done earlier, by size"
+ASSUMED = (
+    "What was measured here is taken to need as long a message in batches of every length as in "
+    "the measured one; in brackets what its 95 % interval allows. Never: not in a batch of "
+    f"{MESSAGES_MOST:,} messages either, in which the card takes that many times as long."
+)
+PAIRS_SHOWN = 4
