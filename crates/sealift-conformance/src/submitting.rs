@@ -1,10 +1,11 @@
 //! Runs work on a device that takes submitted jobs only, for the checks that run it.
 
 use crate::bell::Bell;
+use crate::strip::CANARY;
 use sealift_core::{
     Batch, Buffer, Capabilities, Column, Completion, Device, DeviceError, Job, Key, KeySource,
-    Keys, Layout, Ops, OwnedOutput, Refusal, SessionId, SlotTag, SlotText, Submission, Tags, Text,
-    Ticket, Timing, Work,
+    Keys, Layout, Ops, OwnedOutput, Place, Refusal, SessionId, SlotTag, SlotText, Submission, Tags,
+    Text, Ticket, Timing, Work,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,7 +103,11 @@ impl Device for Submitting {
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
         let batch = owned(work.batch());
         let output = OwnedOutput::for_batch(&batch);
-        let output = output.map_err(|error| self.failed(error.to_string()))?;
+        let mut output = output.map_err(|error| self.failed(error.to_string()))?;
+        // As an engine does that uses memory again.
+        if let Place::Packed { bytes, .. } = output.as_output().text {
+            bytes.fill(CANARY);
+        }
         let ticket = Ticket(self.next.fetch_add(1, Ordering::Relaxed));
         let (batch, keys) = (Arc::new(batch), Arc::new(Held::of(work)));
         self.submit_when_free(Box::new(Job { ticket, attempt: 0, batch, output, keys }))?;

@@ -34,7 +34,7 @@ pub use device::{
 pub use error::{BatchError, DeviceError, KeyError, LimitError, NonceError, OpenError, TagError};
 pub use key::{Algorithm, Key, KeyLength, SessionId};
 pub use nonce::{MAX_NONCE_BYTES, NONCE_BYTES, Nonce, NonceLengths};
-pub use output::{Output, OwnedOutput, Place};
+pub use output::{Output, OutputPool, OwnedOutput, Place};
 pub use overlap::{Region, find_overlap};
 pub use spec::{Spec, SpecError};
 pub use tag::{MAX_TAG_BYTES, Tag, TagLength};

@@ -88,6 +88,25 @@ impl Spec {
         }
     }
 
+    /// The one bare word of a driver that takes one, as in `cards:quad-hifn-7751,number=2`, if there is
+    /// any; refuses settings other than `known`, further words and wrapped devices.
+    ///
+    /// # Errors
+    /// The first that isn't among them.
+    pub fn word(&self, known: &[&str]) -> Result<Option<&str>, SpecError> {
+        let word = self.words().next();
+        let taken: Vec<_> = known.iter().copied().chain(word).collect();
+        let unknown = |(name, value): &&(String, Option<String>)| match value {
+            None => Some(name.as_str()) != word,
+            Some(_) => !known.contains(&name.as_str()),
+        };
+        match (self.settings.iter().find(unknown), &self.inner) {
+            (Some((name, _)), _) => Err(self.unknown(name.clone(), &taken)),
+            (None, Some(inner)) => Err(self.unknown(format!("({inner})"), &taken)),
+            (None, None) => Ok(word),
+        }
+    }
+
     /// The wrapped device of a driver that wraps one; refuses settings other than `known`.
     ///
     /// # Errors
@@ -223,6 +242,23 @@ mod tests {
         assert!(
             "cpu:3".parse::<Spec>().unwrap().only(&[]).unwrap_err().to_string().contains("none")
         );
+    }
+
+    #[test]
+    fn a_driver_may_take_one_bare_word() {
+        let word = |spec: &str| {
+            let spec: Spec = spec.parse().unwrap();
+            let word = spec.word(&["number"]).map_err(|error| error.to_string())?;
+            Ok::<_, String>(word.map(str::to_owned))
+        };
+        assert_eq!(word("cards"), Ok(None));
+        assert_eq!(word("cards:number=2"), Ok(None));
+        assert_eq!(word("cards:number=2,a/b.toml").unwrap().unwrap(), "a/b.toml");
+        assert_eq!(word("cards:a,number=2").unwrap().unwrap(), "a");
+        let refused = "cards has no setting \"b\": it takes number, a";
+        assert_eq!(word("cards:a,b").unwrap_err(), refused);
+        assert!(word("cards:a,count=2").unwrap_err().contains("\"count\""));
+        assert!(word("cards:a(cpu)").unwrap_err().contains("(cpu)"));
     }
 
     #[test]

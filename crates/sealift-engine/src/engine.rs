@@ -254,13 +254,14 @@ impl Engine {
     }
 
     /// Lets devices give back what they hold while idle: threads, device memory. They take it again with
-    /// the next batch.
+    /// the next batch. The memory of results that were dropped, which the next ones would use, goes too.
     ///
     /// # Errors
     /// A forked child.
     pub fn release(&self) -> Result<(), EngineError> {
         self.shared.check_fork()?;
         self.shared.devices.iter().for_each(|device| device.release());
+        self.shared.outputs.release();
         Ok(())
     }
 

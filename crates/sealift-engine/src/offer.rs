@@ -50,7 +50,7 @@ impl Shared {
             self.check_room(&request)?;
         }
         options.nonces.check(batch).map_err(EngineError::from)?;
-        let output = OwnedOutput::for_batch(batch).map_err(EngineError::from)?;
+        let output = OwnedOutput::in_pool(&self.outputs, batch).map_err(EngineError::from)?;
         let lease = Arc::new(self.store.admit(batch)?);
         Ok(Prepared { named, shape, arrived_ns, output, lease })
     }
@@ -155,7 +155,8 @@ impl Shared {
                 Err(nobody) => return Offered::Back(Box::new((flying, nobody))),
             };
             dispatch.scheduler.chose(&decision, now_ns);
-            let made = output.take().map_or_else(|| OwnedOutput::for_batch(&flying.batch), Ok);
+            let anew = || OwnedOutput::in_pool(&self.outputs, &flying.batch);
+            let made = output.take().map_or_else(anew, Ok);
             let made = match made {
                 Ok(output) => output,
                 Err(error) => {

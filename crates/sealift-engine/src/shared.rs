@@ -11,7 +11,8 @@ use crate::settings::Patience;
 use crate::store::KeyStore;
 use crate::{Call, DeviceId, EngineError, Report, Settings, SubmitRefusal, ffi};
 use sealift_core::{
-    Batch, Clock, Device, DeviceError, KeySource, SessionId, Shape, Status, Ticket, Timing, Work,
+    Batch, Clock, Device, DeviceError, KeySource, OutputPool, SessionId, Shape, Status, Ticket,
+    Timing, Work,
 };
 use std::any::Any;
 use std::mem;
@@ -30,6 +31,7 @@ pub(crate) struct Shared {
     pub(crate) in_flight_max: usize,
     pub(crate) auditor: Option<Auditor>,
     pub(crate) retirements: Retirements,
+    pub(crate) outputs: Arc<OutputPool>,
     dispatch: Mutex<Dispatch>,
     records: Mutex<Records>,
     forks: u32,
@@ -54,7 +56,7 @@ impl Shared {
         let dispatch = Mutex::new(Dispatch { flight: Flight::default(), scheduler });
         let records = Mutex::new(Records::new(devices.len()));
         let retirements = Retirements::of(devices.len());
-        let (store, forks) = (Arc::default(), ffi::forks());
+        let (store, outputs, forks) = (Arc::default(), Arc::default(), ffi::forks());
         Ok(Self {
             store,
             devices,
@@ -64,6 +66,7 @@ impl Shared {
             in_flight_max: in_flight_max.max(1),
             auditor,
             retirements,
+            outputs,
             dispatch,
             records,
             forks,

@@ -1,8 +1,13 @@
 //! Where results go: to the caller's buffers, or to buffers of an attempt's own.
 
+mod pool;
+
+pub use pool::OutputPool;
+
 use crate::{Batch, BatchError, Layout, Op, Ops, Status, Tags, Text};
 use bytes::BytesMut;
-use std::fmt;
+use std::sync::Arc;
+use std::{fmt, mem};
 use zeroize::Zeroize;
 
 /// Where one result column of a batch is written. Its `Debug` shows no bytes.
@@ -80,14 +85,30 @@ pub struct OwnedOutput {
     tags: BytesMut,
     tag_bytes: usize,
     status: Vec<Status>,
+    /// Where the memory of the texts goes when they are dropped.
+    pool: Option<Arc<OutputPool>>,
 }
 
 impl OwnedOutput {
-    /// Makes room for all results of a batch, after checking the batch.
+    /// Makes room for all results of a batch, after checking the batch. They are zeros until a device
+    /// writes them.
     ///
     /// # Errors
     /// The first thing about the batch that doesn't fit; texts in place; no memory.
     pub fn for_batch(batch: &Batch<'_>) -> Result<Self, BatchError> {
+        Self::make(batch, None)
+    }
+
+    /// The same in memory that earlier results have left, if there is some. Until a device writes
+    /// them the texts are anything.
+    ///
+    /// # Errors
+    /// As [`OwnedOutput::for_batch`].
+    pub fn in_pool(pool: &Arc<OutputPool>, batch: &Batch<'_>) -> Result<Self, BatchError> {
+        Self::make(batch, Some(Arc::clone(pool)))
+    }
+
+    fn make(batch: &Batch<'_>, pool: Option<Arc<OutputPool>>) -> Result<Self, BatchError> {
         batch.shape()?;
         let text_layout = packed_layout(batch);
         let too_much = |bytes| BatchError::TooMuch { messages: batch.len, bytes };
@@ -102,12 +123,14 @@ impl OwnedOutput {
         let has_tags = matches!(batch.tags, Tags::Apart(_)) && has_seals(batch);
         let tag_bytes = if has_tags { batch.tag_length.bytes() } else { 0 };
         let tags_bytes = tag_bytes.checked_mul(batch.len).ok_or_else(|| too_much(tag_bytes))?;
+        let used = pool.as_ref().and_then(|pool| pool.take(text_bytes));
         Ok(Self {
-            text: zeros(text_bytes)?,
+            text: used.map_or_else(|| zeros(text_bytes), Ok)?,
             text_layout,
             tags: zeros(tags_bytes)?,
             tag_bytes,
             status: filled(batch.len, Status::NotProcessed)?,
+            pool,
         })
     }
 
@@ -141,20 +164,20 @@ impl OwnedOutput {
         };
         let tags = self.tags.split_off(message * self.tag_bytes);
         let text = self.text.split_off(end);
-        Self { text, text_layout, tags, tag_bytes: self.tag_bytes, status }
+        Self { text, text_layout, tags, tag_bytes: self.tag_bytes, status, pool: None }
     }
 
     /// Puts the results of the next part behind these. What was taken off is put back without copying.
-    pub fn append(&mut self, next: Self) {
+    pub fn append(&mut self, mut next: Self) {
         if let (Layout::Offsets64(offsets), Layout::Offsets64(later)) =
             (&mut self.text_layout, &next.text_layout)
         {
             let end = offsets.last().copied().unwrap_or(0);
             offsets.to_mut().extend(later.iter().skip(1).map(|offset| offset + end));
         }
-        self.text.unsplit(next.text);
-        self.tags.unsplit(next.tags);
-        self.status.extend(next.status);
+        self.text.unsplit(mem::take(&mut next.text));
+        self.tags.unsplit(mem::take(&mut next.tags));
+        self.status.append(&mut next.status);
     }
 
     /// Where a device writes.
@@ -196,6 +219,14 @@ impl OwnedOutput {
     #[must_use]
     pub fn tags(&self) -> &[u8] {
         &self.tags
+    }
+}
+
+impl Drop for OwnedOutput {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.pool {
+            pool.give(mem::take(&mut self.text));
+        }
     }
 }
 
@@ -290,6 +321,25 @@ mod tests {
             assert!((0..9).all(|message| whole.text_of(message) == texts[message]));
             assert_eq!((whole.status.len(), whole.tags.len()), (9, 9 * 16));
         }
+    }
+
+    #[test]
+    fn the_memory_of_dropped_results_is_that_of_the_next_ones() {
+        let (nonces, texts) = (vec![0; 12 * 64], vec![0; 64 * 1_024]);
+        let (nonces, texts) = (Column::fixed(&nonces, 12), Column::fixed(&texts, 1_024));
+        let batch = Batch::seal(64, SESSION, nonces, texts);
+        let pool = Arc::new(OutputPool::default());
+        let mut first = OwnedOutput::in_pool(&pool, &batch).unwrap();
+        let place = first.text.as_ptr();
+        let later = first.split_off(10);
+        first.append(later);
+        first.status.fill(Status::Ok);
+        drop(first);
+        let second = OwnedOutput::in_pool(&pool, &batch).unwrap();
+        let third = OwnedOutput::in_pool(&pool, &batch).unwrap();
+        assert_eq!(second.text.as_ptr(), place);
+        assert_ne!(third.text.as_ptr(), place);
+        assert_eq!(second.status, [Status::NotProcessed; 64]);
     }
 
     #[test]
