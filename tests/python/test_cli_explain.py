@@ -9,9 +9,7 @@ import pytest
 
 from command import invoke
 from conftest import skip
-from sealift import Engine, drivers, policies
-from sealift.cli.explain import in_words
-from sealift.cli.explaining import Pair, pairs
+from sealift import drivers, policies
 
 REAL = [driver.name for driver in drivers() if driver.role == "real"]
 BATCH = ("explain", "--messages", "64", "--bytes", "128")
@@ -162,41 +160,3 @@ def test_wrong_usage_ends_with_2_and_what_would_be_right(
     assert ran.exit_code == code
     assert re.search(said, ran.stderr), ran.stderr
     assert ran.stdout == ""
-
-
-def test_break_even_is_said_in_words() -> None:
-    def said(is_faster: str, size: float | None) -> str:
-        return in_words(Pair("cpu", "card", is_faster, size))
-
-    assert said("always", None) == "cpu is at least as fast as card at every size"
-    assert said("never", None) == "card is at least as fast as cpu at every size"
-    below = "up to about 2,500 bytes a message"
-    assert said("from", 2_467.0) == f"{below} card is faster than cpu, then cpu"
-    assert said("up to", 2_467.0) == f"{below} cpu is faster than card, then card"
-    assert said("from", 0.4) == said("always", None)
-    assert said("up to", 0.4) == said("never", None)
-
-
-def test_every_two_devices_are_compared_once_and_agree_with_their_costs() -> None:
-    engine = Engine(["library", "reference", "null"])
-    costs = {name: found.cost for name, found in engine.calibrate().devices.items()}
-    found = pairs(costs, 64)
-    assert [(pair.device, pair.other) for pair in found] == [
-        ("library", "reference"),
-        ("library", "null"),
-        ("reference", "null"),
-    ]
-    for pair in found:
-        for size in (0, 100, 10_000):
-            one, other = (
-                cost.setup_ns + 64 * (cost.per_message_ns + cost.per_byte_ns * size)
-                for cost in (costs[pair.device], costs[pair.other])
-            )
-            edge = pair.message_bytes or 0.0
-            faster = {
-                "always": True,
-                "never": False,
-                "from": size >= edge,
-                "up to": size <= edge,
-            }
-            assert faster[pair.is_faster] == (one <= other), (pair, size)

@@ -15,7 +15,7 @@ from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from sealift import Calibrated, Engine
-    from sealift.cli.explaining import Asked, Found, Pair
+    from sealift.cli.explaining import Asked, Found
 
 # \b keeps the lines as they are.
 EXAMPLES = (
@@ -170,6 +170,8 @@ def _entry(each: "Asked", messages: int) -> dict[str, object]:
 
 
 def _lines(found: "Found", messages: int, message_bytes: int) -> Iterator[str]:
+    from sealift.lab.pairs import in_words
+
     explanation = found.explanation
     yield (
         f"{messages:,} message{'s' * (messages > 1)} of {message_bytes:,} bytes, {found.policy}: "
@@ -222,19 +224,6 @@ def _done(found: "Found") -> Iterator[str]:
         f"{device} {batches:,} (because {because})" for device, because, batches in found.given
     ]
     yield f"Of {total:,} such batches that named no device: {', '.join(parts)}"
-
-
-def in_words(pair: "Pair") -> str:
-    """Which of two devices is the faster one, from which message size on."""
-    one, other, size = pair.device, pair.other, pair.message_bytes
-    if size is not None and size >= 1:
-        first, then = (other, one) if pair.is_faster == "from" else (one, other)
-        about = f"{float(f'{size:.2g}'):,.0f}"
-        return f"up to about {about} bytes a message {first} is faster than {then}, then {then}"
-    # A break-even under one byte is none.
-    is_one = pair.is_faster in ("always", "from")
-    faster, slower = (one, other) if is_one else (other, one)
-    return f"{faster} is at least as fast as {slower} at every size"
 
 
 def _sources(found: "Found") -> Iterator[str]:

@@ -4,11 +4,11 @@ import os
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import median, quantiles
 from time import perf_counter
 
 from sealift import BatchResult, Calibrated, Cost, Engine, Explanation, Fixed, SealiftError, Session
+from sealift.lab.pairs import Pair, pairs
 
 
 @dataclass(frozen=True)
@@ -51,23 +51,6 @@ class Asked:
     known: Calibrated
     taken: Taken | None
     not_run: str | None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """From which message size on one device is at least as fast as another.
-
-    Attributes:
-        device: The one.
-        other: The other one.
-        is_faster: "always", "never", "from" or "up to" a size.
-        message_bytes: That size; None for always and never.
-    """
-
-    device: str
-    other: str
-    is_faster: str
-    message_bytes: float | None
 
 
 @dataclass(frozen=True)
@@ -140,14 +123,6 @@ def find(
         given=tried.given,
         file=None if calibration.file is None else str(calibration.file),
         remarks=tuple(calibration.remarks),
-    )
-
-
-def pairs(costs: dict[str, Cost], messages: int) -> tuple[Pair, ...]:
-    """Compares every two devices on batches of so many messages."""
-    return tuple(
-        Pair(one, other, *costs[one].break_even(costs[other], messages))
-        for one, other in combinations(costs, 2)
     )
 
 

@@ -4,9 +4,10 @@ A cell carries everything: a plan that holds it can be run again without the cod
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from sealift.lab.lengths import Lengths
 from sealift.lab.native import gcm
 from sealift.lab.spec import Arm, Axis, Context, Scope
 from sealift.lab.values import Cell, Value
@@ -54,7 +55,7 @@ class Work:
 
     Attributes:
         workload: `as stated` or `as logged` for those of document 003, `AES-128` and the other key
-            sizes for messages of one size.
+            sizes for messages of one size, `AES-128 of 40x58 576x33` for lengths with weights.
         size_bytes: Mean length of a text.
         keys: As `Regime.parse` reads it.
         mix: Seals/opens/failing opens, per cent where these are whole, else weights.
@@ -95,6 +96,21 @@ def logged() -> Work:
 def sized(size_bytes: int, regime: Regime, mix: Mix = SEAL_ONLY, key_bits: int = 128) -> Work:
     """Messages of one size under keys of one size."""
     return Work(f"{SIZED}{key_bits}", size_bytes, str(regime), _mix_text(mix))
+
+
+def of_lengths(lengths: Lengths, regime: Regime, mix: Mix = SEAL_ONLY, key_bits: int = 128) -> Work:
+    """Messages of many lengths under keys of one size; a cell holds the condensed ones."""
+    kept = lengths.condensed()
+    if len(kept.counts) == 1:
+        return sized(kept.least_bytes, regime, mix, key_bits)
+    name = f"{SIZED}{key_bits}{OF}{kept}"
+    return Work(name, max(1, round(kept.mean_bytes)), str(regime), _mix_text(mix))
+
+
+def lengths_in(cell: Mapping[str, Value]) -> Lengths | None:
+    """The lengths that a cell names; None where its messages are of one size, or document 003's."""
+    _, of, lengths = str(cell["workload"]).partition(OF)
+    return Lengths.parse(lengths) if of else None
 
 
 def crypto_cells(
@@ -147,14 +163,16 @@ def workload_of(cell: Cell, seed: int) -> Workload:
         return as_logged(messages=messages, seed=seed)
     if name == STATED:
         return as_stated(regime, messages=messages, seed=seed)
-    return of_size(
+    of_one_size = of_size(
         size_bytes,
         regime,
         Mix.parse(str(cell["mix"])),
         messages=messages,
-        key_bits=_key_bits(name),
+        key_bits=_key_bits(name.partition(OF)[0]),
         seed=seed,
     )
+    lengths = lengths_in(cell)
+    return replace(of_one_size, name=name, text_len=lengths.counts) if lengths else of_one_size
 
 
 def crypto_arm(cell: Cell, context: Context) -> Arm:
@@ -209,12 +227,14 @@ def _key_bits(name: str) -> int:
     bits = name.removeprefix(SIZED)
     if not name.startswith(SIZED) or not bits.isdecimal():
         raise ValueError(
-            f"workload {name!r}; right would be {STATED!r}, {LOGGED!r} or {SIZED}128, 192 or 256"
+            f"workload {name!r}; right would be {STATED!r}, {LOGGED!r} or {SIZED}128, 192 or 256, "
+            f"with lengths as in {SIZED}128{OF}40x58 576x33"
         )
     return int(bits)
 
 
 STATED, LOGGED, SIZED = "as stated", "as logged", "AES-"
+OF = " of "
 STATED_BYTES = 128
 SIZES = (16, 64, 128, 256, 1_024, 8_192, 16_384)
 LARGE_SIZES = (1 << 20, 16 << 20)

@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -11,16 +13,20 @@ from sealift.lab.grid import (
     SIZES,
     Work,
     batch_for,
+    crypto_arm,
     crypto_cells,
+    lengths_in,
     logged,
     messages_for,
+    of_lengths,
     one_and_all,
     sized,
     stated,
     with_load,
     workload_of,
 )
-from sealift.lab.spec import Scope
+from sealift.lab.lengths import Lengths
+from sealift.lab.spec import Context, Scope
 from sealift.lab.values import Cell
 from sealift.lab.workload import (
     FRESH_KEYS,
@@ -101,6 +107,33 @@ def test_a_cell_that_was_written_and_read_has_the_messages_of_its_work(
     assert found.columns() == workload.columns()  # type: ignore[attr-defined]
     assert (found.name, found.regime) == (workload.name, workload.regime)  # type: ignore[attr-defined]
     assert cell["size_bytes"] == found.text_len_mean
+
+
+def test_a_cell_carries_many_lengths_in_their_proportions_and_in_drawn_order() -> None:
+    lengths = Lengths.of({0: 1, 40: 4, 1_500: 3})
+    cell = json.loads(json.dumps(cell_of(of_lengths(lengths, sessions(5), key_bits=256))))
+    assert cell["workload"] == "AES-256 of 0x1 40x4 1500x3"
+    assert cell["size_bytes"] == round(lengths.mean_bytes)
+    assert lengths_in(cell) == lengths
+    found = workload_of(cell, seed=7)
+    columns = found.columns()
+    assert Counter(columns.text_len) == {0: 256, 40: 1_024, 1_500: 768}
+    assert set(columns.key_len) == {32}
+    assert found.columns().text_len != workload_of(cell, seed=8).columns().text_len
+    assert len(set(columns.text_len[:32])) == 3
+
+
+def test_one_length_from_a_file_is_the_work_of_that_size() -> None:
+    assert of_lengths(Lengths.of({128: 9}), ONE_KEY) == sized(128, ONE_KEY)
+    assert lengths_in(cell_of(sized(128, ONE_KEY))) is None
+    assert lengths_in(cell_of(stated(ONE_KEY))) is None
+
+
+def test_messages_of_many_lengths_are_measured_as_long_as_they_are() -> None:
+    lengths = Lengths.of({0: 1, 40: 4, 1_500: 3})
+    cell = cell_of(of_lengths(lengths, ONE_KEY))
+    sample = crypto_arm(cell, Context(seed=3, folder=Path())).sample(0.002)
+    assert sample.bytes / sample.operations == pytest.approx(lengths.mean_bytes)
 
 
 def test_a_mix_that_is_no_per_cent_keeps_its_weights() -> None:

@@ -1,0 +1,128 @@
+"""Lengths of messages from a file, and in the few that a cell can hold."""
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sealift.lab.lengths import CONDENSED, Lengths
+from sealift.lab.workload import MAX_TEXT_LEN, MAX_WEIGHT
+
+FORM = (
+    "right would be a header with a column bytes and, if lengths repeat, one count, or one number "
+    "a line"
+)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "lengths.csv"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bytes,count\n40,3\n1500,2\n",
+        "when,Count,BYTES\n1,3,40\n2,2,1500\n",
+        "bytes\n40\n1500\n40\n1500\n40\n",
+        "40\n40\n40\n1500\n1500\n",
+        "\n40\n\n1500\n40\n1500\n40",
+        "\ufeffbytes,count\r\n40,3\r\n1500,2\r\n1500,0\r\n",
+        ' bytes , "count"\n 40 , "1"\n40,2\n1500,2\n',
+    ],
+)
+def test_a_header_with_counts_and_a_number_a_line_say_the_same(text: str, tmp_path: Path) -> None:
+    lengths = Lengths.read(written(tmp_path, text))
+    assert lengths.counts == ((40, 3), (1_500, 2))
+    assert (lengths.messages, lengths.mean_bytes) == (5, 624.0)
+    assert (lengths.least_bytes, lengths.most_bytes) == (40, 1_500)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no messages; write at least one length"),
+        ("bytes,count\n", "no messages"),
+        ("bytes,count\n40,0\n", "no messages"),
+        ("0\n0\n", "all messages have 0 bytes"),
+        ("length,count\n40,1\n", "no column 'bytes' in its first line, 'length,count'"),
+        ("bytes;count\n40;1\n", "no column 'bytes' in its first line, 'bytes;count'"),
+        ("40,1\n", "no column 'bytes' in its first line, '40,1'"),
+        ("bytes,count\n40,1\n1500\n", "line 3 has 1 columns, and the first one 2"),
+        ("40\n1,500\n", "line 2 has 2 columns, and the first one 1"),
+        ("bytes\n40\n-1\n", "line 3: length '-1' is no whole number from 0 to 68,719,476,704"),
+        ("bytes\n40\n1.5\n", "line 3: length '1.5' is no whole number"),
+        (f"40\n{MAX_TEXT_LEN + 1}\n", f"line 2: length '{MAX_TEXT_LEN + 1}' is no whole number"),
+        ("40\n" + "9" * 5_000, "line 2: length '999"),
+        ("bytes,count\n40,many\n", "line 2: count 'many' is no whole number"),
+        ("bytes,count\n40,\n", "line 2: count '' is no whole number"),
+        ("bytes\n40\n\u0664\n", "line 3: length '\u0664' is no whole number"),
+    ],
+)
+def test_a_file_that_is_wrong_is_told_by_line_with_what_would_be_right(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 (what it says is looked at)
+        Lengths.read(path)
+    assert said in str(raised.value)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert str(raised.value).endswith(FORM)
+
+
+def test_what_is_no_file_of_text_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="No such file or directory"):
+        Lengths.read(tmp_path / "nowhere.csv")
+    with pytest.raises(ValueError, match=f"is a folder; .* --run {tmp_path} for a run that"):
+        Lengths.read(tmp_path)
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"binary: it is no UTF-8 text; right would be a header"):
+        Lengths.read(tmp_path / "binary")
+
+
+def test_the_text_form_is_read_back() -> None:
+    lengths = Lengths.of({1_500: 9, 40: 58, 576: 33})
+    assert str(lengths) == "40x58 576x33 1500x9"
+    assert Lengths.parse(str(lengths)) == lengths
+    for text in ("", "40", "40x", "40x1,50x2", "40x-1"):
+        with pytest.raises(ValueError, match=r"right would be 40x58 576x33|no messages"):
+            Lengths.parse(text)
+
+
+def test_few_lengths_are_kept_in_their_proportions() -> None:
+    assert Lengths.of({40: 600, 1_500: 900}).condensed().counts == ((40, 2), (1_500, 3))
+
+
+def test_many_lengths_become_few_of_them_with_their_mean_and_their_rare_long_ones() -> None:
+    draw = random.Random(3)
+    lengths = Lengths.of(Counter(int(draw.lognormvariate(5.5, 1.2)) for _ in range(100_000)))
+    assert len(lengths.counts) > 2_000
+    kept = lengths.condensed()
+    assert len(kept.counts) <= CONDENSED
+    assert {size for size, _ in kept.counts} <= {size for size, _ in lengths.counts}
+    assert kept.mean_bytes == pytest.approx(lengths.mean_bytes, rel=1e-3)
+
+    def long(some: Lengths) -> float:
+        """The share of all bytes that is in messages over 4 KiB."""
+        held = sum(size * count for size, count in some.counts if size > 4_096)
+        return held / (some.messages * some.mean_bytes)
+
+    assert long(lengths) > 0.05
+    assert long(kept) == pytest.approx(long(lengths), abs=0.02)
+
+
+@given(st.dictionaries(st.integers(0, 10_000), st.integers(1, 2**50), min_size=1, max_size=300))
+def test_condensed_lengths_are_always_some_that_a_workload_takes(counts: dict[int, int]) -> None:
+    if not any(counts):
+        counts[1] = 1
+    lengths = Lengths.of(counts)
+    kept = lengths.condensed()
+    assert len(kept.counts) <= max(CONDENSED, 1)
+    assert kept.messages <= MAX_WEIGHT
+    assert {size for size, _ in kept.counts} <= {size for size, _ in lengths.counts}
+    # Counts next to the largest there may be leave rare ones a share of at least one.
+    assert kept.mean_bytes == pytest.approx(lengths.mean_bytes, rel=0.01, abs=1)
