@@ -20,6 +20,8 @@ pub(crate) struct Bell {
 #[derive(Debug, Default)]
 struct Rings {
     count: u64,
+    /// Threads that wait: to wake none is a call of the system, too.
+    waiting: usize,
     /// Devices that rang since they were last taken, each once.
     devices: Vec<DeviceId>,
     /// Whether a device stands among them.
@@ -75,15 +77,19 @@ impl Bell {
     /// Waits for at most `left`, or for ever, and tells whether it rang more often than `seen`.
     pub(crate) fn wait_past(&self, seen: u64, left: Option<Duration>) -> bool {
         let quiet = |rings: &mut Rings| rings.count == seen;
-        let rings = self.lock();
-        let rings = match left {
+        let mut rings = self.lock();
+        if rings.count != seen || left == Some(Duration::ZERO) {
+            return rings.count != seen;
+        }
+        rings.waiting += 1;
+        let mut rings = match left {
             None => self.rung.wait_while(rings, quiet).unwrap_or_else(PoisonError::into_inner),
-            Some(Duration::ZERO) => rings,
             Some(left) => {
                 let woken = self.rung.wait_timeout_while(rings, left, quiet);
                 woken.unwrap_or_else(PoisonError::into_inner).0
             }
         };
+        rings.waiting -= 1;
         rings.count != seen
     }
 
@@ -125,8 +131,11 @@ impl Bell {
         if let Some(device) = device {
             rings.note(device);
         }
+        let is_awaited = rings.waiting > 0;
         drop(rings);
-        self.rung.notify_all();
+        if is_awaited {
+            self.rung.notify_all();
+        }
         self.signal_descriptor();
     }
 

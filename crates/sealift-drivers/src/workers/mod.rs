@@ -16,7 +16,7 @@ use sealift_core::{
     MAX_TEXT_BYTES, NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Role, SessionId,
     Spec, Submission, TagLength, Timing, Work,
 };
-use state::{Seat, State};
+use state::{Next, Seat, State};
 use std::fmt::Debug;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -100,11 +100,13 @@ impl<S: Software> Device for Pool<S> {
         if in_flight >= slots {
             return Err(Refused { job, refusal: Refusal::Full { in_flight, slots } });
         }
-        let seat = state.push(job);
+        let next = state.push(job);
         drop(state);
-        match seat {
-            Some(seat) => self.start(seat),
-            None => self.shared.wake.notify_one(),
+        match next {
+            Next::Start(seat) => self.start(seat),
+            Next::Idle => self.shared.wake.notify_one(),
+            // To wake nobody is a call of the system, too.
+            Next::Busy => {}
         }
         Ok(())
     }

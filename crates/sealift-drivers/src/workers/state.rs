@@ -20,6 +20,17 @@ pub(super) struct State {
     workers: usize,
 }
 
+/// Who works a job that was queued.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next {
+    /// A thread that waits, once it is woken.
+    Idle,
+    /// One more thread, on this seat.
+    Start(Seat),
+    /// Whoever has worked another one.
+    Busy,
+}
+
 /// A worker's place, taken before its thread starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seat {
@@ -42,16 +53,16 @@ impl State {
         }
     }
 
-    /// Queues a job. Where it finds no free thread and there may be one more, that one's seat.
-    pub(super) fn push(&mut self, job: Box<Job>) -> Option<Seat> {
+    /// Queues a job.
+    pub(super) fn push(&mut self, job: Box<Job>) -> Next {
         self.in_flight += 1;
         self.queue.push_back(job);
         if self.queue.len() <= self.idle {
-            return None;
+            return Next::Idle;
         }
-        let worker = self.vacant.pop()?;
+        let Some(worker) = self.vacant.pop() else { return Next::Busy };
         self.idle += 1;
-        Some(Seat { worker, releases: self.releases })
+        Next::Start(Seat { worker, releases: self.releases })
     }
 
     /// Whether a thread without a job waits for one.
@@ -96,24 +107,24 @@ mod tests {
     #[test]
     fn a_job_is_taken_by_the_thread_that_would_end_or_finds_its_seat_vacant() {
         let mut state = State::new(1);
-        let seat = state.push(job(0)).unwrap();
-        assert!(state.push(job(1)).is_none(), "there is no further worker");
+        let seat = start(state.push(job(0)));
+        assert!(matches!(state.push(job(1)), Next::Busy), "there is no further worker");
         assert!(state.take(seat).is_some());
         state.idle += 1;
         assert!(state.take(seat).is_some());
         state.idle += 1;
         assert!(state.should_wait(seat));
-        assert!(state.push(job(2)).is_none(), "one thread is idle");
+        assert!(matches!(state.push(job(2)), Next::Idle), "one thread is idle");
         assert!(state.take(seat).is_some());
         state.idle += 1;
         assert!(state.take(seat).is_none());
-        assert_eq!(state.push(job(3)).unwrap().worker, 0);
+        assert_eq!(start(state.push(job(3))).worker, 0);
     }
 
     #[test]
     fn jobs_are_returned_when_the_last_seat_is_given_up() {
         let mut state = State::new(2);
-        let seats = [state.push(job(0)).unwrap(), state.push(job(1)).unwrap()];
+        let seats = [start(state.push(job(0))), start(state.push(job(1)))];
         assert_eq!(seats.map(|seat| seat.worker), [0, 1]);
         assert!(state.leave(0).is_empty(), "the other one works them");
         assert_eq!(state.leave(1).len(), 2);
@@ -122,12 +133,17 @@ mod tests {
     #[test]
     fn a_thread_from_before_a_release_waits_no_more() {
         let mut state = State::new(1);
-        let seat = state.push(job(0)).unwrap();
+        let seat = start(state.push(job(0)));
         assert!(!state.should_wait(seat), "there is a job");
         assert!(state.take(seat).is_some());
         state.idle += 1;
         assert!(state.should_wait(seat));
         state.releases += 1;
         assert!(!state.should_wait(seat));
+    }
+
+    fn start(next: Next) -> Seat {
+        let Next::Start(seat) = next else { panic!("{next:?}") };
+        seat
     }
 }
