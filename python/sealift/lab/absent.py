@@ -12,6 +12,7 @@ from sealift.lab.devices import Found
 from sealift.lab.published import Rounded, table, table_row
 from sealift.lab.result import Origin, Row
 from sealift.lab.stats import Interval
+from sealift.lab.units import axis_text
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ def _wish(
 
 def _circumstances(row: Row) -> str:
     threads = int(row.cell.get("threads", 1))
-    keys = [f"keys {row.cell['keys']}"] if "keys" in row.cell else []
+    keys = [axis_text("keys", row.cell["keys"])] if "keys" in row.cell else []
     return ", ".join(["1 thread" if threads == 1 else f"{threads:,} threads", *keys])
 
 

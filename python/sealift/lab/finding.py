@@ -7,7 +7,7 @@ from enum import StrEnum
 from sealift.lab.grid import LOAD, Load
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval, Trust, Verdict, smallest_difference
-from sealift.lab.units import format_size
+from sealift.lab.units import format_size, keys_text
 from sealift.lab.values import Value
 
 
@@ -97,7 +97,7 @@ def labeller(rows: Sequence[Row]) -> Callable[[Sequence[Finding]], str]:
 
 
 def qualifier(rows: Sequence[Row]) -> Callable[[Row], str]:
-    """Names what differs between rows beside size and device, as `AES-128, keys fresh`.
+    """Names what differs between rows beside size and device, as `AES-128, one key`.
 
     Args:
         rows: All among which a name must tell.
@@ -152,14 +152,6 @@ def is_crowded(row: Row) -> bool:
 def listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def keys_text(keys: Value) -> str:
-    """A key regime in words: `1,024 sessions`, `one key`, `a fresh key each`."""
-    regime = str(keys)
-    if regime.startswith("sessions:"):
-        return f"{int(regime.partition(':')[2]):,} sessions"
-    return {"one": "one key", "fresh": "a fresh key each"}.get(regime, regime)
 
 
 def _finding(rows: Sequence[Row]) -> Finding:

@@ -16,6 +16,7 @@ from sealift.lab.record import FIGURES, Record
 from sealift.lab.result import Origin
 from sealift.lab.spec import Plot
 from sealift.lab.store import write_file
+from sealift.lab.units import keys_text
 from sealift.lab.values import Value
 from sealift.lab.vega import Labels, Point, Scales, Spec
 
@@ -195,7 +196,7 @@ def _figure(
 def _with_facet(plot: Plot, value: Value | None) -> Plot:
     if value is None:
         return plot
-    title = f"{plot.title}: {plot.facet.removesuffix('_bytes')} {_told(plot.facet, value)}"
+    title = f"{plot.title}: {_titled(plot.facet, value)}"
     return replace(plot, title=title, facet="", where={**plot.where, plot.facet: value})
 
 
@@ -282,15 +283,23 @@ def _named(rows: Sequence[Record], plot: Plot) -> list[str]:
     telling = _telling(rows, plot)
     parts = [[_told(plot.z, row.get(plot.z))] if plot.z else [] for row in rows]
     return [
-        ", ".join([*part, *(f"{name} {_told(name, row.get(name))}" for name in telling)])
+        ", ".join([*part, *(_titled(name, row.get(name)) for name in telling)])
         for row, part in zip(rows, parts, strict=True)
     ]
+
+
+def _titled(name: str, value: Value | None) -> str:
+    told = _told(name, value)
+    is_said = name == "keys" and told != value
+    return told if is_said else f"{name.removesuffix('_bytes')} {told}"
 
 
 def _told(name: str, value: Value | None) -> str:
     if name.endswith("_bytes") and isinstance(value, int | float):
         return vega.format_bytes(value)
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return keys_text(value) if name == "keys" else str(value)
 
 
 def _telling(rows: Sequence[Record], plot: Plot) -> list[str]:

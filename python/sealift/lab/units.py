@@ -58,6 +58,22 @@ def format_noise(share: float) -> str:
     return format_share(share) if share <= 1 else f"{share * 100:,.0f} %"
 
 
+def keys_text(keys: object) -> str:
+    """A key regime in words: `1,024 sessions`, `one key`, `a fresh key each`; another as it is."""
+    regime = str(keys)
+    name, colon, count = regime.partition(":")
+    if name == "sessions" and colon and count.isdecimal():
+        return f"{int(count):,} sessions"
+    return {"one": "one key", "fresh": "a fresh key each"}.get(regime, regime)
+
+
+def axis_text(name: str, value: object) -> str:
+    """The value of an axis with the axis's name, where it needs one: `mix 100/0/0`, `one key`."""
+    told = keys_text(value)
+    # What is no key regime is somebody's own.
+    return told if name == "keys" and told != str(value) else f"{name} {value}"
+
+
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Reads a list of sizes in bytes, in the order given, each once.
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from sealift.lab.finding import QUALIFIERS, batch_follows_size, keys_text, size_of
+from sealift.lab.finding import QUALIFIERS, batch_follows_size, size_of
 from sealift.lab.grid import LOGGED, STATED
 from sealift.lab.result import Row
-from sealift.lab.units import format_size
+from sealift.lab.units import format_size, keys_text
 from sealift.lab.values import Cell, Value
 
 
@@ -15,13 +15,18 @@ def work_text(row: Row) -> str:
 
 
 def named(row: Row) -> str:
-    """One piece of work: `128-byte messages, sealed under 1,024 keys, one thread`."""
+    """One piece of work: `128-byte messages, sealed under 1,024 sessions, one thread`."""
     cell = row.cell
     size = f"{format_size(size_of(row))}-byte messages"
     of = DOCUMENTS.get(str(cell["workload"]))
     what = f"document 003's {size} {of}" if of else size
     threads = "one thread" if cell["threads"] == 1 else f"{cell['threads']:,} threads"
-    return f"{what}, {_done(cell['mix'])} {_under(cell['keys'])}, {threads}"
+    return f"{what}, {done_text(cell)}, {threads}"
+
+
+def done_text(cell: Cell) -> str:
+    """What is done to the messages of a cell under which keys: `sealed under 1,024 sessions`."""
+    return f"{_done(cell['mix'])} under {keys_text(cell['keys'])}"
 
 
 def constants_text(rows: Sequence[Row]) -> str:
@@ -75,13 +80,6 @@ def _done(mix: Value) -> str:
     return {"100/0/0": "sealed", "0/100/0": "opened", "0/0/100": "refused"}.get(
         str(mix), f"{mix} % sealed/opened/refused"
     )
-
-
-def _under(keys: Value) -> str:
-    regime = str(keys)
-    if regime.startswith("sessions:"):
-        return f"under {int(regime.partition(':')[2]):,} keys"
-    return {"one": "under one key", "fresh": "each under a key of its own"}.get(regime, regime)
 
 
 # What the answer calls document 003, for whoever meets that name first.

@@ -102,14 +102,14 @@ def test_of_key_regimes_many_sessions_make_the_headline() -> None:
         for keys in ("one", "sessions:1024", "fresh")
         for row in pair(2.0, Verdict.FASTER, keys=keys)
     ]
-    assert "sealed under 1,024 keys" in answer(found(rows)).work
+    assert "sealed under 1,024 sessions" in answer(found(rows)).work
 
 
 @pytest.mark.parametrize(
     ("mix", "keys", "work"),
     [
-        ("0/100/0", "fresh", "For 128-byte messages, opened each under a key of its own,"),
-        ("50/25/25", "sessions:64", "% sealed/opened/refused under 64 keys,"),
+        ("0/100/0", "fresh", "For 128-byte messages, opened under a fresh key each,"),
+        ("50/25/25", "sessions:64", "% sealed/opened/refused under 64 sessions,"),
     ],
 )
 def test_the_work_is_named_by_what_is_done_under_which_keys(mix: str, keys: str, work: str) -> None:

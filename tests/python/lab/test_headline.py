@@ -72,7 +72,7 @@ def test_of_several_open_pieces_of_work_before_the_headlines_the_others_are_coun
     ]
     said = answer(found(rows))
     assert said.work.startswith("For 64-byte messages")
-    assert "under 1,024 keys" in said.passed_over
+    assert "under 1,024 sessions" in said.passed_over
     assert said.passed_over.endswith("; nor 1 more piece of work before this one.")
 
 

@@ -172,8 +172,8 @@ def test_a_facet_gives_a_figure_a_value_and_a_device_keeps_its_colour() -> None:
     ]
     one, fresh = plot.figures(replace(SIZES, facet="keys"), records, TITLES)
     assert (one.plot.title, fresh.plot.title) == (
-        "Speed by size: keys one",
-        "Speed by size: keys fresh",
+        "Speed by size: one key",
+        "Speed by size: a fresh key each",
     )
     assert list(colours(one.spec)) == ["library", "cpu"]
     assert colours(fresh.spec) == {"cpu": colours(one.spec)["cpu"]}
@@ -182,7 +182,7 @@ def test_a_facet_gives_a_figure_a_value_and_a_device_keeps_its_colour() -> None:
 def test_rows_that_would_share_a_place_are_lines_of_their_own() -> None:
     records = [{**each, "keys": keys} for keys in ("one", "fresh") for each in RECORDS]
     spec = only(SIZES, records)
-    assert "cpu, keys one" in colours(spec)
+    assert "cpu, one key" in colours(spec)
     assert len(colours(spec)) == 4
 
 

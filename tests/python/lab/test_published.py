@@ -344,10 +344,10 @@ def test_a_quotient_of_two_rows_has_the_ends_of_the_worst_case_and_its_confidenc
 
 
 def test_conditions_name_keys_batch_and_threads_also_of_what_was_skipped() -> None:
-    assert conditions(FOUND, device="cpu") == "keys one, batch 1,024, 1 thread"
-    assert conditions(FOUND, device="library", threads=2) == "keys one, batch 1,024, 2 threads"
-    assert conditions(FOUND, device="ipp") == "keys fresh, 1 thread"
-    assert conditions(FOUND, device="none", keys="one") == "keys one"
+    assert conditions(FOUND, device="cpu") == "one key, batch 1,024, 1 thread"
+    assert conditions(FOUND, device="library", threads=2) == "one key, batch 1,024, 2 threads"
+    assert conditions(FOUND, device="ipp") == "a fresh key each, 1 thread"
+    assert conditions(FOUND, device="none", keys="one") == "one key"
 
 
 def test_what_was_counted_has_no_width() -> None:

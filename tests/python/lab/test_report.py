@@ -123,7 +123,7 @@ def test_the_page_goes_from_the_answer_over_trust_to_the_data(outline: Outline) 
     tiles = ["Noise floor", "Samples that were not clean", "Clock while measuring"]
     assert outline.headings == [
         "For document 003's 128-byte messages as stated, 50/25/25 % sealed/opened/refused under "
-        "1,024 keys, 2 threads:",
+        "1,024 sessions, 2 threads:",
         *tiles,
         "Memory ceiling",
         "Break-even by size of a message",
@@ -481,9 +481,17 @@ def test_a_buffer_is_told_in_the_largest_whole_unit(size_bytes: int, text: str) 
 
 
 def test_axes_that_follow_another_one_are_told_once(outline: Outline) -> None:
-    assert (
-        "By workload: as stated is size_bytes 128, keys sessions:1024, mix 50/25/25" in outline.text
-    )
+    assert "By workload: as stated is size_bytes 128, 1,024 sessions, mix 50/25/25" in outline.text
+
+
+def test_key_regimes_have_one_wording_on_the_page_but_in_commands_and_data(page: str) -> None:
+    shown = page.split('<script type="application/json"')[0].split('<section id="data"')[0]
+    words = Outline(re.sub(r"<code>.*?</code>", "", shown) + "</main></body></html>").text
+    assert "Sealing by message size: 1,024 sessions" in words
+    for raw in ("sessions:1024", "keys one", "keys fresh"):
+        assert raw not in words
+    specs = json.loads(page.split('id="specs">')[1].split("</script>")[0])
+    assert "sessions:1024" not in json.dumps(specs)
 
 
 def test_the_data_are_embedded_as_csv(page: str, material: Material) -> None:

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sealift.lab.units import (
+    axis_text,
     format_measure,
     format_share,
     format_size,
+    keys_text,
     parse_sizes,
     plain_measure,
 )
@@ -110,3 +112,26 @@ def test_any_text_gives_sizes_or_a_clear_error(text: str) -> None:
         sizes = parse_sizes(text)
         assert sizes
         assert all(size >= 1 for size in sizes)
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ("one", "one key"),
+        ("fresh", "a fresh key each"),
+        ("sessions:1024", "1,024 sessions"),
+        ("sessions:x", "sessions:x"),
+        ("sessions:", "sessions:"),
+        ("other", "other"),
+        (7, "7"),
+    ],
+)
+def test_a_key_regime_has_one_wording_and_what_is_none_stays(keys: object, text: str) -> None:
+    assert keys_text(keys) == text
+
+
+def test_an_axis_is_told_by_name_but_for_key_regimes_that_name_themselves() -> None:
+    assert axis_text("keys", "sessions:1024") == "1,024 sessions"
+    assert axis_text("keys", "mine") == "keys mine"
+    assert axis_text("mix", "100/0/0") == "mix 100/0/0"
+    assert axis_text("way", "one") == "way one"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sealift.lab.result import Found, Row
 from sealift.lab.stats import Interval
+from sealift.lab.units import axis_text
 from sealift.lab.values import Cell, Value
 
 
@@ -138,7 +139,7 @@ def conditions(found: Found, **cell: Value) -> str:
     """Keys, batch and threads of the arm whose cell has these values, measured or not.
 
     Returns:
-        As `keys fresh, batch 1,024, 2 threads`; without what neither the cell nor an arm tells.
+        As `a fresh key each, batch 1,024, 2 threads`; without what neither cell nor arm tells.
     """
     cells = (*(row.cell for row in found.rows), *(each.cell for each in found.verified))
     fitting = (each for each in cells if cell.items() <= each.items())
@@ -147,7 +148,7 @@ def conditions(found: Found, **cell: Value) -> str:
 
 def _told(cell: Cell) -> Iterator[str]:
     if "keys" in cell:
-        yield f"keys {cell['keys']}"
+        yield axis_text("keys", cell["keys"])
     if "batch" in cell:
         yield f"batch {int(cell['batch']):,}"
     if "threads" in cell:

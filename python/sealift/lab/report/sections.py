@@ -12,7 +12,7 @@ from sealift.lab.report.markup import Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import few, unique, with_interval
 from sealift.lab.result import Row
-from sealift.lab.units import format_measure, format_noise, format_share
+from sealift.lab.units import axis_text, format_measure, format_noise, format_share, keys_text
 from sealift.lab.unsettled import why_unsure
 from sealift.lab.vega import Spec, room_px
 from sealift.lab.wording import DOCUMENT_003
@@ -129,10 +129,11 @@ def _rows(shown: Shown, most: int | None) -> Html:
     varied = [name for name in others if not _follows(name, others, rows)]
     names = _figure_names(shown)
     columns = [*varied, compare, *names]
-    cells = [[*(str(row.cell[n]) for n in (*varied, compare)), *_cells(row, names)] for row in rows]
+    said = (*varied, compare)
+    cells = [[*(_value(name, row) for name in said), *_cells(row, names)] for row in rows]
     numbers = [name for name in columns if name not in (*varied, compare, "verdict")]
     label = f"Rows of {shown.experiment.name}"
-    told = ", ".join(f"{name} {rows[0].cell[name]}" for name in fixed)
+    told = ", ".join(axis_text(name, rows[0].cell[name]) for name in fixed)
     always = [tag("p", f"In all rows: {told}.", class_="muted")] if told else []
     always += [tag("p", line, class_="muted") for line in _following(others, rows)]
     whole = [*always, table(columns, cells, label=label, numbers=numbers)]
@@ -150,10 +151,14 @@ def _following(names: Sequence[str], rows: Sequence[Row]) -> Iterable[str]:
     for leader, followers in leaders.items():
         by_value = {row.cell[leader]: row.cell for row in rows}
         told = "; ".join(
-            f"{value} is " + ", ".join(f"{name} {cell[name]}" for name in followers)
+            f"{value} is " + ", ".join(axis_text(name, cell[name]) for name in followers)
             for value, cell in by_value.items()
         )
         yield f"By {leader}: {told}."
+
+
+def _value(name: str, row: Row) -> str:
+    return keys_text(row.cell[name]) if name == "keys" else str(row.cell[name])
 
 
 def _follows(name: str, names: Sequence[str], rows: Sequence[Row]) -> str:

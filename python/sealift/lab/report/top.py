@@ -21,6 +21,7 @@ from sealift.lab.result import Row
 from sealift.lab.stats import VERDICT_CONFIDENCE, Trust, blocks_needed
 from sealift.lab.stats.verdicts import CAUTION_FLOOR, RANGES_ONLY_FLOOR
 from sealift.lab.store import Ending, How, Reading, Run, Surroundings
+from sealift.lab.units import axis_text
 from sealift.lab.values import Cell
 from sealift.lab.wording import DOCUMENT_003
 
@@ -217,7 +218,8 @@ def _of(some: list[Row], rows: list[Row]) -> str:
 
 def _cell(shown: Shown, cell: Cell) -> str:
     subject = cell[shown.experiment.compare]
-    rest = [f"{name} {value}" for name, value in cell.items() if name != shown.experiment.compare]
+    compare = shown.experiment.compare
+    rest = [axis_text(name, value) for name, value in cell.items() if name != compare]
     return ", ".join([str(subject), *rest])
 
 
