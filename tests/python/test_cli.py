@@ -67,9 +67,19 @@ def test_devices_lists_every_driver_and_each_instruction_set() -> None:
         present = device["state"] == "present"
         assert present == (device["reason"] is None) == (device["role"] is not None)
         assert present == (device["workers"] is not None)
-    table = invoke("devices").output.splitlines()
+    table = invoke("devices").output.split("\n\n")[0].splitlines()
     assert table[0].split()[:4] == ["device", "state", "role", "workers"]
-    assert [line.split()[0] for line in table[1:]] == [device["spec"] for device in found]
+    whole = [device["spec"] for device in found if device["state"] != "incomplete"]
+    assert [line.split()[0] for line in table[1:]] == whole
+
+
+def test_a_driver_that_needs_another_device_is_not_called_absent_and_stands_apart() -> None:
+    found = {each["spec"]: each for each in json.loads(invoke("devices", "--json").output)}
+    assert found["fault"]["state"] == "incomplete"
+    devices, apart = invoke("devices").output.split("\n\n")
+    assert "fault" not in devices
+    assert apart.splitlines()[0].split("  ")[0] == "no device alone"
+    assert "wraps another device, write fault:fail=7(cpu)" in apart
 
 
 def test_devices_explains_what_a_role_is() -> None:

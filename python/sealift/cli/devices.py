@@ -13,7 +13,8 @@ def devices(
     The first column is what --devices of `sealift advise` and `sealift explain` and Engine([...])
     in Python take. A device's role says what it is for: "real" for users' work, "oracle" to check
     others by, "simulated" with modelled times, "null" to price the framework around a device.
-    Accelerators have no driver in this version.
+    Drivers that become a device only with what one writes behind their name, another device or a
+    description, stand by themselves. Accelerators have no driver in this version.
     """
     import json
 
@@ -24,6 +25,7 @@ def devices(
     if as_json:
         typer.echo(json.dumps([device.as_dict() for device in found], indent=2))
         return
+    whole = [device for device in found if not device.is_incomplete]
     rows = [
         (
             device.spec,
@@ -32,6 +34,9 @@ def devices(
             "" if device.workers is None else str(device.workers),
             device.detail or device.reason or "",
         )
-        for device in found
+        for device in whole
     ]
     typer.echo(aligned([("device", "state", "role", "workers", "what, or why not"), *rows]))
+    made = [(each.spec, each.reason or "") for each in found if each.is_incomplete]
+    if made:
+        typer.echo("\n" + aligned([("no device alone", "what it takes"), *made]))

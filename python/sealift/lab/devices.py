@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
 
@@ -17,11 +17,12 @@ class Found:
     Attributes:
         spec: What opens it: a driver's name, or a name with a setting.
         driver: Its driver.
-        state: "present" or "absent".
-        role: "real", "oracle", "test only", "simulated" or "null"; None when absent.
-        detail: The instruction set or model; None when absent.
-        workers: Threads or queues that work submitted batches; None when absent.
-        reason: Why it is absent; None when present.
+        state: "present", "absent", or "incomplete": no device until it is named with what it is
+            made of, another device or a description. In runs of older versions that is "absent".
+        role: "real", "oracle", "test only", "simulated" or "null"; None unless present.
+        detail: The instruction set or model; None unless present.
+        workers: Threads or queues that work submitted batches; None unless present.
+        reason: Why it is absent, or what it takes; None when present.
         summary: What it is and the settings it takes.
     """
 
@@ -33,6 +34,16 @@ class Found:
     workers: int | None
     reason: str | None
     summary: str
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether it is no device by itself; its reason then says what to write."""
+        return self.reason is not None and f"write {self.driver}:" in self.reason
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it is a device, and not here."""
+        return self.reason is not None and not self.is_incomplete
 
     def as_dict(self) -> dict[str, str | int | None]:
         """For JSON."""
@@ -124,7 +135,8 @@ def _opened(spec: str, driver: DriverInfo) -> Found:
 
 
 def _absent(spec: str, driver: DriverInfo, reason: str) -> Found:
-    return Found(spec, driver.name, "absent", None, None, None, reason, driver.summary)
+    found = Found(spec, driver.name, "absent", None, None, None, reason, driver.summary)
+    return replace(found, state="incomplete") if found.is_incomplete else found
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:

@@ -105,7 +105,7 @@ def accelerators(devices: Sequence[Device], measured: Collection[str]) -> str:
         devices: Every driver's, as the run's machine has them.
         measured: The devices that the answer is among.
     """
-    others = [each for each in devices if each.driver not in ON_THE_CPU]
+    others = [each for each in devices if each.driver not in ON_THE_CPU and not each.is_incomplete]
     if not devices or {each.driver for each in others} & {_driver(spec) for spec in measured}:
         return ""
     among = f"so the answer is among what runs on the CPU: {listed(sorted(set(measured)))}."
@@ -189,7 +189,7 @@ def _driver(spec: str) -> str:
 
 
 # Drivers that work on the processor itself; every other one is an accelerator's.
-ON_THE_CPU = frozenset({"cpu", "library", "reference", "null", "fault"})
+ON_THE_CPU = frozenset({"cpu", "library", "reference", "null"})
 # Between sizes nearer than this a byte's cost is lost in the noise of a message's.
 WIDE = 8
 # Batches of larger messages come from memory, and then a byte costs another price.

@@ -181,6 +181,15 @@ def test_a_device_that_is_absent_stands_there_with_its_reason(outline: Outline) 
     assert "has a driver is present" not in outline.text
 
 
+def test_what_is_no_device_by_itself_is_not_called_absent(run: Run) -> None:
+    told = "it wraps another device, write fault:fail=7(cpu)"
+    fault = replace(run.machine.devices[0], spec="fault", driver="fault", reason=told)
+    machine = replace(run.machine, devices=(*run.machine.devices, fault))
+    shown = Outline(report.page(replace(run, machine=machine))).text
+    assert f"cuda {ABSENT_REASON}" in shown
+    assert "wraps another device" not in shown
+
+
 def test_where_every_driver_is_present_that_is_said_beside_the_absent_peers(run: Run) -> None:
     there = tuple(each for each in run.machine.devices if not each.reason)
     machine = replace(run.machine, devices=there)

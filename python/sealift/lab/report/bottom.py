@@ -23,7 +23,7 @@ from sealift.lab.vega import Labels, Point, Scales, Spec
 def not_here(material: Material) -> Html:
     """Devices that are absent, and what those of the documents would need to win here."""
     devices = material.run.machine.devices
-    drivers = [(each.spec, each.reason) for each in devices if each.reason]
+    drivers = [(each.spec, each.reason or "") for each in devices if each.is_missing]
     inside = [tag("h2", "Devices that are not here")]
     if not drivers:
         inside.append(tag("p", "Every device that is for work and has a driver is present."))
