@@ -2,14 +2,16 @@
 //!
 //! [`DRIVERS`] is the list of them all. A driver is in every build: what this machine lacks is an
 //! [`Absent`](sealift_core::Probe::Absent) with its reason. Drivers never use each other: what several
-//! need, [`keys`] and [`workers`], stands beside them, for drivers in other crates too.
+//! need, [`kernels`], [`keys`] and [`workers`], stands beside them, for drivers in other crates too.
 
+mod alarm;
 #[cfg(test)]
 mod testing;
 
 pub mod cards;
 pub mod cpu;
 pub mod fault;
+pub mod kernels;
 pub mod keys;
 pub mod library;
 pub mod null;
@@ -27,6 +29,7 @@ pub static DRIVERS: &[&dyn Driver] = &[
     &reference::Reference,
     &null::Null,
     &fault::Fault,
+    &cards::Cards,
 ];
 
 /// The driver of that name.

@@ -58,8 +58,8 @@ impl Card {
 
     /// The device that it is for `Engine(devices=...)`.
     #[getter]
-    fn spec(&self) -> &str {
-        self.0.spec()
+    fn spec(&self) -> String {
+        self.0.spec().to_string()
     }
 
     /// Every number of its description.
@@ -121,7 +121,7 @@ impl Card {
     }
 
     fn __repr__(&self) -> String {
-        format!("Card({:?}, {:?})", self.0.name(), self.0.spec())
+        format!("Card({:?}, {:?})", self.0.name(), self.spec())
     }
 }
 

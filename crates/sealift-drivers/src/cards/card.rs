@@ -1,10 +1,11 @@
 use super::line::{Line, Prediction};
 use super::read::read;
 use super::{BUNDLED, CardError, fit};
-use sealift_core::{Cost, Spec};
+use sealift_core::{Capabilities, Context, Cost, Device, OpenError, Role, Spec};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A device that is not here, described by constants.
 ///
@@ -20,7 +21,7 @@ use std::path::Path;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
-    spec: String,
+    spec: Spec,
     parts: Parts,
 }
 
@@ -66,7 +67,9 @@ impl Card {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, CardError> {
         let path = path.as_ref();
         let file = path.display().to_string();
-        let spec = spec_of(path).ok_or_else(|| CardError::Path { file: file.clone() })?;
+        let is_bundled = BUNDLED.iter().any(|(name, _)| path == Path::new(name));
+        let spec =
+            spec_of(path, is_bundled).ok_or_else(|| CardError::Path { file: file.clone() })?;
         let unreadable = |reason| CardError::Unreadable { file: file.clone(), reason };
         let mut text = String::new();
         let opened = File::open(path).map_err(|error| unreadable(error.to_string()))?;
@@ -97,7 +100,9 @@ impl Card {
 
     pub(super) fn bundled(name: &str, text: &str) -> Result<Self, CardError> {
         let parts = read(&format!("{name}.toml"), text)?;
-        Ok(Self { spec: format!("cards:{name}"), parts })
+        let spec = spec_of(name.as_ref(), false);
+        let spec = spec.ok_or_else(|| CardError::Path { file: name.to_owned() })?;
+        Ok(Self { spec, parts })
     }
 
     /// Its name.
@@ -127,7 +132,7 @@ impl Card {
 
     /// The spec that opens it as a device.
     #[must_use]
-    pub fn spec(&self) -> &str {
+    pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
@@ -182,21 +187,33 @@ impl Card {
         fit::cost(&self.parts.line)
     }
 
+    /// As a device of this name for an engine's whole work, with no other device's role: it takes
+    /// submitted batches only. For finding out what a pool with such a card would do.
+    ///
+    /// # Errors
+    /// The environment variable `SEALIFT_ISA` names no instruction set.
+    pub fn rehearse(&self, name: String, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
+        let capabilities = Capabilities {
+            name,
+            role: Role::Real,
+            runs_on_calling_thread: false,
+            ..super::capabilities(self, &self.spec)
+        };
+        super::open(self, capabilities, context)
+    }
+
     pub(super) fn line(&self) -> &Line {
         &self.parts.line
     }
 }
 
 /// What opens a file's card; none where a spec can't say its path.
-fn spec_of(path: &Path) -> Option<String> {
-    let path = path.to_str()?;
-    // Such a name alone is another card.
-    let is_bundled = BUNDLED.iter().any(|(name, _)| *name == path);
-    let path = if is_bundled { format!("./{path}") } else { path.to_owned() };
-    let text = format!("cards:{path}");
-    let spec: Spec = text.parse().ok()?;
-    let fits = spec.inner().is_none() && spec.words().eq([path.as_str()]);
-    fits.then_some(text)
+///
+/// A file that is called as a card of ours needs its folder said.
+fn spec_of(path: &Path, with_folder: bool) -> Option<Spec> {
+    let word = format!("{}{}", if with_folder { "./" } else { "" }, path.to_str()?);
+    let spec: Spec = format!("cards:{word}").parse().ok()?;
+    (spec.word(&[]) == Ok(Some(&word))).then_some(spec)
 }
 
 /// Far more than any description has, and little enough to read.

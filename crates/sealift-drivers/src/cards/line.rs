@@ -2,9 +2,10 @@
 
 /// The stages that each request passes, in times of its bytes.
 ///
-/// The host's processor, the link in, one of several equal units, the link out; what is on the way
-/// does not wait for what is behind it. One request is at the host at a time and one on the link in
-/// each direction; a link that shares its rate is given to a request for both ways at once.
+/// The host's processor, the link in, one of several equal units, the link out. One request is at the
+/// host at a time, and one on the link in each direction; a link that shares its rate is given to a
+/// request for both ways at once. What the host does when results are back, it is taken to do at the
+/// start.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Line {
     /// Messages that one request carries.
@@ -34,6 +35,9 @@ pub(super) struct Link {
     pub(super) byte_ns: f64,
     /// Whether what goes in does not slow what comes out.
     pub(super) duplex: bool,
+    /// Whether a unit works on what has arrived while the rest is on its way, and sends what it has
+    /// worked: the link takes no time of its own then, but has its rate.
+    pub(super) streams: bool,
     pub(super) latency_ns: f64,
 }
 
@@ -77,8 +81,10 @@ impl Line {
         let requests = self.requests(messages);
         let bytes = messages as f64 * message_bytes as f64;
         let pace = self.pace(requests, bytes);
-        let batch_ns = self.idle_ns(requests, &pace);
-        let (request_ns, bound_by) = pace.interval(self.units);
+        // The last request may have fewer messages than the others, who decide how long a batch takes.
+        let fullest = messages.min(self.messages_per_request as u64) as f64 * message_bytes as f64;
+        let batch_ns = self.idle_ns(requests, &self.pace(requests, fullest * requests as f64));
+        let (request_ns, bound_by) = pace.stages.interval(self.units);
         let busy_ns = requests as f64 * request_ns;
         // As many batches as there are slots are on the way at once, and none more.
         let slots_ns = batch_ns / self.slots as f64;
@@ -89,43 +95,46 @@ impl Line {
     }
 
     /// Into how many requests a batch is cut.
-    pub(super) fn requests(&self, messages: u64) -> u64 {
-        messages.div_ceil(self.messages_per_request as u64)
+    fn requests(&self, messages: u64) -> usize {
+        let requests = messages.div_ceil(self.messages_per_request as u64);
+        usize::try_from(requests).unwrap_or(usize::MAX)
     }
 
     /// How a batch of that many requests with that many bytes in all goes through, as if they were all
     /// of one size.
-    pub(super) fn pace(&self, requests: u64, bytes: f64) -> Pace {
+    pub(super) fn pace(&self, requests: usize, bytes: f64) -> Pace {
         let each_bytes = bytes / requests.max(1) as f64;
         let merged = self.merged(requests, each_bytes);
         Pace { stages: self.stages(each_bytes, merged), merged }
     }
 
     /// What a request takes, of which so many share an interrupt.
-    pub(super) fn stages(&self, bytes: f64, merged: u64) -> Stages {
-        let (transfer_ns, both_ns, latency_ns) = match self.link {
-            None => (0.0, 0.0, 0.0),
-            Some(link) => {
-                let transfer_ns = link.byte_ns * bytes;
-                let both_ns = if link.duplex { transfer_ns } else { 2.0 * transfer_ns };
-                (transfer_ns, both_ns, link.latency_ns)
-            }
+    pub(super) fn stages(&self, bytes: f64, merged: usize) -> Stages {
+        let host_ns = self.host.of(bytes) + self.interrupts.host_ns / merged as f64;
+        let unit_ns = self.unit.of(bytes);
+        let Some(link) = self.link else {
+            return Stages { host_ns, transfer_ns: 0.0, link_ns: 0.0, latency_ns: 0.0, unit_ns };
         };
-        let interrupt_ns = self.interrupts.host_ns / merged as f64;
-        Stages {
-            host_ns: self.host.of(bytes) + interrupt_ns,
-            transfer_ns,
-            link_ns: both_ns,
-            latency_ns,
-            unit_ns: self.unit.of(bytes),
+        let (way_ns, latency_ns) = (link.byte_ns * bytes, link.latency_ns);
+        let link_ns = if link.duplex { way_ns } else { 2.0 * way_ns };
+        if link.streams {
+            let unit_ns = unit_ns.max(way_ns);
+            return Stages { host_ns, transfer_ns: 0.0, link_ns, latency_ns, unit_ns };
         }
+        Stages { host_ns, transfer_ns: way_ns, link_ns, latency_ns, unit_ns }
+    }
+
+    /// The time that the host's processor spends on a batch, given as the bytes of each of its requests.
+    pub(super) fn host_ns(&self, requests: &[f64]) -> f64 {
+        let pace = self.pace(requests.len(), requests.iter().sum());
+        requests.iter().map(|bytes| self.stages(*bytes, pace.merged).host_ns).sum()
     }
 
     /// How many requests of a batch share an interrupt: as many as end while the first is held back.
-    fn merged(&self, requests: u64, bytes: f64) -> u64 {
-        let most = requests.clamp(1, self.interrupts.merged_max as u64);
+    fn merged(&self, requests: usize, bytes: f64) -> usize {
+        let most = requests.clamp(1, self.interrupts.merged_max);
         // The later ones of a group end at the pace that this group gives.
-        let held_ns = |merged: u64| {
+        let held_ns = |merged: usize| {
             let (interval_ns, _) = self.stages(bytes, merged).interval(self.units);
             (merged - 1) as f64 * interval_ns
         };
@@ -133,9 +142,9 @@ impl Line {
     }
 
     /// When an idle card is through with a batch; [`Walk`](super::walk::Walk) without walking.
-    fn idle_ns(&self, requests: u64, pace: &Pace) -> f64 {
+    fn idle_ns(&self, requests: usize, pace: &Pace) -> f64 {
         let Some(last) = requests.checked_sub(1) else { return 0.0 };
-        let out_ns = |request| pace.stages.out_ns(self.units as u64, request);
+        let out_ns = |request| pace.stages.out_ns(self.units, request);
         let group = last - last % pace.merged;
         self.interrupts.told_ns(last - group + 1, out_ns(group), out_ns(last))
     }
@@ -146,13 +155,7 @@ impl Line {
 pub(super) struct Pace {
     pub(super) stages: Stages,
     /// Requests that share an interrupt.
-    pub(super) merged: u64,
-}
-
-impl Pace {
-    fn interval(&self, units: usize) -> (f64, Bound) {
-        self.stages.interval(units)
-    }
+    pub(super) merged: usize,
 }
 
 /// What one request takes at each stage, in nanoseconds.
@@ -181,10 +184,10 @@ impl Stages {
     /// so that request `i` ends as the later of two: after its own arrival, or after those before it on
     /// its unit. Both grow evenly in turns and in places within a turn, and so does the wait for the
     /// link out: its longest is at a corner.
-    fn out_ns(&self, units: u64, request: u64) -> f64 {
+    fn out_ns(&self, units: usize, request: usize) -> f64 {
         let first_ns = self.host_ns + self.transfer_ns + self.latency_ns;
         let pace_ns = self.host_ns.max(self.link_ns);
-        let end_ns = |request: u64| {
+        let end_ns = |request: usize| {
             let (turn, place) = ((request / units) as f64, (request % units) as f64);
             let after_arrival = request as f64 * pace_ns + self.unit_ns;
             let after_others = place * pace_ns + (turn + 1.0) * self.unit_ns;
@@ -202,8 +205,8 @@ impl Stages {
 
 impl Interrupts {
     /// When the host is told of a group of requests whose first and last result are out then.
-    pub(super) fn told_ns(&self, group: u64, first_out_ns: f64, last_out_ns: f64) -> f64 {
-        if group == self.merged_max as u64 {
+    pub(super) fn told_ns(&self, group: usize, first_out_ns: f64, last_out_ns: f64) -> f64 {
+        if group == self.merged_max {
             last_out_ns
         } else {
             last_out_ns.max(first_out_ns + self.hold_ns)

@@ -71,10 +71,11 @@ impl Numbers {
 
     fn link(&mut self, root: &Table<'_>) -> Result<Option<Link>, CardError> {
         let Some(link) = root.optional_table("link")? else { return Ok(None) };
-        link.only(&["gbit_per_s", "duplex", "latency_us"])?;
+        link.only(&["gbit_per_s", "duplex", "latency_us", "streams"])?;
         let byte_ns = 8.0 / self.number(&link, "gbit_per_s", RATE)?;
         let latency_ns = US * self.number(&link, "latency_us", TIME)?;
-        Ok(Some(Link { byte_ns, duplex: link.flag("duplex")?, latency_ns }))
+        let (duplex, streams) = (link.flag("duplex")?, link.optional_flag("streams")?);
+        Ok(Some(Link { byte_ns, duplex, streams: streams.unwrap_or(false), latency_ns }))
     }
 
     fn interrupts(&mut self, root: &Table<'_>) -> Result<Interrupts, CardError> {

@@ -110,9 +110,12 @@ impl Table<'_> {
     }
 
     pub(super) fn flag(&self, key: &str) -> Result<bool, CardError> {
-        let right = "true or false";
-        let value = self.entries.get(key).ok_or_else(|| self.missing(key, right))?;
-        value.get_ref().as_bool().ok_or_else(|| self.wrong(key, right))
+        self.optional_flag(key)?.ok_or_else(|| self.missing(key, FLAG))
+    }
+
+    pub(super) fn optional_flag(&self, key: &str) -> Result<Option<bool>, CardError> {
+        let Some(value) = self.entries.get(key) else { return Ok(None) };
+        value.get_ref().as_bool().map(Some).ok_or_else(|| self.wrong(key, FLAG))
     }
 
     /// A number, plain or as `{ value = 1.5, source = "where from", fitted = true }`.
@@ -126,8 +129,7 @@ impl Table<'_> {
             let value =
                 sourced.entries.get("value").ok_or_else(|| sourced.missing("value", &right))?;
             let value = kind.take(value).ok_or_else(|| sourced.wrong("value", &right))?;
-            let fitted = sourced.entries.contains_key("fitted");
-            let fitted = fitted.then(|| sourced.flag("fitted")).transpose()?.unwrap_or(false);
+            let fitted = sourced.optional_flag("fitted")?.unwrap_or(false);
             return Ok(Some(Found { value, source: sourced.optional_text("source")?, fitted }));
         }
         let value = kind.take(value).ok_or_else(|| self.wrong(key, &right))?;
@@ -210,6 +212,7 @@ fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
+const FLAG: &str = "true or false";
 const TEXT: &str = "a text of one line";
 const TEXT_BYTES_MAX: usize = 2_000;
 const SHOWN_CHARS: usize = 60;

@@ -23,29 +23,28 @@ impl Walk {
 
     /// Hands a batch over, given as the bytes of each of its requests; when its results are there.
     pub(super) fn batch(&mut self, line: &Line, now_ns: f64, requests: &[f64]) -> f64 {
-        let pace = line.pace(requests.len() as u64, requests.iter().sum());
-        let (mut first_out_ns, mut told_ns, mut group) = (now_ns, now_ns, 0);
-        for bytes in requests {
-            let out_ns = self.request(&line.stages(*bytes, pace.merged), now_ns);
-            if group == pace.merged {
-                group = 0;
-            }
-            if group == 0 {
-                first_out_ns = out_ns;
-            }
-            group += 1;
-            told_ns = line.interrupts.told_ns(group, first_out_ns, out_ns);
+        let pace = line.pace(requests.len(), requests.iter().sum());
+        let mut told_ns = now_ns;
+        for group in requests.chunks(pace.merged) {
+            let mut outs_ns =
+                group.iter().map(|bytes| self.request(&line.stages(*bytes, pace.merged), now_ns));
+            let first_ns = outs_ns.next().unwrap_or(now_ns);
+            let last_ns = outs_ns.fold(first_ns, f64::max);
+            told_ns = line.interrupts.told_ns(group.len(), first_ns, last_ns).max(told_ns);
         }
         told_ns
     }
 
-    /// When the result of a request is out.
+    /// When the result of a request is out; on the link they keep their order.
     fn request(&mut self, stages: &Stages, now_ns: f64) -> f64 {
         self.host_ns = self.host_ns.max(now_ns) + stages.host_ns;
         let on_link_ns = self.host_ns.max(self.link_in_ns);
         self.link_in_ns = on_link_ns + stages.link_ns;
         let arrives_ns = on_link_ns + stages.transfer_ns + stages.latency_ns;
         let worked_ns = self.unit(arrives_ns, stages.unit_ns);
+        if stages.transfer_ns == 0.0 {
+            return worked_ns + stages.latency_ns;
+        }
         self.link_out_ns = self.link_out_ns.max(worked_ns) + stages.transfer_ns;
         self.link_out_ns + stages.latency_ns
     }

@@ -1,12 +1,9 @@
 //! The kernels for this processor.
 
-use crate::keys::{Expander, KeyTable, Lent};
-use crate::workers::{self, Crew, Software};
-use sealift_core::{
-    Context, Device, DeviceError, Driver, Key, Keys, OpenError, Probe, Role, SessionId, Spec, Work,
-};
-use sealift_kernels::{Path, PathError, Schedule, Schedules};
-use std::ops::Range;
+use crate::kernels::Kernels;
+use crate::workers::{self, Crew};
+use sealift_core::{Context, Device, Driver, OpenError, Probe, Role, Spec};
+use sealift_kernels::{Path, PathError};
 use std::sync::Arc;
 
 /// The driver `cpu`.
@@ -40,58 +37,8 @@ impl Driver for Cpu {
         let path = choose(spec)?;
         let detail = detail(path).to_owned();
         let capabilities = workers::capabilities(spec, self.name(), role(path), detail);
-        let software = Kernels { name: spec.to_string(), path, schedules: KeyTable::new() };
-        Ok(workers::open(software, capabilities, Crew::of(spec)?, context))
-    }
-}
-
-#[derive(Debug)]
-struct Kernels {
-    name: String,
-    path: Path,
-    schedules: KeyTable<Schedule>,
-}
-
-impl Software for Kernels {
-    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
-        let path = self.path;
-        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Schedule>| {
-            let schedules = match lent {
-                Lent::One(schedule) => Schedules::One(schedule),
-                Lent::Each(each) => Schedules::Each(each),
-            };
-            sealift_kernels::run(path, work, range, schedules);
-            Ok(())
-        };
-        match &work.batch().keys {
-            Keys::Session(session) => self.schedules.run_one(*session, work, self, step),
-            Keys::Sessions(sessions) => self.schedules.run_each(sessions, work, self, step),
-            Keys::Raw(_) => {
-                let all = 0..work.len();
-                sealift_kernels::run(path, work, all, Schedules::Raw);
-                Ok(())
-            }
-        }
-    }
-
-    fn retire(&self, session: SessionId) {
-        self.schedules.retire(session);
-    }
-}
-
-impl Expander for Kernels {
-    type Expanded = Schedule;
-
-    fn device(&self) -> &str {
-        &self.name
-    }
-
-    fn expand(&self, key: &Key) -> Result<Schedule, DeviceError> {
-        Ok(Schedule::new(self.path, key))
-    }
-
-    fn serves(&self, _: &Schedule) -> bool {
-        true
+        let kernels = Kernels::new(spec.to_string(), path);
+        Ok(workers::open(kernels, capabilities, Crew::of(spec)?, context))
     }
 }
 

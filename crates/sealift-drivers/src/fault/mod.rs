@@ -1,11 +1,10 @@
 //! Another device with faults on order, by which an engine proves that it loses nothing.
 
-mod alarm;
 mod flip;
 mod plan;
 mod state;
 
-use alarm::Alarm;
+use crate::alarm::Alarm;
 use flip::{flip, flip_owned};
 use plan::{Fate, Plan, SETTINGS};
 use sealift_core::{

@@ -1,4 +1,4 @@
-//! Rings at a set time.
+//! Rings at a set time, for devices whose completions are there later than their results.
 
 use sealift_core::{Clock, Context, Notify};
 use std::cmp::Reverse;
@@ -8,16 +8,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Rings a device's bell when its late completions are due.
+/// Rings a device's bell when completions are due.
 ///
 /// Where the clock rings by itself it is asked to; else there is a thread as long as something is due.
 #[derive(Debug)]
-pub(super) struct Alarm {
+pub(crate) struct Alarm {
     shared: Arc<Shared>,
 }
 
 impl Alarm {
-    pub(super) fn new(context: &Context) -> Self {
+    pub(crate) fn new(context: &Context) -> Self {
         let (clock, notify) = (Arc::clone(&context.clock), Arc::clone(&context.notify));
         let (state, wake) = Default::default();
         Self { shared: Arc::new(Shared { clock, notify, state, wake }) }
@@ -27,7 +27,7 @@ impl Alarm {
     ///
     /// # Errors
     /// There is no thread to wait on.
-    pub(super) fn set(&self, at_ns: u64) -> io::Result<()> {
+    pub(crate) fn set(&self, at_ns: u64) -> io::Result<()> {
         let Shared { clock, notify, wake, .. } = &*self.shared;
         if clock.ring_at(at_ns, notify) {
             return Ok(());
@@ -35,7 +35,7 @@ impl Alarm {
         let mut state = self.shared.lock();
         if !state.waits {
             let own = Arc::clone(&self.shared);
-            let thread = thread::Builder::new().name("sealift-fault".to_owned());
+            let thread = thread::Builder::new().name("sealift-alarm".to_owned());
             state.thread = Some(thread.spawn(move || own.ring_all())?);
             state.waits = true;
         }

@@ -1,0 +1,193 @@
+//! A card as a device: true bytes, reckoned times.
+
+use super::Card;
+use super::walk::Walk;
+use crate::alarm::Alarm;
+use crate::kernels::Kernels;
+use crate::workers::Software;
+use sealift_core::{
+    Capabilities, Clock, Completion, Context, Device, DeviceError, Job, Origin, Refusal, Refused,
+    SessionId, SlotText, Submission, Timing, Work,
+};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A device whose jobs take the time of a [`Walk`] and whose bytes are computed when they are polled.
+#[derive(Debug)]
+pub(super) struct Projected {
+    card: Card,
+    capabilities: Capabilities,
+    kernels: Kernels,
+    clock: Arc<dyn Clock>,
+    alarm: Alarm,
+    state: Mutex<State>,
+}
+
+impl Projected {
+    pub(super) fn new(
+        card: Card,
+        capabilities: Capabilities,
+        kernels: Kernels,
+        context: &Context,
+    ) -> Self {
+        let (clock, alarm) = (Arc::clone(&context.clock), Alarm::new(context));
+        let walk = Walk::new(card.units());
+        let state = State { walk, over_ns: 0, jobs: 0, flying: BTreeMap::new() };
+        Self { card, capabilities, kernels, clock, alarm, state: Mutex::new(state) }
+    }
+
+    /// When a batch that comes now is worked.
+    fn time(&self, state: &mut State, work: &mut Work<'_>) -> Timing {
+        let now_ns = self.clock.now_ns();
+        let requests = requests(work, self.card.line().messages_per_request);
+        let host_ns = whole_ns(self.card.line().host_ns(&requests));
+        let end_ns = whole_ns(state.walk.batch(self.card.line(), now_ns as f64, &requests));
+        let end_ns = end_ns.max(now_ns);
+        // Batches overlap in the card. What each takes of its time is from the end of the one before.
+        let start_ns = state.over_ns.max(now_ns).min(end_ns);
+        state.over_ns = state.over_ns.max(end_ns);
+        let copy_in_ns = host_ns.min(end_ns - start_ns);
+        Timing {
+            start_ns,
+            end_ns,
+            copy_in_ns,
+            compute_ns: end_ns - start_ns - copy_in_ns,
+            copy_out_ns: 0,
+            origin: Origin::Projected,
+        }
+    }
+
+    /// When a job is over that comes now; of one that can't be worked, at once.
+    fn schedule(&self, state: &mut State, job: &mut Job) -> (u64, Result<Timing, DeviceError>) {
+        let work = Work::new(&job.batch, job.output.as_output(), &*job.keys);
+        let work = work.map_err(|error| self.failed(error.to_string()));
+        let timing = work.and_then(|mut work| {
+            self.capabilities.accept(work.shape())?;
+            Ok(self.time(state, &mut work))
+        });
+        let end_ns = timing.as_ref().map_or_else(|_| self.clock.now_ns(), |timing| timing.end_ns);
+        (end_ns, timing)
+    }
+
+    /// Computes the bytes of a job that is over.
+    fn complete(&self, Flying { job, timing }: Flying) -> Completion {
+        let Job { ticket, attempt, batch, mut output, keys } = *job;
+        let worked = timing.and_then(|timing| {
+            let mut work = Work::new(&batch, output.as_output(), &*keys)
+                .map_err(|error| self.failed(error.to_string()))?;
+            self.kernels.run(&mut work)?;
+            Ok(timing)
+        });
+        // Before anyone sees the completion: they are an engine's, and whatever hangs on them.
+        drop((batch, keys));
+        let worked = worked.inspect_err(|_| output.wipe());
+        Completion { ticket, attempt, outcome: worked.map(|timing| (output, timing)) }
+    }
+
+    fn failed(&self, reason: String) -> DeviceError {
+        DeviceError::Failed { device: self.capabilities.name.clone(), reason }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Device for Projected {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
+        if !self.capabilities.runs_on_calling_thread {
+            return Err(DeviceError::NotOnCallingThread { device: self.capabilities.name.clone() });
+        }
+        self.capabilities.accept(work.shape())?;
+        let timing = self.time(&mut self.lock(), work);
+        self.clock.park(Some(timing.end_ns), &mut |left| {
+            std::thread::sleep(left.unwrap_or_default());
+            false
+        });
+        self.kernels.run(work)?;
+        Ok(timing)
+    }
+
+    fn submit(&self, mut job: Box<Job>) -> Submission {
+        let mut state = self.lock();
+        let (in_flight, slots) = (state.flying.len(), self.capabilities.slots);
+        if in_flight >= slots {
+            return Err(Refused { job, refusal: Refusal::Full { in_flight, slots } });
+        }
+        let (end_ns, timing) = self.schedule(&mut state, &mut job);
+        if let Err(error) = self.alarm.set(end_ns) {
+            let refusal = Refusal::Broken(self.failed(format!("no thread to wait on: {error}")));
+            return Err(Refused { job, refusal });
+        }
+        state.jobs += 1;
+        let order = state.jobs;
+        state.flying.insert((end_ns, order), Flying { job, timing });
+        Ok(())
+    }
+
+    fn poll(&self, done: &mut Vec<Completion>) {
+        let over = self.lock().take_over(self.clock.now_ns());
+        done.extend(over.into_iter().map(|flying| self.complete(flying)));
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.kernels.retire(session);
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    walk: Walk,
+    /// When the last batch is over.
+    over_ns: u64,
+    jobs: u64,
+    /// By when they are over, and in the order in which they came.
+    flying: BTreeMap<(u64, u64), Flying>,
+}
+
+impl State {
+    fn take_over(&mut self, now_ns: u64) -> Vec<Flying> {
+        let mut over = vec![];
+        while let Some(first) = self.flying.first_entry().filter(|first| first.key().0 <= now_ns) {
+            over.push(first.remove());
+        }
+        over
+    }
+}
+
+#[derive(Debug)]
+struct Flying {
+    job: Box<Job>,
+    /// When it is worked, or why it isn't.
+    timing: Result<Timing, DeviceError>,
+}
+
+/// The bytes of each request of a batch.
+fn requests(work: &mut Work<'_>, messages_per_request: usize) -> Vec<f64> {
+    let mut requests = Vec::with_capacity(work.len().div_ceil(messages_per_request));
+    for start in (0..work.len()).step_by(messages_per_request) {
+        let end = work.len().min(start.saturating_add(messages_per_request));
+        requests.push((start..end).map(|message| bytes(work, message) as f64).sum());
+    }
+    requests
+}
+
+/// The text and aad of a message, in bytes.
+fn bytes(work: &mut Work<'_>, message: usize) -> usize {
+    let slot = work.slot(message);
+    let text = match slot.text {
+        SlotText::Apart { input, .. } | SlotText::Read(input) => input,
+        SlotText::InPlace(text) => text,
+    };
+    text.len() + slot.aad.len()
+}
+
+/// Nanoseconds as a whole number; what doesn't fit is the next that does.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating is wanted")]
+fn whole_ns(ns: f64) -> u64 {
+    ns.round() as u64
+}

@@ -1,0 +1,93 @@
+//! This processor's kernels as software, for drivers that compute with them.
+
+use crate::keys::{Expander, KeyTable, Lent};
+use crate::workers::Software;
+use sealift_core::{
+    DeviceError, Key, Keys, MAX_TAG_BYTES, Op, SessionId, Slot, SlotTag, SlotText, Work,
+};
+use sealift_kernels::{Path, PathError, Schedule, Schedules};
+use std::ops::Range;
+
+/// One way of computing, with a table of expanded keys.
+#[derive(Debug)]
+pub struct Kernels {
+    name: String,
+    path: Path,
+    schedules: KeyTable<Schedule>,
+}
+
+impl Kernels {
+    /// The kernels of one path; `name` is that of the device that uses them.
+    #[must_use]
+    pub fn new(name: String, path: Path) -> Self {
+        Self { name, path, schedules: KeyTable::new() }
+    }
+
+    /// The fastest that this processor has and `SEALIFT_ISA` allows; the model, by the book and slow,
+    /// where there is no other.
+    ///
+    /// # Errors
+    /// `SEALIFT_ISA` names no path.
+    pub fn best(name: String) -> Result<Self, PathError> {
+        Ok(Self::new(name, Path::best()?.unwrap_or(Path::Model)))
+    }
+
+    /// Seals one message in its place and gives its tag.
+    pub fn seal(
+        &self,
+        key: &Key,
+        nonce: &[u8],
+        aad: &[u8],
+        text: &mut [u8],
+    ) -> [u8; MAX_TAG_BYTES] {
+        let mut tag = [0; MAX_TAG_BYTES];
+        let (text, write) = (SlotText::InPlace(text), SlotTag::Write(&mut tag));
+        let slot = Slot { op: Op::Seal, nonce, aad, text, tag: write };
+        // A seal is never refused.
+        let _ = sealift_kernels::process(self.path, &Schedule::new(self.path, key), slot);
+        tag
+    }
+}
+
+impl Software for Kernels {
+    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        let path = self.path;
+        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Schedule>| {
+            let schedules = match lent {
+                Lent::One(schedule) => Schedules::One(schedule),
+                Lent::Each(each) => Schedules::Each(each),
+            };
+            sealift_kernels::run(path, work, range, schedules);
+            Ok(())
+        };
+        match &work.batch().keys {
+            Keys::Session(session) => self.schedules.run_one(*session, work, self, step),
+            Keys::Sessions(sessions) => self.schedules.run_each(sessions, work, self, step),
+            Keys::Raw(_) => {
+                let all = 0..work.len();
+                sealift_kernels::run(path, work, all, Schedules::Raw);
+                Ok(())
+            }
+        }
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.schedules.retire(session);
+    }
+}
+
+impl Expander for Kernels {
+    type Expanded = Schedule;
+
+    fn device(&self) -> &str {
+        &self.name
+    }
+
+    fn expand(&self, key: &Key) -> Result<Schedule, DeviceError> {
+        Ok(Schedule::new(self.path, key))
+    }
+
+    fn serves(&self, _: &Schedule) -> bool {
+        true
+    }
+}
