@@ -11,7 +11,7 @@ from sealift.lab.result import Found, Row
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.table import value_text
 from sealift.lab.units import format_measure, format_range
-from sealift.lab.unsettled import ratios_text, why_open
+from sealift.lab.unsettled import alike_within, ratios_text, why_open
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,15 @@ def _reasons(lost: Sequence[Finding]) -> Iterator[str]:
     """Why nobody won, how often, and the ratios there are: `alike in 2 (cpu ...)`."""
     by_reason: dict[str, list[Finding]] = {}
     for each in lost:
-        by_reason.setdefault(why_open(each), []).append(each)
+        by_reason.setdefault(_reason(each), []).append(each)
     for reason, those in by_reason.items():
-        yield f"{reason} in {len(those):,} ({ratios_text(those)})"
+        told = reason or alike_within(those)
+        yield f"{told} in {len(those):,} ({ratios_text(those)})"
+
+
+def _reason(finding: Finding) -> str:
+    """Why nobody won; "" where they are alike, which is told of all of them together."""
+    return "" if finding.kind is Kind.SAME else why_open(finding)
 
 
 def _times(won: Sequence[Finding]) -> str:

@@ -17,7 +17,7 @@ from sealift.lab.units import (
     format_share,
     format_size,
 )
-from sealift.lab.unsettled import why_unsure
+from sealift.lab.unsettled import said_text, why_unsure
 from sealift.lab.values import Value
 
 
@@ -121,9 +121,8 @@ def _times(row: Row) -> str:
 def _said(row: Row) -> str:
     if row.wrong:
         return "WRONG RESULT"
-    if row.verdict is None:
-        return ""
-    return f"{row.verdict}: {why}" if (why := why_unsure(row)) else row.verdict.value
+    said, why = said_text(row), why_unsure(row)
+    return f"{said}: {why}" if why else said
 
 
 def _range(interval: Interval) -> str:

@@ -1,4 +1,4 @@
-"""Why a piece of work has no winner, with the ratios there are, and how noisy all of them were."""
+"""Why a piece of work has no winner, within what it is alike, and how noisy all of it was."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from sealift.lab.stats import (
     Verdict,
     blocks_needed,
     median,
+    smallest_difference,
 )
 from sealift.lab.stats.verdicts import RANGES_ONLY_FLOOR
 from sealift.lab.units import format_estimate, format_noise
@@ -24,7 +25,7 @@ def why_open(finding: Finding) -> str:
     if finding.kind is Kind.ALONE:
         return "nothing to compare with"
     if finding.kind is Kind.SAME:
-        return "alike"
+        return alike_within([finding])
     reasons = dict.fromkeys(why for row in finding.rows if (why := why_unsure(row)))
     # Two that beat the reference are not told apart by it.
     return ", ".join(reasons) or f"judged by {finding.rows[0].reference} only"
@@ -42,6 +43,25 @@ def why_unsure(row: Row) -> str:
     if row.blocks < needed:
         return f"fewer than {needed} blocks"
     return f"{VERDICT_CONFIDENCE * 100:.0f} % interval crosses the noise"
+
+
+def said_text(row: Row) -> str:
+    """A verdict in its word; SAME with how much it may hide where the noise is no small one."""
+    if row.verdict is None:
+        return ""
+    if row.verdict is Verdict.SAME and row.trust is not Trust.GOOD:
+        return f"{row.verdict} within {format_noise(smallest_difference(row.noise_floor))}"
+    return row.verdict.value
+
+
+def alike_within(found: Sequence[Finding]) -> str:
+    """`alike`, with how much that may hide where the noise is no small one.
+
+    Args:
+        found: Of kind SAME, at least one.
+    """
+    noisy = [each.smallest_difference for each in found if each.rows[0].trust is not Trust.GOOD]
+    return f"alike within {format_noise(max(noisy))}" if noisy else "alike"
 
 
 def ratios_text(found: Sequence[Finding]) -> str:

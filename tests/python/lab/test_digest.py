@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from made_rows import found, pair
 from sealift.lab import registry, store
 from sealift.lab.digest import digest
+from sealift.lab.stats import Verdict
 from sealift.lab.summary import summarise
 from synthetic_run import Made, made, write_run
 
@@ -83,3 +85,14 @@ def test_what_nobody_won_is_counted_with_the_reason_and_the_ratios(
         rf"( to {number} {brackets})? times as fast as library\)",
         said,
     ), said
+
+
+def test_what_is_alike_under_noise_says_once_within_what(tmp_path: Path) -> None:
+    run = store.read(write_run(tmp_path / "run", made(), [registry.find("aes-gcm-by-size")]))
+    rows = [
+        row
+        for size, floor in ((16, 0.01), (64, 0.04), (128, 0.0506))
+        for row in pair(1.0, Verdict.SAME, size_bytes=size, noise_floor=floor)
+    ]
+    (line,) = digest(run, found(rows))
+    assert "no winner in 3 of 3 comparisons: alike within 5.1 % in 3 (cpu " in line.said

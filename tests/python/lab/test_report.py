@@ -19,6 +19,7 @@ from sealift.lab.report import bottom, markup
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.material import Material, gather
 from sealift.lab.report.words import format_bytes
+from sealift.lab.stats import Verdict
 from sealift.lab.store import Ending, How, NotWrittenError, Run
 from sealift.lab.summary import summarise
 from sealift.lab.table import Ink
@@ -231,6 +232,20 @@ def test_a_number_that_is_compared_with_has_its_name(outline: Outline) -> None:
 def test_a_row_without_a_verdict_says_why(tmp_path: Path) -> None:
     shown = outline_of(tmp_path / "noisy", noise=0.25)
     assert "UNSURE noise floor over 10 %" in shown.text
+
+
+def test_a_row_that_is_the_same_says_within_what_where_the_noise_is_no_small_one(
+    material: Material,
+) -> None:
+    first, *others = material.shown
+    rows = [
+        replace(row, verdict=Verdict.SAME, noise_floor=floor)
+        for row, floor in zip(first.found.rows, (0.01, 0.0506), strict=False)
+    ]
+    changed = replace(first, found=replace(first.found, rows=rows))
+    shown = Outline(report.page_of(replace(material, shown=[changed, *others]))).text
+    assert " SAME 1.0 %" in shown
+    assert " SAME within 5.1 % 5.1 %" in shown
 
 
 def test_what_was_skipped_is_a_reason_for_care(outline: Outline) -> None:

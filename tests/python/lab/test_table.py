@@ -48,6 +48,17 @@ def test_a_comparison_without_a_winner_says_why() -> None:
     assert "UNSURE" not in table_text(pair(1.5, Verdict.FASTER, machine_busy=True))
 
 
+@pytest.mark.parametrize(
+    ("noise_floor", "said"), [(0.03, "  SAME    "), (0.0506, "  SAME within 5.1 %  ")]
+)
+def test_the_same_says_within_what_where_the_noise_is_no_small_one(
+    noise_floor: float, said: str
+) -> None:
+    assert said in table_text(pair(1.0, Verdict.SAME, noise_floor=noise_floor))
+    faster = table_text(pair(1.5, Verdict.FASTER, noise_floor=noise_floor))
+    assert "within" not in faster
+
+
 def test_a_noise_floor_over_one_is_told_as_it_is() -> None:
     assert "  140 %  " in table_text(pair(1.5, Verdict.UNSURE, noise_floor=1.4))
 

@@ -5,7 +5,15 @@ from dataclasses import replace
 from made_rows import another, pair
 from sealift.lab.finding import findings
 from sealift.lab.stats import Interval, Verdict
-from sealift.lab.unsettled import Noise, noise, ratios_seen, ratios_text, why_open, why_unsure
+from sealift.lab.unsettled import (
+    Noise,
+    alike_within,
+    noise,
+    ratios_seen,
+    ratios_text,
+    why_open,
+    why_unsure,
+)
 
 
 def test_each_piece_of_work_counts_once_for_the_noise_and_the_worst_is_the_largest() -> None:
@@ -56,3 +64,15 @@ def test_noise_is_a_reason_before_a_busy_machine_and_what_is_settled_has_none() 
     assert why_unsure(replace(cpu, verdict=Verdict.FASTER)) == ""
     (won,) = findings(pair(2.0, Verdict.FASTER))
     assert why_open(won) == ""
+
+
+def test_what_is_alike_is_so_within_the_noise_where_that_is_no_small_one() -> None:
+    rows = [
+        row
+        for size, floor in ((16, 0.01), (64, 0.04), (128, 0.0506))
+        for row in pair(1.0, Verdict.SAME, size_bytes=size, noise_floor=floor)
+    ]
+    quiet, careful, noisy = findings(rows)
+    assert why_open(quiet) == "alike"
+    assert why_open(careful) == "alike within 4.0 %"
+    assert alike_within([quiet, careful, noisy]) == "alike within 5.1 %"

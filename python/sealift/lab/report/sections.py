@@ -13,7 +13,7 @@ from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import few, unique, with_interval
 from sealift.lab.result import Row
 from sealift.lab.units import axis_text, format_measure, format_noise, format_share, keys_text
-from sealift.lab.unsettled import why_unsure
+from sealift.lab.unsettled import said_text, why_unsure
 from sealift.lab.vega import Spec, room_px
 from sealift.lab.wording import DOCUMENT_003
 
@@ -207,7 +207,7 @@ def _verdict(row: Row) -> Html:
     if row.verdict is None:
         return tag("span", "reference", class_="muted")
     colour = COLOURS.get(row.verdict.value, "plain")
-    chip = tag("span", row.verdict.value, class_=f"verdict {colour}")
+    chip = tag("span", said_text(row), class_=f"verdict {colour}")
     why = why_unsure(row)
     return join([chip, " ", tag("span", why, class_="why")]) if why else chip
 
