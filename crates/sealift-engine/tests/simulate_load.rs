@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
-use sealift_core::{Batch, Clock, Column, Cost, Key};
+use sealift_core::{Batch, Clock, Column, Cost, DeviceError, Key, Work};
 use sealift_engine::simulate::{
-    Clients, Draw, FaultKind, FaultPlan, Jitter, JobFault, Load, LoadReport, Model, Placement,
-    Pool, Random, Shapes, pool,
+    Cipher, Clients, Draw, FaultKind, FaultPlan, Jitter, JobFault, Load, LoadReport, Model,
+    Placement, Pool, Random, Shapes, SimulationError, ToyCipher, pool,
 };
 use sealift_engine::{DeviceId, Options};
+use std::sync::Arc;
 
 /// 100 ns a batch, 10 a message, a tenth a byte.
 fn model(name: &str) -> Model {
@@ -154,6 +155,51 @@ fn drawn_faults_of_every_kind_occur_and_of_no_other() {
         }
         assert!(occurred >= 10, "{kind:?} occurred in {occurred} of 20 runs");
     }
+}
+
+/// The toy with all tags turned round.
+#[derive(Debug)]
+struct Turned;
+
+impl Cipher for Turned {
+    fn seal(&self, key: &Key, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
+        ToyCipher.seal(key, nonce, aad, text).map(|byte| !byte)
+    }
+
+    fn work(&self, work: &mut Work<'_>, device: &str) -> Result<(), DeviceError> {
+        ToyCipher.work(work, device)?;
+        for message in 0..work.len() {
+            if let sealift_core::SlotTag::Write(tag) = work.slot(message).tag {
+                tag.iter_mut().for_each(|byte| *byte = !*byte);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_load_over_devices_of_another_cipher_finds_every_message_wrong() {
+    let seals = Shapes::seals(Draw::Exactly(3.0), Draw::Exactly(40.0));
+    let load = Load::closed(2, Draw::Exactly(100.0), seals, 20);
+    let turned = || Arc::new(Turned) as Arc<dyn Cipher>;
+    let device = Model { cipher: turned(), ..model("a") };
+    let (_, report) = drive(vec![device.clone()], Load { cipher: turned(), ..load.clone() });
+    all_went_well(&report);
+    let (_, report) = drive(vec![device], load);
+    assert_eq!((report.batches, report.wrong), (20, 60));
+}
+
+#[test]
+fn a_load_that_nobody_wants_any_longer_stops() {
+    let pool = pool([model("a")]).unwrap();
+    let load = Load { placement: on_all(&pool), ..closed(2, 1_000_000) };
+    let mut left = 100;
+    let stopped = load.drive_while(&pool.engine, &pool.clock, &mut || {
+        left -= 1;
+        left > 0
+    });
+    assert_eq!(stopped.unwrap_err(), SimulationError::Stopped);
+    assert!(pool.machines[0].jobs() < 100);
 }
 
 #[test]

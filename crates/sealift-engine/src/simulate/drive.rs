@@ -15,12 +15,13 @@ pub(super) fn drive(
     load: &Load,
     engine: &Engine,
     clock: &Arc<SimulatedClock>,
+    wanted: &mut dyn FnMut() -> bool,
 ) -> Result<LoadReport, SimulationError> {
     let installed = (0..load.sessions).map(|number| Known::install(engine, load.seed, number));
     let sessions = installed.collect::<Result<Vec<_>, _>>()?;
     let (before, start_ns) = (counters(engine)?, clock.now_ns());
     let mut run = Run::new(load, engine, clock, &sessions);
-    run.go()?;
+    run.go(wanted)?;
     let mut report = run.finish(start_ns);
     report.devices = device_loads(engine, &before, report.span_ns)?;
     Ok(report)
@@ -35,9 +36,11 @@ struct Run<'l> {
     /// Who sends when, in the order of time and of draws.
     due: BTreeSet<(u64, u64, u32)>,
     drawn: u64,
-    /// Sent and not taken by the engine yet, in the order of sending.
+    /// Sent and not offered to the engine yet, in the order of sending.
     waiting: VecDeque<Sent>,
-    flying: HashMap<Ticket, Sent>,
+    /// What the engine handed back, before all of these.
+    back: Option<(Made, Batch<'static>)>,
+    flying: HashMap<Ticket, Made>,
     /// The engine was full and nothing has come back since.
     blocked: bool,
     /// When the last try changed nothing.
@@ -52,11 +55,22 @@ struct Client {
     sent: u64,
 }
 
+/// A batch that a client sent. Its messages are made when it is offered, so that those who wait take no
+/// room.
 struct Sent {
     client: u32,
+    /// Which of the client's.
+    number: u64,
+    messages: usize,
     at_ns: u64,
-    batch: Option<Batch<'static>>,
     on: Option<DeviceId>,
+    /// Where its messages are drawn from.
+    random: Random,
+}
+
+/// What is known of a batch whose messages were made.
+struct Made {
+    sent: Sent,
     expected: Vec<Expected>,
 }
 
@@ -78,6 +92,7 @@ impl<'l> Run<'l> {
             due: BTreeSet::new(),
             drawn: 0,
             waiting: VecDeque::new(),
+            back: None,
             flying: HashMap::new(),
             blocked: false,
             stuck_at_ns: None,
@@ -87,12 +102,12 @@ impl<'l> Run<'l> {
         }
     }
 
-    fn go(&mut self) -> Result<(), SimulationError> {
+    fn go(&mut self, wanted: &mut dyn FnMut() -> bool) -> Result<(), SimulationError> {
         (0..self.clients.len()).for_each(|at| self.think(u32::try_from(at).unwrap_or(u32::MAX)));
-        loop {
+        while wanted() {
             self.send_due();
             self.offer()?;
-            if self.flying.is_empty() && self.waiting.is_empty() && self.due.is_empty() {
+            if self.flying.is_empty() && self.is_offered() && self.due.is_empty() {
                 return Ok(());
             }
             let taken = self.engine.wait(None, self.until_due())?;
@@ -105,6 +120,7 @@ impl<'l> Run<'l> {
                 return Ok(());
             }
         }
+        Err(SimulationError::Stopped)
     }
 
     /// Draws when a client sends next. For a closed one that is after a thought.
@@ -127,7 +143,7 @@ impl<'l> Run<'l> {
         Some(Duration::from_nanos(at_ns.saturating_sub(self.clock.now_ns())))
     }
 
-    /// Makes the batches that are to be sent by now.
+    /// Puts in line what is to be sent by now.
     fn send_due(&mut self) {
         let now_ns = self.clock.now_ns();
         while let Some(&(at_ns, order, client)) = self.due.first().filter(|due| due.0 <= now_ns) {
@@ -138,11 +154,11 @@ impl<'l> Run<'l> {
                 Clients::Open { .. } => *sent,
             };
             let on = self.load.placement.place(sender, random);
-            let (batch, expected) =
-                messages::batch(self.load, self.sessions, (client, *sent), random);
+            let (number, mut random) = (*sent, Random::new(random.bits()));
+            let messages = self.load.shapes.messages.whole(1, &mut random);
             *sent += 1;
             self.report.sent += 1;
-            self.waiting.push_back(Sent { client, at_ns, batch: Some(batch), on, expected });
+            self.waiting.push_back(Sent { client, number, messages, at_ns, on, random });
             if matches!(self.load.clients, Clients::Open { .. }) {
                 self.think(client);
             }
@@ -152,56 +168,71 @@ impl<'l> Run<'l> {
     /// Submits what waits until the engine is full.
     fn offer(&mut self) -> Result<(), SimulationError> {
         while !self.blocked
-            && let Some(mut sent) = self.waiting.pop_front()
-            && let Some(batch) = sent.batch.take()
+            && let Some((made, batch)) = self.next_made()
         {
-            let options = Options { on: sent.on, ..Options::default() };
+            let options = Options { on: made.sent.on, ..Options::default() };
             match self.engine.submit(batch, &options) {
                 Ok(ticket) => {
                     self.stuck_at_ns = None;
-                    self.flying.insert(ticket, sent);
+                    self.flying.insert(ticket, made);
                 }
                 Err(SubmitError { batch, reason: SubmitRefusal::Full { .. } }) => {
                     self.report.refused += 1;
                     self.blocked = true;
-                    self.waiting.push_front(Sent { batch: Some(*batch), ..sent });
+                    self.back = Some((made, *batch));
                 }
                 Err(SubmitError { reason: SubmitRefusal::Engine(error), .. }) => {
                     if !matches!(error, EngineError::Device(_) | EngineError::NoDevice { .. }) {
                         return Err(error.into());
                     }
-                    self.fail(sent);
+                    self.fail(&made.sent);
                 }
             }
         }
         Ok(())
     }
 
+    /// The first in line, with its messages.
+    fn next_made(&mut self) -> Option<(Made, Batch<'static>)> {
+        if let Some(back) = self.back.take() {
+            return Some(back);
+        }
+        let mut sent = self.waiting.pop_front()?;
+        let from = (sent.client, sent.number);
+        let (load, count) = (self.load, sent.messages);
+        let (batch, expected) = messages::batch(load, self.sessions, from, count, &mut sent.random);
+        Some((Made { sent, expected }, batch))
+    }
+
+    fn is_offered(&self) -> bool {
+        self.back.is_none() && self.waiting.is_empty()
+    }
+
     fn land(&mut self, completed: Completed) {
         self.blocked = false;
         self.stuck_at_ns = None;
         let now_ns = self.clock.now_ns();
-        let Some(sent) = self.flying.remove(&completed.ticket) else {
+        let Some(Made { sent, expected }) = self.flying.remove(&completed.ticket) else {
             self.report.doubled += completed.batch.len as u64;
             return;
         };
-        let Ok((output, report)) = completed.outcome else { return self.fail(sent) };
-        let wrong = messages::count_wrong(&output, &sent.expected);
+        let Ok((output, report)) = completed.outcome else { return self.fail(&sent) };
+        let wrong = messages::count_wrong(&output, &expected);
         self.note([u64::from(sent.client), now_ns, report.device.index() as u64, wrong]);
         self.end_ns = now_ns;
         self.responses_ns.push(now_ns - sent.at_ns);
         self.report.wrong += wrong;
         self.report.moved += u64::from(report.moved > 0);
         self.report.batches += 1;
-        self.report.messages += sent.expected.len() as u64;
-        self.report.text_bytes += sent.expected.iter().map(Expected::given_bytes).sum::<u64>();
+        self.report.messages += expected.len() as u64;
+        self.report.text_bytes += expected.iter().map(Expected::given_bytes).sum::<u64>();
         self.next_round(sent.client);
     }
 
-    fn fail(&mut self, sent: Sent) {
+    fn fail(&mut self, sent: &Sent) {
         self.end_ns = self.clock.now_ns();
         self.note([u64::from(sent.client), self.end_ns, u64::MAX, 0]);
-        self.report.failed += sent.expected.len() as u64;
+        self.report.failed += sent.messages as u64;
         self.next_round(sent.client);
     }
 
@@ -232,9 +263,9 @@ impl<'l> Run<'l> {
     }
 
     fn finish(self, start_ns: u64) -> LoadReport {
-        let Self { mut report, mut responses_ns, waiting, flying, .. } = self;
-        let open = waiting.iter().chain(flying.values());
-        report.lost = open.map(|sent| sent.expected.len() as u64).sum();
+        let Self { mut report, mut responses_ns, waiting, back, flying, .. } = self;
+        let made = flying.values().chain(back.iter().map(|(made, _)| made)).map(|made| &made.sent);
+        report.lost = made.chain(&waiting).map(|sent| sent.messages as u64).sum();
         report.span_ns = self.end_ns - start_ns;
         report.batches_per_s = report.batches as f64 * 1e9 / report.span_ns.max(1) as f64;
         let sum_ns: u128 = responses_ns.iter().map(|&ns| u128::from(ns)).sum();

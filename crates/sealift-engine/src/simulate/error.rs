@@ -51,6 +51,9 @@ pub enum SimulationError {
         /// How many there may be.
         max: usize,
     },
+    /// Nobody wanted it any longer.
+    #[error("the simulation was stopped")]
+    Stopped,
     /// The engine refused what a client gave it, for good.
     #[error("the engine refused a client's batch: {0}")]
     Refused(#[from] SubmitRefusal),

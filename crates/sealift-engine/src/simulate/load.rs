@@ -1,4 +1,4 @@
-use super::{Draw, SimulationError, drive};
+use super::{Cipher, Draw, SimulationError, ToyCipher, drive};
 use crate::{DeviceId, Engine};
 use sealift_core::SimulatedClock;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ pub struct Load {
     pub placement: Placement,
     /// Batches in all.
     pub batches: u64,
+    /// What makes the bytes that must come back; the one of the engine's devices.
+    pub cipher: Arc<dyn Cipher>,
     /// Sessions that messages are spread over; at least 1.
     pub sessions: usize,
     /// Where everything is drawn from.
@@ -140,7 +142,8 @@ impl Load {
     }
 
     fn of(clients: Clients, shapes: Shapes, batches: u64) -> Self {
-        Self { clients, shapes, placement: Placement::Chosen, batches, sessions: 4, seed: 0 }
+        let (placement, cipher) = (Placement::Chosen, Arc::new(ToyCipher));
+        Self { clients, shapes, placement, batches, cipher, sessions: 4, seed: 0 }
     }
 
     /// Sends all of it through an engine and takes everything back. The engine's clock must be `clock`,
@@ -154,8 +157,21 @@ impl Load {
         engine: &Engine,
         clock: &Arc<SimulatedClock>,
     ) -> Result<LoadReport, SimulationError> {
+        self.drive_while(engine, clock, &mut || true)
+    }
+
+    /// The same for as long as somebody wants it, who is asked after each thing that happens.
+    ///
+    /// # Errors
+    /// As [`drive`](Self::drive), and [`SimulationError::Stopped`].
+    pub fn drive_while(
+        &self,
+        engine: &Engine,
+        clock: &Arc<SimulatedClock>,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<LoadReport, SimulationError> {
         self.check()?;
-        drive::drive(self, engine, clock)
+        drive::drive(self, engine, clock, wanted)
     }
 
     fn check(&self) -> Result<(), SimulationError> {

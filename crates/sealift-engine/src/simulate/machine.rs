@@ -1,6 +1,6 @@
+use super::Model;
 use super::faults::{self, Fate, FaultCounts};
 use super::random::{Random, whole_ns};
-use super::{Model, toy};
 use sealift_core::{
     Capabilities, Clock, Completion, Device, DeviceError, Job, Notify, Origin, Refusal, Refused,
     SessionId, Shape, SimulatedClock, Submission, Timing, Work,
@@ -8,7 +8,7 @@ use sealift_core::{
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A device of virtual time that computes true bytes, though no secret ones.
+/// A device of virtual time that computes the true bytes of its cipher.
 ///
 /// A job is given to the first free worker when it is submitted, which decides when it is finished; at
 /// that instant the clock rings, and the next poll computes its bytes and hands it out. A blocking run
@@ -119,8 +119,7 @@ impl Machine {
             self.lock().counts.failed += 1;
             return Err(self.failed("its plan of faults says so"));
         }
-        (0..work.len())
-            .try_for_each(|message| toy::work_message(work, message, &self.model.name))?;
+        self.model.cipher.work(work, &self.model.name)?;
         if fate.wrong && !work.is_empty() {
             let mut state = self.lock();
             state.counts.wrong += 1;
@@ -202,6 +201,7 @@ impl Device for Machine {
     }
 
     fn retire(&self, session: SessionId) {
+        self.model.cipher.retire(session);
         let mut state = self.lock();
         let in_use = state.all().any(|flying| flying.names(session));
         state.retired_in_use += u64::from(in_use);

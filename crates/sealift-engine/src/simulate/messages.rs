@@ -1,14 +1,14 @@
 //! A client's messages, with what must come back.
 
 use super::random::Random;
-use super::{Load, SimulationError, toy};
+use super::{Load, SimulationError};
 use crate::{Engine, Session};
 use sealift_core::{Batch, Column, Key, Op, Ops, OwnedOutput, SessionId, Status, Tags};
 
 /// A session with its key.
 pub(super) struct Known {
     session: Session,
-    key: [u8; 16],
+    key: Key,
 }
 
 /// What must come back for one message.
@@ -30,19 +30,20 @@ impl Known {
         let mut random = Random::stream(!seed, number as u64);
         let mut key = [0; 16];
         key.chunks_mut(8).for_each(|half| half.copy_from_slice(&random.bits().to_le_bytes()));
-        let session = engine.session(Key::Aes128(key)).map_err(SimulationError::Engine)?;
+        let key = Key::Aes128(key);
+        let session = engine.session(key.clone()).map_err(SimulationError::Engine)?;
         Ok(Self { session, key })
     }
 }
 
-/// Draws batch number `sent` of a client.
+/// Draws batch number `sent` of a client, of `count` messages.
 pub(super) fn batch(
     load: &Load,
     sessions: &[Known],
     (client, sent): (u32, u64),
+    count: usize,
     random: &mut Random,
 ) -> (Batch<'static>, Vec<Expected>) {
-    let count = load.shapes.messages.whole(1, random);
     let mut columns = Columns::default();
     for message in 0..count {
         let at = usize::try_from(random.below(sessions.len() as u64)).unwrap_or(0);
@@ -88,7 +89,8 @@ impl Columns {
         let shapes = &load.shapes;
         let aad = bytes(shapes.aad_bytes.whole(0, random), random);
         let plain = bytes(shapes.text_bytes.whole(0, random), random);
-        let (sealed, tag) = toy::seal(&known.key, &nonce, &aad, &plain);
+        let mut sealed = plain.clone();
+        let tag = load.cipher.seal(&known.key, &nonce, &aad, &mut sealed);
         let given_bytes = plain.len() as u64;
         let kind = random.unit();
         let op = match (kind < shapes.opened, kind < shapes.opened + shapes.verified) {

@@ -6,6 +6,7 @@
 //! runs over real ones. A [`Load`] drives it through its public calls, checks every byte and gives a
 //! [`LoadReport`]; the same seed gives the same report. [`mva`] says what the report should be.
 
+mod cipher;
 mod draw;
 mod drive;
 mod error;
@@ -20,6 +21,7 @@ mod pool;
 mod random;
 pub mod toy;
 
+pub use cipher::{Cipher, ToyCipher};
 pub use draw::Draw;
 pub use error::SimulationError;
 pub use fault_kind::FaultKind;

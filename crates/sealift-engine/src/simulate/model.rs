@@ -1,5 +1,5 @@
 use super::random::Random;
-use super::{FaultPlan, Machine, SimulationError};
+use super::{Cipher, FaultPlan, Machine, SimulationError, ToyCipher};
 use sealift_core::{
     Algorithm, Capabilities, Cost, NonceLengths, Notify, Origin, Role, SimulatedClock, TagLength,
 };
@@ -44,6 +44,8 @@ pub struct Model {
     pub messages_max: usize,
     /// Longest text in bytes.
     pub text_bytes_max: usize,
+    /// What makes its bytes.
+    pub cipher: Arc<dyn Cipher>,
     /// What goes wrong.
     pub faults: FaultPlan,
     /// Where jitter and faults are drawn from.
@@ -66,7 +68,7 @@ pub enum Jitter {
 }
 
 impl Model {
-    /// One worker, 64 slots, no jitter, no faults, nothing on the calling thread.
+    /// One worker, 64 slots, the toy cipher, no jitter, no faults, nothing on the calling thread.
     pub fn new(name: impl Into<String>, cost: Cost) -> Self {
         Self {
             name: name.into(),
@@ -80,6 +82,7 @@ impl Model {
             role: Role::Simulated,
             messages_max: 1 << 24,
             text_bytes_max: 1 << 30,
+            cipher: Arc::new(ToyCipher),
             faults: FaultPlan::none(),
             seed: 0,
         }

@@ -7,10 +7,15 @@ use sealift_core::{DeviceError, Slot, SlotTag, SlotText, Status, Work};
 /// The text of a message with its keystream over it, and the tag; what a [`Machine`](super::Machine)
 /// gives for a seal.
 pub fn seal(key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8]) -> (Vec<u8>, [u8; 16]) {
-    let mut toy = Toy::new(key, nonce, aad);
     let mut out = text.to_vec();
-    toy.seal(&mut out);
-    (out, toy.tag())
+    let tag = seal_in_place(key, nonce, aad, &mut out);
+    (out, tag)
+}
+
+pub(super) fn seal_in_place(key: &[u8], nonce: &[u8], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
+    let mut toy = Toy::new(key, nonce, aad);
+    toy.seal(text);
+    toy.tag()
 }
 
 /// Works one message. A wrong tag gives zeros.
