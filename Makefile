@@ -38,8 +38,11 @@ aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth i
 		$(BIN)/python tools/statistics_table.py $(RESULTS); exit $$missed
 
 .PHONY: bench-scheduler
-bench-scheduler: ## Measure what the engine costs, and whether two devices do the work of two; a minute
-	@cargo bench --quiet -p sealift --bench scheduler
+bench-scheduler: ## Measure what the engine costs, whether two devices do the work of two, and pools of 10,000
+	@mkdir -p $(RESULTS)
+	@cargo bench --quiet -p sealift --bench scheduler -- $(abspath $(RESULTS))/scheduler.csv
+	@cargo bench --quiet -p sealift-engine --bench scale -- $(abspath $(RESULTS))/pool-scale.csv
+	@$(PYTHON) tools/scheduler_page.py $(RESULTS)
 
 .PHONY: wheel
 wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
@@ -113,7 +116,7 @@ tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe st
 	@$(PYTHON) tools/tidy.py
 	@$(PYTHON) tools/readme_tables.py --check
 	@$(PYTHON) tools/statistics_table.py --check
-	@$(PYTHON) tools/statistics_table.py --check
+	@$(PYTHON) tools/scheduler_page.py --check
 
 .PHONY: format
 format: $(TESTING) ## Format Rust and Python in place

@@ -20,7 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from readme_picture import Point, picture
+from picture import Point, Words, picture
 
 Document = dict[str, Any]
 Row = dict[str, str]
@@ -206,7 +206,8 @@ def loop(source: Source) -> str:
 def chart(source: Source) -> str:
     """The picture of speed by size, as a file beside the README."""
     sealed = [row for row in _by_size(source) if row["device"] in DEVICES]
-    svg = picture([_point(row) for row in sealed])
+    words = Words("Payload speed by message size", "bytes of text in a message", "MB/s")
+    svg = picture([_point(row) for row in sealed], words)
     file = source.root / PICTURE
     source.beside[file] = svg
     devices = " and ".join(dict.fromkeys(row["device"] for row in sealed))
@@ -222,8 +223,8 @@ def _point(row: Row) -> Point:
     speed = _three_of(row, "payload_MB_per_s")
     return Point(
         name=row["device"],
-        size_bytes=float(row["size_bytes"]),
-        speed=speed["median"],
+        x=float(row["size_bytes"]),
+        y=speed["median"],
         low=speed["low"],
         high=speed["high"],
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import readme_tables
-from readme_picture import Point, picture
+from picture import Point, Words, picture
 
 README = """# Title
 
@@ -229,7 +229,8 @@ def test_the_picture_has_a_line_and_a_name_for_each_device_apart_from_each_other
         for name in ("a<b", "cpu", "library")
         for size in (16, 64, 1024)
     ]
-    svg = ET.fromstring(picture(rows))
+    words = Words("Speed", "bytes", "MB/s")
+    svg = ET.fromstring(picture(rows, words))
     space = "{http://www.w3.org/2000/svg}"
     assert len(svg.findall(f"{space}polyline")) == 3
     names = [text for text in svg.findall(f"{space}text") if text.text in ("a<b", "cpu", "library")]
@@ -238,4 +239,4 @@ def test_the_picture_has_a_line_and_a_name_for_each_device_apart_from_each_other
     assert heights[1] - heights[0] >= 12
     assert heights[2] - heights[1] >= 12
     with pytest.raises(ValueError, match="two sizes or more, and there are 1"):
-        picture(rows[:1])
+        picture(rows[:1], words)

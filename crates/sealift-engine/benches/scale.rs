@@ -27,7 +27,7 @@ fn main() {
     for policy in POLICIES {
         for devices in DEVICES {
             let scale = measure(policy.name, devices);
-            let Scale { throughput, utilisation, least, batches, engine_ns } = scale;
+            let Scale { per_s, throughput, utilisation, least, batches, engine_ns } = scale;
             println!(
                 "{:>17}  {devices:>8}  {throughput:>11.3}  {utilisation:>12.3}  {least:>12.3}  \
                  {engine_ns:>10.0}",
@@ -36,7 +36,7 @@ fn main() {
             let name = policy.name;
             writeln!(
                 csv,
-                "{name},{devices},{batches},{throughput:.4},{utilisation:.4},{least:.4},{engine_ns:.1}"
+                "{name},{devices},{batches},{per_s:.1},{throughput:.4},{utilisation:.4},{least:.4},{engine_ns:.1}"
             )
             .unwrap();
         }
@@ -49,6 +49,8 @@ fn main() {
 
 /// What a pool did.
 struct Scale {
+    /// Batches a second of virtual time.
+    per_s: f64,
     /// Against what all devices could do together.
     throughput: f64,
     /// Mean share of the time that a device worked.
@@ -78,6 +80,7 @@ fn measure(policy: &str, devices: usize) -> Scale {
     let shares = worked.iter().map(|ns| *ns as f64 / span_ns);
     let could = (0..devices).map(|at| 1.0 / model(at).cost.of(1, TEXT_BYTES as u64)).sum::<f64>();
     Scale {
+        per_s: batches as f64 * 1e9 / span_ns,
         throughput: batches as f64 / span_ns / could,
         utilisation: shares.clone().sum::<f64>() / devices as f64,
         least: shares.fold(f64::INFINITY, f64::min),
@@ -147,10 +150,11 @@ impl<'p> Drive<'p> {
     }
 }
 
-const COLUMNS: [&str; 7] = [
+const COLUMNS: [&str; 8] = [
     "policy",
     "devices",
     "batches",
+    "batches_per_s",
     "throughput_share",
     "utilisation_mean",
     "utilisation_least",

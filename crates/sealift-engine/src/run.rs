@@ -2,7 +2,7 @@
 
 use crate::flight::Flying;
 use crate::record::End;
-use crate::scheduler::{Decision, Nobody, Request};
+use crate::scheduler::{Because, Decision, Nobody, Request};
 use crate::shared::{Shared, failures, first_session};
 use crate::{DeviceId, EngineError, Options, Report, route};
 use sealift_core::{
@@ -17,35 +17,38 @@ impl Shared {
         options: &Options,
     ) -> Result<Report, EngineError> {
         self.check_fork()?;
-        let arrived_ns = self.clock.now_ns();
         let mut work = Work::new(batch, output, &*self.store)?;
         let mut tried = vec![];
-        let (mut decision, mut stood) = self.decide_here(&work, options, &tried, arrived_ns)?;
+        let mut decided = self.decide_here(&work, options, &tried)?;
+        let arrived_ns = decided.at_ns;
         options.nonces.check(batch)?;
         let lease = self.store.admit(batch)?;
         loop {
+            let decision = decided.decision;
             let device = decision.device;
             let moved = u32::try_from(tried.len()).unwrap_or(u32::MAX);
             let (error, end) = match self.run_checked(device, &mut work) {
                 Ok(timing) => {
                     drop(lease);
-                    if !stood {
+                    if decided.teaches {
                         let shape = work.shape();
                         let scheduler = &mut self.lock().scheduler;
                         scheduler.finished(device, shape, &timing, None, timing.end_ns);
                     }
+                    let arrived_ns = arrived_ns.unwrap_or(timing.start_ns);
                     return Ok(self.ran(&work, decision, timing, arrived_ns, moved));
                 }
                 Err(failed) => failed,
             };
             work.wipe();
-            let timing = Timing::in_memory(arrived_ns, self.clock.now_ns());
-            self.lock().scheduler.failed(device, false, &tried, timing.end_ns);
+            let failed_ns = self.clock.now_ns();
+            let timing = Timing::in_memory(arrived_ns.unwrap_or(failed_ns), failed_ns);
+            self.lock().scheduler.failed(device, false, &tried, failed_ns);
             let report = Report { device, timing, auth_failed: 0, moved };
-            self.record(None, arrived_ns, work.shape(), end, report, decision);
+            self.record(None, timing.start_ns, work.shape(), end, report, decision);
             tried.push(device);
             let next = if may_run_again(&work, options) {
-                self.decide_here(&work, options, &tried, timing.end_ns).ok()
+                self.decide_here(&work, options, &tried).ok()
             } else {
                 None
             };
@@ -54,7 +57,7 @@ impl Shared {
                 self.sweep();
                 return Err(error.into());
             };
-            (decision, stood) = next;
+            decided = next;
         }
     }
 
@@ -113,19 +116,19 @@ impl Shared {
         Ok(timing)
     }
 
-    /// Who works a batch, and whether that was decided before for another one like it.
+    /// Who works a batch.
     fn decide_here(
         &self,
         work: &Work<'_>,
         options: &Options,
         tried: &[DeviceId],
-        now_ns: u64,
-    ) -> Result<(Decision, bool), EngineError> {
+    ) -> Result<DecidedHere, EngineError> {
         let may_stand = options.on.is_none() && tried.is_empty();
         let mut dispatch = self.lock();
         let scheduler = &mut dispatch.scheduler;
-        if may_stand && let Some(standing) = scheduler.standing(&self.devices, work.shape()) {
-            return Ok((standing, true));
+        if may_stand && let Some(decision) = scheduler.standing(&self.devices, work.shape()) {
+            let teaches = decision.because == Because::Explored;
+            return Ok(DecidedHere { decision, at_ns: None, teaches });
         }
         let request = Request {
             session: first_session(work.batch()),
@@ -134,16 +137,17 @@ impl Shared {
             tried,
             ..Request::of(work.shape())
         };
+        let now_ns = self.clock.now_ns();
         let decided = scheduler.decide(&self.devices, &request, now_ns);
         let decision = decided.map_err(|nobody| match nobody {
             Nobody::Never(error) => error,
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
-        scheduler.chose(&decision, now_ns);
-        if may_stand {
-            scheduler.let_stand(work.shape(), &decision);
-        }
-        Ok((decision, false))
+        let batches = if may_stand { scheduler.let_stand(work.shape(), &decision) } else { 1 };
+        scheduler.chose(&decision, batches, now_ns);
+        // The first batch of a trial finds nothing in its device's caches.
+        let teaches = batches == 1 || decision.because != Because::Explored;
+        Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches })
     }
 
     fn ran(
@@ -161,6 +165,15 @@ impl Shared {
         self.sweep();
         report
     }
+}
+
+/// Who works a batch on the calling thread.
+struct DecidedHere {
+    decision: Decision,
+    /// When that was decided; none for a decision that stood, because the clock is not read for it.
+    at_ns: Option<u64>,
+    /// Whether what the batch takes says what such batches take.
+    teaches: bool,
 }
 
 /// Whether a batch that a device failed may be given to another one.

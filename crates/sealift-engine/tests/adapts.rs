@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 #![allow(clippy::cast_precision_loss, reason = "counts and nanoseconds are far under 2^52")]
 
-use sealift_core::{Batch, Clock, Column, Cost, Key, NONCE_BYTES, Role};
+use sealift_core::{Batch, Clock, Column, Cost, Key, NONCE_BYTES, OwnedOutput, Role};
 use sealift_engine::simulate::{FaultPlan, Jitter, Model, Pool, pool};
 use sealift_engine::{Because, Engine, Options, Session};
 
@@ -107,4 +107,28 @@ fn a_small_batch_is_worked_at_once_where_handing_it_over_would_take_longer() {
         let record = *pool.engine.records().unwrap().last().unwrap();
         assert_eq!((record.messages, record.decision.here), (messages, stays));
     }
+}
+
+#[test]
+fn a_device_that_is_tried_again_gets_eight_small_batches_in_a_row_and_learns_from_seven() {
+    let here = |name| Model { runs_on_calling_thread: true, ..model(name) };
+    let known = Model { cost: Cost::clamped(900.0, 10.0, 0.0), ..here("known") };
+    let lying = Model {
+        quoted: Some(Cost::clamped(2_000.0, 10.0, 0.0)),
+        cost: Cost::clamped(200.0, 10.0, 0.0),
+        ..here("lying")
+    };
+    let pool = pool([known, lying]).unwrap();
+    let session = session(&pool.engine);
+    let batch = seal(&session, 1);
+    let mut output = OwnedOutput::for_batch(&batch).unwrap();
+    for _ in 0..5_000 {
+        pool.engine.run(&batch, output.as_output(), &Options::default()).unwrap();
+    }
+    let lying = pool.engine.device("lying").unwrap();
+    assert_eq!(pool.engine.records().unwrap().last().unwrap().device, lying);
+    let cost = pool.engine.cost(lying).unwrap();
+    assert!((190.0..260.0).contains(&cost.of(1, 100)), "{cost:?}");
+    let counters = pool.engine.counters(pool.engine.device("known").unwrap()).unwrap();
+    assert!(counters.batches > 500, "trying costs a hundredth at most: {counters:?}");
 }

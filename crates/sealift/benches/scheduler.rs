@@ -1,7 +1,8 @@
 //! What the engine costs, and whether two devices do the work of two.
 //!
-//! `cargo bench -p sealift --bench scheduler`, on a machine where nothing else runs. Everything that is
-//! compared is interleaved in one run; figures are medians with the middle half beside them.
+//! `cargo bench -p sealift --bench scheduler [-- FILE.csv]`, on a machine where nothing else runs.
+//! Everything that is compared is interleaved in one run; figures are medians with the middle half beside
+//! them.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 #![allow(clippy::cast_precision_loss, reason = "counts and nanoseconds are far under 2^52")]
@@ -15,20 +16,48 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn main() {
-    if std::env::args().any(|argument| argument == "--test") {
+    let arguments: Vec<_> = std::env::args().skip(1).filter(|one| one != "--bench").collect();
+    if arguments.iter().any(|one| one == "--test") {
         return;
     }
-    price_of_the_framework();
-    println!();
-    two_devices_against_each_alone();
-    println!();
-    a_device_that_is_four_times_slower();
+    let mut found = vec![];
+    price_of_the_framework(&mut found);
+    two_devices_against_each_alone(&mut found);
+    a_device_that_is_four_times_slower(&mut found);
+    if let Some(file) = arguments.first() {
+        let lines: String = found.iter().map(Found::line).collect();
+        std::fs::write(file, format!("{HEADER}\n{lines}")).unwrap();
+        println!("written to {file}");
+    }
+}
+
+/// A figure, and what it is of.
+struct Found {
+    what: &'static str,
+    messages: usize,
+    text_bytes: usize,
+    queued: usize,
+    /// Lower quartile, median and upper quartile.
+    values: (f64, f64, f64),
+}
+
+impl Found {
+    fn line(&self) -> String {
+        let Self { what, messages, text_bytes, queued, values: (low, middle, high) } = self;
+        format!("{what},{messages},{text_bytes},{queued},{middle:.4},{low:.4},{high:.4}\n")
+    }
+
+    fn shown(self, unit: &str, found: &mut Vec<Self>) {
+        let Self { what, messages, text_bytes, queued, values: (low, middle, high) } = self;
+        println!(
+            "{what}: {messages} x {text_bytes} B, {queued} queued: {middle:.3} {unit} [{low:.3}..{high:.3}]"
+        );
+        found.push(self);
+    }
 }
 
 /// Nanoseconds that a batch spends in the engine: `null` does nothing and says that it is done.
-fn price_of_the_framework() {
-    println!("framework price, device null, one thread, blocking run");
-    println!("{:>9}  {:>12}  {:>22}  {:>10}", "messages", "ns/batch", "middle half", "ns/message");
+fn price_of_the_framework(found: &mut Vec<Found>) {
     let engine = Engine::with(&["null"]).unwrap();
     let on = engine.device("null").ok();
     let options = Options { on, ..Options::default() };
@@ -59,19 +88,14 @@ fn price_of_the_framework() {
                 start.elapsed().as_nanos() as f64 / f64::from(times)
             })
             .collect();
-        let (low, middle, high) = quartiles(&mut each_ns);
-        println!(
-            "{messages:>9}  {middle:>12.1}  {:>22}  {:>10.3}",
-            format!("[{low:.1}..{high:.1}]"),
-            middle / messages as f64
-        );
+        let values = quartiles(&mut each_ns);
+        let (what, text_bytes) = ("framework price", 128);
+        Found { what, messages, text_bytes, queued: 0, values }.shown("ns a batch", found);
     }
 }
 
 /// The same batches on two devices of one core each, and on each of them alone.
-fn two_devices_against_each_alone() {
-    println!("two devices of one core each, earliest-finish, against the sum of each alone");
-    println!("{:>24}  {:>8}  {:>18}", "batch", "share", "middle half");
+fn two_devices_against_each_alone(found: &mut Vec<Found>) {
     for (text_bytes, messages, queued) in [(16_384, 64, 16), (128, 1_024, 64)] {
         let work = Work { text_bytes, messages, queued };
         let alone = [engine(&[CORES[0]]), engine(&[CORES[1]])];
@@ -85,16 +109,16 @@ fn two_devices_against_each_alone() {
                 shares.push(both_per_s / alone_per_s);
             }
         }
-        let (low, middle, high) = quartiles(&mut shares);
-        let name = format!("{messages} x {text_bytes} B, {queued} queued");
-        println!("{name:>24}  {middle:>8.3}  {:>18}", format!("[{low:.3}..{high:.3}]"));
+        let values = quartiles(&mut shares);
+        let what = "two devices of one core";
+        Found { what, messages, text_bytes, queued, values }.shown("of both alone", found);
     }
 }
 
 /// A device that spins three times as long as each batch took, beside one that doesn't.
-fn a_device_that_is_four_times_slower() {
-    println!("two devices, one four times slower, against the sum of each alone");
-    let work = Work { text_bytes: 16_384, messages: 64, queued: 16 };
+fn a_device_that_is_four_times_slower(found: &mut Vec<Found>) {
+    let (text_bytes, messages, queued) = (16_384, 64, 16);
+    let work = Work { text_bytes, messages, queued };
     let open = |devices: &[&str]| Engine::with_drivers(devices, &[&Slow]).unwrap();
     let (quick, slow) = (open(&[CORES[0]]), open(&[SLOW]));
     let both = open(&[CORES[0], SLOW]);
@@ -106,8 +130,9 @@ fn a_device_that_is_four_times_slower() {
             shares.push(both_per_s / alone_per_s);
         }
     }
-    let (low, middle, high) = quartiles(&mut shares);
-    println!("share {middle:.3}  [{low:.3}..{high:.3}]");
+    let values = quartiles(&mut shares);
+    let what = "one four times slower";
+    Found { what, messages, text_bytes, queued, values }.shown("of both alone", found);
 }
 
 /// Batches that are submitted again and again.
@@ -202,6 +227,7 @@ impl Software for Slowed {
     }
 }
 
+const HEADER: &str = "what,messages,message_bytes,queued,median,low,high";
 const SLOW: &str = "slow:cores=1,workers=1";
 const CORES: [&str; 2] = ["cpu:cores=0,workers=1", "cpu:cores=1,workers=1"];
 const ROUND: Duration = Duration::from_millis(300);

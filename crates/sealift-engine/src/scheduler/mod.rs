@@ -30,7 +30,7 @@ use found::Found;
 use member::Member;
 use sealift_core::{Cost, Device, Shape, Spec, SpecError, Timing};
 use seats::Seats;
-use standing::Standing;
+use standing::{Standing, TRIAL_BATCHES};
 use std::mem;
 use std::sync::Arc;
 
@@ -155,21 +155,19 @@ impl Scheduler {
             self.standing = None;
             return None;
         }
-        standing.left -= 1;
-        Some(standing.decision)
+        standing.use_once();
+        Some(standing.decision())
     }
 
-    /// Lets a decision on a small batch stand for the next ones.
-    pub(crate) fn let_stand(&mut self, shape: &Shape, decision: &Decision) {
-        let is_small = decision.predicted_ns <= HERE_MAX_NS && self.policy.explores();
-        let is_usual = !matches!(decision.because, Because::Explored | Because::LastResort);
-        let left = STANDS_FOR;
-        self.standing =
-            (is_small && is_usual).then_some(Standing { shape: *shape, decision: *decision, left });
+    /// Lets a decision on a small batch stand for the next ones, if it may. For how many batches it is
+    /// taken, this one included.
+    pub(crate) fn let_stand(&mut self, shape: &Shape, decision: &Decision) -> u32 {
+        self.standing = Standing::new(shape, decision).filter(|_| self.policy.explores());
+        self.standing.map_or(1, |standing| standing.batches())
     }
 
-    /// Takes note of a decision that is carried out: the others go without.
-    pub(crate) fn chose(&mut self, decision: &Decision, now_ns: u64) {
+    /// Takes note of a decision that is carried out for so many batches: the others go without.
+    pub(crate) fn chose(&mut self, decision: &Decision, batches: u32, now_ns: u64) {
         let winner = |one: &&Candidate| one.device == decision.device && one.here == decision.here;
         let work_ns = self.candidates.iter().find(winner).map_or(0.0, |one| one.work_ns);
         for candidate in &self.candidates {
@@ -177,7 +175,7 @@ impl Scheduler {
             if candidate.device == decision.device {
                 member.chosen(decision.because == Because::Explored, now_ns);
             } else {
-                member.missed(work_ns);
+                member.missed(f64::from(batches) * work_ns);
             }
         }
     }
@@ -196,7 +194,7 @@ impl Scheduler {
         let stands = || self.standing.filter(|standing| standing.is_for(devices, request.shape));
         if let Some(standing) = request.here.then(stands).flatten() {
             let candidates = self.candidates.clone();
-            return Ok(Explained { decision: standing.decision, candidates });
+            return Ok(Explained { decision: standing.decision(), candidates });
         }
         Ok(Explained { decision: decided?, candidates: self.candidates.clone() })
     }
@@ -352,9 +350,10 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     let is_due = |other: &&Candidate| {
         let untried_ns = asked.now_ns.saturating_sub(other.idle_since_ns);
         let dearer_ns = (other.finish_ns - chosen.finish_ns).max(other.host_ns - chosen.host_ns);
+        let batches = if other.here { f64::from(TRIAL_BATCHES) } else { 1.0 };
         other.in_flight == 0
             && untried_ns >= other.stands_ns
-            && dearer_ns <= other.missed_ns / 100.0
+            && batches * dearer_ns <= other.missed_ns / 100.0
     };
     let others = asked.candidates.iter().filter(|other| other.device != chosen.device);
     others.filter(|other| other.missed_ns > 0.0).find(is_due).map(|other| other.device)
@@ -366,8 +365,6 @@ fn without_settings(spec: &Spec, policy: impl Policy + 'static) -> Result<Box<dy
     Ok(Box::new(policy))
 }
 
-/// So many small batches follow a decision.
-const STANDS_FOR: u32 = 31;
 /// What handing a batch to a sleeping worker costs the thread that does it: up to here it is quicker to
 /// do the work at once.
 const HERE_MAX_NS: f64 = 5_000.0;
