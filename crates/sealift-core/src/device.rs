@@ -123,7 +123,8 @@ pub struct Job {
     pub attempt: u32,
     /// The messages.
     pub batch: Arc<Batch<'static>>,
-    /// Where this attempt's results go.
+    /// Where this attempt's results go. What it holds before is anything, so every byte of a result is
+    /// written, a failed message's too.
     pub output: OwnedOutput,
     /// The keys behind its sessions, held until the job is dropped. An engine has the same ones for a
     /// further attempt.
