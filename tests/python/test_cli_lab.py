@@ -305,10 +305,18 @@ def test_an_experiment_without_cells_here_is_left_out(tmp_path: Path) -> None:
         (["report", ""], "RUN: '' is no folder"),
         (["replay", "nowhere"], "nowhere is not there"),
         (["export", "nowhere", "--format", "csv"], "nowhere is not there"),
-        (["export", "nowhere", "--format", "xml"], "parquet"),
+        (
+            ["export", "nowhere", "--format", "cvs"],
+            "--format: 'cvs' is no choice (did you mean csv?); right would be csv or jsonl or parq",
+        ),
+        (
+            ["export", "nowhere", "--what", "sumary"],
+            "--what: 'sumary' is no choice (did you mean s",
+        ),
+        (["export", "nowhere", "--what", "zzz"], "'zzz' is no choice; right would be samples or "),
         (["compare", "nowhere", "published"], "nowhere is not there"),
         (["compare", "a", "b", "--csv", "--json"], "give one"),
-        (["compare", "a", "b", "--fail-on", "sloth"], "slower"),
+        (["compare", "a", "b", "--fail-on", "slow"], "right would be slower"),
         (["plot", "nowhere", "--x", "a", "--y", "b", "-o", "a.svg"], "nowhere is not there"),
     ],
 )

@@ -50,11 +50,12 @@ def compare(
         ),
     ],
     fail_on: Annotated[
-        FailOn | None,
+        str | None,
         typer.Option(
             help="slower: end with 1 when a row is SLOWER, and with 3 when no row can be judged. "
             "Between runs that takes two restarts or more in both, a difference over the column "
-            "`least`, and 99 % for all rows together; how many rows could be judged is told."
+            "`least`, and 99 % for all rows together; how many rows could be judged is told.",
+            metavar="[slower]",
         ),
     ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of the table.")] = False,
@@ -68,6 +69,8 @@ def compare(
     five.
     """
     form = forms.shown(as_csv=as_csv, as_json=as_json)
+    if fail_on is not None:
+        read("--fail-on", forms.one_of(FailOn), fail_on)
     if before == PUBLISHED:
         fail(ExitCode.USAGE, f"the run comes first: sealift lab compare {now} {PUBLISHED}")
     with in_sentences():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealift.cli import options
+from sealift.cli import forms, options
 from sealift.cli.forms import Written
 from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
@@ -147,35 +147,39 @@ def plot(
 def export(
     folder: Folder,
     form: Annotated[
-        Written | None,
+        str | None,
         typer.Option(
             "--format",
             help="The kind of file. [default: what FILE ends in, .csv, .jsonl or .parquet; else "
             "csv]",
+            metavar="[csv|jsonl|parquet]",
         ),
     ] = None,
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", help="The file. [default: standard output]", metavar="FILE"),
     ] = None,
-    what: Annotated[What, typer.Option(help="Every sample, or a row for each cell.")] = (
-        What.SAMPLES
-    ),
+    what: Annotated[
+        str,
+        typer.Option(help="Every sample, or a row for each cell.", metavar="[samples|summary]"),
+    ] = What.SAMPLES.value,
 ) -> None:
     """Write what a run measured for other programs."""
     from sealift.lab import export as exports
     from sealift.lab import store
     from sealift.lab.summary import summarise
 
+    chosen = read("--what", forms.one_of(What), what)
+    asked = None if form is None else read("--format", forms.one_of(Written), form)
     place = None if out is None else read("-o", options.file, out)
-    if place is None and form is Written.PARQUET and sys.stdout.isatty():
+    if place is None and asked is Written.PARQUET and sys.stdout.isatty():
         fail(ExitCode.USAGE, "Parquet is no text; name a file with -o")
     with in_sentences():
-        kind = exports.form_of(place) if form is None else form
+        kind = exports.form_of(place) if asked is None else asked
         run = _read(folder)
         records = (
             exports.sample_records(run)
-            if what is What.SAMPLES
+            if chosen is What.SAMPLES
             else exports.summary_records(run, summarise(run))
         )
         content = exports.as_bytes(records, kind)

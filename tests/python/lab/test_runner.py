@@ -249,6 +249,19 @@ def test_a_damaged_folder_is_neither_resumed_nor_changed(half_run: Path) -> None
     assert samples.read_bytes() == damaged
 
 
+def test_what_can_not_be_replayed_is_told_with_what_can(whole_run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "README.md"
+    other.write_text("no run", encoding="utf-8")
+    for given in (other, whole_run / names.SAMPLES):
+        with pytest.raises(
+            store.StoreError, match=r"neither the folder of a run nor its plan\.json"
+        ):
+            runner.replay(given, tmp_path / "new", command=())
+    with pytest.raises(store.StoreError, match=f"the nearest is {whole_run}$"):
+        runner.replay(whole_run / names.SAMPLES, tmp_path / "new", command=())
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_replay_has_the_same_plan_in_a_new_folder(whole_run: Path, folder: Path) -> None:
     code, said = run("replay", whole_run / names.PLAN, folder)
     assert code == 0, said

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -323,6 +324,32 @@ def test_what_is_no_run_folder_says_what_it_is(tmp_path: Path) -> None:
         store.read(tmp_path / "file")
     with pytest.raises(store.StoreError, match=r"has no plan\.json"):
         store.read(tmp_path)
+
+
+def test_who_names_something_else_is_told_the_nearest_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("README.md").write_text("x", encoding="utf-8")
+    assert store.instead(Path("README.md")) == (
+        "name the folder of a run, as in runs/2026-11-21T142100Z"
+    )
+    for name in ("monday", "tuesday", "wednesday"):
+        made.create(tmp_path / "runs" / name)
+    made.create(tmp_path / "kept" / "lab")
+    for given, nearest in (
+        ("runs/monday/plan.json", "runs/monday"),
+        ("runs/monday/plan.jsn", "runs/monday"),
+        ("runs", "runs/wednesday"),
+        ("kept", "kept/lab"),
+        ("runs/tusday", "runs/tuesday"),
+        ("README.md", "runs/wednesday"),
+        ("nowhere/at/all", "runs/wednesday"),
+    ):
+        told = f"name the folder of a run, the nearest is {nearest}"
+        assert store.instead(Path(given)) == told, given
+        with pytest.raises(store.StoreError, match=f"{re.escape(told)}$"):
+            store.read(Path(given))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"facts": {"x": {"value": null}}}'])

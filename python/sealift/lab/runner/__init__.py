@@ -77,7 +77,13 @@ def replay(
     Raises:
         store.StoreError: If there is no plan, or the folder can't be that of a new run.
     """
-    old = store.read_plan(source.parent if source.name == store.names.PLAN else source)
+    is_plan = source.name == store.names.PLAN and not source.is_dir()
+    if source.is_file() and not is_plan:
+        raise store.StoreError(
+            f"{source} is neither the folder of a run nor its {store.names.PLAN}; "
+            f"{store.instead(source)}"
+        )
+    old = store.read_plan(source.parent if is_plan else source)
     now = datetime.now(UTC)
     plan = replace(
         old,

@@ -30,6 +30,7 @@ Everything else that doesn't fit is a `StoreError` that names file and line.
 
 from sealift.lab.store.errors import NotWrittenError, StoreError
 from sealift.lab.store.files import write_file
+from sealift.lab.store.nearest import instead
 from sealift.lab.store.plan import SCHEMA, Plan, PlannedExperiment
 from sealift.lab.store.published import check_published, write_published
 from sealift.lab.store.reading import read, read_plan
@@ -67,6 +68,7 @@ __all__ = [
     "default_path",
     "hold",
     "hold_new",
+    "instead",
     "mend",
     "read",
     "read_plan",

@@ -14,6 +14,7 @@ from sealift.lab.spec import Sample
 from sealift.lab.store import names
 from sealift.lab.store.errors import StoreError
 from sealift.lab.store.lines import Line, Lines, read_lines
+from sealift.lab.store.nearest import instead
 from sealift.lab.store.plan import Plan, PlannedExperiment, plan_of
 from sealift.lab.store.published import read_published
 from sealift.lab.store.run import Ending, How, Reading, Run, Surroundings
@@ -64,13 +65,13 @@ def read_plan(path: Path) -> Plan:
     """
     if not path.is_dir():
         kind = "is no folder" if path.exists() else "is not there"
-        raise StoreError(f"{path} {kind}; name the folder of a run, as in {names.EXAMPLE}")
+        raise StoreError(f"{path} {kind}; {instead(path)}")
     if not listed(path):
-        raise StoreError(f"{path} is empty, so no run is in it; name the folder of a run")
+        raise StoreError(f"{path} is empty, so no run is in it; {instead(path)}")
     if not (path / names.PLAN).exists():
         raise StoreError(
             f"{path} has no {names.PLAN}, so it is not the folder of a run; a run that was killed "
-            "before its plan was written has nothing to show"
+            f"before its plan was written has nothing to show; {instead(path)}"
         )
     return plan_of(read_object(path / names.PLAN, FOREIGN))
 
