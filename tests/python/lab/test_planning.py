@@ -1,10 +1,14 @@
 """What a run plans, and in which steps it carries that out."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from sealift.cli.times import thin
 from sealift.lab import registry, runner, store
 from sealift.lab.measure import SAMPLE_S_MIN, Block
 from sealift.lab.runner.planning import BLOCKS, blocks_least, taken_s, works
@@ -62,6 +66,64 @@ def test_a_short_budget_gives_fewer_blocks_and_never_too_few() -> None:
         runner.make_plan(ask(experiment(), budget_s=0.05, restarts=1))
     assert "0.05 s" in str(caught.value)
     runner.make_plan(ask(experiment(), budget_s=1, restarts=1))
+
+
+Sketch = tuple[float, int, int]
+"""Of an experiment: its weight, how many groups it has, and arms in each."""
+SKETCHES = st.lists(
+    st.tuples(
+        st.floats(0.01, 100) | st.sampled_from([0.5, 1.0, 1.5, 3.0]),
+        st.integers(0, 40),
+        st.integers(1, 8),
+    ),
+    min_size=1,
+    max_size=6,
+).filter(lambda sketches: any(groups for _, groups, _ in sketches))
+
+
+def sketched(sketches: list[Sketch], **changes: object) -> runner.Ask:
+    chosen = []
+    for at, (weight, groups, arms) in enumerate(sketches):
+        axes = (
+            Axis("n", "n", tuple(range(max(1, groups)))),
+            Axis("who", "who", tuple("abcdefgh"[:arms])),
+        )
+        one = experiment(name=f"sums-{at}", axes=axes, weight=weight)
+        chosen.append((one, one.groups(Scope(quick=True, cores=1, devices=())) if groups else ()))
+    return ask(experiments=chosen, **changes)
+
+
+def refused(sketches: list[Sketch], budget_s: float, restarts: int = 5) -> int | None:
+    """The budget that an error names; None where there is no error."""
+    try:
+        runner.make_plan(sketched(sketches, budget_s=budget_s, restarts=restarts))
+    except ValueError as error:
+        return int(str(error).split("; allow ")[1].split(" s, or name fewer")[0])
+    return None
+
+
+@given(SKETCHES, st.floats(0.001, 400), st.sampled_from([1, 3, 5, 60]))
+# Shares of a budget that add up to it, but for rounding.
+@example([(24.0, 1, 1), (24.0, 1, 1), (1.5, 1, 1), (0.5, 1, 8)], 1.0, 60)
+def test_the_least_budget_that_an_error_names_does_and_one_less_does_not(
+    sketches: list[Sketch], budget_s: float, restarts: int
+) -> None:
+    least = refused(sketches, budget_s, restarts)
+    if least is not None:
+        assert budget_s < least
+        assert refused(sketches, least, restarts) is None
+        assert least == 1 or refused(sketches, least - 1, restarts) == least
+
+
+@given(SKETCHES, st.floats(1, 4))
+def test_the_budget_that_is_said_to_do_is_called_thin_no_more(
+    sketches: list[Sketch], times: float
+) -> None:
+    least = refused(sketches, 0.001) or 0.001
+    for told in thin(sketched(sketches, budget_s=least * times)):
+        named = re.search(r"--budget (\d+) would do", told)
+        assert named, told
+        assert list(thin(sketched(sketches, budget_s=float(named[1])))) == []
 
 
 @pytest.mark.parametrize(

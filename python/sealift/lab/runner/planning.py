@@ -159,10 +159,10 @@ def _fitted(
         fits = int(share_s / block_s) if each.groups else each.blocks
         least = max(restarts, blocks_least(each))
         least_s = least * _samples(each) * taken_s(SAMPLE_S_MIN)
-        if least_s > share_s:
-            needed_s = max(needed_s, least_s * weights / each.weight)
+        # The very number that is named below: one that is compared another way rounds another way.
+        needed_s = max(needed_s, least_s * weights / each.weight)
         fitting.append(replace(each, blocks=min(each.blocks, max(least, fits))))
-    if needed_s:
+    if needed_s > budget_s:
         raise ValueError(
             f"a budget of {budget_s:g} s is too short for the blocks that a verdict needs; allow "
             f"{math.ceil(needed_s)} s, or name fewer experiments"
