@@ -1,15 +1,17 @@
 """How often the lab's verdicts are false, and whether it finds a difference that is there.
 
-Usage: python benches/false_verdicts.py [--out FOLDER] [--seed N] [--quick]
+Usage: python benches/false_verdicts.py [--out FOLDER] [--seed N] [--sample-ms MS] [--quick]
 
 Compares arms whose truth is known, one comparison after the other, each as a quick run would
-measure it: in a process of its own, prepared anew, with the blocks of a quick run.
+measure it: in a process of its own, prepared anew, with the blocks of a quick run. Samples are
+about as long as --sample-ms says; a quick run of everything has some of 3 to 8 ms, one of a single
+piece of work longer ones than are usual here.
 
 - 200 times the same device on the same work, prepared twice: FASTER and SLOWER are false.
 - The same 200 times with another core busy copying memory.
 - 50 times a device and the same with 5 % planted on top of each batch: SLOWER finds it.
 
-Prints a table; with --out also writes false-verdicts.json into the folder, from which
+Prints a table; with --out also writes false-verdicts-<MS>-ms.json into the folder, from which
 tools/statistics_table.py fills docs/statistics.md. Ends with 1 when a bound is missed. --quick does
 a few of each, which proves nothing and is never called missed.
 """
@@ -100,9 +102,9 @@ def main() -> int:
     """Compares, prints, writes what is asked for, and says whether the bounds are met."""
     arguments = _arguments()
     if arguments.one is not None:
-        return _one(arguments.one, arguments.seed)
+        return _one(arguments.one, arguments.seed, arguments.sample_ms)
     try:
-        _check(arguments.out)
+        _check(arguments)
         here = machine.describe()
         if isinstance(here.load_1min.value, float) and here.load_1min.value > IDLE_LOAD_MAX:
             print(
@@ -139,8 +141,9 @@ class _RefusedError(Exception):
         self.code = code
 
 
-def _check(out: Path | None) -> None:
+def _check(arguments: argparse.Namespace) -> None:
     """Refuses before anything is measured."""
+    out: Path | None = arguments.out
     if len(os.sched_getaffinity(0)) < 2:
         raise _RefusedError(
             "one core only, and a busy one beside the measuring one is needed; "
@@ -150,7 +153,7 @@ def _check(out: Path | None) -> None:
     try:
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
-            trial = out / f"{RESULTS}.trial"
+            trial = out / f"{_results(arguments)}.trial"
             trial.touch()
             trial.unlink()
     except OSError as error:
@@ -165,15 +168,16 @@ def _compared(condition: Condition, arguments: argparse.Namespace) -> Iterator[C
     progress = _Progress(condition, comparisons)
     with _busy_core() if condition.loaded else _nothing():
         for number in range(comparisons):
-            found = _in_a_process(condition, number, arguments.seed)
+            found = _in_a_process(condition, number, arguments)
             progress.tell(found)
             yield found
 
 
-def _in_a_process(condition: Condition, number: int, seed: int) -> Comparison:
+def _in_a_process(condition: Condition, number: int, arguments: argparse.Namespace) -> Comparison:
     one = f"{condition.name}/{number}"
+    same = ["--seed", str(arguments.seed), "--sample-ms", f"{arguments.sample_ms:g}"]
     ran = subprocess.run(
-        [sys.executable, __file__, "--one", one, "--seed", str(seed)],
+        [sys.executable, __file__, "--one", one, *same],
         capture_output=True,
         text=True,
         check=False,
@@ -184,12 +188,12 @@ def _in_a_process(condition: Condition, number: int, seed: int) -> Comparison:
     return Comparison(**json.loads(ran.stdout))
 
 
-def _one(one: str, seed: int) -> int:
+def _one(one: str, seed: int, sample_ms: float) -> int:
     """One comparison, told as JSON."""
     name, _, number = one.partition("/")
     condition = {each.name: each for each in CONDITIONS}[name]
     try:
-        found = compare(condition, int(number), seed)
+        found = compare(condition, int(number), seed, sample_ms)
     except Skip as skip:
         print(skip, file=sys.stderr)
         return ExitCode.NOTHING_RAN
@@ -200,13 +204,14 @@ def _one(one: str, seed: int) -> int:
     return 0
 
 
-def compare(condition: Condition, number: int, seed: int) -> Comparison:
+def compare(condition: Condition, number: int, seed: int, sample_ms: float) -> Comparison:
     """Measures two arms as a quick run would, and judges the second.
 
     Args:
         condition: What is compared.
         number: Which comparison of the condition; decides work and device.
         seed: Of all comparisons.
+        sample_ms: How long a sample is to be.
 
     Raises:
         Skip: If a device is not there.
@@ -225,7 +230,7 @@ def compare(condition: Condition, number: int, seed: int) -> Comparison:
         arms=[arms],
         done=[0],
         blocks=BLOCKS,
-        seconds=samples * taken_s(SAMPLE_S) / PACED_SHARE,
+        seconds=samples * taken_s(sample_ms / 1_000) / PACED_SHARE,
         blocks_least=blocks_needed(VERDICT_CONFIDENCE),
         seed=f"{seed}/{condition.name}/{number}",
     )
@@ -370,14 +375,21 @@ def _write(
         "comparisons": {name: [asdict(one) for one in all_] for name, all_ in found.items()},
     }
     text = json.dumps(document, indent=1, allow_nan=False)
-    (arguments.out / RESULTS).write_text(f"{text}\n", encoding="utf-8")
+    (arguments.out / _results(arguments)).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _results(arguments: argparse.Namespace) -> str:
+    return f"false-verdicts-{arguments.sample_ms:g}-ms.json"
 
 
 def _arguments() -> argparse.Namespace:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=_folder, metavar="FOLDER", help=f"folder for {RESULTS}")
+    parser.add_argument("--out", type=_folder, metavar="FOLDER", help="folder for the results")
     parser.add_argument("--seed", type=_seed, default=1, help="of messages and order")
+    parser.add_argument(
+        "--sample-ms", type=_sample_ms, default=SAMPLE_MS, metavar="MS", help="length of a sample"
+    )
     parser.add_argument("--quick", action="store_true", help="a few of each, to try it out")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -389,6 +401,16 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
+def _sample_ms(text: str) -> float:
+    try:
+        sample_ms = float(text)
+    except ValueError:
+        sample_ms = 0.0
+    if not 2 <= sample_ms <= 250:
+        raise argparse.ArgumentTypeError(f"{text!r} is no length of a sample: 2 to 250 ms are")
+    return sample_ms
+
+
 def _seed(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 20 and int(text) < 2**64):
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to {2**64 - 1:,}")
@@ -396,13 +418,11 @@ def _seed(text: str) -> int:
 
 
 MISSED = 1
-RESULTS = "false-verdicts.json"
+SAMPLE_MS = 18.0
 QUICK_COMPARISONS = 3
 TOLD_EACH = 25
 # A build that has just ended, or less.
 IDLE_LOAD_MAX = 1.0
-# About what is left for a sample when a quick run of all experiments has a quiet machine.
-SAMPLE_S = 0.006
 # More than a last-level cache holds of it.
 COPIED_BYTES = 64 << 20
 DEVICES = ("library", "cpu")

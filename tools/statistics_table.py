@@ -2,9 +2,10 @@
 
 Usage: python tools/statistics_table.py [--check] [FOLDER]
 
-FOLDER is results/<date>/<machine> with false-verdicts.json, as `make aa` writes it; the newest when
-left out. What is written lies between `<!-- generated: false-verdicts -->` and `<!-- end -->`.
-Without any results the place between must be empty. Needs nothing but Python.
+FOLDER is results/<date>/<machine> with false-verdicts-<MS>-ms.json, as `make aa` writes it, one
+file or several; the newest when left out. What is written lies between
+`<!-- generated: false-verdicts -->` and `<!-- end -->`. Without any results the place between must
+be empty. Needs nothing but Python.
 """
 
 import argparse
@@ -63,9 +64,9 @@ def table(document: Document) -> str:
         ValueError: If they are of a trial run.
     """
     if document["quick"]:
-        raise ValueError(f"{RESULTS} is of a --quick run, which proves nothing; run `make aa`")
+        raise ValueError("it is of a --quick run, which proves nothing; run `make aa`")
     lines = [
-        "| compared | comparisons | 95 % of ratios | FASTER | SLOWER | SAME | UNSURE | bound | |",
+        f"| compared | times | 95 % of ratios | {' | '.join(VERDICTS)} | bound | |",
         "|---|---:|---:|---:|---:|---:|---:|---|---|",
     ]
     for result in document["results"]:
@@ -73,26 +74,35 @@ def table(document: Document) -> str:
         low, high = result["ratios_95"]
         met = "met" if result["met"] else "**missed**"
         lines.append(
-            f"| {result['what']} | {result['comparisons']} | {low:.3f}..{high:.3f} | {said} "
-            f"| {result['wanted']} | {met} |"
+            f"| {result['what']} | {result['comparisons']} "
+            f"| {low:.3f}..{high:.3f} | {said} | {result['wanted']} | {met} |"
         )
     return "\n".join(lines)
 
 
 def _block(root: Path, folder: Path) -> str:
-    file = folder / RESULTS
-    document: Document = json.loads(file.read_text(encoding="utf-8"))
-    place = folder.resolve().relative_to(root.resolve()).as_posix()
+    files = sorted(folder.glob(RESULTS))
+    found = [(file, json.loads(file.read_text(encoding="utf-8"))) for file in files]
+    # Longer samples first: they are the usual ones.
+    found.sort(key=lambda each: _sample_ms(each[1]), reverse=True)
+    return "\n" + "".join(_part(root, file, document) for file, document in found)
+
+
+def _part(root: Path, file: Path, document: Document) -> str:
+    place = file.resolve().relative_to(root.resolve()).as_posix()
     cpu = document["machine"]["cpu_model"]["value"] or "a processor that doesn't name itself"
     cores = document["machine"]["cores_affinity"]["value"]
-    results = document["results"]
-    sample_ms = sum(each["sample_ms"] for each in results) / len(results)
     caption = (
         f"{document['created'][:10]}, {cpu}, {cores} cores: {document['blocks']} blocks in one "
-        f"process, samples of {sample_ms:.1f} ms; clean samples {_clean(results)}. "
-        f"`make aa`, [every comparison](../{place}/{RESULTS})."
+        f"process, samples of {_sample_ms(document):.0f} ms; clean samples "
+        f"{_clean(document['results'])}. `{document['command']}`, [every comparison](../{place})."
     )
-    return f"\n{table(document)}\n\n{caption}\n\n"
+    return f"{table(document)}\n\n{caption}\n\n"
+
+
+def _sample_ms(document: Document) -> float:
+    results = document["results"]
+    return sum(float(each["sample_ms"]) for each in results) / len(results)
 
 
 def _clean(results: list[Document]) -> str:
@@ -110,7 +120,7 @@ def _arguments() -> argparse.Namespace:
 
 
 PAGE = "docs/statistics.md"
-RESULTS = "false-verdicts.json"
+RESULTS = "false-verdicts-*-ms.json"
 VERDICTS = ("FASTER", "SLOWER", "SAME", "UNSURE")
 BEGIN, END = "<!-- generated: false-verdicts -->", "<!-- end -->"
 MARKER = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}", re.S)

@@ -22,9 +22,9 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_trial_run_compares_under_every_condition_and_writes_what_it_found(
     tmp_path: Path,
 ) -> None:
-    ran = run("--quick", "--out", str(tmp_path / "results"))
+    ran = run("--quick", "--sample-ms", "4", "--out", str(tmp_path / "results"))
     assert ran.returncode == 0, ran.stderr
-    document = json.loads((tmp_path / "results" / "false-verdicts.json").read_text())
+    document = json.loads((tmp_path / "results" / "false-verdicts-4-ms.json").read_text())
     assert document["quick"]
     assert [each["name"] for each in document["results"]] == ["idle", "loaded", "planted"]
     for result in document["results"]:
@@ -72,8 +72,8 @@ def test_the_bounds_decide_the_exit_code(
 ) -> None:
     false = {"idle": idle, "loaded": loaded}
 
-    def compared(condition: Any, number: int, seed: int) -> Any:
-        assert seed == 1
+    def compared(condition: Any, number: int, arguments: Any) -> Any:
+        assert (arguments.seed, arguments.sample_ms) == (1, 18)
         said = "SLOWER" if number < false.get(condition.name, found) else "UNSURE"
         return bench.Comparison("128 B", "cpu", said, (0.96, 0.95, 0.97), 0.01, 0.9, 4.0)
 
@@ -108,6 +108,7 @@ def test_a_wrong_result_ends_with_its_code(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--sample-ms", "1"], "'1' is no length of a sample: 2 to 250 ms are"),
         (("--seed", "-1"), "'-1' is no whole number from 0 to 18,446,744,073,709,551,615"),
         (("--out", ""), "'' is no folder"),
         (("--out", "/proc/self/here"), "name a folder that can be written"),

@@ -45,6 +45,7 @@ def put(tree: Path, folder: str, *, quick: bool = False) -> None:
         "created": "2026-01-02T03:04:05Z",
         "quick": quick,
         "blocks": 20,
+        "command": "python benches/false_verdicts.py",
         "machine": {
             "cpu_model": {"value": "A Processor", "reason": None},
             "cores_affinity": {"value": 2, "reason": None},
@@ -54,7 +55,7 @@ def put(tree: Path, folder: str, *, quick: bool = False) -> None:
             result("loaded", met=False, FASTER=20, SLOWER=30, SAME=100, UNSURE=50),
         ],
     }
-    (place / "false-verdicts.json").write_text(json.dumps(document))
+    (place / "false-verdicts-4-ms.json").write_text(json.dumps(document))
 
 
 def run(tree: Path, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -79,9 +80,11 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     )
     assert "| loaded arms | 200 | 0.991..1.010 | 20 | 30 | 100 | 50 | at most 10" in text
     assert "FASTER or SLOWER | **missed** |" in text
-    assert "2026-01-02, A Processor, 2 cores: 20 blocks in one process, samples of 4.0 ms" in text
+    assert (
+        "2026-01-02, A Processor, 2 cores: 20 blocks in one process, samples of 4 ms; clean" in text
+    )
     assert "clean samples 97 % (idle), 97 % (loaded)" in text
-    assert "(../results/2026-01-02/here/false-verdicts.json)" in text
+    assert "(../results/2026-01-02/here/false-verdicts-4-ms.json)" in text
 
 
 def test_a_changed_figure_is_found(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
