@@ -44,11 +44,14 @@ from sealift._sealift import (
     Prediction,
     Quote,
     Record,
+    Rehearsal,
+    Rehearsed,
     Session,
     __version__,
     cards,
     drivers,
     policies,
+    rehearse,
 )
 from sealift.errors import (
     DeviceError,
@@ -87,6 +90,8 @@ __all__ = [
     "Prediction",
     "Quote",
     "Record",
+    "Rehearsal",
+    "Rehearsed",
     "SealLimitError",
     "SealiftError",
     "Session",
@@ -96,4 +101,5 @@ __all__ = [
     "cards",
     "drivers",
     "policies",
+    "rehearse",
 ]

@@ -30,6 +30,8 @@ __all__ = [
     "Prediction",
     "Quote",
     "Record",
+    "Rehearsal",
+    "Rehearsed",
     "Session",
     "WrongResultError",
     "__version__",
@@ -38,6 +40,7 @@ __all__ = [
     "effective_clock_ghz",
     "policies",
     "primitives",
+    "rehearse",
 ]
 
 __version__: str
@@ -879,6 +882,69 @@ class Prediction:
     """Between the ends of such batches when as many are queued as the card holds."""
     bound_by: Final[Literal["host", "link", "card"]]
     """What sets that interval."""
+
+def rehearse(
+    devices: Sequence[Card | tuple[str, Cost, int]],
+    *,
+    batches_per_s: float,
+    messages: int,
+    message_bytes: int,
+    batches: int = 20_000,
+    policy: str = "earliest-finish",
+    seed: int = 0,
+) -> Rehearsal:
+    """Works an open load on modelled devices in virtual time, with the engine's own scheduler.
+
+    Batches come at random moments (Poisson), however many are still in flight. Messages are true:
+    each is sealed on its device and compared, which takes most of the time of this call. It looks
+    for Ctrl-C ten times a second.
+
+    Args:
+        devices: Cards, and this machine's processors as (name, cost of a batch on one worker,
+            workers); the cost is one of `Engine.costs()`, the time its work takes is the host's.
+        batches_per_s: How many come a second in the mean, from 0.00001 to 10**12.
+        messages: Messages of each, 1 to 2**24.
+        message_bytes: Bytes of each text.
+        batches: How many in all, 1 to 10**8.
+        policy: Who chooses a device for each, as in `Engine`.
+        seed: Where moments, keys and texts are drawn from, 0 to 2**64 - 1.
+
+    Raises:
+        TypeError: If a device is neither a `Card` nor such a tuple.
+        InputError: If a number is out of range, there is no device or no such policy, or as many
+            batches as devices hold take more than 2 GiB.
+        DeviceError: If two devices have one name.
+    """
+
+@final
+class Rehearsal:
+    """What became of a load. Nothing of it was measured: the origin of its times is "projected"."""
+
+    batches: Final[int]
+    """Batches that came back."""
+    refused: Final[int]
+    """Times that every device was full, so that a batch had to wait outside."""
+    lost: Final[int]
+    """Batches that did not come back, or without results."""
+    response_ns_mean: Final[float]
+    """From sending to taking back, waiting for a slot included."""
+    response_ns_p99: Final[float]
+    """What 99 of 100 batches stay within."""
+    span_ns: Final[int]
+    """From the start to the end of the last batch."""
+    devices: Final[list[Rehearsed]]
+    """The devices, in their order."""
+
+@final
+class Rehearsed:
+    """What a device had to do in a rehearsal."""
+
+    name: Final[str]
+    """Its name; of a second card of one kind with ",number=2" behind it."""
+    batches: Final[int]
+    """Batches and parts of batches that it worked."""
+    utilisation: Final[float]
+    """Share of the time that its workers were busy; of a card, that it held work."""
 
 @final
 class Calibration:

@@ -18,7 +18,7 @@ pub(crate) fn cards() -> Vec<Card> {
 /// Its times are reckoned from them. As the device `spec` it works batches, with true bytes and
 /// reckoned times.
 #[pyclass(frozen, module = "sealift")]
-pub(crate) struct Card(native::Card);
+pub(crate) struct Card(pub(crate) native::Card);
 
 #[pymethods]
 impl Card {
@@ -191,7 +191,7 @@ impl Prediction {
 }
 
 /// A number in its range.
-fn within(name: &str, value: i128, least: u64, most: u64) -> Outcome<u64> {
+pub(crate) fn within(name: &str, value: i128, least: u64, most: u64) -> Outcome<u64> {
     let found = u64::try_from(value).ok().filter(|value| (least..=most).contains(value));
     found.ok_or_else(|| Failure::Input(format!("{name} is {value}: give {least} to {most}")))
 }

@@ -22,6 +22,7 @@ mod overlap;
 mod place;
 mod probes;
 mod records;
+mod rehearse;
 mod room;
 mod schedule;
 mod session;
@@ -50,6 +51,8 @@ mod _sealift {
     };
     #[pymodule_export]
     use crate::records::{Counters, Record};
+    #[pymodule_export]
+    use crate::rehearse::{Rehearsal, Rehearsed, rehearse};
     #[pymodule_export]
     use crate::schedule::{
         Calibrated, Calibration, Cost, Explanation, PolicyInfo, Quote, policies,

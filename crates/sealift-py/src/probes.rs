@@ -1,7 +1,7 @@
 //! The native measuring loops, for the lab.
 
 use crate::errors::Failure;
-use crate::gil;
+use crate::gil::{self, Signals};
 use crate::integers::check_byte_order;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::create_exception;
@@ -13,7 +13,6 @@ use sealift_probes::{
 };
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, TryLockError};
-use std::time::Instant;
 
 create_exception!(
     sealift,
@@ -273,25 +272,6 @@ fn take<T: ?Sized>(lock: &Mutex<T>) -> Result<MutexGuard<'_, T>, Stop> {
         Ok(guard) => Ok(guard),
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => Err(Stop::Busy),
-    }
-}
-
-/// Looks for Ctrl-C ten times a second at most: taking the GIL back may have to wait for others.
-struct Signals(Instant);
-
-impl Default for Signals {
-    fn default() -> Self {
-        Self(Instant::now())
-    }
-}
-
-impl Signals {
-    fn look(&mut self) -> Option<PyErr> {
-        if self.0.elapsed().as_secs_f64() < STEP_SECONDS {
-            return None;
-        }
-        self.0 = Instant::now();
-        Python::attach(|py| py.check_signals()).err()
     }
 }
 

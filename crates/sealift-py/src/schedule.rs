@@ -79,7 +79,7 @@ impl Cost {
         }
     }
 
-    fn native(&self) -> sealift::Cost {
+    pub(crate) fn native(&self) -> sealift::Cost {
         sealift::Cost::clamped(self.setup_ns, self.per_message_ns, self.per_byte_ns)
     }
 }

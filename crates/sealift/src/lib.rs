@@ -58,9 +58,11 @@
 mod cache;
 mod calibrate;
 mod engine;
+mod rehearse;
 
 pub use calibrate::{Calibrated, Calibration, CostSource};
 pub use engine::{Engine, driver_among};
+pub use rehearse::{OpenLoad, Player, Rehearsal, RehearsalError, Rehearsed, rehearse};
 pub use sealift_core::*;
 pub use sealift_drivers::{DRIVERS, cards, driver, open};
 pub use sealift_engine::{

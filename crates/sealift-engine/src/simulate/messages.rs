@@ -142,9 +142,10 @@ fn append((bytes, ends): &mut (Vec<u8>, Vec<u64>), more: &[u8]) {
 }
 
 fn bytes(count: usize, random: &mut Random) -> Vec<u8> {
-    let words = count.div_ceil(8);
-    let mut bytes: Vec<u8> = (0..words).flat_map(|_| random.bits().to_le_bytes()).collect();
-    bytes.truncate(count);
+    let mut bytes = vec![0; count];
+    for chunk in bytes.chunks_mut(8) {
+        chunk.copy_from_slice(&random.bits().to_le_bytes()[..chunk.len()]);
+    }
     bytes
 }
 

@@ -1,0 +1,339 @@
+//! What a pool of devices would do, some or all of which are not here.
+
+use sealift_core::{
+    Context, Cost, Device, DeviceError, Key, MAX_TEXT_BYTES, OpenError, Role, SessionId,
+    SimulatedClock, Work,
+};
+use sealift_drivers::cards::Card;
+use sealift_drivers::kernels::Kernels;
+use sealift_drivers::workers::Software;
+use sealift_engine::simulate::{Cipher, Draw, Load, LoadReport, Model, Shapes, SimulationError};
+use sealift_engine::{Engine, EngineError, Settings};
+use std::collections::HashMap;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A device of a pool that is rehearsed.
+#[derive(Clone, Debug)]
+pub enum Player {
+    /// One that is described by constants.
+    Card(Box<Card>),
+    /// One of this machine's processors, of which is known what a batch costs.
+    Machine {
+        /// Its name.
+        name: String,
+        /// What a batch costs on one worker.
+        cost: Cost,
+        /// Batches that it works at the same time; at least 1.
+        workers: usize,
+    },
+}
+
+/// Batches of one shape that come at random moments (Poisson), however many are still in flight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenLoad {
+    /// How many a second in the mean.
+    pub batches_per_s: f64,
+    /// Messages of each; at least 1.
+    pub messages: usize,
+    /// Bytes of each text.
+    pub message_bytes: u64,
+    /// How many in all; at least 1.
+    pub batches: u64,
+    /// Who chooses a device for each: a policy's spec, `earliest-finish`.
+    pub policy: String,
+    /// Where moments, keys and texts are drawn from: with the same one all is the same again.
+    pub seed: u64,
+}
+
+/// What became of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rehearsal {
+    /// Batches that came back.
+    pub batches: u64,
+    /// Times that every device was full, so that a batch had to wait outside.
+    pub refused: u64,
+    /// Batches that did not come back, or without results.
+    pub lost: u64,
+    /// From sending to taking back, waiting for a slot included, in nanoseconds.
+    pub response_ns_mean: f64,
+    /// What 99 of 100 batches stay within, in nanoseconds.
+    pub response_ns_p99: f64,
+    /// From the start to the last batch's end, in nanoseconds.
+    pub span_ns: u64,
+    /// The devices, in their order.
+    pub devices: Vec<Rehearsed>,
+}
+
+/// What a device had to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rehearsed {
+    /// Its name; of a second card of one kind with `,number=2` behind it.
+    pub name: String,
+    /// Batches and parts of batches that it worked.
+    pub batches: u64,
+    /// Share of the time that its workers were busy; of a card, that it held work.
+    pub utilisation: f64,
+}
+
+/// Why there was no rehearsal.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum RehearsalError {
+    /// Nobody to work.
+    #[error("there is no device: give at least one")]
+    Nobody,
+    /// A number that can't be.
+    #[error("{what} is {value}: give {right}")]
+    Number {
+        /// Which.
+        what: &'static str,
+        /// What was given.
+        value: String,
+        /// What would be right.
+        right: String,
+    },
+    /// More than should be in memory at once.
+    #[error(
+        "{in_flight} batches of {messages} messages of {message_bytes} bytes may be in flight at once, \
+         and a rehearsal makes true messages: it holds {HELD_BYTES_MAX} bytes of them and their results \
+         at most. Give shorter batches or cards with fewer slots"
+    )]
+    TooMuch {
+        /// Batches that devices hold together.
+        in_flight: u64,
+        /// Messages of each.
+        messages: usize,
+        /// Bytes of each.
+        message_bytes: u64,
+    },
+    /// A device can't be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// No such policy, two devices of one name, or no random bytes.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// It was stopped, or the engine refused a batch.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// The modelled devices gave bytes that are not the cipher's.
+    #[error("{messages} messages came back wrong: this is a bug in Sealift, please report it")]
+    Wrong {
+        /// How many.
+        messages: u64,
+    },
+}
+
+/// Works a load on devices in virtual time, with the engine's own scheduler and true messages.
+///
+/// It goes on for as long as `wanted` says so, which is asked after everything that happens.
+///
+/// ```
+/// use sealift::{Cost, OpenLoad, Player, cards, rehearse};
+/// let core = Player::Machine { name: "a core".into(), cost: Cost::new(500.0, 0.0, 0.3)?, workers: 1 };
+/// let card = cards::bundled().remove(0);
+/// let load = OpenLoad {
+///     batches_per_s: 1_000.0,
+///     messages: 16,
+///     message_bytes: 1_024,
+///     batches: 500,
+///     policy: "earliest-finish".into(),
+///     seed: 1,
+/// };
+/// let found = rehearse(&[core, Player::Card(Box::new(card))], &load, &mut || true)?;
+/// // The core is 100 times as fast as the board of 2003, and most of the time it is free.
+/// assert!(found.devices[0].batches > 490 && found.devices[0].utilisation < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A number out of its range, no device, two of one name, more than should be in memory, no such
+/// policy; it was stopped.
+pub fn rehearse(
+    players: &[Player],
+    load: &OpenLoad,
+    wanted: &mut dyn FnMut() -> bool,
+) -> Result<Rehearsal, RehearsalError> {
+    load.check()?;
+    players.iter().try_for_each(Player::check)?;
+    let settings = Settings::with_policy(&load.policy)?;
+    check_room(players, load, &settings)?;
+    let clock = Arc::new(SimulatedClock::new());
+    let names = names(players);
+    let open = players.iter().zip(names).map(|(player, name)| {
+        let clock = &clock;
+        move |context: &Context| player.open(name, clock, context)
+    });
+    let engine = Engine::with_settings(Arc::clone(&clock) as _, settings, open)?;
+    let report = load.native()?.drive_while(&engine, &clock, wanted)?;
+    if report.wrong > 0 {
+        return Err(RehearsalError::Wrong { messages: report.wrong });
+    }
+    Ok(Rehearsal::of(report, load.messages as u64))
+}
+
+impl OpenLoad {
+    fn check(&self) -> Result<(), RehearsalError> {
+        let (least, most) = BATCHES_PER_S;
+        if !(least..=most).contains(&self.batches_per_s) {
+            let right = format!("a number from {least} to {most}");
+            return Err(wrong("batches_per_s", self.batches_per_s, right));
+        }
+        whole("messages", self.messages as u64, 1, MESSAGES_MAX)?;
+        whole("message_bytes", self.message_bytes, 0, MAX_TEXT_BYTES)?;
+        whole("batches", self.batches, 1, BATCHES_MAX)
+    }
+
+    fn native(&self) -> Result<Load, RehearsalError> {
+        let bytes = Draw::Exactly(self.message_bytes as f64);
+        let shapes = Shapes::seals(Draw::Exactly(self.messages as f64), bytes);
+        let load = Load::open(self.batches_per_s, shapes, self.batches);
+        Ok(Load { seed: self.seed, cipher: Arc::new(Aes::new("expected")?), ..load })
+    }
+}
+
+impl Player {
+    fn check(&self) -> Result<(), RehearsalError> {
+        let Self::Machine { name, workers, .. } = self else { return Ok(()) };
+        if name.trim().is_empty() {
+            return Err(wrong("a device's name", format!("{name:?}"), "a name".to_owned()));
+        }
+        whole("workers", *workers as u64, 1, WORKERS_MAX)
+    }
+
+    fn open(
+        &self,
+        name: String,
+        clock: &Arc<SimulatedClock>,
+        context: &Context,
+    ) -> Result<Arc<dyn Device>, RehearsalError> {
+        match self {
+            Self::Card(card) => Ok(card.rehearse(name, context)?),
+            Self::Machine { cost, workers, .. } => {
+                let model = Model {
+                    workers: *workers,
+                    slots: self.slots(),
+                    computes_on_host: true,
+                    role: Role::Real,
+                    cipher: Arc::new(Aes::new(&name)?),
+                    ..Model::new(name, *cost)
+                };
+                Ok(model.open(clock, &context.notify)?)
+            }
+        }
+    }
+
+    fn slots(&self) -> usize {
+        match self {
+            Self::Card(card) => card.slots(),
+            Self::Machine { workers, .. } => {
+                workers.saturating_mul(SLOTS_PER_WORKER).max(SLOTS_MIN)
+            }
+        }
+    }
+}
+
+impl Rehearsal {
+    fn of(report: LoadReport, batch_messages: u64) -> Self {
+        let rehearsed = |device: sealift_engine::simulate::DeviceLoad| Rehearsed {
+            name: device.name,
+            batches: device.batches,
+            utilisation: device.utilisation,
+        };
+        Self {
+            batches: report.batches,
+            refused: report.refused,
+            lost: (report.lost + report.failed) / batch_messages,
+            response_ns_mean: report.response_ns_mean,
+            response_ns_p99: report.response_ns_p99 as f64,
+            span_ns: report.span_ns,
+            devices: report.devices.into_iter().map(rehearsed).collect(),
+        }
+    }
+}
+
+/// A name for each; cards of one kind are numbered.
+fn names(players: &[Player]) -> Vec<String> {
+    let mut cards: HashMap<String, usize> = HashMap::new();
+    let name = |player: &Player| match player {
+        Player::Machine { name, .. } => name.clone(),
+        Player::Card(card) => {
+            let number = cards.entry(card.name().to_owned()).or_default();
+            *number += 1;
+            let more = if *number > 1 { format!(",number={number}") } else { String::new() };
+            format!("{}{more}", card.name())
+        }
+    };
+    players.iter().map(name).collect()
+}
+
+/// Refuses what would not fit memory.
+fn check_room(
+    players: &[Player],
+    load: &OpenLoad,
+    settings: &Settings,
+) -> Result<(), RehearsalError> {
+    let slots = players.iter().map(Player::slots).fold(0, usize::saturating_add);
+    if slots == 0 {
+        return Err(RehearsalError::Nobody);
+    }
+    let &OpenLoad { messages, message_bytes, batches, .. } = load;
+    let in_flight = (slots.min(settings.in_flight_max) as u64).min(batches);
+    let message = COPIES.saturating_mul(message_bytes).saturating_add(MESSAGE_EXTRA_BYTES);
+    let held = in_flight.saturating_mul(messages as u64).saturating_mul(message);
+    if held > HELD_BYTES_MAX {
+        return Err(RehearsalError::TooMuch { in_flight, messages, message_bytes });
+    }
+    Ok(())
+}
+
+fn whole(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), RehearsalError> {
+    let right = || format!("a whole number from {least} to {most}");
+    if (least..=most).contains(&value) { Ok(()) } else { Err(wrong(what, value, right())) }
+}
+
+fn wrong(what: &'static str, value: impl ToString, right: String) -> RehearsalError {
+    RehearsalError::Number { what, value: value.to_string(), right }
+}
+
+/// AES-GCM by this processor's kernels.
+#[derive(Debug)]
+struct Aes(Kernels);
+
+impl Aes {
+    fn new(device: &str) -> Result<Self, OpenError> {
+        let wrong = |reason| OpenError::Setting { device: device.to_owned(), reason };
+        let kernels = Kernels::best(device.to_owned());
+        kernels.map(Self).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+impl Cipher for Aes {
+    fn seal(&self, key: &Key, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
+        self.0.seal(key, nonce, aad, text)
+    }
+
+    fn work(&self, work: &mut Work<'_>, _: &str) -> Result<(), DeviceError> {
+        self.0.run(work)
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.0.retire(session);
+    }
+}
+
+/// A day from one batch to the next, and more than any link carries.
+const BATCHES_PER_S: (f64, f64) = (1e-5, 1e12);
+const MESSAGES_MAX: u64 = 1 << 24;
+const BATCHES_MAX: u64 = 100_000_000;
+const WORKERS_MAX: u64 = 1 << 16;
+
+/// As many as a real device of this processor has.
+const SLOTS_PER_WORKER: usize = 32;
+const SLOTS_MIN: usize = 64;
+
+/// Texts, results and what they should be.
+const COPIES: u64 = 4;
+/// Nonce, tags, offsets.
+const MESSAGE_EXTRA_BYTES: u64 = 256;
+const HELD_BYTES_MAX: u64 = 2 << 30;
