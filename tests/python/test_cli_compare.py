@@ -1,8 +1,16 @@
 """`sealift lab compare`, and what makes it fail."""
 
+import contextlib
 import csv
+import fcntl
 import io
 import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -64,6 +72,37 @@ def test_published_figures_stand_beside_a_run(tmp_path: Path) -> None:
     assert "003-T4" in ran.stdout
     failing = invoke("lab", "compare", str(everything), "published", "--fail-on", "slower")
     assert failing.exit_code == (1 if "slower here" in ran.stdout else 0)
+
+
+def test_published_figures_have_no_line_longer_than_the_terminal(tmp_path: Path) -> None:
+    everything = write_run(tmp_path / "all", made())
+    lines = {width: on_a_terminal(width, str(everything)) for width in (60, 100)}
+    for width, shown in lines.items():
+        assert max(map(len, shown)) <= width
+        assert sum(line.startswith("003-F5") for line in shown) > 3
+    piped = invoke("lab", "compare", str(everything), "published").stdout.splitlines()
+    assert max(map(len, piped)) > 200
+    assert {line.split()[0] for line in piped} <= {"figure", "003-F14", "003-F5", "003-F6"} | {
+        "003-P0", "003-T4"
+    }  # fmt: skip
+
+
+def on_a_terminal(width: int, folder: str) -> list[str]:
+    """What a terminal of this width shows of a run beside what was published."""
+    control, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    command = [sys.executable, "-m", "sealift", "lab", "compare", folder, "published"]
+    without = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    with subprocess.Popen(command, stdout=terminal, env=without) as process:
+        os.close(terminal)
+        shown = b""
+        # A terminal whose other end is closed can't be read any more.
+        with contextlib.suppress(OSError):
+            while read := os.read(control, 65_536):
+                shown += read
+    os.close(control)
+    assert process.returncode == 0
+    return shown.decode().splitlines()
 
 
 def test_a_run_for_which_nothing_was_published_is_told_with_those_for_which_there_is(

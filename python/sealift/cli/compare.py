@@ -1,9 +1,11 @@
 """`sealift lab compare`: sets a run beside a later one, or beside what was published."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -148,9 +150,13 @@ def _beside_published(folder: str) -> _Beside:
     unjudged = (Match.NOT_RUN, Match.UNSETTLED, Match.AGAINST_ITSELF)
     judged = sum(each.match not in unjudged for each in found)
     slower = sum(each.match is Match.SLOWER for each in found)
-    return _Beside(
-        [published_record(each) for each in found], published_text(found), judged, slower
-    )
+    text = published_text(found, width=_width())
+    return _Beside([published_record(each) for each in found], text, judged, slower)
+
+
+def _width() -> int | None:
+    """Of the terminal; None where something else reads."""
+    return get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _run(folder: str) -> "Run":

@@ -20,7 +20,7 @@ from sealift.lab.stats import (
 )
 from sealift.lab.store import Run
 from sealift.lab.summary import Series
-from sealift.lab.table import aligned, times_text, value_text
+from sealift.lab.table import aligned, fitted, times_text, value_text
 from sealift.lab.units import format_measure, plain_measure
 from sealift.lab.values import Cell, Value
 
@@ -161,8 +161,13 @@ def changes_text(changes: Sequence[Change]) -> str:
     return aligned([head, *rows])
 
 
-def published_text(comparisons: Sequence[Comparison]) -> str:
-    """Published figures beside what was found, as a table."""
+def published_text(comparisons: Sequence[Comparison], *, width: int | None = None) -> str:
+    """Published figures beside what was found, as a table.
+
+    Args:
+        comparisons: At least one.
+        width: Of the terminal, in characters; None for lines of any length.
+    """
     head = ["figure", "published", "unit", "here", "here / published", "match", "what", "with what"]
     rows = [
         [
@@ -177,7 +182,7 @@ def published_text(comparisons: Sequence[Comparison]) -> str:
         ]
         for each in comparisons
     ]
-    return aligned([head, *rows])
+    return fitted([head, *rows], width)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Shows rows of one experiment as a table for people. Shows only, never measures."""
 
 import io
+import textwrap
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
@@ -62,6 +63,32 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     """Plain columns side by side, one line a row; the last one may be of any length."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def fitted(rows: Sequence[Sequence[str]], width: int | None) -> str:
+    """The same for lines of a given length: what has no room beside goes below, in own lines.
+
+    Args:
+        rows: Of equal length; the first holds the names of the columns.
+        width: In characters; None for any.
+    """
+    every = aligned(rows)
+    if width is None or max(map(len, every.splitlines())) <= width:
+        return every
+    width = max(WIDTH_LEAST, width)
+    count = len(rows[0])
+    while count > 1 and max(map(len, aligned([row[:count] for row in rows]).splitlines())) > width:
+        count -= 1
+    lines = aligned([row[:count] for row in rows]).splitlines()
+    below = ("; ".join(filter(None, row[count:])) for row in rows)
+    return "\n".join(
+        line
+        for first, rest in zip(lines, below, strict=True)
+        for line in (
+            first,
+            *textwrap.wrap(rest, width, initial_indent=INDENT, subsequent_indent=INDENT),
+        )
+    )
 
 
 def times_text(ratio: Interval) -> str:
@@ -145,6 +172,9 @@ def _drawn(table: Table, ink: Ink) -> str:
 
 
 NO_WRAP_WIDTH = 1_000
+# Narrower a word would not fit.
+WIDTH_LEAST = 40
+INDENT = "    "
 TITLES = {"size_bytes": "size B"}
 RIGHT = ("size B", "threads", "batch")
 COLOURS = {Verdict.FASTER: "green", Verdict.SLOWER: "yellow"}
