@@ -1,0 +1,56 @@
+//! A fork while workers have batches: the child is told so by every call, and the parent loses nothing.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
+mod ffi;
+
+use ffi::in_child;
+use sealift::{
+    Batch, Column, Engine, EngineError, Key, NONCE_BYTES, Options, Session, SubmitRefusal, Ticket,
+};
+use std::collections::HashSet;
+
+#[test]
+fn a_fork_with_work_in_flight_tells_the_child_and_completes_in_the_parent() {
+    let mut engine = Some(Engine::with(&[SLOW, "library"]).unwrap());
+    let mut session = Some(install(engine.as_ref().unwrap()));
+    // The first takes long, so that there is surely work when the child is made.
+    let mut sent = HashSet::from([submit(&engine, &session, Some(SLOW)).unwrap()]);
+    sent.extend((0..8).map(|_| submit(&engine, &session, None).unwrap()));
+    assert!(in_child(|| {
+        let forked = Err(EngineError::Forked);
+        let in_flight = engine.as_ref().map(|engine| engine.in_flight());
+        let refused = submit(&engine, &session, None).unwrap_err();
+        // These are the child's, and the last ones: to drop them waits for no thread of the parent.
+        drop((session.take(), engine.take()));
+        install(&Engine::with(&["library"]).unwrap());
+        in_flight == Some(forked) && matches!(refused, SubmitRefusal::Engine(EngineError::Forked))
+    }));
+    let engine = engine.unwrap();
+    while let Some(completed) = engine.wait(None, None).unwrap() {
+        assert!(sent.remove(&completed.ticket), "it completes once");
+        completed.outcome.unwrap();
+    }
+    assert_eq!(sent, HashSet::new());
+}
+
+fn install(engine: &Engine) -> Session {
+    engine.session(Key::new(&[7; 16]).unwrap()).unwrap()
+}
+
+fn submit(
+    engine: &Option<Engine>,
+    session: &Option<Session>,
+    on: Option<&str>,
+) -> Result<Ticket, SubmitRefusal> {
+    let (engine, session) = (engine.as_ref().unwrap(), session.as_ref().unwrap());
+    let nonces = Column::fixed(vec![0; MESSAGES * NONCE_BYTES], NONCE_BYTES);
+    let texts = Column::fixed(vec![7; MESSAGES * TEXT_BYTES], TEXT_BYTES);
+    let batch = Batch::seal(MESSAGES, session.id(), nonces, texts);
+    let on = on.map(|name| engine.device(name).unwrap());
+    engine.submit(batch, &Options { on, ..Options::default() }).map_err(|error| error.reason)
+}
+
+const SLOW: &str = "cpu:isa=model,workers=1";
+const MESSAGES: usize = 64;
+const TEXT_BYTES: usize = 4_096;
