@@ -113,7 +113,6 @@ def test_several_threads_are_measured() -> None:
         (["--sizes", "16,x"], "part 'x': 'x' is not a size in bytes"),
         (["--sizes", "0"], "0 is outside 1.."),
         (["--sizes", ""], "an empty part in the list of sizes"),
-        (["--size", "16"], "--sizes"),
         (["--keys", "sesions:3"], "keys 'sesions:3'; write one, fresh or sessions:N"),
         (["--keys", ""], "keys ''; write one, fresh or sessions:N"),
         (["--mix", "50/50"], "mix '50/50'; write seal, open, or weights"),
@@ -137,10 +136,11 @@ def test_several_threads_are_measured() -> None:
         (["--workload", "as-stated", "--mix", "seal"], "--mix seal has no effect"),
         (["--quick", "--workload", "as-logged"], "leave out --workload"),
         (["--workload", "as-writ"], "as-stated"),
-        (["--from", "nowhere"], "nowhere is not there; name the folder of a run"),
-        (["--from", "x", "--sizes", "16"], "--sizes 16 has no effect with --from"),
-        (["--from", "x", "--out", "y"], "--out y has no effect with --from"),
-        (["--from", "x", "--quick"], "leave out --quick"),
+        (["--run", "nowhere"], "nowhere is not there; name the folder of a run"),
+        (["--run", "x", "--sizes", "16"], "--sizes 16 has no effect with --run"),
+        (["--run", "x", "--out", "y"], "--out y has no effect with --run"),
+        (["--run", "x", "--quick"], "--quick has no effect with --run, which measures nothing"),
+        (["--run", "x", "--workload", "as-logged"], "--workload as-logged has no effect with"),
     ],
 )
 def test_wrong_usage_says_what_would_be_right_and_ends_with_2(
@@ -186,7 +186,7 @@ def test_a_folder_keeps_the_run_and_advises_again_without_measuring(tmp_path: Pa
     assert ran.returncode == 0, ran.stderr
     plan = json.loads((folder / "plan.json").read_text())
     assert plan["command"] == ["sealift", *SHORT, "--out", str(folder)]
-    again = process("advise", "--from", str(folder))
+    again = process("advise", "--run", str(folder))
     assert again.returncode == 0, again.stderr
     assert again.stdout == ran.stdout
     twice = process(*SHORT, "--out", str(folder))

@@ -9,6 +9,7 @@ import pytest
 
 from command import invoke
 from conftest import skip
+from made_load import card
 from sealift import drivers, policies
 
 REAL = [driver.name for driver in drivers() if driver.role == "real"]
@@ -140,6 +141,54 @@ def test_what_would_take_too_long_or_too_much_memory_is_predicted_and_not_run() 
     assert slow["devices"][1]["taken"]
 
 
+def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> None:
+    quick = card(tmp_path, name="quick", host_ns=0, setup_ns=0.1, latency_ns=1, rate_gbit_per_s=1e6)
+    slow = card(tmp_path, name="slow", latency_ns=1e9, price=None)
+    given = ("--device", str(tmp_path / "quick.toml"), "--device", str(tmp_path / "slow.toml"))
+    document = explained(*given)
+    assert document["device"] in REAL
+    assert {each["device"] for each in document["given"]} <= set(REAL)
+    found = {each["device"]: each for each in document["cards"]}
+    for made in (quick, slow):
+        told, reckoned = found[made.name], made.predict(64, 128)
+        assert told["origin"] == "projected"
+        assert (told["predicted_ns"], told["host_ns"]) == (reckoned.batch_ns, reckoned.host_ns)
+        assert told["predicted_messages_per_s"] == pytest.approx(64e9 / reckoned.batch_ns)
+        times = reckoned.batch_ns / document["predicted_ns"]
+        assert told["times_as_long"] == pytest.approx(times)
+        assert told["would_finish_first"] == (times < 1)
+    assert {name for name, each in found.items() if each["would_finish_first"]} == {"quick"}
+    names = [*REAL, "quick", "slow"]
+    assert len(document["break_even"]) == len(names) * (len(names) - 1) / 2
+
+
+def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) -> None:
+    card(tmp_path, name="quick", host_ns=0, setup_ns=0.1, latency_ns=1, rate_gbit_per_s=1e6)
+    card(tmp_path, name="slow", latency_ns=1e9, algorithm="3des")
+    shown = invoke(
+        *BATCH,
+        *("--device", str(tmp_path / "quick.toml"), "--device", str(tmp_path / "slow.toml")),
+        *("--policy", "failover"),
+    ).stdout
+    assert re.search(
+        r"^quick \(projected\) would get it under earliest-finish if it were here: \S+ takes "
+        r"[\d.,]+ times as long$",
+        shown,
+        re.MULTILINE,
+    )
+    assert re.search(
+        r"^slow \(projected\) would not get it under earliest-finish if it were here: it takes "
+        r"[\d.,]+ times as long as \S+$",
+        shown,
+        re.MULTILINE,
+    )
+    assert re.search(
+        r"^slow +2,000,000,000 .* \(projected; bound by the \w+\)$", shown, re.MULTILINE
+    )
+    assert "slow at every size" in shown
+    assert "Projected: slow: a card that never was; from a test. Its rate is that of 3des." in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -150,6 +199,13 @@ def test_what_would_take_too_long_or_too_much_memory_is_predicted_and_not_run() 
         (("--devices", "reference,null"), 2, "goes to a real one, and there is none in reference"),
         (("--devices", "gpu"), 2, "no driver for accelerators"),
         (("--messages", "0"), 2, "--messages"),
+        (
+            ("--device", "quad-hifn"),
+            2,
+            "no card is called 'quad-hifn'; did you mean quad-hifn-7751",
+        ),
+        (("--device", "cpu"), 2, "'cpu' is no card but a device of this machine: --devices cpu"),
+        (("--device", "nowhere.toml"), 2, "nowhere.toml"),
         (("--bytes", "-1"), 2, "--bytes"),
     ],
 )

@@ -392,7 +392,7 @@ def test_foreign_and_damaged_results_are_told_with_their_file(
         "export": ("lab", "export", path, "--format", "csv"),
         "compare": ("lab", "compare", path, "published"),
         "plot": ("lab", "plot", path, "--x", "a", "--y", "b", "-o", str(tmp_path / "a.svg")),
-        "advise": ("advise", "--from", path),
+        "advise": ("advise", "--run", path),
     }[command]
     ran = invoke(*arguments)
     assert ran.exit_code == 2, ran.output

@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,68 +13,108 @@ from sealift.cli.said import fail, in_sentences, told
 from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
-    from sealift.lab.advise import Advice, Wish
+    from sealift.lab.result import Found
+    from sealift.lab.spec import Experiment, Scope
+    from sealift.lab.store import Run
+    from sealift.lab.values import Cell
+
+Forms = Mapping[Shown, Callable[[], str]]
+"""The advice in each form; empty where nothing was measured that it could stand on."""
+View = Callable[["Run", "Mapping[str, Found]"], Forms]
+"""Sees a run, with what it found, as advice."""
+Measuring = Callable[["Scope"], "tuple[Experiment, tuple[tuple[Cell, ...], ...]]"]
+"""Gives the experiment and its cells for what there is."""
 
 
-def advise_from(folder: Path, form: Shown) -> None:
-    """Shows what a run that was measured before allows to advise; without rows the program ends."""
-    from sealift.lab import store
-    from sealift.lab.advise import Advice
-    from sealift.lab.summary import summarise
+@dataclass(frozen=True)
+class Job:
+    """What is to be measured, and how.
 
-    with in_sentences():
-        run = store.read(folder)
-        advice = Advice.of(run, summarise(run))
-    if not advice.rows:
-        fail(ExitCode.NOTHING_RAN, f"{folder} holds no complete block of any device")
-    _show(advice, form)
-
-
-def measure(
-    wish: "Wish", form: Shown, out: Path | None, *, budget_s: float, quick: bool, seed: int
-) -> int:
-    """Measures, shows the advice, and says how that ended.
-
-    Args:
-        wish: What is to be measured.
-        form: In which the rows are shown.
+    Attributes:
+        measurement: The experiment and its cells.
+        threads: Thread counts, for the record.
         out: The folder that keeps the run; None for one that goes again.
         budget_s: Seconds for everything.
         quick: Whether an answer should be there within a minute.
         seed: Of messages and order.
+    """
+
+    measurement: Measuring
+    threads: tuple[int, ...]
+    out: Path | None
+    budget_s: float
+    quick: bool
+    seed: int
+
+
+def advise_from(folder: Path, form: Shown, view: View) -> None:
+    """Shows what a run that was measured before allows to advise; without rows the program ends."""
+    from sealift.lab import store
+    from sealift.lab.summary import summarise
+
+    with in_sentences():
+        run = store.read(folder)
+        forms = view(run, summarise(run))
+    if not forms:
+        fail(ExitCode.NOTHING_RAN, f"{folder} holds no complete block of any device")
+    _show(forms, form)
+
+
+def measure(job: Job, form: Shown, view: View) -> int:
+    """Measures, shows the advice, and says how that ended.
+
+    Args:
+        job: What is to be measured.
+        form: In which the advice is shown.
+        view: Makes it.
 
     Returns:
         0 or an `ExitCode`.
     """
     from sealift.cli.times import thin
     from sealift.lab import runner, store
-    from sealift.lab.advise import Advice
     from sealift.lab.summary import summarise
     from sealift.lab.survey import this_scope
 
-    with in_sentences(), _folder(out) as folder:
+    with in_sentences(), _folder(job.out) as folder:
         ask = runner.Ask(
-            experiments=(wish.measurement(this_scope(quick=quick)),),
+            experiments=(job.measurement(this_scope(quick=job.quick)),),
             command=("sealift", *sys.argv[1:]),
             out=folder,
-            budget_s=budget_s,
+            budget_s=job.budget_s,
             restarts=1,
-            seed=seed,
-            quick=quick,
-            threads=tuple(wish.threads),
-            is_kept=out is not None,
+            seed=job.seed,
+            quick=job.quick,
+            threads=job.threads,
+            is_kept=job.out is not None,
         )
         told(*thin(ask))
         done = runner.run(ask)
         run = store.read(done.path)
-        advice = Advice.of(run, summarise(run))
-        if not advice.rows:
+        forms = view(run, summarise(run))
+        if not forms:
             told("nothing was measured")
             return done.code or ExitCode.NOTHING_RAN
-        _show(advice, form)
-    if out is not None:
-        told(f"the run is kept in {out}; `sealift lab report {out}` makes a page of it")
+        _show(forms, form)
+    if job.out is not None:
+        told(f"the run is kept in {job.out}; `sealift lab report {job.out}` makes a page of it")
     return done.code
+
+
+def of_a_grid(run: "Run", found: "Mapping[str, Found]") -> Forms:
+    """The advice of a run over sizes and keys."""
+    from sealift.lab.advise import Advice
+    from sealift.lab.table import Ink
+
+    advice = Advice.of(run, found)
+    if not advice.rows:
+        return {}
+    ink = Ink.COLOUR if sys.stdout.isatty() and "NO_COLOR" not in os.environ else Ink.PLAIN
+    return {
+        Shown.TABLE: lambda: advice.text(ink),
+        Shown.CSV: advice.csv,
+        Shown.JSON: advice.json,
+    }
 
 
 @contextmanager
@@ -88,14 +129,6 @@ def _folder(out: Path | None) -> Iterator[Path]:
         yield Path(folder) / "run"
 
 
-def _show(advice: "Advice", form: Shown) -> None:
-    from sealift.lab.table import Ink
-
-    ink = Ink.COLOUR if sys.stdout.isatty() and "NO_COLOR" not in os.environ else Ink.PLAIN
-    shown = {
-        Shown.TABLE: lambda: advice.text(ink),
-        Shown.CSV: advice.csv,
-        Shown.JSON: advice.json,
-    }
-    sys.stdout.write(shown[form]())
+def _show(forms: Forms, form: Shown) -> None:
+    sys.stdout.write(forms[form]())
     sys.stdout.flush()

@@ -2,6 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sealift.cli.options import nearest
+from sealift.cli.said import fail, read, told
+from sealift.exit_code import ExitCode
+
+if TYPE_CHECKING:
+    from sealift import Card
 
 
 def devices(text: str) -> tuple[str, ...]:
@@ -30,6 +38,62 @@ def devices(text: str) -> tuple[str, ...]:
                 f"{_or(users[1:])}; here there are {', '.join(known)}"
             )
     return split_specs(text)
+
+
+def present(text: str | None) -> tuple[str, ...]:
+    """The devices to measure that are here; says which are not, and ends where none is.
+
+    Args:
+        text: As asked for; None for every real one.
+    """
+    from sealift.lab.devices import absences, real_devices
+
+    names = real_devices() if text is None else read("--devices", devices, text)
+    absent = read("--devices", absences, names)
+    told(*absent.values())
+    left = tuple(name for name in names if name not in absent)
+    if not left:
+        fail(ExitCode.NOTHING_RAN, "no device is left to measure; `sealift devices` shows them all")
+    return left
+
+
+def card(text: str) -> "Card":
+    """Reads the description of a card: a file, or the name of one that comes with Sealift.
+
+    Raises:
+        ValueError: Naming what there is, or what in the file is wrong.
+    """
+    from sealift import Card, cards, drivers
+
+    known = {each.name: each for each in cards()}
+    if text in known:
+        return known[text]
+    if text.endswith(".toml") or "/" in text:
+        return Card.read(text)
+    if text in (driver.name for driver in drivers()):
+        raise ValueError(f"{text!r} is no card but a device of this machine: --devices {text}")
+    hint = nearest(text, known)
+    raise ValueError(
+        f"no card is called {text!r}{f'; {hint}' if hint else ''}; there are {', '.join(known)}, "
+        "and files of one's own, which end in .toml"
+    )
+
+
+def cards_of(texts: Sequence[str]) -> "tuple[Card, ...]":
+    """Reads several.
+
+    Raises:
+        ValueError: As `card`, or if two have one name, or one has that of a device of this machine.
+    """
+    from sealift import drivers
+
+    found = {text: card(text) for text in dict.fromkeys(texts)}
+    names = [each.name for each in found.values()]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"two cards are called {min(twice)!r}; rename one in its file")
+    if taken := set(names) & {driver.name for driver in drivers()}:
+        raise ValueError(f"a card is called {min(taken)!r}, as a device is; rename it in its file")
+    return tuple(found.values())
 
 
 def _comparing_with(name: str) -> list[str]:

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from time import perf_counter
 
-from sealift import BatchResult, Calibrated, Cost, Engine, Explanation, Fixed, SealiftError, Session
+from sealift import (
+    BatchResult,
+    Calibrated,
+    Card,
+    Cost,
+    Engine,
+    Explanation,
+    Fixed,
+    Prediction,
+    SealiftError,
+    Session,
+)
 from sealift.lab.pairs import Pair, pairs
 
 
@@ -54,6 +65,19 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Projected:
+    """A card that isn't here, and what it is reckoned to take.
+
+    Attributes:
+        card: Its description.
+        prediction: For one batch.
+    """
+
+    card: Card
+    prediction: Prediction
+
+
+@dataclass(frozen=True)
 class Found:
     """What an engine said of a batch, and did with such batches.
 
@@ -61,7 +85,8 @@ class Found:
         policy: How it chose.
         explanation: Who would get the batch, and why.
         devices: Everyone there is, in the engine's order.
-        pairs: Every two of them.
+        cards: Those that aren't here and were asked about.
+        pairs: Every two of all of them.
         given: How many batches that named no device went where, and why.
         file: Where costs are kept; None where there is no place.
         remarks: What was wrong with that place.
@@ -70,6 +95,7 @@ class Found:
     policy: str
     explanation: Explanation
     devices: tuple[Asked, ...]
+    cards: tuple[Projected, ...]
     pairs: tuple[Pair, ...]
     given: tuple[tuple[str, str, int], ...]
     file: str | None
@@ -77,7 +103,13 @@ class Found:
 
 
 def find(
-    engine: Engine, messages: int, message_bytes: int, *, anew: bool, why_not: str | None
+    engine: Engine,
+    messages: int,
+    message_bytes: int,
+    *,
+    anew: bool,
+    why_not: str | None,
+    cards: Sequence[Card] = (),
 ) -> Found:
     """Calibrates, asks, and tries.
 
@@ -87,6 +119,7 @@ def find(
         message_bytes: Bytes of each.
         anew: Whether to measure costs that are in the cache, too.
         why_not: Why no batch can be worked; None works some.
+        cards: Descriptions of what isn't here; never worked.
 
     Raises:
         SealiftError: If no device would get such a batch.
@@ -119,7 +152,12 @@ def find(
         policy=engine.policy,
         explanation=explanation,
         devices=devices,
-        pairs=pairs({name: found.cost for name, found in known.items()}, messages),
+        cards=tuple(Projected(card, card.predict(messages, message_bytes)) for card in cards),
+        pairs=pairs(
+            {name: found.cost for name, found in known.items()}
+            | {card.name: card for card in cards},
+            messages,
+        ),
         given=tried.given,
         file=None if calibration.file is None else str(calibration.file),
         remarks=tuple(calibration.remarks),

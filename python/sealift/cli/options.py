@@ -103,15 +103,43 @@ def key_bits(text: str) -> int:
     return int(text)
 
 
+def amount(text: str) -> float:
+    """Reads `40000`, `40,000`, `40k` or `1.5M`.
+
+    Raises:
+        ValueError: If it is no number above 0.
+    """
+    match = re.fullmatch(r"([0-9][0-9,_]*\.?[0-9]*|\.[0-9]+)\s*([kKMG]?)", text.strip())
+    value = float(re.sub("[,_]", "", match[1])) * TIMES[match[2]] if match else math.nan
+    if not 0 < value < math.inf:
+        raise ValueError(f"{text!r} is no number above 0; write one, as in 40000, 40k or 1.5M")
+    return value
+
+
+def microseconds(text: str) -> float:
+    """Reads `500`, `500us`, `2ms` or `1s`; gives nanoseconds.
+
+    Raises:
+        ValueError: If it is no time above 0.
+    """
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(us|ms|s|)", text.strip())
+    ns = float(match[1]) * NS_OF[match[2]] if match else math.nan
+    if not 0 < ns < math.inf:
+        raise ValueError(f"{text!r} is no time; write microseconds, as in 500, or 2ms")
+    return ns
+
+
 def regimes(text: str) -> "tuple[Regime, ...]":
-    """Reads `one,sessions:1024,fresh`.
+    """Reads `one,sessions:1024,fresh`; a number alone is one of sessions.
 
     Raises:
         ValueError: Naming the part that is no key regime.
     """
     from sealift.lab.workload import Regime
 
-    return tuple(dict.fromkeys(Regime.parse(part.strip()) for part in text.split(",")))
+    parts = (part.strip() for part in text.split(","))
+    named = (f"sessions:{part}" if part.isdecimal() else part for part in parts)
+    return tuple(dict.fromkeys(map(Regime.parse, named)))
 
 
 def conditions(texts: "list[str]") -> "dict[str, Value]":
@@ -154,5 +182,7 @@ def _is_dir(text: str) -> bool:
 
 
 THREADS_MAX = 1_024
+TIMES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+NS_OF = {"": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}
 PACKAGES = {"vl_convert": "vl-convert-python"}
 SECONDS_OF = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3_600.0}

@@ -7,6 +7,7 @@ from typing import Any
 
 from sealift.lab import registry
 from sealift.lab.answer import ADVISING, BY_SIZE, Answer, answer
+from sealift.lab.checked import checked_text, clock_text
 from sealift.lab.export import summary_records
 from sealift.lab.grid import (
     MANY_KEYS,
@@ -122,7 +123,9 @@ class Advice:
     def text(self, ink: Ink) -> str:
         """A table for each experiment, who was checked against whom, and the answer."""
         tables = [table_text(found.rows, ink=ink) for found in self.found.values() if found.rows]
-        foot = [*self._checked(), *self._clock(), *([self.noise.text] if self.noise else [])]
+        verified = [each for found in self.found.values() for each in found.verified]
+        noise_text = [self.noise.text] if self.noise else []
+        foot = [*checked_text(verified), *clock_text(self.run), *noise_text]
         said = [self.answer.question, self.answer.text]
         return "\n".join([*tables, *foot, "", *said]) + "\n"
 
@@ -149,26 +152,6 @@ class Advice:
     def _records(self) -> list[Any]:
         every = summary_records(self.run, {**_nothing(self.run), **self.found})
         return [record for record in every if record["experiment"] in self.found]
-
-    def _checked(self) -> list[str]:
-        against: dict[str, set[str]] = {}
-        for found in self.found.values():
-            for each in found.verified:
-                if others := str(each.facts.get("checked_against", "")):
-                    against.setdefault(str(each.cell["device"]), set()).update(others.split(", "))
-        told = [
-            f"{device} not at all: it encrypts nothing"
-            if others == {"nothing"}
-            else f"{device} against {' and '.join(sorted(others))}"
-            for device, others in against.items()
-        ]
-        return [f"Results checked byte for byte: {'; '.join(told)}."] if told else []
-
-    def _clock(self) -> list[str]:
-        clock = self.run.machine.facts.get("core_clock_ghz")
-        if clock is None or not isinstance(clock.value, float):
-            return []
-        return [f"Core clock, by a timed chain of multiplications: {clock.value:.2f} GHz."]
 
 
 def _nothing(run: Run) -> dict[str, Found]:

@@ -41,6 +41,16 @@ class Line:
         a_message_ns = self.per_message_ns + self.per_byte_ns * message_bytes
         return self.setup_ns + messages * a_message_ns
 
+    def through(self, point: Point) -> "Line":
+        """The same line, scaled so that it meets a point."""
+        factor = point.batch_ns / self.batch_ns(point.messages, point.message_bytes)
+        return Line(
+            setup_ns=factor * self.setup_ns,
+            per_message_ns=factor * self.per_message_ns,
+            per_byte_ns=factor * self.per_byte_ns,
+            worst_share=self.worst_share,
+        )
+
 
 def fit(points: Sequence[Point]) -> Line:
     """The line with the least squares of relative errors, none of its three parts below 0.

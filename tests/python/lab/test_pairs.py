@@ -1,51 +1,133 @@
 """From which message size on one of two devices is the faster one."""
 
-import pytest
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from made_load import card
 from sealift import Engine
 from sealift.lab.costs import Line
-from sealift.lab.pairs import Pair, break_even, in_words, pairs
+from sealift.lab.pairs import Pair, in_words, pairs
+
+PART = st.floats(0, 1e6)
+
+
+def of_two(one: Line, other: Line, messages: int = 10) -> tuple[str, float | None]:
+    (pair,) = pairs({"one": one, "other": other}, messages)
+    return pair.is_faster, pair.message_bytes
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "found"),
+    ("one", "other", "is_faster", "size"),
     [
-        (Line(10, 1, 0.1), Line(10, 1, 0.1), ("always", None)),
-        (Line(10, 1, 0.1), Line(20, 1, 0.1), ("always", None)),
-        (Line(20, 1, 0.1), Line(10, 1, 0.1), ("never", None)),
-        (Line(100, 1, 0.1), Line(10, 1, 0.2), ("from", 90.0)),
-        (Line(10, 1, 0.2), Line(100, 1, 0.1), ("up to", 90.0)),
-        (Line(0, 1, 5e-324), Line(1e9, 1, 0), ("always", None)),
-        (Line(1e9, 1, 0), Line(0, 1, 5e-324), ("never", None)),
+        (Line(10, 1, 0.1), Line(10, 1, 0.1), "always", None),
+        (Line(10, 1, 0.1), Line(20, 1, 0.1), "always", None),
+        (Line(20, 1, 0.1), Line(10, 1, 0.1), "never", None),
+        (Line(100, 1, 0.1), Line(10, 1, 0.2), "from", 90.0),
+        (Line(10, 1, 0.2), Line(100, 1, 0.1), "up to", 90.0),
+        (Line(0, 1, 5e-324), Line(1e9, 1, 0), "always", None),
+        (Line(1e9, 1, 0), Line(0, 1, 5e-324), "never", None),
     ],
 )
 def test_two_lines_are_compared_from_which_size_on(
-    one: Line, other: Line, found: tuple[str, float | None]
+    one: Line, other: Line, is_faster: str, size: float | None
 ) -> None:
-    where, size = break_even(one, other, 10)
-    assert (where, size) == (found[0], pytest.approx(found[1]) if found[1] else None)
+    found = of_two(one, other)
+    assert found[0] == is_faster
+    assert found[1] == (None if size is None else pytest.approx(size))
+
+
+@given(PART, PART, PART, PART, PART, PART, st.integers(1, 10_000), st.integers(0, 1 << 24))
+def test_what_is_said_of_two_lines_holds_at_every_size(
+    a: float, b: float, c: float, d: float, e: float, f: float, messages: int, size: int
+) -> None:
+    one, other = Line(a, b, c), Line(d, e, f)
+    is_faster, edge = of_two(one, other, messages)
+    mine, theirs = one.batch_ns(messages, size), other.batch_ns(messages, size)
+    if mine == pytest.approx(theirs):
+        return
+    limit = -1.0 if edge is None else edge
+    holds = {
+        "always": True,
+        "never": False,
+        "from": size >= limit,
+        "up to": size <= limit,
+    }
+    assert holds[is_faster] == (mine < theirs)
 
 
 def test_a_longer_batch_spreads_the_set_up_over_more_messages() -> None:
-    card, cpu = Line(50_000, 1, 0.05), Line(100, 30, 0.25)
-    assert break_even(card, cpu, 1)[1] == pytest.approx((49_900 - 29) / 0.2)
-    assert break_even(card, cpu, 1_000)[1] == pytest.approx((49.9 - 29) / 0.2)
+    slow, quick = Line(50_000, 1, 0.05), Line(100, 30, 0.25)
+    for messages, size in ((1, (49_900 - 29) / 0.2), (1_000, (49.9 - 29) / 0.2)):
+        is_faster, edge = of_two(slow, quick, messages)
+        assert is_faster == "from"
+        assert edge == pytest.approx(size)
+
+
+def test_a_card_is_compared_as_it_is_reckoned(tmp_path: Path) -> None:
+    made = card(tmp_path, name="card", setup_ns=60, host_ns=10, latency_ns=5_000)
+    line = Line(600, 40, 0.5)
+    for messages in (1, 64, 1_024):
+        (pair,) = pairs({"cpu": line, "card": made}, messages)
+        assert pair.is_faster == "up to"
+        assert pair.message_bytes is not None
+        edge = int(pair.message_bytes)
+        assert line.batch_ns(messages, edge) > made.predict(messages, edge).batch_ns
+        assert line.batch_ns(messages, edge - 1) <= made.predict(messages, edge - 1).batch_ns
+
+
+def test_a_card_that_is_first_in_between_only_is_said_so(tmp_path: Path) -> None:
+    """Handing over takes long for small messages, and its rate is low for large ones."""
+    made = card(tmp_path, name="card", setup_ns=0, host_ns=100, rate_gbit_per_s=8, latency_ns=160)
+    cpu = Line(600, 40, 0.9)
+    for found in (pairs({"cpu": cpu, "card": made}, 64), pairs({"card": made, "cpu": cpu}, 64)):
+        (pair,) = found
+        assert (pair.device, pair.other, pair.is_faster) == ("card", "cpu", "between")
+        low, high = int(pair.message_bytes or 0), int(pair.message_bytes_most or 0)
+        for size, is_card in ((low - 1, False), (low, True), (high - 1, True), (high, False)):
+            assert (made.predict(64, size).batch_ns < cpu.batch_ns(64, size)) == is_card, size
+
+
+def test_cards_that_never_meet_are_compared_for_all_sizes(tmp_path: Path) -> None:
+    made = card(tmp_path, name="card", latency_ns=1e9)
+    (pair,) = pairs({"card": made, "cpu": Line(600, 40, 0.01)}, 1)
+    assert (pair.is_faster, pair.message_bytes) == ("never", None)
 
 
 def test_break_even_is_said_in_words() -> None:
-    def said(is_faster: str, size: float | None) -> str:
-        return in_words(Pair("cpu", "card", is_faster, size))
+    def said(is_faster: str, size: float | None = None, most: float | None = None) -> str:
+        (line,) = in_words([Pair("cpu", "card", is_faster, size, most)])
+        return line
 
-    assert said("always", None) == "cpu is at least as fast as card at every size"
-    assert said("never", None) == "card is at least as fast as cpu at every size"
+    assert said("always") == "cpu is at least as fast as card at every size"
+    assert said("never") == "card is at least as fast as cpu at every size"
     below = "up to about 2,500 bytes a message"
     assert said("from", 2_467.0) == f"{below} card is faster than cpu, then cpu"
     assert said("up to", 2_467.0) == f"{below} cpu is faster than card, then card"
-    assert said("from", 0.4) == said("always", None)
-    assert said("up to", 0.4) == said("never", None)
+    assert said("from", 0.4) == said("always")
+    assert said("up to", 0.4) == said("never")
+    assert said("between", 10, 2_467) == (
+        "between about 10 and 2,500 bytes a message cpu is faster than card"
+    )
 
 
-def test_every_two_devices_are_compared_once_and_agree_with_their_costs() -> None:
+def test_a_device_that_is_always_faster_is_said_once_of_all_others() -> None:
+    found = [
+        Pair("cpu", "library", "always"),
+        Pair("cpu", "card", "from", 100.0),
+        Pair("other", "cpu", "never"),
+        Pair("library", "card", "never"),
+    ]
+    assert list(in_words(found)) == [
+        "cpu is at least as fast as library and other at every size",
+        "card is at least as fast as library at every size",
+        "up to about 100 bytes a message card is faster than cpu, then cpu",
+    ]
+
+
+def test_every_two_devices_are_compared_once_and_as_the_engine_does() -> None:
     engine = Engine(["library", "reference", "null"])
     costs = {name: found.cost for name, found in engine.calibrate().devices.items()}
     found = pairs(costs, 64)
@@ -55,16 +137,6 @@ def test_every_two_devices_are_compared_once_and_agree_with_their_costs() -> Non
         ("reference", "null"),
     ]
     for pair in found:
-        for size in (0, 100, 10_000):
-            one, other = (
-                cost.setup_ns + 64 * (cost.per_message_ns + cost.per_byte_ns * size)
-                for cost in (costs[pair.device], costs[pair.other])
-            )
-            edge = pair.message_bytes or 0.0
-            faster = {
-                "always": True,
-                "never": False,
-                "from": size >= edge,
-                "up to": size <= edge,
-            }
-            assert faster[pair.is_faster] == (one <= other), (pair, size)
+        is_faster, size = costs[pair.device].break_even(costs[pair.other], 64)
+        assert pair.is_faster == is_faster
+        assert pair.message_bytes == (None if size is None else pytest.approx(size))

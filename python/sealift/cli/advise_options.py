@@ -1,0 +1,216 @@
+"""The options of `sealift advise`, with what they mean."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Workload(StrEnum):
+    """What is measured."""
+
+    PLAIN = "plain"
+    AS_STATED = "as-stated"
+    AS_LOGGED = "as-logged"
+
+
+Size = Annotated[
+    int | None,
+    typer.Option(
+        "--size",
+        help="Bytes of each of your messages: answers for these alone, in half a minute.",
+        min=1,
+        max=2**36 - 32,
+        metavar="N",
+    ),
+]
+LengthsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        help="Your messages' lengths: CSV with a column bytes and, if lengths repeat, one count; "
+        "or one number a line. Instead of --size.",
+        metavar="FILE",
+    ),
+]
+Rate = Annotated[
+    str | None,
+    typer.Option(
+        "--rate", help="Your messages a second, as in 40000, 40k or 1.5M.", metavar="MSG/S"
+    ),
+]
+P99 = Annotated[
+    str | None,
+    typer.Option(
+        "--p99",
+        help="Within how many microseconds 99 of 100 messages are to be back, waiting for the rest "
+        "of their batch included, as in 500 or 2ms.",
+        metavar="US",
+    ),
+]
+Cards = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--device",
+        help="A card that you don't own, described in a card.toml, or the name of one that comes "
+        "with Sealift. It is reckoned, not measured. May be repeated.",
+        metavar="CARD",
+    ),
+]
+CorePrice = Annotated[
+    str | None,
+    typer.Option(
+        "--core-price",
+        help="What a core costs you, in the currency of the cards: says whether one pays.",
+        metavar="PRICE",
+    ),
+]
+Works = Annotated[
+    Workload,
+    typer.Option(
+        help="plain: the grid of --sizes and --keys. as-stated: document 003's messages as its "
+        "text has them (128 B, three key sizes, half seals, a quarter failing opens). "
+        "as-logged: as its log shows them (28 B on average, a fresh key for each message)."
+    ),
+]
+Sizes = Annotated[
+    str | None,
+    typer.Option(
+        help="Bytes of text: numbers, and ranges first:last:*factor or first:last:+step. "
+        "[default: 16,64,128,256,1024,8192,16384]",
+        metavar="LIST",
+    ),
+]
+Keys = Annotated[
+    str | None,
+    typer.Option(
+        help="Key regimes: one key; sessions:N (or N) installed keys used in turn; fresh, a raw "
+        "key for each message. [default: one,sessions:1024,fresh; with --size or --from: one]",
+        metavar="LIST",
+    ),
+]
+MixOf = Annotated[
+    str | None,
+    typer.Option(
+        "--mix",
+        help="seal, open, or weights seal/open/bad as in 50/25/25. [default: seal]",
+        metavar="MIX",
+    ),
+]
+KeyBits = Annotated[
+    str | None, typer.Option(help="128, 192 or 256. [default: 128]", metavar="BITS")
+]
+Threads = Annotated[
+    str | None,
+    typer.Option(
+        help="Thread counts, as in 1,2: each thread works all messages; with --size or --from one "
+        "number, of the cores that may encrypt. [default: 1]",
+        metavar="LIST",
+    ),
+]
+Batch = Annotated[
+    int | None,
+    typer.Option(
+        help="Messages handed over at once; those of one batch have tags of one length. "
+        "[default: 1024, fewer where these are over 16 MiB; with --rate the number that costs the "
+        "processor least and meets --p99, or, without that, is full within 1 ms]",
+        min=1,
+        max=2**32 - 1,
+        metavar="N",
+    ),
+]
+Devices = Annotated[
+    str | None,
+    typer.Option(
+        help="Who does the work; the first is what the others are compared with. "
+        "`sealift devices` lists them and their roles: only those whose role is real are "
+        "advised. [default: library and every other real one]",
+        metavar="LIST",
+    ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        "--seconds",
+        "--budget",
+        help="Time for all of it, as in 90 or 3m. [default: 120; quick: 45; with --size or --from: "
+        "20]",
+        metavar="TIME",
+    ),
+]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="Answer within a minute: document 003's messages as stated under three key "
+        "regimes and as logged, and all seven sizes sealed under 1,024 sessions.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="Of messages and order: same seed, same bytes. [default: 1]",
+        min=0,
+        max=2**64 - 1,
+        metavar="N",
+    ),
+]
+RunFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--run",
+        help="Advise from what this run has measured; measures nothing. One that was made with "
+        "--size or --from can be asked about other rates and cards.",
+        metavar="RUN",
+    ),
+]
+Csv = Annotated[bool, typer.Option("--csv", help="CSV instead of the table.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON instead of the table.")]
+Out = Annotated[
+    str | None,
+    typer.Option(
+        help="Keep the run in this new folder: samples, summary and plan.", metavar="FOLDER"
+    ),
+]
+
+# \b keeps the lines as they are.
+EXAMPLES = """\b
+Columns of the table:
+  times library   how many times as fast as the first device, with its 95 % interval
+  verdict         FASTER, SLOWER, SAME or UNSURE, from the 99 % interval and the noise;
+                  UNSURE with the reason
+  noise           how far the same code differed from itself in this run; over 10 %
+                  there is no verdict, and what differs by less, or by less than
+                  2 %, is the SAME
+  clean           share of samples that nothing disturbed: no other program on the
+                  core, no time taken by the hypervisor, the usual clock
+  blocks          how often every device had its turn
+  origin          measured here, projected from a card's description, or simulated
+                  with both; they are never mixed
+
+\b
+Of your own messages, beside these:
+  rank            devices that noise doesn't tell apart share one; ~2 is the place
+                  that a card would take
+  one alone us    a message that is not in a batch, from handing over to result
+  batch us        a batch of the length that suits best
+  host ns/message time of this machine's processors
+  cores busy      at --rate
+  p99 us          simulated, at --rate
+
+\b
+"Document 003" is the measurement that --workload repeats: "NVIDIA CUDA on CPU
+(+- Intel oneAPI) & GP-GPU" (Ebadollahyvahed, 2024), AES-GCM on CPU threads, with
+Intel's library and on GPUs.
+
+\b
+Examples:
+  sealift advise --quick
+  sealift advise --size 128 --keys sessions:5000 --rate 40k --p99 2ms --device card.toml
+  sealift advise --from lengths.csv --rate 1.5M --out runs/load
+  sealift advise --run runs/load --rate 3M --device quad-hifn-7751
+  sealift advise --sizes 128 --keys sessions:1024 --threads 1,2
+  sealift advise --devices library,cpu:isa=aesni,cpu:isa=vaes512 --sizes 16:16384:*4
+  sealift advise --workload as-logged --budget 20 --csv > rows.csv
+  sealift advise --sizes 128 --mix 50/25/25 --key-bits 256 --out runs/mine
+"""

@@ -1,0 +1,48 @@
+"""Amounts in sentences, where three digits tell enough."""
+
+
+def number(value: float) -> str:
+    """`40,000`, `1.57 million`."""
+    if value >= MILLION:
+        return f"{_three(value / MILLION)} million"
+    return f"{value:,.0f}" if value >= THOUSAND else _three(value)
+
+
+def time_text(ns: float) -> str:
+    """`0.64 us`, `1.72 ms`, `2.5 s`."""
+    for size, unit in ((1e9, "s"), (1e6, "ms")):
+        if ns >= size:
+            return f"{_three(ns / size)} {unit}"
+    return f"{_three(ns / 1e3)} us"
+
+
+def share_text(share: float) -> str:
+    """`0.18 %`, `75 %`; two digits."""
+    return f"{_digits(share * 100, 2)} %"
+
+
+def cores_text(cores: float) -> str:
+    """`0.0017 cores`, `1.2 cores`, `one core`."""
+    text = _digits(cores, 2)
+    return "one core" if text == "1" else f"{text} cores"
+
+
+def money_text(amount: float, currency: str) -> str:
+    """`900 USD`, `519,000 USD`."""
+    return f"{_three(amount)} {currency}".strip()
+
+
+def _three(value: float) -> str:
+    return _digits(value, 3)
+
+
+def _digits(value: float, digits: int) -> str:
+    """So many significant ones, never as a power of ten, and no 0 at the end of a fraction."""
+    rounded = float(f"{value:.{digits}g}")
+    if rounded >= 10 ** (digits - 1):
+        return f"{rounded:,.0f}"
+    text = f"{rounded:.12f}".rstrip("0").rstrip(".")
+    return text or "0"
+
+
+MILLION, THOUSAND = 1e6, 1e3

@@ -1,0 +1,98 @@
+"""Where the figures of the advice on a load come from."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sealift.lab.checked import checked_text, clock_text
+from sealift.lab.finding import listed
+from sealift.lab.grid import OF
+from sealift.lab.load.advice import Advice
+from sealift.lab.load.amounts import share_text
+from sealift.lab.load.device import Device
+from sealift.lab.units import format_measure, format_size
+from sealift.lab.wording import done_text
+
+if TYPE_CHECKING:
+    from sealift import Card
+
+
+def sources(advice: Advice) -> Iterator[str]:
+    """Lines, one for each kind of figure and one for each card."""
+    yield "Where these figures come from:"
+    told = [*_measured(advice), *_fitted(advice), *_simulated(advice), *_projected(advice)]
+    yield from (f"  {line}" for line in told)
+
+
+def _measured(advice: Advice) -> Iterator[str]:
+    seen = advice.seen
+    names = [device.name for device in seen.devices]
+    threads = int(seen.cell["threads"])
+    on = "one thread" if threads == 1 else f"{threads:,} threads"
+    how = f"{str(seen.cell['workload']).partition(OF)[0]}, {done_text(seen.cell)}, {on}"
+    yield f"Measured here: {listed(names)}, {_lengths(advice)}, {how}."
+    if advice.about:
+        yield advice.about
+    yield from checked_text(
+        each for each in advice.run.verified if str(each.cell.get("device")) in names
+    )
+    yield from clock_text(advice.run)
+    if advice.noise:
+        yield advice.noise.text
+    for device, why in seen.left_out.items():
+        yield f"Left out: {device}: {why}."
+
+
+def _lengths(advice: Advice) -> str:
+    lengths = advice.seen.lengths
+    if len(lengths.counts) == 1:
+        return f"{format_size(lengths.least_bytes)} bytes a message"
+    return (
+        f"{len(lengths.counts):,} lengths of {format_size(lengths.least_bytes)} to "
+        f"{format_size(lengths.most_bytes)} bytes, {format_size(lengths.mean_bytes)} on average"
+    )
+
+
+def _fitted(advice: Advice) -> Iterator[str]:
+    if advice.pairs:
+        lines = "; ".join(_line(device) for device in advice.seen.devices)
+        yield (
+            f"Break-even sizes: by straight lines through what was measured: {lines}. They are "
+            "scaled to meet these messages in these batches."
+        )
+
+
+def _line(device: Device) -> str:
+    line = device.line
+    batch, message, byte = map(
+        format_measure, (line.setup_ns, line.per_message_ns, line.per_byte_ns)
+    )
+    return (
+        f"{device.name} {batch} ns a batch, {message} ns a message, {byte} ns a byte, at worst "
+        f"{share_text(line.worst_share)} off"
+    )
+
+
+def _simulated(advice: Advice) -> Iterator[str]:
+    if any(each.served.used.p99_ns for each in advice.ranked):
+        yield (
+            "Simulated: p99, by the engine's own scheduler in virtual time, with batches that come "
+            "at random and take what is measured or projected here; and what a message waits for "
+            "its batch to fill. Interruptions by the system are not in it."
+        )
+
+
+def _projected(advice: Advice) -> Iterator[str]:
+    for found in advice.payoffs:
+        card = found.served.device.card
+        if card is not None:
+            yield f"Projected: {card.name}: {_described(card)}"
+
+
+def _described(card: "Card") -> str:
+    """What it is, where its constants come from, and what speaks against them."""
+    told = f"{card.summary}; from {card.source}."
+    if card.algorithm != "aes-gcm":
+        told += f" Its rate was published for {card.algorithm} and is taken for AES-GCM."
+    if fitted := [constant.name for constant in card.constants if constant.fitted]:
+        told += f" Fitted to measurements of others: {', '.join(fitted)}."
+    return told

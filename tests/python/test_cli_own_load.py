@@ -1,0 +1,243 @@
+"""`sealift advise` about messages of one's own and the load that they are."""
+
+import csv
+import io
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from command import invoke, process
+from made_load import card, own, run_of
+from sealift import cards, drivers
+
+REAL = [driver.name for driver in drivers() if driver.role == "real"]
+# A second and a half of blocks, enough to have all.
+SHORT = ("--budget", "3")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A made-up run, about which many loads may be asked."""
+    return run_of(tmp_path_factory.mktemp("load") / "run")
+
+
+def lengths(folder: Path, text: str = "bytes,count\n40,30\n576,5\n1500,10\n") -> str:
+    path = folder / "lengths.csv"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_size_and_a_rate_are_answered_in_the_first_line() -> None:
+    ran = process(
+        "advise", "--size", "128", "--keys", "5000", "--rate", "40k", "--p99", "2ms", *SHORT
+    )
+    assert ran.returncode == 0, ran.stderr
+    first = ran.stdout.splitlines()[0]
+    assert re.fullmatch(
+        r"Buy nothing: \w+( or \w+)* on one core is [\d.]+ % busy with 40,000 messages of 128 "
+        r"bytes a second, sealed under 5,000 sessions, in batches of \d+; p99 [\d.]+ ms of the "
+        r"2 ms wanted \(simulated\)\.",
+        first,
+    ), first
+    assert "\x1b" not in ran.stdout
+    assert "aes-gcm-by-size" in ran.stderr
+
+
+def test_lengths_from_a_file_are_measured_in_their_proportions(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    ran = invoke("advise", "--from", lengths(tmp_path), *SHORT, "--out", str(out), "--json")
+    assert ran.exit_code == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    mean = (40 * 30 + 576 * 5 + 1_500 * 10) / 45
+    assert document["messages"]["mean_bytes"] == pytest.approx(mean)
+    assert document["messages"]["keys"] == "one"
+    own_rows = [row for row in document["rows"] if " of " in row["workload"]]
+    assert {row["device"] for row in own_rows} == set(REAL)
+    for row in own_rows:
+        assert row["payload_bytes"] == pytest.approx(mean, rel=0.01)
+    assert "`sealift lab report " in ran.stderr
+    again = invoke("advise", "--run", str(out), "--rate", "1.5M", "--csv")
+    assert again.exit_code == 0, again.stderr
+    found = list(csv.DictReader(io.StringIO(again.stdout)))
+    assert {each["origin"] for each in found} == {"measured", "simulated"}
+
+
+def test_a_file_of_lengths_is_told_beside_the_figures(tmp_path: Path) -> None:
+    file = lengths(tmp_path, "\n".join(str(size) for size in range(1, 201)))
+    ran = invoke("advise", "--from", file, *SHORT, "--devices", "library")
+    assert ran.exit_code == 0, ran.stderr
+    assert re.search(
+        rf"{file} has 200 messages, 100\.5 bytes on average, of 200 lengths; 48 of these in their "
+        r"proportions were measured, in an order drawn by --seed\.\n",
+        ran.stdout,
+    )
+
+
+def test_a_run_of_ones_own_is_asked_about_other_loads_without_measuring(
+    folder: Path, tmp_path: Path
+) -> None:
+    made = card(tmp_path, host_ns=10)
+    file = str(tmp_path / "pretend.toml")
+    begin_s = time.monotonic()
+    plain = invoke("advise", "--run", str(folder))
+    assert plain.stdout.startswith("Run them on cpu: 27 million messages of 128 bytes")
+    asked = invoke(
+        *("advise", "--run", str(folder), "--rate", "20M", "--device", file),
+        *("--device", "quad-hifn-7751", "--core-price", "5000"),
+    )
+    assert asked.exit_code == 0, asked.stderr
+    lines = asked.stdout.splitlines()
+    assert lines[0].startswith(f"Buy {made.name} (projected): cpu on one core is 74 % busy with ")
+    assert lines[1].startswith("pretend (projected) frees 0.54 cores: for 900 USD it pays where ")
+    assert re.match(r"[\d,]+ x quad-hifn-7751 \(projected\) never pays: ", lines[2])
+    assert "Its rate was published for 3des and is taken for AES-GCM." in asked.stdout
+    assert time.monotonic() - begin_s < 20
+
+
+def test_a_run_over_a_grid_is_shown_as_one_and_has_no_load(tmp_path: Path) -> None:
+    out = str(tmp_path / "grid")
+    short = ("--sizes", "16", "--keys", "one", "--budget", "2", "--devices", "library")
+    assert invoke("advise", *short, "--out", out).exit_code == 0
+    assert "Where should my bulk encryption run?" in invoke("advise", "--run", out).stdout
+    ran = invoke("advise", "--run", out, "--rate", "40k")
+    assert ran.exit_code == 2
+    assert "measured no messages of one's own; keep such a run with `sealift advise --size N " in (
+        ran.stderr
+    )
+
+
+def test_a_device_that_is_for_checking_only_is_no_answer() -> None:
+    ran = invoke("advise", "--size", "64", "--devices", "library,null", *SHORT)
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout.startswith("Run them on library: ")
+    assert "Left out: null: is no device to run on (null).\n" in ran.stdout
+    none = invoke("advise", "--size", "64", "--devices", "null", *SHORT)
+    assert (none.exit_code, none.stdout) == (3, "")
+    assert "nothing was measured" in none.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--rate", "40k"], "--rate is about a load; say of which messages: --size N, --from "),
+        (["--p99", "500"], "--p99 is about a load"),
+        (["--device", "quad-hifn-7751"], "--device is about a load"),
+        (["--core-price", "5"], "--core-price is about a load"),
+        (["--size", "0"], "--size"),
+        (["--size", "-1"], "--size"),
+        (["--size", "68719476705"], "68719476704"),
+        (["--size", "16", "--rate", "-40k"], "'-40k' is no number above 0; write one, as in 40000"),
+        (["--size", "16", "--rate", "0"], "--rate: '0' is no number above 0"),
+        (["--size", "16", "--rate", "fast"], "--rate: 'fast' is no number above 0"),
+        (["--size", "16", "--rate", "1e400"], "--rate: '1e400' is no number above 0"),
+        (["--size", "16", "--p99", "500"], "--p99 500 depends on the rate; add --rate, as in"),
+        (["--size", "16", "--rate", "1k", "--p99", "0"], "--p99: '0' is no time; write micro"),
+        (["--size", "16", "--rate", "1k", "--p99", "-2ms"], "--p99: '-2ms' is no time"),
+        (
+            ["--size", "16", "--core-price", "9"],
+            "--core-price 9 is for cards; add one with --device",
+        ),
+        (
+            ["--size", "16", "--device", "quad-hifn", "--core-price", "x"],
+            "no card is called 'quad-hifn'; did you mean quad-hifn-7751?; there are quad-hifn-7751",
+        ),
+        (
+            ["--size", "16", "--device", "cpu"],
+            "'cpu' is no card but a device of this machine: --dev",
+        ),
+        (["--size", "16", "--device", "nowhere.toml"], "--device: "),
+        (["--size", "16", "--device", ""], "no card is called ''"),
+        (["--size", "16", "--from", "x.csv"], "--size 16 and --from x.csv both say how long"),
+        (
+            ["--size", "16", "--sizes", "16,32"],
+            "--sizes 16,32 has no effect with --size and --from",
+        ),
+        (["--size", "16", "--quick"], "--quick has no effect with --size and --from"),
+        (["--size", "16", "--workload", "as-logged"], "--workload as-logged has no effect with"),
+        (
+            ["--size", "16", "--keys", "one,fresh"],
+            "--keys one,fresh is a list; for messages of your",
+        ),
+        (["--size", "16", "--keys", "0"], "--keys: 0 sessions"),
+        (["--size", "16", "--keys", "many"], "keys 'many'; write one, fresh or sessions:N"),
+        (["--size", "16", "--threads", "1,2"], "--threads 1,2 is a list; for messages of your own"),
+        (["--size", "16", "--key-bits", "512"], "'512' is no size of an AES key"),
+        (["--size", "16", "--mix", "half"], "mix 'half'; write seal, open, or weights"),
+        (["--size", "16", "--devices", "libary"], "did you mean 'library'"),
+        (["--from", "nowhere.csv"], "--from: nowhere.csv: No such file or directory; right would"),
+        (["--from", "."], ". is a folder; right would be a file of lengths, or --run . for a run"),
+        (["--run", "x", "--size", "16"], "--size 16 has no effect with --run, which measures"),
+        (["--run", "x", "--from", "y"], "--from y has no effect with --run"),
+        (["--run", "x", "--batch", "4"], "--batch 4 has no effect with --run"),
+        (["--run", "x", "--p99", "500"], "--p99 500 depends on the rate"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_measured(arguments: list[str], said: str) -> None:
+    begin_s = time.monotonic()
+    ran = invoke("advise", *arguments)
+    assert ran.exit_code == 2, ran.output
+    assert said in ran.stderr
+    assert ran.stdout == ""
+    assert time.monotonic() - begin_s < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("length\n40\n", "no column 'bytes' in its first line, 'length'; right would be a header"),
+        ("bytes\n40\n68719476705\n", "line 3: length '68719476705' is no whole number from 0 to"),
+        ("", "no messages; write at least one length"),
+    ],
+)
+def test_a_file_of_lengths_that_is_wrong_is_told(text: str, said: str, tmp_path: Path) -> None:
+    ran = invoke("advise", "--from", lengths(tmp_path, text), "--rate", "1k")
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert f"--from: {tmp_path / 'lengths.csv'}: " in ran.stderr
+    assert said in ran.stderr
+
+
+def test_a_card_with_a_mistake_is_told_with_file_and_key(tmp_path: Path) -> None:
+    card(tmp_path)
+    file = tmp_path / "pretend.toml"
+    file.write_text(file.read_text().replace("units = 1", "units = 0"))
+    ran = invoke("advise", "--size", "16", "--device", str(file))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert str(file) in ran.stderr
+    assert "units" in ran.stderr
+
+
+def test_two_cards_of_one_name_and_one_with_a_devices_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    for place in (tmp_path, tmp_path / "other"):
+        card(place)
+    both = [f"{tmp_path}/pretend.toml", f"{tmp_path}/other/pretend.toml"]
+    ran = invoke("advise", "--size", "16", "--device", both[0], "--device", both[1])
+    assert ran.exit_code == 2
+    assert "two cards are called 'pretend'; rename one in its file" in ran.stderr
+    card(tmp_path, name="library")
+    ran = invoke("advise", "--size", "16", "--device", f"{tmp_path}/library.toml")
+    assert ran.exit_code == 2
+    assert "a card is called 'library', as a device is; rename it in its file" in ran.stderr
+
+
+def test_messages_beyond_the_machines_memory_are_refused_with_the_figures() -> None:
+    ran = invoke("advise", "--size", "68719476704", "--budget", "2")
+    assert ran.exit_code == 3, ran.output
+    assert "GB" in ran.stderr
+    assert "nothing was measured" in ran.stderr
+
+
+def test_every_card_that_comes_with_it_is_asked_by_name(folder: Path) -> None:
+    for each in cards():
+        ran = invoke("advise", "--run", str(folder), "--device", each.name)
+        assert ran.exit_code == 0, ran.stderr
+        assert f"\nWhen would {each.name} (projected) pay?\n" in ran.stdout
+
+
+def test_threads_count_as_cores(tmp_path: Path) -> None:
+    folder = run_of(tmp_path / "run", own(threads=2))
+    ran = invoke("advise", "--run", str(folder), "--rate", "50M")
+    assert ran.stdout.startswith("Buy nothing: cpu on 2 cores is 92 % busy with 50 million ")
