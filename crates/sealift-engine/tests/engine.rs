@@ -178,13 +178,24 @@ fn what_is_wrong_is_said_before_anything_is_sealed() {
     let error = run(&engine, &short_tags, &options).unwrap_err().to_string();
     assert!(error.contains("does not take tags of 4 bytes"), "{error}");
 
-    let same_nonce = Batch { nonce: Column::Same(vec![1; 12].into()), ..seal(&own, &[b"a", b"b"]) };
-    let checked = Options { nonces: NonceCheck::WithinBatch, ..options };
-    let error = run(&engine, &same_nonce, &checked).unwrap_err();
-    assert!(error.to_string().contains("messages 0 and 1"), "{error}");
     assert_eq!(own.sealed(), Ok(0));
     assert!(!toy.finish_one());
     assert!(engine.device("tor").unwrap_err().to_string().contains("there are toy"));
+}
+
+#[test]
+fn a_nonce_twice_in_a_batch_is_found_before_anything_is_sealed_when_the_check_is_on() {
+    let (engine, toy) = engine(4);
+    let own = session(&engine);
+    let same_nonce =
+        || Batch { nonce: Column::Same(vec![1; 12].into()), ..seal(&own, &[b"a", b"b"]) };
+    let checked = Options { nonces: NonceCheck::WithinBatch, ..Options::default() };
+    let error = run(&engine, &same_nonce(), &checked).unwrap_err();
+    assert!(error.to_string().contains("messages 0 and 1"), "{error}");
+    let refused = engine.submit(same_nonce(), &checked).unwrap_err();
+    assert!(refused.to_string().contains("messages 0 and 1"), "{refused}");
+    assert_eq!((own.sealed(), toy.finish_one()), (Ok(0), false));
+    assert!(run(&engine, &same_nonce(), &Options::default()).is_ok(), "the caller is sure");
 }
 
 #[test]
