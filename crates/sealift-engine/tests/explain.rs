@@ -37,6 +37,18 @@ fn whoever_submits_may_be_told_of_both_ways_to_work_a_small_batch() {
     assert!(handed_over.finish_ns > here.finish_ns, "handing over takes time");
 }
 
+#[test]
+fn a_large_submitted_batch_is_explained_in_the_parts_that_it_would_be_cut_into() {
+    let engine = engine("split");
+    let explain =
+        |messages, call| engine.explain(&Shape::of_seals(messages, 100), call).unwrap().parts;
+    assert_eq!(explain(10_000, Call::Run), None);
+    assert_eq!(explain(20, Call::Submit), None);
+    let parts = explain(10_000, Call::Submit).unwrap();
+    assert_eq!(parts.iter().map(|(_, messages)| messages).sum::<usize>(), 10_000);
+    assert_eq!(parts.len(), 2, "{parts:?}");
+}
+
 fn engine(policy: &str) -> Engine {
     let clock = Arc::new(SimulatedClock::new());
     let settings = Settings::with_policy(policy).unwrap();

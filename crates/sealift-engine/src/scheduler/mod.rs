@@ -187,16 +187,19 @@ impl Scheduler {
         request: &Request<'_>,
         now_ns: u64,
     ) -> Result<Explained, Nobody> {
-        let copy = self.policy.copy();
+        let (copy, drawn) = (self.policy.copy(), self.seats.drawn());
         let policy = mem::replace(&mut self.policy, copy);
         let decided = self.decide(devices, request, now_ns);
+        let candidates = self.candidates.clone();
+        let parts = if request.here { None } else { self.split(devices, request, now_ns) };
         self.policy = policy;
+        self.seats.draw_from(drawn);
         let stands = || self.standing.filter(|standing| standing.is_for(devices, request.shape));
-        if let Some(standing) = request.here.then(stands).flatten() {
-            let candidates = self.candidates.clone();
-            return Ok(Explained { decision: standing.decision(), candidates });
-        }
-        Ok(Explained { decision: decided?, candidates: self.candidates.clone() })
+        let decision = match request.here.then(stands).flatten() {
+            Some(standing) => standing.decision(),
+            None => decided?,
+        };
+        Ok(Explained { decision, candidates, parts })
     }
 
     /// Into what a policy cuts a batch: devices with numbers of messages, in the order of the batch.

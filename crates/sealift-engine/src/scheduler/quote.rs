@@ -109,6 +109,9 @@ pub struct Explained {
     /// Everyone who was asked, with what they quoted; a device that may also work the batch on the
     /// calling thread stands there twice.
     pub candidates: Vec<Candidate>,
+    /// Into how many messages for whom a submitted batch would be cut, in its order; none where it stays
+    /// whole.
+    pub parts: Option<Vec<(DeviceId, usize)>>,
 }
 
 impl Decision {

@@ -39,6 +39,16 @@ impl Seats {
         ((u128::from(self.drawn) * self.devices as u128) >> 64) as usize
     }
 
+    /// Where the next draw stands.
+    pub(super) fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// Draws on from there.
+    pub(super) fn draw_from(&mut self, drawn: u64) {
+        self.drawn = drawn;
+    }
+
     /// Those that have room, once round from a place on; or from both ends in turn.
     pub(super) fn open(&self, begin: usize, reach: Reach) -> impl Iterator<Item = DeviceId> {
         let (sooner, later) = (..DeviceId(begin), DeviceId(begin)..);

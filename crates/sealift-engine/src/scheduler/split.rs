@@ -5,7 +5,7 @@ use crate::DeviceId;
 
 pub(super) const SPLIT: NamedPolicy = NamedPolicy {
     name: "split",
-    summary: "cuts a large batch so that all devices end together; small ones go to the earliest",
+    summary: "cuts a large submitted batch so that devices end together; others as earliest-finish",
     make: |spec| without_settings(spec, Split),
 };
 
