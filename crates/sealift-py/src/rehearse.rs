@@ -19,7 +19,7 @@ use sealift::{OpenLoad, Player, RehearsalError};
 ///     batches_per_s: How many come a second in the mean, from 0.00001 to 10**12.
 ///     messages: Messages of each, 1 to 2**24.
 ///     message_bytes: Bytes of each text.
-///     batches: How many in all, 1 to 10**8.
+///     batches: How many in all, 1 to 10**7.
 ///     policy: Who chooses a device for each, as in `Engine`.
 ///     seed: Where moments, keys and texts are drawn from, 0 to 2**64 - 1.
 ///

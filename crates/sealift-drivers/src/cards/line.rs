@@ -1,5 +1,7 @@
 //! The model of a card: what each request takes at each stage, and when an idle card is through.
 
+use super::walk::Walk;
+
 /// The stages that each request passes, in times of its bytes.
 ///
 /// The host's processor, the link in, one of several equal units, the link out. One request is at the
@@ -70,7 +72,8 @@ pub struct Prediction {
     pub batch_ns: f64,
     /// Of it, time of the host's processor, in nanoseconds.
     pub host_ns: f64,
-    /// Between the ends of such batches when as many are queued as the card holds, in nanoseconds.
+    /// Between the ends of such batches when as many are queued as the card holds, in nanoseconds. Where
+    /// these are less than three requests for each unit, it may be a third more.
     pub interval_ns: f64,
     /// What sets that interval.
     pub bound_by: Bound,
@@ -81,9 +84,7 @@ impl Line {
         let requests = self.requests(messages);
         let bytes = messages as f64 * message_bytes as f64;
         let pace = self.pace(requests, bytes);
-        // The last request may have fewer messages than the others, who decide how long a batch takes.
-        let fullest = messages.min(self.messages_per_request as u64) as f64 * message_bytes as f64;
-        let batch_ns = self.idle_ns(requests, &self.pace(requests, fullest * requests as f64));
+        let batch_ns = self.idle_ns(messages, message_bytes as f64, &pace);
         let (request_ns, bound_by) = pace.stages.interval(self.units);
         let busy_ns = requests as f64 * request_ns;
         // As many batches as there are slots are on the way at once, and none more.
@@ -141,8 +142,20 @@ impl Line {
         (1..=most).rev().find(|merged| held_ns(*merged) <= self.interrupts.hold_ns).unwrap_or(1)
     }
 
-    /// When an idle card is through with a batch; [`Walk`](super::walk::Walk) without walking.
-    fn idle_ns(&self, requests: usize, pace: &Pace) -> f64 {
+    /// When an idle card is through with a batch.
+    fn idle_ns(&self, messages: u64, message_bytes: f64, pace: &Pace) -> f64 {
+        let (requests, full) = (self.requests(messages), self.messages_per_request as u64);
+        let rest = messages % full;
+        if rest == 0 || requests == 1 || requests > WALKED_MAX {
+            return self.equal_ns(requests, pace);
+        }
+        let mut each = vec![full as f64 * message_bytes; requests - 1];
+        each.push(rest as f64 * message_bytes);
+        Walk::new(self.units).batch(self, 0.0, &each)
+    }
+
+    /// The same for requests that are all alike: [`Walk`] without walking.
+    fn equal_ns(&self, requests: usize, pace: &Pace) -> f64 {
         let Some(last) = requests.checked_sub(1) else { return 0.0 };
         let out_ns = |request| pace.stages.out_ns(self.units, request);
         let group = last - last % pace.merged;
@@ -219,3 +232,6 @@ impl Affine {
         self.request_ns + self.byte_ns * bytes
     }
 }
+
+/// Of more requests than that, a last one with fewer messages than the others makes no difference.
+const WALKED_MAX: usize = 4_096;

@@ -82,6 +82,20 @@ fn queued_batches_come_at_the_predicted_interval() {
 }
 
 #[test]
+fn associated_data_takes_as_long_as_text() {
+    let took_ns = |text: usize, aad: usize| {
+        let stage = Stage::of(card(SMALL));
+        let mut job = job(1, 2, text);
+        let aad = Column::fixed(vec![1; 2 * aad], aad);
+        job.batch = Arc::new(Batch { aad, ..(*job.batch).clone() });
+        stage.device.submit(job).unwrap();
+        assert!(stage.clock.step());
+        stage.clock.now_ns()
+    };
+    assert_eq!(took_ns(400, 600), took_ns(1_000, 0));
+}
+
+#[test]
 fn a_short_batch_overtakes_a_long_one_on_another_unit() {
     let stage = Stage::of(card(SMALL));
     stage.device.submit(job(1, 1, 9_000)).unwrap();

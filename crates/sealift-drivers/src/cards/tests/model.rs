@@ -8,11 +8,14 @@ use proptest::prelude::*;
 proptest! {
     #[test]
     fn an_idle_card_takes_as_long_as_walking_each_request_through_it(
-        line in any_line(), requests in 1..200usize, bytes in 0..20_000u64,
+        line in any_line(), requests in 1..200usize, rest in 0..4u64, bytes in 0..20_000u64,
     ) {
-        let predicted_ns = line.predict((requests * line.messages_per_request) as u64, bytes).batch_ns;
-        let each = (line.messages_per_request as u64 * bytes) as f64;
-        let walked_ns = Walk::new(line.units).batch(&line, 0.0, &vec![each; requests]);
+        let full = line.messages_per_request as u64;
+        let rest = rest % full;
+        let mut each = vec![(full * bytes) as f64; requests];
+        each.extend((rest > 0).then_some((rest * bytes) as f64));
+        let predicted_ns = line.predict(requests as u64 * full + rest, bytes).batch_ns;
+        let walked_ns = Walk::new(line.units).batch(&line, 0.0, &each);
         prop_assert!(agrees(predicted_ns, walked_ns, 1e-9), "{predicted_ns} but {walked_ns}");
     }
 
@@ -21,7 +24,8 @@ proptest! {
         line in any_line(), requests in 1..20usize, bytes in 1..20_000u64,
     ) {
         // Fewer requests than that do not spread evenly over the units.
-        prop_assume!(line.slots * requests >= 3 * line.units);
+        let slots = line.slots.max((3 * line.units).div_ceil(requests));
+        let line = Line { slots, ..line };
         let messages = (requests * line.messages_per_request) as u64;
         let prediction = line.predict(messages, bytes);
         let ends_ns = queued(&line, requests, messages * bytes);
@@ -87,6 +91,19 @@ fn a_small_card_is_reckoned_as_by_hand() {
     assert_eq!((ten.host_ns, ten.interval_ns, ten.bound_by), (10_000.0, 25_000.0, Bound::Card));
     assert_eq!(small.predict(10, 0).bound_by, Bound::Card);
     assert_eq!(small.predict(0, 1_000).batch_ns, 0.0);
+}
+
+#[test]
+fn a_last_request_that_is_not_full_takes_what_it_has() {
+    let pairs = card(&SMALL.replace("messages_per_request = 1", "messages_per_request = 2"));
+    // Two messages of 1,000 bytes take 1 + 6 µs. A third one comes a microsecond later, and takes
+    // one less on the other unit.
+    assert_eq!(pairs.predict(1, 1_000).batch_ns, 6_000.0);
+    assert_eq!(pairs.predict(2, 1_000).batch_ns, 7_000.0);
+    assert_eq!(pairs.predict(3, 1_000).batch_ns, 7_000.0);
+    assert_eq!(pairs.predict(4, 1_000).batch_ns, 8_000.0);
+    // 4 + 2 and 4 + 1 µs on two units.
+    assert_eq!(pairs.predict(3, 1_000).interval_ns, 5_500.0);
 }
 
 #[test]

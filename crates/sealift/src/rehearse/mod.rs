@@ -1,17 +1,18 @@
 //! What a pool of devices would do, some or all of which are not here.
 
-use sealift_core::{
-    Context, Cost, Device, DeviceError, Key, MAX_TEXT_BYTES, OpenError, Role, SessionId,
-    SimulatedClock, Work,
-};
+mod aes;
+mod check;
+mod error;
+
+pub use error::RehearsalError;
+
+use aes::Aes;
+use sealift_core::{Context, Cost, Device, Role, SimulatedClock};
 use sealift_drivers::cards::Card;
-use sealift_drivers::kernels::Kernels;
-use sealift_drivers::workers::Software;
-use sealift_engine::simulate::{Cipher, Draw, Load, LoadReport, Model, Shapes, SimulationError};
-use sealift_engine::{Engine, EngineError, Settings};
+use sealift_engine::simulate::{DeviceLoad, Draw, Load, LoadReport, Model, Shapes};
+use sealift_engine::{Engine, Settings};
 use std::collections::HashMap;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// A device of a pool that is rehearsed.
 #[derive(Clone, Debug)]
@@ -76,54 +77,6 @@ pub struct Rehearsed {
     pub utilisation: f64,
 }
 
-/// Why there was no rehearsal.
-#[non_exhaustive]
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum RehearsalError {
-    /// Nobody to work.
-    #[error("there is no device: give at least one")]
-    Nobody,
-    /// A number that can't be.
-    #[error("{what} is {value}: give {right}")]
-    Number {
-        /// Which.
-        what: &'static str,
-        /// What was given.
-        value: String,
-        /// What would be right.
-        right: String,
-    },
-    /// More than should be in memory at once.
-    #[error(
-        "{in_flight} batches of {messages} messages of {message_bytes} bytes may be in flight at once, \
-         and a rehearsal makes true messages: it holds {HELD_BYTES_MAX} bytes of them and their results \
-         at most. Give shorter batches or cards with fewer slots"
-    )]
-    TooMuch {
-        /// Batches that devices hold together.
-        in_flight: u64,
-        /// Messages of each.
-        messages: usize,
-        /// Bytes of each.
-        message_bytes: u64,
-    },
-    /// A device can't be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// No such policy, two devices of one name, or no random bytes.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// It was stopped, or the engine refused a batch.
-    #[error(transparent)]
-    Simulation(#[from] SimulationError),
-    /// The modelled devices gave bytes that are not the cipher's.
-    #[error("{messages} messages came back wrong: this is a bug in Sealift, please report it")]
-    Wrong {
-        /// How many.
-        messages: u64,
-    },
-}
-
 /// Works a load on devices in virtual time, with the engine's own scheduler and true messages.
 ///
 /// It goes on for as long as `wanted` says so, which is asked after everything that happens.
@@ -154,10 +107,9 @@ pub fn rehearse(
     load: &OpenLoad,
     wanted: &mut dyn FnMut() -> bool,
 ) -> Result<Rehearsal, RehearsalError> {
-    load.check()?;
-    players.iter().try_for_each(Player::check)?;
+    check::numbers(players, load)?;
     let settings = Settings::with_policy(&load.policy)?;
-    check_room(players, load, &settings)?;
+    check::room(players, load, &settings)?;
     let clock = Arc::new(SimulatedClock::new());
     let names = names(players);
     let open = players.iter().zip(names).map(|(player, name)| {
@@ -173,17 +125,6 @@ pub fn rehearse(
 }
 
 impl OpenLoad {
-    fn check(&self) -> Result<(), RehearsalError> {
-        let (least, most) = BATCHES_PER_S;
-        if !(least..=most).contains(&self.batches_per_s) {
-            let right = format!("a number from {least} to {most}");
-            return Err(wrong("batches_per_s", self.batches_per_s, right));
-        }
-        whole("messages", self.messages as u64, 1, MESSAGES_MAX)?;
-        whole("message_bytes", self.message_bytes, 0, MAX_TEXT_BYTES)?;
-        whole("batches", self.batches, 1, BATCHES_MAX)
-    }
-
     fn native(&self) -> Result<Load, RehearsalError> {
         let bytes = Draw::Exactly(self.message_bytes as f64);
         let shapes = Shapes::seals(Draw::Exactly(self.messages as f64), bytes);
@@ -193,14 +134,6 @@ impl OpenLoad {
 }
 
 impl Player {
-    fn check(&self) -> Result<(), RehearsalError> {
-        let Self::Machine { name, workers, .. } = self else { return Ok(()) };
-        if name.trim().is_empty() {
-            return Err(wrong("a device's name", format!("{name:?}"), "a name".to_owned()));
-        }
-        whole("workers", *workers as u64, 1, WORKERS_MAX)
-    }
-
     fn open(
         &self,
         name: String,
@@ -235,7 +168,7 @@ impl Player {
 
 impl Rehearsal {
     fn of(report: LoadReport, batch_messages: u64) -> Self {
-        let rehearsed = |device: sealift_engine::simulate::DeviceLoad| Rehearsed {
+        let rehearsed = |device: DeviceLoad| Rehearsed {
             name: device.name,
             batches: device.batches,
             utilisation: device.utilisation,
@@ -267,73 +200,6 @@ fn names(players: &[Player]) -> Vec<String> {
     players.iter().map(name).collect()
 }
 
-/// Refuses what would not fit memory.
-fn check_room(
-    players: &[Player],
-    load: &OpenLoad,
-    settings: &Settings,
-) -> Result<(), RehearsalError> {
-    let slots = players.iter().map(Player::slots).fold(0, usize::saturating_add);
-    if slots == 0 {
-        return Err(RehearsalError::Nobody);
-    }
-    let &OpenLoad { messages, message_bytes, batches, .. } = load;
-    let in_flight = (slots.min(settings.in_flight_max) as u64).min(batches);
-    let message = COPIES.saturating_mul(message_bytes).saturating_add(MESSAGE_EXTRA_BYTES);
-    let held = in_flight.saturating_mul(messages as u64).saturating_mul(message);
-    if held > HELD_BYTES_MAX {
-        return Err(RehearsalError::TooMuch { in_flight, messages, message_bytes });
-    }
-    Ok(())
-}
-
-fn whole(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), RehearsalError> {
-    let right = || format!("a whole number from {least} to {most}");
-    if (least..=most).contains(&value) { Ok(()) } else { Err(wrong(what, value, right())) }
-}
-
-fn wrong(what: &'static str, value: impl ToString, right: String) -> RehearsalError {
-    RehearsalError::Number { what, value: value.to_string(), right }
-}
-
-/// AES-GCM by this processor's kernels.
-#[derive(Debug)]
-struct Aes(Kernels);
-
-impl Aes {
-    fn new(device: &str) -> Result<Self, OpenError> {
-        let wrong = |reason| OpenError::Setting { device: device.to_owned(), reason };
-        let kernels = Kernels::best(device.to_owned());
-        kernels.map(Self).map_err(|error| wrong(error.to_string()))
-    }
-}
-
-impl Cipher for Aes {
-    fn seal(&self, key: &Key, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
-        self.0.seal(key, nonce, aad, text)
-    }
-
-    fn work(&self, work: &mut Work<'_>, _: &str) -> Result<(), DeviceError> {
-        self.0.run(work)
-    }
-
-    fn retire(&self, session: SessionId) {
-        self.0.retire(session);
-    }
-}
-
-/// A day from one batch to the next, and more than any link carries.
-const BATCHES_PER_S: (f64, f64) = (1e-5, 1e12);
-const MESSAGES_MAX: u64 = 1 << 24;
-const BATCHES_MAX: u64 = 100_000_000;
-const WORKERS_MAX: u64 = 1 << 16;
-
 /// As many as a real device of this processor has.
 const SLOTS_PER_WORKER: usize = 32;
 const SLOTS_MIN: usize = 64;
-
-/// Texts, results and what they should be.
-const COPIES: u64 = 4;
-/// Nonce, tags, offsets.
-const MESSAGE_EXTRA_BYTES: u64 = 256;
-const HELD_BYTES_MAX: u64 = 2 << 30;
