@@ -130,6 +130,7 @@ def _planned(experiment: Experiment, scope: Scope) -> PlannedExperiment:
         why=experiment.why,
         axes=tuple(replace(axis, values=()) for axis in experiment.axes),
         plots=experiment.plots,
+        legend=experiment.legend,
     )
 
 

@@ -76,11 +76,11 @@ def asked_for(given: Given) -> "tuple[View, Measuring, tuple[int, ...]]":
 
     lengths, about = _lengths(given)
     wish = wanted(given, about)
-    keys, mix, bits = given["--keys"], given["--mix"], given["--key-bits"]
+    mix, bits = given["--mix"], given["--key-bits"]
     threads = _one("--threads", given["--threads"], options.thread_counts) or 1
     own = Own(
         lengths=lengths,
-        regime=_one("--keys", keys, options.regimes) or ONE_KEY,
+        regime=_one("--keys", given["--keys"], options.regimes) or ONE_KEY,
         mix=SEAL_ONLY if mix is None else read("--mix", Mix.parse, mix),
         key_bits=128 if bits is None else read("--key-bits", options.key_bits, bits),
         devices=asked.present(given["--devices"]),
@@ -137,18 +137,11 @@ def _lengths(given: Given) -> "tuple[Lengths, str]":
             f"--size {size} and --from {file} both say how long messages are; give one",
         )
     lengths = read("--from", lambda text: Lengths.read(Path(text)), file)
-    return lengths, _about(file, lengths)
-
-
-def _about(file: str, lengths: "Lengths") -> str:
-    from sealift.lab.units import format_size
-
-    kept = lengths.condensed()
-    return (
-        f"{file} has {lengths.messages:,} messages, {format_size(lengths.mean_bytes)} bytes on "
-        f"average, of {len(lengths.counts):,} lengths; {len(kept.counts):,} of these in their "
-        "proportions were measured, in an order drawn by --seed."
+    about = (
+        f"The lengths of the {lengths.messages:,} messages in {file} were measured in their "
+        "proportions, in an order drawn by --seed."
     )
+    return lengths.thinned(), about
 
 
 def _one(option: str, text: str | None, parse: "Callable[[str], tuple[One, ...]]") -> "One | None":

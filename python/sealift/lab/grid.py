@@ -55,7 +55,7 @@ class Work:
 
     Attributes:
         workload: `as stated` or `as logged` for those of document 003, `AES-128` and the other key
-            sizes for messages of one size, `AES-128 of 40x58 576x33` for lengths with weights.
+            sizes for messages of one size, `AES-128 of 753 lengths (4f2a91)` for those of a legend.
         size_bytes: Mean length of a text.
         keys: As `Regime.parse` reads it.
         mix: Seals/opens/failing opens, per cent where these are whole, else weights.
@@ -99,18 +99,35 @@ def sized(size_bytes: int, regime: Regime, mix: Mix = SEAL_ONLY, key_bits: int =
 
 
 def of_lengths(lengths: Lengths, regime: Regime, mix: Mix = SEAL_ONLY, key_bits: int = 128) -> Work:
-    """Messages of many lengths under keys of one size; a cell holds the condensed ones."""
-    kept = lengths.condensed()
-    if len(kept.counts) == 1:
-        return sized(kept.least_bytes, regime, mix, key_bits)
-    name = f"{SIZED}{key_bits}{OF}{kept}"
-    return Work(name, max(1, round(kept.mean_bytes)), str(regime), _mix_text(mix))
+    """Messages of many lengths under keys of one size.
+
+    The cells name the lengths only; `legend_of` is what the experiment's legend needs.
+    """
+    if len(lengths.counts) == 1:
+        return sized(lengths.least_bytes, regime, mix, key_bits)
+    name = f"{SIZED}{key_bits}{OF}{lengths.name}"
+    return Work(name, max(1, round(lengths.mean_bytes)), str(regime), _mix_text(mix))
 
 
-def lengths_in(cell: Mapping[str, Value]) -> Lengths | None:
-    """The lengths that a cell names; None where its messages are of one size, or document 003's."""
-    _, of, lengths = str(cell["workload"]).partition(OF)
-    return Lengths.parse(lengths) if of else None
+def legend_of(lengths: Lengths) -> Mapping[str, str]:
+    """What the name of some lengths stands for."""
+    return {lengths.name: str(lengths)} if len(lengths.counts) > 1 else {}
+
+
+def lengths_in(cell: Mapping[str, Value], legend: Mapping[str, str]) -> Lengths | None:
+    """The lengths that a cell names; None where its messages are of one size, or document 003's.
+
+    Raises:
+        ValueError: If the legend doesn't say what the name stands for.
+    """
+    workload = str(cell["workload"])
+    _, of, name = workload.partition(OF)
+    if not of:
+        return None
+    lengths = Lengths.parse(legend[name]) if name in legend else None
+    if lengths is None or lengths.name != name:
+        raise ValueError(f"workload {workload!r}: the plan's legend has no such lengths")
+    return lengths
 
 
 def crypto_cells(
@@ -146,12 +163,13 @@ def one_and_all(scope: Scope) -> tuple[int, ...]:
     return scope.threads or tuple(sorted({1, scope.cores}))
 
 
-def workload_of(cell: Cell, seed: int) -> Workload:
+def workload_of(cell: Cell, seed: int, legend: Mapping[str, str] | None = None) -> Workload:
     """The messages of a cell.
 
     Args:
         cell: From `crypto_cells`; more axes may stand beside its own.
         seed: Of order and bytes.
+        legend: What the names of lengths stand for.
 
     Raises:
         ValueError: If something in it is no workload, no key regime or no mix.
@@ -171,7 +189,7 @@ def workload_of(cell: Cell, seed: int) -> Workload:
         key_bits=_key_bits(name.partition(OF)[0]),
         seed=seed,
     )
-    lengths = lengths_in(cell)
+    lengths = lengths_in(cell, legend or {})
     return replace(of_one_size, name=name, text_len=lengths.counts) if lengths else of_one_size
 
 
@@ -185,7 +203,7 @@ def crypto_arm(cell: Cell, context: Context) -> Arm:
     """
     return gcm(
         str(cell["device"]),
-        workload_of(cell, context.seed),
+        workload_of(cell, context.seed, context.legend),
         threads=int(cell["threads"]),
         batch=int(cell["batch"]),
         context=context,
@@ -227,8 +245,7 @@ def _key_bits(name: str) -> int:
     bits = name.removeprefix(SIZED)
     if not name.startswith(SIZED) or not bits.isdecimal():
         raise ValueError(
-            f"workload {name!r}; right would be {STATED!r}, {LOGGED!r} or {SIZED}128, 192 or 256, "
-            f"with lengths as in {SIZED}128{OF}40x58 576x33"
+            f"workload {name!r}; right would be {STATED!r}, {LOGGED!r} or {SIZED}128, 192 or 256"
         )
     return int(bits)
 

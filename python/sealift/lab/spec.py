@@ -165,10 +165,12 @@ class Context:
     Attributes:
         seed: Of everything that is drawn.
         folder: The run's folder, for files of the experiment's own; their names begin with its id.
+        legend: What short values in cells stand for, as in `Experiment`.
     """
 
     seed: int
     folder: Path
+    legend: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -253,6 +255,8 @@ class Experiment:
         plots: Its figures.
         weight: Its share of the time, against 1.0 of others.
         file: The file of one's own that it was loaded from; the registry sets it.
+        legend: What short values in cells stand for, where that is too long to stand in them; kept
+            in the plan.
     """
 
     name: str
@@ -268,6 +272,7 @@ class Experiment:
     plots: tuple[Plot, ...] = ()
     weight: float = 1.0
     file: Path | None = None
+    legend: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Checks what can be checked without running anything.

@@ -235,7 +235,7 @@ class _Bench:
     def prepare(self) -> None:
         """Makes the arms of the groups that lack blocks, one after the other."""
         experiment = _found(self._planned)
-        context = Context(seed=self._run.plan.seed, folder=self._run.path)
+        context = Context(self._run.plan.seed, self._run.path, self._planned.legend)
         for group in self._wanted():
             if self._arms and not self._order.finish and time.monotonic() > self._order.until_s:
                 self._not_reached(group)

@@ -15,6 +15,7 @@ from sealift.lab.grid import (
     batch_for,
     crypto_arm,
     crypto_cells,
+    legend_of,
     lengths_in,
     logged,
     messages_for,
@@ -109,30 +110,41 @@ def test_a_cell_that_was_written_and_read_has_the_messages_of_its_work(
     assert cell["size_bytes"] == found.text_len_mean
 
 
-def test_a_cell_carries_many_lengths_in_their_proportions_and_in_drawn_order() -> None:
+def test_a_cell_names_many_lengths_and_the_legend_says_which() -> None:
     lengths = Lengths.of({0: 1, 40: 4, 1_500: 3})
+    legend = json.loads(json.dumps(legend_of(lengths)))
     cell = json.loads(json.dumps(cell_of(of_lengths(lengths, sessions(5), key_bits=256))))
-    assert cell["workload"] == "AES-256 of 0x1 40x4 1500x3"
+    assert cell["workload"] == f"AES-256 of {lengths.name}"
     assert cell["size_bytes"] == round(lengths.mean_bytes)
-    assert lengths_in(cell) == lengths
-    found = workload_of(cell, seed=7)
-    columns = found.columns()
+    assert lengths_in(cell, legend) == lengths
+    columns = workload_of(cell, 7, legend).columns()
     assert Counter(columns.text_len) == {0: 256, 40: 1_024, 1_500: 768}
     assert set(columns.key_len) == {32}
-    assert found.columns().text_len != workload_of(cell, seed=8).columns().text_len
-    assert len(set(columns.text_len[:32])) == 3
+    assert columns.text_len != workload_of(cell, 8, legend).columns().text_len
+    assert len(set(columns.text_len[:64])) == 3
+
+
+def test_other_lengths_have_another_name_and_are_refused_under_this_one() -> None:
+    lengths, others = Lengths.of({40: 4, 1_500: 3}), Lengths.of({40: 3, 1_500: 4})
+    assert lengths.name != others.name
+    cell = cell_of(of_lengths(lengths, ONE_KEY))
+    for legend in ({}, legend_of(others), {lengths.name: str(others)}):
+        with pytest.raises(ValueError, match=r"2 lengths \(\w+\)': the plan's legend has no such"):
+            workload_of(cell, 1, legend)
 
 
 def test_one_length_from_a_file_is_the_work_of_that_size() -> None:
     assert of_lengths(Lengths.of({128: 9}), ONE_KEY) == sized(128, ONE_KEY)
-    assert lengths_in(cell_of(sized(128, ONE_KEY))) is None
-    assert lengths_in(cell_of(stated(ONE_KEY))) is None
+    assert legend_of(Lengths.of({128: 9})) == {}
+    assert lengths_in(cell_of(sized(128, ONE_KEY)), {}) is None
+    assert lengths_in(cell_of(stated(ONE_KEY)), {}) is None
 
 
 def test_messages_of_many_lengths_are_measured_as_long_as_they_are() -> None:
     lengths = Lengths.of({0: 1, 40: 4, 1_500: 3})
     cell = cell_of(of_lengths(lengths, ONE_KEY))
-    sample = crypto_arm(cell, Context(seed=3, folder=Path())).sample(0.002)
+    context = Context(seed=3, folder=Path(), legend=legend_of(lengths))
+    sample = crypto_arm(cell, context).sample(0.002)
     assert sample.bytes / sample.operations == pytest.approx(lengths.mean_bytes)
 
 

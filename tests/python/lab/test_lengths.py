@@ -1,6 +1,7 @@
-"""Lengths of messages from a file, and in the few that a cell can hold."""
+"""Lengths of messages from a file, and their name in a cell."""
 
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -8,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sealift.lab.lengths import CONDENSED, Lengths
-from sealift.lab.workload import MAX_TEXT_LEN, MAX_WEIGHT
+from sealift.lab.lengths import LENGTHS_MOST, Lengths
+from sealift.lab.workload import MAX_TEXT_LEN
 
 FORM = (
     "right would be a header with a column bytes and, if lengths repeat, one count, or one number "
@@ -88,41 +89,37 @@ def test_the_text_form_is_read_back() -> None:
     lengths = Lengths.of({1_500: 9, 40: 58, 576: 33})
     assert str(lengths) == "40x58 576x33 1500x9"
     assert Lengths.parse(str(lengths)) == lengths
-    for text in ("", "40", "40x", "40x1,50x2", "40x-1"):
-        with pytest.raises(ValueError, match=r"right would be 40x58 576x33|no messages"):
+    wrong = ("", "40", "40x", "40x1,50x2", "40x-1", "68719476705x1", f"1x{'9' * 17}", "0x5 1x0")
+    for text in wrong:
+        with pytest.raises(ValueError, match=r"right would be 40x58 576x33|messages have 0 bytes"):
             Lengths.parse(text)
 
 
-def test_few_lengths_are_kept_in_their_proportions() -> None:
-    assert Lengths.of({40: 600, 1_500: 900}).condensed().counts == ((40, 2), (1_500, 3))
+def test_lengths_have_a_name_that_others_have_not() -> None:
+    lengths = Lengths.of({40: 2, 1_500: 3})
+    assert re.fullmatch(r"2 lengths \([0-9a-f]{6}\)", lengths.name)
+    assert lengths.name == Lengths.of({1_500: 3, 40: 2}).name
+    assert lengths.name != Lengths.of({40: 3, 1_500: 2}).name
 
 
-def test_many_lengths_become_few_of_them_with_their_mean_and_their_rare_long_ones() -> None:
+def test_few_lengths_are_all_kept() -> None:
+    lengths = Lengths.of({40: 600, 1_500: 900})
+    assert lengths.thinned() is lengths
+
+
+def test_very_many_lengths_are_thinned_to_some_of_them_with_about_their_mean() -> None:
     draw = random.Random(3)
-    lengths = Lengths.of(Counter(int(draw.lognormvariate(5.5, 1.2)) for _ in range(100_000)))
-    assert len(lengths.counts) > 2_000
-    kept = lengths.condensed()
-    assert len(kept.counts) <= CONDENSED
+    lengths = Lengths.of(Counter(int(draw.lognormvariate(12, 1.2)) for _ in range(100_000)))
+    assert len(lengths.counts) > 3 * LENGTHS_MOST
+    kept = lengths.thinned()
+    assert len(kept.counts) <= LENGTHS_MOST == kept.messages
     assert {size for size, _ in kept.counts} <= {size for size, _ in lengths.counts}
-    assert kept.mean_bytes == pytest.approx(lengths.mean_bytes, rel=1e-3)
-
-    def long(some: Lengths) -> float:
-        """The share of all bytes that is in messages over 4 KiB."""
-        held = sum(size * count for size, count in some.counts if size > 4_096)
-        return held / (some.messages * some.mean_bytes)
-
-    assert long(lengths) > 0.05
-    assert long(kept) == pytest.approx(long(lengths), abs=0.02)
+    assert kept.mean_bytes == pytest.approx(lengths.mean_bytes, rel=0.01)
 
 
 @given(st.dictionaries(st.integers(0, 10_000), st.integers(1, 2**50), min_size=1, max_size=300))
-def test_condensed_lengths_are_always_some_that_a_workload_takes(counts: dict[int, int]) -> None:
-    if not any(counts):
-        counts[1] = 1
+def test_lengths_of_any_counts_are_named_and_read_back(counts: dict[int, int]) -> None:
+    counts |= {} if any(counts) else {1: 1}
     lengths = Lengths.of(counts)
-    kept = lengths.condensed()
-    assert len(kept.counts) <= max(CONDENSED, 1)
-    assert kept.messages <= MAX_WEIGHT
-    assert {size for size, _ in kept.counts} <= {size for size, _ in lengths.counts}
-    # Counts next to the largest there may be leave rare ones a share of at least one.
-    assert kept.mean_bytes == pytest.approx(lengths.mean_bytes, rel=0.01, abs=1)
+    assert Lengths.parse(str(lengths)) == lengths
+    assert lengths.least_bytes <= lengths.mean_bytes <= lengths.most_bytes

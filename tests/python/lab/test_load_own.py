@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from made_load import BATCHES, COSTS, SCOPE, own, run_of
+from sealift.lab.lengths import Lengths
 from sealift.lab.load.own import Seen, batches, is_own, sizes_around
 from sealift.lab.stats import Verdict
 from sealift.lab.store import Run, read
@@ -52,10 +53,12 @@ def test_other_sizes_lie_around_it_and_are_never_it(size: int, around: list[int]
 def test_own_messages_come_first_on_every_device_and_other_sizes_alone_and_in_full_batches() -> (
     None
 ):
-    _, groups = own({40: 3, 1_500: 1}, threads=2).measurement(SCOPE)
+    experiment, groups = own({40: 3, 1_500: 1}, threads=2).measurement(SCOPE)
+    assert list(experiment.legend.values()) == ["40x3 1500x1"]
     assert {tuple(cell["device"] for cell in group) for group in groups} == {("library", "cpu")}
     told = [(group[0]["workload"], group[0]["size_bytes"], group[0]["batch"]) for group in groups]
-    assert told[:6] == [("AES-128 of 40x3 1500x1", 405, count) for count in BATCHES]
+    name = Lengths.of({40: 3, 1_500: 1}).name
+    assert told[:6] == [(f"AES-128 of {name}", 405, count) for count in BATCHES]
     assert told[6:] == [
         ("AES-128", size, count) for size in (16, 51, 3_240, 25_920) for count in (1, _full(size))
     ]
@@ -101,7 +104,7 @@ def test_two_threads_halve_the_time_and_not_the_processors(tmp_path: Path) -> No
         assert double.line.per_message_ns == pytest.approx(single.line.per_message_ns, rel=0.02)
 
 
-def test_many_lengths_are_read_from_the_cells(tmp_path: Path) -> None:
+def test_many_lengths_are_read_from_the_legend(tmp_path: Path) -> None:
     found = seen(run_of(tmp_path / "run", own({40: 3, 1_500: 1})))
     assert found.lengths.counts == ((40, 3), (1_500, 1))
     # A made-up run counts the bytes of the cell's size, which is the mean.

@@ -46,6 +46,16 @@ def test_what_showing_a_run_needs_comes_back_from_its_plan(tmp_path: Path) -> No
     assert [(axis.name, axis.title) for axis in read.axes][1] == ("device", "the device")
 
 
+def test_a_legend_comes_back_and_plans_of_before_there_were_any_are_read(tmp_path: Path) -> None:
+    planned = made.planned(legend={"2 lengths (4f2a91)": "40x58 576x33"})
+    folder = made.create(tmp_path / "run", made.plan(planned))
+    assert store.read(folder).plan.experiments[0].legend == planned.legend
+    plan = json.loads((folder / names.PLAN).read_text(encoding="utf-8"))
+    del plan["experiments"][0]["legend"]
+    (folder / names.PLAN).write_text(json.dumps(plan), encoding="utf-8")
+    assert store.read(folder).plan.experiments[0].legend == {}
+
+
 def test_the_devices_of_this_machine_come_back_as_they_were(tmp_path: Path) -> None:
     from sealift.lab.devices import look
 
@@ -293,6 +303,8 @@ def _set_first(**fields: Any) -> Callable[[dict[str, Any]], None]:
         (_set_first(axes=[{"name": "ns", "title": ""}]), "results have a column of this name"),
         (_set_first(plots=[made.plot(x="siz_bytes")]), "x='siz_bytes', .* are size_bytes"),
         (_set_first(plots=[made.plot(log_x=1)]), "log_x is 1; right would be true or false"),
+        (_set_first(legend=[]), r"legend is \[\]; right would be"),
+        (_set_first(legend={"some": 1}), "some is 1; right would be"),
     ],
 )
 def test_a_plan_that_is_none_says_why(

@@ -4,7 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sealift.lab import registry
-from sealift.lab.grid import Work, batch_for, crypto_cells, lengths_in, of_lengths, sized
+from sealift.lab.grid import (
+    Work,
+    batch_for,
+    crypto_cells,
+    legend_of,
+    lengths_in,
+    of_lengths,
+    sized,
+)
 from sealift.lab.lengths import Lengths
 from sealift.lab.load.device import Device, measured
 from sealift.lab.load.ranking import Judge
@@ -41,7 +49,9 @@ class Own:
     def measurement(self, scope: Scope) -> tuple[Experiment, tuple[tuple[Cell, ...], ...]]:
         """The experiment by size with the cells of these messages, and of some sizes around."""
         cells = tuple(self._cells())
-        experiment = replace(registry.find(BY_SIZE), cells=lambda _: cells)
+        experiment = replace(
+            registry.find(BY_SIZE), cells=lambda _: cells, legend=legend_of(self.lengths)
+        )
         return experiment, experiment.groups(scope)
 
     def _cells(self) -> Iterator[Cell]:
@@ -122,7 +132,7 @@ class Seen:
         size = int(cell["size_bytes"])
         return cls(
             cell=cell,
-            lengths=lengths_in(cell) or Lengths.of({size: 1}),
+            lengths=lengths_in(cell, run.plan.experiment(BY_SIZE).legend) or Lengths.of({size: 1}),
             devices=tuple(measured(own, around, int(cell["threads"]))),
             rows=(*own, *around),
             judge=_judge(run, cell),

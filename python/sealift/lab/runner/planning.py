@@ -143,6 +143,7 @@ def _planned(experiment: Experiment, groups: Sequence[Sequence[Cell]]) -> Planne
         why=experiment.why,
         axes=tuple(replace(axis, values=()) for axis in experiment.axes),
         plots=tuple(replace(plot, where=dict(plot.where)) for plot in experiment.plots),
+        legend=dict(experiment.legend),
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sealift.lab.spec import EXPERIMENT_NAME, Axis, Plot
@@ -30,6 +30,7 @@ class PlannedExperiment:
         groups: The cells that are compared with each other, the reference first; none where the
             experiment has no cells on this machine.
         file_sha256: Of `file`, in hexadecimal; None without one.
+        legend: What short values in the cells stand for.
     """
 
     name: str
@@ -45,6 +46,7 @@ class PlannedExperiment:
     why: str = ""
     axes: tuple[Axis, ...] = ()
     plots: tuple[Plot, ...] = ()
+    legend: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -156,6 +158,7 @@ def _experiment(record: Record) -> PlannedExperiment:
         why=record.text("why"),
         axes=axes,
         plots=tuple(_plot(each, columns) for each in record.records("plots")),
+        legend=_legend(record),
     )
 
 
@@ -185,6 +188,14 @@ def _plot(record: Record, axes: Iterable[str]) -> Plot:
     with record.accepting():
         plot.check(axes)
     return plot
+
+
+def _legend(record: Record) -> Mapping[str, str]:
+    # Plans of before there were legends have none.
+    if "legend" not in record.plain:
+        return {}
+    legend = record.record("legend")
+    return {name: legend.text(name) for name in legend.plain}
 
 
 def _cell(record: Record) -> Mapping[str, Value]:
