@@ -39,7 +39,8 @@ def device(
         return InBatches(count, figure(batch_ns), figure(batch_ns / count), figure(per_s))
 
     line = Line(setup_ns, message_ns, 0)
-    return Device(name, Origin.MEASURED, workers, size, tuple(map(in_batches, batches)), line)
+    every = tuple(map(in_batches, batches))
+    return Device(name, Origin.MEASURED, workers, size, every, line, line)
 
 
 def card(

@@ -37,8 +37,8 @@ def test_a_size_and_a_rate_are_answered_in_the_first_line() -> None:
     assert ran.returncode == 0, ran.stderr
     first = ran.stdout.splitlines()[0]
     assert re.fullmatch(
-        r"Buy nothing: \w+( or \w+)* on one core is [\d.]+ % busy with 40,000 messages of 128 "
-        r"bytes a second, sealed under 5,000 sessions, in batches of \d+; p99 [\d.]+ ms of the "
+        r"Buy nothing: \w+( or \w+)* on one core is [\d.]+ % busy with 40,000 messages a second of "
+        r"128 bytes, sealed under 5,000 sessions, in batches of \d+; p99 [\d.]+ ms of the "
         r"2 ms wanted \(simulated\)\.",
         first,
     ), first
@@ -84,7 +84,7 @@ def test_a_run_of_ones_own_is_asked_about_other_loads_without_measuring(
     file = str(tmp_path / "pretend.toml")
     begin_s = time.monotonic()
     plain = invoke("advise", "--run", str(folder))
-    assert plain.stdout.startswith("Run them on cpu: 27 million messages of 128 bytes")
+    assert plain.stdout.startswith("Run them on cpu: on one core at most 27 million messages")
     asked = invoke(
         *("advise", "--run", str(folder), "--rate", "20M", "--device", file),
         *("--device", "quad-hifn-7751", "--core-price", "5000"),

@@ -61,7 +61,7 @@ def second(folder: Path, *cards: Card, **changes: Any) -> str:
 
 def test_a_load_that_one_core_hardly_notices_needs_nothing(folder: Path) -> None:
     assert first(folder, p99_ns=2e6) == (
-        "Buy nothing: cpu on one core is 0.18 % busy with 40,000 messages of 128 bytes a second, "
+        "Buy nothing: cpu on one core is 0.18 % busy with 40,000 messages a second of 128 bytes, "
         "sealed under 5,000 sessions, in batches of 64; p99 1.79 ms of the 2 ms wanted (simulated)."
     )
 
@@ -69,21 +69,21 @@ def test_a_load_that_one_core_hardly_notices_needs_nothing(folder: Path) -> None
 def test_without_a_deadline_the_batch_fills_within_a_millisecond(folder: Path) -> None:
     assert first(folder).endswith("in batches of 16; p99 527 us (simulated).")
     assert first(folder, rate_per_s=100).endswith(
-        "is 0.0064 % busy with 100 messages of 128 bytes a second, sealed under 5,000 sessions, "
+        "is 0.0064 % busy with 100 messages a second of 128 bytes, sealed under 5,000 sessions, "
         "one at a time; p99 0.637 us (simulated)."
     )
 
 
 def test_without_a_rate_the_fastest_is_named(folder: Path) -> None:
     assert first(folder, rate_per_s=None) == (
-        "Run them on cpu: 27 million messages of 128 bytes, sealed under 5,000 sessions, in "
-        "batches of 1,024 at most on one core; one alone takes 0.637 us (measured)."
+        "Run them on cpu: on one core at most 27 million messages a second of 128 bytes, sealed "
+        "under 5,000 sessions, in batches of 1,024; one alone takes 0.637 us (measured)."
     )
 
 
 def test_a_load_beyond_a_core_is_told_with_the_cores_that_there_are(folder: Path) -> None:
     assert first(folder, rate_per_s=50e6) == (
-        "cpu on one core can't keep up: 50 million messages of 128 bytes a second, sealed under "
+        "cpu on one core can't keep up: 50 million messages a second of 128 bytes, sealed under "
         "5,000 sessions, in batches of 1,024 take 1.8 cores; of the 2 cores here 2 may do: "
         "--threads 2 measures them."
     )
@@ -93,7 +93,7 @@ def test_a_load_beyond_a_core_is_told_with_the_cores_that_there_are(folder: Path
 def test_a_deadline_that_nothing_meets_is_told_with_what_comes_nearest(folder: Path) -> None:
     assert first(folder, p99_ns=100) == (
         "No device here is back within 0.1 us: cpu on one core takes 0.637 us (p99, simulated) for "
-        "40,000 messages of 128 bytes a second, sealed under 5,000 sessions, one at a time."
+        "40,000 messages a second of 128 bytes, sealed under 5,000 sessions, one at a time."
     )
 
 
@@ -121,8 +121,21 @@ def test_devices_that_noise_hides_are_not_told_apart_and_one_is_named(tmp_path: 
 def test_many_lengths_are_told_by_their_mean(tmp_path: Path) -> None:
     folder = run_of(tmp_path / "run", own({40: 3, 1_500: 1}))
     shown = text(folder)
-    assert "40,000 messages of 405 bytes on average a second" in shown
+    assert "40,000 messages a second of 405 bytes on average" in shown
     assert "library and cpu, 2 lengths of 40 to 1,500 bytes, 405 on average, AES-128, " in shown
+
+
+def test_messages_that_miss_the_mean_of_their_lengths_are_told(tmp_path: Path) -> None:
+    rare = own({40: 1_000_000, 1 << 30: 1})
+    folder = run_of(tmp_path / "run", rare)
+    # A made-up run counts the bytes of the cell's size, which is the mean of 1,113.74, rounded.
+    assert "What was measured" not in text(folder)
+    samples = folder / "samples.jsonl"
+    samples.write_text(re.sub(r'"bytes":\d+', '"bytes":40000', samples.read_text()))
+    assert re.search(
+        r"What was measured has [\d.]+ bytes on average, and not 1,114: too few messages for the ",
+        text(folder),
+    )
 
 
 def test_a_card_that_never_pays_is_said_so_with_the_reason(folder: Path, tmp_path: Path) -> None:
@@ -269,11 +282,15 @@ def test_the_sources_name_what_was_measured_simulated_and_projected(
     assert "Measured here: library and cpu, 128 bytes a message, AES-128, sealed under " in sources
     assert "Results checked byte for byte: library against reference; cpu against " in sources
     assert re.search(
-        r"cpu 6\d\d\.?\d* ns a batch, [\d.]+ ns a message, 0\.0[45]\d* ns a byte, at ", sources
+        r"cpu: alone 6\d\d\.?\d* ns, 0\.0[45]\d* ns a byte \(at worst [\d.]+ % off\); in batches "
+        r"6\d\d\.?\d* ns, (30|29|31)\.?\d* ns a message, 0\.0[45]\d* ns a byte \(at worst ",
+        sources,
     )
     assert "Simulated: p99, by the engine's own scheduler in virtual time" in sources
     assert (
         "Projected: pretend: a card that never was; from a test. Its rate was published for 3des "
         "and is taken for AES-GCM.\n"
     ) in sources
+    assert "without what changing keys would cost them.\n" in sources
+    assert "without what changing keys" not in text(folder)
     assert "Simulated" not in text(folder, rate_per_s=None)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from made_load import BATCHES, COSTS, SCOPE, own, run_of
+from sealift.lab.costs import Line
 from sealift.lab.lengths import Lengths
 from sealift.lab.load.own import Seen, batches, is_own, sizes_around
 from sealift.lab.stats import Verdict
@@ -89,6 +90,16 @@ def test_devices_are_found_again_with_what_each_takes(tmp_path: Path) -> None:
         assert device.line.per_message_ns == pytest.approx(line.per_message_ns, rel=0.02)
         assert device.line.per_byte_ns == pytest.approx(line.per_byte_ns, rel=0.02)
         assert device.line.worst_share < 0.01
+        alone = device.alone
+        assert alone.setup_ns == pytest.approx(line.setup_ns + line.per_message_ns, rel=0.02)
+        assert (alone.per_message_ns, alone.worst_share < 0.01) == (0, True)
+        for count in (1, 64, 1_024):
+            priced = device.priced(count)
+            assert isinstance(priced, Line)
+            assert priced.batch_ns(count, 128) == pytest.approx(device.batch_ns(count))
+            assert priced.batch_ns(count, 4_096) == pytest.approx(
+                line.batch_ns(count, 4_096), rel=0.02
+            )
     row = found.judge(64, "cpu", "library")
     assert row is not None
     assert row.verdict is Verdict.SLOWER

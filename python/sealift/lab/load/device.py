@@ -60,7 +60,8 @@ class Device:
         workers: How many batches it works side by side; 1 for a card, whose parts take turns.
         message_bytes: Mean length of one's messages.
         batches: Ascending; 1 is always among them.
-        line: What batches of any shape take.
+        alone: What one message of any size takes.
+        line: What batches of several messages take, of any shape.
         card: What it was projected from; None where it was measured.
     """
 
@@ -69,6 +70,7 @@ class Device:
     workers: int
     message_bytes: float
     batches: tuple[InBatches, ...]
+    alone: Line
     line: Line
     card: "Card | None" = None
 
@@ -96,7 +98,8 @@ class Device:
         """What batches of so many messages of any size take: the line, meeting one's own."""
         if self.card is not None:
             return self.card
-        return self.line.through(Point(messages, self.message_bytes, self.batch_ns(messages)))
+        line = self.alone if messages == 1 else self.line
+        return line.through(Point(messages, self.message_bytes, self.batch_ns(messages)))
 
 
 def measured(own: Sequence[Row], around: Sequence[Row], threads: int) -> list[Device]:
@@ -108,17 +111,7 @@ def measured(own: Sequence[Row], around: Sequence[Row], threads: int) -> list[De
         threads: How many worked; each one's processor time counts.
     """
     names = dict.fromkeys(str(row.subject) for row in own)
-    return [
-        Device(
-            name=name,
-            origin=Origin.MEASURED,
-            workers=threads,
-            message_bytes=_of(name, own)[0].payload_bytes,
-            batches=tuple(_sorted(_in_batches(row, threads) for row in _of(name, own))),
-            line=fit([_point(row, threads) for row in (*_of(name, own), *_of(name, around))]),
-        )
-        for name in names
-    ]
+    return [_measured(name, _of(name, own), _of(name, around), threads) for name in names]
 
 
 def projected(card: "Card", batches: Iterable[int], message_bytes: float) -> Device:
@@ -130,14 +123,32 @@ def projected(card: "Card", batches: Iterable[int], message_bytes: float) -> Dev
         message_bytes: Their mean length.
     """
     cost = card.cost()
+    line = Line(cost.setup_ns, cost.per_message_ns, cost.per_byte_ns)
     return Device(
         name=card.name,
         origin=Origin.PROJECTED,
         workers=1,
         message_bytes=message_bytes,
         batches=tuple(_sorted(_reckoned(card, count, round(message_bytes)) for count in batches)),
-        line=Line(cost.setup_ns, cost.per_message_ns, cost.per_byte_ns),
+        alone=line,
+        line=line,
         card=card,
+    )
+
+
+def _measured(name: str, own: list[Row], around: list[Row], threads: int) -> Device:
+    points = [_point(row, threads) for row in (*own, *around)]
+    # Every message has its own hand-over when it is alone, and its own data: one line won't do.
+    alone = [point for point in points if point.messages == 1]
+    together = [point for point in points if point.messages > 1]
+    return Device(
+        name=name,
+        origin=Origin.MEASURED,
+        workers=threads,
+        message_bytes=own[0].payload_bytes,
+        batches=tuple(_sorted(_in_batches(row, threads) for row in own)),
+        alone=fit(alone or points),
+        line=fit(together or points),
     )
 
 

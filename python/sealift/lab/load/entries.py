@@ -20,7 +20,7 @@ class Entry:
         about: "service", "cost", "break-even" or "card".
         device: Whose it is.
         against: The other device, where two are compared; else "".
-        batch: Messages a batch; None where it is for all.
+        batch: Messages a batch; None where it is for all, or, of a cost, for all of several.
         figure: What it is, the unit last.
         value: A number, or in what way a device is faster; None for never, or for none.
         origin: Where it comes from.
@@ -92,12 +92,17 @@ def _figures(service: Service, origin: Origin) -> Iterator[tuple[str, Figure]]:
 
 
 def _costs(device: Device) -> Iterator[Entry]:
-    line, origin = device.line, device.origin
-    yield _plain("cost", device.name, "setup_ns", line.setup_ns, origin)
-    yield _plain("cost", device.name, "per_message_ns", line.per_message_ns, origin)
-    yield _plain("cost", device.name, "per_byte_ns", line.per_byte_ns, origin)
-    if device.card is None:
-        yield _plain("cost", device.name, "worst_error_share", line.worst_share, origin)
+    lines = {1: device.alone, None: device.line} if device.card is None else {None: device.line}
+    for batch, line in lines.items():
+        parts = {
+            "setup_ns": line.setup_ns,
+            "per_message_ns": line.per_message_ns,
+            "per_byte_ns": line.per_byte_ns,
+        }
+        if device.card is None:
+            parts["worst_error_share"] = line.worst_share
+        for name, value in parts.items():
+            yield Entry("cost", device.name, "", batch, name, value, device.origin.value)
 
 
 def _break_even(advice: Advice) -> Iterator[Entry]:
@@ -117,7 +122,7 @@ def _card(found: Payoff) -> Iterator[Entry]:
     name, real = found.served.device.name, found.real.device.name
 
     def entry(figure: str, value: float | str | None) -> Entry:
-        return _plain("card", name, figure, value, Origin.PROJECTED, real)
+        return Entry("card", name, real, None, figure, value, Origin.PROJECTED.value)
 
     yield entry("cards", found.cards)
     yield entry("earlier_from_messages", found.time.messages)
@@ -134,14 +139,3 @@ def _card(found: Payoff) -> Iterator[Entry]:
             yield entry("pays", "yes" if found.money.pays else "no")
     if found.watts is not None:
         yield entry("watts", found.watts)
-
-
-def _plain(
-    about: str,
-    device: str,
-    figure: str,
-    value: float | str | None,
-    origin: Origin,
-    against: str = "",
-) -> Entry:
-    return Entry(about, device, against, None, figure, value, origin.value)

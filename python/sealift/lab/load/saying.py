@@ -19,16 +19,6 @@ def answer(advice: Advice) -> list[str]:
     return [_first(advice), *(_card(each) for each in advice.payoffs)]
 
 
-def load_text(advice: Advice) -> str:
-    """`40,000 messages of 128 bytes a second, sealed under 5,000 keys`."""
-    seen, rate = advice.seen, advice.demand.rate_per_s
-    size = format_size(seen.lengths.mean_bytes)
-    mean = " on average" if len(seen.lengths.counts) > 1 else ""
-    count, a_second = ("", "") if rate is None else (f"{number(rate)} ", " a second")
-    messages = f"{count}messages of {size} bytes{mean}{a_second}"
-    return f"{messages}, {done_text(seen.cell)}"
-
-
 def ties(ranked: Sequence[Ranked]) -> Iterator[str]:
     """Who shares a rank with whom, and why."""
     firsts = {each.rank: each for each in ranked if not each.judged and not each.is_projected}
@@ -76,12 +66,11 @@ def _condition(found: Payoff) -> str:
 
 
 def _run_it(advice: Advice) -> str:
-    best = advice.best.served
-    alone = best.device.batches[0].batch_ns.value
+    used = advice.best.served.used.batch
+    alone = advice.best.served.device.batches[0].batch_ns.value
     return (
-        f"Run them on {_names(advice)}: {number(best.used.batch.per_s.value)} "
-        f"{_load(advice)} at most on {_cores(advice)}; one alone takes {time_text(alone)} "
-        "(measured)."
+        f"Run them on {_names(advice)}: on {_cores(advice)} at most "
+        f"{_load(advice, used.per_s.value)}; one alone takes {time_text(alone)} (measured)."
     )
 
 
@@ -171,9 +160,15 @@ def _busy(advice: Advice) -> str:
     return share_text(busy / int(advice.seen.cell["threads"]))
 
 
-def _load(advice: Advice) -> str:
+def _load(advice: Advice, rate_per_s: float | None = None) -> str:
+    """`40,000 messages a second of 128 bytes, sealed under 5,000 sessions, in batches of 64`."""
+    lengths = advice.seen.lengths
+    rate = number(rate_per_s or advice.demand.rate_per_s or 0.0)
+    size = f"{format_size(lengths.mean_bytes)} bytes"
+    mean = " on average" if len(lengths.counts) > 1 else ""
     batch = advice.best.served.used.batch.messages
-    return f"{load_text(advice)}, {'one at a time' if batch == 1 else f'in batches of {batch:,}'}"
+    handed = "one at a time" if batch == 1 else f"in batches of {batch:,}"
+    return f"{rate} messages a second of {size}{mean}, {done_text(advice.seen.cell)}, {handed}"
 
 
 def _p99(advice: Advice) -> str:

@@ -64,7 +64,8 @@ def _host(found: Payoff) -> str:
     told = f"{both_text(found)}, {cores_text(abs(host.cores_freed))} {less} {at}"
     longest = f"in batches of {found.served.device.largest.messages:,}"
     if host.frees_core_at_per_s is not None:
-        return f"{told}; {longest} it frees one at {number(host.frees_core_at_per_s)} a second"
+        rate = number(host.frees_core_at_per_s)
+        return f"{told}; {longest} it frees a whole core at {rate} a second"
     if host.cores_freed_most > 0:
         able = number(found.served.device.largest.per_s.value)
         most = cores_text(host.cores_freed_most)
