@@ -83,7 +83,7 @@ def batches(size_bytes: int, wanted: int | None) -> list[int]:
 
 def sizes_around(size_bytes: int) -> list[int]:
     """Sizes that lie as far below and above as tells what a byte costs."""
-    wanted = (round(size_bytes * factor) for factor in (1 / 64, 1 / 8, 8, 64))
+    wanted = (round(size_bytes * factor) for factor in (1 / 8, 16))
     within = {min(SIZE_MOST, max(SIZE_LEAST, size)) for size in wanted}
     return sorted(within - {size_bytes})
 
