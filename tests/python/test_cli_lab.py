@@ -262,17 +262,17 @@ def test_a_file_of_ones_own_that_got_worse_is_told_once_by_a_resume(tmp_path: Pa
 
 
 def test_a_thin_budget_is_told_in_one_line_before_anything_is_measured(tmp_path: Path) -> None:
-    arms = MINE.replace("WHAT", "pass").replace("(100, 1000)", "tuple(range(1, 60))")
+    arms = MINE.replace("WHAT", "pass").replace("(100, 1000)", "tuple(range(1, 25))")
     file = tmp_path / "mine.py"
     file.write_text(arms)
     ran = process("lab", "run", str(file), "--budget", "5", "--out", str(tmp_path / "run"))
     first, *others = ran.stderr.splitlines()
     assert first == (
         "sealift: a budget of 5 s is thin for mine: blocks will be few, or samples as short as "
-        "2 ms, so intervals wide and verdicts rare; --budget 100 would do"
+        "2 ms, so intervals wide and verdicts rare; --budget 75 would do"
     )
     assert not any("is thin" in line for line in others)
-    ample = invoke("lab", "run", str(file), "--budget", "100", "--out", "/proc/self/run")
+    ample = invoke("lab", "run", str(file), "--budget", "75", "--out", "/proc/self/run")
     assert "is thin" not in ample.stderr
 
 

@@ -39,7 +39,8 @@ class Row:
         clean_share: Share of this arm's samples that were clean; 0..1.
         machine_busy: Under half of the samples were clean, of this arm or of the whole group, or
             the ratio stands on unclean pairs, because under half and fewer than 8 were clean.
-        steady: No drift over the warm blocks, and not this arm alone left its usual clock.
+        steady: No drift over the warm blocks that were clean, and not this arm alone left its usual
+            clock.
         blocks: How many complete blocks were measured.
         wrong: What was computed wrong, or "": the times of such an arm mean nothing.
         origin: Where the numbers come from.

@@ -215,13 +215,16 @@ class _Judge:
     def _is_steady(self, arm: int) -> bool:
         """Whether an arm neither drifts nor, alone, leaves its clock.
 
-        Of all its warm blocks: to leave out what was off would leave out the drift.
+        Of the warm blocks that something else took no time from: their clock may be off, because
+        to leave those out would leave out a drift of it.
         """
         warm = self._warm(arm)
+        clean = self._columns[arm].clean
+        timed = [warm[at] for at in keep_clean([clean[block] for block in warm]).blocks]
         drifted = drift(
-            self._times_ns(arm, warm),
-            places=warm,
-            restarts=[self._restarts[block] for block in warm],
+            self._times_ns(arm, timed),
+            places=timed,
+            restarts=[self._restarts[block] for block in timed],
         )
         off = {each: self._off_alone(each) for each in self.measured}
         blocks = {each: len(self._warm(each)) for each in self.measured}

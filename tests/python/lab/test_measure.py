@@ -129,12 +129,18 @@ def test_every_sample_follows_a_lead_in_of_the_same_arm_that_is_not_kept() -> No
     assert 2 * sum(len(samples.taken) for _, _, samples in kept.blocks) == len(world.asked)
 
 
+def test_a_lead_in_is_long_enough_to_learn_again_however_short_the_sample_is() -> None:
+    _, _, world = ran("ab", seconds=0.001)
+    assert set(world.asked[::2]) == {("a", 0.005), ("b", 0.005)}
+    assert {sample_s for _, sample_s in world.asked[1::2]} == {0.002}
+
+
 def test_the_seed_decides_the_order() -> None:
     assert ran("abc", seed="1")[2].asked == ran("abc", seed="1")[2].asked
     assert ran("abc", seed="1")[2].asked != ran("abc", seed="2")[2].asked
 
 
-@pytest.mark.parametrize("seconds", [1.0, 10.0, 60.0])
+@pytest.mark.parametrize("seconds", [3.0, 10.0, 60.0])
 def test_samples_are_as_long_as_the_time_allows_with_all_blocks_done(seconds: float) -> None:
     ending, kept, world = ran("ab", "cd", "ef", seconds=seconds)
     assert ending is Ending.COMPLETE
@@ -152,9 +158,9 @@ def test_slow_arms_end_in_time_with_complete_blocks_and_all_groups_equally_far()
     def slow(arm: MadeUpArm) -> None:
         arm.overrun = 30.0
 
-    ending, kept, world = ran("ab", "cd", seconds=10.0, change=slow, blocks=60)
+    ending, kept, world = ran("ab", "cd", seconds=20.0, change=slow, blocks=60)
     assert ending is Ending.TIME_UP
-    assert world.now_s <= 10
+    assert world.now_s <= 20
     done = Counter(group for group, _, _ in kept.blocks)
     assert 8 <= done[1] <= done[0] <= done[1] + 1 < 60
 

@@ -54,12 +54,12 @@ def test_a_quick_run_of_everything_has_time_for_most_blocks_with_usual_samples()
         samples = each.blocks * sum(len(group) + 1 for group in each.groups)
         # Half of the time is left for processes to begin and arms to get ready.
         measured_s = plan.budget_s / 2 * each.weight / weights
-        assert each.blocks == BLOCKS
+        assert BLOCKS / 2 < each.blocks <= BLOCKS
         assert measured_s / samples >= taken_s(SAMPLE_S_MIN) / 2, each.name
 
 
 def test_a_short_budget_gives_fewer_blocks_and_never_too_few() -> None:
-    plan = runner.make_plan(ask(experiment(), budget_s=0.5, restarts=1))
+    plan = runner.make_plan(ask(experiment(), budget_s=0.8, restarts=1))
     least = blocks_least(plan.experiments[0])
     assert least < plan.experiments[0].blocks < BLOCKS
     with pytest.raises(ValueError, match=r"too short for the blocks .* allow 1 s") as caught:

@@ -207,12 +207,31 @@ def test_clocks_that_are_off_here_and_there_in_all_arms_are_no_ones_doing() -> N
     assert [row.steady for row in rows(group(taken))] == [True] * 4
 
 
-def test_a_drift_is_told_although_its_samples_are_not_clean() -> None:
+def test_what_something_else_took_time_from_is_no_drift_and_hides_none() -> None:
+    def taken(ns: float, switches: int) -> tuple[int, Block]:
+        return 0, block(sample(30), sample(ns, switches), sample(30))
+
+    later = [taken(10 * 1.03 ** max(0, at - 14), 1_000 * (at > 14)) for at in range(30)]
+    _, disturbed = rows(group(later))
+    assert (disturbed.steady, disturbed.clean_share) == (True, 0.5)
+    often = [taken(10 * 1.01**at, 1_000 * (at % 3 == 0)) for at in range(30)]
+    _, drifting = rows(group(often))
+    assert not drifting.steady
+    # With too few that are clean all count, as in the estimate.
+    ever = [taken(10 * 1.01**at, 1_000) for at in range(30)]
+    _, busy = rows(group(ever))
+    assert (busy.steady, busy.machine_busy) == (False, True)
+
+
+def test_a_drift_is_told_although_the_clock_of_all_arms_left_its_usual_place_meanwhile() -> None:
     taken = [
-        (0, block(sample(30), sample(10 * 1.03 ** max(0, at - 14), 1_000 * (at > 14)), sample(30)))
+        (0, block(*(sample(ns * 1.03 ** max(0, at - 16), clock_ghz=ghz) for ns in (30, 10, 30))))
         for at in range(30)
+        for ghz in [3.7 if at <= 16 else 3.3]
     ]
-    assert [row.steady for row in rows(group(taken))] == [True, False]
+    for row in rows(group(taken)):
+        assert row.clean_share == pytest.approx(17 / 30)
+        assert not row.steady
 
 
 def test_noise_that_hides_everything_leaves_ranges() -> None:

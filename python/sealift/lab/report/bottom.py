@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab import absent, vega
 from sealift.lab.machine import Fact
+from sealift.lab.measure import LEAD_IN_S_MIN, SAMPLE_S_MIN
 from sealift.lab.record import Record, as_text, summary_columns
 from sealift.lab.record import csv_text as csv_of
 from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
@@ -251,7 +252,9 @@ METHOD = (
     "compares a batch that it worked byte by byte, another one each time. A wrong result ends the "
     "arm.",
     "Samples of all arms take turns in blocks, in an order drawn by the seed; a sample lasts at "
-    "least two milliseconds.",
+    f"least {SAMPLE_S_MIN * 1_000:.0f} milliseconds, behind {LEAD_IN_S_MIN * 1_000:.0f} or more of "
+    "the same work that are not timed, in which caches and branch predictors learn again. So its "
+    "length, which is set anew after each round, does not show in the times.",
     "Figures are medians over blocks with their 95 % interval: of the bootstrap over blocks, and "
     "of Student's t over restarts where there are several. Ratios are paired block by block, and "
     "verdicts stand on 99 % intervals.",
@@ -265,7 +268,8 @@ METHOD = (
     "group keep their 99 % together (Holm's procedure); those of several groups don't.",
     "A sample is clean when the system took less than 1 % of its time. Estimates use the clean "
     f"ones while they are half of all, or a quarter and {CLEAN_BLOCKS_MIN}; with fewer the machine "
-    "was busy, and nothing is settled. The others stay in the file.",
+    "was busy, and nothing is settled. The others stay in the file. Times that still rise or fall "
+    "over the clean samples of a process by more than a difference make a row not steady.",
     "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",
     "Measured, simulated, projected and published figures are never mixed.",
 )
