@@ -2,11 +2,15 @@
 
 import csv
 import re
+import tomllib
 from pathlib import Path
 
 from command import process
+from made_load import run_of
+from sealift import Card
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "your-own-experiment.md"
+DOCUMENTS = Path(__file__).parents[2] / "docs"
+DOCUMENT = DOCUMENTS / "your-own-experiment.md"
 
 
 def test_an_experiment_of_ones_own_runs_as_the_document_shows_it(tmp_path: Path) -> None:
@@ -35,3 +39,29 @@ def test_an_experiment_of_ones_own_runs_as_the_document_shows_it(tmp_path: Path)
     )  # fmt: skip
     assert figure.returncode == 0, figure.stderr
     assert (tmp_path / "hashes.svg").read_text().startswith("<svg")
+
+
+def test_the_card_in_the_document_is_read_and_has_every_part_that_there_is(tmp_path: Path) -> None:
+    (text,) = re.findall(
+        r"```toml\n(.*?)```", (DOCUMENTS / "advise.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    (tmp_path / "card.toml").write_text(text)
+    card = Card.read(tmp_path / "card.toml")
+    assert (card.name, card.price, card.currency, card.watts) == ("crypto-900", 900, "USD", 25)
+    written = {
+        f"{part}.{name}"
+        for part, body in tomllib.loads(text).items()
+        if isinstance(body, dict)
+        for name in body
+    }
+    assert {constant.name for constant in card.constants} <= written
+    folder = run_of(tmp_path / "run")
+    ran = process(
+        *("advise", "--run", str(folder), "--rate", "40k", "--p99", "2ms"),
+        *("--device", str(tmp_path / "card.toml")),
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[1].startswith("crypto-900 (projected) ")
+    assert "Projected: crypto-900: an accelerator card for 900 dollars; from the seller's " in (
+        ran.stdout
+    )

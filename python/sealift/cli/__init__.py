@@ -19,6 +19,8 @@ BEGIN = """\b
 Begin with
   sealift devices           what this machine has
   sealift advise --quick    where to encrypt: a table and the answer, in a minute
+  sealift advise --size 128 --rate 40k
+                            what your own load takes, in half a minute
   sealift explain --messages 1024 --bytes 128
                             which device would get such a batch, and why
   sealift lab run --quick   all experiments in a minute, and a page about them
