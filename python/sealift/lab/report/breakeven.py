@@ -86,9 +86,9 @@ def _command(material: Material, where: Mapping[str, Value]) -> str:
 
 
 def _told(found: Sequence[Line]) -> Iterable[Html]:
-    """Every pair in words, what was measured first."""
+    """Every pair in words, what was measured first; among alike those first whose lines cross."""
     items: dict[str, list[Html]] = {}
-    for pair in pairs(found):
+    for pair in sorted(pairs(found), key=lambda pair: (_cards_of(pair), not pair.meetings)):
         said = pair_text(pair)
         if pair.other.card and not pair.one.card:
             said += f"; {needed_text(_needed(pair.other, pair.one))}"
@@ -102,8 +102,11 @@ def _told(found: Sequence[Line]) -> Iterable[Html]:
 
 
 def _origins(pair: Pair) -> str:
-    cards = sum(line.card is not None for line in (pair.one, pair.other))
-    return ("measured here", "projected, against measured here", "projected")[cards]
+    return ("measured here", "projected, against measured here", "projected")[_cards_of(pair)]
+
+
+def _cards_of(pair: Pair) -> int:
+    return sum(line.card is not None for line in (pair.one, pair.other))
 
 
 def _needed(card: Line, device: Line) -> list[Needed]:
@@ -137,7 +140,7 @@ def _cell(found: Needed | None) -> Html:
     if found is None:
         return tag("span", "not measured", class_="muted")
     if found.messages is None:
-        return join(["never: ", with_interval(found.times), " times as long"])
+        return join(["never: ", with_interval(found.times, "times as long")])
     ends = ["never" if each is None else f"{each:,}" for each in (found.fewest, found.most)]
     spread = tag("span", f"[{'..'.join(ends)}]", class_="interval")
     return join([f"from {found.messages:,} ", spread])
