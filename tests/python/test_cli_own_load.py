@@ -4,12 +4,13 @@ import csv
 import io
 import json
 import re
+import signal
 import time
 from pathlib import Path
 
 import pytest
 
-from command import invoke, process
+from command import invoke, process, start
 from made_load import card, own, run_of
 from sealift import cards, drivers
 
@@ -130,10 +131,21 @@ def test_a_device_that_is_for_checking_only_is_no_answer() -> None:
         (["--size", "0"], "--size"),
         (["--size", "-1"], "--size"),
         (["--size", "68719476705"], "68719476704"),
-        (["--size", "16", "--rate", "-40k"], "'-40k' is no number above 0; write one, as in 40000"),
-        (["--size", "16", "--rate", "0"], "--rate: '0' is no number above 0"),
-        (["--size", "16", "--rate", "fast"], "--rate: 'fast' is no number above 0"),
-        (["--size", "16", "--rate", "1e400"], "--rate: '1e400' is no number above 0"),
+        (
+            ["--size", "16", "--rate", "-40k"],
+            "'-40k' is no number of messages a second from 0.01 to ",
+        ),
+        (["--size", "16", "--rate", "0"], "--rate: '0' is no number of messages a second"),
+        (["--size", "16", "--rate", "fast"], "--rate: 'fast' is no number of messages"),
+        (
+            ["--size", "16", "--rate", "1e99"],
+            "1,000,000,000,000; write one, as in 40000, 40k or 1.5M",
+        ),
+        (["--size", "16", "--rate", ""], "--rate: '' is no number of messages"),
+        (
+            ["--size", "16", "--device", "quad-hifn-7751", "--core-price", "-5"],
+            "--core-price: '-5' is no price above 0; write a number, as in 500",
+        ),
         (["--size", "16", "--p99", "500"], "--p99 500 depends on the rate; add --rate, as in"),
         (["--size", "16", "--rate", "1k", "--p99", "0"], "--p99: '0' is no time; write micro"),
         (["--size", "16", "--rate", "1k", "--p99", "-2ms"], "--p99: '-2ms' is no time"),
@@ -236,6 +248,46 @@ def test_every_card_that_comes_with_it_is_asked_by_name(folder: Path) -> None:
         ran = invoke("advise", "--run", str(folder), "--device", each.name)
         assert ran.exit_code == 0, ran.stderr
         assert f"\nWhen would {each.name} (projected) pay?\n" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("40000", "40,000"),
+        ("40k", "40,000"),
+        ("40,000", "40,000"),
+        ("1.5M", "1.5 million"),
+        ("1e6", "1 million"),
+        (".5", "0.5"),
+        ("0.002G", "2 million"),
+        ("10G", "10 billion"),
+    ],
+)
+def test_a_rate_is_written_as_people_write_numbers(written: str, said: str, folder: Path) -> None:
+    ran = invoke("advise", "--run", str(folder), "--rate", written)
+    assert ran.exit_code == 0, ran.stderr
+    assert f" {said} messages a second of 128 bytes, " in ran.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [("500", "500 us"), ("500us", "500 us"), ("2ms", "2 ms"), ("1.5s", "1.5 s")],
+)
+def test_a_deadline_has_microseconds_or_its_unit(written: str, said: str, folder: Path) -> None:
+    ran = invoke("advise", "--run", str(folder), "--rate", "40k", "--p99", written)
+    assert f" of the {said} wanted (simulated)." in ran.stdout.splitlines()[0]
+
+
+def test_ctrl_c_answers_with_what_is_complete() -> None:
+    running = start("advise", "--size", "64", "--rate", "40k", "--budget", "600")
+    assert running.stderr is not None
+    while "ns/message" not in running.stderr.readline():
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130, stderr
+    assert " messages a second of 64 bytes, sealed under one key" in stdout
+    assert "Traceback" not in stderr
 
 
 def test_threads_count_as_cores(tmp_path: Path) -> None:

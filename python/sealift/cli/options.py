@@ -103,16 +103,30 @@ def key_bits(text: str) -> int:
     return int(text)
 
 
-def amount(text: str) -> float:
-    """Reads `40000`, `40,000`, `40k` or `1.5M`.
+def rate(text: str) -> float:
+    """Reads `40000`, `40,000`, `40k`, `1.5M` or `1e6`.
 
     Raises:
-        ValueError: If it is no number above 0.
+        ValueError: If it is no number, or one that nobody sends a second.
     """
-    match = re.fullmatch(r"([0-9][0-9,_]*\.?[0-9]*|\.[0-9]+)\s*([kKMG]?)", text.strip())
-    value = float(re.sub("[,_]", "", match[1])) * TIMES[match[2]] if match else math.nan
-    if not 0 < value < math.inf:
-        raise ValueError(f"{text!r} is no number above 0; write one, as in 40000, 40k or 1.5M")
+    value = _number(text)
+    if not RATE_MIN <= value <= RATE_MAX:
+        raise ValueError(
+            f"{text!r} is no number of messages a second from {RATE_MIN} to {RATE_MAX:,.0f}; write "
+            "one, as in 40000, 40k or 1.5M"
+        )
+    return value
+
+
+def price(text: str) -> float:
+    """Reads `500`, `1,500` or `1.5k`.
+
+    Raises:
+        ValueError: If it is no number above 0, or beyond all prices.
+    """
+    value = _number(text)
+    if not 0 < value <= PRICE_MAX:
+        raise ValueError(f"{text!r} is no price above 0; write a number, as in 500")
     return value
 
 
@@ -174,6 +188,14 @@ def plain_value(text: str) -> "Value":
     return text
 
 
+def _number(text: str) -> float:
+    """A number as people write it, with k, M or G behind it; NaN where it is none."""
+    match = re.fullmatch(
+        r"([0-9][0-9,_]*\.?[0-9]*(?:[eE][0-9]{1,2})?|\.[0-9]+)([kKMG]?)", text.strip()
+    )
+    return float(re.sub("[,_]", "", match[1])) * TIMES[match[2]] if match else math.nan
+
+
 def _is_dir(text: str) -> bool:
     try:
         return Path(text).is_dir()
@@ -182,6 +204,7 @@ def _is_dir(text: str) -> bool:
 
 
 THREADS_MAX = 1_024
+RATE_MIN, RATE_MAX, PRICE_MAX = 0.01, 1e12, 1e12
 TIMES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 NS_OF = {"": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}
 PACKAGES = {"vl_convert": "vl-convert-python"}

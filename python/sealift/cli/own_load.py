@@ -102,12 +102,12 @@ def wanted(given: Given, about: str = "") -> Wanted:
         fail(ExitCode.USAGE, f"--core-price {price} is for cards; add one with --device")
     return Wanted(
         demand=Demand(
-            rate_per_s=None if rate is None else read("--rate", options.amount, rate),
+            rate_per_s=None if rate is None else read("--rate", options.rate, rate),
             p99_ns=None if p99 is None else read("--p99", options.microseconds, p99),
             batch=given.get("--batch"),
         ),
         cards=cards,
-        core_price=None if price is None else read("--core-price", options.amount, price),
+        core_price=None if price is None else read("--core-price", options.price, price),
         about=about,
     )
 

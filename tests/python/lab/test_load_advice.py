@@ -97,6 +97,15 @@ def test_a_deadline_that_nothing_meets_is_told_with_what_comes_nearest(folder: P
     )
 
 
+def test_what_hardly_anybody_sends_or_can_work_is_told_in_few_digits(folder: Path) -> None:
+    assert "cpu on one core is under 0.001 % busy with 1 message a second of 128 bytes" in first(
+        folder, rate_per_s=1.0
+    )
+    shown = text(folder, rate_per_s=1e12)
+    assert "1,000 billion messages a second" in shown
+    assert re.search(r"can't keep up: needs 3\d,\d{3} of them", shown)
+
+
 def test_several_threads_share_the_load(tmp_path: Path) -> None:
     folder = run_of(tmp_path / "run", own(threads=2))
     assert first(folder, rate_per_s=50e6).startswith("Buy nothing: cpu on 2 cores is 92 % busy")
@@ -214,7 +223,7 @@ def test_the_table_marks_what_is_projected_and_what_cannot_keep_up(
         ["2", "library", "measured"],
         ["~1", "pretend", "projected"],
     ]
-    assert table[2][-1] == "can't keep up: needs 2.1 of them"
+    assert table[2][-1] == "can't keep up: needs 2.14 of them"
 
 
 def test_break_even_sizes_stand_alone_and_in_the_batches_in_use(

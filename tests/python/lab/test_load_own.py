@@ -1,5 +1,6 @@
 """Which cells are measured of messages of one's own, and how they are found in a run again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,18 @@ def test_devices_that_are_no_advice_are_left_out_with_the_reason(tmp_path: Path)
         "cpu": "computed something wrong: message 3: the tag differs",
         "cpu:isa=aesni": "it is not here",
     }
+
+
+def test_a_device_without_the_wanted_batch_is_left_out(tmp_path: Path) -> None:
+    found = seen(run_of(tmp_path / "run"))
+    library, cpu = found.devices
+    short = replace(found, devices=(replace(library, batches=library.batches[:3]), cpu))
+    assert [device.name for device in short.in_batches(256).devices] == ["cpu"]
+    assert short.in_batches(256).left_out == {"library": "was not measured in batches of 256"}
+    assert short.in_batches(16).devices == short.devices
+    assert short.in_batches(None) is short
+    with pytest.raises(ValueError, match=r"a batch of 5 was not measured; there are 1, 4, 16, 64"):
+        short.in_batches(5)
 
 
 def test_other_runs_are_none_of_ones_own(tmp_path: Path) -> None:

@@ -72,8 +72,7 @@ class Advice:
         Raises:
             ValueError: If the run measured no messages of one's own, or not in such batches.
         """
-        seen = Seen.of(run, found)
-        _check_batch(seen, demand)
+        seen = Seen.of(run, found).in_batches(demand.batch)
         size = seen.lengths.mean_bytes
         real = [serve(device, demand, rehearse) for device in seen.devices]
         counts = [each.messages for each in seen.devices[0].batches] if real else []
@@ -104,13 +103,6 @@ class Advice:
     def best(self) -> Ranked:
         """The best of the devices that were measured."""
         return self.ranked[0]
-
-
-def _check_batch(seen: Seen, demand: Demand) -> None:
-    known = sorted({each.messages for device in seen.devices for each in device.batches})
-    if known and demand.batch is not None and demand.batch not in known:
-        there = ", ".join(f"{count:,}" for count in known)
-        raise ValueError(f"a batch of {demand.batch:,} was not measured; there are {there}")
 
 
 def _pairs(ranked: Sequence[Ranked]) -> dict[int, tuple[Pair, ...]]:

@@ -2,10 +2,11 @@
 
 
 def number(value: float) -> str:
-    """`40,000`, `1.57 million`."""
-    if value >= MILLION:
-        return f"{_three(value / MILLION)} million"
-    return f"{value:,.0f}" if value >= THOUSAND else _three(value)
+    """`40,000`, `1.57 million`, `12 billion`."""
+    for size, name in ((1e9, "billion"), (1e6, "million")):
+        if value >= size:
+            return f"{_three(value / size)} {name}"
+    return f"{value:,.0f}" if value >= 1e3 else _three(value)
 
 
 def time_text(ns: float) -> str:
@@ -17,7 +18,9 @@ def time_text(ns: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """`0.18 %`, `75 %`; two digits."""
+    """`0.18 %`, `75 %`; two digits, and none of what nobody notices."""
+    if 0 < share < SHARE_MIN:
+        return f"under {SHARE_MIN * 100:g} %"
     return f"{_digits(share * 100, 2)} %"
 
 
@@ -45,4 +48,4 @@ def _digits(value: float, digits: int) -> str:
     return text or "0"
 
 
-MILLION, THOUSAND = 1e6, 1e3
+SHARE_MIN = 1e-5

@@ -139,6 +139,26 @@ class Seen:
             left_out=left_out,
         )
 
+    def in_batches(self, wanted: int | None) -> "Seen":
+        """The same with the devices only that were measured in batches of so many.
+
+        Raises:
+            ValueError: If none was; with the batches that there are.
+        """
+        known = {each.messages for device in self.devices for each in device.batches}
+        if wanted is None or not known:
+            return self
+        if wanted not in known:
+            there = ", ".join(f"{count:,}" for count in sorted(known))
+            raise ValueError(f"a batch of {wanted:,} was not measured; there are {there}")
+        lacking = {
+            device.name: f"was not measured in batches of {wanted:,}"
+            for device in self.devices
+            if all(each.messages != wanted for each in device.batches)
+        }
+        left = tuple(device for device in self.devices if device.name not in lacking)
+        return replace(self, devices=left, left_out={**self.left_out, **lacking})
+
 
 def _own(run: Run) -> dict[str, Value] | None:
     """The messages that the plan begins with, if it has them one by one and in batches, too."""

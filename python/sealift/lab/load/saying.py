@@ -164,11 +164,12 @@ def _load(advice: Advice, rate_per_s: float | None = None) -> str:
     """`40,000 messages a second of 128 bytes, sealed under 5,000 sessions, in batches of 64`."""
     lengths = advice.seen.lengths
     rate = number(rate_per_s or advice.demand.rate_per_s or 0.0)
-    size = f"{format_size(lengths.mean_bytes)} bytes"
+    size = f"{format_size(lengths.mean_bytes)} byte{'s' * (lengths.mean_bytes != 1)}"
     mean = " on average" if len(lengths.counts) > 1 else ""
     batch = advice.best.served.used.batch.messages
     handed = "one at a time" if batch == 1 else f"in batches of {batch:,}"
-    return f"{rate} messages a second of {size}{mean}, {done_text(advice.seen.cell)}, {handed}"
+    messages = "message" if rate == "1" else "messages"
+    return f"{rate} {messages} a second of {size}{mean}, {done_text(advice.seen.cell)}, {handed}"
 
 
 def _p99(advice: Advice) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sealift.lab.export import summary_records
 from sealift.lab.load.advice import Advice
+from sealift.lab.load.amounts import number
 from sealift.lab.load.device import Figure
 from sealift.lab.load.entries import entries
 from sealift.lab.load.ranking import Ranked
@@ -108,7 +109,7 @@ def _cells(ranked: Ranked, advice: Advice, *, with_rate: bool) -> list[str]:
 def _note(ranked: Ranked) -> str:
     used = ranked.served.used
     if used.state is State.OVERLOADED and used.devices_needed is not None:
-        return f"can't keep up: needs {used.devices_needed:,.1f} of them"
+        return f"can't keep up: needs {number(used.devices_needed)} of them"
     return "too late" if used.state is State.LATE else ""
 
 
