@@ -57,7 +57,8 @@ def picture(rows: Sequence[Point], words: Words) -> str:
     values = [value for row in rows for value in (row.low, row.y, row.high)]
     across = _Axis(places[0], places[-1], LEFT, WIDTH - RIGHT)
     # To the powers of ten around, so that the lines of the grid are round numbers.
-    up = _Axis(10 ** _floor(min(values)), 10 ** -_floor(1 / max(values)), HEIGHT - BOTTOM, TOP)
+    low, high = _floor(min(values)), -_floor(1 / max(values))
+    up = _Axis(10**low, 10 ** max(high, low + 1), HEIGHT - BOTTOM, TOP)
     parts = [_grid(places, across, up, words)]
     by_name = sorted(rows, key=lambda row: (row.name, row.x))
     ends: list[tuple[float, str, str]] = []

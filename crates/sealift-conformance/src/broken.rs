@@ -1,12 +1,12 @@
 //! Devices that are wrong in one way, to see that the suite notices.
 
 use sealift_core::{
-    Capabilities, Completion, Device, DeviceError, Job, Op, Place, SessionId, Slot, SlotTag,
-    SlotText, Status, Submission, Timing, Work,
+    Capabilities, Completion, Device, DeviceError, Job, Op, OwnedOutput, Place, SessionId, Slot,
+    SlotTag, SlotText, Status, Submission, Ticket, Timing, Work,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What is wrong.
@@ -40,6 +40,8 @@ pub(crate) enum Fault {
     RefusesUnannounced,
     /// Results of submitted work.
     SpoilsSubmittedWork,
+    /// A message that fails when it was submitted leaves what was in its output before.
+    LeavesSubmittedText,
 }
 
 /// A right device with a fault.
@@ -49,12 +51,14 @@ pub(crate) struct Broken {
     fault: Fault,
     running: AtomicUsize,
     generations: Mutex<HashMap<u32, u32>>,
+    /// What lay in the outputs of submitted jobs.
+    before: Mutex<HashMap<(Ticket, u32), Vec<u8>>>,
 }
 
 impl Broken {
     pub(crate) fn new(inner: Arc<dyn Device>, fault: Fault) -> Arc<Self> {
-        let (running, generations) = (AtomicUsize::new(0), Mutex::default());
-        Arc::new(Self { inner, fault, running, generations })
+        let (running, generations, before) = Default::default();
+        Arc::new(Self { inner, fault, running, generations, before })
     }
 
     fn spoil(&self, work: &mut Work<'_>, message: usize, first_read: &[u8], alone: bool) {
@@ -88,6 +92,12 @@ impl Broken {
         let Some(session) = session else { return false };
         let mut known = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(session.slot).or_insert(session.generation) != session.generation
+    }
+}
+
+impl Broken {
+    fn before(&self) -> MutexGuard<'_, HashMap<(Ticket, u32), Vec<u8>>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -125,23 +135,46 @@ impl Device for Broken {
     }
 
     fn submit(&self, job: Box<Job>) -> Submission {
+        if self.fault == Fault::LeavesSubmittedText {
+            let (text, _) = job.output.text();
+            self.before().insert((job.ticket, job.attempt), text.to_vec());
+        }
         self.inner.submit(job)
     }
 
     fn poll(&self, done: &mut Vec<Completion>) {
         self.inner.poll(done);
-        if self.fault != Fault::SpoilsSubmittedWork {
-            return;
-        }
-        for (output, _) in done.iter_mut().filter_map(|done| done.outcome.as_mut().ok()) {
-            if let Place::Packed { bytes: [first, ..], .. } = output.as_output().text {
-                *first ^= 1;
+        for Completion { ticket, attempt, outcome } in done {
+            let Ok((output, _)) = outcome else { continue };
+            match self.fault {
+                Fault::SpoilsSubmittedWork => spoil_first(output),
+                Fault::LeavesSubmittedText => {
+                    let before = self.before().remove(&(*ticket, *attempt));
+                    leave_before(output, &before.unwrap_or_default());
+                }
+                _ => {}
             }
         }
     }
 
     fn retire(&self, session: SessionId) {
         self.inner.retire(session);
+    }
+}
+
+fn spoil_first(output: &mut OwnedOutput) {
+    if let Place::Packed { bytes: [first, ..], .. } = output.as_output().text {
+        *first ^= 1;
+    }
+}
+
+fn leave_before(output: &mut OwnedOutput, before: &[u8]) {
+    let failed: Vec<_> =
+        output.status().iter().map(|status| *status == Status::AuthFailed).collect();
+    let Place::Packed { bytes, layout } = output.as_output().text else { return };
+    for (message, _) in failed.iter().enumerate().filter(|(_, failed)| **failed) {
+        let place = layout.range(message);
+        bytes[place.clone()].copy_from_slice(&before[place]);
     }
 }
 

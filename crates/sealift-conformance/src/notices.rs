@@ -54,7 +54,7 @@ fn faults(what: &str) -> &'static [Fault] {
         "sessions" => &[Fault::FlipsBitFromSlot { slot: 4_990 }],
         "retired" => &[Fault::HidesGoneKeys],
         "reused slots" => &[Fault::TakesTheSlotForTheSession],
-        "submitted" => &[Fault::SpoilsSubmittedWork],
+        "submitted" => &[Fault::SpoilsSubmittedWork, Fault::LeavesSubmittedText],
         "threads" => &[Fault::OneBatchAtATime],
         other => panic!("{other} has no fault that it must notice: give it one"),
     }

@@ -4,8 +4,8 @@ use crate::bell::Bell;
 use crate::strip::CANARY;
 use sealift_core::{
     Batch, Buffer, Capabilities, Column, Completion, Device, DeviceError, Job, Key, KeySource,
-    Keys, Layout, Ops, OwnedOutput, Place, Refusal, SessionId, SlotTag, SlotText, Submission, Tags,
-    Text, Ticket, Timing, Work,
+    Keys, Layout, Ops, OwnedOutput, Refusal, SessionId, SlotTag, SlotText, Submission, Tags, Text,
+    Ticket, Timing, Work,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -105,9 +105,7 @@ impl Device for Submitting {
         let output = OwnedOutput::for_batch(&batch);
         let mut output = output.map_err(|error| self.failed(error.to_string()))?;
         // As an engine does that uses memory again.
-        if let Place::Packed { bytes, .. } = output.as_output().text {
-            bytes.fill(CANARY);
-        }
+        output.fill_text(CANARY);
         let ticket = Ticket(self.next.fetch_add(1, Ordering::Relaxed));
         let (batch, keys) = (Arc::new(batch), Arc::new(Held::of(work)));
         self.submit_when_free(Box::new(Job { ticket, attempt: 0, batch, output, keys }))?;

@@ -7,6 +7,7 @@ use crate::message::Group;
 use crate::random::Random;
 use crate::recipe::{Longest, Recipe, mixed};
 use crate::sessions::{NoKeys, source};
+use crate::strip::CANARY;
 use crate::subject::Subject;
 use sealift_core::{
     Completion, DeviceError, Job, KeySource, OwnedOutput, Refusal, Refused, Ticket,
@@ -151,7 +152,8 @@ fn gone_when_submitted(subject: &Subject, groups: &[(Group, Form)]) -> Result<()
 
 fn job(group: &Group, form: Form, n: usize, keys: Arc<dyn KeySource>) -> Result<Box<Job>, String> {
     let batch = Arranged::new(group, form).owned_batch();
-    let output = OwnedOutput::for_batch(&batch).map_err(|error| error.to_string())?;
+    let mut output = OwnedOutput::for_batch(&batch).map_err(|error| error.to_string())?;
+    output.fill_text(CANARY);
     Ok(Box::new(Job {
         ticket: Ticket(n as u64),
         attempt: attempt(n),

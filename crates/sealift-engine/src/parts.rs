@@ -5,6 +5,7 @@ use crate::offer::Offered;
 use crate::shared::{Dispatch, Shared};
 use crate::{DeviceId, Report};
 use sealift_core::{DeviceError, OwnedOutput, Ticket, Timing};
+use std::mem;
 use std::sync::Arc;
 
 /// Which part of which batch.
@@ -44,21 +45,21 @@ impl Shared {
         parts: &[(DeviceId, usize)],
     ) {
         let mut flying = vec![];
-        let mut end = whole.batch.len;
-        for (index, (device, messages)) in parts.iter().enumerate().rev() {
-            let part = whole.batch.slice(end - messages..end);
-            end -= messages;
+        let mut begin = 0;
+        for (index, (device, messages)) in parts.iter().enumerate() {
+            let part = whole.batch.slice(begin..begin + messages);
+            begin += messages;
             // The whole batch was checked, so a part of it is as good.
             let shape = part.shape().unwrap_or(whole.shape);
-            let output = output.split_off(end);
-            flying.push((index, *device, Arc::new(part), shape, output));
+            let later = output.split_off(*messages);
+            flying.push((index, *device, Arc::new(part), shape, mem::replace(&mut output, later)));
         }
         let part_of = |index| Some(PartOf { whole: ticket, index });
         let outputs = parts.iter().map(|_| None).collect();
         let batch = Arc::clone(&whole.batch);
         let left = parts.len();
         dispatch.flight.cut(ticket, Whole { batch, outputs, left, report: None, error: None });
-        for (index, device, batch, shape, output) in flying.into_iter().rev() {
+        for (index, device, batch, shape, output) in flying {
             let part = Flying {
                 batch,
                 shape,

@@ -6,7 +6,7 @@ use crate::scheduler::{Because, Decision, Nobody, Request};
 use crate::shared::{Shared, failures, first_session};
 use crate::{DeviceId, EngineError, Options, Report, route};
 use sealift_core::{
-    Batch, DeviceError, Notify, Op, Output, OwnedOutput, Stability, Ticket, Timing, Work,
+    Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, Ticket, Timing, Work,
 };
 
 impl Shared {
@@ -30,11 +30,7 @@ impl Shared {
             let (error, end) = match self.run_checked(device, &mut work) {
                 Ok(timing) => {
                     drop(lease);
-                    if decided.teaches {
-                        let shape = work.shape();
-                        let scheduler = &mut self.lock().scheduler;
-                        scheduler.finished(device, shape, &timing, None, timing.end_ns);
-                    }
+                    self.learn_here(&decided, work.shape(), &timing);
                     let arrived_ns = arrived_ns.unwrap_or(timing.start_ns);
                     return Ok(self.ran(&work, decision, timing, arrived_ns, moved));
                 }
@@ -143,11 +139,29 @@ impl Shared {
             Nobody::Never(error) => error,
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
-        let batches = if may_stand { scheduler.let_stand(work.shape(), &decision) } else { 1 };
-        scheduler.chose(&decision, batches, now_ns);
+        scheduler.chose(&decision, now_ns);
+        let stands = may_stand && scheduler.let_stand(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
-        let teaches = batches == 1 || decision.because != Because::Explored;
+        let teaches = !(stands && decision.because == Because::Explored);
         Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches })
+    }
+
+    /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
+    /// anew, and teaches.
+    #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
+    fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
+        let took_ns = timing.end_ns.saturating_sub(timing.start_ns) as f64;
+        let is_surprise = took_ns > SURPRISING * decided.decision.predicted_ns;
+        if !decided.teaches && !is_surprise {
+            return;
+        }
+        let scheduler = &mut self.lock().scheduler;
+        if decided.teaches {
+            scheduler.finished(decided.decision.device, shape, timing, None, timing.end_ns);
+        }
+        if is_surprise {
+            scheduler.let_none_stand();
+        }
     }
 
     fn ran(
@@ -166,6 +180,9 @@ impl Shared {
         report
     }
 }
+
+/// So many times the predicted time is no scatter.
+const SURPRISING: f64 = 4.0;
 
 /// Who works a batch on the calling thread.
 struct DecidedHere {

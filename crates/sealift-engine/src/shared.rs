@@ -109,6 +109,9 @@ impl Shared {
         sealed: &[Sealed],
         keys: &dyn KeySource,
     ) -> bool {
+        if sealed.is_empty() {
+            return false;
+        }
         let trusted = self.lock().scheduler.trusted();
         let wrong = Auditor::who_is_wrong(&self.devices, &trusted, device, batch, sealed, keys);
         if let Some(wrong) = wrong {

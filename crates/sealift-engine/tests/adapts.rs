@@ -5,7 +5,7 @@
 
 use sealift_core::{Batch, Clock, Column, Cost, Key, NONCE_BYTES, OwnedOutput, Role};
 use sealift_engine::simulate::{FaultPlan, Jitter, Model, Pool, pool};
-use sealift_engine::{Because, Engine, Options, Session};
+use sealift_engine::{Because, DeviceId, Engine, Options, Record, Session};
 
 /// 100 microseconds a batch of one message.
 fn model(name: &str) -> Model {
@@ -110,7 +110,82 @@ fn a_small_batch_is_worked_at_once_where_handing_it_over_would_take_longer() {
 }
 
 #[test]
-fn a_device_that_is_tried_again_gets_eight_small_batches_in_a_row_and_learns_from_seven() {
+fn a_device_that_is_tried_again_gets_eight_small_batches_and_learns_from_seven() {
+    let (pool, lying) = pool_that_lies();
+    let session = session(&pool.engine);
+    let small = seal(&session, 1);
+    let mut cost = pool.engine.cost(lying).unwrap();
+    let mut learnt = vec![];
+    for run in 0..5_000 {
+        let record = run_once(&pool.engine, &small);
+        let now = pool.engine.cost(lying).unwrap();
+        if record.decision.because == Because::Explored {
+            learnt.push((run, now != cost));
+        }
+        cost = now;
+        if learnt.len() == 8 {
+            break;
+        }
+    }
+    let first = learnt[0].0;
+    let expected: Vec<_> = (0..8).map(|at| (first + at, at > 0)).collect();
+    assert_eq!(learnt, expected);
+    assert!((190.0..260.0).contains(&cost.of(1, 100)), "{cost:?}");
+    assert!(first > 500, "trying costs a hundredth at most, and it was tried after {first}");
+}
+
+#[test]
+fn a_trial_goes_on_between_batches_of_another_shape() {
+    let (pool, lying) = pool_that_lies();
+    let session = session(&pool.engine);
+    let batches = [seal(&session, 1), seal(&session, 2)];
+    for run in 0..20_000 {
+        run_once(&pool.engine, &batches[run % 2]);
+    }
+    let counters = pool.engine.counters(lying).unwrap();
+    assert!(counters.batches > 5_000, "{counters:?}, {:?}", pool.engine.cost(lying));
+}
+
+#[test]
+fn short_messages_do_not_go_by_a_decision_on_long_ones() {
+    let here = |name, setup_ns, byte_ns| Model {
+        runs_on_calling_thread: true,
+        cost: Cost::clamped(setup_ns, 0.0, byte_ns),
+        jitter: Jitter::None,
+        ..model(name)
+    };
+    let pool = pool([here("short", 100.0, 1.0), here("long", 1_000.0, 0.01)]).unwrap();
+    let session = session(&pool.engine);
+    let of = |bytes: usize| {
+        let text = Column::fixed(vec![0; bytes], bytes);
+        Batch::seal(1, session.id(), Column::fixed(vec![0; NONCE_BYTES], NONCE_BYTES), text)
+    };
+    let (short, long) = (of(16), of(4_096));
+    for _ in 0..500 {
+        let devices = [&short, &long].map(|batch| run_once(&pool.engine, batch).device.index());
+        assert_eq!(devices, [0, 1]);
+    }
+}
+
+#[test]
+fn a_device_that_becomes_slow_loses_its_standing_at_once() {
+    let here = |name, faults| Model {
+        runs_on_calling_thread: true,
+        cost: Cost::clamped(1_000.0, 10.0, 0.0),
+        faults,
+        ..model(name)
+    };
+    let slows = FaultPlan::none().slow_from(100_000, 1_000.0);
+    let other = Model { cost: Cost::clamped(1_500.0, 10.0, 0.0), ..here("b", FaultPlan::none()) };
+    let pool = pool([here("a", slows), other]).unwrap();
+    let session = session(&pool.engine);
+    let small = seal(&session, 1);
+    (0..300).for_each(|_| _ = run_once(&pool.engine, &small));
+    assert!(pool.clock.now_ns() < 20_000_000, "{} ns", pool.clock.now_ns());
+}
+
+/// A device that is known, and one that is quicker and says that it is slower.
+fn pool_that_lies() -> (Pool, DeviceId) {
     let here = |name| Model { runs_on_calling_thread: true, ..model(name) };
     let known = Model { cost: Cost::clamped(900.0, 10.0, 0.0), ..here("known") };
     let lying = Model {
@@ -119,16 +194,12 @@ fn a_device_that_is_tried_again_gets_eight_small_batches_in_a_row_and_learns_fro
         ..here("lying")
     };
     let pool = pool([known, lying]).unwrap();
-    let session = session(&pool.engine);
-    let batch = seal(&session, 1);
-    let mut output = OwnedOutput::for_batch(&batch).unwrap();
-    for _ in 0..5_000 {
-        pool.engine.run(&batch, output.as_output(), &Options::default()).unwrap();
-    }
     let lying = pool.engine.device("lying").unwrap();
-    assert_eq!(pool.engine.records().unwrap().last().unwrap().device, lying);
-    let cost = pool.engine.cost(lying).unwrap();
-    assert!((190.0..260.0).contains(&cost.of(1, 100)), "{cost:?}");
-    let counters = pool.engine.counters(pool.engine.device("known").unwrap()).unwrap();
-    assert!(counters.batches > 500, "trying costs a hundredth at most: {counters:?}");
+    (pool, lying)
+}
+
+fn run_once(engine: &Engine, batch: &Batch<'_>) -> Record {
+    let mut output = OwnedOutput::for_batch(batch).unwrap();
+    engine.run(batch, output.as_output(), &Options::default()).unwrap();
+    *engine.records().unwrap().last().unwrap()
 }

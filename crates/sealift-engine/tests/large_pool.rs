@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
-use sealift_core::{Batch, Column, Cost, Key, Role};
+use sealift_core::{Batch, Column, Cost, Key, OwnedOutput, Role};
 use sealift_engine::simulate::{Draw, Load, Model, Pool, Shapes, pool_with};
-use sealift_engine::{Because, Options, Session, Settings, SubmitRefusal};
+use sealift_engine::{Because, Call, Options, Session, Settings, SubmitRefusal};
 
 const DEVICES: usize = 1_000;
 
@@ -13,9 +13,44 @@ fn a_batch_goes_to_the_first_device_with_room_by_order_and_to_the_last_by_size()
     let pool = pool("failover", 1);
     let session = session(&pool);
     assert_eq!((0..3).map(|_| submit(&pool, &session)).collect::<Vec<_>>(), [0, 1, 2]);
+    let records = |pool: &Pool| pool.engine.records().unwrap().into_iter();
+    while pool.engine.wait(None, None).unwrap().is_some() {}
+    let mut why: Vec<_> = records(&pool).map(|one| (one.device, one.decision.because)).collect();
+    why.sort_unstable_by_key(|(device, _)| *device);
+    let why: Vec<_> = why.into_iter().map(|(_, because)| because).collect();
+    assert_eq!(why, [Because::First, Because::Next, Because::Next]);
     let pool = self::pool("size-split:bytes=8", 1);
     let session = self::session(&pool);
     assert_eq!((0..2).map(|_| submit(&pool, &session)).collect::<Vec<_>>(), [999, 998]);
+    let mut output = OwnedOutput::for_batch(&batch(&session)).unwrap();
+    pool.engine.run(&batch(&session), output.as_output(), &Options::default()).unwrap();
+    assert_eq!(records(&pool).last().unwrap().device.index(), 999, "on the calling thread");
+}
+
+#[test]
+fn the_better_half_is_found_wherever_it_stands() {
+    let slow_ns = |at: usize| if at < DEVICES / 2 { 200_000.0 } else { 10_000.0 };
+    let model = |at: usize| {
+        let cost = Cost::new(slow_ns(at), 0.0, 0.0).unwrap();
+        Model { role: Role::Real, slots: 4, ..Model::new(format!("device{at}"), cost) }
+    };
+    let pool = pool_with(Settings::default(), (0..DEVICES).map(model)).unwrap();
+    let shapes = Shapes::seals(Draw::Exactly(1.0), Draw::Exactly(16.0));
+    let load = Load::closed(200, Draw::Exactly(0.0), shapes, 10_000);
+    let report = load.drive(&pool.engine, &pool.clock).unwrap();
+    let slow: u64 = report.devices[..DEVICES / 2].iter().map(|device| device.batches).sum();
+    assert!(slow < 100, "{slow} of 10,000 batches on devices that are 20 times slower");
+}
+
+#[test]
+fn what_is_explained_is_done_next() {
+    let pool = pool("earliest-finish", 4);
+    let session = session(&pool);
+    for _ in 0..50 {
+        let shape = batch(&session).shape().unwrap();
+        let said = pool.engine.explain(&shape, Call::Submit).unwrap().decision.device;
+        assert_eq!(submit(&pool, &session), said.index());
+    }
 }
 
 #[test]
@@ -79,7 +114,12 @@ fn pool(policy: &str, slots: usize) -> Pool {
         Settings { in_flight_max: 4 * DEVICES, ..Settings::with_policy(policy).unwrap() };
     let model = |at: usize| {
         let cost = Cost::new(10_000.0 * (1.0 + (at % 3) as f64) + at as f64, 0.0, 0.0).unwrap();
-        Model { role: Role::Real, slots, ..Model::new(format!("device{at}"), cost) }
+        Model {
+            role: Role::Real,
+            slots,
+            runs_on_calling_thread: true,
+            ..Model::new(format!("device{at}"), cost)
+        }
     };
     pool_with(settings, (0..DEVICES).map(model)).unwrap()
 }

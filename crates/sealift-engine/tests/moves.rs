@@ -4,7 +4,7 @@
 
 mod toy;
 
-use sealift_core::{Context, Cost, Output, Place, Role, Status, SystemClock, Ticket};
+use sealift_core::{Context, Cost, Output, OwnedOutput, Place, Role, Status, SystemClock, Ticket};
 use sealift_engine::{
     Audit, Because, Completed, End, Engine, EngineError, Options, Patience, Session, Settings,
     State, SubmitRefusal, policy,
@@ -97,6 +97,38 @@ fn a_device_that_hangs_is_given_up_and_its_late_result_is_wiped_and_counted() {
         engine.wait(Some(ticket), None),
         Err(EngineError::UnknownTicket(again)) if again == ticket
     ));
+}
+
+#[test]
+fn a_device_that_does_not_ring_is_asked_before_it_is_given_up() {
+    let (engine, toys) = engine(impatient("failover"), &[4, 4]);
+    let ticket = submit(&engine, &session(&engine));
+    assert!(toys[0].finish_one_silently());
+    assert!(engine.poll().unwrap().is_none(), "nobody knows");
+    take(&engine, ticket);
+    assert_eq!(ends(&engine, ticket), [(0, 0, End::Done)]);
+}
+
+#[test]
+fn small_runs_leave_a_device_that_hangs() {
+    let patience = Patience { times: 0.0, extra: SHORT / 20 };
+    let (engine, _toys) = engine(Settings { patience, ..by("earliest-finish") }, &[4, 4]);
+    let [first, second] = ["toy0", "toy1"].map(|name| engine.device(name).unwrap());
+    engine.set_cost(first, Cost::clamped(1_000.0, 0.0, 0.0)).unwrap();
+    engine.set_cost(second, Cost::clamped(4_000.0, 0.0, 0.0)).unwrap();
+    let session = session(&engine);
+    let run = || {
+        let small = seal(&session, &TEXTS);
+        let mut output = OwnedOutput::for_batch(&small).unwrap();
+        engine.run(&small, output.as_output(), &Options::default()).unwrap().device
+    };
+    assert_eq!(run(), first);
+    let on = Options { on: Some(first), ..Options::default() };
+    engine.submit(seal(&session, &TEXTS), &on).unwrap();
+    let given_up = engine.wait(None, Some(20 * SHORT)).unwrap().unwrap();
+    assert!(given_up.outcome.is_err());
+    assert!(matches!(engine.state(first).unwrap(), State::Down { .. }));
+    assert_eq!(run(), second, "the first decision stands no more");
 }
 
 #[test]

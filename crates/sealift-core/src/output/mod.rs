@@ -141,6 +141,11 @@ impl OwnedOutput {
         self.status.fill(Status::NotProcessed);
     }
 
+    /// Fills the texts with something, to see that a device writes all of them.
+    pub fn fill_text(&mut self, byte: u8) {
+        self.text.fill(byte);
+    }
+
     /// Takes off the results from a message on, for a part of the batch that is worked elsewhere. Nothing
     /// is copied but offsets.
     ///

@@ -1,8 +1,9 @@
 //! Memory of results that nobody needs any more, for the next ones.
 
 use bytes::BytesMut;
-use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::{fmt, mem};
 
 /// Keeps the buffers of results that were dropped. To have memory of a megabyte made and taken back takes
 /// the system longer than sealing what goes into it.
@@ -10,13 +11,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A buffer still holds the results that were in it: devices write every byte of a batch's results.
 #[derive(Default)]
 pub struct OutputPool {
-    kept: Mutex<Vec<BytesMut>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// The oldest first.
+    buffers: VecDeque<BytesMut>,
+    bytes: usize,
 }
 
 impl OutputPool {
     /// Gives what is kept back to the system.
     pub fn release(&self) {
-        self.lock().clear();
+        let kept = mem::take(&mut *self.lock());
+        drop(kept);
     }
 
     /// A buffer of that size that was used before, if there is one that is not far larger.
@@ -25,33 +34,45 @@ impl OutputPool {
             return None;
         }
         let mut kept = self.lock();
-        let fits = |buffer: &BytesMut| buffer.len() >= bytes && buffer.len() / 2 <= bytes;
-        let at = kept.iter().rposition(fits)?;
-        let mut buffer = kept.swap_remove(at);
-        buffer.truncate(bytes);
+        let fits = |buffer: &BytesMut| (bytes..=2 * bytes).contains(&buffer.capacity());
+        let at = kept.buffers.iter().rposition(fits)?;
+        let mut buffer = kept.buffers.remove(at)?;
+        kept.bytes -= buffer.capacity();
+        drop(kept);
+        // What was cut off before is cleared.
+        buffer.resize(bytes, 0);
         Some(buffer)
     }
 
-    /// Keeps a buffer, unless there are enough.
+    /// Keeps a buffer, in the place of the oldest ones where there are enough.
+    ///
+    /// Results may be dropped anywhere, in a forked child too, where a lock may be held for ever: this
+    /// waits for none.
     pub(super) fn give(&self, buffer: BytesMut) {
-        if buffer.len() < BYTES_MIN {
+        if !(BYTES_MIN..=BYTES_MAX).contains(&buffer.capacity()) {
             return;
         }
-        let mut kept = self.lock();
-        let all_bytes: usize = kept.iter().map(BytesMut::capacity).sum();
-        if kept.len() < BUFFERS_MAX && all_bytes + buffer.capacity() <= BYTES_MAX {
-            kept.push(buffer);
+        let mut kept = match self.kept.try_lock() {
+            Ok(kept) => kept,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        kept.bytes += buffer.capacity();
+        kept.buffers.push_back(buffer);
+        while kept.buffers.len() > BUFFERS_MAX || kept.bytes > BYTES_MAX {
+            let Some(oldest) = kept.buffers.pop_front() else { break };
+            kept.bytes -= oldest.capacity();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<BytesMut>> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for OutputPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OutputPool({} buffers)", self.lock().len())
+        write!(f, "OutputPool({} buffers)", self.lock().buffers.len())
     }
 }
 
@@ -72,21 +93,35 @@ mod tests {
         pool.give(buffer);
         assert_eq!(pool.take(40_000), None, "it is far larger");
         assert_eq!(pool.take(100_001), None, "it is too small");
-        let again = pool.take(90_000).unwrap();
-        assert_eq!((again.as_ptr(), again.len()), (place, 90_000));
-        assert_eq!(pool.take(90_000), None, "there is but one");
+        let again = pool.take(60_000).unwrap();
+        assert_eq!((again.as_ptr(), again.len()), (place, 60_000));
+        assert_eq!(pool.take(60_000), None, "there is but one");
+        pool.give(again);
+        assert_eq!(pool.take(100_000).unwrap().len(), 100_000, "it is as large as it was");
     }
 
     #[test]
-    fn no_more_is_kept_than_the_limits_and_nothing_after_a_release() {
+    fn the_oldest_go_beyond_the_limits_and_all_at_a_release() {
         let pool = OutputPool::default();
+        let kept = || pool.lock().buffers.len();
         (0..2 * BUFFERS_MAX).for_each(|_| pool.give(BytesMut::zeroed(BYTES_MIN)));
-        assert_eq!(pool.lock().len(), BUFFERS_MAX);
+        assert_eq!(kept(), BUFFERS_MAX);
+        pool.give(BytesMut::zeroed(BYTES_MAX / 2));
+        assert!(pool.take(BYTES_MAX / 2).is_some(), "the newest is kept");
         pool.release();
-        assert_eq!(pool.lock().len(), 0);
+        assert_eq!((kept(), pool.lock().bytes), (0, 0));
         (0..3).for_each(|_| pool.give(BytesMut::zeroed(BYTES_MAX / 2)));
-        assert_eq!(pool.lock().len(), 2);
+        assert_eq!(kept(), 2);
         pool.give(BytesMut::zeroed(BYTES_MIN - 1));
-        assert_eq!(pool.lock().len(), 2);
+        pool.give(BytesMut::zeroed(BYTES_MAX + 1));
+        assert_eq!(kept(), 2);
+    }
+
+    #[test]
+    fn a_buffer_is_given_up_where_giving_would_wait() {
+        let pool = OutputPool::default();
+        let held = pool.lock();
+        pool.give(BytesMut::zeroed(BYTES_MIN));
+        assert_eq!(held.buffers.len(), 0);
     }
 }

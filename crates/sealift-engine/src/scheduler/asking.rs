@@ -1,8 +1,8 @@
 //! Who is asked for a batch.
 //!
-//! A small pool is asked as a whole. Of a large one as many as twice its logarithm are, among those that
-//! have room: the best of a few is nearly the best of all, and asking all of them would take longer
-//! than the work.
+//! A small pool is asked as a whole. Of a large one sixteen are, or as many as twice its logarithm, spread
+//! evenly over those that have room: the best of them is nearly the best of all, and asking all would take
+//! longer than the work.
 
 use super::found::{Found, NoneFound};
 use super::policy::Reach;
@@ -117,16 +117,11 @@ impl Scheduler {
         now_ns: u64,
     ) -> bool {
         let reach = self.policy.reach();
-        let begin = match reach {
-            Reach::All => return false,
-            Reach::Ends => 0,
-            Reach::From(at) => at,
-            Reach::Few => self.seats.draw(),
-        };
+        if reach == Reach::All {
+            return false;
+        }
         let Self { policy, members, found, seats, tries, .. } = self;
-        found.begin(*tries);
-        let bound = request.session.and_then(|session| policy.bound(session));
-        let known = [bound, request.preferred.filter(|device| bound != Some(*device))];
+        found.begin_few(*tries, takers(devices, request).next());
         let asked_max = asked_max(devices.len());
         let mut is_enough = |device: DeviceId| {
             if request.is_for(devices, device) {
@@ -134,15 +129,23 @@ impl Scheduler {
             }
             found.fresh() >= asked_max
         };
-        known.into_iter().flatten().for_each(|device| _ = is_enough(device));
-        let mut is_last = |device: DeviceId| !known.contains(&Some(device)) && is_enough(device);
-        if request.here {
-            // Room is for what is handed over.
-            let count = devices.len();
-            (0..count).any(|step| is_last(DeviceId((begin + step) % count)));
-        } else {
-            seats.open(begin, reach).any(is_last);
+        let bound = request.session.and_then(|session| policy.bound(session));
+        for device in [bound, request.preferred].into_iter().flatten() {
+            is_enough(device);
         }
+        let (begin, ends) = match reach {
+            Reach::From(at) => (at, false),
+            Reach::All | Reach::Ends | Reach::Few => (0, reach == Reach::Ends),
+        };
+        // Room is for what is handed over.
+        match (reach, request.here) {
+            (Reach::Few, true) => (0..DRAWS_MAX).any(|draw| is_enough(seats.place(draw))),
+            (Reach::Few, false) => {
+                (0..DRAWS_MAX).map_while(|draw| seats.drawn(draw)).any(is_enough)
+            }
+            (_, true) => seats.all(begin, ends).any(is_enough),
+            (_, false) => seats.open(begin, ends).any(is_enough),
+        };
         found.fresh() > 0
     }
 
@@ -230,6 +233,11 @@ impl Scheduler {
         Nobody::Full { device, in_flight, slots, for_good }
     }
 
+    /// Lets others be asked for the next batch.
+    pub(super) fn pass_draws(&mut self) {
+        self.seats.pass(asked_max(self.members.len()) as u64);
+    }
+
     /// How often a device may try a batch.
     fn limit(&self, request: &Request<'_>) -> u32 {
         if request.named.is_some() { 1 } else { self.tries }
@@ -264,8 +272,10 @@ fn nobody_takes(devices: &[Arc<dyn Device>], request: &Request<'_>) -> EngineErr
 
 /// How many devices of a large pool are asked.
 fn asked_max(devices: usize) -> usize {
-    ASKED_ALL.max(2 * devices.ilog2() as usize)
+    ASKED_ALL.max(2 * devices.max(1).ilog2() as usize)
 }
 
 /// Pools of so many devices are asked as a whole.
 const ASKED_ALL: usize = 16;
+/// So often is drawn for one batch. Where few devices have room, most draws give the same ones.
+const DRAWS_MAX: u64 = 64;

@@ -60,4 +60,8 @@ impl Policy for EarliestFinish {
     fn explores(&self) -> bool {
         true
     }
+
+    fn decisions_stand(&self) -> bool {
+        true
+    }
 }

@@ -8,6 +8,8 @@ use crate::DeviceId;
 #[derive(Debug, Default)]
 pub(super) struct Found {
     limit: u32,
+    /// Whether only a few are looked at, and one of them maybe twice.
+    few: bool,
     first: Option<DeviceId>,
     best: Option<Rank>,
     /// Of the best rank.
@@ -47,6 +49,12 @@ impl Found {
         *self = Self { limit, devices, ..Self::default() };
     }
 
+    /// The same for looking at a few devices only; `first` is the first one that takes the batch.
+    pub(super) fn begin_few(&mut self, limit: u32, first: Option<DeviceId>) {
+        self.begin(limit);
+        (self.few, self.first) = (true, first);
+    }
+
     /// Looks at a device that takes the batch.
     pub(super) fn add(
         &mut self,
@@ -74,7 +82,8 @@ impl Found {
             self.devices.clear();
             self.room = 0;
         }
-        if self.best == Some(rank) {
+        let is_known = self.few && self.devices.contains(&device);
+        if self.best == Some(rank) && !is_known {
             self.devices.push(device);
             self.room += usize::from(request.here || member.has_room());
         }

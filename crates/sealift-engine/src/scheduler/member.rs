@@ -3,11 +3,12 @@
 use super::health::{Health, State};
 use super::quote::Candidate;
 use crate::{DeviceId, Estimator};
-use sealift_core::{Capabilities, Cost, Shape, Timing};
+use sealift_core::{Capabilities, Cost, Role, Shape, Timing};
 
 /// One device: what it costs, how it does, and what it holds.
 #[derive(Debug)]
 pub(super) struct Member {
+    is_real: bool,
     estimator: Estimator,
     /// Share of the working time that the host's processors spend.
     host_share: f64,
@@ -33,6 +34,7 @@ pub(super) struct Member {
 impl Member {
     pub(super) fn new(capabilities: &Capabilities) -> Self {
         Self {
+            is_real: capabilities.role == Role::Real,
             estimator: Estimator::new(capabilities.cost),
             host_share: if capabilities.computes_on_host { 1.0 } else { 0.0 },
             hand_over_ns: HAND_OVER_NS,
@@ -219,6 +221,16 @@ impl Member {
     pub(super) fn has_room(&self) -> bool {
         let on_trial = self.health.is_on_trial();
         self.in_flight < self.slots && !(on_trial && self.in_flight > self.abandoned)
+    }
+
+    /// Whether it has room for batches that name no device.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_real && self.has_room() && !self.is_quarantined()
+    }
+
+    /// Whether something was wrong with it of late.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.health.is_on_trial() || self.is_quarantined()
     }
 
     /// Batches it holds, and how many it can hold.

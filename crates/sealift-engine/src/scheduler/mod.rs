@@ -84,6 +84,10 @@ pub(crate) struct Scheduler {
     tries: u32,
     /// The last decision on a small batch, which stands for the next ones like it.
     standing: Option<Standing>,
+    /// A device that is tried again with several small batches; others come in between.
+    trial: Option<Standing>,
+    /// Batches worked by decisions that stood, since anyone was asked.
+    stood: u32,
 }
 
 impl Scheduler {
@@ -100,6 +104,8 @@ impl Scheduler {
             full: vec![],
             tries,
             standing: None,
+            trial: None,
+            stood: 0,
         };
         // One may have no slot at all.
         (0..devices.len()).for_each(|at| scheduler.change(DeviceId(at), |_| ()));
@@ -150,24 +156,35 @@ impl Scheduler {
         devices: &[Arc<dyn Device>],
         shape: &Shape,
     ) -> Option<Decision> {
-        let standing = self.standing.as_mut()?;
-        if !standing.is_for(devices, shape) {
+        if !self.standing.is_some_and(|standing| standing.is_for(devices, shape)) {
             self.standing = None;
-            return None;
         }
-        standing.use_once();
-        Some(standing.decision())
+        let trial = self.trial.as_mut().filter(|trial| trial.is_for(devices, shape));
+        let decision = trial.or(self.standing.as_mut())?.use_once();
+        self.stood += 1;
+        Some(decision)
     }
 
-    /// Lets a decision on a small batch stand for the next ones, if it may. For how many batches it is
-    /// taken, this one included.
-    pub(crate) fn let_stand(&mut self, shape: &Shape, decision: &Decision) -> u32 {
-        self.standing = Standing::new(shape, decision).filter(|_| self.policy.explores());
-        self.standing.map_or(1, |standing| standing.batches())
+    /// Lets a decision on a small batch stand for the next ones, if it may. True when it does.
+    pub(crate) fn let_stand(&mut self, shape: &Shape, decision: &Decision) -> bool {
+        let standing = Standing::new(shape, decision).filter(|_| self.policy.decisions_stand());
+        if decision.because == Because::Explored {
+            self.trial = standing;
+        } else {
+            self.standing = standing;
+        }
+        standing.is_some()
     }
 
-    /// Takes note of a decision that is carried out for so many batches: the others go without.
-    pub(crate) fn chose(&mut self, decision: &Decision, batches: u32, now_ns: u64) {
+    /// No decision stands any more: the device that took a batch took far longer than was thought.
+    pub(crate) fn let_none_stand(&mut self) {
+        (self.standing, self.trial) = (None, None);
+    }
+
+    /// Takes note of a decision that is carried out: the others go without, and went without those that
+    /// were worked by decisions that stood.
+    pub(crate) fn chose(&mut self, decision: &Decision, now_ns: u64) {
+        let batches = 1.0 + f64::from(mem::take(&mut self.stood));
         let winner = |one: &&Candidate| one.device == decision.device && one.here == decision.here;
         let work_ns = self.candidates.iter().find(winner).map_or(0.0, |one| one.work_ns);
         for candidate in &self.candidates {
@@ -175,9 +192,10 @@ impl Scheduler {
             if candidate.device == decision.device {
                 member.chosen(decision.because == Because::Explored, now_ns);
             } else {
-                member.missed(f64::from(batches) * work_ns);
+                member.missed(batches * work_ns);
             }
         }
+        self.pass_draws();
     }
 
     /// Which device would be chosen, and who is asked. The policy's turn stays as it is.
@@ -187,14 +205,14 @@ impl Scheduler {
         request: &Request<'_>,
         now_ns: u64,
     ) -> Result<Explained, Nobody> {
-        let (copy, drawn) = (self.policy.copy(), self.seats.drawn());
+        let copy = self.policy.copy();
         let policy = mem::replace(&mut self.policy, copy);
         let decided = self.decide(devices, request, now_ns);
         let candidates = self.candidates.clone();
         let parts = if request.here { None } else { self.split(devices, request, now_ns) };
         self.policy = policy;
-        self.seats.draw_from(drawn);
-        let stands = || self.standing.filter(|standing| standing.is_for(devices, request.shape));
+        let is_like = |standing: &&Standing| standing.is_for(devices, request.shape);
+        let stands = || [&self.trial, &self.standing].into_iter().flatten().find(is_like);
         let decision = match request.here.then(stands).flatten() {
             Some(standing) => standing.decision(),
             None => decided?,
@@ -260,7 +278,6 @@ impl Scheduler {
         tried: &[DeviceId],
         now_ns: u64,
     ) {
-        self.standing = None;
         self.change(device, |member| {
             if queued {
                 member.give_up(now_ns);
@@ -294,7 +311,6 @@ impl Scheduler {
 
     /// A device gave wrong results, and is not used any more.
     pub(crate) fn quarantine(&mut self, device: DeviceId) {
-        self.standing = None;
         self.change(device, Member::quarantine);
     }
 
@@ -306,18 +322,8 @@ impl Scheduler {
 
     /// Uses a device again after it was down or in quarantine.
     pub(crate) fn reinstate(&mut self, device: DeviceId) {
-        self.standing = None;
+        self.let_none_stand();
         self.change(device, Member::reinstate);
-    }
-
-    /// Whether a batch finds a device now, without choosing one.
-    pub(crate) fn check(
-        &mut self,
-        devices: &[Arc<dyn Device>],
-        request: &Request<'_>,
-        now_ns: u64,
-    ) -> Result<(), Nobody> {
-        self.ask(devices, request, now_ns).map(|_| ())
     }
 
     pub(crate) fn cost(&self, device: DeviceId) -> Cost {
@@ -325,7 +331,7 @@ impl Scheduler {
     }
 
     pub(crate) fn set_cost(&mut self, device: DeviceId, cost: Cost) {
-        self.standing = None;
+        self.let_none_stand();
         self.members[device.0].set_cost(cost);
     }
 
@@ -337,17 +343,33 @@ impl Scheduler {
         self.policy.name()
     }
 
-    /// Changes what is known of a device, and so whether it has room.
+    /// Changes what is known of a device, and so whether it has room and may go on unasked.
     fn change(&mut self, device: DeviceId, how: impl FnOnce(&mut Member)) {
         let member = &mut self.members[device.0];
         how(member);
-        self.seats.set(device, member.has_room() && !member.is_quarantined());
+        self.seats.set(device, member.is_open());
+        if member.is_in_doubt() {
+            for standing in [&mut self.standing, &mut self.trial] {
+                let is_its = |standing: &Standing| standing.decision().device == device;
+                *standing = standing.filter(|standing| !is_its(standing));
+            }
+        }
+    }
+
+    /// Whether a batch finds a device now, without choosing one.
+    pub(crate) fn check(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        request: &Request<'_>,
+        now_ns: u64,
+    ) -> Result<(), Nobody> {
+        self.ask(devices, request, now_ns).map(|_| ())
     }
 }
 
 /// A device that others have been preferred to for so long that trying it costs a hundredth of the work
 /// they did since at most: one that was written off wrongly comes back, and exploring never costs more
-/// than 1 %.
+/// than 1 % for each device.
 fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     let chosen = asked.of(chosen)?;
     let is_due = |other: &&Candidate| {

@@ -14,8 +14,8 @@ pub trait Policy: CopyPolicy + Send + Debug {
     /// Chooses one of the candidates.
     fn choose(&mut self, asked: &Asked<'_>) -> Choice;
 
-    /// Which devices it wants to be asked of where there are more than sixteen, and asking all would
-    /// take long.
+    /// Which devices it wants to be asked where there are more than sixteen, and asking all would take
+    /// long.
     fn reach(&self) -> Reach {
         Reach::All
     }
@@ -35,6 +35,12 @@ pub trait Policy: CopyPolicy + Send + Debug {
     /// Whether it goes by costs, so that a device whose costs were not looked at for long has to be tried
     /// now and then.
     fn explores(&self) -> bool {
+        false
+    }
+
+    /// Whether a decision on a small batch on the calling thread may stand for the next ones of about its
+    /// shape, whatever their sessions are: to ask anew would take as long as the work.
+    fn decisions_stand(&self) -> bool {
         false
     }
 
@@ -72,7 +78,8 @@ pub struct Asked<'a> {
     pub session: Option<SessionId>,
     /// The devices that can take it now, in the engine's order: at least one.
     pub candidates: &'a [Candidate],
-    /// Those that are up and would take it, had they a free slot.
+    /// Those that are up and would take it, had they a free slot. In a pool of more than sixteen only
+    /// those that the policy's [`reach`](Policy::reach) had looked at.
     pub full: &'a [DeviceId],
     /// The first device that would take it, whether it can now or not.
     pub first: DeviceId,

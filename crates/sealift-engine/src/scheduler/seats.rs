@@ -1,6 +1,5 @@
 //! Which devices have room.
 
-use super::policy::Reach;
 use crate::DeviceId;
 use std::collections::BTreeSet;
 use std::iter;
@@ -10,13 +9,13 @@ use std::iter;
 pub(super) struct Seats {
     devices: usize,
     open: BTreeSet<DeviceId>,
-    drawn: u64,
+    draws: u64,
 }
 
 impl Seats {
     /// So many devices that all have room.
     pub(super) fn of(devices: usize) -> Self {
-        Self { devices, open: (0..devices).map(DeviceId).collect(), drawn: 0 }
+        Self { devices, open: (0..devices).map(DeviceId).collect(), draws: 0 }
     }
 
     /// A device has room, or has none any more.
@@ -32,33 +31,48 @@ impl Seats {
         !self.open.is_empty()
     }
 
-    /// A place among all devices, another one each time.
+    /// The device of a draw: the first with room from a place on, as if the devices stood in a ring.
+    /// The places of draws that follow each other are spread evenly.
+    pub(super) fn drawn(&self, draw: u64) -> Option<DeviceId> {
+        let place = self.place(draw);
+        self.open.range(place..).chain(self.open.range(..place)).next().copied()
+    }
+
+    /// The place of a draw, with room or without.
     #[expect(clippy::cast_possible_truncation, reason = "the high half of a product is less")]
-    pub(super) fn draw(&mut self) -> usize {
-        self.drawn = self.drawn.wrapping_add(GOLDEN);
-        ((u128::from(self.drawn) * self.devices as u128) >> 64) as usize
+    pub(super) fn place(&self, draw: u64) -> DeviceId {
+        let spread = u128::from(self.draws.wrapping_add(draw).wrapping_mul(GOLDEN));
+        DeviceId(((spread * self.devices as u128) >> 64) as usize)
     }
 
-    /// Where the next draw stands.
-    pub(super) fn drawn(&self) -> u64 {
-        self.drawn
-    }
-
-    /// Draws on from there.
-    pub(super) fn draw_from(&mut self, drawn: u64) {
-        self.drawn = drawn;
+    /// Lets the next draws be others.
+    pub(super) fn pass(&mut self, draws: u64) {
+        self.draws = self.draws.wrapping_add(draws);
     }
 
     /// Those that have room, once round from a place on; or from both ends in turn.
-    pub(super) fn open(&self, begin: usize, reach: Reach) -> impl Iterator<Item = DeviceId> {
+    pub(super) fn open(&self, begin: usize, ends: bool) -> impl Iterator<Item = DeviceId> {
         let (sooner, later) = (..DeviceId(begin), DeviceId(begin)..);
-        let mut open = self.open.range(later).chain(self.open.range(sooner)).copied();
-        let mut is_end = false;
-        iter::from_fn(move || {
-            is_end = reach == Reach::Ends && !is_end;
-            if is_end { open.next_back() } else { open.next() }
-        })
+        in_turn(self.open.range(later).chain(self.open.range(sooner)).copied(), ends)
     }
+
+    /// The same of all devices.
+    pub(super) fn all(&self, begin: usize, ends: bool) -> impl Iterator<Item = DeviceId> {
+        let begin = begin.min(self.devices);
+        in_turn((begin..self.devices).chain(0..begin).map(DeviceId), ends)
+    }
+}
+
+/// From the beginning on, or from both ends in turn.
+fn in_turn(
+    mut devices: impl DoubleEndedIterator<Item = DeviceId>,
+    ends: bool,
+) -> impl Iterator<Item = DeviceId> {
+    let mut is_end = false;
+    iter::from_fn(move || {
+        is_end = ends && !is_end;
+        if is_end { devices.next_back() } else { devices.next() }
+    })
 }
 
 /// 2^64 over the golden ratio: its multiples are spread evenly, however many are drawn.
@@ -71,26 +85,31 @@ mod tests {
     #[test]
     fn a_device_is_walked_past_while_it_has_room() {
         let mut seats = Seats::of(5);
-        let walk = |seats: &Seats, begin, reach| {
-            seats.open(begin, reach).map(|device| device.0).collect::<Vec<_>>()
+        let walk = |seats: &Seats, begin, ends| {
+            seats.open(begin, ends).map(|device| device.0).collect::<Vec<_>>()
         };
-        assert_eq!(walk(&seats, 3, Reach::From(3)), [3, 4, 0, 1, 2]);
-        assert_eq!(walk(&seats, 5, Reach::From(5)), [0, 1, 2, 3, 4]);
-        assert_eq!(walk(&seats, 0, Reach::Ends), [4, 0, 3, 1, 2]);
+        assert_eq!(walk(&seats, 3, false), [3, 4, 0, 1, 2]);
+        assert_eq!(walk(&seats, usize::MAX, false), [0, 1, 2, 3, 4]);
+        assert_eq!(walk(&seats, 0, true), [4, 0, 3, 1, 2]);
         seats.set(DeviceId(0), false);
         seats.set(DeviceId(3), false);
-        assert_eq!(walk(&seats, 2, Reach::Few), [2, 4, 1]);
+        assert_eq!(walk(&seats, 2, false), [2, 4, 1]);
+        let all = seats.all(usize::MAX, true).map(|device| device.0);
+        assert_eq!(all.collect::<Vec<_>>(), [4, 0, 3, 1, 2]);
         (0..5).for_each(|at| seats.set(DeviceId(at), at == 3));
-        assert_eq!(walk(&seats, 2, Reach::Few), [3]);
+        assert_eq!((walk(&seats, 4, false), seats.drawn(0)), (vec![3], Some(DeviceId(3))));
         seats.set(DeviceId(3), false);
-        assert!(!seats.has_open());
+        assert!(!seats.has_open() && seats.drawn(0).is_none());
     }
 
     #[test]
-    fn draws_are_spread_evenly() {
+    fn draws_are_spread_evenly_and_pass() {
         let mut seats = Seats::of(10);
         let mut counts = [0; 10];
-        (0..1_000).for_each(|_| counts[seats.draw()] += 1);
+        (0..1_000).for_each(|draw| counts[seats.place(draw).0] += 1);
         assert!(counts.iter().all(|count| (95..=105).contains(count)), "{counts:?}");
+        let next = seats.place(7);
+        seats.pass(7);
+        assert_eq!(seats.place(0), next);
     }
 }

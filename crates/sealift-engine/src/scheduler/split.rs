@@ -35,6 +35,10 @@ impl Policy for Split {
         true
     }
 
+    fn decisions_stand(&self) -> bool {
+        true
+    }
+
     fn splits(&self) -> bool {
         true
     }

@@ -26,19 +26,15 @@ impl Standing {
         is_small.then_some(Self { shape: *shape, decision: *decision, left })
     }
 
-    /// For how many batches it was taken that are not worked yet, and the one that it was taken for.
-    pub(super) fn batches(&self) -> u32 {
-        self.left + 1
-    }
-
-    /// The decision for one batch more.
+    /// The decision.
     pub(super) fn decision(&self) -> Decision {
         self.decision
     }
 
-    /// Takes note that one batch more was worked by it.
-    pub(super) fn use_once(&mut self) {
+    /// The decision, for one batch more.
+    pub(super) fn use_once(&mut self) -> Decision {
         self.left -= 1;
+        self.decision
     }
 
     /// Whether it stands for a batch of this shape, too.
@@ -48,7 +44,8 @@ impl Standing {
             route::accept(device, shape, true).is_ok()
         };
         let is_like = || {
-            let is_as_large = shape.bytes() / 2 <= self.shape.bytes();
+            let (bytes, known_bytes) = (shape.bytes(), self.shape.bytes());
+            let is_as_large = bytes / 2 <= known_bytes && known_bytes / 2 <= bytes;
             shape.messages == self.shape.messages && is_as_large && takes_it()
         };
         self.left > 0 && (*shape == self.shape || is_like())

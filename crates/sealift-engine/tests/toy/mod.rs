@@ -43,6 +43,15 @@ impl Toy {
 
     /// Works the oldest queued job; false when there is none.
     pub(crate) fn finish_one(&self) -> bool {
+        let is_done = self.finish_one_silently();
+        if is_done {
+            self.context.notify.ring();
+        }
+        is_done
+    }
+
+    /// The same without a ring.
+    pub(crate) fn finish_one_silently(&self) -> bool {
         let Some(mut job) = self.queue.lock().unwrap().pop_front() else { return false };
         let outcome = Work::new(&job.batch, job.output.as_output(), &*job.keys)
             .map_err(|error| self.failed(&error.to_string()))
@@ -51,7 +60,6 @@ impl Toy {
         drop(keys);
         let outcome = outcome.map(|timing| (output, timing));
         self.done.lock().unwrap().push(Completion { ticket, attempt, outcome });
-        self.context.notify.ring();
         true
     }
 

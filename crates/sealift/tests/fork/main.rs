@@ -9,6 +9,8 @@ use sealift::{
     Batch, Column, Engine, EngineError, Key, NONCE_BYTES, Options, Session, SubmitRefusal, Ticket,
 };
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 #[test]
 fn a_fork_with_work_in_flight_tells_the_child_and_completes_in_the_parent() {
@@ -32,6 +34,29 @@ fn a_fork_with_work_in_flight_tells_the_child_and_completes_in_the_parent() {
         completed.outcome.unwrap();
     }
     assert_eq!(sent, HashSet::new());
+}
+
+#[test]
+fn results_are_dropped_in_a_child_while_another_thread_uses_their_memory() {
+    let engine = Engine::with(&["library"]).unwrap();
+    let session = install(&engine);
+    let (engine, session) = (Some(engine), Some(session));
+    let next = || {
+        let ticket = submit(&engine, &session, None).unwrap();
+        engine.as_ref().unwrap().wait(Some(ticket), None).unwrap()
+    };
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                drop(next());
+            }
+        });
+        let mut held = next();
+        let are_dropped = (0..100).all(|_| in_child(|| held.take().is_some()));
+        stop.store(true, Ordering::Relaxed);
+        assert!(are_dropped);
+    });
 }
 
 fn install(engine: &Engine) -> Session {
