@@ -119,7 +119,8 @@ def view_of_any(wish: Wanted) -> "View":
         from sealift.cli.advising import of_a_grid
         from sealift.lab.load import is_own
 
-        return wish.view(run, found) if wish.is_anything or is_own(run) else of_a_grid(run, found)
+        of_a_load = wish.is_anything or is_own(run, found)
+        return wish.view(run, found) if of_a_load else of_a_grid(run, found)
 
     return view
 

@@ -10,7 +10,7 @@ from sealift.lab.costs import Line
 from sealift.lab.lengths import Lengths
 from sealift.lab.load.own import Seen, batches, is_own, sizes_around
 from sealift.lab.stats import Verdict
-from sealift.lab.store import Run, read
+from sealift.lab.store import read
 from sealift.lab.summary import summarise
 from synthetic_run import made, write_run
 
@@ -155,9 +155,24 @@ def test_a_device_without_the_wanted_batch_is_left_out(tmp_path: Path) -> None:
 
 def test_other_runs_are_none_of_ones_own(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", made())
-    run: Run = read(folder)
-    assert not is_own(run)
+    assert not is_one(folder)
     with pytest.raises(ValueError, match=r"no messages of one's own; .* --size N --out FOLDER"):
-        Seen.of(run, summarise(run))
-    assert is_own(read(run_of(tmp_path / "own")))
-    assert is_own(read(run_of(tmp_path / "one", own(batch=1))))
+        seen(folder)
+    assert is_one(run_of(tmp_path / "own"))
+    assert is_one(run_of(tmp_path / "one", own(batch=1)))
+
+
+def is_one(folder: Path) -> bool:
+    run = read(folder)
+    return is_own(run, summarise(run))
+
+
+def test_a_run_of_another_experiment_with_the_same_name_is_none_either(tmp_path: Path) -> None:
+    folder = run_of(tmp_path / "run")
+    plan = folder / "plan.json"
+    plan.write_text(plan.read_text().replace('"mix"', '"mixture"'))
+    assert not is_one(folder)
+    other = run_of(tmp_path / "other")
+    plan = other / "plan.json"
+    plan.write_text(plan.read_text().replace('"batch": 1,', '"batch": "one",'))
+    assert not is_one(other)

@@ -16,6 +16,7 @@ from sealift.lab.grid import (
 from sealift.lab.lengths import Lengths
 from sealift.lab.load.device import Device, measured
 from sealift.lab.load.ranking import Judge
+from sealift.lab.recall import of_the_lab
 from sealift.lab.result import Found, Row
 from sealift.lab.spec import Experiment, Scope
 from sealift.lab.store import Run
@@ -68,9 +69,14 @@ class Own:
         return crypto_cells([work], devices=devices, threads=threads, batch=batch)
 
 
-def is_own(run: Run) -> bool:
-    """Whether a run measured messages of one's own."""
-    return _own(run) is not None
+def is_own(run: Run, found: Mapping[str, Found]) -> bool:
+    """Whether a run measured messages of one's own.
+
+    Args:
+        run: A run folder.
+        found: From `summarise(run)`.
+    """
+    return _own(run, found) is not None
 
 
 def batches(size_bytes: int, wanted: int | None) -> list[int]:
@@ -119,7 +125,7 @@ class Seen:
         Raises:
             ValueError: If the run measured no messages of one's own.
         """
-        cell = _own(run)
+        cell = _own(run, found)
         if cell is None:
             raise ValueError(
                 f"{run.path} measured no messages of one's own; keep such a run with "
@@ -160,16 +166,17 @@ class Seen:
         return replace(self, devices=left, left_out={**self.left_out, **lacking})
 
 
-def _own(run: Run) -> dict[str, Value] | None:
+def _own(run: Run, found: Mapping[str, Found]) -> dict[str, Value] | None:
     """The messages that the plan begins with, if it has them one by one and in batches, too."""
-    for planned in run.plan.experiments:
-        if planned.name == BY_SIZE and planned.file is None and planned.groups:
-            cells = [cell for group in planned.groups for cell in group]
-            own = {name: cells[0][name] for name in WORK}
-            counts = {cell["batch"] for cell in cells if _alike(cell, own, WORK)}
-            if 1 in counts and len(counts) > 1:
-                return own
-    return None
+    # A folder may hold an experiment of this name with other axes.
+    if BY_SIZE not in of_the_lab(run, found):
+        return None
+    cells = [cell for group in run.plan.experiment(BY_SIZE).groups for cell in group]
+    if not cells:
+        return None
+    own = {name: cells[0][name] for name in WORK}
+    counts = {cell["batch"] for cell in cells if _alike(cell, own, WORK)}
+    return own if 1 in counts and len(counts) > 1 else None
 
 
 def _left_out(found: Found) -> dict[str, str]:

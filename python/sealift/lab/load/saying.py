@@ -92,12 +92,9 @@ def _more_cores(advice: Advice, busy: float) -> str:
 
 
 def _late(advice: Advice) -> str:
-    used, wanted = advice.best.served.used, advice.demand.p99_ns or 0.0
-    p99 = time_text(used.p99_ns.value) if used.p99_ns else "no time"
-    return (
-        f"No device here is back within {time_text(wanted)}: {_who(advice)} takes {p99} "
-        f"(p99, simulated) for {_load(advice)}."
-    )
+    wanted = time_text(advice.demand.p99_ns or 0.0)
+    comes = f"{_who(advice)} comes nearest, {_lateness(advice.best.served.used)}"
+    return f"No device here is back within {wanted}: {comes}, with {_load(advice)}."
 
 
 def _card(found: Payoff) -> str:
