@@ -12,6 +12,7 @@ from sealift.lab.load.own import Seen, batches, is_own, sizes_around
 from sealift.lab.stats import Verdict
 from sealift.lab.store import read
 from sealift.lab.summary import summarise
+from sealift.lab.values import Cell
 from synthetic_run import made, write_run
 
 
@@ -105,6 +106,21 @@ def test_devices_are_found_again_with_what_each_takes(tmp_path: Path) -> None:
     assert row is not None
     assert row.verdict is Verdict.SLOWER
     assert found.judge(64, "cpu", "cpu") is not None
+
+
+def test_what_a_message_costs_alone_is_not_taken_from_batches(tmp_path: Path) -> None:
+    """In batches the processor works ahead: a byte of a message that is alone costs more."""
+
+    def message_ns(cell: Cell) -> float:
+        batch, size = int(cell["batch"]), float(cell["size_bytes"])
+        return 600 + 0.2 * size if batch == 1 else 600 / batch + 30 + 0.05 * size
+
+    (cpu,) = seen(run_of(tmp_path / "run", own(devices=("cpu",)), ns=message_ns)).devices
+    alone, batch = cpu.priced(1), cpu.priced(64)
+    assert isinstance(alone, Line)
+    assert isinstance(batch, Line)
+    assert alone.batch_ns(1, 10_000) == pytest.approx(2_600, rel=0.02)
+    assert batch.batch_ns(64, 10_000) == pytest.approx(600 + 64 * 530, rel=0.02)
 
 
 def test_two_threads_halve_the_time_and_not_the_processors(tmp_path: Path) -> None:
