@@ -50,18 +50,18 @@ def test_scaled_times_are_those_of_a_rehearsal_of_the_batches_themselves() -> No
     engine = Engine(["library"])
     cost = engine.costs()["library"]
     message_ns = cost.per_message_ns + 128 * cost.per_byte_ns
-    made = device("library", setup_ns=cost.setup_ns, message_ns=message_ns)
-    batch = made.batches[2]
-    for busy in (0.2, 0.6):
+    for workers, busy in ((1, 0.2), (1, 0.6), (2, 0.7)):
+        made = device("library", setup_ns=cost.setup_ns, message_ns=message_ns, workers=workers)
+        batch = made.batches[2]
         itself = rehearse(
-            [("library", cost, 1)],
+            [("library", cost, workers)],
             batches_per_s=at(batch, busy),
             messages=batch.messages,
             message_bytes=128,
         )
         assert itself.lost == 0
         found = rehearsed(made, batch, at(batch, busy))
-        assert found == pytest.approx(itself.response_ns_p99, rel=0.02)
+        assert found == pytest.approx(itself.response_ns_p99, rel=0.03), (workers, busy)
 
 
 def test_a_card_waits_as_it_does_when_all_its_parts_are_rehearsed(tmp_path: Path) -> None:
