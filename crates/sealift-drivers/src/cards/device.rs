@@ -1,13 +1,13 @@
 //! A card as a device: true bytes, reckoned times.
 
-use super::Card;
 use super::walk::Walk;
+use super::{Card, Prediction};
 use crate::alarm::Alarm;
 use crate::kernels::Kernels;
 use crate::workers::Software;
 use sealift_core::{
     Capabilities, Clock, Completion, Context, Device, DeviceError, Job, Origin, Refusal, Refused,
-    SessionId, SlotText, Submission, Timing, Work,
+    SessionId, Shape, SlotText, Submission, Timing, Work,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,26 +32,31 @@ impl Projected {
     ) -> Self {
         let (clock, alarm) = (Arc::clone(&context.clock), Alarm::new(context));
         let walk = Walk::new(card.units());
-        let state = State { walk, over_ns: 0, jobs: 0, flying: BTreeMap::new() };
+        let state = State { walk, jobs: 0, flying: BTreeMap::new(), predicted: None };
         Self { card, capabilities, kernels, clock, alarm, state: Mutex::new(state) }
     }
 
     /// When a batch that comes now is worked.
+    ///
+    /// Batches overlap in the card, so a batch's own time is what makes the waits right that a scheduler
+    /// reckons for [`Capabilities::workers`] of them: what it takes on an idle card, and where others are
+    /// in the card, the time until one more of each is through if that is longer.
     fn time(&self, state: &mut State, work: &mut Work<'_>) -> Timing {
         let now_ns = self.clock.now_ns();
+        let prediction = state.predict(&self.card, work.shape());
         let requests = requests(work, self.card.line().messages_per_request);
         let host_ns = whole_ns(self.card.line().host_ns(&requests));
         let end_ns = whole_ns(state.walk.batch(self.card.line(), now_ns as f64, &requests));
         let end_ns = end_ns.max(now_ns);
-        // Batches overlap in the card. What each takes of its time is from the end of the one before.
-        let start_ns = state.over_ns.max(now_ns).min(end_ns);
-        state.over_ns = state.over_ns.max(end_ns);
-        let copy_in_ns = host_ns.min(end_ns - start_ns);
+        let beside = state.among(self.capabilities.workers, now_ns);
+        let own_ns = prediction.batch_ns.max(beside as f64 * prediction.interval_ns);
+        let took_ns = whole_ns(own_ns).min(end_ns - now_ns);
+        let copy_in_ns = host_ns.min(took_ns);
         Timing {
-            start_ns,
+            start_ns: end_ns - took_ns,
             end_ns,
             copy_in_ns,
-            compute_ns: end_ns - start_ns - copy_in_ns,
+            compute_ns: took_ns - copy_in_ns,
             copy_out_ns: 0,
             origin: Origin::Projected,
         }
@@ -142,14 +147,33 @@ impl Device for Projected {
 #[derive(Debug)]
 struct State {
     walk: Walk,
-    /// When the last batch is over.
-    over_ns: u64,
     jobs: u64,
     /// By when they are over, and in the order in which they came.
     flying: BTreeMap<(u64, u64), Flying>,
+    /// For the messages and bytes of the batch before.
+    predicted: Option<((usize, u64), Prediction)>,
 }
 
 impl State {
+    /// What an idle card and a full one would take for a batch of that shape, were its messages equal.
+    fn predict(&mut self, card: &Card, shape: &Shape) -> Prediction {
+        let key = (shape.messages, shape.bytes());
+        match self.predicted {
+            Some((known, prediction)) if known == key => prediction,
+            _ => {
+                let prediction = card.line().predict_batch(key.0 as u64, key.1 as f64);
+                self.predicted.insert((key, prediction)).1
+            }
+        }
+    }
+
+    /// How many batches a new one is among, itself counted, or `most` if there are more. Those that are
+    /// over and wait to be taken are none.
+    fn among(&self, most: usize, now_ns: u64) -> usize {
+        let working = self.flying.range((now_ns.saturating_add(1), 0)..);
+        working.take(most.saturating_sub(1)).count() + 1
+    }
+
     fn take_over(&mut self, now_ns: u64) -> Vec<Flying> {
         let mut over = vec![];
         while let Some(first) = self.flying.first_entry().filter(|first| first.key().0 <= now_ns) {

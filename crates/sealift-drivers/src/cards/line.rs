@@ -38,7 +38,8 @@ pub(super) struct Link {
     /// Whether what goes in does not slow what comes out.
     pub(super) duplex: bool,
     /// Whether a unit works on what has arrived while the rest is on its way, and sends what it has
-    /// worked: the link takes no time of its own then, but has its rate.
+    /// worked: the link takes no time of its own then, but a unit is busy for as long as all bytes of a
+    /// request need on it.
     pub(super) streams: bool,
     pub(super) latency_ns: f64,
 }
@@ -81,10 +82,14 @@ pub struct Prediction {
 
 impl Line {
     pub(super) fn predict(&self, messages: u64, message_bytes: u64) -> Prediction {
+        self.predict_batch(messages, messages as f64 * message_bytes as f64)
+    }
+
+    /// The same, given the bytes of all messages together.
+    pub(super) fn predict_batch(&self, messages: u64, bytes: f64) -> Prediction {
         let requests = self.requests(messages);
-        let bytes = messages as f64 * message_bytes as f64;
         let pace = self.pace(requests, bytes);
-        let batch_ns = self.idle_ns(messages, message_bytes as f64, &pace);
+        let batch_ns = self.idle_ns(messages, bytes / messages.max(1) as f64, &pace);
         let (request_ns, bound_by) = pace.stages.interval(self.units);
         let busy_ns = requests as f64 * request_ns;
         // As many batches as there are slots are on the way at once, and none more.
@@ -93,6 +98,16 @@ impl Line {
             if slots_ns > busy_ns { (slots_ns, Bound::Card) } else { (busy_ns, bound_by) };
         let host_ns = requests as f64 * pace.stages.host_ns;
         Prediction { batch_ns, host_ns, interval_ns, bound_by }
+    }
+
+    /// As how many workers, each of which takes [`Prediction::batch_ns`] for a batch, the card works
+    /// batches of one request: of a middling one, as this can't depend on the batch.
+    pub(super) fn workers(&self) -> usize {
+        let of_one = self.predict_batch(self.messages_per_request as u64, TYPICAL_REQUEST_BYTES);
+        let workers = (of_one.batch_ns / of_one.interval_ns).round();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        let workers = workers.clamp(1.0, self.slots as f64) as usize;
+        workers
     }
 
     /// Into how many requests a batch is cut.
@@ -119,7 +134,7 @@ impl Line {
         let (way_ns, latency_ns) = (link.byte_ns * bytes, link.latency_ns);
         let link_ns = if link.duplex { way_ns } else { 2.0 * way_ns };
         if link.streams {
-            let unit_ns = unit_ns.max(way_ns);
+            let unit_ns = unit_ns.max(link_ns);
             return Stages { host_ns, transfer_ns: 0.0, link_ns, latency_ns, unit_ns };
         }
         Stages { host_ns, transfer_ns: way_ns, link_ns, latency_ns, unit_ns }
@@ -233,5 +248,6 @@ impl Affine {
     }
 }
 
+const TYPICAL_REQUEST_BYTES: f64 = 1_024.0;
 /// Of more requests than that, a last one with fewer messages than the others makes no difference.
 const WALKED_MAX: usize = 4_096;

@@ -1,4 +1,9 @@
 //! Devices that one doesn't own, described by constants.
+//!
+//! When a batch is over is settled as it is handed over, by those before it and by none behind it. So
+//! what needs to know what comes later is not in the model: buses and interrupt lines that cards share,
+//! one interrupt for results of two batches, a host that takes results back before it hands over more.
+//! For these, events would have to be played one by one.
 
 mod card;
 mod device;
@@ -88,8 +93,7 @@ fn capabilities(card: &Card, spec: &Spec) -> Capabilities {
         origin: Origin::Projected,
         computes_on_host: false,
         cost: card.cost(),
-        // Its units work on one batch together.
-        workers: 1,
+        workers: card.line().workers(),
         slots: card.slots(),
         ..workers::capabilities(spec, "cards", Role::Simulated, detail)
     }

@@ -81,6 +81,39 @@ fn queued_batches_come_at_the_predicted_interval() {
     }
 }
 
+/// What a scheduler learns must not depend on which of the units was through when.
+#[test]
+fn batches_among_others_take_what_makes_the_waits_right() {
+    for (messages, bytes) in [(1, 64), (1, 5_000), (16, 1_000)] {
+        let stage = Stage::of(bundled().remove(0));
+        (0..20).for_each(|at| stage.device.submit(job(at, messages, bytes)).unwrap());
+        stage.clock.advance_to(1_000_000_000);
+        let took_ns: Vec<_> = polled(&*stage.device)
+            .into_iter()
+            .map(|done| {
+                let timing = done.outcome.unwrap().1;
+                (timing.end_ns - timing.start_ns) as f64
+            })
+            .collect();
+        let predicted = stage.card.predict(messages as u64, bytes as u64);
+        let workers = stage.device.capabilities().workers as f64;
+        assert!((took_ns[0] - predicted.batch_ns).abs() < 1.0, "the first was alone: {took_ns:?}");
+        let each_ns = predicted.batch_ns.max(workers * predicted.interval_ns);
+        assert!(took_ns[8..].iter().all(|ns| (ns - each_ns).abs() < 1.0), "{took_ns:?} {each_ns}");
+    }
+}
+
+#[test]
+fn a_card_is_as_many_workers_as_it_works_batches_of_one_request_at_once() {
+    let workers = |card: &Card| capabilities(card, card.spec()).workers;
+    // 1 + 5 µs, one each 2.5 µs.
+    assert_eq!(workers(&card(SMALL)), 2);
+    assert_eq!(workers(&bundled()[0]), 5, "four units, and one request at the host");
+    let host = SMALL.replace("request_us = 1", "request_us = 100");
+    assert_eq!(workers(&card(&host)), 1);
+    assert_eq!(workers(&card(&SMALL.replace("slots = 4", "slots = 1"))), 1);
+}
+
 #[test]
 fn associated_data_takes_as_long_as_text() {
     let took_ns = |text: usize, aad: usize| {
@@ -142,7 +175,7 @@ fn working_on_the_calling_thread_passes_the_time_that_it_takes() {
     let timing = run(&*stage.device, &mut job(2, 1, 1_000)).unwrap();
     // A microsecond behind the first one at the host, on the other unit.
     assert_eq!((timing.end_ns, stage.clock.now_ns()), (7_000, 7_000));
-    assert_eq!(timing.start_ns, 6_000, "the first one's results were there then");
+    assert_eq!(timing.start_ns, 1_000, "it takes 6 µs once the host has handed over the first one");
     assert_eq!(polled(&*stage.device).len(), 1);
 }
 

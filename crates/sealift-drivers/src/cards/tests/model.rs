@@ -47,6 +47,24 @@ proptest! {
     }
 
     #[test]
+    fn a_batch_takes_as_long_as_each_stage_is_busy_with_it(
+        line in any_line(), requests in 1..200usize, bytes in 0..20_000u64,
+    ) {
+        let messages = (requests * line.messages_per_request) as u64;
+        let found = line.predict(messages, bytes);
+        let request_bytes = bytes as f64 * line.messages_per_request as f64;
+        let stages = line.stages(request_bytes, 1);
+        let host_ns = line.host.of(request_bytes);
+        for stage_ns in [stages.link_ns, host_ns, stages.unit_ns / line.units as f64] {
+            let least_ns = requests as f64 * stage_ns * (1.0 - 1e-9);
+            prop_assert!(found.batch_ns >= least_ns, "{found:?} {stages:?}");
+            prop_assert!(found.interval_ns >= least_ns, "{found:?} {stages:?}");
+        }
+        // An idle card is through no sooner than a full one that holds one batch behind another.
+        prop_assert!(found.interval_ns <= found.batch_ns * (1.0 + 1e-9), "{found:?}");
+    }
+
+    #[test]
     fn longer_and_more_messages_never_take_less(
         line in any_line(), messages in 1..500u64, bytes in 0..20_000u64,
     ) {
@@ -117,8 +135,10 @@ fn what_limits_a_card_is_named() {
     let duplex = card(&format!("{SMALL}{link}").replace("false", "true"));
     assert_eq!(duplex.predict(100, 1_000).interval_ns, 0.8e6);
     let streams = card(&format!("{SMALL}{link}streams = true\n"));
-    // A unit is busy for as long as its bytes come.
-    assert_eq!(streams.predict(1, 1_000).batch_ns, 1e3 + 2.0 * 10e3 + 8e3);
+    // A unit is busy for as long as its bytes come, and go on the same link.
+    assert_eq!(streams.predict(1, 1_000).batch_ns, 1e3 + 2.0 * 10e3 + 16e3);
+    let both = card(&format!("{SMALL}{link}streams = true\n").replace("false", "true"));
+    assert_eq!(both.predict(1, 1_000).batch_ns, 1e3 + 2.0 * 10e3 + 8e3);
     assert_eq!(streams.predict(100, 1_000).interval_ns, 1.6e6);
     let host = card(&SMALL.replace("request_us = 1", "request_us = 9"));
     assert_eq!(host.predict(1, 1_000).bound_by, Bound::Host);
