@@ -899,31 +899,36 @@ def rehearse(
     each is sealed on its device and compared, which takes most of the time of this call. It looks
     for Ctrl-C ten times a second.
 
+    Hosts are not shared: each card hands over as if a processor of this machine were there for it
+    alone, beside those of the machine's own devices, and each has a bus of its own. So a pool does
+    no better than this says, and worse where `host_utilisation` comes near the processors there
+    are.
+
     Args:
         devices: Cards, and this machine's processors as (name, cost of a batch on one worker,
             workers); the cost is one of `Engine.costs()`, the time its work takes is the host's.
-        batches_per_s: How many come a second in the mean, from 0.00001 to 10**12.
+        batches_per_s: How many come a second in the mean, from 0.00001 to 10**8.
         messages: Messages of each, 1 to 2**24.
         message_bytes: Bytes of each text.
-        batches: How many in all, 1 to 10**7.
+        batches: How many in all, 1 to 10**7, which may come for 10**6 seconds.
         policy: Who chooses a device for each, as in `Engine`.
         seed: Where moments, keys and texts are drawn from, 0 to 2**64 - 1.
 
     Raises:
         TypeError: If a device is neither a `Card` nor such a tuple.
         InputError: If a number is out of range, there is no device or no such policy, or as many
-            batches as devices hold take more than 2 GiB.
+            batches as devices hold take more than 2 GiB, or two cards of one name differ.
         DeviceError: If two devices have one name.
     """
 
 @final
 class Rehearsal:
-    """What became of a load. Nothing of it was measured: the origin of its times is "projected"."""
+    """What became of a load. Nothing of it was measured: the origin of its times is "simulated"."""
 
     batches: Final[int]
     """Batches that came back."""
     refused: Final[int]
-    """Times that every device was full, so that a batch had to wait outside."""
+    """Batches that were handed back, once or more often, because every device was full."""
     lost: Final[int]
     """Batches that did not come back, or without results."""
     response_ns_mean: Final[float]
@@ -932,6 +937,8 @@ class Rehearsal:
     """What 99 of 100 batches stay within."""
     span_ns: Final[int]
     """From the start to the end of the last batch."""
+    host_utilisation: Final[float]
+    """Processors of this machine that were busy for all devices, in the mean over the span."""
     devices: Final[list[Rehearsed]]
     """The devices, in their order."""
 
@@ -944,7 +951,10 @@ class Rehearsed:
     batches: Final[int]
     """Batches and parts of batches that it worked."""
     utilisation: Final[float]
-    """Share of the time that its workers were busy; of a card, that it held work."""
+    """Share of the time that its workers were busy; of a card, share of the batches that it could
+    have worked at its best."""
+    host_utilisation: Final[float]
+    """Processors of this machine that were busy for it, in the mean over the span."""
 
 @final
 class Calibration:

@@ -13,20 +13,25 @@ use sealift::{OpenLoad, Player, RehearsalError};
 /// each is sealed on its device and compared, which takes most of the time of this call. It looks
 /// for Ctrl-C ten times a second.
 ///
+/// Hosts are not shared: each card hands over as if a processor of this machine were there for it
+/// alone, beside those of the machine's own devices, and each has a bus of its own. So a pool does
+/// no better than this says, and worse where `host_utilisation` comes near the processors there
+/// are.
+///
 /// Args:
 ///     devices: Cards, and this machine's processors as (name, cost of a batch on one worker,
 ///         workers); the cost is one of `Engine.costs()`, the time its work takes is the host's.
-///     batches_per_s: How many come a second in the mean, from 0.00001 to 10**12.
+///     batches_per_s: How many come a second in the mean, from 0.00001 to 10**8.
 ///     messages: Messages of each, 1 to 2**24.
 ///     message_bytes: Bytes of each text.
-///     batches: How many in all, 1 to 10**7.
+///     batches: How many in all, 1 to 10**7, which may come for 10**6 seconds.
 ///     policy: Who chooses a device for each, as in `Engine`.
 ///     seed: Where moments, keys and texts are drawn from, 0 to 2**64 - 1.
 ///
 /// Raises:
 ///     TypeError: If a device is neither a `Card` nor such a tuple.
 ///     InputError: If a number is out of range, there is no device or no such policy, or as many
-///         batches as devices hold take more than 2 GiB.
+///         batches as devices hold take more than 2 GiB, or two cards of one name differ.
 ///     DeviceError: If two devices have one name.
 #[pyfunction]
 #[pyo3(signature = (devices, *, batches_per_s, messages, message_bytes, batches = 20_000, policy = "earliest-finish", seed = 0))]
@@ -64,12 +69,12 @@ pub(crate) fn rehearse(
     }
 }
 
-/// What became of a load. Nothing of it was measured: the origin of its times is "projected".
+/// What became of a load. Nothing of it was measured: the origin of its times is "simulated".
 #[pyclass(frozen, get_all, module = "sealift")]
 pub(crate) struct Rehearsal {
     /// Batches that came back.
     batches: u64,
-    /// Times that every device was full, so that a batch had to wait outside.
+    /// Batches that were handed back, once or more often, because every device was full.
     refused: u64,
     /// Batches that did not come back, or without results.
     lost: u64,
@@ -79,6 +84,8 @@ pub(crate) struct Rehearsal {
     response_ns_p99: f64,
     /// From the start to the end of the last batch.
     span_ns: u64,
+    /// Processors of this machine that were busy for all devices, in the mean over the span.
+    host_utilisation: f64,
     /// The devices, in their order.
     devices: Vec<Rehearsed>,
 }
@@ -96,8 +103,8 @@ impl Rehearsal {
 impl Rehearsal {
     fn new(found: sealift::Rehearsal) -> Self {
         let rehearsed = |device: sealift::Rehearsed| {
-            let sealift::Rehearsed { name, batches, utilisation } = device;
-            Rehearsed { name, batches, utilisation }
+            let sealift::Rehearsed { name, batches, utilisation, host_utilisation } = device;
+            Rehearsed { name, batches, utilisation, host_utilisation }
         };
         Self {
             batches: found.batches,
@@ -106,6 +113,7 @@ impl Rehearsal {
             response_ns_mean: found.response_ns_mean,
             response_ns_p99: found.response_ns_p99,
             span_ns: found.span_ns,
+            host_utilisation: found.host_utilisation,
             devices: found.devices.into_iter().map(rehearsed).collect(),
         }
     }
@@ -119,14 +127,17 @@ pub(crate) struct Rehearsed {
     name: String,
     /// Batches and parts of batches that it worked.
     batches: u64,
-    /// Share of the time that its workers were busy; of a card, that it held work.
+    /// Share of the time that its workers were busy; of a card, share of the batches that it could
+    /// have worked at its best.
     utilisation: f64,
+    /// Processors of this machine that were busy for it, in the mean over the span.
+    host_utilisation: f64,
 }
 
 #[pymethods]
 impl Rehearsed {
     fn __repr__(&self) -> String {
-        let Self { name, batches, utilisation } = self;
+        let Self { name, batches, utilisation, .. } = self;
         format!("Rehearsed({name:?}, {batches} batches, {:.1} % busy)", 100.0 * utilisation)
     }
 }

@@ -119,6 +119,8 @@ fn what_cannot_be_rehearsed_is_refused_by_name_and_value() {
         (load(f64::NAN, 10), "batches_per_s is NaN"),
         (load(f64::INFINITY, 10), "batches_per_s is inf"),
         (load(1.0, 0), "batches is 0: give a whole number from 1"),
+        (load(2e8, 10), "batches_per_s is 200000000: give a number from 0.00001 to 100000000"),
+        (load(1e-3, 2_000), "batches / batches_per_s is 2000000 s: give fewer batches"),
         (OpenLoad { messages: 0, ..usual.clone() }, "messages is 0: give a whole number from 1"),
         (OpenLoad { message_bytes: 1 << 36, ..usual.clone() }, "message_bytes is 68719476736"),
         (OpenLoad { message_bytes: 1 << 30, ..usual.clone() }, "10 batches of 1 messages of 10737"),
@@ -135,6 +137,66 @@ fn what_cannot_be_rehearsed_is_refused_by_name_and_value() {
     assert!(matches!(twice, RehearsalError::Engine(EngineError::SameName { .. })), "{twice}");
     let as_card = [core("quad-hifn-7751", 1), card(quad())];
     assert!(refused(&as_card, &usual).contains("quad-hifn-7751"));
+}
+
+#[test]
+fn as_many_batches_are_in_flight_as_devices_hold() {
+    let late = Cost::new(1e9, 0.0, 0.0).unwrap();
+    let pool = Player::Machine { name: "pool".to_owned(), cost: late, workers: 2_000 };
+    // All come within two of the pool's milliseconds, and each has a worker.
+    let found = found(&[pool], &load(1e6, 2_000));
+    assert_eq!(found.refused, 0);
+    assert!(found.span_ns < 1_100_000_000, "{found:?}");
+}
+
+#[test]
+fn a_batch_that_is_handed_back_is_refused_once() {
+    let found = found(&[card(quad())], &load(1e8, 500));
+    // The card holds 64, and whoever is first in line is handed back.
+    assert!((1..=500 - 64).contains(&found.refused), "{found:?}");
+}
+
+#[test]
+fn the_hosts_time_is_said_of_each_device_and_of_all() {
+    let players = [card(quad()), core("cores", 2)];
+    let arrivals = OpenLoad { policy: "round-robin".to_owned(), ..load(10_000.0, 2_000) };
+    let found = found(&players, &arrivals);
+    let [quad_host, cores_host] = [0, 1].map(|at| found.devices[at].host_utilisation);
+    // 5,000 a second each: of 19 µs of the host's at the card, and of 10 µs on the cores.
+    assert!(agrees(quad_host, 5_000.0 * quad().predict(1, 64).host_ns / 1e9, 0.05), "{found:?}");
+    assert!(agrees(cores_host, 0.05, 0.05), "{found:?}");
+    assert_eq!(found.devices[1].utilisation, cores_host / 2.0);
+    assert_eq!(found.host_utilisation, quad_host + cores_host);
+}
+
+#[test]
+fn two_cards_of_one_name_are_alike() {
+    let file = std::env::temp_dir().join(format!("sealift-alike-{}.toml", std::process::id()));
+    let text = include_str!("../../sealift-drivers/src/cards/quad-hifn-7751.toml");
+    let read = |text: String| {
+        std::fs::write(&file, text).unwrap();
+        let read = Card::read(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        card(read)
+    };
+    let (same, other) = (read(text.to_owned()), read(text.replace("20.86", "20.87")));
+    let names = found(&[card(quad()), same], &load(100.0, 10)).devices;
+    assert_eq!(names[1].name, "quad-hifn-7751,number=2");
+    let differ = refused(&[card(quad()), other], &load(100.0, 10));
+    assert!(differ.contains("two cards that differ are called quad-hifn-7751"), "{differ}");
+}
+
+#[test]
+fn a_rehearsal_stops_within_a_flood() {
+    let slow = Cost::new(1e10, 0.0, 0.0).unwrap();
+    let core = Player::Machine { name: "core".to_owned(), cost: slow, workers: 1 };
+    // Two million come while the first is worked.
+    let mut asked = 0;
+    let stopped = rehearse(&[core], &load(1e8, 2_000_000), &mut || {
+        asked += 1;
+        asked < 1_500
+    });
+    assert_eq!(stopped.unwrap_err().to_string(), "the simulation was stopped");
 }
 
 #[test]

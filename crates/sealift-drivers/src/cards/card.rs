@@ -187,6 +187,12 @@ impl Card {
         fit::cost(&self.parts.line)
     }
 
+    /// Whether another card has the same description, wherever it comes from.
+    #[must_use]
+    pub fn is_alike(&self, other: &Self) -> bool {
+        self.parts == other.parts
+    }
+
     /// As a device of this name for an engine's whole work, with no other device's role: it takes
     /// submitted batches only. For finding out what a pool with such a card would do.
     ///

@@ -105,7 +105,7 @@ impl<'l> Run<'l> {
     fn go(&mut self, wanted: &mut dyn FnMut() -> bool) -> Result<(), SimulationError> {
         (0..self.clients.len()).for_each(|at| self.think(u32::try_from(at).unwrap_or(u32::MAX)));
         while wanted() {
-            self.send_due();
+            self.send_due(wanted)?;
             self.offer()?;
             if self.flying.is_empty() && self.is_offered() && self.due.is_empty() {
                 return Ok(());
@@ -143,8 +143,8 @@ impl<'l> Run<'l> {
         Some(Duration::from_nanos(at_ns.saturating_sub(self.clock.now_ns())))
     }
 
-    /// Puts in line what is to be sent by now.
-    fn send_due(&mut self) {
+    /// Puts in line what is to be sent by now, which may be very much.
+    fn send_due(&mut self, wanted: &mut dyn FnMut() -> bool) -> Result<(), SimulationError> {
         let now_ns = self.clock.now_ns();
         while let Some(&(at_ns, order, client)) = self.due.first().filter(|due| due.0 <= now_ns) {
             self.due.remove(&(at_ns, order, client));
@@ -162,14 +162,20 @@ impl<'l> Run<'l> {
             if matches!(self.load.clients, Clients::Open { .. }) {
                 self.think(client);
             }
+            if self.report.sent % SENT_UNASKED == 0 && !wanted() {
+                return Err(SimulationError::Stopped);
+            }
         }
+        Ok(())
     }
 
     /// Submits what waits until the engine is full.
     fn offer(&mut self) -> Result<(), SimulationError> {
-        while !self.blocked
-            && let Some((made, batch)) = self.next_made()
-        {
+        loop {
+            let was_refused = self.back.is_some();
+            let Some((made, batch)) = (if self.blocked { None } else { self.next_made() }) else {
+                return Ok(());
+            };
             let options = Options { on: made.sent.on, ..Options::default() };
             match self.engine.submit(batch, &options) {
                 Ok(ticket) => {
@@ -177,7 +183,7 @@ impl<'l> Run<'l> {
                     self.flying.insert(ticket, made);
                 }
                 Err(SubmitError { batch, reason: SubmitRefusal::Full { .. } }) => {
-                    self.report.refused += 1;
+                    self.report.refused += u64::from(!was_refused);
                     self.blocked = true;
                     self.back = Some((made, *batch));
                 }
@@ -189,7 +195,6 @@ impl<'l> Run<'l> {
                 }
             }
         }
-        Ok(())
     }
 
     /// The first in line, with its messages.
@@ -316,3 +321,6 @@ fn device_loads(
     }
     Ok(loads)
 }
+
+/// Between two looks at whether somebody still wants it.
+const SENT_UNASKED: u64 = 1 << 10;

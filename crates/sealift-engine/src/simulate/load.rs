@@ -94,7 +94,7 @@ pub struct LoadReport {
     pub doubled: u64,
     /// Batches that came back from another device than the first that was tried.
     pub moved: u64,
-    /// Times that the engine handed a batch back because it was full.
+    /// Batches that the engine handed back, once or more often, because it was full.
     pub refused: u64,
     /// Batches that came back with results, per second.
     pub batches_per_s: f64,

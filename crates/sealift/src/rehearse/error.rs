@@ -23,17 +23,26 @@ pub enum RehearsalError {
     },
     /// More than should be in memory at once.
     #[error(
-        "{in_flight} batches of {messages} messages of {message_bytes} bytes may be in flight at once, \
-         and a rehearsal makes true messages: it holds {HELD_BYTES_MAX} bytes of them and their results \
-         at most. Give shorter batches or cards with fewer slots"
+        "{in_flight} batches of {messages} messages of {message_bytes} bytes may be in flight at once \
+         of {batches}, and a rehearsal makes true messages: it holds {HELD_BYTES_MAX} bytes of them, \
+         their results and a note for each batch at most. Give fewer or shorter batches, fewer workers \
+         or cards with fewer slots"
     )]
     TooMuch {
+        /// Batches in all.
+        batches: u64,
         /// Batches that devices hold together.
         in_flight: u64,
         /// Messages of each.
         messages: usize,
         /// Bytes of each.
         message_bytes: u64,
+    },
+    /// Two cards that differ have one name.
+    #[error("two cards that differ are called {name}: give one of them another name in its file")]
+    OtherCard {
+        /// The name.
+        name: String,
     },
     /// A device can't be opened.
     #[error(transparent)]

@@ -52,7 +52,7 @@ pub struct OpenLoad {
 pub struct Rehearsal {
     /// Batches that came back.
     pub batches: u64,
-    /// Times that every device was full, so that a batch had to wait outside.
+    /// Batches that were handed back, once or more often, because every device was full.
     pub refused: u64,
     /// Batches that did not come back, or without results.
     pub lost: u64,
@@ -62,6 +62,9 @@ pub struct Rehearsal {
     pub response_ns_p99: f64,
     /// From the start to the last batch's end, in nanoseconds.
     pub span_ns: u64,
+    /// The sum of the devices' [`Rehearsed::host_utilisation`]. Where it is more than this machine has
+    /// processors, it can't keep up with all of them together, whatever is said of each.
+    pub host_utilisation: f64,
     /// The devices, in their order.
     pub devices: Vec<Rehearsed>,
 }
@@ -73,11 +76,20 @@ pub struct Rehearsed {
     pub name: String,
     /// Batches and parts of batches that it worked.
     pub batches: u64,
-    /// Share of the time that its workers were busy; of a card, that it held work.
+    /// Share of the time that its workers were busy; of a card, share of the batches that it could have
+    /// worked at its best.
     pub utilisation: f64,
+    /// Processors of this machine that were busy for it, in the mean over the span: 1.5 is one and a
+    /// half.
+    pub host_utilisation: f64,
 }
 
 /// Works a load on devices in virtual time, with the engine's own scheduler and true messages.
+///
+/// Hosts are not shared: each card hands over as if a processor of this machine were there for it alone,
+/// beside those that the machine's own devices work on, and so each has a bus and an interrupt line of
+/// its own. So a pool does no better than this says, and worse where
+/// [`host_utilisation`](Rehearsal::host_utilisation) comes near the processors there are.
 ///
 /// It goes on for as long as `wanted` says so, which is asked after everything that happens.
 ///
@@ -108,10 +120,10 @@ pub fn rehearse(
     wanted: &mut dyn FnMut() -> bool,
 ) -> Result<Rehearsal, RehearsalError> {
     check::numbers(players, load)?;
-    let settings = Settings::with_policy(&load.policy)?;
-    check::room(players, load, &settings)?;
+    let in_flight_max = check::in_flight_max(players, load)?;
+    let settings = Settings { in_flight_max, ..Settings::with_policy(&load.policy)? };
     let clock = Arc::new(SimulatedClock::new());
-    let names = names(players);
+    let names = names(players)?;
     let open = players.iter().zip(names).map(|(player, name)| {
         let clock = &clock;
         move |context: &Context| player.open(name, clock, context)
@@ -121,7 +133,7 @@ pub fn rehearse(
     if report.wrong > 0 {
         return Err(RehearsalError::Wrong { messages: report.wrong });
     }
-    Ok(Rehearsal::of(report, load.messages as u64))
+    Ok(Rehearsal::of(report, players, load))
 }
 
 impl OpenLoad {
@@ -167,37 +179,61 @@ impl Player {
 }
 
 impl Rehearsal {
-    fn of(report: LoadReport, batch_messages: u64) -> Self {
-        let rehearsed = |device: DeviceLoad| Rehearsed {
-            name: device.name,
-            batches: device.batches,
-            utilisation: device.utilisation,
-        };
+    fn of(report: LoadReport, players: &[Player], load: &OpenLoad) -> Self {
+        let rehearsed = |(device, player)| Rehearsed::of(device, player, load, report.span_ns);
+        let devices: Vec<_> = report.devices.into_iter().zip(players).map(rehearsed).collect();
         Self {
             batches: report.batches,
             refused: report.refused,
-            lost: (report.lost + report.failed) / batch_messages,
+            lost: (report.lost + report.failed) / load.messages as u64,
             response_ns_mean: report.response_ns_mean,
             response_ns_p99: report.response_ns_p99 as f64,
             span_ns: report.span_ns,
-            devices: report.devices.into_iter().map(rehearsed).collect(),
+            host_utilisation: devices.iter().map(|device| device.host_utilisation).sum(),
+            devices,
         }
     }
 }
 
-/// A name for each; cards of one kind are numbered.
-fn names(players: &[Player]) -> Vec<String> {
-    let mut cards: HashMap<String, usize> = HashMap::new();
-    let name = |player: &Player| match player {
-        Player::Machine { name, .. } => name.clone(),
-        Player::Card(card) => {
-            let number = cards.entry(card.name().to_owned()).or_default();
-            *number += 1;
-            let more = if *number > 1 { format!(",number={number}") } else { String::new() };
-            format!("{}{more}", card.name())
+impl Rehearsed {
+    fn of(device: DeviceLoad, player: &Player, load: &OpenLoad, span_ns: u64) -> Self {
+        let (utilisation, host_utilisation) = match player {
+            Player::Machine { workers, .. } => {
+                (device.utilisation, device.utilisation * *workers as f64)
+            }
+            Player::Card(card) => {
+                // Parts of batches counted as what they are of one.
+                let batches = device.messages as f64 / load.messages as f64;
+                let each = card.predict(load.messages as u64, load.message_bytes);
+                let share = |batch_ns: f64| batches * batch_ns / span_ns.max(1) as f64;
+                (share(each.interval_ns), share(each.host_ns))
+            }
+        };
+        Self { name: device.name, batches: device.batches, utilisation, host_utilisation }
+    }
+}
+
+/// A name for each; cards that are alike are numbered.
+fn names(players: &[Player]) -> Result<Vec<String>, RehearsalError> {
+    let mut cards: HashMap<&str, (&Card, usize)> = HashMap::new();
+    let mut names = vec![];
+    for player in players {
+        let card = match player {
+            Player::Card(card) => card.as_ref(),
+            Player::Machine { name, .. } => {
+                names.push(name.clone());
+                continue;
+            }
+        };
+        let (first, number) = cards.entry(card.name()).or_insert((card, 0));
+        if !first.is_alike(card) {
+            return Err(RehearsalError::OtherCard { name: card.name().to_owned() });
         }
-    };
-    players.iter().map(name).collect()
+        *number += 1;
+        let more = if *number > 1 { format!(",number={number}") } else { String::new() };
+        names.push(format!("{}{more}", card.name()));
+    }
+    Ok(names)
 }
 
 /// As many as a real device of this processor has.
