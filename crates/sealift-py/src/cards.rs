@@ -1,6 +1,7 @@
 //! Devices that are not here, described by constants, as values.
 
 use crate::errors::{Failure, Outcome};
+use crate::gil;
 use crate::schedule::Cost;
 use pyo3::prelude::*;
 use sealift::MAX_TEXT_BYTES;
@@ -28,8 +29,10 @@ impl Card {
     ///     InputError: If it can't be read, something in it is missing or wrong, or its path can't
     ///         stand in a device's name.
     #[staticmethod]
-    fn read(path: PathBuf) -> Outcome<Self> {
-        native::Card::read(path).map(Self).map_err(|error| Failure::Input(error.to_string()))
+    fn read(py: Python<'_>, path: PathBuf) -> Outcome<Self> {
+        gil::leave(py, || native::Card::read(path))
+            .map(Self)
+            .map_err(|error| Failure::Input(error.to_string()))
     }
 
     /// Its name.

@@ -21,7 +21,7 @@ use sealift::{OpenLoad, Player, RehearsalError};
 /// Args:
 ///     devices: Cards, and this machine's processors as (name, cost of a batch on one worker,
 ///         workers); the cost is one of `Engine.costs()`, the time its work takes is the host's.
-///     batches_per_s: How many come a second in the mean, from 0.00001 to 10**8.
+///     batches_per_s: How many come a second in the mean, from 0.00001 to 10**9.
 ///     messages: Messages of each, 1 to 2**24.
 ///     message_bytes: Bytes of each text.
 ///     batches: How many in all, 1 to 10**7, which may come for 10**6 seconds.

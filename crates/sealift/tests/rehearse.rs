@@ -119,7 +119,7 @@ fn what_cannot_be_rehearsed_is_refused_by_name_and_value() {
         (load(f64::NAN, 10), "batches_per_s is NaN"),
         (load(f64::INFINITY, 10), "batches_per_s is inf"),
         (load(1.0, 0), "batches is 0: give a whole number from 1"),
-        (load(2e8, 10), "batches_per_s is 200000000: give a number from 0.00001 to 100000000"),
+        (load(2e9, 10), "batches_per_s is 2000000000: give a number from 0.00001 to 1000000000"),
         (load(1e-3, 2_000), "batches / batches_per_s is 2000000 s: give fewer batches"),
         (OpenLoad { messages: 0, ..usual.clone() }, "messages is 0: give a whole number from 1"),
         (OpenLoad { message_bytes: 1 << 36, ..usual.clone() }, "message_bytes is 68719476736"),

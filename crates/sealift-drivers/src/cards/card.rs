@@ -1,9 +1,12 @@
 use super::line::{Line, Prediction};
 use super::read::read;
+use super::tables::plain;
 use super::{BUNDLED, CardError, fit};
+use rustix::fs::OFlags;
 use sealift_core::{Capabilities, Context, Cost, Device, OpenError, Role, Spec};
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,21 +69,17 @@ impl Card {
     /// It can't be read, something in it is wrong or missing, or its path can't stand in a spec.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, CardError> {
         let path = path.as_ref();
-        let file = path.display().to_string();
+        let file = plain(&path.display().to_string());
         let is_bundled = BUNDLED.iter().any(|(name, _)| path == Path::new(name));
+        let unreadable = |reason| CardError::Unreadable { file: file.clone(), reason };
+        if path.as_os_str().is_empty() {
+            let reason = "give the path of a card's description".to_owned();
+            return Err(CardError::Unreadable { file: "\"\"".to_owned(), reason });
+        }
         let spec =
             spec_of(path, is_bundled).ok_or_else(|| CardError::Path { file: file.clone() })?;
-        let unreadable = |reason| CardError::Unreadable { file: file.clone(), reason };
-        let mut text = String::new();
-        let opened = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-        let read_bytes = opened.take(FILE_BYTES_MAX + 1).read_to_string(&mut text);
-        match read_bytes {
-            Err(error) => Err(unreadable(error.to_string())),
-            Ok(bytes) if bytes as u64 > FILE_BYTES_MAX => {
-                Err(unreadable(format!("it has more than {FILE_BYTES_MAX} bytes: no card has")))
-            }
-            Ok(_) => Ok(Self { spec, parts: read(&file, &text)? }),
-        }
+        let text = text_of(path).map_err(unreadable)?;
+        Ok(Self { spec, parts: read(&file, &text)? })
     }
 
     /// The card of a name that comes with Sealift, or of a file.
@@ -211,6 +210,27 @@ impl Card {
     pub(super) fn line(&self) -> &Line {
         &self.parts.line
     }
+}
+
+/// What stands in a plain file that is no longer than a description.
+///
+/// Nothing waits: a pipe is opened even if nobody writes.
+fn text_of(path: &Path) -> Result<String, String> {
+    let at_once = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(at_once).open(path);
+    let opened = opened.map_err(|error| error.to_string())?;
+    let is_file = opened.metadata().map_err(|error| error.to_string())?.is_file();
+    if !is_file {
+        return Err("it is a folder, a pipe or a device: give a plain file".to_owned());
+    }
+    let mut bytes = vec![];
+    let read = opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    if read.map_err(|error| error.to_string())? as u64 > FILE_BYTES_MAX {
+        return Err(format!("it has more than {FILE_BYTES_MAX} bytes: no card has"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        format!("byte {} is not UTF-8: give a text", error.utf8_error().valid_up_to())
+    })
 }
 
 /// What opens a file's card; none where a spec can't say its path.

@@ -62,6 +62,24 @@ impl Projected {
         }
     }
 
+    /// When a batch is worked for which the caller's thread sleeps, which nothing can interrupt.
+    fn time_here(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
+        let mut state = self.lock();
+        let before = state.walk.clone();
+        let timing = self.time(&mut state, work);
+        let left_ns = timing.end_ns.saturating_sub(self.clock.now_ns());
+        if left_ns <= HERE_NS_MAX {
+            return Ok(timing);
+        }
+        state.walk = before;
+        Err(self.failed(format!(
+            "it would take {:.1} s, and the calling thread sleeps for {} s at most: submit the batch, \
+             or rehearse the card",
+            left_ns as f64 / 1e9,
+            HERE_NS_MAX / 1_000_000_000,
+        )))
+    }
+
     /// When a job is over that comes now; of one that can't be worked, at once.
     fn schedule(&self, state: &mut State, job: &mut Job) -> (u64, Result<Timing, DeviceError>) {
         let work = Work::new(&job.batch, job.output.as_output(), &*job.keys);
@@ -108,7 +126,7 @@ impl Device for Projected {
             return Err(DeviceError::NotOnCallingThread { device: self.capabilities.name.clone() });
         }
         self.capabilities.accept(work.shape())?;
-        let timing = self.time(&mut self.lock(), work);
+        let timing = self.time_here(work)?;
         self.clock.park(Some(timing.end_ns), &mut |left| {
             std::thread::sleep(left.unwrap_or_default());
             false
@@ -215,3 +233,6 @@ fn bytes(work: &mut Work<'_>, message: usize) -> usize {
 fn whole_ns(ns: f64) -> u64 {
     ns.round() as u64
 }
+
+/// What people wait for, and press no key.
+const HERE_NS_MAX: u64 = 10_000_000_000;

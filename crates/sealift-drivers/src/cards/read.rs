@@ -25,7 +25,9 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parts, CardError> {
     ])?;
     let name = root.name("name")?;
     let (summary, source) = (root.text("summary")?, root.text("source")?);
-    let algorithm = root.optional_text("algorithm")?.unwrap_or_else(|| "aes-gcm".to_owned());
+    let algorithm = root.optional_text("algorithm")?;
+    let other = algorithm.filter(|algorithm| !algorithm.eq_ignore_ascii_case(AES_GCM));
+    let algorithm = other.unwrap_or_else(|| AES_GCM.to_owned());
     let mut numbers = Numbers { source: source.clone(), found: vec![] };
     let line = numbers.line(&root)?;
     let (watts, price, currency) = numbers.price(&root)?;
@@ -129,6 +131,7 @@ impl Numbers {
 
 type Price = (Option<f64>, Option<f64>, Option<String>);
 
+const AES_GCM: &str = "aes-gcm";
 const US: f64 = 1_000.0;
 /// Ten seconds, and a rate of a kilobit a second: whoever writes more has taken the wrong unit.
 const TIME: Kind = Kind::Real { unit: "us", least: 0.0, most: 1e7 };

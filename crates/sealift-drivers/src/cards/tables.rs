@@ -14,7 +14,7 @@ pub(super) fn parse<'a>(file: &'a str, text: &'a str) -> Result<Document<'a>, Ca
         Err(error) => Err(CardError::Syntax {
             file: file.to_owned(),
             line: line_of(text, error.span().map_or(0, |span| span.start)),
-            reason: error.message().to_owned(),
+            reason: plain(error.message()),
         }),
     }
 }
@@ -64,7 +64,7 @@ impl Table<'_> {
         Err(CardError::Key {
             file: self.document.file.to_owned(),
             line: line_of(self.document.text, key.span().start),
-            key: self.path(key.get_ref()),
+            key: self.path(&shown(key.get_ref())),
             known: known.join(", "),
         })
     }
@@ -206,6 +206,11 @@ fn shown(value: &str) -> String {
     let line = value.lines().next().unwrap_or_default();
     let short: String = line.chars().take(SHOWN_CHARS).filter(|c| !c.is_control()).collect();
     if short.len() < value.len() { format!("{short}…") } else { short }
+}
+
+/// A text without what would move a terminal's cursor or change its colours.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 fn line_of(text: &str, at: usize) -> usize {

@@ -57,8 +57,8 @@ fn wrong(what: &'static str, value: impl ToString, right: String) -> RehearsalEr
     RehearsalError::Number { what, value: value.to_string(), right }
 }
 
-/// A day from one batch to the next, and ten times as many as a processor can hand over.
-const BATCHES_PER_S: (f64, f64) = (1e-5, 1e8);
+/// A day from one batch to the next, and one each nanosecond.
+const BATCHES_PER_S: (f64, f64) = (1e-5, 1e9);
 /// Eleven days: nanoseconds are counted in whole numbers, and sums of them in floating point.
 const SPAN_S_MAX: f64 = 1e6;
 const MESSAGES_MAX: u64 = 1 << 24;

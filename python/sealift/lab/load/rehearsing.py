@@ -30,7 +30,8 @@ def rehearsed(device: Device, batch: InBatches, batches_per_s: float) -> float:
     scale = turn_ns / rehearsed_ns
     found = rehearse(
         [(device.name, cost, device.workers)],
-        batches_per_s=batches_per_s * scale,
+        # Fewer don't wait for each other either.
+        batches_per_s=max(1.0, batches_per_s * scale),
         messages=1,
         message_bytes=MESSAGE_BYTES,
     )

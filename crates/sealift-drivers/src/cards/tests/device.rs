@@ -180,6 +180,19 @@ fn working_on_the_calling_thread_passes_the_time_that_it_takes() {
 }
 
 #[test]
+fn the_calling_thread_sleeps_for_ten_seconds_at_most() {
+    let slow = SMALL.replace("setup_us = 4", "setup_us = 6000000");
+    let stage = Stage::of(card(&slow));
+    let refused = run(&*stage.device, &mut job(1, 4, 16)).unwrap_err().to_string();
+    assert!(refused.contains("it would take 12.0 s"), "{refused}");
+    assert!(refused.contains("sleeps for 10 s at most"), "{refused}");
+    assert_eq!(stage.clock.now_ns(), 0);
+    let timing = run(&*stage.device, &mut job(2, 2, 16)).unwrap();
+    assert_eq!(timing.start_ns, 0, "the one that was refused left nothing behind");
+    assert_eq!(stage.clock.now_ns(), 6_000_002_000 + 16);
+}
+
+#[test]
 fn under_the_systems_clock_results_come_when_their_time_has_passed() {
     let (context, bell) = context();
     let slow = card(&SMALL.replace("setup_us = 4", "setup_us = 20000"));

@@ -124,6 +124,50 @@ fn a_file_that_cannot_be_read_says_why() {
     for path in ["a,b.toml", "a(b).toml", "a=b.toml"] {
         assert!(refused(path).contains("rename the file"), "{path}");
     }
-    assert!(refused("/dev/zero").contains("65536 bytes"));
-    assert!(refused("src").starts_with("src: "));
+    assert_eq!(refused(""), "\"\": give the path of a card's description");
+    for path in ["/dev/zero", "src"] {
+        let expected = format!("{path}: it is a folder, a pipe or a device: give a plain file");
+        assert_eq!(refused(path), expected);
+    }
+    let pipe = std::env::temp_dir().join(format!("sealift-pipe-{}.toml", std::process::id()));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let found = Card::read(&pipe).unwrap_err().to_string();
+    std::fs::remove_file(&pipe).unwrap();
+    assert!(found.contains("give a plain file"), "{found}");
+}
+
+#[test]
+fn a_file_that_is_too_long_or_no_text_says_so() {
+    let file = std::env::temp_dir().join(format!("sealift-bytes-{}.toml", std::process::id()));
+    let refused = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        let found = Card::read(&file).unwrap_err().to_string();
+        std::fs::remove_file(&file).unwrap();
+        found
+    };
+    assert!(refused(&[0xff; 65_537]).contains("more than 65536 bytes"), "its length says enough");
+    assert!(refused(b"name = \"\xff").contains("byte 8 is not UTF-8"));
+}
+
+#[test]
+fn no_error_brings_control_characters_to_a_terminal() {
+    for text in [
+        SMALL.replace("units = 2", "\"un\\u001b[31mits\" = 2"),
+        SMALL.replace("name = \"small\"", "\"a\\u001bb\" = 1\n\"a\\u001bb\" = 2"),
+        SMALL.replace("units = 2", "units = \u{1b}"),
+    ] {
+        let found = read("test.toml", &text).unwrap_err().to_string();
+        assert!(!found.contains(char::is_control), "{found:?}");
+    }
+}
+
+#[test]
+fn aes_gcm_is_aes_gcm_however_it_is_written() {
+    let algorithm = |text: &str| {
+        card(&SMALL.replace("[card]", &format!("algorithm = \"{text}\"\n[card]")))
+            .algorithm()
+            .to_owned()
+    };
+    assert_eq!(["AES-GCM", "Aes-gcm", "3DES"].map(algorithm), ["aes-gcm", "aes-gcm", "3DES"]);
 }
