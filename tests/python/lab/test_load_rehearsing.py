@@ -1,7 +1,8 @@
 """How long batches wait, by the engine's scheduler in virtual time."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 
 from made_load import card, device
 from sealift import Engine, cards, rehearse
-from sealift.lab.load.device import InBatches, projected
+from sealift.lab.costs import Line
+from sealift.lab.lengths import Lengths
+from sealift.lab.load.device import Device, InBatches, projected
 from sealift.lab.load.rehearsing import rehearsed
 
 
@@ -78,3 +81,47 @@ def test_a_card_waits_as_it_does_when_all_its_parts_are_rehearsed(tmp_path: Path
             )
             found = rehearsed(made, batch, at(batch, busy))
             assert found == pytest.approx(parts.response_ns_p99, rel=0.02), (each.name, busy)
+
+
+def test_messages_of_which_one_in_33_is_long_are_not_back_as_soon_as_mean_ones() -> None:
+    made = mixed({100: 97, 1_048_576: 3}, setup_ns=300, byte_ns=0.05)
+    long_ns = 300 + 0.05 * 1_048_576
+    found = rehearsed(made, made.batches[0], at(made.batches[0], 0.001))
+    assert found == pytest.approx(long_ns, rel=0.01)
+    busy = rehearsed(made, made.batches[0], at(made.batches[0], 0.5))
+    assert busy > 2 * long_ns
+
+
+def test_the_longer_the_batch_the_less_its_time_differs_from_the_mean() -> None:
+    made = mixed({100: 97, 1_048_576: 3}, setup_ns=300, byte_ns=0.05)
+    times = [
+        rehearsed(made, each, at(each, 1e-4)) / each.batch_ns.value
+        for each in (made.batches[0], made.batches[3], made.largest)
+    ]
+    assert times == sorted(times, reverse=True)
+    # 1,024 of them have 30.7 long ones, give or take 5.46.
+    assert times[-1] == pytest.approx(1 + 2.33 * 5.46 / 30.7, rel=0.05)
+
+
+def test_lengths_that_are_all_one_wait_as_the_engine_says() -> None:
+    one = mixed({128: 1}, setup_ns=600, byte_ns=0.3)
+    for workers, busy in ((1, 0.5), (2, 0.7)):
+        made = replace(one, workers=workers, batches=tuple(_shared(one, workers)))
+        batch = made.batches[2]
+        plain = rehearsed(replace(made, lengths=None), batch, at(batch, busy))
+        assert rehearsed(made, batch, at(batch, busy)) == pytest.approx(plain, rel=0.1)
+
+
+def _shared(made: Device, workers: int) -> list[InBatches]:
+    return [
+        replace(each, per_s=replace(each.per_s, value=workers * each.per_s.value))
+        for each in made.batches
+    ]
+
+
+def mixed(counts: Mapping[int, int], *, setup_ns: float, byte_ns: float) -> Device:
+    lengths = Lengths.of(counts)
+    line = Line(setup_ns, 0, byte_ns)
+    size = lengths.mean_bytes
+    made = device(setup_ns=setup_ns, message_ns=byte_ns * size, size=size)
+    return replace(made, alone=line, line=line, lengths=lengths)

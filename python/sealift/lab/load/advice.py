@@ -1,14 +1,14 @@
 """A run with one's own messages, seen as an answer to a load: who does it, and would a card pay."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sealift.lab.load.device import projected
+from sealift.lab.load.device import Device, projected
 from sealift.lab.load.own import Seen
 from sealift.lab.load.payoff import Payoff, payoff
 from sealift.lab.load.ranking import Ranked, rank
-from sealift.lab.load.serving import Demand, Rehearse, serve
+from sealift.lab.load.serving import Demand, Rehearse, Served, serve
 from sealift.lab.pairs import Pair, pairs
 from sealift.lab.result import Found
 from sealift.lab.store import Run
@@ -74,9 +74,14 @@ class Advice:
         """
         seen = Seen.of(run, found).in_batches(demand.batch)
         size = seen.lengths.mean_bytes
-        real = [serve(device, demand, rehearse) for device in seen.devices]
+        lengths = seen.lengths if len(seen.lengths.counts) > 1 else None
+
+        def served(device: Device) -> Served:
+            return serve(replace(device, lengths=lengths), demand, rehearse)
+
+        real = [served(device) for device in seen.devices]
         counts = [each.messages for each in seen.devices[0].batches] if real else []
-        absent = [serve(projected(card, counts, size), demand, rehearse) for card in cards if real]
+        absent = [served(projected(card, counts, size)) for card in cards if real]
         ranked = rank([*real, *absent], seen.judge)
         return cls(
             run=run,

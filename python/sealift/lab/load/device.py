@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sealift.lab.costs import Line, Point, fit
+from sealift.lab.lengths import Lengths
 from sealift.lab.result import Origin, Row
 from sealift.lab.stats import Interval
 from sealift.lab.units import NS_PER_S
@@ -63,6 +64,7 @@ class Device:
         alone: What one message of any size takes.
         line: What batches of several messages take, of any shape.
         card: What it was projected from; None where it was measured.
+        lengths: Of one's messages, where they differ; else None.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Device:
     alone: Line
     line: Line
     card: "Card | None" = None
+    lengths: Lengths | None = None
 
     @property
     def largest(self) -> InBatches:
