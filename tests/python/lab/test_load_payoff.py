@@ -110,6 +110,14 @@ def test_without_a_rate_the_cores_of_a_million_messages_count(tmp_path: Path) ->
     assert told.cards == 1
 
 
+def test_without_a_rate_as_many_cards_count_as_a_million_messages_take(tmp_path: Path) -> None:
+    told = found(card(tmp_path, host_ns=10, setup_ns=2_500), rate_per_s=None)
+    assert told.cards == 3
+    assert told.money is not None
+    assert (told.money.price, told.watts) == (2_700, 75)
+    assert told.money.core_price == pytest.approx(2_700 / told.host.cores_freed)
+
+
 def test_a_card_without_a_price_has_none(tmp_path: Path) -> None:
     told = found(card(tmp_path, price=None, watts=None), core_price=100)
     assert (told.money, told.watts) == (None, None)

@@ -124,7 +124,7 @@ def payoff(
     if described is None:
         raise ValueError(f"{card.device.name} is no card")
     rate = PER_MILLION if rate_per_s is None else rate_per_s
-    cards = max(1, math.ceil(card.used.devices_needed or 0.0))
+    cards = math.ceil(rate / card.used.batch.per_s.value)
     host = _in_host(card, real, rate)
     return Payoff(
         served=card,
