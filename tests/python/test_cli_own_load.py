@@ -39,7 +39,7 @@ def test_a_size_and_a_rate_are_answered_in_the_first_line() -> None:
     first = ran.stdout.splitlines()[0]
     assert re.fullmatch(
         r"Buy nothing: \w+( or \w+)* on one core is [\d.]+ % busy with 40,000 messages a second of "
-        r"128 bytes, sealed under 5,000 sessions, in batches of \d+; p99 [\d.]+ ms of the "
+        r"128 bytes, sealed under 5,000 sessions, in batches of \d+; p99 at most [\d.]+ ms of the "
         r"2 ms wanted \(simulated\)\.",
         first,
     ), first
@@ -292,5 +292,5 @@ def test_ctrl_c_answers_with_what_is_complete() -> None:
 
 def test_threads_count_as_cores(tmp_path: Path) -> None:
     folder = run_of(tmp_path / "run", own(threads=2))
-    ran = invoke("advise", "--run", str(folder), "--rate", "50M")
-    assert ran.stdout.startswith("Buy nothing: cpu on 2 cores is 92 % busy with 50 million ")
+    ran = invoke("advise", "--run", str(folder), "--rate", "45M")
+    assert ran.stdout.startswith("Buy nothing: cpu on 2 cores is 83 % busy with 45 million ")

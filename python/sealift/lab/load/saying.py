@@ -1,15 +1,16 @@
 """The answer to a load, in sentences."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from sealift.lab.load.advice import Advice
 from sealift.lab.load.amounts import cores_text, money_text, number, share_text, time_text
 from sealift.lab.load.payoff import Payoff
 from sealift.lab.load.ranking import Ranked
-from sealift.lab.load.serving import Service, State
+from sealift.lab.load.serving import FULL_SHARE, Service, State
 from sealift.lab.load.worth import both_text, cards_text
 from sealift.lab.stats import Verdict
-from sealift.lab.units import format_size
+from sealift.lab.units import NS_PER_S, format_size
 from sealift.lab.unsettled import why_unsure
 from sealift.lab.wording import done_text
 
@@ -40,17 +41,24 @@ def _first(advice: Advice) -> str:
         return _overloaded(advice)
     if used.state is State.LATE:
         return _late(advice)
+    if used.state is State.NEAR_FULL:
+        return _near_full(advice)
     busy = f"{_who(advice)} is {_busy(advice)} busy with {_load(advice)}"
     return f"{_buy(advice)}: {busy}{_p99(advice)}."
 
 
 def _buy(advice: Advice) -> str:
     """What to buy: a card that pays, nothing, or nothing on a condition."""
-    able = [each for each in advice.payoffs if not each.is_late]
+    able = [each for each in advice.payoffs if _is_in_time(each, advice)]
     if paying := [each for each in able if each.money and each.money.pays]:
         return f"Buy {cards_text(max(paying, key=lambda each: each.host.cores_freed))}"
     conditions = [told for each in able if (told := _condition(each))]
     return f"Buy nothing unless {' or '.join(conditions)}" if conditions else "Buy nothing"
+
+
+def _is_in_time(found: Payoff, advice: Advice) -> bool:
+    """Whether a card is shown to be, where that is wished."""
+    return advice.demand.p99_ns is None or found.served.state is State.MEETS
 
 
 def _condition(found: Payoff) -> str:
@@ -77,24 +85,35 @@ def _run_it(advice: Advice) -> str:
 def _overloaded(advice: Advice) -> str:
     busy = advice.best.served.used.cores_busy or 0.0
     needed = f"{_load(advice)} take {cores_text(busy)}"
-    return f"{_who(advice)} can't keep up: {needed}{_more_cores(advice, busy)}."
+    return f"{_who(advice)} can't keep up: {needed}{_more_cores(advice)}."
 
 
-def _more_cores(advice: Advice, busy: float) -> str:
+def _near_full(advice: Advice) -> str:
+    return (
+        f"{_who(advice)} is {_busy(advice)} busy with {_load(advice)}: too near to full to say how "
+        f"long they take. A larger --batch or more cores would help{_more_cores(advice)}."
+    )
+
+
+def _more_cores(advice: Advice) -> str:
+    """How many keep up, and not so nearly that nothing could be said of them."""
     there = advice.run.machine.facts.get("cores_affinity")
     cores = there.value if there else None
     if not isinstance(cores, int):
         return ""
-    wanted = int(busy) + 1
+    host = advice.best.served.used.batch.host_ns
+    slow_ns = host.value if host.high is None else host.high
+    busy = slow_ns * (advice.demand.rate_per_s or 0.0) / NS_PER_S
+    wanted = max(int(advice.seen.cell["threads"]) + 1, math.ceil(busy / FULL_SHARE))
     if wanted <= cores:
         return f"; of the {cores} cores here {wanted} may do: --threads {wanted} measures them"
-    return f", and this machine has {cores}"
+    return f"; {number(wanted)} cores may do, and this machine has {cores}"
 
 
 def _late(advice: Advice) -> str:
     wanted = time_text(advice.demand.p99_ns or 0.0)
     comes = f"{_who(advice)} comes nearest, {_lateness(advice.best.served.used)}"
-    return f"No device here is back within {wanted}: {comes}, with {_load(advice)}."
+    return f"No device here is shown to be back within {wanted}: {comes}, with {_load(advice)}."
 
 
 def _card(found: Payoff) -> str:
@@ -102,7 +121,7 @@ def _card(found: Payoff) -> str:
     if found.is_needed:
         return f"{name} would do it, and {_changes(found)}."
     if found.is_late:
-        return f"{name} is back too late: {_lateness(found.served.used)}."
+        return f"{name} is not shown to be back in time: {_lateness(found.served.used)}."
     if max(host.cores_freed, host.cores_freed_most) <= 0:
         if found.time.messages is None:
             return f"{name} never pays: {both_text(found)}, and no batch is back earlier."
@@ -113,15 +132,25 @@ def _card(found: Payoff) -> str:
     if host.cores_freed <= 0:
         return f"{name} doesn't pay at this load: {both_text(found)}."
     if money is None or money.core_price is None:
-        return f"{name} {_changes(found)}; its description has no price."
+        return f"{name} {_changes(found)}; its description has no price{_unreckoned(found)}."
     price = money_text(money.price, money.currency)
     core = money_text(money.core_price, money.currency)
-    return f"{name} {_changes(found)}: for {price} it pays where a core costs over {core}."
+    pays = f"for {price} it pays where a core costs over {core}"
+    return f"{name} {_changes(found)}: {pays}{_unreckoned(found)}."
+
+
+def _unreckoned(found: Payoff) -> str:
+    """What isn't known of cards that a rate takes in number, or nearly."""
+    if found.rate_per_s is None or found.served.state in (State.MEETS, State.LATE):
+        return ""
+    if found.cards > 1:
+        return f"; the p99 of {found.cards:,} of them was not reckoned"
+    return "; it is too near to full to say its p99"
 
 
 def _lateness(used: Service) -> str:
     if used.p99_ns is not None:
-        return f"p99 {time_text(used.p99_ns.value)} (simulated)"
+        return f"p99 {_at_most(used)}{time_text(used.p99_ns.value)} (simulated)"
     filled = f" and {time_text(used.fill_ns)} to fill" if used.fill_ns else ""
     return (
         f"a batch of {used.batch.messages:,} takes {time_text(used.batch.batch_ns.value)}{filled}"
@@ -174,7 +203,12 @@ def _p99(advice: Advice) -> str:
     if used.p99_ns is None:
         return ""
     of = "" if wanted is None else f" of the {time_text(wanted)} wanted"
-    return f"; p99 {time_text(used.p99_ns.value)}{of} (simulated)"
+    return f"; p99 {_at_most(used)}{time_text(used.p99_ns.value)}{of} (simulated)"
+
+
+def _at_most(used: Service) -> str:
+    """Waiting for the batch and for the device are each taken at their worst."""
+    return "at most " if used.batch.messages > 1 else ""
 
 
 # Less than a tenth of a core frees nothing that one could use for something else.

@@ -75,7 +75,7 @@ def _device(ranked: Ranked) -> dict[str, Any]:
 def _table(advice: Advice) -> Iterator[str]:
     with_rate = advice.demand.rate_per_s is not None
     head = ["rank", "device", "origin", "batch", "messages/s", "MB/s", "one alone us", "batch us"]
-    head += ["host ns/message", *(["cores busy", "p99 us"] if with_rate else []), ""]
+    head += ["host ns/message", *(["cores busy", "p99 us at most"] if with_rate else []), ""]
     rows = [head, *(_cells(each, advice, with_rate=with_rate) for each in advice.ranked)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -110,7 +110,7 @@ def _note(ranked: Ranked) -> str:
     used = ranked.served.used
     if used.state is State.OVERLOADED and used.devices_needed is not None:
         return f"can't keep up: needs {number(used.devices_needed)} of them"
-    return "too late" if used.state is State.LATE else ""
+    return NOTES.get(used.state, "")
 
 
 def _even(advice: Advice) -> Iterator[str]:
@@ -127,5 +127,9 @@ def _figure(value: float | None) -> str:
     return "" if value is None else format_measure(value)
 
 
+NOTES = {
+    State.LATE: "not shown to be in time",
+    State.NEAR_FULL: "too near to full to say",
+}
 # Columns of words.
 LEFT = (1, 2)
