@@ -99,6 +99,16 @@ def test_a_run_of_ones_own_is_asked_about_other_loads_without_measuring(
     assert time.monotonic() - begin_s < 20
 
 
+def test_a_run_of_ones_own_is_asked_about_other_batches(folder: Path) -> None:
+    for batch, said in (("1", "one at a time"), ("256", "in batches of 256")):
+        ran = invoke("advise", "--run", str(folder), "--batch", batch)
+        assert ran.exit_code == 0, ran.stderr
+        assert f"under 5,000 sessions, {said}; one alone" in ran.stdout.splitlines()[0]
+    ran = invoke("advise", "--run", str(folder), "--batch", "100")
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "a batch of 100 was not measured; there are 1, 4, 16, 64, 256, 1,024" in ran.stderr
+
+
 def test_a_run_over_a_grid_is_shown_as_one_and_has_no_load(tmp_path: Path) -> None:
     out = str(tmp_path / "grid")
     short = ("--sizes", "16", "--keys", "one", "--budget", "2", "--devices", "library")
@@ -141,6 +151,10 @@ def test_a_device_that_is_for_checking_only_is_no_answer() -> None:
             ["--size", "16", "--rate", "1e99"],
             "1,000,000,000,000; write one, as in 40000, 40k or 1.5M",
         ),
+        (["--size", "16", "--rate", "1,5M"], "--rate: '1,5M' has a comma that is not between thou"),
+        (["--size", "16", "--rate", "1,5M"], "for a part of one write a point, as in 1.5M"),
+        (["--size", "16", "--rate", "40,00"], "--rate: '40,00' has a comma"),
+        (["--size", "16", "--rate", "1k", "--p99", "1,5ms"], "--p99: '1,5ms' has a comma"),
         (["--size", "16", "--rate", ""], "--rate: '' is no number of messages"),
         (
             ["--size", "16", "--device", "quad-hifn-7751", "--core-price", "-5"],
@@ -184,7 +198,6 @@ def test_a_device_that_is_for_checking_only_is_no_answer() -> None:
         (["--from", "."], ". is a folder; right would be a file of lengths, or --run . for a run"),
         (["--run", "x", "--size", "16"], "--size 16 has no effect with --run, which measures"),
         (["--run", "x", "--from", "y"], "--from y has no effect with --run"),
-        (["--run", "x", "--batch", "4"], "--batch 4 has no effect with --run"),
         (["--run", "x", "--p99", "500"], "--p99 500 depends on the rate"),
     ],
 )
@@ -247,7 +260,8 @@ def test_every_card_that_comes_with_it_is_asked_by_name(folder: Path) -> None:
     for each in cards():
         ran = invoke("advise", "--run", str(folder), "--device", each.name)
         assert ran.exit_code == 0, ran.stderr
-        assert f"\nWhen would {each.name} (projected) pay?\n" in ran.stdout
+        told = rf"\nWhen would (?:[\d,]+ x )?{re.escape(each.name)} \(projected\) pay\?\n"
+        assert re.search(told, ran.stdout)
 
 
 @pytest.mark.parametrize(
@@ -256,6 +270,7 @@ def test_every_card_that_comes_with_it_is_asked_by_name(folder: Path) -> None:
         ("40000", "40,000"),
         ("40k", "40,000"),
         ("40,000", "40,000"),
+        ("1,500k", "1.5 million"),
         ("1.5M", "1.5 million"),
         ("1e6", "1 million"),
         (".5", "0.5"),
@@ -271,7 +286,14 @@ def test_a_rate_is_written_as_people_write_numbers(written: str, said: str, fold
 
 @pytest.mark.parametrize(
     ("written", "said"),
-    [("500", "500 us"), ("500us", "500 us"), ("2ms", "2 ms"), ("1.5s", "1.5 s")],
+    [
+        ("500", "500 us"),
+        ("1,000", "1 ms"),
+        ("500us", "500 us"),
+        (".5ms", "500 us"),
+        ("2ms", "2 ms"),
+        ("1.5s", "1.5 s"),
+    ],
 )
 def test_a_deadline_has_microseconds_or_its_unit(written: str, said: str, folder: Path) -> None:
     ran = invoke("advise", "--run", str(folder), "--rate", "40k", "--p99", written)

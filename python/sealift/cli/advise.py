@@ -66,8 +66,9 @@ def advise(
         "--workload": None if is_plain else workload.value,
     }
     if run is not None:
-        _refuse({**own, **grid, **who, **how, **preset}, "--run, which measures nothing")
-        view = own_load.view_of_any(own_load.wanted(load))
+        less = {name: value for name, value in who.items() if name != "--batch"}
+        _refuse({**own, **grid, **less, **how, **preset}, "--run, which measures nothing")
+        view = own_load.view_of_any(own_load.wanted({**load, "--batch": batch}))
         advising.advise_from(read("--run", options.folder, run), form, view)
         return
     if size is not None or lengths is not None:

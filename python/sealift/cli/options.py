@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sealift.lab.values import Value
     from sealift.lab.workload import Regime
@@ -109,7 +109,7 @@ def rate(text: str) -> float:
     Raises:
         ValueError: If it is no number, or one that nobody sends a second.
     """
-    value = _number(text)
+    value = _number(text, TIMES)
     if not RATE_MIN <= value <= RATE_MAX:
         raise ValueError(
             f"{text!r} is no number of messages a second from {RATE_MIN} to {RATE_MAX:,.0f}; write "
@@ -124,20 +124,19 @@ def price(text: str) -> float:
     Raises:
         ValueError: If it is no number above 0, or beyond all prices.
     """
-    value = _number(text)
+    value = _number(text, TIMES)
     if not 0 < value <= PRICE_MAX:
         raise ValueError(f"{text!r} is no price above 0; write a number, as in 500")
     return value
 
 
 def microseconds(text: str) -> float:
-    """Reads `500`, `500us`, `2ms` or `1s`; gives nanoseconds.
+    """Reads `500`, `1,000`, `500us`, `2ms` or `1s`; gives nanoseconds.
 
     Raises:
         ValueError: If it is no time above 0.
     """
-    match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(us|ms|s|)", text.strip())
-    ns = float(match[1]) * NS_OF[match[2]] if match else math.nan
+    ns = _number(text, NS_OF)
     if not 0 < ns < math.inf:
         raise ValueError(f"{text!r} is no time; write microseconds, as in 500, or 2ms")
     return ns
@@ -188,12 +187,23 @@ def plain_value(text: str) -> "Value":
     return text
 
 
-def _number(text: str) -> float:
-    """A number as people write it, with k, M or G behind it; NaN where it is none."""
-    match = re.fullmatch(
-        r"([0-9][0-9,_]*\.?[0-9]*(?:[eE][0-9]{1,2})?|\.[0-9]+)([kKMG]?)", text.strip()
-    )
-    return float(re.sub("[,_]", "", match[1])) * TIMES[match[2]] if match else math.nan
+def _number(text: str, units: "Mapping[str, float]") -> float:
+    """A number as people write it, with a unit behind it; NaN where it is none.
+
+    Raises:
+        ValueError: If a comma stands elsewhere than between thousands: some write 1.5 so.
+    """
+    number = r"([0-9][0-9,_]*\.?[0-9]*(?:[eE][0-9]{1,2})?|\.[0-9]+)"
+    match = re.fullmatch(rf"{number}\s*({'|'.join(units)})", text.strip())
+    if match is None:
+        return math.nan
+    whole = re.split("[.eE]", match[1])[0]
+    if "," in whole and not re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", whole):
+        raise ValueError(
+            f"{text!r} has a comma that is not between thousands, as in 40,000; for a part of one "
+            "write a point, as in 1.5M"
+        )
+    return float(re.sub("[,_]", "", match[1])) * units[match[2]]
 
 
 def _is_dir(text: str) -> bool:

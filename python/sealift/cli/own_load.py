@@ -41,7 +41,8 @@ class Wanted:
     @property
     def is_anything(self) -> bool:
         """Whether there is more to answer than who is fastest."""
-        return self.demand.rate_per_s is not None or bool(self.cards)
+        asked = (self.demand.rate_per_s, self.demand.batch)
+        return any(each is not None for each in asked) or bool(self.cards)
 
     def view(self, run: "Run", found: "Mapping[str, Found]") -> "Forms":
         """The advice of a run on messages of one's own."""
@@ -104,7 +105,7 @@ def wanted(given: Given, about: str = "") -> Wanted:
         demand=Demand(
             rate_per_s=None if rate is None else read("--rate", options.rate, rate),
             p99_ns=None if p99 is None else read("--p99", options.microseconds, p99),
-            batch=given.get("--batch"),
+            batch=given["--batch"],
         ),
         cards=cards,
         core_price=None if price is None else read("--core-price", options.price, price),

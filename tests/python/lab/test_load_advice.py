@@ -127,8 +127,8 @@ def test_a_wish_for_p99_buys_no_cards_of_which_none_was_reckoned(
 def test_a_deadline_that_nothing_meets_is_told_with_what_comes_nearest(folder: Path) -> None:
     assert first(folder, p99_ns=100) == (
         "No device here is shown to be back within 0.1 us: cpu on one core comes nearest, p99 "
-        "0.637 us (simulated), with 40,000 messages a second of 128 bytes, sealed under 5,000 sessions, one "
-        "at a time."
+        "0.637 us (simulated), with 40,000 messages a second of 128 bytes, sealed under 5,000 "
+        "sessions, one at a time."
     )
 
 
