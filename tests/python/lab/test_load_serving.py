@@ -1,6 +1,7 @@
 """In which batches a device should work a load, and which device comes first."""
 
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,16 @@ def test_the_wait_for_a_full_batch_is_what_drawn_messages_wait(batch: int) -> No
     drawn_p99 = sorted(waits)[int(0.99 * len(waits))]
     assert fill_ns_p99(batch, 1e9) == pytest.approx(drawn_p99, rel=0.03)
     assert fill_ns_p99(batch, 1e6) == pytest.approx(1_000 * fill_ns_p99(batch, 1e9))
+
+
+def test_the_wait_for_ten_million_messages_is_told_at_once() -> None:
+    begin_s = time.monotonic()
+    waits = [fill_ns_p99(batch, 1e9) for batch in (4_001, 4_002, 10_000_000)]
+    assert time.monotonic() - begin_s < 0.1
+    # One message more waits for 0.99 of its time more, on either way of reckoning.
+    assert waits[0] - fill_ns_p99(4_000, 1e9) == pytest.approx(0.99, rel=0.02)
+    assert waits[1] - waits[0] == pytest.approx(0.99, rel=0.02)
+    assert waits[2] == pytest.approx(9_900_000, rel=1e-3)
 
 
 def test_without_a_rate_the_largest_batch_counts() -> None:

@@ -36,6 +36,8 @@ def _short_of(wanted: int, mean: float) -> float:
     """By how many a Poisson number of this mean is short of a wanted one, on average."""
     if not mean:
         return float(wanted)
+    if wanted > EXACT_MOST:
+        return _short_of_many(wanted, mean)
     log_mean = math.log(mean)
     return sum(
         (wanted - count) * math.exp(count * log_mean - mean - math.lgamma(count + 1))
@@ -43,5 +45,16 @@ def _short_of(wanted: int, mean: float) -> float:
     )
 
 
+def _short_of_many(wanted: int, mean: float) -> float:
+    """The same for a normal distribution, which a Poisson one of such a mean is all but equal to."""
+    spread = math.sqrt(mean)
+    z = (wanted - mean) / spread
+    below = math.erfc(-z / math.sqrt(2)) / 2
+    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    return (wanted - mean) * below + spread * density
+
+
+# Sums of more terms take long.
+EXACT_MOST = 4_000
 LONGER_SHARE = 0.01
 HALVINGS = 50
