@@ -46,7 +46,7 @@ def _short_of(wanted: int, mean: float) -> float:
 
 
 def _short_of_many(wanted: int, mean: float) -> float:
-    """The same for a normal distribution, which a Poisson one of such a mean is all but equal to."""
+    """The same for a normal distribution; a Poisson one of such a mean is all but equal."""
     spread = math.sqrt(mean)
     z = (wanted - mean) / spread
     below = math.erfc(-z / math.sqrt(2)) / 2
