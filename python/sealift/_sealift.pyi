@@ -810,7 +810,7 @@ class Card:
 
     @staticmethod
     def read(path: str | Path) -> Card:
-        """Reads a description from a TOML file.
+        """Reads a description from a plain TOML file.
 
         Raises:
             InputError: If it can't be read, something in it is missing or wrong, or its path can't
@@ -877,7 +877,7 @@ class Prediction:
     batch_ns: Final[float]
     """From handing over to results, on an idle card."""
     host_ns: Final[float]
-    """Of it, time of the host's processor."""
+    """Time of the host's processor for it; where results share interrupts, in a queue."""
     interval_ns: Final[float]
     """Between the ends of such batches when as many are queued as the card holds."""
     bound_by: Final[Literal["host", "link", "card"]]

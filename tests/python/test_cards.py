@@ -122,6 +122,10 @@ def test_a_wrong_description_is_told_with_file_and_place(
 def test_a_path_that_no_device_name_can_have_is_refused(path: Path) -> None:
     with pytest.raises(InputError, match="a comma"):
         Card.read(path.rename(path.with_name("a,b.toml")))
+    with pytest.raises(InputError, match="give the path of a card's description"):
+        Card.read("")
+    with pytest.raises(InputError, match="give a plain file"):
+        Card.read(path.parent)
     with pytest.raises(InputError, match=r"nowhere\.toml: No such file"):
         Card.read(path.with_name("nowhere.toml"))
 
@@ -141,6 +145,18 @@ def test_as_a_device_it_seals_true_bytes_in_reckoned_time(path: Path) -> None:
     assert (mine.device, mine.origin) == (card.spec, "projected")
     assert mine.end_ns - mine.start_ns == pytest.approx(card.predict(5, 100).batch_ns, rel=0.01)
     assert (others.device, others.origin) == ("library", "measured"), "nobody asked for a card"
+
+
+def test_nobody_sleeps_for_a_card_that_takes_longer_than_ten_seconds(path: Path) -> None:
+    path.write_text(CARD.replace("setup_us = 4", "setup_us = 10000000"))
+    card = Card.read(path)
+    engine = Engine([card.spec])
+    session = engine.session(bytes(16))
+    nonces = [session.next_nonce() for _ in range(3)]
+    begin = time.monotonic()
+    with pytest.raises(sealift.SealiftError, match="it would take 20"):
+        engine.seal_batch(session, nonces, [b"text"] * 3, device=card.spec)
+    assert time.monotonic() - begin < 5
 
 
 def test_a_driver_of_cards_is_no_device_without_one() -> None:
@@ -177,6 +193,10 @@ def test_a_rehearsal_gives_what_is_reckoned_where_one_batch_is_there_at_a_time(
     assert found.response_ns_p99 >= found.response_ns_mean
     busy = found.devices[1].utilisation * 2 * found.span_ns
     assert busy == pytest.approx(100 * core_ns, rel=0.01)
+    card_host, core_host = (device.host_utilisation for device in found.devices)
+    assert core_host == pytest.approx(100 * core_ns / found.span_ns, rel=0.01)
+    assert card_host * found.span_ns == pytest.approx(100 * card.predict(3, 1_000).host_ns)
+    assert found.host_utilisation == card_host + core_host
     assert "200 batches" in repr(found)
     assert "quick" in repr(found.devices[0])
 
@@ -201,6 +221,8 @@ def test_a_seed_replays_a_rehearsal(core: Cost) -> None:
     [
         ({"batches_per_s": 0.0}, "batches_per_s is 0"),
         ({"batches_per_s": float("nan")}, "batches_per_s is NaN"),
+        ({"batches_per_s": 2e9}, "batches_per_s is 2000000000: give"),
+        ({"batches_per_s": 0.001}, "batches / batches_per_s is 20000000 s"),
         ({"messages": 0}, "messages is 0"),
         ({"messages": -5}, "messages is -5"),
         ({"message_bytes": 2**36}, "message_bytes is 68719476736"),

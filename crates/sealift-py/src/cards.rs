@@ -23,7 +23,7 @@ pub(crate) struct Card(pub(crate) native::Card);
 
 #[pymethods]
 impl Card {
-    /// Reads a description from a TOML file.
+    /// Reads a description from a plain TOML file.
     ///
     /// Raises:
     ///     InputError: If it can't be read, something in it is missing or wrong, or its path can't
@@ -163,7 +163,7 @@ impl Constant {
 pub(crate) struct Prediction {
     /// From handing over to results, on an idle card.
     batch_ns: f64,
-    /// Of it, time of the host's processor.
+    /// Time of the host's processor for it; where results share interrupts, in a queue.
     host_ns: f64,
     /// Between the ends of such batches when as many are queued as the card holds.
     interval_ns: f64,

@@ -45,13 +45,12 @@ impl Projected {
         let now_ns = self.clock.now_ns();
         let prediction = state.predict(&self.card, work.shape());
         let requests = requests(work, self.card.line().messages_per_request);
-        let host_ns = whole_ns(self.card.line().host_ns(&requests));
-        let end_ns = whole_ns(state.walk.batch(self.card.line(), now_ns as f64, &requests));
-        let end_ns = end_ns.max(now_ns);
+        let walked = state.walk.batch(self.card.line(), now_ns as f64, &requests);
+        let end_ns = whole_ns(walked.told_ns).max(now_ns);
         let beside = state.among(self.capabilities.workers, now_ns);
         let own_ns = prediction.batch_ns.max(beside as f64 * prediction.interval_ns);
         let took_ns = whole_ns(own_ns).min(end_ns - now_ns);
-        let copy_in_ns = host_ns.min(took_ns);
+        let copy_in_ns = whole_ns(walked.host_ns).min(took_ns);
         Timing {
             start_ns: end_ns - took_ns,
             end_ns,

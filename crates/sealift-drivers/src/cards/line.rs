@@ -71,7 +71,7 @@ pub enum Bound {
 pub struct Prediction {
     /// From handing over to results, on an idle card, in nanoseconds.
     pub batch_ns: f64,
-    /// Of it, time of the host's processor, in nanoseconds.
+    /// Time of the host's processor for it, in nanoseconds; where results share interrupts, in a queue.
     pub host_ns: f64,
     /// Between the ends of such batches when as many are queued as the card holds, in nanoseconds. Where
     /// these are less than three requests for each unit, it may be a third more.
@@ -88,15 +88,23 @@ impl Line {
     /// The same, given the bytes of all messages together.
     pub(super) fn predict_batch(&self, messages: u64, bytes: f64) -> Prediction {
         let requests = self.requests(messages);
-        let pace = self.pace(requests, bytes);
-        let batch_ns = self.idle_ns(messages, bytes / messages.max(1) as f64, &pace);
-        let (request_ns, bound_by) = pace.stages.interval(self.units);
-        let busy_ns = requests as f64 * request_ns;
+        let each_bytes = bytes / requests.max(1) as f64;
+        let stages = self.stages(each_bytes).with_interrupt(self.interrupts);
+        let (batch_ns, host_ns) = if self.interrupts.merged_max == 1 {
+            (self.idle_ns(messages, bytes, &stages), requests as f64 * stages.host_ns)
+        } else {
+            self.merging_ns(messages, bytes)
+        };
+        let card_ns = requests as f64 * stages.unit_ns / self.units as f64;
         // As many batches as there are slots are on the way at once, and none more.
-        let slots_ns = batch_ns / self.slots as f64;
-        let (interval_ns, bound_by) =
-            if slots_ns > busy_ns { (slots_ns, Bound::Card) } else { (busy_ns, bound_by) };
-        let host_ns = requests as f64 * pace.stages.host_ns;
+        let others = [
+            (requests as f64 * stages.link_ns, Bound::Link),
+            (host_ns, Bound::Host),
+            (batch_ns / self.slots as f64, Bound::Card),
+        ];
+        let longer =
+            |most: (f64, Bound), other: (f64, Bound)| if other.0 > most.0 { other } else { most };
+        let (interval_ns, bound_by) = others.into_iter().fold((card_ns, Bound::Card), longer);
         Prediction { batch_ns, host_ns, interval_ns, bound_by }
     }
 
@@ -116,17 +124,9 @@ impl Line {
         usize::try_from(requests).unwrap_or(usize::MAX)
     }
 
-    /// How a batch of that many requests with that many bytes in all goes through, as if they were all
-    /// of one size.
-    pub(super) fn pace(&self, requests: usize, bytes: f64) -> Pace {
-        let each_bytes = bytes / requests.max(1) as f64;
-        let merged = self.merged(requests, each_bytes);
-        Pace { stages: self.stages(each_bytes, merged), merged }
-    }
-
-    /// What a request takes, of which so many share an interrupt.
-    pub(super) fn stages(&self, bytes: f64, merged: usize) -> Stages {
-        let host_ns = self.host.of(bytes) + self.interrupts.host_ns / merged as f64;
+    /// What a request takes, without an interrupt.
+    pub(super) fn stages(&self, bytes: f64) -> Stages {
+        let host_ns = self.host.of(bytes);
         let unit_ns = self.unit.of(bytes);
         let Some(link) = self.link else {
             return Stages { host_ns, transfer_ns: 0.0, link_ns: 0.0, latency_ns: 0.0, unit_ns };
@@ -140,50 +140,45 @@ impl Line {
         Stages { host_ns, transfer_ns: way_ns, link_ns, latency_ns, unit_ns }
     }
 
-    /// The time that the host's processor spends on a batch, given as the bytes of each of its requests.
-    pub(super) fn host_ns(&self, requests: &[f64]) -> f64 {
-        let pace = self.pace(requests.len(), requests.iter().sum());
-        requests.iter().map(|bytes| self.stages(*bytes, pace.merged).host_ns).sum()
-    }
-
-    /// How many requests of a batch share an interrupt: as many as end while the first is held back.
-    fn merged(&self, requests: usize, bytes: f64) -> usize {
-        let most = requests.clamp(1, self.interrupts.merged_max);
-        // The later ones of a group end at the pace that this group gives.
-        let held_ns = |merged: usize| {
-            let (interval_ns, _) = self.stages(bytes, merged).interval(self.units);
-            (merged - 1) as f64 * interval_ns
-        };
-        (1..=most).rev().find(|merged| held_ns(*merged) <= self.interrupts.hold_ns).unwrap_or(1)
-    }
-
-    /// When an idle card is through with a batch.
-    fn idle_ns(&self, messages: u64, message_bytes: f64, pace: &Pace) -> f64 {
-        let (requests, full) = (self.requests(messages), self.messages_per_request as u64);
-        let rest = messages % full;
+    /// When an idle card is through with a batch where each result has an interrupt.
+    fn idle_ns(&self, messages: u64, bytes: f64, stages: &Stages) -> f64 {
+        let requests = self.requests(messages);
+        let rest = messages % self.messages_per_request as u64;
         if rest == 0 || requests == 1 || requests > WALKED_MAX {
-            return self.equal_ns(requests, pace);
+            return requests.checked_sub(1).map_or(0.0, |last| stages.out_ns(self.units, last));
         }
-        let mut each = vec![full as f64 * message_bytes; requests - 1];
-        each.push(rest as f64 * message_bytes);
-        Walk::new(self.units).batch(self, 0.0, &each)
+        Walk::new(self.units).batch(self, 0.0, &self.each(messages, bytes)).told_ns
     }
 
-    /// The same for requests that are all alike: [`Walk`] without walking.
-    fn equal_ns(&self, requests: usize, pace: &Pace) -> f64 {
-        let Some(last) = requests.checked_sub(1) else { return 0.0 };
-        let out_ns = |request| pace.stages.out_ns(self.units, request);
-        let group = last - last % pace.merged;
-        self.interrupts.told_ns(last - group + 1, out_ns(group), out_ns(last))
+    /// When an idle card is through with a batch where results share interrupts, and what the host spends
+    /// on each of a queue: how many share one depends on when they come.
+    fn merging_ns(&self, messages: u64, bytes: f64) -> (f64, f64) {
+        let walked =
+            messages.min((WALKED_MAX as u64).saturating_mul(self.messages_per_request as u64));
+        let times = messages as f64 / walked.max(1) as f64;
+        let each = self.each(walked, bytes / times.max(1.0));
+        let batch_ns = Walk::new(self.units).batch(self, 0.0, &each).told_ns;
+        let (mut walk, mut told_ns, mut host_ns) = (Walk::new(self.units), vec![], 0.0);
+        for at in 0..QUEUED {
+            let now_ns = at.checked_sub(self.slots).map_or(0.0, |before: usize| told_ns[before]);
+            let walked = walk.batch(self, now_ns, &each);
+            told_ns.push(walked.told_ns);
+            host_ns += walked.host_ns / QUEUED as f64;
+        }
+        (batch_ns * times, host_ns * times)
     }
-}
 
-/// A batch whose requests are all alike.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pace {
-    pub(super) stages: Stages,
-    /// Requests that share an interrupt.
-    pub(super) merged: usize,
+    /// The bytes of each request of a batch of equal messages, of which the last may be less full.
+    fn each(&self, messages: u64, bytes: f64) -> Vec<f64> {
+        let full = self.messages_per_request as u64;
+        let message_bytes = bytes / messages.max(1) as f64;
+        let full_bytes = full as f64 * message_bytes;
+        let mut each = vec![full_bytes; self.requests(messages)];
+        if let Some(last) = each.last_mut().filter(|_| messages % full > 0) {
+            *last = (messages % full) as f64 * message_bytes;
+        }
+        each
+    }
 }
 
 /// What one request takes at each stage, in nanoseconds.
@@ -199,11 +194,9 @@ pub(super) struct Stages {
 }
 
 impl Stages {
-    /// Between the ends of such requests, one queued behind the other, and which stage sets it.
-    fn interval(&self, units: usize) -> (f64, Bound) {
-        let unit = (self.unit_ns / units as f64, Bound::Card);
-        let others = [(self.link_ns, Bound::Link), (self.host_ns, Bound::Host)];
-        others.into_iter().fold(unit, |most, other| if other.0 > most.0 { other } else { most })
+    /// The same for a request that opens an interrupt.
+    pub(super) fn with_interrupt(self, interrupts: Interrupts) -> Self {
+        Self { host_ns: self.host_ns + interrupts.host_ns, ..self }
     }
 
     /// When an idle card has sent back the result of a request, of equal ones handed over at once.
@@ -231,23 +224,15 @@ impl Stages {
     }
 }
 
-impl Interrupts {
-    /// When the host is told of a group of requests whose first and last result are out then.
-    pub(super) fn told_ns(&self, group: usize, first_out_ns: f64, last_out_ns: f64) -> f64 {
-        if group == self.merged_max {
-            last_out_ns
-        } else {
-            last_out_ns.max(first_out_ns + self.hold_ns)
-        }
-    }
-}
-
 impl Affine {
     pub(super) fn of(self, bytes: f64) -> f64 {
         self.request_ns + self.byte_ns * bytes
     }
 }
 
+/// Batches that are walked through a card for what they take among others.
+const QUEUED: usize = 8;
 const TYPICAL_REQUEST_BYTES: f64 = 1_024.0;
-/// Of more requests than that, a last one with fewer messages than the others makes no difference.
+/// Of more requests than that, a last one with fewer messages than the others makes no difference, and
+/// those beyond share interrupts as the others do.
 const WALKED_MAX: usize = 4_096;

@@ -30,7 +30,8 @@ use std::sync::Arc;
 /// that a file describes.
 ///
 /// Its bytes are true, computed by this processor's kernels. Its times are reckoned: results are there
-/// when the card would have been through, which is never before this processor is. `number=2` makes a
+/// when the card would have been through, which is never before this processor is. On the calling thread
+/// it sleeps until then, for ten seconds at most: longer batches are refused there. `number=2` makes a
 /// second card of the same kind, as two devices of an engine need two names.
 #[derive(Debug)]
 pub struct Cards;

@@ -1,6 +1,6 @@
 //! The way of each request through a card.
 
-use super::line::{Line, Stages};
+use super::line::{Interrupts, Line, Stages};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -14,6 +14,15 @@ pub(super) struct Walk {
     link_out_ns: f64,
 }
 
+/// What became of a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Walked {
+    /// When the host is told of its last results.
+    pub(super) told_ns: f64,
+    /// Time of the host's processor for it.
+    pub(super) host_ns: f64,
+}
+
 impl Walk {
     /// An idle card.
     pub(super) fn new(units: usize) -> Self {
@@ -21,39 +30,98 @@ impl Walk {
         Self { host_ns: 0.0, link_in_ns: 0.0, units, link_out_ns: 0.0 }
     }
 
-    /// Hands a batch over, given as the bytes of each of its requests; when its results are there.
-    pub(super) fn batch(&mut self, line: &Line, now_ns: f64, requests: &[f64]) -> f64 {
-        let pace = line.pace(requests.len(), requests.iter().sum());
-        let mut told_ns = now_ns;
-        for group in requests.chunks(pace.merged) {
-            let mut outs_ns =
-                group.iter().map(|bytes| self.request(&line.stages(*bytes, pace.merged), now_ns));
-            let first_ns = outs_ns.next().unwrap_or(now_ns);
-            let last_ns = outs_ns.fold(first_ns, f64::max);
-            told_ns = line.interrupts.told_ns(group.len(), first_ns, last_ns).max(told_ns);
+    /// Hands a batch over, given as the bytes of each of its requests.
+    ///
+    /// The host does at a request's start what it does for the interrupt that this request opens.
+    pub(super) fn batch(&mut self, line: &Line, now_ns: f64, requests: &[f64]) -> Walked {
+        let mut walked = Walked { told_ns: now_ns, host_ns: 0.0 };
+        let mut group: Option<Group> = None;
+        for bytes in requests {
+            let stages = line.stages(*bytes);
+            let pass = self.pass(&stages, now_ns);
+            if let Some(group) = &mut group
+                && group.joins(pass.out_ns, line.interrupts)
+            {
+                walked.host_ns += stages.host_ns;
+                self.take(pass);
+                continue;
+            }
+            let opening = stages.with_interrupt(line.interrupts);
+            let pass = self.pass(&opening, now_ns);
+            walked.host_ns += opening.host_ns;
+            let opened = Group { requests: 1, first_ns: pass.out_ns, last_ns: pass.out_ns };
+            self.take(pass);
+            if let Some(closed) = group.replace(opened) {
+                walked.told_ns = walked.told_ns.max(closed.told_ns(line.interrupts));
+            }
         }
-        told_ns
+        let told_ns = group.map_or(now_ns, |group| group.told_ns(line.interrupts));
+        Walked { told_ns: walked.told_ns.max(told_ns), ..walked }
     }
 
-    /// When the result of a request is out; on the link they keep their order.
-    fn request(&mut self, stages: &Stages, now_ns: f64) -> f64 {
-        self.host_ns = self.host_ns.max(now_ns) + stages.host_ns;
-        let on_link_ns = self.host_ns.max(self.link_in_ns);
-        self.link_in_ns = on_link_ns + stages.link_ns;
+    /// How a request would pass; on the link out results keep their order.
+    fn pass(&self, stages: &Stages, now_ns: f64) -> Pass {
+        let host_ns = self.host_ns.max(now_ns) + stages.host_ns;
+        let on_link_ns = host_ns.max(self.link_in_ns);
         let arrives_ns = on_link_ns + stages.transfer_ns + stages.latency_ns;
-        let worked_ns = self.unit(arrives_ns, stages.unit_ns);
-        if stages.transfer_ns == 0.0 {
-            return worked_ns + stages.latency_ns;
+        let free_ns = self.units.peek().map_or(0.0, |first| f64::from_bits(first.0));
+        let unit_ns = arrives_ns.max(free_ns) + stages.unit_ns;
+        let link_out_ns = match stages.transfer_ns {
+            0.0 => unit_ns,
+            transfer_ns => self.link_out_ns.max(unit_ns) + transfer_ns,
+        };
+        Pass {
+            host_ns,
+            link_in_ns: on_link_ns + stages.link_ns,
+            unit_ns,
+            link_out_ns,
+            out_ns: link_out_ns + stages.latency_ns,
         }
-        self.link_out_ns = self.link_out_ns.max(worked_ns) + stages.transfer_ns;
-        self.link_out_ns + stages.latency_ns
     }
 
-    /// When the first free unit has worked a request.
-    fn unit(&mut self, arrives_ns: f64, unit_ns: f64) -> f64 {
-        let Some(mut first) = self.units.peek_mut() else { return arrives_ns + unit_ns };
-        let worked_ns = arrives_ns.max(f64::from_bits(first.0)) + unit_ns;
-        *first = Reverse(worked_ns.to_bits());
-        worked_ns
+    fn take(&mut self, pass: Pass) {
+        self.host_ns = pass.host_ns;
+        self.link_in_ns = pass.link_in_ns;
+        self.link_out_ns = self.link_out_ns.max(pass.link_out_ns);
+        if let Some(mut first) = self.units.peek_mut() {
+            *first = Reverse(pass.unit_ns.to_bits());
+        }
+    }
+}
+
+/// When a request has left each stage.
+struct Pass {
+    host_ns: f64,
+    link_in_ns: f64,
+    unit_ns: f64,
+    link_out_ns: f64,
+    /// When its result is there.
+    out_ns: f64,
+}
+
+/// Results that share an interrupt.
+struct Group {
+    requests: usize,
+    first_ns: f64,
+    last_ns: f64,
+}
+
+impl Group {
+    /// Takes a result in that is there while the interrupt is held back.
+    fn joins(&mut self, out_ns: f64, interrupts: Interrupts) -> bool {
+        let (first_ns, last_ns) = (self.first_ns.min(out_ns), self.last_ns.max(out_ns));
+        if self.requests == interrupts.merged_max || last_ns - first_ns > interrupts.hold_ns {
+            return false;
+        }
+        *self = Self { requests: self.requests + 1, first_ns, last_ns };
+        true
+    }
+
+    fn told_ns(&self, interrupts: Interrupts) -> f64 {
+        if self.requests == interrupts.merged_max {
+            self.last_ns
+        } else {
+            self.last_ns.max(self.first_ns + interrupts.hold_ns)
+        }
     }
 }
