@@ -109,6 +109,26 @@ fn a_full_engine_gets_its_batches_again_when_something_came_back() {
 }
 
 #[test]
+fn a_batch_that_is_handed_back_again_and_again_is_refused_once() {
+    let report = drive(vec![Model { slots: 1, ..model("a") }], closed(8, 200)).1;
+    all_went_well(&report);
+    assert!((190..200).contains(&report.refused), "{report:?}");
+}
+
+#[test]
+fn a_load_that_comes_all_at_once_can_be_stopped_before_it_is_sent() {
+    let pool = pool(vec![model("a")]).unwrap();
+    let load = Load::open(1e15, Shapes::mixed(2.0, 20.0), 100_000);
+    let mut asked = 0;
+    let stopped = load.drive_while(&pool.engine, &pool.clock, &mut || {
+        asked += 1;
+        asked < 3
+    });
+    assert_eq!(stopped.unwrap_err().to_string(), "the simulation was stopped");
+    assert_eq!(pool.clock.now_ns(), 0, "nothing was worked");
+}
+
+#[test]
 fn waiting_outside_a_full_device_takes_as_long_as_waiting_inside() {
     let run = |slots| {
         let load = Load::open(4.5e6, Shapes::mixed(8.0, 200.0), 300);

@@ -187,19 +187,6 @@ fn two_cards_of_one_name_are_alike() {
 }
 
 #[test]
-fn a_rehearsal_stops_within_a_flood() {
-    let slow = Cost::new(1e10, 0.0, 0.0).unwrap();
-    let core = Player::Machine { name: "core".to_owned(), cost: slow, workers: 1 };
-    // Two million come while the first is worked.
-    let mut asked = 0;
-    let stopped = rehearse(&[core], &load(1e8, 2_000_000), &mut || {
-        asked += 1;
-        asked < 1_500
-    });
-    assert_eq!(stopped.unwrap_err().to_string(), "the simulation was stopped");
-}
-
-#[test]
 fn a_rehearsal_that_nobody_wants_any_longer_stops() {
     let mut left = 50;
     let stopped = rehearse(&[core("core", 1)], &load(1e5, 1_000_000), &mut || {

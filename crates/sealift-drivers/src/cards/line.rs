@@ -174,7 +174,7 @@ impl Line {
         let message_bytes = bytes / messages.max(1) as f64;
         let full_bytes = full as f64 * message_bytes;
         let mut each = vec![full_bytes; self.requests(messages)];
-        if let Some(last) = each.last_mut().filter(|_| messages % full > 0) {
+        if let Some(last) = each.last_mut().filter(|_| !messages.is_multiple_of(full)) {
             *last = (messages % full) as f64 * message_bytes;
         }
         each

@@ -162,7 +162,7 @@ impl<'l> Run<'l> {
             if matches!(self.load.clients, Clients::Open { .. }) {
                 self.think(client);
             }
-            if self.report.sent % SENT_UNASKED == 0 && !wanted() {
+            if self.report.sent.is_multiple_of(SENT_UNASKED) && !wanted() {
                 return Err(SimulationError::Stopped);
             }
         }
