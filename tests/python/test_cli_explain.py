@@ -160,6 +160,10 @@ def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> N
     assert {name for name, each in found.items() if each["would_finish_first"]} == {"quick"}
     names = [*REAL, "quick", "slow"]
     assert len(document["break_even"]) == len(names) * (len(names) - 1) / 2
+    for pair in document["break_even"]:
+        is_card = {pair["device"], pair["other"]} & {"quick", "slow"}
+        assert pair["origin"] == ("projected" if is_card else "fitted")
+        assert (pair["least_bytes"], pair["most_bytes"]) == (16, 4_096)
 
 
 def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) -> None:
@@ -183,9 +187,9 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
         re.MULTILINE,
     )
     assert re.search(
-        r"^slow +2,000,000,000 .* \(projected; bound by the \w+\)$", shown, re.MULTILINE
+        r"^slow \(projected\) +2,000,000,000 .* \(bound by the \w+\)$", shown, re.MULTILINE
     )
-    assert "slow at every size" in shown
+    assert re.search(r"slow \(projected\) from 16 to 4,096 bytes$", shown, re.MULTILINE)
     assert "Projected: slow: a card that never was; from a test. Its rate is that of 3des." in shown
 
 

@@ -89,7 +89,8 @@ def lines(found: Found, messages: int, message_bytes: int) -> Iterator[str]:
     if found.pairs:
         yield ""
         yield f"By these costs, for batches of {messages:,}:"
-        yield from (f"  {line}" for line in in_words(found.pairs))
+        cards = [each.card.name for each in found.cards]
+        yield from (f"  {line}" for line in in_words(found.pairs, cards))
     yield ""
     yield from _sources(found)
 
@@ -124,12 +125,12 @@ def _table(found: Found, messages: int) -> Iterator[str]:
 def _card_row(each: Projected, messages: int) -> tuple[str, str, str, str, str, str]:
     prediction = each.prediction
     return (
-        each.card.name,
+        f"{each.card.name} (projected)",
         format_measure(prediction.batch_ns),
         format_measure(_per_s(prediction.batch_ns, messages)),
         format_measure(prediction.host_ns),
         "",
-        f"(projected; bound by the {prediction.bound_by})",
+        f"(bound by the {prediction.bound_by})",
     )
 
 

@@ -19,7 +19,7 @@ from sealift import (
     SealiftError,
     Session,
 )
-from sealift.lab.pairs import Pair, pairs
+from sealift.lab.pairs import Pair, Within, pairs
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,7 @@ def find(
             {name: found.cost for name, found in known.items()}
             | {card.name: card for card in cards},
             messages,
+            MEASURED,
         ),
         given=tried.given,
         file=None if calibration.file is None else str(calibration.file),
@@ -257,6 +258,8 @@ def _taken(samples: Sequence[float]) -> Taken:
     return Taken(len(samples), median(samples), low, high)
 
 
+# As engines calibrate; and differences under 2 % are none: docs/statistics.md.
+MEASURED = Within(least_bytes=16, most_bytes=4_096, noise=0.02)
 # Together a fraction of a second: this explains, and `sealift advise` measures.
 NAMED_S = 0.3
 UNNAMED_S = 0.15

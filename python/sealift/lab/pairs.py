@@ -1,10 +1,11 @@
 """From which message size on one of two devices is the faster one."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from sealift.lab.costs import Line
 
 if TYPE_CHECKING:
     from sealift import Card
@@ -34,94 +35,133 @@ class Pair:
     Attributes:
         device: The one.
         other: The other one.
-        is_faster: "always", "never", "from" a size, "up to" one, or "between" two.
-        message_bytes: That size, or the smaller one of the two; None for always and never.
+        is_faster: "always", "never", "from" a size, "up to" one, "between" two, or "untold" where
+            what is known doesn't tell them apart.
+        least_bytes: The smallest size that this is said of.
+        most_bytes: The largest one.
+        origin: "fitted" by straight lines, or "projected" where a card is one of the two.
+        message_bytes: That size, or the smaller one of the two; else None.
         message_bytes_most: The larger one of two; else None.
     """
 
     device: str
     other: str
     is_faster: str
+    least_bytes: int
+    most_bytes: int
+    origin: str
     message_bytes: float | None = None
     message_bytes_most: float | None = None
 
 
-def pairs(costs: "Mapping[str, Straight | Card]", messages: int) -> tuple[Pair, ...]:
-    """Compares every two devices on batches of so many messages.
+@dataclass(frozen=True)
+class Within:
+    """What a comparison holds for.
 
-    Straight lines for all sizes, cards as they are reckoned for sizes up to 16 MiB.
+    Attributes:
+        least_bytes: The smallest message that was measured.
+        most_bytes: The largest one.
+        noise: Devices that differ less at every size are not told apart, as a share.
+    """
+
+    least_bytes: int
+    most_bytes: int
+    noise: float
+
+
+def pairs(
+    costs: "Mapping[str, Straight | Card]", messages: int, within: Within
+) -> tuple[Pair, ...]:
+    """Compares every two devices on batches of so many messages, at the sizes that were measured.
+
+    They are told apart where they differ by more than the noise, and than any of both lines is off.
     """
     return tuple(
-        _pair(one, other, costs[one], costs[other], messages)
+        _pair(one, other, costs[one], costs[other], messages, within)
         for one, other in combinations(costs, 2)
     )
 
 
-def in_words(found: Iterable[Pair]) -> Iterator[str]:
-    """Which devices are faster than which others, from which message size on; sentences."""
-    always: dict[str, list[str]] = {}
+def in_words(found: Iterable[Pair], cards: Collection[str] = ()) -> Iterator[str]:
+    """Which devices are faster than which others, from which message size on; sentences.
+
+    Args:
+        found: From `pairs`.
+        cards: Names of those that are projected.
+    """
+    always: dict[tuple[str, str], list[str]] = {}
     rest = []
     for pair in found:
-        # A break-even under one byte is none.
-        small = pair.message_bytes is not None and pair.message_bytes < 1
-        if pair.is_faster == "always" or (small and pair.is_faster == "from"):
-            always.setdefault(pair.device, []).append(pair.other)
-        elif pair.is_faster == "never" or (small and pair.is_faster == "up to"):
-            always.setdefault(pair.other, []).append(pair.device)
+        one, other = (_named(name, cards) for name in (pair.device, pair.other))
+        sizes = f"from {pair.least_bytes:,} to {pair.most_bytes:,} bytes"
+        if pair.is_faster == "always":
+            always.setdefault((one, sizes), []).append(other)
+        elif pair.is_faster == "never":
+            always.setdefault((other, sizes), []).append(one)
+        elif pair.is_faster == "untold":
+            rest.append(f"{sizes} a message {one} and {other} are not told apart")
         else:
-            rest.append(_changing(pair))
-    for device, others in always.items():
-        yield f"{device} is at least as fast as {_listed(others)} at every size"
+            rest.append(_changing(pair, one, other))
+    for (device, sizes), others in always.items():
+        yield f"{device} is at least as fast as {_listed(others)} {sizes}"
     yield from rest
 
 
 def _pair(
-    one: str, other: str, cost: "Straight | Card", against: "Straight | Card", messages: int
+    one: str,
+    other: str,
+    cost: "Straight | Card",
+    against: "Straight | Card",
+    messages: int,
+    within: Within,
 ) -> Pair:
-    if isinstance(cost, Straight) and isinstance(against, Straight):
-        return Pair(one, other, *_of_lines(cost, against, messages))
+    low, high = within.least_bytes, within.most_bytes
+    are_lines = isinstance(cost, Straight) and isinstance(against, Straight)
+    inside = () if are_lines else (1 << power for power in range(high.bit_length()))
+    sizes = sorted({low, *(size for size in inside if low < size < high), high})
+    apart = max(within.noise, _worst_share(cost), _worst_share(against))
+    rest = (low, high, "fitted" if are_lines else "projected")
 
-    def lead_ns(size: int) -> float:
-        return _batch_ns(cost, messages, size) - _batch_ns(against, messages, size)
+    def times(size: int) -> tuple[float, float]:
+        return _batch_ns(cost, messages, size), _batch_ns(against, messages, size)
 
-    return _of_any(one, other, lead_ns)
-
-
-def _of_lines(one: Straight, other: Straight, messages: int) -> tuple[str, float | None]:
-    """From which message size on a batch is at least as fast on one device as on another."""
-    setup_ns = (one.setup_ns - other.setup_ns) / messages
-    more_ns = setup_ns + one.per_message_ns - other.per_message_ns
-    byte_ns = one.per_byte_ns - other.per_byte_ns
-    if more_ns <= 0 and byte_ns <= 0:
-        return "always", None
-    if more_ns >= 0 and byte_ns >= 0:
-        return "never", None
-    size = -more_ns / byte_ns
-    if math.isinf(size):
-        return ("always" if more_ns < 0 else "never"), None
-    return "from" if byte_ns < 0 else "up to", size
-
-
-def _of_any(one: str, other: str, lead_ns: Callable[[int], float]) -> Pair:
-    """The same where a card is one of the two; its times bend where another part holds it up."""
+    if all(abs(mine - theirs) < apart * min(mine, theirs) for mine, theirs in map(times, sizes)):
+        return Pair(one, other, "untold", *rest)
 
     def is_first(size: int) -> bool:
-        return lead_ns(size) <= 0
+        mine, theirs = times(size)
+        return mine <= theirs
 
-    sizes = [0, *(1 << power for power in range(SIZE_POWER + 1))]
     sides = [(size, is_first(size)) for size in sizes]
-    changes = [
-        _change(low, high, is_first)
-        for (low, below), (high, above) in pairwise(sides)
-        if below != above
-    ]
     begins = sides[0][1]
+    changes: list[float] = [
+        _change(below, above, is_first)
+        for (below, before), (above, then) in pairwise(sides)
+        if before != then
+    ]
     if not changes:
-        return Pair(one, other, "always" if begins else "never")
+        return Pair(one, other, "always" if begins else "never", *rest)
     if len(changes) == 1:
-        return Pair(one, other, "up to" if begins else "from", changes[0])
+        if isinstance(cost, Straight) and isinstance(against, Straight):
+            changes = [_crossing(cost, against, messages)]
+        return Pair(one, other, "up to" if begins else "from", *rest, changes[0])
     faster, slower = (other, one) if begins else (one, other)
-    return Pair(faster, slower, "between", changes[0], changes[-1])
+    return Pair(faster, slower, "between", *rest, changes[0], changes[-1])
+
+
+def _crossing(one: Straight, other: Straight, messages: int) -> float:
+    """At which size two lines that cross do."""
+    setup_ns = (one.setup_ns - other.setup_ns) / messages
+    more_ns = setup_ns + one.per_message_ns - other.per_message_ns
+    return -more_ns / (one.per_byte_ns - other.per_byte_ns)
+
+
+def _worst_share(cost: "Straight | Card") -> float:
+    return cost.worst_share if isinstance(cost, Line) else 0.0
+
+
+def _named(name: str, cards: Collection[str]) -> str:
+    return f"{name} (projected)" if name in cards else name
 
 
 def _change(low: int, high: int, is_first: Callable[[int], bool]) -> int:
@@ -140,13 +180,16 @@ def _batch_ns(cost: "Straight | Card", messages: int, message_bytes: int) -> flo
     return cost.predict(messages, message_bytes).batch_ns
 
 
-def _changing(pair: Pair) -> str:
-    one, other, size = pair.device, pair.other, _about(pair.message_bytes)
+def _changing(pair: Pair, one: str, other: str) -> str:
+    size = _about(pair.message_bytes)
     if pair.is_faster == "between":
         most = _about(pair.message_bytes_most)
         return f"between about {size} and {most} bytes a message {one} is faster than {other}"
     first, then = (other, one) if pair.is_faster == "from" else (one, other)
-    return f"up to about {size} bytes a message {first} is faster than {then}, then {then}"
+    return (
+        f"from {pair.least_bytes:,} to about {size} bytes a message {first} is faster than {then}, "
+        f"from there to {pair.most_bytes:,} {then}"
+    )
 
 
 def _about(size: float | None) -> str:
@@ -155,7 +198,3 @@ def _about(size: float | None) -> str:
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-# Sizes up to 16 MiB are looked at.
-SIZE_POWER = 24

@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from made_load import card
 from sealift import Engine
 from sealift.lab.costs import Line
-from sealift.lab.pairs import Pair, in_words, pairs
+from sealift.lab.pairs import Pair, Within, in_words, pairs
 
 PART = st.floats(0, 1e6)
+RANGE = (16, 4_096)
+EVERY = Within(0, 1 << 24, 0.0)
 
 
 def of_two(one: Line, other: Line, messages: int = 10) -> tuple[str, float | None]:
-    (pair,) = pairs({"one": one, "other": other}, messages)
+    (pair,) = pairs({"one": one, "other": other}, messages, EVERY)
     return pair.is_faster, pair.message_bytes
 
 
@@ -70,7 +72,7 @@ def test_a_card_is_compared_as_it_is_reckoned(tmp_path: Path) -> None:
     made = card(tmp_path, name="card", setup_ns=60, host_ns=10, latency_ns=5_000)
     line = Line(600, 40, 0.5)
     for messages in (1, 64, 1_024):
-        (pair,) = pairs({"cpu": line, "card": made}, messages)
+        (pair,) = pairs({"cpu": line, "card": made}, messages, EVERY)
         assert pair.is_faster == "up to"
         assert pair.message_bytes is not None
         edge = int(pair.message_bytes)
@@ -82,7 +84,10 @@ def test_a_card_that_is_first_in_between_only_is_said_so(tmp_path: Path) -> None
     """Handing over takes long for small messages, and its rate is low for large ones."""
     made = card(tmp_path, name="card", setup_ns=0, host_ns=100, rate_gbit_per_s=8, latency_ns=160)
     cpu = Line(600, 40, 0.9)
-    for found in (pairs({"cpu": cpu, "card": made}, 64), pairs({"card": made, "cpu": cpu}, 64)):
+    for found in (
+        pairs({"cpu": cpu, "card": made}, 64, EVERY),
+        pairs({"card": made, "cpu": cpu}, 64, EVERY),
+    ):
         (pair,) = found
         assert (pair.device, pair.other, pair.is_faster) == ("card", "cpu", "between")
         low, high = int(pair.message_bytes or 0), int(pair.message_bytes_most or 0)
@@ -92,45 +97,74 @@ def test_a_card_that_is_first_in_between_only_is_said_so(tmp_path: Path) -> None
 
 def test_cards_that_never_meet_are_compared_for_all_sizes(tmp_path: Path) -> None:
     made = card(tmp_path, name="card", latency_ns=1e9)
-    (pair,) = pairs({"card": made, "cpu": Line(600, 40, 0.01)}, 1)
+    (pair,) = pairs({"card": made, "cpu": Line(600, 40, 0.01)}, 1, EVERY)
     assert (pair.is_faster, pair.message_bytes) == ("never", None)
 
 
-def test_break_even_is_said_in_words() -> None:
-    def said(is_faster: str, size: float | None = None, most: float | None = None) -> str:
-        (line,) = in_words([Pair("cpu", "card", is_faster, size, most)])
+def test_break_even_is_said_in_words_with_the_sizes_that_were_measured() -> None:
+    def said(is_faster: str, *sizes: float) -> str:
+        (line,) = in_words([Pair("cpu", "card", is_faster, *RANGE, "projected", *sizes)], ["card"])
         return line
 
-    assert said("always") == "cpu is at least as fast as card at every size"
-    assert said("never") == "card is at least as fast as cpu at every size"
-    below = "up to about 2,500 bytes a message"
-    assert said("from", 2_467.0) == f"{below} card is faster than cpu, then cpu"
-    assert said("up to", 2_467.0) == f"{below} cpu is faster than card, then card"
-    assert said("from", 0.4) == said("always")
-    assert said("up to", 0.4) == said("never")
-    assert said("between", 10, 2_467) == (
-        "between about 10 and 2,500 bytes a message cpu is faster than card"
+    card = "card (projected)"
+    assert said("always") == f"cpu is at least as fast as {card} from 16 to 4,096 bytes"
+    assert said("never") == f"{card} is at least as fast as cpu from 16 to 4,096 bytes"
+    below = "from 16 to about 2,500 bytes a message"
+    then = "from there to 4,096"
+    assert said("from", 2_467.0) == f"{below} {card} is faster than cpu, {then} cpu"
+    assert said("up to", 2_467.0) == f"{below} cpu is faster than {card}, {then} {card}"
+    assert said("between", 20, 2_467) == (
+        f"between about 20 and 2,500 bytes a message cpu is faster than {card}"
     )
+    assert said("untold") == f"from 16 to 4,096 bytes a message cpu and {card} are not told apart"
 
 
 def test_a_device_that_is_always_faster_is_said_once_of_all_others() -> None:
     found = [
-        Pair("cpu", "library", "always"),
-        Pair("cpu", "card", "from", 100.0),
-        Pair("other", "cpu", "never"),
-        Pair("library", "card", "never"),
+        Pair("cpu", "library", "always", *RANGE, "fitted"),
+        Pair("cpu", "card", "from", *RANGE, "projected", 100.0),
+        Pair("other", "cpu", "never", *RANGE, "fitted"),
+        Pair("library", "card", "never", *RANGE, "projected"),
     ]
     assert list(in_words(found)) == [
-        "cpu is at least as fast as library and other at every size",
-        "card is at least as fast as library at every size",
-        "up to about 100 bytes a message card is faster than cpu, then cpu",
+        "cpu is at least as fast as library and other from 16 to 4,096 bytes",
+        "card is at least as fast as library from 16 to 4,096 bytes",
+        "from 16 to about 100 bytes a message card is faster than cpu, from there to 4,096 cpu",
     ]
+
+
+def test_no_crossing_is_told_beyond_the_sizes_that_were_measured() -> None:
+    """These two cross at 9,000 bytes."""
+    costs = {"one": Line(1_000, 1, 0.1), "other": Line(100, 1, 0.2)}
+    for most, is_faster in ((4_096, "never"), (10_000, "from")):
+        (pair,) = pairs(costs, 1, Within(16, most, 0.0))
+        assert (pair.is_faster, pair.least_bytes, pair.most_bytes) == (is_faster, 16, most)
+        assert (pair.message_bytes is None) == (is_faster == "never")
+        assert pair.origin == "fitted"
+
+
+def test_lines_that_differ_by_less_than_they_are_off_are_not_told_apart(tmp_path: Path) -> None:
+    """They cross at 1,000 bytes, and differ by 10 % at 16 and by 9 % at 4,096."""
+    one, other = Line(1_000, 0, 0.9), Line(1_100, 0, 0.8)
+    rough = Line(1_000, 0, 0.9, worst_share=0.11)
+    for cost, noise, is_faster in (
+        (one, 0.02, "up to"),
+        (one, 0.095, "up to"),
+        (one, 0.11, "untold"),
+        (rough, 0.02, "untold"),
+    ):
+        (pair,) = pairs({"one": cost, "other": other}, 1, Within(16, 4_096, noise))
+        assert pair.is_faster == is_faster, (cost, noise)
+    made = card(tmp_path, name="card", setup_ns=600, host_ns=0, latency_ns=0)
+    like = Line(*(made.predict(1, 0).batch_ns, 0, 0.08))
+    (pair,) = pairs({"one": like, "card": made}, 1, Within(16, 4_096, 0.5))
+    assert (pair.is_faster, pair.origin) == ("untold", "projected")
 
 
 def test_every_two_devices_are_compared_once_and_as_the_engine_does() -> None:
     engine = Engine(["library", "reference", "null"])
     costs = {name: found.cost for name, found in engine.calibrate().devices.items()}
-    found = pairs(costs, 64)
+    found = pairs(costs, 64, EVERY)
     assert [(pair.device, pair.other) for pair in found] == [
         ("library", "reference"),
         ("library", "null"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 from sealift.lab.load.device import Device, projected
@@ -9,8 +10,8 @@ from sealift.lab.load.own import Seen
 from sealift.lab.load.payoff import Payoff, payoff
 from sealift.lab.load.ranking import Ranked, rank
 from sealift.lab.load.serving import Demand, Rehearse, Served, serve
-from sealift.lab.pairs import Pair, pairs
-from sealift.lab.result import Found
+from sealift.lab.pairs import Pair, Within, pairs
+from sealift.lab.result import Found, Row
 from sealift.lab.store import Run
 from sealift.lab.unsettled import Noise, noise
 
@@ -99,7 +100,7 @@ class Advice:
                 )
                 for card in absent
             ),
-            pairs=_pairs(ranked),
+            pairs=_pairs(ranked, seen.rows),
             noise=noise(seen.rows),
             about=about,
         )
@@ -110,13 +111,20 @@ class Advice:
         return self.ranked[0]
 
 
-def _pairs(ranked: Sequence[Ranked]) -> dict[int, tuple[Pair, ...]]:
+def _pairs(ranked: Sequence[Ranked], rows: Sequence[Row]) -> dict[int, tuple[Pair, ...]]:
     """One message alone, and in the batches of the best device."""
     if len(ranked) < 2:
         return {}
     counts = sorted({1, ranked[0].served.used.batch.messages})
     devices = {each.name: each.served.device for each in ranked}
+    within = Within(
+        least_bytes=round(min(row.payload_bytes for row in rows)),
+        most_bytes=round(max(row.payload_bytes for row in rows)),
+        noise=median(row.noise_floor for row in rows),
+    )
     return {
-        count: pairs({name: device.priced(count) for name, device in devices.items()}, count)
+        count: pairs(
+            {name: device.priced(count) for name, device in devices.items()}, count, within
+        )
         for count in counts
     }

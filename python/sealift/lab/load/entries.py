@@ -106,16 +106,15 @@ def _costs(device: Device) -> Iterator[Entry]:
 
 
 def _break_even(advice: Advice) -> Iterator[Entry]:
-    origins = {each.name: each.served.device.origin for each in advice.ranked}
     for batch, found in advice.pairs.items():
         for pair in found:
-            both = {origins[pair.device], origins[pair.other]}
-            origin = Origin.PROJECTED if Origin.PROJECTED in both else Origin.MEASURED
             at = ("break-even", pair.device, pair.other, batch)
-            yield Entry(*at, "is_faster", pair.is_faster, origin.value)
-            yield Entry(*at, "message_bytes", pair.message_bytes, origin.value)
+            yield Entry(*at, "is_faster", pair.is_faster, pair.origin)
+            yield Entry(*at, "message_bytes", pair.message_bytes, pair.origin)
+            yield Entry(*at, "from_bytes", pair.least_bytes, pair.origin)
+            yield Entry(*at, "to_bytes", pair.most_bytes, pair.origin)
             if pair.message_bytes_most is not None:
-                yield Entry(*at, "message_bytes_most", pair.message_bytes_most, origin.value)
+                yield Entry(*at, "message_bytes_most", pair.message_bytes_most, pair.origin)
 
 
 def _card(found: Payoff) -> Iterator[Entry]:

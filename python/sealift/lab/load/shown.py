@@ -114,9 +114,10 @@ def _note(ranked: Ranked) -> str:
 
 
 def _even(advice: Advice) -> Iterator[str]:
+    cards = [each.name for each in advice.ranked if each.is_projected]
     for count, found in advice.pairs.items():
         yield "One message at a time:" if count == 1 else f"In batches of {count:,}:"
-        yield from (f"  {line}" for line in in_words(found))
+        yield from (f"  {line}" for line in in_words(found, cards))
 
 
 def _us(figure: Figure | None) -> str:
