@@ -11,6 +11,7 @@ from command import invoke
 from conftest import skip
 from made_load import card
 from sealift import drivers, policies
+from sealift.cli.explaining import Taken, taken_of
 
 REAL = [driver.name for driver in drivers() if driver.role == "real"]
 BATCH = ("explain", "--messages", "64", "--bytes", "128")
@@ -62,6 +63,12 @@ def test_json_says_what_each_quoted_who_won_and_how_long_it_took() -> None:
     assert {each["device"] for each in document["given"]} <= set(REAL)
 
 
+def test_few_samples_have_a_middle_half_within_them_or_none() -> None:
+    assert taken_of([3.0, 1.0, 2.0]) == Taken(3, 2.0, None, None)
+    assert taken_of([5.0]) == Taken(1, 5.0, None, None)
+    assert taken_of([4.0, 1.0, 2.0, 3.0]) == Taken(4, 2.5, 1.75, 3.25)
+
+
 def test_costs_are_measured_once_and_anew_when_asked(cache: Path) -> None:
     first = explained()
     assert {each["cost"]["source"] for each in first["devices"]} == {"measured"}
@@ -98,7 +105,7 @@ def test_the_table_shows_sources_pairs_and_what_was_done() -> None:
         "device", "predicted", "ns", "messages/s", "host", "CPU", "ns", "taken", "ns", "middle",
         "half",
     ]  # fmt: skip
-    assert lines[3].startswith("library ")
+    assert re.search(r"^library .* \[[\d.,]+\] of [\d,]+$", lines[3])
     assert lines[4].endswith("(not asked, its role is oracle)")
     assert re.search(r"\nOf [\d,]+ such batches that named no device: library [\d,]+ ", ran.stdout)
     assert "By these costs, for batches of 64:\n  library is at least as fast" in ran.stdout

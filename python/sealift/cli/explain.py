@@ -20,7 +20,7 @@ Columns of the table:
   predicted ns  what one batch is predicted to take, from costs that were measured
   messages/s    what that makes
   host CPU ns   time of this machine's processors in it
-  taken ns      what such batches took then: the median and the middle half;
+  taken ns      what such batches took then: the median, the middle half of how many;
                 `sealift advise` compares devices with care, this does not
   A card that is named with --device is projected: reckoned, never run.
 

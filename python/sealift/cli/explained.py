@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from sealift import Calibrated
-from sealift.cli.explaining import Asked, Found, Projected
+from sealift.cli.explaining import Asked, Found, Projected, Taken
 from sealift.lab.pairs import in_words
 from sealift.lab.units import format_measure, format_range
 
@@ -101,7 +101,7 @@ def _table(found: Found, messages: int) -> Iterator[str]:
         taken, why = "", each.not_run or ""
         if each.taken:
             taken = format_measure(each.taken.median_ns)
-            why = format_range(each.taken.low_ns, each.taken.high_ns)
+            why = _middle_half(each.taken)
         if not each.asked:
             role = "" if each.role == "real" else f", its role is {each.role}"
             why = f"{why} (not asked{role})".strip()
@@ -120,6 +120,13 @@ def _table(found: Found, messages: int) -> Iterator[str]:
     for name, *figures, note in rows:
         right = map(str.rjust, figures, widths[1:])
         yield "  ".join([name.ljust(widths[0]), *right, note]).rstrip()
+
+
+def _middle_half(taken: Taken) -> str:
+    of = f"of {taken.batches:,}"
+    if taken.low_ns is None or taken.high_ns is None:
+        return f"({of})"
+    return f"{format_range(taken.low_ns, taken.high_ns)} {of}"
 
 
 def _card_row(each: Projected, messages: int) -> tuple[str, str, str, str, str, str]:

@@ -29,14 +29,14 @@ class Taken:
     Attributes:
         batches: How many were timed.
         median_ns: Half of them took less.
-        low_ns: A quarter of them took less.
-        high_ns: A quarter of them took more.
+        low_ns: A quarter of them took less; None where they are too few for quarters.
+        high_ns: A quarter of them took more; None likewise.
     """
 
     batches: int
     median_ns: float
-    low_ns: float
-    high_ns: float
+    low_ns: float | None
+    high_ns: float | None
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def _tried(
             except SealiftError as error:
                 not_run[name] = str(error)
                 del samples[name]
-    taken = {name: _taken(each[1:] or each) for name, each in samples.items()}
+    taken = {name: taken_of(each[1:] or each) for name, each in samples.items()}
     given = () if slow.keys() & asked else _given(engine, batch)
     return _Tried(taken, not_run, given)
 
@@ -242,6 +242,14 @@ class _Batch:
         )
 
 
+def taken_of(samples: Sequence[float]) -> Taken:
+    """The median and the middle half of one or more samples in nanoseconds."""
+    if len(samples) < QUARTERS:
+        return Taken(len(samples), median(samples), None, None)
+    low, _, high = quantiles(samples, n=QUARTERS, method="inclusive")
+    return Taken(len(samples), median(samples), low, high)
+
+
 def batch_bytes(messages: int, message_bytes: int) -> int:
     """Memory that trying such batches takes."""
     return messages * (2 * max(message_bytes, 1) + BYTES_BESIDE_TEXT)
@@ -253,11 +261,7 @@ def _of(cost: Cost, messages: int, message_bytes: int) -> float:
     )
 
 
-def _taken(samples: Sequence[float]) -> Taken:
-    low, _, high = quantiles(samples, n=4) if len(samples) > 1 else [samples[0]] * 3
-    return Taken(len(samples), median(samples), low, high)
-
-
+QUARTERS = 4
 # As engines calibrate; and differences under 2 % are none: docs/statistics.md.
 MEASURED = Within(least_bytes=16, most_bytes=4_096, noise=0.02)
 # Together a fraction of a second: this explains, and `sealift advise` measures.
