@@ -78,6 +78,18 @@ def test_a_file_of_lengths_is_told_beside_the_figures(tmp_path: Path) -> None:
     assert "100x1" not in ran.stdout + ran.stderr
 
 
+def test_lengths_that_are_thinned_to_another_mean_are_told_with_that_of_the_file(
+    tmp_path: Path,
+) -> None:
+    file = lengths(tmp_path, "\n".join(map(str, [*range(1, 20_001), 10**9])))
+    ran = invoke("advise", "--from", file, *SHORT, "--devices", "library", "--batch", "4")
+    assert ran.exit_code == 0, ran.stderr
+    assert (
+        "It has 20,001 lengths, of which 10,000 were taken: 10,001 bytes on average, and not "
+        "59,998 as all."
+    ) in ran.stdout
+
+
 def test_a_run_of_ones_own_is_asked_about_other_loads_without_measuring(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -143,7 +143,13 @@ def _lengths(given: Given) -> "tuple[Lengths, str]":
         f"The lengths of the {lengths.messages:,} messages in {file} were measured in their "
         "proportions, in an order drawn by --seed."
     )
-    return lengths.thinned(), about
+    kept = lengths.thinned()
+    if abs(kept.mean_bytes / lengths.mean_bytes - 1) > MEAN_OFF:
+        about += (
+            f" It has {len(lengths.counts):,} lengths, of which {len(kept.counts):,} were taken: "
+            f"{kept.mean_bytes:,.0f} bytes on average, and not {lengths.mean_bytes:,.0f} as all."
+        )
+    return kept, about
 
 
 def _one(option: str, text: str | None, parse: "Callable[[str], tuple[One, ...]]") -> "One | None":
@@ -156,5 +162,7 @@ def _one(option: str, text: str | None, parse: "Callable[[str], tuple[One, ...]]
     return values[0]
 
 
+# Differences under 2 % are none: docs/statistics.md.
+MEAN_OFF = 0.02
 # Answers while one waits.
 SECONDS = 20.0

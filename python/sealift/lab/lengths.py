@@ -117,7 +117,8 @@ class Lengths:
         for size, count in self.counts:
             before = mark
             passed += count
-            mark = LENGTHS_MOST * passed // self.messages
+            # Rounded: at the end of each step the longer ones would be taken.
+            mark = (2 * LENGTHS_MOST * passed + self.messages) // (2 * self.messages)
             kept[size] = mark - before
         return Lengths.of(kept)
 

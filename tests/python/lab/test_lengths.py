@@ -117,6 +117,12 @@ def test_very_many_lengths_are_thinned_to_some_of_them_with_about_their_mean() -
     assert kept.mean_bytes == pytest.approx(lengths.mean_bytes, rel=0.01)
 
 
+def test_thinned_lengths_are_those_in_the_middle_of_each_step() -> None:
+    lengths = Lengths.of(dict.fromkeys(range(1, 3 * LENGTHS_MOST + 1), 1))
+    assert lengths.thinned().counts[:3] == ((2, 1), (5, 1), (8, 1))
+    assert lengths.thinned().mean_bytes == lengths.mean_bytes
+
+
 @given(st.dictionaries(st.integers(0, 10_000), st.integers(1, 2**50), min_size=1, max_size=300))
 def test_lengths_of_any_counts_are_named_and_read_back(counts: dict[int, int]) -> None:
     counts |= {} if any(counts) else {1: 1}
