@@ -14,6 +14,7 @@ from sealift import Card
 from sealift.lab import load
 from sealift.lab.load import Advice, Demand
 from sealift.lab.load.device import Device, InBatches
+from sealift.lab.load.fill import fill_ns_p99
 from sealift.lab.store import read
 from sealift.lab.summary import summarise
 
@@ -167,6 +168,20 @@ def test_many_lengths_are_told_by_their_mean(tmp_path: Path) -> None:
     shown = text(folder)
     assert "40,000 messages a second of 405 bytes on average" in shown
     assert "library and cpu, 2 lengths of 40 to 1,500 bytes, 405 on average, AES-128, " in shown
+
+
+def test_batches_of_one_size_only_still_take_longer_with_longer_messages(tmp_path: Path) -> None:
+    folder = run_of(tmp_path / "run", own({100: 97, 1_048_576: 3}, batch=1))
+    told = advice(folder)
+    for each in told.seen.devices:
+        assert [batch.messages for batch in each.batches] == [1, 4]
+        assert each.line.per_byte_ns > 0.01
+    run = read(folder)
+    found = Advice.of(run, summarise(run), Demand(40_000, 1e9), rehearse=load.rehearsed)
+    fours = found.best.served.every[1]
+    assert fours.p99_ns is not None
+    # One of four such batches and more has a long message: that alone takes 0.05 ns a byte.
+    assert fours.p99_ns.value > fill_ns_p99(4, 40_000) + 0.05 * 1_048_576
 
 
 def test_messages_that_miss_the_mean_of_their_lengths_are_told(tmp_path: Path) -> None:

@@ -144,6 +144,8 @@ def _measured(name: str, own: list[Row], around: list[Row], threads: int) -> Dev
     # Every message has its own hand-over when it is alone, and its own data: one line won't do.
     alone = [point for point in points if point.messages == 1]
     together = [point for point in points if point.messages > 1]
+    # With --batch 1 other sizes are measured alone: one size doesn't tell what a byte costs.
+    several = len({point.message_bytes for point in together}) > 1
     return Device(
         name=name,
         origin=Origin.MEASURED,
@@ -151,7 +153,7 @@ def _measured(name: str, own: list[Row], around: list[Row], threads: int) -> Dev
         message_bytes=own[0].payload_bytes,
         batches=tuple(_sorted(_in_batches(row, threads) for row in own)),
         alone=fit(alone or points),
-        line=fit(together or points),
+        line=fit(together if several else points),
     )
 
 
