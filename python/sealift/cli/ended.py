@@ -20,17 +20,15 @@ def summary(done: "Done", *, as_json: bool) -> str:
         StoreError: If its folder can't be read any more.
     """
     from sealift.lab import store
-    from sealift.lab.answer import answer, is_asked
+    from sealift.lab.answer import answer_of
     from sealift.lab.digest import digest, headline
     from sealift.lab.export import summary_records
-    from sealift.lab.recall import of_the_lab
     from sealift.lab.summary import summarise
     from sealift.lab.unsettled import noise
 
     run = store.read(done.path)
     found = summarise(run)
-    known = of_the_lab(run, found)
-    said = answer(known, run.machine.devices) if is_asked(known) else None
+    said = answer_of(run, found)
     lines = digest(run, found)
     page = done.path / "report.html"
     if as_json:

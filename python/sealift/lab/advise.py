@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sealift.lab import registry
-from sealift.lab.answer import ADVISING, BY_SIZE, Answer, answer
+from sealift.lab.answer import ADVISING, Answer, answer
 from sealift.lab.checked import checked_text, clock_text
 from sealift.lab.export import summary_records
+from sealift.lab.fullest import BY_SIZE
 from sealift.lab.grid import (
     MANY_KEYS,
     REGIMES,

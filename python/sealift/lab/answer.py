@@ -7,9 +7,13 @@ from sealift.lab import headline
 from sealift.lab.crossover import crossover
 from sealift.lab.devices import Found as Device
 from sealift.lab.finding import Finding, findings, is_crowded, labeller
+from sealift.lab.fullest import BY_SIZE, alike, fullest
 from sealift.lab.reasons import Label, accelerators, costs, doubts, sentences
+from sealift.lab.recall import of_the_lab
 from sealift.lab.result import Found, Row
 from sealift.lab.stats import Verdict
+from sealift.lab.store import Run
+from sealift.lab.values import Cell
 from sealift.lab.wording import measured_text, work_text
 
 
@@ -55,7 +59,9 @@ class Answer:
         return tuple(line for line in lines if line)
 
 
-def answer(found: Mapping[str, Found], devices: Sequence[Device] = ()) -> Answer:
+def answer(
+    found: Mapping[str, Found], devices: Sequence[Device] = (), *, own: Cell | None = None
+) -> Answer:
     """Where to run, how fast, and what of it holds for which other work.
 
     The headline stands on one piece of work that is told in full: `headline.choose` says which.
@@ -66,6 +72,7 @@ def answer(found: Mapping[str, Found], devices: Sequence[Device] = ()) -> Answer
     Args:
         found: What each experiment found; those that compare devices by AES-GCM messages are used.
         devices: Those of the machine, from the run; none where they are not known.
+        own: The work that the headline is for, settled or not; chosen when left out.
     """
     rows, cautions = _advisable(found)
     if not rows:
@@ -75,16 +82,18 @@ def answer(found: Mapping[str, Found], devices: Sequence[Device] = ()) -> Answer
     if not rows:
         return _no_answer(UNJUDGED, cautions)
     everything = findings(rows)
-    chosen = headline.choose(everything)
+    chosen = headline.choose(everything) if own is None else _of(own, everything)
+    if chosen is None:
+        return _no_answer(UNMEASURED, cautions)
     label = labeller(rows)
     by_size = [row for row in rows if row.experiment == BY_SIZE]
     return Answer(
         question=QUESTION,
-        work=work_text(chosen.rows[0]),
+        work=work_text(chosen.rows[0], with_batch=own is not None),
         where=headline.where(chosen, everything, label),
         speed_text=headline.speed(chosen),
         next_best=headline.next_best(chosen, everything),
-        passed_over=headline.passed_over(chosen, everything),
+        passed_over="" if own else headline.passed_over(chosen, everything),
         accelerators=accelerators(devices, {str(row.subject) for row in rows}),
         crossover=crossover(by_size),
         details=(measured_text(rows), *_more(everything, label), *costs(by_size)),
@@ -92,9 +101,29 @@ def answer(found: Mapping[str, Found], devices: Sequence[Device] = ()) -> Answer
     )
 
 
+def answer_of(run: Run, found: Mapping[str, Found]) -> Answer | None:
+    """The answer of a run, about one's own messages where it measured such; None if none is asked.
+
+    Args:
+        run: A run folder.
+        found: From `summarise(run)`.
+    """
+    known = of_the_lab(run, found)
+    if not is_asked(known):
+        return None
+    own = fullest(run, known)
+    if own is None:
+        return answer(known, run.machine.devices)
+    return answer({**known, BY_SIZE: own.found}, run.machine.devices, own=own.work)
+
+
 def is_asked(found: Mapping[str, Found]) -> bool:
     """Whether something was to be measured that answers the question."""
     return any(name in found for name in ADVISING)
+
+
+def _of(own: Cell, everything: Sequence[Finding]) -> Finding | None:
+    return next((each for each in everything if alike(each.rows[0].cell, own, tuple(own))), None)
 
 
 def _no_answer(why: str, cautions: Sequence[str]) -> Answer:
@@ -175,6 +204,8 @@ UNJUDGED = (
     "No answer: the first device is not for real work or computed something wrong, and the others "
     "are judged by it."
 )
-BY_SIZE = "aes-gcm-by-size"
+UNMEASURED = (
+    "No answer: no device that is for real work was measured on these messages in full batches."
+)
 ADVISING = (BY_SIZE, "aes-gcm-by-threads")
 REAL = "real"

@@ -3,21 +3,24 @@
 from collections.abc import Callable, Sequence
 
 from sealift.lab.finding import QUALIFIERS, batch_follows_size, size_of
-from sealift.lab.grid import LOGGED, STATED
+from sealift.lab.grid import LOGGED, OF, STATED
 from sealift.lab.result import Row
 from sealift.lab.units import format_size, keys_text
 from sealift.lab.values import Cell, Value
 
 
-def work_text(row: Row) -> str:
+def work_text(row: Row, *, with_batch: bool = False) -> str:
     """One piece of work as a short question begins: `For 128-byte messages, sealed ...:`."""
-    return f"For {named(row)}:"
+    batch = f", {QUALIFIERS['batch'](row.cell['batch'])}" if with_batch else ""
+    return f"For {named(row)}{batch}:"
 
 
 def named(row: Row) -> str:
     """One piece of work: `128-byte messages, sealed under 1,024 sessions, one thread`."""
     cell = row.cell
     size = f"{format_size(size_of(row))}-byte messages"
+    if OF in str(cell["workload"]):
+        size = f"messages of {format_size(size_of(row))} bytes on average"
     of = DOCUMENTS.get(str(cell["workload"]))
     what = f"document 003's {size} {of}" if of else size
     threads = "one thread" if cell["threads"] == 1 else f"{cell['threads']:,} threads"

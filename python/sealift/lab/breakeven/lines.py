@@ -1,6 +1,6 @@
 """What a message takes by size, one line a device: measured here, or projected from a card."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,16 +54,17 @@ class Line:
         return {spot.size_bytes: spot for spot in self.spots}
 
 
-def chosen(rows: Sequence[Row]) -> list[Row]:
+def chosen(rows: Sequence[Row], *, across: Set[str] = frozenset()) -> list[Row]:
     """The rows of the one piece of work that is seen at the most sizes; none where that is one.
 
     Among equally many that with 1,024 sessions, and then the one with the fewest threads.
 
     Args:
         rows: Of devices for real work, by size and whatever else.
+        across: Axes that tell no pieces of work apart here, beside size.
     """
     usual = [row for row in rows if not row.wrong and _is_usual(row)]
-    varied = {"size_bytes", "batch"} if batch_follows_size(usual) else {"size_bytes"}
+    varied = {"size_bytes", *across} | ({"batch"} if batch_follows_size(usual) else set())
     works: dict[tuple[tuple[str, Value], ...], list[Row]] = {}
     for row in usual:
         rest = tuple(item for item in row.work if item[0] not in varied)

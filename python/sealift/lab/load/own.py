@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sealift.lab import registry
+from sealift.lab.fullest import BY_SIZE, WORK, alike, own_cell
 from sealift.lab.grid import (
     Work,
     batch_for,
@@ -16,12 +17,11 @@ from sealift.lab.grid import (
 from sealift.lab.lengths import Lengths
 from sealift.lab.load.device import Device, measured
 from sealift.lab.load.ranking import Judge
-from sealift.lab.recall import of_the_lab
 from sealift.lab.result import Found, Row
 from sealift.lab.spec import Experiment, Scope
 from sealift.lab.store import Run
 from sealift.lab.summary import groups, rows
-from sealift.lab.values import Cell, Value
+from sealift.lab.values import Cell
 from sealift.lab.workload import Mix, Regime
 
 
@@ -76,7 +76,7 @@ def is_own(run: Run, found: Mapping[str, Found]) -> bool:
         run: A run folder.
         found: From `summarise(run)`.
     """
-    return _own(run, found) is not None
+    return own_cell(run, found) is not None
 
 
 def batches(size_bytes: int, wanted: int | None) -> list[int]:
@@ -125,7 +125,7 @@ class Seen:
         Raises:
             ValueError: If the run measured no messages of one's own.
         """
-        cell = _own(run, found)
+        cell = own_cell(run, found)
         if cell is None:
             raise ValueError(
                 f"{run.path} measured no messages of one's own; keep such a run with "
@@ -133,8 +133,8 @@ class Seen:
             )
         left_out = _left_out(found[BY_SIZE])
         sound = [row for row in found[BY_SIZE].rows if str(row.subject) not in left_out]
-        own = [row for row in sound if _alike(row.cell, cell, WORK)]
-        around = [row for row in sound if row not in own and _alike(row.cell, cell, REST)]
+        own = [row for row in sound if alike(row.cell, cell, WORK)]
+        around = [row for row in sound if row not in own and alike(row.cell, cell, REST)]
         size = int(cell["size_bytes"])
         return cls(
             cell=cell,
@@ -166,19 +166,6 @@ class Seen:
         return replace(self, devices=left, left_out={**self.left_out, **lacking})
 
 
-def _own(run: Run, found: Mapping[str, Found]) -> dict[str, Value] | None:
-    """The messages that the plan begins with, if it has them one by one and in batches, too."""
-    # A folder may hold an experiment of this name with other axes.
-    if BY_SIZE not in of_the_lab(run, found):
-        return None
-    cells = [cell for group in run.plan.experiment(BY_SIZE).groups for cell in group]
-    if not cells:
-        return None
-    own = {name: cells[0][name] for name in WORK}
-    counts = {cell["batch"] for cell in cells if _alike(cell, own, WORK)}
-    return own if 1 in counts and len(counts) > 1 else None
-
-
 def _left_out(found: Found) -> dict[str, str]:
     """Devices that are not for real work, were absent, or computed something wrong."""
     reasons: dict[str, str] = {}
@@ -198,7 +185,7 @@ def _judge(run: Run, own: Cell) -> Judge:
     by_batch = {
         int(group.cells[0]["batch"]): group
         for group in groups(run, BY_SIZE)
-        if _alike(group.cells[0], own, WORK)
+        if alike(group.cells[0], own, WORK)
     }
 
     def judge(batch: int, against: str, device: str) -> Row | None:
@@ -210,13 +197,7 @@ def _judge(run: Run, own: Cell) -> Judge:
     return judge
 
 
-def _alike(cell: Cell, other: Cell, names: Sequence[str]) -> bool:
-    return all(cell[name] == other[name] for name in names)
-
-
-BY_SIZE = "aes-gcm-by-size"
 REAL = "real"
-WORK = ("workload", "size_bytes", "keys", "mix", "threads")
 REST = ("keys", "mix", "threads")
 BATCHES = (1, 4, 16, 64, 256)
 """Messages a batch that are looked at; and a full one, 1,024 where that isn't over 16 MiB."""

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from shlex import quote
 
 from sealift import Card
-from sealift.lab.answer import BY_SIZE
 from sealift.lab.breakeven import (
     DRAWN,
     MESSAGES_MOST,
@@ -20,6 +19,7 @@ from sealift.lab.breakeven import (
     pairs,
     real_records,
 )
+from sealift.lab.fullest import BY_SIZE
 from sealift.lab.record import record
 from sealift.lab.report.markup import Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
@@ -38,19 +38,30 @@ def breakeven(material: Material) -> Section | None:
             records = real_records(material.run, shown.records)
             kept = {id(each) for each in records}
             both = zip(shown.found.rows, shown.records, strict=True)
-            rows = chosen([row for row, each in both if id(each) in kept])
+            rows = _work(material, [row for row, each in both if id(each) in kept])
             return _section(material, shown, rows) if rows else None
     return None
 
 
+def _work(material: Material, rows: Sequence[Row]) -> Sequence[Row]:
+    """The work that is drawn; one's own messages and the sizes beside them in full batches."""
+    if material.own is None:
+        return chosen(rows)
+    full = {id(row) for row in material.own.found.rows}
+    # Messages of many lengths stand at their mean, beside those of one.
+    return chosen([row for row in rows if id(row) in full], across={"workload"})
+
+
 def _section(material: Material, shown: Shown, rows: Sequence[Row]) -> Section:
     rows = _thinned(rows, material.extent.points)
-    where = _where(shown, rows[0])
+    where = _where(shown, rows)
     title = f"What a message takes by size: {constants_text(rows)}"
     records = [record(row, shown.experiment.id) for row in rows]
     spec = drawn(records, material.cards, where=where, title=title)
     del spec["title"]
-    figure = drawing(PLACE, title, spec, _command(material, where))
+    several = material.own is not None and not material.own.are_alike
+    command = "" if several else _command(material, where)
+    figure = drawing(PLACE, title, spec, command)
     found = lines(rows, material.cards)
     beside = tag("div", figure, tag("div", *_told(found), *_cards(material)), class_="beside")
     lead = tag("p", LEAD, class_="muted")
@@ -67,11 +78,13 @@ def _thinned(rows: Sequence[Row], points: int | None) -> Sequence[Row]:
     return [row for row in rows if row.cell["size_bytes"] in kept]
 
 
-def _where(shown: Shown, row: Row) -> dict[str, Value]:
+def _where(shown: Shown, rows: Sequence[Row]) -> dict[str, Value]:
     """What leaves those rows alone: the axes that vary, but for those that a line runs along."""
-    names = [axis.name for axis in shown.experiment.axes if axis.name not in ALONG]
+    names = [axis.name for axis in shown.experiment.axes if axis.name not in ("size_bytes", Z)]
     varied = [n for n in names if len({each.cell[n] for each in shown.found.rows}) > 1]
-    return {"experiment": row.experiment, **{name: row.cell[name] for name in varied}}
+    first = rows[0]
+    fixed = [n for n in varied if all(each.cell[n] == first.cell[n] for each in rows)]
+    return {"experiment": first.experiment, **{name: first.cell[name] for name in fixed}}
 
 
 def _command(material: Material, where: Mapping[str, Value]) -> str:
@@ -162,7 +175,7 @@ def _cards(material: Material) -> Iterable[Html]:
 
 ID, PLACE, TITLE = "break-even", "figure-break-even", "Break-even by size of a message"
 AES_GCM = "AES-GCM"
-ALONG = ("size_bytes", "batch", "device")
+Z = "device"
 LEAD = (
     "Lower is faster; where two lines cross, the other device takes over. Cards that are not here "
     "are reckoned from their descriptions for the same batches, on a card that is idle."

@@ -7,8 +7,9 @@ from functools import cached_property
 
 from sealift import Card, cards
 from sealift.lab import recall
-from sealift.lab.answer import Answer, answer, is_asked
+from sealift.lab.answer import Answer, answer_of
 from sealift.lab.digest import headline
+from sealift.lab.fullest import Fullest, fullest
 from sealift.lab.published import Comparison
 from sealift.lab.record import Record, record
 from sealift.lab.report.extent import Extent
@@ -66,6 +67,7 @@ class Material:
         headline: What the first experiment found, in a sentence.
         shown: Its experiments, in the plan's order.
         clocks_ghz: Of all samples that were timed together with the clock of their core.
+        own: The messages of one's own that the page is about; None for other runs.
         cards: Descriptions of devices that are not here, which are projected beside what is.
         extent: How much of it the page holds.
     """
@@ -75,6 +77,7 @@ class Material:
     headline: str
     shown: Sequence[Shown]
     clocks_ghz: Sequence[float]
+    own: Fullest | None = None
     cards: Sequence[Card] = ()
     extent: Extent = Extent()  # noqa: RUF009 (frozen)
 
@@ -104,7 +107,8 @@ def gather(run: Run) -> Material:
     known = recall.of_the_lab(run, found)
     return Material(
         run=run,
-        answer=answer(known, run.machine.devices) if is_asked(known) else None,
+        answer=answer_of(run, found),
+        own=fullest(run, found),
         headline=headline(run, found),
         shown=[
             _shown(run, planned, found[planned.name], is_of_the_lab=planned.name in known)

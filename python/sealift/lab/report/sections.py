@@ -45,14 +45,21 @@ def sections(material: Material) -> list[Section]:
 
 
 def drawing(place: str, title: str, spec: Spec, command: str) -> Html:
-    """The place of a figure, with its title, what it shows in words, and what draws it alone."""
+    """The place of a figure, with its title, what it shows in words, and what draws it alone.
+
+    Args:
+        place: Its id.
+        title: What stands above it.
+        spec: What is drawn.
+        command: What draws it alone; "" where no command does.
+    """
     described = spec["description"]
     # The room is kept, so that nothing moves when the figure comes.
     room = f"min-height:{room_px(spec)}px"
     plot = tag("div", class_="plot", id=place, role="img", aria_label=described, style=room)
     without = tag("noscript", tag("p", described, class_="muted"))
-    alone = folded("The command that draws these rows alone", tag("code", command))
-    return tag("figure", tag("figcaption", title), plot, without, alone)
+    alone = [folded("The command that draws these rows alone", tag("code", command))]
+    return tag("figure", tag("figcaption", title), plot, without, *(alone if command else []))
 
 
 def _document(shown: Shown) -> str:
