@@ -74,7 +74,10 @@ def figures(
     """
     split = [_with_facet(plot, value) for value in _facets(plot, records)]
     # One colour a name in all facets.
-    colours = _colours([name for one in split for name in _named(_kept(one, records), one)])
+    devices: dict[str, str] = {}
+    for one in split:
+        devices |= _devices(_kept(one, records), one)
+    colours = _colours(devices)
     printed = published[:points_most]
     return tuple(
         Figure(one, _figure(one, kept, titles, _printed(printed, one), colours))
@@ -124,7 +127,7 @@ def columns(
     log_x = _spread([*(row[x] for row in kept), *(point.x for point in more)])
     log_y = _spread([*(row[y] for row in kept), *(point.y for point in more)])
     plot = replace(draft, log_x=log_x, log_y=log_y)
-    colours = _colours([*_named(kept, plot), *(point.series for point in more)])
+    colours = _colours(_devices(kept, plot) | {point.series: point.series for point in more})
     return _figure(plot, kept, titles or {}, more, colours) | {"title": plot.title}
 
 
@@ -272,10 +275,31 @@ def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
     ]
 
 
-def _colours(names: Sequence[str]) -> dict[str, str]:
-    """A colour for each name; the usual devices have the same one in every figure."""
-    others = [name for name in dict.fromkeys(names) if name not in USUAL]
-    return vega.palette([*USUAL, *others])
+def _devices(rows: Sequence[Record], plot: Plot) -> dict[str, str]:
+    """By line its z, which several lines share that other axes tell apart; itself without a z."""
+    names = _named(rows, plot)
+    if not plot.z:
+        return {name: name for name in names}
+    return {name: _told(plot.z, row.get(plot.z)) for name, row in zip(names, rows, strict=True)}
+
+
+def _colours(devices: Mapping[str, str]) -> dict[str, str]:
+    """A colour for each device, and a shade of it for each of its lines, the last one strongest.
+
+    The usual devices have the same one in every figure.
+
+    Args:
+        devices: By the name of a line.
+    """
+    lines: dict[str, list[str]] = {}
+    for name, device in devices.items():
+        lines.setdefault(device, []).append(name)
+    inks = vega.palette([*USUAL, *(device for device in lines if device not in USUAL)])
+    return {
+        name: ink
+        for device, names in lines.items()
+        for name, ink in zip(names, vega.shades(inks[device], len(names)), strict=True)
+    }
 
 
 def _named(rows: Sequence[Record], plot: Plot) -> list[str]:

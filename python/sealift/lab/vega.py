@@ -128,6 +128,16 @@ def palette(series: Sequence[str]) -> dict[str, str]:
     return dict(zip(series, islice(cycle(COLOURS), len(series)), strict=True))
 
 
+def shades(colour: str, count: int) -> list[str]:
+    """Shades of a colour, from one that still shows on white to the colour itself."""
+    steps = [FAINTEST * (count - 1 - place) / max(1, count - 1) for place in range(count)]
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return [
+        "#" + "".join(f"{round(part + (255 - part) * step):02x}" for part in parts)
+        for step in steps
+    ]
+
+
 def _legend_rows(colour: Spec) -> int:
     legend, names = colour["legend"], colour["scale"]["domain"]
     if legend is None:
@@ -383,6 +393,8 @@ VERSION = "6.4"
 
 # Okabe and Ito's, without the yellow and the black, which vanish on a light and on a dark page.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d")
+# Of the way to white.
+FAINTEST = 0.65
 GREYS = ("#7d8794", "#a2abb6", "#626c79", "#bcc3cb")
 
 BYTES = (

@@ -1,5 +1,6 @@
 """Figures: what is drawn of records, what is written on it, and the files of it."""
 
+import colorsys
 import errno
 import os
 import re
@@ -14,11 +15,13 @@ from typing import Any
 
 import pytest
 
-from sealift.lab import plot, vega
+from made_load import own, run_of
+from sealift.lab import plot, store, vega
 from sealift.lab.published import Comparison, Kind
-from sealift.lab.record import Record
+from sealift.lab.record import Record, record
 from sealift.lab.spec import Plot
 from sealift.lab.store import NotWrittenError
+from sealift.lab.summary import summarise
 
 SIZES = Plot(
     x="size_bytes",
@@ -320,3 +323,30 @@ def test_a_file_of_another_form_is_refused_with_those_there_are(tmp_path: Path) 
 def test_specifications_are_made_without_the_drawing_package() -> None:
     code = "import sys, sealift.lab.plot; sys.exit('vl_convert' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_lines_of_a_device_that_differ_in_batches_are_shades_of_its_one_colour(
+    tmp_path: Path,
+) -> None:
+    run = store.read(run_of(tmp_path / "run", own({500: 1})))
+    experiment = run.plan.experiments[0]
+    records = [record(row, experiment.id) for row in summarise(run)[experiment.name].rows]
+    (figure,) = plot.figures(experiment.plots[0], records, {})
+    scale = figure.spec["layer"][0]["encoding"]["color"]["scale"]
+    inks = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert len(inks) == len(set(inks.values())) == 12
+    assert inks["cpu, batch 1024"] == vega.COLOURS[0]
+    assert inks["library, batch 1024"] == vega.COLOURS[1]
+    hues = {name: hue(ink) for name, ink in inks.items()}
+    for device in ("cpu", "library"):
+        own_hues = [each for name, each in hues.items() if name.startswith(f"{device},")]
+        assert max(own_hues) - min(own_hues) < 0.02
+        lightness = [
+            sum(bytes.fromhex(ink[1:])) for name, ink in inks.items() if name.startswith(device)
+        ]
+        assert lightness == sorted(lightness, reverse=True)
+
+
+def hue(colour: str) -> float:
+    red, green, blue = (part / 255 for part in bytes.fromhex(colour[1:]))
+    return colorsys.rgb_to_hsv(red, green, blue)[0]
