@@ -63,7 +63,7 @@ def test_lengths_from_a_file_are_measured_in_their_proportions(tmp_path: Path) -
     again = invoke("advise", "--run", str(out), "--rate", "1.5M", "--csv")
     assert again.exit_code == 0, again.stderr
     found = list(csv.DictReader(io.StringIO(again.stdout)))
-    assert {each["origin"] for each in found} == {"measured", "simulated"}
+    assert {each["origin"] for each in found} == {"measured", "fitted", "simulated"}
 
 
 def test_a_file_of_lengths_is_told_beside_the_figures(tmp_path: Path) -> None:
