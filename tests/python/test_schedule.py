@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,10 +87,13 @@ def test_policies_are_listed_with_what_they_do() -> None:
         (1, -1, InputError, "message_bytes is -1: give 0 or more"),
         (2**32, 0, InputError, "4294967296 messages: a batch takes at most 4294967295"),
         (1, 2**40, sealift.LimitError, "library takes messages of at most"),
+        (2**70, 1, InputError, f"messages is {2**70}: give 1 to {2**63 - 1}"),
+        (1, 2**64, InputError, f"message_bytes is {2**64}: give 0 to"),
+        ("a", 1, TypeError, "messages is of type str: give a whole number"),
     ],
 )
 def test_a_batch_that_can_not_be_is_not_explained(
-    messages: int, message_bytes: int, error: type[Exception], said: str
+    messages: Any, message_bytes: int, error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
         Engine(["library"]).explain(messages, message_bytes)

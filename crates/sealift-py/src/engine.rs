@@ -4,6 +4,7 @@ use crate::batch::{self, Inputs, Manner, OnError};
 use crate::bytes::Lent;
 use crate::column::Given;
 use crate::errors::{Outcome, wrong_type};
+use crate::forms::whole_at_least;
 use crate::gil;
 use crate::info::DeviceInfo;
 use crate::keys::GivenKeys;
@@ -133,10 +134,14 @@ impl Engine {
     ///     DeviceError: If none of the devices is for unnamed batches, or all have given wrong
     ///         results.
     ///     ForkedError: In a forked child.
-    fn explain(&self, messages: i64, message_bytes: i64) -> Outcome<Explanation> {
-        let messages = crate::forms::at_least(1, messages, "messages")?;
+    fn explain(
+        &self,
+        messages: &Bound<'_, PyAny>,
+        message_bytes: &Bound<'_, PyAny>,
+    ) -> Outcome<Explanation> {
+        let messages = whole_at_least(1, messages, "messages")?;
         batch::check_messages(messages, "the batch")?;
-        let message_bytes = crate::forms::at_least(0, message_bytes, "message_bytes")?;
+        let message_bytes = whole_at_least(0, message_bytes, "message_bytes")?;
         let shape = Shape::of_seals(messages, message_bytes);
         Ok(Explanation::new(&self.engine.explain(&shape, Call::Run)?, &self.names()))
     }

@@ -2,10 +2,11 @@
 
 use crate::bytes::{buffer, held, is_frozen};
 use crate::column::Rows;
-use crate::errors::{Failure, Outcome, wrong_type};
+use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use crate::ffi::Memory;
 use crate::integers::{self, Integer};
 use crate::room;
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PySequence;
 use sealift::{BatchError, Layout};
@@ -169,6 +170,21 @@ impl Offsets {
 pub(crate) fn at_least(least: usize, value: i64, name: &str) -> Outcome<usize> {
     let number = usize::try_from(value).ok().filter(|&number| number >= least);
     number.ok_or_else(|| Failure::Input(format!("{name} is {value}: give {least} or more")))
+}
+
+/// A whole number from Python that must not be below `least`, whatever was given for it.
+pub(crate) fn whole_at_least(least: usize, given: &Bound<'_, PyAny>, name: &str) -> Outcome<usize> {
+    match given.extract() {
+        Ok(value) => at_least(least, value, name),
+        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+            let most = i64::MAX;
+            Err(Failure::Input(format!("{name} is {given}: give {least} to {most}")))
+        }
+        Err(_) => {
+            let found = type_name(given);
+            Err(wrong_type(format!("{name} is of type {found}: give a whole number")).into())
+        }
+    }
 }
 
 fn read_offsets(object: &Bound<'_, PyAny>) -> Outcome<Vec<u64>> {

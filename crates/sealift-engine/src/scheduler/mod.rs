@@ -214,7 +214,7 @@ impl Scheduler {
         let is_like = |standing: &&Standing| standing.is_for(devices, request.shape);
         let stands = || [&self.trial, &self.standing].into_iter().flatten().find(is_like);
         let decision = match request.here.then(stands).flatten() {
-            Some(standing) => standing.decision(),
+            Some(standing) => standing.decision().as_quoted(&candidates),
             None => decided?,
         };
         Ok(Explained { decision, candidates, parts })

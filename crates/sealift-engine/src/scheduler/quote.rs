@@ -142,6 +142,12 @@ impl Decision {
         }
     }
 
+    /// The same decision with what its device quotes now.
+    pub(super) fn as_quoted(self, candidates: &[Candidate]) -> Self {
+        let quoted = candidates.iter().find(|candidate| candidate.device == self.device);
+        Self { predicted_ns: quoted.map_or(self.predicted_ns, |now| now.finish_ns), ..self }
+    }
+
     /// Who was asked, and in how many nanoseconds each would have finished.
     pub fn quotes(&self) -> impl Iterator<Item = (DeviceId, f64)> + '_ {
         let asked = self.quotes.iter().filter(|quoted| quoted.device != NOT_ASKED.device);
