@@ -2,6 +2,7 @@
 
 import random
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from sealift.lab.load.fill import fill_ns_p99
 from sealift.lab.load.ranking import Judge, rank
 from sealift.lab.load.serving import Demand, Served, State, serve
 from sealift.lab.result import Origin, Row
-from sealift.lab.stats import Verdict
+from sealift.lab.stats import Interval, Verdict
 
 
 def at_once(_: Device, batch: InBatches, batches_per_s: float) -> float:
@@ -166,6 +167,19 @@ def test_the_device_that_costs_the_processor_least_comes_first() -> None:
     assert ranks(a, b, c) == [("c", 1), ("b", 2), ("a", 3)]
     speed = [served(device(name, message_ns=ns)) for name, ns in NAMED]
     assert ranks(*speed) == [("c", 1), ("b", 2), ("a", 3)]
+
+
+def test_what_lies_far_beyond_the_noise_has_a_rank_of_its_own_though_there_is_no_verdict() -> None:
+    every = [served(device(name, message_ns=ns)) for name, ns in (("a", 20.0), ("b", 60.0))]
+    noisy = replace(pair(1.0, Verdict.UNSURE)[1], noise_floor=0.12)
+
+    def ranked(low: float, high: float) -> list[int]:
+        row = replace(noisy, ratio=Interval((low + high) / 2, low, high))
+        return [each.rank for each in rank(every, lambda *_: row)]
+
+    assert ranked(0.30, 0.36) == [1, 2]
+    assert ranked(0.70, 0.76) == [1, 1]
+    assert ranked(0.30, 0.76) == [1, 1]
 
 
 def test_devices_that_noise_does_not_tell_apart_share_a_rank() -> None:

@@ -52,7 +52,7 @@ def rank(everyone: Sequence[Served], judge: Judge) -> tuple[Ranked, ...]:
     while real:
         first, *others = real
         judged = [(each, _judged(first, each, judge)) for each in others]
-        peers = [(each, row) for each, row in judged if row and row.verdict in UNTOLD]
+        peers = [(each, row) for each, row in judged if row and _is_untold(row)]
         place = len(ranked) + 1
         ranked += [Ranked(first, place), *(Ranked(each, place, row) for each, row in peers)]
         real = [each for each in others if all(each is not peer for peer, _ in peers)]
@@ -67,6 +67,18 @@ def _judged(first: Served, other: Served, judge: Judge) -> Row | None:
     return judge(first.used.batch.messages, first.device.name, other.device.name)
 
 
+def _is_untold(row: Row) -> bool:
+    """Whether two devices may be as fast as each other.
+
+    Over 10 % noise there is no verdict, however far apart they are. Beyond three times the noise
+    they are told apart all the same: a rank is less than a verdict.
+    """
+    if row.verdict is not Verdict.UNSURE or row.ratio is None:
+        return row.verdict in UNTOLD
+    far = 1 + FAR_NOISE * row.noise_floor
+    return row.ratio.high >= 1 / far and row.ratio.low <= far
+
+
 def _key(served: Served) -> tuple[float, float]:
     used = served.used
     if used.cores_busy is None:
@@ -79,3 +91,4 @@ def _is_projected(served: Served) -> bool:
 
 
 UNTOLD = (Verdict.SAME, Verdict.UNSURE)
+FAR_NOISE = 3
