@@ -23,6 +23,7 @@ from sealift.lab.grid import (
 from sealift.lab.recall import of_the_lab
 from sealift.lab.record import csv_text, summary_columns
 from sealift.lab.result import Found, Row
+from sealift.lab.shortfall import shortfall
 from sealift.lab.spec import Experiment, Scope
 from sealift.lab.store import Run
 from sealift.lab.table import Ink, table_text
@@ -122,18 +123,24 @@ class Advice:
         return [row for found in self.found.values() for row in found.rows]
 
     def text(self, ink: Ink) -> str:
-        """A table for each experiment, who was checked against whom, and the answer."""
+        """A table for each experiment, who was checked against whom, and the answer.
+
+        What the run lacks comes before all of it.
+        """
+        lacking = shortfall(self.run)
         tables = [table_text(found.rows, ink=ink) for found in self.found.values() if found.rows]
         verified = [each for found in self.found.values() for each in found.verified]
         noise_text = [self.noise.text] if self.noise else []
         foot = [*checked_text(verified), *clock_text(self.run), *noise_text]
         said = [self.answer.question, self.answer.text]
-        return "\n".join([*tables, *foot, "", *said]) + "\n"
+        return "\n".join([*([lacking, ""] if lacking else []), *tables, *foot, "", *said]) + "\n"
 
     def csv(self) -> str:
-        """The rows, with the columns of summary.csv."""
+        """The rows, with the columns of summary.csv and what the run lacks."""
+        lacking = shortfall(self.run)
         records = self._records()
-        return csv_text(records, summary_columns(records))
+        columns = [*summary_columns(records), "shortfall"]
+        return csv_text([each | {"shortfall": lacking} for each in records], columns)
 
     def json(self) -> str:
         """The rows, the answer and the machine."""
@@ -143,6 +150,7 @@ class Advice:
             "run": str(self.run.path),
             "command": list(self.run.plan.command),
             "ending": None if self.run.ending is None else asdict(self.run.ending),
+            "shortfall": shortfall(self.run) or None,
             "machine": {name: asdict(fact) for name, fact in facts.items()},
             "answer": asdict(self.answer),
             "rows": self._records(),

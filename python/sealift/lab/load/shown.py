@@ -17,19 +17,29 @@ from sealift.lab.load.sources import sources
 from sealift.lab.load.worth import worth
 from sealift.lab.pairs import in_words
 from sealift.lab.record import csv_text
+from sealift.lab.shortfall import shortfall
 from sealift.lab.units import format_measure
 
 
 def text(advice: Advice) -> str:
-    """The answer, the table behind it, when a card would pay, and where the figures come from."""
-    parts = (answer(advice), [*_table(advice), *ties(advice.ranked)], _even(advice))
+    """The answer, the table behind it, when a card would pay, and where the figures come from.
+
+    What the run lacks comes before all of it.
+    """
+    lacking = shortfall(advice.run)
+    parts = (
+        [*([lacking] if lacking else []), *answer(advice)],
+        [*_table(advice), *ties(advice.ranked)],
+        _even(advice),
+    )
     shown = [list(part) for part in (*parts, worth(advice), sources(advice))]
     return "\n\n".join("\n".join(part) for part in shown if part) + "\n"
 
 
 def csv(advice: Advice) -> str:
-    """A row for each figure, with its origin."""
-    records = [entry.as_dict() for entry in entries(advice)]
+    """A row for each figure, with its origin and what the run lacks."""
+    lacking = shortfall(advice.run)
+    records = [entry.as_dict() | {"shortfall": lacking} for entry in entries(advice)]
     return csv_text(records, list(records[0]))
 
 
@@ -41,6 +51,7 @@ def json_text(advice: Advice) -> str:
         "run": str(run.path),
         "command": list(run.plan.command),
         "ending": None if run.ending is None else asdict(run.ending),
+        "shortfall": shortfall(run) or None,
         "machine": {name: asdict(fact) for name, fact in run.machine.facts.items()},
         "messages": {
             **advice.seen.cell,

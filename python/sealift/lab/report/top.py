@@ -1,7 +1,6 @@
 """The first ten seconds: the answer, and what to be careful about; between them are the tiles."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 
 from sealift.lab.answer import QUESTION
 from sealift.lab.finding import is_crowded
@@ -18,9 +17,10 @@ from sealift.lab.report.words import (
     worded,
 )
 from sealift.lab.result import Row
-from sealift.lab.stats import VERDICT_CONFIDENCE, Trust, blocks_needed
+from sealift.lab.shortfall import NEEDED, block_counts, took_s
+from sealift.lab.stats import Trust
 from sealift.lab.stats.verdicts import CAUTION_FLOOR, RANGES_ONLY_FLOOR
-from sealift.lab.store import Ending, How, Reading, Run, Surroundings
+from sealift.lab.store import Ending, How, Run, Surroundings
 from sealift.lab.units import axis_text
 from sealift.lab.values import Cell
 from sealift.lab.wording import DOCUMENT_003
@@ -32,7 +32,7 @@ def header(material: Material) -> Html:
     created = run.plan.created.replace("T", " ").replace("Z", " UTC")
     told = [*_machine(run.machine.facts), created, f"run {run.path.name}"]
     if run.sensors:
-        told.append(f"took {duration(_took_s(run.sensors))}")
+        told.append(f"took {duration(took_s(run.sensors))}")
     command = tag("code", f"sealift lab replay {material.command_folder}")
     line = join([" · ".join(part for part in told if part), " · ", command])
     return tag("header", tag("h1", question(material)), tag("p", line, class_="muted"))
@@ -67,7 +67,7 @@ def answer(material: Material) -> Html:
 
 def blocks(material: Material) -> Html:
     """How much was measured, in one calm line; nothing where nothing was."""
-    counts = _block_counts(material.run)
+    counts = block_counts(material.run)
     if not counts:
         return Html()
     least, planned = min(counts)
@@ -75,7 +75,7 @@ def blocks(material: Material) -> Html:
     missing, every = material.run.count_missing()
     if missing and _is_short_of_time(material.run):
         told += f": time was up for {missing:,} of all {every:,}"
-    return tag("p", f"{told}. A verdict takes {VERDICT_BLOCKS}.", class_="muted")
+    return tag("p", f"{told}. A verdict takes {NEEDED}.", class_="muted")
 
 
 def wrong(material: Material) -> Html:
@@ -112,13 +112,6 @@ def _wrong_arms(shown: Shown) -> Iterable[str]:
             yield f"{shown.experiment.name}, {_cell(shown, cell)}: {wrong}"
 
 
-def _took_s(readings: Sequence[Reading]) -> float:
-    """Seconds of measuring: a run that was resumed later was not measured in between."""
-    times_s = [0.0, *(reading.at_s for reading in readings)]
-    gaps_s = (after - before for before, after in pairwise(times_s))
-    return sum(gap_s for gap_s in gaps_s if gap_s <= PAUSE_S)
-
-
 def _machine(facts: Mapping[str, Fact]) -> Iterable[str]:
     if "cpu_model" in facts:
         yield str(facts["cpu_model"])
@@ -147,17 +140,7 @@ def _reasons(material: Material) -> Iterable[str]:
 def _is_short_of_time(run: Run) -> bool:
     """Whether only the last blocks are missing, and none that a verdict needs."""
     ended = run.ending is not None and run.ending.how is How.TIME_UP
-    return ended and all(count >= VERDICT_BLOCKS for count, _ in _block_counts(run))
-
-
-def _block_counts(run: Run) -> list[tuple[int, int]]:
-    """Of each group how many blocks there are and were planned; not of those that were given up."""
-    return [
-        (len(run.blocks(planned.name, group)), planned.blocks)
-        for planned in run.plan.experiments
-        for group in range(len(planned.groups))
-        if (planned.name, group) not in run.over
-    ]
+    return ended and all(count >= NEEDED for count, _ in block_counts(run))
 
 
 def _ending(ending: Ending | None) -> str:
@@ -235,6 +218,3 @@ def _items(lines: Iterable[str]) -> Html:
 
 
 LINES_SHOWN, LINES_FOLDED = 5, 200
-# Sensors are read once a second; a busy machine may be late.
-PAUSE_S = 10
-VERDICT_BLOCKS = blocks_needed(VERDICT_CONFIDENCE)
