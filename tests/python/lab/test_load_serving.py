@@ -174,7 +174,7 @@ def test_what_lies_far_beyond_the_noise_has_a_rank_of_its_own_though_there_is_no
     noisy = replace(pair(1.0, Verdict.UNSURE)[1], noise_floor=0.12)
 
     def ranked(low: float, high: float) -> list[int]:
-        row = replace(noisy, ratio=Interval((low + high) / 2, low, high))
+        row = replace(noisy, ratio=Interval((low + high) / 2, low, high, 0.95, 60))
         return [each.rank for each in rank(every, lambda *_: row)]
 
     assert ranked(0.30, 0.36) == [1, 2]
