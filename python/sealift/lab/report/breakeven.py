@@ -1,6 +1,6 @@
 """The figure of what a message takes by size, and the break-evens between devices and cards."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from shlex import quote
 
 from sealift import Card
@@ -12,6 +12,8 @@ from sealift.lab.breakeven import (
     Pair,
     chosen,
     drawn,
+    far_cards,
+    leading_text,
     lines,
     needed,
     needed_text,
@@ -57,16 +59,32 @@ def _section(material: Material, shown: Shown, rows: Sequence[Row]) -> Section:
     where = _where(shown, rows)
     title = f"What a message takes by size: {constants_text(rows)}"
     records = [record(row, shown.experiment.id) for row in rows]
-    spec = drawn(records, material.cards, where=where, title=title)
+    found = lines(rows, material.cards)
+    far = far_cards(found)
+    near = [card for card in material.cards if card.name not in far]
+    spec = drawn(records, near, where=where, title=title)
     del spec["title"]
     several = material.own is not None and not material.own.are_alike
-    command = "" if several else _command(material, where)
+    command = "" if several else _command(material, where, near)
     figure = drawing(PLACE, title, spec, command)
-    found = lines(rows, material.cards)
-    beside = tag("div", figure, tag("div", *_told(found), *_cards(material)), class_="beside")
-    lead = tag("p", LEAD, class_="muted")
-    html = tag("section", tag("h2", TITLE), lead, beside, _table(found), id=ID)
+    told = _told([line for line in found if line.device not in far])
+    beside = tag("div", figure, tag("div", *told, *_cards(near)), class_="beside")
+    lead = (tag("p", tag("strong", leading_text(found))), tag("p", LEAD, class_="muted"))
+    away = _far(material, found, far)
+    html = tag("section", tag("h2", TITLE), *lead, beside, *away, _table(found), id=ID)
     return Section(ID, TITLE, html, {PLACE: spec})
+
+
+def _far(material: Material, found: Sequence[Line], far: Set[str]) -> Iterable[Html]:
+    """The cards that are not drawn, since they would press all else into a corner."""
+    if not far:
+        return
+    cards = [card for card in material.cards if card.name in far]
+    those = [pair for pair in pairs(found) if pair.other.device in far]
+    told = [*_pairs_told(those), *_cards(cards)]
+    named = listed([card.name for card in cards])
+    verb = "is" if len(cards) == 1 else "are"
+    yield folded(f"{named} {verb} not drawn: slower at every size measured, in any batch", *told)
 
 
 def _thinned(rows: Sequence[Row], points: int | None) -> Sequence[Row]:
@@ -87,21 +105,25 @@ def _where(shown: Shown, rows: Sequence[Row]) -> dict[str, Value]:
     return {"experiment": first.experiment, **{name: first.cell[name] for name in fixed}}
 
 
-def _command(material: Material, where: Mapping[str, Value]) -> str:
+def _command(material: Material, where: Mapping[str, Value], cards: Sequence[Card]) -> str:
     words = ["sealift", "lab", "plot", str(material.run.path)]
     for option, column in zip("xyz", DRAWN, strict=True):
         words += [f"--{option}", column]
     for name, value in where.items():
         words += ["--where", f"{name}={value}"]
-    for card in material.cards:
+    for card in cards:
         words += ["--card", card.name]
     return " ".join(quote(word) for word in [*words, "-o", "break-even.svg"])
 
 
 def _told(found: Sequence[Line]) -> Iterable[Html]:
+    return _pairs_told(list(pairs(found)))
+
+
+def _pairs_told(found: Sequence[Pair]) -> Iterable[Html]:
     """Every pair in words, what was measured first; among alike those first whose lines cross."""
     items: dict[str, list[Html]] = {}
-    for pair in sorted(pairs(found), key=lambda pair: (_cards_of(pair), not pair.meetings)):
+    for pair in sorted(found, key=lambda pair: (_cards_of(pair), not pair.meetings)):
         said = pair_text(pair)
         if pair.other.card and not pair.one.card:
             said += f"; {needed_text(_needed(pair.other, pair.one))}"
@@ -159,10 +181,10 @@ def _cell(found: Needed | None) -> Html:
     return join([f"from {found.messages:,} ", spread])
 
 
-def _cards(material: Material) -> Iterable[Html]:
+def _cards(cards: Sequence[Card]) -> Iterable[Html]:
     """What the cards are, and where their constants come from."""
     sources: dict[str, list[Card]] = {}
-    for card in material.cards:
+    for card in cards:
         sources.setdefault(card.source, []).append(card)
     for source, those in sources.items():
         named = "; ".join(f"{card.name} is {card.summary}" for card in those)
