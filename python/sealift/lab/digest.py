@@ -65,7 +65,7 @@ def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
         f"{each.cell[planned.compare]}" for each in found.verified if each.skipped
     )
     if skipped:
-        yield f"without {', '.join(skipped)}"
+        yield f"not measured: {', '.join(skipped)}"
     published = recall.published(run, planned, found)
     counts = Counter(comparison.match for comparison in published.comparisons)
     if counts:

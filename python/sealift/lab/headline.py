@@ -41,7 +41,16 @@ def passed_over(chosen: Finding, everything: Sequence[Finding]) -> str:
 
 
 def where(chosen: Finding, everything: Sequence[Finding], label: Label) -> str:
-    """Where to run the chosen work, and for which other work another device was shown to win."""
+    """Where to run the chosen work, and for which other work another device was shown to win.
+
+    With a word on the machine where that was busy with something else meanwhile.
+    """
+    told = _where(chosen, everything, label)
+    busy = chosen.kind in SETTLED and any(row.machine_busy for row in chosen.rows)
+    return f"{told} {BUSY}" if busy else told
+
+
+def _where(chosen: Finding, everything: Sequence[Finding], label: Label) -> str:
     others = [finding for finding in everything if finding is not chosen]
     if chosen.winner is None:
         return _no_winner(chosen)
@@ -169,5 +178,6 @@ def _intervals(count: int) -> str:
 
 
 MILLION = 1_000_000
+BUSY = "(The machine was busy while this was measured.)"
 # A headline is read in one go; the rest stands in the details.
 NAME_LONGEST = 60

@@ -154,3 +154,14 @@ def test_an_answer_with_an_accelerator_in_it_says_nothing_of_the_cpu_alone() -> 
 def test_it_is_known_of_every_driver_whether_it_works_on_the_processor() -> None:
     alone = {device.driver for device in look() if not device.is_incomplete}
     assert alone == reasons.ON_THE_CPU
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"), [(2.0, Verdict.FASTER), (0.5, Verdict.SLOWER), (1.0, Verdict.SAME)]
+)
+def test_a_headline_that_a_busy_machine_measured_says_so_in_its_own_line(
+    ratio: float, verdict: Verdict
+) -> None:
+    busy = "(The machine was busy while this was measured.)"
+    assert answer(found(pair(ratio, verdict, machine_busy=True))).where.endswith(f". {busy}")
+    assert busy not in answer(found(pair(ratio, verdict))).where

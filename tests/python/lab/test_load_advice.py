@@ -379,3 +379,12 @@ def test_the_sources_name_what_was_measured_simulated_and_projected(
     assert "without what changing keys would cost them.\n" in sources
     assert "without what changing keys" not in text(folder)
     assert "Simulated" not in text(folder, rate_per_s=None)
+
+
+def test_a_byte_is_one_and_less_of_a_core_than_anybody_notices_is_told_as_such(
+    tmp_path: Path,
+) -> None:
+    shown = text(run_of(tmp_path / "run", own({1: 1})), rate_per_s=0.01)
+    assert "library and cpu, 1 byte a message, " in shown
+    assert "  under 0.0001  " in shown
+    assert "0.00000" not in shown.splitlines()[3]

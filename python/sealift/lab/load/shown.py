@@ -136,6 +136,8 @@ def _us(figure: Figure | None) -> str:
 
 
 def _figure(value: float | None) -> str:
+    if value is not None and 0 < value < FIGURE_MIN:
+        return f"under {FIGURE_MIN}"
     return "" if value is None else format_measure(value)
 
 
@@ -143,5 +145,7 @@ NOTES = {
     State.LATE: "not shown to be in time",
     State.NEAR_FULL: "too near to full to say",
 }
+# Nobody notices less of a core.
+FIGURE_MIN = 0.0001
 # Columns of words.
 LEFT = (1, 2)

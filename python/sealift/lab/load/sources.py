@@ -57,7 +57,8 @@ def _other_mean(advice: Advice) -> Iterator[str]:
 def _lengths(advice: Advice) -> str:
     lengths = advice.seen.lengths
     if len(lengths.counts) == 1:
-        return f"{format_size(lengths.least_bytes)} bytes a message"
+        plural = "s" * (lengths.least_bytes != 1)
+        return f"{format_size(lengths.least_bytes)} byte{plural} a message"
     return (
         f"{len(lengths.counts):,} lengths of {format_size(lengths.least_bytes)} to "
         f"{format_size(lengths.most_bytes)} bytes, {format_size(lengths.mean_bytes)} on average"
