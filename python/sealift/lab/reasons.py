@@ -75,13 +75,15 @@ def sentences(everything: Sequence[Finding], label: Label) -> list[str]:
 def doubts(everything: Sequence[Finding]) -> Iterable[str]:
     """What may be wrong with it: noise, other work on the machine, drift."""
     total = f"{len(everything):,} {pieces(len(everything))}"
-    busy = [
-        finding
-        for finding in everything
-        if finding.kind is Kind.NOISY or any(row.machine_busy for row in finding.rows)
-    ]
+    noisy = [each for each in everything if each.rows[0].trust is Trust.RANGES_ONLY]
+    busy = [each for each in everything if any(row.machine_busy for row in each.rows)]
     careful = [finding for finding in everything if finding.rows[0].trust is Trust.CAUTION]
     drifting = [each for each in everything if not all(row.steady for row in each.rows)]
+    if noisy:
+        yield (
+            f"{len(noisy):,} of {total} without a verdict: the same code differed from itself by "
+            f"more than {RANGES_ONLY_FLOOR * 100:.0f} %."
+        )
     if busy:
         yield (
             f"The machine was busy during {len(busy):,} of {total}: measure again when it is quiet."

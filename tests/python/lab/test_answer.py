@@ -381,7 +381,8 @@ def test_a_noisy_machine_gets_no_recommendation() -> None:
         "cpu 3.000 [2.940..3.060] times as fast as library (95 % intervals).",
     )
     assert said.cautions == (
-        "The machine was busy during 2 of 2 pieces of work: measure again when it is quiet.",
+        "2 of 2 pieces of work without a verdict: the same code differed from itself by more than "
+        "10 %.",
     )
 
 

@@ -163,11 +163,11 @@ def _noisy(rows: list[Row]) -> Iterable[str]:
     careful = [row for row in rows if row.trust is Trust.CAUTION]
     if noisy:
         yield (
-            f"{_of(noisy, rows)} carry no verdict: the same code differed from itself by more "
+            f"{_of(noisy, rows)} without a verdict: the same code differed from itself by more "
             f"than {RANGES_ONLY_FLOOR * 100:.0f} %."
         )
     if careful:
-        yield f"{_of(careful, rows)} have a noise floor over {CAUTION_FLOOR * 100:.0f} %."
+        yield f"{_of(careful, rows)} with a noise floor over {CAUTION_FLOOR * 100:.0f} %."
 
 
 def _shaken(rows: list[Row]) -> Iterable[str]:
@@ -179,7 +179,7 @@ def _shaken(rows: list[Row]) -> Iterable[str]:
             "Measure again when it is quiet."
         )
     if drifting := [row for row in rows if not row.steady]:
-        yield f"{_of(drifting, rows)} were not steady: their speed or their clock drifted."
+        yield f"{_of(drifting, rows)} not steady: their speed or their clock drifted."
 
 
 def _skipped(shown: Iterable[Shown]) -> Iterable[str]:
@@ -196,7 +196,9 @@ def _skipped(shown: Iterable[Shown]) -> Iterable[str]:
 
 
 def _of(some: list[Row], rows: list[Row]) -> str:
-    return f"{len(some):,} of {counted(len(rows), 'row', 'rows')}"
+    """In pieces of work, as the answer counts: the rows of one share their noise."""
+    few, every = (len({row.work for row in each}) for each in (some, rows))
+    return f"{few:,} of {counted(every, 'piece of work', 'pieces of work')}"
 
 
 def _cell(shown: Shown, cell: Cell) -> str:
