@@ -1,6 +1,7 @@
 """How often the lab's verdicts are false, and whether it finds a difference that is there.
 
-Usage: python benches/false_verdicts.py [--out FOLDER] [--seed N] [--sample-ms MS] [--quick]
+Usage: python benches/false_verdicts.py [--out FOLDER] [--seed N] [--sample-ms MS]
+                                        [--only NAMES] [--quick]
 
 Compares arms whose truth is known, one comparison after the other, each as a quick run would
 measure it: in a process of its own, prepared anew, with the blocks of a quick run. Samples are
@@ -112,14 +113,15 @@ def main() -> int:
                 "machine; end what else runs",
                 file=sys.stderr,
             )
-        found = {each.name: list(_compared(each, arguments)) for each in CONDITIONS}
+        conditions = [each for each in CONDITIONS if each.name in arguments.only]
+        found = {each.name: list(_compared(each, arguments)) for each in conditions}
     except KeyboardInterrupt:
         print("\nfalse_verdicts: interrupted; nothing is kept, begin again", file=sys.stderr)
         return ExitCode.INTERRUPTED
     except _RefusedError as error:
         print(f"\nfalse_verdicts: {error}", file=sys.stderr)
         return error.code
-    results = [_result(each, found[each.name]) for each in CONDITIONS]
+    results = [_result(each, found[each.name]) for each in conditions]
     print(_table(results))
     if arguments.out is not None:
         _write(arguments, here, results, found)
@@ -390,6 +392,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--sample-ms", type=_sample_ms, default=SAMPLE_MS, metavar="MS", help="length of a sample"
     )
+    parser.add_argument(
+        "--only",
+        type=_names,
+        default=[each.name for each in CONDITIONS],
+        metavar="NAMES",
+        help="conditions to measure, as in idle,planted; all of them when left out",
+    )
     parser.add_argument("--quick", action="store_true", help="a few of each, to try it out")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -399,6 +408,14 @@ def _folder(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("'' is no folder; name one")
     return Path(text)
+
+
+def _names(text: str) -> list[str]:
+    known = [each.name for each in CONDITIONS]
+    names = text.split(",")
+    if wrong := [name for name in names if name not in known]:
+        raise argparse.ArgumentTypeError(f"{wrong[0]!r} is no condition: {', '.join(known)} are")
+    return names
 
 
 def _sample_ms(text: str) -> float:

@@ -43,6 +43,13 @@ def test_a_trial_run_compares_under_every_condition_and_writes_what_it_found(
     assert "0 s left" in ran.stderr
 
 
+def test_conditions_are_measured_by_name(tmp_path: Path) -> None:
+    ran = run("--quick", "--sample-ms", "3", "--only", "planted", "--out", str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    document = json.loads((tmp_path / "false-verdicts-3-ms.json").read_text())
+    assert [each["name"] for each in document["results"]] == ["planted"]
+
+
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The script as a module, with nothing busy and nothing measured."""
@@ -109,6 +116,7 @@ def test_a_wrong_result_ends_with_its_code(
     ("arguments", "said"),
     [
         (["--sample-ms", "1"], "'1' is no length of a sample: 2 to 250 ms are"),
+        (("--only", "idle,busy"), "'busy' is no condition: idle, loaded, planted are"),
         (("--seed", "-1"), "'-1' is no whole number from 0 to 18,446,744,073,709,551,615"),
         (("--out", ""), "'' is no folder"),
         (("--out", "/proc/self/here"), "name a folder that can be written"),
