@@ -66,15 +66,15 @@ def table(document: Document) -> str:
     if document["quick"]:
         raise ValueError("it is of a --quick run, which proves nothing; run `make aa`")
     lines = [
-        f"| compared | times | 95 % of ratios | {' | '.join(VERDICTS)} | bound | |",
-        "|---|---:|---:|---:|---:|---:|---:|---|---|",
+        f"| compared | times | noise | 95 % of ratios | {' | '.join(VERDICTS)} | bound | |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---|---|",
     ]
     for result in document["results"]:
         said = " | ".join(str(result["verdicts"][verdict]) for verdict in VERDICTS)
         low, high = result["ratios_95"]
         met = "met" if result["met"] else "**missed**"
         lines.append(
-            f"| {result['what']} | {result['comparisons']} "
+            f"| {result['what']} | {result['comparisons']} | {100 * result['noise_floor']:.1f} % "
             f"| {low:.3f}..{high:.3f} | {said} | {result['wanted']} | {met} |"
         )
     return "\n".join(lines)

@@ -27,6 +27,7 @@ def result(name: str, met: bool, **verdicts: int) -> dict[str, Any]:  # noqa: FB
         "met": met,
         "ratios_95": [0.9912, 1.0098],
         "clean_share": 0.971,
+        "noise_floor": 0.0131,
         "sample_ms": 4.02,
     }
 
@@ -75,10 +76,11 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     assert text.startswith("# Title\n")
     assert text.endswith("the rest\n")
     assert (
-        "| idle arms | 200 | 0.991..1.010 | 2 | 1 | 190 | 7 | at most 10 FASTER or SLOWER | met |"
+        "| idle arms | 200 | 1.3 % | 0.991..1.010 | 2 | 1 | 190 | 7 "
+        "| at most 10 FASTER or SLOWER | met |"
         in text
     )
-    assert "| loaded arms | 200 | 0.991..1.010 | 20 | 30 | 100 | 50 | at most 10" in text
+    assert "| loaded arms | 200 | 1.3 % | 0.991..1.010 | 20 | 30 | 100 | 50 | at most 10" in text
     assert "FASTER or SLOWER | **missed** |" in text
     assert (
         "2026-01-02, A Processor, 2 cores: 20 blocks in one process, samples of 4 ms; clean" in text
