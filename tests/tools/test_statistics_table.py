@@ -77,8 +77,7 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     assert text.endswith("the rest\n")
     assert (
         "| idle arms | 200 | 1.3 % | 0.991..1.010 | 2 | 1 | 190 | 7 "
-        "| at most 10 FASTER or SLOWER | met |"
-        in text
+        "| at most 10 FASTER or SLOWER | met |" in text
     )
     assert "| loaded arms | 200 | 1.3 % | 0.991..1.010 | 20 | 30 | 100 | 50 | at most 10" in text
     assert "FASTER or SLOWER | **missed** |" in text
