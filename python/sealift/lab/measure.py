@@ -24,7 +24,7 @@ SAMPLE_S_MIN, SAMPLE_S_MAX = 0.002, 0.250
 USABLE_SHARE = 0.85
 # The rest goes to slow last samples.
 PACED_SHARE = 0.97
-# Of a sample's length, and at least: after another arm's turn AWS-LC is slower for some milliseconds.
+# Of a sample's length, and at least: after another arm's turn AWS-LC is slow for milliseconds.
 # With a shorter lead-in short samples are slower than long ones, and a run whose samples get longer
 # seems to drift.
 LEAD_IN_SHARE, LEAD_IN_S_MIN = 0.25, 0.005
