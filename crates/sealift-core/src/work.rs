@@ -3,7 +3,7 @@
 use crate::batch::Geometry;
 use crate::{
     Batch, BatchError, DeviceError, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Shape,
-    Status, Tags, Text,
+    Spans, Status, Tags, Text,
 };
 use std::sync::Arc;
 
@@ -103,6 +103,11 @@ impl<'w> Work<'w> {
     #[must_use]
     pub fn statuses(&self) -> &[Status] {
         self.output.status
+    }
+
+    /// The messages as addresses.
+    pub fn spans(&mut self) -> Spans<'_, 'w> {
+        Spans::of(self.batch, &mut self.output)
     }
 
     /// One message with its place, taken apart.

@@ -18,6 +18,8 @@ mod once;
 mod path;
 mod run;
 mod schedule;
+#[cfg(sealift_ctgrind)]
+pub mod valgrind;
 mod verdict;
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 mod x86_64;

@@ -6,7 +6,7 @@ use sealift_core::{Op, Slot, SlotTag, Status, Work};
 
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-use crate::x86_64::{aesni, vaes256, vaes512};
+use crate::x86_64::{aesni, vaes256, vaes512, wide};
 use crate::{Path, Schedule, model};
 
 /// The expanded keys of a range of messages.
@@ -26,16 +26,34 @@ pub enum Schedules<'a> {
 /// When the range leaves the batch, or [`Schedules::Each`] is shorter than the range.
 pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) {
     assert!(range.end <= work.len(), "messages {range:?} of a batch of {}", work.len());
+    if let Schedules::Each(each) = schedules {
+        assert!(each.len() >= range.len(), "{} keys for {} messages", each.len(), range.len());
+    }
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    if let Path::Vaes512(token) = path
+        && range.len() >= wide::MESSAGES_MIN
+    {
+        let rest = wide::run(token, work, range.clone(), schedules);
+        return one_by_one(path, work, range.start, rest.into_iter(), schedules);
+    }
+    one_by_one(path, work, range.start, range, schedules);
+}
+
+/// Works on messages of a batch one after the other; `schedules` are those from message `first` on.
+fn one_by_one(
+    path: Path,
+    work: &mut Work<'_>,
+    first: usize,
+    messages: impl Iterator<Item = usize>,
+    schedules: Schedules<'_>,
+) {
     match schedules {
-        Schedules::One(schedule) => range.for_each(|i| step(path, work, i, schedule)),
-        Schedules::Each(each) => {
-            assert!(each.len() >= range.len(), "{} keys for {} messages", each.len(), range.len());
-            range.zip(each).for_each(|(i, schedule)| step(path, work, i, schedule));
-        }
+        Schedules::One(schedule) => messages.for_each(|i| step(path, work, i, schedule)),
+        Schedules::Each(each) => messages.for_each(|i| step(path, work, i, each[i - first])),
         Schedules::Raw => {
             // One place for all of them: the next key overwrites the last, and the drop wipes.
             let mut schedule = Schedule::empty();
-            for i in range {
+            for i in messages {
                 match work.raw_key(i).map(|key| schedule.replace(path, key)) {
                     Some(Ok(())) => step(path, work, i, &schedule),
                     _ => work.set_status(i, Status::NotProcessed),

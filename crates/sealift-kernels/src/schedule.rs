@@ -20,14 +20,19 @@ pub(crate) const POWERS: usize = 16;
 /// It serves every path, but one made for [`Path::Model`] lacks what the fast paths need, and is
 /// always computed by the model. The bytes stay in one place on the heap, so that moving a schedule
 /// leaves nothing behind, and are wiped on drop.
-pub struct Schedule(Box<Expanded>);
+pub struct Schedule {
+    expanded: Box<Expanded>,
+    /// Those of `expanded`, or 0 when it lacks what the fast paths need: beside the pointer, so that
+    /// messages under many keys are told apart without a look at each key.
+    fast_rounds: usize,
+}
 
 impl Schedule {
     /// Expands a key for a path.
     #[must_use]
     pub fn new(path: Path, key: &Key) -> Schedule {
         let mut schedule = Schedule::empty();
-        schedule.0.expand(path, key.as_bytes());
+        schedule.expand(path, key.as_bytes());
         schedule
     }
 
@@ -43,31 +48,53 @@ impl Schedule {
 
     /// A schedule without a key, to be given one by [`replace`](Schedule::replace).
     pub(crate) fn empty() -> Schedule {
-        Schedule(Box::new(Expanded::empty()))
+        Schedule { expanded: Box::new(Expanded::empty()), fast_rounds: 0 }
     }
 
     /// Expands a raw key of 16, 24 or 32 bytes over the present one.
     pub(crate) fn replace(&mut self, path: Path, key: &[u8]) -> Result<(), KeyError> {
         KeyLength::from_bytes(key.len())?;
-        self.0.expand(path, key);
+        self.expand(path, key);
         Ok(())
+    }
+
+    /// How many rounds AES has under this key, if the fast paths can use it.
+    #[inline(always)]
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    pub(crate) fn fast_rounds(&self) -> Option<usize> {
+        (self.fast_rounds > 0).then_some(self.fast_rounds)
+    }
+
+    /// Where what the paths compute with lies.
+    #[inline(always)]
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    pub(crate) fn address(&self) -> *const u8 {
+        core::ptr::from_ref::<Expanded>(&self.expanded).cast()
+    }
+
+    fn expand(&mut self, path: Path, key: &[u8]) {
+        self.expanded.expand(path, key);
+        self.fast_rounds = if self.expanded.is_fast { self.expanded.rounds } else { 0 };
     }
 
     /// What the paths compute with.
     #[inline]
     pub(crate) fn expanded(&self) -> &Expanded {
-        &self.0
+        &self.expanded
     }
 }
 
-/// Its only field is wiped on drop.
+/// What is secret in it is wiped on drop.
 impl ZeroizeOnDrop for Schedule {}
 
 impl fmt::Debug for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Schedule({} rounds, secret)", self.0.rounds)
+        write!(f, "Schedule({} rounds, secret)", self.expanded.rounds)
     }
 }
+
+/// Blocks of a record.
+pub(crate) const RECORD_BLOCKS: usize = 16;
 
 /// The round keys of a key, its hash key and the tables the fast paths multiply with.
 // IMPLEMENTATION NOTE: wide loads from the end of `powers` and of `folded` run over into the field
@@ -75,11 +102,15 @@ impl fmt::Debug for Schedule {
 #[derive(ZeroizeOnDrop)]
 #[repr(C, align(64))]
 pub(crate) struct Expanded {
+    /// The round keys, and behind the last one H^1 as it stands in `powers`: all that is needed for
+    /// short messages under many keys, in as few cache lines as it takes.
+    record: [u128; RECORD_BLOCKS],
     /// H^16 down to H^1, each times x: see `x86_64::ghash`. Zeros for the model.
     pub(crate) powers: [u128; POWERS],
     /// The same, each times x^-64.
     pub(crate) folded: [u128; POWERS],
-    round_keys: [u128; ROUND_KEYS_MAX],
+    /// Zeros.
+    behind: [u128; 3],
     /// The encrypted zero block.
     hash_key: u128,
     rounds: usize,
@@ -90,7 +121,7 @@ impl Expanded {
     /// The round keys in use.
     #[inline(always)]
     pub(crate) fn round_keys(&self) -> &[u128] {
-        &self.round_keys[..=self.rounds]
+        &self.record[..=self.rounds]
     }
 
     /// The hash key as SP 800-38D writes it: its highest bit is the field's x^0.
@@ -107,9 +138,10 @@ impl Expanded {
 
     fn empty() -> Expanded {
         Expanded {
+            record: [0; RECORD_BLOCKS],
             powers: [0; POWERS],
             folded: [0; POWERS],
-            round_keys: [0; ROUND_KEYS_MAX],
+            behind: [0; 3],
             hash_key: 0,
             rounds: 0,
             is_fast: false,
@@ -119,14 +151,16 @@ impl Expanded {
     fn expand(&mut self, path: Path, key: &[u8]) {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
         if let Some(token) = x86_64::expander(path) {
-            self.rounds = x86_64::expand::round_keys(token, key, &mut self.round_keys);
+            self.rounds =
+                x86_64::expand::round_keys(token, key, &mut self.record[..ROUND_KEYS_MAX]);
             self.hash_key = x86_64::expand::hash_key(token, self);
             x86_64::expand::powers(token, self);
+            self.record[self.rounds + 1] = self.powers[POWERS - 1];
             self.is_fast = true;
             return;
         }
         debug_assert_eq!(path.name(), "model", "every other path has its own expansion");
-        self.rounds = aes::expand(key, &mut self.round_keys, aes::sub_word);
+        self.rounds = aes::expand(key, &mut self.record[..ROUND_KEYS_MAX], aes::sub_word);
         self.hash_key = aes::encrypt(self.round_keys(), 0);
         self.powers.zeroize();
         self.folded.zeroize();
@@ -163,13 +197,13 @@ mod tests {
             unsafe { place.assume_init_mut() }.expand(path, &[7; 24]);
             // SAFETY: still initialized.
             let before = unsafe { place.assume_init_ref() };
-            assert!(before.round_keys[12] != 0 && before.hash_key != 0);
+            assert!(before.record[12] != 0 && before.hash_key != 0);
             // SAFETY: initialized, and not dropped again.
             unsafe { place.assume_init_drop() };
             // SAFETY: wiping leaves integers, which need no drop and are valid whatever they are.
             let after = unsafe { place.assume_init_ref() };
             let tables = [after.powers, after.folded].concat();
-            assert!(tables.iter().chain(&after.round_keys).all(|word| *word == 0));
+            assert!(tables.iter().chain(&after.record).all(|word| *word == 0));
             assert_eq!(after.hash_key, 0);
         }
     }

@@ -78,7 +78,7 @@ impl<'a, 's> Fitting<'a, 's> {
                 write(to, tag.to_le_bytes());
                 true
             }
-            SlotTag::Check(expected) => is_equal(tag, expected),
+            SlotTag::Check(expected) => public(is_equal(tag, expected)),
             SlotTag::Missing => false,
         };
         if accepted { Status::Ok } else { fail(self.text()) }
@@ -93,6 +93,15 @@ pub(crate) fn fail(text: SlotText<'_>) -> Status {
         SlotText::Read(_) => {}
     }
     Status::AuthFailed
+}
+
+/// The same verdict. Of all that is computed from secrets it alone may decide a branch: an open tells
+/// it to its caller. The build that `make ctgrind` checks is told so here.
+#[inline(always)]
+pub(crate) fn public(verdict: bool) -> bool {
+    #[cfg(sealift_ctgrind)]
+    let verdict = crate::valgrind::declassified(verdict);
+    verdict
 }
 
 fn write(to: &mut [u8], tag: [u8; 16]) {

@@ -12,11 +12,7 @@ pub(crate) const ROUND_KEYS_MAX: usize = 15;
 ///
 /// `sub_word` is the S-box on four bytes: the model's own, or an instruction.
 #[inline(always)]
-pub(crate) fn expand(
-    key: &[u8],
-    round_keys: &mut [u128; ROUND_KEYS_MAX],
-    sub_word: impl Fn(u32) -> u32,
-) -> usize {
+pub(crate) fn expand(key: &[u8], round_keys: &mut [u128], sub_word: impl Fn(u32) -> u32) -> usize {
     let key_words = key.len() / 4;
     let rounds = key_words + 6;
     let mut words = [0_u32; 4 * ROUND_KEYS_MAX];

@@ -5,16 +5,12 @@ use core::arch::x86_64::*;
 
 use super::{aesni::to_u128, cpu::HaveAesNi, ctr, ghash, isa::Isa};
 use crate::{
-    model::aes::{self, ROUND_KEYS_MAX},
+    model::aes,
     schedule::{Expanded, POWERS},
 };
 
 /// Expands a key of 16, 24 or 32 bytes and returns the number of rounds.
-pub(crate) fn round_keys(
-    _token: HaveAesNi,
-    key: &[u8],
-    round_keys: &mut [u128; ROUND_KEYS_MAX],
-) -> usize {
+pub(crate) fn round_keys(_token: HaveAesNi, key: &[u8], round_keys: &mut [u128]) -> usize {
     // SAFETY: `_token` is proof that this processor has the instructions.
     unsafe { round_keys_compiled(key, round_keys) }
 }
@@ -32,7 +28,7 @@ pub(crate) fn powers(token: HaveAesNi, schedule: &mut Expanded) {
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
-fn round_keys_compiled(key: &[u8], round_keys: &mut [u128; ROUND_KEYS_MAX]) -> usize {
+fn round_keys_compiled(key: &[u8], round_keys: &mut [u128]) -> usize {
     aes::expand(key, round_keys, |word| {
         // With the same word in all columns, shifting rows changes nothing.
         let state = _mm_set1_epi32(word.cast_signed());

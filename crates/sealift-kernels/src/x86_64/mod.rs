@@ -2,7 +2,7 @@
 //!
 //! The mode is written once, in `gcm`, `ctr` and `ghash`, over the trait [`isa::Isa`]: registers of
 //! one, two or four blocks. Each instruction set is one file that says what its registers do and
-//! compiles the mode with its instructions.
+//! compiles the mode with its instructions. `wide` works on many messages at once.
 
 pub(crate) mod aesni;
 pub(crate) mod copy;
@@ -15,6 +15,7 @@ mod isa;
 mod part;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
+pub(crate) mod wide;
 
 use crate::Path;
 

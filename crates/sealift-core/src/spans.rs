@@ -1,0 +1,295 @@
+//! Messages of a work as addresses, for kernels that have many of them in flight.
+
+use crate::batch::Geometry;
+use crate::{Batch, Column, Keys, Layout, Op, Ops, Output, Place, Status, Tags, Text};
+
+/// The messages of a [`Work`] as addresses, each taken from the whole buffer that it lies in, so that any
+/// number of them can be in use at once.
+///
+/// The work is borrowed for as long. Its checks hold for every [`Span`]: what is read lies within the
+/// batch's buffers, what is written within the output, and no two messages write the same byte.
+pub struct Spans<'s, 'w> {
+    batch: &'w Batch<'w>,
+    text: Base<'s, 'w>,
+    tags: Base<'s, 'w>,
+    status: *mut Status,
+}
+
+/// One message as addresses: readable and writable for their lengths while the [`Spans`] live.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// What is done to it.
+    pub op: Op,
+    /// The nonce.
+    pub nonce: *const u8,
+    /// Its length in bytes, 1 to 128.
+    pub nonce_bytes: usize,
+    /// Authenticated and not encrypted.
+    pub aad: *const u8,
+    /// Its length in bytes.
+    pub aad_bytes: usize,
+    /// Plaintext of a seal, ciphertext of an open or a verify.
+    pub input: *const u8,
+    /// Where a seal's ciphertext and an open's plaintext go: the same address as `input` in place, null
+    /// for a verify.
+    pub output: *mut u8,
+    /// The length of the text, in bytes.
+    pub text_bytes: usize,
+    /// As long as the batch says: written by a seal, read by an open or a verify.
+    pub tag: *mut u8,
+    /// What became of it.
+    pub status: *mut Status,
+}
+
+impl<'s, 'w> Spans<'s, 'w> {
+    pub(crate) fn of(batch: &'w Batch<'w>, output: &'s mut Output<'w>) -> Self {
+        Self {
+            batch,
+            text: Base::of(&mut output.text),
+            tags: Base::of(&mut output.tags),
+            status: output.status.as_mut_ptr(),
+        }
+    }
+
+    /// Whether every part of a message lies as far from that of the message before as it did there, and
+    /// is as long: two messages tell where all are.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        let batch = self.batch;
+        let text = match &batch.text {
+            Text::Apart(column) => is_regular(column),
+            Text::InPlace => true,
+        };
+        let tags = match &batch.tags {
+            Tags::Appended => true,
+            Tags::Apart(column) => is_regular(column),
+        };
+        let keys = match &batch.keys {
+            Keys::Session(_) | Keys::Sessions(_) => true,
+            Keys::Raw(column) => is_regular(column),
+        };
+        let columns = is_regular(&batch.nonce) && is_regular(&batch.aad) && text && tags && keys;
+        columns
+            && matches!(batch.ops, Ops::All(_))
+            && self.text.is_regular()
+            && self.tags.is_regular()
+    }
+
+    /// How long every tag is, in bytes.
+    #[must_use]
+    pub fn tag_bytes(&self) -> usize {
+        self.batch.tag_length.bytes()
+    }
+
+    /// Where it is written what became of a message.
+    #[must_use]
+    #[inline]
+    pub fn status(&self, message: usize) -> *mut Status {
+        self.status.wrapping_add(message)
+    }
+
+    /// The raw key of a message, when the batch carries raw keys.
+    #[must_use]
+    #[inline]
+    pub fn raw_key(&self, message: usize) -> Option<&'w [u8]> {
+        match &self.batch.keys {
+            Keys::Raw(column) => Some(column.get(message)),
+            Keys::Session(_) | Keys::Sessions(_) => None,
+        }
+    }
+
+    /// One message; none when its input is shorter than the tag it should end with.
+    ///
+    /// # Panics
+    /// If there is no such message.
+    #[must_use]
+    #[inline]
+    pub fn get(&mut self, message: usize) -> Option<Span> {
+        let batch = self.batch;
+        assert!(message < batch.len, "message {message} of {}", batch.len);
+        let place = self.text.get(message);
+        let Geometry { op, text, .. } = batch.geometry(message, place.room);
+        let text_bytes = text?;
+        let input = match &batch.text {
+            Text::Apart(column) => column.get(message).as_ptr(),
+            Text::InPlace => place.start.cast_const(),
+        };
+        let output = if op == Op::Verify { core::ptr::null_mut() } else { place.start };
+        let tag = match (&batch.tags, op) {
+            (Tags::Appended, Op::Seal) => output.wrapping_add(text_bytes),
+            (Tags::Appended, _) => input.wrapping_add(text_bytes).cast_mut(),
+            (Tags::Apart(_), Op::Seal) => self.tags.get(message).start,
+            (Tags::Apart(column), _) => column.get(message).as_ptr().cast_mut(),
+        };
+        let (nonce, aad) = (batch.nonce.get(message), batch.aad.get(message));
+        Some(Span {
+            op,
+            nonce: nonce.as_ptr(),
+            nonce_bytes: nonce.len(),
+            aad: aad.as_ptr(),
+            aad_bytes: aad.len(),
+            input,
+            output,
+            text_bytes,
+            tag,
+            status: self.status(message),
+        })
+    }
+}
+
+/// A result column as an address.
+enum Base<'s, 'w> {
+    Empty,
+    Packed { start: *mut u8, layout: &'s Layout<'w> },
+    Scattered(&'s mut [&'w mut [u8]]),
+}
+
+/// Where the result of a message goes.
+struct Room {
+    start: *mut u8,
+    room: usize,
+}
+
+impl<'s, 'w> Base<'s, 'w> {
+    fn of(place: &'s mut Place<'w>) -> Self {
+        match place {
+            Place::Empty => Self::Empty,
+            Place::Packed { bytes, layout } => Self::Packed { start: bytes.as_mut_ptr(), layout },
+            Place::Scattered(slots) => Self::Scattered(slots),
+        }
+    }
+
+    fn is_regular(&self) -> bool {
+        matches!(self, Self::Empty | Self::Packed { layout: Layout::Fixed { .. }, .. })
+    }
+
+    #[inline]
+    fn get(&mut self, message: usize) -> Room {
+        match self {
+            Self::Empty => Room { start: core::ptr::NonNull::dangling().as_ptr(), room: 0 },
+            Self::Packed { start, layout } => {
+                let range = layout.range(message);
+                Room { start: start.wrapping_add(range.start), room: range.len() }
+            }
+            Self::Scattered(slots) => {
+                let slot = &mut slots[message];
+                Room { start: slot.as_mut_ptr(), room: slot.len() }
+            }
+        }
+    }
+}
+
+fn is_regular(column: &Column<'_>) -> bool {
+    column.uniform_len().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, KeySource, SessionId, SlotTag, SlotText, TagLength, Work};
+    use std::sync::Arc;
+
+    struct NoKeys;
+    impl KeySource for NoKeys {
+        fn key(&self, _: SessionId) -> Option<Arc<Key>> {
+            None
+        }
+    }
+
+    const SESSION: SessionId = SessionId { slot: 0, generation: 1 };
+    const OPS: [Op; 3] = [Op::Seal, Op::Open, Op::Verify];
+
+    /// Whether the addresses are those of the slots, for every message.
+    fn agree(batch: &Batch<'_>, text: Place<'_>, tags: Place<'_>) -> bool {
+        let mut status = vec![Status::Ok; batch.len];
+        let mut work =
+            Work::new(batch, Output { text, tags, status: &mut status }, &NoKeys).unwrap();
+        let spans: Vec<_> = {
+            let mut spans = work.spans();
+            (0..batch.len).map(|message| spans.get(message)).collect()
+        };
+        spans.iter().enumerate().all(|(message, span)| same(&work.slot(message), span.as_ref()))
+    }
+
+    fn same(slot: &crate::Slot<'_>, span: Option<&Span>) -> bool {
+        let Some(span) = span else { return matches!(slot.tag, SlotTag::Missing) };
+        let (input, output, len) = match &slot.text {
+            SlotText::Apart { input, output } => (input.as_ptr(), output.as_ptr(), input.len()),
+            SlotText::InPlace(text) => (text.as_ptr(), text.as_ptr(), text.len()),
+            SlotText::Read(text) => (text.as_ptr(), core::ptr::null(), text.len()),
+        };
+        let tag = match &slot.tag {
+            SlotTag::Write(tag) => tag.as_ptr(),
+            SlotTag::Check(tag) => tag.as_ptr(),
+            SlotTag::Missing => return false,
+        };
+        span.op == slot.op
+            && (span.input, span.output.cast_const(), span.text_bytes) == (input, output, len)
+            && span.tag.cast_const() == tag
+            && (span.nonce, span.nonce_bytes) == (slot.nonce.as_ptr(), slot.nonce.len())
+            && (span.aad, span.aad_bytes) == (slot.aad.as_ptr(), slot.aad.len())
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_slots() {
+        let (nonces, texts, tags, aad) = ([0; 60], [1; 200], [2; 80], [3; 7]);
+        for (op, appended) in OPS.into_iter().flat_map(|op| [(op, true), (op, false)]) {
+            let apart = Column::strided(&tags, 16, 12);
+            let tags_in = if appended { Tags::Appended } else { Tags::Apart(apart) };
+            let batch = Batch {
+                ops: Ops::All(op),
+                aad: Column::Same((&aad).into()),
+                tags: tags_in,
+                tag_length: TagLength::new(12).unwrap(),
+                ..Batch::seal(
+                    5,
+                    SESSION,
+                    Column::fixed(&nonces, 12),
+                    Column::strided(&texts, 40, 33),
+                )
+            };
+            let (mut out, mut made) = ([0; 250], [0; 80]);
+            assert!(
+                agree(&batch, Place::fixed(&mut out, 50), Place::fixed(&mut made, 16)),
+                "{op:?} {appended}"
+            );
+            let ragged = Batch {
+                text: Text::Apart(Column::offsets(&texts, vec![0, 12, 12, 50, 90, 99])),
+                ..batch
+            };
+            let (mut slots, mut tags) = ([[0; 60]; 5], [[0; 12]; 5]);
+            let text = Place::Scattered(slots.iter_mut().map(|slot| &mut slot[..]).collect());
+            let tags = Place::Scattered(tags.iter_mut().map(|tag| &mut tag[..]).collect());
+            assert!(agree(&ragged, text, tags), "ragged {op:?} {appended}");
+        }
+    }
+
+    #[test]
+    fn texts_in_place_are_read_where_they_are_written() {
+        let nonces = [0; 24];
+        for op in [Op::Seal, Op::Open] {
+            let seal = Batch::seal(2, SESSION, Column::fixed(&nonces, 12), Text::InPlace);
+            let batch = Batch { ops: Ops::All(op), tags: Tags::Appended, ..seal };
+            let mut out = [0; 2 * 40];
+            assert!(agree(&batch, Place::fixed(&mut out, 40), Place::Empty), "{op:?}");
+        }
+    }
+
+    #[test]
+    fn a_batch_is_regular_when_every_column_is() {
+        let (nonces, texts) = ([0; 24], [0; 20]);
+        let batch = Batch::seal(2, SESSION, Column::fixed(&nonces, 12), Column::fixed(&texts, 10));
+        let regular = |batch: &Batch<'_>| {
+            let (mut out, mut tags, mut status) = ([0; 20], [0; 32], [Status::Ok; 2]);
+            let (text, tags) = (Place::fixed(&mut out, 10), Place::fixed(&mut tags, 16));
+            let output = Output { text, tags, status: &mut status };
+            Work::new(batch, output, &NoKeys).unwrap().spans().is_regular()
+        };
+        assert!(regular(&batch));
+        let offsets = || Column::offsets(&texts, vec![0, 10, 20]);
+        assert!(!regular(&Batch { text: offsets().into(), ..batch.clone() }));
+        assert!(!regular(&Batch { aad: offsets(), ..batch.clone() }));
+        let ops = Ops::Each((&[Op::Seal, Op::Seal][..]).into());
+        assert!(!regular(&Batch { ops, ..batch }));
+    }
+}

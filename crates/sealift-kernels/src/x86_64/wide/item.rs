@@ -1,0 +1,169 @@
+//! Messages as the wide kernels take them.
+
+use core::ops::Range;
+
+use sealift_core::{Op, Span, Status};
+
+/// One message, a cache line: where its parts are.
+///
+/// Addresses are those of a [`Span`]: a text is readable, and for a seal and an open writable, for
+/// `text_bytes`; the nonce has 12 bytes; the tag is as long as the call says.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Item {
+    /// The text.
+    pub(crate) input: *const u8,
+    /// Where its result goes: `input` itself in place, null for a verify.
+    pub(crate) output: *mut u8,
+    /// Written by a seal, read otherwise.
+    pub(crate) tag: *mut u8,
+    /// Of 12 bytes.
+    pub(crate) nonce: *const u8,
+    /// Authenticated only.
+    pub(crate) aad: *const u8,
+    /// An [`Expanded`](crate::schedule::Expanded) key, or a raw one: see [`KeyForm`].
+    pub(crate) key: *const u8,
+    /// Is `Ok` already; a kernel writes failures only.
+    pub(crate) status: *mut Status,
+    /// Length of the text.
+    pub(crate) text_bytes: u32,
+    /// Length of the aad.
+    pub(crate) aad_bytes: u32,
+}
+
+impl Item {
+    /// The message at some addresses, with its key; none if the nonce has not 12 bytes or the message is
+    /// so long that it is worked by itself.
+    #[inline]
+    pub(crate) fn new(span: &Span, key: *const u8) -> Option<Item> {
+        let plain = span.nonce_bytes == 12 && span.text_bytes < LONGEST && span.aad_bytes < LONGEST;
+        plain.then_some(Item {
+            input: span.input,
+            output: span.output,
+            tag: span.tag,
+            nonce: span.nonce,
+            aad: span.aad,
+            key,
+            status: span.status,
+            text_bytes: u32::try_from(span.text_bytes).ok()?,
+            aad_bytes: u32::try_from(span.aad_bytes).ok()?,
+        })
+    }
+
+    /// How far the parts of another item are from those of this one.
+    pub(crate) fn step_to(&self, other: &Item) -> Step {
+        let bytes =
+            |from: *const u8, to: *const u8| to.addr().wrapping_sub(from.addr()).cast_signed();
+        Step {
+            input: bytes(self.input, other.input),
+            output: bytes(self.output, other.output),
+            tag: bytes(self.tag, other.tag),
+            nonce: bytes(self.nonce, other.nonce),
+            aad: bytes(self.aad, other.aad),
+            key: bytes(self.key, other.key),
+            status: bytes(self.status.cast(), other.status.cast()),
+        }
+    }
+
+    /// The item that lies a step behind.
+    #[inline(always)]
+    pub(crate) fn stepped(&self, step: &Step) -> Item {
+        Item {
+            input: self.input.wrapping_offset(step.input),
+            output: self.output.wrapping_offset(step.output),
+            tag: self.tag.wrapping_offset(step.tag),
+            nonce: self.nonce.wrapping_offset(step.nonce),
+            aad: self.aad.wrapping_offset(step.aad),
+            key: self.key.wrapping_offset(step.key),
+            status: self.status.wrapping_byte_offset(step.status),
+            ..*self
+        }
+    }
+}
+
+/// How far the parts of an item are from those of the one before, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    input: isize,
+    output: isize,
+    tag: isize,
+    nonce: isize,
+    aad: isize,
+    key: isize,
+    status: isize,
+}
+
+/// What an item's key points at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyForm {
+    /// The same expanded key for all items of a call.
+    One,
+    /// An expanded key for each.
+    Each,
+    /// The bytes of a raw key for each, 4 * (rounds - 6) of them.
+    Raw,
+}
+
+/// What the items of a call have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Class {
+    /// What is done.
+    pub(crate) op: Op,
+    /// What keys are.
+    pub(crate) keys: KeyForm,
+    /// 10, 12 or 14.
+    pub(crate) rounds: usize,
+    /// Length of every tag.
+    pub(crate) tag_bytes: usize,
+    /// Blocks of every text, the last of them perhaps in part; [`LONG_TEXT`] stands for all longer ones.
+    pub(crate) text_blocks: usize,
+    /// Blocks of every aad; [`LONG_AAD`] stands for all longer ones.
+    pub(crate) aad_blocks: usize,
+}
+
+/// Texts of this many blocks and of more are in one class.
+pub(crate) const LONG_TEXT: usize = 9;
+/// Aads of this many blocks and of more are in one class.
+pub(crate) const LONG_AAD: usize = 4;
+
+/// Messages that will be worked next, to be asked for before they are needed.
+pub(crate) struct Ahead<'a>(pub(crate) &'a [Item]);
+
+impl Ahead<'_> {
+    /// Asks for the next few messages, if there are any: once for as many that were worked.
+    #[inline(always)]
+    pub(crate) fn fetch(&mut self, messages: usize) {
+        if self.0.is_empty() {
+            return;
+        }
+        let (now, later) = self.0.split_at(messages.min(self.0.len()));
+        now.iter().for_each(fetch);
+        self.0 = later;
+    }
+}
+
+#[inline(always)]
+fn fetch(item: &Item) {
+    let text = 0..(item.text_bytes as usize).min(FETCHED);
+    lines(item.input, text.clone());
+    if !item.output.is_null() && item.output.cast_const() != item.input {
+        lines(item.output.cast_const(), text);
+    }
+    lines(item.nonce, 0..1);
+    lines(item.tag.cast_const(), 0..1);
+    lines(item.key, 0..1);
+}
+
+#[inline(always)]
+fn lines(from: *const u8, bytes: Range<usize>) {
+    for line in bytes.step_by(64) {
+        super::zmm::prefetch(from.wrapping_add(line));
+    }
+}
+
+/// Bytes of each text that are asked for; the processor finds the rest of longer ones by itself.
+const FETCHED: usize = 512;
+
+/// Longer texts and aads are worked one by one: their counters could wrap in 32 bits, or they
+/// would keep short messages waiting.
+const LONGEST: usize = 1 << 30;

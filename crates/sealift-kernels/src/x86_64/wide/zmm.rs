@@ -1,0 +1,177 @@
+//! What the wide kernels do with a register of four blocks.
+//!
+//! The functions are inlined into kernels that are compiled for the same instructions.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+
+/// Four blocks.
+pub(super) type Z = __m512i;
+
+/// A function compiled with the instructions of this folder: `wide_fn! { fn name(..) -> .. { .. } }`.
+macro_rules! wide_fn {
+    ($(#[$attribute:meta])* $visibility:vis unsafe fn $($rest:tt)*) => {
+        $(#[$attribute])*
+        #[target_feature(
+            enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl"
+        )]
+        $visibility unsafe fn $($rest)*
+    };
+    ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
+        $(#[$attribute])*
+        #[target_feature(
+            enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl"
+        )]
+        $visibility fn $($rest)*
+    };
+}
+
+/// Pins where a register is computed: instructions before and after keep their order, and nothing is
+/// emitted. The compiler would put all multiplications first, and half of the speed is in the order.
+macro_rules! pin {
+    ($($register:expr),+) => {$(
+        // SAFETY: no instruction is emitted.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(zmm_reg) $register, options(nomem, nostack, preserves_flags));
+        }
+    )+};
+}
+
+pub(super) use {pin, wide_fn};
+
+/// Asks for a cache line.
+#[inline(always)]
+pub(super) fn prefetch(from: *const u8) {
+    // SAFETY: a prefetch reads nothing and cannot fault.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
+}
+
+wide_fn! {
+    /// Loads 64 bytes.
+    ///
+    /// # Safety
+    /// They are readable.
+    #[inline]
+    pub(super) unsafe fn load(from: *const u8) -> Z {
+        // SAFETY: the caller promises 64 readable bytes.
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+}
+
+wide_fn! {
+    /// Loads the first `len` bytes, fewer than 64; zeros behind them.
+    ///
+    /// # Safety
+    /// They are readable.
+    #[inline]
+    pub(super) unsafe fn load_part(from: *const u8, len: usize) -> Z {
+        // SAFETY: the caller promises `len` readable bytes; masked ones are not touched.
+        unsafe { _mm512_maskz_loadu_epi8(mask(len), from.cast()) }
+    }
+}
+
+wide_fn! {
+    /// Stores 64 bytes.
+    ///
+    /// # Safety
+    /// They are writable.
+    #[inline]
+    pub(super) unsafe fn store(to: *mut u8, register: Z) {
+        // SAFETY: the caller promises 64 writable bytes.
+        unsafe { _mm512_storeu_si512(to.cast(), register) };
+    }
+}
+
+wide_fn! {
+    /// Stores the first `len` bytes, fewer than 64.
+    ///
+    /// # Safety
+    /// They are writable.
+    #[inline]
+    pub(super) unsafe fn store_part(to: *mut u8, register: Z, len: usize) {
+        // SAFETY: the caller promises `len` writable bytes; masked ones are not touched.
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), mask(len), register) };
+    }
+}
+
+wide_fn! {
+    /// A nonce of 12 bytes, zeros behind it.
+    ///
+    /// # Safety
+    /// It is readable.
+    #[inline]
+    pub(super) unsafe fn load_nonce(from: *const u8) -> __m128i {
+        // SAFETY: the caller promises 12 readable bytes; masked ones are not touched.
+        unsafe { _mm_maskz_loadu_epi32(0b0111, from.cast()) }
+    }
+}
+
+wide_fn! {
+    /// The same block in every lane.
+    ///
+    /// # Safety
+    /// 16 bytes are readable.
+    #[inline]
+    pub(super) unsafe fn broadcast(from: *const u8) -> Z {
+        // SAFETY: the caller promises 16 readable bytes.
+        _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(from.cast()) })
+    }
+}
+
+wide_fn! {
+    /// The bytes of each block in opposite order.
+    #[inline]
+    pub(super) fn reverse(register: Z) -> Z {
+        let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        _mm512_shuffle_epi8(register, _mm512_broadcast_i32x4(order))
+    }
+}
+
+wide_fn! {
+    /// Exclusive or of two.
+    #[inline]
+    pub(super) fn xor(a: Z, b: Z) -> Z {
+        _mm512_xor_si512(a, b)
+    }
+}
+
+wide_fn! {
+    /// Exclusive or of three.
+    #[inline]
+    pub(super) fn xor3(a: Z, b: Z, c: Z) -> Z {
+        _mm512_ternarylogic_epi64::<0x96>(a, b, c)
+    }
+}
+
+wide_fn! {
+    /// Times x^-64 in each lane: see `ghash`.
+    #[inline]
+    pub(super) fn fold(register: Z) -> Z {
+        let modulus = _mm512_set1_epi64(0xc2_i64 << 56);
+        let folded = _mm512_clmulepi64_epi128::<0x00>(register, modulus);
+        xor(_mm512_shuffle_epi32::<0x4e>(register), folded)
+    }
+}
+
+wide_fn! {
+    /// Four registers as the rows of a matrix of blocks: its columns.
+    #[inline]
+    pub(super) fn transpose([a, b, c, d]: [Z; 4]) -> [Z; 4] {
+        let low_ab = _mm512_shuffle_i64x2::<0x44>(a, b);
+        let high_ab = _mm512_shuffle_i64x2::<0xee>(a, b);
+        let low_cd = _mm512_shuffle_i64x2::<0x44>(c, d);
+        let high_cd = _mm512_shuffle_i64x2::<0xee>(c, d);
+        [
+            _mm512_shuffle_i64x2::<0x88>(low_ab, low_cd),
+            _mm512_shuffle_i64x2::<0xdd>(low_ab, low_cd),
+            _mm512_shuffle_i64x2::<0x88>(high_ab, high_cd),
+            _mm512_shuffle_i64x2::<0xdd>(high_ab, high_cd),
+        ]
+    }
+}
+
+/// A bit for each of the first `len` bytes, fewer than 64.
+#[inline(always)]
+fn mask(len: usize) -> u64 {
+    (1 << len) - 1
+}
