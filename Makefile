@@ -118,6 +118,23 @@ tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe st
 	@$(PYTHON) tools/statistics_table.py --check
 	@$(PYTHON) tools/scheduler_page.py --check
 
+.PHONY: guards
+guards: ctgrind ## Check what no test can see: secrets, instruction counts; needs valgrind
+	@echo "Counting instructions"
+	@$(PYTHON) tools/instruction_counts.py
+
+.PHONY: ctgrind
+ctgrind: | tools ## Follow keys and plaintexts through the 128-bit kernels: no branch, no address may depend on them
+	@echo "Following secrets with valgrind's memcheck"
+	@command -v valgrind >/dev/null || { echo "there is no valgrind on PATH (Debian: apt-get install valgrind)" >&2; exit 1; }
+	@RUSTFLAGS="--cfg sealift_ctgrind" CARGO_TARGET_DIR=$(TARGET)/ctgrind \
+		CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-limit=no --num-callers=8" \
+		cargo test --quiet --release -p sealift-kernels --test ctgrind -- --test-threads=1
+
+.PHONY: instruction-counts
+instruction-counts: | tools ## Accept the instruction counts that are found now
+	@$(PYTHON) tools/instruction_counts.py --write
+
 .PHONY: format
 format: $(TESTING) ## Format Rust and Python in place
 	@cargo fmt --all

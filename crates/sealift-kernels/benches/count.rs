@@ -114,7 +114,8 @@ impl Load {
             tags: Tags::Apart(Column::fixed(&self.tags, 16)),
             ..Batch::seal(messages, batch_keys, nonce, text)
         };
-        let each: Vec<&Schedule> = self.schedules.iter().collect();
+        let cached = if keys == How::Cached { &self.schedules[..] } else { &[] };
+        let each: Vec<&Schedule> = cached.iter().collect();
         let output = Output {
             text: Place::fixed(&mut self.output, text_bytes),
             tags: Place::fixed(&mut self.made, 16),
