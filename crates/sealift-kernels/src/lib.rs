@@ -18,6 +18,7 @@ mod once;
 mod path;
 mod run;
 mod schedule;
+mod stack;
 #[cfg(sealift_ctgrind)]
 pub mod valgrind;
 mod verdict;

@@ -7,7 +7,7 @@ use sealift_core::{Op, Slot, SlotTag, Status, Work};
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::{aesni, vaes256, vaes512, wide};
-use crate::{Path, Schedule, model};
+use crate::{Path, Schedule, model, stack};
 
 /// The expanded keys of a range of messages.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,13 @@ pub enum Schedules<'a> {
 /// When the range leaves the batch, or [`Schedules::Each`] is shorter than the range.
 pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) {
     assert!(range.end <= work.len(), "messages {range:?} of a batch of {}", work.len());
+    work_on(path, work, range, schedules);
+    stack::wipe();
+}
+
+// Not a part of `run`, so that all it leaves lies where `run` wipes.
+#[inline(never)]
+fn work_on(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) {
     if let Schedules::Each(each) = schedules {
         assert!(each.len() >= range.len(), "{} keys for {} messages", each.len(), range.len());
     }
@@ -68,7 +75,20 @@ fn one_by_one(
 /// A slot whose parts don't fit its operation, which no checked batch gives, is left
 /// [`Status::NotProcessed`].
 #[must_use]
-pub fn process(path: Path, schedule: &Schedule, mut slot: Slot<'_>) -> Status {
+pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    let status = alone(path, schedule, slot);
+    stack::wipe();
+    status
+}
+
+// Not a part of `process`, so that all it leaves lies where `process` wipes.
+#[inline(never)]
+fn alone(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    one(path, schedule, slot)
+}
+
+#[inline]
+fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>) -> Status {
     match (slot.op, &slot.tag) {
         (Op::Open, SlotTag::Missing) => return verdict::fail(slot.text),
         (Op::Verify, SlotTag::Missing) => return Status::AuthFailed,
@@ -89,6 +109,6 @@ pub fn process(path: Path, schedule: &Schedule, mut slot: Slot<'_>) -> Status {
 
 #[inline]
 fn step(path: Path, work: &mut Work<'_>, message: usize, schedule: &Schedule) {
-    let status = process(path, schedule, work.slot(message));
+    let status = one(path, schedule, work.slot(message));
     work.set_status(message, status);
 }

@@ -10,6 +10,7 @@ use crate::x86_64;
 use crate::{
     Path,
     model::aes::{self, ROUND_KEYS_MAX},
+    stack,
 };
 
 /// How many powers of the hash key a schedule holds: as many blocks share one reduction.
@@ -33,6 +34,7 @@ impl Schedule {
     pub fn new(path: Path, key: &Key) -> Schedule {
         let mut schedule = Schedule::empty();
         schedule.expand(path, key.as_bytes());
+        stack::wipe();
         schedule
     }
 
@@ -43,6 +45,7 @@ impl Schedule {
     pub fn from_raw(path: Path, key: &[u8]) -> Result<Schedule, KeyError> {
         let mut schedule = Schedule::empty();
         schedule.replace(path, key)?;
+        stack::wipe();
         Ok(schedule)
     }
 
@@ -72,6 +75,8 @@ impl Schedule {
         core::ptr::from_ref::<Expanded>(&self.expanded).cast()
     }
 
+    // Not a part of what calls it, so that all it leaves lies where that wipes.
+    #[inline(never)]
     fn expand(&mut self, path: Path, key: &[u8]) {
         self.expanded.expand(path, key);
         self.fast_rounds = if self.expanded.is_fast { self.expanded.rounds } else { 0 };

@@ -1,0 +1,143 @@
+//! A batch whose secrets can be exchanged while everything else stays where it is.
+
+use std::sync::Arc;
+
+use sealift_core::{
+    Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status, Tags, Work,
+};
+use sealift_kernels::{Path, Schedule, Schedules, run};
+
+use crate::common::Random;
+
+/// What is done to messages of one length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub(crate) path: Path,
+    pub(crate) how: How,
+    pub(crate) what: What,
+    pub(crate) text_bytes: usize,
+    pub(crate) key_bytes: usize,
+}
+
+/// Where keys come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum How {
+    One,
+    Each,
+    Raw,
+}
+
+/// What becomes of the messages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum What {
+    Sealed,
+    Opened,
+    /// Ciphertexts and tags that were made under no key.
+    Refused,
+}
+
+/// A job's buffers.
+pub(crate) struct Buffers {
+    job: Job,
+    keys: Vec<u8>,
+    nonces: Vec<u8>,
+    aad: Vec<u8>,
+    texts: Vec<u8>,
+    tags: Vec<u8>,
+    pub(crate) output: Vec<u8>,
+    made: Vec<u8>,
+    pub(crate) status: Vec<Status>,
+}
+
+impl Buffers {
+    pub(crate) fn new(job: Job) -> Buffers {
+        let mut random = Random(50);
+        let texts = random.bytes(MESSAGES * job.text_bytes);
+        Buffers {
+            job,
+            keys: vec![0; MESSAGES * job.key_bytes],
+            nonces: random.bytes(12 * MESSAGES),
+            aad: random.bytes(17),
+            output: texts.clone(),
+            texts,
+            tags: random.bytes(16 * MESSAGES),
+            made: vec![0; 16 * MESSAGES],
+            status: vec![Status::NotProcessed; MESSAGES],
+        }
+    }
+
+    /// Other keys, and other plaintexts where there are any.
+    pub(crate) fn exchange_secrets(&mut self, seed: u64) {
+        let mut random = Random(seed);
+        let same = self.job.how == How::One;
+        let keys = random.bytes(self.job.key_bytes * if same { 1 } else { MESSAGES });
+        self.keys.chunks_mut(keys.len()).for_each(|place| place.copy_from_slice(&keys));
+        if self.job.what == What::Refused {
+            return;
+        }
+        let texts = random.bytes(self.texts.len());
+        self.texts.copy_from_slice(&texts);
+        if self.job.what == What::Opened {
+            self.work(Op::Seal, |work| work());
+            self.texts.copy_from_slice(&self.output);
+            self.tags.copy_from_slice(&self.made);
+        }
+    }
+
+    /// Does the job, the call of the kernels inside `within`.
+    pub(crate) fn done(&mut self, within: impl FnOnce(&mut dyn FnMut())) {
+        self.work(if self.job.what == What::Sealed { Op::Seal } else { Op::Open }, within);
+        let expected = if self.job.what == What::Refused { Status::AuthFailed } else { Status::Ok };
+        assert!(self.status.iter().all(|status| *status == expected), "{:?}", self.job);
+    }
+
+    /// What may be known to anybody.
+    pub(crate) fn public(&self) -> Vec<&[u8]> {
+        let (ciphertext, tags) = match self.job.what {
+            What::Sealed => (&self.output, &self.made),
+            What::Opened | What::Refused => (&self.texts, &self.tags),
+        };
+        vec![ciphertext, tags]
+    }
+
+    fn work(&mut self, op: Op, within: impl FnOnce(&mut dyn FnMut())) {
+        let Job { path, how, text_bytes, key_bytes, .. } = self.job;
+        let expand = |key| Schedule::from_raw(path, key).unwrap();
+        let schedules: Vec<Schedule> = self.keys.chunks(key_bytes).map(expand).collect();
+        let each: Vec<&Schedule> = schedules.iter().collect();
+        let keys = match how {
+            How::Raw => Keys::Raw(Column::fixed(&self.keys, key_bytes)),
+            How::One | How::Each => Keys::Session(SESSION),
+        };
+        let text = Column::fixed(&self.texts, text_bytes);
+        let batch = Batch {
+            ops: Ops::All(op),
+            tags: Tags::Apart(Column::fixed(&self.tags, 16)),
+            aad: Column::Same((&self.aad).into()),
+            ..Batch::seal(MESSAGES, keys, Column::fixed(&self.nonces, 12), text)
+        };
+        let output = Output {
+            text: Place::fixed(&mut self.output, text_bytes),
+            tags: Place::fixed(&mut self.made, 16),
+            status: &mut self.status,
+        };
+        let mut work = Work::new(&batch, output, &NoKeys).unwrap();
+        let schedules = match how {
+            How::One => Schedules::One(&schedules[0]),
+            How::Each => Schedules::Each(&each),
+            How::Raw => Schedules::Raw,
+        };
+        within(&mut || run(path, &mut work, 0..MESSAGES, schedules));
+    }
+}
+
+struct NoKeys;
+
+impl KeySource for NoKeys {
+    fn key(&self, _session: SessionId) -> Option<Arc<Key>> {
+        None
+    }
+}
+
+const MESSAGES: usize = 23;
+const SESSION: SessionId = SessionId { slot: 0, generation: 0 };

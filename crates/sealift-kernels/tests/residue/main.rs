@@ -1,0 +1,128 @@
+//! Nothing of a key, a plaintext or a key stream is left on the stack of a thread that worked.
+//!
+//! A job is done twice with secrets of one kind and twice with others, everything else being the same
+//! bytes in the same places, on a stack that is painted before and read after. A word that is the same
+//! both times with the same secrets and another one with other secrets has come from them, in whatever
+//! form: a round key, a power of the hash key, a counter's encryption. Where public results differ as
+//! well, because secrets do, words of these are left out.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod job;
+mod stack;
+
+use std::{collections::HashSet, hint::black_box};
+
+use job::{Buffers, How, Job, What};
+use sealift_kernels::{Path, Schedule};
+use stack::Stack;
+
+#[test]
+fn a_planted_copy_of_a_key_is_found() {
+    let mut stack = Stack::new();
+    let mut key = [0; 32];
+    let found = residue(&mut stack, |seed, stack| {
+        key.fill(u8::try_from(seed).unwrap());
+        let left = stack.after(&mut || leave_on_the_stack(&key));
+        (left, HashSet::new())
+    });
+    assert_eq!(found.len(), 4, "a key of 32 bytes, and nothing else: {found:?}");
+}
+
+#[test]
+fn a_batch_leaves_nothing_of_its_secrets_on_the_stack() {
+    let mut stack = Stack::new();
+    let mut told = vec![];
+    for job in jobs() {
+        let mut buffers = Buffers::new(job);
+        let found = residue(&mut stack, |seed, stack| {
+            buffers.exchange_secrets(seed);
+            let mut left = vec![];
+            buffers.done(|work| left = stack.after(work));
+            (left, words(&buffers.public()))
+        });
+        if !found.is_empty() {
+            told.push(format!(
+                "{job:?}: {} words, {:x?}",
+                found.len(),
+                &found[..found.len().min(3)]
+            ));
+        }
+        if job.what == What::Refused {
+            assert!(buffers.output.iter().all(|byte| *byte == 0), "{job:?}");
+        }
+    }
+    assert!(told.is_empty(), "{} jobs left something:\n{}", told.len(), told.join("\n"));
+}
+
+#[test]
+fn expanding_a_key_leaves_nothing_of_it_on_the_stack() {
+    let mut stack = Stack::new();
+    for path in Path::available() {
+        for key_bytes in common::KEY_LENGTHS {
+            let mut key = vec![0; key_bytes];
+            let found = residue(&mut stack, |seed, stack| {
+                key.copy_from_slice(&common::Random(seed).bytes(key_bytes));
+                let mut schedule = None;
+                let left = stack.after(&mut || schedule = Schedule::from_raw(path, &key).ok());
+                (left, HashSet::new())
+            });
+            let path = path.name();
+            assert!(found.is_empty(), "{path}, {key_bytes}: {} words {found:x?}", found.len());
+        }
+    }
+}
+
+/// A word of a stack that came from a secret: its distance from the stack's end in bytes, and the word.
+type Found = (usize, u64);
+
+/// What is left of secrets. `left` works with those of a seed and gives the stack and what is public.
+fn residue(
+    stack: &mut Stack,
+    mut left: impl FnMut(u64, &mut Stack) -> (Vec<u64>, HashSet<u64>),
+) -> Vec<Found> {
+    // In this order, so that an address that changes each other time is not taken for a secret.
+    let [a, b, b_again, a_again] = [1, 2, 2, 1].map(|seed| left(seed, stack));
+    let mut found = vec![];
+    for (place, &word) in a.0.iter().enumerate() {
+        let steady = word == a_again.0[place] && b.0[place] == b_again.0[place];
+        if steady && word != b.0[place] && !(a.1.contains(&word) && b.1.contains(&b.0[place])) {
+            found.push((8 * (a.0.len() - place), word));
+        }
+    }
+    found
+}
+
+/// Every 8 bytes in a row, in both orders.
+fn words(public: &[&[u8]]) -> HashSet<u64> {
+    let windows = public.iter().flat_map(|bytes| bytes.windows(8));
+    let words = windows.map(|window| u64::from_le_bytes(window.try_into().unwrap()));
+    words.flat_map(|word| [word, word.swap_bytes()]).collect()
+}
+
+fn jobs() -> Vec<Job> {
+    let mut jobs = vec![];
+    for path in Path::available() {
+        for how in [How::One, How::Each, How::Raw] {
+            for what in [What::Sealed, What::Opened, What::Refused] {
+                for (text_bytes, key_bytes) in
+                    [(5, 16), (128, 16), (128, 32), (300, 24), (1_420, 32), (9_000, 32)]
+                {
+                    if path != Path::Model || text_bytes <= 128 {
+                        jobs.push(Job { path, how, what, text_bytes, key_bytes });
+                    }
+                }
+            }
+        }
+    }
+    jobs
+}
+
+#[inline(never)]
+fn leave_on_the_stack(key: &[u8; 32]) {
+    let mut copy = [0; 32];
+    copy.copy_from_slice(key);
+    black_box(&copy);
+}

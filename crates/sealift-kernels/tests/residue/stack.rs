@@ -1,0 +1,76 @@
+//! A stack that can be read after the work on it has ended.
+#![allow(unsafe_code)]
+
+use std::{ffi::c_void, hint::black_box, mem::MaybeUninit, ptr, slice};
+
+/// Memory for the stack of a thread.
+pub(crate) struct Stack(*mut u8);
+
+impl Stack {
+    pub(crate) fn new() -> Stack {
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: new memory, wherever the system likes it.
+        let memory = unsafe { libc::mmap(ptr::null_mut(), BYTES, protection, flags, -1, 0) };
+        assert!(memory != libc::MAP_FAILED, "there is no memory for a stack");
+        Stack(memory.cast())
+    }
+
+    /// Paints the stack, works on it in a thread of its own, and gives what is left: the words of the
+    /// whole stack, the deepest first.
+    pub(crate) fn after(&mut self, work: &mut dyn FnMut()) -> Vec<u64> {
+        // SAFETY: `new` has mapped as many bytes, and no thread uses them.
+        unsafe { self.0.write_bytes(PAINT, BYTES) };
+        self.run(work);
+        // SAFETY: as above, and page-aligned; the thread has ended.
+        unsafe { slice::from_raw_parts(self.0.cast::<u64>(), BYTES / 8) }.to_vec()
+    }
+
+    fn run(&mut self, mut work: &mut dyn FnMut()) {
+        let mut attributes = MaybeUninit::uninit();
+        // SAFETY: a place for attributes.
+        let made = unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
+        // SAFETY: initialized above; the memory is mapped until `self` is dropped.
+        let set =
+            unsafe { libc::pthread_attr_setstack(attributes.as_mut_ptr(), self.0.cast(), BYTES) };
+        let mut thread = MaybeUninit::uninit();
+        let argument = ptr::from_mut(&mut work).cast::<c_void>();
+        // SAFETY: `start` takes what `argument` points to, which lives until the thread has ended.
+        let started = unsafe {
+            libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), start, argument)
+        };
+        assert_eq!((made, set, started), (0, 0, 0), "the thread does not start");
+        // SAFETY: `pthread_create` has written it.
+        let thread = unsafe { thread.assume_init() };
+        // SAFETY: a thread that was started and not joined.
+        assert_eq!(unsafe { libc::pthread_join(thread, ptr::null_mut()) }, 0);
+        // SAFETY: initialized, and not used any more.
+        assert_eq!(unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) }, 0);
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: `new` has mapped as many bytes, and no thread uses them.
+        assert_eq!(unsafe { libc::munmap(self.0.cast(), BYTES) }, 0);
+    }
+}
+
+extern "C" fn start(argument: *mut c_void) -> *mut c_void {
+    // SAFETY: `run` points it to its work and waits for the end.
+    let work = unsafe { &mut *argument.cast::<&mut dyn FnMut()>() };
+    far_below(*work);
+    ptr::null_mut()
+}
+
+/// Works far enough below for the end of the thread not to overwrite what is left.
+#[inline(never)]
+fn far_below(work: &mut dyn FnMut()) {
+    let mut distance = [PAINT; 64 << 10];
+    black_box(&mut distance);
+    work();
+    black_box(&distance);
+}
+
+const PAINT: u8 = 0x5a;
+const BYTES: usize = 1 << 20;
