@@ -1,0 +1,54 @@
+//! The hash of what is authenticated only.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+
+use super::super::zmm::{self, Z, wide_fn};
+use super::step::{mask, multiply};
+
+wide_fn! {
+    /// The hash of some bytes, in lanes, as the text's first register takes it in.
+    ///
+    /// The blocks are at the end of their registers, behind blocks of zeros, which leave the hash zero.
+    ///
+    /// # Safety
+    /// `bytes` are readable. `weights(n)` is a register of H^(4n + 4) in all lanes, for n up to 3.
+    #[inline]
+    pub(super) unsafe fn hash(from: *const u8, bytes: usize, weights: impl Fn(usize) -> *const u8) -> Z {
+        let mut hash = _mm512_setzero_si512();
+        let mut left = bytes.next_multiple_of(16);
+        while left > 0 {
+            let registers = left.div_ceil(64).min(4);
+            let (mut low, mut high) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+            for behind in (0..registers).rev() {
+                // In groups of four from the front, the last one may be smaller.
+                let start = bytes.next_multiple_of(16).wrapping_sub(left.div_ceil(64) * 64);
+                let at = start.wrapping_add(64 * (registers - 1 - behind));
+                // SAFETY: the caller promises the bytes, others are not touched.
+                let register = unsafe { load(from, bytes, at) };
+                let y = zmm::xor(zmm::reverse(register), hash);
+                hash = _mm512_setzero_si512();
+                // SAFETY: the caller promises weights.
+                let (p, q) = unsafe { multiply(y, weights(behind)) };
+                (low, high) = (zmm::xor(low, p), zmm::xor(high, q));
+            }
+            hash = zmm::xor(high, zmm::fold(low));
+            left = (left.div_ceil(64) - registers) * 64;
+        }
+        hash
+    }
+}
+
+wide_fn! {
+    /// The 64 bytes at a place that may begin before the first byte and end behind the last; zeros there.
+    ///
+    /// # Safety
+    /// `bytes` are readable.
+    #[inline]
+    unsafe fn load(from: *const u8, bytes: usize, at: usize) -> Z {
+        let missing = if at > bytes { at.wrapping_neg() } else { 0 };
+        let end = bytes.wrapping_sub(at).min(64);
+        // SAFETY: the caller promises the bytes; masked ones are not touched.
+        unsafe { _mm512_maskz_loadu_epi8(mask(end) & !mask(missing), from.wrapping_add(at).cast()) }
+    }
+}

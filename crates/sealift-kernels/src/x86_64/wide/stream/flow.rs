@@ -1,0 +1,416 @@
+//! Messages in, quads out, and tags at the end.
+#![allow(unsafe_code)]
+
+use core::{arch::x86_64::*, cell::Cell};
+
+use sealift_core::{Op, Status};
+
+use super::super::{
+    item::{Ahead, Class, Item, KeyForm},
+    zmm::{self, Z, wide_fn},
+};
+use super::{
+    aad,
+    keys::{KeyPlace, Table},
+    raw::{RawKey, encrypted},
+    step::{FOLDED, QUAD_BYTES, Quad, product},
+};
+use crate::{verdict::public, x86_64::{cpu::HaveVaes512, part}};
+
+/// What is kept of the messages that are being worked.
+#[repr(C, align(64))]
+pub(super) struct Scratch {
+    slots: [Slot; SLOTS],
+    groups: [Group; SLOTS / 4],
+    idle: Slot,
+}
+
+/// A message that is being worked.
+#[repr(C, align(64))]
+struct Slot {
+    /// Its hash so far, in lanes.
+    hash: Cell<Z>,
+    /// The nonce and a counter of zero, after the first round key, in all lanes.
+    base: Cell<Z>,
+}
+
+/// Four messages, whose tags are worked out together.
+#[repr(C, align(64))]
+struct Group {
+    lengths: [Cell<u128>; 4],
+    /// The encrypted first counter blocks.
+    masks: [Cell<u128>; 4],
+    hash_keys: [Cell<*const u8>; 4],
+}
+
+/// Where keys are expanded to.
+pub(super) struct Room<'s> {
+    /// One for the same key, else four.
+    pub(super) tables: &'s [Table],
+    /// None, or one for each message that is being worked.
+    pub(super) raw: &'s [RawKey],
+}
+
+/// Cuts messages into quads.
+pub(super) struct Flow<'a, 's> {
+    token: HaveVaes512,
+    class: &'a Class,
+    items: &'a [Item],
+    scratch: &'s Scratch,
+    room: Room<'s>,
+    /// Messages that were begun.
+    begun: usize,
+    /// Messages whose hash is complete.
+    hashed: usize,
+    /// Messages that have their tag.
+    finished: usize,
+    /// What is left of the message begun last.
+    left: usize,
+    input: *const u8,
+    output: *mut u8,
+    first: u32,
+    place: KeyPlace,
+}
+
+/// Two quads, and how many messages end with them.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'s> {
+    pub(super) quads: [Quad<'s>; 2],
+    ends: usize,
+}
+
+impl Pair<'_> {
+    /// Whether both are full.
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.quads[0].bytes == QUAD_BYTES && self.quads[1].bytes == QUAD_BYTES
+    }
+}
+
+impl Scratch {
+    /// Room for messages.
+    #[inline(always)]
+    pub(super) fn new(zero: Z, some_key: KeyPlace) -> Scratch {
+        let slot = || Slot { hash: Cell::new(zero), base: Cell::new(zero) };
+        let group = || Group {
+            lengths: [const { Cell::new(0) }; 4],
+            masks: [const { Cell::new(0) }; 4],
+            hash_keys: [(); 4].map(|()| Cell::new(some_key.hash_key())),
+        };
+        Scratch { slots: [(); SLOTS].map(|()| slot()), groups: [(); SLOTS / 4].map(|()| group()), idle: slot() }
+    }
+
+    /// Forgets the messages.
+    pub(super) fn wipe(&self, zero: Z) {
+        for slot in self.slots.iter().chain([&self.idle]) {
+            slot.hash.set(zero);
+            slot.base.set(zero);
+        }
+        self.groups.iter().flat_map(|group| &group.masks).for_each(|mask| mask.set(0));
+    }
+}
+
+impl<'a, 's> Flow<'a, 's> {
+    /// Messages of one class; `some_key` is any of their keys that is expanded.
+    #[inline(always)]
+    pub(super) fn new(
+        token: HaveVaes512,
+        class: &'a Class,
+        items: &'a [Item],
+        scratch: &'s Scratch,
+        room: Room<'s>,
+        some_key: KeyPlace,
+    ) -> Flow<'a, 's> {
+        Flow {
+            token,
+            class,
+            items,
+            scratch,
+            room,
+            begun: 0,
+            hashed: 0,
+            finished: 0,
+            left: 0,
+            input: core::ptr::null(),
+            output: core::ptr::null_mut(),
+            first: 0,
+            place: some_key,
+        }
+    }
+
+    /// Two quads of nothing.
+    #[inline(always)]
+    pub(super) fn idle(&self) -> Pair<'s> {
+        Pair { quads: [self.idle_quad(); 2], ends: 0 }
+    }
+
+    wide_fn! {
+        /// The next two quads; none when there are no more.
+        ///
+        /// # Safety
+        /// The items' addresses are what they say.
+        #[inline]
+        pub(super) unsafe fn next<const ROUNDS: usize>(&mut self, ahead: &mut Ahead<'_>) -> Option<Pair<'s>> {
+            if self.left == 0 && self.begun == self.items.len() {
+                return None;
+            }
+            let mut ends = 0;
+            // SAFETY: the caller keeps the same promise.
+            let first = unsafe { self.quad::<ROUNDS>(&mut ends, ahead) };
+            // SAFETY: as above.
+            let second = unsafe { self.quad::<ROUNDS>(&mut ends, ahead) };
+            Some(Pair { quads: [first, second], ends })
+        }
+    }
+
+    wide_fn! {
+        /// Takes note that a pair is hashed, and finishes the messages that can be.
+        ///
+        /// # Safety
+        /// It is. The items' addresses are what they say.
+        #[inline]
+        pub(super) unsafe fn hashed(&mut self, pair: &Pair<'_>) {
+            self.hashed += pair.ends;
+            if self.hashed >= self.finished + 4 {
+                // SAFETY: the next four messages are hashed.
+                unsafe { self.finish() };
+            }
+        }
+    }
+
+    wide_fn! {
+        /// Finishes the messages that are left.
+        ///
+        /// # Safety
+        /// All are hashed. The items' addresses are what they say.
+        #[inline]
+        pub(super) unsafe fn end(&mut self) {
+            while self.finished < self.items.len() {
+                // SAFETY: the messages that are left are hashed.
+                unsafe { self.finish() };
+            }
+        }
+    }
+
+    wide_fn! {
+        /// # Safety
+        /// The items' addresses are what they say.
+        #[inline]
+        unsafe fn quad<const ROUNDS: usize>(&mut self, ends: &mut usize, ahead: &mut Ahead<'_>) -> Quad<'s> {
+            if self.left == 0 {
+                let Some(item) = self.items.get(self.begun) else { return self.idle_quad() };
+                // SAFETY: the caller keeps the same promise.
+                unsafe { self.begin::<ROUNDS>(item) };
+                if self.begun % 4 == 0 {
+                    ahead.fetch(4);
+                }
+            }
+            let bytes = cut(self.left);
+            let quad = Quad {
+                keys: &self.table().keys,
+                base: &self.slot().base,
+                input: self.input,
+                output: self.output,
+                bytes,
+                first: self.first,
+                weights: self.weights(bytes),
+                hash: &self.slot().hash,
+            };
+            self.input = self.input.wrapping_add(bytes);
+            self.output = self.output.wrapping_add(bytes);
+            self.first += QUAD_BLOCKS;
+            self.left -= bytes;
+            if bytes < QUAD_BYTES && self.left > 0 {
+                self.first -= 4;
+            }
+            *ends += usize::from(self.left == 0);
+            quad
+        }
+    }
+
+    /// What the registers of the next quad are multiplied with.
+    #[inline(always)]
+    fn weights(&self, bytes: usize) -> [*const u8; 4] {
+        if bytes < self.left {
+            let table = self.table();
+            let short = (QUAD_BYTES - bytes) / 64;
+            return [0, 1, 2, 3].map(|i| table.weights((3 - short.min(3)).saturating_sub(i)));
+        }
+        // The last blocks of a message: the last powers, and any for registers that are empty.
+        let from = QUAD_BYTES - 16 * bytes.div_ceil(16);
+        [0, 64, 128, 192].map(|at| self.place.powers.wrapping_add((from + at).min(FOLDED - 16)))
+    }
+
+    #[inline(always)]
+    fn idle_quad(&self) -> Quad<'s> {
+        Quad {
+            keys: &self.room.tables[0].keys,
+            base: &self.scratch.idle.base,
+            input: core::ptr::null(),
+            output: core::ptr::null_mut(),
+            bytes: 0,
+            first: 0,
+            weights: [self.place.powers; 4],
+            hash: &self.scratch.idle.hash,
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&self) -> &'s Slot {
+        &self.scratch.slots[(self.begun + SLOTS - 1) % SLOTS]
+    }
+
+    #[inline(always)]
+    fn table(&self) -> &'s Table {
+        let tables = self.room.tables;
+        if tables.len() == 1 { &tables[0] } else { &tables[self.begun % tables.len()] }
+    }
+
+    wide_fn! {
+        /// Begins a message.
+        ///
+        /// # Safety
+        /// The item's addresses are what they say.
+        #[inline]
+        unsafe fn begin<const ROUNDS: usize>(&mut self, item: &Item) {
+            let index = self.begun;
+            self.begun += 1;
+            (self.input, self.output) = (item.input, item.output);
+            (self.left, self.first) = (item.text_bytes as usize, 0);
+            // SAFETY: the caller promises the key.
+            unsafe { self.set_key::<ROUNDS>(item, index) };
+            // SAFETY: the nonce is readable.
+            let nonce = unsafe { zmm::load_nonce(item.nonce) };
+            let first_key = self.table().keys[0].get();
+            self.slot().base.set(zmm::xor(_mm512_broadcast_i32x4(nonce), first_key));
+            let first_counter = _mm_insert_epi32::<3>(nonce, 1 << 24);
+            // SAFETY: round keys are at the place.
+            let mask = unsafe { encrypted::<ROUNDS>(self.place.record, first_counter) };
+            let group = &self.scratch.groups[index / 4 % (SLOTS / 4)];
+            // SAFETY: a cell of 16 bytes.
+            unsafe { _mm_storeu_si128(group.masks[index % 4].as_ptr().cast(), mask) };
+            let aad_bytes = usize::from(item.aad_bytes);
+            group.lengths[index % 4].set(((aad_bytes as u128 * 8) << 64) | (u128::from(item.text_bytes) * 8));
+            group.hash_keys[index % 4].set(self.place.hash_key());
+            // SAFETY: the aad is readable, and the table has weights.
+            self.slot().hash.set(unsafe { aad::hash(item.aad, aad_bytes, |behind| self.table().weights(behind)) });
+        }
+    }
+
+    wide_fn! {
+        /// Has the key of a message at its place and in its table.
+        ///
+        /// # Safety
+        /// The item's key is what it says.
+        #[inline]
+        unsafe fn set_key<const ROUNDS: usize>(&mut self, item: &Item, index: usize) {
+            match self.class.keys {
+                KeyForm::One => return,
+                KeyForm::Each => self.place = KeyPlace::of(item.key),
+                KeyForm::Raw => {
+                    let room = &self.room.raw[index % SLOTS];
+                    // SAFETY: the caller promises the key.
+                    unsafe { room.expand::<ROUNDS>(self.token.into(), item.key) };
+                    self.place = KeyPlace::of(room.address());
+                }
+            }
+            // SAFETY: a key is at the place.
+            unsafe { self.table().set_keys::<ROUNDS>(self.place) };
+            if item.aad_bytes > 0 || self.left > QUAD_BYTES {
+                // SAFETY: as above.
+                unsafe { self.table().set_weights(self.place) };
+            }
+        }
+    }
+
+    wide_fn! {
+        /// Works out the tags of up to four messages.
+        ///
+        /// # Safety
+        /// They are hashed. The items' addresses are what they say.
+        unsafe fn finish(&mut self) {
+            let start = self.finished;
+            let items = &self.items[start..self.items.len().min(start + 4)];
+            self.finished += items.len();
+            let slots = &self.scratch.slots[start % SLOTS..][..4];
+            let group = &self.scratch.groups[start / 4 % (SLOTS / 4)];
+            let [a, b, c, d] = zmm::transpose([0, 1, 2, 3].map(|i| slots[i].hash.get()));
+            // SAFETY: four cells of 16 bytes.
+            let lengths = unsafe { zmm::load(group.lengths.as_ptr().cast()) };
+            // SAFETY: as above.
+            let masks = unsafe { zmm::load(group.masks.as_ptr().cast()) };
+            let y = zmm::xor(zmm::xor3(a, b, c), zmm::xor(d, lengths));
+            let keys = group.hash_keys.each_ref().map(Cell::get);
+            // SAFETY: the hash keys of four messages that are being worked, or of some key.
+            let h = unsafe { four(keys) };
+            // SAFETY: the same folded.
+            let folded = unsafe { four(keys.map(|key| key.wrapping_add(FOLDED))) };
+            let (low, high) = product(y, h, folded);
+            let hash = zmm::xor(high, zmm::fold(low));
+            let mut tags = [0_u128; 4];
+            // SAFETY: 64 writable bytes.
+            unsafe { zmm::store(tags.as_mut_ptr().cast(), zmm::xor(zmm::reverse(hash), masks)) };
+            for (item, tag) in items.iter().zip(tags) {
+                // SAFETY: the caller keeps the same promise.
+                unsafe { conclude(self.class, item, tag) };
+            }
+        }
+    }
+}
+
+/// Writes or compares a tag; a message that fails leaves zeros.
+///
+/// # Safety
+/// The item's addresses are what they say.
+#[inline(always)]
+unsafe fn conclude(class: &Class, item: &Item, tag: u128) {
+    if class.op == Op::Seal {
+        // SAFETY: the tag is writable.
+        return unsafe { part::store(item.tag, tag, class.tag_bytes) };
+    }
+    // SAFETY: the tag is readable.
+    let expected = unsafe { part::load(item.tag, class.tag_bytes) };
+    let compared = u128::MAX >> (128 - 8 * class.tag_bytes);
+    if public((tag ^ expected) & compared == 0) {
+        return;
+    }
+    // SAFETY: the status is writable.
+    unsafe { item.status.write(Status::AuthFailed) };
+    if !item.output.is_null() {
+        // SAFETY: the text is writable.
+        unsafe { item.output.write_bytes(0, item.text_bytes as usize) };
+    }
+}
+
+wide_fn! {
+    /// Four blocks in the lanes of a register.
+    ///
+    /// # Safety
+    /// They are readable.
+    #[inline]
+    unsafe fn four(from: [*const u8; 4]) -> Z {
+        // SAFETY: the caller promises 16 bytes at each.
+        let [a, b, c, d] = from.map(|from| unsafe { _mm_loadu_si128(from.cast()) });
+        let (low, high) = (_mm256_set_m128i(b, a), _mm256_set_m128i(d, c));
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+    }
+}
+
+/// How many bytes of a text are the next quad.
+///
+/// A quad in which a message ends and which is not its first has four blocks or more: the hash before
+/// has a block in each lane.
+#[inline(always)]
+fn cut(left: usize) -> usize {
+    match left {
+        ..=QUAD_BYTES => left,
+        ..=304 => 192,
+        _ => QUAD_BYTES,
+    }
+}
+
+const QUAD_BLOCKS: u32 = 16;
+
+/// Messages that are worked at a time: no more than four are begun and not hashed, and with them
+/// up to three wait for a fourth.
+pub(super) const SLOTS: usize = 8;

@@ -1,0 +1,182 @@
+//! Longer messages, one after the other without a gap.
+//!
+//! Messages are cut into quads of four registers, and a step works two quads, of one message or of two: AES of
+//! these is woven with GHASH of the two before. So the end of a message is hashed while the next one is
+//! encrypted, and there is no pause between messages. The tags of four are worked out together.
+//!
+//! GHASH runs in lanes: lane i sums blocks i, i + 4, ..., each register is multiplied with the same power
+//! in all lanes, and 16 blocks share a reduction. The last quad is multiplied with the last powers in order,
+//! so that the sum of the lanes is the hash.
+#![allow(unsafe_code)]
+
+mod aad;
+mod flow;
+mod keys;
+mod raw;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use core::{
+    arch::{asm, x86_64::_mm512_setzero_si512},
+    cell::Cell,
+    ptr,
+};
+
+use flow::{Flow, Room, SLOTS, Scratch};
+use keys::{KeyPlace, Table};
+use raw::RawKey;
+use sealift_core::Op;
+use step::Texts;
+
+use super::{
+    item::{Ahead, Class, Item, KeyForm, LONG_TEXT},
+    zmm::wide_fn,
+};
+use crate::x86_64::cpu::HaveVaes512;
+
+/// Whether this kernel works messages of a class.
+pub(super) fn takes(class: &Class) -> bool {
+    class.text_blocks == LONG_TEXT
+}
+
+/// Works messages of one class.
+///
+/// # Safety
+/// The class is one that this kernel takes, and the items' addresses are what they say.
+pub(super) unsafe fn run(
+    token: HaveVaes512,
+    class: &Class,
+    items: &[Item],
+    ahead: &mut Ahead<'_>,
+) {
+    match class.rounds {
+        // SAFETY: `token` is proof of the instructions; the caller keeps the same promise.
+        10 => unsafe { rounds::<10>(token, class, items, ahead) },
+        // SAFETY: as above.
+        12 => unsafe { rounds::<12>(token, class, items, ahead) },
+        // SAFETY: as above.
+        _ => unsafe { rounds::<14>(token, class, items, ahead) },
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// The items' addresses are what they say.
+    unsafe fn rounds<const ROUNDS: usize>(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+        let Some(first) = items.first() else { return };
+        let zero = _mm512_setzero_si512();
+        let place = KeyPlace::of(first.key);
+        match class.keys {
+            KeyForm::One => {
+                let tables = [Table::new(zero)];
+                // SAFETY: a key is at the place.
+                unsafe { tables[0].set_keys::<ROUNDS>(place) };
+                // SAFETY: as above.
+                unsafe { tables[0].set_weights(place) };
+                // SAFETY: the caller keeps the same promise.
+                unsafe { all::<ROUNDS>(token, class, items, ahead, Room { tables: &tables, raw: &[] }, place) };
+            }
+            KeyForm::Each => {
+                let tables = [(); 4].map(|()| Table::new(zero));
+                // SAFETY: the caller keeps the same promise.
+                unsafe { all::<ROUNDS>(token, class, items, ahead, Room { tables: &tables, raw: &[] }, place) };
+            }
+            KeyForm::Raw => {
+                let tables = [(); 4].map(|()| Table::new(zero));
+                let raw = [(); SLOTS].map(|()| RawKey::new(zero));
+                let place = KeyPlace::of(raw[0].address());
+                // SAFETY: the caller keeps the same promise.
+                unsafe { all::<ROUNDS>(token, class, items, ahead, Room { tables: &tables, raw: &raw }, place) };
+                raw.iter().for_each(|key| key.wipe(zero));
+                written(&raw);
+            }
+        }
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// The items' addresses are what they say; an expanded key, or zeros, are at the place.
+    #[inline]
+    unsafe fn all<const ROUNDS: usize>(
+        token: HaveVaes512,
+        class: &Class,
+        items: &[Item],
+        ahead: &mut Ahead<'_>,
+        room: Room<'_>,
+        place: KeyPlace,
+    ) {
+        let zero = _mm512_setzero_si512();
+        let scratch = Scratch::new(zero, place);
+        let tables = room.tables;
+        let texts = [(); 8].map(|()| Cell::new(zero));
+        let mut flow = Flow::new(token, class, items, &scratch, room, place);
+        if class.op == Op::Verify {
+            // SAFETY: the caller keeps the same promise.
+            unsafe { verify::<ROUNDS>(&mut flow, ahead, &texts) };
+        } else {
+            // SAFETY: as above.
+            unsafe { crypt::<ROUNDS>(&mut flow, class.op, ahead, &texts) };
+        }
+        scratch.wipe(zero);
+        tables.iter().for_each(|table| table.wipe(zero));
+        written(&scratch);
+        written(tables);
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// The items' addresses are what they say.
+    #[inline]
+    unsafe fn crypt<const ROUNDS: usize>(flow: &mut Flow<'_, '_>, op: Op, ahead: &mut Ahead<'_>, texts: &Texts) {
+        let sealed = if op == Op::Seal { u8::MAX } else { 0 };
+        let mut before = flow.idle();
+        // SAFETY: the caller keeps the same promise.
+        while let Some(now) = unsafe { flow.next::<ROUNDS>(ahead) } {
+            if now.is_full() {
+                // SAFETY: the quads' addresses are those of items.
+                unsafe { step::step::<ROUNDS, true>(&now.quads, &before.quads, texts, sealed) };
+            } else {
+                // SAFETY: as above.
+                unsafe { step::step::<ROUNDS, false>(&now.quads, &before.quads, texts, sealed) };
+            }
+            // SAFETY: the step before was hashed.
+            unsafe { flow.hashed(&before) };
+            before = now;
+        }
+        // SAFETY: weights are those of the items' keys.
+        unsafe { step::absorb(&before.quads, texts) };
+        // SAFETY: it was just hashed.
+        unsafe { flow.hashed(&before) };
+        // SAFETY: all are hashed.
+        unsafe { flow.end() };
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// The items' addresses are what they say.
+    #[inline]
+    unsafe fn verify<const ROUNDS: usize>(flow: &mut Flow<'_, '_>, ahead: &mut Ahead<'_>, texts: &Texts) {
+        // SAFETY: the caller keeps the same promise.
+        while let Some(now) = unsafe { flow.next::<ROUNDS>(ahead) } {
+            // SAFETY: the quads' addresses are those of items.
+            unsafe { step::read(&now.quads, texts) };
+            // SAFETY: as above.
+            unsafe { step::absorb(&now.quads, texts) };
+            // SAFETY: it was just hashed.
+            unsafe { flow.hashed(&now) };
+        }
+        // SAFETY: all are hashed.
+        unsafe { flow.end() };
+    }
+}
+
+/// Has what was written to a place written, even if nothing reads it again.
+#[inline(always)]
+fn written<T: ?Sized>(place: &T) {
+    // SAFETY: no instruction is emitted; to the compiler, the memory may be read.
+    unsafe { asm!("/* {0} */", in(reg) ptr::from_ref(place).cast::<u8>(), options(nostack, preserves_flags)) };
+}

@@ -1,0 +1,310 @@
+//! Eight registers of text: AES of these, woven with GHASH of the eight before.
+#![allow(unsafe_code)]
+
+use core::{arch::x86_64::*, cell::Cell};
+
+use super::super::zmm::{self, Z, pin, wide_fn};
+
+/// Up to four registers of one message.
+#[derive(Clone, Copy)]
+pub(super) struct Quad<'s> {
+    /// The round keys, each in all lanes.
+    pub(super) keys: &'s [Cell<Z>; KEYS],
+    /// The nonce and a counter of zero, after the first round key, in all lanes.
+    pub(super) base: &'s Cell<Z>,
+    /// Readable for `bytes`.
+    pub(super) input: *const u8,
+    /// Writable for `bytes`.
+    pub(super) output: *mut u8,
+    /// At most [`QUAD_BYTES`].
+    pub(super) bytes: usize,
+    /// The number of its first block in the message; when it is full, a multiple of 16.
+    pub(super) first: u32,
+    /// What each register is multiplied with in the hash; folded, as far behind as [`FOLDED`] says.
+    pub(super) weights: [*const u8; 4],
+    /// The hash of the message up to here, in lanes.
+    pub(super) hash: &'s Cell<Z>,
+}
+
+/// Round keys of the longest key.
+pub(super) const KEYS: usize = 15;
+/// Bytes of a full quad.
+pub(super) const QUAD_BYTES: usize = 256;
+/// Bytes from weights to the same folded, as in an `Expanded` from `powers` to `folded`.
+pub(super) const FOLDED: usize = 256;
+
+/// Ciphertext between being made or read and being hashed.
+pub(super) type Texts = [Cell<Z>; 8];
+
+/// A round of the registers of both quads, woven with a register's way into a hash.
+macro_rules! round {
+    ($keys:expr, $r:literal, $states:tt, $y:expr, $weights:expr, $low:ident, $high:ident) => {{
+        // SAFETY: the caller of the step promises weights.
+        let (h, folded) = unsafe { weights($weights) };
+        let y = $y;
+        let (mut p, mut q): (Z, Z);
+        round!(@ $keys, $r, $states, {
+            p = _mm512_clmulepi64_epi128::<0x00>(y, folded);
+            pin!(p);
+        }, {
+            q = _mm512_clmulepi64_epi128::<0x01>(y, h);
+            pin!(q);
+            $low = zmm::xor3($low, p, q);
+        }, {
+            p = _mm512_clmulepi64_epi128::<0x10>(y, folded);
+            pin!(p);
+        }, {
+            q = _mm512_clmulepi64_epi128::<0x11>(y, h);
+            pin!(q);
+            $high = zmm::xor3($high, p, q);
+        });
+    }};
+    ($keys:expr, $r:literal, $states:tt) => {
+        round!(@ $keys, $r, $states, {}, {}, {}, {});
+    };
+    (@ $keys:expr, $r:literal, ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident),
+        $first:block, $second:block, $third:block, $fourth:block) => {{
+        let (k, l) = ($keys.0[$r].get(), $keys.1[$r].get());
+        $a = _mm512_aesenc_epi128($a, k);
+        pin!($a);
+        $b = _mm512_aesenc_epi128($b, k);
+        pin!($b);
+        $first
+        $c = _mm512_aesenc_epi128($c, k);
+        pin!($c);
+        $d = _mm512_aesenc_epi128($d, k);
+        pin!($d);
+        $second
+        $e = _mm512_aesenc_epi128($e, l);
+        pin!($e);
+        $f = _mm512_aesenc_epi128($f, l);
+        pin!($f);
+        $third
+        $g = _mm512_aesenc_epi128($g, l);
+        pin!($g);
+        $h = _mm512_aesenc_epi128($h, l);
+        pin!($h);
+        $fourth
+    }};
+}
+
+wide_fn! {
+    /// Seals or opens two quads, and hashes the two `before`, whose ciphertext is in `texts`; that of these
+    /// is there afterwards. With `FULL` both are full.
+    ///
+    /// `sealed` has all bits set for a seal and none for an open.
+    ///
+    /// # Safety
+    /// The quads' addresses are what they say.
+    #[inline(never)]
+    pub(super) unsafe fn step<const ROUNDS: usize, const FULL: bool>(
+        now: &[Quad<'_>; 2],
+        before: &[Quad<'_>; 2],
+        texts: &Texts,
+        sealed: __mmask8,
+    ) {
+        let keys = (now[0].keys, now[1].keys);
+        let [mut a, mut b, mut c, mut d] = counters::<FULL>(&now[0]);
+        let [mut e, mut f, mut g, mut h] = counters::<FULL>(&now[1]);
+        let zero = _mm512_setzero_si512();
+        let (mut low, mut high) = (zero, zero);
+        let (w, v) = (&before[0].weights, &before[1].weights);
+        let text = |i: usize| zmm::reverse(texts[i].get());
+        round!(keys, 1, (a b c d e f g h), text(1), w[1], low, high);
+        round!(keys, 2, (a b c d e f g h), text(2), w[2], low, high);
+        round!(keys, 3, (a b c d e f g h), text(3), w[3], low, high);
+        let first = zmm::xor(text(0), before[0].hash.get());
+        round!(keys, 4, (a b c d e f g h), first, w[0], low, high);
+        let (mut less, mut more) = (zero, zero);
+        round!(keys, 5, (a b c d e f g h), text(5), v[1], less, more);
+        before[0].hash.set(zmm::xor(high, zmm::fold(low)));
+        round!(keys, 6, (a b c d e f g h), text(6), v[2], less, more);
+        round!(keys, 7, (a b c d e f g h), text(7), v[3], less, more);
+        let first = zmm::xor(text(4), before[1].hash.get());
+        round!(keys, 8, (a b c d e f g h), first, v[0], less, more);
+        round!(keys, 9, (a b c d e f g h));
+        before[1].hash.set(zmm::xor(more, zmm::fold(less)));
+        if ROUNDS > 10 {
+            round!(keys, 10, (a b c d e f g h));
+            round!(keys, 11, (a b c d e f g h));
+        }
+        if ROUNDS > 12 {
+            round!(keys, 12, (a b c d e f g h));
+            round!(keys, 13, (a b c d e f g h));
+        }
+        // SAFETY: the caller keeps the same promise.
+        unsafe { finish::<ROUNDS, FULL>(&now[0], [a, b, c, d], &texts[..4], sealed) };
+        // SAFETY: as above.
+        unsafe { finish::<ROUNDS, FULL>(&now[1], [e, f, g, h], &texts[4..], sealed) };
+    }
+}
+
+wide_fn! {
+    /// Hashes two quads whose ciphertext is in `texts`.
+    ///
+    /// # Safety
+    /// Their weights are what they say.
+    #[inline(never)]
+    pub(super) unsafe fn absorb(quads: &[Quad<'_>; 2], texts: &Texts) {
+        for (quad, texts) in quads.iter().zip(texts.chunks(4)) {
+            let first = zmm::xor(zmm::reverse(texts[0].get()), quad.hash.get());
+            // SAFETY: the caller promises weights.
+            let (mut low, mut high) = unsafe { multiply(first, quad.weights[0]) };
+            for (text, at) in texts.iter().zip(quad.weights).skip(1) {
+                // SAFETY: as above.
+                let (p, q) = unsafe { multiply(zmm::reverse(text.get()), at) };
+                (low, high) = (zmm::xor(low, p), zmm::xor(high, q));
+            }
+            quad.hash.set(zmm::xor(high, zmm::fold(low)));
+        }
+    }
+}
+
+wide_fn! {
+    /// Reads the text of two quads.
+    ///
+    /// # Safety
+    /// The quads' addresses are what they say.
+    #[inline]
+    pub(super) unsafe fn read(quads: &[Quad<'_>; 2], texts: &Texts) {
+        for (quad, texts) in quads.iter().zip(texts.chunks(4)) {
+            for (i, text) in texts.iter().enumerate() {
+                let bytes = quad.bytes.saturating_sub(64 * i).min(64);
+                // SAFETY: as many bytes of the quad from there are readable.
+                text.set(unsafe { load::<false>(quad.input.wrapping_add(64 * i), bytes) });
+            }
+        }
+    }
+}
+
+wide_fn! {
+    /// The counter blocks of a quad after the first round key.
+    #[inline]
+    fn counters<const FULL: bool>(quad: &Quad<'_>) -> [Z; 4] {
+        let base = quad.base.get();
+        if FULL {
+            // The counter of a message's first block is 2. Of 16 blocks 14 differ in the last four bits
+            // only, and then the other bits are one more.
+            let (now, next) = (quad.first.swap_bytes(), (quad.first + 16).swap_bytes());
+            let counter = _mm512_maskz_set1_epi32(COUNTERS, now.cast_signed());
+            let last = _mm512_mask_set1_epi32(counter, COUNTERS & 0xff00, next.cast_signed());
+            return [
+                zmm::xor3(base, counter, low_bits([2, 3, 4, 5])),
+                zmm::xor3(base, counter, low_bits([6, 7, 8, 9])),
+                zmm::xor3(base, counter, low_bits([10, 11, 12, 13])),
+                zmm::xor3(base, last, low_bits([14, 15, 0, 1])),
+            ];
+        }
+        let counter = _mm512_maskz_set1_epi32(COUNTERS, quad.first.cast_signed());
+        let swapped = |low: Z| {
+            let order = _mm512_set4_epi32(0x0c0d_0e0f, 0x0b0a_0908, 0x0706_0504, 0x0302_0100);
+            zmm::xor(base, _mm512_shuffle_epi8(_mm512_add_epi32(counter, low), order))
+        };
+        let number = |first: i32| {
+            _mm512_set_epi32(first + 3, 0, 0, 0, first + 2, 0, 0, 0, first + 1, 0, 0, 0, first, 0, 0, 0)
+        };
+        [swapped(number(2)), swapped(number(6)), swapped(number(10)), swapped(number(14))]
+    }
+}
+
+wide_fn! {
+    #[inline]
+    fn low_bits([a, b, c, d]: [i32; 4]) -> Z {
+        _mm512_set_epi32(d << 24, 0, 0, 0, c << 24, 0, 0, 0, b << 24, 0, 0, 0, a << 24, 0, 0, 0)
+    }
+}
+
+wide_fn! {
+    /// The last round, and the text.
+    ///
+    /// # Safety
+    /// The quad's addresses are what they say.
+    #[inline]
+    unsafe fn finish<const ROUNDS: usize, const FULL: bool>(
+        quad: &Quad<'_>,
+        states: [Z; 4],
+        texts: &[Cell<Z>],
+        sealed: __mmask8,
+    ) {
+        let key = quad.keys[ROUNDS].get();
+        for (i, (state, text)) in states.into_iter().zip(texts).enumerate() {
+            let bytes = quad.bytes.saturating_sub(64 * i).min(64);
+            // SAFETY: as many bytes of the quad from there are readable.
+            let input = unsafe { load::<FULL>(quad.input.wrapping_add(64 * i), bytes) };
+            let output = _mm512_aesenclast_epi128(state, zmm::xor(key, input));
+            let ciphertext = _mm512_mask_mov_epi64(input, sealed, output);
+            text.set(if FULL { ciphertext } else { _mm512_maskz_mov_epi8(mask(bytes), ciphertext) });
+            let to = quad.output.wrapping_add(64 * i);
+            if FULL || bytes == 64 {
+                // SAFETY: 64 bytes of the quad from there are writable.
+                unsafe { zmm::store(to, output) };
+            } else if bytes > 0 {
+                // SAFETY: as many bytes of the quad from there are writable.
+                unsafe { zmm::store_part(to, output, bytes) };
+            }
+        }
+    }
+}
+
+wide_fn! {
+    /// Loads up to 64 bytes, once: what is hashed is what is decrypted, whatever another thread does.
+    ///
+    /// # Safety
+    /// They are readable; with `FULL` they are 64.
+    #[inline]
+    unsafe fn load<const FULL: bool>(from: *const u8, bytes: usize) -> Z {
+        let mut input = if FULL {
+            // SAFETY: the caller promises 64 readable bytes.
+            unsafe { zmm::load(from) }
+        } else {
+            // SAFETY: the caller promises readable bytes; masked ones are not touched.
+            unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
+        };
+        pin!(input);
+        input
+    }
+}
+
+wide_fn! {
+    /// A register times what is at `at`, unreduced.
+    ///
+    /// # Safety
+    /// Weights are there.
+    #[inline]
+    pub(super) unsafe fn multiply(y: Z, at: *const u8) -> (Z, Z) {
+        // SAFETY: the caller keeps the same promise.
+        let (h, folded) = unsafe { weights(at) };
+        product(y, h, folded)
+    }
+}
+
+wide_fn! {
+    /// A register times another of which both forms are given, unreduced.
+    #[inline]
+    pub(super) fn product(y: Z, h: Z, folded: Z) -> (Z, Z) {
+        let (a, b) = (_mm512_clmulepi64_epi128::<0x00>(y, folded), _mm512_clmulepi64_epi128::<0x01>(y, h));
+        let (c, d) = (_mm512_clmulepi64_epi128::<0x10>(y, folded), _mm512_clmulepi64_epi128::<0x11>(y, h));
+        (zmm::xor(a, b), zmm::xor(c, d))
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// Weights are there, and the same folded [`FOLDED`] bytes behind.
+    #[inline]
+    unsafe fn weights(at: *const u8) -> (Z, Z) {
+        // SAFETY: the caller promises a register there.
+        let h = unsafe { zmm::load(at) };
+        // SAFETY: as above.
+        (h, unsafe { zmm::load(at.wrapping_add(FOLDED)) })
+    }
+}
+
+/// A bit for each of the first `bytes` bytes of 64.
+#[inline(always)]
+pub(super) fn mask(bytes: usize) -> u64 {
+    if bytes < 64 { (1 << bytes) - 1 } else { u64::MAX }
+}
+
+/// The dwords in which counters are.
+const COUNTERS: __mmask16 = 0x8888;
