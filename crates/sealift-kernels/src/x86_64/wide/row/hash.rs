@@ -1,0 +1,201 @@
+//! GHASH of four messages.
+
+use core::{arch::asm, arch::x86_64::*, mem::offset_of};
+
+use super::super::{
+    item::{Class, Item},
+    zmm::{Z, load_part, reverse, wide_fn, xor, xor3},
+};
+use super::{
+    place::{GROUP, Rows},
+    shared::Shared,
+};
+
+/// Products or their sums, `low + x^64 * high`; or a power and the same folded.
+pub(super) type Halves = (Z, Z);
+
+/// What each message of a call has of its own, next to its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Own {
+    Nothing,
+    Lengths,
+    Aads,
+}
+
+impl Own {
+    /// What the items of a class don't have in common.
+    #[inline]
+    pub(super) fn of(class: &Class, items: &[Item]) -> Own {
+        let Some(one) = items.first() else { return Own::Nothing };
+        let same_aad = |item: &Item| (item.aad, item.aad_bytes) == (one.aad, one.aad_bytes);
+        if class.aad_blocks > 0 && !items.iter().all(same_aad) {
+            return Own::Aads;
+        }
+        let alike = items.iter().all(|item| item.text_bytes == one.text_bytes);
+        if alike { Own::Nothing } else { Own::Lengths }
+    }
+}
+
+wide_fn! {
+    /// The hash of a group's aads, ciphertexts and lengths.
+    ///
+    /// # Safety
+    /// The items' aads are readable.
+    #[inline]
+    pub(super) unsafe fn hash<const ROWS: usize>(
+        shared: &Shared,
+        group: &[Item; GROUP],
+        texts: &Rows,
+    ) -> Z {
+        let mut sums = add(shared.same(), row_sums(texts, 0, shared.text_powers(0)));
+        if ROWS > 1 {
+            sums = add(sums, row_sums(texts, 1, shared.text_powers(1)));
+        }
+        if shared.own != Own::Nothing {
+            sums = add(sums, product(lengths(group), shared.last_power()));
+        }
+        if shared.own == Own::Aads {
+            // SAFETY: the caller promises it.
+            let aads = unsafe { aads(group) };
+            sums = add(sums, row_sums(&aads, 0, shared.aad_powers()));
+        }
+        reduce(sums)
+    }
+}
+
+wide_fn! {
+    /// The length blocks of four messages.
+    #[inline]
+    pub(super) fn lengths(group: &[Item; GROUP]) -> Z {
+        let [a, b, c, d] = group.each_ref().map(end_of);
+        let ends = _mm512_castsi128_si512(a);
+        let ends = _mm512_inserti64x2::<1>(ends, b);
+        let ends = _mm512_inserti64x2::<2>(ends, c);
+        let ends = _mm512_inserti64x2::<3>(ends, d);
+        const TEXT: i8 = (offset_of!(Item, text_bytes) - END) as i8;
+        const AAD: i8 = (offset_of!(Item, aad_bytes) - END) as i8;
+        let order = _mm_setr_epi8(
+            TEXT, TEXT + 1, TEXT + 2, TEXT + 3, -1, -1, -1, -1, AAD, AAD + 1, -1, -1, -1, -1, -1, -1,
+        );
+        let bytes = _mm512_shuffle_epi8(ends, _mm512_broadcast_i32x4(order));
+        _mm512_slli_epi64::<3>(bytes)
+    }
+}
+
+wide_fn! {
+    /// The aad of a message, of at most three blocks, reversed.
+    ///
+    /// # Safety
+    /// It is readable.
+    #[inline]
+    pub(super) unsafe fn aad(item: &Item) -> Z {
+        // SAFETY: the caller promises it.
+        unsafe { load_part(item.aad, usize::from(item.aad_bytes)) }
+    }
+}
+
+wide_fn! {
+    /// Times a power.
+    #[inline]
+    pub(super) fn product(y: Z, (power, folded): Halves) -> Halves {
+        let low = _mm512_clmulepi64_epi128::<0x00>(y, folded);
+        let high = _mm512_clmulepi64_epi128::<0x10>(y, folded);
+        (
+            xor(low, _mm512_clmulepi64_epi128::<0x01>(y, power)),
+            xor(high, _mm512_clmulepi64_epi128::<0x11>(y, power)),
+        )
+    }
+}
+
+wide_fn! {
+    /// The sums of the products of four messages' registers with a row of powers.
+    #[inline]
+    pub(super) fn row_sums(texts: &Rows, index: usize, row: Halves) -> Halves {
+        let [a, b, c, d] = texts.map(|text| product(reverse(text[index]), row));
+        sum_4(sum_2(a, c), sum_2(b, d))
+    }
+}
+
+wide_fn! {
+    /// Of two messages' sums over four lanes, sums over two: of the first, then of the second.
+    #[inline]
+    pub(super) fn sum_2(a: Halves, b: Halves) -> Halves {
+        let half = mask(0xf0);
+        let sum = |a, b| {
+            let crossed = _mm512_shuffle_i64x2::<0x4e>(a, b);
+            xor(_mm512_mask_blend_epi64(half, a, b), crossed)
+        };
+        (sum(a.0, b.0), sum(a.1, b.1))
+    }
+}
+
+wide_fn! {
+    /// Of the first and third message's sums, and the second and fourth's, one in each lane, in order.
+    #[inline]
+    pub(super) fn sum_4(ac: Halves, bd: Halves) -> Halves {
+        let odd = mask(0xcc);
+        let sum = |ac, bd| {
+            let crossed = _mm512_mask_blend_epi64(odd, bd, ac);
+            let crossed = _mm512_shuffle_i64x2::<0xb1>(crossed, crossed);
+            xor(_mm512_mask_blend_epi64(odd, ac, bd), crossed)
+        };
+        (sum(ac.0, bd.0), sum(ac.1, bd.1))
+    }
+}
+
+wide_fn! {
+    #[inline]
+    pub(super) fn add(a: Halves, b: Halves) -> Halves {
+        (xor(a.0, b.0), xor(a.1, b.1))
+    }
+}
+
+wide_fn! {
+    /// Brings `low + x^64 * high` to 128 bits in each lane.
+    #[inline]
+    pub(super) fn reduce((low, high): Halves) -> Z {
+        let modulus = _mm512_set1_epi64(0xc2_i64 << 56);
+        let folded = _mm512_clmulepi64_epi128::<0x00>(low, modulus);
+        xor3(high, _mm512_shuffle_epi32::<0x4e>(low), folded)
+    }
+}
+
+wide_fn! {
+    /// A mask that the compiler doesn't know: it would make shuffles of blends, and there are fewer units
+    /// for those.
+    #[inline]
+    fn mask(bits: u8) -> u8 {
+        let mut mask = bits;
+        // SAFETY: no instruction is emitted.
+        unsafe { asm!("/* {0} */", inout(kreg) mask, options(pure, nomem, nostack, preserves_flags)) };
+        mask
+    }
+}
+
+wide_fn! {
+    #[inline]
+    unsafe fn aads(group: &[Item; GROUP]) -> Rows {
+        let zero = _mm512_setzero_si512();
+        let [a, b, c, d] = group;
+        // SAFETY: the caller promises a readable aad.
+        let a = unsafe { aad(a) };
+        // SAFETY: as above.
+        let b = unsafe { aad(b) };
+        // SAFETY: as above.
+        let c = unsafe { aad(c) };
+        // SAFETY: as above.
+        let d = unsafe { aad(d) };
+        [[a, zero], [b, zero], [c, zero], [d, zero]]
+    }
+}
+
+/// The last 16 bytes of an item, where its lengths are.
+#[inline(always)]
+fn end_of(item: &Item) -> __m128i {
+    // SAFETY: within the item.
+    unsafe { core::ptr::from_ref(item).byte_add(END).cast::<__m128i>().read() }
+}
+
+const END: usize = size_of::<Item>() - 16;
+
+const _: () = assert!(offset_of!(Item, text_bytes) >= END && offset_of!(Item, aad_bytes) >= END);
