@@ -1,11 +1,12 @@
-//! A window of messages, sorted by what they have in common.
+//! A window of messages, those that are worked together behind each other.
 #![allow(unsafe_code)]
 
 use core::ops::Range;
 
-use sealift_core::{Op, Spans, Status};
+use sealift_core::{Spans, Status};
 
-use super::item::{Class, Item, KeyForm, LONG_AAD, LONG_TEXT};
+use super::class::ClassId;
+use super::item::{Class, Item, KeyForm};
 use crate::{Schedule, Schedules};
 
 /// A window of messages; used again for the next one, so that nothing is allocated a call.
@@ -14,10 +15,38 @@ pub(super) struct Desk {
     items: Vec<Item>,
     /// The class of each item.
     ids: Vec<ClassId>,
-    /// The items by class, when there are several.
+    /// What the items are copied into when they are sorted.
     sorted: Vec<Item>,
-    /// The classes in order, and where the items of each end.
-    classes: Vec<(Class, usize)>,
+    lots: Vec<Lot>,
+    /// What is worked together, and where its items end.
+    groups: Vec<(Together, usize)>,
+}
+
+/// Messages that are worked together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Together {
+    /// Of one class, by the kernel for it.
+    Alike(Class),
+    /// Of many, under keys of as many rounds.
+    Mixed {
+        /// What keys are.
+        keys: KeyForm,
+        /// 10, 12 or 14.
+        rounds: usize,
+        /// Length of every tag.
+        tag_bytes: usize,
+    },
+}
+
+/// How the messages of a class are worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum How {
+    /// With others of their class.
+    Alike,
+    /// With messages of other classes.
+    Mixed,
+    /// One by one.
+    Alone,
 }
 
 /// A batch as its messages are taken from it.
@@ -26,25 +55,30 @@ pub(super) struct Source<'b, 's, 'w> {
     pub(super) schedules: Schedules<'b>,
     /// The message that the first of several schedules is for.
     pub(super) first: usize,
-    /// Messages that no kernel takes.
+    /// Messages to be worked one by one.
     pub(super) rest: &'b mut Vec<usize>,
+    /// How so many messages of a class are worked, which have nonces of 12 bytes or not.
+    pub(super) how: fn(&Class, bool, usize) -> How,
+}
+
+/// The messages of one class.
+struct Lot {
+    how: How,
+    id: ClassId,
+    class: Class,
+    messages: usize,
 }
 
 impl Desk {
-    /// Takes the messages of a window; those that `takes` says no kernel takes stay in the source's rest.
-    pub(super) fn fill(
-        &mut self,
-        source: &mut Source<'_, '_, '_>,
-        window: Range<usize>,
-        takes: impl Fn(&Class) -> bool,
-    ) {
+    /// Takes the messages of a window; those that are worked one by one go to the source's rest.
+    pub(super) fn fill(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
         self.clear();
         if source.spans.is_regular() && window.len() > 1 {
-            self.fill_regular(source, window);
+            self.take_regular(source, window);
         } else {
             window.for_each(|message| self.take(source, message));
         }
-        self.sort(source, takes);
+        self.sort(source);
         for item in &self.items {
             // SAFETY: the status of a message of the batch, which is borrowed.
             unsafe { item.status.write(Status::Ok) };
@@ -55,7 +89,7 @@ impl Desk {
     pub(super) fn clear(&mut self) {
         self.items.clear();
         self.ids.clear();
-        self.classes.clear();
+        self.groups.clear();
     }
 
     /// The messages in the order in which they are worked.
@@ -63,13 +97,10 @@ impl Desk {
         &self.items
     }
 
-    /// The messages of each class.
-    pub(super) fn classes(&self) -> impl Iterator<Item = (&Class, &[Item])> {
-        let starts = core::iter::once(0).chain(self.classes.iter().map(|(_, end)| *end));
-        self.classes
-            .iter()
-            .zip(starts)
-            .map(|((class, end), start)| (class, &self.items[start..*end]))
+    /// What is worked together.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&Together, &[Item])> {
+        let starts = core::iter::once(0).chain(self.groups.iter().map(|(_, end)| *end));
+        self.groups.iter().zip(starts).map(|((group, end), start)| (group, &self.items[start..*end]))
     }
 
     fn take(&mut self, source: &mut Source<'_, '_, '_>, message: usize) {
@@ -83,13 +114,13 @@ impl Desk {
     }
 
     /// Takes messages that lie at equal distances: two tell where all are.
-    fn fill_regular(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
+    fn take_regular(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
         let start = window.start;
-        let (Some((item, id)), Some((second, _))) = (source.item(start), source.item(start + 1))
+        let (Some((mut item, id)), Some((second, _))) =
+            (source.item(start), source.item(start + 1))
         else {
             return window.for_each(|message| self.take(source, message));
         };
-        let mut item = item;
         let step = item.step_to(&second);
         self.items.extend(window.clone().map(|_| {
             let this = item;
@@ -103,40 +134,45 @@ impl Desk {
     }
 
     fn set_keys(&mut self, schedules: &[&Schedule], rest: &mut Vec<usize>, start: usize) {
-        let places = self.items.iter_mut().zip(&mut self.ids).zip(schedules);
-        let mut slow = false;
-        for ((item, id), schedule) in places {
+        let mut all_fast = true;
+        for ((item, id), schedule) in self.items.iter_mut().zip(&mut self.ids).zip(schedules) {
             item.key = schedule.address();
             match schedule.fast_rounds() {
                 Some(rounds) => *id = id.with_rounds(rounds),
-                None => slow = true,
+                None => all_fast = false,
             }
         }
-        if slow {
+        if !all_fast {
             rest.extend(start..start + self.items.len());
             self.clear();
         }
     }
 
-    /// Puts the messages of each class together.
-    fn sort(&mut self, source: &mut Source<'_, '_, '_>, takes: impl Fn(&Class) -> bool) {
+    /// Puts the messages that are worked together behind each other.
+    fn sort(&mut self, source: &mut Source<'_, '_, '_>) {
         let Some(first) = self.ids.first() else { return };
         if self.ids.iter().all(|id| id == first) {
-            let class = source.class(*first);
-            if takes(&class) {
-                self.classes.push((class, self.items.len()));
-            } else {
-                self.give_back(source, 0);
-            }
-            return;
+            self.lots.clear();
+            self.lots.push(source.lot(*first, self.ids.len()));
+            let taken = self.group(|_, _| ());
+            return self.give_back(source, taken);
         }
-        let mut ends = [0_u16; ClassId::NUMBER];
-        self.ids.iter().for_each(|id| ends[id.place()] += 1);
-        let taken = self.place_classes(source, &mut ends, takes);
+        let mut counts = [0_u16; ClassId::NUMBER];
+        self.ids.iter().for_each(|id| counts[id.place()] += 1);
+        self.lots.clear();
+        for id in &self.ids {
+            let count = core::mem::take(&mut counts[id.place()]);
+            if count > 0 {
+                self.lots.push(source.lot(*id, usize::from(count)));
+            }
+        }
+        self.lots.sort_unstable_by_key(|lot| (lot.how, lot.id));
+        let mut places = counts;
+        let taken = self.group(|id, start| places[id.place()] = start);
         self.sorted.clear();
         self.sorted.extend_from_slice(&self.items);
         for (item, id) in self.items.iter().zip(&self.ids) {
-            let place = &mut ends[id.place()];
+            let place = &mut places[id.place()];
             self.sorted[usize::from(*place)] = *item;
             *place += 1;
         }
@@ -144,34 +180,28 @@ impl Desk {
         self.give_back(source, taken);
     }
 
-    /// Turns the number of each class into the place where it begins, those that are taken first, and
-    /// returns how many messages are taken.
-    fn place_classes(
-        &mut self,
-        source: &Source<'_, '_, '_>,
-        numbers: &mut [u16; ClassId::NUMBER],
-        takes: impl Fn(&Class) -> bool,
-    ) -> usize {
-        let mut end = 0;
-        let mut refused = vec![];
-        for (place, number) in numbers.iter_mut().enumerate().filter(|(_, number)| **number > 0) {
-            let class = source.class(ClassId::at(place));
-            if takes(&class) {
-                let start = end;
-                end += *number;
-                *number = start;
-                self.classes.push((class, usize::from(end)));
-            } else {
-                refused.push(place);
+    /// Makes groups of the lots, tells where each lot begins, and returns how many messages are in a
+    /// group; the others come behind them.
+    fn group(&mut self, mut begin: impl FnMut(ClassId, u16)) -> usize {
+        let (mut end, mut taken) = (0, 0);
+        for lot in &self.lots {
+            begin(lot.id, u16::try_from(end).unwrap_or(u16::MAX));
+            end += lot.messages;
+            let together = match lot.how {
+                How::Alike => Together::Alike(lot.class),
+                How::Mixed => {
+                    let Class { keys, rounds, tag_bytes, .. } = lot.class;
+                    Together::Mixed { keys, rounds, tag_bytes }
+                }
+                How::Alone => continue,
+            };
+            taken = end;
+            match self.groups.last_mut() {
+                Some((last, last_end)) if *last == together => *last_end = end,
+                _ => self.groups.push((together, end)),
             }
         }
-        let taken = end;
-        for place in refused {
-            let start = end;
-            end += numbers[place];
-            numbers[place] = start;
-        }
-        usize::from(taken)
+        taken
     }
 
     /// Gives back the messages from a place on.
@@ -182,7 +212,7 @@ impl Desk {
 }
 
 impl Source<'_, '_, '_> {
-    /// A message as an item; none if the kernels take no such message.
+    /// A message as an item; none if it is worked alone whatever the others are.
     #[inline]
     fn item(&mut self, message: usize) -> Option<(Item, ClassId)> {
         let span = self.spans.get(message)?;
@@ -198,105 +228,18 @@ impl Source<'_, '_, '_> {
             }
         };
         let item = Item::new(&span, key)?;
-        Some((item, ClassId::new(span.op, rounds, span.text_bytes, span.aad_bytes)))
+        let (text, aad, nonce) = (span.text_bytes, span.aad_bytes, span.nonce_bytes);
+        Some((item, ClassId::new(span.op, rounds, text, aad, nonce)))
     }
 
-    fn class(&self, id: ClassId) -> Class {
+    fn lot(&self, id: ClassId, messages: usize) -> Lot {
         let keys = match self.schedules {
             Schedules::One(_) => KeyForm::One,
             Schedules::Each(_) => KeyForm::Each,
             Schedules::Raw => KeyForm::Raw,
         };
-        id.class(keys, self.spans.tag_bytes())
-    }
-}
-
-/// What differs between the classes of a batch, in a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ClassId(u16);
-
-impl ClassId {
-    /// How many there can be.
-    const NUMBER: usize = 3 * 3 * Self::SHAPES as usize;
-    const AADS: u16 = LONG_AAD as u16 + 1;
-    const SHAPES: u16 = (LONG_TEXT as u16 + 1) * Self::AADS;
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "both are small after the minimum")]
-    fn new(op: Op, rounds: usize, text_bytes: usize, aad_bytes: usize) -> ClassId {
-        let op = match op {
-            Op::Seal => 0,
-            Op::Open => 1,
-            Op::Verify => 2,
-        };
-        let text = text_bytes.div_ceil(16).min(LONG_TEXT) as u16;
-        let aad = aad_bytes.div_ceil(16).min(LONG_AAD) as u16;
-        ClassId(op * 3 * Self::SHAPES + text * Self::AADS + aad).with_rounds(rounds)
-    }
-
-    #[inline]
-    fn with_rounds(self, rounds: usize) -> ClassId {
-        let of_op = self.0 / (3 * Self::SHAPES) * (3 * Self::SHAPES);
-        let key = match rounds {
-            10 => 0,
-            12 => 1,
-            _ => 2,
-        };
-        ClassId(of_op + key * Self::SHAPES + self.0 % Self::SHAPES)
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 65,536")]
-    fn at(place: usize) -> ClassId {
-        ClassId(place as u16)
-    }
-
-    #[inline]
-    fn place(self) -> usize {
-        usize::from(self.0)
-    }
-
-    fn class(self, keys: KeyForm, tag_bytes: usize) -> Class {
-        let op = match self.0 / (3 * Self::SHAPES) {
-            0 => Op::Seal,
-            1 => Op::Open,
-            _ => Op::Verify,
-        };
-        let rounds = 10 + 2 * usize::from(self.0 / Self::SHAPES % 3);
-        let text_blocks = usize::from(self.0 % Self::SHAPES / Self::AADS);
-        let aad_blocks = usize::from(self.0 % Self::AADS);
-        Class { op, keys, rounds, tag_bytes, text_blocks, aad_blocks }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_stands_for_one_class() {
-        let mut seen = [false; ClassId::NUMBER];
-        for op in [Op::Seal, Op::Open, Op::Verify] {
-            for (rounds, text, aad) in (0..3).flat_map(|rounds| {
-                (0..=LONG_TEXT)
-                    .flat_map(move |text| (0..=LONG_AAD).map(move |aad| (rounds, text, aad)))
-            }) {
-                let rounds = 10 + 2 * rounds;
-                let id = ClassId::new(op, rounds, 16 * text, 16 * aad);
-                let class = id.class(KeyForm::Each, 16);
-                assert_eq!((class.op, class.rounds), (op, rounds));
-                assert_eq!((class.text_blocks, class.aad_blocks), (text, aad));
-                assert_eq!(ClassId::new(op, 10, 16 * text, 16 * aad).with_rounds(rounds), id);
-                assert!(!core::mem::replace(&mut seen[id.place()], true), "{class:?}");
-            }
-        }
-        assert!(seen.iter().all(|seen| *seen));
-    }
-
-    #[test]
-    fn long_messages_are_in_the_last_classes() {
-        let class = ClassId::new(Op::Open, 12, 1 << 20, 5_000).class(KeyForm::One, 12);
-        assert_eq!((class.text_blocks, class.aad_blocks), (LONG_TEXT, LONG_AAD));
-        let part = ClassId::new(Op::Open, 12, 113, 33).class(KeyForm::One, 12);
-        assert_eq!((part.text_blocks, part.aad_blocks), (8, 3));
+        let class = id.class(keys, self.spans.tag_bytes());
+        let how = (self.how)(&class, id.has_plain_nonce(), messages);
+        Lot { how, id, class, messages }
     }
 }

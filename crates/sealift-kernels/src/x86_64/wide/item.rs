@@ -7,7 +7,7 @@ use sealift_core::{Op, Span, Status};
 /// One message, a cache line: where its parts are.
 ///
 /// Addresses are those of a [`Span`]: a text is readable, and for a seal and an open writable, for
-/// `text_bytes`; the nonce has 12 bytes; the tag is as long as the call says.
+/// `text_bytes`; the tag is as long as the call says.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Item {
@@ -17,7 +17,7 @@ pub(crate) struct Item {
     pub(crate) output: *mut u8,
     /// Written by a seal, read otherwise.
     pub(crate) tag: *mut u8,
-    /// Of 12 bytes.
+    /// Of 12 bytes, but for what `mixed` takes.
     pub(crate) nonce: *const u8,
     /// Authenticated only.
     pub(crate) aad: *const u8,
@@ -28,16 +28,19 @@ pub(crate) struct Item {
     /// Length of the text.
     pub(crate) text_bytes: u32,
     /// Length of the aad.
-    pub(crate) aad_bytes: u32,
+    pub(crate) aad_bytes: u16,
+    /// Length of the nonce.
+    pub(crate) nonce_bytes: u8,
+    /// What is done to it.
+    pub(crate) op: Op,
 }
 
 impl Item {
-    /// The message at some addresses, with its key; none if the nonce has not 12 bytes or the message is
-    /// so long that it is worked by itself.
+    /// The message at some addresses, with its key; none if it is so long that it is worked by itself.
     #[inline]
     pub(crate) fn new(span: &Span, key: *const u8) -> Option<Item> {
-        let plain = span.nonce_bytes == 12 && span.text_bytes < LONGEST && span.aad_bytes < LONGEST;
-        plain.then_some(Item {
+        let fits = span.text_bytes < LONGEST_TEXT;
+        fits.then_some(Item {
             input: span.input,
             output: span.output,
             tag: span.tag,
@@ -46,7 +49,9 @@ impl Item {
             key,
             status: span.status,
             text_bytes: u32::try_from(span.text_bytes).ok()?,
-            aad_bytes: u32::try_from(span.aad_bytes).ok()?,
+            aad_bytes: u16::try_from(span.aad_bytes).ok()?,
+            nonce_bytes: u8::try_from(span.nonce_bytes).ok()?,
+            op: span.op,
         })
     }
 
@@ -117,14 +122,18 @@ pub(crate) struct Class {
     pub(crate) tag_bytes: usize,
     /// Blocks of every text, the last of them perhaps in part; [`LONG_TEXT`] stands for all longer ones.
     pub(crate) text_blocks: usize,
-    /// Blocks of every aad; [`LONG_AAD`] stands for all longer ones.
+    /// Blocks of every aad; from [`MEDIUM_AAD`] on not exact.
     pub(crate) aad_blocks: usize,
 }
 
 /// Texts of this many blocks and of more are in one class.
 pub(crate) const LONG_TEXT: usize = 9;
-/// Aads of this many blocks and of more are in one class.
-pub(crate) const LONG_AAD: usize = 4;
+/// Stands for aads of 4 to [`MEDIUM_AAD_BLOCKS`] blocks.
+pub(crate) const MEDIUM_AAD: usize = 4;
+/// Blocks of the longest medium aad.
+pub(crate) const MEDIUM_AAD_BLOCKS: usize = 8;
+/// Stands for longer aads.
+pub(crate) const LONG_AAD: usize = 5;
 
 /// Messages that will be worked next, to be asked for before they are needed.
 pub(crate) struct Ahead<'a>(pub(crate) &'a [Item]);
@@ -164,6 +173,5 @@ fn lines(from: *const u8, bytes: Range<usize>) {
 /// Bytes of each text that are asked for; the processor finds the rest of longer ones by itself.
 const FETCHED: usize = 512;
 
-/// Longer texts and aads are worked one by one: their counters could wrap in 32 bits, or they
-/// would keep short messages waiting.
-const LONGEST: usize = 1 << 30;
+/// Longer texts are worked one by one, so that no counter wraps in 32 bits.
+const LONGEST_TEXT: usize = 1 << 30;

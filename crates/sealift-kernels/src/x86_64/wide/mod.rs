@@ -4,14 +4,18 @@
 //!
 //! - `row`: short messages under one key, each in registers of its own;
 //! - `lane`: short messages under many keys, each in a lane of its own;
-//! - `stream`: longer messages, one after the other without a gap.
+//! - `stream`: longer messages, one after the other without a gap;
+//! - `mixed`: short messages of any shape, a few of each.
 //!
 //! While a window is worked, the kernels ask the cache for the next one.
 #![allow(unsafe_code)]
 
+mod block;
+mod class;
 mod desk;
 mod item;
 mod lane;
+mod mixed;
 mod row;
 mod stream;
 mod zmm;
@@ -19,8 +23,8 @@ mod zmm;
 use core::ops::Range;
 use std::cell::RefCell;
 
-use desk::{Desk, Source};
-use item::{Ahead, Class, Item};
+use desk::{Desk, How, Source, Together};
+use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT};
 use sealift_core::Work;
 
 use super::cpu::HaveVaes512;
@@ -57,47 +61,63 @@ fn windows(
     let mut spans = work.spans();
     let messages = if spans.is_regular() { REGULAR_WINDOW } else { WINDOW };
     let first = range.start;
-    let mut source = Source { spans: &mut spans, schedules, first, rest: &mut rest };
+    let mut source = Source { spans: &mut spans, schedules, first, rest: &mut rest, how };
     let mut starts = range.clone().step_by(messages);
     let mut fill = |desk: &mut Desk| match starts.next() {
-        Some(start) => desk.fill(&mut source, start..range.end.min(start + messages), takes),
+        Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),
         None => desk.clear(),
     };
     fill(now);
     for _ in range.clone().step_by(messages) {
         fill(next);
         let mut ahead = Ahead(if is_large { next.items() } else { &[] });
-        for (class, items) in now.classes() {
-            // SAFETY: the items are of spans, which borrow the work meanwhile; the class is theirs and
-            // taken by a kernel.
-            unsafe { kernel(token, class, items, &mut ahead) };
+        for (together, items) in now.groups() {
+            // SAFETY: the items are of spans, which borrow the work meanwhile, and in their group.
+            unsafe { kernel(token, together, items, &mut ahead) };
         }
         core::mem::swap(now, next);
     }
     rest
 }
 
-/// Whether there is a kernel for a class.
-fn takes(class: &Class) -> bool {
-    row::takes(class) || lane::takes(class) || stream::takes(class)
-}
-
-/// Works messages of a class that one of the kernels takes.
-///
-/// # Safety
-/// The items' addresses are what they say, and the class is theirs.
-unsafe fn kernel(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
-    if row::takes(class) {
-        // SAFETY: the kernel takes the class; the caller promises the rest.
-        unsafe { row::run(token, class, items, ahead) }
-    } else if lane::takes(class) {
-        // SAFETY: as above.
-        unsafe { lane::run(token, class, items, ahead) }
-    } else {
-        // SAFETY: as above: what is on a desk is taken by one of the three.
-        unsafe { stream::run(token, class, items, ahead) }
+/// How so many messages of a class are worked.
+fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
+    let has_kernel = row::takes(class) || lane::takes(class) || stream::takes(class);
+    let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
+    match (has_kernel && has_plain_nonce, is_short) {
+        (true, true) if messages < ALIKE_MIN => How::Mixed,
+        (true, _) => How::Alike,
+        (false, true) => How::Mixed,
+        (false, false) => How::Alone,
     }
 }
+
+/// Works messages together.
+///
+/// # Safety
+/// The items' addresses are what they say, and the group is theirs.
+unsafe fn kernel(
+    token: HaveVaes512,
+    together: &Together,
+    items: &[Item],
+    ahead: &mut Ahead<'_>,
+) {
+    match together {
+        Together::Mixed { keys, rounds, tag_bytes } => {
+            // SAFETY: the items are short and have such keys and tags; the caller promises the rest.
+            unsafe { mixed::run(token, *keys, *rounds, *tag_bytes, items, ahead) }
+        }
+        // SAFETY: the kernel takes the class; the caller promises the rest.
+        Together::Alike(class) if row::takes(class) => unsafe { row::run(token, class, items, ahead) },
+        // SAFETY: as above.
+        Together::Alike(class) if lane::takes(class) => unsafe { lane::run(token, class, items, ahead) },
+        // SAFETY: as above; what is alike is taken by one of the three.
+        Together::Alike(class) => unsafe { stream::run(token, class, items, ahead) },
+    }
+}
+
+/// Fewer messages of a class are worked with those of others.
+const ALIKE_MIN: usize = 8;
 
 /// Messages of a window, among which those alike are found.
 const WINDOW: usize = 1_024;

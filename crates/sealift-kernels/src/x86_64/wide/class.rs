@@ -1,0 +1,115 @@
+//! What messages have in common, in a number.
+
+use sealift_core::Op;
+
+use super::item::{Class, KeyForm, LONG_AAD, LONG_TEXT, MEDIUM_AAD, MEDIUM_AAD_BLOCKS};
+
+/// What differs between the classes of a batch, in a number.
+///
+/// In the order of the numbers, messages of neighbouring classes take about as long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ClassId(u16);
+
+impl ClassId {
+    /// How many there can be.
+    pub(super) const NUMBER: usize = 3 * 3 * 2 * (Self::SHAPES as usize);
+    const AADS: u16 = LONG_AAD as u16 + 1;
+    const SHAPES: u16 = (LONG_TEXT as u16 + 1) * Self::AADS;
+    const OF_KEY: u16 = 3 * 2 * Self::SHAPES;
+
+    /// The class of a message with a key of so many rounds; lengths are in bytes.
+    #[inline]
+    pub(super) fn new(op: Op, rounds: usize, text: usize, aad: usize, nonce: usize) -> ClassId {
+        let op = match op {
+            Op::Seal => 0,
+            Op::Open => 1,
+            Op::Verify => 2,
+        };
+        let aad = match aad.div_ceil(16) {
+            blocks if blocks < MEDIUM_AAD => blocks,
+            blocks if blocks <= MEDIUM_AAD_BLOCKS => MEDIUM_AAD,
+            _ => LONG_AAD,
+        };
+        let shape = small(text.div_ceil(16).min(LONG_TEXT)) * Self::AADS + small(aad);
+        let odd = u16::from(nonce != 12);
+        ClassId((op * 2 + odd) * Self::SHAPES + shape).with_rounds(rounds)
+    }
+
+    /// The same for a key of other rounds.
+    #[inline]
+    pub(super) fn with_rounds(self, rounds: usize) -> ClassId {
+        ClassId(small((rounds - 10) / 2) * Self::OF_KEY + self.0 % Self::OF_KEY)
+    }
+
+    /// Its place in a table of all.
+    #[inline]
+    pub(super) fn place(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// 10, 12 or 14.
+    pub(super) fn rounds(self) -> usize {
+        10 + 2 * usize::from(self.0 / Self::OF_KEY)
+    }
+
+    /// Whether nonces have 12 bytes.
+    pub(super) fn has_plain_nonce(self) -> bool {
+        (self.0 / Self::SHAPES).is_multiple_of(2)
+    }
+
+    /// The class that it stands for in a batch.
+    pub(super) fn class(self, keys: KeyForm, tag_bytes: usize) -> Class {
+        let op = match self.0 % Self::OF_KEY / (2 * Self::SHAPES) {
+            0 => Op::Seal,
+            1 => Op::Open,
+            _ => Op::Verify,
+        };
+        let text_blocks = usize::from(self.0 % Self::SHAPES / Self::AADS);
+        let aad_blocks = usize::from(self.0 % Self::AADS);
+        Class { op, keys, rounds: self.rounds(), tag_bytes, text_blocks, aad_blocks }
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 65,536 classes")]
+fn small(number: usize) -> u16 {
+    number as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_for_one_class() {
+        let mut seen = [false; ClassId::NUMBER];
+        let aads = [0, 1, 17, 48, 49, 129];
+        for (op, rounds) in [Op::Seal, Op::Open, Op::Verify]
+            .into_iter()
+            .flat_map(|op| [10, 12, 14].map(|rounds| (op, rounds)))
+        {
+            for (text, aad) in (0..=LONG_TEXT).flat_map(|text| aads.map(|aad| (text, aad))) {
+                for nonce in [12, 16] {
+                    let id = ClassId::new(op, rounds, 16 * text, aad, nonce);
+                    let class = id.class(KeyForm::Each, 16);
+                    assert_eq!((class.op, class.rounds, class.text_blocks), (op, rounds, text));
+                    assert_eq!(id.has_plain_nonce(), nonce == 12);
+                    let other = ClassId::new(op, 10, 16 * text, aad, nonce);
+                    assert_eq!(other.with_rounds(rounds), id);
+                    assert!(!core::mem::replace(&mut seen[id.place()], true), "{class:?}");
+                }
+            }
+        }
+        assert!(seen.iter().all(|seen| *seen));
+    }
+
+    #[test]
+    fn blocks_are_counted_with_the_last_one_in_part() {
+        let class = |text, aad| ClassId::new(Op::Open, 12, text, aad, 12).class(KeyForm::One, 12);
+        let blocks = |text, aad| (class(text, aad).text_blocks, class(text, aad).aad_blocks);
+        assert_eq!(blocks(0, 0), (0, 0));
+        assert_eq!(blocks(113, 33), (8, 3));
+        assert_eq!(blocks(129, 49), (LONG_TEXT, MEDIUM_AAD));
+        assert_eq!(blocks(1 << 20, 5_000), (LONG_TEXT, LONG_AAD));
+    }
+}

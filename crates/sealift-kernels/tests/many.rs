@@ -1,0 +1,270 @@
+//! Batches of messages of all shapes: every path gives what the model gives.
+
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+mod common;
+
+use common::Random;
+use sealift_core::{
+    Batch, Buffer, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId, Status,
+    TagLength, Tags, Text, Work,
+};
+use sealift_kernels::{Path, Schedule, Schedules, run};
+use std::sync::Arc;
+
+struct NoKeys;
+impl KeySource for NoKeys {
+    fn key(&self, _: SessionId) -> Option<Arc<Key>> {
+        None
+    }
+}
+
+/// How keys are given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    One,
+    Each,
+    Raw,
+}
+
+/// What messages of a batch may be like.
+#[derive(Clone, Debug)]
+struct Shapes {
+    ops: Vec<Op>,
+    keys: Vec<usize>,
+    nonces: Vec<usize>,
+    aads: Vec<usize>,
+    texts: Vec<usize>,
+    tag: usize,
+}
+
+/// A batch of sealed messages, a quarter of them spoilt.
+struct Batches {
+    form: Form,
+    tag: TagLength,
+    ops: Vec<Op>,
+    /// Of each message; with [`Form::One`] all the same.
+    keys: Vec<Vec<u8>>,
+    nonces: Vec<Vec<u8>>,
+    aads: Vec<Vec<u8>>,
+    texts: Vec<Vec<u8>>,
+    tags: Vec<Vec<u8>>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Results {
+    texts: Vec<Vec<u8>>,
+    tags: Vec<Vec<u8>>,
+    status: Vec<Status>,
+}
+
+impl Batches {
+    fn draw(random: &mut Random, form: Form, shapes: &Shapes, messages: usize) -> Batches {
+        let one = random.pick(&shapes.keys);
+        let one = random.bytes(one);
+        let pool: Vec<Vec<u8>> = (0..9)
+            .map(|_| {
+                let bytes = random.pick(&shapes.keys);
+                random.bytes(bytes)
+            })
+            .collect();
+        let mut batch = Batches {
+            form,
+            tag: TagLength::new(shapes.tag).unwrap(),
+            ops: vec![Op::Seal; messages],
+            keys: vec![],
+            nonces: vec![],
+            aads: vec![],
+            texts: vec![],
+            tags: vec![vec![0; shapes.tag]; messages],
+        };
+        for _ in 0..messages {
+            let nonce = random.pick(&shapes.nonces);
+            let aad = random.pick(&shapes.aads);
+            let text = random.pick(&shapes.texts);
+            batch.nonces.push(random.bytes(nonce));
+            batch.aads.push(random.bytes(aad));
+            batch.texts.push(random.bytes(text));
+            batch.keys.push(match form {
+                Form::One => one.clone(),
+                Form::Each => pool[random.below(pool.len())].clone(),
+                Form::Raw => {
+                    let bytes = random.pick(&shapes.keys);
+                    random.bytes(bytes)
+                }
+            });
+        }
+        let sealed = batch.run(Path::Model, false);
+        for message in 0..messages {
+            batch.ops[message] = random.pick(&shapes.ops);
+            if batch.ops[message] != Op::Seal {
+                batch.texts[message].clone_from(&sealed.texts[message]);
+                batch.tags[message].clone_from(&sealed.tags[message]);
+                if random.below(4) == 0 {
+                    batch.spoil(random, message);
+                }
+            }
+        }
+        batch
+    }
+
+    /// Changes a bit of the tag, the text, the aad or the nonce.
+    fn spoil(&mut self, random: &mut Random, message: usize) {
+        let parts = [&mut self.tags, &mut self.texts, &mut self.aads, &mut self.nonces];
+        let choice = random.below(4);
+        let part = &mut parts.into_iter().nth(choice).unwrap()[message];
+        if !part.is_empty() {
+            let at = random.below(part.len());
+            part[at] ^= 1 << random.below(8);
+        }
+    }
+
+    fn run(&self, path: Path, in_place: bool) -> Results {
+        let n = self.ops.len();
+        let column = |parts: &'_ [Vec<u8>]| {
+            Column::Scattered(parts.iter().map(|part| Buffer::from(part.clone())).collect())
+        };
+        let session = SessionId { slot: 0, generation: 0 };
+        let keys = match self.form {
+            Form::Raw => Keys::Raw(column(&self.keys)),
+            _ => Keys::Session(session),
+        };
+        let text = if in_place { Text::InPlace } else { Text::Apart(column(&self.texts)) };
+        let batch = Batch {
+            ops: Ops::Each((&self.ops).into()),
+            aad: column(&self.aads),
+            tags: Tags::Apart(column(&self.tags)),
+            tag_length: self.tag,
+            nonce_rule: NonceRule::HazmatAnyLength,
+            ..Batch::seal(n, keys, column(&self.nonces), text)
+        };
+        let mut texts: Vec<Vec<u8>> = self
+            .texts
+            .iter()
+            .map(|text| if in_place { text.clone() } else { vec![0xee; text.len()] })
+            .collect();
+        let mut tags = vec![vec![0xee; self.tag.bytes()]; n];
+        let mut status = vec![Status::NotProcessed; n];
+        let output = Output {
+            text: Place::Scattered(texts.iter_mut().map(|text| &mut text[..]).collect()),
+            tags: Place::Scattered(tags.iter_mut().map(|tag| &mut tag[..]).collect()),
+            status: &mut status,
+        };
+        let schedules: Vec<Schedule> =
+            self.keys.iter().map(|key| Schedule::from_raw(path, key).unwrap()).collect();
+        let each: Vec<&Schedule> = schedules.iter().collect();
+        let mut work = Work::new(&batch, output, &NoKeys).unwrap();
+        let schedules = match self.form {
+            Form::One => Schedules::One(each[0]),
+            Form::Each => Schedules::Each(&each),
+            Form::Raw => Schedules::Raw,
+        };
+        run(path, &mut work, 0..n, schedules);
+        Results { texts, tags, status }
+    }
+}
+
+const FORMS: [Form; 3] = [Form::One, Form::Each, Form::Raw];
+const ALL_OPS: [Op; 3] = [Op::Seal, Op::Open, Op::Verify];
+
+fn agree(random: &mut Random, form: Form, shapes: &Shapes, messages: usize) {
+    let batch = Batches::draw(random, form, shapes, messages);
+    for in_place in [false, true] {
+        let expected = batch.run(Path::Model, in_place);
+        for path in Path::available().into_iter().filter(|path| *path != Path::Model) {
+            let found = batch.run(path, in_place);
+            for message in 0..messages {
+                let about = format!(
+                    "{} {form:?} in place {in_place}: message {message} of {messages}, {:?}, key {}, nonce {}, \
+                     aad {}, text {}, tag {}",
+                    path.name(),
+                    batch.ops[message],
+                    batch.keys[message].len(),
+                    batch.nonces[message].len(),
+                    batch.aads[message].len(),
+                    batch.texts[message].len(),
+                    shapes.tag,
+                );
+                assert_eq!(found.status[message], expected.status[message], "{about}");
+                assert_eq!(found.texts[message], expected.texts[message], "{about}");
+                assert_eq!(found.tags[message], expected.tags[message], "{about}");
+            }
+        }
+    }
+}
+
+fn everything() -> Shapes {
+    Shapes {
+        ops: ALL_OPS.to_vec(),
+        keys: vec![16, 24, 32],
+        nonces: vec![12, 12, 12, 1, 16, 128],
+        aads: vec![0, 1, 16, 17, 33, 48, 49, 90, 128, 129, 300],
+        texts: (0..=200).chain([256, 300, 512, 777, 1_420, 4_096]).collect(),
+        tag: 16,
+    }
+}
+
+#[test]
+fn messages_of_all_shapes_in_one_batch_agree_with_the_model() {
+    let mut random = Random(21);
+    for form in FORMS {
+        for tag in [16, 4, 12, 13, 15] {
+            let shapes = Shapes { tag, ..everything() };
+            agree(&mut random, form, &shapes, 300);
+        }
+    }
+}
+
+#[test]
+fn short_messages_of_a_few_shapes_agree_with_the_model() {
+    let mut random = Random(22);
+    for form in FORMS {
+        for (op, text, aad) in ALL_OPS
+            .into_iter()
+            .flat_map(|op| (0..=9).map(move |blocks| (op, blocks)))
+            .flat_map(|(op, blocks)| (0..=4).map(move |aad| (op, blocks, aad)))
+        {
+            let full: usize = 16 * text;
+            let (partly, aad) = (full.saturating_sub(random.below(16)), 16 * aad);
+            let shapes = Shapes {
+                ops: vec![op],
+                keys: vec![random.pick(&[16, 24, 32])],
+                nonces: vec![12],
+                aads: vec![aad, aad.saturating_sub(15)],
+                texts: vec![full, partly],
+                tag: random.pick(&[16, 16, 8, 14]),
+            };
+            let messages = random.pick(&[1, 2, 3, 4, 5, 9, 16, 17, 33]);
+            agree(&mut random, form, &shapes, messages);
+        }
+    }
+}
+
+#[test]
+fn longer_messages_agree_with_the_model() {
+    let mut random = Random(23);
+    for form in FORMS {
+        for op in ALL_OPS {
+            for aad in [0, 17, 200] {
+                let shapes = Shapes {
+                    ops: vec![op],
+                    keys: vec![random.pick(&[16, 24, 32])],
+                    nonces: vec![12],
+                    aads: vec![aad],
+                    texts: (129..800).chain([1_024, 1_420, 2_047, 2_048, 2_049, 8_192, 10_001]).collect(),
+                    tag: 16,
+                };
+                agree(&mut random, form, &shapes, 24);
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_of_more_than_a_window_agree_with_the_model() {
+    let mut random = Random(24);
+    for form in FORMS {
+        let shapes = Shapes { aads: vec![0, 20], texts: (0..=70).collect(), ..everything() };
+        agree(&mut random, form, &shapes, 2_300);
+    }
+}
