@@ -1,0 +1,359 @@
+//! What is done with four messages, but for AES and GHASH.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+use core::mem::offset_of;
+
+use sealift_core::{Op, Status};
+
+use super::expand::{gather, lanes};
+use crate::{
+    verdict,
+    x86_64::wide::{
+        item::{Class, Item},
+        zmm::{Z, load, load_nonce, pin, reverse, store, transpose, wide_fn, xor},
+    },
+};
+
+/// Four messages, one for each lane.
+pub(super) type Group = [Item; 4];
+
+/// What all messages of a call have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Call {
+    pub(super) op: Op,
+    pub(super) tag_bytes: usize,
+    /// Where among the hashed blocks the aad begins.
+    pub(super) aad_at: usize,
+    /// Where the text begins.
+    pub(super) text_at: usize,
+    /// Where the block of lengths is.
+    pub(super) lengths_at: usize,
+}
+
+impl Call {
+    /// For messages of a class, the last of whose hashed blocks is the one before `hashed`.
+    pub(super) fn new(class: &Class, hashed: usize) -> Call {
+        let lengths_at = hashed - 1;
+        let text_at = lengths_at - class.text_blocks;
+        Call {
+            op: class.op,
+            tag_bytes: class.tag_bytes,
+            aad_at: text_at - class.aad_blocks,
+            text_at,
+            lengths_at,
+        }
+    }
+}
+
+/// A place for the hashed blocks of four messages, in lanes and reversed. Behind the lengths there is
+/// room for what is laid down before them and is longer than it has to be.
+pub(super) type Hashed = [Z; 32];
+
+wide_fn! {
+    /// The nonces, in lanes, with zeros where counters stand.
+    ///
+    /// # Safety
+    /// They are readable.
+    #[inline]
+    pub(super) unsafe fn nonces(group: &Group) -> Z {
+        // SAFETY: the caller promises 12 readable bytes.
+        let a = unsafe { load_nonce(group[0].nonce) };
+        // SAFETY: as above.
+        let b = unsafe { load_nonce(group[1].nonce) };
+        // SAFETY: as above.
+        let c = unsafe { load_nonce(group[2].nonce) };
+        // SAFETY: as above.
+        let d = unsafe { load_nonce(group[3].nonce) };
+        lanes(a, b, c, d)
+    }
+}
+
+wide_fn! {
+    /// The blocks of lengths in bits, in lanes and reversed.
+    #[inline]
+    pub(super) fn lengths(group: &Group) -> Z {
+        let tails = [&group[0], &group[1], &group[2], &group[3]]
+            .map(|item| (&raw const *item).cast::<u8>().wrapping_add(TAIL));
+        // SAFETY: the last 16 bytes of items.
+        let tails = unsafe { gather(tails) };
+        // SAFETY: an array of 16 bytes.
+        let order = unsafe { _mm_loadu_si128(LENGTHS.as_ptr().cast()) };
+        let bytes = _mm512_shuffle_epi8(tails, _mm512_broadcast_i32x4(order));
+        _mm512_slli_epi64::<3>(bytes)
+    }
+}
+
+wide_fn! {
+    /// Lays down the aad of at most three blocks among what is hashed, and zeros behind it.
+    ///
+    /// # Safety
+    /// It is readable.
+    #[inline]
+    pub(super) unsafe fn lay_aad(group: &Group, call: &Call, hashed: &mut Hashed) {
+        // SAFETY: the caller promises readable aad.
+        let a = unsafe { load_up_to(group[0].aad, group[0].aad_bytes.into()) };
+        // SAFETY: as above.
+        let b = unsafe { load_up_to(group[1].aad, group[1].aad_bytes.into()) };
+        // SAFETY: as above.
+        let c = unsafe { load_up_to(group[2].aad, group[2].aad_bytes.into()) };
+        // SAFETY: as above.
+        let d = unsafe { load_up_to(group[3].aad, group[3].aad_bytes.into()) };
+        lay::<3>([a, b, c, d], call.aad_at, hashed);
+    }
+}
+
+wide_fn! {
+    /// Lays down the first `COUNT` columns of rows among what is hashed.
+    #[inline]
+    pub(super) fn lay<const COUNT: usize>(rows: [Z; 4], at: usize, hashed: &mut Hashed) {
+        let columns = transpose(rows);
+        for (i, column) in columns.into_iter().enumerate().take(COUNT) {
+            hashed[(at + i) % hashed.len()] = reverse(column);
+        }
+    }
+}
+
+wide_fn! {
+    /// Seals, opens or reads four blocks of each text, from block 4 * `HALF` on, with their key stream; or
+    /// as many as there are when texts have at most 1 or 2 `BLOCKS`. Returns the ciphertext, zeros behind
+    /// the end.
+    ///
+    /// # Safety
+    /// Texts are readable, and writable for a seal and an open, and have at most `BLOCKS` blocks, of 8
+    /// more than 4.
+    #[inline]
+    pub(super) unsafe fn crypt<const BLOCKS: usize, const HALF: usize>(
+        group: &Group,
+        call: &Call,
+        stream: [Z; 4],
+    ) -> [Z; 4] {
+        let whole = 16 * BLOCKS.min(4);
+        let bytes = |lane: usize| (group[lane].text_bytes as usize).saturating_sub(64 * HALF);
+        let are_whole = (bytes(0) >= whole) & (bytes(1) >= whole) & (bytes(2) >= whole) & (bytes(3) >= whole);
+        if (BLOCKS == 8 && HALF == 0) || are_whole {
+            // SAFETY: the caller keeps the same promise, and the blocks are there.
+            unsafe { crypt_whole::<BLOCKS, HALF>(group, call, stream) }
+        } else {
+            // SAFETY: the caller keeps the same promise.
+            unsafe { crypt_parts::<HALF>(group, call, stream) }
+        }
+    }
+}
+
+wide_fn! {
+    #[inline]
+    unsafe fn crypt_whole<const BLOCKS: usize, const HALF: usize>(
+        group: &Group,
+        call: &Call,
+        stream: [Z; 4],
+    ) -> [Z; 4] {
+        // SAFETY: the caller promises readable blocks.
+        let mut a = unsafe { load_blocks::<BLOCKS>(group[0].input.wrapping_add(64 * HALF)) };
+        // SAFETY: as above.
+        let mut b = unsafe { load_blocks::<BLOCKS>(group[1].input.wrapping_add(64 * HALF)) };
+        // SAFETY: as above.
+        let mut c = unsafe { load_blocks::<BLOCKS>(group[2].input.wrapping_add(64 * HALF)) };
+        // SAFETY: as above.
+        let mut d = unsafe { load_blocks::<BLOCKS>(group[3].input.wrapping_add(64 * HALF)) };
+        // Read once: what is hashed is what is decrypted, whoever rewrites the text meanwhile.
+        pin!(a, b, c, d);
+        let result = [xor(a, stream[0]), xor(b, stream[1]), xor(c, stream[2]), xor(d, stream[3])];
+        if call.op != Op::Verify {
+            // SAFETY: the caller promises writable blocks.
+            unsafe { store_blocks::<BLOCKS>(group[0].output.wrapping_add(64 * HALF), result[0]) };
+            // SAFETY: as above.
+            unsafe { store_blocks::<BLOCKS>(group[1].output.wrapping_add(64 * HALF), result[1]) };
+            // SAFETY: as above.
+            unsafe { store_blocks::<BLOCKS>(group[2].output.wrapping_add(64 * HALF), result[2]) };
+            // SAFETY: as above.
+            unsafe { store_blocks::<BLOCKS>(group[3].output.wrapping_add(64 * HALF), result[3]) };
+        }
+        if call.op == Op::Seal { result } else { [a, b, c, d] }
+    }
+}
+
+wide_fn! {
+    #[inline]
+    unsafe fn crypt_parts<const HALF: usize>(group: &Group, call: &Call, stream: [Z; 4]) -> [Z; 4] {
+        // SAFETY: the caller keeps the same promise.
+        let a = unsafe { crypt_part::<HALF>(&group[0], call, stream[0]) };
+        // SAFETY: as above.
+        let b = unsafe { crypt_part::<HALF>(&group[1], call, stream[1]) };
+        // SAFETY: as above.
+        let c = unsafe { crypt_part::<HALF>(&group[2], call, stream[2]) };
+        // SAFETY: as above.
+        let d = unsafe { crypt_part::<HALF>(&group[3], call, stream[3]) };
+        [a, b, c, d]
+    }
+}
+
+wide_fn! {
+    #[inline]
+    unsafe fn crypt_part<const HALF: usize>(item: &Item, call: &Call, stream: Z) -> Z {
+        let bytes = (item.text_bytes as usize).saturating_sub(64 * HALF);
+        // SAFETY: the caller promises a readable text.
+        let mut input = unsafe { load_up_to(item.input.wrapping_add(64 * HALF), bytes) };
+        pin!(input);
+        let result = _mm512_maskz_mov_epi8(mask(bytes), xor(input, stream));
+        if call.op != Op::Verify {
+            let to = item.output.wrapping_add(64 * HALF);
+            // SAFETY: the caller promises a writable text; masked bytes are not touched.
+            unsafe { _mm512_mask_storeu_epi8(to.cast(), mask(bytes), result) };
+        }
+        if call.op == Op::Seal { result } else { input }
+    }
+}
+
+wide_fn! {
+    /// Writes tags, in lanes, or compares them: a message that fails is zeros.
+    ///
+    /// # Safety
+    /// Tags are as long as the call says; texts opened are writable.
+    #[inline]
+    pub(super) unsafe fn conclude(group: &Group, call: &Call, tags: Z) {
+        if call.op == Op::Seal {
+            // SAFETY: the caller keeps the same promise.
+            unsafe { write_tags(group, call.tag_bytes, tags) };
+        } else {
+            // SAFETY: as above.
+            let failed = unsafe { compare_tags(group, call.tag_bytes, tags) };
+            if !verdict::public(failed == 0) {
+                // SAFETY: as above.
+                unsafe { fail(group, failed) };
+            }
+        }
+    }
+}
+
+wide_fn! {
+    #[inline]
+    unsafe fn write_tags(group: &Group, tag_bytes: usize, tags: Z) {
+        let a = _mm512_castsi512_si128(tags);
+        let b = _mm512_extracti64x2_epi64::<1>(tags);
+        let c = _mm512_extracti64x2_epi64::<2>(tags);
+        let d = _mm512_extracti64x2_epi64::<3>(tags);
+        for (item, tag) in group.iter().zip([a, b, c, d]) {
+            if tag_bytes == 16 {
+                // SAFETY: the caller promises a writable tag.
+                unsafe { _mm_storeu_si128(item.tag.cast(), tag) };
+            } else {
+                // SAFETY: as above; masked bytes are not touched.
+                unsafe { _mm_mask_storeu_epi8(item.tag.cast(), tag_mask(tag_bytes), tag) };
+            }
+        }
+    }
+}
+
+wide_fn! {
+    /// Two bits for each tag, not zeros if it is wrong.
+    #[inline]
+    unsafe fn compare_tags(group: &Group, tag_bytes: usize, tags: Z) -> u8 {
+        let [a, b, c, d] = [&group[0], &group[1], &group[2], &group[3]].map(|item| item.tag);
+        if tag_bytes == 16 {
+            // SAFETY: the caller promises readable tags.
+            let expected = unsafe { gather([a, b, c, d].map(<*mut u8>::cast_const)) };
+            return _mm512_cmpneq_epi64_mask(tags, expected);
+        }
+        let mask = tag_mask(tag_bytes);
+        // SAFETY: as above; masked bytes are not touched.
+        let a = unsafe { _mm_maskz_loadu_epi8(mask, a.cast()) };
+        // SAFETY: as above.
+        let b = unsafe { _mm_maskz_loadu_epi8(mask, b.cast()) };
+        // SAFETY: as above.
+        let c = unsafe { _mm_maskz_loadu_epi8(mask, c.cast()) };
+        // SAFETY: as above.
+        let d = unsafe { _mm_maskz_loadu_epi8(mask, d.cast()) };
+        let used = 0x0001_0001_0001_0001 * u64::from(mask);
+        _mm512_cmpneq_epi64_mask(_mm512_maskz_mov_epi8(used, tags), lanes(a, b, c, d))
+    }
+}
+
+/// Clears the outputs of messages that failed, and says so.
+///
+/// # Safety
+/// Texts opened and statuses are writable.
+#[cold]
+unsafe fn fail(group: &Group, failed: u8) {
+    for (lane, item) in group.iter().enumerate() {
+        if (failed >> (2 * lane)) & 3 != 0 {
+            if !item.output.is_null() {
+                // SAFETY: the caller promises a writable text.
+                unsafe { item.output.write_bytes(0, item.text_bytes as usize) };
+            }
+            // SAFETY: the caller promises a writable status.
+            unsafe { item.status.write(Status::AuthFailed) };
+        }
+    }
+}
+
+wide_fn! {
+    /// Zeros behind the end.
+    #[inline]
+    unsafe fn load_up_to(from: *const u8, bytes: usize) -> Z {
+        // SAFETY: the caller promises that many readable bytes; masked ones are not touched.
+        unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
+    }
+}
+
+wide_fn! {
+    #[inline]
+    unsafe fn load_blocks<const BLOCKS: usize>(from: *const u8) -> Z {
+        match BLOCKS {
+            // SAFETY: the caller promises as many readable blocks.
+            1 => _mm512_zextsi128_si512(unsafe { _mm_loadu_si128(from.cast()) }),
+            // SAFETY: as above.
+            2 => _mm512_zextsi256_si512(unsafe { _mm256_loadu_si256(from.cast()) }),
+            // SAFETY: as above.
+            _ => unsafe { load(from) },
+        }
+    }
+}
+
+wide_fn! {
+    #[inline]
+    unsafe fn store_blocks<const BLOCKS: usize>(to: *mut u8, blocks: Z) {
+        match BLOCKS {
+            // SAFETY: the caller promises as many writable blocks.
+            1 => unsafe { _mm_storeu_si128(to.cast(), _mm512_castsi512_si128(blocks)) },
+            // SAFETY: as above.
+            2 => unsafe { _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(blocks)) },
+            // SAFETY: as above.
+            _ => unsafe { store(to, blocks) },
+        }
+    }
+}
+
+/// A bit for each of the first bytes, at most 64.
+#[inline(always)]
+fn mask(bytes: usize) -> u64 {
+    if bytes == 0 { 0 } else { u64::MAX >> (64 - bytes.min(64)) }
+}
+
+/// A bit for each byte of a tag, of 1 to 16.
+#[inline(always)]
+fn tag_mask(tag_bytes: usize) -> u16 {
+    u16::MAX >> (16 - tag_bytes.clamp(1, 16))
+}
+
+/// Where the last 16 bytes of an item begin, among which its lengths are.
+const TAIL: usize = size_of::<Item>() - 16;
+
+/// Takes the two lengths from there: that of the text below, that of the aad above.
+const LENGTHS: [u8; 16] = {
+    let mut order = [0x80; 16];
+    let mut byte = 0;
+    while byte < 4 {
+        order[byte] = place(offset_of!(Item, text_bytes) + byte);
+        byte += 1;
+    }
+    order[8] = place(offset_of!(Item, aad_bytes));
+    order[9] = place(offset_of!(Item, aad_bytes) + 1);
+    order
+};
+
+#[allow(clippy::cast_possible_truncation, reason = "less than 16")]
+const fn place(offset: usize) -> u8 {
+    assert!(offset >= TAIL && offset < TAIL + 16);
+    (offset - TAIL) as u8
+}

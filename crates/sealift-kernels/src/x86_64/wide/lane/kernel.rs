@@ -1,0 +1,345 @@
+//! Three groups of messages at once: while one goes through AES, the text of the one before is turned
+//! from lanes to rows and back, and the one before that is hashed.
+//!
+//! So each round of AES has multiplications and shuffles beside it that wait for nothing of that round.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+use core::mem::offset_of;
+
+use super::{
+    expand::{self, Lanes, Schedules, Words, gather},
+    group::{Call, Group, Hashed, conclude, crypt, lay, lay_aad, lengths, nonces},
+    weave::{Turn, early, turn},
+};
+use crate::{
+    schedule::{Expanded, POWERS},
+    x86_64::wide::zmm::{Z, fold, pin, reverse, transpose, wide_fn, xor, xor3},
+};
+
+/// What goes from one pass to the next, all of it in lanes.
+#[repr(C, align(64))]
+pub(super) struct Between {
+    /// Key stream of the group that went through AES.
+    stream: [Z; 9],
+    /// Its encrypted zero blocks, if keys are raw.
+    zeros: Z,
+    /// What the tags of two groups are masked with.
+    masks: [Z; 2],
+    /// Powers of the hash keys of the group to be hashed next, if keys are raw.
+    powers: Powers,
+    /// What two groups hash.
+    hashed: [Hashed; 2],
+}
+
+/// H, H^2, and both times x^-64, in lanes.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Powers {
+    h: Z,
+    h2: Z,
+    folded: Z,
+    folded2: Z,
+}
+
+/// What is done in a pass.
+pub(super) struct Pass<'a> {
+    /// Its number: results of the one before lie where this one doesn't write.
+    pub(super) number: usize,
+    pub(super) ciphering: &'a Group,
+    pub(super) crypting: &'a Group,
+    pub(super) hashing: &'a Group,
+    /// Whether the group that is hashed is one of messages.
+    pub(super) concludes: bool,
+    /// Round keys of the group in AES, if keys are raw.
+    pub(super) keys: *const Lanes,
+    /// Schedules to be carried on with meanwhile, if any.
+    pub(super) expanding: Option<Expanding>,
+}
+
+/// Schedules that are made in pieces, a part a pass.
+#[derive(Clone, Copy)]
+pub(super) struct Expanding {
+    pub(super) part: usize,
+    pub(super) to: *mut Schedules,
+    pub(super) words: *mut Words,
+}
+
+impl Between {
+    wide_fn! {
+        pub(super) fn new() -> Between {
+            let zero = _mm512_setzero_si512();
+            Between {
+                stream: [zero; 9],
+                zeros: zero,
+                masks: [zero; 2],
+                powers: Powers { h: zero, h2: zero, folded: zero, folded2: zero },
+                hashed: [[zero; 32]; 2],
+            }
+        }
+    }
+}
+
+/// How many blocks are hashed for texts of some blocks: with the lengths, and room for the longest aad.
+pub(super) const fn hashed_blocks(blocks: usize, aad: bool) -> usize {
+    blocks + 1 + if aad { 3 } else { 0 }
+}
+
+wide_fn! {
+    /// One pass over three groups whose texts have at most `BLOCKS` blocks.
+    ///
+    /// # Safety
+    /// Addresses of the groups are what they say, keys are raw or not as `RAW` says, and the pass has keys
+    /// and places for schedules accordingly.
+    #[inline]
+    #[allow(unused_assignments, reason = "the last round's turn may be the second of a pair for all it knows")]
+    pub(super) unsafe fn pass<
+        const ROUNDS: usize,
+        const RAW: bool,
+        const BLOCKS: usize,
+        const AAD: bool,
+    >(
+        call: &Call,
+        between: &mut Between,
+        pass: &Pass<'_>,
+    ) {
+        let zero = _mm512_setzero_si512();
+        let Pass { ciphering, crypting, hashing, .. } = *pass;
+        let [even, odd] = &mut between.hashed;
+        let (laid, hashed) = if pass.number % 2 == 0 { (even, odd) } else { (odd, even) };
+        let powers = if RAW {
+            between.powers
+        } else {
+            // SAFETY: keys of the group are expanded.
+            unsafe { gather_powers(hashing) }
+        };
+        let mut sum = zero;
+        // The second of a pair, until its first has its turn.
+        let (mut low, mut high) = (zero, zero);
+
+        macro_rules! key {
+            ($round:expr) => {
+                if RAW {
+                    // SAFETY: round keys of the group, as the caller promises.
+                    unsafe { (*pass.keys)[$round] }
+                } else {
+                    // SAFETY: keys of the group are expanded and begin with the round keys.
+                    unsafe { gather(keys(ciphering, 16 * $round)) }
+                }
+            };
+        }
+        macro_rules! multiply {
+            ($turn:expr, [$($one:tt)*] [$($two:tt)*] [$($three:tt)*] [$($four:tt)*]) => {{
+                let turn = $turn;
+                let (y, h, folded) = match turn {
+                    Turn::Nothing => (zero, zero, zero),
+                    Turn::Alone(block) | Turn::Second(block) => {
+                        (hashed[block], powers.h, powers.folded)
+                    }
+                    Turn::First(block) => (xor(sum, hashed[block]), powers.h2, powers.folded2),
+                };
+                let (mut a, mut b, mut c, mut d) = (zero, zero, zero, zero);
+                if !matches!(turn, Turn::Nothing) {
+                    a = _mm512_clmulepi64_epi128::<0x00>(y, folded);
+                    pin!(a);
+                }
+                $($one)*
+                if !matches!(turn, Turn::Nothing) {
+                    b = _mm512_clmulepi64_epi128::<0x01>(y, h);
+                    pin!(b);
+                }
+                $($two)*
+                if !matches!(turn, Turn::Nothing) {
+                    c = _mm512_clmulepi64_epi128::<0x10>(y, folded);
+                    pin!(c);
+                }
+                $($three)*
+                if !matches!(turn, Turn::Nothing) {
+                    d = _mm512_clmulepi64_epi128::<0x11>(y, h);
+                    pin!(d);
+                }
+                match turn {
+                    Turn::Nothing => {}
+                    Turn::Second(_) => (low, high) = (xor(a, b), xor(c, d)),
+                    Turn::Alone(_) => sum = xor3(fold(xor(a, b)), c, d),
+                    Turn::First(_) => sum = xor(fold(xor3(a, b, low)), xor3(c, d, high)),
+                }
+                if !matches!(turn, Turn::Nothing | Turn::Second(_)) {
+                    pin!(sum);
+                }
+                $($four)*
+            }};
+        }
+        multiply!(const { early(0, ROUNDS, hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
+        multiply!(const { early(1, ROUNDS, hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
+        multiply!(const { early(2, ROUNDS, hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
+
+        // The first counter block, the text's and behind them, if keys are raw, the zero block.
+        let key = key!(0);
+        // SAFETY: nonces of the group.
+        let start = xor(unsafe { nonces(ciphering) }, key);
+        let mut s = [zero; 10];
+        macro_rules! start {
+            ($($i:literal)*) => {$(
+                if $i < BLOCKS + 1 {
+                    s[$i] = xor(start, counter($i + 1));
+                } else if RAW && $i == BLOCKS + 1 {
+                    s[$i] = key;
+                }
+            )*};
+        }
+        start!(0 1 2 3 4 5 6 7 8 9);
+        macro_rules! aes {
+            ($key:ident: $($i:literal)*) => {$(
+                if $i < BLOCKS + 1 || (RAW && $i == BLOCKS + 1) {
+                    s[$i] = _mm512_aesenc_epi128(s[$i], $key);
+                    pin!(s[$i]);
+                }
+            )*};
+        }
+        macro_rules! round {
+            ($round:literal) => {{
+                let mut key = key!($round);
+                pin!(key);
+                multiply!(const { turn($round, ROUNDS, hashed_blocks(BLOCKS, AAD)) },
+                    [aes!(key: 0 1 2);] [aes!(key: 3 4);] [aes!(key: 5 6 7);] [aes!(key: 8 9);]);
+            }};
+        }
+        macro_rules! expand {
+            ($piece:literal) => {
+                if RAW && let Some(Expanding { part, to, words }) = pass.expanding {
+                    // SAFETY: the caller promises places, and that the expansion has begun.
+                    unsafe { expand::step::<ROUNDS, $piece>(part, to, words) };
+                }
+            };
+        }
+
+        round!(1);
+        if AAD {
+            // SAFETY: aad of the group.
+            unsafe { lay_aad(crypting, call, laid) };
+        }
+        let [a, b, c, d, ..] = between.stream;
+        let mut rows = transpose([a, b, c, d]);
+        pin!(rows[0], rows[1], rows[2], rows[3]);
+        round!(2);
+        // SAFETY: texts of the group.
+        rows = unsafe { crypt::<BLOCKS, 0>(crypting, call, rows) };
+        pin!(rows[0], rows[1], rows[2], rows[3]);
+        expand!(0);
+        round!(3);
+        match BLOCKS {
+            1 => lay::<1>(rows, call.text_at, laid),
+            2 => lay::<2>(rows, call.text_at, laid),
+            _ => lay::<4>(rows, call.text_at, laid),
+        }
+        round!(4);
+        expand!(1);
+        let mut next = Powers { h: zero, h2: zero, folded: zero, folded2: zero };
+        if RAW {
+            next.h = expand::times_x(reverse(between.zeros));
+            next.folded = fold(next.h);
+            pin!(next.folded);
+        }
+        round!(5);
+        if BLOCKS == 8 {
+            let [_, _, _, _, a, b, c, d, _] = between.stream;
+            rows = transpose([a, b, c, d]);
+            pin!(rows[0], rows[1], rows[2], rows[3]);
+        }
+        round!(6);
+        if BLOCKS == 8 {
+            // SAFETY: texts of the group.
+            rows = unsafe { crypt::<BLOCKS, 1>(crypting, call, rows) };
+            pin!(rows[0], rows[1], rows[2], rows[3]);
+        }
+        expand!(2);
+        if RAW {
+            next.h2 = times(next.h, next.h, next.folded);
+            pin!(next.h2);
+        }
+        round!(7);
+        if BLOCKS == 8 {
+            lay::<4>(rows, call.text_at + 4, laid);
+        }
+        laid[call.lengths_at % laid.len()] = lengths(crypting);
+        round!(8);
+        expand!(3);
+        round!(9);
+        if RAW {
+            next.folded2 = fold(next.h2);
+            between.powers = next;
+        }
+        if ROUNDS > 10 {
+            round!(10);
+            round!(11);
+        }
+        if ROUNDS > 12 {
+            round!(12);
+            round!(13);
+        }
+        let key = key!(ROUNDS);
+        macro_rules! last {
+            ($($i:literal)*) => {$(
+                if $i < BLOCKS + 1 {
+                    between.stream[$i - 1] = _mm512_aesenclast_epi128(s[$i], key);
+                } else if RAW && $i == BLOCKS + 1 {
+                    between.zeros = _mm512_aesenclast_epi128(s[$i], key);
+                }
+            )*};
+        }
+        last!(1 2 3 4 5 6 7 8 9);
+        let mask = &mut between.masks[pass.number % 2];
+        let tags = xor(reverse(sum), *mask);
+        *mask = _mm512_aesenclast_epi128(s[0], key);
+        if pass.concludes {
+            // SAFETY: tags, texts and statuses of the group.
+            unsafe { conclude(hashing, call, tags) };
+        }
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// Keys of the group are expanded.
+    #[inline]
+    unsafe fn gather_powers(group: &Group) -> Powers {
+        const POWER: usize = offset_of!(Expanded, powers) + 16 * (POWERS - 1);
+        const FOLDED: usize = offset_of!(Expanded, folded) + 16 * (POWERS - 1);
+        // SAFETY: within the expanded key.
+        let h = unsafe { gather(keys(group, POWER)) };
+        // SAFETY: as above.
+        let h2 = unsafe { gather(keys(group, POWER - 16)) };
+        // SAFETY: as above.
+        let folded = unsafe { gather(keys(group, FOLDED)) };
+        // SAFETY: as above.
+        let folded2 = unsafe { gather(keys(group, FOLDED - 16)) };
+        Powers { h, h2, folded, folded2 }
+    }
+}
+
+wide_fn! {
+    /// A product, reduced.
+    #[inline]
+    fn times(y: Z, h: Z, folded: Z) -> Z {
+        let a = _mm512_clmulepi64_epi128::<0x00>(y, folded);
+        let b = _mm512_clmulepi64_epi128::<0x01>(y, h);
+        let c = _mm512_clmulepi64_epi128::<0x10>(y, folded);
+        let d = _mm512_clmulepi64_epi128::<0x11>(y, h);
+        xor3(fold(xor(a, b)), c, d)
+    }
+}
+
+wide_fn! {
+    /// A counter in the last word of each lane.
+    #[inline]
+    fn counter(value: i32) -> Z {
+        _mm512_maskz_set1_epi32(0x8888, value.swap_bytes())
+    }
+}
+
+/// Where the keys of a group begin, and something further on.
+#[inline(always)]
+fn keys(group: &Group, offset: usize) -> [*const u8; 4] {
+    [&group[0], &group[1], &group[2], &group[3]].map(|item| item.key.wrapping_add(offset))
+}
