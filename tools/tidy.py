@@ -392,6 +392,7 @@ LAYERS: dict[str, set[str]] = {
     "sealift": {"sealift-core", "sealift-drivers", "sealift-engine"},
     "sealift-probes": {"sealift"},
     "sealift-py": {"sealift", "sealift-probes"},
+    "sealift-peers": {"sealift", "sealift-kernels", "sealift-probes"},
 }
 
 # One letter of each stands in brackets, so that this file and its test may name what they forbid.

@@ -13,14 +13,20 @@ use std::time::{Duration, Instant};
 pub const SAMPLE_SECONDS_MAX: f64 = 0.1;
 
 /// What one thread does again and again.
-pub(crate) trait Part: Send {
+pub trait Part: Send {
     /// Gets ready for so much work, before the clock is started.
     fn ready(&mut self, _times: usize) {}
 
     /// Does it so many times.
+    ///
+    /// # Errors
+    /// Something failed, or computed something wrong.
     fn work(&mut self, times: usize) -> Result<Done, ArmError>;
 
     /// Checks what the last work gave, after the clocks of all threads were stopped.
+    ///
+    /// # Errors
+    /// It gave something wrong.
     fn check(&mut self) -> Result<(), ArmError> {
         Ok(())
     }
@@ -28,30 +34,36 @@ pub(crate) trait Part: Send {
 
 /// What a thread has done.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Done {
-    pub(crate) operations: u64,
-    pub(crate) bytes: u64,
+pub struct Done {
+    /// Operations.
+    pub operations: u64,
+    /// Bytes of their payload.
+    pub bytes: u64,
 }
 
 /// The threads of an arm, the calling thread being the first.
-pub(crate) struct Crew {
+pub struct Crew {
     cores: Cores,
     once_s: f64,
 }
 
 impl Crew {
-    pub(crate) fn of(threads: usize) -> Self {
+    /// So many threads, each kept to a core of its own while there are enough.
+    #[must_use]
+    pub fn of(threads: usize) -> Self {
         Self { cores: Cores::of(threads), once_s: 0.0 }
     }
 
     /// The cores that the threads keep to; none when they run anywhere.
-    pub(crate) fn cores(&self) -> &[usize] {
+    #[must_use]
+    pub fn cores(&self) -> &[usize] {
         self.cores.numbers()
     }
 
     /// How often the work is done in so many seconds or a little more, at most [`SAMPLE_SECONDS_MAX`], by
     /// the samples before.
-    pub(crate) fn times_for(&self, seconds: f64) -> usize {
+    #[must_use]
+    pub fn times_for(&self, seconds: f64) -> usize {
         let wanted = seconds.clamp(0.0, SAMPLE_SECONDS_MAX) / self.once_s.max(1e-9);
         #[expect(clippy::cast_possible_truncation, reason = "clamped to 1e9")]
         #[expect(clippy::cast_sign_loss, reason = "clamped to 1")]
@@ -62,11 +74,10 @@ impl Crew {
     /// Has every part do its work so many times, all of them at the same time.
     ///
     /// The calling thread gets its own cores back afterwards.
-    pub(crate) fn run<P: Part>(
-        &mut self,
-        parts: &mut [P],
-        times: usize,
-    ) -> Result<Sample, ArmError> {
+    ///
+    /// # Errors
+    /// A part failed, a thread couldn't be started or kept to its core.
+    pub fn run<P: Part>(&mut self, parts: &mut [P], times: usize) -> Result<Sample, ArmError> {
         let turns = self.turns(parts, times)?;
         let sample = merge(&turns);
         self.pace(Duration::from_nanos(sample.ns).as_secs_f64() / count(times));

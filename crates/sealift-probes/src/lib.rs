@@ -5,6 +5,9 @@
 //! meanwhile. [`GcmArm`] is a device on messages, [`PrimitiveArm`] a hash or a signature scheme, [`ReadArm`]
 //! a loop that reads memory.
 //!
+//! An arm of another crate is made of a [`Crew`] that runs each thread's [`Part`], over [`Memory`] that lies
+//! alike in all arms.
+//!
 //! [`peers`] are AES-GCM devices that only the lab has, to compare others with: [`open`] opens them like
 //! any device, no engine chooses them, and no user is given them.
 //!
@@ -40,11 +43,13 @@ pub mod peers;
 
 pub use arm::{Arm, Verified};
 pub use clock::effective_clock_ghz;
-pub use crew::SAMPLE_SECONDS_MAX;
+pub use crew::{Crew, Done, Part, SAMPLE_SECONDS_MAX};
 pub use error::ArmError;
 pub use gcm::{ArmSpec, Columns, GcmArm, Planned, Regime, Shape};
+pub use memory::Memory;
 pub use peers::open;
 pub use primitives::{Half, Primitive, PrimitiveArm};
+pub use random::Random;
 pub use read::{READ_BYTES, ReadArm};
 pub use sample::Sample;
 

@@ -10,22 +10,30 @@ use std::ops::{Deref, DerefMut};
 /// those of the second from a heap, at another distance between input and output. Of two arms of the
 /// same code on 1,024 messages of 16 KiB the second then looked 3 to 5 % faster or slower, each time
 /// the same (AMD EPYC).
-pub(crate) enum Memory {
+pub struct Memory(Place);
+
+enum Place {
     Heap(Vec<u8>),
     Pages { map: MmapMut, start: usize, len: usize },
 }
 
 impl Memory {
-    pub(crate) fn zeroed(len: usize) -> Self {
-        Self::pages(len).unwrap_or_else(|| Self::Heap(vec![0; len]))
+    /// So many zeros.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Self {
+        Self(Place::pages(len).unwrap_or_else(|| Place::Heap(vec![0; len])))
     }
 
-    pub(crate) fn holding(bytes: &[u8]) -> Self {
+    /// A copy of bytes.
+    #[must_use]
+    pub fn holding(bytes: &[u8]) -> Self {
         let mut memory = Self::zeroed(bytes.len());
         memory.copy_from_slice(bytes);
         memory
     }
+}
 
+impl Place {
     /// Nothing for few bytes, and where the system has no more pages to map: an allocator ends the
     /// process then, or has some left.
     fn pages(len: usize) -> Option<Self> {
@@ -49,18 +57,18 @@ impl Deref for Memory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        match self {
-            Self::Heap(bytes) => bytes,
-            Self::Pages { map, start, len } => &map[*start..][..*len],
+        match &self.0 {
+            Place::Heap(bytes) => bytes,
+            Place::Pages { map, start, len } => &map[*start..][..*len],
         }
     }
 }
 
 impl DerefMut for Memory {
     fn deref_mut(&mut self) -> &mut [u8] {
-        match self {
-            Self::Heap(bytes) => bytes,
-            Self::Pages { map, start, len } => &mut map[*start..][..*len],
+        match &mut self.0 {
+            Place::Heap(bytes) => bytes,
+            Place::Pages { map, start, len } => &mut map[*start..][..*len],
         }
     }
 }

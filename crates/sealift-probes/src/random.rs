@@ -1,14 +1,16 @@
 /// A seeded stream of bytes for test keys, nonces and texts (SplitMix64). Nothing secret.
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// A stream that is told apart from others of the same seed by its number.
-    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, stream: u64) -> Self {
         let mut start = Self(seed ^ stream.wrapping_mul(0xD134_2543_DE82_EF95));
-        Self(start.next())
+        Self(start.next_u64())
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -16,10 +18,11 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+    /// The next so many bytes.
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(len + 7);
         while bytes.len() < len {
-            bytes.extend_from_slice(&self.next().to_le_bytes());
+            bytes.extend_from_slice(&self.next_u64().to_le_bytes());
         }
         bytes.truncate(len);
         bytes

@@ -110,7 +110,10 @@ impl Columns {
 
 impl ArmSpec {
     /// Checks everything that would be wrong on any device.
-    pub(crate) fn check(&self) -> Result<(), ArmError> {
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with what would be right.
+    pub fn check(&self) -> Result<(), ArmError> {
         let columns = &self.columns;
         let messages = columns.len();
         ArmError::check("messages", messages, 1, usize::MAX)?;

@@ -144,7 +144,7 @@ fn planned_batch(
             text[range.clone()].copy_from_slice(&truth.output[range]);
         }
         if planned[message] == Planned::Bad {
-            let bit = random.next() % (tag_bytes as u64 * 8);
+            let bit = random.next_u64() % (tag_bytes as u64 * 8);
             flip(&mut tags[message * tag_bytes..][..tag_bytes], bit);
         }
     }

@@ -29,26 +29,17 @@ impl Ring {
         seals_max: u64,
         wish: &mut Wish<'_>,
     ) -> Result<(Self, KeyOf), ArmError> {
-        let shares = match spec.regime {
-            Regime::One => spec.key_lengths().iter().map(|(bytes, _)| (*bytes, 1)).collect(),
-            Regime::Sessions(sessions) => shares(&spec.key_lengths(), sessions),
-            Regime::Fresh => vec![],
-        };
-        let mut random = Random::new(spec.seed, KEY_STREAM);
+        let (raw_keys, key_of) = spec.installed();
         let mut keys = vec![];
-        for (bytes, count) in &shares {
-            for _ in 0..*count {
-                let bytes = random.bytes(usize::from(*bytes));
-                keys.push(Key::new(&bytes).map_err(|error| ArmError::Spec {
-                    what: "a key",
-                    value: bytes.len().to_string(),
-                    right: error.to_string(),
-                })?);
-            }
+        for bytes in raw_keys {
+            keys.push(Key::new(&bytes).map_err(|error| ArmError::Spec {
+                what: "a key",
+                value: bytes.len().to_string(),
+                right: error.to_string(),
+            })?);
         }
         let mut ring = Self { keys, sessions: vec![], seals_max, sealed_max: 0 };
         ring.renew(engine, wish)?;
-        let key_of = (spec.regime != Regime::Fresh).then(|| deal(&spec.columns.key_bytes, &shares));
         Ok((ring, key_of))
     }
 
@@ -85,6 +76,22 @@ impl Ring {
             Some((first, rest)) if rest.iter().all(|key| key == first) => session(first).into(),
             _ => key_of.iter().map(session).collect::<Vec<SessionId>>().into(),
         }
+    }
+}
+
+impl ArmSpec {
+    /// The raw keys to install, and which of them each message takes; nothing when keys are fresh.
+    #[must_use]
+    pub fn installed(&self) -> (Vec<Vec<u8>>, Option<Vec<u32>>) {
+        let shares = match self.regime {
+            Regime::One => self.key_lengths().iter().map(|(bytes, _)| (*bytes, 1)).collect(),
+            Regime::Sessions(sessions) => shares(&self.key_lengths(), sessions),
+            Regime::Fresh => return (vec![], None),
+        };
+        let mut random = Random::new(self.seed, KEY_STREAM);
+        let lengths = shares.iter().flat_map(|(bytes, count)| vec![usize::from(*bytes); *count]);
+        let keys = lengths.map(|bytes| random.bytes(bytes)).collect();
+        (keys, Some(deal(&self.columns.key_bytes, &shares)))
     }
 }
 

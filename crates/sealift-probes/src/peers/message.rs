@@ -6,8 +6,10 @@ use zeroize::Zeroizing;
 
 /// What is done to a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub enum Direction {
+    /// From plaintext to ciphertext.
     Encrypt,
+    /// Back.
     Decrypt,
 }
 

@@ -108,7 +108,7 @@ impl Part for Filler {
         let Self { reader, random } = self;
         for _ in 0..times {
             let filled = reader.words.len();
-            reader.words.extend((0..WORDS).map(|_| random.next()));
+            reader.words.extend((0..WORDS).map(|_| random.next_u64()));
             reader.sums.push(reader.sum.of(&reader.words[filled..]));
         }
         Ok(Done { operations: times as u64, bytes: (times * READ_BYTES) as u64 })

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::{DefaultIsZeroes, Zeroize};
 
 /// The library with the functions that are called here.
-pub(super) struct Ipp {
+pub struct Ipp {
     functions: Functions,
     /// Bytes of a state.
     state_bytes: c_int,
@@ -25,7 +25,7 @@ impl Ipp {
     ///
     /// # Errors
     /// What is missing, for people.
-    pub(super) fn open(file: &OsStr) -> Result<Arc<Self>, String> {
+    pub fn open(file: &OsStr) -> Result<Arc<Self>, String> {
         // SAFETY: the library's constructors set up its own tables and nothing of this process.
         let library = unsafe { Library::new(file) }.map_err(|error| why(&error))?;
         let functions = Functions::find(&library)?;
@@ -42,7 +42,8 @@ impl Ipp {
     }
 
     /// The library's version and the instruction sets of the code that it chose.
-    pub(super) fn version(&self) -> &str {
+    #[must_use]
+    pub fn version(&self) -> &str {
         &self.version
     }
 }
@@ -54,28 +55,32 @@ impl fmt::Debug for Ipp {
 }
 
 /// An expanded key with room for the message being worked. Wiped on drop.
-pub(super) struct State {
+pub struct State {
     ipp: Arc<Ipp>,
     room: Box<[Line]>,
 }
 
 /// The library refused.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub struct Refused {
     function: &'static str,
     status: String,
 }
 
 impl State {
     /// Room without a key.
-    pub(super) fn new(ipp: &Arc<Ipp>) -> Self {
+    #[must_use]
+    pub fn new(ipp: &Arc<Ipp>) -> Self {
         let bytes = usize::try_from(ipp.state_bytes).unwrap_or(0);
         let room = vec![Line::default(); bytes.div_ceil(size_of::<Line>())].into_boxed_slice();
         Self { ipp: Arc::clone(ipp), room }
     }
 
     /// Expands a key of 16, 24 or 32 bytes.
-    pub(super) fn set_key(&mut self, key: &[u8]) -> Result<(), Refused> {
+    ///
+    /// # Errors
+    /// The library refused it.
+    pub fn set_key(&mut self, key: &[u8]) -> Result<(), Refused> {
         let (place, len) = (self.place(), length("ippsAES_GCMInit", key)?);
         let Ipp { functions, state_bytes, .. } = &*self.ipp;
         // SAFETY: the key has `len` readable bytes, and the room has at least the bytes that the library
@@ -86,9 +91,12 @@ impl State {
 
     /// Encrypts or decrypts `input` to `output` and returns the full tag.
     ///
+    /// # Errors
+    /// The library refused.
+    ///
     /// # Panics
     /// If they aren't of one length.
-    pub(super) fn crypt(
+    pub fn crypt(
         &mut self,
         direction: Direction,
         nonce: &[u8],

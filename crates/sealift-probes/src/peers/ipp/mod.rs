@@ -5,8 +5,10 @@
 mod ffi;
 mod lane;
 
-use super::message::{self, Cipher, Direction};
-use ffi::{Ipp, Refused, State};
+pub use super::message::Direction;
+pub use ffi::{Ipp, Refused, State};
+
+use super::message::{self, Cipher};
 use lane::lane;
 use sealift::software::{self, Crew, Expander, KeyTable, Lent, Software};
 use sealift::{
@@ -50,7 +52,10 @@ impl Driver for Intel {
 }
 
 /// The library of a file, or the one that the loader finds.
-fn find(file: Option<&str>) -> Result<Arc<Ipp>, String> {
+///
+/// # Errors
+/// What is missing, and what would bring it.
+pub fn find(file: Option<&str>) -> Result<Arc<Ipp>, String> {
     let opened = Ipp::open(file.unwrap_or(LIBRARY).as_ref());
     opened.map_err(|error| format!("Intel's library can't be used ({error}); {HELP}"))
 }

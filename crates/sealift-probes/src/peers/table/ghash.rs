@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn products_are_those_of_the_standards_algorithm() {
         let mut random = crate::random::Random::new(5, 1);
-        let mut number = || u128::from(random.next()) << 64 | u128::from(random.next());
+        let mut number = || u128::from(random.next_u64()) << 64 | u128::from(random.next_u64());
         for _ in 0..1_000 {
             let (block, key) = (number(), number());
             assert_eq!(HashKey::new(key).times(block), by_the_book(block, key));

@@ -1,0 +1,54 @@
+//! Anything made of parts as an arm.
+
+use crate::lot::{CHECKERS, Lot};
+use sealift_probes::{Arm, ArmError, Crew, Done, Part, Sample, Verified};
+
+/// Parts that work at the same time, one a thread.
+pub struct Timed<P> {
+    crew: Crew,
+    parts: Vec<P>,
+    detail: String,
+    verified: Verified,
+}
+
+impl<P: Part> Timed<P> {
+    /// Works everything once, which checks it and tells how long it takes.
+    ///
+    /// # Errors
+    /// Something failed or was wrong.
+    pub fn prepare(detail: String, mut parts: Vec<P>) -> Result<Self, ArmError> {
+        let mut crew = Crew::of(parts.len());
+        crew.run(&mut parts, 1)?;
+        let checkers = CHECKERS.iter().map(|name| (*name).to_owned()).collect();
+        Ok(Self { crew, parts, detail, verified: Verified::Against(checkers) })
+    }
+}
+
+impl<P: Part> Arm for Timed<P> {
+    fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError> {
+        let times = self.crew.times_for(seconds);
+        self.crew.run(&mut self.parts, times)
+    }
+
+    fn verified(&self) -> &Verified {
+        &self.verified
+    }
+
+    fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    fn cores(&self) -> &[usize] {
+        self.crew.cores()
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        vec![]
+    }
+}
+
+/// What working all lots so many times amounts to.
+pub(crate) fn done(lots: &[Lot], times: usize) -> Done {
+    let sum = |of: fn(&Lot) -> usize| (lots.iter().map(of).sum::<usize>() * times) as u64;
+    Done { operations: sum(Lot::len), bytes: sum(Lot::text_bytes) }
+}
