@@ -107,43 +107,30 @@ wide_fn! {
     /// Lays down the first `COUNT` columns of rows among what is hashed.
     #[inline]
     pub(super) fn lay<const COUNT: usize>(rows: [Z; 4], at: usize, hashed: &mut Hashed) {
-        let columns = transpose(rows);
-        for (i, column) in columns.into_iter().enumerate().take(COUNT) {
-            hashed[(at + i) % hashed.len()] = reverse(column);
+        let places = &mut hashed[at % 16..][..4];
+        for (place, column) in places.iter_mut().zip(transpose(rows)).take(COUNT) {
+            *place = reverse(column);
         }
     }
 }
 
+/// Whether each text has all blocks of a register, from block 4 * `HALF` on, when it has at most `BLOCKS`.
+#[inline(always)]
+pub(super) fn are_whole<const BLOCKS: usize, const HALF: usize>(group: &Group) -> bool {
+    let end = 64 * HALF + 16 * BLOCKS.min(4);
+    let is_whole = |lane: usize| group[lane].text_bytes as usize >= end;
+    // Of 5 blocks and more the first 4 are whole.
+    (BLOCKS == 8 && HALF == 0) || (is_whole(0) & is_whole(1) & is_whole(2) & is_whole(3))
+}
+
 wide_fn! {
-    /// Seals, opens or reads four blocks of each text, from block 4 * `HALF` on, with their key stream; or
-    /// as many as there are when texts have at most 1 or 2 `BLOCKS`. Returns the ciphertext, zeros behind
-    /// the end.
+    /// Seals, opens or reads a register of each text, from block 4 * `HALF` on, with its key stream.
+    /// Returns the ciphertext.
     ///
     /// # Safety
-    /// Texts are readable, and writable for a seal and an open, and have at most `BLOCKS` blocks, of 8
-    /// more than 4.
+    /// Texts are readable, and writable for a seal and an open, and have the blocks.
     #[inline]
-    pub(super) unsafe fn crypt<const BLOCKS: usize, const HALF: usize>(
-        group: &Group,
-        call: &Call,
-        stream: [Z; 4],
-    ) -> [Z; 4] {
-        let whole = 16 * BLOCKS.min(4);
-        let bytes = |lane: usize| (group[lane].text_bytes as usize).saturating_sub(64 * HALF);
-        let are_whole = (bytes(0) >= whole) & (bytes(1) >= whole) & (bytes(2) >= whole) & (bytes(3) >= whole);
-        if (BLOCKS == 8 && HALF == 0) || are_whole {
-            // SAFETY: the caller keeps the same promise, and the blocks are there.
-            unsafe { crypt_whole::<BLOCKS, HALF>(group, call, stream) }
-        } else {
-            // SAFETY: the caller keeps the same promise.
-            unsafe { crypt_parts::<HALF>(group, call, stream) }
-        }
-    }
-}
-
-wide_fn! {
-    #[inline]
-    unsafe fn crypt_whole<const BLOCKS: usize, const HALF: usize>(
+    pub(super) unsafe fn crypt_whole<const BLOCKS: usize, const HALF: usize>(
         group: &Group,
         call: &Call,
         stream: [Z; 4],
@@ -174,23 +161,12 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// The same for one text of any length; behind its end there are zeros.
+    ///
+    /// # Safety
+    /// The text is readable, and writable for a seal and an open.
     #[inline]
-    unsafe fn crypt_parts<const HALF: usize>(group: &Group, call: &Call, stream: [Z; 4]) -> [Z; 4] {
-        // SAFETY: the caller keeps the same promise.
-        let a = unsafe { crypt_part::<HALF>(&group[0], call, stream[0]) };
-        // SAFETY: as above.
-        let b = unsafe { crypt_part::<HALF>(&group[1], call, stream[1]) };
-        // SAFETY: as above.
-        let c = unsafe { crypt_part::<HALF>(&group[2], call, stream[2]) };
-        // SAFETY: as above.
-        let d = unsafe { crypt_part::<HALF>(&group[3], call, stream[3]) };
-        [a, b, c, d]
-    }
-}
-
-wide_fn! {
-    #[inline]
-    unsafe fn crypt_part<const HALF: usize>(item: &Item, call: &Call, stream: Z) -> Z {
+    pub(super) unsafe fn crypt_part<const HALF: usize>(item: &Item, call: &Call, stream: Z) -> Z {
         let bytes = (item.text_bytes as usize).saturating_sub(64 * HALF);
         // SAFETY: the caller promises a readable text.
         let mut input = unsafe { load_up_to(item.input.wrapping_add(64 * HALF), bytes) };

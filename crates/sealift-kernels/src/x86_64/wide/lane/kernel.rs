@@ -9,7 +9,11 @@ use core::mem::offset_of;
 
 use super::{
     expand::{self, Lanes, Schedules, Words, gather},
-    group::{Call, Group, Hashed, conclude, crypt, lay, lay_aad, lengths, nonces},
+    group::{
+        Call, Group, Hashed, are_whole, conclude, crypt_part, crypt_whole, lay, lay_aad, lengths,
+        nonces,
+    },
+    spare::wipe,
     weave::{Turn, early, turn},
 };
 use crate::{
@@ -20,6 +24,13 @@ use crate::{
 /// What goes from one pass to the next, all of it in lanes.
 #[repr(C, align(64))]
 pub(super) struct Between {
+    secret: Secret,
+    /// What two groups hash.
+    hashed: [Hashed; 2],
+}
+
+#[repr(C, align(64))]
+struct Secret {
     /// Key stream of the group that went through AES.
     stream: [Z; 9],
     /// Its encrypted zero blocks, if keys are raw.
@@ -28,8 +39,6 @@ pub(super) struct Between {
     masks: [Z; 2],
     /// Powers of the hash keys of the group to be hashed next, if keys are raw.
     powers: Powers,
-    /// What two groups hash.
-    hashed: [Hashed; 2],
 }
 
 /// H, H^2, and both times x^-64, in lanes.
@@ -69,14 +78,15 @@ impl Between {
     wide_fn! {
         pub(super) fn new() -> Between {
             let zero = _mm512_setzero_si512();
-            Between {
-                stream: [zero; 9],
-                zeros: zero,
-                masks: [zero; 2],
-                powers: Powers { h: zero, h2: zero, folded: zero, folded2: zero },
-                hashed: [[zero; 32]; 2],
-            }
+            let powers = Powers { h: zero, h2: zero, folded: zero, folded2: zero };
+            let secret = Secret { stream: [zero; 9], zeros: zero, masks: [zero; 2], powers };
+            Between { secret, hashed: [[zero; 32]; 2] }
         }
+    }
+
+    /// Wipes what is secret.
+    pub(super) fn wipe(&mut self) {
+        wipe(&mut self.secret);
     }
 }
 
@@ -105,10 +115,10 @@ wide_fn! {
     ) {
         let zero = _mm512_setzero_si512();
         let Pass { ciphering, crypting, hashing, .. } = *pass;
-        let [even, odd] = &mut between.hashed;
+        let Between { secret, hashed: [even, odd] } = between;
         let (laid, hashed) = if pass.number % 2 == 0 { (even, odd) } else { (odd, even) };
         let powers = if RAW {
-            between.powers
+            secret.powers
         } else {
             // SAFETY: keys of the group are expanded.
             unsafe { gather_powers(hashing) }
@@ -214,17 +224,32 @@ wide_fn! {
             };
         }
 
+        let mut rows = [zero; 4];
+        macro_rules! crypt {
+            ($half:literal) => {
+                if are_whole::<BLOCKS, $half>(crypting) {
+                    // SAFETY: texts of the group, which are that long.
+                    rows = unsafe { crypt_whole::<BLOCKS, $half>(crypting, call, rows) };
+                } else {
+                    crypt!($half: 0 1 2 3);
+                }
+            };
+            ($half:literal: $($lane:literal)*) => {$(
+                // SAFETY: a text of the group.
+                rows[$lane] = unsafe { crypt_part::<$half>(&crypting[$lane], call, rows[$lane]) };
+            )*};
+        }
+
         round!(1);
         if AAD {
             // SAFETY: aad of the group.
             unsafe { lay_aad(crypting, call, laid) };
         }
-        let [a, b, c, d, ..] = between.stream;
-        let mut rows = transpose([a, b, c, d]);
+        let [a, b, c, d, ..] = secret.stream;
+        rows = transpose([a, b, c, d]);
         pin!(rows[0], rows[1], rows[2], rows[3]);
         round!(2);
-        // SAFETY: texts of the group.
-        rows = unsafe { crypt::<BLOCKS, 0>(crypting, call, rows) };
+        crypt!(0);
         pin!(rows[0], rows[1], rows[2], rows[3]);
         expand!(0);
         round!(3);
@@ -237,20 +262,19 @@ wide_fn! {
         expand!(1);
         let mut next = Powers { h: zero, h2: zero, folded: zero, folded2: zero };
         if RAW {
-            next.h = expand::times_x(reverse(between.zeros));
+            next.h = expand::times_x(reverse(secret.zeros));
             next.folded = fold(next.h);
             pin!(next.folded);
         }
         round!(5);
         if BLOCKS == 8 {
-            let [_, _, _, _, a, b, c, d, _] = between.stream;
+            let [_, _, _, _, a, b, c, d, _] = secret.stream;
             rows = transpose([a, b, c, d]);
             pin!(rows[0], rows[1], rows[2], rows[3]);
         }
         round!(6);
         if BLOCKS == 8 {
-            // SAFETY: texts of the group.
-            rows = unsafe { crypt::<BLOCKS, 1>(crypting, call, rows) };
+            crypt!(1);
             pin!(rows[0], rows[1], rows[2], rows[3]);
         }
         expand!(2);
@@ -268,7 +292,7 @@ wide_fn! {
         round!(9);
         if RAW {
             next.folded2 = fold(next.h2);
-            between.powers = next;
+            secret.powers = next;
         }
         if ROUNDS > 10 {
             round!(10);
@@ -282,14 +306,14 @@ wide_fn! {
         macro_rules! last {
             ($($i:literal)*) => {$(
                 if $i < BLOCKS + 1 {
-                    between.stream[$i - 1] = _mm512_aesenclast_epi128(s[$i], key);
+                    secret.stream[$i - 1] = _mm512_aesenclast_epi128(s[$i], key);
                 } else if RAW && $i == BLOCKS + 1 {
-                    between.zeros = _mm512_aesenclast_epi128(s[$i], key);
+                    secret.zeros = _mm512_aesenclast_epi128(s[$i], key);
                 }
             )*};
         }
         last!(1 2 3 4 5 6 7 8 9);
-        let mask = &mut between.masks[pass.number % 2];
+        let mask = &mut secret.masks[pass.number % 2];
         let tags = xor(reverse(sum), *mask);
         *mask = _mm512_aesenclast_epi128(s[0], key);
         if pass.concludes {

@@ -23,7 +23,7 @@ use super::{
     item::{Ahead, Class, Item, KeyForm},
     zmm::wide_fn,
 };
-use crate::x86_64::cpu::HaveVaes512;
+use crate::{stack, x86_64::cpu::HaveVaes512};
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
@@ -34,67 +34,96 @@ pub(super) fn takes(class: &Class) -> bool {
 ///
 /// # Safety
 /// The class is one that this kernel takes, and the items' addresses are what they say.
-pub(super) unsafe fn run(
-    _token: HaveVaes512,
-    class: &Class,
-    items: &[Item],
-    ahead: &mut Ahead<'_>,
+pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+    let call = Messages { class, items, ahead };
+    if class.keys == KeyForm::Raw {
+        let mut keys = Keys::new();
+        // SAFETY: the caller keeps the same promise, and keys are raw.
+        unsafe { by_rounds::<true>(token, call, &mut keys) };
+        keys.wipe(items.len());
+    } else {
+        // SAFETY: the caller keeps the same promise, and keys are expanded.
+        unsafe { by_rounds::<false>(token, call, &mut Keys::new()) };
+    }
+}
+
+/// What a call is given.
+struct Messages<'c, 'i, 'a> {
+    class: &'c Class,
+    items: &'i [Item],
+    ahead: &'c mut Ahead<'a>,
+}
+
+/// # Safety
+/// As for [`run`], and keys are raw or not as `RAW` says.
+unsafe fn by_rounds<const RAW: bool>(
+    token: HaveVaes512,
+    messages: Messages<'_, '_, '_>,
+    keys: &mut Keys,
 ) {
-    macro_rules! by_rounds {
-        ($($arguments:tt)*) => {
-            match class.rounds {
-                // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
-                10 => unsafe { work::<10, $($arguments)*>(class, items, ahead) },
-                // SAFETY: as above.
-                12 => unsafe { work::<12, $($arguments)*>(class, items, ahead) },
-                // SAFETY: as above.
-                _ => unsafe { work::<14, $($arguments)*>(class, items, ahead) },
-            }
-        };
+    match messages.class.rounds {
+        // SAFETY: the caller keeps the same promise.
+        10 => unsafe { by_shape::<10, RAW>(token, messages, keys) },
+        // SAFETY: as above.
+        12 => unsafe { by_shape::<12, RAW>(token, messages, keys) },
+        // SAFETY: as above.
+        _ => unsafe { by_shape::<14, RAW>(token, messages, keys) },
     }
-    macro_rules! by_shape {
-        ($($raw:literal)*) => {
-            match (class.text_blocks, class.aad_blocks) {
-                (0 | 1, 0) => by_rounds!($($raw,)* 1, false),
-                (0 | 1, _) => by_rounds!($($raw,)* 1, true),
-                (2, 0) => by_rounds!($($raw,)* 2, false),
-                (2, _) => by_rounds!($($raw,)* 2, true),
-                (3 | 4, 0) => by_rounds!($($raw,)* 4, false),
-                (3 | 4, _) => by_rounds!($($raw,)* 4, true),
-                (_, 0) => by_rounds!($($raw,)* 8, false),
-                (_, _) => by_rounds!($($raw,)* 8, true),
-            }
-        };
-    }
-    match class.keys {
-        KeyForm::Raw => by_shape!(true),
-        _ => by_shape!(false),
-    }
+}
+
+/// # Safety
+/// As for [`by_rounds`].
+unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
+    _token: HaveVaes512,
+    messages: Messages<'_, '_, '_>,
+    keys: &mut Keys,
+) {
+    let class = messages.class;
+    let work = match (class.text_blocks, class.aad_blocks) {
+        (0 | 1, 0) => work::<ROUNDS, RAW, 1, false>,
+        (0 | 1, _) => work::<ROUNDS, RAW, 1, true>,
+        (2, 0) => work::<ROUNDS, RAW, 2, false>,
+        (2, _) => work::<ROUNDS, RAW, 2, true>,
+        (3 | 4, 0) => work::<ROUNDS, RAW, 4, false>,
+        (3 | 4, _) => work::<ROUNDS, RAW, 4, true>,
+        (_, 0) => work::<ROUNDS, RAW, 8, false>,
+        (_, _) => work::<ROUNDS, RAW, 8, true>,
+    };
+    let Some(first) = messages.items.first() else { return };
+    let mut spare = Spare::new();
+    let spare = spare.item(first);
+    // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
+    let mut between = unsafe { Between::new() };
+    // SAFETY: as above.
+    unsafe { work(messages, &spare, &mut between, keys) };
+    between.wipe();
+    // What registers were put down there.
+    stack::wipe();
 }
 
 wide_fn! {
     /// Works messages of at most `BLOCKS` blocks, and of no aad or at most three.
     ///
     /// # Safety
-    /// The items are of the class, and their addresses are what they say.
+    /// As for [`by_rounds`]; the spare item is like the others.
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
     unsafe fn work<const ROUNDS: usize, const RAW: bool, const BLOCKS: usize, const AAD: bool>(
-        class: &Class,
-        items: &[Item],
-        ahead: &mut Ahead<'_>,
+        messages: Messages<'_, '_, '_>,
+        spare: &Item,
+        between: &mut Between,
+        keys: &mut Keys,
     ) {
-        let Some(first) = items.first() else { return };
+        let Messages { class, items, ahead } = messages;
         let call = Call::new(class, const { hashed_blocks(BLOCKS, AAD) });
-        let mut spare = Spare::new();
-        let idle: Group = [spare.item(first); 4];
         let (whole, rest) = items.as_chunks::<4>();
+        let idle: Group = [*spare; 4];
         let mut last = idle;
         last[..rest.len()].copy_from_slice(rest);
         let groups = items.len().div_ceil(4);
-        let mut between = Between::new();
-        let mut keys = Keys::<ROUNDS>::new();
         if RAW {
             // SAFETY: keys are raw, as the caller promises.
-            unsafe { keys.start(items) };
+            unsafe { keys.start::<ROUNDS>(items) };
         }
         let (mut crypting, mut hashing) = (&idle, &idle);
         for number in 0..groups + 2 {
@@ -108,29 +137,25 @@ wide_fn! {
                 concludes: number >= 2,
                 keys: keys.of(number.min(groups - 1)),
                 // SAFETY: as above.
-                expanding: if RAW { unsafe { keys.expanding(items, number) } } else { None },
+                expanding: if RAW { unsafe { keys.expanding::<ROUNDS>(items, number) } } else { None },
             };
             ahead.fetch(4);
             // SAFETY: groups of the items, or of nobody's in a place of their own.
-            unsafe { pass::<ROUNDS, RAW, BLOCKS, AAD>(&call, &mut between, &now) };
+            unsafe { pass::<ROUNDS, RAW, BLOCKS, AAD>(&call, between, &now) };
             hashing = crypting;
             crypting = ciphering;
-        }
-        wipe(&mut between);
-        if RAW {
-            keys.wipe(groups);
         }
     }
 }
 
 /// Raw keys, expanded sixteen at a time, those of four groups ahead of their use.
-struct Keys<const ROUNDS: usize> {
+struct Keys {
     schedules: [MaybeUninit<Schedules>; 2],
     words: MaybeUninit<Words>,
 }
 
-impl<const ROUNDS: usize> Keys<ROUNDS> {
-    fn new() -> Self {
+impl Keys {
+    fn new() -> Keys {
         Keys { schedules: [MaybeUninit::uninit(); 2], words: MaybeUninit::uninit() }
     }
 
@@ -139,7 +164,7 @@ impl<const ROUNDS: usize> Keys<ROUNDS> {
         ///
         /// # Safety
         /// Keys of the items are raw.
-        unsafe fn start(&mut self, items: &[Item]) {
+        unsafe fn start<const ROUNDS: usize>(&mut self, items: &[Item]) {
             let to = self.schedules[0].as_mut_ptr();
             // SAFETY: raw keys are as long as their rounds say, and the places are our own.
             unsafe { expand::expand::<ROUNDS>(&sixteen(items), to, self.words.as_mut_ptr()) };
@@ -147,6 +172,7 @@ impl<const ROUNDS: usize> Keys<ROUNDS> {
     }
 
     /// The round keys of a group.
+    #[inline(always)]
     fn of(&self, group: usize) -> *const Lanes {
         let schedules = self.schedules[group / GROUPS % 2].as_ptr();
         schedules.cast::<Lanes>().wrapping_add(group % GROUPS)
@@ -158,29 +184,40 @@ impl<const ROUNDS: usize> Keys<ROUNDS> {
         /// # Safety
         /// Keys of the items are raw.
         #[inline]
-        unsafe fn expanding(&mut self, items: &[Item], group: usize) -> Option<Expanding> {
-            let later = items.get(KEYS * (group / GROUPS + 1)..)?;
-            if later.is_empty() {
-                return None;
-            }
+        unsafe fn expanding<const ROUNDS: usize>(
+            &mut self,
+            items: &[Item],
+            group: usize,
+        ) -> Option<Expanding> {
+            let part = group % GROUPS;
+            let later = items.get(KEYS * (group / GROUPS + 1)..).filter(|items| !items.is_empty())?;
             let to = self.schedules[(group / GROUPS + 1) % 2].as_mut_ptr();
             let words = self.words.as_mut_ptr();
-            let part = group % GROUPS;
             if part == 0 {
                 // SAFETY: as for the first keys.
-                unsafe { expand::begin::<ROUNDS>(&sixteen(later), to, words) };
+                unsafe { begin::<ROUNDS>(later, to, words) };
             }
             Some(Expanding { part, to, words })
         }
     }
 
-    /// Wipes what was used.
-    fn wipe(&mut self, groups: usize) {
+    /// Wipes what so many keys have used.
+    fn wipe(&mut self, keys: usize) {
         wipe(&mut self.words);
         wipe(&mut self.schedules[0]);
-        if groups > GROUPS {
+        if keys > KEYS {
             wipe(&mut self.schedules[1]);
         }
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// Keys of the items are raw, and there is one; the places are writable and aligned.
+    #[inline(never)]
+    unsafe fn begin<const ROUNDS: usize>(items: &[Item], to: *mut Schedules, words: *mut Words) {
+        // SAFETY: the caller keeps the same promise, and keys are as long as their rounds say.
+        unsafe { expand::begin::<ROUNDS>(&sixteen(items), to, words) };
     }
 }
 

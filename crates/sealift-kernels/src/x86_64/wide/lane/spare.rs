@@ -11,15 +11,15 @@ use crate::x86_64::wide::item::Item;
 #[repr(C, align(64))]
 pub(super) struct Spare {
     text: [u8; 128],
+    tag: [u8; 64],
     aad: [u8; 64],
-    tag: [u8; 16],
     nonce: [u8; 16],
     status: Status,
 }
 
 impl Spare {
     pub(super) fn new() -> Spare {
-        Spare { text: [0; 128], aad: [0; 64], tag: [0; 16], nonce: [0; 16], status: Status::Ok }
+        Spare { text: [0; 128], tag: [0; 64], aad: [0; 64], nonce: [0; 16], status: Status::Ok }
     }
 
     /// A message in this place that is worked like another one, with its key.
@@ -46,10 +46,13 @@ impl Drop for Spare {
 
 /// Overwrites integers or registers with zeros, whether or not anybody looks at them later.
 pub(super) fn wipe<T>(place: &mut T) {
-    let start = ptr::from_mut(place).cast::<u64>();
-    const { assert!(size_of::<T>() % 8 == 0) };
-    for word in 0..size_of::<T>() / 8 {
-        // SAFETY: within the place; whoever calls has no use for its alignment or for what it held.
-        unsafe { start.wrapping_add(word).write_volatile(0) };
+    const { assert!(size_of::<T>() % size_of::<Line>() == 0) };
+    let start = ptr::from_mut(place).cast::<Line>();
+    for line in 0..size_of::<T>() / size_of::<Line>() {
+        // SAFETY: within the place, which may hold any bytes.
+        unsafe { start.wrapping_add(line).write_unaligned([0; 8]) };
     }
+    core::hint::black_box(place);
 }
+
+type Line = [u64; 8];
