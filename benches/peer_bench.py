@@ -1,0 +1,131 @@
+"""Runs the command `peers` on one case after the other, and reads what it says."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from peer_cases import Case
+from peer_table import Measured, block_of
+from sealift.exit_code import ExitCode
+from sealift.lab.native import find_ipp
+from sealift.lab.spec import Sample
+from sealift.lab.workload import Keys, Operation, Workload
+
+
+class Bench:
+    """The command that takes the samples."""
+
+    def __init__(
+        self, binary: Path, *, also: Sequence[str] = (), core: int | None = None, seed: int = 1
+    ) -> None:
+        """Finds the libraries that lie with Python's packages.
+
+        Args:
+            binary: The command.
+            also: More arms in every case.
+            core: The core to keep to; the last that may be used when left out.
+            seed: Of bytes and order.
+        """
+        self._binary = binary
+        self._also = also
+        self._core = core
+        self._seed = seed
+        self._environment = dict(os.environ)
+        if ipp := find_ipp():
+            there = self._environment.get("LD_LIBRARY_PATH")
+            folders = [str(ipp.parent), *([there] if there else [])]
+            self._environment["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
+
+    def peers(self) -> dict[str, dict[str, Any]]:
+        """Every library: what it is, or why it is absent."""
+        command = [str(self._binary), "--list"]
+        listed = subprocess.run(
+            command, env=self._environment, capture_output=True, text=True, check=True
+        )
+        documents = map(json.loads, listed.stdout.splitlines())
+        return {each.get("peer") or each["absent"]: each for each in documents}
+
+    def run(self, case: Case, peers: Sequence[str], seconds: float) -> Measured:
+        """Takes the samples of a case.
+
+        Raises:
+            SystemExit: If the command fails, with what it says.
+        """
+        if missing := self._missing_cores(case):
+            return Measured(case, (), (), dict.fromkeys(case.arms, missing))
+        command = self._command(case, peers, seconds)
+        ran = subprocess.run(
+            command,
+            input="\n".join(messages(case.workload)),
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if ran.returncode:
+            print(f"peers: {case.name} failed: {shlex.join(command)}", file=sys.stderr)
+            raise SystemExit(ExitCode.WRONG_RESULT)
+        return read(case, map(json.loads, ran.stdout.splitlines()))
+
+    def _command(self, case: Case, peers: Sequence[str], seconds: float) -> list[str]:
+        regime = case.workload.regime
+        keys = str(regime.sessions) if regime.keys is Keys.SESSIONS else regime.keys.value
+        arms = [*case.arms, *self._also, *(peers if case.with_peers else ())]
+        return [
+            str(self._binary),
+            *(word for arm in dict.fromkeys(arms) for word in ("--arm", arm)),
+            *("--keys", keys, "--batch", str(case.batch), "--seconds", f"{seconds:.3f}"),
+            *("--seed", str(self._seed), "--cores", ",".join(map(str, self._cores(case)))),
+        ]
+
+    def _cores(self, case: Case) -> list[int]:
+        """The one asked for first, and as many others as the case needs."""
+        allowed = sorted(os.sched_getaffinity(0))
+        first = self._core if self._core is not None else allowed[-1]
+        return [first, *(core for core in allowed if core != first)][: case.cores]
+
+    def _missing_cores(self, case: Case) -> str:
+        found = len(self._cores(case))
+        return (
+            "" if found == case.cores else f"it needs {case.cores} cores, and {found} may be used"
+        )
+
+
+def messages(workload: Workload) -> Iterator[str]:
+    """The lines that the command reads: those that are alike and follow each other are one."""
+    columns = workload.columns()
+    every = zip(
+        columns.operation,
+        columns.key_len,
+        columns.nonce_len,
+        columns.aad_len,
+        columns.text_len,
+        columns.tag_len,
+        strict=True,
+    )
+    for (operation, *lengths), alike in groupby(every):
+        word = Operation(operation).name.lower()
+        yield " ".join(map(str, (word, *lengths, sum(1 for _ in alike))))
+
+
+def read(case: Case, documents: Iterator[dict[str, Any]]) -> Measured:
+    """What the command said of a case; a block that isn't complete is left out."""
+    arms: list[str] = []
+    absent: dict[str, str] = {}
+    blocks: dict[int, dict[int, list[Sample]]] = {}
+    for each in documents:
+        if "arm" in each:
+            arms.append(each["arm"])
+        elif "absent" in each:
+            absent[each["absent"]] = each["reason"]
+        else:
+            number, place = each.pop("block"), each.pop("of")
+            blocks.setdefault(number, {}).setdefault(place, []).append(Sample(**each))
+    complete = (block_of(samples, len(arms)) for samples in blocks.values())
+    return Measured(case, tuple(arms), tuple(filter(None, complete)), absent)
