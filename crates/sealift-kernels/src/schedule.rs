@@ -61,11 +61,11 @@ impl Schedule {
         Ok(())
     }
 
-    /// How many rounds AES has under this key, if the fast paths can use it.
+    /// How many rounds AES has under this key; 0 if it lacks what the fast paths need.
     #[inline(always)]
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-    pub(crate) fn fast_rounds(&self) -> Option<usize> {
-        (self.fast_rounds > 0).then_some(self.fast_rounds)
+    pub(crate) fn fast_rounds(&self) -> usize {
+        self.fast_rounds
     }
 
     /// Where what the paths compute with lies.

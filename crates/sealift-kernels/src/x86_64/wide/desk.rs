@@ -7,6 +7,7 @@ use sealift_core::{Spans, Status};
 
 use super::class::ClassId;
 use super::item::{Class, Item, KeyForm};
+use crate::x86_64::cpu::HaveVaes512;
 use crate::{Schedule, Schedules};
 
 /// A window of messages; used again for the next one, so that nothing is allocated a call.
@@ -51,6 +52,7 @@ pub(super) enum How {
 
 /// A batch as its messages are taken from it.
 pub(super) struct Source<'b, 's, 'w> {
+    pub(super) token: HaveVaes512,
     pub(super) spans: &'b mut Spans<'s, 'w>,
     pub(super) schedules: Schedules<'b>,
     /// The message that the first of several schedules is for.
@@ -73,16 +75,22 @@ impl Desk {
     /// Takes the messages of a window; those that are worked one by one go to the source's rest.
     pub(super) fn fill(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
         self.clear();
-        if source.spans.is_regular() && window.len() > 1 {
-            self.take_regular(source, window);
-        } else {
-            window.for_each(|message| self.take(source, message));
-        }
-        self.sort(source);
-        for item in &self.items {
-            // SAFETY: the status of a message of the batch, which is borrowed.
-            unsafe { item.status.write(Status::Ok) };
-        }
+        let (start, messages) = (window.start, window.len());
+        let alike = match source.spans.is_regular() && messages > 1 {
+            true => self.take_regular(source, window),
+            false => self.take_each(source, window),
+        };
+        self.lots.clear();
+        let taken = match alike {
+            Some(id) => {
+                self.lots.push(source.lot(id, self.items.len()));
+                self.group(|_, _| ())
+            }
+            None => self.sort(source),
+        };
+        self.give_back(source, taken);
+        // SAFETY: the statuses of messages of the batch, which is borrowed, one behind the other.
+        unsafe { source.spans.status(start).write_bytes(Status::Ok as u8, messages) };
     }
 
     /// Takes everything off.
@@ -100,66 +108,68 @@ impl Desk {
     /// What is worked together.
     pub(super) fn groups(&self) -> impl Iterator<Item = (&Together, &[Item])> {
         let starts = core::iter::once(0).chain(self.groups.iter().map(|(_, end)| *end));
-        self.groups.iter().zip(starts).map(|((group, end), start)| (group, &self.items[start..*end]))
+        self.groups
+            .iter()
+            .zip(starts)
+            .map(|((group, end), start)| (group, &self.items[start..*end]))
     }
 
-    fn take(&mut self, source: &mut Source<'_, '_, '_>, message: usize) {
-        match source.item(message) {
-            Some((item, id)) => {
-                self.items.push(item);
-                self.ids.push(id);
+    /// Takes messages one by one; returns their class if they have one in common.
+    fn take_each(
+        &mut self,
+        source: &mut Source<'_, '_, '_>,
+        window: Range<usize>,
+    ) -> Option<ClassId> {
+        for message in window {
+            match source.item(message) {
+                Some((item, id)) => {
+                    self.items.push(item);
+                    self.ids.push(id);
+                }
+                None => source.rest.push(message),
             }
-            None => source.rest.push(message),
         }
+        let first = self.ids.first()?;
+        self.ids.iter().all(|id| id == first).then_some(*first)
     }
 
     /// Takes messages that lie at equal distances: two tell where all are.
-    fn take_regular(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
+    fn take_regular(
+        &mut self,
+        source: &mut Source<'_, '_, '_>,
+        window: Range<usize>,
+    ) -> Option<ClassId> {
         let start = window.start;
-        let (Some((mut item, id)), Some((second, _))) =
-            (source.item(start), source.item(start + 1))
-        else {
-            return window.for_each(|message| self.take(source, message));
+        let (first, second) = (source.item(start), source.item(start + 1));
+        let (Some((first, id)), Some((second, _))) = (first, second) else {
+            return self.take_each(source, window);
         };
-        let step = item.step_to(&second);
-        self.items.extend(window.clone().map(|_| {
-            let this = item;
-            item = item.stepped(&step);
-            this
-        }));
-        self.ids.resize(window.len(), id);
-        if let Schedules::Each(each) = source.schedules {
-            self.set_keys(&each[start - source.first..], source.rest, start);
-        }
-    }
-
-    fn set_keys(&mut self, schedules: &[&Schedule], rest: &mut Vec<usize>, start: usize) {
-        let mut all_fast = true;
-        for ((item, id), schedule) in self.items.iter_mut().zip(&mut self.ids).zip(schedules) {
-            item.key = schedule.address();
-            match schedule.fast_rounds() {
-                Some(rounds) => *id = id.with_rounds(rounds),
-                None => all_fast = false,
+        let step = first.step_to(&second);
+        first.repeat(source.token, &step, window.len(), &mut self.items);
+        match source.schedules {
+            Schedules::One(_) | Schedules::Raw => Some(id),
+            Schedules::Each(each) if self.take_keys(&each[start - source.first..], id) => Some(id),
+            Schedules::Each(_) => {
+                self.items.clear();
+                self.take_each(source, window)
             }
         }
-        if !all_fast {
-            rest.extend(start..start + self.items.len());
-            self.clear();
-        }
     }
 
-    /// Puts the messages that are worked together behind each other.
-    fn sort(&mut self, source: &mut Source<'_, '_, '_>) {
-        let Some(first) = self.ids.first() else { return };
-        if self.ids.iter().all(|id| id == first) {
-            self.lots.clear();
-            self.lots.push(source.lot(*first, self.ids.len()));
-            let taken = self.group(|_, _| ());
-            return self.give_back(source, taken);
+    /// Gives each message its key, and tells whether all of them are of the class.
+    fn take_keys(&mut self, schedules: &[&Schedule], id: ClassId) -> bool {
+        let mut differing = 0;
+        for (item, schedule) in self.items.iter_mut().zip(schedules) {
+            item.key = schedule.address();
+            differing |= schedule.fast_rounds() ^ id.rounds();
         }
+        differing == 0
+    }
+
+    /// Puts the messages that are worked together behind each other, and returns how many these are.
+    fn sort(&mut self, source: &Source<'_, '_, '_>) -> usize {
         let mut counts = [0_u16; ClassId::NUMBER];
         self.ids.iter().for_each(|id| counts[id.place()] += 1);
-        self.lots.clear();
         for id in &self.ids {
             let count = core::mem::take(&mut counts[id.place()]);
             if count > 0 {
@@ -177,7 +187,7 @@ impl Desk {
             *place += 1;
         }
         core::mem::swap(&mut self.items, &mut self.sorted);
-        self.give_back(source, taken);
+        taken
     }
 
     /// Makes groups of the lots, tells where each lot begins, and returns how many messages are in a
@@ -217,16 +227,19 @@ impl Source<'_, '_, '_> {
     fn item(&mut self, message: usize) -> Option<(Item, ClassId)> {
         let span = self.spans.get(message)?;
         let (key, rounds) = match self.schedules {
-            Schedules::One(schedule) => (schedule.address(), schedule.fast_rounds()?),
+            Schedules::One(schedule) => (schedule.address(), schedule.fast_rounds()),
             Schedules::Each(each) => {
                 let schedule = each[message - self.first];
-                (schedule.address(), schedule.fast_rounds()?)
+                (schedule.address(), schedule.fast_rounds())
             }
             Schedules::Raw => {
                 let key = self.spans.raw_key(message)?;
                 (key.as_ptr(), key.len() / 4 + 6)
             }
         };
+        if rounds == 0 {
+            return None;
+        }
         let item = Item::new(&span, key)?;
         let (text, aad, nonce) = (span.text_bytes, span.aad_bytes, span.nonce_bytes);
         Some((item, ClassId::new(span.op, rounds, text, aad, nonce)))

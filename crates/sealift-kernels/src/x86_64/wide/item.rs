@@ -1,8 +1,12 @@
 //! Messages as the wide kernels take them.
+#![allow(unsafe_code)]
 
-use core::ops::Range;
+use core::{arch::x86_64::_mm512_add_epi64, ops::Range, ptr};
 
 use sealift_core::{Op, Span, Status};
+
+use super::zmm::{load, store, wide_fn};
+use crate::x86_64::cpu::HaveVaes512;
 
 /// One message, a cache line: where its parts are.
 ///
@@ -57,46 +61,53 @@ impl Item {
 
     /// How far the parts of another item are from those of this one.
     pub(crate) fn step_to(&self, other: &Item) -> Step {
-        let bytes =
-            |from: *const u8, to: *const u8| to.addr().wrapping_sub(from.addr()).cast_signed();
-        Step {
-            input: bytes(self.input, other.input),
-            output: bytes(self.output, other.output),
-            tag: bytes(self.tag, other.tag),
-            nonce: bytes(self.nonce, other.nonce),
-            aad: bytes(self.aad, other.aad),
-            key: bytes(self.key, other.key),
-            status: bytes(self.status.cast(), other.status.cast()),
-        }
+        let bytes = |from: *const u8, to: *const u8| to.addr().wrapping_sub(from.addr()) as u64;
+        Step([
+            bytes(self.input, other.input),
+            bytes(self.output, other.output),
+            bytes(self.tag, other.tag),
+            bytes(self.nonce, other.nonce),
+            bytes(self.aad, other.aad),
+            bytes(self.key, other.key),
+            bytes(self.status.cast(), other.status.cast()),
+            0,
+        ])
     }
 
-    /// The item that lies a step behind.
-    #[inline(always)]
-    pub(crate) fn stepped(&self, step: &Step) -> Item {
-        Item {
-            input: self.input.wrapping_offset(step.input),
-            output: self.output.wrapping_offset(step.output),
-            tag: self.tag.wrapping_offset(step.tag),
-            nonce: self.nonce.wrapping_offset(step.nonce),
-            aad: self.aad.wrapping_offset(step.aad),
-            key: self.key.wrapping_offset(step.key),
-            status: self.status.wrapping_byte_offset(step.status),
-            ..*self
-        }
+    /// Adds so many items to a list, each a step behind the one before, the first being this one.
+    pub(crate) fn repeat(
+        &self,
+        _token: HaveVaes512,
+        step: &Step,
+        messages: usize,
+        items: &mut Vec<Item>,
+    ) {
+        // SAFETY: `_token` is proof of the instructions.
+        unsafe { repeat(self, step, messages, items) }
     }
 }
 
-/// How far the parts of an item are from those of the one before, in bytes.
+wide_fn! {
+    fn repeat(item: &Item, step: &Step, messages: usize, items: &mut Vec<Item>) {
+        items.reserve(messages);
+        let end = items.len() + messages;
+        // SAFETY: an item has 64 bytes.
+        let mut next = unsafe { load(ptr::from_ref(item).cast()) };
+        // SAFETY: a step has 64 bytes.
+        let step = unsafe { load(step.0.as_ptr().cast()) };
+        for place in &mut items.spare_capacity_mut()[..messages] {
+            // SAFETY: there is room for an item of 64 bytes.
+            unsafe { store(place.as_mut_ptr().cast(), next) };
+            next = _mm512_add_epi64(next, step);
+        }
+        // SAFETY: they were just written.
+        unsafe { items.set_len(end) };
+    }
+}
+
+/// How far the parts of an item are from those of the one before, in bytes, in the order of its fields.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    input: isize,
-    output: isize,
-    tag: isize,
-    nonce: isize,
-    aad: isize,
-    key: isize,
-    status: isize,
-}
+pub(crate) struct Step([u64; 8]);
 
 /// What an item's key points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

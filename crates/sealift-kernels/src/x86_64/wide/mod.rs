@@ -61,7 +61,7 @@ fn windows(
     let mut spans = work.spans();
     let messages = if spans.is_regular() { REGULAR_WINDOW } else { WINDOW };
     let first = range.start;
-    let mut source = Source { spans: &mut spans, schedules, first, rest: &mut rest, how };
+    let mut source = Source { token, spans: &mut spans, schedules, first, rest: &mut rest, how };
     let mut starts = range.clone().step_by(messages);
     let mut fill = |desk: &mut Desk| match starts.next() {
         Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),
@@ -96,21 +96,20 @@ fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
 ///
 /// # Safety
 /// The items' addresses are what they say, and the group is theirs.
-unsafe fn kernel(
-    token: HaveVaes512,
-    together: &Together,
-    items: &[Item],
-    ahead: &mut Ahead<'_>,
-) {
+unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead: &mut Ahead<'_>) {
     match together {
         Together::Mixed { keys, rounds, tag_bytes } => {
             // SAFETY: the items are short and have such keys and tags; the caller promises the rest.
             unsafe { mixed::run(token, *keys, *rounds, *tag_bytes, items, ahead) }
         }
         // SAFETY: the kernel takes the class; the caller promises the rest.
-        Together::Alike(class) if row::takes(class) => unsafe { row::run(token, class, items, ahead) },
+        Together::Alike(class) if row::takes(class) => unsafe {
+            row::run(token, class, items, ahead)
+        },
         // SAFETY: as above.
-        Together::Alike(class) if lane::takes(class) => unsafe { lane::run(token, class, items, ahead) },
+        Together::Alike(class) if lane::takes(class) => unsafe {
+            lane::run(token, class, items, ahead)
+        },
         // SAFETY: as above; what is alike is taken by one of the three.
         Together::Alike(class) => unsafe { stream::run(token, class, items, ahead) },
     }

@@ -59,7 +59,7 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Loads the first `len` bytes, fewer than 64; zeros behind them.
+    /// Loads the first `len` bytes, up to 64; zeros behind them.
     ///
     /// # Safety
     /// They are readable.
@@ -83,7 +83,7 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Stores the first `len` bytes, fewer than 64.
+    /// Stores the first `len` bytes, up to 64.
     ///
     /// # Safety
     /// They are writable.
@@ -184,8 +184,8 @@ wide_fn! {
     }
 }
 
-/// A bit for each of the first `len` bytes, fewer than 64.
+/// A bit for each of the first `len` bytes, up to 64.
 #[inline(always)]
 fn mask(len: usize) -> u64 {
-    (1 << len) - 1
+    if len < 64 { (1 << len) - 1 } else { u64::MAX }
 }
