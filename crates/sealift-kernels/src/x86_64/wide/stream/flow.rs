@@ -13,9 +13,12 @@ use super::{
     aad,
     keys::{KeyPlace, Table},
     raw::{RawKey, encrypted},
-    step::{FOLDED, QUAD_BYTES, Quad, product},
+    step::{FOLDED, QUAD_BYTES, Quad, Slot, Text, product},
 };
-use crate::{verdict::public, x86_64::{cpu::HaveVaes512, part}};
+use crate::{
+    verdict::public,
+    x86_64::{cpu::HaveVaes512, part},
+};
 
 /// What is kept of the messages that are being worked.
 #[repr(C, align(64))]
@@ -23,15 +26,6 @@ pub(super) struct Scratch {
     slots: [Slot; SLOTS],
     groups: [Group; SLOTS / 4],
     idle: Slot,
-}
-
-/// A message that is being worked.
-#[repr(C, align(64))]
-struct Slot {
-    /// Its hash so far, in lanes.
-    hash: Cell<Z>,
-    /// The nonce and a counter of zero, after the first round key, in all lanes.
-    base: Cell<Z>,
 }
 
 /// Four messages, whose tags are worked out together.
@@ -45,7 +39,7 @@ struct Group {
 
 /// Where keys are expanded to.
 pub(super) struct Room<'s> {
-    /// One for the same key, else four.
+    /// One for the same key, else eight.
     pub(super) tables: &'s [Table],
     /// None, or one for each message that is being worked.
     pub(super) raw: &'s [RawKey],
@@ -72,11 +66,11 @@ pub(super) struct Flow<'a, 's> {
     place: KeyPlace,
 }
 
-/// Two quads, and how many messages end with them.
-#[derive(Clone, Copy)]
+/// Two quads, their ciphertext, and how many messages end with each.
 pub(super) struct Pair<'s> {
     pub(super) quads: [Quad<'s>; 2],
-    ends: usize,
+    pub(super) texts: [Text; 2],
+    pub(super) ends: [usize; 2],
 }
 
 impl Pair<'_> {
@@ -97,7 +91,11 @@ impl Scratch {
             masks: [const { Cell::new(0) }; 4],
             hash_keys: [(); 4].map(|()| Cell::new(some_key.hash_key())),
         };
-        Scratch { slots: [(); SLOTS].map(|()| slot()), groups: [(); SLOTS / 4].map(|()| group()), idle: slot() }
+        Scratch {
+            slots: [(); SLOTS].map(|()| slot()),
+            groups: [(); SLOTS / 4].map(|()| group()),
+            idle: slot(),
+        }
     }
 
     /// Forgets the messages.
@@ -140,37 +138,46 @@ impl<'a, 's> Flow<'a, 's> {
 
     /// Two quads of nothing.
     #[inline(always)]
-    pub(super) fn idle(&self) -> Pair<'s> {
-        Pair { quads: [self.idle_quad(); 2], ends: 0 }
+    pub(super) fn idle(&self, zero: Z) -> Pair<'s> {
+        let text = || [(); 4].map(|()| Cell::new(zero));
+        Pair { quads: [self.idle_quad(); 2], texts: [text(), text()], ends: [0; 2] }
     }
 
     wide_fn! {
-        /// The next two quads; none when there are no more.
+        /// Puts the next two quads into a pair, in its place: a copy of what was just written, made by wider
+        /// loads, would wait for it. False when there are no more.
         ///
         /// # Safety
         /// The items' addresses are what they say.
         #[inline]
-        pub(super) unsafe fn next<const ROUNDS: usize>(&mut self, ahead: &mut Ahead<'_>) -> Option<Pair<'s>> {
-            if self.left == 0 && self.begun == self.items.len() {
-                return None;
+        pub(super) unsafe fn next<const ROUNDS: usize>(&mut self, pair: &mut Pair<'s>, ahead: &mut Ahead<'_>) -> bool {
+            if self.left > RUN_BYTES {
+                let weights = self.table().weights(3);
+                for (quad, end) in pair.quads.iter_mut().zip(&mut pair.ends) {
+                    self.fill(quad, QUAD_BYTES, [weights, weights.wrapping_add(128)]);
+                    *end = 0;
+                }
+                return true;
             }
-            let mut ends = 0;
+            if self.left == 0 && self.begun == self.items.len() {
+                return false;
+            }
             // SAFETY: the caller keeps the same promise.
-            let first = unsafe { self.quad::<ROUNDS>(&mut ends, ahead) };
+            pair.ends[0] = unsafe { self.quad::<ROUNDS>(&mut pair.quads[0], ahead) };
             // SAFETY: as above.
-            let second = unsafe { self.quad::<ROUNDS>(&mut ends, ahead) };
-            Some(Pair { quads: [first, second], ends })
+            pair.ends[1] = unsafe { self.quad::<ROUNDS>(&mut pair.quads[1], ahead) };
+            true
         }
     }
 
     wide_fn! {
-        /// Takes note that a pair is hashed, and finishes the messages that can be.
+        /// Takes note that more messages are hashed, and finishes those that can be.
         ///
         /// # Safety
-        /// It is. The items' addresses are what they say.
+        /// They are. The items' addresses are what they say.
         #[inline]
-        pub(super) unsafe fn hashed(&mut self, pair: &Pair<'_>) {
-            self.hashed += pair.ends;
+        pub(super) unsafe fn hashed(&mut self, more: usize) {
+            self.hashed += more;
             if self.hashed >= self.finished + 4 {
                 // SAFETY: the next four messages are hashed.
                 unsafe { self.finish() };
@@ -193,12 +200,17 @@ impl<'a, 's> Flow<'a, 's> {
     }
 
     wide_fn! {
+        /// The next quad, and how many messages end with it.
+        ///
         /// # Safety
         /// The items' addresses are what they say.
         #[inline]
-        unsafe fn quad<const ROUNDS: usize>(&mut self, ends: &mut usize, ahead: &mut Ahead<'_>) -> Quad<'s> {
+        unsafe fn quad<const ROUNDS: usize>(&mut self, quad: &mut Quad<'s>, ahead: &mut Ahead<'_>) -> usize {
             if self.left == 0 {
-                let Some(item) = self.items.get(self.begun) else { return self.idle_quad() };
+                let Some(item) = self.items.get(self.begun) else {
+                    *quad = self.idle_quad();
+                    return 0;
+                };
                 // SAFETY: the caller keeps the same promise.
                 unsafe { self.begin::<ROUNDS>(item) };
                 if self.begun % 4 == 0 {
@@ -206,52 +218,52 @@ impl<'a, 's> Flow<'a, 's> {
                 }
             }
             let bytes = cut(self.left);
-            let quad = Quad {
-                keys: &self.table().keys,
-                base: &self.slot().base,
-                input: self.input,
-                output: self.output,
-                bytes,
-                first: self.first,
-                weights: self.weights(bytes),
-                hash: &self.slot().hash,
-            };
-            self.input = self.input.wrapping_add(bytes);
-            self.output = self.output.wrapping_add(bytes);
-            self.first += QUAD_BLOCKS;
-            self.left -= bytes;
-            if bytes < QUAD_BYTES && self.left > 0 {
-                self.first -= 4;
-            }
-            *ends += usize::from(self.left == 0);
-            quad
+            let weights = self.weights(bytes);
+            self.fill(quad, bytes, weights);
+            usize::from(self.left == 0)
         }
     }
 
-    /// What the registers of the next quad are multiplied with.
+    /// The next quad of the message, of so many bytes.
     #[inline(always)]
-    fn weights(&self, bytes: usize) -> [*const u8; 4] {
+    fn fill(&mut self, quad: &mut Quad<'s>, bytes: usize, weights: [*const u8; 2]) {
+        quad.keys = &self.table().keys;
+        quad.slot = self.slot();
+        quad.input = self.input;
+        quad.output = self.output;
+        quad.bytes = bytes;
+        quad.first = self.first;
+        quad.weights = weights;
+        self.input = self.input.wrapping_add(bytes);
+        self.output = self.output.wrapping_add(bytes);
+        // A quad that is shorter is followed by another only if it has 12 blocks.
+        self.first += if bytes == QUAD_BYTES { 16 } else { 12 };
+        self.left -= bytes;
+    }
+
+    /// What the first two registers of the next quad are multiplied with, and what the others are.
+    #[inline(always)]
+    fn weights(&self, bytes: usize) -> [*const u8; 2] {
         if bytes < self.left {
-            let table = self.table();
-            let short = (QUAD_BYTES - bytes) / 64;
-            return [0, 1, 2, 3].map(|i| table.weights((3 - short.min(3)).saturating_sub(i)));
+            let weights = self.table().weights(if bytes == QUAD_BYTES { 3 } else { 2 });
+            return [weights, weights.wrapping_add(128)];
         }
         // The last blocks of a message: the last powers, and any for registers that are empty.
-        let from = QUAD_BYTES - 16 * bytes.div_ceil(16);
-        [0, 64, 128, 192].map(|at| self.place.powers.wrapping_add((from + at).min(FOLDED - 16)))
+        let blocks = bytes.div_ceil(16);
+        let powers = self.place.powers.wrapping_add(QUAD_BYTES - 16 * blocks);
+        [powers, powers.wrapping_add(if blocks > 8 { 128 } else { 0 })]
     }
 
     #[inline(always)]
     fn idle_quad(&self) -> Quad<'s> {
         Quad {
             keys: &self.room.tables[0].keys,
-            base: &self.scratch.idle.base,
+            slot: &self.scratch.idle,
             input: core::ptr::null(),
             output: core::ptr::null_mut(),
             bytes: 0,
             first: 0,
-            weights: [self.place.powers; 4],
-            hash: &self.scratch.idle.hash,
+            weights: [self.place.powers; 2],
         }
     }
 
@@ -263,7 +275,7 @@ impl<'a, 's> Flow<'a, 's> {
     #[inline(always)]
     fn table(&self) -> &'s Table {
         let tables = self.room.tables;
-        if tables.len() == 1 { &tables[0] } else { &tables[self.begun % tables.len()] }
+        &tables[self.begun & (tables.len() - 1)]
     }
 
     wide_fn! {
@@ -271,7 +283,7 @@ impl<'a, 's> Flow<'a, 's> {
         ///
         /// # Safety
         /// The item's addresses are what they say.
-        #[inline]
+        #[inline(never)]
         unsafe fn begin<const ROUNDS: usize>(&mut self, item: &Item) {
             let index = self.begun;
             self.begun += 1;
@@ -334,7 +346,8 @@ impl<'a, 's> Flow<'a, 's> {
             self.finished += items.len();
             let slots = &self.scratch.slots[start % SLOTS..][..4];
             let group = &self.scratch.groups[start / 4 % (SLOTS / 4)];
-            let [a, b, c, d] = zmm::transpose([0, 1, 2, 3].map(|i| slots[i].hash.get()));
+            let hash = |i: usize| slots[i].hash.get();
+            let [a, b, c, d] = zmm::transpose([hash(0), hash(1), hash(2), hash(3)]);
             // SAFETY: four cells of 16 bytes.
             let lengths = unsafe { zmm::load(group.lengths.as_ptr().cast()) };
             // SAFETY: as above.
@@ -409,8 +422,9 @@ fn cut(left: usize) -> usize {
     }
 }
 
-const QUAD_BLOCKS: u32 = 16;
+/// With more left, the next two quads are full and not the last ones.
+const RUN_BYTES: usize = 2 * QUAD_BYTES + 304;
 
-/// Messages that are worked at a time: no more than four are begun and not hashed, and with them
+/// Messages that are worked at a time: no more than five are begun and not hashed, and with them
 /// up to three wait for a fourth.
 pub(super) const SLOTS: usize = 8;

@@ -1,7 +1,7 @@
 //! Keys as the steps want them.
 #![allow(unsafe_code)]
 
-use core::cell::Cell;
+use core::{cell::Cell, mem::offset_of};
 
 use super::super::zmm::{self, Z, wide_fn};
 use super::step::{FOLDED, KEYS};
@@ -12,7 +12,8 @@ use crate::schedule::Expanded;
 pub(super) struct KeyPlace {
     /// The round keys.
     pub(super) record: *const u8,
-    /// H^16 down to H^1, [`FOLDED`] bytes behind them the same folded, and 48 readable bytes.
+    /// H^16 down to H^1, [`FOLDED`] bytes behind them the same folded, and readable bytes up to
+    /// [`REACH`].
     pub(super) powers: *const u8,
 }
 
@@ -25,12 +26,20 @@ pub(super) struct Table {
     weights: [Cell<Z>; 8],
 }
 
+/// How far from `powers` registers are read, to be multiplied with zeros: two from the last power, folded.
+const REACH: usize = FOLDED - 16 + FOLDED + 128;
+
 impl KeyPlace {
     /// That of an `Expanded`.
     #[inline(always)]
     pub(super) fn of(expanded: *const u8) -> KeyPlace {
-        const { assert!(core::mem::offset_of!(Expanded, powers) + FOLDED == core::mem::offset_of!(Expanded, folded)) };
-        let powers = expanded.wrapping_add(core::mem::offset_of!(Expanded, powers));
+        const {
+            assert!(
+                core::mem::offset_of!(Expanded, powers) + FOLDED
+                    == core::mem::offset_of!(Expanded, folded)
+            )
+        };
+        let powers = expanded.wrapping_add(offset_of!(Expanded, powers));
         KeyPlace { record: expanded, powers }
     }
 
@@ -45,7 +54,10 @@ impl Table {
     /// Room for a key.
     #[inline(always)]
     pub(super) fn new(zero: Z) -> Table {
-        Table { keys: [(); KEYS].map(|()| Cell::new(zero)), weights: [(); 8].map(|()| Cell::new(zero)) }
+        Table {
+            keys: [(); KEYS].map(|()| Cell::new(zero)),
+            weights: [(); 8].map(|()| Cell::new(zero)),
+        }
     }
 
     wide_fn! {

@@ -19,7 +19,6 @@ mod tests;
 
 use core::{
     arch::{asm, x86_64::_mm512_setzero_si512},
-    cell::Cell,
     ptr,
 };
 
@@ -27,7 +26,6 @@ use flow::{Flow, Room, SLOTS, Scratch};
 use keys::{KeyPlace, Table};
 use raw::RawKey;
 use sealift_core::Op;
-use step::Texts;
 
 use super::{
     item::{Ahead, Class, Item, KeyForm, LONG_TEXT},
@@ -44,12 +42,7 @@ pub(super) fn takes(class: &Class) -> bool {
 ///
 /// # Safety
 /// The class is one that this kernel takes, and the items' addresses are what they say.
-pub(super) unsafe fn run(
-    token: HaveVaes512,
-    class: &Class,
-    items: &[Item],
-    ahead: &mut Ahead<'_>,
-) {
+pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
     match class.rounds {
         // SAFETY: `token` is proof of the instructions; the caller keeps the same promise.
         10 => unsafe { rounds::<10>(token, class, items, ahead) },
@@ -78,12 +71,12 @@ wide_fn! {
                 unsafe { all::<ROUNDS>(token, class, items, ahead, Room { tables: &tables, raw: &[] }, place) };
             }
             KeyForm::Each => {
-                let tables = [(); 4].map(|()| Table::new(zero));
+                let tables = [(); 8].map(|()| Table::new(zero));
                 // SAFETY: the caller keeps the same promise.
                 unsafe { all::<ROUNDS>(token, class, items, ahead, Room { tables: &tables, raw: &[] }, place) };
             }
             KeyForm::Raw => {
-                let tables = [(); 4].map(|()| Table::new(zero));
+                let tables = [(); 8].map(|()| Table::new(zero));
                 let raw = [(); SLOTS].map(|()| RawKey::new(zero));
                 let place = KeyPlace::of(raw[0].address());
                 // SAFETY: the caller keeps the same promise.
@@ -110,14 +103,13 @@ wide_fn! {
         let zero = _mm512_setzero_si512();
         let scratch = Scratch::new(zero, place);
         let tables = room.tables;
-        let texts = [(); 8].map(|()| Cell::new(zero));
         let mut flow = Flow::new(token, class, items, &scratch, room, place);
         if class.op == Op::Verify {
             // SAFETY: the caller keeps the same promise.
-            unsafe { verify::<ROUNDS>(&mut flow, ahead, &texts) };
+            unsafe { verify::<ROUNDS>(&mut flow, ahead) };
         } else {
             // SAFETY: as above.
-            unsafe { crypt::<ROUNDS>(&mut flow, class.op, ahead, &texts) };
+            unsafe { crypt::<ROUNDS>(&mut flow, class.op, ahead) };
         }
         scratch.wipe(zero);
         tables.iter().for_each(|table| table.wipe(zero));
@@ -130,26 +122,32 @@ wide_fn! {
     /// # Safety
     /// The items' addresses are what they say.
     #[inline]
-    unsafe fn crypt<const ROUNDS: usize>(flow: &mut Flow<'_, '_>, op: Op, ahead: &mut Ahead<'_>, texts: &Texts) {
+    unsafe fn crypt<const ROUNDS: usize>(flow: &mut Flow<'_, '_>, op: Op, ahead: &mut Ahead<'_>) {
         let sealed = if op == Op::Seal { u8::MAX } else { 0 };
-        let mut before = flow.idle();
+        let zero = _mm512_setzero_si512();
+        let (now, last, before) = (&mut flow.idle(zero), &mut flow.idle(zero), &mut flow.idle(zero));
+        let (mut now, mut last, mut before) = (now, last, before);
         // SAFETY: the caller keeps the same promise.
-        while let Some(now) = unsafe { flow.next::<ROUNDS>(ahead) } {
+        while unsafe { flow.next::<ROUNDS>(now, ahead) } {
+            let [first, second] = &now.quads;
+            let (quads, texts) = ([&before.quads[1], &last.quads[0]], [&before.texts[1], &last.texts[0]]);
             if now.is_full() {
                 // SAFETY: the quads' addresses are those of items.
-                unsafe { step::step::<ROUNDS, true>(&now.quads, &before.quads, texts, sealed) };
+                unsafe { step::step::<ROUNDS, true>([first, second], &now.texts, quads, texts, sealed) };
             } else {
                 // SAFETY: as above.
-                unsafe { step::step::<ROUNDS, false>(&now.quads, &before.quads, texts, sealed) };
+                unsafe { step::step::<ROUNDS, false>([first, second], &now.texts, quads, texts, sealed) };
             }
-            // SAFETY: the step before was hashed.
-            unsafe { flow.hashed(&before) };
-            before = now;
+            // SAFETY: the step hashed these two.
+            unsafe { flow.hashed(before.ends[1] + last.ends[0]) };
+            (now, last, before) = (before, now, last);
         }
-        // SAFETY: weights are those of the items' keys.
-        unsafe { step::absorb(&before.quads, texts) };
-        // SAFETY: it was just hashed.
-        unsafe { flow.hashed(&before) };
+        for (pair, i) in [(&*before, 1), (&*last, 0), (&*last, 1)] {
+            // SAFETY: weights are those of the items' keys.
+            unsafe { step::absorb(&pair.quads[i], &pair.texts[i]) };
+            // SAFETY: it was just hashed.
+            unsafe { flow.hashed(pair.ends[i]) };
+        }
         // SAFETY: all are hashed.
         unsafe { flow.end() };
     }
@@ -159,15 +157,18 @@ wide_fn! {
     /// # Safety
     /// The items' addresses are what they say.
     #[inline]
-    unsafe fn verify<const ROUNDS: usize>(flow: &mut Flow<'_, '_>, ahead: &mut Ahead<'_>, texts: &Texts) {
+    unsafe fn verify<const ROUNDS: usize>(flow: &mut Flow<'_, '_>, ahead: &mut Ahead<'_>) {
+        let mut now = flow.idle(_mm512_setzero_si512());
         // SAFETY: the caller keeps the same promise.
-        while let Some(now) = unsafe { flow.next::<ROUNDS>(ahead) } {
-            // SAFETY: the quads' addresses are those of items.
-            unsafe { step::read(&now.quads, texts) };
-            // SAFETY: as above.
-            unsafe { step::absorb(&now.quads, texts) };
-            // SAFETY: it was just hashed.
-            unsafe { flow.hashed(&now) };
+        while unsafe { flow.next::<ROUNDS>(&mut now, ahead) } {
+            for (quad, text) in now.quads.iter().zip(&now.texts) {
+                // SAFETY: the quads' addresses are those of items.
+                unsafe { step::read(quad, text) };
+                // SAFETY: as above.
+                unsafe { step::absorb(quad, text) };
+            }
+            // SAFETY: they were just hashed.
+            unsafe { flow.hashed(now.ends[0] + now.ends[1]) };
         }
         // SAFETY: all are hashed.
         unsafe { flow.end() };
@@ -178,5 +179,7 @@ wide_fn! {
 #[inline(always)]
 fn written<T: ?Sized>(place: &T) {
     // SAFETY: no instruction is emitted; to the compiler, the memory may be read.
-    unsafe { asm!("/* {0} */", in(reg) ptr::from_ref(place).cast::<u8>(), options(nostack, preserves_flags)) };
+    unsafe {
+        asm!("/* {0} */", in(reg) ptr::from_ref(place).cast::<u8>(), options(nostack, preserves_flags))
+    };
 }

@@ -17,7 +17,7 @@ pub(super) struct RawKey {
     record: Cell<[u128; 16]>,
     powers: [Cell<Z>; 4],
     folded: [Cell<Z>; 4],
-    behind: Cell<Z>,
+    behind: [Cell<Z>; 2],
 }
 
 const _: () = {
@@ -34,7 +34,7 @@ impl RawKey {
             record: Cell::new([0; 16]),
             powers: [(); 4].map(|()| Cell::new(zero)),
             folded: [(); 4].map(|()| Cell::new(zero)),
-            behind: Cell::new(zero),
+            behind: [(); 2].map(|()| Cell::new(zero)),
         }
     }
 

@@ -10,8 +10,8 @@ use super::super::zmm::{self, Z, pin, wide_fn};
 pub(super) struct Quad<'s> {
     /// The round keys, each in all lanes.
     pub(super) keys: &'s [Cell<Z>; KEYS],
-    /// The nonce and a counter of zero, after the first round key, in all lanes.
-    pub(super) base: &'s Cell<Z>,
+    /// The message.
+    pub(super) slot: &'s Slot,
     /// Readable for `bytes`.
     pub(super) input: *const u8,
     /// Writable for `bytes`.
@@ -20,10 +20,18 @@ pub(super) struct Quad<'s> {
     pub(super) bytes: usize,
     /// The number of its first block in the message; when it is full, a multiple of 16.
     pub(super) first: u32,
-    /// What each register is multiplied with in the hash; folded, as far behind as [`FOLDED`] says.
-    pub(super) weights: [*const u8; 4],
-    /// The hash of the message up to here, in lanes.
-    pub(super) hash: &'s Cell<Z>,
+    /// What the first two registers are multiplied with in the hash and what the others are, one
+    /// register behind the other; the same folded is [`FOLDED`] bytes behind.
+    pub(super) weights: [*const u8; 2],
+}
+
+/// A message that is being worked.
+#[repr(C, align(64))]
+pub(super) struct Slot {
+    /// Its hash so far, in lanes.
+    pub(super) hash: Cell<Z>,
+    /// The nonce and a counter of zero, after the first round key, in all lanes.
+    pub(super) base: Cell<Z>,
 }
 
 /// Round keys of the longest key.
@@ -33,8 +41,8 @@ pub(super) const QUAD_BYTES: usize = 256;
 /// Bytes from weights to the same folded, as in an `Expanded` from `powers` to `folded`.
 pub(super) const FOLDED: usize = 256;
 
-/// Ciphertext between being made or read and being hashed.
-pub(super) type Texts = [Cell<Z>; 8];
+/// The ciphertext of a quad, between being made or read and being hashed.
+pub(super) type Text = [Cell<Z>; 4];
 
 /// A round of the registers of both quads, woven with a register's way into a hash.
 macro_rules! round {
@@ -88,42 +96,56 @@ macro_rules! round {
     }};
 }
 
+/// The last round of a quad's registers, and its text.
+macro_rules! last {
+    ($full:ident, $quad:expr, $key:expr, $sealed:ident, $text:expr, $(($state:ident $i:literal))+) => {{
+        $(
+            // SAFETY: the caller of the step promises the quads, which have four registers.
+            $text[$i].set(unsafe { finish::<$full>($quad, $i, $state, $key, $sealed) });
+        )+
+    }};
+}
+
 wide_fn! {
-    /// Seals or opens two quads, and hashes the two `before`, whose ciphertext is in `texts`; that of these
-    /// is there afterwards. With `FULL` both are full.
+    /// Seals or opens two quads, and hashes two earlier ones. With `FULL` the former are full.
     ///
     /// `sealed` has all bits set for a seal and none for an open.
     ///
     /// # Safety
     /// The quads' addresses are what they say.
+    // IMPLEMENTATION NOTE: a quad is hashed half a step after it was encrypted at the earliest. If the hash
+    // began with what the last step made, it would wait for the end of that.
     #[inline(never)]
     pub(super) unsafe fn step<const ROUNDS: usize, const FULL: bool>(
-        now: &[Quad<'_>; 2],
-        before: &[Quad<'_>; 2],
-        texts: &Texts,
+        now: [&Quad<'_>; 2],
+        made: &[Text; 2],
+        hashed: [&Quad<'_>; 2],
+        texts: [&Text; 2],
         sealed: __mmask8,
     ) {
         let keys = (now[0].keys, now[1].keys);
-        let [mut a, mut b, mut c, mut d] = counters::<FULL>(&now[0]);
-        let [mut e, mut f, mut g, mut h] = counters::<FULL>(&now[1]);
+        let [mut a, mut b, mut c, mut d] = counters::<FULL>(now[0]);
+        let [mut e, mut f, mut g, mut h] = counters::<FULL>(now[1]);
         let zero = _mm512_setzero_si512();
         let (mut low, mut high) = (zero, zero);
-        let (w, v) = (&before[0].weights, &before[1].weights);
-        let text = |i: usize| zmm::reverse(texts[i].get());
-        round!(keys, 1, (a b c d e f g h), text(1), w[1], low, high);
-        round!(keys, 2, (a b c d e f g h), text(2), w[2], low, high);
-        round!(keys, 3, (a b c d e f g h), text(3), w[3], low, high);
-        let first = zmm::xor(text(0), before[0].hash.get());
-        round!(keys, 4, (a b c d e f g h), first, w[0], low, high);
+        let text = |i: usize| zmm::reverse(texts[0][i].get());
+        let [w, v] = hashed[0].weights;
+        round!(keys, 1, (a b c d e f g h), text(1), w.wrapping_add(64), low, high);
+        round!(keys, 2, (a b c d e f g h), text(2), v, low, high);
+        round!(keys, 3, (a b c d e f g h), text(3), v.wrapping_add(64), low, high);
+        let first = zmm::xor(text(0), hashed[0].slot.hash.get());
+        round!(keys, 4, (a b c d e f g h), first, w, low, high);
         let (mut less, mut more) = (zero, zero);
-        round!(keys, 5, (a b c d e f g h), text(5), v[1], less, more);
-        before[0].hash.set(zmm::xor(high, zmm::fold(low)));
-        round!(keys, 6, (a b c d e f g h), text(6), v[2], less, more);
-        round!(keys, 7, (a b c d e f g h), text(7), v[3], less, more);
-        let first = zmm::xor(text(4), before[1].hash.get());
-        round!(keys, 8, (a b c d e f g h), first, v[0], less, more);
+        let text = |i: usize| zmm::reverse(texts[1][i].get());
+        let [w, v] = hashed[1].weights;
+        round!(keys, 5, (a b c d e f g h), text(1), w.wrapping_add(64), less, more);
+        hashed[0].slot.hash.set(zmm::xor(high, zmm::fold(low)));
+        round!(keys, 6, (a b c d e f g h), text(2), v, less, more);
+        round!(keys, 7, (a b c d e f g h), text(3), v.wrapping_add(64), less, more);
+        let first = zmm::xor(text(0), hashed[1].slot.hash.get());
+        round!(keys, 8, (a b c d e f g h), first, w, less, more);
         round!(keys, 9, (a b c d e f g h));
-        before[1].hash.set(zmm::xor(more, zmm::fold(less)));
+        hashed[1].slot.hash.set(zmm::xor(more, zmm::fold(less)));
         if ROUNDS > 10 {
             round!(keys, 10, (a b c d e f g h));
             round!(keys, 11, (a b c d e f g h));
@@ -132,48 +154,51 @@ wide_fn! {
             round!(keys, 12, (a b c d e f g h));
             round!(keys, 13, (a b c d e f g h));
         }
-        // SAFETY: the caller keeps the same promise.
-        unsafe { finish::<ROUNDS, FULL>(&now[0], [a, b, c, d], &texts[..4], sealed) };
-        // SAFETY: as above.
-        unsafe { finish::<ROUNDS, FULL>(&now[1], [e, f, g, h], &texts[4..], sealed) };
+        let ends = (keys.0[ROUNDS].get(), keys.1[ROUNDS].get());
+        last!(FULL, now[0], ends.0, sealed, made[0], (a 0) (b 1) (c 2) (d 3));
+        last!(FULL, now[1], ends.1, sealed, made[1], (e 0) (f 1) (g 2) (h 3));
     }
 }
 
 wide_fn! {
-    /// Hashes two quads whose ciphertext is in `texts`.
+    /// Hashes a quad.
     ///
     /// # Safety
-    /// Their weights are what they say.
-    #[inline(never)]
-    pub(super) unsafe fn absorb(quads: &[Quad<'_>; 2], texts: &Texts) {
-        for (quad, texts) in quads.iter().zip(texts.chunks(4)) {
-            let first = zmm::xor(zmm::reverse(texts[0].get()), quad.hash.get());
-            // SAFETY: the caller promises weights.
-            let (mut low, mut high) = unsafe { multiply(first, quad.weights[0]) };
-            for (text, at) in texts.iter().zip(quad.weights).skip(1) {
-                // SAFETY: as above.
-                let (p, q) = unsafe { multiply(zmm::reverse(text.get()), at) };
-                (low, high) = (zmm::xor(low, p), zmm::xor(high, q));
-            }
-            quad.hash.set(zmm::xor(high, zmm::fold(low)));
-        }
-    }
-}
-
-wide_fn! {
-    /// Reads the text of two quads.
-    ///
-    /// # Safety
-    /// The quads' addresses are what they say.
+    /// Its weights are what they say.
     #[inline]
-    pub(super) unsafe fn read(quads: &[Quad<'_>; 2], texts: &Texts) {
-        for (quad, texts) in quads.iter().zip(texts.chunks(4)) {
-            for (i, text) in texts.iter().enumerate() {
-                let bytes = quad.bytes.saturating_sub(64 * i).min(64);
-                // SAFETY: as many bytes of the quad from there are readable.
-                text.set(unsafe { load::<false>(quad.input.wrapping_add(64 * i), bytes) });
-            }
-        }
+    pub(super) unsafe fn absorb(quad: &Quad<'_>, text: &Text) {
+        let [w, v] = quad.weights;
+        let y = [text[0].get(), text[1].get(), text[2].get(), text[3].get()];
+        let first = zmm::xor(zmm::reverse(y[0]), quad.slot.hash.get());
+        // SAFETY: the caller promises weights.
+        let (p, q) = unsafe { multiply(first, w) };
+        // SAFETY: as above.
+        let (r, s) = unsafe { multiply(zmm::reverse(y[1]), w.wrapping_add(64)) };
+        // SAFETY: as above.
+        let (t, u) = unsafe { multiply(zmm::reverse(y[2]), v) };
+        // SAFETY: as above.
+        let (low, high) = unsafe { multiply(zmm::reverse(y[3]), v.wrapping_add(64)) };
+        let (low, high) = (zmm::xor3(low, p, zmm::xor(r, t)), zmm::xor3(high, q, zmm::xor(s, u)));
+        quad.slot.hash.set(zmm::xor(high, zmm::fold(low)));
+    }
+}
+
+wide_fn! {
+    /// Reads the text of a quad.
+    ///
+    /// # Safety
+    /// The quad's addresses are what they say.
+    #[inline]
+    pub(super) unsafe fn read(quad: &Quad<'_>, text: &Text) {
+        let part = |i: usize| {
+            let bytes = quad.bytes.saturating_sub(64 * i).min(64);
+            // SAFETY: as many bytes of the quad from there are readable.
+            unsafe { load::<false>(quad.input.wrapping_add(64 * i), bytes) }
+        };
+        text[0].set(part(0));
+        text[1].set(part(1));
+        text[2].set(part(2));
+        text[3].set(part(3));
     }
 }
 
@@ -181,7 +206,7 @@ wide_fn! {
     /// The counter blocks of a quad after the first round key.
     #[inline]
     fn counters<const FULL: bool>(quad: &Quad<'_>) -> [Z; 4] {
-        let base = quad.base.get();
+        let base = quad.slot.base.get();
         if FULL {
             // The counter of a message's first block is 2. Of 16 blocks 14 differ in the last four bits
             // only, and then the other bits are one more.
@@ -215,34 +240,28 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// The last round, and the text.
+    /// The last round of a register, and its text.
     ///
     /// # Safety
-    /// The quad's addresses are what they say.
+    /// The quad's addresses are what they say, and of the quad it is register `i`.
     #[inline]
-    unsafe fn finish<const ROUNDS: usize, const FULL: bool>(
-        quad: &Quad<'_>,
-        states: [Z; 4],
-        texts: &[Cell<Z>],
-        sealed: __mmask8,
-    ) {
-        let key = quad.keys[ROUNDS].get();
-        for (i, (state, text)) in states.into_iter().zip(texts).enumerate() {
-            let bytes = quad.bytes.saturating_sub(64 * i).min(64);
-            // SAFETY: as many bytes of the quad from there are readable.
-            let input = unsafe { load::<FULL>(quad.input.wrapping_add(64 * i), bytes) };
-            let output = _mm512_aesenclast_epi128(state, zmm::xor(key, input));
-            let ciphertext = _mm512_mask_mov_epi64(input, sealed, output);
-            text.set(if FULL { ciphertext } else { _mm512_maskz_mov_epi8(mask(bytes), ciphertext) });
-            let to = quad.output.wrapping_add(64 * i);
-            if FULL || bytes == 64 {
-                // SAFETY: 64 bytes of the quad from there are writable.
-                unsafe { zmm::store(to, output) };
-            } else if bytes > 0 {
-                // SAFETY: as many bytes of the quad from there are writable.
-                unsafe { zmm::store_part(to, output, bytes) };
-            }
+    unsafe fn finish<const FULL: bool>(quad: &Quad<'_>, i: usize, state: Z, key: Z, sealed: __mmask8) -> Z {
+        let bytes = if FULL { 64 } else { quad.bytes.saturating_sub(64 * i).min(64) };
+        // SAFETY: as many bytes of the quad from there are readable.
+        let input = unsafe { load::<FULL>(quad.input.wrapping_add(64 * i), bytes) };
+        let output = _mm512_aesenclast_epi128(state, zmm::xor(key, input));
+        let ciphertext = _mm512_mask_mov_epi64(input, sealed, output);
+        let to = quad.output.wrapping_add(64 * i);
+        if bytes == 64 {
+            // SAFETY: 64 bytes of the quad from there are writable.
+            unsafe { zmm::store(to, output) };
+            return ciphertext;
         }
+        if bytes > 0 {
+            // SAFETY: as many bytes of the quad from there are writable.
+            unsafe { zmm::store_part(to, output, bytes) };
+        }
+        _mm512_maskz_mov_epi8(mask(bytes), ciphertext)
     }
 }
 

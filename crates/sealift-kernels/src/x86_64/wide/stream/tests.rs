@@ -41,7 +41,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % bound
     }
 
@@ -191,7 +192,8 @@ fn agree(call: Call, messages: &[Message]) {
 #[test]
 fn messages_of_every_length_are_as_the_model_makes_them() {
     let mut random = Random(1);
-    for text in (129..=1_120).step_by(7).chain([255, 256, 257, 304, 305, 512, 1_024, 4_096, 5_000]) {
+    for text in (129..=1_120).step_by(7).chain([255, 256, 257, 304, 305, 512, 1_024, 4_096, 5_000])
+    {
         let calls = calls(&mut random);
         let call = calls[random.below(calls.len())];
         let messages = messages(&mut random, call, &[(text, 0), (text, 20), (text, 0)]);
@@ -228,7 +230,8 @@ fn any_number_of_messages_of_mixed_lengths_is_right_for_all_operations_and_keys(
         }
     }
     for call in calls(&mut random) {
-        let messages = messages(&mut random, call, &[(256, 0), (129, 17), (512, 0), (1_420, 0), (300, 16)]);
+        let messages =
+            messages(&mut random, call, &[(256, 0), (129, 17), (512, 0), (1_420, 0), (300, 16)]);
         for tag_bytes in [4, 8, 12, 13, 14, 15, 16] {
             for in_place in [false, true] {
                 agree(Call { tag_bytes, in_place, ..call }, &messages);
@@ -242,7 +245,8 @@ fn a_bit_that_is_flipped_anywhere_fails_its_message_alone() {
     let mut random = Random(4);
     for mut call in calls(&mut random).into_iter().filter(|call| call.op != Op::Seal) {
         call.tag_bytes = [4, 16][random.below(2)];
-        let lens: Vec<_> = (0..5).map(|_| (129 + random.below(400), 1 + random.below(40))).collect();
+        let lens: Vec<_> =
+            (0..5).map(|_| (129 + random.below(400), 1 + random.below(40))).collect();
         let mut messages = messages(&mut random, call, &lens);
         let wrong = random.below(5);
         let flips = call.tag_bytes + 12 + lens[wrong].0 + lens[wrong].1;
@@ -250,7 +254,10 @@ fn a_bit_that_is_flipped_anywhere_fails_its_message_alone() {
             let bit = 1 << random.below(8);
             *byte(&mut messages[wrong], call, at) ^= bit;
             for (i, left) in left(call, &messages).iter().enumerate() {
-                assert!(*left == messages[i].expected(call, i != wrong), "{call:?}: byte {at}, message {i}");
+                assert!(
+                    *left == messages[i].expected(call, i != wrong),
+                    "{call:?}: byte {at}, message {i}"
+                );
             }
             *byte(&mut messages[wrong], call, at) ^= bit;
         }
@@ -259,7 +266,12 @@ fn a_bit_that_is_flipped_anywhere_fails_its_message_alone() {
 
 /// A byte of a message's tag, nonce, aad and ciphertext, in this order.
 fn byte(message: &mut Message, call: Call, mut at: usize) -> &mut u8 {
-    for part in [&mut message.tag[..call.tag_bytes], &mut message.nonce, &mut message.aad, &mut message.sealed] {
+    for part in [
+        &mut message.tag[..call.tag_bytes],
+        &mut message.nonce,
+        &mut message.aad,
+        &mut message.sealed,
+    ] {
         if at < part.len() {
             return &mut part[at];
         }
