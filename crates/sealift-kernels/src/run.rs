@@ -26,13 +26,6 @@ pub enum Schedules<'a> {
 /// When the range leaves the batch, or [`Schedules::Each`] is shorter than the range.
 pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) {
     assert!(range.end <= work.len(), "messages {range:?} of a batch of {}", work.len());
-    work_on(path, work, range, schedules);
-    stack::wipe();
-}
-
-// Not a part of `run`, so that all it leaves lies where `run` wipes.
-#[inline(never)]
-fn work_on(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) {
     if let Schedules::Each(each) = schedules {
         assert!(each.len() >= range.len(), "{} keys for {} messages", each.len(), range.len());
     }
@@ -41,12 +34,19 @@ fn work_on(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
         && range.len() >= wide::MESSAGES_MIN
     {
         let rest = wide::run(token, work, range.clone(), schedules);
-        return one_by_one(path, work, range.start, rest.into_iter(), schedules);
+        if !rest.is_empty() {
+            one_by_one(path, work, range.start, rest.into_iter(), schedules);
+            stack::wipe();
+        }
+        return;
     }
     one_by_one(path, work, range.start, range, schedules);
+    stack::wipe();
 }
 
 /// Works on messages of a batch one after the other; `schedules` are those from message `first` on.
+// Not a part of what calls it, so that its stack can be wiped.
+#[inline(never)]
 fn one_by_one(
     path: Path,
     work: &mut Work<'_>,
@@ -81,7 +81,7 @@ pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
     status
 }
 
-// Not a part of `process`, so that all it leaves lies where `process` wipes.
+// Not a part of what calls it, so that its stack can be wiped.
 #[inline(never)]
 fn alone(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
     one(path, schedule, slot)

@@ -75,7 +75,7 @@ impl Schedule {
         core::ptr::from_ref::<Expanded>(&self.expanded).cast()
     }
 
-    // Not a part of what calls it, so that all it leaves lies where that wipes.
+    // Not a part of what calls it, so that its stack can be wiped.
     #[inline(never)]
     fn expand(&mut self, path: Path, key: &[u8]) {
         self.expanded.expand(path, key);

@@ -4,8 +4,9 @@ use core::hint::black_box;
 
 /// Overwrites the stack below the caller, where what it has called so far kept registers.
 ///
-/// A compiler puts a register there when it needs another one, and no source code says where. The
-/// kernels reach [`BYTES`] down at most: the test `residue` looks for what they leave.
+/// A compiler puts a register there when it needs another one, and no source code says where. What was
+/// called has to be a function of its own, not inlined, that reaches no deeper than [`BYTES`]; memory
+/// that is known to hold secrets is wiped by its owner. The test `residue` looks for what is left.
 #[inline(never)]
 pub(crate) fn wipe() {
     black_box(&mut [0_u8; BYTES]);

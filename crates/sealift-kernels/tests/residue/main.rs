@@ -44,11 +44,7 @@ fn a_batch_leaves_nothing_of_its_secrets_on_the_stack() {
             (left, words(&buffers.public()))
         });
         if !found.is_empty() {
-            told.push(format!(
-                "{job:?}: {} words, {:x?}",
-                found.len(),
-                &found[..found.len().min(3)]
-            ));
+            told.push(format!("{job:?}: {}", shown(&found)));
         }
         if job.what == What::Refused {
             assert!(buffers.output.iter().all(|byte| *byte == 0), "{job:?}");
@@ -69,8 +65,7 @@ fn expanding_a_key_leaves_nothing_of_it_on_the_stack() {
                 let left = stack.after(&mut || schedule = Schedule::from_raw(path, &key).ok());
                 (left, HashSet::new())
             });
-            let path = path.name();
-            assert!(found.is_empty(), "{path}, {key_bytes}: {} words {found:x?}", found.len());
+            assert!(found.is_empty(), "{}, {key_bytes}: {}", path.name(), shown(&found));
         }
     }
 }
@@ -93,6 +88,13 @@ fn residue(
         }
     }
     found
+}
+
+fn shown(found: &[Found]) -> String {
+    let places = found.iter().map(|(place, _)| *place);
+    let (nearest, deepest) = (places.clone().min(), places.max());
+    let some = &found[..found.len().min(3)];
+    format!("{} words, {nearest:x?} to {deepest:x?}, as {some:x?}", found.len())
 }
 
 /// Every 8 bytes in a row, in both orders.
