@@ -1,13 +1,13 @@
 //! GHASH of four messages.
 
-use core::{arch::asm, arch::x86_64::*, mem::offset_of};
+use core::{arch::asm, arch::x86_64::*, mem::offset_of, ptr};
 
 use super::super::{
     item::{Class, Item},
     zmm::{Z, load_part, reverse, wide_fn, xor, xor3},
 };
 use super::{
-    place::{GROUP, Rows},
+    place::{QUAD, Rows, quad},
     shared::Shared,
 };
 
@@ -37,27 +37,50 @@ impl Own {
 }
 
 wide_fn! {
-    /// The hash of a group's aads, ciphertexts and lengths.
+    /// The hashes of a group's aads, ciphertexts and lengths.
     ///
     /// # Safety
     /// The items' aads are readable.
-    #[inline]
-    pub(super) unsafe fn hash<const ROWS: usize>(
+    #[inline(never)]
+    pub(super) unsafe fn hash<const N: usize>(
         shared: &Shared,
-        group: &[Item; GROUP],
-        texts: &Rows,
+        group: &[Item; N],
+        rows: &Rows,
+    ) -> [Z; 2] {
+        let [a, b, c, d, e, f, g, h] = *rows;
+        if N == QUAD {
+            // SAFETY: the caller promises it.
+            let hash = unsafe { hash_quad(shared, quad(group, 0), [a, c, e, g], Some([b, d, f, h])) };
+            return [hash, hash];
+        }
+        // SAFETY: the caller promises it.
+        let first = unsafe { hash_quad(shared, quad(group, 0), [a, b, c, d], None) };
+        // SAFETY: the caller promises it.
+        [first, unsafe { hash_quad(shared, quad(group, 1), [e, f, g, h], None) }]
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// The items' aads are readable.
+    #[inline]
+    unsafe fn hash_quad(
+        shared: &Shared,
+        four: &[Item; QUAD],
+        firsts: [Z; QUAD],
+        seconds: Option<[Z; QUAD]>,
     ) -> Z {
-        let mut sums = add(shared.same(), row_sums(texts, 0, shared.text_powers(0)));
-        if ROWS > 1 {
-            sums = add(sums, row_sums(texts, 1, shared.text_powers(1)));
+        let mut sums = add(shared.same(), products(firsts, shared.text_powers(0)));
+        if let Some(seconds) = seconds {
+            sums = add(sums, products(seconds, shared.text_powers(1)));
         }
         if shared.own != Own::Nothing {
-            sums = add(sums, product(lengths(group), shared.last_power()));
+            sums = add(sums, product(lengths(four), shared.last_power()));
         }
         if shared.own == Own::Aads {
             // SAFETY: the caller promises it.
-            let aads = unsafe { aads(group) };
-            sums = add(sums, row_sums(&aads, 0, shared.aad_powers()));
+            let aads = four.each_ref().map(|item| unsafe { aad(item) });
+            sums = add(sums, products(aads, shared.aad_powers()));
         }
         reduce(sums)
     }
@@ -66,14 +89,12 @@ wide_fn! {
 wide_fn! {
     /// The length blocks of four messages.
     #[inline]
-    pub(super) fn lengths(group: &[Item; GROUP]) -> Z {
+    pub(super) fn lengths(group: &[Item; QUAD]) -> Z {
         let [a, b, c, d] = group.each_ref().map(end_of);
         let ends = _mm512_castsi128_si512(a);
         let ends = _mm512_inserti64x2::<1>(ends, b);
         let ends = _mm512_inserti64x2::<2>(ends, c);
         let ends = _mm512_inserti64x2::<3>(ends, d);
-        const TEXT: i8 = (offset_of!(Item, text_bytes) - END) as i8;
-        const AAD: i8 = (offset_of!(Item, aad_bytes) - END) as i8;
         let order = _mm_setr_epi8(
             TEXT, TEXT + 1, TEXT + 2, TEXT + 3, -1, -1, -1, -1, AAD, AAD + 1, -1, -1, -1, -1, -1, -1,
         );
@@ -83,7 +104,7 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// The aad of a message, of at most three blocks, reversed.
+    /// The aad of a message, of at most three blocks.
     ///
     /// # Safety
     /// It is readable.
@@ -110,8 +131,8 @@ wide_fn! {
 wide_fn! {
     /// The sums of the products of four messages' registers with a row of powers.
     #[inline]
-    pub(super) fn row_sums(texts: &Rows, index: usize, row: Halves) -> Halves {
-        let [a, b, c, d] = texts.map(|text| product(reverse(text[index]), row));
+    fn products(registers: [Z; QUAD], powers: Halves) -> Halves {
+        let [a, b, c, d] = registers.map(|register| product(reverse(register), powers));
         sum_4(sum_2(a, c), sum_2(b, d))
     }
 }
@@ -164,7 +185,7 @@ wide_fn! {
     /// A mask that the compiler doesn't know: it would make shuffles of blends, and there are fewer units
     /// for those.
     #[inline]
-    fn mask(bits: u8) -> u8 {
+    pub(super) fn mask(bits: u8) -> u8 {
         let mut mask = bits;
         // SAFETY: no instruction is emitted.
         unsafe { asm!("/* {0} */", inout(kreg) mask, options(pure, nomem, nostack, preserves_flags)) };
@@ -172,30 +193,21 @@ wide_fn! {
     }
 }
 
-wide_fn! {
-    #[inline]
-    unsafe fn aads(group: &[Item; GROUP]) -> Rows {
-        let zero = _mm512_setzero_si512();
-        let [a, b, c, d] = group;
-        // SAFETY: the caller promises a readable aad.
-        let a = unsafe { aad(a) };
-        // SAFETY: as above.
-        let b = unsafe { aad(b) };
-        // SAFETY: as above.
-        let c = unsafe { aad(c) };
-        // SAFETY: as above.
-        let d = unsafe { aad(d) };
-        [[a, zero], [b, zero], [c, zero], [d, zero]]
-    }
-}
-
 /// The last 16 bytes of an item, where its lengths are.
 #[inline(always)]
 fn end_of(item: &Item) -> __m128i {
     // SAFETY: within the item.
-    unsafe { core::ptr::from_ref(item).byte_add(END).cast::<__m128i>().read() }
+    unsafe { ptr::from_ref(item).wrapping_byte_add(END).cast::<__m128i>().read() }
 }
 
 const END: usize = size_of::<Item>() - 16;
 
-const _: () = assert!(offset_of!(Item, text_bytes) >= END && offset_of!(Item, aad_bytes) >= END);
+/// Where in the last 16 bytes of an item the lengths are.
+const TEXT: i8 = place_in_end(offset_of!(Item, text_bytes));
+const AAD: i8 = place_in_end(offset_of!(Item, aad_bytes));
+
+#[expect(clippy::cast_possible_truncation, reason = "less than 16")]
+const fn place_in_end(offset: usize) -> i8 {
+    assert!(END <= offset && offset < END + 16);
+    (offset - END) as i8
+}

@@ -13,15 +13,20 @@ mod group;
 mod hash;
 mod place;
 mod shared;
+mod spare;
+mod tag;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use sealift_core::Op;
 
 use self::{
-    group::{groups, verify},
+    group::groups,
     hash::Own,
     shared::Shared,
+    spare::{Groups, Spare},
+    verify::verify,
 };
 use super::{
     item::{Ahead, Class, Item, KeyForm, LONG_AAD, LONG_TEXT},
@@ -50,38 +55,54 @@ pub(super) unsafe fn run(
 
 wide_fn! {
     unsafe fn run_compiled(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
-        let Some(item) = items.first() else { return };
-        // SAFETY: an item's key points at the expanded key that all of them have.
-        let mut shared = unsafe { Shared::new(class, item.key, items) };
-        let own = shared.own;
-        macro_rules! with {
-            ($rounds:literal, $rows:literal, $seal:literal) => {
-                match own {
-                    // SAFETY: the caller promises that the items are what they say.
-                    Own::Nothing => unsafe { groups::<$rounds, $rows, $seal, 0>(&shared, items, ahead) },
-                    // SAFETY: as above.
-                    Own::Lengths => unsafe { groups::<$rounds, $rows, $seal, 1>(&shared, items, ahead) },
-                    // SAFETY: as above.
-                    Own::Aads => unsafe { groups::<$rounds, $rows, $seal, 2>(&shared, items, ahead) },
-                }
-            };
-            ($rounds:literal, $rows:literal) => {
-                match class.op {
-                    Op::Seal => with!($rounds, $rows, true),
-                    Op::Open => with!($rounds, $rows, false),
-                    // SAFETY: as above.
-                    Op::Verify => unsafe { verify::<$rows>(&shared, items, ahead) },
-                }
-            };
+        if class.text_blocks > 4 {
+            // SAFETY: the caller promises it.
+            unsafe { run_grouped::<4>(class, items, ahead) };
+        } else {
+            // SAFETY: as above.
+            unsafe { run_grouped::<8>(class, items, ahead) };
         }
-        match (class.rounds, class.text_blocks > 4) {
-            (10, false) => with!(10, 1),
-            (10, true) => with!(10, 2),
-            (12, false) => with!(12, 1),
-            (12, true) => with!(12, 2),
-            (_, false) => with!(14, 1),
-            (_, true) => with!(14, 2),
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`run`], and `8 / N` registers hold a text.
+    #[inline]
+    unsafe fn run_grouped<const N: usize>(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+        let mut spare = Spare::new();
+        let Some(groups) = Groups::<N>::of(items, &mut spare) else { return };
+        // SAFETY: an item's key points at the expanded key that all of them have.
+        let mut shared = unsafe { Shared::new(class, items[0].key, items) };
+        match class.op {
+            // SAFETY: the caller promises that the items are what they say.
+            Op::Seal => unsafe { run_op::<N, true>(&shared, &groups, ahead) },
+            // SAFETY: as above.
+            Op::Open => unsafe { run_op::<N, false>(&shared, &groups, ahead) },
+            // SAFETY: as above.
+            Op::Verify => unsafe { verify(&shared, &groups, ahead) },
         }
         shared.wipe();
+        spare.wipe();
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`run_grouped`].
+    #[inline]
+    unsafe fn run_op<const N: usize, const SEAL: bool>(
+        shared: &Shared,
+        items: &Groups<'_, N>,
+        ahead: &mut Ahead<'_>,
+    ) {
+        match shared.own {
+            // SAFETY: the caller promises it.
+            Own::Nothing => unsafe { groups::<N, SEAL, 0>(shared, items, ahead) },
+            // SAFETY: as above.
+            Own::Lengths => unsafe { groups::<N, SEAL, 1>(shared, items, ahead) },
+            // SAFETY: as above.
+            Own::Aads => unsafe { groups::<N, SEAL, 2>(shared, items, ahead) },
+        }
     }
 }

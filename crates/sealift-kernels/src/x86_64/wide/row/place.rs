@@ -1,38 +1,145 @@
-//! Texts, nonces and tags of four messages.
+//! Nonces and texts of a group.
 
 use core::arch::x86_64::*;
 
-use sealift_core::Status;
-
 use super::super::{
     item::Item,
-    zmm::{Z, load, load_nonce, store, wide_fn},
+    zmm::{Z, load, load_nonce, pin, store, wide_fn},
 };
-use crate::verdict::public;
+use super::shared::Shared;
 
-/// Messages that are worked at once.
-pub(super) const GROUP: usize = 4;
+/// Messages whose first counters, hashes and tags share a register.
+pub(super) const QUAD: usize = 4;
 
-/// The blocks of four messages: up to two registers each.
-pub(super) type Rows = [[Z; 2]; GROUP];
+/// The registers of a group's texts: one of each of eight messages, or two of each of four.
+pub(super) type Rows = [Z; 8];
+
+/// The first or the second four messages of a group.
+#[inline(always)]
+pub(super) fn quad<const N: usize>(group: &[Item; N], index: usize) -> &[Item; QUAD] {
+    const { assert!(N == QUAD || N == 2 * QUAD) };
+    &group.as_chunks::<QUAD>().0[index]
+}
 
 wide_fn! {
-    /// The nonce of a message, in all lanes, zeros behind it.
+    /// The nonces of four messages, each in all lanes, zeros behind it.
     ///
     /// # Safety
-    /// It is readable.
+    /// They are readable.
     #[inline]
-    pub(super) unsafe fn nonce(item: &Item) -> Z {
+    pub(super) unsafe fn nonces(four: &[Item; QUAD]) -> [Z; QUAD] {
         // SAFETY: the caller promises it.
-        _mm512_broadcast_i32x4(unsafe { load_nonce(item.nonce) })
+        four.each_ref().map(|item| _mm512_broadcast_i32x4(unsafe { load_nonce(item.nonce) }))
     }
 }
 
 wide_fn! {
-    /// Bytes of a message's last register, of `rows`: at most 64.
+    /// The texts of a group, read once. `OWN` is 0 where all messages are alike.
+    ///
+    /// # Safety
+    /// They are readable, and of the class.
     #[inline]
-    pub(super) fn last_bytes(item: &Item, rows: usize) -> usize {
-        (item.text_bytes as usize).wrapping_sub(64 * (rows - 1))
+    pub(super) unsafe fn load_rows<const N: usize, const OWN: u8>(
+        shared: &Shared,
+        group: &[Item; N],
+    ) -> Rows {
+        macro_rules! rows {
+            ($full:expr) => {
+                [
+                    // SAFETY: the caller promises it.
+                    unsafe { load_row(group, 0, $full) },
+                    // SAFETY: as above.
+                    unsafe { load_row(group, 1, $full) },
+                    // SAFETY: as above.
+                    unsafe { load_row(group, 2, $full) },
+                    // SAFETY: as above.
+                    unsafe { load_row(group, 3, $full) },
+                    // SAFETY: as above.
+                    unsafe { load_row(group, 4, $full) },
+                    // SAFETY: as above.
+                    unsafe { load_row(group, 5, $full) },
+                    // SAFETY: as above.
+                    unsafe { load_row(group, 6, $full) },
+                    // SAFETY: as above.
+                    unsafe { load_row(group, 7, $full) },
+                ]
+            };
+        }
+        if OWN == 0 && shared.is_full { rows!(true) } else { rows!(false) }
+    }
+}
+
+wide_fn! {
+    /// Writes texts, and leaves zeros behind those that are sealed.
+    ///
+    /// # Safety
+    /// They are writable, and of the class.
+    #[inline]
+    pub(super) unsafe fn store_rows<const N: usize, const OWN: u8, const SEAL: bool>(
+        shared: &Shared,
+        group: &[Item; N],
+        rows: &mut Rows,
+    ) {
+        macro_rules! store {
+            ($full:literal: $($row:literal)+) => {$(
+                // SAFETY: the caller promises it.
+                unsafe { store_row(group, $row, rows[$row], $full) };
+                if SEAL && !$full && $row % (8 / N) == 8 / N - 1 {
+                    rows[$row] = keep(rows[$row], last_bytes(&group[$row * N / 8], 8 / N));
+                }
+            )+};
+        }
+        if OWN == 0 && shared.is_full {
+            store!(true: 0 1 2 3 4 5 6 7);
+        } else {
+            store!(false: 0 1 2 3 4 5 6 7);
+        }
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`load_rows`].
+    #[inline]
+    unsafe fn load_row<const N: usize>(group: &[Item; N], row: usize, is_full: bool) -> Z {
+        let (item, register) = (&group[row * N / 8], row % (8 / N));
+        let from = item.input.wrapping_add(64 * register);
+        let bytes = last_bytes(item, 8 / N);
+        let mut row = if is_full || register < 8 / N - 1 {
+            // SAFETY: the caller promises it.
+            unsafe { load(from) }
+        } else {
+            // SAFETY: the caller promises it.
+            unsafe { load_up_to(from, bytes) }
+        };
+        pin!(row);
+        row
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`store_rows`].
+    #[inline]
+    unsafe fn store_row<const N: usize>(group: &[Item; N], row: usize, text: Z, is_full: bool) {
+        let (item, register) = (&group[row * N / 8], row % (8 / N));
+        let to = item.output.wrapping_add(64 * register);
+        let bytes = last_bytes(item, 8 / N);
+        if is_full || register < 8 / N - 1 {
+            // SAFETY: the caller promises it.
+            unsafe { store(to, text) };
+        } else {
+            // SAFETY: the caller promises it.
+            unsafe { store_up_to(to, text, bytes) };
+        }
+    }
+}
+
+wide_fn! {
+    /// Bytes of the last of a message's registers, at most 64.
+    #[inline]
+    fn last_bytes(item: &Item, registers: usize) -> usize {
+        (item.text_bytes as usize).wrapping_sub(64 * (registers - 1))
     }
 }
 
@@ -75,93 +182,6 @@ wide_fn! {
     #[inline]
     pub(super) fn keep(register: Z, bytes: usize) -> Z {
         _mm512_maskz_mov_epi8(if bytes >= 64 { u64::MAX } else { mask(bytes) }, register)
-    }
-}
-
-wide_fn! {
-    /// Writes the tags of a group.
-    ///
-    /// # Safety
-    /// They are writable for `bytes`, unless a message has no status, being none.
-    #[inline]
-    pub(super) unsafe fn write_tags(group: &[Item; GROUP], tags: Z, bytes: usize) {
-        let lanes = [
-            _mm512_castsi512_si128(tags),
-            _mm512_extracti64x2_epi64::<1>(tags),
-            _mm512_extracti64x2_epi64::<2>(tags),
-            _mm512_extracti64x2_epi64::<3>(tags),
-        ];
-        for (item, tag) in group.iter().zip(lanes) {
-            if item.status.is_null() {
-                continue;
-            }
-            if bytes == 16 {
-                // SAFETY: the caller promises 16 writable bytes.
-                unsafe { _mm_storeu_si128(item.tag.cast(), tag) };
-            } else {
-                // SAFETY: the caller promises `bytes`, fewer than 16; masked ones are not touched.
-                unsafe { _mm_mask_storeu_epi8(item.tag.cast(), (1 << bytes) - 1, tag) };
-            }
-        }
-    }
-}
-
-wide_fn! {
-    /// Compares the tags of a group with the expected ones: two bits for each message, set where they
-    /// differ.
-    ///
-    /// # Safety
-    /// The expected ones are readable for `bytes`.
-    #[inline]
-    pub(super) unsafe fn compare_tags(group: &[Item; GROUP], tags: Z, bytes: usize) -> u8 {
-        let [a, b, c, d] = group;
-        macro_rules! gather {
-            ($load:expr) => {{
-                let load = $load;
-                let tags = _mm512_castsi128_si512(load(a));
-                let tags = _mm512_inserti64x2::<1>(tags, load(b));
-                let tags = _mm512_inserti64x2::<2>(tags, load(c));
-                _mm512_inserti64x2::<3>(tags, load(d))
-            }};
-        }
-        if bytes == 16 {
-            // SAFETY: the caller promises 16 readable bytes.
-            let expected = gather!(|item: &Item| unsafe { _mm_loadu_si128(item.tag.cast_const().cast()) });
-            return _mm512_cmpneq_epi64_mask(tags, expected);
-        }
-        let mask: u16 = (1 << bytes) - 1;
-        let expected = gather!(
-            // SAFETY: the caller promises `bytes`, fewer than 16; masked ones are not touched.
-            |item: &Item| unsafe { _mm_maskz_loadu_epi8(mask, item.tag.cast_const().cast()) }
-        );
-        let tags = _mm512_maskz_mov_epi8(u64::from(mask) * 0x0001_0001_0001_0001, tags);
-        _mm512_cmpneq_epi64_mask(tags, expected)
-    }
-}
-
-/// Whether all tags of a group are right.
-#[inline(always)]
-pub(super) fn all_right(differ: u8) -> bool {
-    public(differ == 0)
-}
-
-/// Whether the tag of a message is right.
-#[inline(always)]
-pub(super) fn is_right(differ: u8, message: usize) -> bool {
-    (differ >> (2 * message)) & 3 == 0
-}
-
-/// Writes down which messages failed.
-///
-/// # Safety
-/// The statuses are writable, unless a message has none.
-#[cold]
-pub(super) unsafe fn note_failures(group: &[Item; GROUP], differ: u8) {
-    for (message, item) in group.iter().enumerate() {
-        if !is_right(differ, message) && !item.status.is_null() {
-            // SAFETY: the caller promises it.
-            unsafe { item.status.write(Status::AuthFailed) };
-        }
     }
 }
 

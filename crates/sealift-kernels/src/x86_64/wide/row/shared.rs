@@ -4,11 +4,11 @@ use core::{arch::asm, arch::x86_64::*, mem::offset_of, ptr};
 
 use super::super::{
     item::{Class, Item},
-    zmm::{Z, broadcast, load, wide_fn, xor},
+    zmm::{Z, broadcast, load, reverse, wide_fn, xor},
 };
 use super::{
-    hash::{Halves, Own, aad, lengths, product, row_sums},
-    place::{GROUP, Rows},
+    hash::{Halves, Own, aad, add, lengths, mask, product, sum_2, sum_4},
+    place::QUAD,
 };
 use crate::schedule::{Expanded, POWERS};
 
@@ -17,21 +17,25 @@ use crate::schedule::{Expanded, POWERS};
 pub(super) struct Shared {
     /// The round keys, each in all lanes.
     keys: [Z; KEYS],
+    /// The last of them.
+    last_key: Z,
     /// The first round key, already added to the counters of a message's registers.
     starts: [Z; 2],
     /// The same for four first counter blocks.
     first: Z,
+    /// The powers for a message's registers.
+    text_powers: [Halves; 2],
+    /// Those for the aad.
+    aad_powers: Halves,
     /// The sums, for four messages, of products that are the same for all messages of the call.
     same: Halves,
-    /// Where in the table of powers stand those of the first register of a text.
-    text_powers: *const u8,
-    /// The same for the aad.
-    aad_powers: *const u8,
-    /// The last entry of the table.
-    last_power: *const u8,
+    /// The expanded key.
+    key: *const u8,
     pub(super) class: Class,
     /// What is not the same.
     pub(super) own: Own,
+    /// Whether all messages' last registers are full.
+    pub(super) is_full: bool,
 }
 
 impl Shared {
@@ -49,30 +53,54 @@ impl Shared {
                 // SAFETY: the round keys stand at the start of the expanded key.
                 *to = unsafe { broadcast(key.wrapping_add(16 * round)) };
             }
-            let powers = key.wrapping_add(offset_of!(Expanded, powers));
-            let before_end = |blocks: usize| powers.wrapping_add(16 * (POWERS - blocks));
+            let own = Own::of(class, items);
             let mut shared = Shared {
                 keys,
+                last_key: keys[class.rounds],
                 starts: [xor(keys[0], counters([2, 3, 4, 5])), xor(keys[0], counters([6, 7, 8, 9]))],
                 first: xor(keys[0], counters([1; 4])),
+                text_powers: [(zero, zero); 2],
+                aad_powers: (zero, zero),
                 same: (zero, zero),
-                text_powers: before_end(class.text_blocks + 1),
-                aad_powers: before_end(class.aad_blocks + class.text_blocks + 1),
-                last_power: before_end(1),
+                key,
                 class: *class,
-                own: Own::of(class, items),
+                own,
+                is_full: own == Own::Nothing && matches!(items[0].text_bytes, 64 | 128),
             };
+            // SAFETY: the caller promises it.
+            unsafe { shared.load_powers() };
             // SAFETY: the caller promises it.
             unsafe { shared.multiply_same(&items[0]) };
             shared
         }
     }
 
-    /// The round keys, at an address that hides what is there: the compiler would keep copies of them
-    /// where nobody wipes them.
+    /// The same, of which the compiler can tell nothing: it would keep copies where nobody wipes them.
     #[inline(always)]
-    pub(super) fn keys(&self) -> *const Z {
-        hidden(self.keys.as_ptr())
+    pub(super) fn again(&self) -> &Shared {
+        let mut address: *const Shared = self;
+        // SAFETY: no instruction is emitted.
+        unsafe {
+            asm!("/* {0} */", inout(reg) address, options(readonly, nostack, preserves_flags))
+        };
+        // SAFETY: the same address.
+        unsafe { &*address }
+    }
+
+    wide_fn! {
+        /// A round key that is not the last.
+        #[inline]
+        pub(super) fn key(&self, round: usize) -> Z {
+            self.keys[round]
+        }
+    }
+
+    wide_fn! {
+        /// The last round key.
+        #[inline]
+        pub(super) fn last_key(&self) -> Z {
+            self.last_key
+        }
     }
 
     wide_fn! {
@@ -84,10 +112,12 @@ impl Shared {
     }
 
     wide_fn! {
-        /// The first counter blocks of four messages, the first round key added.
+        /// The first counter blocks of four messages, given their nonces in all lanes.
         #[inline]
-        pub(super) fn first(&self, nonces: Z) -> Z {
-            xor(self.first, nonces)
+        pub(super) fn first(&self, [a, b, c, d]: [Z; QUAD]) -> Z {
+            let ab = _mm512_mask_blend_epi64(mask(0x0c), a, b);
+            let cd = _mm512_mask_blend_epi64(mask(0xc0), c, d);
+            xor(self.first, _mm512_mask_blend_epi64(mask(0xf0), ab, cd))
         }
     }
 
@@ -102,9 +132,8 @@ impl Shared {
     wide_fn! {
         /// The powers for a register of text.
         #[inline]
-        pub(super) fn text_powers(&self, row: usize) -> Halves {
-            // SAFETY: the table has as many powers as a message of this kernel has blocks.
-            unsafe { powers(hidden(self.text_powers.wrapping_add(64 * row))) }
+        pub(super) fn text_powers(&self, register: usize) -> Halves {
+            self.text_powers[register]
         }
     }
 
@@ -112,8 +141,7 @@ impl Shared {
         /// The powers for the aad.
         #[inline]
         pub(super) fn aad_powers(&self) -> Halves {
-            // SAFETY: the table has as many powers as a message of this kernel has blocks.
-            unsafe { powers(hidden(self.aad_powers)) }
+            self.aad_powers
         }
     }
 
@@ -121,11 +149,34 @@ impl Shared {
         /// The power for the lengths, in all lanes.
         #[inline]
         pub(super) fn last_power(&self) -> Halves {
-            let last = hidden(self.last_power);
+            let last = self.power(1);
             // SAFETY: the last power of the table.
             let power = unsafe { broadcast(last) };
             // SAFETY: the same, folded.
             (power, unsafe { broadcast(last.wrapping_add(FOLDED)) })
+        }
+    }
+
+    /// Where in the table the power for a block stands, by its distance from the end of the hash.
+    #[inline(always)]
+    fn power(&self, from_end: usize) -> *const u8 {
+        self.key.wrapping_add(offset_of!(Expanded, powers) + 16 * (POWERS - from_end))
+    }
+
+    wide_fn! {
+        /// # Safety
+        /// The key is an [`Expanded`] one.
+        #[inline]
+        unsafe fn load_powers(&mut self) {
+            let (text, aad) = (self.class.text_blocks, self.class.aad_blocks);
+            // SAFETY: the table has as many powers as a message of this kernel has blocks.
+            self.text_powers[0] = unsafe { powers(self.power(text + 1)) };
+            if text > 4 {
+                // SAFETY: as above.
+                self.text_powers[1] = unsafe { powers(self.power(text - 3)) };
+            }
+            // SAFETY: as above.
+            self.aad_powers = unsafe { powers(self.power(aad + text + 1)) };
         }
     }
 
@@ -134,16 +185,15 @@ impl Shared {
         /// The item's aad is readable.
         #[inline]
         unsafe fn multiply_same(&mut self, item: &Item) {
-            let group = [*item; GROUP];
+            let group = [*item; QUAD];
             if self.own == Own::Nothing {
                 self.same = product(lengths(&group), self.last_power());
             }
             if self.own != Own::Aads && self.class.aad_blocks > 0 {
                 // SAFETY: the caller promises it.
-                let aad = unsafe { aad(item) };
-                let aads: Rows = [[aad; 2]; GROUP];
-                let (low, high) = row_sums(&aads, 0, self.aad_powers());
-                self.same = (xor(self.same.0, low), xor(self.same.1, high));
+                let product = product(reverse(unsafe { aad(item) }), self.aad_powers);
+                let sum = sum_2(product, product);
+                self.same = add(self.same, sum_4(sum, sum));
             }
         }
     }
@@ -154,7 +204,10 @@ impl Shared {
             let zero = _mm512_setzero_si512();
             self.keys = [zero; KEYS];
             self.starts = [zero; 2];
-            (self.first, self.same) = (zero, (zero, zero));
+            self.text_powers = [(zero, zero); 2];
+            self.aad_powers = (zero, zero);
+            self.same = (zero, zero);
+            (self.first, self.last_key) = (zero, zero);
             // SAFETY: no instruction is emitted; whoever is given the address may read what is there, so
             // the zeros are written.
             unsafe { asm!("/* {0} */", in(reg) ptr::from_mut(self), options(nostack, preserves_flags)) };
@@ -174,14 +227,6 @@ wide_fn! {
         // SAFETY: as above.
         (plain, unsafe { load(row.wrapping_add(FOLDED)) })
     }
-}
-
-/// The same address, of which the compiler can tell nothing.
-#[inline(always)]
-fn hidden<T>(mut address: *const T) -> *const T {
-    // SAFETY: no instruction is emitted.
-    unsafe { asm!("/* {0} */", inout(reg) address, options(nomem, nostack, preserves_flags)) };
-    address
 }
 
 wide_fn! {
