@@ -4,7 +4,10 @@
 use core::arch::x86_64::*;
 
 use super::super::zmm::{self, Z, wide_fn};
-use super::step::{mask, multiply};
+use super::{
+    keys::Table,
+    step::{mask, multiply},
+};
 
 wide_fn! {
     /// The hash of some bytes, in lanes, as the text's first register takes it in.
@@ -12,9 +15,9 @@ wide_fn! {
     /// The blocks are at the end of their registers, behind blocks of zeros, which leave the hash zero.
     ///
     /// # Safety
-    /// `bytes` are readable. `weights(n)` is a register of H^(4n + 4) in all lanes, for n up to 3.
+    /// `bytes` are readable, and the table has weights.
     #[inline]
-    pub(super) unsafe fn hash(from: *const u8, bytes: usize, weights: impl Fn(usize) -> *const u8) -> Z {
+    pub(super) unsafe fn hash(from: *const u8, bytes: usize, table: &Table) -> Z {
         let mut hash = _mm512_setzero_si512();
         let mut left = bytes.next_multiple_of(16);
         while left > 0 {
@@ -29,7 +32,7 @@ wide_fn! {
                 let y = zmm::xor(zmm::reverse(register), hash);
                 hash = _mm512_setzero_si512();
                 // SAFETY: the caller promises weights.
-                let (p, q) = unsafe { multiply(y, weights(behind)) };
+                let (p, q) = unsafe { multiply(y, table.weights(behind)) };
                 (low, high) = (zmm::xor(low, p), zmm::xor(high, q));
             }
             hash = zmm::xor(high, zmm::fold(low));

@@ -31,10 +31,11 @@ pub(super) struct Scratch {
 /// Four messages, whose tags are worked out together.
 #[repr(C, align(64))]
 struct Group {
-    lengths: [Cell<u128>; 4],
-    /// The encrypted first counter blocks.
-    masks: [Cell<u128>; 4],
-    hash_keys: [Cell<*const u8>; 4],
+    /// Of text and aad, in bits: the last block that is hashed, reversed as all are.
+    lengths: [Cell<[u64; 2]>; 4],
+    /// The first counter blocks.
+    counters: [Cell<u128>; 4],
+    places: [Cell<KeyPlace>; 4],
 }
 
 /// Where keys are expanded to.
@@ -87,9 +88,9 @@ impl Scratch {
     pub(super) fn new(zero: Z, some_key: KeyPlace) -> Scratch {
         let slot = || Slot { hash: Cell::new(zero), base: Cell::new(zero) };
         let group = || Group {
-            lengths: [const { Cell::new(0) }; 4],
-            masks: [const { Cell::new(0) }; 4],
-            hash_keys: [(); 4].map(|()| Cell::new(some_key.hash_key())),
+            lengths: [const { Cell::new([0; 2]) }; 4],
+            counters: [const { Cell::new(0) }; 4],
+            places: [(); 4].map(|()| Cell::new(some_key)),
         };
         Scratch {
             slots: [(); SLOTS].map(|()| slot()),
@@ -104,7 +105,6 @@ impl Scratch {
             slot.hash.set(zero);
             slot.base.set(zero);
         }
-        self.groups.iter().flat_map(|group| &group.masks).for_each(|mask| mask.set(0));
     }
 }
 
@@ -176,11 +176,11 @@ impl<'a, 's> Flow<'a, 's> {
         /// # Safety
         /// They are. The items' addresses are what they say.
         #[inline]
-        pub(super) unsafe fn hashed(&mut self, more: usize) {
+        pub(super) unsafe fn hashed<const ROUNDS: usize>(&mut self, more: usize) {
             self.hashed += more;
             if self.hashed >= self.finished + 4 {
                 // SAFETY: the next four messages are hashed.
-                unsafe { self.finish() };
+                unsafe { self.finish::<ROUNDS>() };
             }
         }
     }
@@ -191,10 +191,10 @@ impl<'a, 's> Flow<'a, 's> {
         /// # Safety
         /// All are hashed. The items' addresses are what they say.
         #[inline]
-        pub(super) unsafe fn end(&mut self) {
+        pub(super) unsafe fn end<const ROUNDS: usize>(&mut self) {
             while self.finished < self.items.len() {
                 // SAFETY: the messages that are left are hashed.
-                unsafe { self.finish() };
+                unsafe { self.finish::<ROUNDS>() };
             }
         }
     }
@@ -295,17 +295,21 @@ impl<'a, 's> Flow<'a, 's> {
             let nonce = unsafe { zmm::load_nonce(item.nonce) };
             let first_key = self.table().keys[0].get();
             self.slot().base.set(zmm::xor(_mm512_broadcast_i32x4(nonce), first_key));
-            let first_counter = _mm_insert_epi32::<3>(nonce, 1 << 24);
-            // SAFETY: round keys are at the place.
-            let mask = unsafe { encrypted::<ROUNDS>(self.place.record, first_counter) };
             let group = &self.scratch.groups[index / 4 % (SLOTS / 4)];
+            let counter = _mm_insert_epi32::<3>(nonce, 1 << 24);
             // SAFETY: a cell of 16 bytes.
-            unsafe { _mm_storeu_si128(group.masks[index % 4].as_ptr().cast(), mask) };
-            let aad_bytes = usize::from(item.aad_bytes);
-            group.lengths[index % 4].set(((aad_bytes as u128 * 8) << 64) | (u128::from(item.text_bytes) * 8));
-            group.hash_keys[index % 4].set(self.place.hash_key());
-            // SAFETY: the aad is readable, and the table has weights.
-            self.slot().hash.set(unsafe { aad::hash(item.aad, aad_bytes, |behind| self.table().weights(behind)) });
+            unsafe { _mm_store_si128(group.counters[index % 4].as_ptr().cast(), counter) };
+            let (text_bits, aad_bits) = (8 * u64::from(item.text_bytes), 8 * u64::from(item.aad_bytes));
+            group.lengths[index % 4].set([text_bits, aad_bits]);
+            let mut hash = _mm512_setzero_si512();
+            if item.aad_bytes > 0 {
+                // SAFETY: the aad is readable, and the table has weights.
+                hash = unsafe { aad::hash(item.aad, item.aad_bytes.into(), self.table()) };
+            }
+            self.slot().hash.set(hash);
+            if self.class.keys != KeyForm::One {
+                group.places[index % 4].set(self.place);
+            }
         }
     }
 
@@ -340,34 +344,80 @@ impl<'a, 's> Flow<'a, 's> {
         ///
         /// # Safety
         /// They are hashed. The items' addresses are what they say.
-        unsafe fn finish(&mut self) {
+        #[inline(never)]
+        unsafe fn finish<const ROUNDS: usize>(&mut self) {
             let start = self.finished;
             let items = &self.items[start..self.items.len().min(start + 4)];
             self.finished += items.len();
-            let slots = &self.scratch.slots[start % SLOTS..][..4];
             let group = &self.scratch.groups[start / 4 % (SLOTS / 4)];
-            let hash = |i: usize| slots[i].hash.get();
-            let [a, b, c, d] = zmm::transpose([hash(0), hash(1), hash(2), hash(3)]);
+            let places = [0, 1, 2, 3].map(|i| group.places[i].get());
             // SAFETY: four cells of 16 bytes.
             let lengths = unsafe { zmm::load(group.lengths.as_ptr().cast()) };
-            // SAFETY: as above.
-            let masks = unsafe { zmm::load(group.masks.as_ptr().cast()) };
+            let hash = |i: usize| self.scratch.slots[start % SLOTS + i].hash.get();
+            let [a, b, c, d] = zmm::transpose([hash(0), hash(1), hash(2), hash(3)]);
             let y = zmm::xor(zmm::xor3(a, b, c), zmm::xor(d, lengths));
-            let keys = group.hash_keys.each_ref().map(Cell::get);
-            // SAFETY: the hash keys of four messages that are being worked, or of some key.
-            let h = unsafe { four(keys) };
+            // SAFETY: the keys of four messages that are being worked, or of some message.
+            let h = unsafe { load_four(places.map(|place| place.hash_key())) };
             // SAFETY: the same folded.
-            let folded = unsafe { four(keys.map(|key| key.wrapping_add(FOLDED))) };
+            let folded = unsafe { load_four(places.map(|place| place.hash_key().wrapping_add(FOLDED))) };
             let (low, high) = product(y, h, folded);
-            let hash = zmm::xor(high, zmm::fold(low));
-            let mut tags = [0_u128; 4];
-            // SAFETY: 64 writable bytes.
-            unsafe { zmm::store(tags.as_mut_ptr().cast(), zmm::xor(zmm::reverse(hash), masks)) };
-            for (item, tag) in items.iter().zip(tags) {
-                // SAFETY: the caller keeps the same promise.
-                unsafe { conclude(self.class, item, tag) };
-            }
+            let hash = zmm::reverse(zmm::xor(high, zmm::fold(low)));
+            let masks = if self.class.keys == KeyForm::One {
+                // SAFETY: four cells of 16 bytes.
+                let counters = unsafe { zmm::load(group.counters.as_ptr().cast()) };
+                self.room.tables[0].encrypted::<ROUNDS>(counters)
+            } else {
+                // SAFETY: as above, and the keys are those of the messages.
+                unsafe { masks::<ROUNDS>(group.counters.as_ptr().cast(), places.map(|place| place.record)) }
+            };
+            // SAFETY: the caller keeps the same promise.
+            unsafe { conclude(self.class, items, zmm::xor(hash, masks)) };
         }
+    }
+}
+
+wide_fn! {
+    /// Writes or compares the tags of up to four messages; one that fails leaves zeros.
+    ///
+    /// # Safety
+    /// The items' addresses are what they say.
+    #[inline]
+    unsafe fn conclude(class: &Class, items: &[Item], tags: Z) {
+        let Ok(four) = <&[Item; 4]>::try_from(items) else {
+            // SAFETY: the caller keeps the same promise.
+            return unsafe { conclude_each(class, items, tags) };
+        };
+        if class.tag_bytes != 16 {
+            // SAFETY: as above.
+            return unsafe { conclude_each(class, items, tags) };
+        }
+        let at = [four[0].tag, four[1].tag, four[2].tag, four[3].tag];
+        if class.op == Op::Seal {
+            // SAFETY: the tags are writable for 16 bytes.
+            return unsafe { store_four(at, tags) };
+        }
+        // SAFETY: the tags are readable for 16 bytes.
+        let expected = unsafe { load_four(at.map(<*mut u8>::cast_const)) };
+        if !public(_mm512_cmpneq_epi64_mask(tags, expected) == 0) {
+            // SAFETY: the caller keeps the same promise.
+            unsafe { conclude_each(class, items, tags) };
+        }
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// The items' addresses are what they say.
+    #[inline(never)]
+    unsafe fn conclude_each(class: &Class, items: &[Item], tags: Z) {
+        let mut each = [0_u128; 4];
+        // SAFETY: 64 writable bytes.
+        unsafe { zmm::store(each.as_mut_ptr().cast(), tags) };
+        for (item, tag) in items.iter().zip(each) {
+            // SAFETY: the caller keeps the same promise.
+            unsafe { conclude_one(class, item, tag) };
+        }
+        zeroize::Zeroize::zeroize(&mut each);
     }
 }
 
@@ -376,7 +426,7 @@ impl<'a, 's> Flow<'a, 's> {
 /// # Safety
 /// The item's addresses are what they say.
 #[inline(always)]
-unsafe fn conclude(class: &Class, item: &Item, tag: u128) {
+unsafe fn conclude_one(class: &Class, item: &Item, tag: u128) {
     if class.op == Op::Seal {
         // SAFETY: the tag is writable.
         return unsafe { part::store(item.tag, tag, class.tag_bytes) };
@@ -396,16 +446,57 @@ unsafe fn conclude(class: &Class, item: &Item, tag: u128) {
 }
 
 wide_fn! {
+    /// Four blocks, each encrypted under a key of its own.
+    ///
+    /// # Safety
+    /// Blocks and round keys are there.
+    #[inline]
+    unsafe fn masks<const ROUNDS: usize>(blocks: *const __m128i, records: [*const u8; 4]) -> Z {
+        let mut states = [_mm_setzero_si128(); 4];
+        for (i, state) in states.iter_mut().enumerate() {
+            // SAFETY: the caller promises four blocks, aligned as such.
+            *state = unsafe { encrypted::<ROUNDS>(records[i], _mm_load_si128(blocks.wrapping_add(i))) };
+        }
+        join(states)
+    }
+}
+
+wide_fn! {
     /// Four blocks in the lanes of a register.
     ///
     /// # Safety
     /// They are readable.
     #[inline]
-    unsafe fn four(from: [*const u8; 4]) -> Z {
+    unsafe fn load_four(from: [*const u8; 4]) -> Z {
         // SAFETY: the caller promises 16 bytes at each.
-        let [a, b, c, d] = from.map(|from| unsafe { _mm_loadu_si128(from.cast()) });
+        join(from.map(|from| unsafe { _mm_loadu_si128(from.cast()) }))
+    }
+}
+
+wide_fn! {
+    #[inline]
+    fn join([a, b, c, d]: [__m128i; 4]) -> Z {
         let (low, high) = (_mm256_set_m128i(b, a), _mm256_set_m128i(d, c));
         _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+    }
+}
+
+wide_fn! {
+    /// Stores the lanes of a register, each to a place of its own.
+    ///
+    /// # Safety
+    /// 16 bytes at each are writable.
+    #[inline]
+    unsafe fn store_four(to: [*mut u8; 4], from: Z) {
+        let [a, b, c, d] = to.map(<*mut u8>::cast);
+        // SAFETY: the caller promises 16 writable bytes.
+        unsafe { _mm_storeu_si128(a, _mm512_castsi512_si128(from)) };
+        // SAFETY: as above.
+        unsafe { _mm_storeu_si128(b, _mm512_extracti32x4_epi32::<1>(from)) };
+        // SAFETY: as above.
+        unsafe { _mm_storeu_si128(c, _mm512_extracti32x4_epi32::<2>(from)) };
+        // SAFETY: as above.
+        unsafe { _mm_storeu_si128(d, _mm512_extracti32x4_epi32::<3>(from)) };
     }
 }
 

@@ -1,7 +1,11 @@
 //! Keys as the steps want them.
 #![allow(unsafe_code)]
 
-use core::{cell::Cell, mem::offset_of};
+use core::{
+    arch::x86_64::{_mm512_aesenc_epi128, _mm512_aesenclast_epi128},
+    cell::Cell,
+    mem::offset_of,
+};
 
 use super::super::zmm::{self, Z, wide_fn};
 use super::step::{FOLDED, KEYS};
@@ -93,6 +97,18 @@ impl Table {
     #[inline(always)]
     pub(super) fn weights(&self, behind: usize) -> *const u8 {
         self.weights[3 - behind % 4].as_ptr().cast()
+    }
+
+    wide_fn! {
+        /// Four blocks after all rounds.
+        #[inline]
+        pub(super) fn encrypted<const ROUNDS: usize>(&self, blocks: Z) -> Z {
+            let mut state = zmm::xor(blocks, self.keys[0].get());
+            for round in 1..ROUNDS {
+                state = _mm512_aesenc_epi128(state, self.keys[round].get());
+            }
+            _mm512_aesenclast_epi128(state, self.keys[ROUNDS].get())
+        }
     }
 
     /// Forgets the key.

@@ -104,12 +104,13 @@ wide_fn! {
         let scratch = Scratch::new(zero, place);
         let tables = room.tables;
         let mut flow = Flow::new(token, class, items, &scratch, room, place);
-        if class.op == Op::Verify {
+        match class.op {
             // SAFETY: the caller keeps the same promise.
-            unsafe { verify::<ROUNDS>(&mut flow, ahead) };
-        } else {
+            Op::Seal => unsafe { crypt::<ROUNDS, true>(&mut flow, ahead) },
             // SAFETY: as above.
-            unsafe { crypt::<ROUNDS>(&mut flow, class.op, ahead) };
+            Op::Open => unsafe { crypt::<ROUNDS, false>(&mut flow, ahead) },
+            // SAFETY: as above.
+            Op::Verify => unsafe { verify::<ROUNDS>(&mut flow, ahead) },
         }
         scratch.wipe(zero);
         tables.iter().for_each(|table| table.wipe(zero));
@@ -122,8 +123,7 @@ wide_fn! {
     /// # Safety
     /// The items' addresses are what they say.
     #[inline]
-    unsafe fn crypt<const ROUNDS: usize>(flow: &mut Flow<'_, '_>, op: Op, ahead: &mut Ahead<'_>) {
-        let sealed = if op == Op::Seal { u8::MAX } else { 0 };
+    unsafe fn crypt<const ROUNDS: usize, const SEAL: bool>(flow: &mut Flow<'_, '_>, ahead: &mut Ahead<'_>) {
         let zero = _mm512_setzero_si512();
         let (now, last, before) = (&mut flow.idle(zero), &mut flow.idle(zero), &mut flow.idle(zero));
         let (mut now, mut last, mut before) = (now, last, before);
@@ -133,23 +133,23 @@ wide_fn! {
             let (quads, texts) = ([&before.quads[1], &last.quads[0]], [&before.texts[1], &last.texts[0]]);
             if now.is_full() {
                 // SAFETY: the quads' addresses are those of items.
-                unsafe { step::step::<ROUNDS, true>([first, second], &now.texts, quads, texts, sealed) };
+                unsafe { step::step::<ROUNDS, SEAL, true>([first, second], &now.texts, quads, texts) };
             } else {
                 // SAFETY: as above.
-                unsafe { step::step::<ROUNDS, false>([first, second], &now.texts, quads, texts, sealed) };
+                unsafe { step::step::<ROUNDS, SEAL, false>([first, second], &now.texts, quads, texts) };
             }
             // SAFETY: the step hashed these two.
-            unsafe { flow.hashed(before.ends[1] + last.ends[0]) };
+            unsafe { flow.hashed::<ROUNDS>(before.ends[1] + last.ends[0]) };
             (now, last, before) = (before, now, last);
         }
         for (pair, i) in [(&*before, 1), (&*last, 0), (&*last, 1)] {
             // SAFETY: weights are those of the items' keys.
             unsafe { step::absorb(&pair.quads[i], &pair.texts[i]) };
             // SAFETY: it was just hashed.
-            unsafe { flow.hashed(pair.ends[i]) };
+            unsafe { flow.hashed::<ROUNDS>(pair.ends[i]) };
         }
         // SAFETY: all are hashed.
-        unsafe { flow.end() };
+        unsafe { flow.end::<ROUNDS>() };
     }
 }
 
@@ -168,10 +168,10 @@ wide_fn! {
                 unsafe { step::absorb(quad, text) };
             }
             // SAFETY: they were just hashed.
-            unsafe { flow.hashed(now.ends[0] + now.ends[1]) };
+            unsafe { flow.hashed::<ROUNDS>(now.ends[0] + now.ends[1]) };
         }
         // SAFETY: all are hashed.
-        unsafe { flow.end() };
+        unsafe { flow.end::<ROUNDS>() };
     }
 }
 

@@ -98,30 +98,27 @@ macro_rules! round {
 
 /// The last round of a quad's registers, and its text.
 macro_rules! last {
-    ($full:ident, $quad:expr, $key:expr, $sealed:ident, $text:expr, $(($state:ident $i:literal))+) => {{
+    ($seal:ident, $full:ident, $quad:expr, $key:expr, $text:expr, $(($state:ident $i:literal))+) => {{
         $(
             // SAFETY: the caller of the step promises the quads, which have four registers.
-            $text[$i].set(unsafe { finish::<$full>($quad, $i, $state, $key, $sealed) });
+            $text[$i].set(unsafe { finish::<$seal, $full>($quad, $i, $state, $key) });
         )+
     }};
 }
 
 wide_fn! {
-    /// Seals or opens two quads, and hashes two earlier ones. With `FULL` the former are full.
-    ///
-    /// `sealed` has all bits set for a seal and none for an open.
+    /// Seals two quads, or opens them, and hashes two earlier ones. With `FULL` the former are full.
     ///
     /// # Safety
     /// The quads' addresses are what they say.
     // IMPLEMENTATION NOTE: a quad is hashed half a step after it was encrypted at the earliest. If the hash
     // began with what the last step made, it would wait for the end of that.
     #[inline(never)]
-    pub(super) unsafe fn step<const ROUNDS: usize, const FULL: bool>(
+    pub(super) unsafe fn step<const ROUNDS: usize, const SEAL: bool, const FULL: bool>(
         now: [&Quad<'_>; 2],
         made: &[Text; 2],
         hashed: [&Quad<'_>; 2],
         texts: [&Text; 2],
-        sealed: __mmask8,
     ) {
         let keys = (now[0].keys, now[1].keys);
         let [mut a, mut b, mut c, mut d] = counters::<FULL>(now[0]);
@@ -155,8 +152,8 @@ wide_fn! {
             round!(keys, 13, (a b c d e f g h));
         }
         let ends = (keys.0[ROUNDS].get(), keys.1[ROUNDS].get());
-        last!(FULL, now[0], ends.0, sealed, made[0], (a 0) (b 1) (c 2) (d 3));
-        last!(FULL, now[1], ends.1, sealed, made[1], (e 0) (f 1) (g 2) (h 3));
+        last!(SEAL, FULL, now[0], ends.0, made[0], (a 0) (b 1) (c 2) (d 3));
+        last!(SEAL, FULL, now[1], ends.1, made[1], (e 0) (f 1) (g 2) (h 3));
     }
 }
 
@@ -240,17 +237,17 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// The last round of a register, and its text.
+    /// The last round of a register, and its text, of which the ciphertext is returned.
     ///
     /// # Safety
     /// The quad's addresses are what they say, and of the quad it is register `i`.
     #[inline]
-    unsafe fn finish<const FULL: bool>(quad: &Quad<'_>, i: usize, state: Z, key: Z, sealed: __mmask8) -> Z {
+    unsafe fn finish<const SEAL: bool, const FULL: bool>(quad: &Quad<'_>, i: usize, state: Z, key: Z) -> Z {
         let bytes = if FULL { 64 } else { quad.bytes.saturating_sub(64 * i).min(64) };
         // SAFETY: as many bytes of the quad from there are readable.
         let input = unsafe { load::<FULL>(quad.input.wrapping_add(64 * i), bytes) };
         let output = _mm512_aesenclast_epi128(state, zmm::xor(key, input));
-        let ciphertext = _mm512_mask_mov_epi64(input, sealed, output);
+        let ciphertext = if SEAL { output } else { input };
         let to = quad.output.wrapping_add(64 * i);
         if bytes == 64 {
             // SAFETY: 64 bytes of the quad from there are writable.
