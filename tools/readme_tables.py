@@ -20,6 +20,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from markdown import interval, table_line, three
+from peer_rows import block as peer_block
 from picture import Point, Words, picture
 
 Document = dict[str, Any]
@@ -139,12 +141,12 @@ def table(source: Source) -> str:
         *DEVICES,
         *(f"{other} against {reference}" for other in others),
     ]
-    lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)])]
+    lines = [table_line(head), table_line(["---", *["---:"] * (len(head) - 1)])]
     for _, group in groupby(rows, key=_work):
         by_device = {row["device"]: row for row in group}
         first = next(iter(by_device.values()))
         lines.append(
-            _line(
+            table_line(
                 [
                     _named(first),
                     _size(float(first["size_bytes"])),
@@ -165,7 +167,7 @@ def _upshot(rows: list[Row], device: str, reference: str) -> str:
         ratios = [_three_of(row, TIMES) for row in judged if row["verdict"] == verdict]
         if ratios:
             ratios.sort(key=lambda ratio: ratio["median"])
-            ends = " to ".join(dict.fromkeys(map(_interval, (ratios[0], ratios[-1]))))
+            ends = " to ".join(dict.fromkeys(map(interval, (ratios[0], ratios[-1]))))
             times = f", {ends} times as fast" if verdict in ("FASTER", "SLOWER") else ""
             told.append(f"{word} for {len(ratios):,} of {len(judged):,} pieces of work{times}")
     return f"{device} against {reference}: {'; '.join(told) or 'not compared'}."
@@ -187,7 +189,7 @@ def loop(source: Source) -> str:
         )
     lists, columns = "seal_batch, lists", "seal_batch, columns"
     said = {
-        (fast, slow): _interval(document["ratios"][f"{fast} / {slow}"])
+        (fast, slow): interval(document["ratios"][f"{fast} / {slow}"])
         for fast in (lists, columns)
         for slow in (fresh, kept)
     }
@@ -201,6 +203,19 @@ def loop(source: Source) -> str:
         f"**{said[columns, kept]} times** and {said[columns, fresh]} times as fast "
         f"({ns[columns]:,.0f} ns). {where}\n\n"
     )
+
+
+def peers(source: Source) -> str:
+    """The kernels beside other libraries: of this folder, or of the newest that has them."""
+    found = source.folder / PEERS_FILE
+    if not found.exists():
+        kept = sorted(source.root.glob(f"results/*/*/{PEERS_FILE}"))
+        if not kept:
+            return ""
+        found = kept[-1]
+    document: Document = json.loads(found.read_text(encoding="utf-8"))
+    place = found.parent.resolve().relative_to(source.root.resolve()).as_posix()
+    return peer_block(document, date=found.parent.parent.name, place=place)
 
 
 def chart(source: Source) -> str:
@@ -270,7 +285,7 @@ def _speed(row: Row | None) -> str:
     if row is None:
         return "not taken"
     rate, speed = float(row["operations_per_s"]), float(row["payload_MB_per_s"])
-    return f"{_three(rate / 1e6)} M/s, {_three(speed)} MB/s"
+    return f"{three(rate / 1e6)} M/s, {three(speed)} MB/s"
 
 
 def _ratio(row: Row | None) -> str:
@@ -278,31 +293,13 @@ def _ratio(row: Row | None) -> str:
         return "—"
     if float(row["noise_floor_share"]) > TOO_NOISY:
         return "too noisy to say"
-    return f"{_interval(_three_of(row, TIMES))} {row['verdict']}"
+    return f"{interval(_three_of(row, TIMES))} {row['verdict']}"
 
 
 def _three_of(row: Row, column: str) -> dict[str, float]:
     """A median with its interval, from three columns."""
     ends = {"median": column, "low": f"{column}_low95", "high": f"{column}_high95"}
     return {end: float(row[name]) for end, name in ends.items()}
-
-
-def _interval(ratio: dict[str, float]) -> str:
-    return f"{_three(ratio['median'])} [{_three(ratio['low'])}..{_three(ratio['high'])}]"
-
-
-def _three(value: float) -> str:
-    """Three significant digits, never in powers of ten."""
-    digits = max(0, 2 - _exponent(value))
-    return f"{value:,.{digits}f}"
-
-
-def _exponent(value: float) -> int:
-    return int(f"{value:.2e}".partition("e")[2])
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _caption(source: Source, rows: list[Row]) -> str:
@@ -343,6 +340,7 @@ def _measured(source: Source, machine: Document, command: str) -> str:
 
 
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
+PEERS_FILE = "peers.json"
 PICTURE = "docs/speed-by-size.svg"
 DEVICES = ("library", "cpu")
 TIMES = "times_reference"
@@ -359,6 +357,7 @@ RUN = "`sealift lab run aes-gcm-by-threads aes-gcm-by-size --out FOLDER/lab`"
 COMMANDS = {"python-loop.json": "`python benches/python_loop.py --out FOLDER`"}
 BLOCKS: dict[str, Callable[[Source], str]] = {
     "loop-against-batch": loop,
+    "peers": peers,
     "picture": chart,
     "table": table,
 }

@@ -19,11 +19,15 @@ pub trait Cipher: Send + Sync + Sized + 'static {
     /// Whether it only works in place: then it copies first, and the copy is in its time.
     const IN_PLACE: bool = false;
 
-    /// Opens it; the text says which library and version it is.
+    /// Whether it is part of this program; otherwise it is opened at run time.
+    const IS_LINKED: bool = true;
+
+    /// Opens it, from a file if one is named and it isn't linked; the text says which library and version
+    /// it is.
     ///
     /// # Errors
     /// Why it isn't here, for people.
-    fn open() -> Result<(Self, String), String>;
+    fn open(file: Option<&str>) -> Result<(Self, String), String>;
 
     /// Why it can't work such messages; nothing when it can.
     fn lacks(&self, spec: &ArmSpec) -> Option<String>;

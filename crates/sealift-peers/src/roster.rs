@@ -9,7 +9,7 @@ use crate::peers::ipsec_mb::IpsecMb;
 use crate::peers::openssl::OpenSsl;
 use crate::peers::ring::Ring;
 use crate::peers::rustcrypto::RustCrypto;
-use sealift::Spec;
+use sealift::{EngineError, OpenError, Spec};
 use sealift_kernels::Path;
 use sealift_probes::{Arm, ArmError, ArmSpec, GcmArm};
 
@@ -19,8 +19,9 @@ pub struct Peer {
     pub name: &'static str,
     /// Whether it only works in place: then it copies first, and the copy is in its time.
     pub in_place: bool,
+    is_linked: bool,
     probe: fn() -> Result<String, String>,
-    arm: for<'l> fn(&ArmSpec, &Assignment<'l>) -> Result<Box<dyn Arm + 'l>, Unfit>,
+    arm: for<'l> fn(Option<&str>, &ArmSpec, &Assignment<'l>) -> Result<Box<dyn Arm + 'l>, Unfit>,
 }
 
 /// Every library.
@@ -37,7 +38,8 @@ pub static PEERS: &[Peer] = &[
 
 impl Peer {
     const fn of<C: Cipher>() -> Self {
-        Self { name: C::NAME, in_place: C::IN_PLACE, probe: probe::<C>, arm: arm::<C> }
+        let (in_place, is_linked) = (C::IN_PLACE, C::IS_LINKED);
+        Self { name: C::NAME, in_place, is_linked, probe: probe::<C>, arm: arm::<C> }
     }
 
     /// Which library and version it is.
@@ -67,14 +69,20 @@ pub enum Unfit {
 }
 
 enum Who {
-    Kernels { path: Option<Path>, batch: usize },
-    Engine { batch: usize },
-    Peer(&'static Peer),
+    Kernels {
+        path: Option<Path>,
+        batch: usize,
+    },
+    Engine {
+        batch: usize,
+    },
+    /// With the file it is opened from.
+    Peer(&'static Peer, Option<String>),
 }
 
 impl Contender {
-    /// Reads `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, or the name of a library;
-    /// `batch` is what they have otherwise.
+    /// Reads `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, or the name of a library, with a
+    /// file where it isn't linked: `ipp:lib=FILE`; `batch` is what they have otherwise.
     ///
     /// # Errors
     /// A name or a setting that there isn't.
@@ -84,13 +92,14 @@ impl Contender {
         let known: &[&str] = match (spec.driver(), peer) {
             ("kernels", _) => &["isa", "batch", "threads"],
             ("engine", _) => &["batch", "threads"],
-            (_, Some(_)) => &["threads"],
+            (_, Some(peer)) if peer.is_linked => &["threads"],
+            (_, Some(_)) => &["threads", "lib"],
             (other, None) => return Err(format!("there is no arm {other:?}; {}", arms())),
         };
         spec.only(known).map_err(|error| error.to_string())?;
         let batch = number(&spec, "batch", batch)?;
         let who = match (spec.driver(), peer) {
-            (_, Some(peer)) => Who::Peer(peer),
+            (_, Some(peer)) => Who::Peer(peer, spec.setting("lib").map(str::to_owned)),
             ("engine", None) => Who::Engine { batch },
             (_, None) => Who::Kernels { path: path(&spec)?, batch },
         };
@@ -100,7 +109,7 @@ impl Contender {
     /// Whether it only works in place and copies first.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
-        matches!(&self.who, Who::Peer(peer) if peer.in_place)
+        matches!(&self.who, Who::Peer(peer, _) if peer.in_place)
     }
 
     /// What the arm will borrow: schedules and room for each thread of the kernels.
@@ -128,7 +137,9 @@ impl Contender {
     ) -> Result<Box<dyn Arm + 'b>, Unfit> {
         let threads = self.threads;
         match &self.who {
-            Who::Peer(peer) => (peer.arm)(spec, &Assignment { threads, ..*work }),
+            Who::Peer(peer, file) => {
+                (peer.arm)(file.as_deref(), spec, &Assignment { threads, ..*work })
+            }
             Who::Kernels { path: None, .. } => {
                 Err(Unfit::Absent("this processor has no path but the model".to_owned()))
             }
@@ -137,18 +148,22 @@ impl Contender {
             }
             Who::Engine { batch } => {
                 let spec = ArmSpec { batch: *batch, threads, ..spec.clone() };
-                engine(&spec).map_err(Unfit::Failed)
+                engine(&spec)
             }
         }
     }
 }
 
 fn probe<C: Cipher>() -> Result<String, String> {
-    C::open().map(|(_, detail)| detail)
+    C::open(None).map(|(_, detail)| detail)
 }
 
-fn arm<'l, C: Cipher>(spec: &ArmSpec, work: &Assignment<'l>) -> Result<Box<dyn Arm + 'l>, Unfit> {
-    let (cipher, detail) = C::open().map_err(Unfit::Absent)?;
+fn arm<'l, C: Cipher>(
+    file: Option<&str>,
+    spec: &ArmSpec,
+    work: &Assignment<'l>,
+) -> Result<Box<dyn Arm + 'l>, Unfit> {
+    let (cipher, detail) = C::open(file).map_err(Unfit::Absent)?;
     match cipher.lacks(spec) {
         Some(reason) => Err(Unfit::Absent(reason)),
         None => cipher::arm(cipher, detail, work).map_err(Unfit::Failed),
@@ -156,9 +171,12 @@ fn arm<'l, C: Cipher>(spec: &ArmSpec, work: &Assignment<'l>) -> Result<Box<dyn A
 }
 
 /// `Engine::run` on the calling thread, with the kernels' device.
-fn engine(spec: &ArmSpec) -> Result<Box<dyn Arm>, ArmError> {
-    let engine = sealift_probes::open(DEVICE)?;
-    Ok(Box::new(GcmArm::prepare(&engine, DEVICE, spec)?))
+fn engine(spec: &ArmSpec) -> Result<Box<dyn Arm>, Unfit> {
+    let engine = sealift_probes::open(DEVICE).map_err(|error| match error {
+        EngineError::Open(OpenError::Absent { reason, .. }) => Unfit::Absent(reason),
+        other => Unfit::Failed(other.into()),
+    })?;
+    Ok(Box::new(GcmArm::prepare(&engine, DEVICE, spec).map_err(Unfit::Failed)?))
 }
 
 fn path(spec: &Spec) -> Result<Option<Path>, String> {

@@ -35,7 +35,7 @@ impl Cipher for Graviola {
     const NAME: &'static str = "graviola";
     const IN_PLACE: bool = true;
 
-    fn open() -> Result<(Self, String), String> {
+    fn open(_: Option<&str>) -> Result<(Self, String), String> {
         lacks_processor().map_or_else(|| Ok((Self, "graviola 0.4".to_owned())), Err)
     }
 

@@ -13,9 +13,10 @@ pub struct Intel(Arc<Ipp>);
 impl Cipher for Intel {
     type Key = State;
     const NAME: &'static str = "ipp";
+    const IS_LINKED: bool = false;
 
-    fn open() -> Result<(Self, String), String> {
-        let ipp = find(None)?;
+    fn open(file: Option<&str>) -> Result<(Self, String), String> {
+        let ipp = find(file)?;
         let detail = format!("Intel IPP cryptography {}", ipp.version());
         Ok((Self(ipp), detail))
     }

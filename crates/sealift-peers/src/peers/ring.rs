@@ -15,7 +15,7 @@ impl Cipher for Ring {
     const NAME: &'static str = "ring";
     const IN_PLACE: bool = true;
 
-    fn open() -> Result<(Self, String), String> {
+    fn open(_: Option<&str>) -> Result<(Self, String), String> {
         Ok((Self, "ring 0.17".to_owned()))
     }
 

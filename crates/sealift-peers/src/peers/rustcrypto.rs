@@ -2,21 +2,25 @@
 
 use crate::cipher::{Cipher, Opening, Refused, Sealing};
 use aes_gcm::aead::Nonce;
-use aes_gcm::aead::array::ArraySize;
+use aes_gcm::aead::array::{Array, ArraySize};
 use aes_gcm::aead::consts::{U1, U4, U8, U12, U13, U14, U15, U16, U128};
 use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::aes::cipher::{BlockCipherEncrypt, BlockSizeUser, KeyInit};
 use aes_gcm::aes::{Aes128, Aes192, Aes256};
 use aes_gcm::{AeadInOut, AesGcm, TagSize};
 use sealift_probes::{ArmSpec, Regime};
-use std::mem::{self, ManuallyDrop};
+use std::mem::ManuallyDrop;
 
 /// The library.
 #[derive(Clone, Copy, Debug)]
 pub struct RustCrypto;
 
+/// An expanded key that isn't wiped: without its feature `zeroize`, which other crates of this workspace
+/// have on, the crate leaves keys where they are, as most libraries do.
+pub type Key = ManuallyDrop<Expanded>;
+
 /// An expanded key.
-pub enum Key {
+pub enum Expanded {
     /// An installed one, with the tables of nonces of 12 bytes and tags of 16.
     Usual128(AesGcm<Aes128, U12>),
     /// The same.
@@ -35,8 +39,8 @@ impl Cipher for RustCrypto {
     type Key = Key;
     const NAME: &'static str = "rustcrypto";
 
-    fn open() -> Result<(Self, String), String> {
-        Ok((Self, "RustCrypto aes-gcm 0.11".to_owned()))
+    fn open(_: Option<&str>) -> Result<(Self, String), String> {
+        Ok((Self, "RustCrypto aes-gcm 0.11, feature zeroize".to_owned()))
     }
 
     fn lacks(&self, spec: &ArmSpec) -> Option<String> {
@@ -52,49 +56,44 @@ impl Cipher for RustCrypto {
     }
 
     fn expand(&self, raw: &[u8], _: usize) -> Result<Key, Refused> {
-        let expanded = match raw.len() {
-            16 => KeyInit::new_from_slice(raw).map(Key::Usual128),
-            24 => KeyInit::new_from_slice(raw).map(Key::Usual192),
-            _ => KeyInit::new_from_slice(raw).map(Key::Usual256),
-        };
-        expanded.map_err(|_| refused("a key of another length"))
+        Ok(ManuallyDrop::new(match raw.len() {
+            16 => Expanded::Usual128(KeyInit::new(as_key(raw)?)),
+            24 => Expanded::Usual192(KeyInit::new(as_key(raw)?)),
+            _ => Expanded::Usual256(KeyInit::new(as_key(raw)?)),
+        }))
     }
 
-    /// Forgets the old key, so that it isn't wiped: without its feature `zeroize`, which other crates of
-    /// this workspace have on, the crate leaves keys where they are, as most libraries do.
     #[inline(always)]
     fn renew(&self, key: &mut Key, raw: &[u8], _: usize) -> Result<(), Refused> {
-        let expanded = match raw.len() {
-            16 => KeyInit::new_from_slice(raw).map(Key::Any128),
-            24 => KeyInit::new_from_slice(raw).map(Key::Any192),
-            _ => KeyInit::new_from_slice(raw).map(Key::Any256),
-        };
-        let expanded = expanded.map_err(|_| refused("a key of another length"))?;
-        mem::forget(mem::replace(key, expanded));
+        *key = ManuallyDrop::new(match raw.len() {
+            16 => Expanded::Any128(KeyInit::new(as_key(raw)?)),
+            24 => Expanded::Any192(KeyInit::new(as_key(raw)?)),
+            _ => Expanded::Any256(KeyInit::new(as_key(raw)?)),
+        });
         Ok(())
     }
 
     #[inline(always)]
     fn seal(&self, key: &mut Key, of: Sealing<'_>) -> Result<(), Refused> {
-        match key {
-            Key::Usual128(gcm) => seal(gcm, of),
-            Key::Usual192(gcm) => seal(gcm, of),
-            Key::Usual256(gcm) => seal(gcm, of),
-            Key::Any128(aes) => seal_any(&*aes, of),
-            Key::Any192(aes) => seal_any(&*aes, of),
-            Key::Any256(aes) => seal_any(&*aes, of),
+        match &**key {
+            Expanded::Usual128(gcm) => seal(gcm, of),
+            Expanded::Usual192(gcm) => seal(gcm, of),
+            Expanded::Usual256(gcm) => seal(gcm, of),
+            Expanded::Any128(aes) => seal_any(aes, of),
+            Expanded::Any192(aes) => seal_any(aes, of),
+            Expanded::Any256(aes) => seal_any(aes, of),
         }
     }
 
     #[inline(always)]
     fn unseal(&self, key: &mut Key, of: Opening<'_>) -> Result<bool, Refused> {
-        match key {
-            Key::Usual128(gcm) => open(gcm, of),
-            Key::Usual192(gcm) => open(gcm, of),
-            Key::Usual256(gcm) => open(gcm, of),
-            Key::Any128(aes) => open_any(&*aes, of),
-            Key::Any192(aes) => open_any(&*aes, of),
-            Key::Any256(aes) => open_any(&*aes, of),
+        match &**key {
+            Expanded::Usual128(gcm) => open(gcm, of),
+            Expanded::Usual192(gcm) => open(gcm, of),
+            Expanded::Usual256(gcm) => open(gcm, of),
+            Expanded::Any128(aes) => open_any(aes, of),
+            Expanded::Any192(aes) => open_any(aes, of),
+            Expanded::Any256(aes) => open_any(aes, of),
         }
     }
 }
@@ -127,7 +126,7 @@ fn open_tag<A: Aes, N: ArraySize>(aes: A, of: Opening<'_>) -> Result<bool, Refus
     }
 }
 
-/// Not wiped, as in `renew`.
+/// Not wiped, as in [`Key`].
 fn tables<A: Aes, N: ArraySize, T: TagSize>(aes: A) -> ManuallyDrop<AesGcm<A, N, T>> {
     ManuallyDrop::new(AesGcm::from(aes))
 }
@@ -160,6 +159,11 @@ fn open<A: Aes, N: ArraySize, T: TagSize>(
 trait Aes: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> {}
 
 impl<A: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>> Aes for A {}
+
+#[inline(always)]
+fn as_key<'r, N: ArraySize>(raw: &'r [u8]) -> Result<&'r Array<u8, N>, Refused> {
+    raw.try_into().map_err(|_| refused("a key of another length"))
+}
 
 #[cold]
 fn refused(what: &str) -> Refused {

@@ -14,7 +14,7 @@ impl Cipher for AwsLc {
     type Key = Aead;
     const NAME: &'static str = "aws-lc";
 
-    fn open() -> Result<(Self, String), String> {
+    fn open(_: Option<&str>) -> Result<(Self, String), String> {
         Ok((Self, format!("AWS-LC {}, EVP_AEAD", ffi::version())))
     }
 

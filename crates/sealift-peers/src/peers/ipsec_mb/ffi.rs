@@ -283,3 +283,19 @@ const SUFFIXES: [&str; 9] = [
 /// Among the first fields of every version.
 const TABLE_WORDS: usize = 160;
 const NONCE_BYTES: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_or_is_another_one_says_so() {
+        let reason = |file: &str| Functions::open(file.as_ref()).err().unwrap_or_default();
+        assert!(
+            reason("libnowhere.so.1").contains("libnowhere.so.1"),
+            "{}",
+            reason("libnowhere.so.1")
+        );
+        assert!(reason("libc.so.6").contains("alloc_mb_mgr"), "{}", reason("libc.so.6"));
+    }
+}

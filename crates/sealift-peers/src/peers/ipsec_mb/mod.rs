@@ -15,10 +15,11 @@ pub struct IpsecMb(Functions);
 impl Cipher for IpsecMb {
     type Key = Key;
     const NAME: &'static str = "ipsec-mb";
+    const IS_LINKED: bool = false;
 
-    fn open() -> Result<(Self, String), String> {
+    fn open(file: Option<&str>) -> Result<(Self, String), String> {
         let mut reasons = vec![];
-        for file in LIBRARIES {
+        for file in file.as_ref().map_or(&LIBRARIES[..], std::slice::from_ref) {
             match Functions::open(file.as_ref()) {
                 Ok(functions) => {
                     let detail = functions.detail();

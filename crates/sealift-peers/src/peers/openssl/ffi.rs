@@ -249,3 +249,19 @@ fn why(error: &libloading::Error) -> String {
 const SET_NONCE_LENGTH: c_int = 0x9;
 const GET_TAG: c_int = 0x10;
 const SET_TAG: c_int = 0x11;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_or_is_another_one_says_so() {
+        let reason = |file: &str| Functions::open(file.as_ref()).err().unwrap_or_default();
+        assert!(
+            reason("libnowhere.so.1").contains("libnowhere.so.1"),
+            "{}",
+            reason("libnowhere.so.1")
+        );
+        assert!(reason("libc.so.6").contains("EVP_CIPHER_CTX_new"), "{}", reason("libc.so.6"));
+    }
+}

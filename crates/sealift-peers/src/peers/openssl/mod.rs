@@ -13,10 +13,11 @@ pub struct OpenSsl(Arc<Functions>);
 impl Cipher for OpenSsl {
     type Key = Context;
     const NAME: &'static str = "openssl";
+    const IS_LINKED: bool = false;
 
-    fn open() -> Result<(Self, String), String> {
+    fn open(file: Option<&str>) -> Result<(Self, String), String> {
         let mut reasons = vec![];
-        for file in LIBRARIES {
+        for file in file.as_ref().map_or(&LIBRARIES[..], std::slice::from_ref) {
             match Functions::open(file.as_ref()) {
                 Ok(functions) => {
                     let detail = functions.detail();

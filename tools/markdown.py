@@ -1,0 +1,21 @@
+"""Figures and lines of tables as the generated parts of Markdown files have them."""
+
+
+def table_line(cells: list[str]) -> str:
+    """A line of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def interval(ratio: dict[str, float]) -> str:
+    """A median with the ends of its interval: `2.41 [2.36..2.46]`."""
+    return f"{three(ratio['median'])} [{three(ratio['low'])}..{three(ratio['high'])}]"
+
+
+def three(value: float) -> str:
+    """Three significant digits, never in powers of ten."""
+    digits = max(0, 2 - _exponent(value))
+    return f"{value:,.{digits}f}"
+
+
+def _exponent(value: float) -> int:
+    return int(f"{value:.2e}".partition("e")[2])

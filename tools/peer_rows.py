@@ -1,0 +1,67 @@
+"""The README's table of the kernels beside other libraries, from peers.json."""
+
+import re
+from typing import Any
+
+from markdown import interval, table_line, three
+
+Document = dict[str, Any]
+
+
+def block(document: Document, *, date: str, place: str) -> str:
+    """The main rows, who took part, and where it was measured.
+
+    Args:
+        document: peers.json.
+        date: When it was measured.
+        place: The folder it lies in, from the README.
+
+    Raises:
+        ValueError: If no main row was measured.
+    """
+    every = [each for case in document["cases"] for each in case["lines"]]
+    rows = [
+        each for each in every if re.fullmatch(MAIN, each["case"]) and each["verdict"] != "shown"
+    ]
+    if not rows:
+        raise ValueError(
+            f"{place}/peers.json has none of the main cases; `make bench-peers` measures them"
+        )
+    table = [table_line(HEAD), table_line(["---", *["---:"] * (len(HEAD) - 1)]), *map(_row, rows)]
+    return "\n".join(["", *table, "", _caption(document, date, place), "", ""])
+
+
+def _row(of: Document) -> str:
+    cycles = three(of["cycles"]["median"]) if of["cycles"] else "unknown"
+    return table_line(
+        [
+            of["title"],
+            three(of["gb_per_s"]),
+            cycles,
+            f"{three(of['best_gb_per_s'])} ({of['best']})",
+            interval(of["ratio"]),
+        ]
+    )
+
+
+def _caption(document: Document, date: str, place: str) -> str:
+    present = [name for name, each in document["peers"].items() if "detail" in each]
+    copying = [name for name in present if document["peers"][name]["in_place"]]
+    absent = [name for name, each in document["peers"].items() if "reason" in each]
+    cpu = document["machine"]["cpu_model"]["value"] or "a processor that doesn't name itself"
+    command = re.sub(r" --(?:out|binary) \S+", "", document["command"])
+    said = [
+        "GB/s are 10⁹ bytes of text a second on one core; the ratio is against the best other "
+        f"library of the same case, of {', '.join(present)}.",
+        f"{' and '.join(copying)} work only in place, so a copy is in their time."
+        if copying
+        else "",
+        f"Absent: {', '.join(absent)}." if absent else "",
+        f"Medians with 95 % intervals, {date}, {cpu}: `{command}`, "
+        f"[all cases and who was compared]({place}/peers.json).",
+    ]
+    return " ".join(filter(None, said))
+
+
+HEAD = ["work", "GB/s", "cycles a message", "best other library, GB/s", "times as fast"]
+MAIN = r"128-(?:one|many|fresh)-\d+|16384-one-\d+|003-(?:many|fresh)-\w+"
