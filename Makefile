@@ -12,6 +12,7 @@ EXAMPLE := examples/own-device/Cargo.toml
 BIN := .venv/bin
 RUNNING := .venv/installed-for-running
 TESTING := .venv/installed-for-testing
+PEERS := $(TARGET)/peers/release/peers
 EXTENSION := python/sealift/_sealift.abi3.so
 RUST_SOURCES := $(shell find crates \( -name tests -o -name sealift-conformance \) -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
@@ -26,10 +27,15 @@ run: $(EXTENSION) ## Build, measure for a minute, say where bulk encryption shou
 	@$(BIN)/sealift lab run --quick
 
 .PHONY: bench
-bench: $(EXTENSION) $(TESTING) ## Measure for six minutes and write the figures and what README shows of them
+bench: $(EXTENSION) $(TESTING) $(PEERS) ## Measure for ten minutes and write the figures and what README shows of them
 	@$(BIN)/sealift lab run aes-gcm-by-threads aes-gcm-by-size --threads 1 --budget 4m --out $(RESULTS)/lab
 	@$(BIN)/python benches/python_loop.py --seconds 100 --out $(RESULTS)
+	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
 	@$(BIN)/python tools/readme_tables.py $(RESULTS)
+
+.PHONY: bench-peers
+bench-peers: $(EXTENSION) $(TESTING) $(PEERS) ## Measure the kernels beside every library found here, some minutes
+	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
 
 .PHONY: aa
 aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth is known, and write the table of docs/statistics.md
@@ -179,6 +185,13 @@ $(TESTING): requirements-dev.lock $(RUNNING)
 	@echo "Installing into .venv what testing needs"
 	@$(PIP_INSTALL) -r requirements-dev.lock
 	@touch $@
+
+# For this processor, so that the libraries compiled here are as fast as they get: RustCrypto's is then
+# inlined. Ours choose their instructions when they run, either way.
+.PHONY: $(PEERS)
+$(PEERS): | tools
+	@echo "Building the command that measures other libraries"
+	@RUSTFLAGS="-C target-cpu=native" cargo build --quiet --locked --release -p sealift-peers --target-dir $(TARGET)/peers
 
 $(EXTENSION): $(RUNNING) $(RUST_SOURCES) Cargo.toml Cargo.lock pyproject.toml
 	@echo "Building the extension with cargo (minutes when cold, seconds later)"
