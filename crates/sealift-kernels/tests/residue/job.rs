@@ -15,6 +15,7 @@ pub(crate) struct Job {
     pub(crate) path: Path,
     pub(crate) how: How,
     pub(crate) what: What,
+    pub(crate) messages: usize,
     pub(crate) text_bytes: usize,
     pub(crate) key_bytes: usize,
 }
@@ -52,17 +53,18 @@ pub(crate) struct Buffers {
 impl Buffers {
     pub(crate) fn new(job: Job) -> Buffers {
         let mut random = Random(50);
-        let texts = random.bytes(MESSAGES * job.text_bytes);
+        let Job { messages, text_bytes, key_bytes, .. } = job;
+        let texts = random.bytes(messages * text_bytes);
         Buffers {
             job,
-            keys: vec![0; MESSAGES * job.key_bytes],
-            nonces: random.bytes(12 * MESSAGES),
+            keys: vec![0; messages * key_bytes],
+            nonces: random.bytes(12 * messages),
             aad: random.bytes(17),
             output: texts.clone(),
             texts,
-            tags: random.bytes(16 * MESSAGES),
-            made: vec![0; 16 * MESSAGES],
-            status: vec![Status::NotProcessed; MESSAGES],
+            tags: random.bytes(16 * messages),
+            made: vec![0; 16 * messages],
+            status: vec![Status::NotProcessed; messages],
         }
     }
 
@@ -70,7 +72,7 @@ impl Buffers {
     pub(crate) fn exchange_secrets(&mut self, seed: u64) {
         let mut random = Random(seed);
         let same = self.job.how == How::One;
-        let keys = random.bytes(self.job.key_bytes * if same { 1 } else { MESSAGES });
+        let keys = random.bytes(self.job.key_bytes * if same { 1 } else { self.job.messages });
         self.keys.chunks_mut(keys.len()).for_each(|place| place.copy_from_slice(&keys));
         if self.job.what == What::Refused {
             return;
@@ -101,7 +103,7 @@ impl Buffers {
     }
 
     fn work(&mut self, op: Op, within: impl FnOnce(&mut dyn FnMut())) {
-        let Job { path, how, text_bytes, key_bytes, .. } = self.job;
+        let Job { path, how, messages, text_bytes, key_bytes, .. } = self.job;
         let expand = |key| Schedule::from_raw(path, key).unwrap();
         let schedules: Vec<Schedule> = self.keys.chunks(key_bytes).map(expand).collect();
         let each: Vec<&Schedule> = schedules.iter().collect();
@@ -114,7 +116,7 @@ impl Buffers {
             ops: Ops::All(op),
             tags: Tags::Apart(Column::fixed(&self.tags, 16)),
             aad: Column::Same((&self.aad).into()),
-            ..Batch::seal(MESSAGES, keys, Column::fixed(&self.nonces, 12), text)
+            ..Batch::seal(messages, keys, Column::fixed(&self.nonces, 12), text)
         };
         let output = Output {
             text: Place::fixed(&mut self.output, text_bytes),
@@ -127,7 +129,7 @@ impl Buffers {
             How::Each => Schedules::Each(&each),
             How::Raw => Schedules::Raw,
         };
-        within(&mut || run(path, &mut work, 0..MESSAGES, schedules));
+        within(&mut || run(path, &mut work, 0..messages, schedules));
     }
 }
 
@@ -139,5 +141,4 @@ impl KeySource for NoKeys {
     }
 }
 
-const MESSAGES: usize = 23;
 const SESSION: SessionId = SessionId { slot: 0, generation: 0 };

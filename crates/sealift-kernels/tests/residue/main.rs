@@ -104,16 +104,15 @@ fn words(public: &[&[u8]]) -> HashSet<u64> {
     words.flat_map(|word| [word, word.swap_bytes()]).collect()
 }
 
+/// As many messages as are worked alike and as few as are not, of lengths that take every kernel.
 fn jobs() -> Vec<Job> {
     let mut jobs = vec![];
-    for path in Path::available() {
-        for how in [How::One, How::Each, How::Raw] {
-            for what in [What::Sealed, What::Opened, What::Refused] {
-                for (text_bytes, key_bytes) in
-                    [(5, 16), (128, 16), (128, 32), (300, 24), (1_420, 32), (9_000, 32)]
-                {
+    for (messages, text_bytes, key_bytes) in SHAPES {
+        for path in Path::available() {
+            for how in [How::One, How::Each, How::Raw] {
+                for what in [What::Sealed, What::Opened, What::Refused] {
                     if path != Path::Model || text_bytes <= 128 {
-                        jobs.push(Job { path, how, what, text_bytes, key_bytes });
+                        jobs.push(Job { path, how, what, messages, text_bytes, key_bytes });
                     }
                 }
             }
@@ -121,6 +120,18 @@ fn jobs() -> Vec<Job> {
     }
     jobs
 }
+
+const SHAPES: [(usize, usize, usize); 9] = [
+    (1, 128, 16),
+    (5, 16, 24),
+    (5, 300, 32),
+    (23, 5, 16),
+    (23, 128, 16),
+    (23, 128, 32),
+    (23, 300, 24),
+    (23, 1_420, 32),
+    (23, 9_000, 32),
+];
 
 #[inline(never)]
 fn leave_on_the_stack(key: &[u8; 32]) {

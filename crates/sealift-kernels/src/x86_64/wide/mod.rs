@@ -34,6 +34,8 @@ use crate::Schedules;
 pub(crate) const MESSAGES_MIN: usize = 2;
 
 /// Works on the messages of a range that the wide kernels take; the others are given back, untouched.
+// Not a part of what calls it, so that its stack can be wiped.
+#[inline(never)]
 pub(crate) fn run(
     token: HaveVaes512,
     work: &mut Work<'_>,
