@@ -21,19 +21,15 @@ from sealift.lab.workload import Keys, Operation, Workload
 class Bench:
     """The command that takes the samples."""
 
-    def __init__(
-        self, binary: Path, *, also: Sequence[str] = (), core: int | None = None, seed: int = 1
-    ) -> None:
+    def __init__(self, binary: Path, *, core: int | None = None, seed: int = 1) -> None:
         """Finds the libraries that lie with Python's packages.
 
         Args:
             binary: The command.
-            also: More arms in every case.
             core: The core to keep to; the last that may be used when left out.
             seed: Of bytes and order.
         """
         self._binary = binary
-        self._also = also
         self._core = core
         self._seed = seed
         self._environment = dict(os.environ)
@@ -76,7 +72,7 @@ class Bench:
     def _command(self, case: Case, peers: Sequence[str], seconds: float) -> list[str]:
         regime = case.workload.regime
         keys = str(regime.sessions) if regime.keys is Keys.SESSIONS else regime.keys.value
-        arms = [*case.arms, *self._also, *(peers if case.with_peers else ())]
+        arms = [*case.arms, *(peers if case.with_peers else ())]
         return [
             str(self._binary),
             *(word for arm in dict.fromkeys(arms) for word in ("--arm", arm)),

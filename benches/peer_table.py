@@ -240,7 +240,7 @@ def _goal(wanted: Wanted) -> str:
 def _cells(line: Line) -> list[str]:
     cycles = "" if line.cycles is None else format_measure(line.cycles.median)
     ours = f"{line.gb_per_s:.2f}"
-    rate = f"{line.messages_per_s / 1e6:.2f}"
+    rate = format_measure(line.messages_per_s / 1e6)
     best = f"{line.best} {line.best_gb_per_s:.2f}"
     lost = "; SLOWER THAN aws-lc" if line.loses_to_library else ""
     ratio = times_text(line.ratio)

@@ -13,7 +13,7 @@ that is absent is named. Without libipsec-mb (Debian: libipsec-mb1) the first ca
 --case NAME     that case only, or all whose names begin so; may be repeated
 --seconds S     of measuring all cases together; 90 by default, 8 blocks of each are taken anyway
 --core N        the core to keep to; the system's choice by default
---also ARM      one more arm in every case, as in kernels:isa=aesni
+--also ARM      one more arm and row in every case, as in kernels:isa=aesni
 --out FOLDER    also writes peers.json and peers-samples.csv there
 --binary FILE   the command `peers`, as `make bench-peers` builds it
 --list          names the cases and what is wanted of each, and measures nothing
@@ -27,11 +27,12 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from peer_bench import Bench
-from peer_cases import Case, cases
+from peer_cases import Case, Wanted, cases
 from peer_table import Arm, Line, Measured, arms_of, lines, table
 from sealift.exit_code import ExitCode
 from sealift.lab import machine
@@ -42,14 +43,13 @@ def main() -> int:
     """Measures, prints, and writes what is asked for."""
     arguments = _arguments()
     try:
-        chosen = _chosen(arguments.case)
+        also = tuple(Wanted(arm=arm) for arm in arguments.also)
+        chosen = [replace(case, wanted=case.wanted + also) for case in _chosen(arguments.case)]
         if arguments.list:
             print("\n".join(_listed(case) for case in chosen))
             return 0
         _check(arguments)
-        bench = Bench(
-            arguments.binary, also=arguments.also, core=arguments.core, seed=arguments.seed
-        )
+        bench = Bench(arguments.binary, core=arguments.core, seed=arguments.seed)
         peers = bench.peers()
     except ValueError as error:
         print(f"peers: {error}", file=sys.stderr)
