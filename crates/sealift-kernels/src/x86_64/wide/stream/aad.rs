@@ -16,7 +16,7 @@ wide_fn! {
     ///
     /// # Safety
     /// `bytes` are readable, and the table has weights.
-    #[inline]
+    #[inline(never)]
     pub(super) unsafe fn hash(from: *const u8, bytes: usize, table: &Table) -> Z {
         let mut hash = _mm512_setzero_si512();
         let mut left = bytes.next_multiple_of(16);

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 mod aad;
+mod finish;
 mod flow;
 mod keys;
 mod raw;

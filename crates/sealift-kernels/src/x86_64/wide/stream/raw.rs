@@ -57,7 +57,7 @@ impl RawKey {
             self.record.set(record);
             zeroize::Zeroize::zeroize(&mut record);
             // SAFETY: the round keys that were just set.
-            let hash_key = unsafe { encrypted::<ROUNDS>(self.address(), _mm_setzero_si128()) };
+            let hash_key = unsafe { encrypted::<ROUNDS>(self.address(), &_mm_setzero_si128()) };
             self.set_powers(times_x(zmm::reverse(_mm512_broadcast_i32x4(hash_key))));
         }
     }
@@ -93,12 +93,13 @@ wide_fn! {
     /// A block after all rounds.
     ///
     /// # Safety
-    /// Round keys are there.
+    /// Round keys and a block are there.
     #[inline]
-    pub(super) unsafe fn encrypted<const ROUNDS: usize>(record: *const u8, block: __m128i) -> __m128i {
+    pub(super) unsafe fn encrypted<const ROUNDS: usize>(record: *const u8, block: *const __m128i) -> __m128i {
         // SAFETY: the caller promises `ROUNDS + 1` round keys.
         let key = |round: usize| unsafe { _mm_loadu_si128(record.wrapping_add(16 * round).cast()) };
-        let mut state = _mm_xor_si128(block, key(0));
+        // SAFETY: the caller promises a block.
+        let mut state = _mm_xor_si128(unsafe { _mm_loadu_si128(block) }, key(0));
         for round in 1..ROUNDS {
             state = _mm_aesenc_si128(state, key(round));
         }

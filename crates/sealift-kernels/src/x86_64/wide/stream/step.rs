@@ -245,7 +245,11 @@ wide_fn! {
     unsafe fn finish<const SEAL: bool, const FULL: bool>(quad: &Quad<'_>, i: usize, state: Z, key: Z) -> Z {
         let bytes = if FULL { 64 } else { quad.bytes.saturating_sub(64 * i).min(64) };
         // SAFETY: as many bytes of the quad from there are readable.
-        let input = unsafe { load::<FULL>(quad.input.wrapping_add(64 * i), bytes) };
+        let mut input = unsafe { load::<FULL>(quad.input.wrapping_add(64 * i), bytes) };
+        if !SEAL {
+            // Loaded once: what is hashed is what is decrypted, whatever another thread does.
+            pin!(input);
+        }
         let output = _mm512_aesenclast_epi128(state, zmm::xor(key, input));
         let ciphertext = if SEAL { output } else { input };
         let to = quad.output.wrapping_add(64 * i);
@@ -263,21 +267,18 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Loads up to 64 bytes, once: what is hashed is what is decrypted, whatever another thread does.
+    /// Loads up to 64 bytes.
     ///
     /// # Safety
     /// They are readable; with `FULL` they are 64.
     #[inline]
     unsafe fn load<const FULL: bool>(from: *const u8, bytes: usize) -> Z {
-        let mut input = if FULL {
+        if FULL {
             // SAFETY: the caller promises 64 readable bytes.
-            unsafe { zmm::load(from) }
-        } else {
-            // SAFETY: the caller promises readable bytes; masked ones are not touched.
-            unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
-        };
-        pin!(input);
-        input
+            return unsafe { zmm::load(from) };
+        }
+        // SAFETY: the caller promises readable bytes; masked ones are not touched.
+        unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
     }
 }
 
