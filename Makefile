@@ -36,6 +36,7 @@ bench: $(EXTENSION) $(TESTING) $(PEERS) ## Measure for ten minutes and write the
 .PHONY: bench-peers
 bench-peers: $(EXTENSION) $(TESTING) $(PEERS) ## Measure the kernels beside every library found here, some minutes
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
+	@$(BIN)/python tools/readme_tables.py
 
 .PHONY: aa
 aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth is known, and write the table of docs/statistics.md
@@ -49,6 +50,12 @@ bench-scheduler: ## Measure what the engine costs, whether two devices do the wo
 	@cargo bench --quiet -p sealift --bench scheduler -- $(abspath $(RESULTS))/scheduler.csv
 	@cargo bench --quiet -p sealift-engine --bench scale -- $(abspath $(RESULTS))/pool-scale.csv
 	@$(PYTHON) tools/scheduler_page.py $(RESULTS)
+
+.PHONY: dudect
+dudect: ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
+	@mkdir -p $(RESULTS)
+	@cargo bench --quiet -p sealift-kernels --bench dudect -- $(abspath $(RESULTS))/dudect.json
+	@$(PYTHON) tools/constant_time_page.py $(RESULTS)
 
 .PHONY: wheel
 wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
@@ -123,9 +130,10 @@ tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe st
 	@$(PYTHON) tools/readme_tables.py --check
 	@$(PYTHON) tools/statistics_table.py --check
 	@$(PYTHON) tools/scheduler_page.py --check
+	@$(PYTHON) tools/constant_time_page.py --check
 
 .PHONY: guards
-guards: ctgrind ## Check what no test can see: secrets, instruction counts; needs valgrind
+guards: ctgrind weave ## Check what no test can see: secrets, instruction counts, machine code; needs valgrind and binutils
 	@echo "Counting instructions"
 	@$(PYTHON) tools/instruction_counts.py
 
@@ -136,6 +144,15 @@ ctgrind: | tools ## Follow keys and plaintexts through the 128-bit kernels: no b
 	@RUSTFLAGS="--cfg sealift_ctgrind" CARGO_TARGET_DIR=$(TARGET)/ctgrind \
 		CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-limit=no --num-callers=8" \
 		cargo test --quiet --release -p sealift-kernels --test ctgrind -- --test-threads=1
+
+.PHONY: weave
+weave: | tools ## Check in the machine code that AES and GHASH alternate in the loops of the wide kernels
+	@echo "Reading the machine code of the wide kernels"
+	@$(PYTHON) tools/weave.py
+
+.PHONY: weave-accept
+weave-accept: | tools ## Accept the loops that are found now
+	@$(PYTHON) tools/weave.py --write
 
 .PHONY: instruction-counts
 instruction-counts: | tools ## Accept the instruction counts that are found now

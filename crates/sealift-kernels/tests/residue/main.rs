@@ -82,8 +82,10 @@ fn residue(
     let [a, b, b_again, a_again] = [1, 2, 2, 1].map(|seed| left(seed, stack));
     let mut found = vec![];
     for (place, &word) in a.0.iter().enumerate() {
-        let steady = word == a_again.0[place] && b.0[place] == b_again.0[place];
-        if steady && word != b.0[place] && !(a.1.contains(&word) && b.1.contains(&b.0[place])) {
+        let is_steady = word == a_again.0[place] && b.0[place] == b_again.0[place];
+        let other = b.0[place];
+        let is_public = is_public(word, &a.1) && is_public(other, &b.1);
+        if is_steady && word != other && !is_public {
             found.push((8 * (a.0.len() - place), word));
         }
     }
@@ -97,11 +99,21 @@ fn shown(found: &[Found]) -> String {
     format!("{} words, {nearest:x?} to {deepest:x?}, as {some:x?}", found.len())
 }
 
-/// Every 8 bytes in a row, in both orders.
+/// What may be known to anybody, as it can stand in a word: 3 to 8 bytes in a row, in both orders.
 fn words(public: &[&[u8]]) -> HashSet<u64> {
-    let windows = public.iter().flat_map(|bytes| bytes.windows(8));
-    let words = windows.map(|window| u64::from_le_bytes(window.try_into().unwrap()));
-    words.flat_map(|word| [word, word.swap_bytes()]).collect()
+    let mut words = HashSet::new();
+    for len in 3..=8 {
+        for window in public.iter().flat_map(|bytes| bytes.windows(len)) {
+            let number = window.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+            words.extend([number, number.swap_bytes() >> (64 - 8 * len)]);
+        }
+    }
+    words
+}
+
+/// Whether a word is public bytes with zeros around them, as the end of a text is in a register.
+fn is_public(word: u64, public: &HashSet<u64>) -> bool {
+    word != 0 && public.contains(&(word >> (word.trailing_zeros() / 8 * 8)))
 }
 
 /// As many messages as are worked alike and as few as are not, of lengths that take every kernel.
