@@ -1,12 +1,12 @@
 //! Sealift's own kernels, called as a device calls them.
 
 use crate::cipher::Assignment;
-use crate::lot::{Lot, LotKeys, borrowed};
+use crate::lot::{Lot, LotKeys};
 use crate::place::{Checks, Place};
 use crate::timed::{self, Timed};
 use sealift::{Batch, Key, KeySource, Output, Place as Room, SessionId, SlotTag, SlotText, Work};
 use sealift_kernels::{Path, Schedule, Schedules};
-use sealift_probes::{Arm, ArmError, Done, Part};
+use sealift_probes::{Arm, ArmError, Done, Part, borrowed};
 use std::sync::Arc;
 
 /// What the calls of one thread borrow: schedules, columns, and room for results.

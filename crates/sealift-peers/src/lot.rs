@@ -4,7 +4,7 @@ use sealift::{
     Batch, Column, DeviceId, Engine, Keys, Layout, NONCE_BYTES, NonceRule, Op, Ops, Options,
     OwnedOutput, SessionId, Stability, Status, TagLength, Tags, Text,
 };
-use sealift_probes::{ArmError, ArmSpec, Memory, Planned, Random};
+use sealift_probes::{ArmError, ArmSpec, Memory, Planned, Random, borrowed, layout};
 
 /// Messages whose tags are of one length.
 pub struct Lot {
@@ -122,7 +122,8 @@ impl Lot {
                     self.tags[tag.clone()].copy_from_slice(sealed.tag_of(at));
                     if opened == Planned::Bad {
                         right[range].fill(0);
-                        let bit = random.next_u64() as usize % (tag_bytes * 8);
+                        let bit = random.next_u64() % (tag_bytes as u64 * 8);
+                        let bit = usize::try_from(bit).unwrap_or(0);
                         self.tags[tag][bit / 8] ^= 1 << (bit % 8);
                     }
                 }
@@ -284,29 +285,6 @@ impl Truth {
 
 fn sum(lengths: &[usize]) -> usize {
     lengths.iter().sum()
-}
-
-/// Byte strings of these lengths one after the other.
-fn layout(lengths: &[usize]) -> Layout<'static> {
-    if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
-        let len = lengths.first().copied().unwrap_or(0);
-        return Layout::Fixed { stride: len, len };
-    }
-    let mut ends = vec![0];
-    ends.extend(lengths.iter().scan(0, |end, len| {
-        *end += *len as u64;
-        Some(*end)
-    }));
-    Layout::Offsets64(ends.into())
-}
-
-/// The same without a copy of its offsets.
-pub(crate) fn borrowed<'l>(layout: &'l Layout<'static>) -> Layout<'l> {
-    match layout {
-        Layout::Fixed { stride, len } => Layout::Fixed { stride: *stride, len: *len },
-        Layout::Offsets32(offsets) => Layout::Offsets32((&**offsets).into()),
-        Layout::Offsets64(offsets) => Layout::Offsets64((&**offsets).into()),
-    }
 }
 
 /// AWS-LC and RustCrypto.

@@ -114,6 +114,11 @@ pub fn messages(text: &str) -> Result<Columns, String> {
     if columns.is_empty() {
         return Err(format!("no messages came in; write lines of {LINE}"));
     }
+    let texts = columns.text_bytes.iter().map(|bytes| u128::from(*bytes));
+    let bytes = texts.chain(columns.aad_bytes.iter().map(|bytes| (*bytes).into())).sum::<u128>();
+    if bytes > BYTES_MAX {
+        return Err(format!("texts and aads of {bytes} bytes; right would be at most {BYTES_MAX}"));
+    }
     Ok(columns)
 }
 
@@ -176,6 +181,8 @@ whose tag is wrong. `seal 16 12 0 128 16 1024` is 1,024 messages of 128 bytes.
 ";
 const LINE: &str = "seal|open|bad KEY NONCE AAD TEXT TAG [TIMES], lengths in bytes";
 const MESSAGES_MAX: usize = 1 << 26;
+/// Every arm has room for all of them.
+const BYTES_MAX: u128 = 1 << 30;
 
 #[cfg(test)]
 mod tests {
@@ -227,6 +234,11 @@ mod tests {
             assert!(messages(line).unwrap_err().starts_with("line 1, "), "{line}");
         }
         assert!(messages("seal 16 12 0 1 16 99999999999").is_err());
+        assert!(
+            messages("seal 16 12 0 68719476704 16")
+                .unwrap_err()
+                .starts_with("texts and aads of 687")
+        );
         assert!(messages("").unwrap_err().starts_with("no messages came in"));
     }
 }

@@ -45,7 +45,7 @@ pub use arm::{Arm, Verified};
 pub use clock::effective_clock_ghz;
 pub use crew::{Crew, Done, Part, SAMPLE_SECONDS_MAX};
 pub use error::ArmError;
-pub use gcm::{ArmSpec, Columns, GcmArm, Planned, Regime, Shape};
+pub use gcm::{ArmSpec, Columns, GcmArm, Planned, Regime, Shape, borrowed, layout};
 pub use memory::Memory;
 pub use peers::open;
 pub use primitives::{Half, Primitive, PrimitiveArm};

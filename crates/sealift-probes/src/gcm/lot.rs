@@ -84,8 +84,9 @@ impl Lot {
     }
 }
 
-/// Messages of these lengths one after the other.
-pub(crate) fn layout(lengths: &[usize]) -> Layout<'static> {
+/// Byte strings of these lengths one after the other.
+#[must_use]
+pub fn layout(lengths: &[usize]) -> Layout<'static> {
     if let Some((first, rest)) = lengths.split_first()
         && rest.iter().all(|len| len == first)
     {
@@ -112,7 +113,9 @@ pub(crate) fn column(bytes: &[u8], lengths: &[usize]) -> Column<'static> {
     Column::Packed { buffer, layout: layout(lengths) }
 }
 
-fn borrowed<'l>(layout: &'l Layout<'static>) -> Layout<'l> {
+/// The same without a copy of its offsets.
+#[must_use]
+pub fn borrowed<'l>(layout: &'l Layout<'static>) -> Layout<'l> {
     match layout {
         Layout::Fixed { stride, len } => Layout::Fixed { stride: *stride, len: *len },
         Layout::Offsets32(offsets) => Layout::Offsets32((&**offsets).into()),

@@ -10,6 +10,7 @@ mod verify;
 mod wish;
 
 pub use columns::{ArmSpec, Columns, Planned, Regime, Shape};
+pub use lot::{borrowed, layout};
 
 use crate::crew::Crew;
 use crate::{Arm, ArmError, Sample, Verified};

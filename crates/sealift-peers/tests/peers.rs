@@ -1,0 +1,181 @@
+//! Every library that is here gives what two others agree on, and one that doesn't is found out.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
+use sealift_peers::case::Case;
+use sealift_peers::cipher::{self, Assignment, Cipher, Opening, Refused, Sealing};
+use sealift_peers::lot::{Lot, Truth};
+use sealift_peers::options;
+use sealift_peers::report::Report;
+use sealift_peers::roster::{Contender, PEERS, Unfit};
+use sealift_probes::{ArmError, ArmSpec, Columns, Planned, Random, Regime};
+use std::io::Write;
+use std::path::Path;
+
+/// Seals, opens and opens with wrong tags, of many lengths among which is none at all.
+fn messages(key_bytes: &[u8], nonce_bytes: &[u8], tag_bytes: &[u8], count: usize) -> Columns {
+    let mut random = Random::new(7, 7);
+    let mut columns = Columns::default();
+    let mut below = |most: u64| random.next_u64() % most;
+    for at in 0..count {
+        let planned = [Planned::Seal, Planned::Open, Planned::Bad][at % 3];
+        let any = |of: &[u8], number: u64| of[usize::try_from(number).unwrap() % of.len()];
+        columns.planned.push(planned);
+        columns.key_bytes.push(any(key_bytes, below(9)));
+        columns.nonce_bytes.push(any(nonce_bytes, below(9)));
+        columns.tag_bytes.push(any(tag_bytes, below(9)));
+        columns.aad_bytes.push([0, 17, 33, u32::try_from(below(300)).unwrap()][at / 3 % 4]);
+        let most = [1, 40, 300, 5_000][usize::try_from(below(4)).unwrap()];
+        columns.text_bytes.push(below(most));
+    }
+    columns
+}
+
+/// Checks an arm on all messages; why it is absent otherwise.
+fn checked(name: &str, spec: &ArmSpec) -> Result<Option<String>, String> {
+    let lots = Lot::all(spec, &Truth::open().unwrap()).unwrap();
+    let (keys, _) = spec.installed();
+    let work = Assignment { lots: &lots, keys: &keys, threads: 1 };
+    let contender = Contender::parse(name, spec.batch).unwrap();
+    let mut benches = contender.benches(&work).unwrap();
+    match contender.arm(spec, &work, &mut benches) {
+        Ok(mut arm) => arm.sample(0.001).map(|_| None).map_err(|error| error.to_string()),
+        Err(Unfit::Absent(reason)) => Ok(Some(reason)),
+        Err(Unfit::Failed(error)) => Err(error.to_string()),
+    }
+}
+
+fn spec(columns: Columns, regime: Regime, batch: usize) -> ArmSpec {
+    ArmSpec { columns, regime, batch, threads: 1, seed: 3 }
+}
+
+/// Every library and every path of our own.
+fn everyone() -> Vec<String> {
+    let paths = sealift_kernels::Path::available();
+    let own = paths.iter().map(|path| format!("kernels:isa={},batch=17", path.name()));
+    own.chain(PEERS.iter().map(|peer| named(peer.name))).collect()
+}
+
+/// Intel's library from `.venv`, if it is there, or else where the loader finds it.
+fn named(peer: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/lib/libippcp.so.13");
+    let is_there = peer == "ipp" && file.is_file();
+    if is_there { format!("ipp:lib={}", file.display()) } else { peer.to_owned() }
+}
+
+/// Says so, or fails where `SEALIFT_REQUIRE` names it.
+fn skip(name: &str, reason: &str) {
+    let required = std::env::var("SEALIFT_REQUIRE").unwrap_or_default();
+    let is_required = required.split(',').any(|each| each == name);
+    assert!(!is_required, "{name} is required: {reason}");
+    writeln!(std::io::stderr(), "skipped: {name}: {reason}").unwrap();
+}
+
+#[test]
+fn every_library_seals_and_opens_the_usual_lengths_right_and_refuses_wrong_tags() {
+    for regime in [Regime::One, Regime::Sessions(8), Regime::Fresh] {
+        let spec = spec(messages(&[16, 32], &[12], &[16], 90), regime, 90);
+        for name in everyone() {
+            if let Some(reason) = checked(&name, &spec).unwrap() {
+                skip(&name, &reason);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_library_works_unusual_lengths_right_or_says_that_it_does_not() {
+    let columns = messages(&[16, 24, 32], &[1, 12, 128], &[4, 8, 12, 13, 14, 15, 16], 300);
+    let spec = spec(columns, Regime::Fresh, 300);
+    let usual_only = ["ring", "graviola"];
+    for name in everyone() {
+        match checked(&name, &spec).unwrap() {
+            Some(reason) if usual_only.contains(&&*name) => {
+                assert!(reason.starts_with("it takes no"), "{name}: {reason}");
+            }
+            Some(reason) => skip(&name, &reason),
+            None => assert!(!usual_only.contains(&&*name), "{name}"),
+        }
+    }
+}
+
+/// Does what its methods say, and nothing of AES.
+struct Broken;
+
+impl Cipher for Broken {
+    type Key = ();
+    const NAME: &'static str = "broken";
+
+    fn open(_: Option<&str>) -> Result<(Self, String), String> {
+        Ok((Self, "copies".to_owned()))
+    }
+
+    fn lacks(&self, _: &ArmSpec) -> Option<String> {
+        None
+    }
+
+    fn expand(&self, raw: &[u8], _: usize) -> Result<(), Refused> {
+        if raw.len() == 24 { Err(Refused("24 bytes of key".to_owned())) } else { Ok(()) }
+    }
+
+    fn seal(&self, (): &mut (), of: Sealing<'_>) -> Result<(), Refused> {
+        of.output.copy_from_slice(of.input);
+        Ok(())
+    }
+
+    fn unseal(&self, (): &mut (), _: Opening<'_>) -> Result<bool, Refused> {
+        Ok(true)
+    }
+}
+
+fn broken(planned: Planned, key_bytes: u8) -> ArmError {
+    let mut columns = messages(&[key_bytes], &[12], &[16], 30);
+    columns.planned.fill(planned);
+    columns.text_bytes.fill(20);
+    let spec = spec(columns, Regime::One, 30);
+    let lots = Lot::all(&spec, &Truth::open().unwrap()).unwrap();
+    let (keys, _) = spec.installed();
+    let work = Assignment { lots: &lots, keys: &keys, threads: 1 };
+    match cipher::arm(Broken, String::new(), &work) {
+        Err(error) => error,
+        Ok(_) => panic!("a broken library was taken for a right one"),
+    }
+}
+
+#[test]
+fn a_library_that_gives_something_wrong_is_not_measured() {
+    let said = |planned, key_bytes| broken(planned, key_bytes).to_string();
+    let wrong = "broken gave a wrong result: message 0, ";
+    assert_eq!(
+        said(Planned::Seal, 16),
+        format!("{wrong}Seal of 20 bytes with tags of 16: another text")
+    );
+    assert_eq!(
+        said(Planned::Open, 16),
+        format!("{wrong}Open of 20 bytes with tags of 16: another text")
+    );
+    assert_eq!(
+        said(Planned::Bad, 16),
+        format!("{wrong}Bad of 20 bytes with tags of 16: Ok instead of AuthFailed")
+    );
+    assert_eq!(said(Planned::Seal, 24), "broken gave a wrong result: refused: 24 bytes of key");
+}
+
+#[test]
+fn a_case_tells_its_arms_the_absent_ones_and_whole_blocks() {
+    let words =
+        "--arm kernels:isa=model --arm engine --arm aws-lc --arm ring --seconds 0.01 --sample-ms 1";
+    let asked = options::read(words.split(' ').map(str::to_owned)).unwrap();
+    let options::Asked::Measure(options) = asked else { panic!("asked for something else") };
+    let columns = options::messages("seal 24 12 0 16 16 3").unwrap();
+    let mut lines = vec![];
+    Case::new(&options, columns).unwrap().measure(&mut Report::to(&mut lines)).unwrap();
+    let lines = String::from_utf8(lines).unwrap();
+    let count = |what: &str| lines.lines().filter(|line| line.starts_with(what)).count();
+    // The engine's device is this processor's kernels, which not every build has.
+    let engines = count("{\"arm\":\"engine\"");
+    assert_eq!(engines + count("{\"absent\":\"engine\""), 1, "{lines}");
+    assert_eq!(count("{\"arm\":"), 2 + engines, "{lines}");
+    assert_eq!(count("{\"absent\":\"ring\",\"reason\":\"it takes no key of 24 bytes\"}"), 1);
+    assert_eq!(count("{\"block\":7,"), 3 + engines, "{lines}");
+}
