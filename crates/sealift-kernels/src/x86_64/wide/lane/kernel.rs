@@ -84,9 +84,11 @@ impl Between {
         }
     }
 
-    /// Wipes what is secret.
-    pub(super) fn wipe(&mut self) {
+    /// Wipes what is secret, and of what is hashed the first blocks: in lanes without a message it is key
+    /// stream.
+    pub(super) fn wipe(&mut self, hashed: usize) {
         wipe(&mut self.secret);
+        self.hashed.iter_mut().flat_map(|all| &mut all[..hashed]).for_each(wipe);
     }
 }
 
@@ -148,13 +150,16 @@ wide_fn! {
                     }
                     Turn::First(block) => (xor(sum, hashed[block]), powers.h2, powers.folded2),
                 };
+                // Without aad the block of lengths has no upper half, and half of its products are nothing.
+                let lengths = Turn::Second(const { hashed_blocks(BLOCKS, AAD) - 1 });
+                let has_upper = AAD || turn != lengths;
                 let (mut a, mut b, mut c, mut d) = (zero, zero, zero, zero);
                 if !matches!(turn, Turn::Nothing) {
                     a = _mm512_clmulepi64_epi128::<0x00>(y, folded);
                     pin!(a);
                 }
                 $($one)*
-                if !matches!(turn, Turn::Nothing) {
+                if has_upper && !matches!(turn, Turn::Nothing) {
                     b = _mm512_clmulepi64_epi128::<0x01>(y, h);
                     pin!(b);
                 }
@@ -164,7 +169,7 @@ wide_fn! {
                     pin!(c);
                 }
                 $($three)*
-                if !matches!(turn, Turn::Nothing) {
+                if has_upper && !matches!(turn, Turn::Nothing) {
                     d = _mm512_clmulepi64_epi128::<0x11>(y, h);
                     pin!(d);
                 }
@@ -279,7 +284,7 @@ wide_fn! {
         }
         expand!(2);
         if RAW {
-            next.h2 = times(next.h, next.h, next.folded);
+            next.h2 = square(next.h);
             pin!(next.h2);
         }
         round!(7);
@@ -343,14 +348,12 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// A product, reduced.
+    /// Times itself: halves multiplied with each other would come twice, which is nothing.
     #[inline]
-    fn times(y: Z, h: Z, folded: Z) -> Z {
-        let a = _mm512_clmulepi64_epi128::<0x00>(y, folded);
-        let b = _mm512_clmulepi64_epi128::<0x01>(y, h);
-        let c = _mm512_clmulepi64_epi128::<0x10>(y, folded);
-        let d = _mm512_clmulepi64_epi128::<0x11>(y, h);
-        xor3(fold(xor(a, b)), c, d)
+    fn square(h: Z) -> Z {
+        let low = _mm512_clmulepi64_epi128::<0x00>(h, h);
+        let high = _mm512_clmulepi64_epi128::<0x11>(h, h);
+        xor(fold(fold(low)), high)
     }
 }
 

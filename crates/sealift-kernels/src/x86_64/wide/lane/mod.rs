@@ -71,6 +71,8 @@ unsafe fn by_rounds<const RAW: bool>(
     }
 }
 
+type Work = unsafe fn(Messages<'_, '_, '_>, &Item, &mut Between, &mut Keys);
+
 /// # Safety
 /// As for [`by_rounds`].
 unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
@@ -79,15 +81,20 @@ unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
     keys: &mut Keys,
 ) {
     let class = messages.class;
-    let work = match (class.text_blocks, class.aad_blocks) {
-        (0 | 1, 0) => work::<ROUNDS, RAW, 1, false>,
-        (0 | 1, _) => work::<ROUNDS, RAW, 1, true>,
-        (2, 0) => work::<ROUNDS, RAW, 2, false>,
-        (2, _) => work::<ROUNDS, RAW, 2, true>,
-        (3 | 4, 0) => work::<ROUNDS, RAW, 4, false>,
-        (3 | 4, _) => work::<ROUNDS, RAW, 4, true>,
-        (_, 0) => work::<ROUNDS, RAW, 8, false>,
-        (_, _) => work::<ROUNDS, RAW, 8, true>,
+    macro_rules! with {
+        ($blocks:literal, $aad:literal) => {
+            (work::<ROUNDS, RAW, $blocks, $aad> as Work, const { hashed_blocks($blocks, $aad) })
+        };
+    }
+    let (work, hashed) = match (class.text_blocks, class.aad_blocks) {
+        (0 | 1, 0) => with!(1, false),
+        (0 | 1, _) => with!(1, true),
+        (2, 0) => with!(2, false),
+        (2, _) => with!(2, true),
+        (3 | 4, 0) => with!(4, false),
+        (3 | 4, _) => with!(4, true),
+        (_, 0) => with!(8, false),
+        (_, _) => with!(8, true),
     };
     let Some(first) = messages.items.first() else { return };
     let mut spare = Spare::new();
@@ -96,7 +103,7 @@ unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
     let mut between = unsafe { Between::new() };
     // SAFETY: as above.
     unsafe { work(messages, &spare, &mut between, keys) };
-    between.wipe();
+    between.wipe(hashed);
     // What registers were put down there.
     stack::wipe();
 }

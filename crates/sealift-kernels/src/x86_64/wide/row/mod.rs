@@ -32,7 +32,7 @@ use super::{
     item::{Ahead, Class, Item, KeyForm, LONG_AAD, LONG_TEXT},
     zmm::wide_fn,
 };
-use crate::x86_64::cpu::HaveVaes512;
+use crate::{stack, x86_64::cpu::HaveVaes512};
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
@@ -84,6 +84,8 @@ wide_fn! {
         }
         shared.wipe();
         spare.wipe();
+        // What registers were put down there.
+        stack::wipe();
     }
 }
 
