@@ -94,12 +94,12 @@ impl Buffers {
     }
 
     /// What may be known to anybody.
-    pub(crate) fn public(&self) -> Vec<&[u8]> {
+    pub(crate) fn public(&self) -> Vec<Vec<u8>> {
         let (ciphertext, tags) = match self.job.what {
             What::Sealed => (&self.output, &self.made),
             What::Opened | What::Refused => (&self.texts, &self.tags),
         };
-        vec![ciphertext, tags]
+        vec![ciphertext.clone(), tags.clone()]
     }
 
     fn work(&mut self, op: Op, within: impl FnOnce(&mut dyn FnMut())) {

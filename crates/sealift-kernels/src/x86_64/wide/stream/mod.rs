@@ -14,9 +14,11 @@ mod finish;
 mod flow;
 mod keys;
 mod raw;
+mod run;
 mod step;
 #[cfg(test)]
 mod tests;
+mod weave;
 
 use core::{
     arch::{asm, x86_64::_mm512_setzero_si512},
@@ -86,8 +88,6 @@ wide_fn! {
                 written(&raw);
             }
         }
-        // What registers were put down there.
-        stack::wipe();
     }
 }
 
@@ -119,6 +119,8 @@ wide_fn! {
         tables.iter().for_each(|table| table.wipe(zero));
         written(&scratch);
         written(tables);
+        // What registers were put down there.
+        stack::wipe();
     }
 }
 
@@ -144,6 +146,14 @@ wide_fn! {
             // SAFETY: the step hashed these two.
             unsafe { flow.hashed::<ROUNDS>(before.ends[1] + last.ends[0]) };
             (now, last, before) = (before, now, last);
+            if let Some(run) = flow.run() {
+                // SAFETY: the addresses are those of an item.
+                unsafe { run::run::<ROUNDS, SEAL>(&run, [&now.texts, &last.texts, &before.texts]) };
+                (now.quads, now.ends) = (last.quads, last.ends);
+                for _ in 0..run.pairs % 3 {
+                    (now, last, before) = (before, now, last);
+                }
+            }
         }
         for (pair, i) in [(&*before, 1), (&*last, 0), (&*last, 1)] {
             // SAFETY: weights are those of the items' keys.
