@@ -16,6 +16,7 @@ use super::item::{Ahead, Item, KeyForm, LONG_TEXT, MEDIUM_AAD_BLOCKS};
 use super::lane::expand::{self, KEYS, Schedules, Words};
 use super::zmm::{Z, fold, load, load_nonce, reverse, store, transpose, wide_fn, wipe, xor, xor3};
 use crate::schedule::RECORD_BLOCKS;
+use crate::stack;
 use crate::x86_64::cpu::HaveVaes512;
 
 /// Works messages of fewer than [`LONG_TEXT`] blocks of text and up to [`MEDIUM_AAD_BLOCKS`] of aad.
@@ -102,6 +103,8 @@ wide_fn! {
         }
         // SAFETY: the scratch is writable, and registers are whatever their bytes are.
         unsafe { wipe(scratch.cast(), size_of::<Scratch>()) };
+        // What registers were put down there.
+        stack::wipe();
     }
 }
 
