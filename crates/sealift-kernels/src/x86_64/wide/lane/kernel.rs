@@ -5,51 +5,16 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::*;
-use core::mem::offset_of;
 
 use super::{
-    expand::{self, Lanes, Schedules, Words, gather},
-    group::{
-        Call, Group, Hashed, are_whole, conclude, crypt_part, crypt_whole, lay, lay_aad, lengths,
-        nonces,
-    },
-    spare::wipe,
+    between::{Between, Powers, square},
+    expand::{self, Lanes, Schedules, Words},
+    group::{Call, Group, are_whole, crypt_part, crypt_whole, lay, lay_aad, lengths, nonces},
+    lanes::{gather, keys},
+    tags::conclude,
     weave::{Turn, early, turn},
 };
-use crate::{
-    schedule::{Expanded, POWERS},
-    x86_64::wide::zmm::{Z, fold, pin, reverse, transpose, wide_fn, xor, xor3},
-};
-
-/// What goes from one pass to the next, all of it in lanes.
-#[repr(C, align(64))]
-pub(super) struct Between {
-    secret: Secret,
-    /// What two groups hash.
-    hashed: [Hashed; 2],
-}
-
-#[repr(C, align(64))]
-struct Secret {
-    /// Key stream of the group that went through AES.
-    stream: [Z; 9],
-    /// Its encrypted zero blocks, if keys are raw.
-    zeros: Z,
-    /// What the tags of two groups are masked with.
-    masks: [Z; 2],
-    /// Powers of the hash keys of the group to be hashed next, if keys are raw.
-    powers: Powers,
-}
-
-/// H, H^2, and both times x^-64, in lanes.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Powers {
-    h: Z,
-    h2: Z,
-    folded: Z,
-    folded2: Z,
-}
+use crate::x86_64::wide::zmm::{Z, fold, pin, reverse, transpose, wide_fn, xor, xor3};
 
 /// What is done in a pass.
 pub(super) struct Pass<'a> {
@@ -72,24 +37,6 @@ pub(super) struct Expanding {
     pub(super) part: usize,
     pub(super) to: *mut Schedules,
     pub(super) words: *mut Words,
-}
-
-impl Between {
-    wide_fn! {
-        pub(super) fn new() -> Between {
-            let zero = _mm512_setzero_si512();
-            let powers = Powers { h: zero, h2: zero, folded: zero, folded2: zero };
-            let secret = Secret { stream: [zero; 9], zeros: zero, masks: [zero; 2], powers };
-            Between { secret, hashed: [[zero; 32]; 2] }
-        }
-    }
-
-    /// Wipes what is secret, and of what is hashed the first blocks: in lanes without a message it is key
-    /// stream.
-    pub(super) fn wipe(&mut self, hashed: usize) {
-        wipe(&mut self.secret);
-        self.hashed.iter_mut().flat_map(|all| &mut all[..hashed]).for_each(wipe);
-    }
 }
 
 /// How many blocks are hashed for texts of some blocks: with the lengths, and room for the longest aad.
@@ -118,12 +65,12 @@ wide_fn! {
         let zero = _mm512_setzero_si512();
         let Pass { ciphering, crypting, hashing, .. } = *pass;
         let Between { secret, hashed: [even, odd] } = between;
-        let (laid, hashed) = if pass.number % 2 == 0 { (even, odd) } else { (odd, even) };
+        let (laid, hashed) = if pass.number.is_multiple_of(2) { (even, odd) } else { (odd, even) };
         let powers = if RAW {
             secret.powers
         } else {
             // SAFETY: keys of the group are expanded.
-            unsafe { gather_powers(hashing) }
+            unsafe { Powers::gather(hashing) }
         };
         let mut sum = zero;
         // The second of a pair, until its first has its turn.
@@ -265,7 +212,7 @@ wide_fn! {
         }
         round!(4);
         expand!(1);
-        let mut next = Powers { h: zero, h2: zero, folded: zero, folded2: zero };
+        let mut next = Powers::zeros();
         if RAW {
             next.h = expand::times_x(reverse(secret.zeros));
             next.folded = fold(next.h);
@@ -329,44 +276,9 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// # Safety
-    /// Keys of the group are expanded.
-    #[inline]
-    unsafe fn gather_powers(group: &Group) -> Powers {
-        const POWER: usize = offset_of!(Expanded, powers) + 16 * (POWERS - 1);
-        const FOLDED: usize = offset_of!(Expanded, folded) + 16 * (POWERS - 1);
-        // SAFETY: within the expanded key.
-        let h = unsafe { gather(keys(group, POWER)) };
-        // SAFETY: as above.
-        let h2 = unsafe { gather(keys(group, POWER - 16)) };
-        // SAFETY: as above.
-        let folded = unsafe { gather(keys(group, FOLDED)) };
-        // SAFETY: as above.
-        let folded2 = unsafe { gather(keys(group, FOLDED - 16)) };
-        Powers { h, h2, folded, folded2 }
-    }
-}
-
-wide_fn! {
-    /// Times itself: halves multiplied with each other would come twice, which is nothing.
-    #[inline]
-    fn square(h: Z) -> Z {
-        let low = _mm512_clmulepi64_epi128::<0x00>(h, h);
-        let high = _mm512_clmulepi64_epi128::<0x11>(h, h);
-        xor(fold(fold(low)), high)
-    }
-}
-
-wide_fn! {
     /// A counter in the last word of each lane.
     #[inline]
     fn counter(value: i32) -> Z {
         _mm512_maskz_set1_epi32(0x8888, value.swap_bytes())
     }
-}
-
-/// Where the keys of a group begin, and something further on.
-#[inline(always)]
-fn keys(group: &Group, offset: usize) -> [*const u8; 4] {
-    [&group[0], &group[1], &group[2], &group[3]].map(|item| item.key.wrapping_add(offset))
 }

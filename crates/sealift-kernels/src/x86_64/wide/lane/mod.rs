@@ -4,19 +4,24 @@
 //! sixteen at a time.
 #![allow(unsafe_code)]
 
+mod between;
 pub(super) mod expand;
 mod group;
 mod kernel;
+mod lanes;
 mod spare;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod weave;
+mod words;
 
 use core::mem::MaybeUninit;
 
+use between::Between;
 use expand::{GROUPS, KEYS, Lanes, Schedules, Words};
 use group::{Call, Group};
-use kernel::{Between, Expanding, Pass, hashed_blocks, pass};
+use kernel::{Expanding, Pass, hashed_blocks, pass};
 use spare::{Spare, wipe};
 
 use super::{

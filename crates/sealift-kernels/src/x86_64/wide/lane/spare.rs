@@ -1,7 +1,7 @@
 //! Lanes without a message, and wiping.
 #![allow(unsafe_code)]
 
-use core::{mem::size_of, ptr};
+use core::{hint::black_box, ptr};
 
 use sealift_core::Status;
 
@@ -44,15 +44,9 @@ impl Drop for Spare {
     }
 }
 
-/// Overwrites integers or registers with zeros, whether or not anybody looks at them later.
+/// Overwrites registers or integers with zeros, whether or not anybody looks at them later.
 pub(super) fn wipe<T>(place: &mut T) {
-    const { assert!(size_of::<T>() % size_of::<Line>() == 0) };
-    let start = ptr::from_mut(place).cast::<Line>();
-    for line in 0..size_of::<T>() / size_of::<Line>() {
-        // SAFETY: within the place, which may hold any bytes.
-        unsafe { start.wrapping_add(line).write_unaligned([0; 8]) };
-    }
-    core::hint::black_box(place);
+    // SAFETY: a reference to what may hold any bytes.
+    unsafe { ptr::from_mut(place).write_bytes(0, 1) };
+    black_box(place);
 }
-
-type Line = [u64; 8];

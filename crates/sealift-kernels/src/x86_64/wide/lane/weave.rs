@@ -43,7 +43,7 @@ const fn nth(n: usize, blocks: usize) -> Turn {
         return Turn::Alone(0);
     }
     let place = n - odd;
-    if place % 2 == 0 { Turn::Second(n + 1) } else { Turn::First(n - 1) }
+    if place.is_multiple_of(2) { Turn::Second(n + 1) } else { Turn::First(n - 1) }
 }
 
 #[cfg(test)]

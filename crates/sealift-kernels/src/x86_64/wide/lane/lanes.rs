@@ -1,0 +1,43 @@
+//! Blocks of four messages, put together.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+
+use super::group::Group;
+use crate::x86_64::wide::zmm::{Z, wide_fn};
+
+wide_fn! {
+    /// One block of each of four messages, in lanes.
+    ///
+    /// # Safety
+    /// Each is readable for 16 bytes.
+    #[inline]
+    pub(super) unsafe fn gather(from: [*const u8; 4]) -> Z {
+        // SAFETY: the caller promises 16 readable bytes.
+        let a = unsafe { _mm_loadu_si128(from[0].cast()) };
+        // SAFETY: as above.
+        let b = unsafe { _mm_loadu_si128(from[1].cast()) };
+        // SAFETY: as above.
+        let c = unsafe { _mm_loadu_si128(from[2].cast()) };
+        // SAFETY: as above.
+        let d = unsafe { _mm_loadu_si128(from[3].cast()) };
+        lanes(a, b, c, d)
+    }
+}
+
+wide_fn! {
+    /// Four blocks as lanes.
+    #[inline]
+    pub(super) fn lanes(a: __m128i, b: __m128i, c: __m128i, d: __m128i) -> Z {
+        // Pairs first: a half is put together from memory without the ports that shuffle.
+        let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(a), b);
+        let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(c), d);
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+    }
+}
+
+/// Where the keys of a group begin, and something further on.
+#[inline(always)]
+pub(super) fn keys(group: &Group, offset: usize) -> [*const u8; 4] {
+    [&group[0], &group[1], &group[2], &group[3]].map(|item| item.key.wrapping_add(offset))
+}
