@@ -13,6 +13,9 @@ use sealift::{EngineError, OpenError, Spec};
 use sealift_kernels::Path;
 use sealift_probes::{Arm, ArmError, ArmSpec, GcmArm};
 
+/// An arm, or why there is none.
+pub type Prepared<'l> = Result<Box<dyn Arm + 'l>, Unfit>;
+
 /// A library that is compared with.
 pub struct Peer {
     /// What arms call it.
@@ -21,7 +24,7 @@ pub struct Peer {
     pub in_place: bool,
     is_linked: bool,
     probe: fn() -> Result<String, String>,
-    arm: for<'l> fn(Option<&str>, &ArmSpec, &Assignment<'l>) -> Result<Box<dyn Arm + 'l>, Unfit>,
+    arm: for<'l> fn(Option<&str>, &ArmSpec, &Assignment<'l>) -> Prepared<'l>,
 }
 
 /// Every library.
@@ -134,7 +137,7 @@ impl Contender {
         spec: &ArmSpec,
         work: &Assignment<'l>,
         benches: &'b mut [Bench<'l>],
-    ) -> Result<Box<dyn Arm + 'b>, Unfit> {
+    ) -> Prepared<'b> {
         let threads = self.threads;
         match &self.who {
             Who::Peer(peer, file) => {
@@ -158,11 +161,7 @@ fn probe<C: Cipher>() -> Result<String, String> {
     C::open(None).map(|(_, detail)| detail)
 }
 
-fn arm<'l, C: Cipher>(
-    file: Option<&str>,
-    spec: &ArmSpec,
-    work: &Assignment<'l>,
-) -> Result<Box<dyn Arm + 'l>, Unfit> {
+fn arm<'l, C: Cipher>(file: Option<&str>, spec: &ArmSpec, work: &Assignment<'l>) -> Prepared<'l> {
     let (cipher, detail) = C::open(file).map_err(Unfit::Absent)?;
     match cipher.lacks(spec) {
         Some(reason) => Err(Unfit::Absent(reason)),
@@ -171,7 +170,7 @@ fn arm<'l, C: Cipher>(
 }
 
 /// `Engine::run` on the calling thread, with the kernels' device.
-fn engine(spec: &ArmSpec) -> Result<Box<dyn Arm>, Unfit> {
+fn engine(spec: &ArmSpec) -> Prepared<'static> {
     let engine = sealift_probes::open(DEVICE).map_err(|error| match error {
         EngineError::Open(OpenError::Absent { reason, .. }) => Unfit::Absent(reason),
         other => Unfit::Failed(other.into()),

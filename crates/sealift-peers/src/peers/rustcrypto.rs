@@ -161,7 +161,7 @@ trait Aes: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> {}
 impl<A: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>> Aes for A {}
 
 #[inline(always)]
-fn as_key<'r, N: ArraySize>(raw: &'r [u8]) -> Result<&'r Array<u8, N>, Refused> {
+fn as_key<N: ArraySize>(raw: &[u8]) -> Result<&Array<u8, N>, Refused> {
     raw.try_into().map_err(|_| refused("a key of another length"))
 }
 
