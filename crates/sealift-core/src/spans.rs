@@ -51,8 +51,8 @@ impl<'s, 'w> Spans<'s, 'w> {
         }
     }
 
-    /// Whether every part of a message lies as far from that of the message before as it did there, and
-    /// is as long: two messages tell where all are.
+    /// Whether every part of a message but its key lies as far from that of the message before as it did
+    /// there, and is as long, if as much is done to both: two messages tell where all are.
     #[must_use]
     pub fn is_regular(&self) -> bool {
         let batch = self.batch;
@@ -64,21 +64,36 @@ impl<'s, 'w> Spans<'s, 'w> {
             Tags::Appended => true,
             Tags::Apart(column) => is_regular(column),
         };
-        let keys = match &batch.keys {
-            Keys::Session(_) | Keys::Sessions(_) => true,
-            Keys::Raw(column) => is_regular(column),
-        };
-        let columns = is_regular(&batch.nonce) && is_regular(&batch.aad) && text && tags && keys;
-        columns
-            && matches!(batch.ops, Ops::All(_))
-            && self.text.is_regular()
-            && self.tags.is_regular()
+        let columns = is_regular(&batch.nonce) && is_regular(&batch.aad) && text && tags;
+        columns && self.text.is_regular() && self.tags.is_regular()
+    }
+
+    /// What is done to all messages, if it is the same for all.
+    #[must_use]
+    pub fn common_op(&self) -> Option<Op> {
+        match self.batch.ops {
+            Ops::All(op) => Some(op),
+            Ops::Each(_) => None,
+        }
+    }
+
+    /// What is done to a message.
+    #[must_use]
+    #[inline]
+    pub fn op(&self, message: usize) -> Op {
+        self.batch.ops.get(message)
     }
 
     /// How long every tag is, in bytes.
     #[must_use]
     pub fn tag_bytes(&self) -> usize {
         self.batch.tag_length.bytes()
+    }
+
+    /// Whether raw keys lie at equal distances and are as long.
+    #[must_use]
+    pub fn has_regular_keys(&self) -> bool {
+        matches!(&self.batch.keys, Keys::Raw(column) if is_regular(column))
     }
 
     /// Where it is written what became of a message.
@@ -105,10 +120,21 @@ impl<'s, 'w> Spans<'s, 'w> {
     #[must_use]
     #[inline]
     pub fn get(&mut self, message: usize) -> Option<Span> {
+        self.get_as(message, self.op(message))
+    }
+
+    /// The same as if something else were done to it; its parts then are addresses only, readable and
+    /// writable where that is what is done.
+    ///
+    /// # Panics
+    /// If there is no such message.
+    #[must_use]
+    #[inline]
+    pub fn get_as(&mut self, message: usize, op: Op) -> Option<Span> {
         let batch = self.batch;
         assert!(message < batch.len, "message {message} of {}", batch.len);
         let place = self.text.get(message);
-        let Geometry { op, text, .. } = batch.geometry(message, place.room);
+        let Geometry { text, .. } = batch.geometry_as(op, message, place.room);
         let text_bytes = text?;
         let input = match &batch.text {
             Text::Apart(column) => column.get(message).as_ptr(),
@@ -289,7 +315,7 @@ mod tests {
         let offsets = || Column::offsets(&texts, vec![0, 10, 20]);
         assert!(!regular(&Batch { text: offsets().into(), ..batch.clone() }));
         assert!(!regular(&Batch { aad: offsets(), ..batch.clone() }));
-        let ops = Ops::Each((&[Op::Seal, Op::Seal][..]).into());
-        assert!(!regular(&Batch { ops, ..batch }));
+        let ops = Ops::Each((&[Op::Seal, Op::Open][..]).into());
+        assert!(regular(&Batch { ops, tags: Column::fixed(&[0; 32], 16).into(), ..batch }));
     }
 }

@@ -24,6 +24,9 @@ pub(crate) struct KeyStore {
 #[derive(Default)]
 struct Inner {
     slots: Vec<Slot>,
+    /// What every message of every batch is checked against, for each slot: apart from the rest, so that
+    /// it stays in the nearest cache.
+    seats: Vec<Seat>,
     free: Vec<u32>,
     epoch: u64,
     leases: VecDeque<(u64, usize)>,
@@ -32,11 +35,17 @@ struct Inner {
 
 struct Slot {
     generation: u32,
-    live: bool,
     /// Behind a pointer, so that a growing list of slots moves no key and leaves none behind.
     key: Option<Arc<Key>>,
-    sealed: u64,
     limit: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Seat {
+    /// 0, which no session has, when its session is retired.
+    generation: u32,
+    /// How many messages its key may still seal.
+    seals_left: u64,
 }
 
 impl KeyStore {
@@ -45,17 +54,19 @@ impl KeyStore {
         // Numbered for the whole process, so that no engine takes another's session for its own.
         static GENERATIONS: AtomicU32 = AtomicU32::new(1);
         let generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
-        let key = Some(Arc::new(key));
-        let fresh = Slot { generation: generation.max(1), live: true, key, sealed: 0, limit };
-        let generation = fresh.generation;
+        let generation = generation.max(1);
+        let fresh = Slot { generation, key: Some(Arc::new(key)), limit };
+        let seat = Seat { generation, seals_left: limit };
         let mut inner = self.lock();
         let slot = match inner.free.pop() {
             Some(slot) => {
                 inner.slots[slot as usize] = fresh;
+                inner.seats[slot as usize] = seat;
                 slot
             }
             None => {
                 inner.slots.push(fresh);
+                inner.seats.push(seat);
                 u32::try_from(inner.slots.len() - 1).unwrap_or(u32::MAX)
             }
         };
@@ -66,8 +77,8 @@ impl KeyStore {
     pub(crate) fn retire(&self, session: SessionId) {
         let mut inner = self.lock();
         let epoch = inner.epoch;
-        if let Some(slot) = inner.slot_mut(session) {
-            slot.live = false;
+        if inner.slot_mut(session).is_some() {
+            inner.seats[session.slot as usize].generation = 0;
             inner.retired.push_back((epoch, session));
             inner.epoch += 1;
         }
@@ -125,7 +136,9 @@ impl KeyStore {
 
     /// Seals counted for a session.
     pub(crate) fn sealed(&self, session: SessionId) -> u64 {
-        self.lock().slot_mut(session).map_or(0, |slot| slot.sealed)
+        let mut inner = self.lock();
+        let limit = inner.slot_mut(session).map_or(0, |slot| slot.limit);
+        inner.seats.get(session.slot as usize).map_or(0, |seat| limit.saturating_sub(seat.seals_left))
     }
 
     fn release(&self, epoch: u64) {
@@ -163,38 +176,66 @@ impl Inner {
     }
 
     fn count_seals(&mut self, batch: &Batch<'_>) -> Result<(), EngineError> {
+        let seals = |op| u64::from(op == Op::Seal);
         match (&batch.keys, &batch.ops) {
             (Keys::Raw(_), _) => Ok(()),
             (Keys::Session(session), Ops::All(op)) => {
-                let seals = if *op == Op::Seal { batch.len as u64 } else { 0 };
-                self.count(0, *session, seals)
+                self.count(0, *session, seals(*op) * batch.len as u64)
             }
-            (Keys::Session(_) | Keys::Sessions(_), _) => (0..batch.len).try_for_each(|message| {
-                let Some(session) = batch.session_of(message) else { return Ok(()) };
-                let seals = u64::from(batch.ops.get(message) == Op::Seal);
-                self.count(message, session, seals)
-                    .inspect_err(|_| self.uncount_seals(batch, message))
-            }),
+            (Keys::Sessions(sessions), Ops::All(op)) => {
+                let sessions = sessions.iter().map(|session| (*session, seals(*op)));
+                self.count_each(batch, sessions)
+            }
+            (Keys::Sessions(sessions), Ops::Each(ops)) => {
+                let sessions = sessions.iter().zip(&**ops).map(|(session, op)| (*session, seals(*op)));
+                self.count_each(batch, sessions)
+            }
+            (Keys::Session(session), Ops::Each(ops)) => {
+                self.count_each(batch, ops.iter().map(|op| (*session, seals(*op))))
+            }
         }
     }
 
+    fn count_each(
+        &mut self,
+        batch: &Batch<'_>,
+        mut sessions: impl Iterator<Item = (SessionId, u64)>,
+    ) -> Result<(), EngineError> {
+        let mut message = 0;
+        sessions.try_for_each(|(session, seals)| {
+            self.count(message, session, seals).inspect_err(|_| self.uncount_seals(batch, message))?;
+            message += 1;
+            Ok(())
+        })
+    }
+
+    #[inline]
     fn count(&mut self, message: usize, session: SessionId, seals: u64) -> Result<(), EngineError> {
-        let Some(slot) = self.slot_mut(session).filter(|slot| slot.live) else {
-            return Err(EngineError::UnknownSession { message, session });
-        };
-        let (sealed, limit) = (slot.sealed, slot.limit);
-        if seals > limit - sealed {
-            return Err(EngineError::SealLimit { session, sealed, limit });
+        let seat = self.seats.get_mut(session.slot as usize);
+        let known = |seat: &&mut Seat| seat.generation == session.generation && seat.generation != 0;
+        match seat.filter(known) {
+            None => Err(EngineError::UnknownSession { message, session }),
+            Some(seat) if seat.seals_left >= seals => {
+                seat.seals_left -= seals;
+                Ok(())
+            }
+            Some(_) => Err(self.at_limit(session)),
         }
-        slot.sealed += seals;
-        Ok(())
+    }
+
+    #[cold]
+    fn at_limit(&self, session: SessionId) -> EngineError {
+        let place = session.slot as usize;
+        let limit = self.slots[place].limit;
+        let sealed = limit - self.seats[place].seals_left;
+        EngineError::SealLimit { session, sealed, limit }
     }
 
     fn uncount_seals(&mut self, batch: &Batch<'_>, messages: usize) {
         for message in (0..messages).filter(|&message| batch.ops.get(message) == Op::Seal) {
-            let slot = batch.session_of(message).and_then(|session| self.slot_mut(session));
-            if let Some(slot) = slot {
-                slot.sealed -= 1;
+            let Some(session) = batch.session_of(message) else { continue };
+            if self.slot_mut(session).is_some() {
+                self.seats[session.slot as usize].seals_left += 1;
             }
         }
     }

@@ -61,7 +61,14 @@ impl Schedule {
         Ok(())
     }
 
-    /// How many rounds AES has under this key; 0 if it lacks what the fast paths need.
+    /// Where what the fast paths compute with lies, and how many rounds AES has; none if they can't use it.
+    #[inline(always)]
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    pub(crate) fn fast(&self) -> Option<(*const u8, usize)> {
+        (self.fast_rounds > 0).then_some((self.address(), self.fast_rounds))
+    }
+
+    /// How many rounds AES has under this key; 0 if the fast paths can't use it.
     #[inline(always)]
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     pub(crate) fn fast_rounds(&self) -> usize {
@@ -75,8 +82,6 @@ impl Schedule {
         core::ptr::from_ref::<Expanded>(&self.expanded).cast()
     }
 
-    // Not a part of what calls it, so that its stack can be wiped.
-    #[inline(never)]
     fn expand(&mut self, path: Path, key: &[u8]) {
         self.expanded.expand(path, key);
         self.fast_rounds = if self.expanded.is_fast { self.expanded.rounds } else { 0 };

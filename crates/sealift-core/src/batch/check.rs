@@ -101,7 +101,12 @@ impl Batch<'_> {
     /// How message `message` divides, given the length of what it has as input.
     #[inline(always)]
     pub(crate) fn geometry(&self, message: usize, slot: usize) -> Geometry {
-        let op = self.ops.get(message);
+        self.geometry_as(self.ops.get(message), message, slot)
+    }
+
+    /// The same as if something else were done to it.
+    #[inline(always)]
+    pub(crate) fn geometry_as(&self, op: Op, message: usize, slot: usize) -> Geometry {
         let tag = self.tag_length.bytes();
         let appended = if matches!(self.tags, Tags::Appended) { tag } else { 0 };
         let text = match (&self.text, op) {

@@ -3,10 +3,10 @@
 
 use core::ops::Range;
 
-use sealift_core::{Spans, Status};
+use sealift_core::{Op, Span, Spans, Status};
 
 use super::class::ClassId;
-use super::item::{Class, Item, KeyForm};
+use super::item::{Class, Item, KeyForm, Progression};
 use crate::x86_64::cpu::HaveVaes512;
 use crate::{Schedule, Schedules};
 
@@ -129,41 +129,80 @@ impl Desk {
                 None => source.rest.push(message),
             }
         }
-        let first = self.ids.first()?;
-        self.ids.iter().all(|id| id == first).then_some(*first)
+        self.common_id()
     }
 
-    /// Takes messages that lie at equal distances: two tell where all are.
+    /// Takes messages that lie at equal distances; returns their class if they have one in common.
     fn take_regular(
         &mut self,
         source: &mut Source<'_, '_, '_>,
         window: Range<usize>,
     ) -> Option<ClassId> {
-        let start = window.start;
-        let (first, second) = (source.item(start), source.item(start + 1));
-        let (Some((first, id)), Some((second, _))) = (first, second) else {
-            return self.take_each(source, window);
-        };
-        let step = first.step_to(&second);
-        first.repeat(source.token, &step, window.len(), &mut self.items);
-        match source.schedules {
-            Schedules::One(_) | Schedules::Raw => Some(id),
-            Schedules::Each(each) if self.take_keys(&each[start - source.first..], id) => Some(id),
-            Schedules::Each(_) => {
-                self.items.clear();
-                self.take_each(source, window)
+        let of_op = OPS.map(|op| source.progression(op, window.start));
+        let ids = match (source.spans.common_op(), of_op) {
+            (Some(op), _) => {
+                let Some((progression, id)) = of_op[op as usize] else {
+                    return self.take_each(source, window);
+                };
+                progression.take(source.token, window.len(), &mut self.items);
+                [id; 3]
             }
+            (None, [Some(seal), Some(open), Some(verify)]) => {
+                let ops = window.clone().map(|message| source.spans.op(message) as usize);
+                let three = [seal.0, open.0, verify.0];
+                Progression::take_of_three(&three, source.token, ops, &mut self.items);
+                [seal.1, open.1, verify.1]
+            }
+            _ => return self.take_each(source, window),
+        };
+        let is_alike = source.spans.common_op().is_some();
+        match source.schedules {
+            Schedules::Each(each) if is_alike => {
+                if let Some(id) = self.take_schedules(&each[window.start - source.first..], ids[0]) {
+                    return Some(id);
+                }
+            }
+            _ if is_alike && source.has_common_key() => {
+                return source.key(window.start).map(|(_, rounds)| ids[0].under(rounds));
+            }
+            _ => {}
         }
+        if !self.take_keys(source, &window, ids) {
+            self.clear();
+            return self.take_each(source, window);
+        }
+        self.common_id()
     }
 
-    /// Gives each message its key, and tells whether all of them are of the class.
-    fn take_keys(&mut self, schedules: &[&Schedule], id: ClassId) -> bool {
+    /// Gives each message the key of its schedule; returns their class if these have as many rounds.
+    fn take_schedules(&mut self, schedules: &[&Schedule], id: ClassId) -> Option<ClassId> {
+        let (_, rounds) = schedules.first()?.fast()?;
         let mut differing = 0;
         for (item, schedule) in self.items.iter_mut().zip(schedules) {
             item.key = schedule.address();
-            differing |= schedule.fast_rounds() ^ id.rounds();
+            differing |= schedule.fast_rounds() ^ rounds;
         }
-        differing == 0
+        (differing == 0).then(|| id.under(rounds))
+    }
+
+    /// Gives each message its key and its class; not all if the kernels don't take one of the keys.
+    fn take_keys(
+        &mut self,
+        source: &Source<'_, '_, '_>,
+        window: &Range<usize>,
+        ids: [ClassId; 3],
+    ) -> bool {
+        for (message, item) in window.clone().zip(&mut self.items) {
+            let Some((key, rounds)) = source.key(message) else { return false };
+            item.key = key;
+            self.ids.push(ids[item.op as usize].under(rounds));
+        }
+        true
+    }
+
+    fn common_id(&self) -> Option<ClassId> {
+        let first = self.ids.first()?;
+        self.ids.iter().all(|id| id == first).then_some(*first)
     }
 
     /// Puts the messages that are worked together behind each other, and returns how many these are.
@@ -179,13 +218,15 @@ impl Desk {
         self.lots.sort_unstable_by_key(|lot| (lot.how, lot.id));
         let mut places = counts;
         let taken = self.group(|id, start| places[id.place()] = start);
-        self.sorted.clear();
-        self.sorted.extend_from_slice(&self.items);
+        if self.sorted.len() < self.items.len() {
+            self.sorted.clone_from(&self.items);
+        }
         for (item, id) in self.items.iter().zip(&self.ids) {
             let place = &mut places[id.place()];
             self.sorted[usize::from(*place)] = *item;
             *place += 1;
         }
+        self.sorted.truncate(self.items.len());
         core::mem::swap(&mut self.items, &mut self.sorted);
         taken
     }
@@ -226,23 +267,38 @@ impl Source<'_, '_, '_> {
     #[inline]
     fn item(&mut self, message: usize) -> Option<(Item, ClassId)> {
         let span = self.spans.get(message)?;
-        let (key, rounds) = match self.schedules {
-            Schedules::One(schedule) => (schedule.address(), schedule.fast_rounds()),
-            Schedules::Each(each) => {
-                let schedule = each[message - self.first];
-                (schedule.address(), schedule.fast_rounds())
-            }
+        let (key, rounds) = self.key(message)?;
+        Some((Item::new(&span, key)?, id_of(&span).under(rounds)))
+    }
+
+    /// Where messages that lie at equal distances would be if something were done to all of them, from one
+    /// on, and their class but for the key.
+    fn progression(&mut self, op: Op, start: usize) -> Option<(Progression, ClassId)> {
+        let (first, second) = (self.spans.get_as(start, op)?, self.spans.get_as(start + 1, op)?);
+        let (key, next_key) = (self.key(start)?.0, self.key(start + 1)?.0);
+        let item = Item::new(&first, key)?;
+        Some((Progression::of(item, &Item::new(&second, next_key)?), id_of(&first)))
+    }
+
+    /// Where a message's key is and how many rounds it has; none if the kernels don't take it.
+    #[inline]
+    fn key(&self, message: usize) -> Option<(*const u8, usize)> {
+        match self.schedules {
+            Schedules::One(schedule) => schedule.fast(),
+            Schedules::Each(each) => each[message - self.first].fast(),
             Schedules::Raw => {
-                let key = self.spans.raw_key(message)?;
-                (key.as_ptr(), key.len() / 4 + 6)
+                self.spans.raw_key(message).map(|key| (key.as_ptr(), key.len() / 4 + 6))
             }
-        };
-        if rounds == 0 {
-            return None;
         }
-        let item = Item::new(&span, key)?;
-        let (text, aad, nonce) = (span.text_bytes, span.aad_bytes, span.nonce_bytes);
-        Some((item, ClassId::new(span.op, rounds, text, aad, nonce)))
+    }
+
+    /// Whether keys lie at equal distances, too, and have as many rounds.
+    fn has_common_key(&self) -> bool {
+        match self.schedules {
+            Schedules::One(_) => true,
+            Schedules::Each(_) => false,
+            Schedules::Raw => self.spans.has_regular_keys(),
+        }
     }
 
     fn lot(&self, id: ClassId, messages: usize) -> Lot {
@@ -256,3 +312,12 @@ impl Source<'_, '_, '_> {
         Lot { how, id, class, messages }
     }
 }
+
+/// The class of a message but for its key.
+#[inline]
+fn id_of(span: &Span) -> ClassId {
+    ClassId::new(span.op, span.text_bytes, span.aad_bytes, span.nonce_bytes)
+}
+
+/// In the order of their numbers.
+const OPS: [Op; 3] = [Op::Seal, Op::Open, Op::Verify];

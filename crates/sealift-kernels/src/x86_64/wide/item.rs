@@ -1,11 +1,11 @@
 //! Messages as the wide kernels take them.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::_mm512_add_epi64, ops::Range, ptr};
+use core::{arch::x86_64::*, ops::Range, ptr};
 
 use sealift_core::{Op, Span, Status};
 
-use super::zmm::{load, store, wide_fn};
+use super::zmm::{Z, load, store, wide_fn};
 use crate::x86_64::cpu::HaveVaes512;
 
 /// One message, a cache line: where its parts are.
@@ -58,43 +58,60 @@ impl Item {
             op: span.op,
         })
     }
+}
 
-    /// How far the parts of another item are from those of this one.
-    pub(crate) fn step_to(&self, other: &Item) -> Step {
+/// Where messages are that lie at equal distances: the first one, and how far from each other they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progression {
+    first: Item,
+    step: Step,
+}
+
+/// How far the parts of an item are from those of the one before, in bytes, in the order of its fields.
+#[derive(Clone, Copy, Debug)]
+struct Step([u64; 8]);
+
+impl Progression {
+    /// The one that begins with two items.
+    pub(crate) fn of(first: Item, second: &Item) -> Progression {
         let bytes = |from: *const u8, to: *const u8| to.addr().wrapping_sub(from.addr()) as u64;
-        Step([
-            bytes(self.input, other.input),
-            bytes(self.output, other.output),
-            bytes(self.tag, other.tag),
-            bytes(self.nonce, other.nonce),
-            bytes(self.aad, other.aad),
-            bytes(self.key, other.key),
-            bytes(self.status.cast(), other.status.cast()),
+        let step = Step([
+            bytes(first.input, second.input),
+            bytes(first.output, second.output),
+            bytes(first.tag, second.tag),
+            bytes(first.nonce, second.nonce),
+            bytes(first.aad, second.aad),
+            bytes(first.key, second.key),
+            bytes(first.status.cast(), second.status.cast()),
             0,
-        ])
+        ]);
+        Progression { first, step }
     }
 
-    /// Adds so many items to a list, each a step behind the one before, the first being this one.
-    pub(crate) fn repeat(
-        &self,
+    /// Adds so many items to a list.
+    pub(crate) fn take(&self, _token: HaveVaes512, messages: usize, items: &mut Vec<Item>) {
+        // SAFETY: `_token` is proof of the instructions.
+        unsafe { take(self, messages, items) }
+    }
+
+    /// Adds an item to a list for each choice, from that one of three which it names: the second item is
+    /// the second one of whichever is chosen.
+    pub(crate) fn take_of_three(
+        three: &[Progression; 3],
         _token: HaveVaes512,
-        step: &Step,
-        messages: usize,
+        choices: impl ExactSizeIterator<Item = usize>,
         items: &mut Vec<Item>,
     ) {
         // SAFETY: `_token` is proof of the instructions.
-        unsafe { repeat(self, step, messages, items) }
+        unsafe { take_of_three(three, choices, items) }
     }
 }
 
 wide_fn! {
-    fn repeat(item: &Item, step: &Step, messages: usize, items: &mut Vec<Item>) {
+    fn take(progression: &Progression, messages: usize, items: &mut Vec<Item>) {
+        let (mut next, step) = registers(progression);
         items.reserve(messages);
         let end = items.len() + messages;
-        // SAFETY: an item has 64 bytes.
-        let mut next = unsafe { load(ptr::from_ref(item).cast()) };
-        // SAFETY: a step has 64 bytes.
-        let step = unsafe { load(step.0.as_ptr().cast()) };
         for place in &mut items.spare_capacity_mut()[..messages] {
             // SAFETY: there is room for an item of 64 bytes.
             unsafe { store(place.as_mut_ptr().cast(), next) };
@@ -105,9 +122,40 @@ wide_fn! {
     }
 }
 
-/// How far the parts of an item are from those of the one before, in bytes, in the order of its fields.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step([u64; 8]);
+wide_fn! {
+    fn take_of_three(
+        three: &[Progression; 3],
+        choices: impl ExactSizeIterator<Item = usize>,
+        items: &mut Vec<Item>,
+    ) {
+        let [(mut a, step_a), (mut b, step_b), (mut c, step_c)] = three.each_ref().map(|one| registers(one));
+        let messages = choices.len();
+        items.reserve(messages);
+        let end = items.len() + messages;
+        for (place, choice) in items.spare_capacity_mut()[..messages].iter_mut().zip(choices) {
+            let mask = |chosen| if choice == chosen { 0xff } else { 0 };
+            let item = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(a, mask(1), b), mask(2), c);
+            // SAFETY: there is room for an item of 64 bytes.
+            unsafe { store(place.as_mut_ptr().cast(), item) };
+            a = _mm512_add_epi64(a, step_a);
+            b = _mm512_add_epi64(b, step_b);
+            c = _mm512_add_epi64(c, step_c);
+        }
+        // SAFETY: an iterator that is as long as it says has filled them.
+        unsafe { items.set_len(end) };
+    }
+}
+
+wide_fn! {
+    #[inline]
+    fn registers(progression: &Progression) -> (Z, Z) {
+        // SAFETY: an item has 64 bytes.
+        let first = unsafe { load(ptr::from_ref(&progression.first).cast()) };
+        // SAFETY: a step has 64 bytes.
+        let step = unsafe { load(progression.step.0.as_ptr().cast()) };
+        (first, step)
+    }
+}
 
 /// What an item's key points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,6 +47,9 @@ const LANES: usize = 4;
 /// The most blocks that are hashed of a message: aad, text, and their lengths.
 const HASHED_MAX: usize = MEDIUM_AAD_BLOCKS + LONG_TEXT;
 
+/// The most blocks that are hashed of a nonce of up to 128 bytes: it and its length.
+const NONCE_MAX: usize = 9;
+
 /// Blocks of four messages, one in each lane.
 type Row = [[u8; 16]; LANES];
 
@@ -61,12 +64,21 @@ struct Group {
     hash_keys: Z,
 }
 
+/// Nonces of a group that are hashed.
+#[repr(C, align(64))]
+struct Nonces {
+    /// Of which `hashed` rows are in use.
+    rows: [Row; NONCE_MAX],
+    hashed: usize,
+}
+
 /// What a call works with. All of it but `rows` is secret.
 #[repr(C, align(64))]
 struct Scratch {
     schedules: Schedules,
     words: Words,
     groups: [Group; 2],
+    nonces: [Nonces; KEYS / LANES],
 }
 
 wide_fn! {
@@ -83,6 +95,10 @@ wide_fn! {
             // SAFETY: the keys are of that form; the scratch is writable.
             unsafe { schedules::<ROUNDS>(form, sixteen, scratch) };
             for (place, four) in sixteen.chunks(LANES).enumerate() {
+                // SAFETY: within the scratch; the items' addresses are what they say.
+                unsafe { put_nonces(four, &raw mut (*scratch).nonces[place]) };
+            }
+            for (place, four) in sixteen.chunks(LANES).enumerate() {
                 ahead.fetch(four.len());
                 let turn = waiting.map_or(0, |(turn, _)| 1 - turn);
                 // SAFETY: within the scratch, whose schedules of this place were just made.
@@ -90,7 +106,7 @@ wide_fn! {
                 // SAFETY: within the scratch.
                 let group = unsafe { &raw mut (*scratch).groups[turn] };
                 // SAFETY: the items' addresses are what they say.
-                unsafe { texts::<ROUNDS>(schedule, four, group) };
+                unsafe { texts::<ROUNDS>(schedule, four, &(*scratch).nonces[place], group) };
                 if let Some((turn, before)) = waiting.replace((turn, four)) {
                     // SAFETY: the texts of that group were worked.
                     unsafe { tags(&(*scratch).groups[turn], before, tag_bytes) };
@@ -153,12 +169,17 @@ wide_fn! {
 
 wide_fn! {
     /// Works the texts of a group, and leaves what its tags are made of.
-    unsafe fn texts<const ROUNDS: usize>(schedule: &[Z; RECORD_BLOCKS], items: &[Item], to: *mut Group) {
+    unsafe fn texts<const ROUNDS: usize>(
+        schedule: &[Z; RECORD_BLOCKS],
+        items: &[Item],
+        nonces: &Nonces,
+        to: *mut Group,
+    ) {
         // SAFETY: the caller gives a group that is writable; each of its parts is written before it is read.
         let group = unsafe { &mut *to };
         group.hash_keys = schedule[ROUNDS + 1];
         // SAFETY: the caller promises the items' addresses.
-        let first = unsafe { first_counters(items, group) };
+        let first = unsafe { first_counters(items, nonces, group.hash_keys) };
         let blocks = items.iter().map(text_blocks).max().unwrap_or(0);
         match blocks {
             0..=2 => stream::<ROUNDS, 3>(schedule, first, group),
@@ -177,37 +198,41 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// The counter blocks of the masks of the tags, reversed.
-    unsafe fn first_counters(items: &[Item], group: &mut Group) -> Z {
-        let mut plain: Row = [[0; 16]; LANES];
-        let mut odd_blocks = 0;
-        for (block, item) in plain.iter_mut().zip(items) {
-            if item.nonce_bytes == 12 {
-                // SAFETY: the nonce has 12 bytes.
-                *block = to_bytes(unsafe { load_nonce(item.nonce) });
-                block[15] = 1;
-            } else {
-                odd_blocks = odd_blocks.max(nonce_blocks(item));
-            }
-        }
-        // SAFETY: a row is readable.
-        let plain = reverse(unsafe { load(plain.as_ptr().cast()) });
-        if odd_blocks == 0 {
-            return plain;
-        }
+    /// Puts nonces of other lengths than 12 bytes into columns, to be hashed later.
+    unsafe fn put_nonces(items: &[Item], to: *mut Nonces) {
+        // SAFETY: the caller gives a place that is writable; what is read of it is written before.
+        let nonces = unsafe { &mut *to };
+        let blocks = |item: &Item| if item.nonce_bytes == 12 { 0 } else { 1 + nonce_blocks(item) };
+        nonces.hashed = items.iter().map(blocks).max().unwrap_or(0);
         for lane in 0..LANES {
-            let odd = items.get(lane).filter(|item| item.nonce_bytes != 12);
-            let blocks = odd.map_or(0, nonce_blocks);
-            let (zeros, column) = group.rows[..=odd_blocks].split_at_mut(odd_blocks - blocks);
+            let own = items.get(lane).map_or(0, blocks);
+            let (zeros, column) = nonces.rows[..nonces.hashed].split_at_mut(nonces.hashed - own);
             zeros.iter_mut().for_each(|row| row[lane] = [0; 16]);
-            column.iter_mut().for_each(|row| row[lane] = [0; 16]);
-            if let Some(item) = odd {
+            if let (Some(item), Some((lengths, column))) = (items.get(lane), column.split_last_mut()) {
                 // SAFETY: the nonce is readable for its length.
                 unsafe { put(item.nonce, item.nonce_bytes.into(), lane, column) };
-                column[blocks][lane] = (u128::from(item.nonce_bytes) * 8).to_be_bytes();
+                lengths[lane] = (u128::from(item.nonce_bytes) * 8).to_be_bytes();
             }
         }
-        xor(plain, hash(group.hash_keys, &group.rows[..=odd_blocks]))
+    }
+}
+
+wide_fn! {
+    /// The counter blocks of the masks of the tags, reversed.
+    unsafe fn first_counters(items: &[Item], nonces: &Nonces, hash_keys: Z) -> Z {
+        let one = _mm_set_epi32(1 << 24, 0, 0, 0);
+        let plain = |lane: usize| match items.get(lane) {
+            // SAFETY: the nonce has 12 bytes.
+            Some(item) if item.nonce_bytes == 12 => _mm_or_si128(unsafe { load_nonce(item.nonce) }, one),
+            _ => _mm_setzero_si128(),
+        };
+        let first = _mm512_inserti64x2::<1>(_mm512_castsi128_si512(plain(0)), plain(1));
+        let second = _mm512_inserti64x2::<2>(first, plain(2));
+        let counters = reverse(_mm512_inserti64x2::<3>(second, plain(3)));
+        match &nonces.rows[..nonces.hashed] {
+            [] => counters,
+            rows => xor(counters, hash(hash_keys, rows)),
+        }
     }
 }
 

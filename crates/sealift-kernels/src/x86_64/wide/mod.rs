@@ -58,7 +58,7 @@ fn windows(
     now: &mut Desk,
     next: &mut Desk,
 ) -> Vec<usize> {
-    let is_large = work.shape().text_bytes > CACHED_BYTES;
+    let is_large = bytes_of(work) > CACHED_BYTES;
     let mut rest = vec![];
     let mut spans = work.spans();
     let messages = if spans.is_regular() { REGULAR_WINDOW } else { WINDOW };
@@ -80,6 +80,13 @@ fn windows(
         core::mem::swap(now, next);
     }
     rest
+}
+
+/// About as many bytes as a batch and its results have.
+fn bytes_of(work: &Work<'_>) -> u64 {
+    let shape = work.shape();
+    let others = OTHER_BYTES * shape.messages as u64;
+    others.saturating_add(shape.aad_bytes).saturating_add(shape.text_bytes.saturating_mul(2))
 }
 
 /// How so many messages of a class are worked.
@@ -126,5 +133,8 @@ const WINDOW: usize = 1_024;
 /// Messages of a window whose places are worked out by adding: as many as stay in the nearest cache.
 const REGULAR_WINDOW: usize = 256;
 
-/// Texts of as many bytes stay in the second cache with their results.
-const CACHED_BYTES: u64 = 384 << 10;
+/// As many bytes stay in the second cache.
+const CACHED_BYTES: u64 = 768 << 10;
+
+/// Bytes of a message's key, nonce and tag, about.
+const OTHER_BYTES: u64 = 64;
