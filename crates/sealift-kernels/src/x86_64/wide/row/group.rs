@@ -5,13 +5,14 @@ use core::arch::x86_64::*;
 use super::{
     super::{
         item::{Ahead, Item},
-        zmm::{Z, pin, reverse, wide_fn, xor},
+        zmm::{Z, reverse, wide_fn, xor},
     },
-    hash::{Halves, aad, add, hash, lengths, product, reduce, sum_2, sum_4},
+    hash::{Halves, aad_and_lengths, add, hash, lengths, product, reduce, sum_2, sum_4},
     place::{QUAD, Rows, load_rows, nonces, quad, store_rows},
     shared::Shared,
     spare::Groups,
-    tag::{all_right, clear_failed, compare_tags, note_failures, write_tags},
+    tag::{all_right, cleared, compare_tags, note_failures, write_tags},
+    weave::{States, multiply_aad},
 };
 
 wide_fn! {
@@ -42,7 +43,7 @@ wide_fn! {
             }
             let hashed = if SEAL { before.unwrap_or(group) } else { group };
             // SAFETY: the caller promises it.
-            let hashes = unsafe { states.rounds::<SEAL, OWN>(shared, hashed, &rows) };
+            let hashes = unsafe { states.rounds::<SEAL, OWN>(shared, hashed, rows) };
             let key = shared.last_key();
             if SEAL {
                 if let Some(before) = before {
@@ -54,36 +55,35 @@ wide_fn! {
                 // SAFETY: the caller promises it.
                 rows = unsafe { load_rows::<N, OWN>(shared, group) };
                 masks = states.masks(key);
-                states.last(&mut rows, key);
+                rows = states.last(rows, key);
                 // SAFETY: the caller promises it.
-                unsafe { store_rows::<N, OWN, true>(shared, group, &mut rows) };
+                rows = unsafe { store_rows::<N, OWN, true>(shared, group, rows) };
             } else {
                 let tags = mask(hashes, states.masks(key));
                 // SAFETY: the caller promises it.
                 let differ = unsafe { compare_tags(group, tags, shared.class.tag_bytes) } & live;
-                states.last(&mut rows, key);
+                rows = states.last(rows, key);
                 if !all_right(differ) {
                     // SAFETY: the caller promises it.
                     unsafe { note_failures(group, differ) };
-                    clear_failed::<N>(&mut rows, differ);
+                    macro_rules! clear {
+                        ($($row:literal)+) => {$(
+                            rows[$row] = cleared(rows[$row], differ, $row * N / 8);
+                        )+};
+                    }
+                    clear!(0 1 2 3 4 5 6 7);
                 }
                 // SAFETY: the caller promises it.
-                unsafe { store_rows::<N, OWN, false>(shared, group, &mut rows) };
+                unsafe { store_rows::<N, OWN, false>(shared, group, rows) };
             }
         }
         if let (true, Some(before)) = (SEAL, before) {
             // SAFETY: the caller promises it.
-            let tags = mask(unsafe { hash(shared, before, &rows) }, masks);
+            let tags = mask(unsafe { hash(shared, before, copied(&rows)) }, masks);
             // SAFETY: the caller promises it.
             unsafe { write_tags(before, tags, shared.class.tag_bytes) };
         }
     }
-}
-
-/// AES states of a group: of the counters of the texts, and of four first counters a register.
-pub(super) struct States<const N: usize> {
-    own: Rows,
-    pub(super) first: [Z; 2],
 }
 
 impl<const N: usize> States<N> {
@@ -123,68 +123,47 @@ impl<const N: usize> States<N> {
             &mut self,
             shared: &Shared,
             hashed: &[Item; N],
-            rows: &Rows,
+            rows: Rows,
         ) -> [Z; 2] {
-            macro_rules! aes {
-                ($key:ident: $($register:literal)+) => {
-                    $(self.own[$register] = aes(self.own[$register], $key);)+
-                };
-                ($key:ident) => {
-                    aes!($key: 4 5 6 7);
-                    self.first[0] = aes(self.first[0], $key);
-                    if N > QUAD {
-                        self.first[1] = aes(self.first[1], $key);
-                    }
-                };
-            }
-            macro_rules! plain {
-                ($round:literal) => {
-                    let key = shared.key($round);
-                    aes!(key: 0 1 2 3);
-                    aes!(key);
-                };
-            }
-            // A round, with the product of a register of text.
-            macro_rules! woven {
-                ($round:literal, $row:literal) => {{
-                    let shared = shared.again();
-                    let key = shared.key($round);
-                    let mut y = reverse(rows[$row]);
-                    pin!(y);
-                    aes!(key: 0 1 2 3);
-                    let sum = times(y, shared.text_powers($row % (8 / N)));
-                    aes!(key);
-                    if OWN == 2 && $row % (8 / N) == 0 {
+            macro_rules! aad {
+                ($message:literal, $sums:ident) => {
+                    if OWN == 2 {
                         // SAFETY: the caller promises it.
-                        let y = reverse(unsafe { aad(&hashed[$row * N / 8]) });
-                        add(sum, times(y, shared.aad_powers()))
+                        multiply_aad(shared, unsafe { aad_and_lengths(&hashed[$message]) }, $sums)
                     } else {
-                        sum
+                        $sums
                     }
+                };
+            }
+            // Two rounds with the registers of one of four messages.
+            macro_rules! two {
+                ($message:literal: $round:literal $row:literal, $next_round:literal $next_row:literal) => {{
+                    let sums = self.multiply::<$round, 0>(shared, rows[$row]);
+                    let sums = aad!($message, sums);
+                    self.multiply_add::<$next_round, 1>(shared, rows[$next_row], sums)
+                }};
+            }
+            // A round with the register of one of eight messages.
+            macro_rules! one {
+                ($round:literal $message:literal) => {{
+                    let sums = self.multiply::<$round, 0>(shared, rows[$message]);
+                    aad!($message, sums)
                 }};
             }
             let sums = if N == QUAD {
-                let mut a = add(woven!(1, 0), woven!(2, 1));
-                pin!(a.0, a.1);
-                let c = add(woven!(3, 4), woven!(4, 5));
-                let mut ac = sum_2(a, c);
-                pin!(ac.0, ac.1);
-                let mut b = add(woven!(5, 2), woven!(6, 3));
-                pin!(b.0, b.1);
-                let d = add(woven!(7, 6), woven!(8, 7));
+                let (a, c) = (two!(0: 1 0, 2 1), two!(2: 3 4, 4 5));
+                let ac = sum_2(a, c);
+                let (b, d) = (two!(1: 5 2, 6 3), two!(3: 7 6, 8 7));
                 let sums = sum_4(ac, sum_2(b, d));
                 [sums, sums]
             } else {
-                let (a, c) = (woven!(1, 0), woven!(2, 2));
-                let mut ac = sum_2(a, c);
-                pin!(ac.0, ac.1);
-                let (b, d) = (woven!(3, 1), woven!(4, 3));
-                let mut first = sum_4(ac, sum_2(b, d));
-                pin!(first.0, first.1);
-                let (a, c) = (woven!(5, 4), woven!(6, 6));
-                let mut ac = sum_2(a, c);
-                pin!(ac.0, ac.1);
-                let (b, d) = (woven!(7, 5), woven!(8, 7));
+                let (a, c) = (one!(1 0), one!(2 2));
+                let ac = sum_2(a, c);
+                let (b, d) = (one!(3 1), one!(4 3));
+                let first = sum_4(ac, sum_2(b, d));
+                let (a, c) = (one!(5 4), one!(6 6));
+                let ac = sum_2(a, c);
+                let (b, d) = (one!(7 5), one!(8 7));
                 [first, sum_4(ac, sum_2(b, d))]
             };
             let shared = shared.again();
@@ -192,13 +171,13 @@ impl<const N: usize> States<N> {
             if N > QUAD {
                 hashes[1] = close::<OWN>(shared, quad(hashed, 1), sums[1]);
             }
-            plain!(9);
+            self.round::<9>(shared);
             if shared.class.rounds > 10 {
-                plain!(10);
-                plain!(11);
+                self.round::<10>(shared);
+                self.round::<11>(shared);
                 if shared.class.rounds > 12 {
-                    plain!(12);
-                    plain!(13);
+                    self.round::<12>(shared);
+                    self.round::<13>(shared);
                 }
             }
             hashes
@@ -217,22 +196,30 @@ impl<const N: usize> States<N> {
     wide_fn! {
         /// The last round: rows of text become the other text.
         #[inline]
-        fn last(&self, rows: &mut Rows, key: Z) {
+        fn last(&self, mut rows: Rows, key: Z) -> Rows {
             macro_rules! last {
                 ($($row:literal)+) => {
                     $(rows[$row] = _mm512_aesenclast_epi128(self.own[$row], xor(key, rows[$row]));)+
                 };
             }
             last!(0 1 2 3 4 5 6 7);
+            rows
         }
     }
+}
+
+/// A copy for a function that is not inlined: given the rows themselves, they would be kept in memory.
+#[inline(always)]
+fn copied(rows: &Rows) -> Rows {
+    let [a, b, c, d, e, f, g, h] = *rows;
+    [a, b, c, d, e, f, g, h]
 }
 
 wide_fn! {
     #[inline]
     fn close<const OWN: u8>(shared: &Shared, four: &[Item; QUAD], sums: Halves) -> Z {
         let mut sums = add(shared.same(), sums);
-        if OWN > 0 {
+        if OWN == 1 {
             sums = add(sums, product(lengths(four), shared.last_power()));
         }
         reduce(sums)
@@ -244,30 +231,5 @@ wide_fn! {
     #[inline]
     pub(super) fn mask(hashes: [Z; 2], masks: [Z; 2]) -> [Z; 2] {
         [xor(reverse(hashes[0]), masks[0]), xor(reverse(hashes[1]), masks[1])]
-    }
-}
-
-wide_fn! {
-    #[inline]
-    fn aes(state: Z, key: Z) -> Z {
-        let mut state = _mm512_aesenc_epi128(state, key);
-        pin!(state);
-        state
-    }
-}
-
-wide_fn! {
-    /// Times a power, in four instructions that stay together.
-    #[inline]
-    fn times(y: Z, (power, folded): Halves) -> Halves {
-        let mut a = _mm512_clmulepi64_epi128::<0x00>(y, folded);
-        pin!(a);
-        let mut b = _mm512_clmulepi64_epi128::<0x10>(y, folded);
-        pin!(b);
-        let mut c = _mm512_clmulepi64_epi128::<0x01>(y, power);
-        pin!(c);
-        let mut d = _mm512_clmulepi64_epi128::<0x11>(y, power);
-        pin!(d);
-        (xor(a, c), xor(b, d))
     }
 }

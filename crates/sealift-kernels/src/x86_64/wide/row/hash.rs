@@ -8,7 +8,7 @@ use super::super::{
 };
 use super::{
     place::{QUAD, Rows, quad},
-    shared::Shared,
+    shared::{AAD as AAD_POWERS, Shared},
 };
 
 /// Products or their sums, `low + x^64 * high`; or a power and the same folded.
@@ -45,9 +45,9 @@ wide_fn! {
     pub(super) unsafe fn hash<const N: usize>(
         shared: &Shared,
         group: &[Item; N],
-        rows: &Rows,
+        rows: Rows,
     ) -> [Z; 2] {
-        let [a, b, c, d, e, f, g, h] = *rows;
+        let [a, b, c, d, e, f, g, h] = rows;
         if N == QUAD {
             // SAFETY: the caller promises it.
             let hash = unsafe { hash_quad(shared, quad(group, 0), [a, c, e, g], Some([b, d, f, h])) };
@@ -70,17 +70,17 @@ wide_fn! {
         firsts: [Z; QUAD],
         seconds: Option<[Z; QUAD]>,
     ) -> Z {
-        let mut sums = add(shared.same(), products(firsts, shared.text_powers(0)));
+        let mut sums = add(shared.same(), products(firsts, shared.powers(0)));
         if let Some(seconds) = seconds {
-            sums = add(sums, products(seconds, shared.text_powers(1)));
+            sums = add(sums, products(seconds, shared.powers(1)));
         }
-        if shared.own != Own::Nothing {
+        if shared.own == Own::Lengths {
             sums = add(sums, product(lengths(four), shared.last_power()));
         }
         if shared.own == Own::Aads {
             // SAFETY: the caller promises it.
-            let aads = four.each_ref().map(|item| unsafe { aad(item) });
-            sums = add(sums, products(aads, shared.aad_powers()));
+            let aads = four.each_ref().map(|item| unsafe { aad_and_lengths(item) });
+            sums = add(sums, products(aads, shared.powers(AAD_POWERS)));
         }
         reduce(sums)
     }
@@ -112,6 +112,23 @@ wide_fn! {
     pub(super) unsafe fn aad(item: &Item) -> Z {
         // SAFETY: the caller promises it.
         unsafe { load_part(item.aad, usize::from(item.aad_bytes)) }
+    }
+}
+
+wide_fn! {
+    /// The same, with the block of lengths in the last lane, which an aad never fills.
+    ///
+    /// # Safety
+    /// As for [`aad`].
+    #[inline]
+    pub(super) unsafe fn aad_and_lengths(item: &Item) -> Z {
+        // As numbers of 16 bits, which the lengths of so short messages fit into.
+        let bits = _mm_slli_epi16::<3>(end_of(item));
+        let order = _mm_setr_epi8(
+            -1, -1, -1, -1, -1, -1, AAD + 1, AAD, -1, -1, -1, -1, -1, -1, TEXT + 1, TEXT,
+        );
+        // SAFETY: the caller promises it.
+        _mm512_inserti64x2::<3>(unsafe { aad(item) }, _mm_shuffle_epi8(bits, order))
     }
 }
 
@@ -186,9 +203,12 @@ wide_fn! {
     /// for those.
     #[inline]
     pub(super) fn mask(bits: u8) -> u8 {
-        let mut mask = bits;
-        // SAFETY: no instruction is emitted.
-        unsafe { asm!("/* {0} */", inout(kreg) mask, options(pure, nomem, nostack, preserves_flags)) };
+        let mask;
+        // SAFETY: a move between registers.
+        unsafe {
+            asm!("kmovd {0}, {1:e}", out(kreg) mask, in(reg) u32::from(bits),
+                options(pure, nomem, nostack, preserves_flags));
+        }
         mask
     }
 }

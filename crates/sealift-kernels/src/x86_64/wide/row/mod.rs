@@ -18,6 +18,9 @@ mod tag;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod weave;
+
+use core::{arch::asm, arch::x86_64::_mm512_setzero_si512};
 
 use sealift_core::Op;
 
@@ -32,7 +35,7 @@ use super::{
     item::{Ahead, Class, Item, KeyForm, LONG_AAD, LONG_TEXT},
     zmm::wide_fn,
 };
-use crate::{stack, x86_64::cpu::HaveVaes512};
+use crate::x86_64::cpu::HaveVaes512;
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
@@ -84,8 +87,19 @@ wide_fn! {
         }
         shared.wipe();
         spare.wipe();
-        // What registers were put down there.
-        stack::wipe();
+        scrub();
+    }
+}
+
+wide_fn! {
+    /// Leaves zeros where the functions that were called had their locals: the compiler keeps some of them in
+    /// memory, around calls above all.
+    #[inline(never)]
+    fn scrub() {
+        let mut locals = [_mm512_setzero_si512(); SCRUBBED];
+        // SAFETY: no instruction is emitted; whoever is given the address may read what is there, so the
+        // zeros are written.
+        unsafe { asm!("/* {0} */", in(reg) locals.as_mut_ptr(), options(nostack, preserves_flags)) };
     }
 }
 
@@ -108,3 +122,6 @@ wide_fn! {
         }
     }
 }
+
+/// How many registers of 64 bytes are cleared: more than the deepest chain of calls uses.
+const SCRUBBED: usize = 56;

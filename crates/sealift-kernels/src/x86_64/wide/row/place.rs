@@ -70,7 +70,7 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Writes texts, and leaves zeros behind those that are sealed.
+    /// Writes texts, and returns them, with zeros behind those that are sealed.
     ///
     /// # Safety
     /// They are writable, and of the class.
@@ -78,8 +78,8 @@ wide_fn! {
     pub(super) unsafe fn store_rows<const N: usize, const OWN: u8, const SEAL: bool>(
         shared: &Shared,
         group: &[Item; N],
-        rows: &mut Rows,
-    ) {
+        mut rows: Rows,
+    ) -> Rows {
         macro_rules! store {
             ($full:literal: $($row:literal)+) => {$(
                 // SAFETY: the caller promises it.
@@ -94,6 +94,7 @@ wide_fn! {
         } else {
             store!(false: 0 1 2 3 4 5 6 7);
         }
+        rows
     }
 }
 

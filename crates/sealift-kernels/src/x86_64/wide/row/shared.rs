@@ -13,7 +13,7 @@ use super::{
 use crate::schedule::{Expanded, POWERS};
 
 /// Round keys, powers, and what of the hash is the same for all messages.
-#[repr(C)]
+#[repr(C, align(64))]
 pub(super) struct Shared {
     /// The round keys, each in all lanes.
     keys: [Z; KEYS],
@@ -23,10 +23,11 @@ pub(super) struct Shared {
     starts: [Z; 2],
     /// The same for four first counter blocks.
     first: Z,
-    /// The powers for a message's registers.
-    text_powers: [Halves; 2],
-    /// Those for the aad.
-    aad_powers: Halves,
+    /// The powers, plain and folded, for a message's two registers of text and for its aad, whose last lane
+    /// is that of the lengths.
+    powers: [[Z; 2]; 3],
+    /// How the bytes of blocks are reversed.
+    order: Z,
     /// The sums, for four messages, of products that are the same for all messages of the call.
     same: Halves,
     /// The expanded key.
@@ -39,6 +40,10 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    pub(super) const KEYS_AT: usize = offset_of!(Shared, keys);
+    pub(super) const POWERS_AT: usize = offset_of!(Shared, powers);
+    pub(super) const ORDER_AT: usize = offset_of!(Shared, order);
+
     wide_fn! {
         /// What messages under a key share.
         ///
@@ -59,8 +64,8 @@ impl Shared {
                 last_key: keys[class.rounds],
                 starts: [xor(keys[0], counters([2, 3, 4, 5])), xor(keys[0], counters([6, 7, 8, 9]))],
                 first: xor(keys[0], counters([1; 4])),
-                text_powers: [(zero, zero); 2],
-                aad_powers: (zero, zero),
+                powers: [[zero; 2]; 3],
+                order: order(),
                 same: (zero, zero),
                 key,
                 class: *class,
@@ -130,18 +135,11 @@ impl Shared {
     }
 
     wide_fn! {
-        /// The powers for a register of text.
+        /// The powers for the first register of text (0), the second (1) or the aad (2).
         #[inline]
-        pub(super) fn text_powers(&self, register: usize) -> Halves {
-            self.text_powers[register]
-        }
-    }
-
-    wide_fn! {
-        /// The powers for the aad.
-        #[inline]
-        pub(super) fn aad_powers(&self) -> Halves {
-            self.aad_powers
+        pub(super) fn powers(&self, register: usize) -> Halves {
+            let [plain, folded] = self.powers[register];
+            (plain, folded)
         }
     }
 
@@ -170,13 +168,15 @@ impl Shared {
         unsafe fn load_powers(&mut self) {
             let (text, aad) = (self.class.text_blocks, self.class.aad_blocks);
             // SAFETY: the table has as many powers as a message of this kernel has blocks.
-            self.text_powers[0] = unsafe { powers(self.power(text + 1)) };
+            self.powers[0] = unsafe { powers(self.power(text + 1)) };
             if text > 4 {
                 // SAFETY: as above.
-                self.text_powers[1] = unsafe { powers(self.power(text - 3)) };
+                self.powers[1] = unsafe { powers(self.power(text - 3)) };
             }
             // SAFETY: as above.
-            self.aad_powers = unsafe { powers(self.power(aad + text + 1)) };
+            let aad = unsafe { powers(self.power(aad + text + 1)) };
+            let last = self.last_power();
+            self.powers[AAD] = [ends_with(aad[0], last.0), ends_with(aad[1], last.1)];
         }
     }
 
@@ -191,7 +191,7 @@ impl Shared {
             }
             if self.own != Own::Aads && self.class.aad_blocks > 0 {
                 // SAFETY: the caller promises it.
-                let product = product(reverse(unsafe { aad(item) }), self.aad_powers);
+                let product = product(reverse(unsafe { aad(item) }), self.powers(AAD));
                 let sum = sum_2(product, product);
                 self.same = add(self.same, sum_4(sum, sum));
             }
@@ -204,8 +204,7 @@ impl Shared {
             let zero = _mm512_setzero_si512();
             self.keys = [zero; KEYS];
             self.starts = [zero; 2];
-            self.text_powers = [(zero, zero); 2];
-            self.aad_powers = (zero, zero);
+            self.powers = [[zero; 2]; 3];
             self.same = (zero, zero);
             (self.first, self.last_key) = (zero, zero);
             // SAFETY: no instruction is emitted; whoever is given the address may read what is there, so
@@ -221,11 +220,19 @@ wide_fn! {
     /// # Safety
     /// `row` is in the powers of a key.
     #[inline]
-    unsafe fn powers(row: *const u8) -> Halves {
+    unsafe fn powers(row: *const u8) -> [Z; 2] {
         // SAFETY: from the last power on there are 64 bytes within the key.
         let plain = unsafe { load(row) };
         // SAFETY: as above.
-        (plain, unsafe { load(row.wrapping_add(FOLDED)) })
+        [plain, unsafe { load(row.wrapping_add(FOLDED)) }]
+    }
+}
+
+wide_fn! {
+    /// The first three blocks of one register and the last of another.
+    #[inline]
+    fn ends_with(first: Z, last: Z) -> Z {
+        _mm512_mask_blend_epi64(0xc0, first, last)
     }
 }
 
@@ -237,6 +244,17 @@ wide_fn! {
         _mm512_setr_epi32(0, 0, 0, a, 0, 0, 0, b, 0, 0, 0, c, 0, 0, 0, d)
     }
 }
+
+wide_fn! {
+    #[inline]
+    fn order() -> Z {
+        let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        _mm512_broadcast_i32x4(order)
+    }
+}
+
+/// Which of the powers are for the aad.
+pub(super) const AAD: usize = 2;
 
 /// Round keys of the longest key.
 const KEYS: usize = 15;

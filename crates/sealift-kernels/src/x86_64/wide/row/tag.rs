@@ -9,7 +9,7 @@ use super::{
         item::Item,
         zmm::{Z, wide_fn},
     },
-    place::{QUAD, Rows, quad},
+    place::{QUAD, quad},
 };
 use crate::verdict::public;
 
@@ -99,16 +99,10 @@ pub(super) fn all_right(differ: u16) -> bool {
 }
 
 wide_fn! {
-    /// Leaves zeros of the texts that failed.
+    /// A text, or zeros if its message failed.
     #[inline]
-    pub(super) fn clear_failed<const N: usize>(rows: &mut Rows, differ: u16) {
-        macro_rules! clear {
-            ($($row:literal)+) => {$(
-                let mask = if is_right(differ, $row * N / 8) { 0xff } else { 0 };
-                rows[$row] = _mm512_maskz_mov_epi64(mask, rows[$row]);
-            )+};
-        }
-        clear!(0 1 2 3 4 5 6 7);
+    pub(super) fn cleared(row: Z, differ: u16, message: usize) -> Z {
+        _mm512_maskz_mov_epi64(if is_right(differ, message) { 0xff } else { 0 }, row)
     }
 }
 

@@ -4,12 +4,13 @@ use core::arch::x86_64::*;
 
 use super::{
     super::{item::Ahead, zmm::wide_fn},
-    group::{States, mask},
+    group::mask,
     hash::hash,
     place::load_rows,
     shared::Shared,
     spare::Groups,
     tag::{all_right, compare_tags, note_failures},
+    weave::States,
 };
 
 wide_fn! {
@@ -35,7 +36,7 @@ wide_fn! {
             // SAFETY: the caller promises it.
             let rows = unsafe { load_rows::<N, 1>(shared, group) };
             // SAFETY: the caller promises it.
-            let hashes = unsafe { hash(shared, group, &rows) };
+            let hashes = unsafe { hash(shared, group, rows) };
             let tags = mask(hashes, states.masks(shared.last_key()));
             // SAFETY: the caller promises it.
             let differ = unsafe { compare_tags(group, tags, shared.class.tag_bytes) } & live;
