@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 use super::super::zmm::{self, Z, wide_fn};
 use super::{
     keys::Table,
-    step::{mask, multiply},
+    weave::{mask, multiply},
 };
 
 wide_fn! {

@@ -12,7 +12,8 @@ use super::super::{
 use super::{
     keys::{KeyPlace, Table},
     raw::encrypted,
-    step::{FOLDED, Slot, product},
+    step::{FOLDED, Slot},
+    weave::product,
 };
 use crate::{verdict::public, x86_64::part};
 

@@ -15,6 +15,7 @@ use super::{
     finish::Group,
     keys::{KeyPlace, Table},
     raw::RawKey,
+    run::Run,
     step::{QUAD_BYTES, Quad, Slot, Text},
 };
 use crate::x86_64::cpu::HaveVaes512;
@@ -53,6 +54,8 @@ pub(super) struct Flow<'a, 's> {
     input: *const u8,
     output: *mut u8,
     first: u32,
+    /// How many pairs of its middle were the last ones.
+    runs: usize,
     slot: &'s Slot,
     table: &'s Table,
     place: KeyPlace,
@@ -121,6 +124,7 @@ impl<'a, 's> Flow<'a, 's> {
             input: core::ptr::null(),
             output: core::ptr::null_mut(),
             first: 0,
+            runs: 0,
             place: some_key,
         }
     }
@@ -130,6 +134,25 @@ impl<'a, 's> Flow<'a, 's> {
     pub(super) fn idle(&self, zero: Z) -> Pair<'s> {
         let text = || [(); 4].map(|()| Cell::new(zero));
         Pair { quads: [self.idle_quad(); 2], texts: [text(), text()], ends: [0; 2] }
+    }
+
+    /// Full quads of the message of the last two pairs, if those were such too.
+    #[inline(always)]
+    pub(super) fn run(&mut self) -> Option<Run<'s>> {
+        if self.runs < 2 || self.left <= RUN_BYTES {
+            return None;
+        }
+        let pairs = (self.left - (RUN_BYTES - 2 * QUAD_BYTES) - 1) / (2 * QUAD_BYTES);
+        let (keys, weights) = (&self.table.keys, self.table.weights(3));
+        let (input, output, first) = (self.input, self.output, self.first);
+        let bytes = pairs * 2 * QUAD_BYTES;
+        self.input = input.wrapping_add(bytes);
+        self.output = output.wrapping_add(bytes);
+        self.left -= bytes;
+        for _ in 0..pairs {
+            self.first += 32;
+        }
+        Some(Run { keys, slot: self.slot, input, output, first, pairs, weights })
     }
 
     wide_fn! {
@@ -142,6 +165,7 @@ impl<'a, 's> Flow<'a, 's> {
         pub(super) unsafe fn next<const ROUNDS: usize>(&mut self, pair: &mut Pair<'s>, ahead: &mut Ahead<'_>) -> bool {
             if self.left > RUN_BYTES {
                 let weights = self.table.weights(3);
+                self.runs += 1;
                 for (quad, end) in pair.quads.iter_mut().zip(&mut pair.ends) {
                     self.fill(quad, QUAD_BYTES, [weights, weights.wrapping_add(128)]);
                     *end = 0;
@@ -266,7 +290,7 @@ impl<'a, 's> Flow<'a, 's> {
             let index = self.begun;
             self.begun += 1;
             (self.input, self.output) = (item.input, item.output);
-            (self.left, self.first) = (item.text_bytes as usize, 0);
+            (self.left, self.first, self.runs) = (item.text_bytes as usize, 0, 0);
             let turn = index / 4 % (SLOTS / 4);
             let (group, slot) = (&self.scratch.groups[turn], &self.scratch.slots[turn][index % 4]);
             self.slot = slot;

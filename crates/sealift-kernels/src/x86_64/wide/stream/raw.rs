@@ -4,7 +4,7 @@
 use core::{arch::x86_64::*, cell::Cell};
 
 use super::super::zmm::{self, Z, wide_fn};
-use super::step::product;
+use super::weave::product;
 use crate::{
     model::aes::ROUND_KEYS_MAX,
     schedule::Expanded,

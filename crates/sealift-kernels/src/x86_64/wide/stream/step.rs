@@ -3,7 +3,11 @@
 
 use core::{arch::x86_64::*, cell::Cell};
 
-use super::super::zmm::{self, Z, pin, wide_fn};
+use super::{
+    super::zmm::{self, Z, wide_fn},
+    run::low_bits,
+    weave::{finish, load, multiply, round},
+};
 
 /// Up to four registers of one message.
 #[derive(Clone, Copy)]
@@ -44,64 +48,14 @@ pub(super) const FOLDED: usize = 256;
 /// The ciphertext of a quad, between being made or read and being hashed.
 pub(super) type Text = [Cell<Z>; 4];
 
-/// A round of the registers of both quads, woven with a register's way into a hash.
-macro_rules! round {
-    ($keys:expr, $r:literal, $states:tt, $y:expr, $weights:expr, $low:ident, $high:ident) => {{
-        // SAFETY: the caller of the step promises weights.
-        let (h, folded) = unsafe { weights($weights) };
-        let y = $y;
-        let (mut p, mut q): (Z, Z);
-        round!(@ $keys, $r, $states, {
-            p = _mm512_clmulepi64_epi128::<0x00>(y, folded);
-            pin!(p);
-        }, {
-            q = _mm512_clmulepi64_epi128::<0x01>(y, h);
-            pin!(q);
-            $low = zmm::xor3($low, p, q);
-        }, {
-            p = _mm512_clmulepi64_epi128::<0x10>(y, folded);
-            pin!(p);
-        }, {
-            q = _mm512_clmulepi64_epi128::<0x11>(y, h);
-            pin!(q);
-            $high = zmm::xor3($high, p, q);
-        });
-    }};
-    ($keys:expr, $r:literal, $states:tt) => {
-        round!(@ $keys, $r, $states, {}, {}, {}, {});
-    };
-    (@ $keys:expr, $r:literal, ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident),
-        $first:block, $second:block, $third:block, $fourth:block) => {{
-        let (k, l) = ($keys.0[$r].get(), $keys.1[$r].get());
-        $a = _mm512_aesenc_epi128($a, k);
-        pin!($a);
-        $b = _mm512_aesenc_epi128($b, k);
-        pin!($b);
-        $first
-        $c = _mm512_aesenc_epi128($c, k);
-        pin!($c);
-        $d = _mm512_aesenc_epi128($d, k);
-        pin!($d);
-        $second
-        $e = _mm512_aesenc_epi128($e, l);
-        pin!($e);
-        $f = _mm512_aesenc_epi128($f, l);
-        pin!($f);
-        $third
-        $g = _mm512_aesenc_epi128($g, l);
-        pin!($g);
-        $h = _mm512_aesenc_epi128($h, l);
-        pin!($h);
-        $fourth
-    }};
-}
-
 /// The last round of a quad's registers, and its text.
 macro_rules! last {
     ($seal:ident, $full:ident, $quad:expr, $key:expr, $text:expr, $(($state:ident $i:literal))+) => {{
         $(
-            // SAFETY: the caller of the step promises the quads, which have four registers.
-            $text[$i].set(unsafe { finish::<$seal, $full>($quad, $i, $state, $key) });
+            let bytes = $quad.bytes.saturating_sub(64 * $i).min(64);
+            let (from, to) = ($quad.input.wrapping_add(64 * $i), $quad.output.wrapping_add(64 * $i));
+            // SAFETY: the caller of the step promises the quads: as many bytes are left of them.
+            $text[$i].set(unsafe { finish::<$seal, $full>($state, $key, from, to, bytes) });
         )+
     }};
 }
@@ -229,99 +183,5 @@ wide_fn! {
     }
 }
 
-wide_fn! {
-    #[inline]
-    fn low_bits([a, b, c, d]: [i32; 4]) -> Z {
-        _mm512_set_epi32(d << 24, 0, 0, 0, c << 24, 0, 0, 0, b << 24, 0, 0, 0, a << 24, 0, 0, 0)
-    }
-}
-
-wide_fn! {
-    /// The last round of a register, and its text, of which the ciphertext is returned.
-    ///
-    /// # Safety
-    /// The quad's addresses are what they say, and of the quad it is register `i`.
-    #[inline]
-    unsafe fn finish<const SEAL: bool, const FULL: bool>(quad: &Quad<'_>, i: usize, state: Z, key: Z) -> Z {
-        let bytes = if FULL { 64 } else { quad.bytes.saturating_sub(64 * i).min(64) };
-        // SAFETY: as many bytes of the quad from there are readable.
-        let mut input = unsafe { load::<FULL>(quad.input.wrapping_add(64 * i), bytes) };
-        if !SEAL {
-            // Loaded once: what is hashed is what is decrypted, whatever another thread does.
-            pin!(input);
-        }
-        let output = _mm512_aesenclast_epi128(state, zmm::xor(key, input));
-        let ciphertext = if SEAL { output } else { input };
-        let to = quad.output.wrapping_add(64 * i);
-        if bytes == 64 {
-            // SAFETY: 64 bytes of the quad from there are writable.
-            unsafe { zmm::store(to, output) };
-            return ciphertext;
-        }
-        if bytes > 0 {
-            // SAFETY: as many bytes of the quad from there are writable.
-            unsafe { zmm::store_part(to, output, bytes) };
-        }
-        _mm512_maskz_mov_epi8(mask(bytes), ciphertext)
-    }
-}
-
-wide_fn! {
-    /// Loads up to 64 bytes.
-    ///
-    /// # Safety
-    /// They are readable; with `FULL` they are 64.
-    #[inline]
-    unsafe fn load<const FULL: bool>(from: *const u8, bytes: usize) -> Z {
-        if FULL {
-            // SAFETY: the caller promises 64 readable bytes.
-            return unsafe { zmm::load(from) };
-        }
-        // SAFETY: the caller promises readable bytes; masked ones are not touched.
-        unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
-    }
-}
-
-wide_fn! {
-    /// A register times what is at `at`, unreduced.
-    ///
-    /// # Safety
-    /// Weights are there.
-    #[inline]
-    pub(super) unsafe fn multiply(y: Z, at: *const u8) -> (Z, Z) {
-        // SAFETY: the caller keeps the same promise.
-        let (h, folded) = unsafe { weights(at) };
-        product(y, h, folded)
-    }
-}
-
-wide_fn! {
-    /// A register times another of which both forms are given, unreduced.
-    #[inline]
-    pub(super) fn product(y: Z, h: Z, folded: Z) -> (Z, Z) {
-        let (a, b) = (_mm512_clmulepi64_epi128::<0x00>(y, folded), _mm512_clmulepi64_epi128::<0x01>(y, h));
-        let (c, d) = (_mm512_clmulepi64_epi128::<0x10>(y, folded), _mm512_clmulepi64_epi128::<0x11>(y, h));
-        (zmm::xor(a, b), zmm::xor(c, d))
-    }
-}
-
-wide_fn! {
-    /// # Safety
-    /// Weights are there, and the same folded [`FOLDED`] bytes behind.
-    #[inline]
-    unsafe fn weights(at: *const u8) -> (Z, Z) {
-        // SAFETY: the caller promises a register there.
-        let h = unsafe { zmm::load(at) };
-        // SAFETY: as above.
-        (h, unsafe { zmm::load(at.wrapping_add(FOLDED)) })
-    }
-}
-
-/// A bit for each of the first `bytes` bytes of 64.
-#[inline(always)]
-pub(super) fn mask(bytes: usize) -> u64 {
-    if bytes < 64 { (1 << bytes) - 1 } else { u64::MAX }
-}
-
 /// The dwords in which counters are.
-const COUNTERS: __mmask16 = 0x8888;
+pub(super) const COUNTERS: __mmask16 = 0x8888;

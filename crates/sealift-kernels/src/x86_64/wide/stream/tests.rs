@@ -192,7 +192,7 @@ fn agree(call: Call, messages: &[Message]) {
 #[test]
 fn messages_of_every_length_are_as_the_model_makes_them() {
     let mut random = Random(1);
-    for text in (129..=1_120).step_by(7).chain([255, 256, 257, 304, 305, 512, 1_024, 4_096, 5_000])
+    for text in (129..=4_200).step_by(7).chain([255, 256, 257, 304, 305, 512, 1_024, 4_096, 20_000])
     {
         let calls = calls(&mut random);
         let call = calls[random.below(calls.len())];

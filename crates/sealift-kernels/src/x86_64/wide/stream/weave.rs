@@ -1,0 +1,154 @@
+//! A round of AES with a register's way into a hash, and the last round with its text.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+
+use super::{
+    super::zmm::{self, Z, pin, wide_fn},
+    step::FOLDED,
+};
+
+/// A round of the registers of both quads, woven with a register's way into a hash.
+macro_rules! round {
+    ($keys:expr, $r:literal, $states:tt, $y:expr, $weights:expr, $low:ident, $high:ident) => {{
+        // SAFETY: the caller of the step promises weights.
+        let (h, folded) = unsafe { $crate::x86_64::wide::stream::weave::weights($weights) };
+        let y = $y;
+        let (mut p, mut q): (Z, Z);
+        round!(@ $keys, $r, $states, {
+            p = _mm512_clmulepi64_epi128::<0x00>(y, folded);
+            $crate::x86_64::wide::zmm::pin!(p);
+        }, {
+            q = _mm512_clmulepi64_epi128::<0x01>(y, h);
+            $crate::x86_64::wide::zmm::pin!(q);
+            $low = $crate::x86_64::wide::zmm::xor3($low, p, q);
+        }, {
+            p = _mm512_clmulepi64_epi128::<0x10>(y, folded);
+            $crate::x86_64::wide::zmm::pin!(p);
+        }, {
+            q = _mm512_clmulepi64_epi128::<0x11>(y, h);
+            $crate::x86_64::wide::zmm::pin!(q);
+            $high = $crate::x86_64::wide::zmm::xor3($high, p, q);
+        });
+    }};
+    ($keys:expr, $r:literal, $states:tt) => {
+        round!(@ $keys, $r, $states, {}, {}, {}, {});
+    };
+    (@ $keys:expr, $r:literal, ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident),
+        $first:block, $second:block, $third:block, $fourth:block) => {{
+        let (k, l) = ($keys.0[$r].get(), $keys.1[$r].get());
+        $a = _mm512_aesenc_epi128($a, k);
+        $crate::x86_64::wide::zmm::pin!($a);
+        $b = _mm512_aesenc_epi128($b, k);
+        $crate::x86_64::wide::zmm::pin!($b);
+        $first
+        $c = _mm512_aesenc_epi128($c, k);
+        $crate::x86_64::wide::zmm::pin!($c);
+        $d = _mm512_aesenc_epi128($d, k);
+        $crate::x86_64::wide::zmm::pin!($d);
+        $second
+        $e = _mm512_aesenc_epi128($e, l);
+        $crate::x86_64::wide::zmm::pin!($e);
+        $f = _mm512_aesenc_epi128($f, l);
+        $crate::x86_64::wide::zmm::pin!($f);
+        $third
+        $g = _mm512_aesenc_epi128($g, l);
+        $crate::x86_64::wide::zmm::pin!($g);
+        $h = _mm512_aesenc_epi128($h, l);
+        $crate::x86_64::wide::zmm::pin!($h);
+        $fourth
+    }};
+}
+
+pub(super) use round;
+
+wide_fn! {
+    /// The last round of a register, and its text, of which the ciphertext is returned.
+    ///
+    /// # Safety
+    /// `bytes`, up to 64, are readable and writable; with `FULL`, 64 are.
+    #[inline]
+    pub(super) unsafe fn finish<const SEAL: bool, const FULL: bool>(
+        state: Z,
+        key: Z,
+        from: *const u8,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Z {
+        // SAFETY: the caller promises readable bytes.
+        let mut input = unsafe { load::<FULL>(from, bytes) };
+        if !SEAL {
+            // Loaded once: what is hashed is what is decrypted, whatever another thread does.
+            pin!(input);
+        }
+        let output = _mm512_aesenclast_epi128(state, zmm::xor(key, input));
+        let ciphertext = if SEAL { output } else { input };
+        if FULL || bytes == 64 {
+            // SAFETY: the caller promises 64 writable bytes.
+            unsafe { zmm::store(to, output) };
+            return ciphertext;
+        }
+        if bytes > 0 {
+            // SAFETY: the caller promises as many writable bytes.
+            unsafe { zmm::store_part(to, output, bytes) };
+        }
+        _mm512_maskz_mov_epi8(mask(bytes), ciphertext)
+    }
+}
+
+wide_fn! {
+    /// Loads up to 64 bytes.
+    ///
+    /// # Safety
+    /// They are readable; with `FULL` they are 64.
+    #[inline]
+    pub(super) unsafe fn load<const FULL: bool>(from: *const u8, bytes: usize) -> Z {
+        if FULL {
+            // SAFETY: the caller promises 64 readable bytes.
+            return unsafe { zmm::load(from) };
+        }
+        // SAFETY: the caller promises readable bytes; masked ones are not touched.
+        unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
+    }
+}
+
+wide_fn! {
+    /// A register times what is at `at`, unreduced.
+    ///
+    /// # Safety
+    /// Weights are there.
+    #[inline]
+    pub(super) unsafe fn multiply(y: Z, at: *const u8) -> (Z, Z) {
+        // SAFETY: the caller keeps the same promise.
+        let (h, folded) = unsafe { weights(at) };
+        product(y, h, folded)
+    }
+}
+
+wide_fn! {
+    /// A register times another of which both forms are given, unreduced.
+    #[inline]
+    pub(super) fn product(y: Z, h: Z, folded: Z) -> (Z, Z) {
+        let (a, b) = (_mm512_clmulepi64_epi128::<0x00>(y, folded), _mm512_clmulepi64_epi128::<0x01>(y, h));
+        let (c, d) = (_mm512_clmulepi64_epi128::<0x10>(y, folded), _mm512_clmulepi64_epi128::<0x11>(y, h));
+        (zmm::xor(a, b), zmm::xor(c, d))
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// Weights are there, and the same folded [`FOLDED`] bytes behind.
+    #[inline]
+    pub(super) unsafe fn weights(at: *const u8) -> (Z, Z) {
+        // SAFETY: the caller promises a register there.
+        let h = unsafe { zmm::load(at) };
+        // SAFETY: as above.
+        (h, unsafe { zmm::load(at.wrapping_add(FOLDED)) })
+    }
+}
+
+/// A bit for each of the first `bytes` bytes of 64.
+#[inline(always)]
+pub(super) fn mask(bytes: usize) -> u64 {
+    if bytes < 64 { (1 << bytes) - 1 } else { u64::MAX }
+}
