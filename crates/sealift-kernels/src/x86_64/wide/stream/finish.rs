@@ -10,8 +10,7 @@ use super::super::{
     zmm::{self, Z, wide_fn},
 };
 use super::{
-    keys::{KeyPlace, Table},
-    raw::encrypted,
+    keys::{KeyPlace, encrypted, encrypted_one},
     step::{FOLDED, Slot},
     weave::product,
 };
@@ -63,14 +62,15 @@ impl Group {
         /// zeros.
         ///
         /// # Safety
-        /// They are hashed, and what was noted is theirs. The items' addresses are what they say.
+        /// They are hashed, and what was noted is theirs. The items' addresses are what they say. `keys` are
+        /// their round keys in lanes, or their places have these one behind the other.
         #[inline(never)]
         pub(super) unsafe fn finish<const ROUNDS: usize>(
             &self,
             class: &Class,
             items: &[Item],
             slots: &[Slot; 4],
-            table: &Table,
+            keys: Option<*const Z>,
         ) {
             // SAFETY: four cells of 16 bytes.
             let lengths = unsafe { zmm::load(self.lengths.as_ptr().cast()) };
@@ -79,12 +79,18 @@ impl Group {
             let [a, b, c, d] =
                 zmm::transpose([slots[0].hash.get(), slots[1].hash.get(), slots[2].hash.get(), slots[3].hash.get()]);
             let y = zmm::xor(zmm::xor3(a, b, c), zmm::xor(d, lengths));
-            let (hash, masks) = if class.keys == KeyForm::One {
+            let hash = if class.keys == KeyForm::One {
                 // SAFETY: the place is that of the key.
-                (unsafe { times_one(y, self.places[0].get()) }, table.encrypted::<ROUNDS>(counters))
+                unsafe { times_one(y, self.places[0].get()) }
             } else {
                 // SAFETY: the keys of these messages, or of some message.
-                unsafe { self.times_each::<ROUNDS>(y) }
+                unsafe { self.times_each(y) }
+            };
+            let masks = match keys {
+                // SAFETY: the caller promises round keys in lanes.
+                Some(keys) => unsafe { encrypted::<ROUNDS>(keys, counters) },
+                // SAFETY: the caller promises round keys at the places.
+                None => unsafe { self.masks::<ROUNDS>() },
             };
             // SAFETY: the caller keeps the same promise.
             unsafe { conclude(class, items, zmm::xor(hash, masks)) };
@@ -92,33 +98,44 @@ impl Group {
     }
 
     wide_fn! {
-        /// Each lane times the hash key of its message and with its bytes in the order of tags; and the
-        /// encrypted first counters.
+        /// Each lane times the hash key of its message, with its bytes in the order of tags.
         ///
         /// # Safety
         /// The places are those of keys.
         #[inline]
-        unsafe fn times_each<const ROUNDS: usize>(&self, y: Z) -> (Z, Z) {
+        unsafe fn times_each(&self, y: Z) -> Z {
             let [a, b, c, d] = &self.places;
-            let (a, b, c, d) = (a.get(), b.get(), c.get(), d.get());
-            let at = [a.hash_key(), b.hash_key(), c.hash_key(), d.hash_key()];
+            let (a, b, c, d) = (a.get().hash_key(), b.get().hash_key(), c.get().hash_key(), d.get().hash_key());
             // SAFETY: the caller promises keys.
-            let h = unsafe { load_four(at) };
-            let [e, f, g, i] = at;
-            let at = [e.wrapping_add(FOLDED), f.wrapping_add(FOLDED), g.wrapping_add(FOLDED), i.wrapping_add(FOLDED)];
+            let h = unsafe { load_four([a, b, c, d]) };
+            let (a, b) = (a.wrapping_add(FOLDED), b.wrapping_add(FOLDED));
+            let (c, d) = (c.wrapping_add(FOLDED), d.wrapping_add(FOLDED));
             // SAFETY: as above.
-            let folded = unsafe { load_four(at) };
+            let folded = unsafe { load_four([a, b, c, d]) };
             let (low, high) = product(y, h, folded);
+            zmm::reverse(zmm::xor(high, zmm::fold(low)))
+        }
+    }
+
+    wide_fn! {
+        /// The encrypted first counters.
+        ///
+        /// # Safety
+        /// The places have round keys one behind the other.
+        #[inline]
+        unsafe fn masks<const ROUNDS: usize>(&self) -> Z {
+            let [a, b, c, d] = &self.places;
+            let (a, b, c, d) = (a.get().round_keys, b.get().round_keys, c.get().round_keys, d.get().round_keys);
             let [w, x, y, z] = &self.counters;
             // SAFETY: a cell of 16 bytes, and round keys.
-            let w = unsafe { encrypted::<ROUNDS>(a.record, w.as_ptr().cast()) };
+            let w = unsafe { encrypted_one::<ROUNDS>(a, w.as_ptr().cast()) };
             // SAFETY: as above.
-            let x = unsafe { encrypted::<ROUNDS>(b.record, x.as_ptr().cast()) };
+            let x = unsafe { encrypted_one::<ROUNDS>(b, x.as_ptr().cast()) };
             // SAFETY: as above.
-            let y = unsafe { encrypted::<ROUNDS>(c.record, y.as_ptr().cast()) };
+            let y = unsafe { encrypted_one::<ROUNDS>(c, y.as_ptr().cast()) };
             // SAFETY: as above.
-            let z = unsafe { encrypted::<ROUNDS>(d.record, z.as_ptr().cast()) };
-            (zmm::reverse(zmm::xor(high, zmm::fold(low))), join([w, x, y, z]))
+            let z = unsafe { encrypted_one::<ROUNDS>(d, z.as_ptr().cast()) };
+            join([w, x, y, z])
         }
     }
 }

@@ -14,11 +14,10 @@ use super::{
     aad,
     finish::Group,
     keys::{KeyPlace, Table},
-    raw::RawKey,
+    raw::RawKeys,
     run::Run,
     step::{QUAD_BYTES, Quad, Slot, Text},
 };
-use crate::x86_64::cpu::HaveVaes512;
 
 /// What is kept of the messages that are being worked.
 #[repr(C, align(64))]
@@ -32,13 +31,12 @@ pub(super) struct Scratch {
 pub(super) struct Room<'s> {
     /// One for the same key, else eight.
     pub(super) tables: &'s [Table],
-    /// None, or one for each message that is being worked.
-    pub(super) raw: &'s [RawKey],
+    /// For raw keys.
+    pub(super) raw: Option<&'s RawKeys>,
 }
 
 /// Cuts messages into quads.
 pub(super) struct Flow<'a, 's> {
-    token: HaveVaes512,
     class: &'a Class,
     items: &'a [Item],
     scratch: &'s Scratch,
@@ -102,15 +100,13 @@ impl<'a, 's> Flow<'a, 's> {
     /// Messages of one class; `some_key` is any of their keys that is expanded.
     #[inline(always)]
     pub(super) fn new(
-        token: HaveVaes512,
-        class: &'a Class,
+            class: &'a Class,
         items: &'a [Item],
         scratch: &'s Scratch,
         room: Room<'s>,
         some_key: KeyPlace,
     ) -> Flow<'a, 's> {
         Flow {
-            token,
             class,
             items,
             slot: &scratch.idle,
@@ -319,13 +315,14 @@ impl<'a, 's> Flow<'a, 's> {
         #[inline(never)]
         unsafe fn set_key<const ROUNDS: usize>(&mut self, item: &Item, index: usize) {
             self.table = &self.room.tables[index & (self.room.tables.len() - 1)];
-            self.place = KeyPlace::of(item.key);
-            if self.class.keys == KeyForm::Raw {
-                let room = &self.room.raw[index % SLOTS];
-                // SAFETY: the caller promises the key.
-                unsafe { room.expand::<ROUNDS>(self.token.into(), item.key) };
-                self.place = KeyPlace::of(room.address());
-            }
+            self.place = match self.room.raw {
+                None => KeyPlace::of(item.key),
+                Some(raw) => {
+                    // SAFETY: the caller promises the keys, and messages begin in order.
+                    unsafe { raw.expand::<ROUNDS>(self.items, index) };
+                    raw.place(index)
+                }
+            };
             // SAFETY: a key is at the place.
             unsafe { self.table.set_keys::<ROUNDS>(self.place) };
             if item.aad_bytes > 0 || self.left > QUAD_BYTES {
@@ -347,8 +344,13 @@ impl<'a, 's> Flow<'a, 's> {
             self.finished += items.len();
             let turn = start / 4 % (SLOTS / 4);
             let (group, slots) = (&self.scratch.groups[turn], &self.scratch.slots[turn]);
+            let keys = match (self.class.keys, self.room.raw) {
+                (KeyForm::One, _) => Some(self.room.tables[0].keys.as_ptr().cast()),
+                (_, Some(raw)) => Some(raw.lanes(start).cast()),
+                _ => None,
+            };
             // SAFETY: the caller keeps the same promise.
-            unsafe { group.finish::<ROUNDS>(self.class, items, slots, &self.room.tables[0]) };
+            unsafe { group.finish::<ROUNDS>(self.class, items, slots, keys) };
         }
     }
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use core::{
-    arch::x86_64::{_mm512_aesenc_epi128, _mm512_aesenclast_epi128},
+    arch::x86_64::*,
     cell::Cell,
     mem::offset_of,
 };
@@ -14,8 +14,10 @@ use crate::schedule::Expanded;
 /// Where an expanded key is.
 #[derive(Clone, Copy)]
 pub(super) struct KeyPlace {
-    /// The round keys.
-    pub(super) record: *const u8,
+    /// The first round key.
+    pub(super) round_keys: *const u8,
+    /// How far the next ones are from each other, in bytes.
+    pub(super) stride: usize,
     /// H^16 down to H^1, [`FOLDED`] bytes behind them the same folded, and readable bytes up to
     /// [`REACH`].
     pub(super) powers: *const u8,
@@ -31,7 +33,7 @@ pub(super) struct Table {
 }
 
 /// How far from `powers` registers are read, to be multiplied with zeros: two from the last power, folded.
-const REACH: usize = FOLDED - 16 + FOLDED + 128;
+pub(super) const REACH: usize = FOLDED - 16 + FOLDED + 128;
 
 impl KeyPlace {
     /// That of an `Expanded`.
@@ -44,7 +46,7 @@ impl KeyPlace {
             )
         };
         let powers = expanded.wrapping_add(offset_of!(Expanded, powers));
-        KeyPlace { record: expanded, powers }
+        KeyPlace { round_keys: expanded, stride: 16, powers }
     }
 
     /// H^1.
@@ -73,7 +75,7 @@ impl Table {
         pub(super) unsafe fn set_keys<const ROUNDS: usize>(&self, from: KeyPlace) {
             for (i, key) in self.keys.iter().enumerate().take(ROUNDS + 1) {
                 // SAFETY: the caller promises as many round keys.
-                key.set(unsafe { zmm::broadcast(from.record.wrapping_add(16 * i)) });
+                key.set(unsafe { zmm::broadcast(from.round_keys.wrapping_add(from.stride * i)) });
             }
         }
     }
@@ -99,20 +101,43 @@ impl Table {
         self.weights[3 - behind % 4].as_ptr().cast()
     }
 
-    wide_fn! {
-        /// Four blocks after all rounds.
-        #[inline]
-        pub(super) fn encrypted<const ROUNDS: usize>(&self, blocks: Z) -> Z {
-            let mut state = zmm::xor(blocks, self.keys[0].get());
-            for round in 1..ROUNDS {
-                state = _mm512_aesenc_epi128(state, self.keys[round].get());
-            }
-            _mm512_aesenclast_epi128(state, self.keys[ROUNDS].get())
-        }
-    }
-
     /// Forgets the key.
     pub(super) fn wipe(&self, zero: Z) {
         self.keys.iter().chain(&self.weights).for_each(|cell| cell.set(zero));
+    }
+}
+
+wide_fn! {
+    /// Four blocks after all rounds.
+    ///
+    /// # Safety
+    /// `ROUNDS + 1` round keys are there, in lanes.
+    #[inline]
+    pub(super) unsafe fn encrypted<const ROUNDS: usize>(keys: *const Z, blocks: Z) -> Z {
+        // SAFETY: the caller promises as many.
+        let key = |round: usize| unsafe { zmm::load(keys.wrapping_add(round).cast()) };
+        let mut state = zmm::xor(blocks, key(0));
+        for round in 1..ROUNDS {
+            state = _mm512_aesenc_epi128(state, key(round));
+        }
+        _mm512_aesenclast_epi128(state, key(ROUNDS))
+    }
+}
+
+wide_fn! {
+    /// A block after all rounds.
+    ///
+    /// # Safety
+    /// `ROUNDS + 1` round keys are there, one behind the other, and a block.
+    #[inline]
+    pub(super) unsafe fn encrypted_one<const ROUNDS: usize>(keys: *const u8, block: *const u8) -> __m128i {
+        // SAFETY: the caller promises as many.
+        let key = |round: usize| unsafe { _mm_loadu_si128(keys.wrapping_add(16 * round).cast()) };
+        // SAFETY: the caller promises a block.
+        let mut state = _mm_xor_si128(unsafe { _mm_loadu_si128(block.cast()) }, key(0));
+        for round in 1..ROUNDS {
+            state = _mm_aesenc_si128(state, key(round));
+        }
+        _mm_aesenclast_si128(state, key(ROUNDS))
     }
 }

@@ -25,9 +25,9 @@ use core::{
     ptr,
 };
 
-use flow::{Flow, Room, SLOTS, Scratch};
+use flow::{Flow, Room, Scratch};
 use keys::{KeyPlace, Table};
-use raw::RawKey;
+use raw::RawKeys;
 use sealift_core::Op;
 
 use super::{
@@ -45,21 +45,21 @@ pub(super) fn takes(class: &Class) -> bool {
 ///
 /// # Safety
 /// The class is one that this kernel takes, and the items' addresses are what they say.
-pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+pub(super) unsafe fn run(_token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
     match class.rounds {
-        // SAFETY: `token` is proof of the instructions; the caller keeps the same promise.
-        10 => unsafe { rounds::<10>(token, class, items, ahead) },
+        // SAFETY: `_token` is proof of the instructions; the caller keeps the same promise.
+        10 => unsafe { rounds::<10>(class, items, ahead) },
         // SAFETY: as above.
-        12 => unsafe { rounds::<12>(token, class, items, ahead) },
+        12 => unsafe { rounds::<12>(class, items, ahead) },
         // SAFETY: as above.
-        _ => unsafe { rounds::<14>(token, class, items, ahead) },
+        _ => unsafe { rounds::<14>(class, items, ahead) },
     }
 }
 
 wide_fn! {
     /// # Safety
     /// The items' addresses are what they say.
-    unsafe fn rounds<const ROUNDS: usize>(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+    unsafe fn rounds<const ROUNDS: usize>(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
         let Some(first) = items.first() else { return };
         let zero = _mm512_setzero_si512();
         let place = KeyPlace::of(first.key);
@@ -71,20 +71,20 @@ wide_fn! {
                 // SAFETY: as above.
                 unsafe { tables[0].set_weights(place) };
                 // SAFETY: the caller keeps the same promise.
-                unsafe { all::<ROUNDS>(token, class, items, ahead, Room { tables: &tables, raw: &[] }, place) };
+                unsafe { all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: None }, place) };
             }
             KeyForm::Each => {
                 let tables = [(); 8].map(|()| Table::new(zero));
                 // SAFETY: the caller keeps the same promise.
-                unsafe { all::<ROUNDS>(token, class, items, ahead, Room { tables: &tables, raw: &[] }, place) };
+                unsafe { all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: None }, place) };
             }
             KeyForm::Raw => {
                 let tables = [(); 8].map(|()| Table::new(zero));
-                let raw = [(); SLOTS].map(|()| RawKey::new(zero));
-                let place = KeyPlace::of(raw[0].address());
+                let raw = RawKeys::new(zero);
+                let place = raw.place(0);
                 // SAFETY: the caller keeps the same promise.
-                unsafe { all::<ROUNDS>(token, class, items, ahead, Room { tables: &tables, raw: &raw }, place) };
-                raw.iter().for_each(|key| key.wipe(zero));
+                unsafe { all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: Some(&raw) }, place) };
+                raw.wipe(zero);
                 written(&raw);
             }
         }
@@ -96,7 +96,6 @@ wide_fn! {
     /// The items' addresses are what they say; an expanded key, or zeros, are at the place.
     #[inline]
     unsafe fn all<const ROUNDS: usize>(
-        token: HaveVaes512,
         class: &Class,
         items: &[Item],
         ahead: &mut Ahead<'_>,
@@ -106,7 +105,7 @@ wide_fn! {
         let zero = _mm512_setzero_si512();
         let scratch = Scratch::new(zero, place);
         let tables = room.tables;
-        let mut flow = Flow::new(token, class, items, &scratch, room, place);
+        let mut flow = Flow::new(class, items, &scratch, room, place);
         match class.op {
             // SAFETY: the caller keeps the same promise.
             Op::Seal => unsafe { crypt::<ROUNDS, true>(&mut flow, ahead) },

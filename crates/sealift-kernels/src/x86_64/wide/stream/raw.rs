@@ -1,128 +1,169 @@
-//! Raw keys, expanded for one message.
+//! Raw keys, expanded for one message each: the round keys of sixteen at a time, the powers of four.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, cell::Cell};
-
-use super::super::zmm::{self, Z, wide_fn};
-use super::weave::product;
-use crate::{
-    model::aes::ROUND_KEYS_MAX,
-    schedule::Expanded,
-    x86_64::{cpu::HaveAesNi, expand},
+use core::{
+    arch::x86_64::*,
+    cell::Cell,
+    mem::{MaybeUninit, offset_of},
 };
 
-/// Room for an expanded key, laid out as the front part of an [`Expanded`].
+use super::super::{
+    item::Item,
+    lane::expand::{self, KEYS, Lanes, Schedules, Words},
+    zmm::{self, Z, wide_fn},
+};
+use super::{
+    flow::SLOTS,
+    keys::{KeyPlace, REACH},
+    step::FOLDED,
+    weave::product,
+};
+
+/// Room for the keys of the messages that are being worked.
+pub(super) struct RawKeys {
+    /// The round keys of sixteen messages and of the sixteen before.
+    schedules: [Cell<MaybeUninit<Schedules>>; 2],
+    words: Cell<MaybeUninit<Words>>,
+    powers: [[Powers; 4]; SLOTS / 4],
+}
+
+/// The powers of a hash key.
 #[repr(C, align(64))]
-pub(super) struct RawKey {
-    record: Cell<[u128; 16]>,
-    powers: [Cell<Z>; 4],
+struct Powers {
+    /// H^16 down to H^1, as in an `Expanded`.
+    plain: [Cell<Z>; 4],
+    /// The same folded.
     folded: [Cell<Z>; 4],
+    /// Read with what is read behind the last power.
     behind: [Cell<Z>; 2],
 }
 
 const _: () = {
-    use core::mem::offset_of;
-    assert!(offset_of!(RawKey, powers) == offset_of!(Expanded, powers));
-    assert!(offset_of!(RawKey, folded) == offset_of!(Expanded, folded));
+    assert!(offset_of!(Powers, folded) == FOLDED);
+    assert!(REACH <= size_of::<Powers>());
 };
 
-impl RawKey {
-    /// Room for a key.
+impl RawKeys {
+    /// Room without keys.
     #[inline(always)]
-    pub(super) fn new(zero: Z) -> RawKey {
-        RawKey {
-            record: Cell::new([0; 16]),
-            powers: [(); 4].map(|()| Cell::new(zero)),
-            folded: [(); 4].map(|()| Cell::new(zero)),
-            behind: [(); 2].map(|()| Cell::new(zero)),
+    pub(super) fn new(zero: Z) -> RawKeys {
+        let row = || Cell::new(zero);
+        let powers = || Powers {
+            plain: [row(), row(), row(), row()],
+            folded: [row(), row(), row(), row()],
+            behind: [row(), row()],
+        };
+        let four = || [powers(), powers(), powers(), powers()];
+        let schedules = || Cell::new(MaybeUninit::zeroed());
+        RawKeys {
+            schedules: [schedules(), schedules()],
+            words: Cell::new(MaybeUninit::zeroed()),
+            powers: [four(), four()],
         }
     }
 
-    /// Where it is.
+    /// The place of the key of message number `index`.
     #[inline(always)]
-    pub(super) fn address(&self) -> *const u8 {
-        core::ptr::from_ref(self).cast()
+    pub(super) fn place(&self, index: usize) -> KeyPlace {
+        let round_keys = self.lanes(index).cast::<u8>().wrapping_add(16 * (index % 4));
+        let powers = &self.powers[index / 4 % (SLOTS / 4)][index % 4];
+        KeyPlace { round_keys, stride: 64, powers: core::ptr::from_ref(powers).cast() }
+    }
+
+    /// The round keys of four messages, one of them number `index`.
+    #[inline(always)]
+    pub(super) fn lanes(&self, index: usize) -> *const Lanes {
+        let chunk = self.schedules[index / KEYS % 2].as_ptr().cast::<Lanes>();
+        chunk.wrapping_add(index % KEYS / 4).cast_const()
     }
 
     wide_fn! {
-        /// Expands a key of `4 * (ROUNDS - 6)` bytes.
+        /// Has the key of message number `index` at its place; messages come in order.
         ///
         /// # Safety
-        /// It is readable.
-        pub(super) unsafe fn expand<const ROUNDS: usize>(&self, token: HaveAesNi, key: *const u8) {
-            let mut record = [0; 16];
-            // SAFETY: the caller promises the key.
-            let key = unsafe { core::slice::from_raw_parts(key, 4 * (ROUNDS - 6)) };
-            expand::round_keys(token, key, &mut record[..ROUND_KEYS_MAX]);
-            self.record.set(record);
-            zeroize::Zeroize::zeroize(&mut record);
-            // SAFETY: the round keys that were just set.
-            let hash_key = unsafe { encrypted::<ROUNDS>(self.address(), &_mm_setzero_si128()) };
-            self.set_powers(times_x(zmm::reverse(_mm512_broadcast_i32x4(hash_key))));
-        }
-    }
-
-    wide_fn! {
-        /// Works out the powers of a hash key that is in all lanes.
+        /// The items' keys are readable for `4 * (ROUNDS - 6)` bytes. There is such a message.
         #[inline]
-        fn set_powers(&self, h: Z) {
-            let h2 = times(h, h);
-            // H and H^2 from the highest lane on, then H^3 and H^4 in front of them.
-            let pair = _mm512_mask_blend_epi64(0x33, h, h2);
-            let more = times(pair, h2);
-            let row = _mm512_mask_blend_epi64(0x0f, pair, more);
-            let h4 = _mm512_shuffle_i64x2::<0x00>(more, more);
-            let second = times(row, h4);
-            let h8 = _mm512_shuffle_i64x2::<0x00>(second, second);
-            let rows = [times(second, h8), times(row, h8), second, row];
-            for ((row, power), folded) in rows.into_iter().zip(&self.powers).zip(&self.folded) {
-                power.set(row);
-                folded.set(zmm::fold(row));
+        pub(super) unsafe fn expand<const ROUNDS: usize>(&self, items: &[Item], index: usize) {
+            if index % KEYS == 0 {
+                // SAFETY: the caller keeps the same promise.
+                unsafe { self.expand_chunk::<ROUNDS>(items, index) };
+            }
+            if index % 4 == 0 {
+                // SAFETY: these were just expanded, or with a message before.
+                let lanes = unsafe { &*self.lanes(index) };
+                let hash_keys = expand::hash_keys::<ROUNDS>(lanes);
+                set_powers(hash_keys, &self.powers[index / 4 % (SLOTS / 4)]);
             }
         }
     }
 
-    /// Forgets the key.
-    pub(super) fn wipe(&self, zero: Z) {
-        self.record.set([0; 16]);
-        self.powers.iter().chain(&self.folded).for_each(|cell| cell.set(zero));
-    }
-}
-
-wide_fn! {
-    /// A block after all rounds.
-    ///
-    /// # Safety
-    /// Round keys and a block are there.
-    #[inline]
-    pub(super) unsafe fn encrypted<const ROUNDS: usize>(record: *const u8, block: *const __m128i) -> __m128i {
-        // SAFETY: the caller promises `ROUNDS + 1` round keys.
-        let key = |round: usize| unsafe { _mm_loadu_si128(record.wrapping_add(16 * round).cast()) };
-        // SAFETY: the caller promises a block.
-        let mut state = _mm_xor_si128(unsafe { _mm_loadu_si128(block) }, key(0));
-        for round in 1..ROUNDS {
-            state = _mm_aesenc_si128(state, key(round));
+    wide_fn! {
+        /// # Safety
+        /// As for `expand`.
+        #[inline(never)]
+        unsafe fn expand_chunk<const ROUNDS: usize>(&self, items: &[Item], index: usize) {
+            let items = &items[index..];
+            let mut keys = [items[0].key; KEYS];
+            for (key, item) in keys.iter_mut().zip(items) {
+                *key = item.key;
+            }
+            let to = self.schedules[index / KEYS % 2].as_ptr().cast();
+            // SAFETY: the caller promises the keys; the places are such and aligned.
+            unsafe { expand::expand::<ROUNDS>(&keys, to, self.words.as_ptr().cast()) };
         }
-        _mm_aesenclast_si128(state, key(ROUNDS))
+    }
+
+    /// Forgets the keys.
+    pub(super) fn wipe(&self, zero: Z) {
+        self.schedules.iter().for_each(|chunk| chunk.set(MaybeUninit::zeroed()));
+        self.words.set(MaybeUninit::zeroed());
+        for powers in self.powers.as_flattened() {
+            powers.plain.iter().chain(&powers.folded).for_each(|row| row.set(zero));
+        }
     }
 }
 
 wide_fn! {
-    /// The product of two, in each lane.
+    /// Works out the powers of four hash keys, which are in lanes.
+    #[inline(never)]
+    fn set_powers(h: Z, to: &[Powers; 4]) {
+        let folded = zmm::fold(h);
+        let h2 = times(h, h, folded);
+        let h3 = times(h2, h, folded);
+        let h4 = times(h3, h, folded);
+        for (row, powers) in zmm::transpose([h4, h3, h2, h]).into_iter().zip(to) {
+            set_rows(row, powers);
+        }
+    }
+}
+
+wide_fn! {
+    /// The powers of a hash key, from the fourth to the first.
     #[inline]
-    fn times(a: Z, b: Z) -> Z {
-        let (low, high) = product(a, b, zmm::fold(b));
+    fn set_rows(row: Z, to: &Powers) {
+        let folded = zmm::fold(row);
+        let (h, f) = (_mm512_shuffle_i64x2::<0x00>(row, row), _mm512_shuffle_i64x2::<0x00>(folded, folded));
+        let second = times(row, h, f);
+        let second_folded = zmm::fold(second);
+        let h = _mm512_shuffle_i64x2::<0x00>(second, second);
+        let f = _mm512_shuffle_i64x2::<0x00>(second_folded, second_folded);
+        let (third, fourth) = (times(row, h, f), times(second, h, f));
+        to.plain[3].set(row);
+        to.folded[3].set(folded);
+        to.plain[2].set(second);
+        to.folded[2].set(second_folded);
+        to.plain[1].set(third);
+        to.folded[1].set(zmm::fold(third));
+        to.plain[0].set(fourth);
+        to.folded[0].set(zmm::fold(fourth));
+    }
+}
+
+wide_fn! {
+    /// The product of two in each lane, of which the second is given folded too.
+    #[inline]
+    fn times(a: Z, b: Z, folded: Z) -> Z {
+        let (low, high) = product(a, b, folded);
         zmm::xor(high, zmm::fold(low))
-    }
-}
-
-wide_fn! {
-    /// Times x in each lane: see `expand`.
-    #[inline]
-    fn times_x(h: Z) -> Z {
-        let modulus = _mm512_broadcast_i32x4(_mm_set_epi64x(0xc2_i64 << 56, 1));
-        let sign = _mm512_srai_epi64::<63>(_mm512_shuffle_epi32::<0xee>(h));
-        let carried = _mm512_bslli_epi128::<8>(_mm512_srli_epi64::<63>(h));
-        zmm::xor3(_mm512_slli_epi64::<1>(h), carried, _mm512_and_si512(sign, modulus))
     }
 }
