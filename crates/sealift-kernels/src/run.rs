@@ -76,7 +76,7 @@ fn one_by_one(
 #[must_use]
 pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
     let status = alone(path, schedule, slot);
-    stack::wipe();
+    stack::wipe_near();
     status
 }
 

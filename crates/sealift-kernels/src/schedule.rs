@@ -34,7 +34,7 @@ impl Schedule {
     pub fn new(path: Path, key: &Key) -> Schedule {
         let mut schedule = Schedule::empty();
         schedule.expand(path, key.as_bytes());
-        stack::wipe();
+        stack::wipe_near();
         schedule
     }
 
@@ -45,7 +45,7 @@ impl Schedule {
     pub fn from_raw(path: Path, key: &[u8]) -> Result<Schedule, KeyError> {
         let mut schedule = Schedule::empty();
         schedule.replace(path, key)?;
-        stack::wipe();
+        stack::wipe_near();
         Ok(schedule)
     }
 
@@ -82,6 +82,8 @@ impl Schedule {
         core::ptr::from_ref::<Expanded>(&self.expanded).cast()
     }
 
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
     fn expand(&mut self, path: Path, key: &[u8]) {
         self.expanded.expand(path, key);
         self.fast_rounds = if self.expanded.is_fast { self.expanded.rounds } else { 0 };
