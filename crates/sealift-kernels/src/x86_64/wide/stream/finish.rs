@@ -31,12 +31,8 @@ impl Group {
     #[inline(always)]
     pub(super) fn new(some_key: KeyPlace) -> Group {
         let blocks = || [const { Cell::new([0; 2]) }; 4];
-        let places = [
-            Cell::new(some_key),
-            Cell::new(some_key),
-            Cell::new(some_key),
-            Cell::new(some_key),
-        ];
+        let places =
+            [Cell::new(some_key), Cell::new(some_key), Cell::new(some_key), Cell::new(some_key)];
         Group { lengths: blocks(), counters: blocks(), places }
     }
 

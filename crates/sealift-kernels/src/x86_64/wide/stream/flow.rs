@@ -1,10 +1,7 @@
 //! Messages in, quads out, and tags at the end.
 #![allow(unsafe_code)]
 
-use core::{
-    arch::x86_64::{_mm512_broadcast_i32x4, _mm512_setzero_si512},
-    cell::Cell,
-};
+use core::arch::x86_64::{_mm512_broadcast_i32x4, _mm512_setzero_si512};
 
 use super::super::{
     item::{Ahead, Class, Item, KeyForm},
@@ -12,28 +9,11 @@ use super::super::{
 };
 use super::{
     aad,
-    finish::Group,
     keys::{KeyPlace, Table},
-    raw::RawKeys,
     run::Run,
-    step::{QUAD_BYTES, Quad, Slot, Text},
+    scratch::{Pair, Room, SLOTS, Scratch},
+    step::{QUAD_BYTES, Quad, Slot},
 };
-
-/// What is kept of the messages that are being worked.
-#[repr(C, align(64))]
-pub(super) struct Scratch {
-    slots: [[Slot; 4]; SLOTS / 4],
-    groups: [Group; SLOTS / 4],
-    idle: Slot,
-}
-
-/// Where keys are expanded to.
-pub(super) struct Room<'s> {
-    /// One for the same key, else eight.
-    pub(super) tables: &'s [Table],
-    /// For raw keys.
-    pub(super) raw: Option<&'s RawKeys>,
-}
 
 /// Cuts messages into quads.
 pub(super) struct Flow<'a, 's> {
@@ -59,48 +39,11 @@ pub(super) struct Flow<'a, 's> {
     place: KeyPlace,
 }
 
-/// Two quads, their ciphertext, and how many messages end with each.
-pub(super) struct Pair<'s> {
-    pub(super) quads: [Quad<'s>; 2],
-    pub(super) texts: [Text; 2],
-    pub(super) ends: [usize; 2],
-}
-
-impl Pair<'_> {
-    /// Whether both are full.
-    #[inline(always)]
-    pub(super) fn is_full(&self) -> bool {
-        self.quads[0].bytes == QUAD_BYTES && self.quads[1].bytes == QUAD_BYTES
-    }
-}
-
-impl Scratch {
-    /// Room for messages.
-    #[inline(always)]
-    pub(super) fn new(zero: Z, some_key: KeyPlace) -> Scratch {
-        let slot = || Slot { hash: Cell::new(zero), base: Cell::new(zero) };
-        let four = || [slot(), slot(), slot(), slot()];
-        Scratch {
-            slots: [four(), four()],
-            groups: [Group::new(some_key), Group::new(some_key)],
-            idle: slot(),
-        }
-    }
-
-    /// Forgets the messages.
-    pub(super) fn wipe(&self, zero: Z) {
-        for slot in self.slots.as_flattened().iter().chain([&self.idle]) {
-            slot.hash.set(zero);
-            slot.base.set(zero);
-        }
-    }
-}
-
 impl<'a, 's> Flow<'a, 's> {
     /// Messages of one class; `some_key` is any of their keys that is expanded.
     #[inline(always)]
     pub(super) fn new(
-            class: &'a Class,
+        class: &'a Class,
         items: &'a [Item],
         scratch: &'s Scratch,
         room: Room<'s>,
@@ -128,8 +71,7 @@ impl<'a, 's> Flow<'a, 's> {
     /// Two quads of nothing.
     #[inline(always)]
     pub(super) fn idle(&self, zero: Z) -> Pair<'s> {
-        let text = || [(); 4].map(|()| Cell::new(zero));
-        Pair { quads: [self.idle_quad(); 2], texts: [text(), text()], ends: [0; 2] }
+        Pair::new(self.idle_quad(), zero)
     }
 
     /// Full quads of the message of the last two pairs, if those were such too.
@@ -139,15 +81,14 @@ impl<'a, 's> Flow<'a, 's> {
             return None;
         }
         let pairs = (self.left - (RUN_BYTES - 2 * QUAD_BYTES) - 1) / (2 * QUAD_BYTES);
+        let blocks = u32::try_from(pairs * 2 * QUAD_BYTES / 16).ok()?;
         let (keys, weights) = (&self.table.keys, self.table.weights(3));
         let (input, output, first) = (self.input, self.output, self.first);
         let bytes = pairs * 2 * QUAD_BYTES;
         self.input = input.wrapping_add(bytes);
         self.output = output.wrapping_add(bytes);
         self.left -= bytes;
-        for _ in 0..pairs {
-            self.first += 32;
-        }
+        self.first += blocks;
         Some(Run { keys, slot: self.slot, input, output, first, pairs, weights })
     }
 
@@ -291,8 +232,8 @@ impl<'a, 's> Flow<'a, 's> {
             let (group, slot) = (&self.scratch.groups[turn], &self.scratch.slots[turn][index % 4]);
             self.slot = slot;
             if self.class.keys != KeyForm::One {
-                // SAFETY: the caller promises the key.
-                unsafe { self.set_key::<ROUNDS>(item, index) };
+                // SAFETY: the caller promises the keys, and messages begin in order.
+                (self.place, self.table) = unsafe { self.room.set_key::<ROUNDS>(self.items, index) };
                 group.set_key(index, self.place);
             }
             // SAFETY: the nonce is readable.
@@ -303,31 +244,6 @@ impl<'a, 's> Flow<'a, 's> {
             if item.aad_bytes > 0 {
                 // SAFETY: the aad is readable, and the table has weights.
                 slot.hash.set(unsafe { aad::hash(item.aad, item.aad_bytes.into(), self.table) });
-            }
-        }
-    }
-
-    wide_fn! {
-        /// Has the key of a message at its place and in its table.
-        ///
-        /// # Safety
-        /// The item's key is what it says.
-        #[inline(never)]
-        unsafe fn set_key<const ROUNDS: usize>(&mut self, item: &Item, index: usize) {
-            self.table = &self.room.tables[index & (self.room.tables.len() - 1)];
-            self.place = match self.room.raw {
-                None => KeyPlace::of(item.key),
-                Some(raw) => {
-                    // SAFETY: the caller promises the keys, and messages begin in order.
-                    unsafe { raw.expand::<ROUNDS>(self.items, index) };
-                    raw.place(index)
-                }
-            };
-            // SAFETY: a key is at the place.
-            unsafe { self.table.set_keys::<ROUNDS>(self.place) };
-            if item.aad_bytes > 0 || self.left > QUAD_BYTES {
-                // SAFETY: as above.
-                unsafe { self.table.set_weights(self.place) };
             }
         }
     }
@@ -344,11 +260,7 @@ impl<'a, 's> Flow<'a, 's> {
             self.finished += items.len();
             let turn = start / 4 % (SLOTS / 4);
             let (group, slots) = (&self.scratch.groups[turn], &self.scratch.slots[turn]);
-            let keys = match (self.class.keys, self.room.raw) {
-                (KeyForm::One, _) => Some(self.room.tables[0].keys.as_ptr().cast()),
-                (_, Some(raw)) => Some(raw.lanes(start).cast()),
-                _ => None,
-            };
+            let keys = self.room.lanes(start);
             // SAFETY: the caller keeps the same promise.
             unsafe { group.finish::<ROUNDS>(self.class, items, slots, keys) };
         }
@@ -370,7 +282,3 @@ fn cut(left: usize) -> usize {
 
 /// With more left, the next two quads are full and not the last ones.
 const RUN_BYTES: usize = 2 * QUAD_BYTES + 304;
-
-/// Messages that are worked at a time: no more than five are begun and not hashed, and with them
-/// up to three wait for a fourth.
-pub(super) const SLOTS: usize = 8;

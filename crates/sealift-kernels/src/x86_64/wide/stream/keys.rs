@@ -1,11 +1,7 @@
 //! Keys as the steps want them.
 #![allow(unsafe_code)]
 
-use core::{
-    arch::x86_64::*,
-    cell::Cell,
-    mem::offset_of,
-};
+use core::{arch::x86_64::*, cell::Cell, mem::offset_of};
 
 use super::super::zmm::{self, Z, wide_fn};
 use super::step::{FOLDED, KEYS};

@@ -1,7 +1,7 @@
 //! Longer messages, one after the other without a gap.
 //!
 //! Messages are cut into quads of four registers, and a step works two quads, of one message or of two: AES of
-//! these is woven with GHASH of the two before. So the end of a message is hashed while the next one is
+//! these is woven with GHASH of two earlier ones. So the end of a message is hashed while the next one is
 //! encrypted, and there is no pause between messages. The tags of four are worked out together.
 //!
 //! GHASH runs in lanes: lane i sums blocks i, i + 4, ..., each register is multiplied with the same power
@@ -15,6 +15,7 @@ mod flow;
 mod keys;
 mod raw;
 mod run;
+mod scratch;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -25,9 +26,10 @@ use core::{
     ptr,
 };
 
-use flow::{Flow, Room, Scratch};
+use flow::Flow;
 use keys::{KeyPlace, Table};
 use raw::RawKeys;
+use scratch::{Room, Scratch};
 use sealift_core::Op;
 
 use super::{
@@ -45,7 +47,12 @@ pub(super) fn takes(class: &Class) -> bool {
 ///
 /// # Safety
 /// The class is one that this kernel takes, and the items' addresses are what they say.
-pub(super) unsafe fn run(_token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+pub(super) unsafe fn run(
+    _token: HaveVaes512,
+    class: &Class,
+    items: &[Item],
+    ahead: &mut Ahead<'_>,
+) {
     match class.rounds {
         // SAFETY: `_token` is proof of the instructions; the caller keeps the same promise.
         10 => unsafe { rounds::<10>(class, items, ahead) },
@@ -129,8 +136,8 @@ wide_fn! {
     #[inline]
     unsafe fn crypt<const ROUNDS: usize, const SEAL: bool>(flow: &mut Flow<'_, '_>, ahead: &mut Ahead<'_>) {
         let zero = _mm512_setzero_si512();
-        let (now, last, before) = (&mut flow.idle(zero), &mut flow.idle(zero), &mut flow.idle(zero));
-        let (mut now, mut last, mut before) = (now, last, before);
+        let mut pairs = [flow.idle(zero), flow.idle(zero), flow.idle(zero)];
+        let [mut now, mut last, mut before] = pairs.each_mut();
         // SAFETY: the caller keeps the same promise.
         while unsafe { flow.next::<ROUNDS>(now, ahead) } {
             let [first, second] = &now.quads;

@@ -13,8 +13,8 @@ use super::super::{
     zmm::{self, Z, wide_fn},
 };
 use super::{
-    flow::SLOTS,
     keys::{KeyPlace, REACH},
+    scratch::SLOTS,
     step::FOLDED,
     weave::product,
 };
