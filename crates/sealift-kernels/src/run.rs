@@ -36,8 +36,9 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
         let rest = wide::run(token, work, range.clone(), schedules);
         if !rest.is_empty() {
             one_by_one(path, work, range.start, rest.into_iter(), schedules);
+            stack::wipe();
         }
-        return stack::wipe();
+        return;
     }
     one_by_one(path, work, range.start, range, schedules);
     stack::wipe();

@@ -341,6 +341,8 @@ wide_fn! {
 
 wide_fn! {
     /// Writes or compares the tags of a group; what fails leaves zeros.
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
     unsafe fn tags(group: &Group, items: &[Item], tag_bytes: usize) {
         let hash = reverse(hash(group.hash_keys, &group.rows[..group.hashed]));
         // SAFETY: a row is readable.

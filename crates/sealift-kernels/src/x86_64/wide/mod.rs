@@ -28,21 +28,22 @@ use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT};
 use sealift_core::Work;
 
 use super::cpu::HaveVaes512;
-use crate::Schedules;
+use crate::{Schedules, stack};
 
 /// Fewer messages are worked one by one.
 pub(crate) const MESSAGES_MIN: usize = 2;
 
 /// Works on the messages of a range that the wide kernels take; the others are given back, untouched.
-// Not a part of what calls it, so that its stack can be wiped.
-#[inline(never)]
 pub(crate) fn run(
     token: HaveVaes512,
     work: &mut Work<'_>,
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    DESK.with_borrow_mut(|(now, next)| windows(token, work, range, schedules, now, next))
+    let rest =
+        DESK.with_borrow_mut(|(now, next)| windows(token, work, range, schedules, now, next));
+    stack::wipe();
+    rest
 }
 
 thread_local! {
@@ -134,7 +135,7 @@ const WINDOW: usize = 1_024;
 const REGULAR_WINDOW: usize = 256;
 
 /// As many bytes stay in the second cache.
-const CACHED_BYTES: u64 = 768 << 10;
+const CACHED_BYTES: u64 = 512 << 10;
 
 /// Bytes of a message's key, nonce and tag, about.
 const OTHER_BYTES: u64 = 64;
