@@ -1,12 +1,14 @@
-//! Short messages under one key, four at a time, each in registers of its own.
+//! Short messages under one key, each in registers of its own.
 //!
 //! A register holds four blocks of one message: one register for texts of up to 64 bytes, two for up to
-//! 128. The first counter blocks of four messages share a register. GHASH of one group of messages is
-//! woven into the AES rounds of another (of the next one when sealing, of the same one when opening),
-//! because neither alone keeps the processor busy.
+//! 128. Eight of them are in flight, those of eight or of four messages; the first counter blocks of four
+//! messages share a register. GHASH of one group of messages is woven into the AES rounds of another (of
+//! the next one when sealing, of the same one when opening), because neither alone keeps the processor
+//! busy. The ciphertext stays in registers meanwhile: that of an open is read once.
 //!
 //! Blocks are multiplied with the powers of the hash key that their distance from the end asks for, so
-//! nothing is carried from block to block; sums of four messages are reduced at once.
+//! nothing is carried from block to block; sums of four messages are reduced at once. What the hashes of
+//! all messages have in common, a shared aad and equal lengths, is multiplied once a call.
 #![allow(unsafe_code)]
 
 mod group;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use core::ptr;
+use std::sync::Arc;
 
 use sealift_core::{Key, Op, Slot, SlotTag, SlotText, Span, Status};
 
@@ -17,7 +18,8 @@ struct Messages {
 
 struct Message {
     nonce: Vec<u8>,
-    aad: Vec<u8>,
+    /// Perhaps the same for all messages, at one address.
+    aad: Arc<[u8]>,
     plain: Vec<u8>,
     sealed: Vec<u8>,
     tag: Vec<u8>,
@@ -100,8 +102,9 @@ fn a_change_of_any_byte_is_found() {
     for (text, aad) in [(1, 0), (64, 17), (65, 48), (128, 33)] {
         for tag_bytes in TAGS {
             for byte in 0..12 + aad + text + tag_bytes {
-                let lengths = [(text, aad); 2];
-                let mut messages = Messages::new(&mut random, 16, tag_bytes, &lengths);
+                let parts = [0, 1].map(|_| (text, random.bytes(aad).into()));
+                let mut messages = Messages::new(&mut random, 16, tag_bytes, &parts);
+                drop(parts);
                 messages.all[1].change(byte);
                 let statuses: Vec<_> =
                     messages.work(Op::Open, Place::Apart).iter().map(|got| got.status).collect();
@@ -128,11 +131,20 @@ fn each_shape(mut check: impl FnMut(&mut Messages, Place)) {
                     _ if alike => 16 * blocks,
                     _ => 16 * blocks - random.below(16),
                 };
-                let lengths: Vec<_> = (0..1 + number % 40)
-                    .map(|_| (within(text, &mut random), within(aad, &mut random)))
-                    .collect();
+                let aad_bytes = within(aad, &mut random);
+                let one: Arc<[u8]> = random.bytes(aad_bytes).into();
+                let is_one_aad = random.below(2) == 0;
+                let mut parts = vec![];
+                for _ in 0..1 + number % 40 {
+                    let own_bytes = within(aad, &mut random);
+                    let own = random.bytes(own_bytes).into();
+                    let aad = if is_one_aad { Arc::clone(&one) } else { own };
+                    parts.push((within(text, &mut random), aad));
+                }
                 let tag_bytes = TAGS[number % TAGS.len()];
-                check(&mut Messages::new(&mut random, key, tag_bytes, &lengths), place);
+                let mut messages = Messages::new(&mut random, key, tag_bytes, &parts);
+                drop(parts);
+                check(&mut messages, place);
                 number += 1;
             }
         }
@@ -140,8 +152,8 @@ fn each_shape(mut check: impl FnMut(&mut Messages, Place)) {
 }
 
 impl Messages {
-    /// Messages of these lengths of text and aad, in bytes; every other one has the aad before it.
-    fn new(random: &mut Random, key: usize, tag: usize, lengths: &[(usize, usize)]) -> Messages {
+    /// Messages with texts of these lengths, in bytes, and these aads.
+    fn new(random: &mut Random, key: usize, tag: usize, parts: &[(usize, Arc<[u8]>)]) -> Messages {
         let key = Key::new(&random.bytes(key)).unwrap();
         let best = Path::parse("vaes512").unwrap();
         let class = Class {
@@ -149,12 +161,14 @@ impl Messages {
             keys: KeyForm::One,
             rounds: key.as_bytes().len() / 4 + 6,
             tag_bytes: tag,
-            text_blocks: lengths[0].0.div_ceil(16),
-            aad_blocks: lengths[0].1.div_ceil(16),
+            text_blocks: parts[0].0.div_ceil(16),
+            aad_blocks: parts[0].1.len().div_ceil(16),
         };
         let model = Schedule::new(Path::Model, &key);
-        let message = |(text, aad)| Message::new(random, &model, text, aad, tag);
-        let all = lengths.iter().copied().map(message).collect();
+        let message = |(text, aad): &(usize, Arc<[u8]>)| {
+            Message::new(random, &model, *text, Arc::clone(aad), tag)
+        };
+        let all = parts.iter().map(message).collect();
         Messages { schedule: Schedule::new(best, &key), class, all }
     }
 
@@ -196,8 +210,14 @@ impl Messages {
 }
 
 impl Message {
-    fn new(random: &mut Random, model: &Schedule, text: usize, aad: usize, tag: usize) -> Message {
-        let (nonce, aad, plain) = (random.bytes(12), random.bytes(aad), random.bytes(text));
+    fn new(
+        random: &mut Random,
+        model: &Schedule,
+        text: usize,
+        aad: Arc<[u8]>,
+        tag: usize,
+    ) -> Message {
+        let (nonce, plain) = (random.bytes(12), random.bytes(text));
         let (mut sealed, mut tag) = (vec![0; text], vec![0; tag]);
         let slot = Slot {
             op: Op::Seal,
@@ -220,9 +240,10 @@ impl Message {
         Outcome { text, tag, status: Status::Ok }
     }
 
-    /// Flips a bit of a byte, counted over nonce, aad, text and tag.
+    /// Flips a bit of a byte, counted over nonce, an aad of its own, text and tag.
     fn change(&mut self, byte: usize) {
-        let parts = [&mut self.nonce, &mut self.aad, &mut self.sealed, &mut self.tag];
+        let aad = Arc::get_mut(&mut self.aad).unwrap_or_default();
+        let parts: [&mut [u8]; 4] = [&mut self.nonce, aad, &mut self.sealed, &mut self.tag];
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         let mut all = parts.into_iter().flatten();
         *all.nth(byte % bytes).unwrap() ^= 1 << (byte % 8);

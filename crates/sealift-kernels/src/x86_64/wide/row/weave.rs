@@ -19,7 +19,7 @@ pub(super) struct States<const N: usize> {
     pub(super) first: [Z; 2],
 }
 
-/// A block of assembly on all states of a group: with the other four of `$rest`, if there are eight messages.
+/// A round of all states of a group but the last of eight messages, with instructions between and behind.
 macro_rules! on_states {
     ($states:ident, $shared:ident, [$($before:literal),*], [$($after:literal),*], $($operand:tt)*) => {
         let _k: Z;
