@@ -43,7 +43,8 @@ impl Group {
             let counter = _mm_insert_epi32::<3>(nonce, 1 << 24);
             // SAFETY: a cell of 16 bytes.
             unsafe { _mm_storeu_si128(self.counters[index & 3].as_ptr().cast(), counter) };
-            self.lengths[index & 3].set([8 * u64::from(item.text_bytes), 8 * u64::from(item.aad_bytes)]);
+            self.lengths[index & 3]
+                .set([8 * u64::from(item.text_bytes), 8 * u64::from(item.aad_bytes)]);
         }
     }
 
@@ -54,12 +55,12 @@ impl Group {
     }
 
     wide_fn! {
-        /// Works out the tags of up to four messages and writes or compares them. A message that fails leaves
-        /// zeros.
+        /// Works out the tags of up to four messages and writes or compares them. A message that
+        /// fails leaves zeros.
         ///
         /// # Safety
-        /// They are hashed, and what was noted is theirs. The items' addresses are what they say. `keys` are
-        /// their round keys in lanes, or their places have these one behind the other.
+        /// They are hashed, and what was noted is theirs. The items' addresses are what they say.
+        /// `keys` are their round keys in lanes, or their places have these one behind the other.
         #[inline(never)]
         pub(super) unsafe fn finish<const ROUNDS: usize>(
             &self,
@@ -72,8 +73,9 @@ impl Group {
             let lengths = unsafe { zmm::load(self.lengths.as_ptr().cast()) };
             // SAFETY: as above.
             let counters = unsafe { zmm::load(self.counters.as_ptr().cast()) };
+            let [a, b, c, d] = slots;
             let [a, b, c, d] =
-                zmm::transpose([slots[0].hash.get(), slots[1].hash.get(), slots[2].hash.get(), slots[3].hash.get()]);
+                zmm::transpose([a.hash.get(), b.hash.get(), c.hash.get(), d.hash.get()]);
             let y = zmm::xor(zmm::xor3(a, b, c), zmm::xor(d, lengths));
             let hash = if class.keys == KeyForm::One {
                 // SAFETY: the place is that of the key.
@@ -88,8 +90,9 @@ impl Group {
                 // SAFETY: the caller promises round keys at the places.
                 None => unsafe { self.masks::<ROUNDS>() },
             };
+            let tags = zmm::xor(hash, masks);
             // SAFETY: the caller keeps the same promise.
-            unsafe { conclude(class, items, zmm::xor(hash, masks)) };
+            unsafe { conclude(class, items, tags) };
         }
     }
 
@@ -101,7 +104,8 @@ impl Group {
         #[inline]
         unsafe fn times_each(&self, y: Z) -> Z {
             let [a, b, c, d] = &self.places;
-            let (a, b, c, d) = (a.get().hash_key(), b.get().hash_key(), c.get().hash_key(), d.get().hash_key());
+            let (a, b) = (a.get().hash_key(), b.get().hash_key());
+            let (c, d) = (c.get().hash_key(), d.get().hash_key());
             // SAFETY: the caller promises keys.
             let h = unsafe { load_four([a, b, c, d]) };
             let (a, b) = (a.wrapping_add(FOLDED), b.wrapping_add(FOLDED));
@@ -121,7 +125,8 @@ impl Group {
         #[inline]
         unsafe fn masks<const ROUNDS: usize>(&self) -> Z {
             let [a, b, c, d] = &self.places;
-            let (a, b, c, d) = (a.get().round_keys, b.get().round_keys, c.get().round_keys, d.get().round_keys);
+            let (a, b) = (a.get().round_keys, b.get().round_keys);
+            let (c, d) = (c.get().round_keys, d.get().round_keys);
             let [w, x, y, z] = &self.counters;
             // SAFETY: a cell of 16 bytes, and round keys.
             let w = unsafe { encrypted_one::<ROUNDS>(a, w.as_ptr().cast()) };
@@ -167,8 +172,10 @@ wide_fn! {
             // SAFETY: the tags are writable for 16 bytes.
             return unsafe { store_four([a.tag, b.tag, c.tag, d.tag], tags) };
         }
+        let (a, b) = (a.tag.cast_const(), b.tag.cast_const());
+        let (c, d) = (c.tag.cast_const(), d.tag.cast_const());
         // SAFETY: the tags are readable for 16 bytes.
-        let expected = unsafe { load_four([a.tag.cast_const(), b.tag.cast_const(), c.tag.cast_const(), d.tag.cast_const()]) };
+        let expected = unsafe { load_four([a, b, c, d]) };
         if !public(_mm512_cmpneq_epi64_mask(tags, expected) == 0) {
             // SAFETY: the caller keeps the same promise.
             unsafe { conclude_each(class, items, tags) };
@@ -248,13 +255,16 @@ wide_fn! {
     /// 16 bytes at each are writable.
     #[inline]
     unsafe fn store_four([a, b, c, d]: [*mut u8; 4], from: Z) {
+        let (first, second) = (_mm512_castsi512_si128(from), _mm512_extracti32x4_epi32::<1>(from));
+        let (third, fourth) =
+            (_mm512_extracti32x4_epi32::<2>(from), _mm512_extracti32x4_epi32::<3>(from));
         // SAFETY: the caller promises 16 writable bytes.
-        unsafe { _mm_storeu_si128(a.cast(), _mm512_castsi512_si128(from)) };
+        unsafe { _mm_storeu_si128(a.cast(), first) };
         // SAFETY: as above.
-        unsafe { _mm_storeu_si128(b.cast(), _mm512_extracti32x4_epi32::<1>(from)) };
+        unsafe { _mm_storeu_si128(b.cast(), second) };
         // SAFETY: as above.
-        unsafe { _mm_storeu_si128(c.cast(), _mm512_extracti32x4_epi32::<2>(from)) };
+        unsafe { _mm_storeu_si128(c.cast(), third) };
         // SAFETY: as above.
-        unsafe { _mm_storeu_si128(d.cast(), _mm512_extracti32x4_epi32::<3>(from)) };
+        unsafe { _mm_storeu_si128(d.cast(), fourth) };
     }
 }

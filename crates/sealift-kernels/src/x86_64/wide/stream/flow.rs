@@ -93,13 +93,17 @@ impl<'a, 's> Flow<'a, 's> {
     }
 
     wide_fn! {
-        /// Puts the next two quads into a pair, in its place: a copy of what was just written, made by wider
-        /// loads, would wait for it. False when there are no more.
+        /// Puts the next two quads into a pair, in its place: a copy of what was just written, made by
+        /// wider loads, would wait for it. False when there are no more.
         ///
         /// # Safety
         /// The items' addresses are what they say.
         #[inline]
-        pub(super) unsafe fn next<const ROUNDS: usize>(&mut self, pair: &mut Pair<'s>, ahead: &mut Ahead<'_>) -> bool {
+        pub(super) unsafe fn next<const ROUNDS: usize>(
+            &mut self,
+            pair: &mut Pair<'s>,
+            ahead: &mut Ahead<'_>,
+        ) -> bool {
             if self.left > RUN_BYTES {
                 let weights = self.table.weights(3);
                 self.runs += 1;
@@ -155,7 +159,11 @@ impl<'a, 's> Flow<'a, 's> {
         /// # Safety
         /// The items' addresses are what they say.
         #[inline]
-        unsafe fn quad<const ROUNDS: usize>(&mut self, quad: &mut Quad<'s>, ahead: &mut Ahead<'_>) -> usize {
+        unsafe fn quad<const ROUNDS: usize>(
+            &mut self,
+            quad: &mut Quad<'s>,
+            ahead: &mut Ahead<'_>,
+        ) -> usize {
             if self.left == 0 {
                 let Some(item) = self.items.get(self.begun) else {
                     *quad = self.idle_quad();
@@ -163,7 +171,7 @@ impl<'a, 's> Flow<'a, 's> {
                 };
                 // SAFETY: the caller keeps the same promise.
                 unsafe { self.begin::<ROUNDS>(item) };
-                if self.begun % 4 == 0 {
+                if self.begun.is_multiple_of(4) {
                     ahead.fetch(4);
                 }
             }
@@ -233,7 +241,8 @@ impl<'a, 's> Flow<'a, 's> {
             self.slot = slot;
             if self.class.keys != KeyForm::One {
                 // SAFETY: the caller promises the keys, and messages begin in order.
-                (self.place, self.table) = unsafe { self.room.set_key::<ROUNDS>(self.items, index) };
+                (self.place, self.table) =
+                    unsafe { self.room.set_key::<ROUNDS>(self.items, index) };
                 group.set_key(index, self.place);
             }
             // SAFETY: the nonce is readable.
@@ -273,12 +282,17 @@ impl<'a, 's> Flow<'a, 's> {
 /// has a block in each lane.
 #[inline(always)]
 fn cut(left: usize) -> usize {
-    match left {
-        ..=QUAD_BYTES => left,
-        ..=304 => 192,
-        _ => QUAD_BYTES,
+    if left <= QUAD_BYTES {
+        left
+    } else if left <= LAST_TWO_BYTES {
+        192
+    } else {
+        QUAD_BYTES
     }
 }
 
+/// Up to as many bytes the last quad would have fewer than four blocks behind a full one.
+const LAST_TWO_BYTES: usize = QUAD_BYTES + 3 * 16;
+
 /// With more left, the next two quads are full and not the last ones.
-const RUN_BYTES: usize = 2 * QUAD_BYTES + 304;
+const RUN_BYTES: usize = 2 * QUAD_BYTES + LAST_TWO_BYTES;

@@ -126,7 +126,10 @@ wide_fn! {
     /// # Safety
     /// `ROUNDS + 1` round keys are there, one behind the other, and a block.
     #[inline]
-    pub(super) unsafe fn encrypted_one<const ROUNDS: usize>(keys: *const u8, block: *const u8) -> __m128i {
+    pub(super) unsafe fn encrypted_one<const ROUNDS: usize>(
+        keys: *const u8,
+        block: *const u8,
+    ) -> __m128i {
         // SAFETY: the caller promises as many.
         let key = |round: usize| unsafe { _mm_loadu_si128(keys.wrapping_add(16 * round).cast()) };
         // SAFETY: the caller promises a block.

@@ -1,12 +1,13 @@
 //! Longer messages, one after the other without a gap.
 //!
-//! Messages are cut into quads of four registers, and a step works two quads, of one message or of two: AES of
-//! these is woven with GHASH of two earlier ones. So the end of a message is hashed while the next one is
-//! encrypted, and there is no pause between messages. The tags of four are worked out together.
+//! Messages are cut into quads of four registers, and a step works two quads, of one message or of
+//! two: AES of these is woven with GHASH of two earlier ones. So the end of a message is hashed while
+//! the next one is encrypted, and there is no pause between messages. The tags of four are worked
+//! out together.
 //!
-//! GHASH runs in lanes: lane i sums blocks i, i + 4, ..., each register is multiplied with the same power
-//! in all lanes, and 16 blocks share a reduction. The last quad is multiplied with the last powers in order,
-//! so that the sum of the lanes is the hash.
+//! GHASH runs in lanes: lane i sums blocks i, i + 4, ..., each register is multiplied with the same
+//! power in all lanes, and 16 blocks share a reduction. The last quad is multiplied with the last
+//! powers in order, so that the sum of the lanes is the hash.
 #![allow(unsafe_code)]
 
 mod aad;
@@ -78,19 +79,31 @@ wide_fn! {
                 // SAFETY: as above.
                 unsafe { tables[0].set_weights(place) };
                 // SAFETY: the caller keeps the same promise.
-                unsafe { all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: None }, place) };
+                unsafe {
+                    all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: None }, place)
+                };
             }
             KeyForm::Each => {
                 let tables = [(); 8].map(|()| Table::new(zero));
                 // SAFETY: the caller keeps the same promise.
-                unsafe { all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: None }, place) };
+                unsafe {
+                    all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: None }, place)
+                };
             }
             KeyForm::Raw => {
                 let tables = [(); 8].map(|()| Table::new(zero));
                 let raw = RawKeys::new(zero);
                 let place = raw.place(0);
                 // SAFETY: the caller keeps the same promise.
-                unsafe { all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: Some(&raw) }, place) };
+                unsafe {
+                    all::<ROUNDS>(
+                        class,
+                        items,
+                        ahead,
+                        Room { tables: &tables, raw: Some(&raw) },
+                        place,
+                    )
+                };
                 raw.wipe(zero);
                 written(&raw);
             }
@@ -134,20 +147,28 @@ wide_fn! {
     /// # Safety
     /// The items' addresses are what they say.
     #[inline]
-    unsafe fn crypt<const ROUNDS: usize, const SEAL: bool>(flow: &mut Flow<'_, '_>, ahead: &mut Ahead<'_>) {
+    unsafe fn crypt<const ROUNDS: usize, const SEAL: bool>(
+        flow: &mut Flow<'_, '_>,
+        ahead: &mut Ahead<'_>,
+    ) {
         let zero = _mm512_setzero_si512();
         let mut pairs = [flow.idle(zero), flow.idle(zero), flow.idle(zero)];
         let [mut now, mut last, mut before] = pairs.each_mut();
         // SAFETY: the caller keeps the same promise.
         while unsafe { flow.next::<ROUNDS>(now, ahead) } {
             let [first, second] = &now.quads;
-            let (quads, texts) = ([&before.quads[1], &last.quads[0]], [&before.texts[1], &last.texts[0]]);
+            let (quads, texts) =
+                ([&before.quads[1], &last.quads[0]], [&before.texts[1], &last.texts[0]]);
             if now.is_full() {
                 // SAFETY: the quads' addresses are those of items.
-                unsafe { step::step::<ROUNDS, SEAL, true>([first, second], &now.texts, quads, texts) };
+                unsafe {
+                    step::step::<ROUNDS, SEAL, true>([first, second], &now.texts, quads, texts)
+                };
             } else {
                 // SAFETY: as above.
-                unsafe { step::step::<ROUNDS, SEAL, false>([first, second], &now.texts, quads, texts) };
+                unsafe {
+                    step::step::<ROUNDS, SEAL, false>([first, second], &now.texts, quads, texts)
+                };
             }
             // SAFETY: the step hashed these two.
             unsafe { flow.hashed::<ROUNDS>(before.ends[1] + last.ends[0]) };

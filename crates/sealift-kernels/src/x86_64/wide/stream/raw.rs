@@ -1,4 +1,4 @@
-//! Raw keys, expanded for one message each: the round keys of sixteen at a time, the powers of four.
+//! Raw keys, each for one message: round keys are expanded sixteen at a time, powers four.
 #![allow(unsafe_code)]
 
 use core::{
@@ -84,11 +84,11 @@ impl RawKeys {
         /// The items' keys are readable for `4 * (ROUNDS - 6)` bytes. There is such a message.
         #[inline]
         pub(super) unsafe fn expand<const ROUNDS: usize>(&self, items: &[Item], index: usize) {
-            if index % KEYS == 0 {
+            if index.is_multiple_of(KEYS) {
                 // SAFETY: the caller keeps the same promise.
                 unsafe { self.expand_chunk::<ROUNDS>(items, index) };
             }
-            if index % 4 == 0 {
+            if index.is_multiple_of(4) {
                 // SAFETY: these were just expanded, or with a message before.
                 let lanes = unsafe { &*self.lanes(index) };
                 let hash_keys = expand::hash_keys::<ROUNDS>(lanes);
@@ -142,7 +142,8 @@ wide_fn! {
     #[inline]
     fn set_rows(row: Z, to: &Powers) {
         let folded = zmm::fold(row);
-        let (h, f) = (_mm512_shuffle_i64x2::<0x00>(row, row), _mm512_shuffle_i64x2::<0x00>(folded, folded));
+        let (h, f) =
+            (_mm512_shuffle_i64x2::<0x00>(row, row), _mm512_shuffle_i64x2::<0x00>(folded, folded));
         let second = times(row, h, f);
         let second_folded = zmm::fold(second);
         let h = _mm512_shuffle_i64x2::<0x00>(second, second);

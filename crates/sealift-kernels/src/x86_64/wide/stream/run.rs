@@ -28,8 +28,9 @@ pub(super) struct Run<'s> {
 }
 
 wide_fn! {
-    /// Does what so many steps would do, all of one message. The texts are those of the pair that comes, of the
-    /// last one, and of the one before; they take turns, and the two were full quads of the message as well.
+    /// Does what so many steps would do, all of one message. The texts are those of the pair that
+    /// comes, of the last one, and of the one before; they take turns, and the two were full quads of
+    /// the message as well.
     ///
     /// # Safety
     /// The run's addresses are what they say.
@@ -45,7 +46,8 @@ wide_fn! {
         let mut counter = _mm512_maskz_set1_epi32(COUNTERS, run.first.cast_signed());
         let zero = _mm512_setzero_si512();
         for _ in 0..run.pairs {
-            let [[mut a, mut b, mut c, mut d], [mut e, mut f, mut g, mut h]] = counters(base, &mut counter);
+            let [[mut a, mut b, mut c, mut d], [mut e, mut f, mut g, mut h]] =
+                counters(base, &mut counter);
             let text = |i: usize| zmm::reverse(before[1][i].get());
             let (mut low, mut high) = (zero, zero);
             round!(keys, 1, (a b c d e f g h), text(1), w.wrapping_add(64), low, high);
@@ -88,8 +90,8 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// The counter blocks of two quads after the first round key; `first` is the number of the first block where
-    /// counters are, and that of the next two quads afterwards.
+    /// The counter blocks of two quads after the first round key; `first` is the number of the first
+    /// block where counters are, and that of the next two quads afterwards.
     #[inline]
     fn counters(base: Z, first: &mut Z) -> [[Z; 4]; 2] {
         let sixteen = _mm512_maskz_set1_epi32(COUNTERS, 16);

@@ -83,7 +83,8 @@ impl Scratch {
 
 impl<'s> Room<'s> {
     wide_fn! {
-        /// Has the key of message number `index` in a table, and says where it is; messages come in order.
+        /// Has the key of message number `index` in a table, and says where it is; messages come in
+        /// order.
         ///
         /// # Safety
         /// The items' keys are what they say. There is such a message.

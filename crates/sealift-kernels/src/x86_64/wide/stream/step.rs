@@ -65,8 +65,8 @@ wide_fn! {
     ///
     /// # Safety
     /// The quads' addresses are what they say.
-    // IMPLEMENTATION NOTE: a quad is hashed half a step after it was encrypted at the earliest. If the hash
-    // began with what the last step made, it would wait for the end of that.
+    // IMPLEMENTATION NOTE: a quad is hashed half a step after it was encrypted at the earliest. If the
+    // hash began with what the last step made, it would wait for the end of that.
     #[inline(never)]
     pub(super) unsafe fn step<const ROUNDS: usize, const SEAL: bool, const FULL: bool>(
         now: [&Quad<'_>; 2],
@@ -119,16 +119,17 @@ wide_fn! {
     #[inline]
     pub(super) unsafe fn absorb(quad: &Quad<'_>, text: &Text) {
         let [w, v] = quad.weights;
-        let y = [text[0].get(), text[1].get(), text[2].get(), text[3].get()];
-        let first = zmm::xor(zmm::reverse(y[0]), quad.slot.hash.get());
+        let first = zmm::xor(zmm::reverse(text[0].get()), quad.slot.hash.get());
+        let (second, third) = (zmm::reverse(text[1].get()), zmm::reverse(text[2].get()));
+        let fourth = zmm::reverse(text[3].get());
         // SAFETY: the caller promises weights.
         let (p, q) = unsafe { multiply(first, w) };
         // SAFETY: as above.
-        let (r, s) = unsafe { multiply(zmm::reverse(y[1]), w.wrapping_add(64)) };
+        let (r, s) = unsafe { multiply(second, w.wrapping_add(64)) };
         // SAFETY: as above.
-        let (t, u) = unsafe { multiply(zmm::reverse(y[2]), v) };
+        let (t, u) = unsafe { multiply(third, v) };
         // SAFETY: as above.
-        let (low, high) = unsafe { multiply(zmm::reverse(y[3]), v.wrapping_add(64)) };
+        let (low, high) = unsafe { multiply(fourth, v.wrapping_add(64)) };
         let (low, high) = (zmm::xor3(low, p, zmm::xor(r, t)), zmm::xor3(high, q, zmm::xor(s, u)));
         quad.slot.hash.set(zmm::xor(high, zmm::fold(low)));
     }
@@ -177,7 +178,24 @@ wide_fn! {
             zmm::xor(base, _mm512_shuffle_epi8(_mm512_add_epi32(counter, low), order))
         };
         let number = |first: i32| {
-            _mm512_set_epi32(first + 3, 0, 0, 0, first + 2, 0, 0, 0, first + 1, 0, 0, 0, first, 0, 0, 0)
+            _mm512_set_epi32(
+                first + 3,
+                0,
+                0,
+                0,
+                first + 2,
+                0,
+                0,
+                0,
+                first + 1,
+                0,
+                0,
+                0,
+                first,
+                0,
+                0,
+                0,
+            )
         };
         [swapped(number(2)), swapped(number(6)), swapped(number(10)), swapped(number(14))]
     }

@@ -129,8 +129,10 @@ wide_fn! {
     /// A register times another of which both forms are given, unreduced.
     #[inline]
     pub(super) fn product(y: Z, h: Z, folded: Z) -> (Z, Z) {
-        let (a, b) = (_mm512_clmulepi64_epi128::<0x00>(y, folded), _mm512_clmulepi64_epi128::<0x01>(y, h));
-        let (c, d) = (_mm512_clmulepi64_epi128::<0x10>(y, folded), _mm512_clmulepi64_epi128::<0x11>(y, h));
+        let (a, b) =
+            (_mm512_clmulepi64_epi128::<0x00>(y, folded), _mm512_clmulepi64_epi128::<0x01>(y, h));
+        let (c, d) =
+            (_mm512_clmulepi64_epi128::<0x10>(y, folded), _mm512_clmulepi64_epi128::<0x11>(y, h));
         (zmm::xor(a, b), zmm::xor(c, d))
     }
 }
