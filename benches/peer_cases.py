@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
 from sealift.lab.workload import (
     FRESH_KEYS,
@@ -18,12 +17,7 @@ from sealift.lab.workload import (
     of_size,
 )
 
-
-class Against(StrEnum):
-    """What an arm is set against, unless it is another arm of its case."""
-
-    BEST = "best peer"
-    SEALING = "sealing"
+BEST_PEER = "best peer"
 
 
 @dataclass(frozen=True)
@@ -40,7 +34,7 @@ class Wanted:
     """
 
     arm: str = "kernels"
-    against: str = Against.BEST
+    against: str = BEST_PEER
     times: float | None = None
     cycles: float | None = None
     is_aim: bool = False
@@ -59,7 +53,6 @@ class Case:
         batch: Messages in a call of our own arms; all of them for 0.
         with_peers: Whether the libraries take part.
         cores: How many the arms need.
-        like: The case of the same messages sealed, for `Against.SEALING`.
     """
 
     name: str
@@ -69,13 +62,12 @@ class Case:
     batch: int = 0
     with_peers: bool = True
     cores: int = 1
-    like: str = ""
 
     @property
     def arms(self) -> tuple[str, ...]:
         """Our own arms of the case, each once."""
         named = [arm for each in self.wanted for arm in (each.arm, each.against)]
-        return tuple(dict.fromkeys(arm for arm in named if arm not in list(Against)))
+        return tuple(dict.fromkeys(arm for arm in named if arm != BEST_PEER))
 
 
 def cases() -> tuple[Case, ...]:
@@ -164,13 +156,12 @@ def _small() -> Iterator[Case]:
 def _opening() -> Iterator[Case]:
     for regime, word in ((ONE_KEY, "one"), (MANY_KEYS, "many"), (FRESH_KEYS, "fresh")):
         for bits in KEY_BITS:
-            wanted = Wanted(against=Against.SEALING, times=0.9, is_aim=True)
+            wanted = Wanted(against="kernels:sealing", times=0.9, is_aim=True)
             yield Case(
                 name=f"128-open-{word}-{bits}",
                 title=f"128 B opened, {KEYS[word]}, AES-{bits}",
                 workload=_work(128, regime, OPEN_ONLY, bits, RING),
                 wanted=(Wanted(), wanted),
-                like=f"128-{word}-{bits}",
             )
 
 

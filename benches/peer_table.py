@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from peer_cases import Against, Case, Wanted
+from peer_cases import BEST_PEER, Case, Wanted
 from sealift.lab.measure import Block
 from sealift.lab.result import Row
 from sealift.lab.spec import Sample
@@ -109,30 +109,24 @@ def arms_of(measured: Measured) -> dict[str, Arm]:
     }
 
 
-def lines(measured: Measured, peers: Sequence[str], sealed: Mapping[str, Arm]) -> list[Line]:
+def lines(measured: Measured, peers: Sequence[str]) -> list[Line]:
     """The rows of one case; what can't be set against anything has none.
 
     Args:
         measured: The case.
         peers: The names of the libraries.
-        sealed: The arms of the case of the same messages sealed, where there is one.
     """
     arms = arms_of(measured)
     there = [peer for peer in peers if peer in arms]
     best = min(there, key=lambda peer: arms[peer].ns, default=None)
     said = []
     for wanted in measured.case.wanted:
-        against, other = wanted.against, None
-        if against == Against.BEST:
-            against, other = best or "", arms.get(best or "")
-        elif against == Against.SEALING:
-            other = sealed.get(wanted.arm)
-        else:
-            other = arms.get(against)
-        if wanted.arm in arms and other is not None:
-            slower = wanted.against == Against.BEST and _loses(arms[wanted.arm], arms.get(LIBRARY))
-            ratio = _ratio(arms[wanted.arm], other, is_paired=wanted.against != Against.SEALING)
-            said.append(_line(measured, wanted, arms[wanted.arm], against, other, ratio, slower))
+        is_best = wanted.against == BEST_PEER
+        against = (best or "") if is_best else wanted.against
+        arm, other = arms.get(wanted.arm), arms.get(against)
+        if arm is not None and other is not None:
+            slower = is_best and _loses(arm, arms.get(LIBRARY))
+            said.append(_line(measured, wanted, arm, against, other, _ratio(arm, other), slower))
     return said
 
 
@@ -196,9 +190,8 @@ def _line(
     )
 
 
-def _ratio(arm: Arm, other: Arm, *, is_paired: bool) -> Interval:
-    if not is_paired:
-        return run_ratio(arm.series.ns, other.series.ns)
+def _ratio(arm: Arm, other: Arm) -> Interval:
+    """Paired by block, where there are blocks that both estimates stand on."""
     own, others = (
         dict(zip(each.series.blocks, each.series.ns, strict=True)) for each in (arm, other)
     )
@@ -209,7 +202,7 @@ def _ratio(arm: Arm, other: Arm, *, is_paired: bool) -> Interval:
 
 
 def _loses(arm: Arm, library: Arm | None) -> bool:
-    return library is not None and _ratio(arm, library, is_paired=True).high < 1
+    return library is not None and _ratio(arm, library).high < 1
 
 
 def _cycles(measured: Measured, of: Series) -> Interval | None:

@@ -91,13 +91,7 @@ def _say_progress(number: int, every: int, case: Case, start_s: float, seconds: 
 
 
 def _said(measured: Sequence[Measured], peers: Sequence[str]) -> list[Line]:
-    sealed = {each.case.name: arms_of(each) for each in measured if each.blocks}
-    return [
-        line
-        for each in measured
-        if each.blocks
-        for line in lines(each, peers, sealed.get(each.case.like, {}))
-    ]
+    return [line for each in measured if each.blocks for line in lines(each, peers)]
 
 
 def _absences(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:

@@ -47,6 +47,7 @@ def _row(of: Document) -> str:
 def _caption(document: Document, date: str, place: str) -> str:
     present = [name for name, each in document["peers"].items() if "detail" in each]
     copying = [name for name in present if document["peers"][name]["in_place"]]
+    wiping = "zeroize" in document["peers"].get("rustcrypto", {}).get("detail", "")
     absent = [name for name, each in document["peers"].items() if "reason" in each]
     cpu = document["machine"]["cpu_model"]["value"] or "a processor that doesn't name itself"
     command = re.sub(r" --(?:out|binary) \S+", "", document["command"])
@@ -56,6 +57,7 @@ def _caption(document: Document, date: str, place: str) -> str:
         f"{' and '.join(copying)} work only in place, so a copy is in their time."
         if copying
         else "",
+        "rustcrypto wipes (feature zeroize), which slows it under fresh keys." if wiping else "",
         f"Absent: {', '.join(absent)}." if absent else "",
         f"Medians with 95 % intervals, {date}, {cpu}: `{command}`, "
         f"[all cases and who was compared]({place}/peers.json).",

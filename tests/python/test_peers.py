@@ -10,8 +10,8 @@ import pytest
 
 import peer_rows
 from peer_bench import messages, read
-from peer_cases import Against, Case, Wanted, cases
-from peer_table import Arm, Line, Measured, arms_of, lines, table, verdict
+from peer_cases import BEST_PEER, Case, Wanted, cases
+from peer_table import Line, Measured, lines, table, verdict
 from sealift.lab.stats import Interval
 from sealift.lab.workload import ONE_KEY, SEAL_ONLY, as_stated, of_size
 
@@ -20,9 +20,9 @@ PEERS = ("aws-lc", "ring", "ipsec-mb")
 BLOCKS = 12
 
 
-def case(*wanted: Wanted, like: str = "") -> Case:
+def case(*wanted: Wanted) -> Case:
     workload = of_size(128, ONE_KEY, SEAL_ONLY, messages=4)
-    return Case("made-up", "128 B, made up", workload, wanted, like=like)
+    return Case("made-up", "128 B, made up", workload, wanted)
 
 
 def said(ns: Mapping[str, float], absent: Mapping[str, str] | None = None) -> list[str]:
@@ -56,7 +56,7 @@ def measured(
 
 
 def only_line(of: Case, ns: Mapping[str, float], **absent: str) -> Line:
-    found = lines(measured(of, ns, absent), PEERS, {})
+    found = lines(measured(of, ns, absent), PEERS)
     assert len(found) == 1
     return found[0]
 
@@ -93,23 +93,17 @@ def test_without_the_library_that_it_needs_a_verdict_does_not_count() -> None:
     assert only_line(case(wanted), {"kernels": 10.0, "ipsec-mb": 80.0}).verdict == "met"
 
 
-def test_an_arm_is_set_against_another_arm_or_against_sealing_the_same() -> None:
+def test_an_arm_is_set_against_another_arm() -> None:
     threads = Wanted(arm="kernels:threads=2", against="kernels", times=1.9)
     ns = {"kernels:threads=2": 5.0, "kernels": 10.0}
     line = only_line(case(threads), ns)
     assert (line.best, line.verdict) == ("kernels", "met")
     assert line.title == "128 B, made up: kernels:threads=2"
 
-    opening = case(Wanted(against=Against.SEALING, times=0.9, is_aim=True), like="sealed")
-    sealed: Mapping[str, Arm] = arms_of(measured(case(), {"kernels": 8.0}))
-    found = lines(measured(opening, {"kernels": 10.0}), PEERS, sealed)
-    assert [each.verdict for each in found] == ["aim missed"]
-    assert found[0].ratio.median == pytest.approx(0.8, rel=0.01)
-
 
 def test_an_absent_arm_has_no_row_and_a_torn_block_is_left_out() -> None:
     wanted = case(Wanted(arm="engine", against="kernels", times=0.9))
-    assert lines(measured(wanted, {"kernels": 10.0}, {"engine": "not here"}), PEERS, {}) == []
+    assert lines(measured(wanted, {"kernels": 10.0}, {"engine": "not here"}), PEERS) == []
     torn = read(wanted, map(json.loads, said({"kernels": 1.0, "engine": 1.0})[:-1]))
     assert len(torn.blocks) == BLOCKS - 1
 
@@ -160,8 +154,7 @@ def test_cases_have_names_of_their_own_and_what_they_are_set_against() -> None:
     assert len(set(names)) == len(names)
     for each in every:
         assert each.wanted, each.name
-        assert bool(each.like) == any(w.against == Against.SEALING for w in each.wanted)
-        assert not each.like or each.like in names
+        assert each.with_peers == any(wanted.against == BEST_PEER for wanted in each.wanted)
 
 
 def test_the_readmes_table_has_the_main_rows_and_names_who_is_absent() -> None:
@@ -172,6 +165,7 @@ def test_the_readmes_table_has_the_main_rows_and_names_who_is_absent() -> None:
         "peers": {
             "aws-lc": {"detail": "AWS-LC 5", "in_place": False},
             "ring": {"detail": "ring", "in_place": True},
+            "rustcrypto": {"detail": "aes-gcm, feature zeroize", "in_place": False},
             "ipp": {"reason": "not installed"},
         },
         "cases": [
@@ -183,6 +177,7 @@ def test_the_readmes_table_has_the_main_rows_and_names_who_is_absent() -> None:
     assert "| 128 B, one key | 12.8 | 40.1 | 1.60 (aws-lc) | 8.00 [8.00..8.00] |" in text
     assert "not in the README" not in text
     assert "ring work only in place" in text
+    assert "rustcrypto wipes" in text
     assert "Absent: ipp." in text
     assert "`python benches/peers.py`, [all cases" in text
     document["cases"] = []

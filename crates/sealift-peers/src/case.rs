@@ -6,7 +6,7 @@ use crate::measure::{Time, blocks};
 use crate::options::Options;
 use crate::report::{Failure, Report};
 use crate::roster::{Contender, Unfit};
-use sealift_probes::{Arm, ArmSpec, Columns};
+use sealift_probes::{Arm, ArmSpec, Columns, Planned};
 
 /// What is measured.
 pub struct Case {
@@ -34,14 +34,19 @@ impl Case {
     /// # Errors
     /// An arm failed or gave something wrong; a line couldn't be written.
     pub fn measure(&self, report: &mut Report<'_>) -> Result<(), Failure> {
-        let lots = Lot::all(&self.spec, &Truth::open()?)?;
+        let (truth, sealing) = (Truth::open()?, sealing(&self.spec));
+        let lots = Lot::all(&self.spec, &truth)?;
+        let is_sealed = self.contenders.iter().any(|each| each.is_sealing);
+        let sealed = if is_sealed { Lot::all(&sealing, &truth)? } else { vec![] };
         let (keys, _) = self.spec.installed();
         let work = Assignment { lots: &lots, keys: &keys, threads: 1 };
-        let benches = self.contenders.iter().map(|each| each.benches(&work));
+        let to_seal = Assignment { lots: &sealed, ..work };
+        let of = |each: &Contender| if each.is_sealing { &to_seal } else { &work };
+        let benches = self.contenders.iter().map(|each| each.benches(of(each)));
         let mut benches = benches.collect::<Result<Vec<_>, _>>()?;
         let mut arms: Vec<Box<dyn Arm + '_>> = vec![];
         for (contender, benches) in self.contenders.iter().zip(&mut benches) {
-            match contender.arm(&self.spec, &work, benches) {
+            match contender.arm(&self.spec, of(contender), benches) {
                 Ok(arm) => {
                     report.arm(contender, &*arm)?;
                     arms.push(arm);
@@ -52,4 +57,10 @@ impl Case {
         }
         blocks(&mut arms, self.time, report)
     }
+}
+
+/// The same messages, all of them to be sealed.
+fn sealing(spec: &ArmSpec) -> ArmSpec {
+    let planned = vec![Planned::Seal; spec.columns.len()];
+    ArmSpec { columns: Columns { planned, ..spec.columns.clone() }, ..spec.clone() }
 }

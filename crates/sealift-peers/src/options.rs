@@ -167,7 +167,8 @@ Usage: peers --arm NAME… [options] < MESSAGES
        peers --list
 
   --arm NAME       who takes part, the reference first: kernels, kernels:isa=aesni,batch=17,threads=2,
-                   engine, or a library of --list: ring:threads=2, openssl:lib=FILE
+                   kernels:sealing (all messages, whatever is planned), engine, or a library of
+                   --list: ring:threads=2, openssl:lib=FILE
   --keys WHICH     one (for each key length), fresh (a raw key for each message), or how many; one
   --batch N        messages in a call of kernels and engine; 0 for all of them; 0
   --seconds S      for all samples together; 8 of each are taken nevertheless; 1
@@ -207,6 +208,8 @@ mod tests {
         assert!(
             refused(&["--arm", "kernels:isa=sse"]).contains("\"sse\" is no instruction-set path")
         );
+        assert!(refused(&["--arm", "kernels:opening"]).contains("kernels has no setting"));
+        assert!(refused(&["--arm", "ring:sealing"]).contains("ring has no setting \"sealing\""));
         assert!(refused(&["--arm", "kernels:batch=0"]).ends_with("a whole number above 0"));
         assert_eq!(refused(&["--seconds", "0"]), "--seconds 0: right would be a time above 0");
         assert_eq!(

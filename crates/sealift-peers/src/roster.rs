@@ -60,6 +60,8 @@ pub struct Contender {
     pub name: String,
     who: Who,
     threads: usize,
+    /// Whether it seals all messages, whatever is planned.
+    pub is_sealing: bool,
 }
 
 /// Why someone doesn't take part.
@@ -84,8 +86,9 @@ enum Who {
 }
 
 impl Contender {
-    /// Reads `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, or the name of a library, with a
-    /// file where it isn't linked: `ipp:lib=FILE`; `batch` is what they have otherwise.
+    /// Reads `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `kernels:sealing` (which seals all messages,
+    /// whatever is planned), `engine`, or the name of a library, with a file where it isn't linked:
+    /// `ipp:lib=FILE`; `batch` is what they have otherwise.
     ///
     /// # Errors
     /// A name or a setting that there isn't.
@@ -93,20 +96,24 @@ impl Contender {
         let spec: Spec = text.parse().map_err(|error| format!("{error}"))?;
         let peer = PEERS.iter().find(|peer| peer.name == spec.driver());
         let known: &[&str] = match (spec.driver(), peer) {
-            ("kernels", _) => &["isa", "batch", "threads"],
+            ("kernels", _) => &["isa", "batch", "threads", SEALING],
             ("engine", _) => &["batch", "threads"],
             (_, Some(peer)) if peer.is_linked => &["threads"],
             (_, Some(_)) => &["threads", "lib"],
             (other, None) => return Err(format!("there is no arm {other:?}; {}", arms())),
         };
-        spec.only(known).map_err(|error| error.to_string())?;
+        let word = spec.word(known).map_err(|error| error.to_string())?;
+        if word.is_some_and(|word| word != SEALING || !known.contains(&SEALING)) {
+            spec.only(known).map_err(|error| error.to_string())?;
+        }
         let batch = number(&spec, "batch", batch)?;
         let who = match (spec.driver(), peer) {
             (_, Some(peer)) => Who::Peer(peer, spec.setting("lib").map(str::to_owned)),
             ("engine", None) => Who::Engine { batch },
             (_, None) => Who::Kernels { path: path(&spec)?, batch },
         };
-        Ok(Self { name: text.to_owned(), who, threads: number(&spec, "threads", 1)? })
+        let threads = number(&spec, "threads", 1)?;
+        Ok(Self { name: text.to_owned(), who, threads, is_sealing: word.is_some() })
     }
 
     /// Whether it only works in place and copies first.
@@ -199,3 +206,4 @@ fn arms() -> String {
 }
 
 const DEVICE: &str = "cpu";
+const SEALING: &str = "sealing";

@@ -53,6 +53,7 @@ fn spec(columns: Columns, regime: Regime, batch: usize) -> ArmSpec {
 fn everyone() -> Vec<String> {
     let paths = sealift_kernels::Path::available();
     let own = paths.iter().map(|path| format!("kernels:isa={},batch=17", path.name()));
+    let own = own.chain(["kernels:sealing".to_owned()]);
     own.chain(PEERS.iter().map(|peer| named(peer.name))).collect()
 }
 

@@ -15,8 +15,8 @@ use std::mem::ManuallyDrop;
 #[derive(Clone, Copy, Debug)]
 pub struct RustCrypto;
 
-/// An expanded key that isn't wiped: without its feature `zeroize`, which other crates of this workspace
-/// have on, the crate leaves keys where they are, as most libraries do.
+/// An expanded key that isn't wiped here. Inside each call the crate still wipes what it copies: other
+/// crates of this workspace have its feature `zeroize` on, and so it is on for all of them.
 pub type Key = ManuallyDrop<Expanded>;
 
 /// An expanded key.
