@@ -52,7 +52,7 @@ impl Between {
             let zero = _mm512_setzero_si512();
             let powers = Powers::zeros();
             let secret = Secret { stream: [zero; 9], zeros: zero, masks: [zero; 2], powers };
-            Between { secret, hashed: [[zero; 32]; 2] }
+            Between { secret, hashed: [[zero; 20]; 2] }
         }
     }
 

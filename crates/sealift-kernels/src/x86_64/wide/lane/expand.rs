@@ -13,7 +13,7 @@ use core::arch::x86_64::*;
 
 use super::{
     lanes::gather,
-    words::{put_rows, put_words, step_128, step_192, step_256, words_of},
+    words::{put_rows, step_128, step_192, step_256, words_of},
 };
 use crate::{
     schedule::RECORD_BLOCKS,
@@ -48,7 +48,7 @@ pub(in crate::x86_64::wide) const fn steps(rounds: usize) -> usize {
 pub(in crate::x86_64::wide) const PARTS: usize = 4;
 
 wide_fn! {
-    /// Expands sixteen keys.
+    /// Expands sixteen keys. What is left at `words` is secret too.
     ///
     /// # Safety
     /// Each key is readable for 4 * (ROUNDS - 6) bytes, `to` and `words` are writable and aligned.
@@ -58,17 +58,19 @@ wide_fn! {
         words: *mut Words,
     ) {
         // SAFETY: the caller keeps the same promise.
-        unsafe { begin::<ROUNDS>(keys, to, words) };
+        let mut last = unsafe { begin::<ROUNDS>(keys, to) };
         for part in 0..PARTS {
             // SAFETY: as above, and it has begun.
-            unsafe { step::<ROUNDS, 0>(part, to, words) };
+            unsafe { step::<ROUNDS, 0>(part, to, &mut last) };
             // SAFETY: as above.
-            unsafe { step::<ROUNDS, 1>(part, to, words) };
+            unsafe { step::<ROUNDS, 1>(part, to, &mut last) };
             // SAFETY: as above.
-            unsafe { step::<ROUNDS, 2>(part, to, words) };
+            unsafe { step::<ROUNDS, 2>(part, to, &mut last) };
             // SAFETY: as above.
-            unsafe { step::<ROUNDS, 3>(part, to, words) };
+            unsafe { step::<ROUNDS, 3>(part, to, &mut last) };
         }
+        // SAFETY: the caller promises a place.
+        unsafe { words.write(last) };
     }
 }
 
@@ -76,34 +78,31 @@ wide_fn! {
     /// Starts an expansion: reads the keys, which are the first round keys.
     ///
     /// # Safety
-    /// Each key is readable for 4 * (ROUNDS - 6) bytes, `to` and `words` are writable and aligned.
+    /// Each key is readable for 4 * (ROUNDS - 6) bytes, `to` is writable and aligned.
     #[inline]
     pub(in crate::x86_64::wide) unsafe fn begin<const ROUNDS: usize>(
         keys: &[*const u8; KEYS],
         to: *mut Schedules,
-        words: *mut Words,
-    ) {
+    ) -> Words {
         // SAFETY: all keys have 16 bytes.
         let first = unsafe { gather_all(keys, 0) };
         // SAFETY: writable for sixteen schedules.
         unsafe { put_rows(to, 0, first) };
-        let last = words_of(first);
-        // SAFETY: writable for eight words.
-        unsafe { put_words::<0>(words, last) };
+        let [w0, w1, w2, w3] = words_of(first);
+        let zero = _mm512_setzero_si512();
         if ROUNDS == 14 {
             // SAFETY: these keys have 32 bytes.
             let second = unsafe { gather_all(keys, 16) };
             // SAFETY: writable for sixteen schedules.
             unsafe { put_rows(to, 1, second) };
-            let last = words_of(second);
-            // SAFETY: writable for eight words.
-            unsafe { put_words::<4>(words, last) };
+            let [w4, w5, w6, w7] = words_of(second);
+            Words([w0, w1, w2, w3, w4, w5, w6, w7])
         } else if ROUNDS == 12 {
             // SAFETY: these keys have 24 bytes: words 2 to 5, of which the last two are the new ones.
-            let second = unsafe { gather_all(keys, 8) };
-            let last = words_of(second);
-            // SAFETY: writable for eight words.
-            unsafe { put_words::<4>(words, last) };
+            let [_, _, w4, w5] = words_of(unsafe { gather_all(keys, 8) });
+            Words([w0, w1, w2, w3, w4, w5, zero, zero])
+        } else {
+            Words([w0, w1, w2, w3, zero, zero, zero, zero])
         }
     }
 }
@@ -113,12 +112,12 @@ wide_fn! {
     /// Pieces that an expansion has not are nothing.
     ///
     /// # Safety
-    /// The expansion has begun with these places, which are writable and aligned.
+    /// The expansion has begun at `to`, which is writable and aligned, and left these words.
     #[inline]
     pub(in crate::x86_64::wide) unsafe fn step<const ROUNDS: usize, const PIECE: usize>(
         part: usize,
         to: *mut Schedules,
-        words: *mut Words,
+        words: &mut Words,
     ) {
         debug_assert!(part < PARTS, "{part}");
         // The counting of rounds starts where round keys stop being copies of the key.
@@ -152,10 +151,10 @@ wide_fn! {
     /// Encrypted zero blocks, reversed, to hash keys as tables hold them: times x in each lane.
     #[inline]
     pub(in crate::x86_64::wide) fn times_x(h: Z) -> Z {
-        let modulus = _mm512_broadcast_i32x4(_mm_set_epi64x(0xc200_0000_0000_0001_u64.cast_signed(), 1));
+        let modulus = _mm_set_epi64x(0xc200_0000_0000_0001_u64.cast_signed(), 1);
         // The bits that leave a half, each where the other half and the modulus want it.
         let carries = _mm512_srai_epi32::<31>(_mm512_shuffle_epi32::<0xd3>(h));
-        xor(_mm512_add_epi64(h, h), _mm512_and_si512(carries, modulus))
+        xor(_mm512_add_epi64(h, h), _mm512_and_si512(carries, _mm512_broadcast_i32x4(modulus)))
     }
 }
 

@@ -45,7 +45,7 @@ impl Call {
 
 /// A place for the hashed blocks of four messages, in lanes and reversed. Behind the lengths there is
 /// room for what is laid down before them and is longer than it has to be.
-pub(super) type Hashed = [Z; 32];
+pub(super) type Hashed = [Z; 20];
 
 wide_fn! {
     /// The nonces, in lanes, with zeros where counters stand.

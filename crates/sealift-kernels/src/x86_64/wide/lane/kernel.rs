@@ -10,11 +10,11 @@ use super::{
     between::{Between, Powers, square},
     expand::{self, Lanes, Schedules, Words},
     group::{Call, Group, are_whole, crypt_part, crypt_whole, lay, lay_aad, lengths, nonces},
-    lanes::{gather, keys},
+    lanes::{counter, gather, keys},
     tags::conclude,
-    weave::{Turn, early, turn},
+    weave::{Turn, early, hashed_blocks, turn},
 };
-use crate::x86_64::wide::zmm::{Z, fold, pin, reverse, transpose, wide_fn, xor, xor3};
+use crate::x86_64::wide::zmm::{fold, pin, reverse, transpose, wide_fn, xor, xor3};
 
 /// What is done in a pass.
 pub(super) struct Pass<'a> {
@@ -39,11 +39,6 @@ pub(super) struct Expanding {
     pub(super) words: *mut Words,
 }
 
-/// How many blocks are hashed for texts of some blocks: with the lengths, and room for the longest aad.
-pub(super) const fn hashed_blocks(blocks: usize, aad: bool) -> usize {
-    blocks + 1 + if aad { 3 } else { 0 }
-}
-
 wide_fn! {
     /// One pass over three groups whose texts have at most `BLOCKS` blocks.
     ///
@@ -51,7 +46,7 @@ wide_fn! {
     /// Addresses of the groups are what they say, keys are raw or not as `RAW` says, and the pass has keys
     /// and places for schedules accordingly.
     #[inline]
-    #[allow(unused_assignments, reason = "the last round's turn may be the second of a pair for all it knows")]
+    #[allow(unused_assignments, reason = "the last turn might be the second of a pair")]
     pub(super) unsafe fn pass<
         const ROUNDS: usize,
         const RAW: bool,
@@ -167,15 +162,34 @@ wide_fn! {
                     [aes!(key: 0 1 2);] [aes!(key: 3 4);] [aes!(key: 5 6 7);] [aes!(key: 8 9);]);
             }};
         }
+        let mut words = Words::zeros();
         macro_rules! expand {
             ($piece:literal) => {
-                if RAW && let Some(Expanding { part, to, words }) = pass.expanding {
-                    // SAFETY: the caller promises places, and that the expansion has begun.
-                    unsafe { expand::step::<ROUNDS, $piece>(part, to, words) };
+                if RAW && let Some(Expanding { part, to, words: place }) = pass.expanding {
+                    // Longer texts leave no registers for words between two pieces.
+                    if BLOCKS == 8 || $piece == 0 {
+                        // SAFETY: the caller promises that the expansion has begun.
+                        words = unsafe { Words::load::<ROUNDS>(place) };
+                    }
+                    // SAFETY: as above; the caller promises a place.
+                    unsafe { expand::step::<ROUNDS, $piece>(part, to, &mut words) };
+                    if BLOCKS == 8 || $piece + 1 == expand::steps(ROUNDS) {
+                        match (ROUNDS, BLOCKS) {
+                            // SAFETY: the caller promises a place.
+                            (10, _) => unsafe { words.store::<0, 4>(place) },
+                            // SAFETY: as above.
+                            (12, _) => unsafe { words.store::<0, 6>(place) },
+                            // SAFETY: as above.
+                            (_, 8) if $piece % 2 == 0 => unsafe { words.store::<0, 4>(place) },
+                            // SAFETY: as above.
+                            (_, 8) => unsafe { words.store::<4, 8>(place) },
+                            // SAFETY: as above.
+                            _ => unsafe { words.store::<0, 8>(place) },
+                        }
+                    }
                 }
             };
         }
-
         let mut rows = [zero; 4];
         macro_rules! crypt {
             ($half:literal) => {
@@ -238,7 +252,7 @@ wide_fn! {
         if BLOCKS == 8 {
             lay::<4>(rows, call.text_at + 4, laid);
         }
-        laid[call.lengths_at % laid.len()] = lengths(crypting);
+        laid[call.lengths_at % 16] = lengths(crypting);
         round!(8);
         expand!(3);
         round!(9);
@@ -272,13 +286,5 @@ wide_fn! {
             // SAFETY: tags, texts and statuses of the group.
             unsafe { conclude(hashing, call, tags) };
         }
-    }
-}
-
-wide_fn! {
-    /// A counter in the last word of each lane.
-    #[inline]
-    fn counter(value: i32) -> Z {
-        _mm512_maskz_set1_epi32(0x8888, value.swap_bytes())
     }
 }

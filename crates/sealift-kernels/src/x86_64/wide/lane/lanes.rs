@@ -36,6 +36,14 @@ wide_fn! {
     }
 }
 
+wide_fn! {
+    /// A counter in the last word of each lane.
+    #[inline]
+    pub(super) fn counter(value: i32) -> Z {
+        _mm512_maskz_set1_epi32(0x8888, value.swap_bytes())
+    }
+}
+
 /// Where the keys of a group begin, and something further on.
 #[inline(always)]
 pub(super) fn keys(group: &Group, offset: usize) -> [*const u8; 4] {

@@ -21,8 +21,9 @@ use core::mem::MaybeUninit;
 use between::Between;
 use expand::{GROUPS, KEYS, Lanes, Schedules, Words};
 use group::{Call, Group};
-use kernel::{Expanding, Pass, hashed_blocks, pass};
+use kernel::{Expanding, Pass, pass};
 use spare::{Spare, wipe};
+use weave::hashed_blocks;
 
 use super::{
     item::{Ahead, Class, Item, KeyForm},
@@ -141,6 +142,12 @@ wide_fn! {
         for number in 0..groups + 2 {
             let ciphering =
                 whole.get(number).unwrap_or(if number < groups { &last } else { &idle });
+            let expanding = if RAW {
+                // SAFETY: as above.
+                unsafe { keys.expanding::<ROUNDS>(items, number) }
+            } else {
+                None
+            };
             let now = Pass {
                 number,
                 ciphering,
@@ -148,8 +155,7 @@ wide_fn! {
                 hashing,
                 concludes: number >= 2,
                 keys: keys.of(number.min(groups - 1)),
-                // SAFETY: as above.
-                expanding: if RAW { unsafe { keys.expanding::<ROUNDS>(items, number) } } else { None },
+                expanding,
             };
             ahead.fetch(4);
             // SAFETY: groups of the items, or of nobody's in a place of their own.
@@ -229,7 +235,9 @@ wide_fn! {
     #[inline(never)]
     unsafe fn begin<const ROUNDS: usize>(items: &[Item], to: *mut Schedules, words: *mut Words) {
         // SAFETY: the caller keeps the same promise, and keys are as long as their rounds say.
-        unsafe { expand::begin::<ROUNDS>(&sixteen(items), to, words) };
+        let last = unsafe { expand::begin::<ROUNDS>(&sixteen(items), to) };
+        // SAFETY: as above.
+        unsafe { words.write(last) };
     }
 }
 

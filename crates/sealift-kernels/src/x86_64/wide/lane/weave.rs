@@ -16,6 +16,11 @@ pub(super) enum Turn {
     First(usize),
 }
 
+/// How many blocks are hashed for texts of some blocks: with the lengths, and room for the longest aad.
+pub(super) const fn hashed_blocks(blocks: usize, aad: bool) -> usize {
+    blocks + 1 + if aad { 3 } else { 0 }
+}
+
 /// What is multiplied in a round, counted from 1, of `rounds` of which the last one has no turn.
 pub(super) const fn turn(round: usize, rounds: usize, blocks: usize) -> Turn {
     let turns = rounds - 1;

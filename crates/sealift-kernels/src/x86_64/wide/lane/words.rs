@@ -9,27 +9,66 @@ use core::arch::x86_64::*;
 use super::expand::Schedules;
 use crate::{
     schedule::RECORD_BLOCKS,
-    x86_64::wide::zmm::{Z, load, store, wide_fn, xor},
+    x86_64::wide::zmm::{Z, load, store, wide_fn, xor, xor3},
 };
 
 /// The last words of schedules that are being expanded: of up to eight words of the sixteen keys.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(in crate::x86_64::wide) struct Words([Z; 8]);
+pub(in crate::x86_64::wide) struct Words(pub(super) [Z; 8]);
+
+impl Words {
+    wide_fn! {
+        /// None.
+        #[inline]
+        pub(super) fn zeros() -> Words {
+            Words([_mm512_setzero_si512(); 8])
+        }
+    }
+
+    wide_fn! {
+        /// Those that are of use in so many rounds.
+        ///
+        /// # Safety
+        /// They are readable and aligned.
+        #[inline]
+        pub(super) unsafe fn load<const ROUNDS: usize>(from: *const Words) -> Words {
+            let mut words = Words::zeros();
+            for (i, word) in words.0.iter_mut().enumerate().take(ROUNDS - 6) {
+                // SAFETY: the caller promises eight words.
+                *word = unsafe { load(from.cast::<Z>().wrapping_add(i).cast()) };
+            }
+            words
+        }
+    }
+
+    wide_fn! {
+        /// Puts words `FIRST` to `END` down.
+        ///
+        /// # Safety
+        /// The place is writable and aligned.
+        #[inline]
+        pub(super) unsafe fn store<const FIRST: usize, const END: usize>(&self, to: *mut Words) {
+            for (i, word) in self.0.iter().enumerate() {
+                if i >= FIRST && i < END {
+                    // SAFETY: the caller promises a place for eight words.
+                    unsafe { store(to.cast::<Z>().wrapping_add(i).cast(), *word) };
+                }
+            }
+        }
+    }
+}
 
 wide_fn! {
+    /// # Safety
+    /// `to` is writable for sixteen schedules of 10 rounds, of which `round` is one.
     #[inline]
-    pub(super) unsafe fn step_128(round: usize, to: *mut Schedules, words: *mut Words) {
-        // SAFETY: the caller promises readable words.
-        let [w0, w1, w2, w3] = unsafe { get_words::<0>(words) };
-        let w0 = xor(w0, sub_rot(w3, round));
-        let w1 = xor(w1, w0);
-        let w2 = xor(w2, w1);
-        let w = [w0, w1, w2, xor(w3, w2)];
-        // SAFETY: the caller promises a place for eight words.
-        unsafe { put_words::<0>(words, w) };
-        let rows = rows_of(w);
-        // SAFETY: the caller promises a place for sixteen schedules, and there are 10 rounds.
+    pub(super) unsafe fn step_128(round: usize, to: *mut Schedules, Words(words): &mut Words) {
+        let [w0, w1, w2, w3, ..] = *words;
+        let new = four([w0, w1, w2, w3], sub_rot(w3, round));
+        words[..4].copy_from_slice(&new);
+        let rows = rows_of(new);
+        // SAFETY: the caller promises it.
         unsafe { put_rows(to, round, rows) };
     }
 }
@@ -37,33 +76,32 @@ wide_fn! {
 wide_fn! {
     /// Six words a time. The first piece of a part starts with two words of the time before, so that two
     /// pieces give three round keys.
+    ///
+    /// # Safety
+    /// `to` is writable for sixteen schedules of 12 rounds, and `round` is 1 to 8.
     #[inline]
-    pub(super) unsafe fn step_192<const PIECE: usize>(round: usize, to: *mut Schedules, words: *mut Words) {
-        // SAFETY: the caller promises readable words.
-        let [w0, w1, w2, w3] = unsafe { get_words::<0>(words) };
-        // SAFETY: as above.
-        let [_, _, old_w4, old_w5] = unsafe { get_words::<4>(words) };
-        let w0 = xor(w0, sub_rot(old_w5, round));
-        let w1 = xor(w1, w0);
-        let w2 = xor(w2, w1);
-        let w3 = xor(w3, w2);
+    pub(super) unsafe fn step_192<const PIECE: usize>(
+        round: usize,
+        to: *mut Schedules,
+        Words(words): &mut Words,
+    ) {
+        let [w0, w1, w2, w3, old_w4, old_w5, ..] = *words;
+        let new = four([w0, w1, w2, w3], sub_rot(old_w5, round));
+        let [w0, w1, w2, w3] = new;
         let w4 = xor(old_w4, w3);
-        let w5 = xor(old_w5, w4);
-        // SAFETY: the caller promises a place for eight words.
-        unsafe { put_words::<0>(words, [w0, w1, w2, w3]) };
-        // SAFETY: as above.
-        unsafe { put_words::<4>(words, [w2, w3, w4, w5]) };
+        let w5 = xor3(old_w5, old_w4, w3);
+        words[..6].copy_from_slice(&[w0, w1, w2, w3, w4, w5]);
         let first = 3 * (round - 1) / 2 + 1;
         if PIECE == 0 {
             let rows = rows_of([old_w4, old_w5, w0, w1]);
-            // SAFETY: the caller promises a place for sixteen schedules; the last part's is round key 11.
+            // SAFETY: the caller promises a place; the last of these is round key 10.
             unsafe { put_rows(to, first, rows) };
             let rows = rows_of([w2, w3, w4, w5]);
-            // SAFETY: as above.
+            // SAFETY: as above; the last of these is round key 11.
             unsafe { put_rows(to, first + 1, rows) };
         } else {
-            let rows = rows_of([w0, w1, w2, w3]);
-            // SAFETY: as above; the last part's is round key 12.
+            let rows = rows_of(new);
+            // SAFETY: as above; the last of these is round key 12.
             unsafe { put_rows(to, first + 1, rows) };
         }
     }
@@ -71,29 +109,38 @@ wide_fn! {
 
 wide_fn! {
     /// The upper and the lower four words in turn.
+    ///
+    /// # Safety
+    /// `to` is writable for sixteen schedules of 14 rounds, and `round` is 1 to 13.
     #[inline]
-    pub(super) unsafe fn step_256<const PIECE: usize>(round: usize, to: *mut Schedules, words: *mut Words) {
-        // SAFETY: the caller promises readable words.
-        let w = unsafe { get_words::<0>(words) };
-        // SAFETY: as above.
-        let v = unsafe { get_words::<4>(words) };
-        let even = PIECE.is_multiple_of(2);
-        let ([w0, w1, w2, w3], mixed) =
-            if even { (w, sub_rot(v[3], round.div_ceil(2))) } else { (v, sub(w[3])) };
-        let w0 = xor(w0, mixed);
-        let w1 = xor(w1, w0);
-        let w2 = xor(w2, w1);
-        let new = [w0, w1, w2, xor(w3, w2)];
-        if even {
-            // SAFETY: the caller promises a place for eight words.
-            unsafe { put_words::<0>(words, new) };
+    pub(super) unsafe fn step_256<const PIECE: usize>(
+        round: usize,
+        to: *mut Schedules,
+        Words(words): &mut Words,
+    ) {
+        let [w0, w1, w2, w3, v0, v1, v2, v3] = *words;
+        let new = if PIECE.is_multiple_of(2) {
+            let new = four([w0, w1, w2, w3], sub_rot(v3, round.div_ceil(2)));
+            words[..4].copy_from_slice(&new);
+            new
         } else {
-            // SAFETY: as above.
-            unsafe { put_words::<4>(words, new) };
-        }
+            let new = four([v0, v1, v2, v3], sub(w3));
+            words[4..].copy_from_slice(&new);
+            new
+        };
         let rows = rows_of(new);
-        // SAFETY: the caller promises a place for sixteen schedules; the last step's is round key 14.
+        // SAFETY: the caller promises it; the last one is round key 14.
         unsafe { put_rows(to, round + 1, rows) };
+    }
+}
+
+wide_fn! {
+    /// Four words: each is the sum of the one before and its old one, the first that of `mixed`.
+    #[inline]
+    fn four([w0, w1, w2, w3]: [Z; 4], mixed: Z) -> [Z; 4] {
+        // Sums that wait for `mixed` no longer than they must: each step waits for the one before.
+        let new_w1 = xor3(w1, w0, mixed);
+        [xor(w0, mixed), new_w1, xor(w2, new_w1), xor3(w3, w2, new_w1)]
     }
 }
 
@@ -154,37 +201,6 @@ wide_fn! {
         unsafe { store(row(2), c) };
         // SAFETY: as above.
         unsafe { store(row(3), d) };
-    }
-}
-
-wide_fn! {
-    #[inline]
-    pub(super) unsafe fn put_words<const FIRST: usize>(to: *mut Words, [a, b, c, d]: [Z; 4]) {
-        let word = |i: usize| to.cast::<Z>().wrapping_add(FIRST + i).cast();
-        // SAFETY: the caller promises a place for eight words.
-        unsafe { store(word(0), a) };
-        // SAFETY: as above.
-        unsafe { store(word(1), b) };
-        // SAFETY: as above.
-        unsafe { store(word(2), c) };
-        // SAFETY: as above.
-        unsafe { store(word(3), d) };
-    }
-}
-
-wide_fn! {
-    #[inline]
-    unsafe fn get_words<const FIRST: usize>(from: *mut Words) -> [Z; 4] {
-        let word = |i: usize| from.cast::<Z>().wrapping_add(FIRST + i).cast::<u8>().cast_const();
-        // SAFETY: the caller promises eight readable words.
-        let a = unsafe { load(word(0)) };
-        // SAFETY: as above.
-        let b = unsafe { load(word(1)) };
-        // SAFETY: as above.
-        let c = unsafe { load(word(2)) };
-        // SAFETY: as above.
-        let d = unsafe { load(word(3)) };
-        [a, b, c, d]
     }
 }
 
