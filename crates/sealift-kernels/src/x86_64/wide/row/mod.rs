@@ -22,8 +22,6 @@ mod tests;
 mod verify;
 mod weave;
 
-use core::{arch::asm, arch::x86_64::_mm512_setzero_si512};
-
 use sealift_core::Op;
 
 use self::{
@@ -34,14 +32,14 @@ use self::{
     verify::verify,
 };
 use super::{
-    item::{Ahead, Class, Item, KeyForm, LONG_AAD, LONG_TEXT},
+    item::{Ahead, Class, Item, KeyForm, LONG_TEXT, MEDIUM_AAD},
     zmm::wide_fn,
 };
-use crate::x86_64::cpu::HaveVaes512;
+use crate::{stack, x86_64::cpu::HaveVaes512};
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
-    class.keys == KeyForm::One && class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD
+    class.keys == KeyForm::One && class.text_blocks < LONG_TEXT && class.aad_blocks < MEDIUM_AAD
 }
 
 /// Works messages of one class.
@@ -73,7 +71,7 @@ wide_fn! {
 wide_fn! {
     /// # Safety
     /// As for [`run`], and `8 / N` registers hold a text.
-    #[inline]
+    #[inline(never)]
     unsafe fn run_grouped<const N: usize>(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
         let mut spare = Spare::new();
         let Some(groups) = Groups::<N>::of(items, &mut spare) else { return };
@@ -89,19 +87,8 @@ wide_fn! {
         }
         shared.wipe();
         spare.wipe();
-        scrub();
-    }
-}
-
-wide_fn! {
-    /// Leaves zeros where the functions that were called had their locals: the compiler keeps some of them in
-    /// memory, around calls above all.
-    #[inline(never)]
-    fn scrub() {
-        let mut locals = [_mm512_setzero_si512(); SCRUBBED];
-        // SAFETY: no instruction is emitted; whoever is given the address may read what is there, so the
-        // zeros are written.
-        unsafe { asm!("/* {0} */", in(reg) locals.as_mut_ptr(), options(nostack, preserves_flags)) };
+        // What registers the functions called above put down.
+        stack::wipe();
     }
 }
 
@@ -124,6 +111,3 @@ wide_fn! {
         }
     }
 }
-
-/// How many registers of 64 bytes are cleared: more than the deepest chain of calls uses.
-const SCRUBBED: usize = 56;

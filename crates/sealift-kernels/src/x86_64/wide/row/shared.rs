@@ -50,7 +50,8 @@ impl Shared {
         /// # Safety
         /// `key` is an [`Expanded`] key with the rounds of the class, which is that of the items; their
         /// aads are readable.
-        #[inline]
+        // Not a part of what calls it, so that its stack is wiped.
+        #[inline(never)]
         pub(super) unsafe fn new(class: &Class, key: *const u8, items: &[Item]) -> Shared {
             let zero = _mm512_setzero_si512();
             let mut keys = [zero; KEYS];
