@@ -6,8 +6,8 @@ mod common;
 
 use common::Random;
 use sealift_core::{
-    Batch, Buffer, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId, Status,
-    TagLength, Tags, Text, Work,
+    Batch, Buffer, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId,
+    Status, TagLength, Tags, Text, Work,
 };
 use sealift_kernels::{Path, Schedule, Schedules, run};
 use std::sync::Arc;
@@ -121,17 +121,25 @@ impl Batches {
 
     fn run(&self, path: Path, in_place: bool) -> Results {
         let n = self.ops.len();
-        let column = |parts: &'_ [Vec<u8>]| {
-            Column::Scattered(parts.iter().map(|part| Buffer::from(part.clone())).collect())
+        let column = |parts: &'_ [Vec<u8>]| match common_len(parts) {
+            // At equal distances, with a gap.
+            Some(len) => {
+                let gap = |part: &Vec<u8>| [&part[..], &[0xdd; GAP]].concat();
+                Column::strided(parts.iter().flat_map(gap).collect::<Vec<u8>>(), len + GAP, len)
+            }
+            None => {
+                Column::Scattered(parts.iter().map(|part| Buffer::from(part.clone())).collect())
+            }
         };
         let session = SessionId { slot: 0, generation: 0 };
+        let all = self.ops.iter().all(|op| *op == self.ops[0]);
         let keys = match self.form {
             Form::Raw => Keys::Raw(column(&self.keys)),
             _ => Keys::Session(session),
         };
         let text = if in_place { Text::InPlace } else { Text::Apart(column(&self.texts)) };
         let batch = Batch {
-            ops: Ops::Each((&self.ops).into()),
+            ops: if all { Ops::All(self.ops[0]) } else { Ops::Each((&self.ops).into()) },
             aad: column(&self.aads),
             tags: Tags::Apart(column(&self.tags)),
             tag_length: self.tag,
@@ -145,10 +153,19 @@ impl Batches {
             .collect();
         let mut tags = vec![vec![0xee; self.tag.bytes()]; n];
         let mut status = vec![Status::NotProcessed; n];
-        let output = Output {
-            text: Place::Scattered(texts.iter_mut().map(|text| &mut text[..]).collect()),
-            tags: Place::Scattered(tags.iter_mut().map(|tag| &mut tag[..]).collect()),
-            status: &mut status,
+        let (mut packed, mut packed_tags) = (texts.concat(), tags.concat());
+        let common = common_len(&self.texts);
+        let output = match common {
+            Some(len) => Output {
+                text: Place::fixed(&mut packed, len),
+                tags: Place::fixed(&mut packed_tags, self.tag.bytes()),
+                status: &mut status,
+            },
+            None => Output {
+                text: Place::Scattered(texts.iter_mut().map(|text| &mut text[..]).collect()),
+                tags: Place::Scattered(tags.iter_mut().map(|tag| &mut tag[..]).collect()),
+                status: &mut status,
+            },
         };
         let schedules: Vec<Schedule> =
             self.keys.iter().map(|key| Schedule::from_raw(path, key).unwrap()).collect();
@@ -160,8 +177,20 @@ impl Batches {
             Form::Raw => Schedules::Raw,
         };
         run(path, &mut work, 0..n, schedules);
+        if let Some(len) = common {
+            texts = (0..n).map(|i| packed[len * i..len * (i + 1)].to_vec()).collect();
+            tags = packed_tags.chunks(self.tag.bytes()).map(<[u8]>::to_vec).collect();
+        }
         Results { texts, tags, status }
     }
+}
+
+/// Bytes between the parts of messages that lie at equal distances.
+const GAP: usize = 3;
+
+fn common_len(parts: &[Vec<u8>]) -> Option<usize> {
+    let len = parts.first()?.len();
+    parts.iter().all(|part| part.len() == len).then_some(len)
 }
 
 const FORMS: [Form; 3] = [Form::One, Form::Each, Form::Raw];
@@ -234,8 +263,9 @@ fn short_messages_of_a_few_shapes_agree_with_the_model() {
                 texts: vec![full, partly],
                 tag: random.pick(&[16, 16, 8, 14]),
             };
-            let messages = random.pick(&[1, 2, 3, 4, 5, 9, 16, 17, 33]);
-            agree(&mut random, form, &shapes, messages);
+            for messages in [random.pick(&[1, 2, 3, 4, 5]), random.pick(&[9, 16, 17, 33])] {
+                agree(&mut random, form, &shapes, messages);
+            }
         }
     }
 }
@@ -251,7 +281,9 @@ fn longer_messages_agree_with_the_model() {
                     keys: vec![random.pick(&[16, 24, 32])],
                     nonces: vec![12],
                     aads: vec![aad],
-                    texts: (129..800).chain([1_024, 1_420, 2_047, 2_048, 2_049, 8_192, 10_001]).collect(),
+                    texts: (129..800)
+                        .chain([1_024, 1_420, 2_047, 2_048, 2_049, 8_192, 10_001])
+                        .collect(),
                     tag: 16,
                 };
                 agree(&mut random, form, &shapes, 24);
@@ -266,5 +298,33 @@ fn batches_of_more_than_a_window_agree_with_the_model() {
     for form in FORMS {
         let shapes = Shapes { aads: vec![0, 20], texts: (0..=70).collect(), ..everything() };
         agree(&mut random, form, &shapes, 2_300);
+    }
+}
+
+#[test]
+fn messages_at_equal_distances_agree_with_the_model() {
+    let mut random = Random(25);
+    for form in FORMS {
+        for (ops, keys) in [
+            (vec![Op::Seal], vec![16]),
+            (vec![Op::Open], vec![16, 24, 32]),
+            (ALL_OPS.to_vec(), vec![32]),
+            (ALL_OPS.to_vec(), vec![16, 24, 32]),
+        ] {
+            for (text, aad, nonce) in
+                [(128, 0, 12), (128, 17, 12), (40, 33, 12), (0, 5, 12), (16, 0, 1), (700, 0, 12)]
+            {
+                let shapes = Shapes {
+                    ops: ops.clone(),
+                    keys: keys.clone(),
+                    nonces: vec![nonce],
+                    aads: vec![aad],
+                    texts: vec![text],
+                    tag: 16,
+                };
+                let messages = random.pick(&[2, 19, 70, 300]);
+                agree(&mut random, form, &shapes, messages);
+            }
+        }
     }
 }

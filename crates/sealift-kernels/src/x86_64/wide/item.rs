@@ -217,7 +217,8 @@ fn fetch(item: &Item) {
     if !item.output.is_null() && item.output.cast_const() != item.input {
         lines(item.output.cast_const(), text);
     }
-    lines(item.nonce, 0..1);
+    lines(item.nonce, 0..item.nonce_bytes.into());
+    lines(item.aad, 0..usize::from(item.aad_bytes).min(FETCHED));
     lines(item.tag.cast_const(), 0..1);
     lines(item.key, 0..1);
 }
@@ -229,7 +230,7 @@ fn lines(from: *const u8, bytes: Range<usize>) {
     }
 }
 
-/// Bytes of each text that are asked for; the processor finds the rest of longer ones by itself.
+/// Bytes of each text and aad that are asked for; the processor finds the rest of longer ones by itself.
 const FETCHED: usize = 512;
 
 /// Longer texts are worked one by one, so that no counter wraps in 32 bits.
