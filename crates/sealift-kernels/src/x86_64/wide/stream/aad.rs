@@ -12,7 +12,8 @@ use super::{
 wide_fn! {
     /// The hash of some bytes, in lanes, as the text's first register takes it in.
     ///
-    /// The blocks are at the end of their registers, behind blocks of zeros, which leave the hash zero.
+    /// The blocks are at the end of their registers, behind blocks of zeros, which leave the hash
+    /// zero.
     ///
     /// # Safety
     /// `bytes` are readable, and the table has weights.
@@ -43,7 +44,8 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// The 64 bytes at a place that may begin before the first byte and end behind the last; zeros there.
+    /// The 64 bytes at a place that may begin before the first byte and end behind the last; zeros
+    /// there.
     ///
     /// # Safety
     /// `bytes` are readable.

@@ -93,8 +93,8 @@ impl<'a, 's> Flow<'a, 's> {
     }
 
     wide_fn! {
-        /// Puts the next two quads into a pair, in its place: a copy of what was just written, made by
-        /// wider loads, would wait for it. False when there are no more.
+        /// Puts the next two quads into a pair, in its place: a copy of what was just written,
+        /// made by wider loads, would wait for it. False when there are no more.
         ///
         /// # Safety
         /// The items' addresses are what they say.
@@ -278,8 +278,8 @@ impl<'a, 's> Flow<'a, 's> {
 
 /// How many bytes of a text are the next quad.
 ///
-/// A quad in which a message ends and which is not its first has four blocks or more: the hash before
-/// has a block in each lane.
+/// A quad in which a message ends and which is not its first has four blocks or more: the hash
+/// before has a block in each lane.
 #[inline(always)]
 fn cut(left: usize) -> usize {
     if left <= QUAD_BYTES {

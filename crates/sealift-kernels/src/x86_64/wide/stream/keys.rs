@@ -28,7 +28,8 @@ pub(super) struct Table {
     weights: [Cell<Z>; 8],
 }
 
-/// How far from `powers` registers are read, to be multiplied with zeros: two from the last power, folded.
+/// How far from `powers` registers are read, to be multiplied with zeros: two from the last power,
+/// folded.
 pub(super) const REACH: usize = FOLDED - 16 + FOLDED + 128;
 
 impl KeyPlace {
@@ -90,8 +91,8 @@ impl Table {
         }
     }
 
-    /// The weights of a register behind which others follow in the quad, `behind` of them, and then a full
-    /// quad.
+    /// The weights of a register behind which others follow in the quad, `behind` of them, and
+    /// then a full quad.
     #[inline(always)]
     pub(super) fn weights(&self, behind: usize) -> *const u8 {
         self.weights[3 - behind % 4].as_ptr().cast()

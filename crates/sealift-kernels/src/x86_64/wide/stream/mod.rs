@@ -1,9 +1,9 @@
 //! Longer messages, one after the other without a gap.
 //!
 //! Messages are cut into quads of four registers, and a step works two quads, of one message or of
-//! two: AES of these is woven with GHASH of two earlier ones. So the end of a message is hashed while
-//! the next one is encrypted, and there is no pause between messages. The tags of four are worked
-//! out together.
+//! two: AES of these is woven with GHASH of two earlier ones. So the end of a message is hashed
+//! while the next one is encrypted, and there is no pause between messages. The tags of four are
+//! worked out together.
 //!
 //! GHASH runs in lanes: lane i sums blocks i, i + 4, ..., each register is multiplied with the same
 //! power in all lanes, and 16 blocks share a reduction. The last quad is multiplied with the last

@@ -29,8 +29,8 @@ pub(super) struct Run<'s> {
 
 wide_fn! {
     /// Does what so many steps would do, all of one message. The texts are those of the pair that
-    /// comes, of the last one, and of the one before; they take turns, and the two were full quads of
-    /// the message as well.
+    /// comes, of the last one, and of the one before; they take turns, and the two were full quads
+    /// of the message as well.
     ///
     /// # Safety
     /// The run's addresses are what they say.
@@ -90,8 +90,8 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// The counter blocks of two quads after the first round key; `first` is the number of the first
-    /// block where counters are, and that of the next two quads afterwards.
+    /// The counter blocks of two quads after the first round key; `first` is the number of the
+    /// first block where counters are, and that of the next two quads afterwards.
     #[inline]
     fn counters(base: Z, first: &mut Z) -> [[Z; 4]; 2] {
         let sixteen = _mm512_maskz_set1_epi32(COUNTERS, 16);
@@ -108,7 +108,8 @@ wide_fn! {
 wide_fn! {
     #[inline]
     fn quad(base: Z, now: Z, next: Z) -> [Z; 4] {
-        // See `step`: of 16 blocks 14 differ in the last four bits only, and then the others are one more.
+        // See `step`: of 16 blocks 14 differ in the last four bits only, and then the others are
+        // one more.
         let end = _mm512_mask_mov_epi32(now, 0xff00, next);
         [
             zmm::xor3(base, now, low_bits([2, 3, 4, 5])),

@@ -61,12 +61,13 @@ macro_rules! last {
 }
 
 wide_fn! {
-    /// Seals two quads, or opens them, and hashes two earlier ones. With `FULL` the former are full.
+    /// Seals two quads, or opens them, and hashes two earlier ones. With `FULL` the former are
+    /// full.
     ///
     /// # Safety
     /// The quads' addresses are what they say.
-    // IMPLEMENTATION NOTE: a quad is hashed half a step after it was encrypted at the earliest. If the
-    // hash began with what the last step made, it would wait for the end of that.
+    // IMPLEMENTATION NOTE: a quad is hashed half a step after it was encrypted at the earliest. If
+    // the hash began with what the last step made, it would wait for the end of that.
     #[inline(never)]
     pub(super) unsafe fn step<const ROUNDS: usize, const SEAL: bool, const FULL: bool>(
         now: [&Quad<'_>; 2],
@@ -160,8 +161,8 @@ wide_fn! {
     fn counters<const FULL: bool>(quad: &Quad<'_>) -> [Z; 4] {
         let base = quad.slot.base.get();
         if FULL {
-            // The counter of a message's first block is 2. Of 16 blocks 14 differ in the last four bits
-            // only, and then the other bits are one more.
+            // The counter of a message's first block is 2. Of 16 blocks 14 differ in the last four
+            // bits only, and then the other bits are one more.
             let (now, next) = (quad.first.swap_bytes(), (quad.first + 16).swap_bytes());
             let counter = _mm512_maskz_set1_epi32(COUNTERS, now.cast_signed());
             let last = _mm512_mask_set1_epi32(counter, COUNTERS & 0xff00, next.cast_signed());

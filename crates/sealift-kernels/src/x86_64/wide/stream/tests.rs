@@ -86,8 +86,8 @@ impl Message {
     }
 }
 
-/// What a call leaves. Before each output and behind it, and behind each tag, are bytes that stay as they
-/// are.
+/// What a call leaves. Before each output and behind it, and behind each tag, are bytes that stay
+/// as they are.
 fn left(call: Call, messages: &[Message]) -> Vec<Left> {
     let mut inputs: Vec<_> = messages
         .iter()
