@@ -104,7 +104,7 @@ wide_fn! {
                         place,
                     )
                 };
-                raw.wipe(zero);
+                raw.wipe(items.len(), zero);
                 written(&raw);
             }
         }
@@ -135,7 +135,7 @@ wide_fn! {
             Op::Verify => unsafe { verify::<ROUNDS>(&mut flow, ahead) },
         }
         scratch.wipe(zero);
-        tables.iter().for_each(|table| table.wipe(zero));
+        tables.iter().take(items.len()).for_each(|table| table.wipe(zero));
         written(&scratch);
         written(tables);
         // What registers were put down there.

@@ -113,11 +113,13 @@ impl RawKeys {
         }
     }
 
-    /// Forgets the keys.
-    pub(super) fn wipe(&self, zero: Z) {
-        self.schedules.iter().for_each(|chunk| chunk.set(MaybeUninit::zeroed()));
+    /// Forgets the keys of so many messages.
+    pub(super) fn wipe(&self, messages: usize, zero: Z) {
+        for chunk in self.schedules.iter().take(messages.div_ceil(KEYS)) {
+            chunk.set(MaybeUninit::zeroed());
+        }
         self.words.set(MaybeUninit::zeroed());
-        for powers in self.powers.as_flattened() {
+        for powers in self.powers.iter().take(messages.div_ceil(4)).flatten() {
             powers.plain.iter().chain(&powers.folded).for_each(|row| row.set(zero));
         }
     }
