@@ -73,6 +73,8 @@ test: test-rust test-python ## Run every test, Rust and Python
 test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in examples too
 	@echo "Testing the crates"
 	@cargo test --workspace
+	@echo "Looking at what the kernels, built as users build them, leave on the stack"
+	@cargo test --release -p sealift-kernels --test residue
 	@echo "Testing a device in a crate of its own"
 	@SEALIFT_SHARE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
 

@@ -138,7 +138,10 @@ impl KeyStore {
     pub(crate) fn sealed(&self, session: SessionId) -> u64 {
         let mut inner = self.lock();
         let limit = inner.slot_mut(session).map_or(0, |slot| slot.limit);
-        inner.seats.get(session.slot as usize).map_or(0, |seat| limit.saturating_sub(seat.seals_left))
+        inner
+            .seats
+            .get(session.slot as usize)
+            .map_or(0, |seat| limit.saturating_sub(seat.seals_left))
     }
 
     fn release(&self, epoch: u64) {
@@ -187,7 +190,8 @@ impl Inner {
                 self.count_each(batch, sessions)
             }
             (Keys::Sessions(sessions), Ops::Each(ops)) => {
-                let sessions = sessions.iter().zip(&**ops).map(|(session, op)| (*session, seals(*op)));
+                let sessions =
+                    sessions.iter().zip(&**ops).map(|(session, op)| (*session, seals(*op)));
                 self.count_each(batch, sessions)
             }
             (Keys::Session(session), Ops::Each(ops)) => {
@@ -203,7 +207,8 @@ impl Inner {
     ) -> Result<(), EngineError> {
         let mut message = 0;
         sessions.try_for_each(|(session, seals)| {
-            self.count(message, session, seals).inspect_err(|_| self.uncount_seals(batch, message))?;
+            self.count(message, session, seals)
+                .inspect_err(|_| self.uncount_seals(batch, message))?;
             message += 1;
             Ok(())
         })
@@ -212,7 +217,8 @@ impl Inner {
     #[inline]
     fn count(&mut self, message: usize, session: SessionId, seals: u64) -> Result<(), EngineError> {
         let seat = self.seats.get_mut(session.slot as usize);
-        let known = |seat: &&mut Seat| seat.generation == session.generation && seat.generation != 0;
+        let known =
+            |seat: &&mut Seat| seat.generation == session.generation && seat.generation != 0;
         match seat.filter(known) {
             None => Err(EngineError::UnknownSession { message, session }),
             Some(seat) if seat.seals_left >= seals => {

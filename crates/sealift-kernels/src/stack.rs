@@ -5,12 +5,22 @@ use core::hint::black_box;
 /// Overwrites the stack below the caller, where what it has called so far kept registers.
 ///
 /// A compiler puts a register there when it needs another one, and no source code says where. What was
-/// called has to be a function of its own, not inlined, that reaches no deeper than 4 KiB; memory
+/// called has to be a function of its own, not inlined, that reaches no deeper than [`DEPTH`]; memory
 /// that is known to hold secrets is wiped by its owner. The test `residue` looks for what is left.
 #[inline(never)]
 pub(crate) fn wipe() {
-    black_box(&mut [0_u8; 4 << 10]);
+    black_box(&mut [0_u8; DEPTH]);
 }
+
+/// The same for functions that reach as deep as that.
+#[inline(never)]
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+pub(crate) fn wipe_deep<const BYTES: usize>() {
+    black_box(&mut [0_u8; BYTES]);
+}
+
+/// How deep a kernel reaches that keeps no arrays.
+pub(crate) const DEPTH: usize = 4 << 10;
 
 /// The same for functions that reach no deeper than 1,920 bytes, as an expansion and one message do.
 // IMPLEMENTATION NOTE: from 2 KiB on the C library stores in a way that takes long to begin.

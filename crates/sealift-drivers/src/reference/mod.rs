@@ -151,11 +151,20 @@ fn private(text: &[u8]) -> Zeroizing<Vec<u8>> {
 }
 
 const NAME: &str = "reference";
-const DETAIL: &str = "RustCrypto aes-gcm";
+const DETAIL: &str = if cfg!(feature = "wipe-reference") {
+    "RustCrypto aes-gcm"
+} else {
+    "RustCrypto aes-gcm, whose expanded keys are not wiped in this build"
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_users_get_wipes_its_keys() {
+        assert_eq!(DETAIL, "RustCrypto aes-gcm");
+    }
     use sealift_core::Op;
 
     #[test]

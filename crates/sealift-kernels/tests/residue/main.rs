@@ -32,6 +32,7 @@ fn a_planted_copy_of_a_key_is_found() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "of release builds: cargo test --release --test residue")]
 fn a_batch_leaves_nothing_of_its_secrets_on_the_stack() {
     let mut stack = Stack::new();
     let mut told = vec![];
@@ -54,6 +55,7 @@ fn a_batch_leaves_nothing_of_its_secrets_on_the_stack() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "of release builds: cargo test --release --test residue")]
 fn expanding_a_key_leaves_nothing_of_it_on_the_stack() {
     let mut stack = Stack::new();
     for path in Path::available() {

@@ -15,8 +15,8 @@ use std::mem::ManuallyDrop;
 #[derive(Clone, Copy, Debug)]
 pub struct RustCrypto;
 
-/// An expanded key that isn't wiped here. Inside each call the crate still wipes what it copies: other
-/// crates of this workspace have its feature `zeroize` on, and so it is on for all of them.
+/// An expanded key that isn't wiped, as most build the crate: its feature `zeroize` is off unless all of
+/// this workspace is built together.
 pub type Key = ManuallyDrop<Expanded>;
 
 /// An expanded key.
@@ -40,7 +40,7 @@ impl Cipher for RustCrypto {
     const NAME: &'static str = "rustcrypto";
 
     fn open(_: Option<&str>) -> Result<(Self, String), String> {
-        Ok((Self, "RustCrypto aes-gcm 0.11, feature zeroize".to_owned()))
+        Ok((Self, "RustCrypto aes-gcm 0.11".to_owned()))
     }
 
     fn lacks(&self, spec: &ArmSpec) -> Option<String> {

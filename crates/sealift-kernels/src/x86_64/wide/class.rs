@@ -13,8 +13,8 @@ pub(super) struct ClassId(u16);
 impl ClassId {
     /// How many there can be.
     pub(super) const NUMBER: usize = 3 * 3 * 3 * (Self::SHAPES as usize);
-    const AADS: u16 = LONG_AAD as u16 + 1;
-    const SHAPES: u16 = (LONG_TEXT as u16 + 1) * Self::AADS;
+    const AADS: u16 = small(LONG_AAD + 1);
+    const SHAPES: u16 = small(LONG_TEXT + 1) * Self::AADS;
     const OF_KEY: u16 = 3 * 3 * Self::SHAPES;
 
     /// The class of a message under a key of 10 rounds; lengths are in bytes.
@@ -77,7 +77,7 @@ impl ClassId {
 
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 65,536 classes")]
-fn small(number: usize) -> u16 {
+const fn small(number: usize) -> u16 {
     number as u16
 }
 

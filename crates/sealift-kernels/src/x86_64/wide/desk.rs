@@ -158,7 +158,8 @@ impl Desk {
         let is_alike = source.spans.common_op().is_some();
         match source.schedules {
             Schedules::Each(each) if is_alike => {
-                if let Some(id) = self.take_schedules(&each[window.start - source.first..], ids[0]) {
+                if let Some(id) = self.take_schedules(&each[window.start - source.first..], ids[0])
+                {
                     return Some(id);
                 }
             }

@@ -170,20 +170,6 @@ wide_fn! {
     }
 }
 
-wide_fn! {
-    /// Overwrites secrets with zeros, which the compiler can't leave out.
-    ///
-    /// # Safety
-    /// `bytes` from there are writable, a multiple of 64, and aligned to 64.
-    pub(super) unsafe fn wipe(from: *mut u8, bytes: usize) {
-        for place in (0..bytes).step_by(64) {
-            let place = from.wrapping_add(place).cast::<Z>();
-            // SAFETY: the caller promises it.
-            unsafe { place.write_volatile(_mm512_setzero_si512()) };
-        }
-    }
-}
-
 /// A bit for each of the first `len` bytes, up to 64.
 #[inline(always)]
 fn mask(len: usize) -> u64 {

@@ -82,12 +82,11 @@ impl Message {
     }
 }
 
-/// What the kernel makes of messages: outputs, tags, statuses.
-fn work(
-    class: &Class,
-    messages: &[Message],
-    in_place: bool,
-) -> Option<Vec<(Vec<u8>, Vec<u8>, Status)>> {
+/// Output, tag and status of a message.
+type Worked = (Vec<u8>, Vec<u8>, Status);
+
+/// What the kernel makes of messages.
+fn work(class: &Class, messages: &[Message], in_place: bool) -> Option<Vec<Worked>> {
     let token = HaveVaes512::check().ok()?;
     let path = Path::Vaes512(token);
     let schedules: Vec<_> =

@@ -1,0 +1,140 @@
+//! Short messages of any shape under any keys: a lane for each, four at a time.
+//!
+//! The blocks that are hashed of a message lie in a column of its own and end where those of the others
+//! do: zeros before them leave the hash at zero. So messages of different lengths share every
+//! instruction but the copies. A group of four is hashed after the texts of the next group were worked,
+//! which has nothing to wait for.
+#![allow(unsafe_code)]
+
+mod group;
+mod hash;
+mod nonces;
+
+use core::array;
+use core::mem::MaybeUninit;
+
+use group::Group;
+use nonces::Nonces;
+
+use super::item::{Ahead, Item, KeyForm};
+use super::lane::expand::{self, KEYS, Schedules, Words};
+use super::zmm::{Z, load, transpose, wide_fn};
+use crate::schedule::RECORD_BLOCKS;
+use crate::stack;
+use crate::x86_64::cpu::HaveVaes512;
+
+/// Works messages of fewer than [`LONG_TEXT`](super::item::LONG_TEXT) blocks of text and up to
+/// [`MEDIUM_AAD_BLOCKS`](super::item::MEDIUM_AAD_BLOCKS) of aad.
+///
+/// # Safety
+/// The items are such, their addresses are what they say, and their keys are of that form and of so many
+/// rounds.
+pub(super) unsafe fn run(
+    _token: HaveVaes512,
+    keys: KeyForm,
+    rounds: usize,
+    tag_bytes: usize,
+    items: &[Item],
+    ahead: &mut Ahead<'_>,
+) {
+    match rounds {
+        // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
+        10 => unsafe { all::<10>(keys, tag_bytes, items, ahead) },
+        // SAFETY: as above.
+        12 => unsafe { all::<12>(keys, tag_bytes, items, ahead) },
+        // SAFETY: as above.
+        _ => unsafe { all::<14>(keys, tag_bytes, items, ahead) },
+    }
+    // The scratch, and what registers were put down beside and below it.
+    stack::wipe_deep::<{ size_of::<Scratch>() + stack::DEPTH }>();
+}
+
+/// Messages of a group.
+const LANES: usize = 4;
+
+/// Blocks of four messages, one in each lane.
+type Row = [[u8; 16]; LANES];
+
+/// What a call works with. Nearly all of it is secret.
+#[repr(C, align(64))]
+struct Scratch {
+    schedules: Schedules,
+    words: Words,
+    nonces: [Nonces; KEYS / LANES],
+    groups: [Group; 2],
+}
+
+wide_fn! {
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
+    unsafe fn all<const ROUNDS: usize>(
+        form: KeyForm,
+        tag_bytes: usize,
+        items: &[Item],
+        ahead: &mut Ahead<'_>,
+    ) {
+        let mut scratch = MaybeUninit::<Scratch>::zeroed();
+        // SAFETY: it is made of integers, for which zeros are right.
+        let scratch = unsafe { scratch.assume_init_mut() };
+        let mut waiting: &[Item] = &[];
+        let mut is_odd = false;
+        for sixteen in items.chunks(KEYS) {
+            // SAFETY: the keys are of that form.
+            unsafe { schedules::<ROUNDS>(form, sixteen, &mut scratch.schedules, &mut scratch.words) };
+            for (nonces, four) in scratch.nonces.iter_mut().zip(sixteen.chunks(LANES)) {
+                // SAFETY: the items' addresses are what they say.
+                unsafe { nonces.put(four) };
+            }
+            let prepared = scratch.schedules.0.iter().zip(&scratch.nonces);
+            for ((schedule, nonces), four) in prepared.zip(sixteen.chunks(LANES)) {
+                ahead.fetch(four.len());
+                let [one, other] = &mut scratch.groups;
+                let (now, before) = if is_odd { (one, other) } else { (other, one) };
+                // SAFETY: the items' addresses are what they say.
+                unsafe { now.work_texts::<ROUNDS>(schedule, four, nonces) };
+                // SAFETY: the group before is that of the messages that wait.
+                unsafe { before.finish(waiting, tag_bytes) };
+                (waiting, is_odd) = (four, !is_odd);
+            }
+        }
+        let last = &scratch.groups[usize::from(is_odd)];
+        // SAFETY: as above.
+        unsafe { last.finish(waiting, tag_bytes) };
+    }
+}
+
+wide_fn! {
+    /// The schedules of up to sixteen messages, and behind them their hash keys.
+    unsafe fn schedules<const ROUNDS: usize>(
+        form: KeyForm,
+        items: &[Item],
+        to: &mut Schedules,
+        words: &mut Words,
+    ) {
+        let key = |i: usize| items[i.min(items.len() - 1)].key;
+        if form == KeyForm::Raw {
+            // SAFETY: the keys are raw ones of that length; both places are writable.
+            unsafe { expand::expand::<ROUNDS>(&array::from_fn(key), to, words) };
+            for group in &mut to.0 {
+                group[ROUNDS + 1] = expand::hash_keys::<ROUNDS>(group);
+            }
+            return;
+        }
+        for (place, group) in to.0.iter_mut().enumerate().take(items.len().div_ceil(LANES)) {
+            let four = array::from_fn(|lane| key(LANES * place + lane));
+            // SAFETY: the keys are expanded ones, which begin with their record.
+            unsafe { gather::<ROUNDS>(four, group) };
+        }
+    }
+}
+
+wide_fn! {
+    /// Puts four records into lanes.
+    unsafe fn gather<const ROUNDS: usize>(records: [*const u8; LANES], to: &mut [Z; RECORD_BLOCKS]) {
+        for (quarter, blocks) in to.chunks_mut(4).enumerate().take((ROUNDS + 2).div_ceil(4)) {
+            // SAFETY: a record has four quarters of 64 bytes.
+            let rows = records.map(|record| unsafe { load(record.wrapping_add(64 * quarter)) });
+            blocks.copy_from_slice(&transpose(rows));
+        }
+    }
+}
