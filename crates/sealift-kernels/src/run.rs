@@ -31,7 +31,7 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     }
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     if let Path::Vaes512(token) = path
-        && range.len() >= wide::MESSAGES_MIN
+        && wide::pays(range.len(), schedules)
     {
         let rest = wide::run(token, work, range.clone(), schedules);
         if !rest.is_empty() {

@@ -12,13 +12,6 @@ pub(crate) fn wipe() {
     black_box(&mut [0_u8; DEPTH]);
 }
 
-/// The same for functions that reach as deep as that.
-#[inline(never)]
-#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-pub(crate) fn wipe_deep<const BYTES: usize>() {
-    black_box(&mut [0_u8; BYTES]);
-}
-
 /// How deep a kernel reaches that keeps no arrays.
 pub(crate) const DEPTH: usize = 4 << 10;
 

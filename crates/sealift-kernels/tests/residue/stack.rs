@@ -16,14 +16,14 @@ impl Stack {
         Stack(memory.cast())
     }
 
-    /// Paints the stack, works on it in a thread of its own, and gives what is left: the words of the
-    /// whole stack, the deepest first.
+    /// Paints the stack, works on it in a thread of its own, and gives what is left below: the words of
+    /// the stack, the deepest first, without those above the work, which belong to the thread.
     pub(crate) fn after(&mut self, work: &mut dyn FnMut()) -> Vec<u64> {
         // SAFETY: `new` has mapped as many bytes, and no thread uses them.
         unsafe { self.0.write_bytes(PAINT, BYTES) };
         self.run(work);
         // SAFETY: as above, and page-aligned; the thread has ended.
-        unsafe { slice::from_raw_parts(self.0.cast::<u64>(), BYTES / 8) }.to_vec()
+        unsafe { slice::from_raw_parts(self.0.cast::<u64>(), (BYTES - DISTANCE) / 8) }.to_vec()
     }
 
     fn run(&mut self, mut work: &mut dyn FnMut()) {
@@ -66,11 +66,13 @@ extern "C" fn start(argument: *mut c_void) -> *mut c_void {
 /// Works far enough below for the end of the thread not to overwrite what is left.
 #[inline(never)]
 fn far_below(work: &mut dyn FnMut()) {
-    let mut distance = [PAINT; 64 << 10];
+    let mut distance = [PAINT; DISTANCE];
     black_box(&mut distance);
     work();
     black_box(&distance);
 }
 
 const PAINT: u8 = 0x5a;
+/// From the end of the stack to the work.
+const DISTANCE: usize = 64 << 10;
 const BYTES: usize = 1 << 20;

@@ -30,8 +30,14 @@ use sealift_core::Work;
 use super::cpu::HaveVaes512;
 use crate::{Schedules, stack};
 
-/// Fewer messages are worked one by one.
-pub(crate) const MESSAGES_MIN: usize = 2;
+/// Whether so many messages are worked sooner together than one by one.
+pub(crate) fn pays(messages: usize, schedules: Schedules<'_>) -> bool {
+    let least = match schedules {
+        Schedules::One(_) | Schedules::Each(_) => 6,
+        Schedules::Raw => 2,
+    };
+    messages >= least
+}
 
 /// Works on the messages of a range that the wide kernels take; the others are given back, untouched.
 pub(crate) fn run(

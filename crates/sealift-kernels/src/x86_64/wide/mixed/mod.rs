@@ -18,7 +18,7 @@ use nonces::Nonces;
 
 use super::item::{Ahead, Item, KeyForm};
 use super::lane::expand::{self, KEYS, Schedules, Words};
-use super::zmm::{Z, load, transpose, wide_fn};
+use super::zmm::{Z, load, transpose, wide_fn, wipe_stack};
 use crate::schedule::RECORD_BLOCKS;
 use crate::stack;
 use crate::x86_64::cpu::HaveVaes512;
@@ -46,7 +46,8 @@ pub(super) unsafe fn run(
         _ => unsafe { all::<14>(keys, tag_bytes, items, ahead) },
     }
     // The scratch, and what registers were put down beside and below it.
-    stack::wipe_deep::<{ size_of::<Scratch>() + stack::DEPTH }>();
+    // SAFETY: `_token` is proof of the instructions.
+    unsafe { wipe_stack::<{ (size_of::<Scratch>() + stack::DEPTH) / size_of::<Z>() }>() };
 }
 
 /// Messages of a group.
@@ -73,9 +74,9 @@ wide_fn! {
         items: &[Item],
         ahead: &mut Ahead<'_>,
     ) {
-        let mut scratch = MaybeUninit::<Scratch>::zeroed();
-        // SAFETY: it is made of integers, for which zeros are right.
-        let scratch = unsafe { scratch.assume_init_mut() };
+        let mut scratch = MaybeUninit::<Scratch>::uninit();
+        // SAFETY: it is made of integers, each of which is written before it is read.
+        let scratch = unsafe { &mut *scratch.as_mut_ptr() };
         let mut waiting: &[Item] = &[];
         let mut is_odd = false;
         for sixteen in items.chunks(KEYS) {
