@@ -123,8 +123,8 @@ impl<'s, 'w> Spans<'s, 'w> {
         self.get_as(message, self.op(message))
     }
 
-    /// The same as if something else were done to it; its parts then are addresses only, readable and
-    /// writable where that is what is done.
+    /// The same as if something else were done to it, none if it has no tag for that; its parts then are
+    /// addresses only, readable and writable where that is what is done.
     ///
     /// # Panics
     /// If there is no such message.
@@ -145,7 +145,8 @@ impl<'s, 'w> Spans<'s, 'w> {
             (Tags::Appended, Op::Seal) => output.wrapping_add(text_bytes),
             (Tags::Appended, _) => input.wrapping_add(text_bytes).cast_mut(),
             (Tags::Apart(_), Op::Seal) => self.tags.get(message).start,
-            (Tags::Apart(column), _) => column.get(message).as_ptr().cast_mut(),
+            // Not checked where nothing is opened.
+            (Tags::Apart(column), _) => column.find(message)?.as_ptr().cast_mut(),
         };
         let (nonce, aad) = (batch.nonce.get(message), batch.aad.get(message));
         Some(Span {

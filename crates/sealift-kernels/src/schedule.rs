@@ -122,7 +122,7 @@ pub(crate) struct Expanded {
     /// The same, each times x^-64.
     pub(crate) folded: [u128; POWERS],
     /// Zeros.
-    behind: [u128; 3],
+    behind: [u128; 7],
     /// The encrypted zero block.
     hash_key: u128,
     rounds: usize,
@@ -130,6 +130,10 @@ pub(crate) struct Expanded {
 }
 
 impl Expanded {
+    /// Where the zeros behind the tables end, in bytes.
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    pub(crate) const ZEROS_END: usize = core::mem::offset_of!(Expanded, hash_key);
+
     /// The round keys in use.
     #[inline(always)]
     pub(crate) fn round_keys(&self) -> &[u128] {
@@ -153,7 +157,7 @@ impl Expanded {
             record: [0; RECORD_BLOCKS],
             powers: [0; POWERS],
             folded: [0; POWERS],
-            behind: [0; 3],
+            behind: [0; 7],
             hash_key: 0,
             rounds: 0,
             is_fast: false,

@@ -9,7 +9,7 @@ use sealift_core::{
 };
 use sealift_kernels::{Path, Schedule, Schedules, run};
 
-const MESSAGES: usize = 9;
+const MESSAGES: usize = 14;
 const TEXT: usize = 37;
 const SESSION: SessionId = SessionId { slot: 0, generation: 0 };
 
@@ -29,8 +29,8 @@ fn one_key_seals_a_range_and_leaves_the_rest() {
         messages.iter_mut().for_each(|message| message.key.clone_from(&key));
         let schedule = messages[0].schedule(path);
         let keys = Keys::Session(SESSION);
-        let sealed = seal(path, &messages, keys, 2..7, Schedules::One(&schedule));
-        expect(&messages, &sealed, 2..7);
+        let sealed = seal(path, &messages, keys, 2..12, Schedules::One(&schedule));
+        expect(&messages, &sealed, 2..12);
     }
 }
 

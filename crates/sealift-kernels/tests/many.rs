@@ -12,6 +12,8 @@ use sealift_core::{
 use sealift_kernels::{Path, Schedule, Schedules, run};
 use std::sync::Arc;
 
+const SESSION: SessionId = SessionId { slot: 0, generation: 0 };
+
 struct NoKeys;
 impl KeySource for NoKeys {
     fn key(&self, _: SessionId) -> Option<Arc<Key>> {
@@ -131,11 +133,10 @@ impl Batches {
                 Column::Scattered(parts.iter().map(|part| Buffer::from(part.clone())).collect())
             }
         };
-        let session = SessionId { slot: 0, generation: 0 };
         let all = self.ops.iter().all(|op| *op == self.ops[0]);
         let keys = match self.form {
             Form::Raw => Keys::Raw(column(&self.keys)),
-            _ => Keys::Session(session),
+            _ => Keys::Session(SESSION),
         };
         let text = if in_place { Text::InPlace } else { Text::Apart(column(&self.texts)) };
         let batch = Batch {
@@ -325,6 +326,31 @@ fn messages_at_equal_distances_agree_with_the_model() {
                 let messages = random.pick(&[2, 19, 70, 300]);
                 agree(&mut random, form, &shapes, messages);
             }
+        }
+    }
+}
+
+#[test]
+fn a_column_of_tags_that_seals_do_not_read_may_be_short() {
+    let mut random = Random(26);
+    for path in Path::available() {
+        let schedule = Schedule::from_raw(path, &random.bytes(16)).unwrap();
+        let nonces = random.bytes(12 * 512);
+        let before = random.bytes(32 * 512);
+        for unread in [0, 256] {
+            let batch = Batch {
+                tags: Tags::Apart(Column::fixed(vec![0; 16 * unread], 16)),
+                ..Batch::seal(512, SESSION, Column::fixed(&nonces, 12), Text::InPlace)
+            };
+            let (mut texts, mut tags) = (before.clone(), vec![0; 16 * 512]);
+            let mut status = vec![Status::NotProcessed; 512];
+            let (text, tags) = (Place::fixed(&mut texts, 32), Place::fixed(&mut tags, 16));
+            let output = Output { text, tags, status: &mut status };
+            let mut work = Work::new(&batch, output, &NoKeys).unwrap();
+            run(path, &mut work, 0..512, Schedules::One(&schedule));
+            assert!(status.iter().all(|status| *status == Status::Ok), "{}", path.name());
+            let sealed = texts.chunks(32).zip(before.chunks(32)).all(|(now, then)| now != then);
+            assert!(sealed, "{}", path.name());
         }
     }
 }

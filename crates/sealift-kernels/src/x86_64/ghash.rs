@@ -147,7 +147,7 @@ fn powers<I: Isa>(isa: I, schedule: &Expanded, index: usize) -> (I::Register, I:
     let folded = base.wrapping_add(core::mem::offset_of!(Expanded, folded) + 16 * index);
     // SAFETY: an entry of the table, from which `LANES_MAX` blocks are within the schedule.
     let h = unsafe { isa.load_table(h) };
-    // SAFETY: as above; the table's last entries are followed by the round keys.
+    // SAFETY: as above; zeros follow the table's last entries.
     let folded = unsafe { isa.load_table(folded) };
     (h, folded)
 }

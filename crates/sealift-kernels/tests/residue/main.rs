@@ -86,18 +86,19 @@ fn residue(
     for (place, &word) in a.0.iter().enumerate() {
         let is_steady = word == a_again.0[place] && b.0[place] == b_again.0[place];
         let is_public = || is_public(word, &a.1) && is_public(b.0[place], &b.1);
-        let are_distances = is_distance(word) && is_distance(b.0[place]);
-        if is_steady && word != b.0[place] && !are_distances && !is_public() {
+        let are_places = is_place(word) && is_place(b.0[place]);
+        if is_steady && word != b.0[place] && !are_places && !is_public() {
             found.push((8 * (a.0.len() - place), word));
         }
     }
     found
 }
 
-/// Whether a word can be the distance of two expanded keys, which lie elsewhere each time; next to no
-/// eight bytes of a secret are so small and round.
-fn is_distance(word: u64) -> bool {
-    word.cast_signed().unsigned_abs() < 1 << 24 && word.is_multiple_of(16)
+/// Whether a word can be an address or the distance of two: keys lie elsewhere each time. Next to no eight
+/// bytes of a secret look like that.
+fn is_place(word: u64) -> bool {
+    let distance = word.cast_signed().unsigned_abs();
+    (distance < 1 << 24 && distance.is_multiple_of(16)) || (1 << 40..1 << 47).contains(&word)
 }
 
 fn shown(found: &[Found]) -> String {
@@ -140,10 +141,12 @@ fn jobs() -> Vec<Job> {
     jobs
 }
 
-const SHAPES: [(usize, usize, usize); 9] = [
+const SHAPES: [(usize, usize, usize); 11] = [
     (1, 128, 16),
     (5, 16, 24),
-    (5, 300, 32),
+    (7, 16, 24),
+    (7, 128, 32),
+    (7, 300, 32),
     (23, 5, 16),
     (23, 128, 16),
     (23, 128, 32),

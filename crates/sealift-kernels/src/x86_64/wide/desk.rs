@@ -1,9 +1,7 @@
 //! A window of messages, those that are worked together behind each other.
-#![allow(unsafe_code)]
-
 use core::ops::Range;
 
-use sealift_core::{Op, Span, Spans, Status};
+use sealift_core::{Op, Span, Spans};
 
 use super::class::ClassId;
 use super::item::{Class, Item, KeyForm, Progression};
@@ -75,8 +73,7 @@ impl Desk {
     /// Takes the messages of a window; those that are worked one by one go to the source's rest.
     pub(super) fn fill(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
         self.clear();
-        let (start, messages) = (window.start, window.len());
-        let alike = match source.spans.is_regular() && messages > 1 {
+        let alike = match source.spans.is_regular() && window.len() > 1 {
             true => self.take_regular(source, window),
             false => self.take_each(source, window),
         };
@@ -89,8 +86,6 @@ impl Desk {
             None => self.sort(source),
         };
         self.give_back(source, taken);
-        // SAFETY: the statuses of messages of the batch, which is borrowed, one behind the other.
-        unsafe { source.spans.status(start).write_bytes(Status::Ok as u8, messages) };
     }
 
     /// Takes everything off.
@@ -138,41 +133,37 @@ impl Desk {
         source: &mut Source<'_, '_, '_>,
         window: Range<usize>,
     ) -> Option<ClassId> {
-        let of_op = OPS.map(|op| source.progression(op, window.start));
-        let ids = match (source.spans.common_op(), of_op) {
-            (Some(op), _) => {
-                let Some((progression, id)) = of_op[op as usize] else {
-                    return self.take_each(source, window);
-                };
-                progression.take(source.token, window.len(), &mut self.items);
-                [id; 3]
-            }
-            (None, [Some(seal), Some(open), Some(verify)]) => {
-                let ops = window.clone().map(|message| source.spans.op(message) as usize);
-                let three = [seal.0, open.0, verify.0];
-                Progression::take_of_three(&three, source.token, ops, &mut self.items);
-                [seal.1, open.1, verify.1]
-            }
-            _ => return self.take_each(source, window),
+        let Some(op) = source.spans.common_op() else {
+            return self.take_ops(source, window);
         };
-        let is_alike = source.spans.common_op().is_some();
-        match source.schedules {
-            Schedules::Each(each) if is_alike => {
-                if let Some(id) = self.take_schedules(&each[window.start - source.first..], ids[0])
-                {
-                    return Some(id);
-                }
-            }
-            _ if is_alike && source.has_common_key() => {
-                return source.key(window.start).map(|(_, rounds)| ids[0].under(rounds));
-            }
-            _ => {}
-        }
-        if !self.take_keys(source, &window, ids) {
-            self.clear();
+        let Some((progression, id)) = source.progression(op, window.start) else {
             return self.take_each(source, window);
-        }
-        self.common_id()
+        };
+        progression.take(source.token, window.len(), &mut self.items);
+        let common = match source.schedules {
+            Schedules::Each(each) => self.take_schedules(&each[window.start - source.first..], id),
+            _ if source.has_common_key() => {
+                source.key(window.start).map(|(_, rounds)| id.under(rounds))
+            }
+            _ => None,
+        };
+        common.or_else(|| self.take_keys(source, window, [id; 3]))
+    }
+
+    /// The same when not the same is done to all.
+    fn take_ops(
+        &mut self,
+        source: &mut Source<'_, '_, '_>,
+        window: Range<usize>,
+    ) -> Option<ClassId> {
+        let of_op = OPS.map(|op| source.progression(op, window.start));
+        let [Some(seal), Some(open), Some(verify)] = of_op else {
+            return self.take_each(source, window);
+        };
+        let ops = window.clone().map(|message| source.spans.op(message) as usize);
+        let three = [seal.0, open.0, verify.0];
+        Progression::take_of_three(&three, source.token, ops, &mut self.items);
+        self.take_keys(source, window, [seal.1, open.1, verify.1])
     }
 
     /// Gives each message the key of its schedule; returns their class if these have as many rounds.
@@ -186,19 +177,22 @@ impl Desk {
         (differing == 0).then(|| id.under(rounds))
     }
 
-    /// Gives each message its key and its class; not all if the kernels don't take one of the keys.
+    /// Gives each message its key and its class; begins anew if the kernels don't take one of the keys.
     fn take_keys(
         &mut self,
-        source: &Source<'_, '_, '_>,
-        window: &Range<usize>,
+        source: &mut Source<'_, '_, '_>,
+        window: Range<usize>,
         ids: [ClassId; 3],
-    ) -> bool {
+    ) -> Option<ClassId> {
         for (message, item) in window.clone().zip(&mut self.items) {
-            let Some((key, rounds)) = source.key(message) else { return false };
+            let Some((key, rounds)) = source.key(message) else {
+                self.clear();
+                return self.take_each(source, window);
+            };
             item.key = key;
             self.ids.push(ids[item.op as usize].under(rounds));
         }
-        true
+        self.common_id()
     }
 
     fn common_id(&self) -> Option<ClassId> {

@@ -129,10 +129,10 @@ wide_fn! {
         items: &mut Vec<Item>,
     ) {
         let [(mut a, step_a), (mut b, step_b), (mut c, step_c)] = three.each_ref().map(|one| registers(one));
-        let messages = choices.len();
-        items.reserve(messages);
-        let end = items.len() + messages;
-        for (place, choice) in items.spare_capacity_mut()[..messages].iter_mut().zip(choices) {
+        items.reserve(choices.len());
+        let mut end = items.len();
+        for (place, choice) in items.spare_capacity_mut().iter_mut().zip(choices) {
+            end += 1;
             let mask = |chosen| if choice == chosen { 0xff } else { 0 };
             let item = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(a, mask(1), b), mask(2), c);
             // SAFETY: there is room for an item of 64 bytes.
@@ -141,7 +141,7 @@ wide_fn! {
             b = _mm512_add_epi64(b, step_b);
             c = _mm512_add_epi64(c, step_c);
         }
-        // SAFETY: an iterator that is as long as it says has filled them.
+        // SAFETY: as many were just written.
         unsafe { items.set_len(end) };
     }
 }

@@ -25,7 +25,7 @@ use std::cell::RefCell;
 
 use desk::{Desk, How, Source, Together};
 use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT};
-use sealift_core::Work;
+use sealift_core::{Status, Work};
 
 use super::cpu::HaveVaes512;
 use crate::{Schedules, stack};
@@ -81,7 +81,9 @@ fn windows(
         fill(next);
         let mut ahead = Ahead(if is_large { next.items() } else { &[] });
         for (together, items) in now.groups() {
-            // SAFETY: the items are of spans, which borrow the work meanwhile, and in their group.
+            // SAFETY: the items are of spans, which borrow the work meanwhile.
+            unsafe { expect_success(items) };
+            // SAFETY: as above, and they are in their group.
             unsafe { kernel(token, together, items, &mut ahead) };
         }
         core::mem::swap(now, next);
@@ -105,6 +107,18 @@ fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
         (true, _) => How::Alike,
         (false, true) => How::Mixed,
         (false, false) => How::Alone,
+    }
+}
+
+/// Writes that messages succeed, which kernels change where they don't: right before they are worked, so
+/// that a panic leaves no message that was never looked at a success.
+///
+/// # Safety
+/// The items' statuses are writable.
+unsafe fn expect_success(items: &[Item]) {
+    for item in items {
+        // SAFETY: the caller promises it.
+        unsafe { item.status.write(Status::Ok) };
     }
 }
 

@@ -24,8 +24,8 @@ pub(super) struct KeyPlace {
 pub(super) struct Table {
     /// The round keys.
     pub(super) keys: [Cell<Z>; KEYS],
-    /// H^16, H^12, H^8 and H^4, and the same folded.
-    weights: [Cell<Z>; 8],
+    /// H^16, H^12, H^8 and H^4, the same folded, and what is read behind the last one: zeros.
+    weights: [Cell<Z>; 9],
 }
 
 /// How far from `powers` registers are read, to be multiplied with zeros: two from the last power,
@@ -38,8 +38,8 @@ impl KeyPlace {
     pub(super) fn of(expanded: *const u8) -> KeyPlace {
         const {
             assert!(
-                core::mem::offset_of!(Expanded, powers) + FOLDED
-                    == core::mem::offset_of!(Expanded, folded)
+                offset_of!(Expanded, powers) + FOLDED == offset_of!(Expanded, folded)
+                    && offset_of!(Expanded, powers) + REACH <= Expanded::ZEROS_END
             )
         };
         let powers = expanded.wrapping_add(offset_of!(Expanded, powers));
@@ -59,7 +59,7 @@ impl Table {
     pub(super) fn new(zero: Z) -> Table {
         Table {
             keys: [(); KEYS].map(|()| Cell::new(zero)),
-            weights: [(); 8].map(|()| Cell::new(zero)),
+            weights: [(); 9].map(|()| Cell::new(zero)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Table {
         /// A key is at the place.
         #[inline]
         pub(super) unsafe fn set_weights(&self, from: KeyPlace) {
-            for (i, weight) in self.weights.iter().enumerate() {
+            for (i, weight) in self.weights.iter().enumerate().take(8) {
                 // SAFETY: the caller promises powers; the last four are folded.
                 weight.set(unsafe { zmm::broadcast(from.powers.wrapping_add(64 * i)) });
             }
