@@ -169,7 +169,9 @@ impl KeySource for KeyStore {
 impl Inner {
     fn slot_mut(&mut self, session: SessionId) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(session.slot as usize)?;
-        (slot.generation == session.generation).then_some(slot)
+        // Free slots have generation 0, which no session has.
+        let known = slot.generation == session.generation && slot.generation != 0;
+        known.then_some(slot)
     }
 
     /// Whether the first retired key was so before every lease there is.
@@ -297,6 +299,21 @@ mod tests {
         drop(lease);
         assert_eq!(store.wipe_retired(), [old], "the later lease can't need it");
         assert!(later.key(old).is_none() && later.key(other).is_some());
+    }
+
+    #[test]
+    fn a_free_slot_belongs_to_no_session() {
+        let store = Arc::new(KeyStore::default());
+        let old = store.install(key(), 10);
+        store.retire(old);
+        let wiped = store.wipe_retired();
+        store.reuse(&wiped);
+        let forged = SessionId { generation: 0, ..old };
+        assert!(store.admit(&seal(&[forged])).is_err());
+        store.retire(forged);
+        assert!(store.wipe_retired().is_empty());
+        let (one, other) = (store.install(key(), 10), store.install(key(), 10));
+        assert_ne!(one.slot, other.slot);
     }
 
     #[test]

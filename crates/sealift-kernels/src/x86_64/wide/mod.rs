@@ -148,8 +148,10 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
 /// Fewer messages of a class are worked with those of others.
 const ALIKE_MIN: usize = 8;
 
-/// Messages of a window, among which those alike are found.
+/// Messages of a window, among which those alike are found. They are counted in 16 bits.
 const WINDOW: usize = 1_024;
+
+const _: () = assert!(WINDOW <= u16::MAX as usize && REGULAR_WINDOW <= WINDOW);
 
 /// Messages of a window whose places are worked out by adding: as many as stay in the nearest cache.
 const REGULAR_WINDOW: usize = 256;
