@@ -159,6 +159,8 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// # Safety
+    /// Each key is readable for 16 bytes from `offset` on.
     #[inline]
     unsafe fn gather_all(keys: &[*const u8; KEYS], offset: usize) -> [Z; 4] {
         let at = |i: usize| keys[i].wrapping_add(offset);

@@ -180,6 +180,9 @@ wide_fn! {
 
 wide_fn! {
     /// Zeros behind the end.
+    ///
+    /// # Safety
+    /// So many bytes are readable.
     #[inline]
     unsafe fn load_up_to(from: *const u8, bytes: usize) -> Z {
         // SAFETY: the caller promises that many readable bytes; masked ones are not touched.
@@ -188,6 +191,8 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// # Safety
+    /// So many blocks are readable.
     #[inline]
     unsafe fn load_blocks<const BLOCKS: usize>(from: *const u8) -> Z {
         match BLOCKS {
@@ -202,6 +207,8 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// # Safety
+    /// So many blocks are writable.
     #[inline]
     unsafe fn store_blocks<const BLOCKS: usize>(to: *mut u8, blocks: Z) {
         let (first, half) = (_mm512_castsi512_si128(blocks), _mm512_castsi512_si256(blocks));

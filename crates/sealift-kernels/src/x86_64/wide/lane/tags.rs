@@ -36,6 +36,8 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// # Safety
+    /// The tags of the group are writable for so many bytes.
     #[inline]
     unsafe fn write_tags(group: &Group, tag_bytes: usize, tags: Z) {
         let a = _mm512_castsi512_si128(tags);
@@ -56,6 +58,9 @@ wide_fn! {
 
 wide_fn! {
     /// Two bits for each tag, not zeros if it is wrong.
+    ///
+    /// # Safety
+    /// The tags of the group are readable for so many bytes.
     #[inline]
     unsafe fn compare_tags(group: &Group, tag_bytes: usize, tags: Z) -> u8 {
         let [a, b, c, d] = [&group[0], &group[1], &group[2], &group[3]].map(|item| item.tag);

@@ -190,6 +190,8 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// # Safety
+    /// The schedules are writable.
     #[inline]
     pub(super) unsafe fn put_rows(to: *mut Schedules, round: usize, [a, b, c, d]: [Z; 4]) {
         let row = |group: usize| to.cast::<Z>().wrapping_add(RECORD_BLOCKS * group + round).cast();

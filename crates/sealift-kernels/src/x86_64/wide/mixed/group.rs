@@ -56,6 +56,8 @@ impl Group {
 }
 
 wide_fn! {
+    /// # Safety
+    /// The items' addresses are what they say.
     unsafe fn texts<const ROUNDS: usize>(
         group: &mut Group,
         schedule: &[Z; RECORD_BLOCKS],
@@ -112,6 +114,9 @@ wide_fn! {
 wide_fn! {
     /// Copies a message's aad, text and lengths to the end of its column; the text is encrypted or
     /// decrypted on the way.
+    ///
+    /// # Safety
+    /// The item's addresses are what they say, and the column has room for it.
     unsafe fn copy(item: &Item, lane: usize, group: &mut Group) {
         let (aad, text) = (aad_blocks(item), text_blocks(item));
         let Group { stream, rows, hashed, .. } = group;
@@ -138,6 +143,8 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// # Safety
+    /// The items' addresses are what they say.
     unsafe fn tags(group: &Group, items: &[Item], tag_bytes: usize) {
         let hash = reverse(hash(group.hash_keys, &group.rows[..group.hashed]));
         // SAFETY: a row is readable.

@@ -66,6 +66,8 @@ struct Scratch {
 }
 
 wide_fn! {
+    /// # Safety
+    /// As for [`run`].
     // Not a part of what calls it, so that its stack can be wiped.
     #[inline(never)]
     unsafe fn all<const ROUNDS: usize>(
@@ -106,6 +108,9 @@ wide_fn! {
 
 wide_fn! {
     /// The schedules of up to sixteen messages, and behind them their hash keys.
+    ///
+    /// # Safety
+    /// The items' keys are of that form and of so many rounds.
     unsafe fn schedules<const ROUNDS: usize>(
         form: KeyForm,
         items: &[Item],
@@ -131,6 +136,9 @@ wide_fn! {
 
 wide_fn! {
     /// Puts four records into lanes.
+    ///
+    /// # Safety
+    /// Each record is readable for 256 bytes.
     unsafe fn gather<const ROUNDS: usize>(records: [*const u8; LANES], to: &mut [Z; RECORD_BLOCKS]) {
         for (quarter, blocks) in to.chunks_mut(4).enumerate().take((ROUNDS + 2).div_ceil(4)) {
             // SAFETY: a record has four quarters of 64 bytes.

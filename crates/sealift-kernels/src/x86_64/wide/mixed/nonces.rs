@@ -41,6 +41,8 @@ impl Nonces {
 }
 
 wide_fn! {
+    /// # Safety
+    /// The items' nonces are readable for their lengths.
     unsafe fn put_nonces(nonces: &mut Nonces, items: &[Item]) {
         let blocks = |item: &Item| if item.nonce_bytes == 12 { 0 } else { 1 + nonce_blocks(item) };
         nonces.hashed = items.iter().map(blocks).max().unwrap_or(0);
@@ -58,6 +60,8 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// # Safety
+    /// The items' nonces are readable for their lengths.
     unsafe fn first_counters(nonces: &Nonces, items: &[Item], hash_keys: Z) -> Z {
         let one = _mm_set_epi32(1 << 24, 0, 0, 0);
         let plain = |lane: usize| match items.get(lane) {
@@ -77,6 +81,9 @@ wide_fn! {
 
 wide_fn! {
     /// Puts bytes into a column from its first row on, the last block filled up with zeros.
+    ///
+    /// # Safety
+    /// So many bytes are readable.
     #[inline]
     pub(super) unsafe fn put(from: *const u8, bytes: usize, lane: usize, rows: &mut [Row]) {
         for (i, row) in rows[..bytes.div_ceil(16)].iter_mut().enumerate() {

@@ -57,6 +57,8 @@ pub(super) unsafe fn run(
 }
 
 wide_fn! {
+    /// # Safety
+    /// As for [`run`].
     unsafe fn run_compiled(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
         if class.text_blocks > 4 {
             // SAFETY: the caller promises it.
