@@ -3,7 +3,7 @@
 use crate::batch::Geometry;
 use crate::{Batch, Column, Keys, Layout, Op, Ops, Output, Place, Status, Tags, Text};
 
-/// The messages of a [`Work`] as addresses, each taken from the whole buffer that it lies in, so that any
+/// The messages of a [`Work`](crate::Work) as addresses, each taken from the whole buffer that it lies in, so that any
 /// number of them can be in use at once.
 ///
 /// The work is borrowed for as long. Its checks hold for every [`Span`]: what is read lies within the
