@@ -27,7 +27,7 @@ macro_rules! wide_fn {
 }
 
 /// Pins where a register is computed: instructions before and after keep their order, and nothing is
-/// emitted. The compiler would put all multiplications first, and half of the speed is in the order.
+/// emitted. The compiler would put all multiplications first, which is much slower; `make weave` looks for it.
 macro_rules! pin {
     ($($register:expr),+) => {$(
         // SAFETY: no instruction is emitted.

@@ -1,6 +1,6 @@
 //! Rounds of AES with a product of GHASH between their instructions.
 //!
-//! Written as assembly, because half of the speed is in the order of these instructions and in how few there
+//! Written as assembly, because the speed hangs on the order of these instructions and on how few there
 //! are, and so that no round key, power or state is copied to where nobody wipes it.
 
 use core::arch::asm;
