@@ -82,6 +82,11 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 simulate: ## Simulate 100,800 pools of devices that fail, hang, lie and die, under every policy; some minutes
 	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate_pool -- --nocapture
 
+.PHONY: huge
+huge: | tools ## Seal and open a message of 5 GiB on every instruction set, beside AWS-LC; a minute and 6 GiB of memory
+	@echo "Sealing and opening a message of 5 GiB"
+	@cargo test --quiet --release -p sealift-drivers --test huge -- --ignored --nocapture
+
 .PHONY: test-python
 test-python: $(EXTENSION) $(TESTING) ## Run the Python tests
 	@echo "Testing the Python package"

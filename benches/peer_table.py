@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from peer_cases import BEST_PEER, Case, Wanted
+from peer_cases import BEST_PEER, PORTS, Case, Wanted
 from sealift.lab.measure import Block
 from sealift.lab.result import Row
 from sealift.lab.spec import Sample
@@ -76,6 +76,8 @@ class Line:
         best_gb_per_s: Of what it was set against.
         best_messages_per_s: Of what it was set against.
         ratio: Times as fast.
+        of_ports: The share of the speed of the same instructions of AES and GHASH alone, the most
+            that the processor allows; None where that wasn't measured.
         goal: In words.
         verdict: `met`, `missed`, `aim met`, `aim missed`, `shown`, or why it doesn't count.
         loses_to_library: It is slower than the library that the product itself would use.
@@ -91,6 +93,7 @@ class Line:
     best_gb_per_s: float
     best_messages_per_s: float
     ratio: Interval
+    of_ports: Interval | None
     goal: str
     verdict: str
     loses_to_library: bool
@@ -126,7 +129,10 @@ def lines(measured: Measured, peers: Sequence[str]) -> list[Line]:
         arm, other = arms.get(wanted.arm), arms.get(against)
         if arm is not None and other is not None:
             slower = is_best and _loses(arm, arms.get(LIBRARY))
-            said.append(_line(measured, wanted, arm, against, other, _ratio(arm, other), slower))
+            ports = arms.get(PORTS)
+            of_ports = _ratio(arm, ports) if ports is not None else None
+            ratio = _ratio(arm, other)
+            said.append(_line(measured, wanted, arm, against, other, ratio, of_ports, slower))
     return said
 
 
@@ -170,6 +176,7 @@ def _line(
     against: str,
     other: Arm,
     ratio: Interval,
+    of_ports: Interval | None,
     slower: bool,  # noqa: FBT001
 ) -> Line:
     title = measured.case.title
@@ -184,6 +191,7 @@ def _line(
         best_gb_per_s=_gb_per_s(other),
         best_messages_per_s=NS_PER_S / other.ns,
         ratio=ratio,
+        of_ports=of_ports,
         goal=_goal(wanted),
         verdict=verdict(wanted, ratio, arm.cycles, measured.absent.get(wanted.needs, "")),
         loses_to_library=slower,
@@ -237,7 +245,9 @@ def _cells(line: Line) -> list[str]:
     best = f"{line.best} {line.best_gb_per_s:.2f}"
     lost = "; SLOWER THAN aws-lc" if line.loses_to_library else ""
     ratio = times_text(line.ratio)
-    return [line.title, ours, rate, cycles, best, ratio, line.goal, f"{line.verdict}{lost}"]
+    share = "" if line.of_ports is None else f"{line.of_ports.median:.2f}"
+    verdict = f"{line.verdict}{lost}"
+    return [line.title, ours, rate, cycles, share, best, ratio, line.goal, verdict]
 
 
 def block_of(samples: Mapping[int, Sequence[Sample]], arms: int) -> Block | None:
@@ -249,5 +259,8 @@ def block_of(samples: Mapping[int, Sequence[Sample]], arms: int) -> Block | None
     return Block(first, twice[0], samples[twice[0]][1])
 
 
-HEAD = ["case", "GB/s", "M msg/s", "cycles", "against, GB/s", "ratio", "goal", "verdict"]
+HEAD = [
+    *("case", "GB/s", "M msg/s", "cycles", "of ports"),
+    *("against, GB/s", "ratio", "goal", "verdict"),
+]
 LIBRARY = "aws-lc"

@@ -8,7 +8,9 @@ Sealift's kernels and every library found here do in turn, in one process kept t
 AWS-LC, ring, RustCrypto and graviola are linked, OpenSSL, Intel's IPP and libipsec-mb are opened
 where they are installed. All outputs are checked before anything is timed and while it is. The
 ratio is against the best library of the same case, a median with its 95 % interval; a library
-that is absent is named. Without libipsec-mb (Debian: libipsec-mb1) the first cases don't count.
+that is absent is named. "Of ports" is the share of what the same instructions of AES and GHASH
+reach alone, on registers: the most that this processor allows. Without libipsec-mb (Debian:
+libipsec-mb1) the first cases don't count.
 
 --case NAME     that case only, or all whose names begin so; may be repeated
 --seconds S     of measuring all cases together; 90 by default, 8 blocks of each are taken anyway

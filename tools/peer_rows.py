@@ -1,4 +1,4 @@
-"""The README's table of the kernels beside other libraries, from peers.json."""
+"""The tables of the kernels beside other libraries, from peers.json."""
 
 import re
 from typing import Any
@@ -31,6 +31,21 @@ def block(document: Document, *, date: str, place: str) -> str:
     return "\n".join(["", *table, "", _caption(document, date, place), "", ""])
 
 
+def every_case(document: Document, *, date: str, place: str) -> str:
+    """All rows with their goals, for a page in docs/.
+
+    Args:
+        document: peers.json.
+        date: When it was measured.
+        place: The folder it lies in, from the README.
+    """
+    rows = [each for case in document["cases"] for each in case["lines"]]
+    head = [*HEAD[:4], "against, GB/s", HEAD[5], "goal", "verdict"]
+    table = [table_line(head), table_line(["---", *["---:"] * 5, "---", "---"])]
+    table += [f"{_row(each)[:-2]} | {each['goal']} | {each['verdict']} |" for each in rows]
+    return "\n".join(["", *table, "", _caption(document, date, f"../{place}"), "", ""])
+
+
 def _row(of: Document) -> str:
     cycles = three(of["cycles"]["median"]) if of["cycles"] else "unknown"
     return table_line(
@@ -38,6 +53,7 @@ def _row(of: Document) -> str:
             of["title"],
             three(of["gb_per_s"]),
             cycles,
+            f"{100 * share['median']:.0f} %" if (share := of.get("of_ports")) else "",
             f"{three(of['best_gb_per_s'])} ({of['best']})",
             interval(of["ratio"]),
         ]
@@ -54,6 +70,10 @@ def _caption(document: Document, date: str, place: str) -> str:
     said = [
         "GB/s are 10⁹ bytes of text a second on one core; the ratio is against the best other "
         f"library of the same case, of {', '.join(present)}.",
+        "Of the ports: the share of the speed that the same instructions of AES and GHASH have "
+        "alone, on registers, which is the most that this processor allows."
+        if any(line.get("of_ports") for case in document["cases"] for line in case["lines"])
+        else "",
         f"{' and '.join(copying)} work only in place, so a copy is in their time."
         if copying
         else "",
@@ -65,5 +85,8 @@ def _caption(document: Document, date: str, place: str) -> str:
     return " ".join(filter(None, said))
 
 
-HEAD = ["work", "GB/s", "cycles a message", "best other library, GB/s", "times as fast"]
+HEAD = [
+    *("work", "GB/s", "cycles a message", "of the ports"),
+    *("best other library, GB/s", "times as fast"),
+]
 MAIN = r"128-(?:one|many|fresh)-\d+|16384-one-\d+|003-(?:many|fresh)-\w+"

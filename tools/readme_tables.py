@@ -1,12 +1,12 @@
-"""Writes what was measured into README.md, or checks that it stands there.
+"""Writes what was measured into README.md and docs/kernels.md, or checks that it stands there.
 
 Usage: python tools/readme_tables.py [--check] [FOLDER]
 
 FOLDER is results/<date>/<machine>: the run folder lab/ of `sealift lab run`, and python-loop.json
 of `benches/python_loop.py --out FOLDER`, as `make bench` writes them; the newest when left out.
-What is written lies between `<!-- generated: NAME -->` and `<!-- end -->`, so that no figure in the
-README is older than its source. Without any results the places between must be empty. Needs nothing
-but Python.
+What is written lies between `<!-- generated: NAME -->` and `<!-- end -->`, so that no figure of
+these pages is older than its source. Without any results the places between must be empty. Needs
+nothing but Python.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from typing import Any
 
 from markdown import interval, table_line, three
 from peer_rows import block as peer_block
+from peer_rows import every_case
 from picture import Point, Words, picture
 
 Document = dict[str, Any]
@@ -33,7 +34,6 @@ def main() -> int:
     arguments = _arguments()
     root: Path = arguments.root.resolve()
     folder = arguments.folder.resolve() if arguments.folder else newest(root)
-    readme = root / "README.md"
     try:
         files = generated(root, folder)
     except ValueError as error:
@@ -50,7 +50,7 @@ def main() -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(files[path], encoding="utf-8")
     source = folder.relative_to(root) if folder else "no results"
-    print(f"{readme.name}: {len(stale)} files written from {source}")
+    print(f"{PAGES[0]}: {len(stale)} files written from {source}")
     return 0
 
 
@@ -61,26 +61,29 @@ def newest(root: Path) -> Path | None:
 
 
 def generated(root: Path, folder: Path | None) -> dict[Path, str]:
-    """What the README, and the files it shows, must be.
+    """What the pages, and the files they show, must be.
 
     Raises:
         ValueError: If a marker has no end, no generator knows its name, or a source is missing.
     """
     source = Source(root, folder)
-    readme = root / "README.md"
+    pages = [root / page for page in PAGES if (root / page).exists()]
+    return {page: _filled(page, source, folder) for page in pages} | source.beside
 
+
+def _filled(page: Path, source: "Source", folder: Path | None) -> str:
     def fill(match: re.Match[str]) -> str:
         name = match[1]
         if name not in BLOCKS:
             known = ", ".join(BLOCKS)
-            raise ValueError(f"README.md wants {name!r} generated; there are {known}")
+            raise ValueError(f"{page.name} wants {name!r} generated; there are {known}")
         body = BLOCKS[name](source) if folder else ""
         return f"<!-- generated: {name} -->\n{body}<!-- end -->"
 
-    text = readme.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     if len(MARKER.findall(text)) != text.count("<!-- generated:"):
-        raise ValueError("a <!-- generated: ... --> of README.md has no <!-- end -->")
-    return {readme: MARKER.sub(fill, text)} | source.beside
+        raise ValueError(f"a <!-- generated: ... --> of {page.name} has no <!-- end -->")
+    return MARKER.sub(fill, text)
 
 
 class Source:
@@ -206,7 +209,17 @@ def loop(source: Source) -> str:
 
 
 def peers(source: Source) -> str:
-    """The kernels beside other libraries: of this folder, or of the newest that has them."""
+    """The kernels beside other libraries, the main cases."""
+    return _peers(source, peer_block)
+
+
+def every_peer_case(source: Source) -> str:
+    """All cases, with what is wanted of them."""
+    return _peers(source, every_case)
+
+
+def _peers(source: Source, block: Callable[..., str]) -> str:
+    """Of this folder, or of the newest that has them."""
     found = source.folder / PEERS_FILE
     if not found.exists():
         kept = sorted(source.root.glob(f"results/*/*/{PEERS_FILE}"))
@@ -215,7 +228,7 @@ def peers(source: Source) -> str:
         found = kept[-1]
     document: Document = json.loads(found.read_text(encoding="utf-8"))
     place = found.parent.resolve().relative_to(source.root.resolve()).as_posix()
-    return peer_block(document, date=found.parent.parent.name, place=place)
+    return block(document, date=found.parent.parent.name, place=place)
 
 
 def chart(source: Source) -> str:
@@ -339,6 +352,7 @@ def _measured(source: Source, machine: Document, command: str) -> str:
     )
 
 
+PAGES = ("README.md", "docs/kernels.md")
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
 PEERS_FILE = "peers.json"
 PICTURE = "docs/speed-by-size.svg"
@@ -358,6 +372,7 @@ COMMANDS = {"python-loop.json": "`python benches/python_loop.py --out FOLDER`"}
 BLOCKS: dict[str, Callable[[Source], str]] = {
     "loop-against-batch": loop,
     "peers": peers,
+    "every-peer-case": every_peer_case,
     "picture": chart,
     "table": table,
 }

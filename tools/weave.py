@@ -4,7 +4,7 @@ Usage: python tools/weave.py [--write] [PROGRAM]
 
 An out-of-order processor keeps its AES ports busy only if the instructions for AES and GHASH come
 mixed; a compiler that sorts them costs nearly half the speed, and no other test notices.
-crates/sealift-kernels/benches/weave.json holds what each loop of the wide kernels looked like when
+crates/sealift-kernels/benches/weave.json holds what each loop of those kernels looked like when
 it was last found fast: how many of both, how many of a kind in a row, how many vector registers
 went to the stack. --write notes down what is found now. PROGRAM is the benchmark `count` of
 sealift-kernels when left out, built first. Needs nothing but Python, cargo and objdump.
@@ -104,9 +104,9 @@ def functions(listing: str) -> Iterator[tuple[str, list[Instruction]]]:
 
 
 def woven_loops(code: Iterable[tuple[str, Sequence[Instruction]]]) -> Iterator[Loops]:
-    """Each loop of the wide kernels with both kinds and no other such loop inside."""
+    """Each loop of the woven kernels with both kinds and no other such loop inside."""
     for name, instructions in code:
-        if WIDE in name:
+        if WOVEN.match(name):
             kinds = [instruction.kind for instruction in instructions]
             for first, end in _innermost(instructions, kinds):
                 yield _loop(name, kinds[first:end])
@@ -124,7 +124,7 @@ def grouped(loops: Iterable[Loops]) -> list[Loops]:
         groups[key] = _together(groups[key], loop) if key in groups else loop
     if not groups:
         raise ValueError(
-            f"no function of {WIDE} has a loop with AES and carry-less multiplications"
+            f"no function of {WOVEN.pattern} has a loop with AES and carry-less multiplications"
         )
     return sorted(groups.values())
 
@@ -240,7 +240,8 @@ def _arguments() -> argparse.Namespace:
 
 ACCEPT = "`make weave-accept`"
 EXPECTED = "crates/sealift-kernels/benches/weave.json"
-WIDE = "sealift_kernels::x86_64::wide::"
+# The kernels for many messages, and for one long message what each instruction set makes of it.
+WOVEN = re.compile(r"sealift_kernels::x86_64::(?:wide::|\w+::long$)")
 # How many more than expected of a kind in a row or on the stack pass; a quarter where that is more.
 SLACK = 2
 AES = re.compile(r"v?aesenc(?:last)?$")

@@ -35,6 +35,7 @@ __all__ = [
     "Session",
     "WrongResultError",
     "__version__",
+    "aes_ctr",
     "cards",
     "drivers",
     "effective_clock_ghz",
@@ -161,6 +162,28 @@ class AESGCM:
             TypeError: If `buf` is read-only, and as `decrypt`.
             ValueError: If `buf` has another length, and as `decrypt`.
         """
+
+def aes_ctr(key: _Bytes, counter: _Bytes, data: _Bytes) -> bytes:
+    """Encrypts or decrypts with AES in counter mode (SP 800-38A, section 6.5).
+
+    It authenticates nothing: whoever can change a ciphertext can flip any bit of the plaintext, and
+    nobody notices. Use `sealift.AESGCM` unless a protocol asks for counter mode.
+
+    Args:
+        key: 16, 24 or 32 bytes.
+        counter: The first counter block, 16 bytes: a big-endian number. Each 16 bytes of data take
+            the next one, and behind the last comes 0. Never let counters of two texts meet under
+            the same key.
+        data: A plaintext or a ciphertext of any length.
+
+    Returns:
+        The other one, as long as `data`.
+
+    Raises:
+        TypeError: If an argument is not bytes-like.
+        BufferError: If a buffer is not contiguous.
+        ValueError: If `key` or `counter` has another length.
+    """
 
 @final
 class Engine:

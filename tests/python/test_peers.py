@@ -101,6 +101,16 @@ def test_an_arm_is_set_against_another_arm() -> None:
     assert line.title == "128 B, made up: kernels:threads=2"
 
 
+def test_the_share_of_what_the_processor_allows_is_told_where_it_was_measured() -> None:
+    ns = {"kernels": 10.0, "ports": 8.0, "aws-lc": 80.0}
+    line = only_line(case(Wanted(times=2.7)), ns)
+    assert line.best == "aws-lc"
+    assert line.of_ports is not None
+    assert line.of_ports.median == pytest.approx(0.8, rel=0.01)
+    assert "  0.80  " in table([line])
+    assert only_line(case(Wanted()), {"kernels": 10.0, "aws-lc": 80.0}).of_ports is None
+
+
 def test_an_absent_arm_has_no_row_and_a_torn_block_is_left_out() -> None:
     wanted = case(Wanted(arm="engine", against="kernels", times=0.9))
     assert lines(measured(wanted, {"kernels": 10.0}, {"engine": "not here"}), PEERS) == []
@@ -154,11 +164,13 @@ def test_cases_have_names_of_their_own_and_what_they_are_set_against() -> None:
     assert len(set(names)) == len(names)
     for each in every:
         assert each.wanted, each.name
+        assert ("ports" in each.arms) == each.with_peers
         assert each.with_peers == any(wanted.against == BEST_PEER for wanted in each.wanted)
 
 
 def test_the_readmes_table_has_the_main_rows_and_names_who_is_absent() -> None:
-    line = only_line(case(Wanted(times=2.7)), {"kernels": 10.0, "aws-lc": 80.0}).record()
+    ns = {"kernels": 10.0, "ports": 8.0, "aws-lc": 80.0}
+    line = only_line(case(Wanted(times=2.7)), ns).record()
     document = {
         "command": "python benches/peers.py --binary target/peers --out results/x/y",
         "machine": {"cpu_model": {"value": "A Processor", "reason": None}},
@@ -174,12 +186,20 @@ def test_the_readmes_table_has_the_main_rows_and_names_who_is_absent() -> None:
         ],
     }
     text = peer_rows.block(document, date="2026-01-02", place="results/2026-01-02/here")
-    assert "| 128 B, one key | 12.8 | 40.1 | 1.60 (aws-lc) | 8.00 [8.00..8.00] |" in text
+    assert "| 128 B, one key | 12.8 | 40.1 | 80 % | 1.60 (aws-lc) | 8.00 [8.00..8.00] |" in text
     assert "not in the README" not in text
+    assert "Of the ports: the share" in text
     assert "ring work only in place" in text
     assert "rustcrypto wipes" in text
     assert "Absent: ipp." in text
     assert "`python benches/peers.py`, [all cases" in text
+    every = peer_rows.every_case(document, date="2026-01-02", place="results/2026-01-02/here")
+    assert (
+        "| 128 B, one key | 12.8 | 40.1 | 80 % | 1.60 (aws-lc) | 8.00 [8.00..8.00] | 2.7 x | met |"
+        in every
+    )
+    assert "not in the README" in every
+    assert "[all cases and who was compared](../results/" in every
     document["cases"] = []
     with pytest.raises(ValueError, match="has none of the main cases; `make bench-peers`"):
         peer_rows.block(document, date="2026-01-02", place="here")

@@ -9,7 +9,7 @@ import weave
 
 WOVEN = ["vaesenc", "vpclmulqdq", "vaesenc", "vaesenclast", "vpclmulqdq", "vaesenc"]
 SORTED = ["vaesenc"] * 4 + ["vpclmulqdq"] * 2
-ROW = f"{weave.WIDE}row::run"
+ROW = "sealift_kernels::x86_64::wide::row::run"
 TOLD = f"{ROW}, loop of 4 aes and 2 clmul"
 
 
@@ -35,6 +35,12 @@ def told(*texts: str) -> list[str]:
 def test_a_loop_is_counted_with_its_end_before_its_beginning() -> None:
     [loop] = found(listing(WOVEN))
     assert loop == weave.Loops(ROW, 4, 2, 1, 2, 1, 0)
+
+
+def test_the_loop_of_long_messages_is_looked_at_and_that_of_short_ones_is_not() -> None:
+    long, short = (f"sealift_kernels::x86_64::vaes512::{name}" for name in ("long", "short"))
+    loops = found(listing(WOVEN, function=long), listing(SORTED, function=short))
+    assert [loop.function for loop in loops] == [long]
 
 
 def test_loops_alike_are_counted_together() -> None:

@@ -5,8 +5,10 @@ use crate::workers::Software;
 use sealift_core::{
     DeviceError, Key, Keys, MAX_TAG_BYTES, Op, SessionId, Slot, SlotTag, SlotText, Work,
 };
-use sealift_kernels::{Path, PathError, Schedule, Schedules};
+use sealift_kernels::{Path, Schedule, Schedules};
 use std::ops::Range;
+
+pub use sealift_kernels::{CtrError, PathError};
 
 /// One way of computing, with a table of expanded keys.
 #[derive(Debug)]
@@ -46,6 +48,26 @@ impl Kernels {
         // A seal is never refused.
         let _ = sealift_kernels::process(self.path, &Schedule::new(self.path, key), slot);
         tag
+    }
+
+    /// Adds the key stream of AES in counter mode to a text: see [`sealift_kernels::ctr`].
+    ///
+    /// # Errors
+    /// `output` is not as long as `input`; nothing is written then.
+    pub fn ctr(
+        &self,
+        key: &Key,
+        counter: [u8; 16],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), CtrError> {
+        sealift_kernels::ctr(self.path, &Schedule::new(self.path, key), counter, input, output)
+    }
+
+    /// The same over the text itself.
+    pub fn ctr_in_place(&self, key: &Key, counter: [u8; 16], text: &mut [u8]) {
+        let schedule = Schedule::new(self.path, key);
+        sealift_kernels::ctr_in_place(self.path, &schedule, counter, text);
     }
 }
 

@@ -20,8 +20,8 @@ pub(crate) struct Bell {
 #[derive(Debug, Default)]
 struct Rings {
     count: u64,
-    /// Threads that wait: to wake none is a call of the system, too.
-    waiting: usize,
+    /// The counts that threads wait for: to wake one too early, or none, is a call of the system, too.
+    awaited: Vec<u64>,
     /// Devices that rang since they were last taken, each once.
     devices: Vec<DeviceId>,
     /// Whether a device stands among them.
@@ -74,14 +74,14 @@ impl Bell {
         devices
     }
 
-    /// Waits for at most `left`, or for ever, and tells whether it rang more often than `seen`.
-    pub(crate) fn wait_past(&self, seen: u64, left: Option<Duration>) -> bool {
-        let quiet = |rings: &mut Rings| rings.count == seen;
+    /// Waits until it rang so often, for at most `left` or for ever, and tells whether it did.
+    pub(crate) fn wait_for(&self, count: u64, left: Option<Duration>) -> bool {
+        let quiet = |rings: &mut Rings| rings.count < count;
         let mut rings = self.lock();
-        if rings.count != seen || left == Some(Duration::ZERO) {
-            return rings.count != seen;
+        if rings.count >= count || left == Some(Duration::ZERO) {
+            return rings.count >= count;
         }
-        rings.waiting += 1;
+        rings.awaited.push(count);
         let mut rings = match left {
             None => self.rung.wait_while(rings, quiet).unwrap_or_else(PoisonError::into_inner),
             Some(left) => {
@@ -89,8 +89,10 @@ impl Bell {
                 woken.unwrap_or_else(PoisonError::into_inner).0
             }
         };
-        rings.waiting -= 1;
-        rings.count != seen
+        if let Some(own) = rings.awaited.iter().position(|awaited| *awaited == count) {
+            rings.awaited.swap_remove(own);
+        }
+        rings.count >= count
     }
 
     /// A descriptor that is readable after a ring, for epoll and asyncio.
@@ -131,7 +133,7 @@ impl Bell {
         if let Some(device) = device {
             rings.note(device);
         }
-        let is_awaited = rings.waiting > 0;
+        let is_awaited = rings.awaited.iter().any(|awaited| *awaited <= rings.count);
         drop(rings);
         if is_awaited {
             self.rung.notify_all();
@@ -159,8 +161,23 @@ mod tests {
         let bell = Bell::default();
         let seen = bell.rings();
         bell.ring();
-        assert!(bell.wait_past(seen, None));
-        assert!(!bell.wait_past(bell.rings(), Some(Duration::from_millis(5))));
+        assert!(bell.wait_for(seen + 1, None));
+        assert!(!bell.wait_for(bell.rings() + 1, Some(Duration::from_millis(5))));
+    }
+
+    #[test]
+    fn who_waits_for_many_rings_is_woken_by_the_last_of_them() {
+        let bell = Arc::new(Bell::default());
+        let waiter = {
+            let bell = Arc::clone(&bell);
+            std::thread::spawn(move || bell.wait_for(3, None) && bell.rings() == 3)
+        };
+        while bell.lock().awaited.is_empty() {
+            std::thread::yield_now();
+        }
+        (0..3).for_each(|_| bell.ring());
+        assert!(waiter.join().unwrap());
+        assert!(bell.lock().awaited.is_empty());
     }
 
     #[test]

@@ -157,6 +157,21 @@ impl Engine {
         self.shared.wait(ticket, timeout)
     }
 
+    /// Waits until at least so many batches are finished and takes all that are; fewer after `timeout`, or
+    /// when no more are in flight. A program that has many in flight changes between threads less often so
+    /// than with a [`wait`](Self::wait) for each.
+    ///
+    /// # Errors
+    /// A forked child.
+    pub fn wait_many(
+        &self,
+        least: usize,
+        timeout: Option<Duration>,
+    ) -> Result<Vec<Completed>, EngineError> {
+        self.shared.check_fork()?;
+        self.shared.wait_many(least, timeout)
+    }
+
     /// Submitted batches that are not taken back yet.
     ///
     /// # Errors

@@ -22,34 +22,82 @@ impl Shared {
         taken
     }
 
+    /// The same with all that are finished.
+    fn take_all(&self, taken: &mut Vec<Completed>) -> Result<(), EngineError> {
+        self.bell.clear_descriptor();
+        self.collect();
+        let flight = &mut self.lock().flight;
+        while let Some(completed) = flight.take(None)? {
+            taken.push(completed);
+        }
+        Ok(())
+    }
+
     pub(crate) fn wait(
         &self,
         ticket: Option<Ticket>,
         timeout: Option<Duration>,
     ) -> Result<Option<Completed>, EngineError> {
+        let mut taken = None;
+        self.wait_until(timeout, || {
+            taken = self.take(ticket)?;
+            Ok(usize::from(taken.is_none()))
+        })?;
+        Ok(taken)
+    }
+
+    pub(crate) fn wait_many(
+        &self,
+        least: usize,
+        timeout: Option<Duration>,
+    ) -> Result<Vec<Completed>, EngineError> {
+        let mut taken = vec![];
+        self.wait_until(timeout, || {
+            self.take_all(&mut taken)?;
+            Ok(least.saturating_sub(taken.len()))
+        })?;
+        Ok(taken)
+    }
+
+    /// Takes, and tells how many are missing, until none is or nothing is in flight or the time is up.
+    fn wait_until(
+        &self,
+        timeout: Option<Duration>,
+        mut take: impl FnMut() -> Result<usize, EngineError>,
+    ) -> Result<(), EngineError> {
         let begin_ns = self.clock.now_ns();
         let timeout_ns = timeout.map(|left| u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
         let deadline_ns = timeout_ns.map(|left_ns| begin_ns.saturating_add(left_ns));
         loop {
             let seen = self.bell.rings();
-            let completed = self.take(ticket)?;
-            let look_ns = {
+            let missing = take()?;
+            let (in_flight, look_ns) = {
                 let dispatch = self.lock();
-                if completed.is_some() || dispatch.flight.len() == 0 {
-                    return Ok(completed);
-                }
-                self.next_look_ns(&dispatch)
+                (dispatch.flight.len(), self.next_look_ns(&dispatch))
             };
-            let until_ns = [deadline_ns, look_ns].into_iter().flatten().min();
-            if self.clock.park(until_ns, &mut |left| self.bell.wait_past(seen, left)) {
+            let rings = missing.min(in_flight) as u64;
+            if rings == 0 {
+                return Ok(());
+            }
+            let many_ns = (rings > 1).then(|| self.look_for_many_ns(begin_ns));
+            let until_ns = [deadline_ns, look_ns, many_ns].into_iter().flatten().min();
+            if self.clock.park(until_ns, &mut |left| self.bell.wait_for(seen + rings, left)) {
                 continue;
             }
-            // Nothing rang. Unless an attempt is overdue now, nobody would ever look again.
+            // Fewer rang. Unless an attempt is overdue now, or one ring told of many, nobody would ever look
+            // again.
             let is_over = deadline_ns.is_some_and(|deadline_ns| deadline_ns <= self.clock.now_ns());
-            if is_over || look_ns.is_none() {
-                return self.take(ticket);
+            if is_over || look_ns.or(many_ns).is_none() {
+                return take().map(|_| ());
             }
         }
+    }
+
+    /// When to look whether more is finished than rang: a device may ring once for several batches. Nobody
+    /// waits more than twice as long for that.
+    fn look_for_many_ns(&self, begin_ns: u64) -> u64 {
+        let now_ns = self.clock.now_ns();
+        now_ns.saturating_add((now_ns - begin_ns.min(now_ns)).max(LOOK_FOR_MANY_NS))
     }
 
     /// When something is to be done although no device says anything.
@@ -329,3 +377,5 @@ const EXTENSIONS_MAX: usize = 2;
 const HAND_OUT_MAX: usize = 16;
 /// How long batches wait at most that no device has room for, before devices are looked at again.
 const LOOK_AGAIN_NS: u64 = 2_000_000;
+/// How long who waits for many batches sleeps at least, unless as many rang.
+const LOOK_FOR_MANY_NS: u64 = 200_000;

@@ -257,6 +257,41 @@ fn threads_that_wait_for_different_batches_all_get_theirs() {
 }
 
 #[test]
+fn who_waits_for_many_gets_as_many_or_what_there_is() {
+    let (engine, toy) = engine(8);
+    let session = session(&engine);
+    let submit = || engine.submit(seal(&session, &[b"text"]), &Options::default()).unwrap();
+    let tickets: Vec<_> = (0..5).map(|_| submit()).collect();
+    assert!(toy.finish_one() && toy.finish_one());
+    let two = engine.wait_many(3, NOT_LONG).unwrap();
+    assert_eq!(two.iter().map(|taken| taken.ticket).collect::<Vec<_>>(), tickets[..2]);
+    let many = thread::scope(|scope| {
+        let waiter = scope.spawn(|| engine.wait_many(2, Some(Duration::from_secs(30))).unwrap());
+        thread::sleep(Duration::from_millis(5));
+        assert!(toy.finish_one() && toy.finish_one());
+        waiter.join().unwrap()
+    });
+    assert_eq!(many.len(), 2);
+    assert!(toy.finish_one());
+    assert_eq!(engine.wait_many(7, None).unwrap().len(), 1, "no more are in flight");
+    assert_eq!(engine.wait_many(1, None).unwrap().len(), 0);
+}
+
+#[test]
+fn who_waits_for_many_does_not_need_a_ring_for_each() {
+    let (engine, toy) = engine(8);
+    let session = session(&engine);
+    let submit = || engine.submit(seal(&session, &[b"text"]), &Options::default()).unwrap();
+    (0..4).for_each(|_| _ = submit());
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| engine.wait_many(4, None).unwrap().len());
+        thread::sleep(Duration::from_millis(5));
+        assert!((0..3).all(|_| toy.finish_one_silently()) && toy.finish_one());
+        assert_eq!(waiter.join().unwrap(), 4);
+    });
+}
+
+#[test]
 fn the_event_descriptor_tells_epoll_of_finished_batches() {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let (engine, toy) = engine(4);

@@ -5,11 +5,11 @@
 //! beside each sample by a chain of additions.
 
 use sealift_core::{
-    Batch, Column, Key, KeyLength, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status,
-    Tags, Work,
+    Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status, Tags, Work,
 };
 use sealift_kernels::{Path, Schedule, Schedules, run};
 use std::hint::black_box;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,6 +28,8 @@ struct Case {
     text: usize,
     aad: usize,
     messages: usize,
+    /// Keys of all three lengths, half of the messages sealed, a quarter opened, a quarter with a wrong tag.
+    is_mix: bool,
 }
 
 impl Case {
@@ -37,6 +39,9 @@ impl Case {
             KeysAre::Each => "each",
             KeysAre::Fresh => "fresh",
         };
+        if self.is_mix {
+            return format!("mix {keys} {}B x{}", self.text, self.messages);
+        }
         let op = if self.op == Op::Seal { "seal" } else { "open" };
         format!(
             "{op} {keys} {} {}B aad{} x{}",
@@ -48,21 +53,45 @@ impl Case {
     }
 }
 
+const PLAIN: Case = Case {
+    op: Op::Seal,
+    keys: KeysAre::One,
+    key_bytes: 16,
+    text: 128,
+    aad: 0,
+    messages: 1,
+    is_mix: false,
+};
+
 fn cases() -> Vec<Case> {
     let mut cases = vec![];
     for keys in [KeysAre::One, KeysAre::Each, KeysAre::Fresh] {
         for key_bytes in [16, 24, 32] {
-            for text in [16, 64, 100, 128, 256, 512, 1_024, 1_420, 8_192, 16_384, 1 << 20] {
+            for text in
+                [16, 64, 100, 128, 256, 512, 1_024, 1_420, 2_048, 4_096, 8_192, 16_384, 1 << 20]
+            {
                 for op in [Op::Seal, Op::Open] {
                     for aad in [0, 17, 33] {
                         let messages = ((1 << 18) / text).clamp(1, 1_024);
-                        cases.push(Case { op, keys, key_bytes, text, aad, messages });
+                        let is_mix = false;
+                        cases.push(Case { op, keys, key_bytes, text, aad, messages, is_mix });
                     }
                 }
             }
             for messages in [1, 3, 17, 64, 256, 8_192, 65_536] {
-                cases.push(Case { op: Op::Seal, keys, key_bytes, text: 128, aad: 0, messages });
+                cases.push(Case { keys, key_bytes, messages, ..PLAIN });
             }
+            for text in [16, 512, 1_420, 8_192] {
+                cases.push(Case { keys, key_bytes, text, ..PLAIN });
+            }
+            for text in [4_096, 8_192, 16_384, 16_000] {
+                for op in [Op::Seal, Op::Open] {
+                    cases.push(Case { op, keys, key_bytes, text, messages: 1_024, ..PLAIN });
+                }
+            }
+        }
+        for messages in [256, 3_072, 131_072] {
+            cases.push(Case { keys, messages, is_mix: true, ..PLAIN });
         }
     }
     cases
@@ -71,13 +100,47 @@ fn cases() -> Vec<Case> {
 struct Bench {
     case: Case,
     path: Path,
+    ops: Vec<Op>,
+    expected: Vec<Status>,
     schedules: Vec<Schedule>,
+    /// Where raw keys end.
+    ends: Vec<u32>,
     raw: Vec<u8>,
     nonces: Vec<u8>,
     aads: Vec<u8>,
-    input: Vec<u8>,
+    input: Aligned,
     tags: Vec<u8>,
     samples: Vec<(f64, f64)>,
+}
+
+/// Bytes that begin with a page, as what the lab times does.
+struct Aligned {
+    bytes: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+impl Aligned {
+    fn holding(from: &[u8]) -> Aligned {
+        let mut bytes = vec![1; from.len() + 4_096];
+        let start = bytes.as_ptr().align_offset(4_096);
+        bytes[start..start + from.len()].copy_from_slice(from);
+        Aligned { bytes, start, len: from.len() }
+    }
+}
+
+impl Deref for Aligned {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[self.start..self.start + self.len]
+    }
+}
+
+impl DerefMut for Aligned {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + self.len]
+    }
 }
 
 struct NoKeys;
@@ -101,26 +164,55 @@ impl Bench {
                 })
                 .collect()
         };
-        let raw = bytes(n * case.key_bytes);
-        let keys = if case.keys == KeysAre::One { 1 } else { n.min(1_024) };
-        let schedules = raw
-            .chunks(case.key_bytes)
-            .take(keys)
-            .map(|key| Schedule::from_raw(path, key).expect("a length that is right"))
+        let choices = bytes(2 * n);
+        let key_bytes = |i: usize| {
+            if case.is_mix { KEY_BYTES[usize::from(choices[i] % 3)] } else { case.key_bytes }
+        };
+        let planned =
+            |i: usize| if case.is_mix { choices[n + i] % 4 } else { u8::from(case.op == Op::Open) };
+        let ops: Vec<_> = (0..n)
+            .map(|i| if MIX[usize::from(planned(i))] { Op::Open } else { Op::Seal })
             .collect();
-        assert!(KeyLength::from_bytes(case.key_bytes).is_ok());
-        let (nonces, aads, input) = (bytes(12 * n), bytes(case.aad * n), bytes(case.text * n));
-        let tags = vec![0; 16 * n];
-        let mut bench =
-            Bench { case, path, schedules, raw, nonces, aads, input, tags, samples: vec![] };
-        if case.op == Op::Open {
-            let mut out = vec![0; case.text * n];
-            let mut tags = vec![0; 16 * n];
-            bench.case.op = Op::Seal;
-            bench.repeat(1, &mut out, &mut tags);
-            bench.case.op = Op::Open;
-            (bench.input, bench.tags) = (out, tags);
+        let mut ends = vec![0];
+        for i in 0..n {
+            ends.push(ends[i] + u32::try_from(key_bytes(i)).expect("a small number"));
         }
+        let raw = bytes(ends[n] as usize);
+        let keys = if case.keys == KeysAre::One { 1 } else { n.min(1_024) };
+        let key = |i: usize| &raw[ends[i] as usize..ends[i + 1] as usize];
+        let schedules = (0..keys)
+            .map(|i| Schedule::from_raw(path, key(i)).expect("a length that is right"))
+            .collect();
+        let (nonces, aads, input) = (bytes(12 * n), bytes(case.aad * n), bytes(case.text * n));
+        let (tags, expected) = (vec![0; 16 * n], vec![Status::Ok; n]);
+        let seals = vec![Op::Seal; n];
+        let input = Aligned::holding(&input);
+        let mut bench = Bench {
+            case,
+            path,
+            ops: seals,
+            expected,
+            schedules,
+            ends,
+            raw,
+            nonces,
+            aads,
+            input,
+            tags,
+            samples: vec![],
+        };
+        let (mut out, mut made) = (vec![0; case.text * n], vec![0; 16 * n]);
+        bench.repeat(1, &mut out, &mut made);
+        for i in (0..n).filter(|i| ops[*i] == Op::Open) {
+            let text = i * case.text..(i + 1) * case.text;
+            bench.input[text.clone()].copy_from_slice(&out[text]);
+            bench.tags[16 * i..16 * (i + 1)].copy_from_slice(&made[16 * i..16 * (i + 1)]);
+            if planned(i) == WRONG {
+                bench.tags[16 * i + 5] ^= 4;
+                bench.expected[i] = Status::AuthFailed;
+            }
+        }
+        bench.ops = ops;
         bench
     }
 
@@ -129,18 +221,21 @@ impl Bench {
         let case = self.case;
         let session = SessionId { slot: 0, generation: 0 };
         let keys = match case.keys {
+            KeysAre::Fresh if case.is_mix => Keys::Raw(Column::offsets(&self.raw, &self.ends)),
             KeysAre::Fresh => Keys::Raw(Column::fixed(&self.raw, case.key_bytes)),
             _ => Keys::Session(session),
         };
+        let is_one = self.ops.iter().all(|op| *op == self.ops[0]);
+        let ops = if is_one { Ops::All(self.ops[0]) } else { Ops::Each((&self.ops).into()) };
         let batch = Batch {
-            ops: Ops::All(case.op),
+            ops,
             aad: Column::fixed(&self.aads, case.aad),
             tags: Tags::Apart(Column::fixed(&self.tags, 16)),
             ..Batch::seal(
                 case.messages,
                 keys,
                 Column::fixed(&self.nonces, 12),
-                Column::fixed(&self.input, case.text),
+                Column::fixed(&*self.input, case.text),
             )
         };
         let mut status = vec![Status::NotProcessed; case.messages];
@@ -161,13 +256,14 @@ impl Bench {
             run(self.path, black_box(&mut work), 0..case.messages, schedules);
         }
         let ns = start.elapsed().as_secs_f64() * 1e9;
-        assert!(work.statuses().iter().all(|status| *status == Status::Ok), "{}", case.name());
+        assert!(work.statuses() == self.expected, "{}", case.name());
         ns
     }
 
     fn sample(&mut self) {
         let bytes = self.case.text * self.case.messages;
-        let (mut out, mut made) = (vec![1; bytes], vec![1; 16 * self.case.messages]);
+        let mut out = Aligned::holding(&vec![1; bytes]);
+        let mut made = vec![1; 16 * self.case.messages];
         let once = self.repeat(1, &mut out, &mut made);
         let once = self.repeat(1, &mut out, &mut made).min(once);
         #[expect(
@@ -200,6 +296,11 @@ impl Bench {
         );
     }
 }
+
+/// Whether messages of a mix are opened; the last of the four with a wrong tag.
+const MIX: [bool; 4] = [false, true, false, true];
+const WRONG: u8 = 3;
+const KEY_BYTES: [usize; 3] = [16, 24, 32];
 
 /// Cycles a nanosecond, by additions that wait for each other.
 fn clock_ghz() -> f64 {

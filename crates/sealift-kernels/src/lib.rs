@@ -4,6 +4,7 @@
 //!   was seen to have. All paths give the same bytes, and one process can use them all.
 //! - A [`Schedule`] is an expanded key.
 //! - [`run`] works on a range of a checked batch, [`process`] on one message.
+//! - [`ctr`] is counter mode by itself, for those who know why they want it.
 //! - [`copy`](mod@copy) moves payload without falling into a trap of the C library.
 //!
 //! A failed message leaves zeros. Nothing secret decides a branch or an address. Ciphertext is
@@ -13,6 +14,7 @@
 //! Anywhere but on x86-64, and with `--cfg sealift_portable`, only the model is compiled.
 
 pub mod copy;
+mod ctr;
 mod model;
 mod once;
 mod path;
@@ -25,6 +27,7 @@ mod verdict;
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 mod x86_64;
 
+pub use ctr::{CtrError, ctr, ctr_in_place};
 pub use path::{Path, PathError};
 pub use run::{Schedules, process, run};
 pub use schedule::Schedule;

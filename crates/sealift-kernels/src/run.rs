@@ -2,11 +2,11 @@
 
 use core::ops::Range;
 
-use sealift_core::{Op, Slot, SlotTag, Status, Work};
+use sealift_core::{Op, Slot, SlotTag, SlotText, Status, Work};
 
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-use crate::x86_64::{aesni, vaes256, vaes512, wide};
+use crate::x86_64::{aesni, narrow, vaes256, vaes512, wide};
 use crate::{Path, Schedule, model, stack};
 
 /// The expanded keys of a range of messages.
@@ -29,11 +29,16 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     if let Schedules::Each(each) = schedules {
         assert!(each.len() >= range.len(), "{} keys for {} messages", each.len(), range.len());
     }
-    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-    if let Path::Vaes512(token) = path
-        && wide::pays(range.len(), schedules)
+    if range.len() == 1
+        && let Schedules::One(schedule) | Schedules::Each(&[schedule, ..]) = schedules
     {
-        let rest = wide::run(token, work, range.clone(), schedules);
+        let slot = work.slot(range.start);
+        let status = process(path, schedule, slot);
+        work.set_status(range.start, status);
+        return;
+    }
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    if let Some(rest) = together(path, work, range.clone(), schedules) {
         if !rest.is_empty() {
             one_by_one(path, work, range.start, rest.into_iter(), schedules);
             stack::wipe();
@@ -42,6 +47,29 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     }
     one_by_one(path, work, range.start, range, schedules);
     stack::wipe();
+}
+
+/// Works on the messages of a range that are worked sooner together, and gives back the others; none if
+/// that does not pay.
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+fn together(
+    path: Path,
+    work: &mut Work<'_>,
+    range: Range<usize>,
+    schedules: Schedules<'_>,
+) -> Option<Vec<usize>> {
+    match path {
+        Path::Vaes512(token) if wide::pays(range.len(), schedules) => {
+            Some(wide::run(token, work, range, schedules))
+        }
+        Path::Vaes256(token) if narrow::pays(work, range.clone(), schedules) => {
+            Some(narrow::run_256(token, work, range, schedules))
+        }
+        Path::AesNi(token) if narrow::pays(work, range.clone(), schedules) => {
+            Some(narrow::run_128(token, work, range, schedules))
+        }
+        _ => None,
+    }
 }
 
 /// Works on messages of a batch one after the other; `schedules` are those from message `first` on.
@@ -54,15 +82,28 @@ fn one_by_one(
     messages: impl Iterator<Item = usize>,
     schedules: Schedules<'_>,
 ) {
+    // Finding the next message costs more than it spares where messages are short.
+    let is_long = work.shape().text_bytes >= LONG_BYTES * work.len() as u64;
+    let mut messages = messages.peekable();
     match schedules {
-        Schedules::One(schedule) => messages.for_each(|i| step(path, work, i, schedule)),
-        Schedules::Each(each) => messages.for_each(|i| step(path, work, i, each[i - first])),
+        Schedules::One(schedule) => {
+            while let Some(i) = messages.next() {
+                step(path, work, i, schedule, messages.peek().filter(|_| is_long));
+            }
+        }
+        Schedules::Each(each) => {
+            while let Some(i) = messages.next() {
+                step(path, work, i, each[i - first], messages.peek().filter(|_| is_long));
+            }
+        }
         Schedules::Raw => {
             // One place for all of them: the next key overwrites the last, and the drop wipes.
             let mut schedule = Schedule::empty();
-            for i in messages {
+            while let Some(i) = messages.next() {
                 match work.raw_key(i).map(|key| schedule.replace(path, key)) {
-                    Some(Ok(())) => step(path, work, i, &schedule),
+                    Some(Ok(())) => {
+                        step(path, work, i, &schedule, messages.peek().filter(|_| is_long));
+                    }
                     _ => work.set_status(i, Status::NotProcessed),
                 }
             }
@@ -75,20 +116,27 @@ fn one_by_one(
 /// A slot whose parts don't fit its operation, which no checked batch gives, is left
 /// [`Status::NotProcessed`].
 #[must_use]
+#[inline]
 pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    let is_short = length(&slot.text) < SHORT_BYTES;
     let status = alone(path, schedule, slot);
-    stack::wipe_near();
+    if is_short {
+        stack::wipe_near()
+    } else {
+        stack::wipe()
+    }
     status
 }
 
 // Not a part of what calls it, so that its stack can be wiped.
 #[inline(never)]
 fn alone(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
-    one(path, schedule, slot)
+    let text = address(&slot.text);
+    one(path, schedule, slot, text)
 }
 
 #[inline]
-fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>) -> Status {
+fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>, next: *const u8) -> Status {
     match (slot.op, &slot.tag) {
         (Op::Open, SlotTag::Missing) => return verdict::fail(slot.text),
         (Op::Verify, SlotTag::Missing) => return Status::AuthFailed,
@@ -98,17 +146,53 @@ fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>) -> Status {
     let expanded = schedule.expanded();
     match path {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::AesNi(token) if expanded.is_fast() => aesni::process(token, expanded, slot),
+        Path::AesNi(token) if expanded.is_fast() => aesni::process(token, expanded, slot, next),
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::Vaes256(token) if expanded.is_fast() => vaes256::process(token, expanded, slot),
+        Path::Vaes256(token) if expanded.is_fast() => vaes256::process(token, expanded, slot, next),
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::Vaes512(token) if expanded.is_fast() => vaes512::process(token, expanded, slot),
-        _ => model::process(expanded, slot),
+        Path::Vaes512(token) if expanded.is_fast() => vaes512::process(token, expanded, slot, next),
+        _ => {
+            // The model asks for nothing ahead.
+            let _ = next;
+            model::process(expanded, slot)
+        }
     }
 }
 
 #[inline]
-fn step(path: Path, work: &mut Work<'_>, message: usize, schedule: &Schedule) {
-    let status = one(path, schedule, work.slot(message));
+fn step(
+    path: Path,
+    work: &mut Work<'_>,
+    message: usize,
+    schedule: &Schedule,
+    next: Option<&usize>,
+) {
+    let next = next.map(|next| address(&work.slot(*next).text));
+    let slot = work.slot(message);
+    let next = next.unwrap_or(address(&slot.text));
+    let status = one(path, schedule, slot, next);
     work.set_status(message, status);
 }
+
+fn length(text: &SlotText<'_>) -> usize {
+    match text {
+        SlotText::Apart { input, .. } => input.len(),
+        SlotText::InPlace(text) => text.len(),
+        SlotText::Read(text) => text.len(),
+    }
+}
+
+/// Where a text is.
+fn address(text: &SlotText<'_>) -> *const u8 {
+    match text {
+        SlotText::Apart { input, .. } => input.as_ptr(),
+        SlotText::InPlace(text) => text.as_ptr(),
+        SlotText::Read(text) => text.as_ptr(),
+    }
+}
+
+/// No path keeps tables on the stack for texts shorter than this.
+const SHORT_BYTES: usize = 256;
+
+/// Texts as long as this are asked for before the message before them has ended.
+const LONG_BYTES: u64 = 2 << 10;

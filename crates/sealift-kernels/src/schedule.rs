@@ -50,6 +50,8 @@ impl Schedule {
     }
 
     /// A schedule without a key, to be given one by [`replace`](Schedule::replace).
+    // Not a part of what calls it, so that what is called later lies less deep in the stack.
+    #[inline(never)]
     pub(crate) fn empty() -> Schedule {
         Schedule { expanded: Box::new(Expanded::empty()), fast_rounds: 0 }
     }
@@ -105,8 +107,8 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// Blocks of a record.
-pub(crate) const RECORD_BLOCKS: usize = 16;
+/// Blocks of a record: round keys and what messages of a few blocks are hashed with, in whole cache lines.
+pub(crate) const RECORD_BLOCKS: usize = 20;
 
 /// The round keys of a key, its hash key and the tables the fast paths multiply with.
 // IMPLEMENTATION NOTE: wide loads from the end of `powers` and of `folded` run over into the field
@@ -114,15 +116,15 @@ pub(crate) const RECORD_BLOCKS: usize = 16;
 #[derive(ZeroizeOnDrop)]
 #[repr(C, align(64))]
 pub(crate) struct Expanded {
-    /// The round keys, and behind the last one H^1 as it stands in `powers`: all that is needed for
-    /// short messages under many keys, in as few cache lines as it takes.
+    /// The round keys, and behind the last one H^1 and H^2 as they stand in `powers` and again as in `folded`:
+    /// all that is needed for short messages under many keys, in as few cache lines as it takes.
     record: [u128; RECORD_BLOCKS],
     /// H^16 down to H^1, each times x: see `x86_64::ghash`. Zeros for the model.
     pub(crate) powers: [u128; POWERS],
     /// The same, each times x^-64.
     pub(crate) folded: [u128; POWERS],
     /// Zeros.
-    behind: [u128; 7],
+    behind: [u128; 8],
     /// The encrypted zero block.
     hash_key: u128,
     rounds: usize,
@@ -138,6 +140,14 @@ impl Expanded {
     #[inline(always)]
     pub(crate) fn round_keys(&self) -> &[u128] {
         &self.record[..=self.rounds]
+    }
+
+    /// As many blocks as there are round keys of the longest key, first those in use.
+    #[inline(always)]
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    pub(crate) fn first_blocks(&self) -> &[u128; ROUND_KEYS_MAX] {
+        const { assert!(ROUND_KEYS_MAX <= RECORD_BLOCKS) };
+        self.record.first_chunk().unwrap_or_else(|| unreachable!())
     }
 
     /// The hash key as SP 800-38D writes it: its highest bit is the field's x^0.
@@ -157,7 +167,7 @@ impl Expanded {
             record: [0; RECORD_BLOCKS],
             powers: [0; POWERS],
             folded: [0; POWERS],
-            behind: [0; 7],
+            behind: [0; 8],
             hash_key: 0,
             rounds: 0,
             is_fast: false,
@@ -171,7 +181,8 @@ impl Expanded {
                 x86_64::expand::round_keys(token, key, &mut self.record[..ROUND_KEYS_MAX]);
             self.hash_key = x86_64::expand::hash_key(token, self);
             x86_64::expand::powers(token, self);
-            self.record[self.rounds + 1] = self.powers[POWERS - 1];
+            let ([.., h2, h], [.., folded2, folded]) = (self.powers, self.folded);
+            self.record[self.rounds + 1..][..4].copy_from_slice(&[h, h2, folded, folded2]);
             self.is_fast = true;
             return;
         }

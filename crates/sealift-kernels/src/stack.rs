@@ -15,9 +15,9 @@ pub(crate) fn wipe() {
 /// How deep a kernel reaches that keeps no arrays.
 pub(crate) const DEPTH: usize = 4 << 10;
 
-/// The same for functions that reach no deeper than 1,920 bytes, as an expansion and one message do.
+/// The same for functions that reach no deeper than 1 KiB, as an expansion and one short message do.
 // IMPLEMENTATION NOTE: from 2 KiB on the C library stores in a way that takes long to begin.
 #[inline(never)]
 pub(crate) fn wipe_near() {
-    black_box(&mut [0_u8; 1_920]);
+    black_box(&mut [0_u8; 1 << 10]);
 }

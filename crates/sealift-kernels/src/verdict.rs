@@ -57,6 +57,17 @@ impl<'a, 's> Fitting<'a, 's> {
         self.0.aad
     }
 
+    /// Length of the text.
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    #[inline(always)]
+    pub(crate) fn text_len(&self) -> usize {
+        match &self.0.text {
+            SlotText::Apart { input, .. } => input.len(),
+            SlotText::InPlace(text) => text.len(),
+            SlotText::Read(text) => text.len(),
+        }
+    }
+
     /// The text, to read and write for a seal and an open.
     #[inline(always)]
     pub(crate) fn text(&mut self) -> SlotText<'_> {

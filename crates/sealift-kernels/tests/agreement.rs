@@ -20,7 +20,7 @@ fn all_paths_agree_on_every_short_length() {
 #[test]
 fn all_paths_agree_around_the_lengths_where_loops_begin_and_end() {
     let mut random = Random(2);
-    for edge in [1_024, 2_048, 4_096, 16_384] {
+    for edge in [1_024, 1_536, 2_048, 2_560, 4_096, 16_384] {
         for text in [edge - 65, edge - 17, edge - 1, edge, edge + 1, edge + 15, edge + 63] {
             let key = random.pick(&KEY_LENGTHS);
             agree(&random.message(key, 12, 13, text));

@@ -40,7 +40,8 @@ struct Shapes {
     tag: usize,
 }
 
-/// A batch of sealed messages, a quarter of them spoilt.
+/// A batch of messages, those that are not sealed by it sealed before.
+#[derive(Clone)]
 struct Batches {
     form: Form,
     tag: TagLength,
@@ -53,7 +54,7 @@ struct Batches {
     tags: Vec<Vec<u8>>,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Results {
     texts: Vec<Vec<u8>>,
     tags: Vec<Vec<u8>>,
@@ -61,7 +62,18 @@ struct Results {
 }
 
 impl Batches {
+    /// A quarter of those that were sealed before are spoilt.
     fn draw(random: &mut Random, form: Form, shapes: &Shapes, messages: usize) -> Batches {
+        let mut batch = Batches::right(random, form, shapes, messages);
+        for message in 0..messages {
+            if batch.ops[message] != Op::Seal && random.below(4) == 0 {
+                batch.spoil(random, message);
+            }
+        }
+        batch
+    }
+
+    fn right(random: &mut Random, form: Form, shapes: &Shapes, messages: usize) -> Batches {
         let one = random.pick(&shapes.keys);
         let one = random.bytes(one);
         let pool: Vec<Vec<u8>> = (0..9)
@@ -102,9 +114,6 @@ impl Batches {
             if batch.ops[message] != Op::Seal {
                 batch.texts[message].clone_from(&sealed.texts[message]);
                 batch.tags[message].clone_from(&sealed.tags[message]);
-                if random.below(4) == 0 {
-                    batch.spoil(random, message);
-                }
             }
         }
         batch
@@ -312,9 +321,16 @@ fn messages_at_equal_distances_agree_with_the_model() {
             (ALL_OPS.to_vec(), vec![32]),
             (ALL_OPS.to_vec(), vec![16, 24, 32]),
         ] {
-            for (text, aad, nonce) in
-                [(128, 0, 12), (128, 17, 12), (40, 33, 12), (0, 5, 12), (16, 0, 1), (700, 0, 12)]
-            {
+            for (text, aad, nonce) in [
+                (128, 0, 12),
+                (128, 17, 12),
+                (40, 33, 12),
+                (0, 5, 12),
+                (16, 0, 1),
+                (256, 0, 12),
+                (512, 17, 12),
+                (700, 0, 12),
+            ] {
                 let shapes = Shapes {
                     ops: ops.clone(),
                     keys: keys.clone(),
@@ -325,6 +341,41 @@ fn messages_at_equal_distances_agree_with_the_model() {
                 };
                 let messages = random.pick(&[2, 19, 70, 300]);
                 agree(&mut random, form, &shapes, messages);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_tag_fails_its_message_alone_whatever_its_place() {
+    let mut random = Random(27);
+    for form in FORMS {
+        for text in [0, 9, 16, 30, 48, 60, 70, 96, 100, 128, 300] {
+            let shapes = Shapes {
+                ops: vec![Op::Open],
+                keys: vec![random.pick(&[16, 24, 32])],
+                nonces: vec![12],
+                aads: vec![random.pick(&[0, 13])],
+                texts: vec![text],
+                tag: random.pick(&[16, 12]),
+            };
+            let messages = random.pick(&[1, 3, 8, 10, 11, 13, 19]);
+            let right = Batches::right(&mut random, form, &shapes, messages);
+            for path in Path::available().into_iter().filter(|path| *path != Path::Model) {
+                let opened = right.run(path, false);
+                assert_eq!(opened.status, vec![Status::Ok; messages]);
+                for wrong in 0..messages {
+                    let mut spoilt = right.clone();
+                    let byte = random.below(shapes.tag);
+                    spoilt.tags[wrong][byte] ^= 1 << random.below(8);
+                    let mut expected = opened.clone();
+                    expected.status[wrong] = Status::AuthFailed;
+                    expected.texts[wrong].fill(0);
+                    let found = spoilt.run(path, random.below(2) == 0);
+                    let about = format!("{} {form:?} {text} B: {wrong} of {messages}", path.name());
+                    assert_eq!(found.status, expected.status, "{about}");
+                    assert_eq!(found.texts, expected.texts, "{about}");
+                }
             }
         }
     }

@@ -19,6 +19,7 @@ pub mod measure;
 pub mod options;
 pub mod peers;
 pub mod place;
+pub mod ports;
 pub mod report;
 pub mod roster;
 pub mod timed;

@@ -167,8 +167,9 @@ Usage: peers --arm NAME… [options] < MESSAGES
        peers --list
 
   --arm NAME       who takes part, the reference first: kernels, kernels:isa=aesni,batch=17,threads=2,
-                   kernels:sealing (all messages, whatever is planned), engine, or a library of
-                   --list: ring:threads=2, openssl:lib=FILE
+                   kernels:sealing (all messages, whatever is planned), engine, ports (the
+                   instructions of AES and GHASH alone, which is the most that the processor allows), or
+                   a library of --list: ring:threads=2, openssl:lib=FILE
   --keys WHICH     one (for each key length), fresh (a raw key for each message), or how many; one
   --batch N        messages in a call of kernels and engine; 0 for all of them; 0
   --seconds S      for all samples together; 8 of each are taken nevertheless; 1

@@ -9,6 +9,7 @@ use crate::peers::ipsec_mb::IpsecMb;
 use crate::peers::openssl::OpenSsl;
 use crate::peers::ring::Ring;
 use crate::peers::rustcrypto::RustCrypto;
+use crate::ports;
 use sealift::{EngineError, OpenError, Spec};
 use sealift_kernels::Path;
 use sealift_probes::{Arm, ArmError, ArmSpec, GcmArm};
@@ -81,14 +82,15 @@ enum Who {
     Engine {
         batch: usize,
     },
+    Ports,
     /// With the file it is opened from.
     Peer(&'static Peer, Option<String>),
 }
 
 impl Contender {
     /// Reads `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `kernels:sealing` (which seals all messages,
-    /// whatever is planned), `engine`, or the name of a library, with a file where it isn't linked:
-    /// `ipp:lib=FILE`; `batch` is what they have otherwise.
+    /// whatever is planned), `engine`, `ports` (the instructions alone), or the name of a library, with a file
+    /// where it isn't linked: `ipp:lib=FILE`; `batch` is what they have otherwise.
     ///
     /// # Errors
     /// A name or a setting that there isn't.
@@ -98,6 +100,7 @@ impl Contender {
         let known: &[&str] = match (spec.driver(), peer) {
             ("kernels", _) => &["isa", "batch", "threads", SEALING],
             ("engine", _) => &["batch", "threads"],
+            ("ports", _) => &[],
             (_, Some(peer)) if peer.is_linked => &["threads"],
             (_, Some(_)) => &["threads", "lib"],
             (other, None) => return Err(format!("there is no arm {other:?}; {}", arms())),
@@ -110,6 +113,7 @@ impl Contender {
         let who = match (spec.driver(), peer) {
             (_, Some(peer)) => Who::Peer(peer, spec.setting("lib").map(str::to_owned)),
             ("engine", None) => Who::Engine { batch },
+            ("ports", None) => Who::Ports,
             (_, None) => Who::Kernels { path: path(&spec)?, batch },
         };
         let threads = number(&spec, "threads", 1)?;
@@ -156,6 +160,10 @@ impl Contender {
             Who::Kernels { path: Some(path), batch } => {
                 kernels::arm(*path, *batch, work.lots, benches).map_err(Unfit::Failed)
             }
+            Who::Ports => match ports::arm(work.lots, work.keys) {
+                Some(arm) => arm.map_err(Unfit::Failed),
+                None => Err(Unfit::Absent("this processor has no units for AES".to_owned())),
+            },
             Who::Engine { batch } => {
                 let spec = ArmSpec { batch: *batch, threads, ..spec.clone() };
                 engine(&spec)
@@ -202,7 +210,7 @@ fn number(spec: &Spec, setting: &str, otherwise: usize) -> Result<usize, String>
 
 fn arms() -> String {
     let peers: Vec<_> = PEERS.iter().map(|peer| peer.name).collect();
-    format!("there are kernels, engine, {}", peers.join(", "))
+    format!("there are kernels, engine, ports, {}", peers.join(", "))
 }
 
 const DEVICE: &str = "cpu";

@@ -14,6 +14,7 @@ mod errors;
 mod ffi;
 mod forms;
 mod gil;
+mod hazmat;
 mod home;
 mod info;
 mod integers;
@@ -43,6 +44,8 @@ mod _sealift {
     use crate::ffi::Column;
     #[pymodule_export]
     use crate::forms::{Fixed, Offsets};
+    #[pymodule_export]
+    use crate::hazmat::aes_ctr;
     #[pymodule_export]
     use crate::info::{DeviceInfo, DriverInfo, drivers};
     #[pymodule_export]

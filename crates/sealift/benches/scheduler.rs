@@ -10,7 +10,7 @@
 use sealift::software::{self, Crew, Software};
 use sealift::{
     Batch, Column, Context, Device, DeviceError, Driver, Engine, Key, NONCE_BYTES, OpenError,
-    Options, Output, Place, Probe, Role, Session, SessionId, Spec, Status,
+    Options, Output, Place, Probe, Role, Session, SessionId, Settings, Spec, Status,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ fn main() {
     price_of_the_framework(&mut found);
     two_devices_against_each_alone(&mut found);
     a_device_that_is_four_times_slower(&mut found);
+    a_batch_that_two_devices_share(&mut found);
     if let Some(file) = arguments.first() {
         let lines: String = found.iter().map(Found::line).collect();
         std::fs::write(file, format!("{HEADER}\n{lines}")).unwrap();
@@ -115,6 +116,25 @@ fn two_devices_against_each_alone(found: &mut Vec<Found>) {
     }
 }
 
+/// Long batches, each cut in two.
+fn a_batch_that_two_devices_share(found: &mut Vec<Found>) {
+    let (text_bytes, messages, queued) = (128, 65_536, 2);
+    let work = Work { text_bytes, messages, queued };
+    let alone = [engine(&[CORES[0]]), engine(&[CORES[1]])];
+    let both = Engine::open(&CORES, &[], Settings::with_policy("split").unwrap()).unwrap();
+    let mut shares = vec![];
+    for round in 0..24 {
+        let alone_per_s: f64 = alone.iter().map(|engine| work.per_s(engine, ROUND)).sum();
+        let both_per_s = work.per_s(&both, ROUND);
+        if round >= 4 {
+            shares.push(both_per_s / alone_per_s);
+        }
+    }
+    let values = quartiles(&mut shares);
+    let what = "two devices that share each batch";
+    Found { what, messages, text_bytes, queued, values }.shown("of both alone", found);
+}
+
 /// A device that spins three times as long as each batch took, beside one that doesn't.
 fn a_device_that_is_four_times_slower(found: &mut Vec<Found>) {
     let (text_bytes, messages, queued) = (16_384, 64, 16);
@@ -153,9 +173,10 @@ impl Work {
             while engine.in_flight().unwrap() < self.queued
                 && engine.submit(batch.clone(), &options).is_ok()
             {}
-            let Some(completed) = engine.wait(None, None).unwrap() else { break };
-            completed.outcome.unwrap();
-            done += 1;
+            for completed in engine.wait_many((self.queued / 4).max(1), None).unwrap() {
+                completed.outcome.unwrap();
+                done += 1;
+            }
         }
         let elapsed = start.elapsed().as_secs_f64();
         while engine.wait(None, None).unwrap().is_some() {}

@@ -58,6 +58,7 @@
 mod cache;
 mod calibrate;
 mod engine;
+pub mod hazmat;
 mod rehearse;
 
 pub use calibrate::{Calibrated, Calibration, CostSource};

@@ -6,26 +6,62 @@ use core::{
     ptr,
 };
 
-use sealift_core::Status;
+use sealift_core::{SlotText, Status};
 
 use super::{
     cpu::HaveAesNi,
-    gcm,
-    isa::{Isa, proven, proven_memory},
+    ctr, gcm,
+    isa::{Isa, proven, proven_memory, proven_product},
     part,
 };
 use crate::{schedule::Expanded, verdict::Fitting};
 
-/// Seals, opens or verifies one message.
+/// Seals, opens or verifies one message; the text at `next` will be the next one.
 #[inline]
-pub(crate) fn process(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
-    // SAFETY: `token` is proof that this processor has the instructions.
-    unsafe { compiled(token, schedule, slot) }
+pub(crate) fn process(
+    token: HaveAesNi,
+    schedule: &Expanded,
+    slot: Fitting<'_, '_>,
+    next: *const u8,
+) -> Status {
+    if gcm::is_long::<HaveAesNi>(&slot) {
+        // SAFETY: `token` is proof that this processor has the instructions.
+        unsafe { long(token, schedule, slot, next) }
+    } else {
+        // SAFETY: as above.
+        unsafe { short(token, schedule, slot, next) }
+    }
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
-fn compiled(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
-    gcm::process(token, schedule, slot)
+fn long(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_, '_>, next: *const u8) -> Status {
+    gcm::process::<_, true>(token, schedule, slot, next)
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
+fn short(token: HaveAesNi, schedule: &Expanded, slot: Fitting<'_, '_>, next: *const u8) -> Status {
+    gcm::process::<_, false>(token, schedule, slot, next)
+}
+
+/// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
+pub(crate) fn add_key_stream(
+    token: HaveAesNi,
+    schedule: &Expanded,
+    counter: u128,
+    text: SlotText<'_>,
+) {
+    // SAFETY: `token` is proof that this processor has the instructions.
+    unsafe { add_key_stream_compiled(token, schedule, counter, text) }
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
+fn add_key_stream_compiled(
+    token: HaveAesNi,
+    schedule: &Expanded,
+    counter: u128,
+    text: SlotText<'_>,
+) {
+    ctr::add_key_stream(token, schedule, counter, text);
 }
 
 impl Isa for HaveAesNi {
@@ -33,15 +69,17 @@ impl Isa for HaveAesNi {
     const LANES: usize = 1;
 
     proven_memory!(__m128i);
+    proven_product!(__m128i, _mm_clmulepi64_si128);
     proven! {
         fn keep(register: __m128i, len: usize) -> __m128i => keep(register, len);
         fn broadcast(block: &u128) -> __m128i => load_block(block);
         fn reverse(register: __m128i) -> __m128i => reverse(register);
-        fn next_counters(counters: __m128i) -> __m128i => next_counters(counters);
+        fn add(a: __m128i, b: __m128i) -> __m128i => _mm_add_epi32(a, b);
         fn xor(a: __m128i, b: __m128i) -> __m128i => _mm_xor_si128(a, b);
         fn aes(state: __m128i, key: __m128i) -> __m128i => _mm_aesenc_si128(state, key);
         fn aes_last(state: __m128i, key: __m128i) -> __m128i => _mm_aesenclast_si128(state, key);
-        fn multiply(y: __m128i, h: __m128i, folded: __m128i) -> (__m128i, __m128i) => multiply(y, h, folded);
+        fn reduce(low: __m128i, high: __m128i) -> __m128i => reduce(low, high);
+        fn pin(register: __m128i) -> __m128i => once(register);
     }
 
     #[inline(always)]
@@ -57,6 +95,15 @@ impl Isa for HaveAesNi {
     #[inline(always)]
     fn counters(self, first: __m128i) -> __m128i {
         first
+    }
+}
+
+impl HaveAesNi {
+    /// Asks for a cache line.
+    #[inline(always)]
+    pub(super) fn prefetch(self, from: *const u8) {
+        // SAFETY: a prefetch reads nothing and cannot fault.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) };
     }
 }
 
@@ -119,18 +166,13 @@ fn reverse(register: __m128i) -> __m128i {
 }
 
 #[inline]
-#[target_feature(enable = "sse2")]
-fn next_counters(counters: __m128i) -> __m128i {
-    _mm_add_epi32(counters, _mm_setr_epi32(1, 0, 0, 0))
-}
-
-#[inline]
-#[target_feature(enable = "pclmulqdq")]
-fn multiply(y: __m128i, h: __m128i, folded: __m128i) -> (__m128i, __m128i) {
-    (
-        _mm_xor_si128(_mm_clmulepi64_si128::<0x00>(y, folded), _mm_clmulepi64_si128::<0x01>(y, h)),
-        _mm_xor_si128(_mm_clmulepi64_si128::<0x10>(y, folded), _mm_clmulepi64_si128::<0x11>(y, h)),
-    )
+#[target_feature(enable = "sse2,pclmulqdq")]
+fn reduce(low: __m128i, high: __m128i) -> __m128i {
+    // The modulus without x^128 and 1, divided by x^64.
+    let modulus = _mm_set_epi64x(0, 0xc2_i64 << 56);
+    let swapped = _mm_shuffle_epi32::<0x4e>(low);
+    let folded = _mm_clmulepi64_si128::<0x00>(low, modulus);
+    _mm_xor_si128(_mm_xor_si128(high, swapped), folded)
 }
 
 /// The register's 16 bytes as a number, the first byte lowest.

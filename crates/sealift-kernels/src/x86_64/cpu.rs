@@ -33,7 +33,7 @@ proof! {
 proof! {
     /// Proof that this processor has the instructions of the 512-bit path.
     HaveVaes512: "ssse3" "sse4.1" "aes" "pclmulqdq" "avx" "avx2" "vaes" "vpclmulqdq" "avx512f"
-        "avx512bw" "avx512dq" "avx512vl"
+        "avx512bw" "avx512dq" "avx512vl" "avx512vbmi"
 }
 
 impl From<HaveVaes256> for HaveAesNi {

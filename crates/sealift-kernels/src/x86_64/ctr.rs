@@ -5,8 +5,8 @@ use core::arch::x86_64::__m128i;
 
 use sealift_core::{Op, SlotText};
 
-use super::{ghash, isa::Isa};
-use crate::{schedule::Expanded, verdict::Fitting};
+use super::{ghash, isa::Isa, long};
+use crate::schedule::Expanded;
 
 /// A text as pointers: the buffers may change under us, which Rust's references don't allow for.
 pub(super) struct Span {
@@ -14,23 +14,37 @@ pub(super) struct Span {
     /// Null if nothing is written.
     to: *mut u8,
     len: usize,
+    /// What is read after it. Only the cache is asked for that.
+    next: *const u8,
 }
 
 impl Span {
-    /// The span of a message's text: readable for its length, and of a seal or an open writable too.
+    /// The span of a text: readable for its length, and unless it is only read writable too.
     #[inline(always)]
-    pub(super) fn of(slot: &mut Fitting<'_, '_>) -> Span {
-        match slot.text() {
+    pub(super) fn of(text: SlotText<'_>) -> Span {
+        let (from, to, len) = match text {
             SlotText::Apart { input, output } => {
-                Span { from: input.as_ptr(), to: output.as_mut_ptr(), len: input.len() }
+                (input.as_ptr(), output.as_mut_ptr(), input.len().min(output.len()))
             }
-            SlotText::InPlace(text) => {
-                let to = text.as_mut_ptr();
-                Span { from: to, to, len: text.len() }
-            }
-            SlotText::Read(text) => {
-                Span { from: text.as_ptr(), to: core::ptr::null_mut(), len: text.len() }
-            }
+            SlotText::InPlace(text) => (text.as_ptr(), text.as_mut_ptr(), text.len()),
+            SlotText::Read(text) => (text.as_ptr(), core::ptr::null_mut(), text.len()),
+        };
+        Span { from, to, len, next: from }
+    }
+
+    /// The same with what is read after it.
+    #[inline(always)]
+    pub(super) fn before(self, next: *const u8) -> Span {
+        Span { next, ..self }
+    }
+
+    /// What will be read in `bytes`: `width` bytes of the text, or of what comes after it.
+    #[inline(always)]
+    pub(super) fn ahead(&self, bytes: usize, width: usize) -> *const u8 {
+        if bytes + width <= self.len {
+            self.from.wrapping_add(bytes)
+        } else {
+            self.next.wrapping_add(bytes.saturating_sub(self.len))
         }
     }
 
@@ -45,7 +59,12 @@ impl Span {
     }
 
     #[inline(always)]
-    fn advance(&mut self, bytes: usize) {
+    pub(super) fn to(&self) -> *mut u8 {
+        self.to
+    }
+
+    #[inline(always)]
+    pub(super) fn advance(&mut self, bytes: usize) {
         self.from = self.from.wrapping_add(bytes);
         self.to = self.to.wrapping_add(bytes);
         self.len -= bytes;
@@ -69,9 +88,9 @@ pub(super) fn encrypt_block<I: Isa>(
 /// once, and what is hashed is what is decrypted.
 ///
 /// # Safety
-/// `text` is readable and writable for its length.
+/// `text` is readable and writable for its length, which with `LONG` is at least [`long::least_bytes`].
 #[inline(always)]
-pub(super) unsafe fn crypt<I: Isa>(
+pub(super) unsafe fn crypt<I: Isa, const LONG: bool>(
     isa: I,
     schedule: &Expanded,
     op: Op,
@@ -79,12 +98,13 @@ pub(super) unsafe fn crypt<I: Isa>(
     hash: __m128i,
     mut text: Span,
 ) -> __m128i {
-    let mut stream = Stream { isa, schedule, op, counters: isa.counters(first), hash };
-    while text.len >= 8 * I::BYTES {
-        // SAFETY: at least 8 registers are left.
-        unsafe { stream.registers::<8>(&mut text) };
+    let mut stream = Stream { blocks: Blocks::new(isa, schedule, first), op, hash };
+    if LONG {
+        let counters = &mut stream.blocks.counters;
+        // SAFETY: the caller keeps the same promise.
+        stream.hash = unsafe { long::crypt(isa, schedule, op, first, counters, hash, &mut text) };
     }
-    if text.len >= 4 * I::BYTES {
+    while text.len >= 4 * I::BYTES {
         // SAFETY: at least 4 registers are left.
         unsafe { stream.registers::<4>(&mut text) };
     }
@@ -103,11 +123,67 @@ pub(super) unsafe fn crypt<I: Isa>(
     stream.hash
 }
 
-struct Stream<'s, I: Isa> {
+/// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
+#[inline(always)]
+pub(super) fn add_key_stream<I: Isa>(
     isa: I,
-    schedule: &'s Expanded,
+    schedule: &Expanded,
+    mut counter: u128,
+    text: SlotText<'_>,
+) {
+    if matches!(text, SlotText::Read(_)) {
+        return;
+    }
+    let mut text = Span::of(text);
+    while text.len > 0 {
+        // Registers count in 32 bits.
+        let blocks = (1 << 32) - (counter & 0xffff_ffff);
+        let bytes = usize::try_from(16 * blocks).map_or(text.len, |bytes| bytes.min(text.len));
+        let part = Span { len: bytes, ..text };
+        let first = isa.into().broadcast(&counter);
+        // SAFETY: the text is readable and writable, and this is a part of it.
+        unsafe { add_blocks(Blocks::new(isa, schedule, first), part) };
+        text.advance(bytes);
+        counter = counter.wrapping_add(blocks);
+    }
+}
+
+/// Adds the key stream of some counters to a text.
+///
+/// # Safety
+/// `text` is readable and writable for its length.
+#[inline(always)]
+unsafe fn add_blocks<I: Isa>(mut blocks: Blocks<'_, I>, mut text: Span) {
+    let isa = blocks.isa;
+    while text.len >= 8 * I::BYTES {
+        for stream in blocks.key_stream::<8>() {
+            // SAFETY: at least 8 registers were left, and each round takes one.
+            let input = unsafe { isa.load(text.from) };
+            // SAFETY: as above.
+            unsafe { isa.store(text.to, isa.xor(stream, input)) };
+            text.advance(I::BYTES);
+        }
+    }
+    while text.len > 0 {
+        let [stream] = blocks.key_stream::<1>();
+        if text.len < I::BYTES {
+            // SAFETY: the span is readable for its length, which is less than a register's.
+            let input = unsafe { isa.load_part(text.from, text.len) };
+            // SAFETY: the span is writable for its length, which is less than a register's.
+            unsafe { isa.store_part(text.to, isa.xor(stream, input), text.len) };
+            return;
+        }
+        // SAFETY: at least a register is left.
+        let input = unsafe { isa.load(text.from) };
+        // SAFETY: as above.
+        unsafe { isa.store(text.to, isa.xor(stream, input)) };
+        text.advance(I::BYTES);
+    }
+}
+
+struct Stream<'s, I: Isa> {
+    blocks: Blocks<'s, I>,
     op: Op,
-    counters: I::Register,
     hash: __m128i,
 }
 
@@ -118,17 +194,18 @@ impl<I: Isa> Stream<'_, I> {
     /// As many bytes are left.
     #[inline(always)]
     unsafe fn registers<const N: usize>(&mut self, text: &mut Span) {
-        let mut registers = self.key_stream::<N>();
+        let Blocks { isa, schedule, .. } = self.blocks;
+        let mut registers = self.blocks.key_stream::<N>();
         for register in &mut registers {
             // SAFETY: the caller promises that N registers are left; each round takes one.
-            let input = unsafe { self.isa.load(text.from) };
-            let output = self.isa.xor(*register, input);
+            let input = unsafe { isa.load(text.from) };
+            let output = isa.xor(*register, input);
             // SAFETY: as above.
-            unsafe { self.isa.store(text.to, output) };
+            unsafe { isa.store(text.to, output) };
             *register = self.ciphertext(input, output);
             text.advance(I::BYTES);
         }
-        self.hash = ghash::absorb(self.isa, self.schedule, self.hash, &registers);
+        self.hash = ghash::absorb(isa, schedule, self.hash, &registers);
     }
 
     /// Works on the end of the text, shorter than a register.
@@ -137,27 +214,44 @@ impl<I: Isa> Stream<'_, I> {
     /// The text is shorter than a register.
     #[inline(always)]
     unsafe fn part(&mut self, text: &Span) {
-        let [stream] = self.key_stream::<1>();
+        let Blocks { isa, schedule, .. } = self.blocks;
+        let [stream] = self.blocks.key_stream::<1>();
         // SAFETY: the span is readable for its length, which is less than a register's.
-        let input = unsafe { self.isa.load_part(text.from, text.len) };
-        let output = self.isa.keep(self.isa.xor(stream, input), text.len);
+        let input = unsafe { isa.load_part(text.from, text.len) };
+        let output = isa.keep(isa.xor(stream, input), text.len);
         // SAFETY: the span is writable for its length, which is less than a register's.
-        unsafe { self.isa.store_part(text.to, output, text.len) };
+        unsafe { isa.store_part(text.to, output, text.len) };
         let (ciphertext, blocks) = (self.ciphertext(input, output), text.len.div_ceil(16));
-        self.hash = ghash::absorb_part(self.isa, self.schedule, self.hash, ciphertext, blocks);
+        self.hash = ghash::absorb_part(isa, schedule, self.hash, ciphertext, blocks);
     }
 
     #[inline(always)]
     fn ciphertext(&self, input: I::Register, output: I::Register) -> I::Register {
         if matches!(self.op, Op::Seal) { output } else { input }
     }
+}
 
+/// Counter blocks, to be encrypted.
+struct Blocks<'s, I: Isa> {
+    isa: I,
+    schedule: &'s Expanded,
+    counters: I::Register,
+}
+
+impl<'s, I: Isa> Blocks<'s, I> {
+    /// Those from a reversed counter block on.
+    #[inline(always)]
+    fn new(isa: I, schedule: &'s Expanded, first: __m128i) -> Blocks<'s, I> {
+        Blocks { isa, schedule, counters: isa.counters(first) }
+    }
+
+    /// The next `N` registers of them, encrypted.
     #[inline(always)]
     fn key_stream<const N: usize>(&mut self) -> [I::Register; N] {
         let mut blocks = [self.counters; N];
         for block in &mut blocks {
             *block = self.isa.reverse(self.counters);
-            self.counters = self.isa.next_counters(self.counters);
+            self.counters = self.isa.later(self.counters, I::LANES);
         }
         encrypt(self.isa, self.schedule, blocks)
     }

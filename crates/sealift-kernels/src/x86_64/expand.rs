@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{aesni::to_u128, cpu::HaveAesNi, ctr, ghash, isa::Isa};
+use super::{aesni::to_u128, cpu::HaveAesNi, ctr, isa::Isa};
 use crate::{
     model::aes,
     schedule::{Expanded, POWERS},
@@ -54,10 +54,10 @@ fn powers_compiled(token: HaveAesNi, schedule: &mut Expanded) {
             let y = token.broadcast(&schedule.powers[a]);
             let h = token.broadcast(&schedule.powers[b]);
             let (low, high) = token.multiply(y, h, token.broadcast(&schedule.folded[b]));
-            schedule.powers[at(power)] = to_u128(ghash::reduce(token, low, high));
+            schedule.powers[at(power)] = to_u128(token.reduce(low, high));
         }
         let h = token.broadcast(&schedule.powers[at(power)]);
-        schedule.folded[at(power)] = to_u128(ghash::reduce(token, h, zero));
+        schedule.folded[at(power)] = to_u128(token.reduce(h, zero));
     }
 }
 

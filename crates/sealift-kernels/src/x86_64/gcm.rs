@@ -11,12 +11,24 @@ use super::{
     ctr::{self, Span},
     ghash,
     isa::Isa,
+    long,
 };
 use crate::{schedule::Expanded, verdict::Fitting};
 
-/// Seals, opens or verifies one message.
+/// Whether a message is so long that it is worked with `LONG`.
 #[inline(always)]
-pub(super) fn process<I: Isa>(isa: I, schedule: &Expanded, mut slot: Fitting<'_, '_>) -> Status {
+pub(super) fn is_long<I: Isa>(slot: &Fitting<'_, '_>) -> bool {
+    slot.text_len() >= long::least_bytes::<I>()
+}
+
+/// Seals, opens or verifies one message; with `LONG` it [`is_long`].
+#[inline(always)]
+pub(super) fn process<I: Isa, const LONG: bool>(
+    isa: I,
+    schedule: &Expanded,
+    mut slot: Fitting<'_, '_>,
+    next: *const u8,
+) -> Status {
     let narrow: HaveAesNi = isa.into();
     let zero = narrow.broadcast(&0);
     let (nonce, aad) = (slot.nonce(), slot.aad());
@@ -24,14 +36,14 @@ pub(super) fn process<I: Isa>(isa: I, schedule: &Expanded, mut slot: Fitting<'_,
     let mask = ctr::encrypt_block(narrow, schedule, narrow.reverse(counter));
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
-    let text = Span::of(&mut slot);
+    let text = Span::of(slot.text()).before(next);
     let text_len = text.len();
-    let first = narrow.next_counters(counter);
+    let first = narrow.later(counter, 1);
     let hash = match slot.op() {
         // SAFETY: a fitting seal has a text to read and write, of one length.
-        Op::Seal => unsafe { ctr::crypt(isa, schedule, Op::Seal, first, hash, text) },
+        Op::Seal => unsafe { ctr::crypt::<I, LONG>(isa, schedule, Op::Seal, first, hash, text) },
         // SAFETY: a fitting open has a text to read and write, of one length.
-        Op::Open => unsafe { ctr::crypt(isa, schedule, Op::Open, first, hash, text) },
+        Op::Open => unsafe { ctr::crypt::<I, LONG>(isa, schedule, Op::Open, first, hash, text) },
         // SAFETY: a span is readable for its length.
         Op::Verify => unsafe { ghash::absorb_bytes(isa, schedule, hash, text.from(), text_len) },
     };
@@ -46,7 +58,7 @@ fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -> __m128i {
     if nonce.len() == 12 {
         // SAFETY: a slice is readable for its length, here 12 bytes.
         let nonce = unsafe { narrow.load_part(nonce.as_ptr(), 12) };
-        return narrow.next_counters(narrow.reverse(nonce));
+        return narrow.later(narrow.reverse(nonce), 1);
     }
     let zero = narrow.broadcast(&0);
     // SAFETY: a slice is readable for its length.

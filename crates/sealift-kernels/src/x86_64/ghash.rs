@@ -9,7 +9,7 @@
 //! The tables run from H^16 down to H^1: n blocks are multiplied with the last n entries.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, ptr};
+use core::{arch::x86_64::__m128i, ptr};
 
 use super::{cpu::HaveAesNi, isa::Isa};
 use crate::schedule::{Expanded, POWERS};
@@ -23,7 +23,8 @@ pub(super) fn absorb<I: Isa, const N: usize>(
     registers: &[I::Register; N],
 ) -> __m128i {
     for group in registers.chunks(POWERS / I::LANES) {
-        hash = absorb_group(isa, schedule, hash, group, group.len() * I::LANES);
+        let carried = isa.first_lane(hash);
+        hash = absorb_group(isa, schedule, carried, group, group.len() * I::LANES);
     }
     hash
 }
@@ -37,7 +38,7 @@ pub(super) fn absorb_part<I: Isa>(
     register: I::Register,
     blocks: usize,
 ) -> __m128i {
-    absorb_group(isa, schedule, hash, &[register], blocks)
+    absorb_group(isa, schedule, isa.first_lane(hash), &[register], blocks)
 }
 
 /// Takes bytes into the hash, with zeros up to the end of the last block.
@@ -87,14 +88,7 @@ pub(super) fn absorb_lengths(
     let y = token.xor(hash, token.broadcast(&lengths));
     let (h, folded) = (&schedule.powers[POWERS - 1], &schedule.folded[POWERS - 1]);
     let (low, high) = token.multiply(y, token.broadcast(h), token.broadcast(folded));
-    reduce(token, low, high)
-}
-
-/// Brings `low + x^64 * high` back to 128 bits: their sum times x^-64.
-#[inline(always)]
-pub(super) fn reduce(_token: HaveAesNi, low: __m128i, high: __m128i) -> __m128i {
-    // SAFETY: `_token` is proof that this processor has the instructions.
-    unsafe { reduce_compiled(low, high) }
+    token.reduce(low, high)
 }
 
 #[inline(always)]
@@ -110,19 +104,18 @@ unsafe fn load_4<I: Isa>(isa: I, from: *const u8) -> [I::Register; 4] {
     [first, second, third, fourth]
 }
 
-/// Takes registers of `blocks` blocks, at most [`POWERS`], into the hash with one reduction.
+/// Takes registers of `blocks` blocks, at most [`POWERS`], into a hash in lanes with one reduction.
 #[inline(always)]
-fn absorb_group<I: Isa>(
+pub(super) fn absorb_group<I: Isa>(
     isa: I,
     schedule: &Expanded,
-    hash: __m128i,
+    mut carried: I::Register,
     registers: &[I::Register],
     blocks: usize,
 ) -> __m128i {
     debug_assert!(blocks <= POWERS && blocks.div_ceil(I::LANES) == registers.len());
     let zero = isa.first_lane(isa.into().broadcast(&0));
     let (mut low, mut high) = (zero, zero);
-    let mut carried = isa.first_lane(hash);
     for (i, register) in registers.iter().enumerate() {
         let y = isa.xor(isa.reverse(*register), carried);
         carried = zero;
@@ -131,7 +124,7 @@ fn absorb_group<I: Isa>(
         low = isa.xor(low, more_low);
         high = isa.xor(high, more_high);
     }
-    reduce(isa.into(), isa.sum(low), isa.sum(high))
+    isa.into().reduce(isa.sum(low), isa.sum(high))
 }
 
 /// A register of each table from entry `index`, which is less than [`POWERS`].
@@ -150,16 +143,6 @@ fn powers<I: Isa>(isa: I, schedule: &Expanded, index: usize) -> (I::Register, I:
     // SAFETY: as above; zeros follow the table's last entries.
     let folded = unsafe { isa.load_table(folded) };
     (h, folded)
-}
-
-#[inline]
-#[target_feature(enable = "sse2,pclmulqdq")]
-fn reduce_compiled(low: __m128i, high: __m128i) -> __m128i {
-    // The modulus without x^128 and 1, divided by x^64.
-    let modulus = _mm_set_epi64x(0, 0xc2_i64 << 56);
-    let swapped = _mm_shuffle_epi32::<0x4e>(low);
-    let folded = _mm_clmulepi64_si128::<0x00>(low, modulus);
-    _mm_xor_si128(_mm_xor_si128(high, swapped), folded)
 }
 
 /// Blocks in the widest register.

@@ -67,21 +67,42 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
 
     /// Counters from a reversed counter block: it, and one more in each further lane.
     fn counters(self, first: __m128i) -> Self::Register;
-    /// The counters of the register that follows.
-    fn next_counters(self, counters: Self::Register) -> Self::Register;
+    /// In each 32 bits the sum.
+    fn add(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// The counters of the register that follows so many blocks later.
+    #[inline(always)]
+    fn later(self, counters: Self::Register, blocks: usize) -> Self::Register {
+        self.add(counters, self.broadcast(&(blocks as u128)))
+    }
 
     /// One round of AES.
     fn aes(self, state: Self::Register, key: Self::Register) -> Self::Register;
     /// The last round of AES.
     fn aes_last(self, state: Self::Register, key: Self::Register) -> Self::Register;
 
+    /// In each lane the carry-less product of two halves: bit 0 of `HALVES` names that of `a`, bit 4 that
+    /// of `b`.
+    fn product<const HALVES: i32>(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// In each lane `low + x^64 * high`, brought back to 128 bits: their sum times x^-64.
+    fn reduce(self, low: Self::Register, high: Self::Register) -> Self::Register;
+
+    /// The same register. Instructions that make it and those that use it keep their place among others
+    /// that are pinned: the compiler would put all multiplications first, which is slower.
+    fn pin(self, register: Self::Register) -> Self::Register;
+
     /// In each lane `y` times `h`, unreduced: see `ghash`. `folded` is `h` times x^-64.
+    #[inline(always)]
     fn multiply(
         self,
         y: Self::Register,
         h: Self::Register,
         folded: Self::Register,
-    ) -> (Self::Register, Self::Register);
+    ) -> (Self::Register, Self::Register) {
+        (
+            self.xor(self.product::<0x00>(y, folded), self.product::<0x01>(y, h)),
+            self.xor(self.product::<0x10>(y, folded), self.product::<0x11>(y, h)),
+        )
+    }
 }
 
 /// Writes methods of [`Isa`] that pass on to one function compiled for the instruction set.
@@ -130,4 +151,15 @@ macro_rules! proven_memory {
     };
 }
 
-pub(super) use {proven, proven_memory};
+/// Writes [`Isa::product`], passing on to an intrinsic.
+macro_rules! proven_product {
+    ($register:ty, $intrinsic:ident) => {
+        #[inline(always)]
+        fn product<const HALVES: i32>(self, a: $register, b: $register) -> $register {
+            // SAFETY: `self` is proof that this processor has the instructions.
+            unsafe { $intrinsic::<HALVES>(a, b) }
+        }
+    };
+}
+
+pub(super) use {proven, proven_memory, proven_product};

@@ -3,27 +3,68 @@
 
 use core::arch::{asm, x86_64::*};
 
-use sealift_core::Status;
+use sealift_core::{SlotText, Status};
 
 use super::{
     aesni::{load_block, to_u128},
     cpu::HaveVaes256,
-    gcm,
-    isa::{Isa, proven, proven_memory},
+    ctr, gcm,
+    isa::{Isa, proven, proven_memory, proven_product},
     part,
 };
 use crate::{schedule::Expanded, verdict::Fitting};
 
-/// Seals, opens or verifies one message.
+/// Seals, opens or verifies one message; the text at `next` will be the next one.
 #[inline]
-pub(crate) fn process(token: HaveVaes256, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
-    // SAFETY: `token` is proof that this processor has the instructions.
-    unsafe { compiled(token, schedule, slot) }
+pub(crate) fn process(
+    token: HaveVaes256,
+    schedule: &Expanded,
+    slot: Fitting<'_, '_>,
+    next: *const u8,
+) -> Status {
+    if gcm::is_long::<HaveVaes256>(&slot) {
+        // SAFETY: `token` is proof that this processor has the instructions.
+        unsafe { long(token, schedule, slot, next) }
+    } else {
+        // SAFETY: as above.
+        unsafe { short(token, schedule, slot, next) }
+    }
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
-fn compiled(token: HaveVaes256, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
-    gcm::process(token, schedule, slot)
+fn long(token: HaveVaes256, schedule: &Expanded, slot: Fitting<'_, '_>, next: *const u8) -> Status {
+    gcm::process::<_, true>(token, schedule, slot, next)
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
+fn short(
+    token: HaveVaes256,
+    schedule: &Expanded,
+    slot: Fitting<'_, '_>,
+    next: *const u8,
+) -> Status {
+    gcm::process::<_, false>(token, schedule, slot, next)
+}
+
+/// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
+pub(crate) fn add_key_stream(
+    token: HaveVaes256,
+    schedule: &Expanded,
+    counter: u128,
+    text: SlotText<'_>,
+) {
+    // SAFETY: `token` is proof that this processor has the instructions.
+    unsafe { add_key_stream_compiled(token, schedule, counter, text) }
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
+fn add_key_stream_compiled(
+    token: HaveVaes256,
+    schedule: &Expanded,
+    counter: u128,
+    text: SlotText<'_>,
+) {
+    ctr::add_key_stream(token, schedule, counter, text);
 }
 
 impl Isa for HaveVaes256 {
@@ -31,6 +72,7 @@ impl Isa for HaveVaes256 {
     const LANES: usize = 2;
 
     proven_memory!(__m256i);
+    proven_product!(__m256i, _mm256_clmulepi64_epi128);
     proven! {
         fn keep(register: __m256i, len: usize) -> __m256i => keep(register, len);
         fn broadcast(block: &u128) -> __m256i => broadcast(block);
@@ -38,11 +80,12 @@ impl Isa for HaveVaes256 {
         fn sum(register: __m256i) -> __m128i => sum(register);
         fn reverse(register: __m256i) -> __m256i => reverse(register);
         fn counters(first: __m128i) -> __m256i => counters(first);
-        fn next_counters(counters: __m256i) -> __m256i => next_counters(counters);
+        fn add(a: __m256i, b: __m256i) -> __m256i => _mm256_add_epi32(a, b);
         fn xor(a: __m256i, b: __m256i) -> __m256i => _mm256_xor_si256(a, b);
         fn aes(state: __m256i, key: __m256i) -> __m256i => _mm256_aesenc_epi128(state, key);
         fn aes_last(state: __m256i, key: __m256i) -> __m256i => _mm256_aesenclast_epi128(state, key);
-        fn multiply(y: __m256i, h: __m256i, folded: __m256i) -> (__m256i, __m256i) => multiply(y, h, folded);
+        fn reduce(low: __m256i, high: __m256i) -> __m256i => reduce(low, high);
+        fn pin(register: __m256i) -> __m256i => once(register);
     }
 }
 
@@ -125,20 +168,12 @@ fn counters(first: __m128i) -> __m256i {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
-fn next_counters(counters: __m256i) -> __m256i {
-    _mm256_add_epi32(counters, _mm256_setr_epi32(2, 0, 0, 0, 2, 0, 0, 0))
-}
-
-#[inline]
 #[target_feature(enable = "avx2,vpclmulqdq")]
-fn multiply(y: __m256i, h: __m256i, folded: __m256i) -> (__m256i, __m256i) {
-    let low = _mm256_clmulepi64_epi128::<0x00>(y, folded);
-    let high = _mm256_clmulepi64_epi128::<0x10>(y, folded);
-    (
-        _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x01>(y, h)),
-        _mm256_xor_si256(high, _mm256_clmulepi64_epi128::<0x11>(y, h)),
-    )
+fn reduce(low: __m256i, high: __m256i) -> __m256i {
+    let modulus = _mm256_set1_epi64x(0xc2_i64 << 56);
+    let swapped = _mm256_shuffle_epi32::<0x4e>(low);
+    let folded = _mm256_clmulepi64_epi128::<0x00>(low, modulus);
+    _mm256_xor_si256(_mm256_xor_si256(high, swapped), folded)
 }
 
 /// Hides where a register came from, so that the compiler can't load it again.

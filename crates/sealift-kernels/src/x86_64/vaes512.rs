@@ -3,26 +3,67 @@
 
 use core::arch::{asm, x86_64::*};
 
-use sealift_core::Status;
+use sealift_core::{SlotText, Status};
 
 use super::{
     aesni::load_block,
     cpu::HaveVaes512,
-    gcm,
-    isa::{Isa, proven, proven_memory},
+    ctr, gcm,
+    isa::{Isa, proven, proven_memory, proven_product},
 };
 use crate::{schedule::Expanded, verdict::Fitting};
 
-/// Seals, opens or verifies one message.
+/// Seals, opens or verifies one message; the text at `next` will be the next one.
 #[inline]
-pub(crate) fn process(token: HaveVaes512, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
-    // SAFETY: `token` is proof that this processor has the instructions.
-    unsafe { compiled(token, schedule, slot) }
+pub(crate) fn process(
+    token: HaveVaes512,
+    schedule: &Expanded,
+    slot: Fitting<'_, '_>,
+    next: *const u8,
+) -> Status {
+    if gcm::is_long::<HaveVaes512>(&slot) {
+        // SAFETY: `token` is proof that this processor has the instructions.
+        unsafe { long(token, schedule, slot, next) }
+    } else {
+        // SAFETY: as above.
+        unsafe { short(token, schedule, slot, next) }
+    }
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw")]
-fn compiled(token: HaveVaes512, schedule: &Expanded, slot: Fitting<'_, '_>) -> Status {
-    gcm::process(token, schedule, slot)
+fn long(token: HaveVaes512, schedule: &Expanded, slot: Fitting<'_, '_>, next: *const u8) -> Status {
+    gcm::process::<_, true>(token, schedule, slot, next)
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw")]
+fn short(
+    token: HaveVaes512,
+    schedule: &Expanded,
+    slot: Fitting<'_, '_>,
+    next: *const u8,
+) -> Status {
+    gcm::process::<_, false>(token, schedule, slot, next)
+}
+
+/// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
+pub(crate) fn add_key_stream(
+    token: HaveVaes512,
+    schedule: &Expanded,
+    counter: u128,
+    text: SlotText<'_>,
+) {
+    // SAFETY: `token` is proof that this processor has the instructions.
+    unsafe { add_key_stream_compiled(token, schedule, counter, text) }
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw")]
+fn add_key_stream_compiled(
+    token: HaveVaes512,
+    schedule: &Expanded,
+    counter: u128,
+    text: SlotText<'_>,
+) {
+    ctr::add_key_stream(token, schedule, counter, text);
 }
 
 impl Isa for HaveVaes512 {
@@ -30,6 +71,7 @@ impl Isa for HaveVaes512 {
     const LANES: usize = 4;
 
     proven_memory!(__m512i);
+    proven_product!(__m512i, _mm512_clmulepi64_epi128);
     proven! {
         fn keep(register: __m512i, len: usize) -> __m512i => _mm512_maskz_mov_epi8(mask(len), register);
         fn broadcast(block: &u128) -> __m512i => broadcast(block);
@@ -37,11 +79,12 @@ impl Isa for HaveVaes512 {
         fn sum(register: __m512i) -> __m128i => sum(register);
         fn reverse(register: __m512i) -> __m512i => reverse(register);
         fn counters(first: __m128i) -> __m512i => counters(first);
-        fn next_counters(counters: __m512i) -> __m512i => next_counters(counters);
+        fn add(a: __m512i, b: __m512i) -> __m512i => _mm512_add_epi32(a, b);
         fn xor(a: __m512i, b: __m512i) -> __m512i => _mm512_xor_si512(a, b);
         fn aes(state: __m512i, key: __m512i) -> __m512i => _mm512_aesenc_epi128(state, key);
         fn aes_last(state: __m512i, key: __m512i) -> __m512i => _mm512_aesenclast_epi128(state, key);
-        fn multiply(y: __m512i, h: __m512i, folded: __m512i) -> (__m512i, __m512i) => multiply(y, h, folded);
+        fn reduce(low: __m512i, high: __m512i) -> __m512i => reduce(low, high);
+        fn pin(register: __m512i) -> __m512i => once(register);
     }
 }
 
@@ -115,21 +158,12 @@ fn counters(first: __m128i) -> __m512i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn next_counters(counters: __m512i) -> __m512i {
-    let four = _mm512_setr_epi32(4, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0);
-    _mm512_add_epi32(counters, four)
-}
-
-#[inline]
 #[target_feature(enable = "avx512f,vpclmulqdq")]
-fn multiply(y: __m512i, h: __m512i, folded: __m512i) -> (__m512i, __m512i) {
-    let low = _mm512_clmulepi64_epi128::<0x00>(y, folded);
-    let high = _mm512_clmulepi64_epi128::<0x10>(y, folded);
-    (
-        _mm512_xor_si512(low, _mm512_clmulepi64_epi128::<0x01>(y, h)),
-        _mm512_xor_si512(high, _mm512_clmulepi64_epi128::<0x11>(y, h)),
-    )
+fn reduce(low: __m512i, high: __m512i) -> __m512i {
+    let modulus = _mm512_set1_epi64(0xc2_i64 << 56);
+    let swapped = _mm512_shuffle_epi32::<0x4e>(low);
+    let folded = _mm512_clmulepi64_epi128::<0x00>(low, modulus);
+    _mm512_xor_si512(_mm512_xor_si512(high, swapped), folded)
 }
 
 /// Hides where a register came from, so that the compiler can't load it again.

@@ -14,16 +14,21 @@ use crate::{nothing_follows, paths, public, secret};
 fn a_batch_of_mixed_keys_and_operations_follows_no_secret() {
     for path in paths() {
         for how in [How::Each, How::Raw, How::One] {
-            let mixed = Mixed::new(how);
-            let opened = mixed.run(path, how);
-            let expected = mixed.messages.iter().enumerate().map(|(i, _)| mixed.expected(i));
-            for (i, (status, text)) in expected.enumerate() {
-                assert_eq!(opened.status[i], status, "{i}");
-                assert_eq!(opened.text[i * Mixed::TEXT..][..Mixed::TEXT], text, "{i}");
+            for text_bytes in TEXT_LENGTHS {
+                let mixed = Mixed::new(how, text_bytes);
+                let opened = mixed.run(path, how);
+                let expected = mixed.messages.iter().enumerate().map(|(i, _)| mixed.expected(i));
+                for (i, (status, text)) in expected.enumerate() {
+                    assert_eq!(opened.status[i], status, "{i}");
+                    assert_eq!(opened.text[i * text_bytes..][..text_bytes], text, "{i}");
+                }
             }
         }
     }
 }
+
+/// Of one block, of a few and of many, with a part of one and without.
+const TEXT_LENGTHS: [usize; 6] = [5, 16, 40, 64, 100, 128];
 
 /// Where the expanded keys of a batch come from.
 #[derive(Clone, Copy, PartialEq)]
@@ -35,6 +40,7 @@ enum How {
 
 /// A batch in which every third message is sealed, every third opens, and every third does not.
 struct Mixed {
+    text_bytes: usize,
     messages: Vec<Message>,
     sealed: Vec<Sealed>,
 }
@@ -46,14 +52,13 @@ struct Worked {
 }
 
 impl Mixed {
-    const MESSAGES: usize = 40;
-    const TEXT: usize = 128;
+    const MESSAGES: usize = 60;
 
-    fn new(how: How) -> Mixed {
+    fn new(how: How, text_bytes: usize) -> Mixed {
         let mut random = Random(40);
         let messages: Vec<Message> = (0..Mixed::MESSAGES)
             .scan(None, |key: &mut Option<Vec<u8>>, _| {
-                let mut message = random.message(32, 12, 0, Mixed::TEXT);
+                let mut message = random.message(32, 12, 17, text_bytes);
                 message.tag_len = 16;
                 if how == How::One {
                     message.key.clone_from(key.get_or_insert_with(|| message.key.clone()));
@@ -64,7 +69,7 @@ impl Mixed {
         let seal = |message: &Message| message.seal(Path::Model, At::Apart);
         let mut sealed: Vec<Sealed> = messages.iter().map(seal).collect();
         sealed.iter_mut().skip(2).step_by(3).for_each(|sealed| sealed.tag[15] ^= 1);
-        Mixed { messages, sealed }
+        Mixed { text_bytes, messages, sealed }
     }
 
     fn op(message: usize) -> Op {
@@ -76,7 +81,7 @@ impl Mixed {
         match message % 3 {
             0 => (Status::Ok, self.sealed[message].text.clone()),
             1 => (Status::Ok, self.messages[message].text.clone()),
-            _ => (Status::AuthFailed, vec![0; Mixed::TEXT]),
+            _ => (Status::AuthFailed, vec![0; self.text_bytes]),
         }
     }
 
@@ -89,15 +94,17 @@ impl Mixed {
             texts.extend(if Mixed::op(i) == Op::Seal { &message.text } else { &sealed.text });
         }
         for message in (0..Mixed::MESSAGES).step_by(3) {
-            valgrind::make_secret(&mut texts[message * Mixed::TEXT..][..Mixed::TEXT]);
+            valgrind::make_secret(&mut texts[message * self.text_bytes..][..self.text_bytes]);
         }
         let batch_keys = match how {
             How::Raw => Keys::Raw(Column::fixed(&keys, 32)),
             How::One | How::Each => Keys::Session(SESSION),
         };
-        let (nonce, text) = (Column::fixed(&nonces, 12), Column::fixed(&texts, Mixed::TEXT));
+        let aads = self.messages.iter().flat_map(|m| m.aad.clone()).collect::<Vec<u8>>();
+        let (nonce, text) = (Column::fixed(&nonces, 12), Column::fixed(&texts, self.text_bytes));
         let batch = Batch {
             ops: Ops::Each((0..Mixed::MESSAGES).map(Mixed::op).collect()),
+            aad: Column::fixed(&aads, 17),
             tags: Tags::Apart(Column::fixed(&tags, 16)),
             ..Batch::seal(Mixed::MESSAGES, batch_keys, nonce, text)
         };
@@ -108,7 +115,7 @@ impl Mixed {
             let expand = |key| Schedule::from_raw(path, key).unwrap();
             let schedules: Vec<Schedule> = keys.chunks(32).map(expand).collect();
             let each: Vec<&Schedule> = schedules.iter().collect();
-            let text = Place::fixed(&mut worked.text, Mixed::TEXT);
+            let text = Place::fixed(&mut worked.text, self.text_bytes);
             let (tags, status) = (Place::fixed(&mut made, 16), &mut worked.status[..]);
             let mut work = Work::new(&batch, Output { text, tags, status }, &NoKeys).unwrap();
             let schedules = match how {

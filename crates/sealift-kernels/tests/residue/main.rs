@@ -1,8 +1,8 @@
 //! Nothing of a key, a plaintext or a key stream is left on the stack of a thread that worked.
 //!
-//! A job is done twice with secrets of one kind and twice with others, everything else being the same
-//! bytes in the same places, on a stack that is painted before and read after. A word that is the same
-//! both times with the same secrets and another one with other secrets has come from them, in whatever
+//! A job is done twice with each of three kinds of secrets, everything else being the same bytes in the
+//! same places, on a stack that is painted before and read after. A word that is the same both times with
+//! the same secrets and another one with each of the others has come from them, in whatever
 //! form: a round key, a power of the hash key, a counter's encryption. Where public results differ as
 //! well, because secrets do, words of these are left out.
 #![cfg(unix)]
@@ -81,14 +81,17 @@ fn residue(
     mut left: impl FnMut(u64, &mut Stack) -> (Vec<u64>, Vec<Vec<u8>>),
 ) -> Vec<Found> {
     // In this order, so that an address that changes each other time is not taken for a secret.
-    let [a, b, b_again, a_again] = [1, 2, 2, 1].map(|seed| left(seed, stack));
+    let [a, b, c, c_again, b_again, a_again] = [1, 2, 3, 3, 2, 1].map(|seed| left(seed, stack));
+    let (lefts, again) = ([&a, &b, &c], [&a_again, &b_again, &c_again]);
     let mut found = vec![];
-    for (place, &word) in a.0.iter().enumerate() {
-        let is_steady = word == a_again.0[place] && b.0[place] == b_again.0[place];
-        let is_public = || is_public(word, &a.1) && is_public(b.0[place], &b.1);
-        let are_places = is_place(word) && is_place(b.0[place]);
-        if is_steady && word != b.0[place] && !are_places && !is_public() {
-            found.push((8 * (a.0.len() - place), word));
+    for place in 0..a.0.len() {
+        let words = lefts.map(|left| left.0[place]);
+        let is_steady = words == again.map(|left| left.0[place]);
+        // The allocator's words are one of two in most places, whatever the secrets.
+        let are_three = words[0] != words[1] && words[1] != words[2] && words[2] != words[0];
+        let are_public = || lefts.iter().zip(words).all(|(left, word)| is_public(word, &left.1));
+        if is_steady && are_three && !words.into_iter().any(is_place) && !are_public() {
+            found.push((8 * (a.0.len() - place), words[0]));
         }
     }
     found

@@ -9,7 +9,7 @@ from sealift.lab.finding import listed
 
 
 def leading_text(found: Sequence[Line]) -> str:
-    """Who is ahead at which sizes, and whether a card is ever back earlier: a sentence.
+    """Who is ahead at which sizes, and whether a card would ever be done earlier: a sentence.
 
     Args:
         found: From `lines`; at least one was measured.
@@ -21,7 +21,7 @@ def leading_text(found: Sequence[Line]) -> str:
         return f"{told}."
     able = [card.device for card in cards if _is_ever_earlier(card, real)]
     if not able:
-        return f"{told}; no card described here is ever back earlier."
+        return f"{told}; no card described here would ever be done earlier."
     verb = "is" if len(able) == 1 else "are"
     return (
         f"{told}; in batches that are long enough {listed(able)} {verb} back earlier (projected)."
@@ -29,7 +29,7 @@ def leading_text(found: Sequence[Line]) -> str:
 
 
 def far_cards(found: Sequence[Line]) -> set[str]:
-    """Names of the cards whose line meets none that was measured, and that are never back earlier.
+    """Names of the cards whose line meets none that was measured, which are never done earlier.
 
     Args:
         found: From `lines`.

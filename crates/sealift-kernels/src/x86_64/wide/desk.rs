@@ -5,16 +5,21 @@ use sealift_core::{Op, Span, Spans};
 
 use super::class::ClassId;
 use super::item::{Class, Item, KeyForm, Progression};
+use crate::Schedules;
 use crate::x86_64::cpu::HaveVaes512;
-use crate::{Schedule, Schedules};
 
 /// A window of messages; used again for the next one, so that nothing is allocated a call.
 #[derive(Default)]
 pub(super) struct Desk {
+    /// As many as were ever taken, so that none is written twice.
     items: Vec<Item>,
-    /// The class of each item.
+    /// How many of these are of this window.
+    taken: usize,
+    /// The class of each message.
     ids: Vec<ClassId>,
-    /// What the items are copied into when they are sorted.
+    /// The key of each message, where its item is made from those of others.
+    keys: Vec<*const u8>,
+    /// What the items are put into when they are sorted.
     sorted: Vec<Item>,
     lots: Vec<Lot>,
     /// What is worked together, and where its items end.
@@ -23,7 +28,7 @@ pub(super) struct Desk {
 
 /// Messages that are worked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Together {
+pub(in crate::x86_64) enum Together {
     /// Of one class, by the kernel for it.
     Alike(Class),
     /// Of many, under keys of as many rounds.
@@ -39,7 +44,7 @@ pub(super) enum Together {
 
 /// How the messages of a class are worked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum How {
+pub(in crate::x86_64) enum How {
     /// With others of their class.
     Alike,
     /// With messages of other classes.
@@ -50,7 +55,8 @@ pub(super) enum How {
 
 /// A batch as its messages are taken from it.
 pub(super) struct Source<'b, 's, 'w> {
-    pub(super) token: HaveVaes512,
+    /// For making items at equal distances, if there is one.
+    pub(super) token: Option<HaveVaes512>,
     pub(super) spans: &'b mut Spans<'s, 'w>,
     pub(super) schedules: Schedules<'b>,
     /// The message that the first of several schedules is for.
@@ -73,31 +79,26 @@ impl Desk {
     /// Takes the messages of a window; those that are worked one by one go to the source's rest.
     pub(super) fn fill(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
         self.clear();
-        let alike = match source.spans.is_regular() && window.len() > 1 {
-            true => self.take_regular(source, window),
-            false => self.take_each(source, window),
-        };
-        self.lots.clear();
-        let taken = match alike {
-            Some(id) => {
-                self.lots.push(source.lot(id, self.items.len()));
-                self.group(|_, _| ())
-            }
-            None => self.sort(source),
+        let is_regular = source.spans.is_regular() && window.len() > 1;
+        let taken = match is_regular.then(|| self.take_regular(source, &window)).flatten() {
+            Some(taken) => taken,
+            None => self.take_each(source, window),
         };
         self.give_back(source, taken);
     }
 
     /// Takes everything off.
     pub(super) fn clear(&mut self) {
-        self.items.clear();
+        self.taken = 0;
         self.ids.clear();
+        self.keys.clear();
+        self.lots.clear();
         self.groups.clear();
     }
 
     /// The messages in the order in which they are worked.
     pub(super) fn items(&self) -> &[Item] {
-        &self.items
+        &self.items[..self.taken]
     }
 
     /// What is worked together.
@@ -109,90 +110,100 @@ impl Desk {
             .map(|((group, end), start)| (group, &self.items[start..*end]))
     }
 
-    /// Takes messages one by one; returns their class if they have one in common.
-    fn take_each(
-        &mut self,
-        source: &mut Source<'_, '_, '_>,
-        window: Range<usize>,
-    ) -> Option<ClassId> {
+    /// Takes messages one by one; returns how many are in a group.
+    fn take_each(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) -> usize {
+        self.clear();
         for message in window {
             match source.item(message) {
                 Some((item, id)) => {
-                    self.items.push(item);
+                    let at = self.taken;
+                    self.room(at + 1)[at] = item;
                     self.ids.push(id);
                 }
                 None => source.rest.push(message),
             }
         }
-        self.common_id()
+        if let Some(id) = self.common_id() {
+            return self.alike(source, id);
+        }
+        let (mut places, taken) = self.places(source);
+        if self.sorted.len() < self.taken {
+            self.sorted.resize(self.items.len(), Item::NOBODYS);
+        }
+        for (item, id) in self.items.iter().zip(&self.ids) {
+            self.sorted[places.next(*id)] = *item;
+        }
+        core::mem::swap(&mut self.items, &mut self.sorted);
+        taken
     }
 
-    /// Takes messages that lie at equal distances; returns their class if they have one in common.
+    /// Takes messages that lie at equal distances; returns how many are in a group, or none if they can't
+    /// be taken so.
     fn take_regular(
         &mut self,
         source: &mut Source<'_, '_, '_>,
-        window: Range<usize>,
-    ) -> Option<ClassId> {
-        let Some(op) = source.spans.common_op() else {
-            return self.take_ops(source, window);
-        };
-        let Some((progression, id)) = source.progression(op, window.start) else {
-            return self.take_each(source, window);
-        };
-        progression.take(source.token, window.len(), &mut self.items);
-        let common = match source.schedules {
-            Schedules::Each(each) => self.take_schedules(&each[window.start - source.first..], id),
-            _ if source.has_common_key() => {
-                source.key(window.start).map(|(_, rounds)| id.under(rounds))
+        window: &Range<usize>,
+    ) -> Option<usize> {
+        let three = match source.spans.common_op() {
+            None => OPS.map(|op| source.progression(op, window.start)),
+            Some(op) => {
+                let (progression, id) = source.progression(op, window.start)?;
+                if let Some(id) = self.take_alike(source, window, &progression, id) {
+                    return Some(self.alike(source, id));
+                }
+                [Some((progression, id)); 3]
             }
-            _ => None,
         };
-        common.or_else(|| self.take_keys(source, window, [id; 3]))
-    }
-
-    /// The same when not the same is done to all.
-    fn take_ops(
-        &mut self,
-        source: &mut Source<'_, '_, '_>,
-        window: Range<usize>,
-    ) -> Option<ClassId> {
-        let of_op = OPS.map(|op| source.progression(op, window.start));
-        let [Some(seal), Some(open), Some(verify)] = of_op else {
-            return self.take_each(source, window);
-        };
+        let [Some(seal), Some(open), Some(verify)] = three else { return None };
+        self.take_keys(source, window, [seal.1, open.1, verify.1])?;
+        let (mut places, taken) = self.places(source);
         let ops = window.clone().map(|message| source.spans.op(message) as usize);
-        let three = [seal.0, open.0, verify.0];
-        Progression::take_of_three(&three, source.token, ops, &mut self.items);
-        self.take_keys(source, window, [seal.1, open.1, verify.1])
+        let (progressions, messages) = ([seal.0, open.0, verify.0], window.len());
+        self.room(messages);
+        let to = self.ids.iter().zip(&self.keys).map(|(id, key)| (places.next(*id), *key));
+        let items = &mut self.items[..messages];
+        Progression::put_three(&progressions, source.token, ops.zip(to), items);
+        Some(taken)
     }
 
-    /// Gives each message the key of its schedule; returns their class if these have as many rounds.
-    fn take_schedules(&mut self, schedules: &[&Schedule], id: ClassId) -> Option<ClassId> {
-        let (_, rounds) = schedules.first()?.fast()?;
+    /// Takes messages to all of which the same is done, and returns their class if they have one in common.
+    fn take_alike(
+        &mut self,
+        source: &Source<'_, '_, '_>,
+        window: &Range<usize>,
+        progression: &Progression,
+        id: ClassId,
+    ) -> Option<ClassId> {
+        let (_, rounds) = source.key(window.start)?;
+        let each = match source.schedules {
+            Schedules::Each(each) => &each[window.start - source.first..][..window.len()],
+            _ if source.has_common_key() => &[],
+            _ => return None,
+        };
+        let items = self.room(window.len());
+        progression.put(source.token, items);
         let mut differing = 0;
-        for (item, schedule) in self.items.iter_mut().zip(schedules) {
+        for (item, schedule) in items.iter_mut().zip(each) {
             item.key = schedule.address();
             differing |= schedule.fast_rounds() ^ rounds;
         }
         (differing == 0).then(|| id.under(rounds))
     }
 
-    /// Gives each message its key and its class; begins anew if the kernels don't take one of the keys.
+    /// Takes each message's key and class; none if the kernels don't take one of the keys.
     fn take_keys(
         &mut self,
-        source: &mut Source<'_, '_, '_>,
-        window: Range<usize>,
+        source: &Source<'_, '_, '_>,
+        window: &Range<usize>,
         ids: [ClassId; 3],
-    ) -> Option<ClassId> {
-        for (message, item) in window.clone().zip(&mut self.items) {
-            let Some((key, rounds)) = source.key(message) else {
-                self.clear();
-                return self.take_each(source, window);
-            };
-            item.key = key;
-            self.ids.push(ids[item.op as usize].under(rounds));
+    ) -> Option<()> {
+        let ids = ids.map(|id| ROUNDS.map(|rounds| id.under(rounds)));
+        for message in window.clone() {
+            let (key, rounds) = source.key(message)?;
+            self.keys.push(key);
+            self.ids.push(ids[source.spans.op(message) as usize][(rounds - 10) / 2]);
         }
-        self.common_id()
+        Some(())
     }
 
     fn common_id(&self) -> Option<ClassId> {
@@ -200,30 +211,37 @@ impl Desk {
         self.ids.iter().all(|id| id == first).then_some(*first)
     }
 
-    /// Puts the messages that are worked together behind each other, and returns how many these are.
-    fn sort(&mut self, source: &Source<'_, '_, '_>) -> usize {
-        let mut counts = [0_u16; ClassId::NUMBER];
-        self.ids.iter().for_each(|id| counts[id.place()] += 1);
+    /// Room for so many items, which are those of the window then.
+    fn room(&mut self, messages: usize) -> &mut [Item] {
+        if self.items.len() < messages {
+            self.items.resize(messages, Item::NOBODYS);
+        }
+        self.taken = messages;
+        &mut self.items[..messages]
+    }
+
+    /// Makes a group of all items, of one class; returns how many are in it.
+    fn alike(&mut self, source: &Source<'_, '_, '_>, id: ClassId) -> usize {
+        self.lots.push(source.lot(id, self.taken));
+        self.group(|_, _| ())
+    }
+
+    /// Where messages go so that those that are worked together are behind each other, and how many of
+    /// them are in a group.
+    fn places(&mut self, source: &Source<'_, '_, '_>) -> (Places, usize) {
+        let mut places = Places([0; ClassId::NUMBER]);
         for id in &self.ids {
-            let count = core::mem::take(&mut counts[id.place()]);
-            if count > 0 {
-                self.lots.push(source.lot(*id, usize::from(count)));
+            if places.next(*id) == 0 {
+                self.lots.push(source.lot(*id, 0));
             }
         }
+        for lot in &mut self.lots {
+            let messages = usize::from(places.0[lot.id.place()]);
+            *lot = source.lot(lot.id, messages);
+        }
         self.lots.sort_unstable_by_key(|lot| (lot.how, lot.id));
-        let mut places = counts;
-        let taken = self.group(|id, start| places[id.place()] = start);
-        if self.sorted.len() < self.items.len() {
-            self.sorted.clone_from(&self.items);
-        }
-        for (item, id) in self.items.iter().zip(&self.ids) {
-            let place = &mut places[id.place()];
-            self.sorted[usize::from(*place)] = *item;
-            *place += 1;
-        }
-        self.sorted.truncate(self.items.len());
-        core::mem::swap(&mut self.items, &mut self.sorted);
-        taken
+        let taken = self.group(|id, start| places.0[id.place()] = start);
+        (places, taken)
     }
 
     /// Makes groups of the lots, tells where each lot begins, and returns how many messages are in a
@@ -253,7 +271,22 @@ impl Desk {
     /// Gives back the messages from a place on.
     fn give_back(&mut self, source: &mut Source<'_, '_, '_>, from: usize) {
         let zero = source.spans.status(0).addr();
-        source.rest.extend(self.items.drain(from..).map(|item| item.status.addr() - zero));
+        source
+            .rest
+            .extend(self.items[from..self.taken].iter().map(|item| item.status.addr() - zero));
+        self.taken = from;
+    }
+}
+
+/// Where the next message of each class goes.
+struct Places([u16; ClassId::NUMBER]);
+
+impl Places {
+    #[inline(always)]
+    fn next(&mut self, id: ClassId) -> usize {
+        let place = &mut self.0[id.place()];
+        *place += 1;
+        usize::from(*place - 1)
     }
 }
 
@@ -316,3 +349,6 @@ fn id_of(span: &Span) -> ClassId {
 
 /// In the order of their numbers.
 const OPS: [Op; 3] = [Op::Seal, Op::Open, Op::Verify];
+
+/// Of keys, the shortest first.
+const ROUNDS: [usize; 3] = [10, 12, 14];

@@ -1,11 +1,14 @@
 //! Messages as the wide kernels take them.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, ops::Range, ptr};
+use core::{
+    arch::{asm, x86_64::*},
+    ptr,
+};
 
 use sealift_core::{Op, Span, Status};
 
-use super::zmm::{Z, load, store, wide_fn};
+use super::zmm::{Z, load, prefetch, store, wide_fn};
 use crate::x86_64::cpu::HaveVaes512;
 
 /// One message, a cache line: where its parts are.
@@ -40,10 +43,31 @@ pub(crate) struct Item {
 }
 
 impl Item {
+    /// No message.
+    pub(crate) const NOBODYS: Item = Item {
+        input: ptr::null(),
+        output: ptr::null_mut(),
+        tag: ptr::null_mut(),
+        nonce: ptr::null(),
+        aad: ptr::null(),
+        key: ptr::null(),
+        status: ptr::null_mut(),
+        text_bytes: 0,
+        aad_bytes: 0,
+        nonce_bytes: 0,
+        op: Op::Seal,
+    };
+
+    /// Whether a message is so long that it is worked by itself.
+    #[inline]
+    pub(crate) fn is_long(span: &Span) -> bool {
+        span.text_bytes >= LONGEST_TEXT
+    }
+
     /// The message at some addresses, with its key; none if it is so long that it is worked by itself.
     #[inline]
     pub(crate) fn new(span: &Span, key: *const u8) -> Option<Item> {
-        let fits = span.text_bytes < LONGEST_TEXT;
+        let fits = !Item::is_long(span);
         fits.then_some(Item {
             input: span.input,
             output: span.output,
@@ -88,61 +112,100 @@ impl Progression {
         Progression { first, step }
     }
 
-    /// Adds so many items to a list.
-    pub(crate) fn take(&self, _token: HaveVaes512, messages: usize, items: &mut Vec<Item>) {
-        // SAFETY: `_token` is proof of the instructions.
-        unsafe { take(self, messages, items) }
+    /// Writes its first items.
+    pub(crate) fn put(&self, token: Option<HaveVaes512>, items: &mut [Item]) {
+        match token {
+            // SAFETY: the token is proof of the instructions.
+            Some(_token) => unsafe { put(self, items) },
+            None => self.put_plain(items),
+        }
     }
 
-    /// Adds an item to a list for each choice, from that one of three which it names: the second item is
-    /// the second one of whichever is chosen.
-    pub(crate) fn take_of_three(
+    /// Writes items: each choice names one of three progressions, the place of the item, and its key; the
+    /// second item is the second one of whichever is chosen.
+    pub(crate) fn put_three(
         three: &[Progression; 3],
-        _token: HaveVaes512,
-        choices: impl ExactSizeIterator<Item = usize>,
-        items: &mut Vec<Item>,
+        token: Option<HaveVaes512>,
+        choices: impl Iterator<Item = (usize, (usize, *const u8))>,
+        items: &mut [Item],
     ) {
-        // SAFETY: `_token` is proof of the instructions.
-        unsafe { take_of_three(three, choices, items) }
+        match token {
+            // SAFETY: the token is proof of the instructions.
+            Some(_token) => unsafe { put_three(three, choices, items) },
+            None => put_three_plain(three, choices, items),
+        }
+    }
+
+    fn put_plain(&self, items: &mut [Item]) {
+        let mut next = self.words();
+        for item in items {
+            // SAFETY: an item has 64 bytes, and these are those of one.
+            unsafe { ptr::from_mut(item).cast::<[u64; 8]>().write(next) };
+            next = self.step.after(next);
+        }
+    }
+
+    /// The first item as the numbers that a step is added to.
+    fn words(&self) -> [u64; 8] {
+        // SAFETY: an item has 64 bytes, none of them padding.
+        unsafe { ptr::from_ref(&self.first).cast::<[u64; 8]>().read() }
+    }
+}
+
+impl Step {
+    #[inline]
+    fn after(&self, words: [u64; 8]) -> [u64; 8] {
+        core::array::from_fn(|i| words[i].wrapping_add(self.0[i]))
+    }
+}
+
+fn put_three_plain(
+    three: &[Progression; 3],
+    choices: impl Iterator<Item = (usize, (usize, *const u8))>,
+    items: &mut [Item],
+) {
+    let mut next = three.each_ref().map(Progression::words);
+    for (choice, (place, key)) in choices {
+        let item = &mut items[place];
+        // SAFETY: an item has 64 bytes, and these are those of one.
+        unsafe { ptr::from_mut(item).cast::<[u64; 8]>().write(next[choice % 3]) };
+        item.key = key;
+        for (next, progression) in next.iter_mut().zip(three) {
+            *next = progression.step.after(*next);
+        }
     }
 }
 
 wide_fn! {
-    fn take(progression: &Progression, messages: usize, items: &mut Vec<Item>) {
+    fn put(progression: &Progression, items: &mut [Item]) {
         let (mut next, step) = registers(progression);
-        items.reserve(messages);
-        let end = items.len() + messages;
-        for place in &mut items.spare_capacity_mut()[..messages] {
-            // SAFETY: there is room for an item of 64 bytes.
-            unsafe { store(place.as_mut_ptr().cast(), next) };
+        for item in items {
+            // SAFETY: an item has 64 bytes.
+            unsafe { store(ptr::from_mut(item).cast(), next) };
             next = _mm512_add_epi64(next, step);
         }
-        // SAFETY: they were just written.
-        unsafe { items.set_len(end) };
     }
 }
 
 wide_fn! {
-    fn take_of_three(
+    fn put_three(
         three: &[Progression; 3],
-        choices: impl ExactSizeIterator<Item = usize>,
-        items: &mut Vec<Item>,
+        choices: impl Iterator<Item = (usize, (usize, *const u8))>,
+        items: &mut [Item],
     ) {
-        let [(mut a, step_a), (mut b, step_b), (mut c, step_c)] = three.each_ref().map(|one| registers(one));
-        items.reserve(choices.len());
-        let mut end = items.len();
-        for (place, choice) in items.spare_capacity_mut().iter_mut().zip(choices) {
-            end += 1;
+        let [(mut a, step_a), (mut b, step_b), (mut c, step_c)] =
+            three.each_ref().map(|one| registers(one));
+        for (choice, (place, key)) in choices {
             let mask = |chosen| if choice == chosen { 0xff } else { 0 };
             let item = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(a, mask(1), b), mask(2), c);
-            // SAFETY: there is room for an item of 64 bytes.
-            unsafe { store(place.as_mut_ptr().cast(), item) };
+            let place = &mut items[place];
+            // SAFETY: an item has 64 bytes.
+            unsafe { store(ptr::from_mut(place).cast(), item) };
+            place.key = key;
             a = _mm512_add_epi64(a, step_a);
             b = _mm512_add_epi64(b, step_b);
             c = _mm512_add_epi64(c, step_c);
         }
-        // SAFETY: as many were just written.
-        unsafe { items.set_len(end) };
     }
 }
 
@@ -201,37 +264,49 @@ impl Ahead<'_> {
     /// Asks for the next few messages, if there are any: once for as many that were worked.
     #[inline(always)]
     pub(crate) fn fetch(&mut self, messages: usize) {
-        if self.0.is_empty() {
-            return;
-        }
+        self.take(messages).iter().for_each(Item::fetch);
+    }
+
+    /// The next few messages, to be asked for by the caller.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, messages: usize) -> &[Item] {
         let (now, later) = self.0.split_at(messages.min(self.0.len()));
-        now.iter().for_each(fetch);
         self.0 = later;
+        now
+    }
+}
+
+impl Item {
+    /// Asks the cache for everything but most of the key.
+    #[inline(always)]
+    pub(crate) fn fetch(&self) {
+        let text = (self.text_bytes as usize).min(FETCHED);
+        lines(self.input, text);
+        if !self.output.is_null() && self.output.cast_const() != self.input {
+            lines(self.output.cast_const(), text);
+        }
+        lines(self.aad, usize::from(self.aad_bytes).min(FETCHED));
+        prefetch(self.nonce);
+        prefetch(self.tag.cast_const());
+        prefetch(self.key);
     }
 }
 
 #[inline(always)]
-fn fetch(item: &Item) {
-    let text = 0..(item.text_bytes as usize).min(FETCHED);
-    lines(item.input, text.clone());
-    if !item.output.is_null() && item.output.cast_const() != item.input {
-        lines(item.output.cast_const(), text);
-    }
-    lines(item.nonce, 0..item.nonce_bytes.into());
-    lines(item.aad, 0..usize::from(item.aad_bytes).min(FETCHED));
-    lines(item.tag.cast_const(), 0..1);
-    lines(item.key, 0..1);
-}
-
-#[inline(always)]
-fn lines(from: *const u8, bytes: Range<usize>) {
-    for line in bytes.step_by(64) {
-        super::zmm::prefetch(from.wrapping_add(line));
+fn lines(from: *const u8, bytes: usize) {
+    let mut line = 0;
+    while line < bytes {
+        prefetch(from.wrapping_add(line));
+        line += 64;
+        // SAFETY: no instruction is emitted; a loop taken apart would be in every kernel's way.
+        unsafe {
+            asm!("/* {0} */", inout(reg) line, options(pure, nomem, nostack, preserves_flags));
+        }
     }
 }
 
 /// Bytes of each text and aad that are asked for; the processor finds the rest of longer ones by itself.
 const FETCHED: usize = 512;
 
-/// Longer texts are worked one by one, so that no counter wraps in 32 bits.
-const LONGEST_TEXT: usize = 1 << 30;
+/// Texts as long as this are worked one by one: they have few ends, and no gap between messages to fill.
+const LONGEST_TEXT: usize = (4 << 10) + 1;

@@ -12,11 +12,11 @@
 
 mod block;
 mod class;
-mod desk;
-mod item;
+pub(super) mod desk;
+pub(super) mod item;
 mod lane;
 mod mixed;
-mod row;
+pub(super) mod row;
 mod stream;
 mod zmm;
 
@@ -46,8 +46,11 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    let rest =
-        DESK.with_borrow_mut(|(now, next)| windows(token, work, range, schedules, now, next));
+    let rest = windows(work, range, schedules, Some(token), how, |together, items, ahead| {
+        // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
+        unsafe { kernel(token, together, items, ahead) };
+    });
+    lane::wipe();
     stack::wipe();
     rest
 }
@@ -57,18 +60,37 @@ thread_local! {
     static DESK: RefCell<(Desk, Desk)> = RefCell::default();
 }
 
-fn windows(
-    token: HaveVaes512,
+/// Takes the messages of a range in windows and gives those that are worked together to a kernel, with
+/// those that will be next; the others are given back.
+pub(super) fn windows(
     work: &mut Work<'_>,
     range: Range<usize>,
     schedules: Schedules<'_>,
-    now: &mut Desk,
-    next: &mut Desk,
+    token: Option<HaveVaes512>,
+    how: fn(&Class, bool, usize) -> How,
+    kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
+) -> Vec<usize> {
+    DESK.with_borrow_mut(|desks| on_desks(desks, work, range, schedules, token, how, kernel))
+}
+
+fn on_desks(
+    (now, next): &mut (Desk, Desk),
+    work: &mut Work<'_>,
+    range: Range<usize>,
+    schedules: Schedules<'_>,
+    token: Option<HaveVaes512>,
+    how: fn(&Class, bool, usize) -> How,
+    mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     let is_large = bytes_of(work) > CACHED_BYTES;
     let mut rest = vec![];
     let mut spans = work.spans();
-    let messages = if spans.is_regular() { REGULAR_WINDOW } else { WINDOW };
+    // Then all are.
+    if spans.is_regular() && spans.get(range.start).is_some_and(|first| Item::is_long(&first)) {
+        return range.collect();
+    }
+    let is_uniform = spans.is_regular() && spans.common_op().is_some();
+    let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
     let first = range.start;
     let mut source = Source { token, spans: &mut spans, schedules, first, rest: &mut rest, how };
     let mut starts = range.clone().step_by(messages);
@@ -76,17 +98,23 @@ fn windows(
         Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),
         None => desk.clear(),
     };
+    next.clear();
     fill(now);
     for _ in range.clone().step_by(messages) {
-        fill(next);
-        let mut ahead = Ahead(if is_large { next.items() } else { &[] });
+        if is_large {
+            fill(next);
+        }
+        let mut ahead = Ahead(next.items());
         for (together, items) in now.groups() {
             // SAFETY: the items are of spans, which borrow the work meanwhile.
             unsafe { expect_success(items) };
-            // SAFETY: as above, and they are in their group.
-            unsafe { kernel(token, together, items, &mut ahead) };
+            kernel(together, items, &mut ahead);
         }
-        core::mem::swap(now, next);
+        if is_large {
+            core::mem::swap(now, next);
+        } else {
+            fill(now);
+        }
     }
     rest
 }
@@ -102,8 +130,9 @@ fn bytes_of(work: &Work<'_>) -> u64 {
 fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
     let has_kernel = row::takes(class) || lane::takes(class) || stream::takes(class);
     let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
+    let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
     match (has_kernel && has_plain_nonce, is_short) {
-        (true, true) if messages < ALIKE_MIN => How::Mixed,
+        (true, true) if messages < least => How::Mixed,
         (true, _) => How::Alike,
         (false, true) => How::Mixed,
         (false, false) => How::Alone,
@@ -148,13 +177,17 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
 /// Fewer messages of a class are worked with those of others.
 const ALIKE_MIN: usize = 8;
 
+/// The same for those that are worked in lanes, which soon has them begun.
+const LANES_MIN: usize = 3;
+
 /// Messages of a window, among which those alike are found. They are counted in 16 bits.
 const WINDOW: usize = 1_024;
 
-const _: () = assert!(WINDOW <= u16::MAX as usize && REGULAR_WINDOW <= WINDOW);
+const _: () = assert!(WINDOW <= u16::MAX as usize && UNIFORM_WINDOW <= WINDOW);
 
-/// Messages of a window whose places are worked out by adding: as many as stay in the nearest cache.
-const REGULAR_WINDOW: usize = 256;
+/// Messages of a window to which the same is done at places that are worked out by adding: as many as stay
+/// in the nearest cache.
+const UNIFORM_WINDOW: usize = 256;
 
 /// As many bytes stay in the second cache.
 const CACHED_BYTES: u64 = 512 << 10;

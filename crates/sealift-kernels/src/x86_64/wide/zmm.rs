@@ -13,14 +13,14 @@ macro_rules! wide_fn {
     ($(#[$attribute:meta])* $visibility:vis unsafe fn $($rest:tt)*) => {
         $(#[$attribute])*
         #[target_feature(
-            enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl"
+            enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"
         )]
         $visibility unsafe fn $($rest)*
     };
     ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
         $(#[$attribute])*
         #[target_feature(
-            enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl"
+            enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"
         )]
         $visibility fn $($rest)*
     };
@@ -44,6 +44,13 @@ pub(super) use {pin, wide_fn};
 pub(super) fn prefetch(from: *const u8) {
     // SAFETY: a prefetch reads nothing and cannot fault.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
+}
+
+/// Asks the nearest cache for a line.
+#[inline(always)]
+pub(super) fn prefetch_near(from: *const u8) {
+    // SAFETY: a prefetch reads nothing and cannot fault.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) };
 }
 
 wide_fn! {
@@ -154,6 +161,26 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// Both halves of unreduced products in each lane, of blocks with hash keys that also come times x^-64:
+    /// see `ghash`.
+    #[inline]
+    pub(super) fn multiply(y: Z, h: Z, folded: Z) -> (Z, Z) {
+        let low = xor(_mm512_clmulepi64_epi128::<0x00>(y, folded), _mm512_clmulepi64_epi128::<0x01>(y, h));
+        let high = xor(_mm512_clmulepi64_epi128::<0x10>(y, folded), _mm512_clmulepi64_epi128::<0x11>(y, h));
+        (low, high)
+    }
+}
+
+wide_fn! {
+    /// Reduces them.
+    #[inline]
+    pub(super) fn reduce((low, high): (Z, Z)) -> Z {
+        let modulus = _mm512_set1_epi64(0xc2_i64 << 56);
+        xor3(high, _mm512_shuffle_epi32::<0x4e>(low), _mm512_clmulepi64_epi128::<0x00>(low, modulus))
+    }
+}
+
+wide_fn! {
     /// Four registers as the rows of a matrix of blocks: its columns.
     #[inline]
     pub(super) fn transpose([a, b, c, d]: [Z; 4]) -> [Z; 4] {
@@ -166,6 +193,27 @@ wide_fn! {
             _mm512_shuffle_i64x2::<0xdd>(low_ab, low_cd),
             _mm512_shuffle_i64x2::<0x88>(high_ab, high_cd),
             _mm512_shuffle_i64x2::<0xdd>(high_ab, high_cd),
+        ]
+    }
+}
+
+wide_fn! {
+    /// The same, and the bytes of each block in opposite order.
+    #[inline]
+    pub(super) fn transpose_reversed([a, b, c, d]: [Z; 4]) -> [Z; 4] {
+        let low_ab = _mm512_shuffle_i64x2::<0x44>(a, b);
+        let high_ab = _mm512_shuffle_i64x2::<0xee>(a, b);
+        let low_cd = _mm512_shuffle_i64x2::<0x44>(c, d);
+        let high_cd = _mm512_shuffle_i64x2::<0xee>(c, d);
+        // SAFETY: 64 bytes.
+        let even = unsafe { load(EVEN_REVERSED.as_ptr()) };
+        // SAFETY: as above.
+        let odd = unsafe { load(ODD_REVERSED.as_ptr()) };
+        [
+            _mm512_permutex2var_epi8(low_ab, even, low_cd),
+            _mm512_permutex2var_epi8(low_ab, odd, low_cd),
+            _mm512_permutex2var_epi8(high_ab, even, high_cd),
+            _mm512_permutex2var_epi8(high_ab, odd, high_cd),
         ]
     }
 }
@@ -184,8 +232,24 @@ wide_fn! {
     }
 }
 
+/// Takes the blocks of even number of two registers, and of each the last byte first.
+const EVEN_REVERSED: [u8; 64] = reversed(0);
+/// The same for those of odd number.
+const ODD_REVERSED: [u8; 64] = reversed(1);
+
+const fn reversed(first: u8) -> [u8; 64] {
+    let mut order = [0; 64];
+    let mut at: u8 = 0;
+    while at < 64 {
+        let block = first + 2 * (at / 16);
+        order[at as usize] = 16 * block + 15 - at % 16;
+        at += 1;
+    }
+    order
+}
+
 /// A bit for each of the first `len` bytes, up to 64.
 #[inline(always)]
-fn mask(len: usize) -> u64 {
+pub(super) fn mask(len: usize) -> u64 {
     if len < 64 { (1 << len) - 1 } else { u64::MAX }
 }

@@ -1,16 +1,15 @@
 //! What goes from one pass to the next.
 #![allow(unsafe_code)]
 
-use core::arch::x86_64::*;
-use core::mem::offset_of;
+use core::{arch::x86_64::*, mem::MaybeUninit};
 
 use super::{
     group::{Group, Hashed},
-    lanes::{gather, keys},
+    lanes::{gather_two, keys},
     spare::wipe,
 };
 use crate::{
-    schedule::{Expanded, POWERS},
+    schedule::RECORD_BLOCKS,
     x86_64::wide::zmm::{Z, fold, wide_fn, xor},
 };
 
@@ -20,13 +19,15 @@ pub(super) struct Between {
     pub(super) secret: Secret,
     /// What two groups hash.
     pub(super) hashed: [Hashed; 2],
+    /// How many blocks of each may hold something.
+    used: usize,
 }
 
-/// What of it has to be wiped.
+/// What of it is secret whatever is done.
 #[repr(C, align(64))]
 pub(super) struct Secret {
     /// Key stream of the group that went through AES.
-    pub(super) stream: [Z; 9],
+    pub(super) stream: [Z; 8],
     /// Its encrypted zero blocks, if keys are raw.
     pub(super) zeros: Z,
     /// What the tags of two groups are masked with.
@@ -46,31 +47,39 @@ pub(super) struct Powers {
 }
 
 impl Between {
+    /// For the first messages.
+    pub(super) fn new() -> Between {
+        // SAFETY: registers and an integer may be zeros.
+        unsafe { MaybeUninit::zeroed().assume_init() }
+    }
+
     wide_fn! {
-        /// For the first pass: of groups without a message.
-        pub(super) fn new() -> Between {
-            let zero = _mm512_setzero_si512();
-            let powers = Powers::zeros();
-            let secret = Secret { stream: [zero; 9], zeros: zero, masks: [zero; 2], powers };
-            Between { secret, hashed: [[zero; 20]; 2] }
+        /// Makes ready for messages that hash so many blocks, of which the first few stay zeros.
+        pub(super) fn begin(&mut self, blocks: usize, zeros: usize) {
+            self.used = self.used.max(blocks);
+            for hashed in &mut self.hashed {
+                hashed[..zeros].fill(_mm512_setzero_si512());
+            }
         }
     }
 
-    /// Wipes what is secret, and of what is hashed the first blocks: in lanes without a message it is key
-    /// stream.
-    pub(super) fn wipe(&mut self, hashed: usize) {
+    /// Wipes what is secret, and what is hashed: in lanes without a message it is key stream.
+    pub(super) fn wipe(&mut self) {
         wipe(&mut self.secret);
-        self.hashed.iter_mut().flat_map(|all| &mut all[..hashed]).for_each(wipe);
+        for hashed in &mut self.hashed {
+            hashed[..self.used].iter_mut().for_each(wipe);
+        }
+        self.used = 0;
     }
 }
 
 impl Powers {
     wide_fn! {
-        /// None.
+        /// Those of hash keys.
         #[inline]
-        pub(super) fn zeros() -> Powers {
-            let zero = _mm512_setzero_si512();
-            Powers { h: zero, h2: zero, folded: zero, folded2: zero }
+        pub(super) fn of(h: Z) -> Powers {
+            let h2 = square(h);
+            Powers { h, h2, folded: fold(h), folded2: fold(h2) }
         }
     }
 
@@ -78,19 +87,14 @@ impl Powers {
         /// Those of the keys of a group.
         ///
         /// # Safety
-        /// The keys are expanded.
+        /// The keys are expanded, for so many rounds.
         #[inline]
-        pub(super) unsafe fn gather(group: &Group) -> Powers {
-            const POWER: usize = offset_of!(Expanded, powers) + 16 * (POWERS - 1);
-            const FOLDED: usize = offset_of!(Expanded, folded) + 16 * (POWERS - 1);
-            // SAFETY: within the expanded key.
-            let h = unsafe { gather(keys(group, POWER)) };
+        pub(super) unsafe fn gather<const ROUNDS: usize>(group: &Group) -> Powers {
+            const { assert!(ROUNDS + 4 < RECORD_BLOCKS) };
+            // SAFETY: they are behind the round keys.
+            let [h, h2] = unsafe { gather_two::<1>(keys(group, 16 * (ROUNDS + 1))) };
             // SAFETY: as above.
-            let h2 = unsafe { gather(keys(group, POWER - 16)) };
-            // SAFETY: as above.
-            let folded = unsafe { gather(keys(group, FOLDED)) };
-            // SAFETY: as above.
-            let folded2 = unsafe { gather(keys(group, FOLDED - 16)) };
+            let [folded, folded2] = unsafe { gather_two::<3>(keys(group, 16 * (ROUNDS + 3))) };
             Powers { h, h2, folded, folded2 }
         }
     }

@@ -15,10 +15,7 @@ use super::{
     lanes::gather,
     words::{put_rows, step_128, step_192, step_256, words_of},
 };
-use crate::{
-    schedule::RECORD_BLOCKS,
-    x86_64::wide::zmm::{Z, reverse, wide_fn, xor},
-};
+use crate::x86_64::wide::zmm::{Z, reverse, wide_fn, xor};
 
 pub(in crate::x86_64::wide) use super::words::Words;
 
@@ -32,8 +29,11 @@ pub(in crate::x86_64::wide) const GROUPS: usize = KEYS / 4;
 #[repr(C, align(64))]
 pub(in crate::x86_64::wide) struct Schedules(pub(in crate::x86_64::wide) [Lanes; GROUPS]);
 
-/// The schedules of four keys: round keys in lanes.
-pub(in crate::x86_64::wide) type Lanes = [Z; RECORD_BLOCKS];
+/// The schedules of four keys: round keys in lanes, and room for the hash keys.
+pub(in crate::x86_64::wide) type Lanes = [Z; BLOCKS];
+
+/// Registers of a schedule.
+pub(super) const BLOCKS: usize = 16;
 
 /// How many pieces [`step`] cuts the work of each part into.
 pub(in crate::x86_64::wide) const fn steps(rounds: usize) -> usize {
@@ -58,19 +58,46 @@ wide_fn! {
         words: *mut Words,
     ) {
         // SAFETY: the caller keeps the same promise.
-        let mut last = unsafe { begin::<ROUNDS>(keys, to) };
-        for part in 0..PARTS {
+        let mut last = unsafe { begin::<ROUNDS>(|i| keys[i], to) };
+        for number in 0..PARTS {
             // SAFETY: as above, and it has begun.
-            unsafe { step::<ROUNDS, 0>(part, to, &mut last) };
-            // SAFETY: as above.
-            unsafe { step::<ROUNDS, 1>(part, to, &mut last) };
-            // SAFETY: as above.
-            unsafe { step::<ROUNDS, 2>(part, to, &mut last) };
-            // SAFETY: as above.
-            unsafe { step::<ROUNDS, 3>(part, to, &mut last) };
+            unsafe { steps_of::<ROUNDS>(number, to, &mut last) };
         }
         // SAFETY: the caller promises a place.
         unsafe { words.write(last) };
+    }
+}
+
+wide_fn! {
+    /// One part of an expansion, all its pieces.
+    ///
+    /// # Safety
+    /// As for [`step`]; the words are at `words`.
+    pub(in crate::x86_64::wide) unsafe fn part<const ROUNDS: usize>(
+        number: usize,
+        to: *mut Schedules,
+        words: *mut Words,
+    ) {
+        // SAFETY: the caller promises words there.
+        let last = unsafe { &mut *words };
+        // SAFETY: the caller keeps the same promise.
+        unsafe { steps_of::<ROUNDS>(number, to, last) };
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`step`].
+    #[inline]
+    unsafe fn steps_of<const ROUNDS: usize>(part: usize, to: *mut Schedules, words: &mut Words) {
+        // SAFETY: the caller keeps the same promise.
+        unsafe { step::<ROUNDS, 0>(part, to, words) };
+        // SAFETY: as above.
+        unsafe { step::<ROUNDS, 1>(part, to, words) };
+        // SAFETY: as above.
+        unsafe { step::<ROUNDS, 2>(part, to, words) };
+        // SAFETY: as above.
+        unsafe { step::<ROUNDS, 3>(part, to, words) };
     }
 }
 
@@ -81,25 +108,25 @@ wide_fn! {
     /// Each key is readable for 4 * (ROUNDS - 6) bytes, `to` is writable and aligned.
     #[inline]
     pub(in crate::x86_64::wide) unsafe fn begin<const ROUNDS: usize>(
-        keys: &[*const u8; KEYS],
+        key: impl Fn(usize) -> *const u8,
         to: *mut Schedules,
     ) -> Words {
         // SAFETY: all keys have 16 bytes.
-        let first = unsafe { gather_all(keys, 0) };
+        let first = unsafe { gather_all(&key, 0) };
         // SAFETY: writable for sixteen schedules.
         unsafe { put_rows(to, 0, first) };
         let [w0, w1, w2, w3] = words_of(first);
         let zero = _mm512_setzero_si512();
         if ROUNDS == 14 {
             // SAFETY: these keys have 32 bytes.
-            let second = unsafe { gather_all(keys, 16) };
+            let second = unsafe { gather_all(&key, 16) };
             // SAFETY: writable for sixteen schedules.
             unsafe { put_rows(to, 1, second) };
             let [w4, w5, w6, w7] = words_of(second);
             Words([w0, w1, w2, w3, w4, w5, w6, w7])
         } else if ROUNDS == 12 {
             // SAFETY: these keys have 24 bytes: words 2 to 5, of which the last two are the new ones.
-            let [_, _, w4, w5] = words_of(unsafe { gather_all(keys, 8) });
+            let [_, _, w4, w5] = words_of(unsafe { gather_all(&key, 8) });
             Words([w0, w1, w2, w3, w4, w5, zero, zero])
         } else {
             Words([w0, w1, w2, w3, zero, zero, zero, zero])
@@ -162,8 +189,8 @@ wide_fn! {
     /// # Safety
     /// Each key is readable for 16 bytes from `offset` on.
     #[inline]
-    unsafe fn gather_all(keys: &[*const u8; KEYS], offset: usize) -> [Z; 4] {
-        let at = |i: usize| keys[i].wrapping_add(offset);
+    unsafe fn gather_all(key: impl Fn(usize) -> *const u8, offset: usize) -> [Z; 4] {
+        let at = |i: usize| key(i).wrapping_add(offset);
         // SAFETY: the caller promises 16 readable bytes of each key from the offset.
         let a = unsafe { gather([at(0), at(1), at(2), at(3)]) };
         // SAFETY: as above.
@@ -188,7 +215,7 @@ mod tests {
     fn records<const ROUNDS: usize>(
         _token: HaveVaes512,
         keys: &[*const u8; KEYS],
-    ) -> Vec<[u128; RECORD_BLOCKS]> {
+    ) -> Vec<[u128; BLOCKS]> {
         let mut schedules = Box::<Schedules>::new_uninit();
         let mut words = Box::<Words>::new_uninit();
         // SAFETY: `_token` is proof of the instructions, keys are long enough, places are writable.
@@ -225,7 +252,7 @@ mod tests {
             for (record, key) in records.iter().zip(&keys) {
                 let schedule = Schedule::from_raw(Path::Vaes512(token), key).unwrap();
                 // SAFETY: an expanded key begins with its record.
-                let expected = unsafe { schedule.address().cast::<[u128; RECORD_BLOCKS]>().read() };
+                let expected = unsafe { schedule.address().cast::<[u128; BLOCKS]>().read() };
                 assert_eq!(record[..rounds + 2], expected[..rounds + 2], "{rounds} rounds");
             }
         }

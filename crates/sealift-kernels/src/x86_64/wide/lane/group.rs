@@ -9,7 +9,10 @@ use sealift_core::Op;
 use super::lanes::{gather, lanes};
 use crate::x86_64::wide::{
     item::{Class, Item},
-    zmm::{Z, load, load_nonce, pin, reverse, store, transpose, wide_fn, xor},
+    zmm::{
+        Z, load, load_nonce, load_part, mask, pin, store, store_part, transpose_reversed, wide_fn,
+        xor,
+    },
 };
 
 /// Four messages, one for each lane.
@@ -89,13 +92,13 @@ wide_fn! {
     #[inline]
     pub(super) unsafe fn lay_aad(group: &Group, call: &Call, hashed: &mut Hashed) {
         // SAFETY: the caller promises readable aad.
-        let a = unsafe { load_up_to(group[0].aad, group[0].aad_bytes.into()) };
+        let a = unsafe { load_part(group[0].aad, group[0].aad_bytes.into()) };
         // SAFETY: as above.
-        let b = unsafe { load_up_to(group[1].aad, group[1].aad_bytes.into()) };
+        let b = unsafe { load_part(group[1].aad, group[1].aad_bytes.into()) };
         // SAFETY: as above.
-        let c = unsafe { load_up_to(group[2].aad, group[2].aad_bytes.into()) };
+        let c = unsafe { load_part(group[2].aad, group[2].aad_bytes.into()) };
         // SAFETY: as above.
-        let d = unsafe { load_up_to(group[3].aad, group[3].aad_bytes.into()) };
+        let d = unsafe { load_part(group[3].aad, group[3].aad_bytes.into()) };
         lay::<3>([a, b, c, d], call.aad_at, hashed);
     }
 }
@@ -103,10 +106,26 @@ wide_fn! {
 wide_fn! {
     /// Lays down the first `COUNT` columns of rows among what is hashed.
     #[inline]
-    pub(super) fn lay<const COUNT: usize>(rows: [Z; 4], at: usize, hashed: &mut Hashed) {
+    fn lay<const COUNT: usize>(rows: [Z; 4], at: usize, hashed: &mut Hashed) {
         let places = &mut hashed[at % 16..][..4];
-        for (place, column) in places.iter_mut().zip(transpose(rows)).take(COUNT) {
-            *place = reverse(column);
+        for (place, column) in places.iter_mut().zip(transpose_reversed(rows)).take(COUNT) {
+            *place = column;
+        }
+    }
+}
+
+wide_fn! {
+    /// Lays down ciphertexts of at most `BLOCKS` blocks, from block 4 * `HALF` on, as they come in rows.
+    #[inline]
+    pub(super) fn lay_half<const BLOCKS: usize, const HALF: usize>(
+        rows: [Z; 4],
+        call: &Call,
+        hashed: &mut Hashed,
+    ) {
+        match BLOCKS {
+            1 => lay::<1>(rows, call.text_at, hashed),
+            2 => lay::<2>(rows, call.text_at, hashed),
+            _ => lay::<4>(rows, call.text_at + 4 * HALF, hashed),
         }
     }
 }
@@ -166,27 +185,15 @@ wide_fn! {
     pub(super) unsafe fn crypt_part<const HALF: usize>(item: &Item, call: &Call, stream: Z) -> Z {
         let bytes = (item.text_bytes as usize).saturating_sub(64 * HALF);
         // SAFETY: the caller promises a readable text.
-        let mut input = unsafe { load_up_to(item.input.wrapping_add(64 * HALF), bytes) };
+        let mut input = unsafe { load_part(item.input.wrapping_add(64 * HALF), bytes) };
         pin!(input);
         let result = _mm512_maskz_mov_epi8(mask(bytes), xor(input, stream));
         if call.op != Op::Verify {
             let to = item.output.wrapping_add(64 * HALF);
-            // SAFETY: the caller promises a writable text; masked bytes are not touched.
-            unsafe { _mm512_mask_storeu_epi8(to.cast(), mask(bytes), result) };
+            // SAFETY: the caller promises a writable text.
+            unsafe { store_part(to, result, bytes) };
         }
         if call.op == Op::Seal { result } else { input }
-    }
-}
-
-wide_fn! {
-    /// Zeros behind the end.
-    ///
-    /// # Safety
-    /// So many bytes are readable.
-    #[inline]
-    unsafe fn load_up_to(from: *const u8, bytes: usize) -> Z {
-        // SAFETY: the caller promises that many readable bytes; masked ones are not touched.
-        unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
     }
 }
 
@@ -221,12 +228,6 @@ wide_fn! {
             _ => unsafe { store(to, blocks) },
         }
     }
-}
-
-/// A bit for each of the first bytes, at most 64.
-#[inline(always)]
-fn mask(bytes: usize) -> u64 {
-    if bytes == 0 { 0 } else { u64::MAX >> (64 - bytes.min(64)) }
 }
 
 /// Where the last 16 bytes of an item begin, among which its lengths are.

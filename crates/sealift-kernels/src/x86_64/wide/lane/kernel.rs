@@ -8,9 +8,10 @@ use core::arch::x86_64::*;
 
 use super::{
     between::{Between, Powers, square},
-    expand::{self, Lanes, Schedules, Words},
-    group::{Call, Group, are_whole, crypt_part, crypt_whole, lay, lay_aad, lengths, nonces},
-    lanes::{counter, gather, keys},
+    expand::{self, Lanes, Words},
+    group::{Call, Group, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces},
+    keys::Expanding,
+    lanes::{counter, gather, gather_two, keys},
     tags::conclude,
     weave::{Turn, early, hashed_blocks, turn},
 };
@@ -18,25 +19,16 @@ use crate::x86_64::wide::zmm::{fold, pin, reverse, transpose, wide_fn, xor, xor3
 
 /// What is done in a pass.
 pub(super) struct Pass<'a> {
-    /// Its number: results of the one before lie where this one doesn't write.
+    /// Its number, from 1: results of the one before lie where this one doesn't write.
     pub(super) number: usize,
     pub(super) ciphering: &'a Group,
     pub(super) crypting: &'a Group,
-    pub(super) hashing: &'a Group,
-    /// Whether the group that is hashed is one of messages.
-    pub(super) concludes: bool,
+    /// Not in the first pass.
+    pub(super) hashing: Option<&'a Group>,
     /// Round keys of the group in AES, if keys are raw.
     pub(super) keys: *const Lanes,
     /// Schedules to be carried on with meanwhile, if any.
     pub(super) expanding: Option<Expanding>,
-}
-
-/// Schedules that are made in pieces, a part a pass.
-#[derive(Clone, Copy)]
-pub(super) struct Expanding {
-    pub(super) part: usize,
-    pub(super) to: *mut Schedules,
-    pub(super) words: *mut Words,
 }
 
 wide_fn! {
@@ -58,27 +50,35 @@ wide_fn! {
         pass: &Pass<'_>,
     ) {
         let zero = _mm512_setzero_si512();
-        let Pass { ciphering, crypting, hashing, .. } = *pass;
-        let Between { secret, hashed: [even, odd] } = between;
+        let Pass { ciphering, crypting, .. } = *pass;
+        let Between { secret, hashed: [even, odd], .. } = between;
         let (laid, hashed) = if pass.number.is_multiple_of(2) { (even, odd) } else { (odd, even) };
         let powers = if RAW {
             secret.powers
         } else {
             // SAFETY: keys of the group are expanded.
-            unsafe { Powers::gather(hashing) }
+            unsafe { Powers::gather::<ROUNDS>(pass.hashing.unwrap_or(crypting)) }
         };
         let mut sum = zero;
+        // Two round keys.
+        let mut two = [zero; 2];
         // The second of a pair, until its first has its turn.
         let (mut low, mut high) = (zero, zero);
 
         macro_rules! key {
-            ($round:expr) => {
+            ($round:tt) => {
                 if RAW {
                     // SAFETY: round keys of the group, as the caller promises.
                     unsafe { (*pass.keys)[$round] }
                 } else {
-                    // SAFETY: keys of the group are expanded and begin with the round keys.
-                    unsafe { gather(keys(ciphering, 16 * $round)) }
+                    if $round % 2 == 0 && $round < ROUNDS {
+                        // SAFETY: keys of the group are expanded and begin with the round keys.
+                        two = unsafe { gather_two::<$round>(keys(ciphering, 16 * $round)) };
+                    } else if $round % 2 == 0 {
+                        // SAFETY: as above.
+                        two[0] = unsafe { gather(keys(ciphering, 16 * $round)) };
+                    }
+                    two[$round % 2]
                 }
             };
         }
@@ -219,14 +219,10 @@ wide_fn! {
         pin!(rows[0], rows[1], rows[2], rows[3]);
         expand!(0);
         round!(3);
-        match BLOCKS {
-            1 => lay::<1>(rows, call.text_at, laid),
-            2 => lay::<2>(rows, call.text_at, laid),
-            _ => lay::<4>(rows, call.text_at, laid),
-        }
+        lay_half::<BLOCKS, 0>(rows, call, laid);
         round!(4);
         expand!(1);
-        let mut next = Powers::zeros();
+        let mut next = secret.powers;
         if RAW {
             next.h = expand::times_x(reverse(secret.zeros));
             next.folded = fold(next.h);
@@ -234,7 +230,7 @@ wide_fn! {
         }
         round!(5);
         if BLOCKS == 8 {
-            let [_, _, _, _, a, b, c, d, _] = secret.stream;
+            let [_, _, _, _, a, b, c, d] = secret.stream;
             rows = transpose([a, b, c, d]);
             pin!(rows[0], rows[1], rows[2], rows[3]);
         }
@@ -250,7 +246,7 @@ wide_fn! {
         }
         round!(7);
         if BLOCKS == 8 {
-            lay::<4>(rows, call.text_at + 4, laid);
+            lay_half::<BLOCKS, 1>(rows, call, laid);
         }
         laid[call.lengths_at % 16] = lengths(crypting);
         round!(8);
@@ -272,7 +268,7 @@ wide_fn! {
         macro_rules! last {
             ($($i:literal)*) => {$(
                 if $i < BLOCKS + 1 {
-                    secret.stream[$i - 1] = _mm512_aesenclast_epi128(s[$i], key);
+                    secret.stream[($i - 1) % 8] = _mm512_aesenclast_epi128(s[$i], key);
                 } else if RAW && $i == BLOCKS + 1 {
                     secret.zeros = _mm512_aesenclast_epi128(s[$i], key);
                 }
@@ -282,9 +278,9 @@ wide_fn! {
         let mask = &mut secret.masks[pass.number % 2];
         let tags = xor(reverse(sum), *mask);
         *mask = _mm512_aesenclast_epi128(s[0], key);
-        if pass.concludes {
+        if let Some(group) = pass.hashing {
             // SAFETY: tags, texts and statuses of the group.
-            unsafe { conclude(hashing, call, tags) };
+            unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, false>(group, call, tags) };
         }
     }
 }

@@ -26,6 +26,40 @@ wide_fn! {
 }
 
 wide_fn! {
+    /// Two blocks that follow each other of each of four messages, in lanes: those from `BLOCK` on, when lines
+    /// begin with block 0.
+    ///
+    /// # Safety
+    /// Each is readable for 32 bytes.
+    #[inline]
+    pub(super) unsafe fn gather_two<const BLOCK: usize>(from: [*const u8; 4]) -> [Z; 2] {
+        // SAFETY: the caller promises 32 readable bytes of each.
+        let ab = unsafe { halves::<BLOCK>(from[0], from[1]) };
+        // SAFETY: as above.
+        let cd = unsafe { halves::<BLOCK>(from[2], from[3]) };
+        [_mm512_shuffle_i64x2::<0x88>(ab, cd), _mm512_shuffle_i64x2::<0xdd>(ab, cd)]
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// Both are readable for 32 bytes.
+    #[inline]
+    unsafe fn halves<const BLOCK: usize>(low: *const u8, high: *const u8) -> Z {
+        // SAFETY: the caller promises 32 readable bytes.
+        let low = _mm512_castsi256_si512(unsafe { _mm256_loadu_si256(low.cast()) });
+        if BLOCK % 4 == 2 {
+            // The upper half of a line, which loads where it belongs without the ports that shuffle.
+            // SAFETY: as above; masked bytes are not touched.
+            unsafe { _mm512_mask_loadu_epi64(low, 0xf0, high.wrapping_sub(32).cast()) }
+        } else {
+            // SAFETY: as above.
+            _mm512_inserti64x4::<1>(low, unsafe { _mm256_loadu_si256(high.cast()) })
+        }
+    }
+}
+
+wide_fn! {
     /// Four blocks as lanes.
     #[inline]
     pub(super) fn lanes(a: __m128i, b: __m128i, c: __m128i, d: __m128i) -> Z {

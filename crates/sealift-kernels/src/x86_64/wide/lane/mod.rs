@@ -5,9 +5,11 @@
 #![allow(unsafe_code)]
 
 mod between;
+mod ends;
 pub(super) mod expand;
 mod group;
 mod kernel;
+mod keys;
 mod lanes;
 mod spare;
 mod tags;
@@ -16,20 +18,22 @@ mod tests;
 mod weave;
 mod words;
 
-use core::mem::MaybeUninit;
+use core::hint::black_box;
+use std::cell::RefCell;
 
 use between::Between;
-use expand::{GROUPS, KEYS, Lanes, Schedules, Words};
+use ends::{finish, start};
 use group::{Call, Group};
-use kernel::{Expanding, Pass, pass};
-use spare::{Spare, wipe};
+use kernel::{Pass, pass};
+use keys::Keys;
+use spare::Spare;
 use weave::hashed_blocks;
 
 use super::{
     item::{Ahead, Class, Item, KeyForm},
-    zmm::wide_fn,
+    zmm::{prefetch, wide_fn},
 };
-use crate::{stack, x86_64::cpu::HaveVaes512};
+use crate::x86_64::cpu::HaveVaes512;
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
@@ -38,18 +42,61 @@ pub(super) fn takes(class: &Class) -> bool {
 
 /// Works messages of one class.
 ///
+/// What it leaves on the stack is not deeper than `stack::DEPTH`; what it works with is wiped by [`wipe`].
+///
 /// # Safety
 /// The class is one that this kernel takes, and the items' addresses are what they say.
 pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
-    let call = Messages { class, items, ahead };
-    if class.keys == KeyForm::Raw {
-        let mut keys = Keys::new();
-        // SAFETY: the caller keeps the same promise, and keys are raw.
-        unsafe { by_rounds::<true>(token, call, &mut keys) };
-        keys.wipe(items.len());
-    } else {
-        // SAFETY: the caller keeps the same promise, and keys are expanded.
-        unsafe { by_rounds::<false>(token, call, &mut Keys::new()) };
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.is_used = true;
+        let messages = Messages { class, items, ahead };
+        if class.keys == KeyForm::Raw {
+            // SAFETY: the caller keeps the same promise, and keys are raw.
+            unsafe { by_rounds::<true>(token, messages, scratch) };
+        } else {
+            // SAFETY: the caller keeps the same promise, and keys are expanded.
+            unsafe { by_rounds::<false>(token, messages, scratch) };
+        }
+    });
+}
+
+/// Wipes what messages were worked with.
+pub(super) fn wipe() {
+    SCRATCH.with_borrow_mut(|scratch| scratch.wipe());
+}
+
+thread_local! {
+    /// On the heap, and used again: to wipe it costs as much as some messages.
+    static SCRATCH: RefCell<Box<Scratch>> = RefCell::new(Box::new(Scratch::new()));
+}
+
+/// What messages are worked with.
+struct Scratch {
+    between: Between,
+    keys: Keys,
+    spare: Spare,
+    is_used: bool,
+}
+
+impl Scratch {
+    fn new() -> Scratch {
+        let (between, keys) = (Between::new(), Keys::new());
+        Scratch { between, keys, spare: Spare::new(), is_used: false }
+    }
+
+    fn wipe(&mut self) {
+        if self.is_used {
+            self.between.wipe();
+            self.keys.wipe();
+            self.spare.wipe();
+            self.is_used = false;
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.wipe();
     }
 }
 
@@ -65,184 +112,113 @@ struct Messages<'c, 'i, 'a> {
 unsafe fn by_rounds<const RAW: bool>(
     token: HaveVaes512,
     messages: Messages<'_, '_, '_>,
-    keys: &mut Keys,
+    scratch: &mut Scratch,
 ) {
     match messages.class.rounds {
         // SAFETY: the caller keeps the same promise.
-        10 => unsafe { by_shape::<10, RAW>(token, messages, keys) },
+        10 => unsafe { by_shape::<10, RAW>(token, messages, scratch) },
         // SAFETY: as above.
-        12 => unsafe { by_shape::<12, RAW>(token, messages, keys) },
+        12 => unsafe { by_shape::<12, RAW>(token, messages, scratch) },
         // SAFETY: as above.
-        _ => unsafe { by_shape::<14, RAW>(token, messages, keys) },
+        _ => unsafe { by_shape::<14, RAW>(token, messages, scratch) },
     }
 }
-
-type Work = unsafe fn(Messages<'_, '_, '_>, &Item, &mut Between, &mut Keys);
 
 /// # Safety
 /// As for [`by_rounds`].
 unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
     _token: HaveVaes512,
     messages: Messages<'_, '_, '_>,
-    keys: &mut Keys,
+    scratch: &mut Scratch,
 ) {
     let class = messages.class;
-    macro_rules! with {
-        ($blocks:literal, $aad:literal) => {
-            (work::<ROUNDS, RAW, $blocks, $aad> as Work, const { hashed_blocks($blocks, $aad) })
-        };
-    }
-    let (work, hashed) = match (class.text_blocks, class.aad_blocks) {
-        (0 | 1, 0) => with!(1, false),
-        (0 | 1, _) => with!(1, true),
-        (2, 0) => with!(2, false),
-        (2, _) => with!(2, true),
-        (3 | 4, 0) => with!(4, false),
-        (3 | 4, _) => with!(4, true),
-        (_, 0) => with!(8, false),
-        (_, _) => with!(8, true),
+    let work = match (class.text_blocks, class.aad_blocks) {
+        (0 | 1, 0) => work::<ROUNDS, RAW, 1, false>,
+        (0 | 1, _) => work::<ROUNDS, RAW, 1, true>,
+        (2, 0) => work::<ROUNDS, RAW, 2, false>,
+        (2, _) => work::<ROUNDS, RAW, 2, true>,
+        (3 | 4, 0) => work::<ROUNDS, RAW, 4, false>,
+        (3 | 4, _) => work::<ROUNDS, RAW, 4, true>,
+        (_, 0) => work::<ROUNDS, RAW, 8, false>,
+        (_, _) => work::<ROUNDS, RAW, 8, true>,
     };
-    let Some(first) = messages.items.first() else { return };
-    let mut spare = Spare::new();
-    let spare = spare.item(first);
-    // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
-    let mut between = unsafe { Between::new() };
-    // SAFETY: as above.
-    unsafe { work(messages, &spare, &mut between, keys) };
-    between.wipe(hashed);
-    // What registers were put down there.
-    stack::wipe();
+    if !messages.items.is_empty() {
+        // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
+        unsafe { work(messages, scratch) };
+    }
 }
 
 wide_fn! {
     /// Works messages of at most `BLOCKS` blocks, and of no aad or at most three.
     ///
     /// # Safety
-    /// As for [`by_rounds`]; the spare item is like the others.
+    /// As for [`by_rounds`], and there is a message.
     // Not a part of what calls it, so that its stack can be wiped.
     #[inline(never)]
     unsafe fn work<const ROUNDS: usize, const RAW: bool, const BLOCKS: usize, const AAD: bool>(
         messages: Messages<'_, '_, '_>,
-        spare: &Item,
-        between: &mut Between,
-        keys: &mut Keys,
+        scratch: &mut Scratch,
     ) {
         let Messages { class, items, ahead } = messages;
-        let call = Call::new(class, const { hashed_blocks(BLOCKS, AAD) });
+        let Scratch { between, keys, spare, .. } = scratch;
+        let blocks = const { hashed_blocks(BLOCKS, AAD) };
+        let call = Call::new(class, blocks);
+        between.begin(blocks, call.aad_at);
         let (whole, rest) = items.as_chunks::<4>();
-        let idle: Group = [*spare; 4];
-        let mut last = idle;
+        let mut last: Group = [spare.item(&items[0]); 4];
         last[..rest.len()].copy_from_slice(rest);
         let groups = items.len().div_ceil(4);
+        let mut ciphering = whole.first().unwrap_or(&last);
         if RAW {
             // SAFETY: keys are raw, as the caller promises.
             unsafe { keys.start::<ROUNDS>(items) };
         }
-        let (mut crypting, mut hashing) = (&idle, &idle);
-        for number in 0..groups + 2 {
-            let ciphering =
-                whole.get(number).unwrap_or(if number < groups { &last } else { &idle });
+        fetch::<ROUNDS, RAW>(ahead.take(4));
+        // SAFETY: a group of the items, the last of which may be nobody's in a place of their own.
+        unsafe { start::<ROUNDS, RAW, BLOCKS>(between, ciphering, keys.of(0)) };
+        let (mut crypting, mut hashing) = (ciphering, None);
+        for number in 1..groups {
+            ciphering = whole.get(number).unwrap_or(&last);
             let expanding = if RAW {
-                // SAFETY: as above.
+                // SAFETY: keys are raw.
                 unsafe { keys.expanding::<ROUNDS>(items, number) }
             } else {
                 None
             };
-            let now = Pass {
-                number,
-                ciphering,
-                crypting,
-                hashing,
-                concludes: number >= 2,
-                keys: keys.of(number.min(groups - 1)),
-                expanding,
-            };
-            ahead.fetch(4);
-            // SAFETY: groups of the items, or of nobody's in a place of their own.
+            fetch::<ROUNDS, RAW>(ahead.take(4));
+            let keys = keys.of(number);
+            let now = Pass { number, ciphering, crypting, hashing, keys, expanding };
+            // SAFETY: groups as above.
             unsafe { pass::<ROUNDS, RAW, BLOCKS, AAD>(&call, between, &now) };
-            hashing = crypting;
+            // Kept in registers from one pass to the next, it would be what is put down on the stack.
+            black_box(&mut *between);
+            hashing = Some(crypting);
             crypting = ciphering;
         }
-    }
-}
-
-/// Raw keys, expanded sixteen at a time, those of four groups ahead of their use.
-struct Keys {
-    schedules: [MaybeUninit<Schedules>; 2],
-    words: MaybeUninit<Words>,
-}
-
-impl Keys {
-    fn new() -> Keys {
-        Keys { schedules: [MaybeUninit::uninit(); 2], words: MaybeUninit::uninit() }
-    }
-
-    wide_fn! {
-        /// Expands the first keys.
-        ///
-        /// # Safety
-        /// Keys of the items are raw.
-        unsafe fn start<const ROUNDS: usize>(&mut self, items: &[Item]) {
-            let to = self.schedules[0].as_mut_ptr();
-            // SAFETY: raw keys are as long as their rounds say, and the places are our own.
-            unsafe { expand::expand::<ROUNDS>(&sixteen(items), to, self.words.as_mut_ptr()) };
-        }
-    }
-
-    /// The round keys of a group.
-    #[inline(always)]
-    fn of(&self, group: usize) -> *const Lanes {
-        let schedules = self.schedules[group / GROUPS % 2].as_ptr();
-        schedules.cast::<Lanes>().wrapping_add(group % GROUPS)
-    }
-
-    wide_fn! {
-        /// What is to be expanded beside a group: the keys of the four groups after its own four.
-        ///
-        /// # Safety
-        /// Keys of the items are raw.
-        #[inline]
-        unsafe fn expanding<const ROUNDS: usize>(
-            &mut self,
-            items: &[Item],
-            group: usize,
-        ) -> Option<Expanding> {
-            let part = group % GROUPS;
-            let later = items.get(KEYS * (group / GROUPS + 1)..).filter(|items| !items.is_empty())?;
-            let to = self.schedules[(group / GROUPS + 1) % 2].as_mut_ptr();
-            let words = self.words.as_mut_ptr();
-            if part == 0 {
-                // SAFETY: as for the first keys.
-                unsafe { begin::<ROUNDS>(later, to, words) };
-            }
-            Some(Expanding { part, to, words })
-        }
-    }
-
-    /// Wipes what so many keys have used.
-    fn wipe(&mut self, keys: usize) {
-        wipe(&mut self.words);
-        wipe(&mut self.schedules[0]);
-        if keys > KEYS {
-            wipe(&mut self.schedules[1]);
-        }
-    }
-}
-
-wide_fn! {
-    /// # Safety
-    /// Keys of the items are raw, and there is one; the places are writable and aligned.
-    #[inline(never)]
-    unsafe fn begin<const ROUNDS: usize>(items: &[Item], to: *mut Schedules, words: *mut Words) {
-        // SAFETY: the caller keeps the same promise, and keys are as long as their rounds say.
-        let last = unsafe { expand::begin::<ROUNDS>(&sixteen(items), to) };
         // SAFETY: as above.
-        unsafe { words.write(last) };
+        unsafe { finish::<ROUNDS, RAW, BLOCKS, AAD>(&call, between, groups, crypting, hashing) };
     }
 }
 
-/// The keys of the next items, that of the last one as often as one is missing.
+/// Asks the cache for messages that are worked later, most of which are like those worked now.
 #[inline(always)]
-fn sixteen(items: &[Item]) -> [*const u8; KEYS] {
-    core::array::from_fn(|i| items[i.min(items.len() - 1)].key)
+fn fetch<const ROUNDS: usize, const RAW: bool>(items: &[Item]) {
+    for item in items {
+        if item.text_bytes > 128 || item.aad_bytes > 0 || item.nonce_bytes > 16 {
+            item.fetch();
+            continue;
+        }
+        let output = if item.output.is_null() { item.input } else { item.output.cast_const() };
+        // Without a look at which lines are the same or not used: to find out takes longer.
+        for text in [item.input, output] {
+            prefetch(text);
+            prefetch(text.wrapping_add(64));
+        }
+        prefetch(item.nonce);
+        prefetch(item.tag);
+        let key_lines = if RAW { 1 } else { (ROUNDS + 5).div_ceil(4) };
+        for line in 0..key_lines {
+            prefetch(item.key.wrapping_add(64 * line));
+        }
+    }
 }

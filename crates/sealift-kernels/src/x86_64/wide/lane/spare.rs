@@ -22,6 +22,12 @@ impl Spare {
         Spare { text: [0; 128], tag: [0; 64], aad: [0; 64], nonce: [0; 16], status: Status::Ok }
     }
 
+    /// Wipes what a message was made into.
+    pub(super) fn wipe(&mut self) {
+        wipe(&mut self.text);
+        wipe(&mut self.tag);
+    }
+
     /// A message in this place that is worked like another one, with its key.
     pub(super) fn item(&mut self, like: &Item) -> Item {
         let text = self.text.as_mut_ptr();
@@ -34,13 +40,6 @@ impl Spare {
             status: &raw mut self.status,
             ..*like
         }
-    }
-}
-
-impl Drop for Spare {
-    fn drop(&mut self) {
-        wipe(&mut self.text);
-        wipe(&mut self.tag);
     }
 }
 

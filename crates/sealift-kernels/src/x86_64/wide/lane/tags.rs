@@ -6,21 +6,34 @@ use core::arch::x86_64::*;
 use sealift_core::{Op, Status};
 
 use super::{
-    group::{Call, Group},
+    group::{Call, Group, are_whole},
     lanes::{gather, lanes},
 };
 use crate::{
     verdict,
-    x86_64::wide::zmm::{Z, wide_fn},
+    x86_64::wide::zmm::{Z, store_part, wide_fn},
 };
 
 wide_fn! {
-    /// Writes tags, in lanes, or compares them: a message that fails is zeros.
+    /// Writes tags, in lanes, or compares them: a message that fails is zeros. Texts have at most `BLOCKS`
+    /// blocks.
+    ///
+    /// The other constants make it a function of its own for each pass, and so a part of it.
     ///
     /// # Safety
-    /// Tags are as long as the call says; texts opened are writable.
+    /// Tags are as long as the call says; texts opened and statuses are writable.
     #[inline]
-    pub(super) unsafe fn conclude(group: &Group, call: &Call, tags: Z) {
+    pub(super) unsafe fn conclude<
+        const ROUNDS: usize,
+        const RAW: bool,
+        const BLOCKS: usize,
+        const AAD: bool,
+        const LAST: bool,
+    >(
+        group: &Group,
+        call: &Call,
+        tags: Z,
+    ) {
         if call.op == Op::Seal {
             // SAFETY: the caller keeps the same promise.
             unsafe { write_tags(group, call.tag_bytes, tags) };
@@ -29,7 +42,7 @@ wide_fn! {
             let failed = unsafe { compare_tags(group, call.tag_bytes, tags) };
             if !verdict::public(failed == 0) {
                 // SAFETY: as above.
-                unsafe { fail(group, failed) };
+                unsafe { fail::<ROUNDS, RAW, BLOCKS, AAD, LAST>(group, call, failed) };
             }
         }
     }
@@ -83,22 +96,78 @@ wide_fn! {
     }
 }
 
-/// Clears the outputs of messages that failed, and says so.
-///
-/// # Safety
-/// Texts opened and statuses are writable.
-#[cold]
-unsafe fn fail(group: &Group, failed: u8) {
-    for (lane, item) in group.iter().enumerate() {
-        if (failed >> (2 * lane)) & 3 != 0 {
-            if !item.output.is_null() {
-                // SAFETY: the caller promises a writable text.
-                unsafe { item.output.write_bytes(0, item.text_bytes as usize) };
+wide_fn! {
+    /// Clears the outputs of messages that failed, and says so.
+    ///
+    /// The same is done for those that did not, with nothing to clear: which ones fail is not guessed right.
+    ///
+    /// # Safety
+    /// Texts opened and statuses are writable.
+    #[inline]
+    unsafe fn fail<
+        const ROUNDS: usize,
+        const RAW: bool,
+        const BLOCKS: usize,
+        const AAD: bool,
+        const LAST: bool,
+    >(
+        group: &Group,
+        call: &Call,
+        failed: u8,
+    ) {
+        let is_whole = if BLOCKS == 8 {
+            are_whole::<BLOCKS, 1>(group)
+        } else {
+            are_whole::<BLOCKS, 0>(group)
+        };
+        if !is_whole {
+            // SAFETY: the caller keeps the same promise.
+            return unsafe { fail_part(group, call, failed) };
+        }
+        let zero = _mm512_setzero_si512();
+        for (lane, item) in group.iter().enumerate() {
+            let has_failed = u8::from((failed >> (2 * lane)) & 3 != 0);
+            if call.op == Op::Open {
+                let words = 0_u8.wrapping_sub(has_failed) & const { words(BLOCKS) };
+                // SAFETY: the caller promises a writable text, which has all blocks.
+                unsafe { _mm512_mask_storeu_epi64(item.output.cast(), words, zero) };
+                if BLOCKS == 8 {
+                    // SAFETY: as above.
+                    unsafe { _mm512_mask_storeu_epi64(item.output.wrapping_add(64).cast(), words, zero) };
+                }
             }
             // SAFETY: the caller promises a writable status.
-            unsafe { item.status.write(Status::AuthFailed) };
+            unsafe { item.status.write([Status::Ok, Status::AuthFailed][usize::from(has_failed)]) };
         }
     }
+}
+
+wide_fn! {
+    /// The same for texts that don't end with a block.
+    ///
+    /// # Safety
+    /// As for [`fail`].
+    #[inline(never)]
+    unsafe fn fail_part(group: &Group, call: &Call, failed: u8) {
+        let zero = _mm512_setzero_si512();
+        for (lane, item) in group.iter().enumerate() {
+            let has_failed = usize::from((failed >> (2 * lane)) & 3 != 0);
+            let bytes = item.text_bytes as usize * has_failed;
+            if call.op == Op::Open {
+                // SAFETY: the caller promises a writable text.
+                unsafe { store_part(item.output, zero, bytes) };
+                // SAFETY: as above, and nothing is stored behind its end.
+                unsafe { store_part(item.output.wrapping_add(64), zero, bytes.saturating_sub(64)) };
+            }
+            // SAFETY: the caller promises a writable status.
+            unsafe { item.status.write([Status::Ok, Status::AuthFailed][has_failed]) };
+        }
+    }
+}
+
+/// A bit for each half of the first blocks, up to four.
+const fn words(blocks: usize) -> u8 {
+    if blocks < 4 { (1 << (2 * blocks)) - 1 } else { u8::MAX }
 }
 
 /// A bit for each byte of a tag, of 1 to 16.

@@ -6,11 +6,8 @@
 
 use core::arch::x86_64::*;
 
-use super::expand::Schedules;
-use crate::{
-    schedule::RECORD_BLOCKS,
-    x86_64::wide::zmm::{Z, load, store, wide_fn, xor, xor3},
-};
+use super::expand::{BLOCKS, Schedules};
+use crate::x86_64::wide::zmm::{Z, load, store, wide_fn, xor, xor3};
 
 /// The last words of schedules that are being expanded: of up to eight words of the sixteen keys.
 #[derive(Clone, Copy)]
@@ -194,7 +191,7 @@ wide_fn! {
     /// The schedules are writable.
     #[inline]
     pub(super) unsafe fn put_rows(to: *mut Schedules, round: usize, [a, b, c, d]: [Z; 4]) {
-        let row = |group: usize| to.cast::<Z>().wrapping_add(RECORD_BLOCKS * group + round).cast();
+        let row = |group: usize| to.cast::<Z>().wrapping_add(BLOCKS * group + round).cast();
         // SAFETY: the caller promises a place for sixteen schedules and a round within them.
         unsafe { store(row(0), a) };
         // SAFETY: as above.

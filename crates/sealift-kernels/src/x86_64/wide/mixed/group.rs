@@ -7,11 +7,11 @@ use sealift_core::{Op, Status};
 
 use super::super::block::{from_bytes, keep, load_block, once, store_block, to_bytes};
 use super::super::item::{Item, LONG_TEXT, MEDIUM_AAD_BLOCKS};
+use super::super::lane::expand::Lanes;
 use super::super::zmm::{Z, load, reverse, store, wide_fn, xor};
 use super::hash::hash;
 use super::nonces::{Nonces, put};
 use super::{LANES, Row};
-use crate::schedule::RECORD_BLOCKS;
 use crate::verdict;
 
 /// The most blocks that are hashed of a message: aad, text, and their lengths.
@@ -35,7 +35,7 @@ impl Group {
     /// The items' addresses are what they say, and this processor has the instructions.
     pub(super) unsafe fn work_texts<const ROUNDS: usize>(
         &mut self,
-        schedule: &[Z; RECORD_BLOCKS],
+        schedule: &Lanes,
         items: &[Item],
         nonces: &Nonces,
     ) {
@@ -60,7 +60,7 @@ wide_fn! {
     /// The items' addresses are what they say.
     unsafe fn texts<const ROUNDS: usize>(
         group: &mut Group,
-        schedule: &[Z; RECORD_BLOCKS],
+        schedule: &Lanes,
         items: &[Item],
         nonces: &Nonces,
     ) {
@@ -87,7 +87,7 @@ wide_fn! {
 wide_fn! {
     /// The first `N` blocks of key stream of four messages.
     fn stream<const ROUNDS: usize, const N: usize>(
-        schedule: &[Z; RECORD_BLOCKS],
+        schedule: &Lanes,
         first: Z,
         group: &mut Group,
     ) {

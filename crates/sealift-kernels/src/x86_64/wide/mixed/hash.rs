@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::zmm::{Z, fold, load, reverse, wide_fn, xor, xor3};
+use super::super::zmm::{Z, fold, load, multiply, reduce, reverse, wide_fn, xor};
 use super::Row;
 
 wide_fn! {
@@ -22,23 +22,5 @@ wide_fn! {
             hash = reduce((xor(low, more_low), xor(high, more_high)));
         }
         hash
-    }
-}
-
-wide_fn! {
-    /// Unreduced products: see `ghash`.
-    #[inline]
-    fn multiply(y: Z, h: Z, folded: Z) -> (Z, Z) {
-        let low = xor(_mm512_clmulepi64_epi128::<0x00>(y, folded), _mm512_clmulepi64_epi128::<0x01>(y, h));
-        let high = xor(_mm512_clmulepi64_epi128::<0x10>(y, folded), _mm512_clmulepi64_epi128::<0x11>(y, h));
-        (low, high)
-    }
-}
-
-wide_fn! {
-    #[inline]
-    fn reduce((low, high): (Z, Z)) -> Z {
-        let modulus = _mm512_set1_epi64(0xc2_i64 << 56);
-        xor3(high, _mm512_shuffle_epi32::<0x4e>(low), _mm512_clmulepi64_epi128::<0x00>(low, modulus))
     }
 }

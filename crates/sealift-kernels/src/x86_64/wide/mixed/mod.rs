@@ -17,9 +17,8 @@ use group::Group;
 use nonces::Nonces;
 
 use super::item::{Ahead, Item, KeyForm};
-use super::lane::expand::{self, KEYS, Schedules, Words};
+use super::lane::expand::{self, KEYS, Lanes, Schedules, Words};
 use super::zmm::{Z, load, transpose, wide_fn, wipe_stack};
-use crate::schedule::RECORD_BLOCKS;
 use crate::stack;
 use crate::x86_64::cpu::HaveVaes512;
 
@@ -139,7 +138,7 @@ wide_fn! {
     ///
     /// # Safety
     /// Each record is readable for 256 bytes.
-    unsafe fn gather<const ROUNDS: usize>(records: [*const u8; LANES], to: &mut [Z; RECORD_BLOCKS]) {
+    unsafe fn gather<const ROUNDS: usize>(records: [*const u8; LANES], to: &mut Lanes) {
         for (quarter, blocks) in to.chunks_mut(4).enumerate().take((ROUNDS + 2).div_ceil(4)) {
             // SAFETY: a record has four quarters of 64 bytes.
             let rows = records.map(|record| unsafe { load(record.wrapping_add(64 * quarter)) });

@@ -15,7 +15,7 @@ mod group;
 mod hash;
 mod place;
 mod shared;
-mod spare;
+pub(in crate::x86_64) mod spare;
 mod tag;
 #[cfg(test)]
 mod tests;

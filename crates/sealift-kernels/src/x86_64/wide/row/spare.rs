@@ -7,7 +7,7 @@ use sealift_core::Status;
 use super::super::item::Item;
 
 /// Messages in groups of `N`; the last one is made up with a message of nobody's.
-pub(super) struct Groups<'a, const N: usize> {
+pub(in crate::x86_64) struct Groups<'a, const N: usize> {
     whole: &'a [[Item; N]],
     rest: usize,
     tail: [Item; N],
@@ -15,7 +15,7 @@ pub(super) struct Groups<'a, const N: usize> {
 
 /// Where a message of nobody's is.
 #[repr(C, align(64))]
-pub(super) struct Spare {
+pub(in crate::x86_64) struct Spare {
     text: [u128; 8],
     tag: u128,
     status: Status,
@@ -24,7 +24,7 @@ pub(super) struct Spare {
 impl<'a, const N: usize> Groups<'a, N> {
     /// Groups of messages that are all like the first.
     #[inline]
-    pub(super) fn of(items: &'a [Item], spare: &mut Spare) -> Option<Groups<'a, N>> {
+    pub(in crate::x86_64) fn of(items: &'a [Item], spare: &mut Spare) -> Option<Groups<'a, N>> {
         let (whole, rest) = items.as_chunks::<N>();
         let spare = spare.like(items.first()?);
         let mut tail = [spare; N];
@@ -34,13 +34,13 @@ impl<'a, const N: usize> Groups<'a, N> {
 
     /// How many there are.
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::x86_64) fn len(&self) -> usize {
         self.whole.len() + usize::from(self.rest > 0)
     }
 
     /// A group, and two bits for each message of it that is somebody's.
     #[inline]
-    pub(super) fn get(&self, index: usize) -> (&[Item; N], u16) {
+    pub(in crate::x86_64) fn get(&self, index: usize) -> (&[Item; N], u16) {
         match self.whole.get(index) {
             Some(group) => (group, u16::MAX),
             None => (&self.tail, (1 << (2 * self.rest)) - 1),
@@ -50,12 +50,12 @@ impl<'a, const N: usize> Groups<'a, N> {
 
 impl Spare {
     /// A message of zeros.
-    pub(super) fn new() -> Spare {
+    pub(in crate::x86_64) fn new() -> Spare {
         Spare { text: [0; 8], tag: 0, status: Status::Ok }
     }
 
     /// Leaves only zeros: what a key makes of zeros tells of other messages.
-    pub(super) fn wipe(&mut self) {
+    pub(in crate::x86_64) fn wipe(&mut self) {
         self.text = [0; 8];
         self.tag = 0;
         // SAFETY: no instruction is emitted; whoever is given the address may read what is there, so the

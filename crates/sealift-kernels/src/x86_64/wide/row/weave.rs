@@ -21,21 +21,29 @@ pub(super) struct States<const N: usize> {
 
 /// A round of all states of a group but the last of eight messages, with instructions between and behind.
 macro_rules! on_states {
-    ($states:ident, $shared:ident, [$($before:literal),*], [$($after:literal),*], $($operand:tt)*) => {
+    (
+        $states:ident, $shared:ident,
+        [$($zero:literal)?] [$($one:literal)?] [$($two:literal)?] [$($three:literal)?] [$($four:literal)?] [$($after:literal),*],
+        $($operand:tt)*
+    ) => {
         let _k: Z;
         // SAFETY: only memory of what is shared is read, where aligned registers are.
         unsafe {
             asm!(
                 "vmovdqa64 {k:z}, zmmword ptr [{shared} + {key}]",
+                $($zero,)?
                 "vaesenc {a:z}, {a:z}, {k:z}",
                 "vaesenc {b:z}, {b:z}, {k:z}",
+                $($one,)?
                 "vaesenc {c:z}, {c:z}, {k:z}",
                 "vaesenc {d:z}, {d:z}, {k:z}",
-                $($before,)*
+                $($two,)?
                 "vaesenc {e:z}, {e:z}, {k:z}",
                 "vaesenc {f:z}, {f:z}, {k:z}",
+                $($three,)?
                 "vaesenc {g:z}, {g:z}, {k:z}",
                 "vaesenc {h:z}, {h:z}, {k:z}",
+                $($four,)?
                 "vaesenc {first:z}, {first:z}, {k:z}",
                 $($after,)*
                 shared = in(reg) $shared as *const Shared,
@@ -60,22 +68,23 @@ macro_rules! on_states {
 /// The same, with the products of a register of text between.
 macro_rules! with_products {
     ($states:ident, $shared:ident, $row:ident, [$($sum:literal),*], $($sums:tt)*) => {
-        let (_y, _s, _t, _u): (Z, Z, Z, Z);
+        let (_y, _s, _t, _u, _v): (Z, Z, Z, Z, Z);
         on_states!(
             $states, $shared,
-            [
-                "vpshufb {y:z}, {row:z}, zmmword ptr [{shared} + {order}]",
-                "vpclmulqdq {s:z}, {y:z}, zmmword ptr [{shared} + {folded}], 0x00",
-                "vpclmulqdq {t:z}, {y:z}, zmmword ptr [{shared} + {folded}], 0x10",
-                "vpclmulqdq {u:z}, {y:z}, zmmword ptr [{shared} + {power}], 0x01",
-                "vpclmulqdq {y:z}, {y:z}, zmmword ptr [{shared} + {power}], 0x11"
-            ],
+            ["vpshufb {y:z}, {row:z}, zmmword ptr [{shared} + {order}]
+              vmovdqa64 {u:z}, zmmword ptr [{shared} + {folded}]"]
+            ["vpclmulqdq {s:z}, {y:z}, {u:z}, 0x00"]
+            ["vpclmulqdq {t:z}, {y:z}, {u:z}, 0x10
+              vmovdqa64 {v:z}, zmmword ptr [{shared} + {power}]"]
+            ["vpclmulqdq {u:z}, {y:z}, {v:z}, 0x01"]
+            ["vpclmulqdq {y:z}, {y:z}, {v:z}, 0x11"]
             [$($sum),*],
             row = in(zmm_reg) $row,
             y = out(zmm_reg) _y,
             s = out(zmm_reg) _s,
             t = out(zmm_reg) _t,
             u = out(zmm_reg) _u,
+            v = out(zmm_reg) _v,
             order = const Shared::ORDER_AT,
             power = const Shared::POWERS_AT + 128 * REGISTER,
             folded = const Shared::POWERS_AT + 128 * REGISTER + 64,
@@ -89,7 +98,7 @@ impl<const N: usize> States<N> {
         /// A round.
         #[inline]
         pub(super) fn round<const ROUND: usize>(&mut self, shared: &Shared) {
-            on_states!(self, shared, [], [],);
+            on_states!(self, shared, [] [] [] [] [] [],);
             self.second_first::<ROUND>(shared);
         }
     }

@@ -3,22 +3,54 @@
 
 use core::arch::x86_64::*;
 
-use super::super::zmm::{self, Z, wide_fn};
+use super::super::{
+    item::Item,
+    zmm::{self, Z, wide_fn},
+};
 use super::{
-    keys::Table,
+    keys::{KeyPlace, Weights},
+    scratch::Slot,
+    step::FOLDED,
     weave::{mask, multiply},
 };
 
+/// Bytes of the longest aad that is in one register.
+pub(super) const SHORT: usize = 64;
+
 wide_fn! {
-    /// The hash of some bytes, in lanes, as the text's first register takes it in.
+    /// The hash of up to [`SHORT`] bytes of a message's aad, in lanes, as the text's first register takes
+    /// it in.
+    ///
+    /// # Safety
+    /// They are readable, and a key is at the place.
+    #[inline]
+    pub(super) unsafe fn hash_short(item: &Item, bytes: usize, place: KeyPlace) -> Z {
+        // SAFETY: the caller promises the bytes.
+        let register = unsafe { load(item.aad, bytes, bytes.next_multiple_of(16).wrapping_sub(64)) };
+        let power = place.powers.wrapping_add(FOURTH);
+        // SAFETY: the caller promises a key.
+        let h = unsafe { zmm::broadcast(power) };
+        // SAFETY: as above.
+        let folded = unsafe { zmm::broadcast(power.wrapping_add(FOLDED)) };
+        zmm::reduce(zmm::multiply(zmm::reverse(register), h, folded))
+    }
+}
+
+/// Where H^4 is among the powers.
+const FOURTH: usize = 16 * 12;
+
+wide_fn! {
+    /// Hashes a longer aad of a message, in lanes, as the text's first register takes it in.
     ///
     /// The blocks are at the end of their registers, behind blocks of zeros, which leave the hash
     /// zero.
     ///
     /// # Safety
-    /// `bytes` are readable, and the table has weights.
+    /// It is readable, and there are weights.
+    #[cold]
     #[inline(never)]
-    pub(super) unsafe fn hash(from: *const u8, bytes: usize, table: &Table) -> Z {
+    pub(super) unsafe fn hash(item: &Item, weights: &Weights, slot: &Slot) {
+        let (from, bytes) = (item.aad, usize::from(item.aad_bytes));
         let mut hash = _mm512_setzero_si512();
         let mut left = bytes.next_multiple_of(16);
         while left > 0 {
@@ -33,13 +65,13 @@ wide_fn! {
                 let y = zmm::xor(zmm::reverse(register), hash);
                 hash = _mm512_setzero_si512();
                 // SAFETY: the caller promises weights.
-                let (p, q) = unsafe { multiply(y, table.weights(behind)) };
+                let (p, q) = unsafe { multiply(y, weights.at(behind)) };
                 (low, high) = (zmm::xor(low, p), zmm::xor(high, q));
             }
             hash = zmm::xor(high, zmm::fold(low));
             left = (left.div_ceil(64) - registers) * 64;
         }
-        hash
+        slot.hash.set(hash);
     }
 }
 

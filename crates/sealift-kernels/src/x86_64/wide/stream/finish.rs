@@ -1,7 +1,7 @@
 //! The tags of four messages at a time, one in each lane.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, cell::Cell};
+use core::{arch::x86_64::*, array};
 
 use sealift_core::{Op, Status};
 
@@ -10,188 +10,179 @@ use super::super::{
     zmm::{self, Z, wide_fn},
 };
 use super::{
-    keys::{KeyPlace, encrypted, encrypted_one},
-    step::{FOLDED, Slot},
+    flow::Call,
+    keys::{Form, KeyPlace},
+    scratch::Slot,
+    step::FOLDED,
     weave::product,
 };
 use crate::{verdict::public, x86_64::part};
 
-/// What is kept of four messages until their tags are worked out.
-#[repr(C, align(64))]
-pub(super) struct Group {
-    /// Of text and aad, in bits: the last block that is hashed, reversed as all are.
-    lengths: [Cell<[u64; 2]>; 4],
-    /// The first counter blocks.
-    counters: [Cell<[u64; 2]>; 4],
-    places: [Cell<KeyPlace>; 4],
+/// Four messages that are hashed but for their lengths.
+struct Four<'s> {
+    items: [&'s Item; 4],
+    slots: &'s [Slot; 4],
+    /// Their keys.
+    places: [KeyPlace; 4],
+    /// Their round keys in lanes, unless each has an expanded one of its own.
+    lanes: *const Z,
+    rounds: usize,
 }
 
-impl Group {
-    /// Of no messages; `some_key` is any key.
+impl<'s> Four<'s> {
+    /// Those of a call from message number `start` on, a multiple of four; what is missing at the end
+    /// is made up for with the last one.
     #[inline(always)]
-    pub(super) fn new(some_key: KeyPlace) -> Group {
-        let blocks = || [const { Cell::new([0; 2]) }; 4];
-        let places =
-            [Cell::new(some_key), Cell::new(some_key), Cell::new(some_key), Cell::new(some_key)];
-        Group { lengths: blocks(), counters: blocks(), places }
-    }
-
-    wide_fn! {
-        /// Takes note of a message, which is number `index` of the four.
-        #[inline]
-        pub(super) fn set(&self, index: usize, nonce: __m128i, item: &Item) {
-            let counter = _mm_insert_epi32::<3>(nonce, 1 << 24);
-            // SAFETY: a cell of 16 bytes.
-            unsafe { _mm_storeu_si128(self.counters[index & 3].as_ptr().cast(), counter) };
-            self.lengths[index & 3]
-                .set([8 * u64::from(item.text_bytes), 8 * u64::from(item.aad_bytes)]);
-        }
-    }
-
-    /// Takes note of the key of a message.
-    #[inline(always)]
-    pub(super) fn set_key(&self, index: usize, place: KeyPlace) {
-        self.places[index & 3].set(place);
-    }
-
-    wide_fn! {
-        /// Works out the tags of up to four messages and writes or compares them. A message that
-        /// fails leaves zeros.
-        ///
-        /// # Safety
-        /// They are hashed, and what was noted is theirs. The items' addresses are what they say.
-        /// `keys` are their round keys in lanes, or their places have these one behind the other.
-        #[inline(never)]
-        pub(super) unsafe fn finish<const ROUNDS: usize>(
-            &self,
-            class: &Class,
-            items: &[Item],
-            slots: &[Slot; 4],
-            keys: Option<*const Z>,
-        ) {
-            // SAFETY: four cells of 16 bytes.
-            let lengths = unsafe { zmm::load(self.lengths.as_ptr().cast()) };
-            // SAFETY: as above.
-            let counters = unsafe { zmm::load(self.counters.as_ptr().cast()) };
-            let [a, b, c, d] = slots;
-            let [a, b, c, d] =
-                zmm::transpose([a.hash.get(), b.hash.get(), c.hash.get(), d.hash.get()]);
-            let y = zmm::xor(zmm::xor3(a, b, c), zmm::xor(d, lengths));
-            let hash = if class.keys == KeyForm::One {
-                // SAFETY: the place is that of the key.
-                unsafe { times_one(y, self.places[0].get()) }
-            } else {
-                // SAFETY: the keys of these messages, or of some message.
-                unsafe { self.times_each(y) }
-            };
-            let masks = match keys {
-                // SAFETY: the caller promises round keys in lanes.
-                Some(keys) => unsafe { encrypted::<ROUNDS>(keys, counters) },
-                // SAFETY: the caller promises round keys at the places.
-                None => unsafe { self.masks::<ROUNDS>() },
-            };
-            let tags = zmm::xor(hash, masks);
-            // SAFETY: the caller keeps the same promise.
-            unsafe { conclude(class, items, tags) };
-        }
-    }
-
-    wide_fn! {
-        /// Each lane times the hash key of its message, with its bytes in the order of tags.
-        ///
-        /// # Safety
-        /// The places are those of keys.
-        #[inline]
-        unsafe fn times_each(&self, y: Z) -> Z {
-            let [a, b, c, d] = &self.places;
-            let (a, b) = (a.get().hash_key(), b.get().hash_key());
-            let (c, d) = (c.get().hash_key(), d.get().hash_key());
-            // SAFETY: the caller promises keys.
-            let h = unsafe { load_four([a, b, c, d]) };
-            let (a, b) = (a.wrapping_add(FOLDED), b.wrapping_add(FOLDED));
-            let (c, d) = (c.wrapping_add(FOLDED), d.wrapping_add(FOLDED));
-            // SAFETY: as above.
-            let folded = unsafe { load_four([a, b, c, d]) };
-            let (low, high) = product(y, h, folded);
-            zmm::reverse(zmm::xor(high, zmm::fold(low)))
-        }
-    }
-
-    wide_fn! {
-        /// The encrypted first counters.
-        ///
-        /// # Safety
-        /// The places have round keys one behind the other.
-        #[inline]
-        unsafe fn masks<const ROUNDS: usize>(&self) -> Z {
-            let [a, b, c, d] = &self.places;
-            let (a, b) = (a.get().round_keys, b.get().round_keys);
-            let (c, d) = (c.get().round_keys, d.get().round_keys);
-            let [w, x, y, z] = &self.counters;
-            // SAFETY: a cell of 16 bytes, and round keys.
-            let w = unsafe { encrypted_one::<ROUNDS>(a, w.as_ptr().cast()) };
-            // SAFETY: as above.
-            let x = unsafe { encrypted_one::<ROUNDS>(b, x.as_ptr().cast()) };
-            // SAFETY: as above.
-            let y = unsafe { encrypted_one::<ROUNDS>(c, y.as_ptr().cast()) };
-            // SAFETY: as above.
-            let z = unsafe { encrypted_one::<ROUNDS>(d, z.as_ptr().cast()) };
-            join([w, x, y, z])
+    fn new<F: Form>(call: &Call<'s>, start: usize, items: [&'s Item; 4]) -> Four<'s> {
+        let slots = call.scratch.four(start);
+        Four {
+            items,
+            slots,
+            places: array::from_fn(|i| call.keys.place::<F>(items[i], &slots[i])),
+            lanes: call.keys.lanes::<F>(start),
+            rounds: call.class.rounds,
         }
     }
 }
 
 wide_fn! {
-    /// Each lane times the hash key, with its bytes in the order of tags.
+    /// Works out the tags of four messages, from number `start` on, and writes or compares them. A
+    /// message that fails leaves zeros.
     ///
     /// # Safety
-    /// The place is that of a key.
+    /// They are hashed. The items' addresses are what they say, and so are the keys.
     #[inline]
-    unsafe fn times_one(y: Z, place: KeyPlace) -> Z {
-        // SAFETY: the caller promises a key.
-        let h = unsafe { zmm::broadcast(place.hash_key()) };
-        // SAFETY: as above.
-        let folded = unsafe { zmm::broadcast(place.hash_key().wrapping_add(FOLDED)) };
-        let (low, high) = product(y, h, folded);
-        zmm::reverse(zmm::xor(high, zmm::fold(low)))
-    }
-}
-
-wide_fn! {
-    /// Writes or compares the tags of up to four messages; one that fails leaves zeros.
-    ///
-    /// # Safety
-    /// The items' addresses are what they say.
-    #[inline]
-    unsafe fn conclude(class: &Class, items: &[Item], tags: Z) {
-        let ([a, b, c, d], 16) = (items, class.tag_bytes) else {
-            // SAFETY: the caller keeps the same promise.
-            return unsafe { conclude_each(class, items, tags) };
-        };
-        if class.op == Op::Seal {
+    pub(super) unsafe fn finish<F: Form, const OP: u8>(call: &Call<'_>, start: usize) {
+        let class = call.class;
+        let Some(items) = call.items.get(start..start + 4) else { return };
+        let four = &Four::new::<F>(call, start, array::from_fn(|i| &items[i]));
+        // SAFETY: the caller keeps the same promise.
+        let tags = unsafe { tags::<F>(four) };
+        if class.tag_bytes != 16 {
+            // SAFETY: as above.
+            return unsafe { conclude_each(class, four.items, 4, tags) };
+        }
+        let [a, b, c, d] = four.items.map(|item| item.tag);
+        if OP == Op::Seal as u8 {
             // SAFETY: the tags are writable for 16 bytes.
-            return unsafe { store_four([a.tag, b.tag, c.tag, d.tag], tags) };
+            return unsafe { store_four([a, b, c, d], tags) };
         }
-        let (a, b) = (a.tag.cast_const(), b.tag.cast_const());
-        let (c, d) = (c.tag.cast_const(), d.tag.cast_const());
         // SAFETY: the tags are readable for 16 bytes.
-        let expected = unsafe { load_four([a, b, c, d]) };
+        let expected = unsafe { load_four([a, b, c, d].map(<*mut u8>::cast_const)) };
         if !public(_mm512_cmpneq_epi64_mask(tags, expected) == 0) {
             // SAFETY: the caller keeps the same promise.
-            unsafe { conclude_each(class, items, tags) };
+            unsafe { conclude_each(class, four.items, 4, tags) };
         }
     }
 }
 
 wide_fn! {
+    /// The same for the messages that are left.
+    ///
+    /// # Safety
+    /// As for [`finish`].
+    #[inline(never)]
+    pub(super) unsafe fn finish_rest<F: Form>(call: &Call<'_>, start: usize) {
+        for start in (start..call.items.len()).step_by(4) {
+            let items = &call.items[start..];
+            let last = &items[items.len() - 1];
+            let four = Four::new::<F>(call, start, array::from_fn(|i| items.get(i).unwrap_or(last)));
+            // SAFETY: the caller keeps the same promise.
+            let tags = unsafe { tags::<F>(&four) };
+            // SAFETY: as above.
+            unsafe { conclude_each(call.class, four.items, items.len().min(4), tags) };
+        }
+    }
+}
+
+wide_fn! {
+    /// The tags of four messages.
+    ///
+    /// # Safety
+    /// As for [`finish`].
+    #[inline]
+    unsafe fn tags<F: Form>(four: &Four<'_>) -> Z {
+        let [a, b, c, d] = four.slots;
+        let masks = match F::KEYS {
+            KeyForm::Each => join(four.slots.each_ref().map(|slot| slot.mask.get())),
+            // SAFETY: the caller promises round keys in lanes.
+            _ => unsafe { masks(four) },
+        };
+        let [a, b, c, d] = zmm::transpose([a.hash.get(), b.hash.get(), c.hash.get(), d.hash.get()]);
+        let y = zmm::xor(zmm::xor3(a, b, c), zmm::xor(d, lengths(four.items)));
+        // SAFETY: the caller promises keys.
+        let (h, folded) = unsafe { hash_keys::<F>(four.places) };
+        let (low, high) = product(y, h, folded);
+        zmm::xor(zmm::reverse(zmm::xor(high, zmm::fold(low))), masks)
+    }
+}
+
+wide_fn! {
+    /// The hash keys of four messages in lanes, and the same folded.
+    ///
+    /// # Safety
+    /// They are at the places.
+    #[inline]
+    unsafe fn hash_keys<F: Form>(places: [KeyPlace; 4]) -> (Z, Z) {
+        let plain = places.map(|place| place.hash_key());
+        let folded = plain.map(|key| key.wrapping_add(FOLDED));
+        if matches!(F::KEYS, KeyForm::One) {
+            // SAFETY: the caller promises a key.
+            let h = unsafe { zmm::broadcast(plain[0]) };
+            // SAFETY: as above.
+            return (h, unsafe { zmm::broadcast(folded[0]) });
+        }
+        // SAFETY: the caller promises keys.
+        let h = unsafe { load_four(plain) };
+        // SAFETY: as above.
+        (h, unsafe { load_four(folded) })
+    }
+}
+
+wide_fn! {
+    /// The length blocks of four messages, reversed as all blocks are.
+    #[inline]
+    fn lengths(items: [&Item; 4]) -> Z {
+        let [a, b, c, d] = items.map(|item| {
+            let (text, aad) = (u64::from(item.text_bytes), u64::from(item.aad_bytes));
+            _mm_set_epi64x(aad.cast_signed(), text.cast_signed())
+        });
+        _mm512_slli_epi64::<3>(join([a, b, c, d]))
+    }
+}
+
+wide_fn! {
+    /// The encrypted first counters of four messages, of which the round keys are in lanes.
+    ///
+    /// # Safety
+    /// They are.
+    #[inline]
+    unsafe fn masks(four: &Four<'_>) -> Z {
+        let mut state = join(four.slots.each_ref().map(|slot| slot.first_counter()));
+        // SAFETY: the caller promises as many keys as rounds and one.
+        let key = |round: usize| unsafe { zmm::load(four.lanes.wrapping_add(round).cast()) };
+        for round in 1..10 {
+            state = _mm512_aesenc_epi128(state, key(round));
+        }
+        for round in 10..four.rounds {
+            state = _mm512_aesenc_epi128(state, key(round));
+        }
+        _mm512_aesenclast_epi128(state, key(four.rounds))
+    }
+}
+
+wide_fn! {
+    /// Writes or compares tags one by one.
+    ///
     /// # Safety
     /// The items' addresses are what they say.
+    #[cold]
     #[inline(never)]
-    unsafe fn conclude_each(class: &Class, items: &[Item], tags: Z) {
+    unsafe fn conclude_each(class: &Class, items: [&Item; 4], messages: usize, tags: Z) {
         let mut each = [0_u128; 4];
         // SAFETY: 64 writable bytes.
         unsafe { zmm::store(each.as_mut_ptr().cast(), tags) };
-        for (item, tag) in items.iter().zip(each) {
+        for (item, tag) in items.iter().zip(each).take(messages) {
             // SAFETY: the caller keeps the same promise.
             unsafe { conclude_one(class, item, tag) };
         }
@@ -227,16 +218,9 @@ wide_fn! {
     /// # Safety
     /// They are readable.
     #[inline]
-    unsafe fn load_four([a, b, c, d]: [*const u8; 4]) -> Z {
+    unsafe fn load_four(places: [*const u8; 4]) -> Z {
         // SAFETY: the caller promises 16 bytes there.
-        let a = unsafe { _mm_loadu_si128(a.cast()) };
-        // SAFETY: as above.
-        let b = unsafe { _mm_loadu_si128(b.cast()) };
-        // SAFETY: as above.
-        let c = unsafe { _mm_loadu_si128(c.cast()) };
-        // SAFETY: as above.
-        let d = unsafe { _mm_loadu_si128(d.cast()) };
-        join([a, b, c, d])
+        join(places.map(|place| unsafe { _mm_loadu_si128(place.cast()) }))
     }
 }
 

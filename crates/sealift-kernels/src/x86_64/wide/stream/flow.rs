@@ -1,298 +1,164 @@
-//! Messages in, quads out, and tags at the end.
+//! Messages in, quads out.
 #![allow(unsafe_code)]
 
-use core::arch::x86_64::{_mm512_broadcast_i32x4, _mm512_setzero_si512};
+use core::arch::x86_64::*;
 
 use super::super::{
-    item::{Ahead, Class, Item, KeyForm},
-    zmm::{self, Z, wide_fn},
+    item::{Class, Item, KeyForm},
+    zmm::{self, wide_fn},
 };
 use super::{
     aad,
-    keys::{KeyPlace, Table},
-    run::Run,
-    scratch::{Pair, Room, SLOTS, Scratch},
-    step::{QUAD_BYTES, Quad, Slot},
+    keys::{Form, KeyPlace, Keys, Weights, round_key},
+    scratch::{Scratch, Slot},
+    step::{Hashed, QUAD_BYTES, Quad},
 };
 
-/// Cuts messages into quads.
-pub(super) struct Flow<'a, 's> {
-    class: &'a Class,
-    items: &'a [Item],
-    scratch: &'s Scratch,
-    room: Room<'s>,
-    /// Messages that were begun.
-    begun: usize,
-    /// Messages whose hash is complete.
-    hashed: usize,
-    /// Messages that have their tag.
-    finished: usize,
-    /// What is left of the message begun last.
-    left: usize,
-    input: *const u8,
-    output: *mut u8,
-    first: u32,
-    /// How many pairs of its middle were the last ones.
-    runs: usize,
-    slot: &'s Slot,
-    table: &'s Table,
-    place: KeyPlace,
+/// What a call works on, and where.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'s> {
+    pub(super) class: &'s Class,
+    pub(super) items: &'s [Item],
+    pub(super) keys: Keys<'s>,
+    pub(super) scratch: &'s Scratch,
 }
 
-impl<'a, 's> Flow<'a, 's> {
-    /// Messages of one class; `some_key` is any of their keys that is expanded.
+/// Cuts messages into quads.
+// IMPLEMENTATION NOTE: it is little, and computes again what it could keep: the steps before fill the
+// processor's queue of stores, so that what stores much has to wait for them.
+pub(super) struct Flow<'s> {
+    call: Call<'s>,
+    /// Messages that were cut.
+    cut: usize,
+    /// Bytes of the next one that were cut off.
+    at: usize,
+}
+
+impl<'s> Flow<'s> {
+    /// All messages of a call.
     #[inline(always)]
-    pub(super) fn new(
-        class: &'a Class,
-        items: &'a [Item],
-        scratch: &'s Scratch,
-        room: Room<'s>,
-        some_key: KeyPlace,
-    ) -> Flow<'a, 's> {
-        Flow {
-            class,
-            items,
-            slot: &scratch.idle,
-            table: &room.tables[0],
-            scratch,
-            room,
-            begun: 0,
-            hashed: 0,
-            finished: 0,
-            left: 0,
-            input: core::ptr::null(),
-            output: core::ptr::null_mut(),
-            first: 0,
-            runs: 0,
-            place: some_key,
-        }
+    pub(super) fn new(call: Call<'s>) -> Flow<'s> {
+        Flow { call, cut: 0, at: 0 }
     }
 
-    /// Two quads of nothing.
+    /// Messages that end with the quads so far.
     #[inline(always)]
-    pub(super) fn idle(&self, zero: Z) -> Pair<'s> {
-        Pair::new(self.idle_quad(), zero)
+    pub(super) fn ended(&self) -> usize {
+        self.cut
     }
 
-    /// Full quads of the message of the last two pairs, if those were such too.
+    /// Whether there is another quad.
     #[inline(always)]
-    pub(super) fn run(&mut self) -> Option<Run<'s>> {
-        if self.runs < 2 || self.left <= RUN_BYTES {
-            return None;
-        }
-        let pairs = (self.left - (RUN_BYTES - 2 * QUAD_BYTES) - 1) / (2 * QUAD_BYTES);
-        let blocks = u32::try_from(pairs * 2 * QUAD_BYTES / 16).ok()?;
-        let (keys, weights) = (&self.table.keys, self.table.weights(3));
-        let (input, output, first) = (self.input, self.output, self.first);
-        let bytes = pairs * 2 * QUAD_BYTES;
-        self.input = input.wrapping_add(bytes);
-        self.output = output.wrapping_add(bytes);
-        self.left -= bytes;
-        self.first += blocks;
-        Some(Run { keys, slot: self.slot, input, output, first, pairs, weights })
+    pub(super) fn has_more(&self) -> bool {
+        self.cut < self.call.items.len()
+    }
+
+    /// A quad of nothing.
+    #[inline(always)]
+    pub(super) fn idle(&self) -> Quad<'s> {
+        let hashed = Hashed { slot: &self.call.scratch.idle, weights: self.call.keys.one.powers };
+        Quad { item: &self.call.items[0], at: 0, bytes: 0, hashed }
     }
 
     wide_fn! {
-        /// Puts the next two quads into a pair, in its place: a copy of what was just written,
-        /// made by wider loads, would wait for it. False when there are no more.
+        /// The next quad, the first or the second of a pair; of nothing, if there are no more.
         ///
         /// # Safety
         /// The items' addresses are what they say.
+        // IMPLEMENTATION NOTE: the parameters make this another function for each caller, so that the
+        // compiler inlines it.
         #[inline]
-        pub(super) unsafe fn next<const ROUNDS: usize>(
-            &mut self,
-            pair: &mut Pair<'s>,
-            ahead: &mut Ahead<'_>,
-        ) -> bool {
-            if self.left > RUN_BYTES {
-                let weights = self.table.weights(3);
-                self.runs += 1;
-                for (quad, end) in pair.quads.iter_mut().zip(&mut pair.ends) {
-                    self.fill(quad, QUAD_BYTES, [weights, weights.wrapping_add(128)]);
-                    *end = 0;
-                }
-                return true;
-            }
-            if self.left == 0 && self.begun == self.items.len() {
-                return false;
-            }
-            // SAFETY: the caller keeps the same promise.
-            pair.ends[0] = unsafe { self.quad::<ROUNDS>(&mut pair.quads[0], ahead) };
-            // SAFETY: as above.
-            pair.ends[1] = unsafe { self.quad::<ROUNDS>(&mut pair.quads[1], ahead) };
-            true
-        }
-    }
-
-    wide_fn! {
-        /// Takes note that more messages are hashed, and finishes those that can be.
-        ///
-        /// # Safety
-        /// They are. The items' addresses are what they say.
-        #[inline]
-        pub(super) unsafe fn hashed<const ROUNDS: usize>(&mut self, more: usize) {
-            self.hashed += more;
-            if self.hashed >= self.finished + 4 {
-                // SAFETY: the next four messages are hashed.
-                unsafe { self.finish::<ROUNDS>() };
-            }
-        }
-    }
-
-    wide_fn! {
-        /// Finishes the messages that are left.
-        ///
-        /// # Safety
-        /// All are hashed. The items' addresses are what they say.
-        #[inline]
-        pub(super) unsafe fn end<const ROUNDS: usize>(&mut self) {
-            while self.finished < self.items.len() {
-                // SAFETY: the messages that are left are hashed.
-                unsafe { self.finish::<ROUNDS>() };
-            }
-        }
-    }
-
-    wide_fn! {
-        /// The next quad, and how many messages end with it.
-        ///
-        /// # Safety
-        /// The items' addresses are what they say.
-        #[inline]
-        unsafe fn quad<const ROUNDS: usize>(
-            &mut self,
-            quad: &mut Quad<'s>,
-            ahead: &mut Ahead<'_>,
-        ) -> usize {
-            if self.left == 0 {
-                let Some(item) = self.items.get(self.begun) else {
-                    *quad = self.idle_quad();
-                    return 0;
-                };
+        pub(super) unsafe fn quad<F: Form, const OP: u8, const INDEX: usize>(&mut self) -> Quad<'s> {
+            let Some(item) = self.call.items.get(self.cut) else { return self.idle() };
+            let slot = self.call.scratch.slot(self.cut);
+            if self.at == 0 {
                 // SAFETY: the caller keeps the same promise.
-                unsafe { self.begin::<ROUNDS>(item) };
-                if self.begun.is_multiple_of(4) {
-                    ahead.fetch(4);
-                }
+                unsafe { begin::<F, OP, INDEX>(&self.call, self.cut, item, slot) };
             }
-            let bytes = cut(self.left);
-            let weights = self.weights(bytes);
-            self.fill(quad, bytes, weights);
-            usize::from(self.left == 0)
-        }
-    }
-
-    /// The next quad of the message, of so many bytes.
-    #[inline(always)]
-    fn fill(&mut self, quad: &mut Quad<'s>, bytes: usize, weights: [*const u8; 2]) {
-        quad.keys = &self.table.keys;
-        quad.slot = self.slot;
-        quad.input = self.input;
-        quad.output = self.output;
-        quad.bytes = bytes;
-        quad.first = self.first;
-        quad.weights = weights;
-        self.input = self.input.wrapping_add(bytes);
-        self.output = self.output.wrapping_add(bytes);
-        // A quad that is shorter is followed by another only if it has 12 blocks.
-        self.first += if bytes == QUAD_BYTES { 16 } else { 12 };
-        self.left -= bytes;
-    }
-
-    /// What the first two registers of the next quad are multiplied with, and what the others are.
-    #[inline(always)]
-    fn weights(&self, bytes: usize) -> [*const u8; 2] {
-        if bytes < self.left {
-            let weights = self.table.weights(if bytes == QUAD_BYTES { 3 } else { 2 });
-            return [weights, weights.wrapping_add(128)];
-        }
-        // The last blocks of a message: the last powers, and any for registers that are empty.
-        let blocks = bytes.div_ceil(16);
-        let powers = self.place.powers.wrapping_add(QUAD_BYTES - 16 * blocks);
-        [powers, powers.wrapping_add(if blocks > 8 { 128 } else { 0 })]
-    }
-
-    #[inline(always)]
-    fn idle_quad(&self) -> Quad<'s> {
-        Quad {
-            keys: &self.room.tables[0].keys,
-            slot: &self.scratch.idle,
-            input: core::ptr::null(),
-            output: core::ptr::null_mut(),
-            bytes: 0,
-            first: 0,
-            weights: [self.place.powers; 2],
-        }
-    }
-
-    wide_fn! {
-        /// Begins a message.
-        ///
-        /// # Safety
-        /// The item's addresses are what they say.
-        #[inline]
-        unsafe fn begin<const ROUNDS: usize>(&mut self, item: &Item) {
-            let index = self.begun;
-            self.begun += 1;
-            (self.input, self.output) = (item.input, item.output);
-            (self.left, self.first, self.runs) = (item.text_bytes as usize, 0, 0);
-            let turn = index / 4 % (SLOTS / 4);
-            let (group, slot) = (&self.scratch.groups[turn], &self.scratch.slots[turn][index % 4]);
-            self.slot = slot;
-            if self.class.keys != KeyForm::One {
-                // SAFETY: the caller promises the keys, and messages begin in order.
-                (self.place, self.table) =
-                    unsafe { self.room.set_key::<ROUNDS>(self.items, index) };
-                group.set_key(index, self.place);
+            let left = item.text_bytes as usize - self.at;
+            let bytes = cut(left);
+            let (mut at, mut cut) = (self.at + bytes, self.cut);
+            let mut weights = self.call.weights::<F>(slot).of(bytes);
+            if bytes == left {
+                (at, cut) = (0, cut + 1);
+                let powers = self.call.keys.place::<F>(item, slot).powers;
+                weights = powers.wrapping_add(QUAD_BYTES - bytes.next_multiple_of(16));
             }
-            // SAFETY: the nonce is readable.
-            let nonce = unsafe { zmm::load_nonce(item.nonce) };
-            slot.base.set(zmm::xor(_mm512_broadcast_i32x4(nonce), self.table.keys[0].get()));
-            slot.hash.set(_mm512_setzero_si512());
-            group.set(index, nonce, item);
-            if item.aad_bytes > 0 {
-                // SAFETY: the aad is readable, and the table has weights.
-                slot.hash.set(unsafe { aad::hash(item.aad, item.aad_bytes.into(), self.table) });
-            }
+            let quad = Quad { item, at: self.at, bytes, hashed: Hashed { slot, weights } };
+            (self.at, self.cut) = (at, cut);
+            quad
         }
     }
+}
 
-    wide_fn! {
-        /// Finishes the next four messages, or as many as are left.
-        ///
-        /// # Safety
-        /// They are hashed. The items' addresses are what they say.
-        #[inline]
-        unsafe fn finish<const ROUNDS: usize>(&mut self) {
-            let start = self.finished;
-            let items = &self.items[start..self.items.len().min(start + 4)];
-            self.finished += items.len();
-            let turn = start / 4 % (SLOTS / 4);
-            let (group, slots) = (&self.scratch.groups[turn], &self.scratch.slots[turn]);
-            let keys = self.room.lanes(start);
-            // SAFETY: the caller keeps the same promise.
-            unsafe { group.finish::<ROUNDS>(self.class, items, slots, keys) };
+wide_fn! {
+    /// Begins a message, which is number `index`.
+    ///
+    /// # Safety
+    /// The items' addresses are what they say, and messages begin in order.
+    #[inline]
+    unsafe fn begin<F: Form, const OP: u8, const INDEX: usize>(
+        call: &Call<'_>,
+        index: usize,
+        item: &Item,
+        slot: &Slot,
+    ) {
+        if let (KeyForm::Raw, Some(raw)) = (F::KEYS, call.keys.raw) {
+            // SAFETY: the caller promises the keys.
+            unsafe { raw.expand(call.class.rounds, call.items, index) };
+            slot.place.set(raw.place(index));
         }
+        if let (KeyForm::Each, Some(later)) = (F::KEYS, call.items.get(index + KEYS_AHEAD)) {
+            KeyPlace::fetch(later.key);
+        }
+        let place = call.keys.place::<F>(item, slot);
+        let (text_bytes, aad_bytes) = (item.text_bytes as usize, usize::from(item.aad_bytes));
+        if !matches!(F::KEYS, KeyForm::One) && (text_bytes > QUAD_BYTES || aad_bytes > aad::SHORT) {
+            // SAFETY: a key is at the place.
+            unsafe { slot.weights.set(place) };
+        }
+        // SAFETY: the nonce is readable.
+        let nonce = _mm512_broadcast_i32x4(unsafe { zmm::load_nonce(item.nonce) });
+        // SAFETY: round keys are at the place.
+        slot.base.set(zmm::xor(nonce, unsafe { round_key::<F>(place.round_keys, 0) }));
+        let mut hash = _mm512_setzero_si512();
+        if aad_bytes > 0 {
+            // SAFETY: the aad is readable, and a key is at the place.
+            hash = unsafe { aad::hash_short(item, aad_bytes.min(aad::SHORT), place) };
+        }
+        slot.hash.set(hash);
+        if aad_bytes > aad::SHORT {
+            // SAFETY: the aad is readable, and there are weights.
+            unsafe { aad::hash(item, call.weights::<F>(slot), slot) };
+        }
+    }
+}
+
+impl<'s> Call<'s> {
+    /// The weights of a message.
+    #[inline(always)]
+    fn weights<F: Form>(&self, slot: &'s Slot) -> &'s Weights {
+        if matches!(F::KEYS, KeyForm::One) { &self.scratch.idle.weights } else { &slot.weights }
     }
 }
 
 /// How many bytes of a text are the next quad.
 ///
-/// A quad in which a message ends and which is not its first has four blocks or more: the hash
-/// before has a block in each lane.
+/// A quad in which a message ends has eight blocks or more, so that the hash before has a block in
+/// each lane; all those before are full but for one right before it, which has eight.
 #[inline(always)]
 fn cut(left: usize) -> usize {
     if left <= QUAD_BYTES {
         left
-    } else if left <= LAST_TWO_BYTES {
-        192
+    } else if left < QUAD_BYTES + HALF_BYTES {
+        HALF_BYTES
     } else {
         QUAD_BYTES
     }
 }
 
-/// Up to as many bytes the last quad would have fewer than four blocks behind a full one.
-const LAST_TWO_BYTES: usize = QUAD_BYTES + 3 * 16;
+/// Bytes of half a quad.
+const HALF_BYTES: usize = QUAD_BYTES / 2;
 
-/// With more left, the next two quads are full and not the last ones.
-const RUN_BYTES: usize = 2 * QUAD_BYTES + LAST_TWO_BYTES;
+/// How many messages before its own a key is asked for.
+const KEYS_AHEAD: usize = 6;

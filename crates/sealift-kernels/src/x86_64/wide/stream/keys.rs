@@ -1,36 +1,78 @@
 //! Keys as the steps want them.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, cell::Cell, mem::offset_of};
+use core::{cell::Cell, mem::offset_of};
 
-use super::super::zmm::{self, Z, wide_fn};
-use super::step::{FOLDED, KEYS};
+use super::super::{
+    item::{Item, KeyForm},
+    zmm::{self, Z, wide_fn},
+};
+use super::{
+    raw::RawKeys,
+    scratch::Slot,
+    step::{FOLDED, QUAD_BYTES},
+};
 use crate::schedule::Expanded;
+
+/// A [`KeyForm`] as a type.
+pub(super) trait Form {
+    /// Which one.
+    const KEYS: KeyForm;
+}
+
+/// One key for all messages.
+pub(super) enum One {}
+/// An expanded key for each.
+pub(super) enum Each {}
+/// A raw key for each.
+pub(super) enum Raw {}
+
+impl Form for One {
+    const KEYS: KeyForm = KeyForm::One;
+}
+
+impl Form for Each {
+    const KEYS: KeyForm = KeyForm::Each;
+}
+
+impl Form for Raw {
+    const KEYS: KeyForm = KeyForm::Raw;
+}
 
 /// Where an expanded key is.
 #[derive(Clone, Copy)]
 pub(super) struct KeyPlace {
-    /// The first round key.
+    /// The first round key; how far the others are is up to the [`Form`].
     pub(super) round_keys: *const u8,
-    /// How far the next ones are from each other, in bytes.
-    pub(super) stride: usize,
     /// H^16 down to H^1, [`FOLDED`] bytes behind them the same folded, and readable bytes up to
     /// [`REACH`].
     pub(super) powers: *const u8,
 }
 
-/// A key, each part of it in all lanes.
-#[repr(C, align(64))]
-pub(super) struct Table {
-    /// The round keys.
-    pub(super) keys: [Cell<Z>; KEYS],
-    /// H^16, H^12, H^8 and H^4, the same folded, and what is read behind the last one: zeros.
-    weights: [Cell<Z>; 9],
+/// The keys of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Keys<'s> {
+    /// That of all messages, or any for idle quads.
+    pub(super) one: KeyPlace,
+    /// Those of raw keys.
+    pub(super) raw: Option<&'s RawKeys>,
 }
 
-/// How far from `powers` registers are read, to be multiplied with zeros: two from the last power,
-/// folded.
-pub(super) const REACH: usize = FOLDED - 16 + FOLDED + 128;
+/// Round keys, each in all lanes.
+#[repr(C, align(64))]
+pub(super) struct RoundKeys([Cell<Z>; 15]);
+
+/// What registers of text are multiplied with that are not the last of a message.
+#[repr(C, align(64))]
+pub(super) struct Weights {
+    /// H^16, H^12, H^8 and H^4, each in all lanes, the same folded, and what is read behind the last
+    /// one: zeros.
+    rows: [Cell<Z>; 10],
+}
+
+/// How far from `powers` registers are read, some of them to be multiplied with zeros: four from the
+/// eighth power, folded.
+pub(super) const REACH: usize = FOLDED / 2 + FOLDED + QUAD_BYTES;
 
 impl KeyPlace {
     /// That of an `Expanded`.
@@ -43,7 +85,7 @@ impl KeyPlace {
             )
         };
         let powers = expanded.wrapping_add(offset_of!(Expanded, powers));
-        KeyPlace { round_keys: expanded, stride: 16, powers }
+        KeyPlace { round_keys: expanded, powers }
     }
 
     /// H^1.
@@ -51,93 +93,125 @@ impl KeyPlace {
     pub(super) fn hash_key(&self) -> *const u8 {
         self.powers.wrapping_add(FOLDED - 16)
     }
+
+    /// Asks for what a message reads of an `Expanded`.
+    #[inline(always)]
+    pub(super) fn fetch(expanded: *const u8) {
+        for line in (0..offset_of!(Expanded, folded) + FOLDED).step_by(64) {
+            zmm::prefetch_near(expanded.wrapping_add(line));
+        }
+    }
 }
 
-impl Table {
-    /// Room for a key.
+impl Keys<'_> {
+    /// The place of the key of a message that has begun.
     #[inline(always)]
-    pub(super) fn new(zero: Z) -> Table {
-        Table {
-            keys: [(); KEYS].map(|()| Cell::new(zero)),
-            weights: [(); 9].map(|()| Cell::new(zero)),
+    pub(super) fn place<F: Form>(&self, item: &Item, slot: &Slot) -> KeyPlace {
+        match F::KEYS {
+            KeyForm::One => self.one,
+            KeyForm::Each => KeyPlace::of(item.key),
+            KeyForm::Raw => slot.place.get(),
         }
     }
 
+    /// The round keys of four messages in lanes, the first of them number `first`.
+    #[inline(always)]
+    pub(super) fn lanes<F: Form>(&self, first: usize) -> *const Z {
+        match (F::KEYS, self.raw) {
+            (KeyForm::Raw, Some(raw)) => raw.lanes(first).cast(),
+            _ => self.one.round_keys.cast(),
+        }
+    }
+}
+
+impl RoundKeys {
+    /// Room for those of a key.
+    #[inline(always)]
+    pub(super) fn new(zero: Z) -> RoundKeys {
+        RoundKeys([(); 15].map(|()| Cell::new(zero)))
+    }
+
     wide_fn! {
-        /// Takes the round keys in.
+        /// Takes those of a key in, of so many rounds.
         ///
         /// # Safety
-        /// A key is at the place.
-        #[inline]
-        pub(super) unsafe fn set_keys<const ROUNDS: usize>(&self, from: KeyPlace) {
-            for (i, key) in self.keys.iter().enumerate().take(ROUNDS + 1) {
-                // SAFETY: the caller promises as many round keys.
-                key.set(unsafe { zmm::broadcast(from.round_keys.wrapping_add(from.stride * i)) });
+        /// They are at the place, one behind the other.
+        // Not a part of what calls it, so that its stack can be wiped.
+        #[inline(never)]
+        pub(super) unsafe fn set(&self, from: *const u8, rounds: usize) {
+            for (i, key) in self.0.iter().enumerate().take(rounds + 1) {
+                // SAFETY: the caller promises as many.
+                key.set(unsafe { zmm::broadcast(from.wrapping_add(16 * i)) });
             }
         }
     }
 
-    wide_fn! {
-        /// Takes the weights in.
-        ///
-        /// # Safety
-        /// A key is at the place.
-        #[inline]
-        pub(super) unsafe fn set_weights(&self, from: KeyPlace) {
-            for (i, weight) in self.weights.iter().enumerate().take(8) {
-                // SAFETY: the caller promises powers; the last four are folded.
-                weight.set(unsafe { zmm::broadcast(from.powers.wrapping_add(64 * i)) });
-            }
-        }
-    }
-
-    /// The weights of a register behind which others follow in the quad, `behind` of them, and
-    /// then a full quad.
+    /// Where they are.
     #[inline(always)]
-    pub(super) fn weights(&self, behind: usize) -> *const u8 {
-        self.weights[3 - behind % 4].as_ptr().cast()
+    pub(super) fn address(&self) -> *const u8 {
+        self.0.as_ptr().cast()
     }
 
     /// Forgets the key.
     pub(super) fn wipe(&self, zero: Z) {
-        self.keys.iter().chain(&self.weights).for_each(|cell| cell.set(zero));
+        self.0.iter().for_each(|cell| cell.set(zero));
+    }
+}
+
+impl Weights {
+    /// Room for those of a key.
+    #[inline(always)]
+    pub(super) fn new(zero: Z) -> Weights {
+        Weights { rows: [(); 10].map(|()| Cell::new(zero)) }
+    }
+
+    wide_fn! {
+        /// Takes them in.
+        ///
+        /// # Safety
+        /// A key is at the place.
+        #[inline]
+        pub(super) unsafe fn set(&self, from: KeyPlace) {
+            for (i, row) in self.rows.iter().enumerate().take(8) {
+                // SAFETY: the caller promises powers; the last four are folded.
+                row.set(unsafe { zmm::broadcast(from.powers.wrapping_add(64 * i)) });
+            }
+        }
+    }
+
+    /// Those of a quad that another follows, which is full or half.
+    #[inline(always)]
+    pub(super) fn of(&self, bytes: usize) -> *const u8 {
+        self.at(if bytes == QUAD_BYTES { 3 } else { 1 })
+    }
+
+    /// Those of a register behind which others follow in the quad, `behind` of them, and then
+    /// another quad.
+    #[inline(always)]
+    pub(super) fn at(&self, behind: usize) -> *const u8 {
+        self.rows[3 - behind % 4].as_ptr().cast()
+    }
+
+    /// Forgets the key.
+    pub(super) fn wipe(&self, zero: Z) {
+        self.rows.iter().for_each(|cell| cell.set(zero));
     }
 }
 
 wide_fn! {
-    /// Four blocks after all rounds.
+    /// A round key in all lanes.
     ///
     /// # Safety
-    /// `ROUNDS + 1` round keys are there, in lanes.
+    /// It is there, as far from the first one as keys of this form are.
     #[inline]
-    pub(super) unsafe fn encrypted<const ROUNDS: usize>(keys: *const Z, blocks: Z) -> Z {
-        // SAFETY: the caller promises as many.
-        let key = |round: usize| unsafe { zmm::load(keys.wrapping_add(round).cast()) };
-        let mut state = zmm::xor(blocks, key(0));
-        for round in 1..ROUNDS {
-            state = _mm512_aesenc_epi128(state, key(round));
+    pub(super) unsafe fn round_key<F: Form>(first: *const u8, round: usize) -> Z {
+        match F::KEYS {
+            // SAFETY: the caller promises it.
+            KeyForm::One => unsafe { zmm::load(first.wrapping_add(64 * round)) },
+            // SAFETY: as above.
+            KeyForm::Each => unsafe { zmm::broadcast(first.wrapping_add(16 * round)) },
+            // SAFETY: as above.
+            KeyForm::Raw => unsafe { zmm::broadcast(first.wrapping_add(64 * round)) },
         }
-        _mm512_aesenclast_epi128(state, key(ROUNDS))
-    }
-}
-
-wide_fn! {
-    /// A block after all rounds.
-    ///
-    /// # Safety
-    /// `ROUNDS + 1` round keys are there, one behind the other, and a block.
-    #[inline]
-    pub(super) unsafe fn encrypted_one<const ROUNDS: usize>(
-        keys: *const u8,
-        block: *const u8,
-    ) -> __m128i {
-        // SAFETY: the caller promises as many.
-        let key = |round: usize| unsafe { _mm_loadu_si128(keys.wrapping_add(16 * round).cast()) };
-        // SAFETY: the caller promises a block.
-        let mut state = _mm_xor_si128(unsafe { _mm_loadu_si128(block.cast()) }, key(0));
-        for round in 1..ROUNDS {
-            state = _mm_aesenc_si128(state, key(round));
-        }
-        _mm_aesenclast_si128(state, key(ROUNDS))
     }
 }

@@ -15,7 +15,6 @@ mod finish;
 mod flow;
 mod keys;
 mod raw;
-mod run;
 mod scratch;
 mod step;
 #[cfg(test)]
@@ -27,10 +26,10 @@ use core::{
     ptr,
 };
 
-use flow::Flow;
-use keys::{KeyPlace, Table};
+use flow::{Call, Flow};
+use keys::{Each, Form, KeyPlace, Keys, One, Raw, RoundKeys};
 use raw::RawKeys;
-use scratch::{Room, Scratch};
+use scratch::Scratch;
 use sealift_core::Op;
 
 use super::{
@@ -54,56 +53,37 @@ pub(super) unsafe fn run(
     items: &[Item],
     ahead: &mut Ahead<'_>,
 ) {
-    match class.rounds {
-        // SAFETY: `_token` is proof of the instructions; the caller keeps the same promise.
-        10 => unsafe { rounds::<10>(class, items, ahead) },
-        // SAFETY: as above.
-        12 => unsafe { rounds::<12>(class, items, ahead) },
-        // SAFETY: as above.
-        _ => unsafe { rounds::<14>(class, items, ahead) },
-    }
+    // SAFETY: `_token` is proof of the instructions; the caller keeps the same promise.
+    unsafe { by_keys(class, items, ahead) }
 }
 
 wide_fn! {
     /// # Safety
     /// The items' addresses are what they say.
-    unsafe fn rounds<const ROUNDS: usize>(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+    unsafe fn by_keys(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
         let Some(first) = items.first() else { return };
         let zero = _mm512_setzero_si512();
         let place = KeyPlace::of(first.key);
         match class.keys {
             KeyForm::One => {
-                let tables = [Table::new(zero)];
+                let round_keys = RoundKeys::new(zero);
                 // SAFETY: a key is at the place.
-                unsafe { tables[0].set_keys::<ROUNDS>(place) };
-                // SAFETY: as above.
-                unsafe { tables[0].set_weights(place) };
+                unsafe { round_keys.set(place.round_keys, class.rounds) };
+                let one = KeyPlace { round_keys: round_keys.address(), ..place };
                 // SAFETY: the caller keeps the same promise.
-                unsafe {
-                    all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: None }, place)
-                };
+                unsafe { all::<One>(class, items, ahead, Keys { one, raw: None }) };
+                round_keys.wipe(zero);
+                written(&round_keys);
             }
             KeyForm::Each => {
-                let tables = [(); 8].map(|()| Table::new(zero));
                 // SAFETY: the caller keeps the same promise.
-                unsafe {
-                    all::<ROUNDS>(class, items, ahead, Room { tables: &tables, raw: None }, place)
-                };
+                unsafe { all::<Each>(class, items, ahead, Keys { one: place, raw: None }) };
             }
             KeyForm::Raw => {
-                let tables = [(); 8].map(|()| Table::new(zero));
                 let raw = RawKeys::new(zero);
-                let place = raw.place(0);
+                let keys = Keys { one: raw.place(0), raw: Some(&raw) };
                 // SAFETY: the caller keeps the same promise.
-                unsafe {
-                    all::<ROUNDS>(
-                        class,
-                        items,
-                        ahead,
-                        Room { tables: &tables, raw: Some(&raw) },
-                        place,
-                    )
-                };
+                unsafe { all::<Raw>(class, items, ahead, keys) };
                 raw.wipe(items.len(), zero);
                 written(&raw);
             }
@@ -113,31 +93,26 @@ wide_fn! {
 
 wide_fn! {
     /// # Safety
-    /// The items' addresses are what they say; an expanded key, or zeros, are at the place.
+    /// The items' addresses are what they say, and so are the keys.
     #[inline]
-    unsafe fn all<const ROUNDS: usize>(
-        class: &Class,
-        items: &[Item],
-        ahead: &mut Ahead<'_>,
-        room: Room<'_>,
-        place: KeyPlace,
-    ) {
+    unsafe fn all<F: Form>(class: &Class, items: &[Item], ahead: &mut Ahead<'_>, keys: Keys<'_>) {
         let zero = _mm512_setzero_si512();
-        let scratch = Scratch::new(zero, place);
-        let tables = room.tables;
-        let mut flow = Flow::new(class, items, &scratch, room, place);
+        let scratch = Scratch::new(zero, keys.one);
+        if matches!(F::KEYS, KeyForm::One) {
+            // SAFETY: a key is at the place.
+            unsafe { scratch.idle.weights.set(keys.one) };
+        }
+        let call = Call { class, items, keys, scratch: &scratch };
         match class.op {
             // SAFETY: the caller keeps the same promise.
-            Op::Seal => unsafe { crypt::<ROUNDS, true>(&mut flow, ahead) },
+            Op::Seal => unsafe { crypt::<F, SEAL>(&call, ahead) },
             // SAFETY: as above.
-            Op::Open => unsafe { crypt::<ROUNDS, false>(&mut flow, ahead) },
+            Op::Open => unsafe { crypt::<F, OPEN>(&call, ahead) },
             // SAFETY: as above.
-            Op::Verify => unsafe { verify::<ROUNDS>(&mut flow, ahead) },
+            Op::Verify => unsafe { crypt::<F, VERIFY>(&call, ahead) },
         }
-        scratch.wipe(zero);
-        tables.iter().take(items.len()).for_each(|table| table.wipe(zero));
+        scratch.wipe(items.len(), zero);
         written(&scratch);
-        written(tables);
         // What registers were put down there.
         stack::wipe();
     }
@@ -146,74 +121,45 @@ wide_fn! {
 wide_fn! {
     /// # Safety
     /// The items' addresses are what they say.
-    #[inline]
-    unsafe fn crypt<const ROUNDS: usize, const SEAL: bool>(
-        flow: &mut Flow<'_, '_>,
-        ahead: &mut Ahead<'_>,
-    ) {
-        let zero = _mm512_setzero_si512();
-        let mut pairs = [flow.idle(zero), flow.idle(zero), flow.idle(zero)];
-        let [mut now, mut last, mut before] = pairs.each_mut();
-        // SAFETY: the caller keeps the same promise.
-        while unsafe { flow.next::<ROUNDS>(now, ahead) } {
-            let [first, second] = &now.quads;
-            let (quads, texts) =
-                ([&before.quads[1], &last.quads[0]], [&before.texts[1], &last.texts[0]]);
-            if now.is_full() {
-                // SAFETY: the quads' addresses are those of items.
-                unsafe {
-                    step::step::<ROUNDS, SEAL, true>([first, second], &now.texts, quads, texts)
-                };
-            } else {
-                // SAFETY: as above.
-                unsafe {
-                    step::step::<ROUNDS, SEAL, false>([first, second], &now.texts, quads, texts)
-                };
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
+    unsafe fn crypt<F: Form, const OP: u8>(call: &Call<'_>, ahead: &mut Ahead<'_>) {
+        let mut flow = Flow::new(*call);
+        let nothing = (flow.idle().hashed, [_mm512_setzero_si512(); 4]);
+        // What is not hashed yet: the first quad of the last step, and the second ones of the last two.
+        let (mut first, mut seconds) = (nothing, [nothing; 2]);
+        let (mut cut, mut ended, mut finished, mut turn) = (0, 0, 0, 0);
+        while flow.has_more() {
+            // SAFETY: the caller keeps the same promise.
+            let a = unsafe { flow.quad::<F, OP, 0>() };
+            let ends = flow.ended();
+            // SAFETY: as above.
+            let b = unsafe { flow.quad::<F, OP, 1>() };
+            ahead.fetch(flow.ended() - cut);
+            cut = flow.ended();
+            // SAFETY: the quads are of items.
+            let made = unsafe { step::work::<F, OP>(call, [a, b], [&seconds[turn], &first]) };
+            (first, seconds[turn]) = ((a.hashed, made[0]), (b.hashed, made[1]));
+            if ended >= finished + 4 {
+                // SAFETY: they were hashed, the last of them in this step.
+                unsafe { finish::finish::<F, OP>(call, finished) };
+                finished += 4;
             }
-            // SAFETY: the step hashed these two.
-            unsafe { flow.hashed::<ROUNDS>(before.ends[1] + last.ends[0]) };
-            (now, last, before) = (before, now, last);
-            if let Some(run) = flow.run() {
-                // SAFETY: the addresses are those of an item.
-                unsafe { run::run::<ROUNDS, SEAL>(&run, [&now.texts, &last.texts, &before.texts]) };
-                (now.quads, now.ends) = (last.quads, last.ends);
-                for _ in 0..run.pairs % 3 {
-                    (now, last, before) = (before, now, last);
-                }
-            }
+            (ended, turn) = (ends, 1 - turn);
         }
-        for (pair, i) in [(&*before, 1), (&*last, 0), (&*last, 1)] {
+        for made in [&seconds[turn], &first, &seconds[1 - turn]] {
             // SAFETY: weights are those of the items' keys.
-            unsafe { step::absorb(&pair.quads[i], &pair.texts[i]) };
-            // SAFETY: it was just hashed.
-            unsafe { flow.hashed::<ROUNDS>(pair.ends[i]) };
+            unsafe { step::absorb(made) };
         }
         // SAFETY: all are hashed.
-        unsafe { flow.end::<ROUNDS>() };
+        unsafe { finish::finish_rest::<F>(call, finished) };
     }
 }
 
-wide_fn! {
-    /// # Safety
-    /// The items' addresses are what they say.
-    #[inline]
-    unsafe fn verify<const ROUNDS: usize>(flow: &mut Flow<'_, '_>, ahead: &mut Ahead<'_>) {
-        let mut now = flow.idle(_mm512_setzero_si512());
-        // SAFETY: the caller keeps the same promise.
-        while unsafe { flow.next::<ROUNDS>(&mut now, ahead) } {
-            for (quad, text) in now.quads.iter().zip(&now.texts) {
-                // SAFETY: the quads' addresses are those of items.
-                unsafe { step::read(quad, text) };
-                // SAFETY: as above.
-                unsafe { step::absorb(quad, text) };
-            }
-            // SAFETY: they were just hashed.
-            unsafe { flow.hashed::<ROUNDS>(now.ends[0] + now.ends[1]) };
-        }
-        // SAFETY: all are hashed.
-        unsafe { flow.end::<ROUNDS>() };
-    }
-}
+/// Operations as parameters.
+const SEAL: u8 = Op::Seal as u8;
+const OPEN: u8 = Op::Open as u8;
+const VERIFY: u8 = Op::Verify as u8;
 
 /// Has what was written to a place written, even if nothing reads it again.
 #[inline(always)]

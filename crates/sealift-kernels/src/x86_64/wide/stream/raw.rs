@@ -67,7 +67,7 @@ impl RawKeys {
     pub(super) fn place(&self, index: usize) -> KeyPlace {
         let round_keys = self.lanes(index).cast::<u8>().wrapping_add(16 * (index % 4));
         let powers = &self.powers[index / 4 % (SLOTS / 4)][index % 4];
-        KeyPlace { round_keys, stride: 64, powers: core::ptr::from_ref(powers).cast() }
+        KeyPlace { round_keys, powers: core::ptr::from_ref(powers).cast() }
     }
 
     /// The round keys of four messages, one of them number `index`.
@@ -81,19 +81,36 @@ impl RawKeys {
         /// Has the key of message number `index` at its place; messages come in order.
         ///
         /// # Safety
-        /// The items' keys are readable for `4 * (ROUNDS - 6)` bytes. There is such a message.
+        /// The items' keys are readable for `4 * (rounds - 6)` bytes. There is such a message.
         #[inline]
-        pub(super) unsafe fn expand<const ROUNDS: usize>(&self, items: &[Item], index: usize) {
+        pub(super) unsafe fn expand(&self, rounds: usize, items: &[Item], index: usize) {
+            if !index.is_multiple_of(4) {
+                return;
+            }
+            match rounds {
+                // SAFETY: the caller keeps the same promise.
+                10 => unsafe { self.expand_four::<10>(items, index) },
+                // SAFETY: as above.
+                12 => unsafe { self.expand_four::<12>(items, index) },
+                // SAFETY: as above.
+                _ => unsafe { self.expand_four::<14>(items, index) },
+            }
+        }
+    }
+
+    wide_fn! {
+        /// # Safety
+        /// As for `expand`.
+        #[inline(never)]
+        unsafe fn expand_four<const ROUNDS: usize>(&self, items: &[Item], index: usize) {
             if index.is_multiple_of(KEYS) {
                 // SAFETY: the caller keeps the same promise.
                 unsafe { self.expand_chunk::<ROUNDS>(items, index) };
             }
-            if index.is_multiple_of(4) {
-                // SAFETY: these were just expanded, or with a message before.
-                let lanes = unsafe { &*self.lanes(index) };
-                let hash_keys = expand::hash_keys::<ROUNDS>(lanes);
-                set_powers(hash_keys, &self.powers[index / 4 % (SLOTS / 4)]);
-            }
+            // SAFETY: these were just expanded, or with a message before.
+            let lanes = unsafe { &*self.lanes(index) };
+            let hash_keys = expand::hash_keys::<ROUNDS>(lanes);
+            set_powers(hash_keys, &self.powers[index / 4 % (SLOTS / 4)]);
         }
     }
 

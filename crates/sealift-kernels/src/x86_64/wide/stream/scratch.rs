@@ -1,61 +1,60 @@
 //! What is kept of messages while they are worked.
 #![allow(unsafe_code)]
 
-use core::cell::Cell;
+use core::{arch::x86_64::*, cell::Cell, mem};
 
-use super::super::{
-    item::Item,
-    zmm::{Z, wide_fn},
-};
-use super::{
-    finish::Group,
-    keys::{KeyPlace, Table},
-    raw::RawKeys,
-    step::{QUAD_BYTES, Quad, Slot, Text},
-};
+use super::super::zmm::{Z, wide_fn};
+use super::keys::{KeyPlace, Weights};
+
+/// A message that is being worked.
+#[repr(C, align(64))]
+pub(super) struct Slot {
+    /// Its hash so far, in lanes.
+    pub(super) hash: Cell<Z>,
+    /// The nonce and a counter of zero, after the first round key, in all lanes.
+    pub(super) base: Cell<Z>,
+    /// Its encrypted first counter, if its key is an expanded one of its own.
+    pub(super) mask: Cell<__m128i>,
+    /// Those of its key, if it needs them and the key is its own.
+    pub(super) weights: Weights,
+    /// That of its key, if it was a raw one.
+    pub(super) place: Cell<KeyPlace>,
+}
 
 /// What is kept of the messages that are being worked.
 #[repr(C, align(64))]
 pub(super) struct Scratch {
     /// The messages, in turn.
     pub(super) slots: [[Slot; 4]; SLOTS / 4],
-    /// What their tags need.
-    pub(super) groups: [Group; SLOTS / 4],
-    /// What quads of nothing belong to.
+    /// What quads of nothing belong to; its weights are those of all messages' key.
     pub(super) idle: Slot,
 }
 
-/// Where keys are expanded to.
-pub(super) struct Room<'s> {
-    /// One for the same key, else eight.
-    pub(super) tables: &'s [Table],
-    /// For raw keys.
-    pub(super) raw: Option<&'s RawKeys>,
-}
-
-/// Two quads.
-pub(super) struct Pair<'s> {
-    /// Where they are.
-    pub(super) quads: [Quad<'s>; 2],
-    /// Their ciphertext.
-    pub(super) texts: [Text; 2],
-    /// How many messages end with each.
-    pub(super) ends: [usize; 2],
-}
-
-impl<'s> Pair<'s> {
-    /// The same quad twice, of nothing.
+impl Slot {
     #[inline(always)]
-    pub(super) fn new(idle: Quad<'s>, zero: Z) -> Pair<'s> {
-        let row = || Cell::new(zero);
-        let text = || [row(), row(), row(), row()];
-        Pair { quads: [idle; 2], texts: [text(), text()], ends: [0; 2] }
+    fn new(zero: Z, some_key: KeyPlace) -> Slot {
+        let (hash, base) = (Cell::new(zero), Cell::new(zero));
+        // SAFETY: 16 bytes, whatever they are.
+        let mask = Cell::new(unsafe { mem::transmute::<u128, __m128i>(0) });
+        Slot { hash, base, mask, weights: Weights::new(zero), place: Cell::new(some_key) }
     }
 
-    /// Whether both are full.
-    #[inline(always)]
-    pub(super) fn is_full(&self) -> bool {
-        self.quads[0].bytes == QUAD_BYTES && self.quads[1].bytes == QUAD_BYTES
+    wide_fn! {
+        /// The first counter block after the first round key.
+        #[inline]
+        pub(super) fn first_counter(&self) -> __m128i {
+            let one = _mm_set_epi32(1 << 24, 0, 0, 0);
+            // SAFETY: a cell of 64 bytes.
+            _mm_xor_si128(unsafe { _mm_load_si128(self.base.as_ptr().cast()) }, one)
+        }
+    }
+
+    fn wipe(&self, zero: Z) {
+        self.hash.set(zero);
+        self.base.set(zero);
+        // SAFETY: 16 bytes, whatever they are.
+        self.mask.set(unsafe { mem::transmute::<u128, __m128i>(0) });
+        self.weights.wipe(zero);
     }
 }
 
@@ -63,68 +62,30 @@ impl Scratch {
     /// Room for messages.
     #[inline(always)]
     pub(super) fn new(zero: Z, some_key: KeyPlace) -> Scratch {
-        let slot = || Slot { hash: Cell::new(zero), base: Cell::new(zero) };
-        let four = || [slot(), slot(), slot(), slot()];
-        Scratch {
-            slots: [four(), four()],
-            groups: [Group::new(some_key), Group::new(some_key)],
-            idle: slot(),
-        }
+        let four = || [(); 4].map(|()| Slot::new(zero, some_key));
+        Scratch { slots: [four(), four()], idle: Slot::new(zero, some_key) }
     }
 
-    /// Forgets the messages.
-    pub(super) fn wipe(&self, zero: Z) {
-        for slot in self.slots.as_flattened().iter().chain([&self.idle]) {
-            slot.hash.set(zero);
-            slot.base.set(zero);
-        }
-    }
-}
-
-impl<'s> Room<'s> {
-    wide_fn! {
-        /// Has the key of message number `index` in a table, and says where it is; messages come in
-        /// order.
-        ///
-        /// # Safety
-        /// The items' keys are what they say. There is such a message.
-        #[inline(never)]
-        pub(super) unsafe fn set_key<const ROUNDS: usize>(
-            &self,
-            items: &[Item],
-            index: usize,
-        ) -> (KeyPlace, &'s Table) {
-            let table = &self.tables[index & (self.tables.len() - 1)];
-            let item = &items[index];
-            let place = match self.raw {
-                None => KeyPlace::of(item.key),
-                Some(raw) => {
-                    // SAFETY: the caller keeps the same promise.
-                    unsafe { raw.expand::<ROUNDS>(items, index) };
-                    raw.place(index)
-                }
-            };
-            // SAFETY: a key is at the place.
-            unsafe { table.set_keys::<ROUNDS>(place) };
-            if item.aad_bytes > 0 || item.text_bytes as usize > QUAD_BYTES {
-                // SAFETY: as above.
-                unsafe { table.set_weights(place) };
-            }
-            (place, table)
-        }
-    }
-
-    /// The round keys of four messages in lanes, if they are anywhere.
+    /// The place of message number `index`.
     #[inline(always)]
-    pub(super) fn lanes(&self, first: usize) -> Option<*const Z> {
-        match (self.raw, self.tables) {
-            (Some(raw), _) => Some(raw.lanes(first).cast()),
-            (None, [table]) => Some(table.keys.as_ptr().cast()),
-            (None, _) => None,
+    pub(super) fn slot(&self, index: usize) -> &Slot {
+        &self.slots.as_flattened()[index % SLOTS]
+    }
+
+    /// The places of four messages, of which number `first`, a multiple of four, is the first.
+    #[inline(always)]
+    pub(super) fn four(&self, first: usize) -> &[Slot; 4] {
+        &self.slots[first / 4 % (SLOTS / 4)]
+    }
+
+    /// Forgets as many messages, and the key of all.
+    pub(super) fn wipe(&self, messages: usize, zero: Z) {
+        for slot in self.slots.as_flattened().iter().take(messages).chain([&self.idle]) {
+            slot.wipe(zero);
         }
     }
 }
 
-/// Messages that are worked at a time: no more than five are begun and not hashed, and with them
-/// up to three wait for a fourth.
+/// Messages that are worked at a time: up to two are begun in a step, three are not hashed then, and
+/// three wait for a fourth.
 pub(super) const SLOTS: usize = 8;

@@ -202,6 +202,37 @@ fn messages_of_every_length_are_as_the_model_makes_them() {
 }
 
 #[test]
+fn messages_of_every_length_are_right_beside_those_of_any_other() {
+    let mut random = Random(5);
+    for first in 129..=159 {
+        let calls = calls(&mut random);
+        for _ in 0..3 {
+            let call = calls[random.below(calls.len())];
+            let mut lens: Vec<_> = (first..=640).step_by(31).map(|text| (text, 0)).collect();
+            for i in 0..lens.len() {
+                lens.swap(i, random.below(i + 1));
+            }
+            lens.truncate(lens.len() - random.below(5));
+            let messages = messages(&mut random, call, &lens);
+            agree(call, &messages);
+        }
+    }
+}
+
+#[test]
+fn messages_of_one_length_are_right_however_many_they_are() {
+    let mut random = Random(6);
+    for (text, aad) in [(256, 0), (192, 0), (512, 0), (512, 17), (768, 0), (1_024, 0), (1_420, 20)]
+    {
+        for call in calls(&mut random) {
+            let number = 1 + random.below(37);
+            let messages = messages(&mut random, call, &vec![(text, aad); number]);
+            agree(call, &messages);
+        }
+    }
+}
+
+#[test]
 fn aad_of_every_length_is_as_the_model_takes_it() {
     let mut random = Random(2);
     for aad in (0..=80).chain([127, 128, 129, 255, 256, 257, 300, 512, 1_000, 65_535]) {

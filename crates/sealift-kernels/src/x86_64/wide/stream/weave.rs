@@ -3,19 +3,25 @@
 
 use core::arch::x86_64::*;
 
+use sealift_core::Op;
+
 use super::{
-    super::zmm::{self, Z, pin, wide_fn},
+    super::{
+        item::KeyForm,
+        zmm::{self, Z, pin, wide_fn},
+    },
+    keys::{Form, round_key},
     step::FOLDED,
 };
 
 /// A round of the registers of both quads, woven with a register's way into a hash.
 macro_rules! round {
-    ($keys:expr, $r:literal, $states:tt, $y:expr, $weights:expr, $low:ident, $high:ident) => {{
+    ($form:ident $heads:ident, $keys:expr, $r:literal, $states:tt, $y:expr, $weights:expr, $low:ident, $high:ident) => {{
         // SAFETY: the caller of the step promises weights.
         let (h, folded) = unsafe { $crate::x86_64::wide::stream::weave::weights($weights) };
         let y = $y;
         let (mut p, mut q): (Z, Z);
-        round!(@ $keys, $r, $states, {
+        round!(@ $form $heads, $keys, $r, $states, {
             p = _mm512_clmulepi64_epi128::<0x00>(y, folded);
             $crate::x86_64::wide::zmm::pin!(p);
         }, {
@@ -31,12 +37,13 @@ macro_rules! round {
             $high = $crate::x86_64::wide::zmm::xor3($high, p, q);
         });
     }};
-    ($keys:expr, $r:literal, $states:tt) => {
-        round!(@ $keys, $r, $states, {}, {}, {}, {});
+    ($form:ident $heads:ident, $keys:expr, $r:literal, $states:tt) => {
+        round!(@ $form $heads, $keys, $r, $states, {}, {}, {}, {});
     };
-    (@ $keys:expr, $r:literal, ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident),
+    (@ $form:ident $heads:ident, $keys:expr, $r:literal, ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $m:ident $n:ident),
         $first:block, $second:block, $third:block, $fourth:block) => {{
-        let (k, l) = ($keys.0[$r].get(), $keys.1[$r].get());
+        // SAFETY: the caller of the step promises keys.
+        let (k, l) = unsafe { $crate::x86_64::wide::stream::weave::round_keys::<$form>($keys, $r) };
         $a = _mm512_aesenc_epi128($a, k);
         $crate::x86_64::wide::zmm::pin!($a);
         $b = _mm512_aesenc_epi128($b, k);
@@ -57,10 +64,31 @@ macro_rules! round {
         $h = _mm512_aesenc_epi128($h, l);
         $crate::x86_64::wide::zmm::pin!($h);
         $fourth
+        if $heads {
+            $m = once(_mm_aesenc_si128($m, _mm512_castsi512_si128(k)));
+            $n = once(_mm_aesenc_si128($n, _mm512_castsi512_si128(l)));
+        }
     }};
 }
 
 pub(super) use round;
+
+wide_fn! {
+    /// A round key of two messages, each in all lanes.
+    ///
+    /// # Safety
+    /// The keys are of the form and have so many rounds.
+    #[inline]
+    pub(super) unsafe fn round_keys<F: Form>(keys: [*const u8; 2], round: usize) -> (Z, Z) {
+        // SAFETY: the caller keeps the same promise.
+        let first = unsafe { round_key::<F>(keys[0], round) };
+        if matches!(F::KEYS, KeyForm::One) {
+            return (first, first);
+        }
+        // SAFETY: as above.
+        (first, unsafe { round_key::<F>(keys[1], round) })
+    }
+}
 
 wide_fn! {
     /// The last round of a register, and its text, of which the ciphertext is returned.
@@ -68,7 +96,7 @@ wide_fn! {
     /// # Safety
     /// `bytes`, up to 64, are readable and writable; with `FULL`, 64 are.
     #[inline]
-    pub(super) unsafe fn finish<const SEAL: bool, const FULL: bool>(
+    pub(super) unsafe fn finish<const OP: u8, const FULL: bool>(
         state: Z,
         key: Z,
         from: *const u8,
@@ -77,12 +105,12 @@ wide_fn! {
     ) -> Z {
         // SAFETY: the caller promises readable bytes.
         let mut input = unsafe { load::<FULL>(from, bytes) };
-        if !SEAL {
+        if OP != Op::Seal as u8 {
             // Loaded once: what is hashed is what is decrypted, whatever another thread does.
             pin!(input);
         }
         let output = _mm512_aesenclast_epi128(state, zmm::xor(key, input));
-        let ciphertext = if SEAL { output } else { input };
+        let ciphertext = if OP == Op::Seal as u8 { output } else { input };
         if FULL || bytes == 64 {
             // SAFETY: the caller promises 64 writable bytes.
             unsafe { zmm::store(to, output) };

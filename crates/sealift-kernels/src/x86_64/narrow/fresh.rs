@@ -1,0 +1,115 @@
+//! Schedules of raw keys, many at once: what the kernel reads of an expanded key, where it reads it.
+#![allow(unsafe_code)]
+
+use core::{arch::x86_64::*, hint::black_box, mem::offset_of, ptr};
+
+use super::{group::Call, hash::Sums, width::Width, words};
+use crate::{
+    schedule::{Expanded, POWERS, RECORD_BLOCKS},
+    x86_64::{aesni::to_u128, cpu::HaveAesNi, isa::Isa, wide::item::Item},
+};
+
+/// How many keys are expanded at once.
+pub(super) const KEYS: usize = 16;
+
+/// The beginning of an expanded key, as far as the kernel reads it.
+#[repr(C, align(64))]
+pub(super) struct Fresh {
+    pub(super) round_keys: [u128; RECORD_BLOCKS],
+    powers: [u128; POWERS],
+}
+
+const _: () = assert!(offset_of!(Fresh, powers) == offset_of!(Expanded, powers));
+
+/// A place for so many; it is secret, and wiped by its owner.
+#[repr(C)]
+pub(super) struct Keys {
+    fresh: [Fresh; KEYS],
+    /// What registers that run over the last power read.
+    behind: u128,
+}
+
+impl Keys {
+    /// None yet.
+    pub(super) fn new() -> Keys {
+        let fresh = [const { Fresh { round_keys: [0; RECORD_BLOCKS], powers: [0; POWERS] } }; KEYS];
+        Keys { fresh, behind: 0 }
+    }
+
+    /// The same messages under expanded keys.
+    ///
+    /// # Safety
+    /// There are one to [`KEYS`] of them, and their keys are raw ones with the call's rounds.
+    #[inline(always)]
+    pub(super) unsafe fn expand<W: Width>(
+        &mut self,
+        w: W,
+        call: &Call,
+        items: &[Item],
+    ) -> [Item; KEYS] {
+        let count = items.len();
+        let mut items: [Item; KEYS] = core::array::from_fn(|i| items[i.min(items.len() - 1)]);
+        let keys = items.each_ref().map(|item| item.key);
+        // SAFETY: the caller promises it.
+        unsafe { words::expand(w, call.rounds, &keys, count, &mut self.fresh) };
+        self.hash_keys(w.into(), call.rounds, count);
+        self.powers(w.into(), call.aad_blocks + call.text_blocks.max(1) + 1, count);
+        for (item, fresh) in items.iter_mut().zip(&self.fresh) {
+            item.key = ptr::from_ref(fresh).cast();
+        }
+        items
+    }
+
+    /// Encrypts zeros under so many keys, eight at a time.
+    #[inline(always)]
+    fn hash_keys(&mut self, w: HaveAesNi, rounds: usize, count: usize) {
+        for eight in self.fresh.as_chunks_mut::<8>().0.iter_mut().take(count.div_ceil(8)) {
+            let mut states = eight.each_ref().map(|fresh| w.broadcast(&fresh.round_keys[0]));
+            for round in 1..rounds {
+                for (state, fresh) in states.iter_mut().zip(&*eight) {
+                    *state = w.aes(*state, w.broadcast(&fresh.round_keys[round % RECORD_BLOCKS]));
+                }
+            }
+            for (state, fresh) in states.into_iter().zip(eight) {
+                let last = w.broadcast(&fresh.round_keys[rounds % RECORD_BLOCKS]);
+                fresh.powers[POWERS - 1] = to_u128(times_x(w, w.reverse(w.aes_last(state, last))));
+            }
+        }
+    }
+
+    /// Powers of so many hash keys up to one.
+    #[inline(always)]
+    fn powers(&mut self, w: HaveAesNi, last: usize, count: usize) {
+        for power in 2..=last.min(POWERS) {
+            for Fresh { powers, .. } in self.fresh.iter_mut().take(count) {
+                // Halves, so that the products depend on few others.
+                let a = w.broadcast(&powers[POWERS - power / 2]);
+                let b = w.broadcast(&powers[POWERS - power.div_ceil(2)]);
+                powers[POWERS - power] = to_u128(Sums::nothing(w).and(w, a, b).reduced(w));
+            }
+        }
+    }
+
+    /// Leaves only zeros.
+    pub(super) fn wipe(&mut self) {
+        // SAFETY: integers may be zeros.
+        unsafe { ptr::from_mut(self).write_bytes(0, 1) };
+        black_box(self);
+    }
+}
+
+/// An encrypted zero block, reversed, to what tables hold: times x.
+#[inline(always)]
+fn times_x(_token: HaveAesNi, h: __m128i) -> __m128i {
+    // SAFETY: `_token` is proof of the instructions.
+    unsafe { times_x_compiled(h) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn times_x_compiled(h: __m128i) -> __m128i {
+    let modulus = _mm_set_epi64x(0xc200_0000_0000_0001_u64.cast_signed(), 1);
+    // The bits that leave a half, each where the other half and the modulus want it.
+    let carries = _mm_srai_epi32::<31>(_mm_shuffle_epi32::<0xd3>(h));
+    _mm_xor_si128(_mm_add_epi64(h, h), _mm_and_si128(carries, modulus))
+}

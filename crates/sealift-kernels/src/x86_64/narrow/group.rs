@@ -1,0 +1,278 @@
+//! Groups of short messages through AES, each while the one before goes through GHASH.
+//!
+//! A message has `R` registers of counters: those of its `T` blocks of text, and behind them the one that
+//! masks its tag. What is hashed lies in as many: its ciphertext, and behind it its lengths.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::__m128i;
+
+use sealift_core::{Op, Status};
+
+use super::{
+    hash::{self, Sums},
+    tag,
+    text::{self, Text},
+    width::Width,
+};
+use crate::{
+    verdict::public,
+    x86_64::wide::{
+        item::{Ahead, Class, Item, KeyForm},
+        row::spare::Groups,
+    },
+};
+
+/// What the messages of a call have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    pub(super) op: Op,
+    pub(super) keys: KeyForm,
+    pub(super) rounds: usize,
+    pub(super) tag_bytes: usize,
+    pub(super) text_blocks: usize,
+    pub(super) aad_blocks: usize,
+}
+
+impl Call {
+    pub(super) fn of(class: &Class) -> Call {
+        let Class { op, keys, rounds, tag_bytes, text_blocks, aad_blocks } = *class;
+        Call { op, keys, rounds, tag_bytes, text_blocks, aad_blocks }
+    }
+}
+
+/// What is hashed of a group.
+struct Hashed<W: Width, const N: usize, const R: usize> {
+    /// Products of the aad.
+    sums: [Sums<W>; N],
+    /// Ciphertext and lengths, reversed.
+    blocks: [[W::Register; R]; N],
+    /// What hides the hash.
+    masks: [__m128i; N],
+}
+
+/// Works messages of one class, of `T` blocks of text, or of none if `T` is 1.
+///
+/// # Safety
+/// The items' addresses are what they say, and their keys are expanded ones.
+#[inline(always)]
+pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: usize>(
+    w: W,
+    call: &Call,
+    groups: &Groups<'_, N>,
+    ahead: &mut Ahead<'_>,
+) {
+    const { assert!(R == (T + 1).div_ceil(W::LANES)) };
+    let zero = w.broadcast(&0);
+    let mut hashed =
+        Hashed { sums: [Sums::nothing(w); N], blocks: [[zero; R]; N], masks: [w.first(zero); N] };
+    let (mut before, mut live) = groups.get(0);
+    for index in 0..=groups.len() {
+        let is_behind = index == groups.len();
+        let (group, group_live) = if is_behind { (before, live) } else { groups.get(index) };
+        if !ahead.0.is_empty() {
+            fetch(ahead, N);
+        }
+        // SAFETY: the caller promises it.
+        let mut states = unsafe { start::<W, T, N, R>(w, group) };
+        let rounds_end = 16 * if is_behind { 1 } else { call.rounds };
+        let concluded = if index == 0 { &[][..] } else { &before[..] };
+        // SAFETY: the caller promises it.
+        let wrong = unsafe {
+            weave::<W, T, N, R>(w, call, &mut states, group, rounds_end, concluded, &hashed)
+        };
+        // SAFETY: as above.
+        let streams = unsafe { last_round::<W, N, R>(w, call, &states, group) };
+        if !public(wrong & live == 0) {
+            // SAFETY: the caller promises it.
+            unsafe { fail(before, wrong & live) };
+        }
+        if is_behind {
+            return;
+        }
+        match call.op {
+            // SAFETY: the caller promises it.
+            Op::Seal => unsafe { texts::<W, T, N, R, true, true>(w, &streams, group, &mut hashed) },
+            // SAFETY: as above.
+            Op::Open => unsafe {
+                texts::<W, T, N, R, false, true>(w, &streams, group, &mut hashed)
+            },
+            // SAFETY: as above.
+            Op::Verify => unsafe {
+                texts::<W, T, N, R, false, false>(w, &streams, group, &mut hashed)
+            },
+        }
+        if call.aad_blocks > 0 {
+            for (sums, item) in hashed.sums.iter_mut().zip(group) {
+                // SAFETY: the caller promises it; a key has powers for more blocks than a class here.
+                *sums = unsafe { hash::aad(w, item, call.text_blocks + 1) };
+            }
+        }
+        (before, live) = (group, group_live);
+    }
+}
+
+/// Asks for the next messages. Not a part of what calls it, which needs its registers.
+#[inline(never)]
+fn fetch(ahead: &mut Ahead<'_>, messages: usize) {
+    ahead.fetch(messages);
+}
+
+/// Counters before the first round.
+///
+/// # Safety
+/// The nonces and keys are readable.
+#[inline(always)]
+unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
+    w: W,
+    group: &[Item; N],
+) -> [[W::Register; R]; N] {
+    let mut states = [[w.broadcast(&0); R]; N];
+    for (states, item) in states.iter_mut().zip(group) {
+        // SAFETY: the caller promises it.
+        let key = unsafe { round_key(w, item.key, 0) };
+        // SAFETY: as above.
+        let nonce = w.xor(w.spread(unsafe { text::nonce(w.into(), item.nonce) }), key);
+        for (register, state) in states.iter_mut().enumerate() {
+            let counters = Text::<T>::COUNTERS.as_ptr().wrapping_add(W::LANES * register);
+            // SAFETY: within the table, or what follows its last one is there too.
+            *state = w.xor(nonce, unsafe { w.load_table(counters.cast()) });
+        }
+    }
+    states
+}
+
+/// Rounds of AES up to the key that lies `rounds_end` bytes behind the first, and between them the hashes of another group, whose tags are written or
+/// compared. Returns two bits for each of its messages, set if its tag is wrong.
+///
+/// # Safety
+/// Keys are expanded, and the items concluded are what they say.
+#[inline(always)]
+unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
+    w: W,
+    call: &Call,
+    states: &mut [[W::Register; R]; N],
+    group: &[Item; N],
+    rounds_end: usize,
+    concluded: &[Item],
+    hashed: &Hashed<W, N, R>,
+) -> u16 {
+    let keys = group.each_ref().map(|item| item.key);
+    let (mut round_at, mut wrong) = (16, 0);
+    for (message, item) in concluded.iter().enumerate().take(N) {
+        let mut sums = hashed.sums[message];
+        let table = hash::powers(item.key, T + 1);
+        for (register, blocks) in hashed.blocks[message].iter().enumerate() {
+            if round_at < rounds_end {
+                // SAFETY: the caller promises it.
+                unsafe { one_round(w, states, &keys, round_at) };
+                round_at += 16;
+            }
+            let powers = table.wrapping_add(W::BYTES * register);
+            // SAFETY: within the table, or a block behind it, which a lane of zeros meets.
+            unsafe { w.add_products(&mut sums, blocks, powers) };
+        }
+        let tag = tag::masked(w, sums.reduced(w), hashed.masks[message]);
+        // SAFETY: the caller promises it.
+        wrong |= unsafe { tag::conclude(w, call, item, tag) } << (2 * message);
+    }
+    while round_at < rounds_end {
+        // SAFETY: the caller promises it.
+        unsafe { one_round(w, states, &keys, round_at) };
+        round_at += 16;
+    }
+    wrong
+}
+
+/// # Safety
+/// The keys are expanded ones that have a round key there.
+#[inline(always)]
+unsafe fn one_round<W: Width, const N: usize, const R: usize>(
+    w: W,
+    states: &mut [[W::Register; R]; N],
+    keys: &[*const u8; N],
+    round_at: usize,
+) {
+    for (states, key) in states.iter_mut().zip(keys) {
+        // SAFETY: the caller promises it.
+        let key = unsafe { round_key(w, *key, round_at) };
+        for state in states {
+            *state = w.aes(*state, key);
+        }
+    }
+}
+
+/// The last round.
+///
+/// # Safety
+/// The keys are expanded ones of the call's rounds.
+// IMPLEMENTATION NOTE: in a place of its own, because what loops index that are not unrolled stays in
+// memory all the time.
+#[inline(always)]
+unsafe fn last_round<W: Width, const N: usize, const R: usize>(
+    w: W,
+    call: &Call,
+    states: &[[W::Register; R]; N],
+    group: &[Item; N],
+) -> [[W::Register; R]; N] {
+    let mut streams = [[w.broadcast(&0); R]; N];
+    for ((streams, states), item) in streams.iter_mut().zip(states).zip(group) {
+        // SAFETY: the caller promises it.
+        let key = unsafe { round_key(w, item.key, 16 * call.rounds) };
+        for (stream, state) in streams.iter_mut().zip(states) {
+            *stream = w.aes_last(*state, key);
+        }
+    }
+    streams
+}
+
+/// The texts with their key streams.
+///
+/// # Safety
+/// The items' addresses are what they say.
+#[inline(always)]
+unsafe fn texts<
+    W: Width,
+    const T: usize,
+    const N: usize,
+    const R: usize,
+    const SEAL: bool,
+    const WRITE: bool,
+>(
+    w: W,
+    streams: &[[W::Register; R]; N],
+    group: &[Item; N],
+    hashed: &mut Hashed<W, N, R>,
+) {
+    let Hashed { blocks, masks, .. } = hashed;
+    for (((item, stream), blocks), mask) in group.iter().zip(streams).zip(blocks).zip(masks) {
+        // SAFETY: the caller promises it.
+        *mask = unsafe { Text::<T>::crypt::<W, R, SEAL, WRITE>(w, item, stream, blocks) };
+    }
+}
+
+/// # Safety
+/// The key is an expanded one that has a round key there.
+#[inline(always)]
+unsafe fn round_key<W: Width>(w: W, key: *const u8, at: usize) -> W::Register {
+    // SAFETY: an expanded key begins with its round keys, which are aligned.
+    w.broadcast(unsafe { &*key.wrapping_add(at).cast::<u128>() })
+}
+
+/// Clears the outputs of messages that failed, and says so.
+///
+/// # Safety
+/// Outputs and statuses are writable.
+#[cold]
+#[inline(never)]
+unsafe fn fail(group: &[Item], wrong: u16) {
+    for (message, item) in group.iter().enumerate() {
+        if public((wrong >> (2 * message)) & 3 != 0) {
+            if !item.output.is_null() {
+                // SAFETY: the caller promises it.
+                unsafe { item.output.write_bytes(0, item.text_bytes as usize) };
+            }
+            // SAFETY: the caller promises it.
+            unsafe { item.status.write(Status::AuthFailed) };
+        }
+    }
+}

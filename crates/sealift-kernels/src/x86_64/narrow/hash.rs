@@ -1,0 +1,99 @@
+//! GHASH of short messages: blocks times powers of the hash key, with one reduction for all.
+
+#![allow(unsafe_code)]
+
+use core::{arch::x86_64::*, mem::offset_of};
+
+use super::width::Width;
+use crate::{
+    schedule::{Expanded, POWERS},
+    x86_64::{cpu::HaveAesNi, wide::item::Item},
+};
+
+/// Sums of products in each lane, `low + x^64 * (middle + low + high) + x^128 * high`: three
+/// multiplications a block, where a table of folded powers would take four.
+#[derive(Clone, Copy)]
+pub(super) struct Sums<W: Width> {
+    pub(super) low: W::Register,
+    pub(super) middle: W::Register,
+    pub(super) high: W::Register,
+}
+
+impl<W: Width> Sums<W> {
+    /// No products.
+    #[inline(always)]
+    pub(super) fn nothing(w: W) -> Sums<W> {
+        let zero = w.broadcast(&0);
+        Sums { low: zero, middle: zero, high: zero }
+    }
+
+    /// With the products of more blocks and their powers.
+    #[inline(always)]
+    pub(super) fn and(self, w: W, blocks: W::Register, powers: W::Register) -> Sums<W> {
+        let halves = |register| w.xor(register, w.swap(register));
+        Sums {
+            low: w.xor(self.low, w.multiply_low(blocks, powers)),
+            middle: w.xor(self.middle, w.multiply_low(halves(blocks), halves(powers))),
+            high: w.xor(self.high, w.multiply_high(blocks, powers)),
+        }
+    }
+
+    /// All lanes in one block, times x^-128: see `ghash`.
+    #[inline(always)]
+    pub(super) fn reduced(self, w: W) -> __m128i {
+        let middle = w.xor(self.middle, w.xor(self.low, self.high));
+        w.sum(fold(w, self.high, fold(w, middle, self.low)))
+    }
+}
+
+/// A sum, one of its terms times x^-64.
+#[inline(always)]
+fn fold<W: Width>(w: W, sum: W::Register, folded: W::Register) -> W::Register {
+    let modulus = const { &(0xc2_u128 << 56) };
+    let product = w.multiply_low(folded, w.broadcast(modulus));
+    w.xor(w.xor(sum, w.swap(folded)), product)
+}
+
+/// Where under a key the powers for the last so many hashed blocks begin.
+#[inline(always)]
+pub(super) fn powers(key: *const u8, blocks: usize) -> *const u8 {
+    key.wrapping_add(offset_of!(Expanded, powers) + 16 * (POWERS - blocks))
+}
+
+/// The products of an aad that so many other blocks follow.
+///
+/// # Safety
+/// The aad is readable, and the key has powers for all blocks.
+#[inline(always)]
+pub(super) unsafe fn aad<W: Width>(w: W, item: &Item, following: usize) -> Sums<W> {
+    let bytes = usize::from(item.aad_bytes);
+    let table = powers(item.key, bytes.div_ceil(16) + following);
+    let mut sums = Sums::nothing(w);
+    for at in (0..bytes).step_by(W::BYTES) {
+        let from = item.aad.wrapping_add(at);
+        let blocks = if bytes - at >= W::BYTES {
+            // SAFETY: the caller promises that the aad is readable.
+            unsafe { w.load(from) }
+        } else {
+            // SAFETY: as above; fewer bytes than a register are left.
+            unsafe { w.load_part(from, bytes - at) }
+        };
+        // SAFETY: within the table, or a block behind it, which a lane of zeros meets.
+        let powers = unsafe { w.load_table(table.wrapping_add(at)) };
+        sums = sums.and(w, w.reverse(blocks), powers);
+    }
+    sums
+}
+
+/// The block of lengths in bits, reversed.
+#[inline(always)]
+pub(super) fn lengths(_token: HaveAesNi, item: &Item) -> __m128i {
+    // SAFETY: `_token` is proof of the instructions.
+    unsafe { lengths_compiled(i64::from(item.aad_bytes) << 3, i64::from(item.text_bytes) << 3) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn lengths_compiled(aad: i64, text: i64) -> __m128i {
+    _mm_set_epi64x(aad, text)
+}

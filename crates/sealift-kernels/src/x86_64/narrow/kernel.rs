@@ -1,0 +1,125 @@
+//! The kernel, compiled for each width and each number of blocks.
+#![allow(unsafe_code)]
+
+use super::{
+    fresh::{KEYS, Keys},
+    group::{Call, groups},
+};
+use crate::{
+    stack,
+    x86_64::{
+        cpu::{HaveAesNi, HaveVaes256},
+        wide::{
+            item::{Ahead, Item, KeyForm},
+            row::spare::{Groups, Spare},
+        },
+    },
+};
+
+/// Writes the kernel of a width: for texts of so many blocks, so many messages at a time, of so many
+/// registers each. Their states and what their hashes need are as many as there are registers.
+macro_rules! kernel {
+    ($module:ident: $token:ty, $features:literal, $($blocks:literal => $messages:literal * $registers:literal,)+) => {
+        pub(super) mod $module {
+            use super::*;
+
+            /// Works messages of one class.
+            ///
+            /// # Safety
+            /// The items' addresses are what they say, and they are as the call says.
+            pub(in super::super) unsafe fn run(
+                w: $token,
+                call: &Call,
+                items: &[Item],
+                ahead: &mut Ahead<'_>,
+            ) {
+                if call.keys == KeyForm::Raw {
+                    let mut keys = Keys::new();
+                    for some in items.chunks(KEYS) {
+                        // SAFETY: the token is proof of the instructions; the caller promises the rest.
+                        let expanded = unsafe { expand(w, call, some, &mut keys) };
+                        // SAFETY: as the caller promises, but that keys are expanded now.
+                        unsafe { under_expanded(w, call, &expanded[..some.len()], ahead) };
+                    }
+                    keys.wipe();
+                } else {
+                    // SAFETY: the caller promises it.
+                    unsafe { under_expanded(w, call, items, ahead) };
+                }
+                // What registers were put down there.
+                stack::wipe();
+            }
+
+            // Not a part of what calls it, so that its stack can be wiped.
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            unsafe fn expand(
+                w: $token,
+                call: &Call,
+                items: &[Item],
+                keys: &mut Keys,
+            ) -> [Item; KEYS] {
+                // SAFETY: the caller promises it.
+                unsafe { keys.expand(w, call, items) }
+            }
+
+            /// # Safety
+            /// As for [`run`], and keys are expanded ones.
+            unsafe fn under_expanded(
+                w: $token,
+                call: &Call,
+                items: &[Item],
+                ahead: &mut Ahead<'_>,
+            ) {
+                let mut spare = Spare::new();
+                match call.text_blocks.max(1) {
+                    $($blocks => {
+                        if let Some(groups) = Groups::of(items, &mut spare) {
+                            // SAFETY: the token is proof of the instructions; the caller promises the rest.
+                            unsafe { work::<$blocks, $messages, $registers>(w, call, &groups, ahead) };
+                        }
+                    })+
+                    blocks => debug_assert!(false, "texts of {blocks} blocks"),
+                }
+                spare.wipe();
+            }
+
+            // Not a part of what calls it, so that its stack can be wiped.
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            unsafe fn work<const T: usize, const N: usize, const R: usize>(
+                w: $token,
+                call: &Call,
+                items: &Groups<'_, N>,
+                ahead: &mut Ahead<'_>,
+            ) {
+                // SAFETY: the caller promises it.
+                unsafe { groups::<$token, T, N, R>(w, call, items, ahead) }
+            }
+        }
+    };
+}
+
+kernel! {
+    one_lane: HaveAesNi, "ssse3,sse4.1,aes,pclmulqdq",
+    1 => 4 * 2,
+    2 => 3 * 3,
+    3 => 2 * 4,
+    4 => 2 * 5,
+    5 => 1 * 6,
+    6 => 1 * 7,
+    7 => 1 * 8,
+    8 => 1 * 9,
+}
+
+kernel! {
+    two_lanes: HaveVaes256, "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq",
+    1 => 8 * 1,
+    2 => 4 * 2,
+    3 => 4 * 2,
+    4 => 3 * 3,
+    5 => 3 * 3,
+    6 => 2 * 4,
+    7 => 2 * 4,
+    8 => 2 * 5,
+}

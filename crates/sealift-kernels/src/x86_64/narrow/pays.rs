@@ -1,0 +1,76 @@
+//! Whether messages are worked sooner together.
+
+use core::ops::Range;
+
+use sealift_core::{Op, Spans, Work};
+
+use crate::{
+    Schedules,
+    x86_64::wide::item::{LONG_TEXT, MEDIUM_AAD},
+};
+
+/// Whether the messages of a range are worked sooner together than one by one: when many of them are
+/// alike, because the kernel takes messages of one kind at a time.
+pub(crate) fn pays(work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) -> bool {
+    let shape = work.shape();
+    let are_short = shape.text_bytes <= MEAN_TEXT_MAX * shape.messages as u64;
+    if let Schedules::Raw = schedules {
+        // What expanding keys one by one costs is more than anything else.
+        return range.len() >= RAW_MIN && are_short;
+    }
+    if range.len() < MIN || !are_short {
+        return false;
+    }
+    let mut spans = work.spans();
+    if !spans.is_regular() {
+        return look_alike(&mut spans, range, schedules);
+    }
+    spans.common_op().is_some() || range.len() >= OPS * KIND_MIN
+}
+
+/// Whether most of the messages that are looked at are such as the kernel takes, and of so few kinds that
+/// there are many of each: that every second one is of a kind that was seen before.
+fn look_alike(spans: &mut Spans<'_, '_>, range: Range<usize>, schedules: Schedules<'_>) -> bool {
+    let looks = (range.len() / 4).clamp(1, LOOKS);
+    let mut kinds = [None; LOOKS];
+    let (mut taken, mut different) = (0, 0);
+    for look in 0..looks {
+        let offset = look * range.len() / looks;
+        let rounds = match schedules {
+            Schedules::Each(each) => each[offset].fast_rounds(),
+            Schedules::One(_) | Schedules::Raw => 0,
+        };
+        let kind = kind(spans, range.start + offset, rounds);
+        taken += usize::from(kind.is_some());
+        if kind.is_some() && !kinds[..different].contains(&kind) {
+            kinds[different] = kind;
+            different += 1;
+        }
+    }
+    let are_many = range.len() >= different * KIND_MIN;
+    are_many && 2 * taken >= looks && 2 * different <= taken.max(2)
+}
+
+/// What messages that are worked together have in common; none if the kernel doesn't take it.
+fn kind(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> Option<Kind> {
+    let span = spans.get(message)?;
+    let blocks = (span.text_bytes.div_ceil(16), span.aad_bytes.div_ceil(16));
+    let takes = span.nonce_bytes == 12 && blocks.0 < LONG_TEXT && blocks.1 < MEDIUM_AAD;
+    takes.then_some((span.op, blocks, rounds))
+}
+
+type Kind = (Op, (usize, usize), usize);
+
+/// So many messages at least.
+const MIN: usize = 10;
+/// So many with raw keys.
+const RAW_MIN: usize = 3;
+/// So many of a kind.
+const KIND_MIN: usize = 16;
+/// Messages that are looked at.
+const LOOKS: usize = 16;
+/// What can be done to a message.
+const OPS: usize = 3;
+
+/// Longer texts on average are hardly any that the kernel takes, and finding them takes time.
+const MEAN_TEXT_MAX: u64 = 200;

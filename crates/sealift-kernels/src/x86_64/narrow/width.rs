@@ -1,0 +1,226 @@
+//! What the kernel does with a register, next to what the mode needs of one.
+#![allow(unsafe_code)]
+
+use core::{
+    arch::{asm, x86_64::*},
+    ptr,
+};
+
+use super::{group::Call, hash::Sums, kernel};
+use crate::x86_64::{
+    cpu::{HaveAesNi, HaveVaes256},
+    isa::{Isa, proven},
+    wide::item::{Ahead, Item},
+};
+
+/// A width of registers: one block, or two.
+pub(in crate::x86_64) trait Width: Isa {
+    /// The same block in every lane.
+    fn spread(self, block: __m128i) -> Self::Register;
+    /// The block in the first lane.
+    fn first(self, register: Self::Register) -> __m128i;
+    /// The block in the second lane, if there is one.
+    fn second(self, register: Self::Register) -> __m128i;
+    /// The first lane, and beside it a block, if there is a second lane.
+    fn beside(self, register: Self::Register, block: __m128i) -> Self::Register;
+
+    /// The halves of each block exchanged.
+    fn swap(self, register: Self::Register) -> Self::Register;
+    /// The product of the lower halves of each block.
+    fn multiply_low(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// The product of the upper halves of each block.
+    fn multiply_high(self, a: Self::Register, b: Self::Register) -> Self::Register;
+
+    /// Adds products of blocks and their powers, both in memory: [`Sums::and`] with two registers for all
+    /// that is between, because states take the others.
+    ///
+    /// # Safety
+    /// Powers are readable, and as aligned as a block.
+    unsafe fn add_products(self, sums: &mut Sums<Self>, blocks: &Self::Register, powers: *const u8);
+
+    /// Bytes of each block in another order.
+    fn shuffle(self, register: Self::Register, order: Self::Register) -> Self::Register;
+    /// Words of the lower halves of each block in turn.
+    fn low_words(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// Words of the upper halves of each block in turn.
+    fn high_words(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// The lower half of each block, and that of another.
+    fn low_halves(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// The upper half of each block, and that of another.
+    fn high_halves(self, a: Self::Register, b: Self::Register) -> Self::Register;
+
+    /// A block for each lane, from where it lies.
+    ///
+    /// # Safety
+    /// Each is readable.
+    unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> Self::Register;
+
+    /// Works messages of one class, compiled with the instructions.
+    ///
+    /// # Safety
+    /// As for [`kernel::run`].
+    unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>);
+}
+
+impl Width for HaveAesNi {
+    proven! {
+        fn swap(register: __m128i) -> __m128i => _mm_shuffle_epi32::<0x4e>(register);
+        fn multiply_low(a: __m128i, b: __m128i) -> __m128i => _mm_clmulepi64_si128::<0x00>(a, b);
+        fn multiply_high(a: __m128i, b: __m128i) -> __m128i => _mm_clmulepi64_si128::<0x11>(a, b);
+        fn shuffle(register: __m128i, order: __m128i) -> __m128i => _mm_shuffle_epi8(register, order);
+        fn low_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi32(a, b);
+        fn high_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi32(a, b);
+        fn low_halves(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi64(a, b);
+        fn high_halves(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi64(a, b);
+    }
+
+    #[inline(always)]
+    fn spread(self, block: __m128i) -> __m128i {
+        block
+    }
+
+    #[inline(always)]
+    fn first(self, register: __m128i) -> __m128i {
+        register
+    }
+
+    #[inline(always)]
+    fn second(self, register: __m128i) -> __m128i {
+        register
+    }
+
+    #[inline(always)]
+    fn beside(self, register: __m128i, _block: __m128i) -> __m128i {
+        register
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m128i {
+        // SAFETY: the caller promises it.
+        unsafe { self.load(from(0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_products(self, sums: &mut Sums<Self>, blocks: &__m128i, powers: *const u8) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        *sums = unsafe { add_products_128(*sums, blocks, powers) };
+    }
+
+    #[inline]
+    unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        unsafe { kernel::one_lane::run(self, call, items, ahead) }
+    }
+}
+
+impl Width for HaveVaes256 {
+    proven! {
+        fn spread(block: __m128i) -> __m256i => _mm256_broadcastsi128_si256(block);
+        fn first(register: __m256i) -> __m128i => _mm256_castsi256_si128(register);
+        fn second(register: __m256i) -> __m128i => _mm256_extracti128_si256::<1>(register);
+        fn beside(register: __m256i, block: __m128i) -> __m256i => _mm256_inserti128_si256::<1>(register, block);
+        fn swap(register: __m256i) -> __m256i => _mm256_shuffle_epi32::<0x4e>(register);
+        fn multiply_low(a: __m256i, b: __m256i) -> __m256i => _mm256_clmulepi64_epi128::<0x00>(a, b);
+        fn multiply_high(a: __m256i, b: __m256i) -> __m256i => _mm256_clmulepi64_epi128::<0x11>(a, b);
+        fn shuffle(register: __m256i, order: __m256i) -> __m256i => _mm256_shuffle_epi8(register, order);
+        fn low_words(a: __m256i, b: __m256i) -> __m256i => _mm256_unpacklo_epi32(a, b);
+        fn high_words(a: __m256i, b: __m256i) -> __m256i => _mm256_unpackhi_epi32(a, b);
+        fn low_halves(a: __m256i, b: __m256i) -> __m256i => _mm256_unpacklo_epi64(a, b);
+        fn high_halves(a: __m256i, b: __m256i) -> __m256i => _mm256_unpackhi_epi64(a, b);
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m256i {
+        let narrow: HaveAesNi = self.into();
+        // SAFETY: the caller promises it.
+        let first = unsafe { narrow.load(from(0)) };
+        // SAFETY: as above.
+        let second = unsafe { narrow.load(from(1)) };
+        self.beside(self.first_lane(first), second)
+    }
+
+    #[inline(always)]
+    unsafe fn add_products(self, sums: &mut Sums<Self>, blocks: &__m256i, powers: *const u8) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        *sums = unsafe { add_products_256(*sums, blocks, powers) };
+    }
+
+    #[inline]
+    unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        unsafe { kernel::two_lanes::run(self, call, items, ahead) }
+    }
+}
+
+/// # Safety
+/// As for [`Width::add_products`].
+#[inline]
+#[target_feature(enable = "sse2,pclmulqdq")]
+unsafe fn add_products_128(
+    mut sums: Sums<HaveAesNi>,
+    blocks: &__m128i,
+    powers: *const u8,
+) -> Sums<HaveAesNi> {
+    // SAFETY: the caller promises that powers are readable and aligned.
+    unsafe {
+        asm!(
+            "pshufd {s}, xmmword ptr [{powers}], 0x4e",
+            "pshufd {t}, xmmword ptr [{blocks}], 0x4e",
+            "pxor {s}, xmmword ptr [{powers}]",
+            "pxor {t}, xmmword ptr [{blocks}]",
+            "pclmulqdq {t}, {s}, 0x00",
+            "movdqa {s}, xmmword ptr [{blocks}]",
+            "pxor {middle}, {t}",
+            "movdqa {t}, {s}",
+            "pclmulqdq {s}, xmmword ptr [{powers}], 0x00",
+            "pclmulqdq {t}, xmmword ptr [{powers}], 0x11",
+            "pxor {low}, {s}",
+            "pxor {high}, {t}",
+            powers = in(reg) powers,
+            blocks = in(reg) ptr::from_ref(blocks),
+            s = out(xmm_reg) _,
+            t = out(xmm_reg) _,
+            low = inout(xmm_reg) sums.low,
+            middle = inout(xmm_reg) sums.middle,
+            high = inout(xmm_reg) sums.high,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    sums
+}
+
+/// # Safety
+/// As for [`Width::add_products`].
+#[inline]
+#[target_feature(enable = "avx2,vpclmulqdq")]
+unsafe fn add_products_256(
+    mut sums: Sums<HaveVaes256>,
+    blocks: &__m256i,
+    powers: *const u8,
+) -> Sums<HaveVaes256> {
+    // SAFETY: the caller promises that powers are readable.
+    unsafe {
+        asm!(
+            "vpshufd {s}, ymmword ptr [{powers}], 0x4e",
+            "vpshufd {t}, ymmword ptr [{blocks}], 0x4e",
+            "vpxor {s}, {s}, ymmword ptr [{powers}]",
+            "vpxor {t}, {t}, ymmword ptr [{blocks}]",
+            "vpclmulqdq {t}, {t}, {s}, 0x00",
+            "vmovdqa {s}, ymmword ptr [{blocks}]",
+            "vpxor {middle}, {middle}, {t}",
+            "vpclmulqdq {t}, {s}, ymmword ptr [{powers}], 0x00",
+            "vpclmulqdq {s}, {s}, ymmword ptr [{powers}], 0x11",
+            "vpxor {low}, {low}, {t}",
+            "vpxor {high}, {high}, {s}",
+            powers = in(reg) powers,
+            blocks = in(reg) ptr::from_ref(blocks),
+            s = out(ymm_reg) _,
+            t = out(ymm_reg) _,
+            low = inout(ymm_reg) sums.low,
+            middle = inout(ymm_reg) sums.middle,
+            high = inout(ymm_reg) sums.high,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    sums
+}

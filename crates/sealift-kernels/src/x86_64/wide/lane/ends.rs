@@ -1,0 +1,169 @@
+//! The first group of a call and its last two, for which there is nothing to be woven in.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+
+use super::{
+    between::{Between, Powers, Secret},
+    expand::{self, Lanes},
+    group::{Call, Group, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces},
+    lanes::{counter, gather, keys},
+    tags::conclude,
+    weave::hashed_blocks,
+};
+use crate::x86_64::wide::zmm::{Z, multiply, reduce, reverse, transpose, wide_fn, xor};
+
+wide_fn! {
+    /// Takes the first group through AES.
+    ///
+    /// # Safety
+    /// As for [`pass`](super::kernel::pass).
+    // Not a part of what calls it: it would not be faster for it.
+    #[inline(never)]
+    pub(super) unsafe fn start<const ROUNDS: usize, const RAW: bool, const BLOCKS: usize>(
+        between: &mut Between,
+        group: &Group,
+        schedule: *const Lanes,
+    ) {
+        let key = |round: usize| {
+            if RAW {
+                // SAFETY: round keys of the group, as the caller promises.
+                unsafe { (*schedule)[round] }
+            } else {
+                // SAFETY: keys of the group are expanded and begin with the round keys.
+                unsafe { gather(keys(group, 16 * round)) }
+            }
+        };
+        let first = key(0);
+        // SAFETY: nonces of the group.
+        let start = xor(unsafe { nonces(group) }, first);
+        let mut states: [Z; 10] = core::array::from_fn(|_| first);
+        for (state, value) in states[..=BLOCKS].iter_mut().zip(1..) {
+            *state = xor(start, counter(value));
+        }
+        let used = BLOCKS + 1 + usize::from(RAW);
+        for round in 1..ROUNDS {
+            let key = key(round);
+            for state in &mut states[..used] {
+                *state = _mm512_aesenc_epi128(*state, key);
+            }
+        }
+        let key = key(ROUNDS);
+        let last = states.map(|state| _mm512_aesenclast_epi128(state, key));
+        let Secret { stream, zeros, masks, .. } = &mut between.secret;
+        masks[0] = last[0];
+        stream[..BLOCKS].copy_from_slice(&last[1..=BLOCKS]);
+        if RAW {
+            *zeros = last[BLOCKS + 1];
+        }
+    }
+}
+
+wide_fn! {
+    /// Ends a call: `number` groups have been through AES, and the last two have to be concluded.
+    ///
+    /// # Safety
+    /// As for [`pass`](super::kernel::pass).
+    #[inline(never)]
+    pub(super) unsafe fn finish<
+        const ROUNDS: usize,
+        const RAW: bool,
+        const BLOCKS: usize,
+        const AAD: bool,
+    >(
+        call: &Call,
+        between: &mut Between,
+        number: usize,
+        crypting: &Group,
+        hashing: Option<&Group>,
+    ) {
+        let Between { secret, hashed: [even, odd], .. } = between;
+        let (laid, hashed) = if number.is_multiple_of(2) { (even, odd) } else { (odd, even) };
+        if AAD {
+            // SAFETY: aad of the group.
+            unsafe { lay_aad(crypting, call, laid) };
+        }
+        let [a, b, c, d, ..] = secret.stream;
+        let rows = transpose([a, b, c, d]);
+        // SAFETY: texts of the group.
+        let rows = unsafe { crypt_half::<BLOCKS, 0>(crypting, call, rows) };
+        lay_half::<BLOCKS, 0>(rows, call, laid);
+        if BLOCKS == 8 {
+            let [_, _, _, _, a, b, c, d] = secret.stream;
+            let rows = transpose([a, b, c, d]);
+            // SAFETY: as above.
+            let rows = unsafe { crypt_half::<BLOCKS, 1>(crypting, call, rows) };
+            lay_half::<BLOCKS, 1>(rows, call, laid);
+        }
+        laid[call.lengths_at % 16] = lengths(crypting);
+        let blocks = const { hashed_blocks(BLOCKS, AAD) };
+        if let Some(group) = hashing {
+            let powers = if RAW {
+                secret.powers
+            } else {
+                // SAFETY: keys of the group are expanded.
+                unsafe { Powers::gather::<ROUNDS>(group) }
+            };
+            let tags = xor(hash(&powers, &hashed[..blocks]), secret.masks[number % 2]);
+            // SAFETY: tags, texts and statuses of the group.
+            unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, true>(group, call, tags) };
+        }
+        let powers = if RAW {
+            Powers::of(expand::times_x(reverse(secret.zeros)))
+        } else {
+            // SAFETY: as above.
+            unsafe { Powers::gather::<ROUNDS>(crypting) }
+        };
+        let tags = xor(hash(&powers, &laid[..blocks]), secret.masks[(number - 1) % 2]);
+        // SAFETY: as above.
+        unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, true>(crypting, call, tags) };
+    }
+}
+
+wide_fn! {
+    /// Seals, opens or reads a register of each text, from block 4 * `HALF` on, with its key stream in rows.
+    /// Returns the ciphertext; behind its end there are zeros.
+    ///
+    /// # Safety
+    /// Texts are readable, and writable for a seal and an open.
+    #[inline]
+    unsafe fn crypt_half<const BLOCKS: usize, const HALF: usize>(
+        group: &Group,
+        call: &Call,
+        stream: [Z; 4],
+    ) -> [Z; 4] {
+        if are_whole::<BLOCKS, HALF>(group) {
+            // SAFETY: the caller keeps the same promise, and texts are that long.
+            return unsafe { crypt_whole::<BLOCKS, HALF>(group, call, stream) };
+        }
+        let [a, b, c, d] = stream;
+        // SAFETY: as above.
+        let a = unsafe { crypt_part::<HALF>(&group[0], call, a) };
+        // SAFETY: as above.
+        let b = unsafe { crypt_part::<HALF>(&group[1], call, b) };
+        // SAFETY: as above.
+        let c = unsafe { crypt_part::<HALF>(&group[2], call, c) };
+        // SAFETY: as above.
+        let d = unsafe { crypt_part::<HALF>(&group[3], call, d) };
+        [a, b, c, d]
+    }
+}
+
+wide_fn! {
+    /// The hash of blocks in each lane.
+    #[inline]
+    fn hash(powers: &Powers, blocks: &[Z]) -> Z {
+        let Powers { h, h2, folded, folded2 } = *powers;
+        let (single, pairs) = blocks.split_at(blocks.len() % 2);
+        let mut sum = _mm512_setzero_si512();
+        if let [block] = single {
+            sum = reduce(multiply(*block, h, folded));
+        }
+        for pair in pairs.chunks_exact(2) {
+            let (low, high) = multiply(pair[1], h, folded);
+            let (more_low, more_high) = multiply(xor(sum, pair[0]), h2, folded2);
+            sum = reduce((xor(low, more_low), xor(high, more_high)));
+        }
+        reverse(sum)
+    }
+}

@@ -1,0 +1,201 @@
+//! Tags behind their texts, offsets, gaps and parts that all messages share: wherever the bytes of a batch lie,
+//! every path writes what the model writes, and nothing between messages.
+
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+mod common;
+
+use common::Random;
+use sealift_core::{
+    Batch, Column, Key, KeySource, Keys, Layout, Op, Ops, Output, Place, SessionId, Status, Tags,
+    Text, Work,
+};
+use sealift_kernels::{Path, Schedule, Schedules, run};
+use std::sync::Arc;
+
+/// Where the messages of a column lie.
+#[derive(Clone, Copy, Debug)]
+enum Lie {
+    Tight,
+    Gaps,
+    Offsets32,
+    Offsets64,
+}
+
+/// What additional data messages have.
+#[derive(Clone, Copy, Debug)]
+enum Aad {
+    None,
+    Same,
+    Own,
+}
+
+/// Whose keys they are under.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    One,
+    Each,
+    Raw,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    lie: Lie,
+    aad: Aad,
+    form: Form,
+    in_place: bool,
+}
+
+/// A batch whose tags follow their texts.
+struct Messages {
+    case: Case,
+    /// Of texts without tags.
+    lengths: Vec<usize>,
+    nonces: Vec<u8>,
+    aads: Vec<u8>,
+    keys: Vec<u8>,
+}
+
+struct NoKeys;
+impl KeySource for NoKeys {
+    fn key(&self, _: SessionId) -> Option<Arc<Key>> {
+        None
+    }
+}
+
+impl Messages {
+    fn draw(random: &mut Random, case: Case, texts: &[usize]) -> Messages {
+        let common = random.pick(texts);
+        let length = |random: &mut Random| match case.lie {
+            Lie::Tight | Lie::Gaps => common,
+            Lie::Offsets32 | Lie::Offsets64 => random.pick(texts),
+        };
+        Messages {
+            case,
+            lengths: (0..MESSAGES).map(|_| length(random)).collect(),
+            nonces: random.bytes(12 * MESSAGES),
+            aads: random.bytes(AAD * MESSAGES),
+            keys: random.bytes(KEY * MESSAGES),
+        }
+    }
+
+    /// Where texts lie that have so many more bytes each, and the bytes of all.
+    fn layout(&self, more: usize) -> (Layout<'static>, usize) {
+        let len = self.lengths[0] + more;
+        let ends = |_| {
+            let each = self.lengths.iter().map(|length| length + more);
+            let sums = each.scan(0, |sum, length| {
+                *sum += length;
+                Some(*sum)
+            });
+            std::iter::once(0).chain(sums).collect::<Vec<_>>()
+        };
+        match self.case.lie {
+            Lie::Tight => (Layout::Fixed { stride: len, len }, len * MESSAGES),
+            Lie::Gaps => (Layout::Fixed { stride: len + GAP, len }, (len + GAP) * MESSAGES),
+            Lie::Offsets32 => {
+                let ends = ends(());
+                let narrow =
+                    ends.iter().map(|end| u32::try_from(*end).unwrap()).collect::<Vec<_>>();
+                (Layout::Offsets32(narrow.into()), ends[MESSAGES])
+            }
+            Lie::Offsets64 => {
+                let ends = ends(());
+                let wide = ends.iter().map(|end| *end as u64).collect::<Vec<_>>();
+                (Layout::Offsets64(wide.into()), ends[MESSAGES])
+            }
+        }
+    }
+
+    /// What comes of `input`, and what became of each message.
+    fn run(&self, path: Path, op: Op, input: &[u8]) -> (Vec<u8>, Vec<Status>) {
+        let (before, after) = if op == Op::Seal { (0, TAG) } else { (TAG, 0) };
+        let more = if self.case.in_place { TAG } else { after };
+        let (layout, bytes) = self.layout(more);
+        let mut out = if self.case.in_place { input.to_vec() } else { vec![0xee; bytes] };
+        let from = Column::Packed { buffer: input.into(), layout: self.layout(before).0 };
+        let text = if self.case.in_place { Text::InPlace } else { Text::Apart(from) };
+        let (keys, schedules) = self.keys(path);
+        let batch = Batch {
+            ops: Ops::All(op),
+            aad: match self.case.aad {
+                Aad::None => Column::Empty,
+                Aad::Same => Column::Same(self.aads[..AAD].into()),
+                Aad::Own => Column::fixed(&self.aads, AAD),
+            },
+            tags: Tags::Appended,
+            ..Batch::seal(MESSAGES, keys, Column::fixed(&self.nonces, 12), text)
+        };
+        let mut status = vec![Status::NotProcessed; MESSAGES];
+        let text = Place::Packed { bytes: &mut out, layout };
+        let output = Output { text, tags: Place::Empty, status: &mut status };
+        let mut work = Work::new(&batch, output, &NoKeys).unwrap();
+        let each: Vec<_> = schedules.iter().collect();
+        let schedules = match self.case.form {
+            Form::One => Schedules::One(each[0]),
+            Form::Each => Schedules::Each(&each),
+            Form::Raw => Schedules::Raw,
+        };
+        run(path, &mut work, 0..MESSAGES, schedules);
+        (out, status)
+    }
+
+    fn keys(&self, path: Path) -> (Keys<'_>, Vec<Schedule>) {
+        let expand = |key| Schedule::from_raw(path, key).unwrap();
+        let session = Keys::Session(SessionId { slot: 0, generation: 0 });
+        match self.case.form {
+            Form::Raw => (Keys::Raw(Column::fixed(&self.keys, KEY)), vec![]),
+            _ => (session, self.keys.chunks(KEY).map(expand).collect()),
+        }
+    }
+
+    /// A place for texts, or for texts and tags, with something in it.
+    fn filled(&self, random: &mut Random, more: usize) -> Vec<u8> {
+        random.bytes(self.layout(more).1)
+    }
+}
+
+fn agree(random: &mut Random, case: Case, texts: &[usize]) {
+    let messages = Messages::draw(random, case, texts);
+    let plain = messages.filled(random, if case.in_place { TAG } else { 0 });
+    let sealed = messages.run(Path::Model, Op::Seal, &plain);
+    let mut spoilt = sealed.0.clone();
+    for message in (0..MESSAGES).step_by(5) {
+        // The last byte of a message is one of its tag.
+        spoilt[messages.layout(TAG).0.range(message).end - 1] ^= 0x10;
+    }
+    let opened = messages.run(Path::Model, Op::Open, &spoilt);
+    assert_eq!(
+        opened.1.iter().filter(|status| **status == Status::AuthFailed).count(),
+        MESSAGES / 5
+    );
+    for path in Path::available().into_iter().filter(|path| *path != Path::Model) {
+        let about = format!("{}, {case:?}, texts {:?}", path.name(), messages.lengths);
+        assert!(messages.run(path, Op::Seal, &plain) == sealed, "sealing, {about}");
+        assert!(messages.run(path, Op::Open, &spoilt) == opened, "opening, {about}");
+    }
+}
+
+#[test]
+fn wherever_messages_lie_each_path_writes_what_the_model_writes() {
+    let mut random = Random(21);
+    for lie in [Lie::Tight, Lie::Gaps, Lie::Offsets32, Lie::Offsets64] {
+        for form in [Form::One, Form::Each, Form::Raw] {
+            for (aad, in_place) in [Aad::None, Aad::Same, Aad::Own]
+                .into_iter()
+                .flat_map(|aad| [(aad, false), (aad, true)])
+            {
+                let case = Case { lie, aad, form, in_place };
+                for texts in [&[0, 1, 16, 100, 128][..], &[129, 300, 1_420]] {
+                    agree(&mut random, case, texts);
+                }
+            }
+        }
+    }
+}
+
+const MESSAGES: usize = 40;
+const TAG: usize = 16;
+const KEY: usize = 32;
+const AAD: usize = 17;
+const GAP: usize = 5;
