@@ -45,19 +45,28 @@ impl Schedule {
     pub fn from_raw(path: Path, key: &[u8]) -> Result<Schedule, KeyError> {
         let mut schedule = Schedule::empty();
         schedule.replace(path, key)?;
-        stack::wipe_near();
         Ok(schedule)
     }
 
-    /// A schedule without a key, to be given one by [`replace`](Schedule::replace).
+    /// A schedule without a key, to be given one by [`expand_raw`](Schedule::expand_raw).
     // Not a part of what calls it, so that what is called later lies less deep in the stack.
     #[inline(never)]
     pub(crate) fn empty() -> Schedule {
         Schedule { expanded: Box::new(Expanded::empty()), fast_rounds: 0 }
     }
 
-    /// Expands a raw key of 16, 24 or 32 bytes over the present one.
-    pub(crate) fn replace(&mut self, path: Path, key: &[u8]) -> Result<(), KeyError> {
+    /// Expands a raw key of 16, 24 or 32 bytes over the present one, in the same memory.
+    ///
+    /// # Errors
+    /// Any other length; the present key stays.
+    pub fn replace(&mut self, path: Path, key: &[u8]) -> Result<(), KeyError> {
+        self.expand_raw(path, key)?;
+        stack::wipe_near();
+        Ok(())
+    }
+
+    /// As [`replace`](Schedule::replace), for a caller that wipes the stack itself.
+    pub(crate) fn expand_raw(&mut self, path: Path, key: &[u8]) -> Result<(), KeyError> {
         KeyLength::from_bytes(key.len())?;
         self.expand(path, key);
         Ok(())
