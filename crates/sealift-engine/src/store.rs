@@ -48,6 +48,25 @@ struct Seat {
     seals_left: u64,
 }
 
+impl Seat {
+    #[inline]
+    fn is_of(&self, session: SessionId) -> bool {
+        self.generation == session.generation && session.generation != 0
+    }
+}
+
+/// Whether there is such a session and its key may seal so many messages more; then they are counted.
+#[inline]
+fn count(seats: &mut [Seat], session: SessionId, seals: u64) -> bool {
+    match seats.get_mut(session.slot as usize) {
+        Some(seat) if seat.is_of(session) && seat.seals_left >= seals => {
+            seat.seals_left -= seals;
+            true
+        }
+        _ => false,
+    }
+}
+
 impl KeyStore {
     /// Installs a key that may seal `limit` messages.
     pub(crate) fn install(&self, key: Key, limit: u64) -> SessionId {
@@ -185,11 +204,12 @@ impl Inner {
         match (&batch.keys, &batch.ops) {
             (Keys::Raw(_), _) => Ok(()),
             (Keys::Session(session), Ops::All(op)) => {
-                self.count(0, *session, seals(*op) * batch.len as u64)
+                let seals = seals(*op) * batch.len as u64;
+                self.count_each(batch, std::iter::once((*session, seals)))
             }
             (Keys::Sessions(sessions), Ops::All(op)) => {
-                let sessions = sessions.iter().map(|session| (*session, seals(*op)));
-                self.count_each(batch, sessions)
+                let seals = seals(*op);
+                self.count_each(batch, sessions.iter().map(|session| (*session, seals)))
             }
             (Keys::Sessions(sessions), Ops::Each(ops)) => {
                 let sessions =
@@ -205,33 +225,25 @@ impl Inner {
     fn count_each(
         &mut self,
         batch: &Batch<'_>,
-        mut sessions: impl Iterator<Item = (SessionId, u64)>,
+        sessions: impl Iterator<Item = (SessionId, u64)>,
     ) -> Result<(), EngineError> {
-        let mut message = 0;
-        sessions.try_for_each(|(session, seals)| {
-            self.count(message, session, seals)
-                .inspect_err(|_| self.uncount_seals(batch, message))?;
-            message += 1;
-            Ok(())
-        })
-    }
-
-    #[inline]
-    fn count(&mut self, message: usize, session: SessionId, seals: u64) -> Result<(), EngineError> {
-        let seat = self.seats.get_mut(session.slot as usize);
-        let known =
-            |seat: &&mut Seat| seat.generation == session.generation && seat.generation != 0;
-        match seat.filter(known) {
-            None => Err(EngineError::UnknownSession { message, session }),
-            Some(seat) if seat.seals_left >= seals => {
-                seat.seals_left -= seals;
-                Ok(())
-            }
-            Some(_) => Err(self.at_limit(session)),
-        }
+        let seats = self.seats.as_mut_slice();
+        let refused =
+            sessions.enumerate().find(|(_, (session, seals))| !count(seats, *session, *seals));
+        let Some((message, (session, _))) = refused else { return Ok(()) };
+        self.uncount_seals(batch, message);
+        Err(self.refusal(message, session))
     }
 
     #[cold]
+    fn refusal(&mut self, message: usize, session: SessionId) -> EngineError {
+        let seat = self.seats.get(session.slot as usize);
+        if seat.is_none_or(|seat| !seat.is_of(session)) {
+            return EngineError::UnknownSession { message, session };
+        }
+        self.at_limit(session)
+    }
+
     fn at_limit(&self, session: SessionId) -> EngineError {
         let place = session.slot as usize;
         let limit = self.slots[place].limit;

@@ -23,15 +23,39 @@ pub(crate) fn read<T>(
     take: impl Fn(Integer) -> Outcome<T>,
 ) -> Outcome<Option<Vec<T>>> {
     check_byte_order(buffer.format(), name)?;
-    let Some(integer) = reader(buffer.format(), buffer.item_size()) else { return Ok(None) };
+    let Some(kind) = Kind::of(buffer.format(), buffer.item_size()) else { return Ok(None) };
     let mut all = room::empty(buffer.item_count(), name)?;
     // Items may lie at odd addresses, where no slice of integers may be.
     let bytes = PyMemoryView::from(object)?.call_method0("tobytes")?;
     let bytes = bytes.cast_into::<PyBytes>().map_err(PyErr::from)?;
-    for item in bytes.as_bytes().chunks_exact(buffer.item_size()) {
-        all.push(take(integer(item))?);
-    }
+    let bytes = bytes.as_bytes();
+    // A loop for each kind: a batch has a session for each message.
+    match kind {
+        Kind::I32 => fill(&mut all, bytes, |item| take(signed(i32::from_ne_bytes(item)))),
+        Kind::I64 => fill(&mut all, bytes, |item| take(signed(i64::from_ne_bytes(item)))),
+        Kind::U32 => fill(&mut all, bytes, |item| take(unsigned(u32::from_ne_bytes(item)))),
+        Kind::U64 => fill(&mut all, bytes, |item| take(unsigned(u64::from_ne_bytes(item)))),
+    }?;
     Ok(Some(all))
+}
+
+fn fill<T, const N: usize>(
+    all: &mut Vec<T>,
+    bytes: &[u8],
+    take: impl Fn([u8; N]) -> Outcome<T>,
+) -> Outcome<()> {
+    for item in bytes.as_chunks().0 {
+        all.push(take(*item)?);
+    }
+    Ok(())
+}
+
+fn signed(item: impl Into<i64>) -> Integer {
+    Integer::Signed(item.into())
+}
+
+fn unsigned(item: impl Into<u64>) -> Integer {
+    Integer::Unsigned(item.into())
 }
 
 /// Refuses integers whose bytes this processor has the other way round.
@@ -47,30 +71,27 @@ pub(crate) fn check_byte_order(format: &CStr, name: &str) -> PyResult<()> {
     Ok(())
 }
 
-/// How items of a format become integers.
-fn reader(format: &CStr, item_bytes: usize) -> Option<fn(&[u8]) -> Integer> {
-    let code = match format.to_bytes() {
-        [b'@' | b'=' | b'<' | b'>' | b'!', code] | [code] => *code,
-        _ => return None,
-    };
-    match (code, item_bytes) {
-        (b'i' | b'l' | b'q' | b'n', 4) => {
-            Some(|item| Integer::Signed(i32::from_ne_bytes(array(item)).into()))
-        }
-        (b'i' | b'l' | b'q' | b'n', 8) => {
-            Some(|item| Integer::Signed(i64::from_ne_bytes(array(item))))
-        }
-        (b'I' | b'L' | b'Q' | b'N', 4) => {
-            Some(|item| Integer::Unsigned(u32::from_ne_bytes(array(item)).into()))
-        }
-        (b'I' | b'L' | b'Q' | b'N', 8) => {
-            Some(|item| Integer::Unsigned(u64::from_ne_bytes(array(item))))
-        }
-        _ => None,
-    }
+/// What the items of a buffer are.
+#[derive(Clone, Copy)]
+enum Kind {
+    I32,
+    I64,
+    U32,
+    U64,
 }
 
-/// An item's bytes, as many as its format has.
-fn array<const N: usize>(item: &[u8]) -> [u8; N] {
-    std::array::from_fn(|byte| item[byte])
+impl Kind {
+    fn of(format: &CStr, item_bytes: usize) -> Option<Self> {
+        let code = match format.to_bytes() {
+            [b'@' | b'=' | b'<' | b'>' | b'!', code] | [code] => *code,
+            _ => return None,
+        };
+        match (code, item_bytes) {
+            (b'i' | b'l' | b'q' | b'n', 4) => Some(Self::I32),
+            (b'i' | b'l' | b'q' | b'n', 8) => Some(Self::I64),
+            (b'I' | b'L' | b'Q' | b'N', 4) => Some(Self::U32),
+            (b'I' | b'L' | b'Q' | b'N', 8) => Some(Self::U64),
+            _ => None,
+        }
+    }
 }

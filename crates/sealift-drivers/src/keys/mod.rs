@@ -172,8 +172,9 @@ impl<T> KeyTable<T> {
         let mut own = Own(vec![]);
         loop {
             let entries = self.read();
+            let slots = entries.as_slice();
             let find = |session: &SessionId| {
-                self.find(&entries, *session, expander).or_else(|| own.find(*session))
+                self.find(slots, *session, expander).or_else(|| own.find(*session))
             };
             if let Some(first) = find(&sessions[0]) {
                 let mut lent = [first; N];
@@ -216,16 +217,12 @@ impl<T> KeyTable<T> {
     #[inline]
     fn find<'a>(
         &self,
-        entries: &'a Entries<T>,
+        entries: &'a [Option<(SessionId, T)>],
         session: SessionId,
         expander: &impl Expander<Expanded = T>,
     ) -> Option<&'a T> {
-        match entries.get(self.place(session)) {
-            Some(Some((kept, expanded))) if *kept == session && expander.serves(expanded) => {
-                Some(expanded)
-            }
-            _ => None,
-        }
+        let (kept, expanded) = entries.get(self.place(session))?.as_ref()?;
+        (*kept == session && expander.serves(expanded)).then_some(expanded)
     }
 
     #[inline]
