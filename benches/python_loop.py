@@ -4,7 +4,7 @@ Usage: python benches/python_loop.py [--out FOLDER] [--seconds SECONDS] [--seed 
 
 Two pieces of work, all arms of each taking turns in one run:
 
-- 8,192 messages of 128 bytes sealed under 1,024 keys: loops over pyca's and Sealift's AESGCM (an
+- 16,384 messages of 128 bytes sealed under 1,024 keys: loops over pyca's and Sealift's AESGCM (an
   object for each message, and objects that are kept), `seal_batch` over lists and over columns,
   and a batch of the same shape from Rust.
 - one message of 128 bytes under a kept AESGCM: pyca's and Sealift's.
@@ -352,11 +352,11 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-MESSAGES, KEYS = 8_192, 1_024
+MESSAGES, KEYS = 16_384, 1_024
 KEY_BYTES, NONCE_BYTES, TEXT_BYTES, TAG_BYTES = 16, 12, 128, 16
 CALLS = 1_000
 BLOCKS, BLOCKS_LEAST = 30, blocks_needed(VERDICT_CONFIDENCE)
-MANY, SINGLE = "8,192 messages", "one message"
+MANY, SINGLE = "16,384 messages", "one message"
 PYCA, SEALIFT = "pyca", "sealift"
 PYCA_MODULE = "cryptography.hazmat.primitives.ciphers.aead"
 LISTS, COLUMNS, RUST = "seal_batch, lists", "seal_batch, columns", "Engine::run in Rust"

@@ -43,7 +43,8 @@ def every_case(document: Document, *, date: str, place: str) -> str:
     head = [*HEAD[:4], "against, GB/s", HEAD[5], "goal", "verdict"]
     table = [table_line(head), table_line(["---", *["---:"] * 5, "---", "---"])]
     table += [f"{_row(each)[:-2]} | {each['goal']} | {each['verdict']} |" for each in rows]
-    return "\n".join(["", *table, "", _caption(document, date, f"../{place}"), "", ""])
+    heading = f"### {_processor(document)}"
+    return "\n".join(["", heading, "", *table, "", _caption(document, date, f"../{place}"), "", ""])
 
 
 def _row(of: Document) -> str:
@@ -60,12 +61,15 @@ def _row(of: Document) -> str:
     )
 
 
+def _processor(document: Document) -> str:
+    return document["machine"]["cpu_model"]["value"] or "a processor that doesn't name itself"
+
+
 def _caption(document: Document, date: str, place: str) -> str:
     present = [name for name, each in document["peers"].items() if "detail" in each]
     copying = [name for name in present if document["peers"][name]["in_place"]]
     wiping = "zeroize" in document["peers"].get("rustcrypto", {}).get("detail", "")
     absent = [name for name, each in document["peers"].items() if "reason" in each]
-    cpu = document["machine"]["cpu_model"]["value"] or "a processor that doesn't name itself"
     command = re.sub(r" --(?:out|binary) \S+", "", document["command"])
     said = [
         "GB/s are 10⁹ bytes of text a second on one core; the ratio is against the best other "
@@ -79,7 +83,7 @@ def _caption(document: Document, date: str, place: str) -> str:
         else "",
         "rustcrypto wipes (feature zeroize), which slows it under fresh keys." if wiping else "",
         f"Absent: {', '.join(absent)}." if absent else "",
-        f"Medians with 95 % intervals, {date}, {cpu}: `{command}`, "
+        f"Medians with 95 % intervals, {date}, {_processor(document)}: `{command}`, "
         f"[all cases and who was compared]({place}/peers.json).",
     ]
     return " ".join(filter(None, said))

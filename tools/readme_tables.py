@@ -185,6 +185,7 @@ def loop(source: Source) -> str:
     """What the batch gains over the loop, in one paragraph."""
     document = source.read("python-loop.json")
     ns = {row["caller"]: row["ns_per_message"]["median"] for row in document["rows"]}
+    works = {row["caller"]: row["work"] for row in document["rows"]}
     fresh, kept = "pyca loop, new AESGCM", "pyca loop, kept AESGCM"
     if fresh not in ns:
         raise ValueError(
@@ -198,37 +199,40 @@ def loop(source: Source) -> str:
     }
     where = _measured(source, document["machine"], document["command"])
     return (
-        f"\nFor 8,192 messages of 128 bytes under 1,024 keys, with sessions made beforehand, the "
+        f"\nFor {works[fresh]} of 128 bytes under 1,024 keys, with sessions made beforehand, the "
         f"call is **{said[lists, kept]} times** as fast as a loop whose `AESGCM` objects are made "
         f"beforehand too ({ns[lists]:,.0f} instead of {ns[kept]:,.0f} ns a message), and "
         f"{said[lists, fresh]} times as fast as the loop above, which makes them anew "
         f"({ns[fresh]:,.0f} ns). Over columns of numpy arrays it is "
         f"**{said[columns, kept]} times** and {said[columns, fresh]} times as fast "
-        f"({ns[columns]:,.0f} ns). {where}\n\n"
+        f"({ns[columns]:,.0f} ns); from Rust such a batch is "
+        f"{interval(document['ratios'][f'{RUST} / {columns}'])} times as fast as from these. "
+        f"{where}\n\n"
     )
 
 
 def peers(source: Source) -> str:
-    """The kernels beside other libraries, the main cases."""
-    return _peers(source, peer_block)
-
-
-def every_peer_case(source: Source) -> str:
-    """All cases, with what is wanted of them."""
-    return _peers(source, every_case)
-
-
-def _peers(source: Source, block: Callable[..., str]) -> str:
-    """Of this folder, or of the newest that has them."""
+    """The main cases beside other libraries: of this folder, or of the newest that has them."""
     found = source.folder / PEERS_FILE
     if not found.exists():
         kept = sorted(source.root.glob(f"results/*/*/{PEERS_FILE}"))
         if not kept:
             return ""
         found = kept[-1]
-    document: Document = json.loads(found.read_text(encoding="utf-8"))
-    place = found.parent.resolve().relative_to(source.root.resolve()).as_posix()
-    return block(document, date=found.parent.parent.name, place=place)
+    return _peers_of(found, source.root, peer_block)
+
+
+def every_peer_case(source: Source) -> str:
+    """All cases, with what is wanted of them: of each machine, as it was measured last."""
+    kept = sorted(source.root.glob(f"results/*/*/{PEERS_FILE}"))
+    newest = {each.parent.name: each for each in kept}
+    return "".join(_peers_of(newest[name], source.root, every_case) for name in sorted(newest))
+
+
+def _peers_of(file: Path, root: Path, block: Callable[..., str]) -> str:
+    document: Document = json.loads(file.read_text(encoding="utf-8"))
+    place = file.parent.resolve().relative_to(root.resolve()).as_posix()
+    return block(document, date=file.parent.parent.name, place=place)
 
 
 def chart(source: Source) -> str:
@@ -355,6 +359,7 @@ def _measured(source: Source, machine: Document, command: str) -> str:
 PAGES = ("README.md", "docs/kernels.md")
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
 PEERS_FILE = "peers.json"
+RUST = "Engine::run in Rust"
 PICTURE = "docs/speed-by-size.svg"
 DEVICES = ("library", "cpu")
 TIMES = "times_reference"

@@ -89,8 +89,12 @@ def run_folder(folder: Path, rows: list[dict[str, Any]]) -> None:
 def loop(**ns: float) -> dict[str, Any]:
     batches, loops = ("seal_batch, lists", "seal_batch, columns"), readme_loops()
     return {
-        "rows": [{"caller": name, "ns_per_message": interval(value)} for name, value in ns.items()],
-        "ratios": {f"{fast} / {slow}": interval(7.5) for fast in batches for slow in loops},
+        "rows": [
+            {"work": "9 messages", "caller": name, "ns_per_message": interval(value)}
+            for name, value in ns.items()
+        ],
+        "ratios": {f"{fast} / {slow}": interval(7.5) for fast in batches for slow in loops}
+        | {f"Engine::run in Rust / {batches[1]}": interval(1.1)},
         "command": "python benches/python_loop.py",
         "machine": {"cpu_model": {"value": None, "reason": "no name"}},
     }
@@ -154,7 +158,8 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     assert "2026-01-02, A Processor: `sealift lab run --seed 1`" in text
     assert text.count("| AES-128") == 2
     assert "7.50 [6.75..8.25] times as fast as the loop above, which makes them anew (1,200" in text
-    assert "with sessions made beforehand" in text
+    assert "For 9 messages of 128 bytes under 1,024 keys, with sessions made beforehand" in text
+    assert "from Rust such a batch is 1.10 [" in text
     assert "](docs/speed-by-size.svg)" in text
 
 
@@ -164,6 +169,23 @@ def test_a_changed_file_is_found(path: str, tree: Path, monkeypatch: pytest.Monk
     file = tree / path
     file.write_text(file.read_text().replace("16", "17"))
     assert run(tree, "--check", monkeypatch=monkeypatch) == 1
+
+
+def test_every_machine_has_a_table_of_when_it_was_measured_last(tree: Path) -> None:
+    for date, machine in (("2026-01-01", "a"), ("2026-01-02", "a"), ("2026-01-01", "b")):
+        folder = tree / "results" / date / machine
+        folder.mkdir(parents=True, exist_ok=True)
+        document = {
+            "cases": [],
+            "peers": {},
+            "command": "python benches/peers.py",
+            "machine": {"cpu_model": {"value": f"processor {machine} on {date}"}},
+        }
+        (folder / "peers.json").write_text(json.dumps(document))
+    source = readme_tables.Source(tree, tree / "results" / "2026-01-02" / "here")
+    text = readme_tables.every_peer_case(source)
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert headings == ["### processor a on 2026-01-02", "### processor b on 2026-01-01"]
 
 
 def test_the_newest_folder_is_the_source(tree: Path) -> None:
