@@ -99,60 +99,26 @@ fn price_of_the_framework(found: &mut Vec<Found>) {
 fn two_devices_against_each_alone(found: &mut Vec<Found>) {
     for (text_bytes, messages, queued) in [(16_384, 64, 16), (128, 1_024, 64)] {
         let work = Work { text_bytes, messages, queued };
-        let alone = [engine(&[CORES[0]]), engine(&[CORES[1]])];
-        let both = engine(&CORES);
-        let mut shares = vec![];
-        for round in 0..24 {
-            let alone_per_s: f64 = alone.iter().map(|engine| work.per_s(engine, ROUND)).sum();
-            let both_per_s = work.per_s(&both, ROUND);
-            // The first rounds wake workers and teach the scheduler what batches cost.
-            if round >= 4 {
-                shares.push(both_per_s / alone_per_s);
-            }
-        }
-        let values = quartiles(&mut shares);
-        let what = "two devices of one core";
-        Found { what, messages, text_bytes, queued, values }.shown("of both alone", found);
+        let alone = CORES.map(|core| engine(&[core]));
+        work.beside("two devices of one core", &alone, &engine(&CORES), 20).shown(OF_BOTH, found);
     }
 }
 
 /// Long batches, each cut in two.
 fn a_batch_that_two_devices_share(found: &mut Vec<Found>) {
-    let (text_bytes, messages, queued) = (128, 65_536, 2);
-    let work = Work { text_bytes, messages, queued };
-    let alone = [engine(&[CORES[0]]), engine(&[CORES[1]])];
+    let work = Work { text_bytes: 128, messages: 65_536, queued: 2 };
+    let alone = CORES.map(|core| engine(&[core]));
     let both = Engine::open(&CORES, &[], Settings::with_policy("split").unwrap()).unwrap();
-    let mut shares = vec![];
-    for round in 0..24 {
-        let alone_per_s: f64 = alone.iter().map(|engine| work.per_s(engine, ROUND)).sum();
-        let both_per_s = work.per_s(&both, ROUND);
-        if round >= 4 {
-            shares.push(both_per_s / alone_per_s);
-        }
-    }
-    let values = quartiles(&mut shares);
-    let what = "two devices that share each batch";
-    Found { what, messages, text_bytes, queued, values }.shown("of both alone", found);
+    work.beside("two devices that share each batch", &alone, &both, 20).shown(OF_BOTH, found);
 }
 
 /// A device that spins three times as long as each batch took, beside one that doesn't.
 fn a_device_that_is_four_times_slower(found: &mut Vec<Found>) {
-    let (text_bytes, messages, queued) = (16_384, 64, 16);
-    let work = Work { text_bytes, messages, queued };
+    let work = Work { text_bytes: 16_384, messages: 64, queued: 16 };
     let open = |devices: &[&str]| Engine::with_drivers(devices, &[&Slow]).unwrap();
-    let (quick, slow) = (open(&[CORES[0]]), open(&[SLOW]));
+    let alone = [open(&[CORES[0]]), open(&[SLOW])];
     let both = open(&[CORES[0], SLOW]);
-    let mut shares = vec![];
-    for round in 0..16 {
-        let alone_per_s = work.per_s(&quick, ROUND) + work.per_s(&slow, ROUND);
-        let both_per_s = work.per_s(&both, ROUND);
-        if round >= 4 {
-            shares.push(both_per_s / alone_per_s);
-        }
-    }
-    let values = quartiles(&mut shares);
-    let what = "one four times slower";
-    Found { what, messages, text_bytes, queued, values }.shown("of both alone", found);
+    work.beside("one four times slower", &alone, &both, 12).shown(OF_BOTH, found);
 }
 
 /// Batches that are submitted again and again.
@@ -163,6 +129,27 @@ struct Work {
 }
 
 impl Work {
+    /// The share that an engine of two devices reaches of what two engines of one reach together.
+    fn beside(
+        &self,
+        what: &'static str,
+        alone: &[Engine; 2],
+        both: &Engine,
+        rounds: usize,
+    ) -> Found {
+        let mut shares = vec![];
+        for round in 0..WARM_UP_ROUNDS + rounds {
+            let alone_per_s: f64 = alone.iter().map(|engine| self.per_s(engine, ROUND)).sum();
+            let both_per_s = self.per_s(both, ROUND);
+            if round >= WARM_UP_ROUNDS {
+                shares.push(both_per_s / alone_per_s);
+            }
+        }
+        let Work { text_bytes, messages, queued } = *self;
+        let values = quartiles(&mut shares);
+        Found { what, messages, text_bytes, queued, values }
+    }
+
     /// Batches a second, with so many in flight all the time.
     fn per_s(&self, engine: &Engine, during: Duration) -> f64 {
         let session = engine.session(Key::new(&[7; 16]).unwrap()).unwrap();
@@ -251,4 +238,7 @@ impl Software for Slowed {
 const HEADER: &str = "what,messages,message_bytes,queued,median,low,high";
 const SLOW: &str = "slow:cores=1,workers=1";
 const CORES: [&str; 2] = ["cpu:cores=0,workers=1", "cpu:cores=1,workers=1"];
+const OF_BOTH: &str = "of both alone";
+/// They wake workers and teach the scheduler what batches cost.
+const WARM_UP_ROUNDS: usize = 4;
 const ROUND: Duration = Duration::from_millis(300);
