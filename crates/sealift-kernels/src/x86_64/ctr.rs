@@ -71,6 +71,15 @@ impl Span {
     }
 }
 
+/// The counter block of a text's first block.
+#[derive(Clone, Copy)]
+pub(super) struct First {
+    /// It, reversed.
+    pub(super) block: __m128i,
+    /// Whether anybody may know it: a hashed nonce tells of the hash key.
+    pub(super) is_public: bool,
+}
+
 /// Encrypts one block; each lane of the result is it.
 #[inline(always)]
 pub(super) fn encrypt_block<I: Isa>(
@@ -84,8 +93,8 @@ pub(super) fn encrypt_block<I: Isa>(
 
 /// Seals or opens the text and takes its ciphertext into the hash.
 ///
-/// `first` is the counter block of the first block, reversed. Each register of an open is loaded
-/// once, and what is hashed is what is decrypted.
+/// `first` is the counter block of the first block. Each register of an open is loaded once, and what is
+/// hashed is what is decrypted.
 ///
 /// # Safety
 /// `text` is readable and writable for its length, which with `LONG` is at least [`long::least_bytes`].
@@ -94,11 +103,11 @@ pub(super) unsafe fn crypt<I: Isa, const LONG: bool>(
     isa: I,
     schedule: &Expanded,
     op: Op,
-    first: __m128i,
+    first: First,
     hash: __m128i,
     mut text: Span,
 ) -> __m128i {
-    let mut stream = Stream { blocks: Blocks::new(isa, schedule, first), op, hash };
+    let mut stream = Stream { blocks: Blocks::new(isa, schedule, first.block), op, hash };
     if LONG {
         let counters = &mut stream.blocks.counters;
         // SAFETY: the caller keeps the same promise.

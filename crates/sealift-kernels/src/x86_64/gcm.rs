@@ -8,7 +8,7 @@ use sealift_core::{Op, Status};
 use super::{
     aesni::to_u128,
     cpu::HaveAesNi,
-    ctr::{self, Span},
+    ctr::{self, First, Span},
     ghash,
     isa::Isa,
     long,
@@ -38,7 +38,7 @@ pub(super) fn process<I: Isa, const LONG: bool>(
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
     let text = Span::of(slot.text()).before(next);
     let text_len = text.len();
-    let first = narrow.later(counter, 1);
+    let first = First { block: narrow.later(counter, 1), is_public: is_plain(nonce) };
     let hash = match slot.op() {
         // SAFETY: a fitting seal has a text to read and write, of one length.
         Op::Seal => unsafe { ctr::crypt::<I, LONG>(isa, schedule, Op::Seal, first, hash, text) },
@@ -55,7 +55,7 @@ pub(super) fn process<I: Isa, const LONG: bool>(
 #[inline(always)]
 fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -> __m128i {
     let narrow: HaveAesNi = isa.into();
-    if nonce.len() == 12 {
+    if is_plain(nonce) {
         // SAFETY: a slice is readable for its length, here 12 bytes.
         let nonce = unsafe { narrow.load_part(nonce.as_ptr(), 12) };
         return narrow.later(narrow.reverse(nonce), 1);
@@ -64,4 +64,10 @@ fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -> __m128i {
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, nonce.as_ptr(), nonce.len()) };
     ghash::absorb_lengths(narrow, schedule, hash, 0, nonce.len())
+}
+
+/// Whether a nonce stands in the first counter as it is.
+#[inline(always)]
+fn is_plain(nonce: &[u8]) -> bool {
+    nonce.len() == 12
 }

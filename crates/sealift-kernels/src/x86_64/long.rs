@@ -9,7 +9,12 @@ use core::{arch::x86_64::__m128i, hint::black_box};
 
 use sealift_core::Op;
 
-use super::{aesni::to_u128, ctr::Span, ghash, isa::Isa};
+use super::{
+    aesni::to_u128,
+    ctr::{First, Span},
+    ghash,
+    isa::Isa,
+};
 use crate::{
     model::aes::ROUND_KEYS_MAX,
     schedule::{Expanded, POWERS},
@@ -32,7 +37,7 @@ pub(super) unsafe fn crypt<I: Isa>(
     isa: I,
     schedule: &Expanded,
     op: Op,
-    first: __m128i,
+    first: First,
     counters: &mut I::Register,
     hash: __m128i,
     text: &mut Span,
@@ -43,7 +48,8 @@ pub(super) unsafe fn crypt<I: Isa>(
     // The compiler would load all of it before the loop, into registers that it does not have.
     let table = black_box(Table::<I> { keys: &keys, rounds, powers: &powers });
     let hash = isa.first_lane(hash);
-    let mut now = Counters { now: *counters, low: (to_u128(first) % 256) as usize };
+    let low = if first.is_public { (to_u128(first.block) % 256) as usize } else { SECRET };
+    let mut now = Counters { now: *counters, low };
     let (hash, last) = match op {
         // SAFETY: the caller keeps the same promise.
         Op::Seal => unsafe { seal(isa, table, &mut now, hash, text) },
@@ -57,9 +63,12 @@ pub(super) unsafe fn crypt<I: Isa>(
 /// Reversed counter blocks.
 struct Counters<I: Isa> {
     now: I::Register,
-    /// The last byte of the first one.
+    /// The last byte of the first one, or [`SECRET`].
     low: usize,
 }
+
+/// Stands for the last byte of a counter block on which nothing may depend.
+const SECRET: usize = usize::MAX / 2 + 1;
 
 /// How far before they are needed texts are asked for. The processor finds a text's lines by itself, but
 /// begins anew with each page.
@@ -190,7 +199,8 @@ fn blocks<I: Isa>(isa: I, table: Table<'_, I>, counters: &mut Counters<I>) -> [I
         }
     }
     counters.now = isa.later(counters.now, STEP * I::LANES);
-    counters.low = (counters.low + STEP * I::LANES) % 256;
+    // Back to a byte, and a secret stays one.
+    counters.low = (counters.low + STEP * I::LANES) & !256;
     blocks
 }
 

@@ -19,7 +19,7 @@ use std::hint::black_box;
 
 use common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed};
 use sealift_core::{Op, Slot, SlotTag, SlotText, Status};
-use sealift_kernels::{Path, Schedule, process, valgrind};
+use sealift_kernels::{Path, Schedule, ctr_in_place, process, valgrind};
 
 const TEXT_LENGTHS: [usize; 12] = [0, 1, 15, 16, 17, 31, 64, 100, 128, 130, 256, 1_420];
 
@@ -138,11 +138,34 @@ fn verifying_follows_no_secret() {
     });
 }
 
+#[test]
+fn counter_mode_follows_no_secret() {
+    let mut random = Random(42);
+    for path in paths() {
+        for len in TEXT_LENGTHS {
+            let key_len = random.pick(&KEY_LENGTHS);
+            let (key, text) = (random.bytes(key_len), random.bytes(len));
+            // The last 32 bits wrap in the longer ones.
+            let counter = (u128::MAX << 32 | 0xffff_fff9).to_be_bytes();
+            let (hidden, mut output) = (secret(&key), secret(&text));
+            nothing_follows(|| {
+                let schedule = Schedule::from_raw(path, &hidden).unwrap();
+                ctr_in_place(path, &schedule, counter, &mut output);
+            });
+            assert_eq!(valgrind::secret_bytes(&output), output.len());
+            let mut expected = text;
+            let schedule = Schedule::from_raw(Path::Model, &key).unwrap();
+            ctr_in_place(Path::Model, &schedule, counter, &mut expected);
+            assert_eq!(public(output), expected);
+        }
+    }
+}
+
 fn for_each_message(mut work: impl FnMut(Path, &Message, Place)) {
     let mut random = Random(41);
     for path in paths() {
-        for text in TEXT_LENGTHS {
-            let (key, nonce) = (random.pick(&KEY_LENGTHS), random.pick(&[12, 12, 13]));
+        for (text, nonce) in TEXT_LENGTHS.into_iter().flat_map(|text| [(text, 12), (text, 13)]) {
+            let key = random.pick(&KEY_LENGTHS);
             let aad = random.pick(&[0, 17, 100]);
             let message = random.message(key, nonce, aad, text);
             PLACES.into_iter().for_each(|place| work(path, &message, place));
