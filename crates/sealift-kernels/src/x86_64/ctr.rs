@@ -26,7 +26,11 @@ impl Span {
             SlotText::Apart { input, output } => {
                 (input.as_ptr(), output.as_mut_ptr(), input.len().min(output.len()))
             }
-            SlotText::InPlace(text) => (text.as_ptr(), text.as_mut_ptr(), text.len()),
+            SlotText::InPlace(text) => {
+                let (place, len) = (text.as_mut_ptr(), text.len());
+                // One address for both: to borrow the text again would end what was borrowed first.
+                (place.cast_const(), place, len)
+            }
             SlotText::Read(text) => (text.as_ptr(), core::ptr::null_mut(), text.len()),
         };
         Span { from, to, len, next: from }

@@ -54,8 +54,10 @@ impl Keys {
         unsafe { words::expand(w, call.rounds, &keys, count, &mut self.fresh) };
         self.hash_keys(w.into(), call.rounds, count);
         self.powers(w.into(), call.aad_blocks + call.text_blocks.max(1) + 1, count);
-        for (item, fresh) in items.iter_mut().zip(&self.fresh) {
-            item.key = ptr::from_ref(fresh).cast();
+        // Of all of them: registers that run over the last power of a key read what is behind it.
+        let keys = ptr::from_ref(self).cast::<Fresh>();
+        for (i, item) in items.iter_mut().enumerate() {
+            item.key = keys.wrapping_add(i).cast();
         }
         items
     }

@@ -61,7 +61,7 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
     groups: &Groups<'_, N>,
     ahead: &mut Ahead<'_>,
 ) {
-    const { assert!(R == (T + 1).div_ceil(W::LANES)) };
+    const { assert!(R == (T + 1).div_ceil(W::LANES) && W::LANES * R <= Text::<T>::COUNTERS.len()) };
     let zero = w.broadcast(&0);
     let mut hashed =
         Hashed { sums: [Sums::nothing(w); N], blocks: [[zero; R]; N], masks: [w.first(zero); N] };
@@ -134,15 +134,16 @@ unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
         let nonce = w.xor(w.spread(unsafe { text::nonce(w.into(), item.nonce) }), key);
         for (register, state) in states.iter_mut().enumerate() {
             let counters = Text::<T>::COUNTERS.as_ptr().wrapping_add(W::LANES * register);
-            // SAFETY: within the table, or what follows its last one is there too.
+            // SAFETY: the table has one for each lane of all registers, as `groups` makes sure.
             *state = w.xor(nonce, unsafe { w.load_table(counters.cast()) });
         }
     }
     states
 }
 
-/// Rounds of AES up to the key that lies `rounds_end` bytes behind the first, and between them the hashes of another group, whose tags are written or
-/// compared. Returns two bits for each of its messages, set if its tag is wrong.
+/// Rounds of AES up to the key that lies `rounds_end` bytes behind the first, and between them the hashes of
+/// another group, whose tags are written or compared. Returns two bits for each of its messages, set if its
+/// tag is wrong.
 ///
 /// # Safety
 /// Keys are expanded, and the items concluded are what they say.

@@ -46,7 +46,7 @@ impl Keys {
             // SAFETY: raw keys are as long as their rounds say, and the places are our own.
             unsafe { expand::expand::<ROUNDS>(&keys, to, &raw mut self.words) };
             // SAFETY: as above.
-            if let Some(Expanding { part, to, words }) = unsafe { self.expanding::<ROUNDS>(items, 0) } {
+            if let Some(Expanding { part, to, words }) = unsafe { Keys::expanding::<ROUNDS>(self, items, 0) } {
                 // SAFETY: it has just begun there.
                 unsafe { expand::part::<ROUNDS>(part, to, words) };
             }
@@ -54,27 +54,32 @@ impl Keys {
     }
 
     /// The round keys of a group.
+    ///
+    /// # Safety
+    /// There are keys at the place.
     #[inline(always)]
-    pub(super) fn of(&self, group: usize) -> *const Lanes {
-        let Schedules(groups) = &self.schedules[group / GROUPS % 2];
-        &raw const groups[group % GROUPS]
+    pub(super) unsafe fn of(place: *const Keys, group: usize) -> *const Lanes {
+        // SAFETY: the caller promises it; no reference is made, which would cover what is being expanded.
+        unsafe { &raw const (*place).schedules[group / GROUPS % 2].0[group % GROUPS] }
     }
 
     wide_fn! {
         /// What is to be expanded beside a group: the keys of the four groups after its own four.
         ///
         /// # Safety
-        /// Keys of the items are raw.
+        /// Keys of the items are raw, and there are keys at the place, which nothing else refers to.
         #[inline]
         pub(super) unsafe fn expanding<const ROUNDS: usize>(
-            &mut self,
+            place: *mut Keys,
             items: &[Item],
             group: usize,
         ) -> Option<Expanding> {
             let part = group % GROUPS;
             let later = items.get(KEYS * (group / GROUPS + 1)..).filter(|items| !items.is_empty())?;
-            let to = &raw mut self.schedules[(group / GROUPS + 1) % 2];
-            let words = &raw mut self.words;
+            // SAFETY: the caller promises a place.
+            let to = unsafe { &raw mut (*place).schedules[(group / GROUPS + 1) % 2] };
+            // SAFETY: as above.
+            let words = unsafe { &raw mut (*place).words };
             if part == 0 {
                 // SAFETY: as for the first keys.
                 unsafe { begin::<ROUNDS>(later, to, words) };

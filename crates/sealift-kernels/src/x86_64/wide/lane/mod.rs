@@ -173,20 +173,24 @@ wide_fn! {
             // SAFETY: keys are raw, as the caller promises.
             unsafe { keys.start::<ROUNDS>(items) };
         }
+        let keys: *mut Keys = keys;
         fetch::<ROUNDS, RAW>(ahead.take(4));
+        // SAFETY: the place of the keys.
+        let first_keys = unsafe { Keys::of(keys, 0) };
         // SAFETY: a group of the items, the last of which may be nobody's in a place of their own.
-        unsafe { start::<ROUNDS, RAW, BLOCKS>(between, ciphering, keys.of(0)) };
+        unsafe { start::<ROUNDS, RAW, BLOCKS>(between, ciphering, first_keys) };
         let (mut crypting, mut hashing) = (ciphering, None);
         for number in 1..groups {
             ciphering = whole.get(number).unwrap_or(&last);
             let expanding = if RAW {
-                // SAFETY: keys are raw.
-                unsafe { keys.expanding::<ROUNDS>(items, number) }
+                // SAFETY: keys are raw, and this is their place.
+                unsafe { Keys::expanding::<ROUNDS>(keys, items, number) }
             } else {
                 None
             };
             fetch::<ROUNDS, RAW>(ahead.take(4));
-            let keys = keys.of(number);
+            // SAFETY: the place of the keys.
+            let keys = unsafe { Keys::of(keys, number) };
             let now = Pass { number, ciphering, crypting, hashing, keys, expanding };
             // SAFETY: groups as above.
             unsafe { pass::<ROUNDS, RAW, BLOCKS, AAD>(&call, between, &now) };

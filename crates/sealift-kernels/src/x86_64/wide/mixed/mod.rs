@@ -10,8 +10,7 @@ mod group;
 mod hash;
 mod nonces;
 
-use core::array;
-use core::mem::MaybeUninit;
+use core::{arch::asm, array, mem::MaybeUninit};
 
 use group::Group;
 use nonces::Nonces;
@@ -76,7 +75,9 @@ wide_fn! {
         ahead: &mut Ahead<'_>,
     ) {
         let mut scratch = MaybeUninit::<Scratch>::uninit();
-        // SAFETY: it is made of integers, each of which is written before it is read.
+        // SAFETY: no instruction is emitted; to the compiler, whatever is there was written now.
+        unsafe { asm!("/* {0} */", in(reg) scratch.as_mut_ptr(), options(nostack, preserves_flags)) };
+        // SAFETY: written, and made of integers, which may be anything.
         let scratch = unsafe { &mut *scratch.as_mut_ptr() };
         let mut waiting: &[Item] = &[];
         let mut is_odd = false;
