@@ -4,12 +4,13 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, WRAPPING_NONCES};
 use sealift_core::{
     Batch, Buffer, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId,
     Status, TagLength, Tags, Text, Work,
 };
 use sealift_kernels::{Path, Schedule, Schedules, run};
+use std::ops::Range;
 use std::sync::Arc;
 
 const SESSION: SessionId = SessionId { slot: 0, generation: 0 };
@@ -131,6 +132,11 @@ impl Batches {
     }
 
     fn run(&self, path: Path, in_place: bool) -> Results {
+        self.run_parts(path, in_place, std::slice::from_ref(&(0..self.ops.len())))
+    }
+
+    /// The same in several calls.
+    fn run_parts(&self, path: Path, in_place: bool, parts: &[Range<usize>]) -> Results {
         let n = self.ops.len();
         let column = |parts: &'_ [Vec<u8>]| match common_len(parts) {
             // At equal distances, with a gap.
@@ -181,12 +187,14 @@ impl Batches {
             self.keys.iter().map(|key| Schedule::from_raw(path, key).unwrap()).collect();
         let each: Vec<&Schedule> = schedules.iter().collect();
         let mut work = Work::new(&batch, output, &NoKeys).unwrap();
-        let schedules = match self.form {
-            Form::One => Schedules::One(each[0]),
-            Form::Each => Schedules::Each(&each),
-            Form::Raw => Schedules::Raw,
-        };
-        run(path, &mut work, 0..n, schedules);
+        for part in parts {
+            let schedules = match self.form {
+                Form::One => Schedules::One(each[0]),
+                Form::Each => Schedules::Each(&each[part.clone()]),
+                Form::Raw => Schedules::Raw,
+            };
+            run(path, &mut work, part.clone(), schedules);
+        }
         if let Some(len) = common {
             texts = (0..n).map(|i| packed[len * i..len * (i + 1)].to_vec()).collect();
             tags = packed_tags.chunks(self.tag.bytes()).map(<[u8]>::to_vec).collect();
@@ -342,6 +350,58 @@ fn messages_at_equal_distances_agree_with_the_model() {
                 let messages = random.pick(&[2, 19, 70, 300]);
                 agree(&mut random, form, &shapes, messages);
             }
+        }
+    }
+}
+
+#[test]
+fn a_batch_in_parts_is_the_batch_as_a_whole() {
+    let mut random = Random(28);
+    let uniform = Shapes { nonces: vec![12], aads: vec![20], texts: vec![100], ..everything() };
+    let sealed = Shapes { ops: vec![Op::Seal], keys: vec![16], ..uniform.clone() };
+    for form in FORMS {
+        for shapes in [&everything(), &uniform, &sealed] {
+            let batch = Batches::draw(&mut random, form, shapes, 700);
+            for path in Path::available() {
+                let whole = batch.run(path, false);
+                let parts = [0..3, 3..3, 3..4, 4..311, 311..700];
+                let about = format!("{} {form:?}", path.name());
+                assert!(batch.run_parts(path, false, &parts) == whole, "{about}");
+                let reversed: Vec<_> = parts.into_iter().rev().collect();
+                assert!(batch.run_parts(path, false, &reversed) == whole, "{about}, reversed");
+            }
+        }
+    }
+}
+
+#[test]
+fn counters_wrap_in_32_bits_only_in_a_batch_too() {
+    let mut random = Random(29);
+    for form in FORMS {
+        for text in [16, 70, 128, 300, 1_500] {
+            let (nonces, texts) = (vec![12, 16], vec![text, text - 5]);
+            let shapes =
+                Shapes { ops: vec![Op::Seal], keys: vec![16], nonces, texts, ..everything() };
+            let mut batch = Batches::draw(&mut random, form, &shapes, 60);
+            batch.keys.fill(vec![0x42; 16]);
+            for nonce in batch.nonces.iter_mut().filter(|nonce| nonce.len() == 16) {
+                *nonce = random.pick(&WRAPPING_NONCES).1.to_be_bytes().to_vec();
+            }
+            for path in Path::available() {
+                let about = format!("{} {form:?} {text} B", path.name());
+                assert!(batch.run(path, false) == batch.run(Path::Model, false), "{about}");
+            }
+        }
+    }
+}
+
+#[test]
+fn aads_too_long_for_what_is_worked_together_agree_with_the_model() {
+    let mut random = Random(30);
+    for form in FORMS {
+        for aads in [vec![65_536], vec![65_535], vec![0, 20, 65_535, 65_536, 65_537]] {
+            let shapes = Shapes { aads, texts: vec![0, 20, 128, 300], ..everything() };
+            agree(&mut random, form, &shapes, 12);
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use sealift_core::{
-    Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status, Tags, Work,
+    Batch, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId, Status,
+    Tags, Work,
 };
 use sealift_kernels::{Path, Schedule, Schedules, run};
 
@@ -18,6 +19,8 @@ pub(crate) struct Job {
     pub(crate) messages: usize,
     pub(crate) text_bytes: usize,
     pub(crate) key_bytes: usize,
+    pub(crate) nonce_bytes: usize,
+    pub(crate) aad_bytes: usize,
 }
 
 /// Where keys come from.
@@ -53,13 +56,13 @@ pub(crate) struct Buffers {
 impl Buffers {
     pub(crate) fn new(job: Job) -> Buffers {
         let mut random = Random(50);
-        let Job { messages, text_bytes, key_bytes, .. } = job;
+        let Job { messages, text_bytes, key_bytes, nonce_bytes, aad_bytes, .. } = job;
         let texts = random.bytes(messages * text_bytes);
         Buffers {
             job,
             keys: vec![0; messages * key_bytes],
-            nonces: random.bytes(12 * messages),
-            aad: random.bytes(17),
+            nonces: random.bytes(nonce_bytes * messages),
+            aad: random.bytes(aad_bytes),
             output: texts.clone(),
             texts,
             tags: random.bytes(16 * messages),
@@ -103,7 +106,7 @@ impl Buffers {
     }
 
     fn work(&mut self, op: Op, within: impl FnOnce(&mut dyn FnMut())) {
-        let Job { path, how, messages, text_bytes, key_bytes, .. } = self.job;
+        let Job { path, how, messages, text_bytes, key_bytes, nonce_bytes, .. } = self.job;
         let expand = |key| Schedule::from_raw(path, key).unwrap();
         let schedules: Vec<Schedule> = self.keys.chunks(key_bytes).map(expand).collect();
         let each: Vec<&Schedule> = schedules.iter().collect();
@@ -116,7 +119,8 @@ impl Buffers {
             ops: Ops::All(op),
             tags: Tags::Apart(Column::fixed(&self.tags, 16)),
             aad: Column::Same((&self.aad).into()),
-            ..Batch::seal(messages, keys, Column::fixed(&self.nonces, 12), text)
+            nonce_rule: NonceRule::HazmatAnyLength,
+            ..Batch::seal(messages, keys, Column::fixed(&self.nonces, nonce_bytes), text)
         };
         let output = Output {
             text: Place::fixed(&mut self.output, text_bytes),

@@ -16,7 +16,7 @@ mod stack;
 use std::hint::black_box;
 
 use job::{Buffers, How, Job, What};
-use sealift_kernels::{Path, Schedule};
+use sealift_kernels::{Path, Schedule, ctr_in_place};
 use stack::Stack;
 
 #[test]
@@ -68,6 +68,26 @@ fn expanding_a_key_leaves_nothing_of_it_on_the_stack() {
                 (left, vec![])
             });
             assert!(found.is_empty(), "{}, {key_bytes}: {}", path.name(), shown(&found));
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "of release builds: cargo test --release --test residue")]
+fn counter_mode_leaves_nothing_of_its_key_on_the_stack() {
+    let mut stack = Stack::new();
+    for path in Path::available() {
+        for (key_bytes, len) in [(16, 5), (24, 100), (32, 128), (32, 1_420), (16, 9_000)] {
+            let (mut key, mut text) = (vec![0; key_bytes], vec![0; len]);
+            let found = residue(&mut stack, |seed, stack| {
+                let mut random = common::Random(seed);
+                key.copy_from_slice(&random.bytes(key_bytes));
+                text.copy_from_slice(&random.bytes(len));
+                let schedule = Schedule::from_raw(path, &key).unwrap();
+                let left = stack.after(&mut || ctr_in_place(path, &schedule, [7; 16], &mut text));
+                (left, vec![text.clone()])
+            });
+            assert!(found.is_empty(), "{}, {key_bytes} {len}: {}", path.name(), shown(&found));
         }
     }
 }
@@ -130,12 +150,21 @@ fn is_public(word: u64, public: &[Vec<u8>]) -> bool {
 /// As many messages as are worked alike and as few as are not, of lengths that take every kernel.
 fn jobs() -> Vec<Job> {
     let mut jobs = vec![];
-    for (messages, text_bytes, key_bytes) in SHAPES {
+    for (messages, text_bytes, key_bytes, nonce_bytes, aad_bytes) in SHAPES {
         for path in Path::available() {
             for how in [How::One, How::Each, How::Raw] {
                 for what in [What::Sealed, What::Opened, What::Refused] {
                     if path != Path::Model || text_bytes <= 128 {
-                        jobs.push(Job { path, how, what, messages, text_bytes, key_bytes });
+                        jobs.push(Job {
+                            path,
+                            how,
+                            what,
+                            messages,
+                            text_bytes,
+                            key_bytes,
+                            nonce_bytes,
+                            aad_bytes,
+                        });
                     }
                 }
             }
@@ -144,18 +173,30 @@ fn jobs() -> Vec<Job> {
     jobs
 }
 
-const SHAPES: [(usize, usize, usize); 11] = [
-    (1, 128, 16),
-    (5, 16, 24),
-    (7, 16, 24),
-    (7, 128, 32),
-    (7, 300, 32),
-    (23, 5, 16),
-    (23, 128, 16),
-    (23, 128, 32),
-    (23, 300, 24),
-    (23, 1_420, 32),
-    (23, 9_000, 32),
+/// Messages; bytes of text, of key, of nonce and of aad.
+const SHAPES: [(usize, usize, usize, usize, usize); 22] = [
+    (1, 5, 32, 12, 17),
+    (1, 128, 16, 12, 17),
+    (1, 128, 32, 16, 300),
+    (1, 255, 32, 60, 100),
+    (1, 300, 32, 12, 17),
+    (1, 1_420, 24, 12, 0),
+    (1, 9_000, 32, 12, 17),
+    (5, 16, 24, 12, 17),
+    (5, 9_000, 16, 12, 17),
+    (7, 16, 24, 12, 17),
+    (7, 128, 32, 12, 17),
+    (7, 128, 32, 12, 128),
+    (7, 100, 16, 13, 20),
+    (7, 300, 32, 12, 17),
+    (23, 5, 16, 12, 17),
+    (23, 128, 16, 12, 17),
+    (23, 128, 32, 12, 17),
+    (23, 128, 32, 12, 70),
+    (23, 300, 24, 12, 17),
+    (23, 1_420, 32, 12, 17),
+    (23, 1_420, 32, 12, 300),
+    (23, 9_000, 32, 12, 17),
 ];
 
 #[inline(never)]

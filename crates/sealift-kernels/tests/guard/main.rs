@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 #![allow(unsafe_code, reason = "only the operating system can take access away")]
 
+mod batch;
+#[path = "../common/mod.rs"]
 mod common;
 
 use std::{ptr, slice};
@@ -105,6 +107,16 @@ impl Fence {
         let place = unsafe { slice::from_raw_parts_mut(self.0.wrapping_add(start), bytes.len()) };
         place.copy_from_slice(bytes);
         place
+    }
+
+    /// As many bytes as were put there.
+    fn read(&self, side: Side, len: usize) -> &[u8] {
+        let start = match side {
+            Side::Start => 0,
+            Side::End => PAGE_BYTES - len,
+        };
+        // SAFETY: within the accessible page, and borrowed from its only owner.
+        unsafe { slice::from_raw_parts(self.0.wrapping_add(start), len) }
     }
 }
 
