@@ -162,4 +162,68 @@ macro_rules! proven_product {
     };
 }
 
-pub(super) use {proven, proven_memory, proven_product};
+/// Writes what an instruction set does with one message, and with a text by itself, compiled with its
+/// instructions.
+macro_rules! compiled {
+    ($token:ty, $features:literal) => {
+        /// Seals, opens or verifies one message; the text at `next` will be the next one.
+        #[inline]
+        pub(crate) fn process(
+            token: $token,
+            schedule: &$crate::schedule::Expanded,
+            slot: $crate::verdict::Fitting<'_, '_>,
+            next: *const u8,
+        ) -> sealift_core::Status {
+            if $crate::x86_64::gcm::is_long::<$token>(&slot) {
+                // SAFETY: `token` is proof that this processor has the instructions.
+                unsafe { long(token, schedule, slot, next) }
+            } else {
+                // SAFETY: as above.
+                unsafe { short(token, schedule, slot, next) }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn long(
+            token: $token,
+            schedule: &$crate::schedule::Expanded,
+            slot: $crate::verdict::Fitting<'_, '_>,
+            next: *const u8,
+        ) -> sealift_core::Status {
+            $crate::x86_64::gcm::process::<_, true>(token, schedule, slot, next)
+        }
+
+        #[target_feature(enable = $features)]
+        fn short(
+            token: $token,
+            schedule: &$crate::schedule::Expanded,
+            slot: $crate::verdict::Fitting<'_, '_>,
+            next: *const u8,
+        ) -> sealift_core::Status {
+            $crate::x86_64::gcm::process::<_, false>(token, schedule, slot, next)
+        }
+
+        /// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
+        pub(crate) fn add_key_stream(
+            token: $token,
+            schedule: &$crate::schedule::Expanded,
+            counter: u128,
+            text: sealift_core::SlotText<'_>,
+        ) {
+            // SAFETY: `token` is proof that this processor has the instructions.
+            unsafe { add_key_stream_compiled(token, schedule, counter, text) }
+        }
+
+        #[target_feature(enable = $features)]
+        fn add_key_stream_compiled(
+            token: $token,
+            schedule: &$crate::schedule::Expanded,
+            counter: u128,
+            text: sealift_core::SlotText<'_>,
+        ) {
+            $crate::x86_64::ctr::add_key_stream(token, schedule, counter, text);
+        }
+    };
+}
+
+pub(super) use {compiled, proven, proven_memory, proven_product};

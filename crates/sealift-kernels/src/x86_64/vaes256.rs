@@ -3,69 +3,14 @@
 
 use core::arch::{asm, x86_64::*};
 
-use sealift_core::{SlotText, Status};
-
 use super::{
     aesni::{load_block, to_u128},
     cpu::HaveVaes256,
-    ctr, gcm,
-    isa::{Isa, proven, proven_memory, proven_product},
+    isa::{Isa, compiled, proven, proven_memory, proven_product},
     part,
 };
-use crate::{schedule::Expanded, verdict::Fitting};
 
-/// Seals, opens or verifies one message; the text at `next` will be the next one.
-#[inline]
-pub(crate) fn process(
-    token: HaveVaes256,
-    schedule: &Expanded,
-    slot: Fitting<'_, '_>,
-    next: *const u8,
-) -> Status {
-    if gcm::is_long::<HaveVaes256>(&slot) {
-        // SAFETY: `token` is proof that this processor has the instructions.
-        unsafe { long(token, schedule, slot, next) }
-    } else {
-        // SAFETY: as above.
-        unsafe { short(token, schedule, slot, next) }
-    }
-}
-
-#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
-fn long(token: HaveVaes256, schedule: &Expanded, slot: Fitting<'_, '_>, next: *const u8) -> Status {
-    gcm::process::<_, true>(token, schedule, slot, next)
-}
-
-#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
-fn short(
-    token: HaveVaes256,
-    schedule: &Expanded,
-    slot: Fitting<'_, '_>,
-    next: *const u8,
-) -> Status {
-    gcm::process::<_, false>(token, schedule, slot, next)
-}
-
-/// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
-pub(crate) fn add_key_stream(
-    token: HaveVaes256,
-    schedule: &Expanded,
-    counter: u128,
-    text: SlotText<'_>,
-) {
-    // SAFETY: `token` is proof that this processor has the instructions.
-    unsafe { add_key_stream_compiled(token, schedule, counter, text) }
-}
-
-#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
-fn add_key_stream_compiled(
-    token: HaveVaes256,
-    schedule: &Expanded,
-    counter: u128,
-    text: SlotText<'_>,
-) {
-    ctr::add_key_stream(token, schedule, counter, text);
-}
+compiled!(HaveVaes256, "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq");
 
 impl Isa for HaveVaes256 {
     type Register = __m256i;

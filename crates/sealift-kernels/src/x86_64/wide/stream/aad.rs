@@ -11,7 +11,7 @@ use super::{
     keys::{KeyPlace, Weights},
     scratch::Slot,
     step::FOLDED,
-    weave::{mask, multiply},
+    weave::multiply,
 };
 
 /// Bytes of the longest aad that is in one register.
@@ -86,6 +86,6 @@ wide_fn! {
         let missing = if at > bytes { at.wrapping_neg() } else { 0 };
         let end = bytes.wrapping_sub(at).min(64);
         // SAFETY: the caller promises the bytes; masked ones are not touched.
-        unsafe { _mm512_maskz_loadu_epi8(mask(end) & !mask(missing), from.wrapping_add(at).cast()) }
+        unsafe { _mm512_maskz_loadu_epi8(zmm::mask(end) & !zmm::mask(missing), from.wrapping_add(at).cast()) }
     }
 }

@@ -14,7 +14,6 @@ use super::{
     keys::{Form, KeyPlace},
     scratch::Slot,
     step::FOLDED,
-    weave::product,
 };
 use crate::{verdict::public, x86_64::part};
 
@@ -112,7 +111,7 @@ wide_fn! {
         let y = zmm::xor(zmm::xor3(a, b, c), zmm::xor(d, lengths(four.items)));
         // SAFETY: the caller promises keys.
         let (h, folded) = unsafe { hash_keys::<F>(four.places) };
-        let (low, high) = product(y, h, folded);
+        let (low, high) = zmm::multiply(y, h, folded);
         zmm::xor(zmm::reverse(zmm::xor(high, zmm::fold(low))), masks)
     }
 }

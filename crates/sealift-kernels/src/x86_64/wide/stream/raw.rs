@@ -16,7 +16,6 @@ use super::{
     keys::{KeyPlace, REACH},
     scratch::SLOTS,
     step::FOLDED,
-    weave::product,
 };
 
 /// Room for the keys of the messages that are being worked.
@@ -183,7 +182,7 @@ wide_fn! {
     /// The product of two in each lane, of which the second is given folded too.
     #[inline]
     fn times(a: Z, b: Z, folded: Z) -> Z {
-        let (low, high) = product(a, b, folded);
+        let (low, high) = zmm::multiply(a, b, folded);
         zmm::xor(high, zmm::fold(low))
     }
 }

@@ -120,7 +120,7 @@ wide_fn! {
             // SAFETY: the caller promises as many writable bytes.
             unsafe { zmm::store_part(to, output, bytes) };
         }
-        _mm512_maskz_mov_epi8(mask(bytes), ciphertext)
+        _mm512_maskz_mov_epi8(zmm::mask(bytes), ciphertext)
     }
 }
 
@@ -136,7 +136,7 @@ wide_fn! {
             return unsafe { zmm::load(from) };
         }
         // SAFETY: the caller promises readable bytes; masked ones are not touched.
-        unsafe { _mm512_maskz_loadu_epi8(mask(bytes), from.cast()) }
+        unsafe { zmm::load_part(from, bytes) }
     }
 }
 
@@ -149,19 +149,7 @@ wide_fn! {
     pub(super) unsafe fn multiply(y: Z, at: *const u8) -> (Z, Z) {
         // SAFETY: the caller keeps the same promise.
         let (h, folded) = unsafe { weights(at) };
-        product(y, h, folded)
-    }
-}
-
-wide_fn! {
-    /// A register times another of which both forms are given, unreduced.
-    #[inline]
-    pub(super) fn product(y: Z, h: Z, folded: Z) -> (Z, Z) {
-        let (a, b) =
-            (_mm512_clmulepi64_epi128::<0x00>(y, folded), _mm512_clmulepi64_epi128::<0x01>(y, h));
-        let (c, d) =
-            (_mm512_clmulepi64_epi128::<0x10>(y, folded), _mm512_clmulepi64_epi128::<0x11>(y, h));
-        (zmm::xor(a, b), zmm::xor(c, d))
+        zmm::multiply(y, h, folded)
     }
 }
 
@@ -175,10 +163,4 @@ wide_fn! {
         // SAFETY: as above.
         (h, unsafe { zmm::load(at.wrapping_add(FOLDED)) })
     }
-}
-
-/// A bit for each of the first `bytes` bytes of 64.
-#[inline(always)]
-pub(super) fn mask(bytes: usize) -> u64 {
-    if bytes < 64 { (1 << bytes) - 1 } else { u64::MAX }
 }
