@@ -2,7 +2,8 @@
 //!
 //! The mode is written once, in `gcm`, `ctr`, `long` and `ghash`, over the trait [`isa::Isa`]: registers of
 //! one, two or four blocks. Each instruction set is one file that says what its registers do and
-//! compiles the mode with its instructions. `wide` works on many messages at once.
+//! compiles the mode with its instructions. `wide` and `narrow` work on many messages at
+//! once, which `window` brings them.
 
 pub(crate) mod aesni;
 pub(crate) mod copy;
@@ -18,6 +19,7 @@ mod part;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 pub(crate) mod wide;
+mod window;
 
 use crate::Path;
 

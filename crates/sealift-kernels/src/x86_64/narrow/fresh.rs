@@ -6,7 +6,7 @@ use core::{arch::x86_64::*, hint::black_box, mem::offset_of, ptr};
 use super::{group::Call, hash::Sums, width::Width, words};
 use crate::{
     schedule::{Expanded, POWERS, RECORD_BLOCKS},
-    x86_64::{aesni::to_u128, cpu::HaveAesNi, isa::Isa, wide::item::Item},
+    x86_64::{aesni::to_u128, cpu::HaveAesNi, isa::Isa, window::item::Item},
 };
 
 /// How many keys are expanded at once.

@@ -16,9 +16,9 @@ use super::{
 };
 use crate::{
     verdict::public,
-    x86_64::wide::{
+    x86_64::window::{
         item::{Ahead, Class, Item, KeyForm},
-        row::spare::Groups,
+        spare::Groups,
     },
 };
 

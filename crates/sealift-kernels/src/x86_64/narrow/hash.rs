@@ -7,7 +7,7 @@ use core::{arch::x86_64::*, mem::offset_of};
 use super::width::Width;
 use crate::{
     schedule::{Expanded, POWERS},
-    x86_64::{cpu::HaveAesNi, wide::item::Item},
+    x86_64::{cpu::HaveAesNi, window::item::Item},
 };
 
 /// Sums of products in each lane, `low + x^64 * (middle + low + high) + x^128 * high`: three

@@ -9,9 +9,9 @@ use crate::{
     stack,
     x86_64::{
         cpu::{HaveAesNi, HaveVaes256},
-        wide::{
+        window::{
             item::{Ahead, Item, KeyForm},
-            row::spare::{Groups, Spare},
+            spare::{Groups, Spare},
         },
     },
 };

@@ -22,9 +22,9 @@ use sealift_core::Work;
 
 use self::{group::Call, width::Width};
 use super::cpu::{HaveAesNi, HaveVaes256};
-use super::wide::{
+use super::window::{
     desk::{How, Together},
-    item::{Class, KeyForm, LONG_TEXT, MEDIUM_AAD},
+    item::{Class, KeyForm},
     windows,
 };
 use crate::Schedules;
@@ -67,9 +67,9 @@ fn run<W: Width>(
 
 /// How so many messages of a class are worked.
 fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
-    let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < MEDIUM_AAD;
     let least = if class.keys == KeyForm::Raw { 2 } else { ALIKE_MIN };
-    if is_short && has_plain_nonce && messages >= least { How::Alike } else { How::Alone }
+    let takes = class.is_short() && has_plain_nonce;
+    if takes && messages >= least { How::Alike } else { How::Alone }
 }
 
 /// Fewer messages of a class are worked one by one.

@@ -6,7 +6,7 @@ use sealift_core::{Op, Spans, Work};
 
 use crate::{
     Schedules,
-    x86_64::wide::item::{LONG_TEXT, MEDIUM_AAD},
+    x86_64::window::item::{LONG_TEXT, MEDIUM_AAD},
 };
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are

@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 use sealift_core::Op;
 
 use super::{group::Call, width::Width};
-use crate::x86_64::{cpu::HaveAesNi, isa::Isa, wide::item::Item};
+use crate::x86_64::{cpu::HaveAesNi, isa::Isa, window::item::Item};
 
 /// A hash, hidden.
 #[inline(always)]

@@ -4,7 +4,7 @@
 use core::arch::x86_64::*;
 
 use super::{hash::lengths, width::Width};
-use crate::x86_64::{cpu::HaveAesNi, isa::Isa, wide::item::Item};
+use crate::x86_64::{cpu::HaveAesNi, isa::Isa, window::item::Item};
 
 /// Texts of so many blocks, of which the last may be a part, or of none if it is 1.
 pub(super) struct Text<const T: usize>;

@@ -10,7 +10,7 @@ use super::{group::Call, hash::Sums, kernel};
 use crate::x86_64::{
     cpu::{HaveAesNi, HaveVaes256},
     isa::{Isa, proven},
-    wide::item::{Ahead, Item},
+    window::item::{Ahead, Item},
 };
 
 /// A width of registers: one block, or two.

@@ -1,6 +1,6 @@
 //! Many messages at once, with VAES and VPCLMULQDQ on registers of four blocks.
 //!
-//! Messages are taken in windows, as [`Item`]s; those of a window that are alike are worked together:
+//! Messages are taken in windows; those of a window that are alike are worked together:
 //!
 //! - `row`: short messages under one key, each in registers of its own;
 //! - `lane`: short messages under many keys, each in a lane of its own;
@@ -11,23 +11,24 @@
 #![allow(unsafe_code)]
 
 mod block;
-mod class;
-pub(super) mod desk;
-pub(super) mod item;
 mod lane;
 mod mixed;
-pub(super) mod row;
+mod row;
 mod stream;
-mod zmm;
+pub(super) mod zmm;
 
 use core::ops::Range;
-use std::cell::RefCell;
 
-use desk::{Desk, How, Source, Together};
 use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT};
-use sealift_core::{Status, Work};
+use sealift_core::Work;
 
-use super::cpu::HaveVaes512;
+use super::{
+    cpu::HaveVaes512,
+    window::{
+        desk::{How, Together},
+        item, windows,
+    },
+};
 use crate::{Schedules, stack};
 
 /// Whether so many messages are worked sooner together than one by one.
@@ -55,77 +56,6 @@ pub(crate) fn run(
     rest
 }
 
-thread_local! {
-    /// Places of messages, nothing secret.
-    static DESK: RefCell<(Desk, Desk)> = RefCell::default();
-}
-
-/// Takes the messages of a range in windows and gives those that are worked together to a kernel, with
-/// those that will be next; the others are given back.
-pub(super) fn windows(
-    work: &mut Work<'_>,
-    range: Range<usize>,
-    schedules: Schedules<'_>,
-    token: Option<HaveVaes512>,
-    how: fn(&Class, bool, usize) -> How,
-    kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
-) -> Vec<usize> {
-    DESK.with_borrow_mut(|desks| on_desks(desks, work, range, schedules, token, how, kernel))
-}
-
-fn on_desks(
-    (now, next): &mut (Desk, Desk),
-    work: &mut Work<'_>,
-    range: Range<usize>,
-    schedules: Schedules<'_>,
-    token: Option<HaveVaes512>,
-    how: fn(&Class, bool, usize) -> How,
-    mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
-) -> Vec<usize> {
-    let is_large = bytes_of(work) > CACHED_BYTES;
-    let mut rest = vec![];
-    let mut spans = work.spans();
-    // Then all are.
-    if spans.is_regular() && spans.get(range.start).is_some_and(|first| Item::is_long(&first)) {
-        return range.collect();
-    }
-    let is_uniform = spans.is_regular() && spans.common_op().is_some();
-    let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
-    let first = range.start;
-    let mut source = Source { token, spans: &mut spans, schedules, first, rest: &mut rest, how };
-    let mut starts = range.clone().step_by(messages);
-    let mut fill = |desk: &mut Desk| match starts.next() {
-        Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),
-        None => desk.clear(),
-    };
-    next.clear();
-    fill(now);
-    for _ in range.clone().step_by(messages) {
-        if is_large {
-            fill(next);
-        }
-        let mut ahead = Ahead(next.items());
-        for (together, items) in now.groups() {
-            // SAFETY: the items are of spans, which borrow the work meanwhile.
-            unsafe { expect_success(items) };
-            kernel(together, items, &mut ahead);
-        }
-        if is_large {
-            core::mem::swap(now, next);
-        } else {
-            fill(now);
-        }
-    }
-    rest
-}
-
-/// About as many bytes as a batch and its results have.
-fn bytes_of(work: &Work<'_>) -> u64 {
-    let shape = work.shape();
-    let others = OTHER_BYTES * shape.messages as u64;
-    others.saturating_add(shape.aad_bytes).saturating_add(shape.text_bytes.saturating_mul(2))
-}
-
 /// How so many messages of a class are worked.
 fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
     let has_kernel = row::takes(class) || lane::takes(class) || stream::takes(class);
@@ -136,18 +66,6 @@ fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
         (true, _) => How::Alike,
         (false, true) => How::Mixed,
         (false, false) => How::Alone,
-    }
-}
-
-/// Writes that messages succeed, which kernels change where they don't: right before they are worked, so
-/// that a panic leaves no message that was never looked at a success.
-///
-/// # Safety
-/// The items' statuses are writable.
-unsafe fn expect_success(items: &[Item]) {
-    for item in items {
-        // SAFETY: the caller promises it.
-        unsafe { item.status.write(Status::Ok) };
     }
 }
 
@@ -179,18 +97,3 @@ const ALIKE_MIN: usize = 8;
 
 /// The same for those that are worked in lanes, which soon has them begun.
 const LANES_MIN: usize = 3;
-
-/// Messages of a window, among which those alike are found. They are counted in 16 bits.
-const WINDOW: usize = 1_024;
-
-const _: () = assert!(WINDOW <= u16::MAX as usize && UNIFORM_WINDOW <= WINDOW);
-
-/// Messages of a window to which the same is done at places that are worked out by adding: as many as stay
-/// in the nearest cache.
-const UNIFORM_WINDOW: usize = 256;
-
-/// As many bytes stay in the second cache.
-const CACHED_BYTES: u64 = 512 << 10;
-
-/// Bytes of a message's key, nonce and tag, about.
-const OTHER_BYTES: u64 = 64;

@@ -6,7 +6,7 @@
 use core::{arch::x86_64::*, mem::MaybeUninit, ptr};
 
 /// Four blocks.
-pub(super) type Z = __m512i;
+pub(in crate::x86_64) type Z = __m512i;
 
 /// A function compiled with the instructions of this folder: `wide_fn! { fn name(..) -> .. { .. } }`.
 macro_rules! wide_fn {
@@ -37,11 +37,11 @@ macro_rules! pin {
     )+};
 }
 
-pub(super) use {pin, wide_fn};
+pub(in crate::x86_64) use {pin, wide_fn};
 
 /// Asks for a cache line.
 #[inline(always)]
-pub(super) fn prefetch(from: *const u8) {
+pub(in crate::x86_64) fn prefetch(from: *const u8) {
     // SAFETY: a prefetch reads nothing and cannot fault.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
 }
@@ -59,7 +59,7 @@ wide_fn! {
     /// # Safety
     /// They are readable.
     #[inline]
-    pub(super) unsafe fn load(from: *const u8) -> Z {
+    pub(in crate::x86_64) unsafe fn load(from: *const u8) -> Z {
         // SAFETY: the caller promises 64 readable bytes.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
@@ -83,7 +83,7 @@ wide_fn! {
     /// # Safety
     /// They are writable.
     #[inline]
-    pub(super) unsafe fn store(to: *mut u8, register: Z) {
+    pub(in crate::x86_64) unsafe fn store(to: *mut u8, register: Z) {
         // SAFETY: the caller promises 64 writable bytes.
         unsafe { _mm512_storeu_si512(to.cast(), register) };
     }

@@ -7,7 +7,7 @@ use super::{
     expand::{self, GROUPS, KEYS, Lanes, PARTS, Schedules, Words},
     spare::wipe,
 };
-use crate::x86_64::wide::{item::Item, zmm::wide_fn};
+use crate::x86_64::{wide::zmm::wide_fn, window::item::Item};
 
 /// Raw keys, expanded sixteen at a time, those of four groups ahead of their use.
 pub(super) struct Keys {

@@ -37,7 +37,7 @@ use crate::x86_64::cpu::HaveVaes512;
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
-    class.keys != KeyForm::One && class.text_blocks <= 8 && class.aad_blocks <= 3
+    class.keys != KeyForm::One && class.is_short()
 }
 
 /// Works messages of one class.

@@ -5,7 +5,7 @@ use core::{hint::black_box, ptr};
 
 use sealift_core::Status;
 
-use crate::x86_64::wide::item::Item;
+use crate::x86_64::window::item::Item;
 
 /// A place for the parts of messages that nobody sent, which fill up a group.
 #[repr(C, align(64))]

@@ -15,7 +15,6 @@ mod group;
 mod hash;
 mod place;
 mod shared;
-pub(in crate::x86_64) mod spare;
 mod tag;
 #[cfg(test)]
 mod tests;
@@ -24,22 +23,22 @@ mod weave;
 
 use sealift_core::Op;
 
-use self::{
-    group::groups,
-    hash::Own,
-    shared::Shared,
-    spare::{Groups, Spare},
-    verify::verify,
-};
+use self::{group::groups, hash::Own, shared::Shared, verify::verify};
 use super::{
-    item::{Ahead, Class, Item, KeyForm, LONG_TEXT, MEDIUM_AAD},
+    item::{Ahead, Class, Item, KeyForm},
     zmm::wide_fn,
 };
-use crate::{stack, x86_64::cpu::HaveVaes512};
+use crate::{
+    stack,
+    x86_64::{
+        cpu::HaveVaes512,
+        window::spare::{self, Groups, Spare},
+    },
+};
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
-    class.keys == KeyForm::One && class.text_blocks < LONG_TEXT && class.aad_blocks < MEDIUM_AAD
+    class.keys == KeyForm::One && class.is_short()
 }
 
 /// Works messages of one class.

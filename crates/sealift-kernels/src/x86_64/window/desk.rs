@@ -1,12 +1,14 @@
 //! A window of messages, those that are worked together behind each other.
+
 use core::ops::Range;
 
-use sealift_core::{Op, Span, Spans};
+use sealift_core::Op;
 
 use super::class::ClassId;
-use super::item::{Class, Item, KeyForm, Progression};
+use super::item::{Class, Item, KeyForm};
+use super::progression::Progression;
+use super::source::{Lot, Source};
 use crate::Schedules;
-use crate::x86_64::cpu::HaveVaes512;
 
 /// A window of messages; used again for the next one, so that nothing is allocated a call.
 #[derive(Default)]
@@ -51,28 +53,6 @@ pub(in crate::x86_64) enum How {
     Mixed,
     /// One by one.
     Alone,
-}
-
-/// A batch as its messages are taken from it.
-pub(super) struct Source<'b, 's, 'w> {
-    /// For making items at equal distances, if there is one.
-    pub(super) token: Option<HaveVaes512>,
-    pub(super) spans: &'b mut Spans<'s, 'w>,
-    pub(super) schedules: Schedules<'b>,
-    /// The message that the first of several schedules is for.
-    pub(super) first: usize,
-    /// Messages to be worked one by one.
-    pub(super) rest: &'b mut Vec<usize>,
-    /// How so many messages of a class are worked, which have nonces of 12 bytes or not.
-    pub(super) how: fn(&Class, bool, usize) -> How,
-}
-
-/// The messages of one class.
-struct Lot {
-    how: How,
-    id: ClassId,
-    class: Class,
-    messages: usize,
 }
 
 impl Desk {
@@ -288,63 +268,6 @@ impl Places {
         *place += 1;
         usize::from(*place - 1)
     }
-}
-
-impl Source<'_, '_, '_> {
-    /// A message as an item; none if it is worked alone whatever the others are.
-    #[inline]
-    fn item(&mut self, message: usize) -> Option<(Item, ClassId)> {
-        let span = self.spans.get(message)?;
-        let (key, rounds) = self.key(message)?;
-        Some((Item::new(&span, key)?, id_of(&span).under(rounds)))
-    }
-
-    /// Where messages that lie at equal distances would be if something were done to all of them, from one
-    /// on, and their class but for the key.
-    fn progression(&mut self, op: Op, start: usize) -> Option<(Progression, ClassId)> {
-        let (first, second) = (self.spans.get_as(start, op)?, self.spans.get_as(start + 1, op)?);
-        let (key, next_key) = (self.key(start)?.0, self.key(start + 1)?.0);
-        let item = Item::new(&first, key)?;
-        Some((Progression::of(item, &Item::new(&second, next_key)?), id_of(&first)))
-    }
-
-    /// Where a message's key is and how many rounds it has; none if the kernels don't take it.
-    #[inline]
-    fn key(&self, message: usize) -> Option<(*const u8, usize)> {
-        match self.schedules {
-            Schedules::One(schedule) => schedule.fast(),
-            Schedules::Each(each) => each[message - self.first].fast(),
-            Schedules::Raw => {
-                self.spans.raw_key(message).map(|key| (key.as_ptr(), key.len() / 4 + 6))
-            }
-        }
-    }
-
-    /// Whether keys lie at equal distances, too, and have as many rounds.
-    fn has_common_key(&self) -> bool {
-        match self.schedules {
-            Schedules::One(_) => true,
-            Schedules::Each(_) => false,
-            Schedules::Raw => self.spans.has_regular_keys(),
-        }
-    }
-
-    fn lot(&self, id: ClassId, messages: usize) -> Lot {
-        let keys = match self.schedules {
-            Schedules::One(_) => KeyForm::One,
-            Schedules::Each(_) => KeyForm::Each,
-            Schedules::Raw => KeyForm::Raw,
-        };
-        let class = id.class(keys, self.spans.tag_bytes());
-        let how = (self.how)(&class, id.has_plain_nonce(), messages);
-        Lot { how, id, class, messages }
-    }
-}
-
-/// The class of a message but for its key.
-#[inline]
-fn id_of(span: &Span) -> ClassId {
-    ClassId::new(span.op, span.text_bytes, span.aad_bytes, span.nonce_bytes)
 }
 
 /// In the order of their numbers.

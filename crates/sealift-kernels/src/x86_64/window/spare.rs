@@ -4,7 +4,7 @@ use core::{arch::asm, mem::offset_of, ptr};
 
 use sealift_core::Status;
 
-use super::super::item::Item;
+use super::item::Item;
 
 /// Messages in groups of `N`; the last one is made up with a message of nobody's.
 pub(in crate::x86_64) struct Groups<'a, const N: usize> {

@@ -1,15 +1,11 @@
-//! Messages as the wide kernels take them.
+//! Messages as kernels for many of them take them.
 #![allow(unsafe_code)]
 
-use core::{
-    arch::{asm, x86_64::*},
-    ptr,
-};
+use core::{arch::asm, ptr};
 
 use sealift_core::{Op, Span, Status};
 
-use super::zmm::{Z, load, prefetch, store, wide_fn};
-use crate::x86_64::cpu::HaveVaes512;
+use crate::x86_64::wide::zmm::prefetch;
 
 /// One message, a cache line: where its parts are.
 ///
@@ -84,142 +80,6 @@ impl Item {
     }
 }
 
-/// Where messages are that lie at equal distances: the first one, and how far from each other they are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Progression {
-    first: Item,
-    step: Step,
-}
-
-/// How far the parts of an item are from those of the one before, in bytes, in the order of its fields.
-#[derive(Clone, Copy, Debug)]
-struct Step([u64; 8]);
-
-impl Progression {
-    /// The one that begins with two items.
-    pub(crate) fn of(first: Item, second: &Item) -> Progression {
-        let bytes = |from: *const u8, to: *const u8| to.addr().wrapping_sub(from.addr()) as u64;
-        let step = Step([
-            bytes(first.input, second.input),
-            bytes(first.output, second.output),
-            bytes(first.tag, second.tag),
-            bytes(first.nonce, second.nonce),
-            bytes(first.aad, second.aad),
-            bytes(first.key, second.key),
-            bytes(first.status.cast(), second.status.cast()),
-            0,
-        ]);
-        Progression { first, step }
-    }
-
-    /// Writes its first items.
-    pub(crate) fn put(&self, token: Option<HaveVaes512>, items: &mut [Item]) {
-        match token {
-            // SAFETY: the token is proof of the instructions.
-            Some(_token) => unsafe { put(self, items) },
-            None => self.put_plain(items),
-        }
-    }
-
-    /// Writes items: each choice names one of three progressions, the place of the item, and its key; the
-    /// second item is the second one of whichever is chosen.
-    pub(crate) fn put_three(
-        three: &[Progression; 3],
-        token: Option<HaveVaes512>,
-        choices: impl Iterator<Item = (usize, (usize, *const u8))>,
-        items: &mut [Item],
-    ) {
-        match token {
-            // SAFETY: the token is proof of the instructions.
-            Some(_token) => unsafe { put_three(three, choices, items) },
-            None => put_three_plain(three, choices, items),
-        }
-    }
-
-    fn put_plain(&self, items: &mut [Item]) {
-        let mut next = self.words();
-        for item in items {
-            // SAFETY: an item has 64 bytes, and these are those of one.
-            unsafe { ptr::from_mut(item).cast::<[u64; 8]>().write(next) };
-            next = self.step.after(next);
-        }
-    }
-
-    /// The first item as the numbers that a step is added to.
-    fn words(&self) -> [u64; 8] {
-        // SAFETY: an item has 64 bytes, none of them padding.
-        unsafe { ptr::from_ref(&self.first).cast::<[u64; 8]>().read() }
-    }
-}
-
-impl Step {
-    #[inline]
-    fn after(&self, words: [u64; 8]) -> [u64; 8] {
-        core::array::from_fn(|i| words[i].wrapping_add(self.0[i]))
-    }
-}
-
-fn put_three_plain(
-    three: &[Progression; 3],
-    choices: impl Iterator<Item = (usize, (usize, *const u8))>,
-    items: &mut [Item],
-) {
-    let mut next = three.each_ref().map(Progression::words);
-    for (choice, (place, key)) in choices {
-        let item = &mut items[place];
-        // SAFETY: an item has 64 bytes, and these are those of one.
-        unsafe { ptr::from_mut(item).cast::<[u64; 8]>().write(next[choice % 3]) };
-        item.key = key;
-        for (next, progression) in next.iter_mut().zip(three) {
-            *next = progression.step.after(*next);
-        }
-    }
-}
-
-wide_fn! {
-    fn put(progression: &Progression, items: &mut [Item]) {
-        let (mut next, step) = registers(progression);
-        for item in items {
-            // SAFETY: an item has 64 bytes.
-            unsafe { store(ptr::from_mut(item).cast(), next) };
-            next = _mm512_add_epi64(next, step);
-        }
-    }
-}
-
-wide_fn! {
-    fn put_three(
-        three: &[Progression; 3],
-        choices: impl Iterator<Item = (usize, (usize, *const u8))>,
-        items: &mut [Item],
-    ) {
-        let [(mut a, step_a), (mut b, step_b), (mut c, step_c)] =
-            three.each_ref().map(|one| registers(one));
-        for (choice, (place, key)) in choices {
-            let mask = |chosen| if choice == chosen { 0xff } else { 0 };
-            let item = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(a, mask(1), b), mask(2), c);
-            let place = &mut items[place];
-            // SAFETY: an item has 64 bytes.
-            unsafe { store(ptr::from_mut(place).cast(), item) };
-            place.key = key;
-            a = _mm512_add_epi64(a, step_a);
-            b = _mm512_add_epi64(b, step_b);
-            c = _mm512_add_epi64(c, step_c);
-        }
-    }
-}
-
-wide_fn! {
-    #[inline]
-    fn registers(progression: &Progression) -> (Z, Z) {
-        // SAFETY: an item has 64 bytes.
-        let first = unsafe { load(ptr::from_ref(&progression.first).cast()) };
-        // SAFETY: a step has 64 bytes.
-        let step = unsafe { load(progression.step.0.as_ptr().cast()) };
-        (first, step)
-    }
-}
-
 /// What an item's key points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyForm {
@@ -246,6 +106,14 @@ pub(crate) struct Class {
     pub(crate) text_blocks: usize,
     /// Blocks of every aad; from [`MEDIUM_AAD`] on not exact.
     pub(crate) aad_blocks: usize,
+}
+
+impl Class {
+    /// Whether texts and aads have so few blocks that how many is known.
+    #[inline]
+    pub(crate) fn is_short(&self) -> bool {
+        self.text_blocks < LONG_TEXT && self.aad_blocks < MEDIUM_AAD
+    }
 }
 
 /// Texts of this many blocks and of more are in one class.

@@ -5,12 +5,15 @@
 //! the lanes is the hash.
 #![allow(unsafe_code)]
 
+mod counters;
+
 use core::{arch::x86_64::__m128i, hint::black_box};
 
 use sealift_core::Op;
 
+use counters::Counters;
+
 use super::{
-    aesni::to_u128,
     ctr::{First, Span},
     ghash,
     isa::Isa,
@@ -48,27 +51,16 @@ pub(super) unsafe fn crypt<I: Isa>(
     // The compiler would load all of it before the loop, into registers that it does not have.
     let table = black_box(Table::<I> { keys: &keys, rounds, powers: &powers });
     let hash = isa.first_lane(hash);
-    let low = if first.is_public { (to_u128(first.block) % 256) as usize } else { SECRET };
-    let mut now = Counters { now: *counters, low };
+    let mut now = Counters::new(*counters, first);
     let (hash, last) = match op {
         // SAFETY: the caller keeps the same promise.
         Op::Seal => unsafe { seal(isa, table, &mut now, hash, text) },
         // SAFETY: as above.
         _ => unsafe { open(isa, table, &mut now, hash, text) },
     };
-    *counters = now.now;
+    *counters = now.next();
     finish(isa, schedule, table, hash, &last)
 }
-
-/// Reversed counter blocks.
-struct Counters<I: Isa> {
-    now: I::Register,
-    /// The last byte of the first one, or [`SECRET`].
-    low: usize,
-}
-
-/// Stands for the last byte of a counter block on which nothing may depend.
-const SECRET: usize = usize::MAX / 2 + 1;
 
 /// How far before they are needed texts are asked for. The processor finds a text's lines by itself, but
 /// begins anew with each page.
@@ -133,14 +125,14 @@ unsafe fn seal<I: Isa>(
     mut hash: I::Register,
     text: &mut Span,
 ) -> (I::Register, [I::Register; STEP]) {
-    let mut states = blocks(isa, table, counters);
+    let mut states = counters.blocks(isa, table.keys[0]);
     rounds(isa, table, 1, &mut states);
     // SAFETY: the caller promises a step of text.
     let input = unsafe { load(isa, text) };
     // SAFETY: as above.
     let mut last = unsafe { apply(isa, table, &states, &input, text) };
     while text.len() >= STEP * I::BYTES {
-        let mut states = blocks(isa, table, counters);
+        let mut states = counters.blocks(isa, table.keys[0]);
         hash = woven_rounds(isa, table, &mut states, hash, &last);
         rounds(isa, table, STEP + 1, &mut states);
         // SAFETY: a step of text is left.
@@ -166,7 +158,7 @@ unsafe fn open<I: Isa>(
     while text.len() >= 2 * STEP * I::BYTES {
         // SAFETY: a step of text is left.
         let input = unsafe { load(isa, text) };
-        let mut states = blocks(isa, table, counters);
+        let mut states = counters.blocks(isa, table.keys[0]);
         hash = woven_rounds(isa, table, &mut states, hash, &input);
         rounds(isa, table, STEP + 1, &mut states);
         // SAFETY: as above.
@@ -174,34 +166,11 @@ unsafe fn open<I: Isa>(
     }
     // SAFETY: a step of text is left.
     let input = unsafe { load(isa, text) };
-    let mut states = blocks(isa, table, counters);
+    let mut states = counters.blocks(isa, table.keys[0]);
     rounds(isa, table, 1, &mut states);
     // SAFETY: as above.
     unsafe { apply(isa, table, &states, &input, text) };
     (hash, input)
-}
-
-/// The next counter blocks after the first round key.
-#[inline(always)]
-fn blocks<I: Isa>(isa: I, table: Table<'_, I>, counters: &mut Counters<I>) -> [I::Register; STEP] {
-    let mut blocks = [counters.now; STEP];
-    if counters.low + STEP * I::LANES <= 256 {
-        // The last byte alone changes: there is no need to turn each block around.
-        let first = isa.reverse(counters.now);
-        for (i, block) in blocks.iter_mut().enumerate() {
-            let more = ((i * I::LANES) as u128) << 120;
-            *block = isa.xor(isa.add(first, isa.broadcast(&more)), table.keys[0]);
-        }
-    } else {
-        for (i, block) in blocks.iter_mut().enumerate() {
-            let counter = isa.later(*block, i * I::LANES);
-            *block = isa.xor(isa.reverse(counter), table.keys[0]);
-        }
-    }
-    counters.now = isa.later(counters.now, STEP * I::LANES);
-    // Back to a byte, and a secret stays one.
-    counters.low = (counters.low + STEP * I::LANES) & !256;
-    blocks
 }
 
 /// Rounds from one on, but for the last.
