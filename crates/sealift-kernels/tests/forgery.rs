@@ -1,15 +1,22 @@
 //! What does not belong together does not open, and leaves nothing behind.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 mod common;
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU8, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
     thread,
 };
 
 use common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed};
-use sealift_core::{Op, Slot, SlotTag, SlotText, Status};
-use sealift_kernels::{Path, process};
+use sealift_core::{
+    Batch, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place as At, SessionId, Slot,
+    SlotTag, SlotText, Status, Tags, Text, Work,
+};
+use sealift_kernels::{Path, Schedules, process, run};
 
 #[test]
 fn no_flipped_bit_opens_and_the_output_is_zeros() {
@@ -139,6 +146,87 @@ fn race(path: Path, message: &Message, target: usize) {
         }
     });
     println!("{} {}: {} right, {} failed", path.name(), shared.len(), counts.0, counts.1);
+}
+
+#[test]
+fn a_batch_rewritten_while_it_is_opened_opens_right_or_not_at_all() {
+    let mut random = Random(15);
+    for path in Path::available() {
+        // For each kernel: the first block, the end of a register, a part of a block.
+        for (text, target, nonce) in [
+            (24, 21, 12),
+            (64, 5, 12),
+            (100, 97, 12),
+            (128, 127, 12),
+            (128, 40, 13),
+            (300, 290, 12),
+            (600, 300, 12),
+            (1_500, 2, 12),
+        ] {
+            let message = Message { tag_len: 16, ..random.message(32, nonce, 0, text) };
+            for form in [Form::One, Form::Each, Form::Raw] {
+                race_batch(path, &message, target, form);
+            }
+        }
+    }
+}
+
+/// Where keys come from.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    One,
+    Each,
+    Raw,
+}
+
+/// Opens one text as every message of a batch while another thread flips a byte of it to and fro.
+fn race_batch(path: Path, message: &Message, target: usize, form: Form) {
+    const MESSAGES: usize = 21;
+    let (sealed, len) = (message.seal(path, Place::Apart), message.text.len());
+    let schedule = message.schedule(path);
+    let session = SessionId { slot: 0, generation: 0 };
+    let (keys, schedules) = match form {
+        Form::One => (session.into(), Schedules::One(&schedule)),
+        Form::Each => (session.into(), Schedules::Each(&[&schedule; MESSAGES])),
+        Form::Raw => (Keys::Raw(Column::Same((&message.key).into())), Schedules::Raw),
+    };
+    let shared: Vec<AtomicU8> = sealed.text.iter().copied().map(AtomicU8::new).collect();
+    let texts = Text::Apart(Column::Same(as_bytes(&shared).into()));
+    let batch = Batch {
+        ops: Ops::All(Op::Open),
+        tags: Tags::Apart(Column::Same((&sealed.tag).into())),
+        nonce_rule: NonceRule::HazmatAnyLength,
+        ..Batch::seal(MESSAGES, keys, Column::Same((&message.nonce).into()), texts)
+    };
+    let (target, stop, zeros) = (&shared[target], AtomicBool::new(false), vec![0; len]);
+    thread::scope(|scope| {
+        let _stopper = Stopper(&stop);
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                target.fetch_xor(0x10, Ordering::Relaxed);
+            }
+        });
+        for _ in 0..if path == Path::Model { 10 } else { 500 } {
+            let mut status = [Status::NotProcessed; MESSAGES];
+            let mut opened = vec![0xee; MESSAGES * len];
+            let text = At::fixed(&mut opened, len);
+            let output = Output { text, tags: At::Empty, status: &mut status };
+            let mut work = Work::new(&batch, output, &NoKeys).unwrap();
+            run(path, &mut work, 0..MESSAGES, schedules);
+            for (text, status) in opened.chunks(len).zip(status) {
+                let expected = if status == Status::Ok { &message.text } else { &zeros };
+                assert!(text == expected, "{} {form:?} {len}: {status:?}", path.name());
+            }
+        }
+    });
+}
+
+struct NoKeys;
+
+impl KeySource for NoKeys {
+    fn key(&self, _session: SessionId) -> Option<Arc<Key>> {
+        None
+    }
 }
 
 /// Stops the other thread also when an assertion fails: the scope waits for it.
