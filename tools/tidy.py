@@ -390,7 +390,7 @@ LAYERS: dict[str, set[str]] = {
     "sealift-drivers": {"sealift-core", "sealift-kernels"},
     "sealift-conformance": {"sealift-core", "sealift-drivers"},
     "sealift": {"sealift-core", "sealift-drivers", "sealift-engine"},
-    "sealift-probes": {"sealift"},
+    "sealift-probes": {"sealift", "sealift-kernels"},
     "sealift-py": {"sealift", "sealift-probes"},
     "sealift-peers": {"sealift", "sealift-kernels", "sealift-probes"},
 }

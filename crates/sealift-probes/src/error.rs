@@ -56,6 +56,14 @@ pub enum ArmError {
         /// What the library refused.
         reason: &'static str,
     },
+    /// This machine lacks what is to be measured.
+    #[error("{what} can't be measured here: {reason}")]
+    Absent {
+        /// What it lacks.
+        what: String,
+        /// Why, and what helps.
+        reason: String,
+    },
     /// More than there is memory for.
     #[error("there is no memory for a buffer of {bytes} bytes: take a smaller one")]
     NoMemory {

@@ -3,7 +3,7 @@
 //! An [`Arm`] is something that is timed: prepared in memory, and checked before the first sample and
 //! while it is timed. [`Arm::sample`] runs it and says how long it took and what the system did
 //! meanwhile. [`GcmArm`] is a device on messages, [`PrimitiveArm`] a hash or a signature scheme, [`ReadArm`]
-//! a loop that reads memory.
+//! a loop that reads memory, [`copy::CopyArm`] a function that moves it.
 //!
 //! An arm of another crate is made of a [`Crew`] that runs each thread's [`Part`], over [`Memory`] that lies
 //! alike in all arms.
@@ -40,6 +40,7 @@ mod read;
 mod sample;
 mod system;
 
+pub mod copy;
 pub mod peers;
 
 pub use arm::{Arm, Verified};

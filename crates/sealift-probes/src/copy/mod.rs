@@ -1,0 +1,261 @@
+//! Copies between memory of every kind, one function each.
+#![allow(unsafe_code)]
+
+mod compare;
+mod evict;
+mod lane;
+mod movers;
+mod neighbour;
+mod place;
+mod pool;
+mod published;
+mod region;
+mod route;
+mod spec;
+
+pub use place::Kind;
+pub use published::{PublishedArm, PublishedSpec};
+pub use region::Region;
+pub use spec::{Beside, Buffers, Content, CopySpec, Function, Operation, State};
+
+use crate::crew::{Crew, Done, Part};
+use crate::{Arm, ArmError, Sample, Verified};
+use evict::CAN_EVICT;
+use lane::{Lane, Turn};
+use movers::{Lap, NOTHING, lap_of};
+use neighbour::Neighbour;
+use place::{Place, Wish};
+use route::{Course, Route};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A function that copies, reads or writes, timed in a loop of its own.
+///
+/// Arms that ask for the same memory share it, so that many of them fit, and lie alike. After each sample
+/// up to a mebibyte of every destination, each time another one, is compared with its source.
+pub struct CopyArm {
+    hands: Vec<Hand>,
+    crew: Crew,
+    busy: Arc<AtomicUsize>,
+    times_max: usize,
+    verified: Verified,
+    detail: String,
+}
+
+/// What a thread of the crew does.
+enum Hand {
+    Lane(Box<Lane>),
+    Neighbour(Neighbour),
+}
+
+impl CopyArm {
+    /// Takes the memory, fills it, and runs once, asking before whether that is still wanted.
+    ///
+    /// # Errors
+    /// The spec is wrong; the function or the memory isn't here; [`ArmError::Stopped`].
+    pub fn prepare_while(
+        spec: &CopySpec,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, ArmError> {
+        spec.check()?;
+        let lap = lap_of(spec.operation, spec.function)?;
+        if spec.state == State::Cold && !CAN_EVICT {
+            let reason = "only x86-64 has an instruction that takes lines out of the caches";
+            return Err(ArmError::Absent { what: "cold memory".into(), reason: reason.into() });
+        }
+        let _alone = alone();
+        let mut builders =
+            (0..spec.threads).map(|thread| Builder::new(spec, thread)).collect::<Vec<_>>();
+        for builder in &mut builders {
+            if !wanted() {
+                return Err(ArmError::Stopped { device: "memory to copy".to_owned() });
+            }
+            Crew::of(1).run(std::slice::from_mut(builder), 1)?;
+        }
+        let busy = Arc::new(AtomicUsize::new(0));
+        let mut lanes = vec![];
+        for builder in builders {
+            lanes.push(builder.lane(spec, lap, &busy)?);
+        }
+        Self::with(spec, lanes, busy)
+    }
+
+    fn with(spec: &CopySpec, lanes: Vec<Lane>, busy: Arc<AtomicUsize>) -> Result<Self, ArmError> {
+        let times_max = match spec.state {
+            State::Hot => usize::MAX,
+            State::Cold => lanes.first().map_or(1, |lane| lane.route.places()),
+        };
+        let overhead = lanes.first().map_or(0.0, overhead_ns);
+        let mut hands: Vec<_> = lanes.into_iter().map(|lane| Hand::Lane(Box::new(lane))).collect();
+        if spec.beside != Beside::Nothing {
+            hands.push(Hand::Neighbour(Neighbour::new(spec.beside, Arc::clone(&busy))?));
+        }
+        let against = match spec.operation {
+            Operation::Copy => "the source, after each sample",
+            Operation::Read => "the sum of the words that were put there",
+            Operation::Write | Operation::Fill => "what was to be written, after each sample",
+        };
+        let mut arm = Self {
+            crew: Crew::of(hands.len()),
+            hands,
+            busy,
+            times_max,
+            verified: Verified::Against(vec![against.to_owned()]),
+            detail: format!("{}; its loop alone takes {overhead:.2} ns", told(spec)),
+        };
+        arm.run(1)?;
+        Ok(arm)
+    }
+
+    fn run(&mut self, times: usize) -> Result<Sample, ArmError> {
+        let lanes = self.hands.iter().filter(|hand| matches!(hand, Hand::Lane(_))).count();
+        self.busy.store(lanes, Ordering::Release);
+        self.crew.run(&mut self.hands, times.min(self.times_max))
+    }
+}
+
+impl Arm for CopyArm {
+    fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError> {
+        let _alone = alone();
+        self.run(self.crew.times_for(seconds))
+    }
+
+    fn verified(&self) -> &Verified {
+        &self.verified
+    }
+
+    fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    fn cores(&self) -> &[usize] {
+        self.crew.cores()
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        let (mut compared, mut beside) = (0, None);
+        for hand in &self.hands {
+            match hand {
+                Hand::Lane(lane) => compared += lane.turn.compared,
+                Hand::Neighbour(neighbour) => beside = Some(neighbour.times),
+            }
+        }
+        let beside = beside.map(|times| ("times_beside", times));
+        std::iter::once(("samples_compared", compared)).chain(beside).collect()
+    }
+}
+
+impl Part for Hand {
+    fn ready(&mut self, times: usize) {
+        if let Self::Lane(lane) = self {
+            lane.ready(times);
+        }
+    }
+
+    fn work(&mut self, times: usize) -> Result<Done, ArmError> {
+        match self {
+            Self::Lane(lane) => lane.work(times),
+            Self::Neighbour(neighbour) => neighbour.work(times),
+        }
+    }
+
+    fn check(&mut self) -> Result<(), ArmError> {
+        if let Self::Lane(lane) = self { lane.check() } else { Ok(()) }
+    }
+}
+
+/// Takes a thread's memory.
+struct Builder {
+    wishes: [Wish; 2],
+    places: Vec<Arc<Place>>,
+    thread: usize,
+}
+
+impl Builder {
+    fn new(spec: &CopySpec, thread: usize) -> Self {
+        let own = if spec.buffers == Buffers::Shared { 0 } else { thread };
+        let wish = |kind: &Kind, content, offset| Wish {
+            kind: kind.clone(),
+            content,
+            thread: own,
+            bytes: bytes_of(spec, kind, offset),
+            folder: spec.folder.clone(),
+        };
+        let wishes =
+            [wish(&spec.source, Some(spec.content), 0), wish(&spec.target, None, spec.offset)];
+        Self { wishes, places: vec![], thread }
+    }
+
+    fn lane(self, spec: &CopySpec, lap: Lap, busy: &Arc<AtomicUsize>) -> Result<Lane, ArmError> {
+        let places: [Arc<Place>; 2] =
+            self.places.try_into().map_err(|_| ArmError::NoMemory { bytes: spec.bytes })?;
+        let [source, target] = &places;
+        let to = target.start().wrapping_add(spec.offset);
+        let mut route = Route::new(Course::of(spec), spec.bytes, to, source.start());
+        let behind = if spec.function == Function::Pwrite { target } else { source };
+        (route.file, route.mapped) = (behind.file(), behind.start().addr());
+        let mut lane = Lane {
+            route,
+            lap,
+            operation: spec.operation,
+            state: spec.state,
+            name: told(spec),
+            is_owner: spec.buffers == Buffers::Private || self.thread == 0,
+            _places: places,
+            busy: Arc::clone(busy),
+            turn: Turn::default(),
+        };
+        lane.learn();
+        Ok(lane)
+    }
+}
+
+impl Part for Builder {
+    fn work(&mut self, _: usize) -> Result<Done, ArmError> {
+        self.places = self.wishes.iter().cloned().map(Place::get).collect::<Result<_, _>>()?;
+        Ok(Done { operations: 1, bytes: 0 })
+    }
+}
+
+/// Of a region no byte more than is asked for; of other memory so many that arms of many lengths share it.
+fn bytes_of(spec: &CopySpec, kind: &Kind, offset: usize) -> usize {
+    let course = Course::of(spec);
+    let last = course.span() - course.stride + spec.bytes;
+    match kind {
+        Kind::Region(_) => last + offset,
+        _ => last.next_power_of_two() + 2 * spec::PAGE_BYTES,
+    }
+}
+
+/// What a turn of the loop costs without the function in it: the best of some tries.
+fn overhead_ns(lane: &Lane) -> f64 {
+    let once = || {
+        let begin = Instant::now();
+        // SAFETY: it touches nothing of the route.
+        unsafe { NOTHING(&lane.route, 0, OVERHEAD_TURNS) };
+        begin.elapsed().as_secs_f64() * 1e9 / f64::from(u32::try_from(OVERHEAD_TURNS).unwrap_or(1))
+    };
+    (0..OVERHEAD_TRIES).map(|_| once()).fold(f64::INFINITY, f64::min)
+}
+
+fn told(spec: &CopySpec) -> String {
+    let CopySpec { operation, function, source, target, .. } = spec;
+    match operation {
+        Operation::Copy => format!("{function}, {source} to {target}"),
+        Operation::Read => format!("{operation} by {function}, {source}"),
+        Operation::Write | Operation::Fill => format!("{operation} by {function}, {target}"),
+    }
+}
+
+/// Arms share memory: one at a time is prepared or runs.
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static BENCH: Mutex<()> = Mutex::new(());
+    BENCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const OVERHEAD_TURNS: usize = 20_000;
+const OVERHEAD_TRIES: usize = 5;
+
+#[cfg(test)]
+mod tests;
