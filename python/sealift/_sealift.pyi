@@ -1,7 +1,7 @@
 """The engine, native. Import these names from `sealift`, and what measures from `sealift.lab`."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self, TypeAlias, final, overload, type_check_only
@@ -37,6 +37,7 @@ __all__ = [
     "__version__",
     "aes_ctr",
     "cards",
+    "check_region",
     "drivers",
     "effective_clock_ghz",
     "policies",
@@ -1017,6 +1018,20 @@ def effective_clock_ghz() -> float | None:
 def primitives() -> list[str]:
     """The names of the primitives that can be measured."""
 
+def check_region(path: str | Path, offset: int, length: int) -> None:
+    """Looks whether a part of a device's memory, or of a file, is there and long enough.
+
+    Nothing of it is read or written.
+
+    Args:
+        path: A PCI resource, /dev/dax, /dev/mem, or an ordinary file.
+        offset: Where in it the region begins, in bytes; whole pages.
+        length: Of the region, in bytes; whole pages.
+
+    Raises:
+        NotMeasurableError: If it is not; says why.
+    """
+
 class WrongResultError(RuntimeError):
     """Something was computed wrong while it was prepared or measured; its times mean nothing."""
 
@@ -1100,6 +1115,52 @@ class Arm:
         Raises:
             ValueError: If there are less than 64 KiB for each thread.
             NotMeasurableError: If there is no memory, or there can't be so many threads.
+        """
+    @staticmethod
+    def copy(asked: Mapping[str, object]) -> Arm:
+        """A function that copies, reads or writes, each in a loop of its own.
+
+        Arms that ask for the same memory share it.
+
+        Args:
+            asked: A mapping with all of operation ("copy", "read", "write", "fill"), function
+                ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal", "ours",
+                "pread", "pwrite", "first-touch", "populated"), bytes of a copy, threads, source and
+                target ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb", "region"),
+                state ("hot", "cold"), buffers ("private", "shared"), offset (destination minus
+                source, modulo 4,096), beside ("nothing", "spinner", "protector"), content
+                ("seeded", "counting", "found"), seed (of the content, or what is added when it
+                counts), folder for files without a name, region (path, offset, bytes; or None).
+
+        Raises:
+            ValueError: If something of it is wrong.
+            NotMeasurableError: If this machine has no such function or memory.
+            WrongResultError: If it copies something wrong, or a region holds something else.
+        """
+    @staticmethod
+    def published_copy(
+        function: int,
+        bytes: int,  # noqa: A002 (its name in Rust)
+        *,
+        before: Sequence[int],
+        runs: int,
+        threads: int,
+        seed: int,
+    ) -> Arm:
+        """The published tool's way of measuring: two looks at the clock around some copies.
+
+        Args:
+            function: 0 for the C library's copy, 1 for a loop of words as compilers make it, 2 for
+                the widest registers; those before it go first.
+            bytes: Length of a copy.
+            before: Shorter lengths that are copied before, in order.
+            runs: How often each function copies.
+            threads: Workers of the pool; 0 for none.
+            seed: Of the source.
+
+        Raises:
+            ValueError: If a number is out of range.
+            NotMeasurableError: If this machine has no such function, or there can't be the threads.
         """
     def sample(self, seconds: float) -> tuple[int, int, int, int, float, int, float | None]:
         """Runs for about `seconds`, looking for Ctrl-C ten times a second.

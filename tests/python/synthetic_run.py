@@ -89,8 +89,9 @@ def write_run(
     scope: Scope = SCOPE,
     seed: int = 7,
 ) -> Path:
-    """Writes the folder of a run: all experiments of the package, or those given."""
-    chosen = registry.all_experiments() if experiments is None else experiments
+    """Writes the folder of a run: all experiments that have cells there, or those given."""
+    every = [each for each in registry.all_experiments() if each.groups(scope)]
+    chosen = every if experiments is None else experiments
     plan = Plan(
         version="0.1.0",
         created="2026-11-21T14:21:00Z",

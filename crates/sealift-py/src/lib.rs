@@ -9,6 +9,7 @@ mod batch;
 mod bytes;
 mod cards;
 mod column;
+mod copies;
 mod engine;
 mod errors;
 mod ffi;
@@ -50,7 +51,7 @@ mod _sealift {
     use crate::info::{DeviceInfo, DriverInfo, drivers};
     #[pymodule_export]
     use crate::probes::{
-        Arm, NotMeasurableError, WrongResultError, effective_clock_ghz, primitives,
+        Arm, NotMeasurableError, WrongResultError, check_region, effective_clock_ghz, primitives,
     };
     #[pymodule_export]
     use crate::records::{Counters, Record};

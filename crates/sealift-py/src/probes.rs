@@ -1,5 +1,6 @@
 //! The native measuring loops, for the lab.
 
+use crate::copies;
 use crate::errors::Failure;
 use crate::gil::{self, Signals};
 use crate::integers::check_byte_order;
@@ -7,12 +8,15 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec, Region};
 use sealift_probes::{
     ArmError, ArmSpec, Columns, GcmArm, Planned, Primitive, PrimitiveArm, ReadArm, Regime, Sample,
     Verified,
 };
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
 
 create_exception!(
     sealift,
@@ -43,6 +47,22 @@ pub(crate) fn effective_clock_ghz(py: Python<'_>) -> Option<f64> {
 #[pyfunction]
 pub(crate) fn primitives() -> Vec<&'static str> {
     Primitive::ALL.map(|(name, _)| name).to_vec()
+}
+
+/// Looks whether a part of a device's memory, or of a file, is there and long enough.
+///
+/// Nothing of it is read or written.
+///
+/// Args:
+///     path: A PCI resource, /dev/dax, /dev/mem, or an ordinary file.
+///     offset: Where in it the region begins, in bytes; whole pages.
+///     length: Of the region, in bytes; whole pages.
+///
+/// Raises:
+///     NotMeasurableError: If it is not; says why.
+#[pyfunction]
+pub(crate) fn check_region(path: PathBuf, offset: u64, length: usize) -> PyResult<()> {
+    Region::find(&path, offset, length).map(drop).map_err(|error| exception(error.into()))
 }
 
 /// Something that is timed again and again: prepared, checked and warm.
@@ -162,6 +182,58 @@ impl Arm {
         })
     }
 
+    /// A function that copies, reads or writes, each in a loop of its own.
+    ///
+    /// Arms that ask for the same memory share it.
+    ///
+    /// Args:
+    ///     asked: A mapping with all of operation ("copy", "read", "write", "fill"), function
+    ///         ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal", "ours",
+    ///         "pread", "pwrite", "first-touch", "populated"), bytes of a copy, threads, source and
+    ///         target ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb", "region"),
+    ///         state ("hot", "cold"), buffers ("private", "shared"), offset (destination minus
+    ///         source, modulo 4,096), beside ("nothing", "spinner", "protector"), content ("seeded",
+    ///         "counting", "found"), seed (of the content, or what is added when it counts), folder
+    ///         for files without a name, region (path, offset, bytes; or None).
+    ///
+    /// Raises:
+    ///     ValueError: If something of it is wrong.
+    ///     NotMeasurableError: If this machine has no such function or memory.
+    ///     WrongResultError: If it copies something wrong, or a region was not left as it was found.
+    #[staticmethod]
+    fn copy(py: Python<'_>, asked: copies::Asked) -> PyResult<Self> {
+        Self::prepare(py, |wanted| Ok(Box::new(CopyArm::prepare_while(&asked.spec()?, wanted)?)))
+    }
+
+    /// The published tool's way of measuring: two looks at the clock around some copies.
+    ///
+    /// Args:
+    ///     function: 0 for the C library's copy, 1 for a loop of words as compilers make it, 2 for
+    ///         the widest registers; those before it go first.
+    ///     bytes: Length of a copy.
+    ///     before: Shorter lengths that are copied before, in order.
+    ///     runs: How often each function copies.
+    ///     threads: Workers of the pool; 0 for none.
+    ///     seed: Of the source.
+    ///
+    /// Raises:
+    ///     ValueError: If a number is out of range.
+    ///     NotMeasurableError: If this machine has no such function, or there can't be the threads.
+    #[staticmethod]
+    #[pyo3(signature = (function, bytes, *, before, runs, threads, seed))]
+    fn published_copy(
+        py: Python<'_>,
+        function: usize,
+        bytes: usize,
+        before: Vec<usize>,
+        runs: usize,
+        threads: usize,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let spec = PublishedSpec { function, bytes, before, runs, threads, seed };
+        Self::prepare(py, |_| Ok(Box::new(PublishedArm::prepare(&spec)?)))
+    }
+
     /// Runs for about `seconds`, looking for Ctrl-C ten times a second.
     ///
     /// Each thread keeps to a core of its own while there are enough.
@@ -176,11 +248,15 @@ impl Arm {
     ///     DeviceError: If a device failed.
     fn sample(&self, py: Python<'_>, seconds: f64) -> PyResult<Figures> {
         let mut sum = self.step(py, seconds)?;
-        let left = |sum: &Sample| seconds - std::time::Duration::from_nanos(sum.ns).as_secs_f64();
+        let took = |sample: &Sample| Duration::from_nanos(sample.ns).as_secs_f64();
+        let mut gives_more = took(&sum) > seconds.min(STEP_SECONDS) / 2.0;
         // A rest of under half a step is not worth another one.
-        while left(&sum) > STEP_SECONDS / 2.0 {
+        while gives_more && seconds - took(&sum) > STEP_SECONDS / 2.0 {
             py.check_signals()?;
-            sum = sum.and(self.step(py, left(&sum))?);
+            let step = self.step(py, seconds - took(&sum))?;
+            // What prepares every sample anew, as cold memory, has no more to give at once.
+            gives_more = took(&step) > STEP_SECONDS / 4.0;
+            sum = sum.and(step);
         }
         let Sample { ns, operations, bytes, involuntary_switches, cpu_share, steal_ns, clock_ghz } =
             sum;

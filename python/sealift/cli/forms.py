@@ -25,6 +25,7 @@ class Written(StrEnum):
     CSV = "csv"
     JSONL = "jsonl"
     PARQUET = "parquet"
+    MEMCPY_TEST = "memcpy_test"
 
 
 def one_of(choices: type[Choice]) -> Callable[[str], Choice]:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sealift.cli import compare, options
+from sealift.cli import compare, copying, options
 from sealift.cli.ended import summary
 from sealift.cli.listing import list_
 from sealift.cli.said import fail, in_sentences, read, told
@@ -105,6 +106,19 @@ def run(
             metavar="N",
         ),
     ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(
+            help="A device's memory that copies may use too, offset and length in bytes.",
+            metavar="PATH:OFFSET:LENGTH",
+        ),
+    ] = None,
+    owned: Annotated[
+        bool,
+        typer.Option(
+            "--i-own-this-region", help="Nobody else needs what the region holds: overwrite it."
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="JSON instead of the short summary.")
     ] = False,
@@ -116,7 +130,13 @@ def run(
     usage, 3 nothing could be measured, 4 something was computed wrong, 5 not everything could be
     written, 6 a part crashed or raised an error and the others were measured, 130 interrupted.
     """
-    given = {"--budget": budget, "--out": out, "--threads": threads, "--seed": seed}
+    given = {
+        "--budget": budget,
+        "--out": out,
+        "--threads": threads,
+        "--seed": seed,
+        "--region": region,
+    }
     if resume is not None:
         _refuse_beside_resume(names, quick=quick, given=given)
         folder = read("--resume", options.folder, resume)
@@ -124,8 +144,10 @@ def run(
     counts = () if threads is None else read("--threads", options.thread_counts, threads)
     seconds = None if budget is None else read("--budget", options.seconds, budget)
     place = None if out is None else read("--out", options.folder, out)
+    named = copying.read_region(region, owned=owned)
     with in_sentences():
-        asked = _asked(names or [], quick=quick, threads=counts)
+        asked = _asked(names or [], quick=quick, threads=counts, has_region=named is not None)
+        asked = _with_region(asked, named)
 
     def measure(page: Page) -> "runner.Done":
         from sealift.cli.times import thin
@@ -181,6 +203,9 @@ def replay(
     _finish(measure, as_json=as_json)
 
 
+app.command(short_help="Copy as the published tool does, measured well.", epilog=copying.EXAMPLES)(
+    copying.copy
+)
 app.command(short_help="Write samples or rows for other programs.", epilog=EXPORTS)(export)
 
 
@@ -203,24 +228,50 @@ def _refuse_beside_resume(
 
 
 def _asked(
-    names: Sequence[str], *, quick: bool, threads: Sequence[int]
+    names: Sequence[str], *, quick: bool, threads: Sequence[int], has_region: bool
 ) -> "list[tuple[Experiment, Sequence[Sequence[Cell]]]]":
     """The experiments with the cells that they have here; says which have none."""
     from sealift.lab import registry
+    from sealift.lab.copying import REGION
     from sealift.lab.survey import this_scope
 
-    scope = this_scope(quick=quick, threads=threads)
+    memories = (REGION,) if has_region else ()
+    scope = this_scope(quick=quick, threads=threads, memories=memories)
     asked = []
     for experiment in registry.select(names):
         if groups := _groups(experiment, scope):
             if threads and not _has_only(groups, threads):
                 told(f"--threads changes nothing in {experiment.name}, which has counts of its own")
             asked.append((experiment, groups))
-        else:
+        elif not (quick and _groups(experiment, replace(scope, quick=False))):
             told(f"{experiment.name} has no cells for what is here, so it is left out")
+        elif names:
+            told(f"{experiment.name} is no part of a quick run; leave out --quick to measure it")
     if not asked:
         fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list` says why")
     return asked
+
+
+def _with_region(
+    asked: "Sequence[tuple[Experiment, Sequence[Sequence[Cell]]]]",
+    named: "tuple[Path, int, int] | None",
+) -> "list[tuple[Experiment, Sequence[Sequence[Cell]]]]":
+    """The same experiments; the legend of those that use the region says which it is."""
+    from sealift.lab.copying import REGION
+
+    if named is None:
+        return list(asked)
+    # Processes may run elsewhere.
+    path, offset, length = named
+    legend = {REGION: f"{path.resolve()}:{offset}:{length}"}
+    return [
+        (replace(each, legend={**each.legend, **legend}) if _uses(groups, REGION) else each, groups)
+        for each, groups in asked
+    ]
+
+
+def _uses(groups: "Sequence[Sequence[Cell]]", value: str) -> bool:
+    return any(value in cell.values() for cells in groups for cell in cells)
 
 
 def _has_only(groups: "Sequence[Sequence[Cell]]", threads: Sequence[int]) -> bool:

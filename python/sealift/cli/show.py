@@ -42,6 +42,7 @@ Examples:
   sealift lab export runs/monday > samples.csv
   sealift lab export runs/monday --what summary -o rows.jsonl
   sealift lab export runs/monday -o samples.parquet
+  sealift lab export runs/monday --format memcpy_test -o results.csv
 """
 
 Folder = Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")]
@@ -150,9 +151,9 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            help="The kind of file. [default: what FILE ends in, .csv, .jsonl or .parquet; else "
-            "csv]",
-            metavar="[csv|jsonl|parquet]",
+            help="The kind of file; memcpy_test is the published copy tool's, a row for each copy. "
+            "[default: what FILE ends in, .csv, .jsonl or .parquet; else csv]",
+            metavar="[csv|jsonl|parquet|memcpy_test]",
         ),
     ] = None,
     out: Annotated[
@@ -179,7 +180,7 @@ def export(
         run = _read(folder)
         records = (
             exports.sample_records(run)
-            if chosen is What.SAMPLES
+            if chosen is What.SAMPLES and kind != Written.MEMCPY_TEST
             else exports.summary_records(run, summarise(run))
         )
         content = exports.as_bytes(records, kind)

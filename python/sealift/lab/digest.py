@@ -60,6 +60,8 @@ def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
     if not found.rows:
         yield f"not measured: {_why_not(found)}"
         return
+    if told := recall.sentence(planned, found):
+        yield told.removesuffix(".")
     yield from _found(planned, [row for row in found.rows if not row.wrong])
     skipped = dict.fromkeys(
         f"{each.cell[planned.compare]}" for each in found.verified if each.skipped

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sealift.lab import memcpy_test
 from sealift.lab.record import FIGURES, FIXED, SAMPLE_COLUMNS, Record, csv_text, record
 from sealift.lab.result import Found
 from sealift.lab.store import Run
@@ -87,7 +88,7 @@ def as_bytes(records: Iterable[Record], form: str) -> bytes:
         ValueError: If the form is none, or Parquet is asked for and polars isn't installed.
     """
     if form not in WRITERS:
-        raise ValueError(f"{form!r} is no form of file; there are {', '.join(FORMS)}")
+        raise ValueError(f"{form!r} is no form of file; there are {', '.join(WRITERS)}")
     rows = list(records)
     columns = column_names(rows)
     return WRITERS[form](
@@ -109,6 +110,10 @@ def _csv(rows: Sequence[Record], columns: Sequence[str]) -> bytes:
 
 def _jsonl(rows: Sequence[Record], _: Sequence[str]) -> bytes:
     return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows).encode()
+
+
+def _memcpy_test(rows: Sequence[Record], _: Sequence[str]) -> bytes:
+    return memcpy_test.text_of(memcpy_test.lines_of(rows)).encode()
 
 
 def _sound(value: Value | None) -> Value | None:
@@ -144,6 +149,8 @@ WRITERS: Mapping[str, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
     "csv": _csv,
     "jsonl": _jsonl,
     "parquet": _parquet,
+    "memcpy_test": _memcpy_test,
 }
-FORMS = tuple(WRITERS)
+# What a file's name may end in.
+FORMS = tuple(form for form in WRITERS if form != "memcpy_test")
 SAYS_NOTHING = ("", ".txt")

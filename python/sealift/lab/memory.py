@@ -49,6 +49,12 @@ def primitive_bytes(message_bytes: int, *, threads: int) -> int:
     return threads * max(message_bytes, PRIMITIVE_BYTES_A_THREAD)
 
 
+def copy_bytes(size_bytes: int, *, threads: int, is_cold: bool) -> int:
+    """What sources and destinations of a copy take, where no other arm has them already."""
+    spread = max(COLD_BYTES // threads, COLD_BYTES_A_THREAD) if is_cold else 0
+    return 2 * threads * max(size_bytes, spread)
+
+
 def free_bytes(root: Path = Path("/")) -> int | None:
     """What the kernel could still give to this process, or None where it doesn't tell.
 
@@ -103,5 +109,7 @@ BYTES_A_BATCH = 1_024
 # The key, its place in the engine, and its schedules on the device and on the one that checks it:
 # 290 to 470 bytes were measured on x86-64, by the growth of a process with 500,000 of them.
 BYTES_A_SESSION = 512
+# What native code spreads cold copies over, on one side of them.
+COLD_BYTES, COLD_BYTES_A_THREAD = 64 << 20, 1 << 20
 # Native code makes up to 64 messages a thread, of a mebibyte together when that is more than one.
 PRIMITIVE_BYTES_A_THREAD = 1 << 20

@@ -4,7 +4,7 @@ The only module of the lab that imports these loops.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
@@ -12,12 +12,22 @@ from pathlib import Path
 from sealift import _sealift
 from sealift._sealift import effective_clock_ghz
 from sealift.errors import DeviceError, LimitError
-from sealift.lab.memory import check_memory, gcm_bytes, primitive_bytes
+from sealift.lab.memory import check_memory, copy_bytes, gcm_bytes, primitive_bytes
 from sealift.lab.spec import Context, Sample, Skip, WrongResultError
 from sealift.lab.values import Value
 from sealift.lab.workload import Workload
 
-__all__ = ["NativeArm", "effective_clock_ghz", "find_ipp", "gcm", "primitive", "read_memory"]
+__all__ = [
+    "NativeArm",
+    "check_region",
+    "copy",
+    "effective_clock_ghz",
+    "find_ipp",
+    "gcm",
+    "primitive",
+    "published_copy",
+    "read_memory",
+]
 
 
 class NativeArm:
@@ -142,6 +152,61 @@ def read_memory(buffer_bytes: int = 256 << 20, *, threads: int) -> NativeArm:
     return _made(lambda: _sealift.Arm.read(buffer_bytes, threads=threads))
 
 
+def copy(asked: Mapping[str, object]) -> NativeArm:
+    """A function that copies, reads or writes, checked after each sample.
+
+    Args:
+        asked: As `_sealift.Arm.copy` takes it; what is left out is as in `COPY`.
+
+    Raises:
+        ValueError: If something of it is wrong.
+        Skip: If this machine has no such function or memory, or too little of it.
+        WrongResultError: If it copies something wrong.
+    """
+    whole = {**COPY, **asked}
+    bytes_, threads = int(str(whole["bytes"])), int(str(whole["threads"]))
+    check_memory(copy_bytes(bytes_, threads=threads, is_cold=whole["state"] == "cold"))
+    return _made(lambda: _sealift.Arm.copy(whole))
+
+
+def published_copy(
+    function: int, size_bytes: int, *, before: Sequence[int], runs: int, threads: int, seed: int
+) -> NativeArm:
+    """The published tool's way of measuring a copy.
+
+    Args:
+        function: 0, 1 or 2, in the tool's order.
+        size_bytes: Length of a copy.
+        before: Shorter lengths that are copied before.
+        runs: How often each function copies.
+        threads: Workers of the pool; 0 for none.
+        seed: Of the source.
+
+    Raises:
+        ValueError: If a number is out of range.
+        Skip: If this machine has no such function, too little memory, or can't start the threads.
+        WrongResultError: If it copies something wrong.
+    """
+    check_memory(2 * size_bytes)
+    return _made(
+        lambda: _sealift.Arm.published_copy(
+            function, size_bytes, before=before, runs=runs, threads=threads, seed=seed
+        )
+    )
+
+
+def check_region(path: Path, offset: int, length: int) -> None:
+    """Looks whether a region is there, page-aligned and long enough; touches nothing of it.
+
+    Raises:
+        ValueError: If it is not; says why.
+    """
+    try:
+        _sealift.check_region(path, offset, length)
+    except (_sealift.NotMeasurableError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+
+
 def find_ipp() -> Path | None:
     """The library in the installed package `ipp-crypto`; None when it isn't installed."""
     try:
@@ -180,6 +245,19 @@ def _made(make: Callable[[], _sealift.Arm]) -> NativeArm:
         raise WrongResultError(str(error)) from error
 
 
+COPY: Mapping[str, object] = {
+    "operation": "copy",
+    "threads": 1,
+    "source": "heap",
+    "target": "heap",
+    "state": "hot",
+    "buffers": "private",
+    "offset": 0,
+    "beside": "nothing",
+    "content": "seeded",
+    "folder": Path("/tmp"),
+    "region": None,
+}
 IPP_LIBRARY = "libippcp.so.13"
 # The driver, alone or wrapped, without a setting.
 BARE_IPP = re.compile(r"(?:^|(?<=\())ipp(?=$|\))")

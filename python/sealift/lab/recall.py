@@ -43,6 +43,22 @@ def published(run: Run, planned: PlannedExperiment, found: Found) -> Published:
     return _compared(experiment.published, found)
 
 
+def sentence(planned: PlannedExperiment, found: Found) -> str:
+    """What a reader can do about what an experiment of the lab found; "" for nothing.
+
+    Args:
+        planned: Of the run.
+        found: What it found.
+    """
+    if planned.file is not None or not found.rows:
+        return ""
+    try:
+        return registry.find(planned.name).says(found)
+    except Exception:
+        # A folder may hold rows that no machine ever measured, of an experiment that is no more.
+        return ""
+
+
 def of_the_lab(run: Run, found: Mapping[str, Found]) -> dict[str, Found]:
     """What the lab's own experiments found, whose axes mean what the lab takes them for.
 

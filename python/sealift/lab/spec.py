@@ -182,12 +182,14 @@ class Scope:
         cores: How many threads can run at once here.
         devices: Real devices that are present, AWS-LC first.
         threads: Thread counts asked for; empty for those of the experiment.
+        memories: Memory that a user named beside what every machine has: `region`.
     """
 
     quick: bool
     cores: int
     devices: tuple[str, ...]
     threads: tuple[int, ...] = ()
+    memories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -252,6 +254,7 @@ class Experiment:
         cells: Which cells a scope gets; all combinations of the axes' values when left out.
         operation: What one operation is: `message`.
         published: Compares what was found with what was published.
+        says: What a reader can do about what was found, in one sentence; "" for nothing.
         plots: Its figures.
         weight: Its share of the time, against 1.0 of others.
         file: The file of one's own that it was loaded from; the registry sets it.
@@ -269,6 +272,7 @@ class Experiment:
     cells: Callable[[Scope], Iterable[Cell]] | None = None
     operation: str = "message"
     published: Callable[[Found], Sequence[Comparison]] = lambda _: ()
+    says: Callable[[Found], str] = lambda _: ""
     plots: tuple[Plot, ...] = ()
     weight: float = 1.0
     file: Path | None = None

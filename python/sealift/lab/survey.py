@@ -1,7 +1,7 @@
 """What can be measured here: tries an arm of each kind of every experiment."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,7 +30,7 @@ class Entry:
         here: Whether it can be run.
         reasons: Why what can't be run can't.
         seconds: About how long it takes in a full run of everything, in seconds.
-        quick_seconds: The same in a quick one.
+        quick_seconds: The same in a quick one; 0 where it is no part of that.
     """
 
     name: str
@@ -46,15 +46,16 @@ class Entry:
         return asdict(self)
 
 
-def this_scope(*, quick: bool, threads: Sequence[int] = ()) -> Scope:
+def this_scope(*, quick: bool, threads: Sequence[int] = (), memories: Sequence[str] = ()) -> Scope:
     """What a run on this machine is asked for, and what there is.
 
     Args:
         quick: Whether the page should be there within 90 seconds.
         threads: Thread counts asked for; none for those of the experiments.
+        memories: Memory that the user named beside what every machine has.
     """
     cores = machine.describe().usable_cores
-    return Scope(quick, cores, devices.real_devices(), tuple(threads))
+    return Scope(quick, cores, devices.real_devices(), tuple(threads), tuple(memories))
 
 
 def survey(
@@ -69,14 +70,17 @@ def survey(
         quick_budget_s: Seconds of a quick one.
     """
     weights = sum(experiment.weight for experiment in experiments)
+    is_quick = [bool(experiment.groups(scope)) for experiment in experiments]
+    quick_weights = sum(e.weight for e, has in zip(experiments, is_quick, strict=True) if has) or 1
     return tuple(
         _entry(
             experiment,
-            scope,
+            # What is no part of a quick run is looked at as a full one has it.
+            scope if has else replace(scope, quick=False),
             budget_s * experiment.weight / weights,
-            quick_budget_s * experiment.weight / weights,
+            quick_budget_s * experiment.weight / quick_weights if has else 0.0,
         )
-        for experiment in experiments
+        for experiment, has in zip(experiments, is_quick, strict=True)
     )
 
 

@@ -24,6 +24,17 @@ from sealift.lab.workload import Operation
 ALL = registry.all_experiments()
 SHARING = "our reading: a thread a core is faster than more threads than cores"
 DEVICES = ("library", "cpu")
+# Copies take too long to share a minute with AES-GCM.
+FULL_RUNS_ONLY = {
+    "copy-by-function",
+    "copy-by-length",
+    "copy-by-threads",
+    "copy-example",
+    "file-or-mapping",
+    "memory-ceiling",
+    "why-threads",
+}
+DRAWN = {"003-F5", "003-F6", "003-T4", "004-A", "004-B", "004-C", "004-R1"}
 QUICK = Scope(quick=True, cores=2, devices=DEVICES)
 FULL = Scope(quick=False, cores=2, devices=DEVICES)
 each_experiment = pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
@@ -95,7 +106,7 @@ def test_every_cell_of_every_scope_can_be_written_and_read_again(experiment: Exp
         for quick in (True, False):
             scope = Scope(quick=quick, cores=cores, devices=DEVICES)
             groups = experiment.groups(scope)
-            assert groups
+            assert groups or (quick and experiment.name in FULL_RUNS_ONLY)
             assert json.loads(json.dumps(groups)) == [[dict(c) for c in group] for group in groups]
 
 
@@ -125,8 +136,9 @@ def test_every_experiment_is_drawn_by_columns_it_has(experiment: Experiment) -> 
 
 
 def test_a_quick_run_has_room_for_fifteen_blocks_of_every_experiment() -> None:
-    weights = sum(experiment.weight for experiment in ALL)
-    for experiment in ALL:
+    quick = [experiment for experiment in ALL if experiment.groups(QUICK)]
+    weights = sum(experiment.weight for experiment in quick)
+    for experiment in quick:
         samples = sum(len(group) + 1 for group in experiment.groups(QUICK))
         # Of 60 s; the rest is preparation and processes that start.
         seconds = 40 * experiment.weight / weights
@@ -153,7 +165,7 @@ def test_published_figures_are_drawn_where_a_figure_has_them(experiment: Experim
     assert all(each.unit == "MB/s" and each.kind is Kind.VALUE for each in drawn)
     places = [(each.series, *sorted(each.at.items())) for each in drawn]
     assert len(set(places)) == len(places)
-    assert bool(drawn) == (experiment.id in {"003-F5", "003-F6", "003-T4"})
+    assert bool(drawn) == (experiment.id in DRAWN)
 
 
 def test_the_documents_own_speeds_reproduce_figure_5() -> None:
@@ -347,9 +359,14 @@ def test_large_messages_are_not_kept_ready_by_the_thousand() -> None:
         assert workload.messages >= workload.regime.sessions
 
 
+def _first_group(experiment: Experiment) -> tuple[Cell, ...]:
+    """Of a quick run where it has a part in one."""
+    return (experiment.groups(QUICK) or experiment.groups(FULL))[0]
+
+
 def first_cells() -> list[tuple[Experiment, Cell]]:
     """Of each experiment every value of the compared axis, once."""
-    return [(each, cell) for each in ALL for cell in each.groups(QUICK)[0]]
+    return [(each, cell) for each in ALL for cell in _first_group(each)]
 
 
 @pytest.mark.parametrize(

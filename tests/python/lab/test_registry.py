@@ -92,7 +92,7 @@ def test_patterns_fit_names_and_ids_and_each_experiment_comes_once() -> None:
         ("aes-gcm-by-thread", "did you mean aes-gcm-by-threads"),
         ("003-F51", "did you mean 003-F5"),
         ("zzzz*", "there are aes-gcm-by-size, aes-gcm-by-threads, 003-F5"),
-        ("004", "no experiment fits '004'"),
+        ("999", "no experiment fits '999'"),
         ("", "no experiment fits ''"),
     ],
 )

@@ -193,7 +193,8 @@ impl Builder {
         let [source, target] = &places;
         let to = target.start().wrapping_add(spec.offset);
         let mut route = Route::new(Course::of(spec), spec.bytes, to, source.start());
-        let behind = if spec.function == Function::Pwrite { target } else { source };
+        let writes = matches!(spec.function, Function::Pwrite | Function::MapWrite);
+        let behind = if writes { target } else { source };
         (route.file, route.mapped) = (behind.file(), behind.start().addr());
         let mut lane = Lane {
             route,

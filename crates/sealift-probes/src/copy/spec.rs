@@ -108,6 +108,10 @@ named!(
     Pread = "pread",
     /// Into a file by a call of the system.
     Pwrite = "pwrite",
+    /// The C library, out of a part of a file that is mapped for it alone.
+    MapRead = "map-read",
+    /// The C library, into a part of a file that is mapped for it alone.
+    MapWrite = "map-write",
     /// The C library, into pages that nobody touched before.
     FirstTouch = "first-touch",
     /// The C library, into new pages that the system was asked to have ready.
@@ -158,7 +162,7 @@ impl Function {
     /// Those that an operation has.
     pub(super) fn of(operation: Operation) -> impl Iterator<Item = Self> {
         use Function::{
-            Avx2, Avx512, FirstTouch, Glibc, NonTemporal, Ours, Populated, Pread, Pwrite, RepMovsb,
+            Avx2, Avx512, FirstTouch, Glibc, MapRead, MapWrite, NonTemporal, Ours, Populated, Pread, Pwrite, RepMovsb,
             Sse2, Words,
         };
         let all: &[Self] = match operation {
@@ -173,6 +177,8 @@ impl Function {
                 Ours,
                 Pread,
                 Pwrite,
+                MapRead,
+                MapWrite,
                 FirstTouch,
                 Populated,
             ],
@@ -235,30 +241,37 @@ impl CopySpec {
                 "private for ours, which takes a destination of its own",
             );
         }
-        match self.function {
-            Function::Pread if !self.source.is_file() => {
-                wrong("source", self.source.to_string(), "file, memfd or shm for pread")
+        self.check_places()
+    }
+
+    /// Refuses memory that a function can't be used on.
+    fn check_places(&self) -> Result<(), ArmError> {
+        let (side, kind, right, fits) = match self.function {
+            Function::Pread => ("source", &self.source, FILES, self.source.is_file()),
+            Function::Pwrite => ("target", &self.target, FILES, self.target.is_file()),
+            Function::MapRead => ("source", &self.source, FILES, self.source.is_file()),
+            Function::MapWrite => ("target", &self.target, FILES, self.target.is_file()),
+            Function::FirstTouch | Function::Populated => {
+                ("target", &self.target, "pages", self.target == Kind::Small)
             }
-            Function::Pwrite if !self.target.is_file() => {
-                wrong("target", self.target.to_string(), "file, memfd or shm for pwrite")
-            }
-            Function::FirstTouch | Function::Populated
-                if self.target != Kind::Small || !self.bytes.is_multiple_of(PAGE_BYTES) =>
-            {
-                wrong(
-                    "target",
-                    self.target.to_string(),
-                    "pages, and a copy of whole pages, for new pages",
-                )
-            }
-            Function::FirstTouch | Function::Populated if self.offset != 0 => {
-                wrong("offset", self.offset.to_string(), "0 for new pages")
-            }
-            _ => Ok(()),
+            _ => return Ok(()),
+        };
+        let wrong = |what, value: String, right: &str| {
+            Err(ArmError::Spec { what, value, right: format!("{right} for {}", self.function) })
+        };
+        if !fits {
+            return wrong(side, kind.to_string(), right);
         }
+        let by_call = matches!(self.function, Function::Pread | Function::Pwrite);
+        if !by_call && (self.offset != 0 || !self.bytes.is_multiple_of(PAGE_BYTES)) {
+            let value = format!("{} at offset {}", self.bytes, self.offset);
+            return wrong("bytes", value, "whole pages at offset 0");
+        }
+        Ok(())
     }
 }
 
+const FILES: &str = "file, memfd or shm";
 pub(super) const PAGE_BYTES: usize = 4_096;
 /// The published tool's tenth length.
 const BYTES_MAX: usize = 256 << 20;

@@ -28,6 +28,7 @@ class Shown:
         comparisons: Published figures beside what was found.
         doubt: Why there are no comparisons, or "".
         is_of_the_lab: Whether it is one of the lab's own, so that its axes are known.
+        sentence: What a reader can do about it, or "".
     """
 
     experiment: PlannedExperiment
@@ -35,6 +36,7 @@ class Shown:
     comparisons: Sequence[Comparison]
     doubt: str
     is_of_the_lab: bool
+    sentence: str = ""
 
     @property
     def is_own(self) -> bool:
@@ -121,7 +123,8 @@ def gather(run: Run) -> Material:
 
 def _shown(run: Run, planned: PlannedExperiment, found: Found, *, is_of_the_lab: bool) -> Shown:
     published = recall.published(run, planned, found)
-    return Shown(planned, found, published.comparisons, published.doubt, is_of_the_lab)
+    sentence = recall.sentence(planned, found)
+    return Shown(planned, found, published.comparisons, published.doubt, is_of_the_lab, sentence)
 
 
 def _clocks_ghz(run: Run) -> Iterable[float]:

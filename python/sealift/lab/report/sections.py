@@ -86,6 +86,8 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
     if experiment.why:
         inside.append(tag("p", experiment.why))
     specs: dict[str, Spec] = {}
+    if shown.sentence:
+        inside.append(tag("p", tag("strong", shown.sentence)))
     if shown.doubt:
         inside.append(tag("p", f"Note: {shown.doubt}.", class_="muted"))
     if shown.why_not:

@@ -36,6 +36,8 @@ pub(super) fn lap_of(operation: Operation, function: Function) -> Result<Lap, Ar
         (Operation::Copy, Function::Ours) => Some(lap::<system::Ours>),
         (Operation::Copy, Function::Pread) => Some(lap::<system::Pread>),
         (Operation::Copy, Function::Pwrite) => Some(lap::<system::Pwrite>),
+        (Operation::Copy, Function::MapRead) => Some(lap::<system::MapRead>),
+        (Operation::Copy, Function::MapWrite) => Some(lap::<system::MapWrite>),
         (Operation::Copy, Function::FirstTouch) => Some(lap::<system::FirstTouch>),
         (Operation::Copy, Function::Populated) => Some(lap::<system::Populated>),
         (Operation::Fill, Function::Glibc) => Some(lap::<system::GlibcFill>),

@@ -8,6 +8,8 @@ pub(super) struct Glibc;
 pub(super) struct Ours;
 pub(super) struct Pread;
 pub(super) struct Pwrite;
+pub(super) struct MapRead;
+pub(super) struct MapWrite;
 pub(super) struct FirstTouch;
 pub(super) struct Populated;
 pub(super) struct GlibcFill;
@@ -61,6 +63,46 @@ impl Mover for Pwrite {
         let written = unsafe { libc::pwrite(route.file, from.cast(), route.len, at) };
         u64::from(usize::try_from(written) != Ok(route.len))
     }
+}
+
+impl Mover for MapRead {
+    #[inline(always)]
+    unsafe fn go(route: &Route, skip: usize) -> u64 {
+        let (to, at) = (route.to.wrapping_add(skip), route.file_offset(route.from, skip));
+        // SAFETY: the destination is valid for the length, as the caller vouches.
+        unsafe { through_mapping(route, at, |pages| (to, pages)) }
+    }
+}
+
+impl Mover for MapWrite {
+    #[inline(always)]
+    unsafe fn go(route: &Route, skip: usize) -> u64 {
+        let (from, at) = (route.from.wrapping_add(skip), route.file_offset(route.to, skip));
+        // SAFETY: the source is valid for the length, as the caller vouches.
+        unsafe { through_mapping(route, at, |pages| (pages, from)) }
+    }
+}
+
+/// Maps a part of the route's file, copies between the two ends that it makes, and lets it go.
+#[inline(always)]
+unsafe fn through_mapping(
+    route: &Route,
+    at: i64,
+    ends: impl FnOnce(*mut u8) -> (*mut u8, *const u8),
+) -> u64 {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let (len, none) = (route.len, std::ptr::null_mut());
+    // SAFETY: a new mapping, where the system likes.
+    let pages = unsafe { libc::mmap(none, len, access, libc::MAP_SHARED, route.file, at) };
+    if pages == libc::MAP_FAILED {
+        return 1;
+    }
+    let (to, from) = ends(pages.cast());
+    // SAFETY: the caller vouches for one end, the other one was just mapped with this length.
+    unsafe { libc::memcpy(to.cast(), from.cast(), black_box(len)) };
+    // SAFETY: it was just mapped, and nothing points into it any more.
+    let failed = unsafe { libc::munmap(pages, len) };
+    u64::from(failed != 0)
 }
 
 impl Mover for FirstTouch {

@@ -1,0 +1,266 @@
+"""`sealift lab copy`: the published copy tool's options and experiments, measured well."""
+
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sealift.cli import options
+from sealift.cli.said import fail, in_sentences, read, told
+from sealift.exit_code import ExitCode
+
+if TYPE_CHECKING:
+    from sealift.lab.copy_tool import Copied, Tool
+    from sealift.lab.memcpy_test import Line
+
+# \b keeps the lines as they are.
+EXAMPLES = """\b
+IDs are the published tool's:
+  0  write to the heap              1  read from the heap
+  2  write to host shared memory    3  read from host shared memory
+  4  write to the region            5  read from the region
+Its copy functions are glibc_memcpy and naive_memcpy, the loop of words as compilers make it;
+its third one is not ported, and the widest registers stand in its place.
+
+\b
+Examples:
+  sealift lab copy 0 1 -r 20 -n 2
+  sealift lab copy -t 2 --csv results.csv
+  sealift lab copy 0 --published-method
+  sealift lab copy 4 --region /dev/dax0.0:0:0x10000000 --i-own-this-region
+  sealift lab copy 5 -i 1 --region /dev/dax0.0:0:0x10000000 --i-own-this-region
+"""
+
+
+def copy(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments, 0 to 5. [default: all that can be done]", metavar="ID"),
+    ] = None,
+    init: Annotated[
+        str,
+        typer.Option(
+            "-i",
+            help="1 leaves a region that is read as another process wrote it, and checks that it "
+            "holds the pattern.",
+            metavar="[0|1]",
+        ),
+    ] = "0",
+    lengths: Annotated[
+        str, typer.Option("-n", help="How many of the ten lengths, 16 B to 256 MiB.", metavar="N")
+    ] = "9",
+    value: Annotated[
+        str,
+        typer.Option("-o", help="What is added to the source's bytes, 0 to 255.", metavar="VALUE"),
+    ] = "0",
+    runs: Annotated[
+        str,
+        typer.Option(
+            "-r",
+            help="Samples of each figure, thousands of copies each; copies with "
+            "--published-method.",
+            metavar="RUNS",
+        ),
+    ] = "5",
+    threads: Annotated[
+        str, typer.Option("-t", help="Worker threads; 0 for none.", metavar="THREADS")
+    ] = "0",
+    pause: Annotated[
+        str, typer.Option("-z", help="Seconds to wait before each experiment.", metavar="SECONDS")
+    ] = "0",
+    region: Annotated[
+        str | None,
+        typer.Option(
+            help="A device's memory, or a file that stands for it: offset and length in bytes, "
+            "whole pages, as in /dev/dax0.0:0:0x200000.",
+            metavar="PATH:OFFSET:LENGTH",
+        ),
+    ] = None,
+    owned: Annotated[
+        bool,
+        typer.Option(
+            "--i-own-this-region", help="Nobody else needs what the region holds: overwrite it."
+        ),
+    ] = False,
+    csv: Annotated[
+        str | None,
+        typer.Option("--csv", help="Write the tool's file of six columns.", metavar="FILE"),
+    ] = None,
+    published_method: Annotated[
+        bool,
+        typer.Option(
+            "--published-method",
+            help="Measure as the published tool does: few copies, no warm-up, its pool; heap only.",
+        ),
+    ] = False,
+) -> None:
+    """Copy as the published tool memcpy_test does, and say how sure the figures are.
+
+    Every figure is the median of calibrated samples in interleaved order, with its 95 % interval,
+    and what was copied is compared with its source. Exit codes: 0 done, 2 wrong usage, 3 nothing
+    could be measured, 4 something was copied wrong, 5 the file could not be written, 130
+    interrupted.
+    """
+    named = read_region(region, owned=owned)
+    with in_sentences():
+        from sealift.lab.copy_tool import Tool
+
+        tool = Tool(
+            ids=_ids(ids or [], has_region=named is not None, is_published=published_method),
+            lengths=read("-n", whole(1, 10), lengths),
+            runs=read("-r", whole(1, RUNS_MAX), runs),
+            threads=read("-t", whole(0, THREADS_MAX), threads),
+            value=read("-o", whole(0, 255), value),
+            is_found=read("-i", whole(0, 1), init) == 1,
+            region=named,
+            as_published=published_method,
+        )
+        wait_s = read("-z", whole(0, WAIT_S_MAX), pause)
+        place = None if csv is None else read("--csv", _csv_file, csv)
+        lines = list(_shown(tool, wait_s))
+        if place is not None:
+            _write(place, lines)
+    if not lines:
+        raise typer.Exit(ExitCode.NOTHING_RAN)
+
+
+def read_region(text: str | None, *, owned: bool) -> tuple[Path, int, int] | None:
+    """Reads PATH:OFFSET:LENGTH and looks that the region is there; touches nothing of it.
+
+    Args:
+        text: As it was given; None where nothing was.
+        owned: Whether the confirming flag was given.
+    """
+    if text is None:
+        if owned:
+            fail(ExitCode.USAGE, "--i-own-this-region confirms a --region; name one")
+        return None
+    path, offset, length = read("--region", _region_parts, text)
+    if not owned:
+        fail(
+            ExitCode.USAGE,
+            f"--region {text}: what it holds will be overwritten; if nobody else needs that, add "
+            "--i-own-this-region",
+        )
+    return read("--region", _checked, (path, offset, length))
+
+
+def whole(least: int, most: int) -> "_Whole":
+    """Reads whole numbers in bounds."""
+    return _Whole(least, most)
+
+
+class _Whole:
+    """Reads a whole number in bounds."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least, self._most = least, most
+
+    def __call__(self, text: str) -> int:
+        if not re.fullmatch("[0-9]{1,9}", text) or not self._least <= int(text) <= self._most:
+            raise ValueError(
+                f"{text!r}; right would be a whole number from {self._least:,} to {self._most:,}"
+            )
+        return int(text)
+
+
+def _region_parts(text: str) -> tuple[Path, int, int]:
+    path, *numbers = text.rsplit(":", 2)
+    if len(numbers) != 2 or not path:
+        raise ValueError(f"{text!r}; right would be PATH:OFFSET:LENGTH, as /dev/dax0.0:0:0x200000")
+    return Path(path), *(_bytes(number) for number in numbers)  # type: ignore[return-value]
+
+
+def _bytes(text: str) -> int:
+    if not re.fullmatch("0x[0-9a-fA-F]{1,16}|[0-9]{1,19}", text):
+        raise ValueError(f"{text!r} is no number of bytes; write 4096 or 0x1000")
+    return int(text, 16 if text.startswith("0x") else 10)
+
+
+def _checked(region: tuple[Path, int, int]) -> tuple[Path, int, int]:
+    from sealift.lab.native import check_region
+
+    check_region(*region)
+    return region
+
+
+def _ids(texts: Sequence[str], *, has_region: bool, is_published: bool) -> tuple[int, ...]:
+    from sealift.lab.copy_tool import NAMES, REGION_IDS
+
+    last = 1 if is_published else len(NAMES) - 1
+    if not texts:
+        return tuple(i for i in range(last + 1) if has_region or i not in REGION_IDS)
+    ids = tuple(dict.fromkeys(read("ID", whole(0, last), text) for text in texts))
+    if not has_region and (needing := [each for each in ids if each in REGION_IDS]):
+        fail(
+            ExitCode.USAGE,
+            f"experiment {needing[0]} copies to or from a device's memory; name it with --region "
+            "PATH:OFFSET:LENGTH and --i-own-this-region",
+        )
+    return ids
+
+
+def _shown(tool: "Tool", wait_s: int) -> "Iterator[Line]":
+    """Prints each figure when it is there."""
+    from sealift.lab.copy_tool import NAMES, copies
+    from sealift.lab.spec import WrongResultError
+
+    for number in tool.ids:
+        time.sleep(wait_s)
+        typer.echo(f"{number}) {NAMES[number]}")
+        try:
+            for copied in copies(tool, number):
+                typer.echo(_text(copied))
+                sys.stdout.flush()
+                if not copied.skipped:
+                    yield copied.line
+        except WrongResultError as error:
+            fail(ExitCode.WRONG_RESULT, str(error))
+
+
+def _text(copied: "Copied") -> str:
+    from sealift.lab.units import NS_PER_S, format_estimate, format_measure
+
+    line = copied.line
+    begin = f"{line.size_bytes:9,} bytes using {line.function}"
+    if copied.skipped or line.gb_per_s is None:
+        return f"{begin}: not measured: {copied.skipped}"
+    each = copied.gb_per_s
+    speed = (
+        format_measure(line.gb_per_s)
+        if each is None
+        else format_estimate(each.median, each.low, each.high)
+    )
+    delta_s = line.size_bytes / line.gb_per_s / NS_PER_S
+    return (
+        f"{begin} = {speed} GB/s ({line.runs:,} runs, {line.threads} threads: ave delta = "
+        f"{delta_s:.9f} secs)"
+    )
+
+
+def _csv_file(text: str) -> Path:
+    """A file to write: a new one, or one of the tool's, which is replaced as the tool does."""
+    from sealift.lab.memcpy_test import parse
+
+    path = options.file(text)
+    if path.exists():
+        try:
+            parse(path.read_text(encoding="utf-8"))
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{path} is there and is no file of the tool's: {error}") from error
+    return path
+
+
+def _write(path: Path, lines: "Iterable[Line]") -> None:
+    from sealift.lab.memcpy_test import text_of
+    from sealift.lab.store import write_file
+
+    write_file(path, text_of(lines))
+    told(f"written: {path}")
+
+
+RUNS_MAX, THREADS_MAX, WAIT_S_MAX = 1_000_000, 1_024, 3_600

@@ -1,0 +1,159 @@
+"""How much memory can move, and what of it a copy gets (document 004's "memory limit", 004-M).
+
+The document reckons its limit from the clock of its memory. Here it is measured: reads, writes and
+copies of blocks that were flushed from all caches, in turn with each other, so that the ceiling and
+what stands below it were taken at the same time.
+
+Payload is what a program asked for. Traffic is what memory moved: a read moves the payload once, a
+store past the caches once, and a store through them twice, because its line is read before it is
+written; a copy is a read and a store. Processors may leave out that read: then the traffic told for
+stores through the caches is too high, so the ceiling stands on the other kernels. Rows and plots
+are payload; the sentence above them is traffic. Not part of a quick run.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from sealift.lab.copying import COUNT, SIZE, copy_arm
+from sealift.lab.grid import one_and_all
+from sealift.lab.published import (
+    Comparison,
+    Here,
+    Kind,
+    Measured,
+    Printed,
+    payload_speed,
+    table_row,
+)
+from sealift.lab.result import Found
+from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
+from sealift.lab.units import format_measure, format_share
+from sealift.lab.values import Cell
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One way to move memory."""
+
+    operation: str
+    function: str
+    traffic_units: int
+
+
+def _cells(scope: Scope) -> Iterator[Cell]:
+    if scope.quick:
+        return
+    for size_bytes, threads in product(LENGTHS, one_and_all(scope)):
+        for name in KERNELS:
+            yield {
+                "size_bytes": size_bytes,
+                "threads": threads,
+                "kernel": name,
+            }
+
+
+def _arm(cell: Cell, context: Context) -> Arm:
+    kernel = KERNELS[str(cell["kernel"])]
+    asked = {"operation": kernel.operation, "function": kernel.function, "state": "cold"}
+    return copy_arm({**cell, **asked}, context)
+
+
+def _says(found: Found) -> str:
+    told = []
+    for threads in sorted({int(row.cell["threads"]) for row in found.rows}):
+        ceiling = _ceiling(found, threads)
+        best = _best_copy(found, threads)
+        if ceiling and best:
+            name, traffic = best
+            share = format_share(min(1.0, traffic / ceiling))
+            told.append(
+                f"with {threads} {'thread' if threads == 1 else 'threads'} memory moves "
+                f"{format_measure(ceiling / 1_000)} GB/s here, and a copy by {name} of "
+                f"{LENGTHS[0] >> 20} MiB or more moves {share} of that"
+            )
+    return f"{'; '.join(told).capitalize()}." if told else ""
+
+
+def _ceiling(found: Found, threads: int) -> float:
+    """The most traffic of any kernel, in MB/s; only those whose traffic is known count."""
+    return max((_traffic(found, name, threads) for name in KNOWN), default=0.0)
+
+
+def _best_copy(found: Found, threads: int) -> tuple[str, float] | None:
+    """The copy that moves the most, whose traffic is known, with that."""
+    copies = [name for name in KNOWN if KERNELS[name].operation == "copy"]
+    traffic = {KERNELS[name].function: _traffic(found, name, threads) for name in copies}
+    name = max(traffic, key=lambda each: traffic[each])
+    return (name, traffic[name]) if traffic[name] else None
+
+
+def _traffic(found: Found, name: str, threads: int) -> float:
+    speeds = (_speed(found, name, threads, size) for size in LENGTHS)
+    known = [each.interval.median for each in speeds if isinstance(each, Measured)]
+    return KERNELS[name].traffic_units * max(known, default=0.0)
+
+
+def _speed(found: Found, name: str, threads: int, size_bytes: int) -> Here:
+    return payload_speed(found, kernel=name, threads=threads, size_bytes=size_bytes)
+
+
+def _published(found: Found) -> Sequence[Comparison]:
+    claim = table_row("004-X1-claims", claim_id="mem-limit")
+    printed = Printed(
+        figure="004-M",
+        what="local memory bandwidth limit, reckoned there, traffic measured here",
+        value=float(claim["value"]) * 1_000,
+        unit="MB/s",
+        source=claim["source"],
+        kind=Kind.VALUE,
+    )
+    counts = {int(row.cell["threads"]) for row in found.rows}
+    most = max(((_ceiling(found, each), each) for each in counts), default=(0.0, 1))[1]
+    name = max(KNOWN, key=lambda each: _traffic(found, each, most))
+    speeds = [_speed(found, name, most, size) for size in LENGTHS]
+    measured = [each for each in speeds if isinstance(each, Measured)]
+    best = max(measured, key=lambda each: each.interval.median, default=None)
+    here = best.scaled(KERNELS[name].traffic_units) if best else speeds[0]
+    return [printed.beside(here, f"{name}, {most} threads; printed {claim['as_printed']}")]
+
+
+LENGTHS = (4 << 20, 16 << 20)
+KERNELS = {
+    "read, 64-byte registers": Kernel("read", "avx512", 1),
+    "read, words": Kernel("read", "words", 1),
+    "write past the caches": Kernel("write", "non-temporal", 1),
+    "write, 64-byte registers": Kernel("write", "avx512", 2),
+    "fill by the C library": Kernel("fill", "glibc", 2),
+    "copy past the caches": Kernel("copy", "non-temporal", 2),
+    "copy, 16-byte registers": Kernel("copy", "sse2", 3),
+    "copy by the C library": Kernel("copy", "glibc", 3),
+    "copy by Sealift": Kernel("copy", "ours", 3),
+}
+# Without stores through the caches, whose traffic processors may save.
+KNOWN = ("read, 64-byte registers", "read, words", "write past the caches", "copy past the caches")
+
+EXPERIMENT = Experiment(
+    name="memory-ceiling",
+    id="004-M",
+    title="The ceiling of memory, measured",
+    why="What is the most that memory moves here, by one thread and by a thread a core, and how "
+    "close to it does a copy come?",
+    axes=(SIZE, COUNT, Axis("kernel", "kernel")),
+    compare="kernel",
+    cells=_cells,
+    arm=_arm,
+    operation="block",
+    published=_published,
+    says=_says,
+    plots=(
+        Plot(
+            x="threads",
+            y="payload_MB_per_s",
+            z="kernel",
+            title="What memory gives: payload by threads",
+            facet="size_bytes",
+        ),
+    ),
+    weight=0.4,
+)

@@ -1,0 +1,107 @@
+"""`sealift lab copy`, with an ordinary file in place of a device's memory."""
+
+from pathlib import Path
+
+import pytest
+
+from command import invoke
+
+PAGE = 4_096
+
+
+def region(path: Path, pages: int = 4) -> str:
+    path.write_bytes(bytes(pages * PAGE))
+    return f"{path}:0:{pages * PAGE}"
+
+
+def test_the_tools_lines_come_with_intervals_and_its_file_with_six_columns(tmp_path: Path) -> None:
+    file = tmp_path / "results.csv"
+    done = invoke("lab", "copy", "0", "3", "-n", "2", "-r", "3", "--csv", str(file))
+    assert done.exit_code == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "0) App writes to host-heap"
+    assert "3) App reads from host-mmap" in lines
+    first = next(line for line in lines if "glibc_memcpy" in line)
+    assert first.strip().startswith("16 bytes using glibc_memcpy = ")
+    assert "GB/s (3 runs, 0 threads: ave delta = 0.0000000" in first
+    rows = file.read_text(encoding="utf-8").splitlines()
+    assert rows[0].count(",") == 5
+    assert sum("App reads from host-mmap, 256, " in row for row in rows) >= 2
+    again = invoke("lab", "copy", "0", "-n", "1", "-r", "2", "--csv", str(file))
+    assert again.exit_code == 0, "a file of the tool's is replaced"
+
+
+def test_a_region_is_written_by_one_process_and_checked_by_another(tmp_path: Path) -> None:
+    named = ("--region", region(tmp_path / "memory"), "--i-own-this-region", "-n", "4", "-r", "2")
+    wrote = invoke("lab", "copy", "4", *named, "-o", "7")
+    assert wrote.exit_code == 0, wrote.stderr
+    held = (tmp_path / "memory").read_bytes()
+    assert held[:PAGE] == bytes((at + 7) % 256 for at in range(PAGE))
+    found = invoke("lab", "copy", "5", *named, "-i", "1", "-o", "7")
+    assert found.exit_code == 0, found.stderr
+    assert (tmp_path / "memory").read_bytes() == held, "left as it was found"
+    other = invoke("lab", "copy", "5", *named, "-i", "1", "-o", "8")
+    assert other.exit_code == 4
+    assert "byte 0 is not what the writer's pattern has there" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["9"], "ID: '9'; right would be a whole number from 0 to 5"),
+        (["x"], "ID: 'x'"),
+        (["-n", "11"], "-n: '11'; right would be a whole number from 1 to 10"),
+        (["-r", "0"], "-r: '0'; right would be"),
+        (["-t", "-1"], "-t: '-1'"),
+        (["-o", "256"], "-o: '256'"),
+        (["-i", "2"], "-i: '2'"),
+        (["-z", "soon"], "-z: 'soon'"),
+        (["4"], "experiment 4 copies to or from a device's memory"),
+        (["2", "--published-method"], "ID: '2'; right would be a whole number from 0 to 1"),
+        (["--i-own-this-region"], "confirms a --region"),
+        (["--region", "nonsense"], "right would be PATH:OFFSET:LENGTH"),
+        (["--region", "/nowhere/at/all:0:x"], "'x' is no number of bytes"),
+    ],
+)
+def test_bad_values_are_refused_by_name(arguments: list[str], told: str) -> None:
+    done = invoke("lab", "copy", *arguments)
+    assert done.exit_code == 2
+    assert told in done.stderr
+    assert not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("offset", "length", "flag", "told"),
+    [
+        (0, 5 * PAGE, True, "the file has 16384 bytes, and 20480 are needed"),
+        (PAGE + 1, PAGE, True, "is no multiple of a page"),
+        (0, 100, True, "is no multiple of a page"),
+        (0, PAGE, False, "add --i-own-this-region"),
+    ],
+)
+def test_a_region_that_can_not_be_is_refused_before_it_is_touched(
+    tmp_path: Path, offset: int, length: int, *, flag: bool, told: str
+) -> None:
+    path = tmp_path / "memory"
+    region(path)
+    named = ["--region", f"{path}:{offset}:{length}", *(["--i-own-this-region"] if flag else [])]
+    for command in (["lab", "copy", "4"], ["lab", "run", "copy-by-length"]):
+        done = invoke(*command, *named)
+        assert done.exit_code == 2
+        assert told in done.stderr
+    assert path.read_bytes() == bytes(4 * PAGE)
+    gone = invoke("lab", "copy", "--region", f"{path}.gone:0:{PAGE}", "--i-own-this-region")
+    assert gone.exit_code == 2
+    assert "No such file" in gone.stderr
+
+
+def test_the_published_way_says_what_the_tool_would(tmp_path: Path) -> None:
+    file = tmp_path / "foreign.csv"
+    file.write_text("not the tool's", encoding="utf-8")
+    done = invoke("lab", "copy", "0", "-n", "2", "-t", "2", "--published-method")
+    assert done.exit_code == 0, done.stderr
+    assert "(5 runs, 2 threads: ave delta" in done.stdout
+    kept = invoke("lab", "copy", "0", "-n", "1", "--csv", str(file))
+    assert kept.exit_code == 2
+    assert "is no file of the tool's" in kept.stderr
+    assert file.read_text(encoding="utf-8") == "not the tool's"
