@@ -3,12 +3,13 @@
 import pytest
 
 from sealift.lab.memcpy_test import HEADER, Line, lines_of, parse, text_of
+from sealift.lab.record import Record
 
 LINES = (
     Line("App writes to host-heap", 16, "glibc_memcpy", 5.785, 1_000, 0),
     Line("App reads from escape-mmap", 16_777_216, "naive_memcpy", 0.003, 5, 64),
 )
-ROW = {
+ROW: Record = {
     "memory": "shm",
     "size_bytes": 4_096,
     "function": "ours",

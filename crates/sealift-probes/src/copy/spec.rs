@@ -162,8 +162,8 @@ impl Function {
     /// Those that an operation has.
     pub(super) fn of(operation: Operation) -> impl Iterator<Item = Self> {
         use Function::{
-            Avx2, Avx512, FirstTouch, Glibc, MapRead, MapWrite, NonTemporal, Ours, Populated, Pread, Pwrite, RepMovsb,
-            Sse2, Words,
+            Avx2, Avx512, FirstTouch, Glibc, MapRead, MapWrite, NonTemporal, Ours, Populated,
+            Pread, Pwrite, RepMovsb, Sse2, Words,
         };
         let all: &[Self] = match operation {
             Operation::Copy => &[
