@@ -1,8 +1,9 @@
 //! Cycles a message through `run`, for work on the kernels.
 //!
 //! `cargo bench -p sealift-kernels --bench cycles -- [FILTER ...] [--path NAME] [--rounds N]` prints a line for
-//! each case whose name holds a filter. Cases take turns; figures are medians, and the clock is measured
-//! beside each sample by a chain of additions.
+//! each case whose name holds a filter; with `--texts N,N,... [--messages N]` cases of these lengths instead.
+//! Cases take turns; figures are medians, and the clock is measured beside each sample by a chain of
+//! additions.
 
 use sealift_core::{
     Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status, Tags, Work,
@@ -302,7 +303,8 @@ const MIX: [bool; 4] = [false, true, false, true];
 const WRONG: u8 = 3;
 const KEY_BYTES: [usize; 3] = [16, 24, 32];
 
-/// Cycles a nanosecond, by additions that wait for each other.
+/// Cycles a nanosecond, by additions that wait for each other: of registers, since some processors add
+/// constants in no time.
 fn clock_ghz() -> f64 {
     const STEPS: u32 = 200_000;
     let start = Instant::now();
@@ -321,8 +323,8 @@ fn black_box_add(mut x: u64) -> u64 {
     #[expect(unsafe_code, reason = "the compiler would add them up")]
     unsafe {
         core::arch::asm!(
-            "add {0}, 1", "add {0}, 1", "add {0}, 1", "add {0}, 1",
-            "add {0}, 1", "add {0}, 1", "add {0}, 1", "add {0}, 1",
+            "add {0}, {0}", "add {0}, {0}", "add {0}, {0}", "add {0}, {0}",
+            "add {0}, {0}", "add {0}, {0}", "add {0}, {0}", "add {0}, {0}",
             inout(reg) x, options(nomem, nostack)
         );
     }
@@ -336,6 +338,7 @@ fn black_box_add(mut x: u64) -> u64 {
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let (mut filters, mut rounds) = (vec![], 15);
+    let (mut texts, mut number) = (vec![], 184);
     let mut path = Path::best().expect("SEALIFT_ISA names a path").unwrap_or(Path::Model);
     let value = |argument: Option<String>| argument.expect("--path and --rounds take a value");
     while let Some(argument) = arguments.next() {
@@ -347,14 +350,32 @@ fn main() {
             "--rounds" => {
                 rounds = value(arguments.next()).parse().expect("--rounds takes a number");
             }
+            "--texts" => {
+                let list = value(arguments.next());
+                texts = list.split(',').map(|text| text.parse().expect("a length")).collect();
+            }
+            "--messages" => {
+                number = value(arguments.next()).parse().expect("--messages takes a number");
+            }
             _ => filters.push(argument),
         }
     }
     let wanted = |case: &Case| {
         filters.is_empty() || filters.iter().any(|f| case.name().contains(f.as_str()))
     };
+    let mut cases = cases();
+    if !texts.is_empty() {
+        cases.clear();
+        for keys in [KeysAre::One, KeysAre::Each] {
+            for key_bytes in [16, 32] {
+                for text in &texts {
+                    cases.push(Case { keys, key_bytes, text: *text, messages: number, ..PLAIN });
+                }
+            }
+        }
+    }
     let mut benches: Vec<_> =
-        cases().into_iter().filter(wanted).map(|case| Bench::new(case, path)).collect();
+        cases.into_iter().filter(wanted).map(|case| Bench::new(case, path)).collect();
     println!("path {}, {} cases, {rounds} samples of 2 ms each", path.name(), benches.len());
     for _ in 0..rounds {
         benches.iter_mut().for_each(Bench::sample);
