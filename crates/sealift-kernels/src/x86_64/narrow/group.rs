@@ -69,7 +69,7 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
     for index in 0..=groups.len() {
         let is_behind = index == groups.len();
         let (group, group_live) = if is_behind { (before, live) } else { groups.get(index) };
-        if !ahead.0.is_empty() {
+        if !ahead.items.is_empty() {
             fetch(ahead, N);
         }
         // SAFETY: the caller promises it.

@@ -57,7 +57,7 @@ impl Item {
     /// Whether a message is so long that it is worked by itself.
     #[inline]
     pub(crate) fn is_long(span: &Span) -> bool {
-        span.text_bytes >= LONGEST_TEXT
+        span.text_bytes > LONGEST_TEXT
     }
 
     /// The message at some addresses, with its key; none if it is so long that it is worked by itself.
@@ -126,20 +126,39 @@ pub(crate) const MEDIUM_AAD_BLOCKS: usize = 8;
 pub(crate) const LONG_AAD: usize = 5;
 
 /// Messages that will be worked next, to be asked for before they are needed.
-pub(crate) struct Ahead<'a>(pub(crate) &'a [Item]);
+pub(crate) struct Ahead<'a> {
+    /// The messages.
+    pub(crate) items: &'a [Item],
+    /// Whether texts come from afar, one behind the other.
+    pub(crate) has_stream: bool,
+}
 
 impl Ahead<'_> {
+    /// Nothing.
+    #[cfg(test)]
+    pub(crate) fn nothing() -> Ahead<'static> {
+        Ahead { items: &[], has_stream: false }
+    }
+
     /// Asks for the next few messages, if there are any: once for as many that were worked.
     #[inline(always)]
     pub(crate) fn fetch(&mut self, messages: usize) {
         self.take(messages).iter().for_each(Item::fetch);
     }
 
+    /// The same for a caller that asks for the texts of a stream itself.
+    #[inline(always)]
+    pub(crate) fn fetch_around(&mut self, messages: usize) {
+        let has_stream = self.has_stream;
+        let items = self.take(messages).iter();
+        if has_stream { items.for_each(Item::fetch_ends) } else { items.for_each(Item::fetch) }
+    }
+
     /// The next few messages, to be asked for by the caller.
     #[inline(always)]
     pub(crate) fn take(&mut self, messages: usize) -> &[Item] {
-        let (now, later) = self.0.split_at(messages.min(self.0.len()));
-        self.0 = later;
+        let (now, later) = self.items.split_at(messages.min(self.items.len()));
+        self.items = later;
         now
     }
 }
@@ -153,6 +172,12 @@ impl Item {
         if !self.output.is_null() && self.output.cast_const() != self.input {
             lines(self.output.cast_const(), text);
         }
+        self.fetch_ends();
+    }
+
+    /// The same but for the text.
+    #[inline(always)]
+    pub(crate) fn fetch_ends(&self) {
         lines(self.aad, usize::from(self.aad_bytes).min(FETCHED));
         prefetch(self.nonce);
         prefetch(self.tag.cast_const());
@@ -176,5 +201,5 @@ fn lines(from: *const u8, bytes: usize) {
 /// Bytes of each text and aad that are asked for; the processor finds the rest of longer ones by itself.
 const FETCHED: usize = 512;
 
-/// Texts as long as this are worked one by one: they have few ends, and no gap between messages to fill.
-const LONGEST_TEXT: usize = (4 << 10) + 1;
+/// Longer texts are worked one by one: they have few ends, and no gap between messages to fill.
+pub(crate) const LONGEST_TEXT: usize = 4 << 10;

@@ -73,7 +73,7 @@ fn on_desks(
         if is_large {
             fill(next);
         }
-        let mut ahead = Ahead(next.items());
+        let mut ahead = Ahead { items: next.items(), has_stream: is_large && is_uniform };
         for (together, items) in now.groups() {
             // SAFETY: the items are of spans, which borrow the work meanwhile.
             unsafe { expect_success(items) };

@@ -128,7 +128,7 @@ fn work(class: &Class, messages: &[Message], in_place: bool) -> Option<Vec<Worke
         .collect();
     assert!(takes(class), "{class:?}");
     // SAFETY: addresses of buffers of those lengths.
-    unsafe { run(token, class, &items, &mut Ahead(&[])) };
+    unsafe { run(token, class, &items, &mut Ahead::nothing()) };
     assert!(holds_something(), "what messages were worked with is not where it is looked for");
     wipe();
     assert!(!holds_something(), "something is left of {class:?}");

@@ -185,7 +185,7 @@ impl Messages {
         assert!(super::takes(&class));
         let token = HaveVaes512::check().unwrap();
         // SAFETY: the items are of buffers that live, one for each.
-        unsafe { super::run(token, &class, &items, &mut Ahead(&[])) };
+        unsafe { super::run(token, &class, &items, &mut Ahead::nothing()) };
         outcomes
     }
 

@@ -57,7 +57,8 @@ impl<'s> Flow<'s> {
     #[inline(always)]
     pub(super) fn idle(&self) -> Quad<'s> {
         let hashed = Hashed { slot: &self.call.scratch.idle, weights: self.call.keys.one.powers };
-        Quad { item: &self.call.items[0], at: 0, bytes: 0, hashed }
+        let item = &self.call.items[0];
+        Quad { item, at: 0, bytes: 0, input: item.input, output: item.output, hashed }
     }
 
     wide_fn! {
@@ -84,7 +85,9 @@ impl<'s> Flow<'s> {
                 let powers = self.call.keys.place::<F>(item, slot).powers;
                 weights = powers.wrapping_add(QUAD_BYTES - bytes.next_multiple_of(16));
             }
-            let quad = Quad { item, at: self.at, bytes, hashed: Hashed { slot, weights } };
+            let (input, output) = (item.input.wrapping_add(self.at), item.output.wrapping_add(self.at));
+            let hashed = Hashed { slot, weights };
+            let quad = Quad { item, at: self.at, bytes, input, output, hashed };
             (self.at, self.cut) = (at, cut);
             quad
         }

@@ -46,7 +46,8 @@ pub(super) fn takes(class: &Class) -> bool {
 /// Works messages of one class.
 ///
 /// # Safety
-/// The class is one that this kernel takes, and the items' addresses are what they say.
+/// The class is one that this kernel takes, the items' addresses are what they say, and no text is longer
+/// than `LONGEST_TEXT`.
 pub(super) unsafe fn run(
     _token: HaveVaes512,
     class: &Class,
@@ -135,9 +136,15 @@ wide_fn! {
             let ends = flow.ended();
             // SAFETY: as above.
             let b = unsafe { flow.quad::<F, OP, 1>() };
-            ahead.fetch(flow.ended() - cut);
-            cut = flow.ended();
-            // SAFETY: the quads are of items.
+            if flow.ended() > cut {
+                ahead.fetch_around(flow.ended() - cut);
+                cut = flow.ended();
+            }
+            if ahead.has_stream {
+                a.fetch_later();
+                b.fetch_later();
+            }
+            // SAFETY: the quads are of items, which the caller promises not to be longer.
             let made = unsafe { step::work::<F, OP>(call, [a, b], [&seconds[turn], &first]) };
             (first, seconds[turn]) = ((a.hashed, made[0]), (b.hashed, made[1]));
             if ended >= finished + 4 {

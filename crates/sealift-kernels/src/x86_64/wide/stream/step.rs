@@ -7,7 +7,7 @@ use sealift_core::Op;
 
 use super::super::{
     block::once,
-    item::{Item, KeyForm},
+    item::{Item, KeyForm, LONGEST_TEXT},
     zmm::{self, Z, wide_fn},
 };
 use super::{
@@ -23,8 +23,12 @@ pub(super) struct Quad<'s> {
     pub(super) item: &'s Item,
     /// Where in the message it begins, a multiple of 128.
     pub(super) at: usize,
-    /// How many there are, at most [`QUAD_BYTES`].
+    /// How many bytes there are, at most [`QUAD_BYTES`].
     pub(super) bytes: usize,
+    /// Its text.
+    pub(super) input: *const u8,
+    /// Where its result goes.
+    pub(super) output: *mut u8,
     pub(super) hashed: Hashed<'s>,
 }
 
@@ -38,6 +42,8 @@ pub(super) struct Hashed<'s> {
     pub(super) weights: *const u8,
 }
 
+/// How far behind a quad texts are asked for.
+const AHEAD: usize = 2 << 10;
 /// Bytes of a full quad.
 pub(super) const QUAD_BYTES: usize = 256;
 /// Bytes from weights to the same folded, as in an `Expanded` from `powers` to `folded`.
@@ -50,41 +56,39 @@ pub(super) type Rows = [Z; 4];
 pub(super) type Made<'s> = (Hashed<'s>, Rows);
 
 impl Quad<'_> {
-    /// Whether it has all registers, and its counters carry where those of a message's first quad do.
+    /// Whether it has all registers.
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.bytes == QUAD_BYTES && self.at.is_multiple_of(QUAD_BYTES)
+        self.bytes == QUAD_BYTES
     }
 
-    /// Where its text is.
+    /// Asks the nearest cache for the text a little behind it, as if texts were behind each other. The
+    /// processor finds it by itself, but too late where pages begin.
     #[inline(always)]
-    fn input(&self) -> *const u8 {
-        self.item.input.wrapping_add(self.at)
-    }
-
-    /// Where its result goes.
-    #[inline(always)]
-    fn output(&self) -> *mut u8 {
-        self.item.output.wrapping_add(self.at)
-    }
-
-    /// The number of its first block in the message, which is shorter than 2^32 blocks.
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "messages are short enough")]
-    fn first(&self) -> u32 {
-        (self.at / 16) as u32
+    pub(super) fn fetch_later(&self) {
+        for line in (AHEAD..AHEAD + QUAD_BYTES).step_by(64) {
+            zmm::prefetch_near(self.input.wrapping_add(line));
+        }
     }
 }
 
 /// The last round of a quad's registers: their ciphertext.
 macro_rules! last {
-    ($op:ident, $full:ident, $quad:expr, $key:expr, $(($state:ident $row:ident $i:literal))+) => {
-        $(
+    ($op:ident, $full:ident, $quad:expr, $key:expr, $states:tt) => {
+        // Asked once a quad: beside one that isn't full there is mostly one that is.
+        if $full || $quad.is_full() {
+            last!(@ $op, true, $quad, $key, $states)
+        } else {
+            last!(@ $op, false, $quad, $key, $states)
+        }
+    };
+    (@ $op:ident, $full:literal, $quad:expr, $key:expr, ($($state:ident $i:literal),+)) => {
+        [$({
             let bytes = $quad.bytes.saturating_sub(64 * $i).min(64);
-            let (from, to) = ($quad.input().wrapping_add(64 * $i), $quad.output().wrapping_add(64 * $i));
+            let (from, to) = ($quad.input.wrapping_add(64 * $i), $quad.output.wrapping_add(64 * $i));
             // SAFETY: the caller of the step promises the quads: as many bytes are left of them.
-            let $row = unsafe { finish::<$op, $full>($state, $key, from, to, bytes) };
-        )+
+            unsafe { finish::<$op, $full>($state, $key, from, to, bytes) }
+        }),+]
     };
 }
 
@@ -150,8 +154,8 @@ wide_fn! {
         hashed: [&Made<'_>; 2],
     ) -> [Rows; 2] {
         let (keys, rounds) = (now.map(|quad| call.keys.place::<F>(quad.item, quad.hashed.slot).round_keys), call.class.rounds);
-        let [mut a, mut b, mut c, mut d] = counters::<FULL>(&now[0]);
-        let [mut e, mut f, mut g, mut h] = counters::<FULL>(&now[1]);
+        let [mut a, mut b, mut c, mut d] = counters(&now[0]);
+        let [mut e, mut f, mut g, mut h] = counters(&now[1]);
         let [mut m, mut n] = now.map(|quad| quad.hashed.slot.first_counter());
         let zero = _mm512_setzero_si512();
         let (mut low, mut high) = (zero, zero);
@@ -195,9 +199,8 @@ wide_fn! {
                 slot.mask.set(mask);
             }
         }
-        last!(OP, FULL, now[0], k, (a r 0) (b s 1) (c t 2) (d u 3));
-        last!(OP, FULL, now[1], l, (e v 0) (f w 1) (g x 2) (h y 3));
-        [[r, s, t, u], [v, w, x, y]]
+        let first = last!(OP, FULL, now[0], k, (a 0, b 1, c 2, d 3));
+        [first, last!(OP, FULL, now[1], l, (e 0, f 1, g 2, h 3))]
     }
 }
 
@@ -253,7 +256,7 @@ wide_fn! {
         let part = |i: usize| {
             let bytes = quad.bytes.saturating_sub(64 * i).min(64);
             // SAFETY: as many bytes of the quad from there are readable.
-            unsafe { load::<false>(quad.input().wrapping_add(64 * i), bytes) }
+            unsafe { load::<false>(quad.input.wrapping_add(64 * i), bytes) }
         };
         [part(0), part(1), part(2), part(3)]
     }
@@ -262,46 +265,34 @@ wide_fn! {
 wide_fn! {
     /// The counter blocks of a quad after the first round key.
     #[inline]
-    fn counters<const FULL: bool>(quad: &Quad<'_>) -> [Z; 4] {
+    fn counters(quad: &Quad<'_>) -> [Z; 4] {
         let base = quad.hashed.slot.base.get();
-        if FULL {
-            // The counter of a message's first block is 2. Of 16 blocks 14 differ in the last four
-            // bits only, and then the other bits are one more.
-            let (now, next) = (quad.first().swap_bytes(), (quad.first() + 16).swap_bytes());
-            let counter = _mm512_maskz_set1_epi32(COUNTERS, now.cast_signed());
-            let last = _mm512_mask_set1_epi32(counter, COUNTERS & 0xff00, next.cast_signed());
-            return [
-                zmm::xor3(base, counter, low_bits([2, 3, 4, 5])),
-                zmm::xor3(base, counter, low_bits([6, 7, 8, 9])),
-                zmm::xor3(base, counter, low_bits([10, 11, 12, 13])),
-                zmm::xor3(base, last, low_bits([14, 15, 0, 1])),
+        let from = COUNTERS.0.as_ptr().cast::<u8>().wrapping_add(quad.at);
+        debug_assert!(quad.at < LONGEST_TEXT);
+        // SAFETY: as many counters as the longest text and another quad have are there.
+        [0, 64, 128, 192].map(|at| zmm::xor(base, unsafe { zmm::load(from.wrapping_add(at)) }))
+    }
+}
+
+/// Counter blocks but for their nonce, from a message's first block on: making them takes the ports that
+/// multiplications do.
+static COUNTERS: Counters = Counters::all();
+
+#[repr(C, align(64))]
+struct Counters([[u8; 16]; (LONGEST_TEXT + QUAD_BYTES) / 16]);
+
+impl Counters {
+    #[expect(clippy::cast_possible_truncation, reason = "messages are short enough")]
+    const fn all() -> Counters {
+        let mut all = [[0; 16]; (LONGEST_TEXT + QUAD_BYTES) / 16];
+        let mut i = 0;
+        while i < all.len() {
+            let counter = (i as u32 + 2).to_be_bytes();
+            all[i] = [
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, counter[0], counter[1], counter[2], counter[3],
             ];
+            i += 1;
         }
-        let counter = _mm512_maskz_set1_epi32(COUNTERS, quad.first().cast_signed());
-        let swapped = |low: Z| {
-            let order = _mm512_set4_epi32(0x0c0d_0e0f, 0x0b0a_0908, 0x0706_0504, 0x0302_0100);
-            zmm::xor(base, _mm512_shuffle_epi8(_mm512_add_epi32(counter, low), order))
-        };
-        [2, 6, 10, 14].map(|first| swapped(numbers(first)))
+        Counters(all)
     }
 }
-
-wide_fn! {
-    /// These in the last bytes of the lanes.
-    #[inline]
-    fn low_bits([a, b, c, d]: [i32; 4]) -> Z {
-        _mm512_set_epi32(d << 24, 0, 0, 0, c << 24, 0, 0, 0, b << 24, 0, 0, 0, a << 24, 0, 0, 0)
-    }
-}
-
-wide_fn! {
-    /// Four numbers, where counters are.
-    #[inline]
-    fn numbers(first: i32) -> Z {
-        let [a, b, c, d] = [first, first + 1, first + 2, first + 3];
-        _mm512_set_epi32(d, 0, 0, 0, c, 0, 0, 0, b, 0, 0, 0, a, 0, 0, 0)
-    }
-}
-
-/// The dwords in which counters are.
-const COUNTERS: __mmask16 = 0x8888;

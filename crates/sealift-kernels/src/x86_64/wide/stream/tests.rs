@@ -136,7 +136,7 @@ fn left(call: Call, messages: &[Message]) -> Vec<Left> {
     let Call { op, keys, rounds, tag_bytes, .. } = call;
     let class = Class { op, keys, rounds, tag_bytes, text_blocks: LONG_TEXT, aad_blocks: LONG_AAD };
     // SAFETY: the items were made of buffers that are borrowed nowhere else.
-    unsafe { run(HaveVaes512::check().unwrap(), &class, &items, &mut Ahead(&[])) };
+    unsafe { run(HaveVaes512::check().unwrap(), &class, &items, &mut Ahead::nothing()) };
     (0..messages.len())
         .map(|i| {
             let len = messages[i].plain.len();
@@ -192,7 +192,7 @@ fn agree(call: Call, messages: &[Message]) {
 #[test]
 fn messages_of_every_length_are_as_the_model_makes_them() {
     let mut random = Random(1);
-    for text in (129..=4_200).step_by(7).chain([255, 256, 257, 304, 305, 512, 1_024, 4_096, 20_000])
+    for text in (129..=4_096).step_by(7).chain([255, 256, 257, 304, 305, 512, 1_024, 4_095, 4_096])
     {
         let calls = calls(&mut random);
         let call = calls[random.below(calls.len())];
