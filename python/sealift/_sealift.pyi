@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self, TypeAlias, final, overload, type_check_only
@@ -24,6 +25,7 @@ __all__ = [
     "Engine",
     "Explanation",
     "Fixed",
+    "Held",
     "NotMeasurableError",
     "Offsets",
     "PolicyInfo",
@@ -43,6 +45,8 @@ __all__ = [
     "policies",
     "primitives",
     "rehearse",
+    "stream_source",
+    "write_reads",
 ]
 
 __version__: str
@@ -1162,6 +1166,50 @@ class Arm:
             ValueError: If a number is out of range.
             NotMeasurableError: If this machine has no such function, or there can't be the threads.
         """
+    @staticmethod
+    def reads(
+        path: str | PathLike[str],
+        sums: Sequence[int],
+        *,
+        reader: str,
+        library: str | PathLike[str] | None,
+        threads: int,
+        cold: bool,
+    ) -> Arm:
+        """A reader on a file of short reads, 1,000 an operation, held to what was written.
+
+        Args:
+            path: A file that `write_reads` made.
+            sums: What that gave.
+            reader: getc, getc_unlocked, fgets, getline, ifstream, read+memchr, mmap+memchr,
+                needletail, seq_io, memory byte by byte or memory by lines.
+            library: That of ifstream, built of `stream_source()`.
+            threads: Threads that each read the whole file.
+            cold: Whether what is read next is taken out of the page cache before the clock starts.
+
+        Raises:
+            ValueError: If there is no such reader, or the file doesn't fit the sums.
+            NotMeasurableError: If the file can't be read, or there can't be so many threads.
+            WrongResultError: If something else is read than was written.
+        """
+    @staticmethod
+    def writes(
+        path: str | PathLike[str], *, writer: str, block_bytes: int, fsync: bool, seed: int
+    ) -> Arm:
+        """A writer of lorem ipsum, 64 KiB an operation, read back after each sample.
+
+        Args:
+            path: A file that is there; what it holds is lost.
+            writer: putc, fwrite or write.
+            block_bytes: Bytes of each call, 1 for putc.
+            fsync: Whether it waits after each 1 MiB until that is on the disk.
+            seed: Of the text.
+
+        Raises:
+            ValueError: If there is no such writer, or a number is out of range.
+            NotMeasurableError: If the file can't be written.
+            WrongResultError: If the file holds something else than was written.
+        """
     def sample(self, seconds: float) -> tuple[int, int, int, int, float, int, float | None]:
         """Runs for about `seconds`, looking for Ctrl-C ten times a second.
 
@@ -1197,3 +1245,45 @@ class Arm:
     @property
     def counts(self) -> dict[str, int]:
         """What was checked and worked so far, by the name of each count."""
+
+@final
+class Held:
+    """Threads or memory that this process holds until `release`."""
+
+    def __new__(cls, what: str) -> Held:
+        """Takes them.
+
+        Args:
+            what: nothing, one idle thread, eight idle threads, a poller, a spinner, reserved
+                memory, touched memory, locked memory, huge pages, a rank's runtime, our engine, or
+                our engine, released.
+
+        Raises:
+            ValueError: If there is no such thing.
+            NotMeasurableError: If the system refuses it.
+        """
+    def wake(self) -> None:
+        """Lets a poller or a spinner go on; the others have nothing to do."""
+    def rest(self) -> None:
+        """Sends a poller or a spinner to sleep."""
+    def release(self) -> None:
+        """Ends the threads and gives the memory back."""
+
+def write_reads(path: str | PathLike[str], *, reads: int, seed: int) -> list[int]:
+    """Writes short reads as FASTQ; the same seed gives the same bytes.
+
+    Args:
+        path: A file that is there; what it holds is lost.
+        reads: How many, a multiple of 1,000.
+        seed: Of what is drawn.
+
+    Returns:
+        A sum over each 1,000 of them, to hold a reader to.
+
+    Raises:
+        ValueError: If the number of reads can't be.
+        NotMeasurableError: If the file can't be written.
+    """
+
+def stream_source() -> str:
+    """The C++ source of the reader `ifstream`: to be compiled to a shared library."""

@@ -70,6 +70,14 @@ pub enum ArmError {
         /// The buffer's length in bytes.
         bytes: usize,
     },
+    /// A file, or memory beside it, couldn't be used.
+    #[error("could not {doing}: {reason}")]
+    File {
+        /// What was to be done.
+        doing: &'static str,
+        /// What the system said.
+        reason: String,
+    },
     /// The engine or the device refused.
     #[error(transparent)]
     Engine(#[from] EngineError),

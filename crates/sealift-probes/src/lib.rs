@@ -8,6 +8,8 @@
 //! An arm of another crate is made of a [`Crew`] that runs each thread's [`Part`], over [`Memory`] that lies
 //! alike in all arms.
 //!
+//! [`files`] are readers and writers of files, and what a process holds meanwhile.
+//!
 //! [`peers`] are AES-GCM devices that only the lab has, to compare others with: [`open`] opens them like
 //! any device, no engine chooses them, and no user is given them.
 //!
@@ -41,6 +43,7 @@ mod sample;
 mod system;
 
 pub mod copy;
+pub mod files;
 pub mod peers;
 
 pub use arm::{Arm, Verified};

@@ -13,6 +13,7 @@ mod copies;
 mod engine;
 mod errors;
 mod ffi;
+mod files;
 mod forms;
 mod gil;
 mod hazmat;
@@ -43,6 +44,8 @@ mod _sealift {
     use crate::engine::Engine;
     #[pymodule_export]
     use crate::ffi::Column;
+    #[pymodule_export]
+    use crate::files::{Held, stream_source, write_reads};
     #[pymodule_export]
     use crate::forms::{Fixed, Offsets};
     #[pymodule_export]

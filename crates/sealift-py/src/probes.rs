@@ -9,6 +9,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec, Region};
+use sealift_probes::files::{Cache, ReadSpec, WriteSpec, read_arm, write_arm};
 use sealift_probes::{
     ArmError, ArmSpec, Columns, GcmArm, Planned, Primitive, PrimitiveArm, ReadArm, Regime, Sample,
     Verified,
@@ -234,6 +235,64 @@ impl Arm {
         Self::prepare(py, |_| Ok(Box::new(PublishedArm::prepare(&spec)?)))
     }
 
+    /// A reader on a file of short reads, 1,000 an operation, held to what was written.
+    ///
+    /// Args:
+    ///     path: A file that `write_reads` made.
+    ///     sums: What that gave.
+    ///     reader: getc, getc_unlocked, fgets, getline, ifstream, read+memchr, mmap+memchr,
+    ///         needletail, seq_io, memory byte by byte or memory by lines.
+    ///     library: That of ifstream, built of `stream_source()`.
+    ///     threads: Threads that each read the whole file.
+    ///     cold: Whether what is read next is taken out of the page cache before the clock starts.
+    ///
+    /// Raises:
+    ///     ValueError: If there is no such reader, or the file doesn't fit the sums.
+    ///     NotMeasurableError: If the file can't be read, or there can't be so many threads.
+    ///     WrongResultError: If something else is read than was written.
+    #[staticmethod]
+    #[pyo3(signature = (path, sums, *, reader, library, threads, cold))]
+    fn reads(
+        py: Python<'_>,
+        path: PathBuf,
+        sums: Vec<u64>,
+        reader: String,
+        library: Option<PathBuf>,
+        threads: usize,
+        cold: bool,
+    ) -> PyResult<Self> {
+        let cache = if cold { Cache::Cold } else { Cache::Warm };
+        let spec = ReadSpec { path, sums, reader, library, threads, cache };
+        Self::prepare(py, |_| Ok(read_arm(&spec)?))
+    }
+
+    /// A writer of lorem ipsum, 64 KiB an operation, read back after each sample.
+    ///
+    /// Args:
+    ///     path: A file that is there; what it holds is lost.
+    ///     writer: putc, fwrite or write.
+    ///     block_bytes: Bytes of each call, 1 for putc.
+    ///     fsync: Whether it waits after each 1 MiB until that is on the disk.
+    ///     seed: Of the text.
+    ///
+    /// Raises:
+    ///     ValueError: If there is no such writer, or a number is out of range.
+    ///     NotMeasurableError: If the file can't be written.
+    ///     WrongResultError: If the file holds something else than was written.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, writer, block_bytes, fsync, seed))]
+    fn writes(
+        py: Python<'_>,
+        path: PathBuf,
+        writer: String,
+        block_bytes: usize,
+        fsync: bool,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let spec = WriteSpec { path, writer, block_bytes, fsync, seed };
+        Self::prepare(py, |_| Ok(write_arm(&spec)?))
+    }
+
     /// Runs for about `seconds`, looking for Ctrl-C ten times a second.
     ///
     /// Each thread keeps to a core of its own while there are enough.
@@ -352,7 +411,7 @@ fn take<T: ?Sized>(lock: &Mutex<T>) -> Result<MutexGuard<'_, T>, Stop> {
 }
 
 /// Why nothing was measured.
-enum Stop {
+pub(crate) enum Stop {
     Busy,
     Arm(ArmError),
 }
@@ -363,7 +422,7 @@ impl From<ArmError> for Stop {
     }
 }
 
-fn exception(stop: Stop) -> PyErr {
+pub(crate) fn exception(stop: Stop) -> PyErr {
     match stop {
         Stop::Busy => PyRuntimeError::new_err(
             "another thread measures, or did so when this process was forked: measure in one \

@@ -64,10 +64,18 @@ def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
         yield told.removesuffix(".")
     yield from _found(planned, [row for row in found.rows if not row.wrong])
     skipped = dict.fromkeys(
-        f"{each.cell[planned.compare]}" for each in found.verified if each.skipped
+        f"{each.cell[planned.compare]}"
+        for each in found.verified
+        if each.skipped and not each.left_out
     )
     if skipped:
         yield f"not measured: {', '.join(skipped)}"
+    if planned.left_out:
+        groups = len(planned.left_out) + len(planned.groups)
+        yield (
+            f"not run, budget: {len(planned.left_out)} of {groups} groups, for which --budget "
+            f"{planned.budget_for_all_s} would have room"
+        )
     published = recall.published(run, planned, found)
     counts = Counter(comparison.match for comparison in published.comparisons)
     if counts:

@@ -1,6 +1,6 @@
 """Native arms: made by the engine's own measuring loops, which check what they time.
 
-The only module of the lab that imports these loops.
+The only module of the lab that imports these loops, beside the processes of `files`.
 """
 
 import re
@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 from sealift import _sealift
-from sealift._sealift import effective_clock_ghz
+from sealift._sealift import effective_clock_ghz, stream_source
 from sealift.errors import DeviceError, LimitError
 from sealift.lab.memory import check_memory, copy_bytes, gcm_bytes, primitive_bytes
 from sealift.lab.spec import Context, Sample, Skip, WrongResultError
@@ -27,6 +27,8 @@ __all__ = [
     "primitive",
     "published_copy",
     "read_memory",
+    "stream_source",
+    "write_reads",
 ]
 
 
@@ -205,6 +207,27 @@ def check_region(path: Path, offset: int, length: int) -> None:
         _sealift.check_region(path, offset, length)
     except (_sealift.NotMeasurableError, OverflowError) as error:
         raise ValueError(str(error)) from error
+
+
+def write_reads(path: Path, *, reads: int, seed: int) -> list[int]:
+    """Writes short reads as FASTQ into a file that is there; the same seed gives the same bytes.
+
+    Args:
+        path: Of the file; what it holds is lost.
+        reads: How many, a multiple of 1,000.
+        seed: Of what is drawn.
+
+    Returns:
+        A sum over each 1,000 of them, to hold a reader to.
+
+    Raises:
+        ValueError: If the number of reads can't be.
+        Skip: If the file can't be written.
+    """
+    try:
+        return _sealift.write_reads(path, reads=reads, seed=seed)
+    except _sealift.NotMeasurableError as error:
+        raise Skip(str(error), may_pass=True) from error
 
 
 def find_ipp() -> Path | None:

@@ -260,6 +260,9 @@ class Experiment:
         file: The file of one's own that it was loaded from; the registry sets it.
         legend: What short values in cells stand for, where that is too long to stand in them; kept
             in the plan.
+        essential: How many of its groups, from the first, every run has; those behind them stand
+            in a plan only where the budget has room, and are told as left out elsewhere. None for
+            all.
     """
 
     name: str
@@ -277,6 +280,7 @@ class Experiment:
     weight: float = 1.0
     file: Path | None = None
     legend: Mapping[str, str] = field(default_factory=dict)
+    essential: int | None = None
 
     def __post_init__(self) -> None:
         """Checks what can be checked without running anything.
@@ -300,6 +304,11 @@ class Experiment:
             raise ValueError(f"{self.name}: no values for {', '.join(empty)}, and no cells=")
         if not _is_number(self.weight) or self.weight <= 0:
             raise ValueError(f"{self.name}: a weight of {self.weight!r}; right would be above 0")
+        if self.essential is not None and (type(self.essential) is not int or self.essential < 1):
+            raise ValueError(
+                f"{self.name}: {self.essential!r} essential groups; right would be 1 or more, or "
+                "None for all"
+            )
         for plot in self.plots:
             try:
                 plot.check(names)

@@ -23,7 +23,8 @@ def test_each_experiment_says_who_is_fastest_and_what_of_the_published_holds(
     tmp_path: Path,
 ) -> None:
     said = lines(tmp_path / "run", made())
-    assert list(said) == [each.name for each in registry.all_experiments()]
+    everything = {each.name for each in registry.all_experiments()}
+    assert {"aes-gcm-by-size", "premise", "operation-log"} <= set(said) <= everything
     assert said["aes-gcm-by-size"].startswith(
         "aes-gcm-by-size: cpu is the fastest device in 7 of 7 comparisons, "
     )

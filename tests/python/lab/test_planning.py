@@ -1,5 +1,6 @@
 """What a run plans, and in which steps it carries that out."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,36 @@ def test_a_plan_has_more_blocks_and_restarts_when_there_is_time() -> None:
     assert (quick.budget_s, quick.restarts, quick.experiments[0].blocks) == (60, 1, BLOCKS)
     assert (long.budget_s, long.restarts, long.experiments[0].blocks) == (300, 5, BLOCKS)
     assert quick.experiments[0].groups[1][2] == {"n": 100, "who": "c"}
+
+
+def test_groups_that_are_not_essential_are_left_out_where_time_is_too_short_and_told(
+    tmp_path: Path,
+) -> None:
+    counts = Axis("n", "numbers", tuple(range(1, 41)))
+    who = Axis("who", "who", ("a", "b", "c"))
+    many = experiment(axes=(counts, who), essential=3)
+
+    def planned(budget_s: float) -> store.PlannedExperiment:
+        return runner.make_plan(ask(many, budget_s=budget_s)).experiments[0]
+
+    whole, short = planned(3_600.0), planned(20.0)
+    assert (len(whole.groups), whole.left_out, whole.left_out_text) == (40, (), "")
+    assert 3 <= len(short.groups) < 40
+    assert (*short.groups, *short.left_out) == whole.groups
+    assert short.left_out_text.endswith(
+        f"n 40: --budget {short.budget_for_all_s} would have room for all of it"
+    )
+    assert not planned(short.budget_for_all_s).left_out
+    assert planned(short.budget_for_all_s - 1).left_out
+    plan = runner.make_plan(ask(many, budget_s=20.0))
+    (tmp_path / "plan.json").write_text(json.dumps(plan.as_dict()))
+    assert store.read_plan(tmp_path) == plan
+
+
+@pytest.mark.parametrize("essential", [0, -1, True, 1.5])
+def test_essential_groups_that_can_not_be_are_refused(essential: object) -> None:
+    with pytest.raises(ValueError, match="right would be 1 or more, or None"):
+        experiment(essential=essential)
 
 
 def test_a_quick_run_of_everything_has_time_for_most_blocks_with_usual_samples() -> None:

@@ -48,6 +48,7 @@ class Match(StrEnum):
     LARGER = "larger here"
     SMALLER = "smaller here"
     DIFFERS = "differs here"
+    NO_EFFECT = "no such effect here"
     READING_HOLDS = "our reading holds here"
     READING_FAILS = "our reading fails here"
     CONTRADICTED = "contradicted"
@@ -122,7 +123,8 @@ class Comparison:
         What was measured is judged by its whole interval and a margin around it, the noise floor
         or 2 %: a VALUE is ALIKE, a RATIO or a SLOPE REPRODUCED within a tenth of what was
         published. A RATIO is CONTRADICTED beyond 1 only, a SHAPE below it. An interval that
-        reaches over a limit leaves the figure UNSETTLED, and so do too few blocks, too much noise
+        reaches over a limit leaves the figure UNSETTLED, unless all of it lies within a tenth of
+        1, where a RATIO well above 1 has NO_EFFECT; and so do too few blocks, too much noise
         and a busy machine. A COUNT is REPRODUCED when it rounds to what was printed; a printed 0
         is CONTRADICTED by anything else.
         """
@@ -178,6 +180,9 @@ class Comparison:
             yield last, math.inf, Match.CONTRADICTED
         yield first, near, less
         yield far, last, more
+        if self.kind is Kind.RATIO and near >= 1 + NEAR:
+            # Last: what lies on one side of 1 as a whole is told so.
+            yield 1 - NEAR, 1 + NEAR, Match.NO_EFFECT
 
     def _counted(self, here: Interval) -> Match:
         assert self.span is not None, "checked when it was made"

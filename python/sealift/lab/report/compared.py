@@ -88,6 +88,7 @@ COLOURS = {
     Match.LARGER: "fine",
     Match.SMALLER: "fine",
     Match.DIFFERS: "fine",
+    Match.NO_EFFECT: "fine",
     Match.READING_HOLDS: "fine",
     Match.READING_FAILS: "fine",
     Match.UNSETTLED: "plain",

@@ -103,6 +103,8 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
     inside += _verified(shown)
     if shown.found.rows:
         inside += _skipped(shown)
+    if left_out := shown.experiment.left_out_text:
+        inside.append(tag("p", tag("strong", "Not run, budget: "), left_out, ".", class_="muted"))
     return tag("article", *inside, id=f"experiment-{experiment.name}"), specs
 
 
@@ -242,7 +244,7 @@ def _verified(shown: Shown) -> Iterable[Html]:
 
 
 def _skipped(shown: Shown) -> Iterable[Html]:
-    skipped = [each for each in shown.found.verified if each.skipped]
+    skipped = [each for each in shown.found.verified if each.skipped and not each.left_out]
     for reason in unique(each.skipped for each in skipped):
         names = unique(
             str(each.cell[shown.experiment.compare]) for each in skipped if each.skipped == reason

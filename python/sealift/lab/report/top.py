@@ -188,7 +188,7 @@ def _skipped(shown: Iterable[Shown]) -> Iterable[str]:
         (each.skipped, f"{one.experiment.name}, {each.cell[one.experiment.compare]}")
         for one in shown
         for each in one.found.verified
-        if each.skipped and not one.why_not
+        if each.skipped and not each.left_out and not one.why_not
     ]
     for reason in unique(reason for reason, _ in arms):
         names = unique(name for why, name in arms if why == reason)

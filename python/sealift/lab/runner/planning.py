@@ -81,7 +81,12 @@ def make_plan(ask: Ask) -> Plan:
     cells = sum(len(group) for _, groups in ask.experiments for group in groups)
     if cells > CELLS_MAX:
         raise ValueError(f"{cells:,} cells; right would be {CELLS_MAX:,} at most in a run")
-    planned = [_planned(experiment, groups) for experiment, groups in ask.experiments]
+    planned = _trimmed(
+        [_planned(experiment, groups) for experiment, groups in ask.experiments],
+        [experiment.essential for experiment, _ in ask.experiments],
+        budget_s,
+        restarts,
+    )
     return Plan(
         version=_sealift.__version__,
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -145,6 +150,35 @@ def _planned(experiment: Experiment, groups: Sequence[Sequence[Cell]]) -> Planne
         plots=tuple(replace(plot, where=dict(plot.where)) for plot in experiment.plots),
         legend=dict(experiment.legend),
     )
+
+
+def _trimmed(
+    planned: Sequence[PlannedExperiment],
+    essential: Sequence[int | None],
+    budget_s: float,
+    restarts: int,
+) -> list[PlannedExperiment]:
+    """Without the last groups of experiments that may leave some out, where time is too short."""
+    weights = sum(each.weight for each in planned if each.groups)
+    trimmed = []
+    for each, least in zip(planned, essential, strict=True):
+        kept, share_s = each, budget_s * each.weight / weights
+        while least and len(kept.groups) > least and _whole_s(kept, restarts) > share_s:
+            kept = replace(kept, groups=kept.groups[:-1])
+        left_out = each.groups[len(kept.groups) :]
+        whole_s = _whole_s(each, restarts) * weights / each.weight if left_out else 0.0
+        trimmed.append(replace(kept, left_out=left_out, whole_s=whole_s))
+    return trimmed
+
+
+def _whole_s(planned: PlannedExperiment, restarts: int) -> float:
+    """What the blocks that a verdict needs take with short samples, and the arms.
+
+    One operation may take longer than a sample as short as usual.
+    """
+    arms = sum(map(len, planned.groups))
+    blocks = max(restarts, blocks_least(planned))
+    return restarts * arms * PREPARED_S + blocks * _samples(planned) * taken_s(2 * SAMPLE_S_USUAL)
 
 
 def _fitted(
@@ -222,5 +256,7 @@ BLOCKS = 60
 SAMPLE_S_USUAL = 0.003
 # Comparing results, keeping a sample, telling of it.
 BETWEEN_S = 0.0005
+# Seconds an arm, with a process that holds something for it.
+PREPARED_S = 0.1
 # Student's t at 99 % reaches 9.9 standard errors over three restarts and 4.6 over five.
 RESTARTS = 5

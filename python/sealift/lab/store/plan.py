@@ -1,5 +1,6 @@
 """The plan of a run: every cell, seed and budget; a resume and a replay need nothing else."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -31,6 +32,8 @@ class PlannedExperiment:
             experiment has no cells on this machine.
         file_sha256: Of `file`, in hexadecimal; None without one.
         legend: What short values in the cells stand for.
+        left_out: Groups that the budget had no room for.
+        whole_s: Seconds of a budget that would have had room for all groups.
     """
 
     name: str
@@ -47,6 +50,22 @@ class PlannedExperiment:
     axes: tuple[Axis, ...] = ()
     plots: tuple[Plot, ...] = ()
     legend: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[tuple[Cell, ...], ...] = ()
+    whole_s: float = 0.0
+
+    @property
+    def left_out_text(self) -> str:
+        """What the budget had no room for, in words, and the budget that would; "" for nothing."""
+        if not self.left_out:
+            return ""
+        names = [axis.name for axis in self.axes if axis.name != self.compare]
+        told = (", ".join(f"{name} {cells[0][name]}" for name in names) for cells in self.left_out)
+        return f"{'; '.join(told)}: --budget {self.budget_for_all_s} would have room for all of it"
+
+    @property
+    def budget_for_all_s(self) -> int:
+        """Whole seconds of a budget that would have had room for all groups."""
+        return math.ceil(self.whole_s)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -132,15 +151,15 @@ def _check_schema(record: Record) -> None:
 
 
 def _experiment(record: Record) -> PlannedExperiment:
-    groups = tuple(tuple(map(_cell, group)) for group in record.record_lists("groups"))
-    if not all(groups):
-        raise record.wrong("an empty group")
+    groups = _groups(record, "groups")
+    # Plans of before anything could be left out have none.
+    left_out = _groups(record, "left_out") if "left_out" in record.plain else ()
     compare = record.text("compare")
     axes = tuple(map(_axis, record.records("axes")))
     columns = {axis.name for axis in axes}
     if len(columns) != len(axes) or compare not in columns:
         raise record.wrong(f"its axes are to be different ones, and {compare!r} among them")
-    for group in groups:
+    for group in (*groups, *left_out):
         for cell in group:
             if cell.keys() != columns:
                 raise record.wrong(f"the cell {dict(cell)} has other columns than the axes")
@@ -159,7 +178,16 @@ def _experiment(record: Record) -> PlannedExperiment:
         axes=axes,
         plots=tuple(_plot(each, columns) for each in record.records("plots")),
         legend=_legend(record),
+        left_out=left_out,
+        whole_s=record.above_0("whole_s") if left_out else 0.0,
     )
+
+
+def _groups(record: Record, name: str) -> tuple[tuple[Cell, ...], ...]:
+    groups = tuple(tuple(map(_cell, group)) for group in record.record_lists(name))
+    if not all(groups):
+        raise record.wrong("an empty group")
+    return groups
 
 
 def _name(record: Record) -> str:

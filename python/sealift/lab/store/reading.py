@@ -273,6 +273,14 @@ def _verified(
                     skipped="" if measured else _why_not(lines),
                     wrong=next((line.wrong for line in lines if line.wrong), ""),
                 )
+        yield from _left_out(experiment)
+
+
+def _left_out(experiment: PlannedExperiment) -> Iterator[Verified]:
+    why = f"not run: budget; --budget {experiment.budget_for_all_s} would have room for it"
+    for cells in experiment.left_out:
+        for cell in cells:
+            yield Verified(experiment.name, cell, {}, skipped=why, left_out=True)
 
 
 def _added_up(lines: Sequence[_Told]) -> dict[str, Value]:

@@ -1,0 +1,329 @@
+"""Arms whose work is done by a process that holds something, seen from the one that measures."""
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, Any
+
+from sealift.lab.files.condition import FILLED_BYTES, FILLING, LOADED
+from sealift.lab.memory import check_memory
+from sealift.lab.native import stream_source, write_reads
+from sealift.lab.spec import Context, Sample, Skip, WrongResultError
+from sealift.lab.values import Value
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What is to be read or written, and under which condition.
+
+    Attributes:
+        condition: One of `CONDITIONS`.
+        evidence: Name of the file in the run's folder that gets a line for each sample.
+        reader: As `getc`; "" for a writer.
+        threads: That each read the whole file.
+        cold: Whether the file is taken out of memory before each sample.
+        writer: `putc`, `fwrite` or `write`; "" for a reader.
+        block_bytes: Of each call of a writer.
+        fsync: Whether a writer waits for the disk after each 1 MiB.
+        reads: How many short reads the file holds.
+    """
+
+    condition: str
+    evidence: str
+    reader: str = ""
+    threads: int = 1
+    cold: bool = False
+    writer: str = ""
+    block_bytes: int = 1
+    fsync: bool = False
+    reads: int = 1_000_000
+
+    @property
+    def cache(self) -> str:
+        """Where the file is when a sample begins."""
+        return "cold" if self.cold else "warm"
+
+    @property
+    def process(self) -> tuple[str, bool, str]:
+        """What tells its process from others: readers with threads of their own have one apart.
+
+        So has each file that is loaded before anything is held.
+        """
+        return self.condition, self.threads > 1, self.reader if self.condition == LOADED else ""
+
+    @property
+    def reader_there(self) -> str:
+        """The reader by its native name: what was loaded is gone through in memory."""
+        return IN_MEMORY[self.reader] if self.condition == LOADED else self.reader
+
+
+def file_arm(spec: Spec, context: Context) -> "FileArm":
+    """Prepares a reader or a writer in the process of its condition, which is started if need be.
+
+    Args:
+        spec: What it does.
+        context: For the seed, and the folder, in which files without a name are made.
+
+    Raises:
+        Skip: If the condition can't be had, or the file can't be read or written so.
+        WrongResultError: If something else is read than was written.
+    """
+    process = _process(spec.process)
+    if spec.writer:
+        answer = process.ask(
+            do="write",
+            folder=str(context.folder.resolve()),
+            writer=spec.writer,
+            block_bytes=spec.block_bytes,
+            fsync=spec.fsync,
+            seed=context.seed,
+        )
+    else:
+        reads = _reads(context.folder, context.seed, spec.reads, spec.cache)
+        answer = process.ask(
+            do="read",
+            path=str(reads.path),
+            sums=reads.sums,
+            reader=spec.reader_there,
+            library=str(_stream_library()) if spec.reader == "ifstream" else None,
+            threads=spec.threads,
+            cold=spec.cold,
+        )
+    return FileArm(spec, process, answer["arm"], context.folder / spec.evidence)
+
+
+class FileArm:
+    """An arm in another process; implements `spec.Arm`."""
+
+    def __init__(self, spec: Spec, process: "_Process", number: int, evidence: Path) -> None:
+        """Takes over an arm that the process has prepared."""
+        self._process = process
+        self._number = number
+        self._evidence = _Evidence(spec, evidence)
+
+    def sample(self, seconds: float) -> Sample:
+        """Runs for about `seconds`.
+
+        Raises:
+            WrongResultError: If something else was read or written than should be.
+        """
+        answer = self._process.ask(do="sample", arm=self._number, seconds=seconds)
+        sample = Sample(*answer["sample"])
+        self._evidence.add(seconds, sample, answer["seen"])
+        return sample
+
+    def verified(self) -> Mapping[str, Value]:
+        """What it checked, and what the system did, up to now."""
+        facts: Mapping[str, Value] = self._process.ask(do="verified", arm=self._number)["facts"]
+        return facts
+
+
+class _Evidence:
+    """A line for each sample, in the run's folder: what the system did to it."""
+
+    def __init__(self, spec: Spec, path: Path) -> None:
+        self._path = path
+        kind = (spec.reader, spec.threads, spec.cache)
+        if spec.writer:
+            kind = (spec.writer, spec.block_bytes, "fsync" if spec.fsync else "no fsync")
+        self._arm = ",".join(f'"{value}"' for value in (spec.condition, *kind))
+
+    def add(self, seconds: float, sample: Sample, seen: Mapping[str, int]) -> None:
+        figures = (
+            round(seconds, 4),
+            sample.ns,
+            sample.operations,
+            *(seen.get(name, "") for name in SEEN),
+        )
+        with self._path.open("a", encoding="utf-8") as file:
+            if not file.tell():
+                file.write(f"condition,how,threads_or_block_bytes,kind,{','.join(FIGURES)}\n")
+            file.write(f"{self._arm},{','.join(map(str, figures))}\n")
+
+
+class _Process:
+    """A process that holds something, and its arms."""
+
+    def __init__(self, condition: str) -> None:
+        command = [sys.executable, "-P", "-m", PROCESS, str(os.getpid()), condition]
+        self._child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        self._asked = 0
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """Its answer.
+
+        Raises:
+            Skip: If it can't do that here.
+            WrongResultError: If something was read or written wrong.
+            RuntimeError: If it failed, or has ended.
+        """
+        self._asked += 1
+        try:
+            self._send({"number": self._asked, **request})
+            answer = self._heard()
+            # Ctrl-C may have come before an answer was read.
+            while answer["number"] < self._asked:
+                answer = self._heard()
+        except (BrokenPipeError, EOFError) as error:
+            code = self._child.wait()
+            raise RuntimeError(f"the process that held something ended with code {code}") from error
+        if why := answer.get("skipped"):
+            raise Skip(why)
+        if why := answer.get("wrong"):
+            raise WrongResultError(why)
+        if why := answer.get("failed"):
+            raise RuntimeError(why)
+        return answer
+
+    def _send(self, request: Mapping[str, Any]) -> None:
+        assert self._child.stdin is not None, "opened as a pipe"
+        self._child.stdin.write(f"{json.dumps(request)}\n")
+        self._child.stdin.flush()
+
+    def _heard(self) -> dict[str, Any]:
+        assert self._child.stdout is not None, "opened as a pipe"
+        line = self._child.stdout.readline()
+        if not line:
+            raise EOFError
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def end(self) -> None:
+        """Ends it, and everything it holds."""
+        self._child.kill()
+        self._child.wait()
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                _close(pipe)
+
+
+@dataclass(frozen=True)
+class _Reads:
+    """A file of short reads that has no name.
+
+    Attributes:
+        path: By which processes of the same user open it.
+        sums: Over each 1,000 sequences.
+    """
+
+    path: Path
+    sums: list[int]
+
+
+def end_processes() -> None:
+    """Ends all processes that hold something, and closes the files of short reads."""
+    for process in _processes.values():
+        if isinstance(process, _Process):
+            process.end()
+    _processes.clear()
+    _reads.cache_clear()
+    for file in _files:
+        file.close()
+    _files.clear()
+
+
+def _process(key: tuple[str, bool, str]) -> _Process:
+    """The process of a condition; what could not be held is not tried again."""
+    if not _processes:
+        atexit.register(end_processes)
+    known = _processes.get(key)
+    if known is None:
+        known = _processes[key] = _started(key[0])
+    if isinstance(known, Skip):
+        raise known
+    return known
+
+
+def _started(condition: str) -> "_Process | Skip":
+    try:
+        if condition in FILLING:
+            check_memory(FILLED_BYTES)
+        process = _Process(condition)
+    except Skip as skip:
+        return skip
+    if condition == LOADED:
+        return process
+    try:
+        process.ask(do="hold")
+    except Skip as skip:
+        process.end()
+        return skip
+    return process
+
+
+@lru_cache(maxsize=4)
+def _reads(folder: Path, seed: int, reads: int, _kind: str) -> _Reads:
+    """Cold reading has a file of its own: what it takes out of memory nobody else misses."""
+    file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed at the end)
+    _files.append(file)
+    path = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
+    sums = write_reads(path, reads=reads, seed=seed)
+    # Pages that are not yet on the disk stay in memory, and are written while others are measured.
+    os.fsync(file.fileno())
+    return _Reads(path, sums)
+
+
+@lru_cache(maxsize=1)
+def _stream_library() -> Path:
+    """The reader `ifstream`, built by the system's C++ compiler into a file without a name.
+
+    Raises:
+        Skip: If there is no compiler, or it fails.
+    """
+    named = os.environ.get("CXX", "").split()
+    found = [named] if named else [[each] for each in COMPILERS if shutil.which(each)]
+    if not found:
+        raise Skip(
+            f"there is no C++ compiler ({', '.join(COMPILERS)}) on PATH to build it with; install "
+            "one (Debian: apt-get install g++), or name one in CXX"
+        )
+    # As long as this process lives.
+    library = Path(f"/proc/{os.getpid()}/fd/{os.memfd_create('sealift-ifstream')}")
+    command = [*found[0], *FLAGS, "-o", str(library)]
+    try:
+        done = subprocess.run(
+            command, input=stream_source(), capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise Skip(f"{' '.join(found[0])} can't be run ({error.strerror}); set CXX") from error
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["nothing said"])[0]
+        raise Skip(f"{' '.join(command)} failed: {said}")
+    return library
+
+
+def _close(pipe: IO[str] | TextIOWrapper) -> None:
+    try:
+        pipe.close()
+    except BrokenPipeError:
+        return
+
+
+_files: list[IO[bytes]] = []
+# By what tells a process from others.
+_processes: dict[tuple[str, bool, str], _Process | Skip] = {}
+
+PROCESS = "sealift.lab.files.process"
+COMPILERS = ("c++", "g++", "clang++")
+FLAGS = ("-O2", "-std=c++11", "-shared", "-fPIC", "-x", "c++", "-")
+IN_MEMORY = {"getc": "memory byte by byte", "read+memchr": "memory by lines"}
+SEEN = (
+    "major_faults",
+    "minor_faults",
+    "voluntary_switches",
+    "pages_looked_at",
+    "pages_in_memory",
+    "threads_alive",
+)
+FIGURES = ("asked_s", "ns", "operations", *SEEN)

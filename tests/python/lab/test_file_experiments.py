@@ -1,0 +1,45 @@
+"""Document 001: what the experiments on files compare with what was published."""
+
+from collections.abc import Mapping
+
+from lab.test_experiments import FULL, found, matches
+from sealift.lab import registry
+from sealift.lab.published import Match
+from sealift.lab.result import Found
+from sealift.lab.spec import Experiment
+
+
+def file_times(experiment: Experiment, slow: Mapping[str, float], **only: object) -> Found:
+    """What is found where conditions take so many times as long, and the others as long as none."""
+    everything = found(experiment, lambda cell: 100.0 / slow.get(str(cell["condition"]), 1.0))
+    rows = [row for row in everything.rows if only.items() <= row.cell.items()]
+    return Found(rows, everything.verified)
+
+
+def test_a_lock_a_byte_reproduces_document_001_and_its_recommendation_half() -> None:
+    experiment = registry.find("001-F2")
+    locked = {"a rank's runtime": 2.0, "a rank's runtime, freed": 2.0}
+    told = matches(experiment.published(file_times(experiment, locked, reader="getc")))
+    rank = "slow-down of reading: a rank's runtime, getc, 1 thread"
+    assert told[f"least {rank}"] == {Match.LARGER}
+    assert told[f"most {rank}"] == {Match.SMALLER}
+    assert told["supposed cause, virtual pages: huge pages alone, getc, 1 thread"] == {
+        Match.NO_EFFECT
+    }
+    assert told["recommendation, first half: getc, 1 thread"] == {Match.NO_EFFECT}
+    assert told["recommendation, second half: getc, 1 thread"] == {Match.LARGER}
+
+
+def test_writing_as_fast_with_a_rank_reproduces_document_001() -> None:
+    experiment = registry.find("001-W1")
+    told = matches(experiment.published(file_times(experiment, {"a PIM rank": 1.5})))
+    assert told["slow-down of writing: a rank's runtime, write of 4,096 B"] == {Match.REPRODUCED}
+    assert told["slow-down of writing: a PIM rank, putc"] == {Match.LARGER}
+
+
+def test_the_first_groups_of_file_experiments_hold_every_condition() -> None:
+    for name in ("001-F2", "001-W1"):
+        experiment = registry.find(name)
+        assert experiment.essential
+        first = experiment.groups(FULL)[: experiment.essential]
+        assert all({"none", "a PIM rank"} <= {cell["condition"] for cell in each} for each in first)
