@@ -43,3 +43,12 @@ def test_the_first_groups_of_file_experiments_hold_every_condition() -> None:
         assert experiment.essential
         first = experiment.groups(FULL)[: experiment.essential]
         assert all({"none", "a PIM rank"} <= {cell["condition"] for cell in each} for each in first)
+
+
+def test_what_an_idle_thread_costs_is_told_with_what_to_do() -> None:
+    experiment = registry.find("001-F2")
+    said = experiment.says(file_times(experiment, {"one idle thread": 2.0}))
+    assert said.startswith("Reading byte by byte takes 2.000 [1.998..2.002] times as long here")
+    assert "getc_unlocked" in said
+    assert "costs such a reader little" in experiment.says(file_times(experiment, {}))
+    assert experiment.says(Found((), ())) == ""

@@ -30,6 +30,7 @@ from sealift.lab.published import (
 )
 from sealift.lab.result import Found
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
+from sealift.lab.units import format_estimate
 from sealift.lab.values import Cell
 
 
@@ -135,6 +136,28 @@ def _recommendation(found: Found) -> Iterator[Comparison]:
             )
 
 
+def _says(found: Found) -> str:
+    """What an idle thread alone costs, and what to do."""
+    byte, block = (
+        slowdown(found, condition=IDLE, reader=reader, threads=1, cache=WARM) for reader in BOTH
+    )
+    if isinstance(byte, str) or isinstance(block, str):
+        return ""
+    told = f"Reading byte by byte takes {_times(byte)} as long here beside {IDLE}"
+    if byte.interval.low <= 1 + NEAR:
+        return f"{told}, which costs such a reader little."
+    return (
+        f"{told}, and reading blocks {_times(block)}: the C library locks each call once a process "
+        "has had a second thread. Read before one is started, or by lines, by blocks or with "
+        "getc_unlocked."
+    )
+
+
+def _times(slower: Measured) -> str:
+    each = slower.interval
+    return f"{format_estimate(each.median, each.low, each.high)} times"
+
+
 def slowdown(found: Found, *, condition: str, **rest: str | int) -> Here:
     """How many times as long something takes under a condition as without it."""
     faster = times_as_fast(found, {"condition": condition, **rest}, {"condition": NONE, **rest})
@@ -169,6 +192,9 @@ OTHERS = (
     "seq_io",
     "python",
 )
+IDLE = "one idle thread"
+# A tenth more or less is told as little.
+NEAR = 0.10
 SHOWN = (
     (REAL_RANK, "getc", 1),
     (RANK, "getc", 1),
@@ -194,6 +220,7 @@ EXPERIMENT = Experiment(
     arm=_arm,
     operation="1,000 sequences",
     published=_published,
+    says=_says,
     plots=(
         Plot(
             x="condition",
