@@ -51,6 +51,12 @@ bench-scheduler: ## Measure what the engine costs, whether two devices do the wo
 	@cargo bench --quiet -p sealift-engine --bench scale -- $(abspath $(RESULTS))/pool-scale.csv
 	@$(PYTHON) tools/scheduler_page.py $(RESULTS)
 
+.PHONY: bench-frames
+bench-frames: $(EXTENSION) ## Exchange a million frames of 64 KiB with another process by each way, and measure that; ten minutes
+	@mkdir -p $(RESULTS)
+	@$(BIN)/python benches/frames.py --out $(RESULTS)
+	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
+
 .PHONY: dudect
 dudect: ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
 	@mkdir -p $(RESULTS)

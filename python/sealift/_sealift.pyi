@@ -38,10 +38,12 @@ __all__ = [
     "WrongResultError",
     "__version__",
     "aes_ctr",
+    "answer_frames",
     "cards",
     "check_region",
     "drivers",
     "effective_clock_ghz",
+    "frame_ways",
     "policies",
     "primitives",
     "rehearse",
@@ -1036,6 +1038,19 @@ def check_region(path: str | Path, offset: int, length: int) -> None:
         NotMeasurableError: If it is not; says why.
     """
 
+def frame_ways() -> list[str]:
+    """The ways that frames can go between two processes, by name."""
+
+def answer_frames() -> None:
+    """Answers frames over the socket that is standard input, until its other end is closed.
+
+    What the command does that `Arm.frames` starts; it returns when the process that measures is gone.
+
+    Raises:
+        ValueError: If standard input is no such socket, or a frame was wrong; the process that
+            measures is told, too.
+    """
+
 class WrongResultError(RuntimeError):
     """Something was computed wrong while it was prepared or measured; its times mean nothing."""
 
@@ -1210,6 +1225,33 @@ class Arm:
             NotMeasurableError: If the file can't be written.
             WrongResultError: If the file holds something else than was written.
         """
+    @staticmethod
+    def frames(
+        way: str,
+        pattern: str,
+        *,
+        frame_bytes: int,
+        batch: int,
+        seed: int,
+        far: Sequence[str],
+    ) -> Arm:
+        """Frames exchanged with another process, each byte of each compared where it arrives.
+
+        The other process is started for it, and ended with it.
+
+        Args:
+            way: One of `frame_ways()`.
+            pattern: "ping-pong", where each frame is answered by one, or "stream".
+            frame_bytes: Length of each frame, 16 bytes to 64 MiB.
+            batch: Frames handed over at once.
+            seed: Of the frames, and of keys where they are sealed.
+            far: The command that starts the other process: one that calls `answer_frames()`.
+
+        Raises:
+            ValueError: If there is no such way or pattern, or a number is out of range.
+            NotMeasurableError: If the other process doesn't start, or the system refuses the way.
+            WrongResultError: If a frame arrives that was not sent.
+        """
     def sample(self, seconds: float) -> tuple[int, int, int, int, float, int, float | None]:
         """Runs for about `seconds`, looking for Ctrl-C ten times a second.
 
@@ -1245,6 +1287,9 @@ class Arm:
     @property
     def counts(self) -> dict[str, int]:
         """What was checked and worked so far, by the name of each count."""
+    @property
+    def told(self) -> dict[str, str]:
+        """What it has to tell beside times and counts, by name, for people."""
 
 @final
 class Held:

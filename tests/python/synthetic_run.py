@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from sealift.lab import registry
 from sealift.lab.devices import Found as Device
@@ -44,6 +45,7 @@ class Made:
         restarts: Over how many processes they are shared out.
         ending: How the run ended; None for one that was killed.
         notes: What went wrong meanwhile.
+        facts: What arms tell of themselves beside the usual.
     """
 
     skipped: Mapping[str, str]
@@ -57,6 +59,7 @@ class Made:
     restarts: int = 1
     ending: Ending | None = Ending(How.COMPLETE)  # noqa: RUF009 (frozen)
     notes: tuple[str, ...] = ()
+    facts: Mapping[str, object] = MappingProxyType({})
 
 
 def model_ns(cell: Cell) -> float:
@@ -165,14 +168,14 @@ def _checked(cell: Cell, how: Made) -> dict[str, object]:
     skipped, wrong = how.skipped.get(device, ""), how.wrong.get(device, "")
     role = "test only" if device in PEERS else "real"
     checked = {"role": role, "checked_against": "reference", "messages": 8192}
-    facts: dict[str, object] = {} if skipped else checked
+    facts: dict[str, object] = {} if skipped else {**checked, **how.facts}
     return {"facts": facts, "skipped": skipped, "wrong": wrong}
 
 
 def _sample(cell: Cell, how: Made, generator: random.Random) -> dict[str, object]:
     ns = how.ns(cell) * generator.gauss(1.0, how.noise)
     operations = max(1, round(1_000_000 / ns))
-    size = float(cell.get("size_bytes", cell.get("buffer_bytes", 0)))
+    size = float(cell.get("size_bytes", cell.get("buffer_bytes", cell.get("frame_bytes", 0))))
     return {
         "ns": round(ns * operations),
         "operations": operations,

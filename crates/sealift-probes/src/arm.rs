@@ -28,6 +28,11 @@ pub trait Arm: Send {
 
     /// What was checked and worked so far, each count with its name.
     fn counts(&self) -> Vec<(&'static str, u64)>;
+
+    /// What it has to tell beside times and counts, each with its name, for people.
+    fn told(&self) -> Vec<(&'static str, String)> {
+        vec![]
+    }
 }
 
 /// What was checked before the first sample.

@@ -26,6 +26,11 @@ impl Cores {
         if cores.keep(0).is_ok() { cores } else { Self::default() }
     }
 
+    /// This one, for a thread that was told which; none for any.
+    pub(crate) fn one(core: Option<usize>) -> Self {
+        Self(core.into_iter().collect())
+    }
+
     /// Their numbers, in the order of the threads.
     pub(crate) fn numbers(&self) -> &[usize] {
         &self.0

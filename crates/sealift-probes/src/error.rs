@@ -1,3 +1,4 @@
+use crate::frames::{Access, Name, Side};
 use sealift::EngineError;
 use thiserror::Error;
 
@@ -88,6 +89,36 @@ pub enum ArmError {
         core: usize,
         /// What the system said.
         reason: String,
+    },
+    /// Two processes can't exchange frames, or not any longer.
+    #[error("frames by {way}: {what}")]
+    Frames {
+        /// What they go through.
+        way: &'static str,
+        /// What happened.
+        what: String,
+    },
+    /// The rules don't let a process touch a region.
+    #[error(
+        "the {side} process may not {wanted} the region {region}: the rules grant it {granted}"
+    )]
+    Forbidden {
+        /// Which region.
+        region: Name,
+        /// Which process.
+        side: Side,
+        /// What it wanted.
+        wanted: Access,
+        /// What it may do.
+        granted: Access,
+    },
+    /// Shared memory couldn't be made or taken.
+    #[error("the region {region} {what}")]
+    Region {
+        /// Which region.
+        region: Name,
+        /// What is wrong with it.
+        what: String,
     },
     /// A measuring thread couldn't be started.
     #[error("thread {thread} of {threads} could not be started: {reason}; measure fewer threads")]

@@ -3,7 +3,8 @@
 //! An [`Arm`] is something that is timed: prepared in memory, and checked before the first sample and
 //! while it is timed. [`Arm::sample`] runs it and says how long it took and what the system did
 //! meanwhile. [`GcmArm`] is a device on messages, [`PrimitiveArm`] a hash or a signature scheme, [`ReadArm`]
-//! a loop that reads memory, [`copy::CopyArm`] a function that moves it.
+//! a loop that reads memory, [`copy::CopyArm`] a function that moves it, [`frames::FramesArm`] frames exchanged
+//! with another process.
 //!
 //! An arm of another crate is made of a [`Crew`] that runs each thread's [`Part`], over [`Memory`] that lies
 //! alike in all arms.
@@ -44,6 +45,7 @@ mod system;
 
 pub mod copy;
 pub mod files;
+pub mod frames;
 pub mod peers;
 
 pub use arm::{Arm, Verified};

@@ -15,6 +15,7 @@ mod errors;
 mod ffi;
 mod files;
 mod forms;
+mod frames;
 mod gil;
 mod hazmat;
 mod home;
@@ -48,6 +49,8 @@ mod _sealift {
     use crate::files::{Held, stream_source, write_reads};
     #[pymodule_export]
     use crate::forms::{Fixed, Offsets};
+    #[pymodule_export]
+    use crate::frames::{answer_frames, frame_ways};
     #[pymodule_export]
     use crate::hazmat::aes_ctr;
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 use crate::copies;
 use crate::errors::Failure;
+use crate::frames;
 use crate::gil::{self, Signals};
 use crate::integers::check_byte_order;
 use pyo3::buffer::{Element, PyBuffer};
@@ -10,11 +11,13 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec, Region};
 use sealift_probes::files::{Cache, ReadSpec, WriteSpec, read_arm, write_arm};
+use sealift_probes::frames::FramesArm;
 use sealift_probes::{
     ArmError, ArmSpec, Columns, GcmArm, Planned, Primitive, PrimitiveArm, ReadArm, Regime, Sample,
     Verified,
 };
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
@@ -293,6 +296,39 @@ impl Arm {
         Self::prepare(py, |_| Ok(write_arm(&spec)?))
     }
 
+    /// Frames exchanged with another process, each byte of each compared where it arrives.
+    ///
+    /// The other process is started for it, and ended with it.
+    ///
+    /// Args:
+    ///     way: One of `frame_ways()`.
+    ///     pattern: "ping-pong", where each frame is answered by one, or "stream".
+    ///     frame_bytes: Length of each frame, 16 bytes to 64 MiB.
+    ///     batch: Frames handed over at once.
+    ///     seed: Of the frames, and of keys where they are sealed.
+    ///     far: The command that starts the other process: one that calls `answer_frames()`.
+    ///
+    /// Raises:
+    ///     ValueError: If there is no such way or pattern, or a number is out of range.
+    ///     NotMeasurableError: If the other process doesn't start, or the system refuses the way.
+    ///     WrongResultError: If a frame arrives that was not sent.
+    #[staticmethod]
+    #[pyo3(signature = (way, pattern, *, frame_bytes, batch, seed, far))]
+    fn frames(
+        py: Python<'_>,
+        way: &str,
+        pattern: &str,
+        frame_bytes: usize,
+        batch: usize,
+        seed: u64,
+        far: Vec<OsString>,
+    ) -> PyResult<Self> {
+        Self::prepare(py, |_| {
+            let spec = frames::spec((way, pattern), (frame_bytes, batch), seed, far)?;
+            Ok(Box::new(FramesArm::prepare(&spec)?))
+        })
+    }
+
     /// Runs for about `seconds`, looking for Ctrl-C ten times a second.
     ///
     /// Each thread keeps to a core of its own while there are enough.
@@ -357,6 +393,12 @@ impl Arm {
     #[getter]
     fn counts(&self) -> PyResult<BTreeMap<&'static str, u64>> {
         self.look(|arm| arm.counts().into_iter().collect())
+    }
+
+    /// What it has to tell beside times and counts, by name, for people.
+    #[getter]
+    fn told(&self) -> PyResult<BTreeMap<&'static str, String>> {
+        self.look(|arm| arm.told().into_iter().collect())
     }
 }
 

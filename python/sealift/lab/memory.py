@@ -55,6 +55,12 @@ def copy_bytes(size_bytes: int, *, threads: int, is_cold: bool) -> int:
     return 2 * threads * max(size_bytes, spread)
 
 
+def frames_bytes(frame_bytes: int, *, batch: int) -> int:
+    """What exchanging frames takes: both processes' regions, texts and patterns."""
+    hand_bytes = frame_bytes * batch
+    return FRAMES_PROCESS_BYTES + 2 * (max(FRAMES_RING_BYTES, 4 * hand_bytes) + 4 * hand_bytes)
+
+
 def free_bytes(root: Path = Path("/")) -> int | None:
     """What the kernel could still give to this process, or None where it doesn't tell.
 
@@ -113,3 +119,5 @@ BYTES_A_SESSION = 512
 COLD_BYTES, COLD_BYTES_A_THREAD = 64 << 20, 1 << 20
 # Native code makes up to 64 messages a thread, of a mebibyte together when that is more than one.
 PRIMITIVE_BYTES_A_THREAD = 1 << 20
+# An interpreter with the engine, and half a mebibyte of frames each way, or four hands of them.
+FRAMES_PROCESS_BYTES, FRAMES_RING_BYTES = 32 << 20, 1 << 19

@@ -4,6 +4,7 @@ The only module of the lab that imports these loops, beside the processes of `fi
 """
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, files
@@ -12,7 +13,13 @@ from pathlib import Path
 from sealift import _sealift
 from sealift._sealift import effective_clock_ghz, stream_source
 from sealift.errors import DeviceError, LimitError
-from sealift.lab.memory import check_memory, copy_bytes, gcm_bytes, primitive_bytes
+from sealift.lab.memory import (
+    check_memory,
+    copy_bytes,
+    frames_bytes,
+    gcm_bytes,
+    primitive_bytes,
+)
 from sealift.lab.spec import Context, Sample, Skip, WrongResultError
 from sealift.lab.values import Value
 from sealift.lab.workload import Workload
@@ -22,6 +29,7 @@ __all__ = [
     "check_region",
     "copy",
     "effective_clock_ghz",
+    "exchange_frames",
     "find_ipp",
     "gcm",
     "primitive",
@@ -60,6 +68,7 @@ class NativeArm:
             **({} if role is None else {"role": role}),
             "checked_against": ", ".join(self._arm.checked_against) or "nothing",
             **self._arm.counts,
+            **{name: text for name, text in self._arm.told.items() if text},
             "detail": self._arm.detail,
             "cores": "+".join(map(str, self._arm.cores)) or "any",
         }
@@ -197,6 +206,40 @@ def published_copy(
     )
 
 
+def exchange_frames(
+    way: str, pattern: str, *, frame_bytes: int, batch: int, context: Context
+) -> NativeArm:
+    """Frames exchanged with another process, which is started for it and ended with it.
+
+    Every byte of every frame is compared where it arrives. Both processes keep to a core of their
+    own where there are two.
+
+    Args:
+        way: What the frames go through: ring, ring-sealed, pipe, unix-socket, process-vm-readv or
+            loopback-tcp.
+        pattern: "ping-pong", where each frame is answered by one, or "stream".
+        frame_bytes: Length of each frame, from 16 on.
+        batch: Frames handed over at once.
+        context: For the seed of the frames, and of keys where they are sealed.
+
+    Raises:
+        ValueError: If there is no such way or pattern, or a number is out of range.
+        Skip: If the system refuses this way, or the other process doesn't start.
+        WrongResultError: If a frame arrives that was not sent.
+    """
+    check_memory(frames_bytes(frame_bytes, batch=batch))
+    return _made(
+        lambda: _sealift.Arm.frames(
+            way,
+            pattern,
+            frame_bytes=frame_bytes,
+            batch=batch,
+            seed=context.seed,
+            far=[sys.executable, "-P", "-c", ANSWERING],
+        )
+    )
+
+
 def check_region(path: Path, offset: int, length: int) -> None:
     """Looks whether a region is there, page-aligned and long enough; touches nothing of it.
 
@@ -281,6 +324,8 @@ COPY: Mapping[str, object] = {
     "folder": Path("/tmp"),
     "region": None,
 }
+# No more than it takes, so that many arms start quickly.
+ANSWERING = "from sealift._sealift import answer_frames; answer_frames()"
 IPP_LIBRARY = "libippcp.so.13"
 # The driver, alone or wrapped, without a setting.
 BARE_IPP = re.compile(r"(?:^|(?<=\())ipp(?=$|\))")

@@ -1,6 +1,7 @@
 """What can be measured here, of experiments that say so themselves."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,19 @@ def test_the_time_is_shared_out_by_weight() -> None:
     first, second = survey(every, SCOPE, budget_s=300, quick_budget_s=60)
     assert (first.seconds, second.seconds) == (75.0, 225.0)
     assert (first.quick_seconds, second.quick_seconds) == (15.0, 45.0)
+
+
+def test_what_is_no_part_of_a_quick_run_is_looked_at_in_a_full_one_and_takes_nothing_of_its_time() -> (
+    None
+):
+    full = replace(
+        experiment(lacking(), 3.0),
+        cells=lambda scope: [] if scope.quick else [{"who": "a", "count": 10}],
+    )
+    first, second = survey([experiment(lacking()), full], SCOPE, budget_s=300, quick_budget_s=60)
+    assert (second.here, second.reasons) == (Here.YES, ())
+    assert (first.quick_seconds, second.quick_seconds) == (60.0, 0.0)
+    assert (first.seconds, second.seconds) == (75.0, 225.0)
 
 
 def test_an_experiment_without_cells_says_so() -> None:

@@ -100,6 +100,7 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
         if any(is_crowded(row) for row in shown.found.rows):
             inside.append(tag("p", CROWDED, class_="muted"))
         inside.append(_rows(shown, extent.rows))
+    inside += _round_trips(shown)
     inside += _verified(shown)
     if shown.found.rows:
         inside += _skipped(shown)
@@ -223,6 +224,20 @@ def _verdict(row: Row) -> Html:
     return join([chip, " ", tag("span", why, class_="why")]) if why else chip
 
 
+def _round_trips(shown: Shown) -> Iterable[Html]:
+    """How long single round trips took, where arms tell that."""
+    names = [axis.name for axis in shown.experiment.axes]
+    told = [
+        (*(str(each.cell[name]) for name in names), str(each.facts[ROUND_TRIP]))
+        for each in shown.found.verified
+        if ROUND_TRIP in each.facts
+    ]
+    if told:
+        label = f"Round trips of {shown.experiment.name}"
+        summary = "Round trips, as the last process of each timed them"
+        yield folded(summary, table([*names, "round trip"], told, label=label))
+
+
 def _verified(shown: Shown) -> Iterable[Html]:
     """What was checked, over all arms: counts add up, words stand once."""
     counts: Counter[str] = Counter()
@@ -260,8 +275,9 @@ CROWDED = (
     "preemption: these rows count neither among the samples that were not clean nor for a busy "
     "machine."
 )
-# What an arm is, not what was checked of it.
-DESCRIBING = {"role", "detail", "cores"}
+ROUND_TRIP = "round_trip"
+# What an arm is, or has a table of its own; not what was checked of it.
+DESCRIBING = {"role", "detail", "cores", ROUND_TRIP}
 HERE, OWN = "here", "own"
 DOCUMENTS = {
     "000": (

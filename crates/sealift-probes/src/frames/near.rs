@@ -1,0 +1,354 @@
+//! The process that measures: starts the other one, exchanges frames with it, and says how it went.
+
+use super::control::{Broken, Control, SILENCE_MAX};
+use super::end::{End, Half, Other};
+use super::process::Process;
+use super::rules::Side;
+use super::setup::{Begun, Finished, Go, Setup, parse_last_words};
+use super::stream::{self, Stream};
+use super::texts::Texts;
+use super::trips::Trips;
+use super::{
+    BATCH_MAX, FRAME_BYTES_MAX, FRAME_BYTES_MIN, Form, FrameSpec, Pattern, RECEIPT_BYTES, Way, ffi,
+    told,
+};
+use crate::crew::{Crew, Done, Part};
+use crate::{Arm, ArmError, Sample, Verified};
+use rustix::fd::AsFd;
+use std::time::{Duration, Instant};
+
+/// Frames exchanged with a process of its own, every byte of them compared where they arrive.
+///
+/// Dropping it ends that process. An operation is a frame, of either direction.
+pub struct FramesArm {
+    near: Near,
+    crew: Crew,
+    verified: Verified,
+    detail: String,
+}
+
+impl FramesArm {
+    /// Starts the far process and exchanges the first frames with it.
+    ///
+    /// # Errors
+    /// A spec that can't be; what the rules forbid; the process can't be started or doesn't answer; the
+    /// system refuses this way; a wrong frame.
+    pub fn prepare(spec: &FrameSpec) -> Result<Self, ArmError> {
+        let (least, most) = (FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+        ArmError::check("bytes of a frame", spec.frame_bytes, least, most)?;
+        ArmError::check("frames at once", spec.batch, 1, BATCH_MAX)?;
+        ArmError::check("bytes at once", spec.frame_bytes * spec.batch, least, most)?;
+        let mut crew = Crew::of(2);
+        let near = Near::start(spec, crew.cores())?;
+        let mut parts = [near];
+        // Gives the pace, and every slot of a ring its pages.
+        let hands = (WARM_UP_BYTES / parts[0].form.hand_bytes()).clamp(WARM_UP_MIN, WARM_UP_MAX);
+        for hands in [2, hands] {
+            crew.run(&mut parts, hands)?;
+        }
+        let [mut near] = parts;
+        near.trips = Trips::default();
+        let detail = near.detail(crew.cores());
+        let verified = Verified::Against(vec![CHECKED_AGAINST.to_owned()]);
+        Ok(Self { near, crew, verified, detail })
+    }
+
+    /// How long single round trips took, for people; empty for a stream.
+    #[must_use]
+    pub fn round_trips(&self) -> String {
+        self.near.trips.told()
+    }
+
+    /// The same in nanoseconds: what so many of a thousand round trips took at most.
+    #[must_use]
+    pub fn round_trip_ns(&self, per_mille: u64) -> u64 {
+        self.near.trips.quantile_ns(per_mille)
+    }
+
+    /// The process at the other end.
+    #[must_use]
+    pub fn far_pid(&self) -> u32 {
+        self.near.process.pid()
+    }
+}
+
+impl Arm for FramesArm {
+    fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError> {
+        let hands = self.crew.times_for(seconds);
+        let sample = self.crew.run(std::slice::from_mut(&mut self.near), hands)?;
+        let Finished { switches, cpu_share } = self.near.finished;
+        // Who doesn't spin sleeps by design: its share of the time says nothing.
+        let share = if self.near.spins { cpu_share.min(sample.cpu_share) } else { 1.0 };
+        let involuntary_switches = sample.involuntary_switches + switches;
+        Ok(Sample { involuntary_switches, cpu_share: share, ..sample })
+    }
+
+    fn verified(&self) -> &Verified {
+        &self.verified
+    }
+
+    fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    fn cores(&self) -> &[usize] {
+        self.crew.cores()
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("frames_checked", self.near.confirmed * self.near.pattern.directions()),
+            ("round_trips_timed", self.near.trips.timed()),
+        ]
+    }
+
+    fn told(&self) -> Vec<(&'static str, String)> {
+        vec![("round_trip", self.round_trips())]
+    }
+}
+
+/// This end of the way.
+struct Near {
+    process: Process,
+    control: Control,
+    end: End,
+    outgoing: Texts,
+    incoming: Texts,
+    form: Form,
+    pattern: Pattern,
+    spins: bool,
+    /// The number of the next frame.
+    next: u64,
+    /// What became of asking the far process to begin.
+    begun: Result<(), ArmError>,
+    finished: Finished,
+    /// How many frames of each direction were right up to now, wherever they arrived.
+    confirmed: u64,
+    trips: Trips,
+}
+
+impl Near {
+    fn start(spec: &FrameSpec, cores: &[usize]) -> Result<Self, ArmError> {
+        let FrameSpec { way, pattern, frame_bytes, batch, seed, ref rules, ref far } = *spec;
+        let form = Form { way, frame_bytes, batch };
+        let texts = |sender| Texts::of(sender, Side::Near, form, seed, rules);
+        let (outgoing, incoming) = (texts(Side::Near)?, texts(Side::Far)?);
+        let (control, far_end) = Control::pair().map_err(super::failed(way, "no socket"))?;
+        let spins = way.is_ring() && cores.len() > 1;
+        let half = way.is_ring().then(|| Half::make(form, Side::Near, rules)).transpose()?;
+        let setup = Setup {
+            form,
+            seed,
+            core: cores.get(1).copied(),
+            spins,
+            pid: rustix::process::getpid().as_raw_nonzero().get(),
+            address: half.as_ref().map_or(0, Half::address),
+            rules: rules.to_string(),
+        };
+        let mut process = Process::start(way, far, far_end)?;
+        let end = match half {
+            Some(half) => ring(half, &setup, spec, &mut process, &control),
+            None => stream(&setup, &mut process, &control),
+        }?;
+        let (begun, finished) = (Ok(()), Finished { switches: 0, cpu_share: 1.0 });
+        let (next, confirmed, trips) = (0, 0, Trips::default());
+        Ok(Self {
+            process,
+            control,
+            end,
+            outgoing,
+            incoming,
+            form,
+            pattern,
+            spins,
+            next,
+            begun,
+            finished,
+            confirmed,
+            trips,
+        })
+    }
+
+    fn begin(&mut self, hands: usize) -> Result<(), ArmError> {
+        if self.form.way == Way::ProcessVmReadv {
+            // One process at a time may, where the system asks for it, so each arm says it anew.
+            ffi::may_read_us(self.process.raw_pid());
+        }
+        let go = Go { pattern: self.pattern, hands: hands as u64, first: self.next };
+        let answer = ask(&self.control, &go.to_string());
+        answer
+            .map_err(|broken| self.why(broken))
+            .and_then(|text| self.heard(&text, Begun::parse))
+            .map(|_| ())
+    }
+
+    /// Reads a message, which may be the far process's last.
+    fn heard<T>(
+        &self,
+        text: &str,
+        parse: impl Fn(&str) -> Result<T, ArmError>,
+    ) -> Result<T, ArmError> {
+        match parse_last_words(self.form.way, text) {
+            Some(error) => Err(error),
+            None => parse(text),
+        }
+    }
+
+    fn exchange(&mut self, hands: usize) -> Result<(), Broken> {
+        match self.pattern {
+            Pattern::PingPong => self.ping_pong(hands),
+            Pattern::Stream => self.stream(hands),
+        }
+    }
+
+    fn ping_pong(&mut self, hands: usize) -> Result<(), Broken> {
+        let every = if self.form.hand_bytes() < TIMED_BYTES_MIN { TIMED_EVERY } else { 1 };
+        for hand in 0..hands {
+            if hand % every == 0 {
+                let begin = Instant::now();
+                self.round_trip()?;
+                self.trips.add(begin.elapsed());
+            } else {
+                self.round_trip()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn round_trip(&mut self) -> Result<(), Broken> {
+        let Self { end, outgoing, incoming, form, next, .. } = self;
+        end.send(form.hand_bytes(), |hand| outgoing.fill(hand, *next))?;
+        end.receive(form.hand_bytes(), |hand| incoming.check(hand, *next))?;
+        *next += form.batch as u64;
+        Ok(())
+    }
+
+    /// The last frame is not the end: that is when the far process has found all of them right.
+    fn stream(&mut self, hands: usize) -> Result<(), Broken> {
+        let Self { end, outgoing, incoming, form, next, .. } = self;
+        for _ in 0..hands {
+            end.send(form.hand_bytes(), |hand| outgoing.fill(hand, *next))?;
+            *next += form.batch as u64;
+        }
+        end.receive(RECEIPT_BYTES, |receipt| incoming.check_receipt(receipt, *next))
+    }
+
+    /// Why no frame came or went, by the other process's last words or by how it ended.
+    fn why(&mut self, broken: Broken) -> ArmError {
+        let way = self.form.way;
+        match broken {
+            Broken::Arm(error) => error,
+            Broken::Silent => {
+                self.process.kill();
+                told(
+                    way,
+                    format!(
+                        "the process at the other end did nothing for {SILENCE_MAX:?}{}",
+                        self.at()
+                    ),
+                )
+            }
+            Broken::Gone => {
+                let message = self.control.receive(Some(Duration::ZERO)).ok().flatten();
+                let said = message.and_then(|message| parse_last_words(way, &message.text));
+                said.unwrap_or_else(|| {
+                    let ended = self.process.ended();
+                    told(way, format!("the process at the other end {ended}{}", self.at()))
+                })
+            }
+        }
+    }
+
+    fn at(&self) -> String {
+        format!(", with frame {} under way", self.next)
+    }
+
+    fn detail(&self, cores: &[usize]) -> String {
+        let place = match cores {
+            [near, far, ..] => format!("cores {near} and {far}"),
+            _ => "no core for each process, so nobody spins".to_owned(),
+        };
+        let by = self.outgoing.sealed_by();
+        let sealed = if by.is_empty() { by } else { format!(", sealed by {by}") };
+        format!("{}{sealed}; {place}", self.form.way.words())
+    }
+}
+
+impl Part for Near {
+    fn ready(&mut self, times: usize) {
+        self.begun = match self.begun.clone() {
+            Ok(()) => self.begin(times),
+            broken => broken,
+        };
+    }
+
+    fn work(&mut self, times: usize) -> Result<Done, ArmError> {
+        self.begun.clone()?;
+        if let Err(broken) = self.exchange(times) {
+            let error = self.why(broken);
+            self.begun = Err(error.clone());
+            return Err(error);
+        }
+        let frames = (times * self.form.batch) as u64 * self.pattern.directions();
+        Ok(Done { operations: frames, bytes: frames * self.form.frame_bytes as u64 })
+    }
+
+    fn check(&mut self) -> Result<(), ArmError> {
+        let message =
+            self.control.receive(Some(SILENCE_MAX)).and_then(|message| message.ok_or(Broken::Gone));
+        let finished = message
+            .map_err(|broken| self.why(broken))
+            .and_then(|message| self.heard(&message.text, Finished::parse));
+        match finished {
+            Ok(finished) => self.finished = finished,
+            Err(error) => {
+                self.begun = Err(error.clone());
+                return Err(error);
+            }
+        }
+        self.confirmed = self.next;
+        Ok(())
+    }
+}
+
+fn ask(control: &Control, text: &str) -> Result<String, Broken> {
+    control.send(text, &[])?;
+    let message = control.receive(Some(SILENCE_MAX))?;
+    message.map(|message| message.text).ok_or(Broken::Gone)
+}
+
+fn ring(
+    half: Half,
+    setup: &Setup,
+    spec: &FrameSpec,
+    process: &mut Process,
+    control: &Control,
+) -> Result<End, ArmError> {
+    let lent = half.region.lend(Side::Far, &spec.rules)?;
+    let (ready, region) = process.meet(spec.way, setup, &[lent], control)?;
+    let Some(region) = region else {
+        return Err(told(spec.way, "the process at the other end sent no region".into()));
+    };
+    let (pid, address, spins) = (process.raw_pid(), ready.address, setup.spins);
+    let other =
+        Other { side: Side::Near, region, pid, address, control, rules: &spec.rules, spins };
+    half.join(setup.form, other)
+}
+
+fn stream(setup: &Setup, process: &mut Process, control: &Control) -> Result<End, ArmError> {
+    let way = setup.form.way;
+    let [near, (out, inn)] = stream::pairs(way)?;
+    let lent: Vec<_> =
+        std::iter::once(out.as_fd()).chain(inn.as_ref().map(|inn| inn.as_fd())).collect();
+    process.meet(way, setup, &lent, control)?;
+    Ok(End::Stream(Stream::new(way, near, setup.form.hand_bytes())?))
+}
+
+const CHECKED_AGAINST: &str = "the seed, every byte of every frame";
+/// All slots of a ring come up, however few or many there are.
+const WARM_UP_BYTES: usize = 2 << 20;
+const WARM_UP_MIN: usize = 8;
+const WARM_UP_MAX: usize = 128;
+/// Two looks at the clock are a hundredth of such a round trip at most; of shorter ones, each so many.
+const TIMED_BYTES_MIN: usize = 64 << 10;
+const TIMED_EVERY: usize = 64;

@@ -1,0 +1,287 @@
+//! A ring of frames in memory that two processes have, with counters instead of calls.
+//!
+//! Each process writes one region: its frames, how many hands it has published, and how many of the
+//! other's it has taken. So the other one needs to read it only, and its waiting is on a counter that it
+//! can't change.
+
+use super::control::{Broken, SILENCE_MAX, Watch};
+use super::ffi;
+use super::region::Region;
+use super::{LINE_BYTES, Way, failed};
+use crate::ArmError;
+use crate::memory::Memory;
+use rustix::io::Errno;
+use rustix::thread::futex;
+use std::hint::spin_loop;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicU32, fence};
+use std::time::{Duration, Instant};
+
+/// One end of two rings, one there and one back.
+pub(super) struct Ring {
+    outbox: Region,
+    inbox: Region,
+    /// The frames themselves where the counters are not followed by them.
+    apart: Option<Apart>,
+    slots: Slots,
+    sent: u32,
+    received: u32,
+    watch: Watch,
+    spins: bool,
+}
+
+/// How many hands there is room for, and how long each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slots {
+    pub(super) count: u32,
+    pub(super) bytes: usize,
+}
+
+/// Frames in memory of the process that writes them, copied from there by the one that reads them.
+pub(super) struct Apart {
+    pub(super) outbox: Memory,
+    pub(super) inbox: Memory,
+    pub(super) pid: i32,
+    pub(super) address: usize,
+}
+
+impl Slots {
+    /// For hands of so many bytes.
+    pub(super) fn of(hand_bytes: usize) -> Self {
+        let bytes = hand_bytes.next_multiple_of(LINE_BYTES);
+        #[expect(clippy::cast_possible_truncation, reason = "at most SLOTS_MAX")]
+        let count = (RING_BYTES / bytes).clamp(SLOTS_MIN, SLOTS_MAX) as u32;
+        Self { count, bytes }
+    }
+
+    /// What all of them take.
+    pub(super) fn all_bytes(self) -> usize {
+        self.count as usize * self.bytes
+    }
+
+    /// What a region with counters and slots takes.
+    pub(super) fn region_bytes(self, way: Way) -> usize {
+        HEADER_BYTES + if way == Way::ProcessVmReadv { 0 } else { self.all_bytes() }
+    }
+
+    fn start(self, hand: u32) -> usize {
+        (hand % self.count) as usize * self.bytes
+    }
+}
+
+impl Ring {
+    pub(super) fn new(
+        outbox: Region,
+        inbox: Region,
+        apart: Option<Apart>,
+        slots: Slots,
+        watch: Watch,
+        spins: bool,
+    ) -> Self {
+        Self { outbox, inbox, apart, slots, sent: 0, received: 0, watch, spins }
+    }
+
+    /// Hands over what `fill` writes, when there is room.
+    pub(super) fn send(
+        &mut self,
+        bytes: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), ArmError>,
+    ) -> Result<(), Broken> {
+        let (sent, count) = (self.sent, self.slots.count);
+        self.wait(TAKEN, |taken| sent.wrapping_sub(taken) < count)?;
+        let start = self.slots.start(sent);
+        fill(match &mut self.apart {
+            None => self.outbox.bytes_mut(HEADER_BYTES + start..HEADER_BYTES + start + bytes),
+            Some(apart) => &mut apart.outbox[start..][..bytes],
+        })?;
+        self.sent = sent.wrapping_add(1);
+        self.tell(PUBLISHED, self.sent);
+        Ok(())
+    }
+
+    /// Takes what the other process has handed over, when there is something.
+    pub(super) fn receive(
+        &mut self,
+        bytes: usize,
+        take: impl FnOnce(&[u8]) -> Result<(), ArmError>,
+    ) -> Result<(), Broken> {
+        let received = self.received;
+        self.wait(PUBLISHED, |published| published != received)?;
+        let start = self.slots.start(received);
+        take(match &mut self.apart {
+            None => self.inbox.bytes(HEADER_BYTES + start..HEADER_BYTES + start + bytes),
+            Some(apart) => apart.fetch(start, bytes)?,
+        })?;
+        self.received = received.wrapping_add(1);
+        self.tell(TAKEN, self.received);
+        Ok(())
+    }
+
+    /// Moves a counter of this process on, and wakes the other where it sleeps.
+    fn tell(&self, at: usize, count: u32) {
+        let word = self.outbox.word(at);
+        word.store(count, Release);
+        // Either this sees that the other sleeps, or the other sees the new count before it does.
+        fence(SeqCst);
+        if self.inbox.word(ASLEEP).load(Relaxed) != 0 {
+            // That nobody is woken is no error: a sleeper looks again by itself, too.
+            let _ = futex::wake(word, futex::Flags::empty(), 1);
+        }
+    }
+
+    /// Waits until a counter of the other process is right: spinning for a while, then asleep.
+    #[inline]
+    fn wait(&self, at: usize, is_right: impl Fn(u32) -> bool) -> Result<(), Broken> {
+        let word = self.inbox.word(at);
+        if is_right(word.load(Acquire)) || (self.spins && spin(word, &is_right)) {
+            return Ok(());
+        }
+        self.sleep(word, &is_right)
+    }
+
+    #[cold]
+    fn sleep(&self, word: &AtomicU32, is_right: &dyn Fn(u32) -> bool) -> Result<(), Broken> {
+        let asleep = self.outbox.word(ASLEEP);
+        asleep.store(1, SeqCst);
+        let begin = Instant::now();
+        let woken = loop {
+            let seen = word.load(SeqCst);
+            if is_right(seen) {
+                break Ok(());
+            }
+            let woken = futex::wait(word, futex::Flags::empty(), seen, Some(&LOOK_AGAIN));
+            if woken == Err(Errno::TIMEDOUT)
+                && let Err(broken) = self.alive(begin)
+            {
+                // What was published before the other process went counts.
+                break if is_right(word.load(SeqCst)) { Ok(()) } else { Err(broken) };
+            }
+        };
+        asleep.store(0, SeqCst);
+        woken
+    }
+
+    fn alive(&self, since: Instant) -> Result<(), Broken> {
+        self.watch.check()?;
+        if since.elapsed() > SILENCE_MAX { Err(Broken::Silent) } else { Ok(()) }
+    }
+}
+
+impl Apart {
+    fn fetch(&mut self, start: usize, bytes: usize) -> Result<&[u8], Broken> {
+        let to = &mut self.inbox[..bytes];
+        match ffi::read_process(self.pid, self.address + start, to) {
+            Ok(()) => Ok(to),
+            Err(Errno::SRCH) => Err(Broken::Gone),
+            Err(error) => {
+                let what = "copying out of the other process was refused; a container's rules or \
+                            kernel.yama.ptrace_scope may forbid it";
+                Err(failed(Way::ProcessVmReadv, what)(error).into())
+            }
+        }
+    }
+}
+
+/// Spins for at most [`SPIN_MAX`].
+fn spin(word: &AtomicU32, is_right: &impl Fn(u32) -> bool) -> bool {
+    let mut begin = None;
+    loop {
+        for _ in 0..SPINS_A_LOOK {
+            spin_loop();
+            if is_right(word.load(Acquire)) {
+                return true;
+            }
+        }
+        if begin.get_or_insert_with(Instant::now).elapsed() > SPIN_MAX {
+            return false;
+        }
+    }
+}
+
+/// Of the three counters of a region, each in cache lines of its own.
+const PUBLISHED: usize = 0;
+const TAKEN: usize = 2 * LINE_BYTES;
+const ASLEEP: usize = 4 * LINE_BYTES;
+const HEADER_BYTES: usize = 4_096;
+/// Half of what the second caches of today hold.
+const RING_BYTES: usize = 512 << 10;
+/// One is filled and one is taken while two lie between.
+const SLOTS_MIN: usize = 4;
+const SLOTS_MAX: usize = 64;
+/// Longer than the other process works on one hand of a mebibyte or two; then it has lost its core.
+const SPIN_MAX: Duration = Duration::from_millis(1);
+const SPINS_A_LOOK: usize = 64;
+/// How long a sleeper leaves the other process unwatched.
+const LOOK_AGAIN: futex::Timespec = futex::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::control::Control;
+    use super::super::rules::{Access, Name, RULES, Rules, Side};
+    use super::*;
+
+    /// Two ends, and what each has to hold so that the other finds it there.
+    fn ends(slots: Slots, spins: bool) -> ([Ring; 2], [Control; 2]) {
+        let rules = Rules::parse(RULES).unwrap();
+        let bytes = slots.region_bytes(Way::Ring);
+        let make = |side| Region::make(Name::outbox(side), side, bytes, &rules).unwrap();
+        let (near, far) = (make(Side::Near), make(Side::Far));
+        let borrow = |region: &Region, side: Side| {
+            let lent = region.lend(side, &rules).unwrap().try_clone_to_owned().unwrap();
+            Region::borrow(Name::outbox(side.other()), side, Access::Read, lent, bytes, &rules)
+        };
+        let inboxes = [borrow(&far, Side::Near).unwrap(), borrow(&near, Side::Far).unwrap()];
+        let (one, other) = Control::pair().unwrap();
+        let controls = [one, Control::over(other)];
+        let [from_far, from_near] = inboxes;
+        let watch = |control: &Control| control.watch().unwrap();
+        let near = Ring::new(near, from_far, None, slots, watch(&controls[0]), spins);
+        let far = Ring::new(far, from_near, None, slots, watch(&controls[1]), spins);
+        ([near, far], controls)
+    }
+
+    #[test]
+    fn hands_arrive_in_order_whether_ends_spin_or_sleep() {
+        for spins in [true, false] {
+            let ([mut near, mut far], _controls) = ends(Slots { count: 4, bytes: 64 }, spins);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for hand in 0..1_000_u64 {
+                        let fill = |slot: &mut [u8]| {
+                            slot.copy_from_slice(&hand.to_le_bytes());
+                            Ok(())
+                        };
+                        near.send(8, fill).unwrap();
+                    }
+                });
+                for hand in 0..1_000_u64 {
+                    let take = |slot: &[u8]| {
+                        assert_eq!(slot, hand.to_le_bytes());
+                        Ok(())
+                    };
+                    far.receive(8, take).unwrap();
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn who_waits_for_a_process_that_is_gone_is_told() {
+        let ([_near, mut far], [near_control, _far_control]) =
+            ends(Slots { count: 4, bytes: 64 }, true);
+        drop((_near, near_control));
+        assert!(matches!(far.receive(8, |_| Ok(())), Err(Broken::Gone)));
+        for _ in 0..4 {
+            far.send(8, |_| Ok(())).unwrap();
+        }
+        assert!(matches!(far.send(8, |_| Ok(())), Err(Broken::Gone)));
+    }
+
+    #[test]
+    fn small_hands_get_many_slots_and_large_ones_a_few() {
+        assert_eq!(Slots::of(16), Slots { count: 64, bytes: 64 });
+        assert_eq!(Slots::of(65_536), Slots { count: 8, bytes: 65_536 });
+        assert_eq!(Slots::of(65_552), Slots { count: 7, bytes: 65_600 });
+        assert_eq!(Slots::of(16 << 20), Slots { count: 4, bytes: 16 << 20 });
+    }
+}
