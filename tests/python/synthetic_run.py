@@ -3,9 +3,8 @@
 import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from sealift.lab import registry
 from sealift.lab.devices import Found as Device
@@ -59,7 +58,7 @@ class Made:
     restarts: int = 1
     ending: Ending | None = Ending(How.COMPLETE)  # noqa: RUF009 (frozen)
     notes: tuple[str, ...] = ()
-    facts: Mapping[str, object] = MappingProxyType({})
+    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 def model_ns(cell: Cell) -> float:

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// This program again, as the process at the other end.
 fn far(test: &str) -> Vec<OsString> {
-    let program = std::env::current_exe().unwrap().into_os_string();
+    let program = std::env::current_exe().expect("a program that runs has a file").into_os_string();
     let words = [test, "--exact", "--ignored", "--nocapture", "--quiet"];
     std::iter::once(program).chain(words.map(OsString::from)).collect()
 }
 
 fn spec(way: Way, pattern: Pattern) -> FrameSpec {
-    let rules = Rules::parse(RULES).unwrap();
+    let rules = Rules::parse(RULES).expect("they are tested beside them");
     FrameSpec { way, pattern, frame_bytes: 65_536, batch: 1, seed: 7, rules, far: far("answers") }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn frame_ways() -> Vec<&'static str> {
 
 /// Answers frames over the socket that is standard input, until its other end is closed.
 ///
-/// What the command does that `Arm.frames` starts; it returns when the process that measures is gone.
+/// What the command does that `Arm.frames` starts; it returns when who measures is gone.
 ///
 /// Raises:
 ///     ValueError: If standard input is no such socket, or a frame was wrong; the process that

@@ -24,7 +24,7 @@ from sealift.lab.workload import Operation
 ALL = registry.all_experiments()
 SHARING = "our reading: a thread a core is faster than more threads than cores"
 DEVICES = ("library", "cpu")
-DRAWN = {"003-F5", "003-F6", "003-T4", "004-A", "004-B", "004-C", "004-R1"}
+DRAWN = {"003-F5", "003-F6", "003-T4", "004-A", "004-B", "004-C", "004-R1", "004-I"}
 QUICK = Scope(quick=True, cores=2, devices=DEVICES)
 FULL = Scope(quick=False, cores=2, devices=DEVICES)
 each_experiment = pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)

@@ -58,9 +58,7 @@ def test_the_time_is_shared_out_by_weight() -> None:
     assert (first.quick_seconds, second.quick_seconds) == (15.0, 45.0)
 
 
-def test_what_is_no_part_of_a_quick_run_is_looked_at_in_a_full_one_and_takes_nothing_of_its_time() -> (
-    None
-):
+def test_what_is_no_part_of_a_quick_run_is_tried_as_in_a_full_one() -> None:
     full = replace(
         experiment(lacking(), 3.0),
         cells=lambda scope: [] if scope.quick else [{"who": "a", "count": 10}],
