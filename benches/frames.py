@@ -11,7 +11,6 @@ takes turns; these here are told to show how the time goes.
 
 import argparse
 import json
-import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -40,7 +39,8 @@ def main() -> int:
         return ExitCode.INTERRUPTED
     if arguments.out is not None:
         told = {
-            "command": shlex.join(["python", "benches/frames.py", *sys.argv[1:]]),
+            "frames": arguments.frames,
+            "seed": arguments.seed,
             "machine": machine.describe().as_dict(),
             "ways": results,
         }
