@@ -178,6 +178,28 @@ def driver_folders_match_the_list(tree: Tree) -> Iterator[Breach]:
             yield Breach(file, 1, f"driver {name} isn't in DRIVERS in {DRIVER_LIST}; add its line")
 
 
+def payload_copies_in_their_place(tree: Tree) -> Iterator[Breach]:
+    """Drivers and the Python crate copy payload by `sealift_kernels::copy`, and nothing else.
+
+    The C library's copy collapses at some offsets; what is small is named in SMALL_COPIES.
+    """
+    for file in tree.ending(".rs"):
+        parts = PurePosixPath(file).with_suffix("").parts
+        if parts[:2] not in COPYING_CRATES or {"tests", "testing"} & set(parts):
+            continue
+        if "src" not in parts or any(part.endswith("_tests") for part in parts):
+            continue
+        code = tree.code(file).partition("#[cfg(test)]\nmod tests {")[0]
+        for match in re.finditer(SLICE_COPY, code, re.M):
+            line = code.count("\n", 0, match.start()) + 1
+            if match[0] not in SMALL_COPIES.get(file, ()):
+                message = (
+                    f"`{match[0]}` copies a slice; copy payload by sealift_kernels::copy::copy, or "
+                    "name what is small in SMALL_COPIES in tools/tidy.py"
+                )
+                yield Breach(file, line, message)
+
+
 def crates_in_layers(tree: Tree) -> Iterator[Breach]:
     """A crate depends only on those below it; what tests and examples use is their own affair."""
     for folder, manifest in tree.manifests.items():
@@ -395,6 +417,17 @@ LAYERS: dict[str, set[str]] = {
     "sealift-peers": {"sealift", "sealift-kernels", "sealift-probes"},
 }
 
+COPYING_CRATES = {("crates", "sealift-drivers"), ("crates", "sealift-py")}
+SLICE_COPY = (
+    r"(?:\bptr::copy(?:_nonoverlapping)?|[\w.\[\])]*\.(?:(?:copy|clone|extend)_from_slice"
+    r"|copy_within|copy_(?:to|from)(?:_nonoverlapping)?))(?=\()"
+)
+# Copies of a few bytes, or of no payload.
+SMALL_COPIES = {
+    "crates/sealift-drivers/src/reference/mod.rs": ("tag.copy_from_slice",),
+    "crates/sealift-py/src/room.rs": ("all.extend_from_slice",),
+}
+
 # One letter of each stands in brackets, so that this file and its test may name what they forbid.
 UNWANTED = (
     (r"\b(?:TO[D]O|FIXM[E]|XX[X])\b", "a note about work undone; do it, or open an issue"),
@@ -412,6 +445,7 @@ RULES: tuple[Callable[[Tree], Iterator[Breach]], ...] = (
     dead_data,
     unsafe_in_its_places,
     drivers_apart,
+    payload_copies_in_their_place,
     driver_folders_match_the_list,
     crates_in_layers,
     files_of_readable_length,

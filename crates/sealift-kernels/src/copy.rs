@@ -2,10 +2,13 @@
 
 /// Copies `source` to `destination`, which must be as long.
 ///
-/// The C library's `memcpy` falls from 98 to 3.5 GB/s on some processors when the destination lies
-/// 1 to 15 bytes behind the source modulo 4,096, for copies of 4 KiB to 1 MiB: it uses `rep movsb`
-/// there. A 12-byte nonce in front of a payload hits exactly that. This copy is a plain loop over
-/// the widest registers, and leaves only short copies (and other processors) to the C library.
+/// The C library's `memcpy` is many times as slow on some processors when the destination lies 1 to
+/// 15 bytes behind the source modulo 4,096, for copies of 4 KiB to 1 MiB: it uses `rep movsb` there.
+/// A 12-byte nonce in front of a payload hits exactly that; the lab's experiment `copy-offsets` says
+/// whether this processor is one of them. This copy is a plain loop over the widest registers
+/// there, and for all copies of 2 to 64 KiB, which stay in the caches. Short
+/// copies are done on the spot; the rest is the C library's, whose `rep movsb` spares memory the
+/// lines that are written whole.
 ///
 /// # Panics
 /// When the lengths differ.
@@ -13,9 +16,43 @@
 pub fn copy(destination: &mut [u8], source: &[u8]) {
     let (to, from) = (destination.len(), source.len());
     assert!(to == from, "a copy of {from} bytes to {to} bytes");
+    match to {
+        8..16 => ends::<8>(destination, source),
+        16..32 => ends::<16>(destination, source),
+        32..64 => ends::<32>(destination, source),
+        64..=128 => ends::<64>(destination, source),
+        _ => long(destination, source),
+    }
+}
+
+/// Copies one to two times `N` bytes, by the first so many and the last so many.
+#[inline]
+fn ends<const N: usize>(destination: &mut [u8], source: &[u8]) {
+    if let (Some(to), Some(from)) = (destination.first_chunk_mut::<N>(), source.first_chunk()) {
+        *to = *from;
+    }
+    if let (Some(to), Some(from)) = (destination.last_chunk_mut::<N>(), source.last_chunk()) {
+        *to = *from;
+    }
+}
+
+#[inline]
+fn long(destination: &mut [u8], source: &[u8]) {
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-    if to >= crate::x86_64::copy::BYTES_MIN {
+    if is_for_registers(destination, source) {
         return crate::x86_64::copy::copy(destination, source);
     }
     destination.copy_from_slice(source);
+}
+
+/// Whether a loop over registers is the better copy, or the only good one.
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+#[inline]
+fn is_for_registers(destination: &[u8], source: &[u8]) -> bool {
+    // Below this the C library uses registers, too.
+    const BYTES_MIN: usize = 2_048;
+    const BYTES_MAX: usize = 64 << 10;
+    let behind = destination.as_ptr().addr().wrapping_sub(source.as_ptr().addr()) % 4_096;
+    let len = destination.len();
+    len >= BYTES_MIN && (len < BYTES_MAX || (1..64).contains(&behind))
 }

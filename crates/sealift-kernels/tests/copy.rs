@@ -20,11 +20,19 @@ fn every_length_is_copied_and_nothing_beside_it_is_touched() {
 }
 
 #[test]
-fn a_large_copy_is_right() {
+fn a_large_copy_is_right_wherever_the_two_ends_lie() {
     let source = Random(21).bytes(1 << 20);
-    let mut destination = vec![0; (1 << 20) - 5];
-    copy(&mut destination, &source[5..]);
-    assert!(destination == source[5..]);
+    let mut destination = vec![0; 1 << 20];
+    for len in [65_535, 65_536, 1 << 19] {
+        // Some of these lie 1 to 63 bytes behind modulo 4,096, wherever the two buffers begin.
+        for from in (0..4_096).step_by(48) {
+            destination.fill(0xee);
+            copy(&mut destination[7..7 + len], &source[from..from + len]);
+            let (before, rest) = destination.split_at(7);
+            assert!(rest[..len] == source[from..from + len], "{len} bytes from {from}");
+            assert!(before.iter().chain(&rest[len..]).all(|byte| *byte == 0xee), "{len} {from}");
+        }
+    }
 }
 
 #[test]

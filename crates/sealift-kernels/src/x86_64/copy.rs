@@ -3,8 +3,8 @@
 
 use core::arch::{asm, x86_64::*};
 
-/// Below this the C library's `memcpy` uses registers too.
-pub(crate) const BYTES_MIN: usize = 512;
+/// What the loops need: twice what the widest of them copies at once.
+const BYTES_MIN: usize = 512;
 
 /// Copies between slices of the same length, at least [`BYTES_MIN`].
 pub(crate) fn copy(destination: &mut [u8], source: &[u8]) {
