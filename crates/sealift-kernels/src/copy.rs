@@ -17,10 +17,10 @@ pub fn copy(destination: &mut [u8], source: &[u8]) {
     let (to, from) = (destination.len(), source.len());
     assert!(to == from, "a copy of {from} bytes to {to} bytes");
     match to {
-        8..16 => ends::<8>(destination, source),
-        16..32 => ends::<16>(destination, source),
-        32..64 => ends::<32>(destination, source),
-        64..=128 => ends::<64>(destination, source),
+        8..=16 => ends::<8>(destination, source),
+        17..=32 => ends::<16>(destination, source),
+        33..=64 => ends::<32>(destination, source),
+        65..=128 => ends::<64>(destination, source),
         _ => long(destination, source),
     }
 }

@@ -11,7 +11,7 @@ stores through the caches is too high, so the ceiling stands on the other kernel
 are payload; the sentence above them is traffic. Not part of a quick run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -69,10 +69,10 @@ def _says(found: Found) -> str:
             share = format_share(min(1.0, traffic / ceiling))
             told.append(
                 f"with {threads} {'thread' if threads == 1 else 'threads'} memory moves "
-                f"{format_measure(ceiling / 1_000)} GB/s here, and a copy by {name} of "
+                f"{format_measure(ceiling / 1_000)} GB/s, and a copy by {name} of "
                 f"{LENGTHS[0] >> 20} MiB or more moves {share} of that"
             )
-    return f"{'; '.join(told).capitalize()}." if told else ""
+    return f"On this machine, {'; '.join(told)}." if told else ""
 
 
 def _ceiling(found: Found, threads: int) -> float:
@@ -83,15 +83,18 @@ def _ceiling(found: Found, threads: int) -> float:
 def _best_copy(found: Found, threads: int) -> tuple[str, float] | None:
     """The copy that moves the most, whose traffic is known, with that."""
     copies = [name for name in KNOWN if KERNELS[name].operation == "copy"]
-    traffic = {KERNELS[name].function: _traffic(found, name, threads) for name in copies}
+    traffic = {KERNELS[name].function: _traffic(found, name, threads, over=min) for name in copies}
     name = max(traffic, key=lambda each: traffic[each])
     return (name, traffic[name]) if traffic[name] else None
 
 
-def _traffic(found: Found, name: str, threads: int) -> float:
+def _traffic(
+    found: Found, name: str, threads: int, over: Callable[[Iterable[float]], float] = max
+) -> float:
+    """Of the length with the most, or with the least where `over` is min; 0 where none is there."""
     speeds = (_speed(found, name, threads, size) for size in LENGTHS)
     known = [each.interval.median for each in speeds if isinstance(each, Measured)]
-    return KERNELS[name].traffic_units * max(known, default=0.0)
+    return KERNELS[name].traffic_units * over(known or [0.0])
 
 
 def _speed(found: Found, name: str, threads: int, size_bytes: int) -> Here:
