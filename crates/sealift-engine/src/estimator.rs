@@ -12,8 +12,9 @@ use sealift_core::Cost;
 /// **Outliers and changes** are told apart by counting. One batch that surprises has a bounded
 /// influence: the further it lies outside what is known, the less it counts. Three surprises close
 /// together, or predictions that stay on one side, are no accident: the device became faster or
-/// slower. All terms are then scaled by what the last batch shows, and are as uncertain again as at
-/// the start. Where that doesn't end the surprises, each term is learnt anew on its own.
+/// slower, whichever the last ones say. All terms are then scaled by what these have in common, and are
+/// as uncertain again as at the start. Where that doesn't end the surprises, each term is learnt anew
+/// on its own.
 ///
 /// Learning allocates nothing, never panics, and every prediction is finite and not negative.
 #[derive(Clone, Debug)]
@@ -29,7 +30,8 @@ pub struct Estimator {
     bias: f64,
     /// Surprises of late, older ones counting less.
     doubt: f64,
-    /// The mildest of the surprises in doubt: how many times the prediction it took.
+    /// The mildest of the surprises in doubt since the last on the other side: how many times the
+    /// prediction it took.
     mildest: f64,
     /// How many samples there were when the device was last taken to have changed.
     changed_at: u64,
@@ -110,7 +112,8 @@ impl Estimator {
         self.bias += (residual - self.bias) / SMOOTHED_BATCHES as f64;
         self.doubt *= DOUBT_KEPT;
         if surprise > expected {
-            let is_first = self.doubt < DOUBT_GONE;
+            let turns = (times > 1.0) != (self.mildest > 1.0);
+            let is_first = self.doubt < DOUBT_GONE || turns;
             if is_first || times.ln().abs() < self.mildest.ln().abs() {
                 self.mildest = times;
             }

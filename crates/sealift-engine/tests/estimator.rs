@@ -152,6 +152,19 @@ fn a_prior_of_nothing_is_unlearnt() {
 }
 
 #[test]
+fn surprises_scale_to_the_side_of_the_last_ones() {
+    let mut estimator = Estimator::new(cost(200.0, 130.0, 0.0));
+    for ns in [1_000_000, 1_000_000, 40_000, 40_000, 40_000, 40_000, 40_000, 40_000] {
+        let before = estimator.predict_ns(1_024, 0);
+        estimator.learn(1_024, 0, ns);
+        let after = estimator.predict_ns(1_024, 0);
+        let is_nearer = (after - ns as f64).abs() <= (before - ns as f64).abs() + 1e-9;
+        assert!(is_nearer, "{before} ns predicted, {ns} ns taken, then {after} ns predicted");
+    }
+    assert!(estimator.predict_ns(1_024, 0) < 60_000.0);
+}
+
+#[test]
 fn what_is_no_batch_teaches_nothing() {
     let mut estimator = Estimator::new(cost(200.0, 40.0, 0.3));
     estimator.learn(0, 0, 1_000);

@@ -4,12 +4,15 @@ use super::health::{Health, State};
 use super::quote::Candidate;
 use crate::{DeviceId, Estimator};
 use sealift_core::{Capabilities, Cost, Role, Shape, Timing};
+use std::mem;
 
 /// One device: what it costs, how it does, and what it holds.
 #[derive(Debug)]
 pub(super) struct Member {
     is_real: bool,
     estimator: Estimator,
+    /// Whether it has worked a batch.
+    is_warm: bool,
     /// Share of the working time that the host's processors spend.
     host_share: f64,
     /// From submitting to beginning, when the device is idle.
@@ -36,6 +39,7 @@ impl Member {
         Self {
             is_real: capabilities.role == Role::Real,
             estimator: Estimator::new(capabilities.cost),
+            is_warm: false,
             host_share: if capabilities.computes_on_host { 1.0 } else { 0.0 },
             hand_over_ns: HAND_OVER_NS,
             health: Health::default(),
@@ -144,6 +148,10 @@ impl Member {
     fn learn(&mut self, shape: &Shape, timing: &Timing) {
         let took_ns = timing.end_ns.saturating_sub(timing.start_ns);
         let thought_ns = self.predict_ns(shape);
+        // The first batch finds cold caches and no expanded keys: slow, it says little of those to come.
+        if !mem::replace(&mut self.is_warm, true) && took_ns as f64 > thought_ns {
+            return;
+        }
         self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
         // A device that is taken to have changed is worth another look soon.
         let times = self.predict_ns(shape) / thought_ns;
