@@ -172,13 +172,13 @@ def _trimmed(
 
 
 def _whole_s(planned: PlannedExperiment, restarts: int) -> float:
-    """What the blocks that a verdict needs take with short samples, and the arms.
+    """What enough blocks for most verdicts take, and the arms.
 
     One operation may take longer than a sample as short as usual.
     """
     arms = sum(map(len, planned.groups))
-    blocks = max(restarts, blocks_least(planned))
-    return restarts * arms * PREPARED_S + blocks * _samples(planned) * taken_s(2 * SAMPLE_S_USUAL)
+    blocks = max(restarts, blocks_least(planned), BLOCKS_ENOUGH)
+    return restarts * arms * PREPARED_S + blocks * _samples(planned) * taken_s(4 * SAMPLE_S_USUAL)
 
 
 def _fitted(
@@ -250,6 +250,8 @@ def _sha256(file: str) -> str:
 
 
 QUICK_BUDGET_S, BUDGET_S = 60.0, 300.0
+# Where noise is a few percent, which is usual.
+BLOCKS_ENOUGH = 30
 # Longer samples scatter little less: many short ones know a ratio better than few long ones.
 BLOCKS = 60
 # Where there is little time, fewer blocks are better than shorter samples.
