@@ -115,8 +115,8 @@ pub enum BatchError {
     },
     /// A nonce of a length the batch doesn't allow.
     #[error(
-        "nonce[{message}] has {bytes} bytes: a nonce has 12 bytes; lengths of 1 to 128 are taken \
-         with the hazmat nonce rule"
+        "nonces[{message}]: {bytes} bytes long, right would be 12; with the hazmat nonce rule \
+         (`nonce_rule`, in Python `hazmat_nonces=True`) it would be 1 to 128"
     )]
     NonceLength {
         /// Which message.

@@ -273,8 +273,19 @@ class _Judge:
         return _Pair(ratios, [self._restarts[block] for block in blocks], kept.unclean)
 
     def _kept(self, arm: int) -> list[int]:
-        """Blocks in which an arm was warm; clean ones if enough are."""
-        return self._clean_blocks([arm], self._warm(arm))
+        """Blocks in which an arm was warm; clean ones if each arm has enough of them.
+
+        Undisturbed samples of one arm beside all samples of another would differ by the
+        disturbance.
+        """
+        warm = self._warm(arm)
+        return self._clean_blocks([arm], warm) if self._may_choose else warm
+
+    @cached_property
+    def _may_choose(self) -> bool:
+        """Whether each arm was clean often enough to leave the other blocks out."""
+        warm = {arm: self._warm(arm) for arm in self.measured}
+        return not any(self._keep([arm], of).unclean for arm, of in warm.items() if of)
 
     def _warm(self, *arms: int) -> list[int]:
         """Blocks in which all of some arms were measured and warm."""

@@ -107,6 +107,17 @@ def test_a_block_serves_a_pair_although_a_third_arm_was_disturbed_in_it() -> Non
     assert third.ratio == Interval(3.0, 3.0, 3.0, 0.95, 11)
 
 
+def test_figures_beside_each_other_are_of_one_choice_of_samples() -> None:
+    def taken(number: int) -> Block:
+        # Disturbed samples take twice as long: of a nearly all, of b two of three.
+        disturbed = [number % 10 > 0, number % 3 > 0]
+        a, b = (sample(20.0 if hit else 10.0, 1_000 * hit) for hit in disturbed)
+        return block(a, b, sample(20.0, 1_000))
+
+    a, b = rows(group([(0, taken(number)) for number in range(30)]))
+    assert a.ns_per_operation.median == b.ns_per_operation.median == 20.0
+
+
 def test_a_busy_machine_is_measured_and_called_busy() -> None:
     taken = [(0, block(*(sample(30, 1_000 * (at % 3 != 0)) for _ in range(3)))) for at in range(30)]
     for row in rows(group(taken)):
