@@ -1,6 +1,7 @@
 """Document 004's experiments: their cells, their sentences, and what stands beside what."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,15 @@ def test_a_copy_that_does_not_collapse_is_said_not_to() -> None:
     said = registry.find("copy-offsets").says(made("copy-offsets", lambda _: 60_000.0))
     assert said.startswith("The C library's copy does not collapse at any offset")
     assert registry.find("copy-offsets").says(Found((), ())) == ""
+
+
+def test_wide_intervals_settle_no_collapse() -> None:
+    narrow = made("copy-offsets", lambda _: 60_000.0)
+    wide = [
+        replace(each, ns_per_operation=Interval(1.0, 0.1, 10.0, 0.95, 60)) for each in narrow.rows
+    ]
+    said = registry.find("copy-offsets").says(Found(wide, ()))
+    assert said.startswith("Whether the C library's copy collapses at an offset is not settled")
 
 
 def test_traffic_is_told_apart_from_payload() -> None:

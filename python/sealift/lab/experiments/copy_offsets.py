@@ -15,6 +15,7 @@ from sealift.lab.copying import FUNCTION, SIZE, STATE, copy_arm
 from sealift.lab.published import payload_speed, quotient
 from sealift.lab.result import Found
 from sealift.lab.spec import Axis, Experiment, Plot, Scope
+from sealift.lab.stats import Interval
 from sealift.lab.units import format_measure
 from sealift.lab.values import Cell, Value
 from sealift.lab.vega import format_bytes
@@ -38,14 +39,19 @@ def _says(found: Found) -> str:
     for size_bytes, offset in product(LENGTHS, OFFSETS):
         if fall := _fall(found, size_bytes, offset):
             falls[size_bytes, offset] = fall
-    bad = {place: fall for place, fall in falls.items() if fall >= COLLAPSE}
+    bad = {place: fall.low for place, fall in falls.items() if fall.low >= COLLAPSE}
     if not falls:
         return ""
     if not bad:
-        worst = max(falls.values())
+        worst = max(fall.high for fall in falls.values())
+        if worst >= COLLAPSE:
+            return (
+                "Whether the C library's copy collapses at an offset is not settled here: the "
+                "intervals are too wide; measure on a quieter machine, or longer."
+            )
         return (
-            "The C library's copy does not collapse at any offset that was measured here: at worst "
-            f"it is {format_measure(worst)} times as slow as at offset 0, so payload may lie "
+            "The C library's copy does not collapse at any offset that was measured here: it is "
+            f"at most {format_measure(worst)} times as slow as at offset 0, so payload may lie "
             "anywhere."
         )
     sizes = _listed([format_bytes(size) for size in sorted({size for size, _ in bad})])
@@ -58,15 +64,15 @@ def _says(found: Found) -> str:
     )
 
 
-def _fall(found: Found, size_bytes: int, offset: int) -> float | None:
-    """How many times as slow the C library is there as at offset 0, at least."""
+def _fall(found: Found, size_bytes: int, offset: int) -> Interval | None:
+    """How many times as slow the C library is there as at offset 0."""
     at: dict[str, Value] = {"size_bytes": size_bytes, "function": LIBRARY}
     straight = payload_speed(found, offset=0, **at)
     there = payload_speed(found, offset=offset, **at)
     if offset == 0 or isinstance(straight, str) or isinstance(there, str):
         return None
     ratio = quotient(straight, there)
-    return None if isinstance(ratio, str) else ratio.interval.low
+    return None if isinstance(ratio, str) else ratio.interval
 
 
 def _listed(values: list[int] | list[str]) -> str:

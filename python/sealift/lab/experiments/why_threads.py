@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from sealift.lab.copying import COUNT, REGION, SIZE, WAY, copy_arm
-from sealift.lab.grid import LOAD, one_and_all, with_load
+from sealift.lab.grid import LOAD, with_load
 from sealift.lab.published import Comparison, Kind, Printed, table_row, times_as_fast
 from sealift.lab.result import Found
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
@@ -28,7 +28,9 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 def _all(scope: Scope) -> Iterator[Cell]:
     named = {REGION: {"memory": REGION}} if REGION in scope.memories else {}
-    for size_bytes, threads in product(LENGTHS, one_and_all(scope)):
+    # A core is left for the thread beside.
+    counts = scope.threads or sorted({1, max(1, scope.cores - 1)})
+    for size_bytes, threads in product(LENGTHS, counts):
         for cause in (*CAUSES, *named):
             yield {"size_bytes": size_bytes, "threads": threads, "cause": cause}
 
@@ -39,7 +41,7 @@ def _arm(cell: Cell, context: Context) -> Arm:
 
 
 def _says(found: Found) -> str:
-    """How much each cause costs a thread a core, at the larger length."""
+    """How much each cause costs the most threads that were measured, at the larger length."""
     counts = [int(row.cell["threads"]) for row in found.rows]
     if not counts:
         return ""
