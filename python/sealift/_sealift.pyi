@@ -1154,7 +1154,7 @@ class Arm:
         Raises:
             ValueError: If something of it is wrong.
             NotMeasurableError: If this machine has no such function or memory.
-            WrongResultError: If it copies something wrong, or a region holds something else.
+            WrongResultError: If it copies something wrong, or a region is not as it was found.
         """
     @staticmethod
     def published_copy(

@@ -196,14 +196,14 @@ impl Arm {
     ///         "pread", "pwrite", "first-touch", "populated"), bytes of a copy, threads, source and
     ///         target ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb", "region"),
     ///         state ("hot", "cold"), buffers ("private", "shared"), offset (destination minus
-    ///         source, modulo 4,096), beside ("nothing", "spinner", "protector"), content ("seeded",
-    ///         "counting", "found"), seed (of the content, or what is added when it counts), folder
-    ///         for files without a name, region (path, offset, bytes; or None).
+    ///         source, modulo 4,096), beside ("nothing", "spinner", "protector"), content
+    ///         ("seeded", "counting", "found"), seed (of the content, or what is added when it
+    ///         counts), folder for files without a name, region (path, offset, bytes; or None).
     ///
     /// Raises:
     ///     ValueError: If something of it is wrong.
     ///     NotMeasurableError: If this machine has no such function or memory.
-    ///     WrongResultError: If it copies something wrong, or a region was not left as it was found.
+    ///     WrongResultError: If it copies something wrong, or a region is not as it was found.
     #[staticmethod]
     fn copy(py: Python<'_>, asked: copies::Asked) -> PyResult<Self> {
         Self::prepare(py, |wanted| Ok(Box::new(CopyArm::prepare_while(&asked.spec()?, wanted)?)))
