@@ -115,8 +115,8 @@ pub enum BatchError {
     },
     /// A nonce of a length the batch doesn't allow.
     #[error(
-        "nonces[{message}]: {bytes} bytes long, right would be 12; with the hazmat nonce rule \
-         (`nonce_rule`, in Python `hazmat_nonces=True`) it would be 1 to 128"
+        "nonce[{message}] has {bytes} bytes: right would be 12, or 1 to 128 under the hazmat nonce \
+         rule (`nonce_rule`, in Python `hazmat_nonces=True`)"
     )]
     NonceLength {
         /// Which message.

@@ -12,6 +12,14 @@ pub trait Arm: Send {
     /// Something failed, or computed something wrong: then its times mean nothing.
     fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError>;
 
+    /// Whether several samples right behind each other are one long sample.
+    ///
+    /// Not for what prepares each sample anew, as a file that must not be in memory: it would be
+    /// preparing most of the time.
+    fn goes_on(&self) -> bool {
+        true
+    }
+
     /// What was checked before the first sample.
     fn verified(&self) -> &Verified;
 

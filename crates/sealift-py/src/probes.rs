@@ -344,14 +344,11 @@ impl Arm {
     fn sample(&self, py: Python<'_>, seconds: f64) -> PyResult<Figures> {
         let mut sum = self.step(py, seconds)?;
         let took = |sample: &Sample| Duration::from_nanos(sample.ns).as_secs_f64();
-        let mut gives_more = took(&sum) > seconds.min(STEP_SECONDS) / 2.0;
+        let goes_on = self.look(|arm| arm.goes_on())?;
         // A rest of under half a step is not worth another one.
-        while gives_more && seconds - took(&sum) > STEP_SECONDS / 2.0 {
+        while goes_on && seconds - took(&sum) > STEP_SECONDS / 2.0 {
             py.check_signals()?;
-            let step = self.step(py, seconds - took(&sum))?;
-            // What prepares every sample anew, as cold memory, has no more to give at once.
-            gives_more = took(&step) > STEP_SECONDS / 4.0;
-            sum = sum.and(step);
+            sum = sum.and(self.step(py, seconds - took(&sum))?);
         }
         let Sample { ns, operations, bytes, involuntary_switches, cpu_share, steal_ns, clock_ghz } =
             sum;

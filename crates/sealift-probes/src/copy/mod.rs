@@ -121,6 +121,10 @@ impl Arm for CopyArm {
         self.run(self.crew.times_for(seconds))
     }
 
+    fn goes_on(&self) -> bool {
+        self.times_max == usize::MAX
+    }
+
     fn verified(&self) -> &Verified {
         &self.verified
     }

@@ -157,6 +157,10 @@ impl Arm for PublishedArm {
         })
     }
 
+    fn goes_on(&self) -> bool {
+        false
+    }
+
     fn verified(&self) -> &Verified {
         &self.verified
     }

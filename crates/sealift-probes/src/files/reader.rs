@@ -212,6 +212,10 @@ impl<R: Reader> Arm for FileArm<R> {
         Ok(sample)
     }
 
+    fn goes_on(&self) -> bool {
+        false
+    }
+
     fn verified(&self) -> &Verified {
         &self.verified
     }
