@@ -93,4 +93,4 @@ HEAD = [
     *("work", "GB/s", "cycles a message", "of the ports"),
     *("best other library, GB/s", "times as fast"),
 ]
-MAIN = r"128-(?:one|many|fresh)-\d+|16384-one-\d+|003-(?:many|fresh)-\w+"
+MAIN = r"128-(?:one|many|fresh)-\d+|1420-many-\d+|(?:16384|1048576)-one-\d+|003-(?:many|fresh)-\w+"

@@ -1,5 +1,6 @@
 """Which devices are asked for on the command line."""
 
+import os
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -69,6 +70,11 @@ def card(text: str) -> "Card":
     if text in known:
         return known[text]
     if text.endswith(".toml") or "/" in text:
+        if not os.path.lexists(text):
+            raise ValueError(
+                f"there is no file {text!r}; cards that come with Sealift are {', '.join(known)}, "
+                "and docs/advise.md shows how one is described"
+            )
         return Card.read(text)
     if text in (driver.name for driver in drivers()):
         raise ValueError(f"{text!r} is no card but a device of this machine: --devices {text}")

@@ -1,6 +1,6 @@
 """Answers "Where should my bulk encryption run?" from what was found, and claims no more."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sealift.lab import headline
@@ -139,10 +139,11 @@ def _advisable(found: Mapping[str, Found]) -> tuple[list[Row], list[str]]:
     """The rows of devices for real work, and why others are left out."""
     rows: list[Row] = []
     cautions: dict[str, None] = {}
+    measured = {str(row.subject) for name in ADVISING if name in found for row in found[name].rows}
     for name in ADVISING:
         if name in found:
             roles = _roles(found[name])
-            cautions |= dict.fromkeys(_left_out(found[name], roles))
+            cautions |= dict.fromkeys(_left_out(found[name], roles, measured))
             sound = [row for row in found[name].rows if not row.wrong and not is_crowded(row)]
             rows += _among([row for row in sound if roles[str(row.subject)] == REAL], sound)
     return rows, list(cautions)
@@ -157,13 +158,14 @@ def _roles(found: Found) -> dict[str, str]:
     return roles
 
 
-def _left_out(found: Found, roles: Mapping[str, str]) -> Iterable[str]:
+def _left_out(found: Found, roles: Mapping[str, str], measured: Collection[str]) -> Iterable[str]:
     for each in found.verified:
         device = str(each.cell["device"])
         if each.wrong:
             yield f"{device} computed something wrong, so its times don't count: {each.wrong}"
         elif each.skipped and roles[device] == REAL:
-            yield f"{device} was not measured: {each.skipped}"
+            how = "measured for a part of the work only" if device in measured else "not measured"
+            yield f"{device} was {how}: {each.skipped}"
     for row in found.rows:
         device = str(row.subject)
         if row.winner and row.verdict is Verdict.FASTER and roles[device] != REAL:

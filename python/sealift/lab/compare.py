@@ -278,7 +278,7 @@ def _unsure(pairs: Sequence[tuple[_Arm, _Arm]]) -> Iterator[str]:
     if single:
         yield (
             f"{_rows(single)} can't be judged, because a run measured them in one process: measure "
-            "both runs without --quick, which makes five restarts"
+            "both runs without --quick and with time for more restarts than one (--budget)"
         )
     restarted = [pair for pair in pairs if all(arm.restarts > 1 for arm in pair)]
     disturbed = sum(not all(arm.may_be_judged for arm in pair) for pair in restarted)

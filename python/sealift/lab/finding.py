@@ -80,17 +80,19 @@ def labeller(rows: Sequence[Row]) -> Callable[[Sequence[Finding]], str]:
     Args:
         rows: All among which a name must tell.
     """
-    sizes = sorted({size_of(row) for row in rows})
     qualify = qualifier(rows)
+    sizes: dict[str, set[float]] = {}
+    for row in rows:
+        sizes.setdefault(qualify(row), set()).add(size_of(row))
 
     def label(found: Sequence[Finding]) -> str:
         by_qualifier: dict[str, list[float]] = {}
         for finding in found:
             by_qualifier.setdefault(qualify(finding.rows[0]), []).append(finding.size_bytes)
-        parts = [
-            f"{sizes_text(those, sizes)} ({name})" if name else sizes_text(those, sizes)
-            for name, those in by_qualifier.items()
-        ]
+        parts = []
+        for name, those in by_qualifier.items():
+            told = sizes_text(those, sorted(sizes[name]))
+            parts.append(f"{told} ({name})" if name else told)
         return "; ".join(parts)
 
     return label

@@ -63,6 +63,7 @@ class Forecast:
         self._clock_s = clock_s
         self._end_s = clock_s() + budget_s
         self._preparation_s: dict[str, float] = {}
+        self._block_s: dict[str, float] = {}
         self._current = -1
         self._begin_s = clock_s()
         self._granted_s = 0.0
@@ -77,6 +78,8 @@ class Forecast:
 
     def begin(self, step: int) -> None:
         """A step begins, with preparing."""
+        if self._done:
+            self._block_s[self._steps[self._current].experiment] = self._pace_s()
         self._granted_s = self.share_s(step)
         self._current = step
         self._begin_s = self._clock_s()
@@ -108,7 +111,8 @@ class Forecast:
             weights = sum(each.weight for each in later[index:])
             needed_s = self._preparation_guess_s(step.experiment) + step.longest_s
             takes_s = min(rest_s * step.weight / weights, needed_s)
-            rest_s -= takes_s
+            takes_s = max(takes_s, self._least_s(step))
+            rest_s = max(0.0, rest_s - takes_s)
             total_s += takes_s
         return total_s
 
@@ -117,13 +121,26 @@ class Forecast:
         now_s = self._clock_s()
         granted_left_s = max(0.0, self._begin_s + self._granted_s - now_s)
         if self._measuring_since_s is None:
-            return min(granted_left_s, self._preparation_guess_s(step.experiment) + step.longest_s)
+            needed_s = self._preparation_guess_s(step.experiment) + step.longest_s
+            return max(self._least_s(step), min(granted_left_s, needed_s))
         if not self._done:
-            return min(granted_left_s, step.longest_s)
-        block_s = (now_s - self._measuring_since_s) / self._done
+            return max(self._least_s(step), min(granted_left_s, step.longest_s))
+        block_s = self._pace_s()
         by_pace_s = block_s * max(0, self._blocks - self._done)
         least_s = block_s * max(0, min(self._blocks, step.blocks_least) - self._done)
         return max(least_s, min(by_pace_s, granted_left_s))
+
+    def _least_s(self, step: Step) -> float:
+        """What the blocks take that are measured in any case, as all are in a run that is resumed.
+
+        0 where no block of the experiment was measured yet.
+        """
+        return self._block_s.get(step.experiment, 0.0) * step.blocks_least
+
+    def _pace_s(self) -> float:
+        """Seconds a block of the current step, which has some."""
+        since_s = self._begin_s if self._measuring_since_s is None else self._measuring_since_s
+        return (self._clock_s() - since_s) / self._done
 
     def _preparation_guess_s(self, experiment: str) -> float:
         known = self._preparation_s

@@ -54,7 +54,9 @@ def format_share(share: float) -> str:
 
 
 def format_noise(share: float) -> str:
-    """Formats a share that may be over one, as a noise floor: `11.1 %`, `140 %`."""
+    """Formats a share that may be over one, as a noise floor: `11.1 %`, `140 %`, `over 1,000 %`."""
+    if share > MOST_NOISE:
+        return f"over {MOST_NOISE * 100:,} %"
     return format_share(share) if share <= 1 else f"{share * 100:,.0f} %"
 
 
@@ -157,6 +159,8 @@ def _checked(value: float) -> float:
 
 NS_PER_S = 1_000_000_000
 SIGNIFICANT_DIGITS = 4
+# As a share; how much more than ten times it is helps nobody.
+MOST_NOISE = 10
 MAX_SIZES = 1_000
 # The longest text of one GCM message: 2**39 - 256 bits (SP 800-38D).
 MAX_TEXT_BYTES = 2**36 - 32

@@ -99,6 +99,24 @@ def test_blocks_that_are_measured_in_any_case_are_waited_for(clock: Clock) -> No
     assert forecast.left_s() == pytest.approx(7 * 20.0)
 
 
+def test_blocks_of_later_steps_that_are_measured_in_any_case_take_what_others_took(
+    clock: Clock,
+) -> None:
+    steps = [step(blocks_least=10), step("other"), step(blocks_least=10)]
+    forecast = Forecast(steps, 60.0, clock_s=clock)
+    forecast.begin(0)
+    forecast.measuring(10)
+    for _ in range(10):
+        clock.passes(20.0)
+        forecast.block()
+    forecast.begin(1)
+    assert forecast.left_s() == pytest.approx(10 * 20.0)
+    forecast.begin(2)
+    assert forecast.left_s() == pytest.approx(10 * 20.0)
+    forecast.measuring(10)
+    assert forecast.left_s() == pytest.approx(10 * 20.0)
+
+
 def test_blocks_that_turned_out_not_to_be_there_are_not_waited_for(clock: Clock) -> None:
     forecast = Forecast([step(blocks_least=10)], 60.0, clock_s=clock)
     forecast.begin(0)

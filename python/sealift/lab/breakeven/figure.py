@@ -18,6 +18,9 @@ from sealift.lab.vega import LEGEND_PART, Point, Spec
 if TYPE_CHECKING:
     from sealift import Card
 
+Crossing = dict[str, Any]
+"""Where two lines meet: x, y, the label of its size, and which lines."""
+
 
 def drawn(
     records: Sequence[Record],
@@ -104,20 +107,40 @@ def _marked(spec: Spec) -> Spec:
         {"x": size, "y": ns, "label": about(size), "between": between}
         for (size, ns), between in crossed.items()
     ]
-    layers = [_layer(spec, values, mark, more) for mark, more in MARKS]
+    above, below = _told_apart(values)
+    layers = [
+        _layer(spec, values, *RING),
+        _layer(spec, above, _label_mark(ABOVE_PX), LABEL),
+        _layer(spec, below, _label_mark(BELOW_PX), LABEL),
+    ]
     told = "; ".join(f"{each['between']} cross near {each['label']}" for each in values)
     described = f"{spec['description']} {told}."
     return {**spec, "description": described, "layer": [*spec["layer"], *layers]}
+
+
+def _told_apart(values: Sequence[Crossing]) -> tuple[list[Crossing], list[Crossing]]:
+    """Whose labels stand above the rings, and whose below: those next to one above."""
+    above: list[Crossing] = []
+    below: list[Crossing] = []
+    for value in sorted(values, key=lambda value: float(value["x"])):
+        is_near = above and float(value["x"]) < LABEL_WIDE * float(above[-1]["x"])
+        (below if is_near else above).append(value)
+    return above, below
 
 
 def _name(series: str) -> str:
     return series.split(LEGEND_PART)[0]
 
 
-def _layer(spec: Spec, values: list[dict[str, Any]], mark: Spec, more: Spec) -> Spec:
+def _label_mark(dy: int) -> Spec:
+    """A label so many pixels below its place."""
+    return {"type": "text", "dy": dy, "fontSize": 12, "fontWeight": "bold"}
+
+
+def _layer(spec: Spec, values: Sequence[Crossing], mark: Spec, more: Spec) -> Spec:
     placed = spec["layer"][-1]["encoding"]
     encoding = {"x": placed["x"], "y": placed["y"], **more}
-    return {"data": {"values": values}, "mark": mark, "encoding": encoding}
+    return {"data": {"values": list(values)}, "mark": mark, "encoding": encoding}
 
 
 # Characters of a line; a figure on a phone is hardly wider.
@@ -131,25 +154,23 @@ TITLES = {
     Y: "ns a message",
     Z: "lines: measured here; dashes: projected",
 }
-MARKS: tuple[tuple[Spec, Spec], ...] = (
-    (
-        {
-            "type": "point",
-            "size": 160,
-            "stroke": "#7d8794",
-            "strokeWidth": 2,
-            "filled": False,
-            "ariaRoleDescription": "crossing",
-        },
-        {
-            "tooltip": [
-                {"field": "between", "title": "lines of"},
-                {"field": "label", "title": "cross near"},
-            ]
-        },
-    ),
-    (
-        {"type": "text", "dy": -14, "fontSize": 12, "fontWeight": "bold"},
-        {"text": {"field": "label"}},
-    ),
+RING: tuple[Spec, Spec] = (
+    {
+        "type": "point",
+        "size": 160,
+        "stroke": "#7d8794",
+        "strokeWidth": 2,
+        "filled": False,
+        "ariaRoleDescription": "crossing",
+    },
+    {
+        "tooltip": [
+            {"field": "between", "title": "lines of"},
+            {"field": "label", "title": "cross near"},
+        ]
+    },
 )
+LABEL: Spec = {"text": {"field": "label"}}
+ABOVE_PX, BELOW_PX = -14, 24
+# Labels of sizes that differ by less than this many times run into each other.
+LABEL_WIDE = 3

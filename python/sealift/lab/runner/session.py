@@ -1,6 +1,7 @@
 """Carries out the plan of a run folder, step by step, and writes how that ended."""
 
 import os
+import shlex
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -207,6 +208,9 @@ class _Session:
         """For who has asked twice: leaves everything as it is."""
         ending = Ending(How.INTERRUPTED, "asked to end twice")
         self._say_ending(self._run, ending)
+        if self.is_kept:
+            page = shlex.join(["sealift", "lab", "report", str(self._path)])
+            self._teller.say(f"for a page of what was measured: {page}")
         return Done(self._path, ending, ExitCode.INTERRUPTED)
 
     @contextmanager
