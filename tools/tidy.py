@@ -406,6 +406,7 @@ TARGETS = (
 
 # What each crate may depend on.
 LAYERS: dict[str, set[str]] = {
+    "dpu-sim": set(),
     "sealift-core": set(),
     "sealift-kernels": {"sealift-core"},
     "sealift-engine": {"sealift-core"},

@@ -1,0 +1,100 @@
+//! What can be wrong with assembly, and where.
+
+use crate::program::Region;
+
+/// Something wrong at a place in the text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {reason}")]
+pub struct AsmError {
+    /// From 1.
+    pub line: usize,
+    /// In bytes, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub reason: Reason,
+}
+
+/// What is wrong.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// No instruction is called so.
+    #[error("there is no instruction {0}")]
+    Mnemonic(String),
+    /// The instruction exists, with other operands.
+    #[error("{mnemonic} does not take these operands; it takes {takes}")]
+    Operands {
+        /// The instruction.
+        mnemonic: String,
+        /// What it takes, its forms separated by `or`.
+        takes: String,
+    },
+    /// A register that does not exist.
+    #[error(
+        "{0} is no register: r0 to r23, pairs d0, d2 to d22, zero, one, lneg, mneg, id, id2, id4, id8 are"
+    )]
+    Register(String),
+    /// A number that does not fit.
+    #[error("{value} does not fit here: {least} to {most} do")]
+    Range {
+        /// What it is.
+        value: i64,
+        /// The least that fits.
+        least: i64,
+        /// The largest that fits.
+        most: i64,
+    },
+    /// A name that nothing defines.
+    #[error("nothing defines {0}")]
+    Symbol(String),
+    /// A name that is defined twice.
+    #[error("{0} is defined twice")]
+    Duplicate(String),
+    /// A directive that is not known, or not so.
+    #[error("{directive}: {reason}")]
+    Directive {
+        /// Which.
+        directive: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Text that is no statement.
+    #[error("{0}")]
+    Syntax(&'static str),
+    /// An expression whose value is no number of 64 bits.
+    #[error("this expression has no value of 64 bits")]
+    Value,
+    /// An instruction outside text, or data in it.
+    #[error("{what} does not belong into section {section}")]
+    Misplaced {
+        /// An instruction or data.
+        what: &'static str,
+        /// Where it stands.
+        section: String,
+    },
+    /// More than a memory holds.
+    #[error("section {section} overflows {region}: {size} bytes of {capacity}")]
+    Overflow {
+        /// The section that no longer fits.
+        section: String,
+        /// The memory.
+        region: Region,
+        /// With all before it, in bytes.
+        size: u64,
+        /// What the memory holds, in bytes.
+        capacity: u64,
+    },
+}
+
+/// A place in the text, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+impl Place {
+    pub(super) fn error(self, reason: Reason) -> AsmError {
+        AsmError { line: self.line, column: self.column, reason }
+    }
+}

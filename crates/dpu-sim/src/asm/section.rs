@@ -1,0 +1,110 @@
+//! Sections: what stands where, before symbols have values.
+
+use super::error::{AsmError, Place, Reason};
+use super::expression::Expression;
+use super::select::Pending;
+use crate::program::Region;
+
+/// A section of the program.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) name: String,
+    pub(super) region: Option<Region>,
+    /// In bytes; of text eight to the instruction.
+    pub(super) size: u64,
+    pub(super) align: u64,
+    /// The first bytes; zeros follow up to `size`.
+    pub(super) bytes: Vec<u8>,
+    pub(super) code: Vec<Pending>,
+    pub(super) values: Vec<Value>,
+    /// Where the section starts in its memory, once that is known.
+    pub(super) start: u64,
+    pub(super) first: Place,
+}
+
+/// Data whose value may need symbols.
+#[derive(Debug)]
+pub(super) struct Value {
+    pub(super) place: Place,
+    pub(super) offset: u64,
+    pub(super) width: u8,
+    pub(super) expression: Expression,
+}
+
+impl Section {
+    pub(super) fn new(name: &str, first: Place) -> Self {
+        Self {
+            name: name.to_owned(),
+            region: region(name),
+            size: 0,
+            align: 8,
+            bytes: Vec::new(),
+            code: Vec::new(),
+            values: Vec::new(),
+            start: 0,
+            first,
+        }
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        self.region == Some(Region::Iram)
+    }
+
+    /// Makes room; what is written later starts as zeros.
+    pub(super) fn grow(&mut self, place: Place, bytes: u64) -> Result<u64, AsmError> {
+        let start = self.size;
+        let capacity = self.region.map_or(u64::from(u32::MAX), Region::capacity);
+        let size = start.saturating_add(bytes);
+        if size > capacity {
+            let (section, region) = (self.name.clone(), self.region.unwrap_or(Region::Mram));
+            return Err(place.error(Reason::Overflow { section, region, size, capacity }));
+        }
+        self.size = size;
+        Ok(start)
+    }
+
+    pub(super) fn append(&mut self, place: Place, data: &[u8]) -> Result<(), AsmError> {
+        let start = self.grow(place, data.len() as u64)?;
+        // What no memory gets, debugging notes and such, is not kept either.
+        if self.region.is_some() {
+            self.bytes.resize(usize::try_from(start).unwrap_or(usize::MAX), 0);
+            self.bytes.extend_from_slice(data);
+        }
+        Ok(())
+    }
+
+    pub(super) fn align(&mut self, place: Place, to: u64) -> Result<(), AsmError> {
+        self.align = self.align.max(to);
+        let gap = self.size.next_multiple_of(to) - self.size;
+        self.grow(place, gap).map(|_| ())
+    }
+
+    /// Puts a value over the zeros that were kept for it.
+    pub(super) fn patch(&mut self, offset: u64, width: u8, value: i64) {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let width = usize::from(width);
+        if let Some(place) = self.bytes.get_mut(start..start.saturating_add(width)) {
+            place.copy_from_slice(&value.to_le_bytes()[..width]);
+        }
+    }
+}
+
+/// Which memory a section belongs into, by its name; none is kept of those for debuggers.
+fn region(name: &str) -> Option<Region> {
+    let is = |start: &str| {
+        name.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    if is(".text") {
+        Some(Region::Iram)
+    } else if is(".mram") {
+        Some(Region::Mram)
+    } else if is(".atomic") {
+        Some(Region::Atomic)
+    } else if name.starts_with(".debug")
+        || [".comment", ".note", ".stack_sizes", ".llvm_addrsig"].iter().any(|start| is(start))
+    {
+        None
+    } else {
+        Some(Region::Wram)
+    }
+}

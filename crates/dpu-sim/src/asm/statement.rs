@@ -1,0 +1,197 @@
+//! Statements, one line after the other.
+
+use super::Assembly;
+use super::error::{AsmError, Place, Reason};
+use super::expression::Expression;
+use super::lexer::{Token, words};
+use super::section::Value;
+use super::select::Pending;
+use super::words::Words;
+
+impl Assembly {
+    pub(super) fn line(&mut self, number: usize, text: &str) -> Result<(), AsmError> {
+        let found = words(number, text)?;
+        for statement in found.split(|(_, token)| *token == Token::Mark(';')) {
+            self.statement(&mut Words::new(statement, number))?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, words: &mut Words<'_>) -> Result<(), AsmError> {
+        while let (Some(Token::Name(name)), Some(Token::Mark(':'))) =
+            (words.peek(), words.peek_second())
+        {
+            let place = words.place();
+            words.next();
+            words.next();
+            self.label(place, name)?;
+        }
+        if words.is_empty() {
+            return Ok(());
+        }
+        let (place, name) = words.name()?;
+        if words.take('=') {
+            return self.set(place, name, words);
+        }
+        if name.starts_with('.') {
+            self.directive(place, name, words)?;
+        } else {
+            self.instruction(place, name, words)?;
+        }
+        let end = words.place();
+        if words.is_empty() {
+            Ok(())
+        } else {
+            Err(end.error(Reason::Syntax("the statement ends before this")))
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        place: Place,
+        mnemonic: &str,
+        words: &mut Words<'_>,
+    ) -> Result<(), AsmError> {
+        let pending = Pending::parse(place, mnemonic, words)?;
+        let section = self.section();
+        if !section.is_text() {
+            let section = section.name.clone();
+            return Err(place.error(Reason::Misplaced { what: "an instruction", section }));
+        }
+        section.grow(place, 8)?;
+        section.code.push(pending);
+        Ok(())
+    }
+
+    fn directive(
+        &mut self,
+        place: Place,
+        name: &str,
+        words: &mut Words<'_>,
+    ) -> Result<(), AsmError> {
+        match name {
+            ".text" | ".data" | ".bss" => self.enter(place, name),
+            ".section" => {
+                let (place, section) = words.name()?;
+                self.enter(place, section);
+                words.skip();
+            }
+            ".byte" => return self.data(1, words),
+            ".short" | ".half" | ".hword" | ".2byte" => return self.data(2, words),
+            ".long" | ".word" | ".int" | ".4byte" => return self.data(4, words),
+            ".quad" | ".dword" | ".8byte" => return self.data(8, words),
+            ".ascii" => return self.texts(place, b"", words),
+            ".asciz" | ".string" => return self.texts(place, b"\0", words),
+            ".zero" | ".space" | ".skip" => return self.zero(place, name, words),
+            ".p2align" | ".align" | ".balign" => return self.align(place, name, words),
+            ".set" | ".equ" => {
+                let (place, symbol) = words.name()?;
+                words.take(',');
+                return self.set(place, symbol, words);
+            }
+            ".size" => return self.size(words),
+            ".globl" | ".global" | ".weak" | ".local" | ".hidden" | ".type" | ".file"
+            | ".ident" | ".loc" | ".addrsig" | ".addrsig_sym" => words.skip(),
+            _ if name.starts_with(".cfi_") => words.skip(),
+            _ => return Err(directive(place, name, "there is no such directive")),
+        }
+        Ok(())
+    }
+
+    fn label(&mut self, place: Place, name: &str) -> Result<(), AsmError> {
+        let offset = self.section().size;
+        let section = self.current;
+        self.define(place, name, super::Defined::Label { section, offset })
+    }
+
+    fn set(&mut self, place: Place, name: &str, words: &mut Words<'_>) -> Result<(), AsmError> {
+        let expression = Expression::parse(words)?;
+        let value = expression.value(place, &|symbol| self.constant(symbol))?;
+        self.define(place, name, super::Defined::Constant(value))
+    }
+
+    fn size(&mut self, words: &mut Words<'_>) -> Result<(), AsmError> {
+        let (place, name) = words.name()?;
+        words.take(',');
+        let expression = Expression::parse(words)?;
+        let (section, offset) = (self.current, self.section().size);
+        self.sizes.push((place, name.to_owned(), expression, section, offset));
+        Ok(())
+    }
+
+    fn data(&mut self, width: u8, words: &mut Words<'_>) -> Result<(), AsmError> {
+        loop {
+            let place = words.place();
+            let expression = Expression::parse(words)?;
+            let section = self.only_data(place)?;
+            let offset = section.size;
+            section.append(place, &[0; 8][..usize::from(width)])?;
+            if section.region.is_some() {
+                section.values.push(Value { place, offset, width, expression });
+            }
+            if !words.take(',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn texts(&mut self, place: Place, end: &[u8], words: &mut Words<'_>) -> Result<(), AsmError> {
+        loop {
+            let here = words.place();
+            let Some(Token::Text(text)) = words.next() else {
+                return Err(here.error(Reason::Syntax("a text in \" belongs here")));
+            };
+            let section = self.only_data(place)?;
+            section.append(here, text)?;
+            section.append(here, end)?;
+            if !words.take(',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn zero(&mut self, place: Place, name: &str, words: &mut Words<'_>) -> Result<(), AsmError> {
+        let count = self.number(words)?;
+        let fill = if words.take(',') { self.number(words)? } else { 0 };
+        let count = u64::try_from(count);
+        let count =
+            count.map_err(|_| directive(place, name, "a size of 0 or more belongs here"))?;
+        let section = self.only_data(place)?;
+        if fill & 0xff == 0 || section.region.is_none() {
+            return section.grow(place, count).map(|_| ());
+        }
+        let start = section.grow(place, count)?;
+        let size = usize::try_from(section.size).unwrap_or(usize::MAX);
+        section.bytes.resize(usize::try_from(start).unwrap_or(usize::MAX), 0);
+        section.bytes.resize(size, fill.to_le_bytes()[0]);
+        Ok(())
+    }
+
+    fn align(&mut self, place: Place, name: &str, words: &mut Words<'_>) -> Result<(), AsmError> {
+        let number = self.number(words)?;
+        words.skip();
+        let power = if name == ".balign" { u64::try_from(number).ok() } else { power(number) };
+        let valid = power.filter(|to| to.is_power_of_two() && *to <= ALIGN_MAX);
+        let to =
+            valid.ok_or_else(|| directive(place, name, "this is no power of two up to 4096"))?;
+        let section = self.section();
+        // Instructions are all aligned alike; a gap between them would have to be executed.
+        if section.is_text() { Ok(()) } else { section.align(place, to) }
+    }
+
+    fn number(&mut self, words: &mut Words<'_>) -> Result<i64, AsmError> {
+        let place = words.place();
+        let expression = Expression::parse(words)?;
+        expression.value(place, &|symbol| self.constant(symbol))
+    }
+}
+
+const ALIGN_MAX: u64 = 4096;
+
+fn power(exponent: i64) -> Option<u64> {
+    1_u64.checked_shl(u32::try_from(exponent).ok()?)
+}
+
+pub(super) fn directive(place: Place, name: &str, reason: &'static str) -> AsmError {
+    place.error(Reason::Directive { directive: name.to_owned(), reason })
+}

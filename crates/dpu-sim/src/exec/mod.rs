@@ -1,0 +1,289 @@
+//! A DPU that runs.
+
+mod alu;
+mod code;
+mod fault;
+mod memory;
+mod op;
+mod queue;
+mod rarely;
+mod result;
+mod run;
+mod step;
+
+pub use fault::{Fault, FaultKind};
+
+use crate::counters::{Counters, Idle};
+use crate::program::{IRAM_INSTRUCTIONS, Program, Region, Symbol, WRAM_BYTES};
+use crate::timing::Timing;
+use code::Code;
+use memory::{Mram, Wram};
+use queue::Queue;
+use std::sync::Arc;
+
+/// Tasklets of a DPU.
+pub const TASKLETS: usize = 24;
+
+/// A DPU: its memories, its tasklets, its clock.
+#[derive(Clone)]
+pub struct Dpu {
+    code: Arc<Code>,
+    wram: Wram,
+    mram: Mram,
+    atomic: [bool; 256],
+    /// Who runs; bits from 24 on only notify.
+    running: u64,
+    tasklets: Box<[Tasklet; TASKLETS]>,
+    queue: Queue,
+    timing: Timing,
+    clock: Clock,
+    executed: Box<[u64; IRAM_INSTRUCTIONS]>,
+    told: Vec<Told>,
+    symbols: Arc<[Symbol]>,
+}
+
+/// What `tell` said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Which tasklet.
+    pub tasklet: u8,
+    /// Its instruction.
+    pub pc: u16,
+    /// When.
+    pub cycle: u64,
+    /// The register.
+    pub value: u32,
+    /// The number in the instruction.
+    pub number: u32,
+    /// Where that is 1: the text at the address in the register, up to a zero.
+    pub text: Option<String>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All tasklets stopped.
+    Done,
+    /// One did what it must not.
+    Fault(Box<Fault>),
+    /// As many instructions as were allowed; `run` goes on.
+    Limit,
+}
+
+/// A tasklet's own state.
+#[derive(Clone)]
+struct Tasklet {
+    /// r0 to r23, the eight read-only ones, and where dropped results go.
+    registers: [u32; 64],
+    pc: u16,
+    zero: bool,
+    carry: bool,
+    /// Registers that its last instruction wrote, one bit each.
+    written: u32,
+}
+
+/// Time, and what took it.
+#[derive(Clone, Default)]
+struct Clock {
+    /// The first cycle in which nothing was issued yet.
+    now: u64,
+    idle: Idle,
+    dma_free: u64,
+    instructions: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+    transfers: u64,
+    timer: Timer,
+}
+
+/// The counter that programs read.
+#[derive(Clone, Copy, Default)]
+struct Timer {
+    counts: Counts,
+    /// What it had counted when it was last switched.
+    kept: u64,
+    /// Where what it counts stood then.
+    since: u64,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Counts {
+    #[default]
+    Nothing,
+    Cycles,
+    Instructions,
+}
+
+impl Dpu {
+    /// A DPU with nothing in it.
+    #[must_use]
+    pub fn new(timing: Timing) -> Self {
+        let tasklets = std::array::from_fn(Tasklet::new);
+        Self {
+            code: Arc::new(Code::new(&[])),
+            wram: Wram::new(),
+            mram: Mram::new(),
+            atomic: [false; 256],
+            running: 0,
+            tasklets: Box::new(tasklets),
+            queue: Queue::default(),
+            timing,
+            clock: Clock::default(),
+            executed: Box::new([0; IRAM_INSTRUCTIONS]),
+            told: Vec::new(),
+            symbols: Arc::from([]),
+        }
+    }
+
+    /// Puts a program into the memories and forgets what ran before. MRAM that the program does not take stays.
+    pub fn load(&mut self, program: &Program) {
+        self.load_shared(&Loadable::new(program), program);
+    }
+
+    /// The same, with instructions decoded once for many DPUs.
+    pub(crate) fn load_shared(&mut self, loadable: &Loadable, program: &Program) {
+        self.code = Arc::clone(&loadable.code);
+        self.symbols = Arc::clone(&loadable.symbols);
+        self.wram = Wram::new();
+        let data = program.data(Region::Wram);
+        self.wram.bytes[..data.len()].copy_from_slice(data);
+        self.mram.write(0, program.data(Region::Mram));
+        self.atomic = [false; 256];
+        *self.tasklets = std::array::from_fn(Tasklet::new);
+        self.reset_counters();
+        self.running = 0;
+        self.queue = Queue::default();
+    }
+
+    /// Sets cycles, counters and what was told to nothing.
+    pub fn reset_counters(&mut self) {
+        self.clock = Clock::default();
+        self.executed.fill(0);
+        self.told.clear();
+    }
+
+    /// Reads from a memory of data.
+    ///
+    /// # Errors
+    /// The memory ends before, or is not one of data.
+    pub fn read(&self, region: Region, offset: u64, out: &mut [u8]) -> Result<(), AccessError> {
+        let start = check(region, offset, out.len())?;
+        match region {
+            Region::Wram => out.copy_from_slice(&self.wram.bytes[start..start + out.len()]),
+            _ => self.mram.read(start, out),
+        }
+        Ok(())
+    }
+
+    /// Writes to a memory of data.
+    ///
+    /// # Errors
+    /// The memory ends before, or is not one of data.
+    pub fn write(&mut self, region: Region, offset: u64, data: &[u8]) -> Result<(), AccessError> {
+        let start = check(region, offset, data.len())?;
+        match region {
+            Region::Wram => self.wram.bytes[start..start + data.len()].copy_from_slice(data),
+            _ => self.mram.write(start, data),
+        }
+        Ok(())
+    }
+
+    /// A name of the program that is loaded.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<&Symbol> {
+        self.symbols.iter().find(|symbol| symbol.name == name)
+    }
+
+    /// A tasklet's registers r0 to r23; none, if there is no such tasklet.
+    #[must_use]
+    pub fn registers(&self, tasklet: usize) -> Option<[u32; 24]> {
+        self.tasklets.get(tasklet).map(Tasklet::general)
+    }
+
+    /// What `tell` said, in order; the first 4,096.
+    #[must_use]
+    pub fn told(&self) -> &[Told] {
+        &self.told
+    }
+
+    /// How it is timed.
+    #[must_use]
+    pub fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// What it did since it was loaded or reset.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let Clock { now, idle, instructions, read_bytes, written_bytes, transfers, .. } =
+            self.clock;
+        Counters {
+            cycles: now,
+            instructions,
+            mnemonics: self.code.mnemonics(&self.executed[..]),
+            idle,
+            mram_read_bytes: read_bytes,
+            mram_written_bytes: written_bytes,
+            transfers,
+        }
+    }
+
+    /// How often each instruction was executed.
+    #[must_use]
+    pub fn executed(&self) -> &[u64] {
+        &self.executed[..]
+    }
+}
+
+/// A program whose instructions are decoded.
+pub(crate) struct Loadable {
+    code: Arc<Code>,
+    symbols: Arc<[Symbol]>,
+}
+
+impl Loadable {
+    pub(crate) fn new(program: &Program) -> Self {
+        let code = Arc::new(Code::new(program.instructions()));
+        Self { code, symbols: Arc::from(program.symbols()) }
+    }
+}
+
+impl Tasklet {
+    fn new(number: usize) -> Self {
+        let number = u32::try_from(number).unwrap_or(0);
+        let mut registers = [0; 64];
+        let constants = [0, 1, u32::MAX, 1 << 31, number, 2 * number, 4 * number, 8 * number];
+        registers[24..32].copy_from_slice(&constants);
+        Self { registers, pc: 0, zero: false, carry: false, written: 0 }
+    }
+
+    fn general(&self) -> [u32; 24] {
+        std::array::from_fn(|number| self.registers[number])
+    }
+}
+
+/// An access from outside that a memory does not allow.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{length} bytes at {offset:#x} are not within {region}, {capacity} bytes of data")]
+pub struct AccessError {
+    /// The memory.
+    pub region: Region,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// How much, in bytes.
+    pub length: u64,
+    /// What the memory holds.
+    pub capacity: u64,
+}
+
+fn check(region: Region, offset: u64, length: usize) -> Result<usize, AccessError> {
+    let length = length as u64;
+    let capacity = match region {
+        Region::Wram => WRAM_BYTES as u64,
+        Region::Mram => region.capacity(),
+        Region::Iram | Region::Atomic => 0,
+    };
+    let within = offset.checked_add(length).is_some_and(|end| end <= capacity);
+    let start = usize::try_from(offset).ok().filter(|_| within);
+    start.ok_or(AccessError { region, offset, length, capacity })
+}

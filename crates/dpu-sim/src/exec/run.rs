@@ -1,0 +1,102 @@
+//! Issuing instructions, one a cycle at most.
+
+use super::step::{Effect, Stop};
+use super::{Dpu, Fault, Outcome, TASKLETS};
+use crate::program::IRAM_INSTRUCTIONS;
+
+impl Dpu {
+    /// Starts tasklet 0 at the first instruction, as a host does. Registers and memories stay as they are.
+    pub fn boot(&mut self) {
+        self.running = 0;
+        self.queue = super::Queue::default();
+        self.start(0, true);
+    }
+
+    /// Runs until all tasklets have stopped, one faults, or so many instructions were issued.
+    pub fn run(&mut self, instructions_max: u64) -> Outcome {
+        let outcome = if self.timing.hazard {
+            self.issue::<true>(instructions_max)
+        } else {
+            self.issue::<false>(instructions_max)
+        };
+        match outcome {
+            Ok(outcome) => outcome,
+            Err(fault) => Outcome::Fault(fault),
+        }
+    }
+
+    fn issue<const HAZARD: bool>(&mut self, most: u64) -> Result<Outcome, Box<Fault>> {
+        let revolver = u64::from(self.timing.revolver);
+        for _ in 0..most {
+            let waits = self.queue.waits();
+            let Some((tasklet, ready)) = self.queue.pop() else { return Ok(Outcome::Done) };
+            if self.running >> tasklet & 1 == 0 {
+                continue;
+            }
+            let mut at = self.clock.now.max(ready);
+            let idle = at - self.clock.now;
+            if waits {
+                self.clock.idle.dma += idle;
+            } else {
+                self.clock.idle.revolver += idle;
+            }
+            let pc = usize::from(self.tasklets[tasklet].pc) % IRAM_INSTRUCTIONS;
+            if HAZARD {
+                let lost = self.hazard(tasklet, pc);
+                self.clock.idle.hazard += lost;
+                at += lost;
+            }
+            self.clock.now = at + 1;
+            self.clock.instructions += 1;
+            self.executed[pc] += 1;
+            match self.step(tasklet, pc, at) {
+                Ok(Effect::Next) => self.queue.push(tasklet, at + revolver),
+                Ok(Effect::Wait(until)) => self.queue.wait(tasklet, until.max(at + revolver)),
+                Ok(Effect::Stopped) => {}
+                Err(stop) => return Err(self.fault(tasklet, at, stop)),
+            }
+        }
+        Ok(if self.running & ALL == 0 { Outcome::Done } else { Outcome::Limit })
+    }
+
+    /// Cycles lost because registers meet in a bank: those read, and those that the tasklet's last instruction wrote. Even
+    /// and odd registers have a bank each, which gives two a cycle.
+    fn hazard(&mut self, tasklet: usize, pc: usize) -> u64 {
+        let (reads, writes) = self.code.registers[pc];
+        let written = std::mem::replace(&mut self.tasklets[tasklet].written, writes);
+        let used = reads | written;
+        u64::from((used & EVEN).count_ones() / 2 + (used & !EVEN).count_ones() / 2)
+    }
+
+    /// Sets a run bit; a tasklet that did not run starts to. Says whether it was set.
+    pub(super) fn start(&mut self, number: usize, from_the_first: bool) -> bool {
+        let bit = 1_u64.checked_shl(u32::try_from(number).unwrap_or(u32::MAX)).unwrap_or(0);
+        let before = self.running & bit != 0;
+        self.running |= bit;
+        if before || number >= TASKLETS {
+            return before;
+        }
+        if from_the_first {
+            self.tasklets[number].pc = 0;
+        }
+        if !self.queue.holds(number) {
+            let revolver = u64::from(self.timing.revolver);
+            let ready = if self.clock.now == 0 { 0 } else { self.clock.now - 1 + revolver };
+            self.queue.push(number, ready);
+        }
+        before
+    }
+
+    #[cold]
+    fn fault(&mut self, number: usize, cycle: u64, Stop { kind, pc }: Stop) -> Box<Fault> {
+        self.running = 0;
+        self.queue = super::Queue::default();
+        let registers = self.tasklets[number].general();
+        let tasklet = number.to_le_bytes()[0];
+        Box::new(Fault { kind, pc, tasklet, cycle, registers })
+    }
+}
+
+/// The run bits of tasklets.
+const ALL: u64 = (1 << TASKLETS) - 1;
+const EVEN: u32 = 0x5555_5555;

@@ -1,0 +1,154 @@
+//! Transfers to and from many DPUs at once.
+
+use super::interleave::{CHIPS, deinterleave, interleave};
+use super::{DpuSet, HostError};
+use std::time::Instant;
+
+/// Which way a transfer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Push {
+    /// From host memory.
+    ToDpus,
+    /// To host memory.
+    FromDpus,
+}
+
+/// A transfer that was done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transferred {
+    /// All bytes of all DPUs.
+    pub bytes: u64,
+    /// What the system's bus would take: simulated.
+    pub bus_seconds: f64,
+    /// What copying and interleaving took here: measured.
+    pub copy_seconds: f64,
+}
+
+/// Bytes of each DPU that are interleaved at a time, so that they stay in the cache.
+const CHUNK_BYTES: usize = 4096;
+
+impl DpuSet {
+    /// Says what a DPU gets in the next transfer, or how much room what comes from it has.
+    ///
+    /// # Errors
+    /// There is no such DPU.
+    pub fn prepare_xfer(&mut self, dpu: usize, buffer: Vec<u8>) -> Result<(), HostError> {
+        let dpus = self.dpus();
+        let place = self.prepared.get_mut(dpu).ok_or(HostError::Dpu { number: dpu, dpus })?;
+        *place = Some(buffer);
+        Ok(())
+    }
+
+    /// Takes back what was prepared for a DPU, or what came from it.
+    pub fn take_xfer(&mut self, dpu: usize) -> Option<Vec<u8>> {
+        self.prepared.get_mut(dpu)?.take()
+    }
+
+    /// Transfers the first bytes of all that is prepared; DPUs without anything are left out.
+    ///
+    /// # Errors
+    /// No such name, a length that does not fit or is not aligned, or less prepared than that.
+    #[allow(clippy::cast_precision_loss, reason = "2^53 bytes are more than any machine has")]
+    pub fn push_xfer(
+        &mut self,
+        push: Push,
+        symbol: &str,
+        offset: u32,
+        length: usize,
+    ) -> Result<Transferred, HostError> {
+        let (region, start) = self.place(symbol, offset, length)?;
+        let short = |(_, buffer): &(usize, &Option<Vec<u8>>)| {
+            buffer.as_ref().is_some_and(|buffer| buffer.len() < length)
+        };
+        if let Some((dpu, buffer)) = self.prepared.iter().enumerate().find(short) {
+            let prepared = buffer.as_ref().map_or(0, Vec::len);
+            return Err(HostError::Prepared { dpu, prepared, length });
+        }
+        let count = self.prepared.iter().flatten().count();
+        if count == 0 {
+            return Err(HostError::NothingPrepared);
+        }
+        let started = Instant::now();
+        let groups = self.dpus.chunks_mut(CHIPS).zip(self.prepared.chunks_mut(CHIPS));
+        for (dpus, buffers) in groups {
+            let mut lines = vec![0; CHUNK_BYTES * CHIPS];
+            for at in (0..length).step_by(CHUNK_BYTES) {
+                let part = at..length.min(at + CHUNK_BYTES);
+                let lines = &mut lines[..part.len().next_multiple_of(8) * CHIPS];
+                let place = (region, start + at as u64);
+                match push {
+                    Push::ToDpus => to_chips(dpus, buffers, part, place, lines)?,
+                    Push::FromDpus => from_chips(dpus, buffers, part, place, lines)?,
+                }
+            }
+        }
+        let copy_seconds = started.elapsed().as_secs_f64();
+        let bytes = count as u64 * length as u64;
+        let rate = match push {
+            Push::ToDpus => self.preset.to_dpus_bytes_per_s,
+            Push::FromDpus => self.preset.from_dpus_bytes_per_s,
+        };
+        Ok(Transferred { bytes, bus_seconds: bytes as f64 / rate, copy_seconds })
+    }
+}
+
+type Place = (crate::program::Region, u64);
+type Part = std::ops::Range<usize>;
+type Staged = [[u8; CHUNK_BYTES]; CHIPS];
+
+/// Host buffers to lines, lines to the memories of eight chips.
+fn to_chips(
+    dpus: &mut [crate::Dpu],
+    buffers: &[Option<Vec<u8>>],
+    part: Part,
+    (region, start): Place,
+    lines: &mut [u8],
+) -> Result<(), HostError> {
+    // A length that is no multiple of eight still fills a line's last word.
+    let mut staged: Box<Staged> = Box::new([[0; CHUNK_BYTES]; CHIPS]);
+    for (stage, buffer) in staged.iter_mut().zip(buffers) {
+        if let Some(buffer) = buffer {
+            stage[..part.len()].copy_from_slice(&buffer[part.clone()]);
+        }
+    }
+    let sources = std::array::from_fn(|chip| {
+        let present = buffers.get(chip).is_some_and(Option::is_some);
+        present.then_some(staged[chip].as_slice())
+    });
+    interleave(&sources, lines);
+    let mut places = staged.iter_mut();
+    let mut chips = std::array::from_fn(|_| places.next().map(<[u8; CHUNK_BYTES]>::as_mut_slice));
+    deinterleave(lines, &mut chips);
+    for ((dpu, buffer), stage) in dpus.iter_mut().zip(buffers).zip(staged.iter()) {
+        if buffer.is_some() {
+            dpu.write(region, start, &stage[..part.len()])?;
+        }
+    }
+    Ok(())
+}
+
+/// The memories of eight chips to lines, lines to host buffers.
+fn from_chips(
+    dpus: &[crate::Dpu],
+    buffers: &mut [Option<Vec<u8>>],
+    part: Part,
+    (region, start): Place,
+    lines: &mut [u8],
+) -> Result<(), HostError> {
+    let mut staged: Box<Staged> = Box::new([[0; CHUNK_BYTES]; CHIPS]);
+    for ((dpu, buffer), stage) in dpus.iter().zip(buffers.iter()).zip(staged.iter_mut()) {
+        if buffer.is_some() {
+            dpu.read(region, start, &mut stage[..part.len()])?;
+        }
+    }
+    interleave(&std::array::from_fn(|chip| Some(staged[chip].as_slice())), lines);
+    let mut places = staged.iter_mut();
+    let mut chips = std::array::from_fn(|_| places.next().map(<[u8; CHUNK_BYTES]>::as_mut_slice));
+    deinterleave(lines, &mut chips);
+    for (buffer, stage) in buffers.iter_mut().zip(staged.iter()) {
+        if let Some(buffer) = buffer {
+            buffer[part.clone()].copy_from_slice(&stage[..part.len()]);
+        }
+    }
+    Ok(())
+}

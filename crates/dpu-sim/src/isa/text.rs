@@ -1,0 +1,57 @@
+//! Instructions as text.
+
+use super::{Instruction, Operand};
+use std::fmt;
+
+/// Names of the read-only registers, from number 24 on.
+const CONSTANTS: [&str; 8] = ["zero", "one", "lneg", "mneg", "id", "id2", "id4", "id8"];
+
+/// What a register's name stands for: its number, and whether it is a pair.
+#[must_use]
+pub fn register(name: &str) -> Option<(i64, bool)> {
+    if let Some(number) = CONSTANTS.iter().position(|constant| *constant == name) {
+        return Some((24 + i64::try_from(number).ok()?, false));
+    }
+    let digits = name.strip_prefix(['r', 'd'])?;
+    let plain = digits == "0" || digits.starts_with(|c: char| c.is_ascii_digit() && c != '0');
+    if !plain || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // A register that does not exist is one all the same: its range is told where it stands.
+    Some((digits.parse().unwrap_or(i64::MAX), name.starts_with('d')))
+}
+
+impl fmt::Display for Instruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.form().mnemonic())?;
+        let mut separator = " ";
+        if self.form().drops_result() {
+            f.write_str(" zero")?;
+            separator = ", ";
+        }
+        for (slot, &value) in self.form().slots().iter().zip(self.operands()) {
+            f.write_str(separator)?;
+            separator = ", ";
+            match slot.operand {
+                Operand::Destination | Operand::SourceA | Operand::SourceB => {
+                    match usize::try_from(value - 24).ok().and_then(|number| CONSTANTS.get(number))
+                    {
+                        Some(name) => f.write_str(name)?,
+                        None => write!(f, "r{value}")?,
+                    }
+                }
+                Operand::DestinationPair | Operand::PairB => write!(f, "d{value}")?,
+                Operand::Condition(class) => match class.condition(value) {
+                    Some(condition) => f.write_str(condition.name())?,
+                    None => write!(f, "?{value}")?,
+                },
+                Operand::Endian => f.write_str(if value == 0 { "!little" } else { "!big" })?,
+                _ => write!(f, "{value}")?,
+            }
+        }
+        if self.form().ends_with_false() {
+            write!(f, "{separator}false")?;
+        }
+        Ok(())
+    }
+}
