@@ -29,6 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The instructions with checked addresses (`adds`, `subs`, and loads and stores whose names end with one more `s`, like
+//! `lws`) are assembled, encoded and decoded; a tasklet that executes one faults, as what they do is not published.
+//!
 //! What it says of time is a model, held against published measurements of real DPUs; no DPU was there to compare with.
 
 #![forbid(unsafe_code)]

@@ -5,7 +5,7 @@
 use aes::Aes128;
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use dpu_sim::kernels::{
-    Division, Mode, Registers, RoundKeys, ctr, ctr_parameters, document_000, ecb,
+    Division, HashKey, Mode, Registers, RoundKeys, ctr, ctr_parameters, document_000, ecb, ghash,
 };
 use dpu_sim::{Counters, Dpu, Outcome, Region, Timing, assemble};
 
@@ -173,4 +173,42 @@ fn ctr_takes_at_most_462_instructions_a_block() {
     let block = per(long - short, 256);
     println!("CTR: {block:.2} instructions a block");
     assert!(block <= 462.0, "{block}");
+}
+
+fn run_ghash(tasklets: u32, chunk: u32, span: u32) -> Counters {
+    let key = HashKey::new(b"sixteen bytes: H");
+    let program = assemble(&ghash(Division::new(tasklets, chunk).unwrap())).unwrap();
+    let mut dpu = Dpu::new(Timing::default());
+    dpu.load(&program);
+    let place = |name: &str| u64::from(program.symbol(name).unwrap().offset);
+    dpu.write(Region::Wram, place("products"), &key.products()).unwrap();
+    dpu.write(Region::Wram, place("span"), &span.to_le_bytes()).unwrap();
+    let data = data((tasklets * span) as usize);
+    dpu.write(Region::Mram, 0, &data).unwrap();
+    dpu.boot();
+    assert_eq!(dpu.run(u64::MAX), Outcome::Done);
+    let mut parts = vec![[0; 16]; tasklets as usize];
+    for (at, part) in (place("hashes")..).step_by(16).zip(&mut parts) {
+        dpu.read(Region::Wram, at, part).unwrap();
+    }
+    let joined = key.join(&parts, u64::from(span / 16));
+    // One block after the other: a hash and a block joined are the hash of both, less the last product.
+    let mut expected = [0; 16];
+    for block in data.as_chunks::<16>().0 {
+        let sum: Vec<u8> = expected.iter().zip(block).map(|(a, b)| a ^ b).collect();
+        expected = key.join(&[sum.try_into().unwrap(), [0; 16]], 1);
+    }
+    assert_eq!(joined, expected, "{tasklets} {chunk} {span}");
+    dpu.counters()
+}
+
+#[test]
+fn ghash_is_right_and_takes_at_most_159_instructions_a_block() {
+    run_ghash(3, 32, 96);
+    run_ghash(24, 512, 1024);
+    run_ghash(16, 1024, 2048);
+    let (short, long) = (run_ghash(1, 2048, 2048), run_ghash(1, 2048, 6144));
+    let block = per(long.instructions - short.instructions, 256);
+    println!("GHASH: {block:.2} instructions a block");
+    assert!(block <= 159.0, "{block}");
 }

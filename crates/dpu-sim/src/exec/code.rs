@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The instructions of a program.
 #[derive(Clone)]
 pub(super) struct Code {
-    pub(super) ops: Box<[Op; IRAM_INSTRUCTIONS]>,
+    pub(super) ops: [Op; IRAM_INSTRUCTIONS],
     /// Registers each one reads and writes, one bit each.
     pub(super) registers: Box<[(u32, u32); IRAM_INSTRUCTIONS]>,
     pub(super) words: Vec<u64>,
@@ -17,7 +17,7 @@ pub(super) struct Code {
 impl Code {
     pub(super) fn new(words: &[u64]) -> Self {
         let mut code = Self {
-            ops: Box::new([Op::INVALID; IRAM_INSTRUCTIONS]),
+            ops: [Op::INVALID; IRAM_INSTRUCTIONS],
             registers: Box::new([(0, 0); IRAM_INSTRUCTIONS]),
             words: Vec::new(),
         };

@@ -228,6 +228,12 @@ impl Dpu {
         }
     }
 
+    /// Cycles since it was loaded or reset.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.clock.now
+    }
+
     /// How often each instruction was executed.
     #[must_use]
     pub fn executed(&self) -> &[u64] {

@@ -213,7 +213,7 @@ impl DpuSet {
     /// They are running.
     pub fn simulated_seconds(&self) -> Result<f64, HostError> {
         self.idle()?;
-        let cycles = self.dpus.iter().map(|dpu| dpu.counters().cycles).max().unwrap_or(0);
+        let cycles = self.dpus.iter().map(Dpu::cycles).max().unwrap_or(0);
         Ok(self.preset.seconds(cycles))
     }
 

@@ -1,16 +1,18 @@
-//! AES-128 on a DPU, generated as assembly.
+//! AES-128 and GHASH on a DPU, generated as assembly.
 //!
-//! All programs work in place on MRAM from `__sys_used_mram_end` on, and take their round keys from the symbol `round_keys`,
-//! into which a host writes [`RoundKeys::bytes`]. Tables lie in WRAM, which is a scratchpad without a cache: where a byte is
+//! All programs work on MRAM from `__sys_used_mram_end` on, ciphers in place; they take their round keys from the symbol
+//! `round_keys`, into which a host writes [`RoundKeys::bytes`]. Tables lie in WRAM, which is a scratchpad without a cache: where a byte is
 //! looked up does not show in how long it takes.
 
 mod ctr;
 mod document_000;
+mod ghash;
 mod rounds;
 mod tables;
 
 pub use ctr::{CTR_PARAMETER_BYTES, ctr, ctr_parameters};
 pub use document_000::document_000;
+pub use ghash::{HashKey, PRODUCT_BYTES, ghash};
 pub use rounds::{Registers, ecb};
 pub use tables::RoundKeys;
 
