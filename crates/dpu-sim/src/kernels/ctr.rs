@@ -3,7 +3,7 @@
 use super::rounds::{
     OTHER, Registers, STATE, buffers, column, fetch, load_keys, rounds, start, tables,
 };
-use super::{Division, emit};
+use super::{Division, KeySize, Mode, emit};
 
 /// Bytes of the symbol `nonce`.
 pub const CTR_PARAMETER_BYTES: usize = 16;
@@ -22,10 +22,33 @@ pub fn ctr_parameters(nonce: &[u8; 12], counter: u32) -> [u8; CTR_PARAMETER_BYTE
 /// Blocks whose counters differ in the last byte only have all but one lookup of the first round and twelve of the second in
 /// common. They are kept as a word (r9) and four (`partial`).
 #[must_use]
-pub fn ctr(division: Division) -> String {
+pub fn ctr(division: Division, size: KeySize) -> String {
     let mut out = String::new();
     let Division { tasklets, chunk_bytes } = division;
     start(&mut out, division);
+    constants(&mut out);
+    fetch(&mut out, division);
+    prepare(&mut out, &chunk_bytes.to_string());
+    block(&mut out, size);
+    next_run(&mut out, &chunk_bytes.to_string());
+    emit!(
+        out,
+        "    sdma r22, r20, {words}
+        add r20, r20, {stride}
+        jltu r20, r21, chunk
+    done:
+        stop",
+        words = chunk_bytes / 8 - 1,
+        stride = tasklets * chunk_bytes,
+    );
+    tables(&mut out, Mode::Encrypt, size);
+    emit!(out, ".p2align 3\nnonce: .zero 16\npartial: .zero {}", 16 * tasklets);
+    buffers(&mut out, division);
+    out
+}
+
+/// What stays the same for all blocks: where this tasklet keeps what 256 share (r17), and a byte of the key (r16).
+pub(super) fn constants(out: &mut String) {
     emit!(
         out,
         "move r17, partial
@@ -34,31 +57,21 @@ pub fn ctr(division: Division) -> String {
         lsr r16, r16, 24
         lsl r16, r16, 2"
     );
-    fetch(&mut out, division);
-    prepare(&mut out, chunk_bytes);
-    block(&mut out);
-    emit!(
-        out,
-        "    or r14, r14, 255
-        add r14, r14, 1
-        add r12, r22, {chunk_bytes}
-        jltu r18, r12, run
-        sdma r22, r20, {words}
-        add r20, r20, {stride}
-        jltu r20, r21, chunk
-    done:
-        stop",
-        words = chunk_bytes / 8 - 1,
-        stride = tasklets * chunk_bytes,
-    );
-    tables(&mut out);
-    emit!(out, ".p2align 3\nnonce: .zero 16\npartial: .zero {}", 16 * tasklets);
-    buffers(&mut out, division);
-    out
 }
 
-/// From the counter in r14: what the blocks up to its next carry share, and where they end (r19).
-fn prepare(out: &mut String, chunk_bytes: u32) {
+/// Goes on behind a carry, if the chunk does: its bytes, a number or a register.
+pub(super) fn next_run(out: &mut String, chunk: &str) {
+    emit!(
+        out,
+        "or r14, r14, 255
+        add r14, r14, 1
+        add r12, r22, {chunk}
+        jltu r18, r12, run"
+    );
+}
+
+/// From the place in r20 and r18: what the blocks up to its next carry share, and where they end (r19).
+pub(super) fn prepare(out: &mut String, chunk: &str) {
     emit!(
         out,
         "    add r14, r20, -__sys_used_mram_end
@@ -70,7 +83,7 @@ fn prepare(out: &mut String, chunk_bytes: u32) {
         lsl r19, r15, 4
         sub r19, 4096, r19
         add r19, r19, r18
-        add r12, r22, {chunk_bytes}
+        add r12, r22, {chunk}
         jleu r19, r12, within
         move r19, r12
     within:
@@ -86,18 +99,18 @@ fn prepare(out: &mut String, chunk_bytes: u32) {
     }
     load_keys(out, OTHER, 1);
     for number in 0..3 {
-        column(out, (STATE, OTHER), (number, 0..4), "mixed", Registers::Plain);
+        column(out, (STATE, OTHER), (number, 0..4), (Mode::Encrypt, "mixed"), Registers::Plain);
     }
-    column(out, (STATE, OTHER), (3, 0..3), "mixed", Registers::Plain);
+    column(out, (STATE, OTHER), (3, 0..3), (Mode::Encrypt, "mixed"), Registers::Plain);
     emit!(out, "move r9, r{}", OTHER[0]);
     load_keys(out, STATE, 2);
     for number in 1..4 {
-        column(out, (OTHER, STATE), (number, 0..4), "mixed", Registers::Plain);
+        column(out, (OTHER, STATE), (number, 0..4), (Mode::Encrypt, "mixed"), Registers::Plain);
     }
     emit!(out, "sd r17, 0, d0\nsd r17, 8, d2");
 }
 
-fn block(out: &mut String) {
+pub(super) fn block(out: &mut String, size: KeySize) {
     emit!(
         out,
         "block:
@@ -107,8 +120,8 @@ fn block(out: &mut String) {
         ld d0, r17, 0
         ld d2, r17, 8"
     );
-    column(out, ([11; 4], STATE), (0, 0..4), "mixed", Registers::Plain);
-    let last = rounds(out, 3, Registers::Plain);
+    column(out, ([11; 4], STATE), (0, 0..4), (Mode::Encrypt, "mixed"), Registers::Plain);
+    let last = rounds(out, (3, size.rounds()), Mode::Encrypt, Registers::Plain);
     emit!(out, "ld d4, r18, 0\nld d6, r18, 8");
     for (key, data) in last.into_iter().zip(OTHER) {
         emit!(out, "xor r{data}, r{data}, r{key}");

@@ -42,13 +42,20 @@ impl HashKey {
         out
     }
 
-    /// The hash of parts one after the other, of which each but the first has so many blocks, from the parts' own.
+    /// The hash of parts one after the other, from their own hashes and how many blocks each has.
     #[must_use]
-    pub fn join(&self, parts: &[[u8; 16]], blocks: u64) -> [u8; 16] {
-        let apart = power(self.value, blocks);
-        let joined =
-            parts.iter().fold(0, |sum, part| product(sum, apart) ^ u128::from_be_bytes(*part));
+    pub fn join(&self, parts: &[([u8; 16], u64)]) -> [u8; 16] {
+        let joined = parts.iter().fold(0, |sum, (part, blocks)| {
+            product(sum, power(self.value, *blocks)) ^ u128::from_be_bytes(*part)
+        });
         joined.to_be_bytes()
+    }
+
+    /// The hash of whole blocks, by the book.
+    #[must_use]
+    pub fn hash(&self, blocks: &[[u8; 16]]) -> [u8; 16] {
+        let sum = |sum, block: &[u8; 16]| product(sum ^ u128::from_be_bytes(*block), self.value);
+        blocks.iter().fold(0, sum).to_be_bytes()
     }
 }
 
@@ -113,13 +120,10 @@ pub fn ghash(division: Division) -> String {
     hashes: .zero {}
         .data
         .p2align 3
-    span: .long 0, 0
-    spilled:",
+    span: .long 0, 0",
         16 * tasklets
     );
-    for byte in 0..256_u32 {
-        emit!(out, ".long {}", byte << 31 ^ byte << 30 ^ byte << 25);
-    }
+    spilled(&mut out);
     emit!(
         out,
         ".section .bss.buffers\n.p2align {shift}\nbuffers: .zero {}",
@@ -128,8 +132,16 @@ pub fn ghash(division: Division) -> String {
     out
 }
 
+/// What the last byte of a word leaves behind when the word is reduced.
+pub(super) fn spilled(out: &mut String) {
+    emit!(out, "spilled:");
+    for byte in 0..256_u32 {
+        emit!(out, ".long {}", byte << 31 ^ byte << 30 ^ byte << 25);
+    }
+}
+
 /// Adds the block at r18 to the hash in r2, r3, r0, r1, and multiplies by the key.
-fn block(out: &mut String) {
+pub(super) fn block(out: &mut String) {
     emit!(
         out,
         "ld !big, d4, r18, 0
@@ -222,11 +234,10 @@ mod tests {
         // SP 800-38D, test case 2 of the GCM specification: H, ciphertext, lengths.
         let key = HashKey::new(&0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e_u128.to_be_bytes());
         let blocks = [0x0388_dace_60b6_a392_f328_c2b9_71b2_fe78_u128, 0x80];
-        let hash = |blocks: &[u128]| {
-            blocks.iter().fold(0, |sum, block| product(sum ^ block, key.value)).to_be_bytes()
-        };
-        let whole = hash(&blocks);
+        let blocks = blocks.map(u128::to_be_bytes);
+        let whole = key.hash(&blocks);
         assert_eq!(whole, 0xf38c_bb1a_d692_23dc_c345_7ae5_b6b0_f885_u128.to_be_bytes());
-        assert_eq!(key.join(&[hash(&blocks[..1]), hash(&blocks[1..])], 1), whole);
+        let parts = [(key.hash(&blocks[..1]), 1), (key.hash(&blocks[1..]), 1)];
+        assert_eq!(key.join(&parts), whole);
     }
 }

@@ -1,4 +1,4 @@
-//! AES-128 and GHASH on a DPU, generated as assembly.
+//! AES, GHASH and GCM on a DPU, generated as assembly.
 //!
 //! All programs work on MRAM from `__sys_used_mram_end` on, ciphers in place; they take their round keys from the symbol
 //! `round_keys`, into which a host writes [`RoundKeys::bytes`]. Tables lie in WRAM, which is a scratchpad without a cache: where a byte is
@@ -6,15 +6,17 @@
 
 mod ctr;
 mod document_000;
+mod gcm;
 mod ghash;
 mod rounds;
 mod tables;
 
 pub use ctr::{CTR_PARAMETER_BYTES, ctr, ctr_parameters};
 pub use document_000::document_000;
+pub use gcm::gcm;
 pub use ghash::{HashKey, PRODUCT_BYTES, ghash};
 pub use rounds::{Registers, ecb};
-pub use tables::RoundKeys;
+pub use tables::{KeyError, KeySize, RoundKeys};
 
 /// What is done with blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Rounds by tables, and ECB.
 
-use super::tables::{mixed, sbox};
-use super::{Division, emit};
+use super::tables::{mixed, mixed_inverse, sbox, sbox_inverse};
+use super::{Division, KeySize, Mode, emit};
 
 /// How registers are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub(super) type Word = u32;
 pub(super) const STATE: [Word; 4] = [1, 0, 3, 2];
 pub(super) const OTHER: [Word; 4] = [5, 4, 7, 6];
 
-/// A program that encrypts in place: `length` bytes, which the host writes, a multiple of the chunk.
+/// A program that encrypts or decrypts in place: `length` bytes, which the host writes, a multiple of the chunk.
 ///
 /// Four lookups in tables of words make a column. A byte of a word is taken out and multiplied by four in one instruction,
 /// `mul_ul_ul` or `mul_uh_ul`; only the upper half needs a shift before. So a column takes 13 instructions: four
 /// extractions, four loads, four sums and the shift.
 #[must_use]
-pub fn ecb(division: Division, registers: Registers) -> String {
+pub fn ecb(division: Division, (mode, size): (Mode, KeySize), registers: Registers) -> String {
     let mut out = String::new();
     start(&mut out, division);
     fetch(&mut out, division);
@@ -35,23 +35,28 @@ pub fn ecb(division: Division, registers: Registers) -> String {
     for (state, key) in STATE.into_iter().zip(OTHER) {
         emit!(out, "xor r{state}, r{state}, r{key}");
     }
-    let last = rounds(&mut out, 1, registers);
+    let last = rounds(&mut out, (1, size.rounds()), mode, registers);
     let [a, b] = pairs(last);
     emit!(out, "sd r18, 0, {a}\nsd r18, 8, {b}");
     end(&mut out, division);
-    tables(&mut out);
+    tables(&mut out, mode, size);
     buffers(&mut out, division);
     out
 }
 
-/// All rounds from this one on, beginning in `STATE`; where the result is.
-pub(super) fn rounds(out: &mut String, first: u32, registers: Registers) -> [Word; 4] {
+/// The rounds from the first to the last one, beginning in `STATE`; where the result is.
+pub(super) fn rounds(
+    out: &mut String,
+    (first, last): (u32, u32),
+    mode: Mode,
+    registers: Registers,
+) -> [Word; 4] {
     let (mut from, mut to) = (STATE, OTHER);
-    for round in first..=10 {
+    for round in first..=last {
         load_keys(out, to, round);
-        let table = if round == 10 { "final" } else { "mixed" };
+        let table = if round == last { "final" } else { "mixed" };
         for column in 0..4 {
-            self::column(out, (from, to), (column, 0..4), table, registers);
+            self::column(out, (from, to), (column, 0..4), (mode, table), registers);
         }
         (from, to) = (to, from);
     }
@@ -63,7 +68,7 @@ pub(super) fn column(
     out: &mut String,
     (from, to): ([Word; 4], [Word; 4]),
     (column, bytes): (usize, std::ops::Range<usize>),
-    table: &str,
+    (mode, table): (Mode, &str),
     registers: Registers,
 ) {
     let word = from[column];
@@ -74,7 +79,10 @@ pub(super) fn column(
         Registers::ByBank => (14, 8, 9),
     };
     for byte in bytes {
-        let sum = to[(column + 4 - byte) % 4];
+        let sum = match mode {
+            Mode::Encrypt => to[(column + 4 - byte) % 4],
+            Mode::Decrypt => to[(column + byte) % 4],
+        };
         let found = if registers == Registers::ByBank && sum % 2 == 0 { 11 } else { 10 };
         let (value, factor) = if byte < 2 { (word, four) } else { (half, four_of_half) };
         if byte == 2 {
@@ -152,21 +160,26 @@ pub(super) fn end(out: &mut String, division: Division) {
     );
 }
 
-pub(super) fn tables(out: &mut String) {
+pub(super) fn tables(out: &mut String, mode: Mode, size: KeySize) {
+    let (mixed, last) = match mode {
+        Mode::Encrypt => (mixed(), sbox()),
+        Mode::Decrypt => (mixed_inverse(), sbox_inverse()),
+    };
     emit!(out, ".data\n.p2align 3");
     for byte in 0..4 {
         emit!(out, "mixed_{byte}:");
-        for word in mixed() {
+        for word in mixed {
             emit!(out, ".long {}", word.swap_bytes().rotate_left(8 * byte));
         }
     }
     for byte in 0..4 {
         emit!(out, "final_{byte}:");
-        for value in sbox() {
+        for value in last {
             emit!(out, ".long {}", u32::from(value) << (8 * byte));
         }
     }
-    emit!(out, "length: .long 0, 0\n.bss\n.p2align 3\nround_keys: .zero 176");
+    let bytes = 16 * (size.rounds() + 1);
+    emit!(out, "length: .long 0, 0\n.bss\n.p2align 3\nround_keys: .zero {bytes}");
 }
 
 pub(super) fn buffers(out: &mut String, division: Division) {

@@ -1,46 +1,86 @@
 //! Tables and keys of AES.
 
-/// The round keys of an AES-128 key.
+/// The round keys of an AES key.
 #[derive(Clone, Debug)]
 pub struct RoundKeys {
-    words: [u32; 44],
+    words: Vec<u32>,
+}
+
+/// Bytes that are no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key of {0} bytes; AES has 16, 24 and 32")]
+pub struct KeyError(usize);
+
+/// How long a key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeySize {
+    /// 16 bytes, 10 rounds.
+    Aes128,
+    /// 24 bytes, 12 rounds.
+    Aes192,
+    /// 32 bytes, 14 rounds.
+    Aes256,
+}
+
+impl KeySize {
+    pub(super) fn rounds(self) -> u32 {
+        match self {
+            Self::Aes128 => 10,
+            Self::Aes192 => 12,
+            Self::Aes256 => 14,
+        }
+    }
 }
 
 impl RoundKeys {
     /// Expands a key.
-    #[must_use]
-    pub fn new(key: &[u8; 16]) -> Self {
+    ///
+    /// # Errors
+    /// Its length is none of AES.
+    pub fn new(key: &[u8]) -> Result<Self, KeyError> {
+        if !matches!(key.len(), 16 | 24 | 32) {
+            return Err(KeyError(key.len()));
+        }
+        let of_key = key.len() / 4;
+        let mut words: Vec<u32> =
+            key.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word)).collect();
         let boxed = sbox();
-        let mut words = [0; 44];
-        for (word, bytes) in words.iter_mut().zip(key.as_chunks::<4>().0) {
-            *word = u32::from_be_bytes(*bytes);
-        }
+        let substitute =
+            |word: u32| u32::from_be_bytes(word.to_be_bytes().map(|byte| boxed[usize::from(byte)]));
         let mut constant = 1_u8;
-        for at in 4..44 {
+        for at in of_key..4 * (of_key + 7) {
             let mut word = words[at - 1];
-            if at % 4 == 0 {
-                let substituted = word.rotate_left(8).to_be_bytes();
-                word = u32::from_be_bytes(substituted.map(|byte| boxed[usize::from(byte)]));
-                word ^= u32::from(constant) << 24;
+            if at % of_key == 0 {
+                word = substitute(word.rotate_left(8)) ^ u32::from(constant) << 24;
                 constant = double(constant);
+            } else if of_key == 8 && at % 8 == 4 {
+                word = substitute(word);
             }
-            words[at] = words[at - 4] ^ word;
+            words.push(words[at - of_key] ^ word);
         }
-        Self { words }
+        Ok(Self { words })
+    }
+
+    /// The size of the key that they are of.
+    #[must_use]
+    pub fn size(&self) -> KeySize {
+        match self.words.len() {
+            44 => KeySize::Aes128,
+            52 => KeySize::Aes192,
+            _ => KeySize::Aes256,
+        }
     }
 
     /// The same for decryption by tables: in the opposite order, the inner ones mixed.
     #[must_use]
     pub fn inverse(&self) -> Self {
-        let mut words = [0; 44];
-        for (round, keys) in words.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            let from = 4 * (10 - round);
-            let inner = round > 0 && round < 10;
-            for (word, key) in keys.iter_mut().zip(&self.words[from..from + 4]) {
-                *word = if inner { mix_inverse(*key) } else { *key };
-            }
-        }
-        Self { words }
+        let last = self.words.len() / 4 - 1;
+        let rounds = self.words.as_chunks::<4>().0.iter().rev().enumerate();
+        let words = rounds.flat_map(|(round, keys)| {
+            let inner = round > 0 && round < last;
+            keys.map(|key| if inner { mix_inverse(key) } else { key })
+        });
+        Self { words: words.collect() }
     }
 
     /// As words whose first byte is the lowest, for `ecb` and `ctr`.
