@@ -28,6 +28,7 @@ __all__ = [
     "Held",
     "NotMeasurableError",
     "Offsets",
+    "PlayedBoard",
     "PolicyInfo",
     "Prediction",
     "Quote",
@@ -44,6 +45,7 @@ __all__ = [
     "drivers",
     "effective_clock_ghz",
     "frame_ways",
+    "play_board",
     "policies",
     "primitives",
     "rehearse",
@@ -985,6 +987,62 @@ class Rehearsed:
     have worked at its best."""
     host_utilisation: Final[float]
     """Processors of this machine that were busy for it, in the mean over the span."""
+
+def play_board(card: Card, asked: Mapping[str, object]) -> PlayedBoard:
+    """Works a load of closed clients on cards that share a host, with the engine's own scheduler.
+
+    Messages are true: each is sealed on its card and compared. Events are played one by one, in
+    virtual time: handing over, copies, bus, memory, interrupts. It looks for Ctrl-C ten times a
+    second.
+
+    Args:
+        card: Whose host, bus and slots these are.
+        asked: The load: clients, messages and bytes of each batch, batches in all, policy (None for
+            a card of its own for each client), seed. What is not as in the description: time of
+            the host for a request, whose interrupt asks all cards described, and for each that is
+            asked; of a card for a message; a rate for each card, that of software beside them, when
+            the first card dies. The law of times, "fixed", "host" or "all", and what is shared.
+
+    Raises:
+        InputError: If a number is out of range, or there is no such law or policy.
+    """
+
+@final
+class PlayedBoard:
+    """What became of a load on a board; the origin of its times is "simulated"."""
+
+    batches: Final[int]
+    """Batches that came back."""
+    lost: Final[int]
+    """Batches that did not come back, or without results."""
+    moved: Final[int]
+    """Batches that came back from another card than the first that was tried."""
+    span_ns: Final[int]
+    """From the start to the end of the last batch."""
+    response_ns_mean: Final[float]
+    """From sending to taking back."""
+    response_ns_p99: Final[float]
+    """What 99 of 100 batches stay within."""
+    by_card: Final[list[int]]
+    """Batches of each card."""
+    card_ns: Final[list[int]]
+    """Time that each card worked."""
+    payload_bytes: Final[int]
+    """Bytes of the texts that came back."""
+    written_bytes: Final[int]
+    """Bytes that were written to memory, by the host and by cards."""
+    interrupts: Final[int]
+    """Interrupts that the host took."""
+    host_ns: Final[int]
+    """Time of the host's processor."""
+    copy_ns: Final[int]
+    """Of it, copies and waits for memory."""
+    software_ns: Final[int]
+    """Of it, encrypting in place of a card."""
+    bus_ns: Final[int]
+    """Time that the bus carried bytes."""
+    idle_ns: Final[int]
+    """Time that no card had anything to work."""
 
 @final
 class Calibration:

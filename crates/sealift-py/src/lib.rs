@@ -24,6 +24,7 @@ mod integers;
 mod keys;
 mod overlap;
 mod place;
+mod play;
 mod probes;
 mod records;
 mod rehearse;
@@ -55,6 +56,8 @@ mod _sealift {
     use crate::hazmat::aes_ctr;
     #[pymodule_export]
     use crate::info::{DeviceInfo, DriverInfo, drivers};
+    #[pymodule_export]
+    use crate::play::{PlayedBoard, play_board};
     #[pymodule_export]
     use crate::probes::{
         Arm, NotMeasurableError, WrongResultError, check_region, effective_clock_ghz, primitives,

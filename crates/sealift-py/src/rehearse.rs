@@ -156,7 +156,7 @@ fn player(device: &Bound<'_, PyAny>) -> Outcome<Player> {
     Ok(Player::Machine { name, cost: cost.native(), workers: size("workers", workers)? })
 }
 
-fn failure(error: RehearsalError) -> Failure {
+pub(crate) fn failure(error: RehearsalError) -> Failure {
     match error {
         RehearsalError::Engine(error) => error.into(),
         RehearsalError::Open(error) => sealift::EngineError::from(error).into(),

@@ -63,7 +63,9 @@ mod rehearse;
 
 pub use calibrate::{Calibrated, Calibration, CostSource};
 pub use engine::{Engine, driver_among};
-pub use rehearse::{OpenLoad, Player, Rehearsal, RehearsalError, Rehearsed, rehearse};
+pub use rehearse::{
+    ClosedLoad, OpenLoad, PlayedLoad, Player, Rehearsal, RehearsalError, Rehearsed, play, rehearse,
+};
 pub use sealift_core::*;
 pub use sealift_drivers::{DRIVERS, cards, driver, open};
 pub use sealift_engine::{

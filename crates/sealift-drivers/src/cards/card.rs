@@ -48,9 +48,19 @@ pub struct Constant {
 pub(super) struct Parts {
     pub(super) texts: Texts,
     pub(super) line: Line,
+    pub(super) sharing: Sharing,
     pub(super) constants: Vec<Constant>,
     pub(super) watts: Option<f64>,
     pub(super) price: Option<f64>,
+}
+
+/// How its units share the host, where events are played one by one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sharing {
+    /// Time of the host for each unit that it asks whether an interrupt is its own.
+    pub(super) look_ns: f64,
+    /// Requests that a unit works in one go, with one interrupt.
+    pub(super) merged_max: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -209,6 +219,10 @@ impl Card {
 
     pub(super) fn line(&self) -> &Line {
         &self.parts.line
+    }
+
+    pub(super) fn sharing(&self) -> Sharing {
+        self.parts.sharing
     }
 }
 

@@ -91,21 +91,6 @@ impl Projected {
         (end_ns, timing)
     }
 
-    /// Computes the bytes of a job that is over.
-    fn complete(&self, Flying { job, timing }: Flying) -> Completion {
-        let Job { ticket, attempt, batch, mut output, keys } = *job;
-        let worked = timing.and_then(|timing| {
-            let mut work = Work::new(&batch, output.as_output(), &*keys)
-                .map_err(|error| self.failed(error.to_string()))?;
-            self.kernels.run(&mut work)?;
-            Ok(timing)
-        });
-        // Before anyone sees the completion: they are an engine's, and whatever hangs on them.
-        drop((batch, keys));
-        let worked = worked.inspect_err(|_| output.wipe());
-        Completion { ticket, attempt, outcome: worked.map(|timing| (output, timing)) }
-    }
-
     fn failed(&self, reason: String) -> DeviceError {
         DeviceError::Failed { device: self.capabilities.name.clone(), reason }
     }
@@ -153,12 +138,35 @@ impl Device for Projected {
 
     fn poll(&self, done: &mut Vec<Completion>) {
         let over = self.lock().take_over(self.clock.now_ns());
-        done.extend(over.into_iter().map(|flying| self.complete(flying)));
+        let name = &self.capabilities.name;
+        let complete = |Flying { job, timing }| complete(&self.kernels, name, *job, timing);
+        done.extend(over.into_iter().map(complete));
     }
 
     fn retire(&self, session: SessionId) {
         self.kernels.retire(session);
     }
+}
+
+/// Computes the bytes of a job that is over.
+pub(super) fn complete(
+    kernels: &Kernels,
+    device: &str,
+    job: Job,
+    timing: Result<Timing, DeviceError>,
+) -> Completion {
+    let Job { ticket, attempt, batch, mut output, keys } = job;
+    let worked = timing.and_then(|timing| {
+        let failed = |reason: String| DeviceError::Failed { device: device.to_owned(), reason };
+        let mut work = Work::new(&batch, output.as_output(), &*keys)
+            .map_err(|error| failed(error.to_string()))?;
+        kernels.run(&mut work)?;
+        Ok(timing)
+    });
+    // Before anyone sees the completion: they are an engine's, and whatever hangs on them.
+    drop((batch, keys));
+    let worked = worked.inspect_err(|_| output.wipe());
+    Completion { ticket, attempt, outcome: worked.map(|timing| (output, timing)) }
 }
 
 #[derive(Debug)]
@@ -229,7 +237,7 @@ fn bytes(work: &mut Work<'_>, message: usize) -> usize {
 
 /// Nanoseconds as a whole number; what doesn't fit is the next that does.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating is wanted")]
-fn whole_ns(ns: f64) -> u64 {
+pub(super) fn whole_ns(ns: f64) -> u64 {
     ns.round() as u64
 }
 

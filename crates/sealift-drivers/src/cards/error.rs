@@ -76,4 +76,14 @@ pub enum CardError {
         /// What would be right.
         right: String,
     },
+    /// A board that can't be.
+    #[error("a board with {what} = {value}: give {right}")]
+    Board {
+        /// Which of its numbers.
+        what: String,
+        /// Its value.
+        value: String,
+        /// What would be right.
+        right: String,
+    },
 }

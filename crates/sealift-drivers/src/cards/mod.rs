@@ -3,8 +3,9 @@
 //! When a batch is over is settled as it is handed over, by those before it and by none behind it. So
 //! what needs to know what comes later is not in the model: buses and interrupt lines that cards share,
 //! one interrupt for results of two batches, a host that takes results back before it hands over more.
-//! For these, events would have to be played one by one.
+//! For these there is a [`Board`], whose events are played one by one, in virtual time only.
 
+mod board;
 mod card;
 mod device;
 mod error;
@@ -14,6 +15,7 @@ mod read;
 mod tables;
 mod walk;
 
+pub use board::{Board, Chance, Law, Played, SeatModel, Tally};
 pub use card::{Card, Constant};
 pub use error::CardError;
 pub use line::{Bound, Prediction};

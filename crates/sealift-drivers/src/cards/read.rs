@@ -1,7 +1,7 @@
 //! Cards from TOML.
 
 use super::CardError;
-use super::card::{Constant, Parts, Texts};
+use super::card::{Constant, Parts, Sharing, Texts};
 use super::line::{Affine, Interrupts, Line, Link};
 use super::tables::{Kind, Table};
 
@@ -21,6 +21,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parts, CardError> {
         "host",
         "link",
         "interrupts",
+        "board",
         "price",
     ])?;
     let name = root.name("name")?;
@@ -30,9 +31,10 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parts, CardError> {
     let algorithm = other.unwrap_or_else(|| AES_GCM.to_owned());
     let mut numbers = Numbers { source: source.clone(), found: vec![] };
     let line = numbers.line(&root)?;
+    let sharing = numbers.sharing(&root)?;
     let (watts, price, currency) = numbers.price(&root)?;
     let texts = Texts { name, summary, source, algorithm, currency };
-    Ok(Parts { texts, line, constants: numbers.found, watts, price })
+    Ok(Parts { texts, line, sharing, constants: numbers.found, watts, price })
 }
 
 /// Reads numbers and keeps where each comes from.
@@ -89,6 +91,17 @@ impl Numbers {
             merged_max: self.count(&table, "merge_requests", MERGED_MAX)?,
             hold_ns: US * self.number(&table, "merge_us", TIME)?,
             host_ns: US * self.number(&table, "interrupt_us", TIME)?,
+        })
+    }
+
+    fn sharing(&mut self, root: &Table<'_>) -> Result<Sharing, CardError> {
+        let Some(board) = root.optional_table("board")? else {
+            return Ok(Sharing { look_ns: 0.0, merged_max: 1 });
+        };
+        board.only(&["look_us", "merge_requests"])?;
+        Ok(Sharing {
+            look_ns: US * self.number(&board, "look_us", TIME)?,
+            merged_max: self.count(&board, "merge_requests", MERGED_MAX)?,
         })
     }
 

@@ -48,7 +48,12 @@ fn player(player: &Player) -> Result<(), RehearsalError> {
     whole("workers", *workers as u64, 1, WORKERS_MAX)
 }
 
-fn whole(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), RehearsalError> {
+pub(super) fn whole(
+    what: &'static str,
+    value: u64,
+    least: u64,
+    most: u64,
+) -> Result<(), RehearsalError> {
     let right = || format!("a whole number from {least} to {most}");
     if (least..=most).contains(&value) { Ok(()) } else { Err(wrong(what, value, right())) }
 }

@@ -1,5 +1,6 @@
 use super::check::HELD_BYTES_MAX;
 use sealift_core::OpenError;
+use sealift_drivers::cards::CardError;
 use sealift_engine::EngineError;
 use sealift_engine::simulate::SimulationError;
 use thiserror::Error;
@@ -44,6 +45,9 @@ pub enum RehearsalError {
         /// The name.
         name: String,
     },
+    /// A board that can't be.
+    #[error(transparent)]
+    Board(#[from] CardError),
     /// A device can't be opened.
     #[error(transparent)]
     Open(#[from] OpenError),

@@ -1,9 +1,11 @@
 //! What a pool of devices would do, some or all of which are not here.
 
 mod aes;
+mod board;
 mod check;
 mod error;
 
+pub use board::{ClosedLoad, PlayedLoad, play};
 pub use error::RehearsalError;
 
 use aes::Aes;

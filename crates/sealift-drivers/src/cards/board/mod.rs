@@ -1,0 +1,200 @@
+//! Cards that share a host, a bus, memory and an interrupt line, in virtual time.
+//!
+//! Here events are played one by one, so that a request waits for what came before it at the host, and
+//! the host may take results back before it hands over more. Each card is a device of its own.
+
+mod play;
+mod seat;
+
+pub use play::Tally;
+
+use super::{Card, CardError};
+use crate::kernels::Kernels;
+use play::Play;
+use sealift_core::{Context, Device, OpenError, SimulatedClock};
+use seat::{Seat, Shared};
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+/// The constants of a host and its cards.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Board {
+    /// Time of the host's processor for a request, half of it before the card and half after, without
+    /// its interrupt, in nanoseconds.
+    pub request_ns: f64,
+    /// For each card that is asked whether an interrupt is its own.
+    pub look_ns: f64,
+    /// Time to write a byte to memory: copied in, by the card, and copied out.
+    pub write_byte_ns: f64,
+    /// Time of the bus for a byte, there and back; 0 for a bus that is never waited for.
+    pub bus_byte_ns: f64,
+    /// Whether copies and cards wait for each other at the memory.
+    pub shares_memory: bool,
+    /// Whether all cards have one interrupt line, so that each interrupt asks all of them.
+    pub shares_line: bool,
+    /// Whether results are taken back before more is handed over.
+    pub completions_first: bool,
+    /// Requests that a card works in one go, with one interrupt for all.
+    pub merged_max: usize,
+    /// Messages that one request carries.
+    pub messages_per_request: usize,
+    /// What is drawn at random.
+    pub law: Law,
+    /// The cards.
+    pub seats: Vec<SeatModel>,
+}
+
+/// One card on a board, or software in its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeatModel {
+    /// Time for each message, in nanoseconds.
+    pub setup_ns: f64,
+    /// Time for each byte.
+    pub byte_ns: f64,
+    /// Whether it is the host's processor that does it, without a bus, an interrupt or a copy.
+    pub in_software: bool,
+    /// Batches that it holds at most.
+    pub slots: usize,
+    /// When it stops for good and without a word.
+    pub dies_at_ns: Option<u64>,
+}
+
+/// Which times are drawn, exponentially, around their means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Law {
+    /// None.
+    Fixed,
+    /// Those of the host's processor, as caches, clock interrupts and switches make them uneven; copies
+    /// and cards keep an even pace.
+    #[default]
+    Host,
+    /// All, copies included, which is what mean-value analysis assumes.
+    All,
+}
+
+/// Where factors are drawn from.
+pub trait Chance: Send + Debug {
+    /// The next one, exponentially distributed with mean 1.
+    fn factor(&mut self) -> f64;
+}
+
+/// A board with its clock, on which devices can be opened.
+#[derive(Clone, Debug)]
+pub struct Played(Arc<Shared>);
+
+impl Board {
+    /// The board that a card's description tells of, with all of its units. The host's time for a request
+    /// there holds an interrupt that asks all of them.
+    #[must_use]
+    pub fn of(card: &Card) -> Self {
+        let line = card.line();
+        let sharing = card.sharing();
+        let seat = SeatModel {
+            setup_ns: line.unit.request_ns,
+            byte_ns: line.unit.byte_ns,
+            in_software: false,
+            slots: line.slots,
+            dies_at_ns: None,
+        };
+        Self {
+            request_ns: line.host.request_ns - line.units as f64 * sharing.look_ns,
+            look_ns: sharing.look_ns,
+            write_byte_ns: line.host.byte_ns / COPIES,
+            bus_byte_ns: line.link.map_or(0.0, |link| 2.0 * link.byte_ns),
+            shares_memory: true,
+            shares_line: true,
+            completions_first: true,
+            merged_max: sharing.merged_max,
+            messages_per_request: line.messages_per_request,
+            law: Law::Host,
+            seats: vec![seat; line.units],
+        }
+    }
+
+    /// Puts it on a clock.
+    ///
+    /// # Errors
+    /// No card, or a number that is no time or no count.
+    pub fn play(
+        self,
+        clock: &Arc<SimulatedClock>,
+        chance: Box<dyn Chance>,
+    ) -> Result<Played, CardError> {
+        self.check()?;
+        Ok(Played(Arc::new_cyclic(|own| Shared {
+            own: own.clone(),
+            clock: Arc::clone(clock),
+            state: Mutex::new(seat::State::new(Play::new(self, chance))),
+        })))
+    }
+
+    fn check(&self) -> Result<(), CardError> {
+        let wrong = |what: &str, value: String, right: &str| CardError::Board {
+            what: what.to_owned(),
+            value,
+            right: right.to_owned(),
+        };
+        let mut times = vec![
+            ("request_ns", self.request_ns),
+            ("look_ns", self.look_ns),
+            ("write_byte_ns", self.write_byte_ns),
+            ("bus_byte_ns", self.bus_byte_ns),
+        ];
+        for seat in &self.seats {
+            times.extend([("setup_ns", seat.setup_ns), ("byte_ns", seat.byte_ns)]);
+        }
+        for (what, value) in times {
+            if !(0.0..=TIME_NS_MAX).contains(&value) {
+                return Err(wrong(what, value.to_string(), "a time from 0 to 10^10 ns"));
+            }
+        }
+        let counts = [
+            ("cards", self.seats.len()),
+            ("merged_max", self.merged_max),
+            ("messages_per_request", self.messages_per_request),
+        ];
+        for (what, value) in counts {
+            if value == 0 {
+                return Err(wrong(what, value.to_string(), "at least 1"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Time of the host's processor for an interrupt.
+    fn interrupt_ns(&self) -> f64 {
+        let cards = self.seats.iter().filter(|seat| !seat.in_software).count();
+        self.look_ns * if self.shares_line { cards as f64 } else { 1.0 }
+    }
+}
+
+impl Played {
+    /// Opens one of its cards as a device of this name.
+    ///
+    /// # Errors
+    /// There is no such card, or the environment variable `SEALIFT_ISA` names no instruction set.
+    pub fn open(
+        &self,
+        seat: usize,
+        name: String,
+        context: &Context,
+    ) -> Result<Arc<dyn Device>, OpenError> {
+        let wrong = |reason| OpenError::Setting { device: name.clone(), reason };
+        let kernels = Kernels::best(name.clone()).map_err(|error| wrong(error.to_string()))?;
+        let capabilities = self.0.open(seat, &name, context).ok_or_else(|| {
+            wrong(format!("the board has no card {seat}, counted from 0, that is not open"))
+        })?;
+        Ok(Arc::new(Seat::new(Arc::clone(&self.0), seat, capabilities, kernels)))
+    }
+
+    /// What the host, its bus and its memory did so far.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        self.0.lock().tally()
+    }
+}
+
+/// In and out.
+const COPIES: f64 = 2.0;
+/// Ten seconds, as of a card's description.
+const TIME_NS_MAX: f64 = 1e10;
