@@ -147,7 +147,7 @@ def _beside_published(folder: str) -> _Beside:
             ExitCode.NOTHING_RAN,
             f"{folder} ran {ran}, for which nothing was published; there are figures for {some}",
         )
-    unjudged = (Match.NOT_RUN, Match.UNSETTLED, Match.AGAINST_ITSELF)
+    unjudged = (Match.NOT_RUN, Match.UNSETTLED, Match.AGAINST_ITSELF, Match.BEYOND)
     judged = sum(each.match not in unjudged for each in found)
     slower = sum(each.match is Match.SLOWER for each in found)
     text = published_text(found, width=_width())

@@ -38,7 +38,9 @@ def thin(ask: "Ask") -> Iterator[str]:
     from sealift.lab.runner import make_plan
 
     plan = make_plan(ask)
-    there = [each for each in plan.experiments if each.groups]
+    there = [each for each in plan.experiments if each.groups and each.is_timed]
+    if not there:
+        return
     weights = sum(each.weight for each in there)
     needed_s = {each.name: _least_s(each, plan.restarts) * weights / each.weight for each in there}
     short = [name for name, seconds in needed_s.items() if seconds > plan.budget_s]

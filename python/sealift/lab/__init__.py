@@ -10,10 +10,11 @@ names it needs. `sealift lab run ./mine.py` runs it.
 """
 
 from sealift.lab.published import Comparison, Kind
-from sealift.lab.result import Found
+from sealift.lab.result import Found, Origin
 from sealift.lab.spec import (
     Arm,
     Axis,
+    Computed,
     Context,
     Experiment,
     Plot,
@@ -30,10 +31,12 @@ __all__ = [
     "Axis",
     "Cell",
     "Comparison",
+    "Computed",
     "Context",
     "Experiment",
     "Found",
     "Kind",
+    "Origin",
     "Plot",
     "Sample",
     "Scope",

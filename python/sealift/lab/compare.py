@@ -136,6 +136,7 @@ def published_record(comparison: Comparison) -> Record:
         "unit": comparison.unit,
         **interval_columns("times_published", comparison.ratio),
         "match": comparison.match.value,
+        "origin": None if comparison.here is None else comparison.origin.value,
         "note": comparison.note,
         "source": comparison.source,
     }

@@ -57,11 +57,15 @@ def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
         if each.wrong:
             yield f"WRONG RESULT of {each.cell[planned.compare]}: {each.wrong}"
             break
-    if not found.rows:
+    if not found.rows and (planned.is_timed or not _is_computed(found)):
         yield f"not measured: {_why_not(found)}"
         return
     if told := recall.sentence(planned, found):
         yield told.removesuffix(".")
+    if not planned.is_timed:
+        yield f"{planned.origin.value}, not measured"
+        yield from _published(run, planned, found)
+        return
     yield from _found(planned, [row for row in found.rows if not row.wrong])
     skipped = dict.fromkeys(
         f"{each.cell[planned.compare]}"
@@ -76,6 +80,10 @@ def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
             f"not run, budget: {len(planned.left_out)} of {groups} groups, for which --budget "
             f"{planned.budget_for_all_s} would have room"
         )
+    yield from _published(run, planned, found)
+
+
+def _published(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
     published = recall.published(run, planned, found)
     counts = Counter(comparison.match for comparison in published.comparisons)
     if counts:
@@ -85,8 +93,14 @@ def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
         yield published.doubt
 
 
+def _is_computed(found: Found) -> bool:
+    return any(each.facts for each in found.verified)
+
+
 def _best(planned: PlannedExperiment, found: Found) -> str:
     rows = [row for row in found.rows if not row.wrong]
+    if not planned.is_timed and _is_computed(found):
+        return f"{planned.origin.value}, not measured"
     if not rows:
         return f"not measured: {_why_not(found)}"
     if _is_counted(rows) or all(each.kind is Kind.ALONE for each in findings(rows)):

@@ -50,7 +50,7 @@ def sentence(planned: PlannedExperiment, found: Found) -> str:
         planned: Of the run.
         found: What it found.
     """
-    if planned.file is not None or not found.rows:
+    if planned.file is not None or (planned.is_timed and not found.rows):
         return ""
     try:
         return registry.find(planned.name).says(found)

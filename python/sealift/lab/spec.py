@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sealift.lab.published import Comparison
 from sealift.lab.record import FIGURES, FIXED, SAMPLE_COLUMNS
-from sealift.lab.result import Found
+from sealift.lab.result import Found, Origin
 from sealift.lab.values import INTEGER_MAX, Cell, Value, is_text, why_not_kept
 
 
@@ -138,6 +138,32 @@ class Arm(Protocol):
 
     def verified(self) -> Mapping[str, Value]:
         """What was checked, for the record: `checked_against`, and counts up to now."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """An arm that is not timed: what it verifies is its result.
+
+    For experiments whose origin is not MEASURED.
+
+    Attributes:
+        facts: What was computed; text, and floats, which stay as they are where integers of
+            several processes would be added up.
+    """
+
+    facts: Mapping[str, Value]
+
+    def sample(self, seconds: float) -> Sample:
+        """Raises, because there is nothing to time.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError(f"asked for a sample of {seconds:g} s of what is computed, not timed")
+
+    def verified(self) -> Mapping[str, Value]:
+        """What was computed."""
+        return self.facts
 
 
 class Skip(Exception):  # noqa: N818 (a result, not an error)
@@ -263,6 +289,9 @@ class Experiment:
         essential: How many of its groups, from the first, every run has; those behind them stand
             in a plan only where the budget has room, and are told as left out elsewhere. None for
             all.
+        origin: Where its numbers come from. What isn't MEASURED is computed once, in the process
+            that would measure it: its arms are `Computed`, it has no rows, and a page shows what
+            was computed apart from what was measured.
     """
 
     name: str
@@ -281,6 +310,7 @@ class Experiment:
     file: Path | None = None
     legend: Mapping[str, str] = field(default_factory=dict)
     essential: int | None = None
+    origin: Origin = Origin.MEASURED
 
     def __post_init__(self) -> None:
         """Checks what can be checked without running anything.
@@ -314,6 +344,11 @@ class Experiment:
                 plot.check(names)
             except ValueError as error:
                 raise ValueError(f"{self.name}: {error}") from error
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its arms are sampled."""
+        return self.origin is Origin.MEASURED
 
     def groups(self, scope: Scope) -> tuple[tuple[Cell, ...], ...]:
         """The cells that are compared with each other, group by group, the reference first.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sealift.lab.published.rounded import Rounded
+from sealift.lab.result import Origin
 from sealift.lab.stats import (
     VERDICT_CONFIDENCE,
     Interval,
@@ -33,6 +34,10 @@ class Kind(StrEnum):
     """As a shape, but what is claimed is only our reading of a sentence that claims no speed."""
     COUNT = "count"
     """What follows from counts, which are exact but for the rounding of their print."""
+    MODEL = "model"
+    """What a model gives for the document's own machine: there the same value is expected."""
+    BEYOND = "beyond"
+    """What a model can't give, because it is given it or leaves it out."""
     WITHIN = "within"
     """A figure that other figures of its own document contradict: nothing is measured."""
 
@@ -49,6 +54,8 @@ class Match(StrEnum):
     SMALLER = "smaller here"
     DIFFERS = "differs here"
     NO_EFFECT = "no such effect here"
+    IN_SHAPE = "reproduced in shape"
+    BEYOND = "beyond the model"
     READING_HOLDS = "our reading holds here"
     READING_FAILS = "our reading fails here"
     CONTRADICTED = "contradicted"
@@ -78,6 +85,7 @@ class Comparison:
         machine_busy: Whether the machine was, while that was measured.
         span: For a count the values that round to `published`; for a figure that its document
             contradicts what follows from the others there.
+        origin: Where `here` comes from.
     """
 
     figure: str
@@ -93,6 +101,7 @@ class Comparison:
     noise_floor: float = 0.0
     machine_busy: bool = False
     span: Rounded | None = None
+    origin: Origin = Origin.MEASURED
 
     def __post_init__(self) -> None:
         """Refuses what can't be judged, and a figure that was not run for no reason."""
@@ -126,20 +135,29 @@ class Comparison:
         reaches over a limit leaves the figure UNSETTLED, unless all of it lies within a tenth of
         1, where a RATIO well above 1 has NO_EFFECT; and so do too few blocks, too much noise
         and a busy machine. A COUNT is REPRODUCED when it rounds to what was printed; a printed 0
-        is CONTRADICTED by anything else.
+        is CONTRADICTED by anything else. A MODEL is REPRODUCED within a tenth, IN_SHAPE within
+        half as much again or two thirds, and CONTRADICTED beyond; a SHAPE that was not measured
+        is CONTRADICTED, too, where it lies no more than the margin above 1.
         """
         if self.kind is Kind.WITHIN:
             return Match.AGAINST_ITSELF
+        if self.kind is Kind.BEYOND:
+            return Match.BEYOND
         if self.here is None:
             return Match.NOT_RUN
         if self.kind is Kind.COUNT:
             return self._counted(self.here)
+        if self.kind is Kind.MODEL:
+            return self._modelled(self.here)
+        if self.kind is Kind.SHAPE and self.origin is not Origin.MEASURED:
+            is_there = self.here.median > 1 + self._margin
+            return Match.HOLDS if is_there else Match.CONTRADICTED
         return Match.UNSETTLED if self.doubt else self._judged(self.here)
 
     @property
     def doubt(self) -> str:
         """Why what was measured settles nothing, or ""."""
-        if self.here is None or self.kind in SPANNED:
+        if self.here is None or self.origin is not Origin.MEASURED or self.kind in SPANNED:
             return ""
         least = blocks_needed(VERDICT_CONFIDENCE)
         if self.here.blocks < least:
@@ -184,6 +202,12 @@ class Comparison:
             # Last: what lies on one side of 1 as a whole is told so.
             yield 1 - NEAR, 1 + NEAR, Match.NO_EFFECT
 
+    def _modelled(self, here: Interval) -> Match:
+        times = here.median / self.published
+        if 1 - NEAR <= times <= 1 + NEAR:
+            return Match.REPRODUCED
+        return Match.IN_SHAPE if 1 / ALIKE <= times <= ALIKE else Match.CONTRADICTED
+
     def _counted(self, here: Interval) -> Match:
         assert self.span is not None, "checked when it was made"
         if _inside(here.median, self.span):
@@ -197,6 +221,8 @@ def _inside(value: float, span: Rounded) -> bool:
 
 # A tenth more or less is the same, on another machine.
 NEAR = 0.10
+# What a model gives that leaves something out, but not what matters most.
+ALIKE = 1.5
 SPANNED = (Kind.COUNT, Kind.WITHIN)
 SIDES = {
     Kind.SHAPE: (Match.CONTRADICTED, Match.HOLDS),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from sealift.lab.published.comparison import Comparison, Kind
 from sealift.lab.published.here import Here, Measured
 from sealift.lab.published.rounded import Rounded
+from sealift.lab.result import Origin
 from sealift.lab.values import Cell
 
 
@@ -22,6 +23,7 @@ class Printed:
         series: Whose line it belongs to where the figure is redrawn, or "".
         at: Where it stands there.
         span: What a count is judged by.
+        origin: Where that which stands beside it comes from.
     """
 
     figure: str
@@ -33,6 +35,7 @@ class Printed:
     series: str = ""
     at: Cell = field(default_factory=dict)
     span: Rounded | None = None
+    origin: Origin = Origin.MEASURED
 
     def beside(self, here: Here, note: str) -> Comparison:
         """The figure beside what was found here.
@@ -60,4 +63,5 @@ class Printed:
             noise_floor=here.noise_floor if here else 0.0,
             machine_busy=here.machine_busy if here else False,
             span=self.span,
+            origin=self.origin,
         )

@@ -7,6 +7,7 @@ from sealift.lab.published import Comparison, Kind, Match
 from sealift.lab.report.markup import CARDS, Html, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.words import as_printed, with_interval
+from sealift.lab.result import Origin
 
 
 def compared(material: Material) -> Html:
@@ -46,15 +47,22 @@ def _cells(each: Comparison) -> tuple[str, ...]:
     return (
         each.what,
         _published(each),
-        with_interval(each.here, each.unit) if each.here else _nothing(each),
+        _here(each) if each.here else _nothing(each),
         with_interval(each.ratio),
         _chip(each.match, each.match.value),
         settled,
     )
 
 
+def _here(each: Comparison) -> Html:
+    value = with_interval(each.here, each.unit)
+    if each.origin is Origin.MEASURED:
+        return value
+    return join([value, " ", tag("span", each.origin.value, class_=f"origin {each.origin.value}")])
+
+
 def _nothing(each: Comparison) -> Html:
-    text = "nothing to measure" if each.kind is Kind.WITHIN else "not run"
+    text = "nothing to measure" if each.kind in (Kind.WITHIN, Kind.BEYOND) else "not run"
     return tag("span", text, class_="muted")
 
 
@@ -76,7 +84,8 @@ SAID = (
     "Absolute values come from other machines, so that nobody expects the same ones here; "
     "ratios should hold. A verdict needs the whole interval, and a margin for noise, on one side "
     "of its limits: a tenth more or less than was published, and for ratios and shapes 1. Counts "
-    "are judged by the rounding of their print."
+    "are judged by the rounding of their print. What a model of the document's own machine gives "
+    "is reproduced within a tenth, and in shape within half as much again."
 )
 ROWS_OPEN = 20
 COLOURS = {
@@ -91,6 +100,8 @@ COLOURS = {
     Match.NO_EFFECT: "fine",
     Match.READING_HOLDS: "fine",
     Match.READING_FAILS: "fine",
+    Match.IN_SHAPE: "fine",
+    Match.BEYOND: "plain",
     Match.UNSETTLED: "plain",
     Match.NOT_RUN: "plain",
     Match.CONTRADICTED: "bad",

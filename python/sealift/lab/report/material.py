@@ -13,7 +13,7 @@ from sealift.lab.fullest import Fullest, fullest
 from sealift.lab.published import Comparison
 from sealift.lab.record import Record, record
 from sealift.lab.report.extent import Extent
-from sealift.lab.result import Found, Row
+from sealift.lab.result import Found, Row, Verified
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.summary import summarise
 
@@ -49,9 +49,16 @@ class Shown:
         return [record(row, self.experiment.id) for row in self.found.rows]
 
     @property
+    def computed(self) -> list[Verified]:
+        """What was computed of it, which is none of what is measured."""
+        if self.experiment.is_timed:
+            return []
+        return [each for each in self.found.verified if each.facts]
+
+    @property
     def why_not(self) -> str:
-        """Why nothing of it was measured, or ""."""
-        if self.found.rows:
+        """Why nothing of it was measured, or computed, or ""."""
+        if self.found.rows or self.computed:
             return ""
         reasons = dict.fromkeys(
             each.skipped or each.wrong for each in self.found.verified if each.skipped or each.wrong

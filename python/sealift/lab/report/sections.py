@@ -14,6 +14,7 @@ from sealift.lab.report.words import few, unique, with_interval
 from sealift.lab.result import Row
 from sealift.lab.units import axis_text, format_measure, format_noise, format_share, keys_text
 from sealift.lab.unsettled import said_text, why_unsure
+from sealift.lab.values import Value
 from sealift.lab.vega import Spec, room_px
 from sealift.lab.wording import DOCUMENT_003
 
@@ -100,8 +101,11 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
         if any(is_crowded(row) for row in shown.found.rows):
             inside.append(tag("p", CROWDED, class_="muted"))
         inside.append(_rows(shown, extent.rows))
-    inside += _round_trips(shown)
-    inside += _verified(shown)
+    if shown.computed:
+        inside.append(_computed(shown, extent.rows))
+    else:
+        inside += _round_trips(shown)
+        inside += _verified(shown)
     if shown.found.rows:
         inside += _skipped(shown)
     if left_out := shown.experiment.left_out_text:
@@ -152,6 +156,36 @@ def _rows(shown: Shown, most: int | None) -> Html:
     count = f"{len(every):,} rows"
     told = count if len(rows) == len(every) else f"The first {len(rows):,} of {count}"
     return folded(told, *whole, is_open=len(rows) <= ROWS_OPEN)
+
+
+def _computed(shown: Shown, most: int | None) -> Html:
+    """What was computed: a row for each cell, with its origin above all."""
+    origin = shown.experiment.origin.value
+    names = [axis.name for axis in shown.experiment.axes]
+    facts = unique(name for each in shown.computed for name in each.facts)
+    cells = [
+        [
+            *(str(each.cell[name]) for name in names),
+            *(_fact(each.facts.get(name, "")) for name in facts),
+        ]
+        for each in shown.computed[:most]
+    ]
+    columns = [name.replace("_", " ") for name in (*names, *facts)]
+    numbers = [
+        name.replace("_", " ")
+        for name in facts
+        if all(isinstance(each.facts.get(name, 0.0), float) for each in shown.computed)
+    ]
+    label = f"What was computed of {shown.experiment.name}"
+    said = tag("p", tag("span", origin, class_=f"origin {origin}"), " ", COMPUTED, class_="muted")
+    whole = table(columns, cells, label=label, numbers=numbers)
+    return folded(f"{len(shown.computed):,} cells, {origin}", said, whole, is_open=True)
+
+
+def _fact(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{'-' if value < 0 else ''}{format_measure(abs(value))}"
 
 
 def _following(names: Sequence[str], rows: Sequence[Row]) -> Iterable[str]:
@@ -275,6 +309,7 @@ CROWDED = (
     "preemption: these rows count neither among the samples that were not clean nor for a busy "
     "machine."
 )
+COMPUTED = "Nothing in this table was measured: no clock of this machine stands behind it."
 ROUND_TRIP = "round_trip"
 # What an arm is, or has a table of its own; not what was checked of it.
 DESCRIBING = {"role", "detail", "cores", ROUND_TRIP}

@@ -141,7 +141,7 @@ def _planned(experiment: Experiment, groups: Sequence[Sequence[Cell]]) -> Planne
         operation=experiment.operation,
         compare=experiment.compare,
         weight=experiment.weight,
-        blocks=BLOCKS,
+        blocks=BLOCKS if experiment.is_timed else 1,
         groups=tuple(tuple(dict(cell) for cell in group) for group in groups),
         file_sha256=None if file is None else _sha256(file),
         title=experiment.title,
@@ -149,6 +149,7 @@ def _planned(experiment: Experiment, groups: Sequence[Sequence[Cell]]) -> Planne
         axes=tuple(replace(axis, values=()) for axis in experiment.axes),
         plots=tuple(replace(plot, where=dict(plot.where)) for plot in experiment.plots),
         legend=dict(experiment.legend),
+        origin=experiment.origin,
     )
 
 
@@ -189,6 +190,9 @@ def _fitted(
     needed_s = 0.0
     fitting = []
     for each in planned:
+        if not each.is_timed:
+            fitting.append(each)
+            continue
         share_s = budget_s * each.weight / weights
         block_s = _samples(each) * taken_s(SAMPLE_S_USUAL)
         fits = int(share_s / block_s) if each.groups else each.blocks

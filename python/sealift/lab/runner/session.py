@@ -432,7 +432,7 @@ class _Session:
 
     def _say_ending(self, run: store.Run, ending: Ending) -> None:
         if ending.how is How.COMPLETE:
-            if not any(run.measured.values()):
+            if not run.has_results:
                 self._teller.say("nothing could be measured, for the reasons above")
             if not run.is_whole and self.is_kept:
                 again = store.resume_command(self._path)
@@ -456,7 +456,7 @@ class _Session:
             return ExitCode.WRONG_RESULT
         if ending.how is How.FAILED:
             return ExitCode.PART_FAILED
-        return 0 if any(run.measured.values()) else ExitCode.NOTHING_RAN
+        return 0 if run.has_results else ExitCode.NOTHING_RAN
 
 
 SHOWN_EVERY_S = 10.0

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sealift.lab.result import Origin
 from sealift.lab.spec import EXPERIMENT_NAME, Axis, Plot
 from sealift.lab.store.errors import StoreError
 from sealift.lab.store.shape import Record
@@ -34,6 +35,7 @@ class PlannedExperiment:
         legend: What short values in the cells stand for.
         left_out: Groups that the budget had no room for.
         whole_s: Seconds of a budget that would have had room for all groups.
+        origin: Where its numbers come from.
     """
 
     name: str
@@ -52,6 +54,12 @@ class PlannedExperiment:
     legend: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[tuple[Cell, ...], ...] = ()
     whole_s: float = 0.0
+    origin: Origin = Origin.MEASURED
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is sampled in blocks; else it is computed once."""
+        return self.origin is Origin.MEASURED
 
     @property
     def left_out_text(self) -> str:
@@ -180,7 +188,22 @@ def _experiment(record: Record) -> PlannedExperiment:
         legend=_legend(record),
         left_out=left_out,
         whole_s=record.above_0("whole_s") if left_out else 0.0,
+        origin=origin_of(record),
     )
+
+
+def origin_of(record: Record) -> Origin:
+    """Where numbers come from; files of before there were others say nothing, and measured.
+
+    Raises:
+        StoreError: If it is none that there is.
+    """
+    if "origin" not in record.plain:
+        return Origin.MEASURED
+    origin = record.text("origin")
+    if origin not in list(Origin):
+        raise record.wrong(f"origin is {origin!r}; right would be one of {', '.join(Origin)}")
+    return Origin(origin)
 
 
 def _groups(record: Record, name: str) -> tuple[tuple[Cell, ...], ...]:

@@ -10,7 +10,7 @@ from sealift.lab.published.rounded import Rounded
 from sealift.lab.stats import Interval
 from sealift.lab.store import names
 from sealift.lab.store.files import json_text, write_file
-from sealift.lab.store.plan import Plan
+from sealift.lab.store.plan import Plan, origin_of
 from sealift.lab.store.shape import Record, read_object
 
 
@@ -80,6 +80,7 @@ def _comparison(record: Record) -> Comparison:
             noise_floor=record.number("noise_floor"),
             machine_busy=record.flag("machine_busy"),
             span=_span(record),
+            origin=origin_of(record),
         )
 
 

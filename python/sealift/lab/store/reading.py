@@ -303,6 +303,8 @@ def _over(plan: Plan, told: Sequence[_Told], samples: Samples) -> Iterator[tuple
     wrong = {each.place for each in told if each.wrong}
     last = {each.place: each for each in told}
     out = wrong | {place for place, each in last.items() if each.skipped and not each.may_pass}
+    computed = {each.name for each in plan.experiments if not each.is_timed}
+    out |= {place for place, each in last.items() if place[0] in computed and each.facts}
     for experiment in plan.experiments:
         for group, cells in enumerate(experiment.groups):
             place = (experiment.name, group)

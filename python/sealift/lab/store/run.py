@@ -89,8 +89,9 @@ class Run:
         measured: By experiment and group: for each complete block its restart, and the block.
         references: By experiment and group the place of the arm that the others are compared with,
             once there is a block.
-        over: Groups that get no more blocks, because their reference computed something wrong or
-            none of their arms can be measured on this machine: experiment and group.
+        over: Groups that get no more blocks, because they were computed, their reference computed
+            something wrong or none of their arms can be measured on this machine: experiment and
+            group.
         wrong: Arms that computed something wrong: experiment, group, arm.
         restarts: By experiment how many processes have measured it so far.
         published: By experiment of one's own what it says of published figures, once the run has
@@ -144,6 +145,14 @@ class Run:
                 missing += self.missing(experiment.name, group)
                 planned += experiment.blocks
         return missing, planned
+
+    @property
+    def has_results(self) -> bool:
+        """Whether anything was measured, or computed where that is what was planned."""
+        computed = {each.name for each in self.plan.experiments if not each.is_timed}
+        return any(self.measured.values()) or any(
+            each.facts for each in self.verified if each.experiment in computed
+        )
 
     @property
     def is_whole(self) -> bool:

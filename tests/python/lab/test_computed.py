@@ -1,0 +1,132 @@
+"""Experiments that are computed: never sampled, never mixed with what was measured."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.running import asked
+from sealift.lab import report, runner, store
+from sealift.lab.digest import digest
+from sealift.lab.published import Comparison, Kind, Match, counted
+from sealift.lab.result import Origin
+from sealift.lab.runner.planning import BLOCKS
+from sealift.lab.spec import Computed
+from sealift.lab.store import How, StoreError
+from sealift.lab.summary import summarise
+
+TEXT = """
+from sealift.lab import Axis, Computed, Experiment, Origin, Skip
+
+def arm(cell, context):
+    if cell["how"] == "never":
+        raise Skip("no model has it")
+    return Computed({"sum, units": 1.5 * cell["n"], "of": cell["how"]})
+
+EXPERIMENT = Experiment(
+    name="sums",
+    title="Sums",
+    axes=(Axis("n", "n", (1, 2)), Axis("how", "how", ("slowly", "never"))),
+    compare="how",
+    arm=arm,
+    origin=Origin.SIMULATED,
+)
+"""
+
+
+@pytest.fixture(scope="module", name="sums")
+def fixture_sums(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("own") / "sums.py"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module", name="done")
+def fixture_done(sums: Path, tmp_path_factory: pytest.TempPathFactory) -> runner.Done:
+    return runner.run(asked(sums, out=tmp_path_factory.mktemp("runs") / "run", restarts=5))
+
+
+def test_what_is_computed_ends_complete_with_facts_and_without_rows(done: runner.Done) -> None:
+    run = store.read(done.path)
+    assert (done.code, done.ending.how) == (0, How.COMPLETE)
+    assert run.is_whole
+    assert run.has_results
+    assert not run.measured
+    assert run.restarts == {"sums": 1}
+    found = summarise(run)["sums"]
+    assert not found.rows
+    sums = [each.facts.get("sum, units", each.skipped) for each in found.verified]
+    assert sums == [1.5, "no model has it", 3.0, "no model has it"]
+    (line,) = digest(run, {"sums": found})
+    assert line.said == "simulated, not measured"
+
+
+def test_its_page_shows_what_was_computed_and_that_nothing_was_measured(done: runner.Done) -> None:
+    page = report.page(store.read(done.path))
+    assert "Nothing in this table was measured" in page
+    assert '<span class="origin simulated">simulated</span>' in page
+    assert "sum, units" in page
+    assert "was not measured:" not in page
+    assert "not sampled at all" not in page
+
+
+def test_a_resume_computes_nothing_again(done: runner.Done) -> None:
+    assert runner.resume(done.path).code == 0
+    assert store.read(done.path).restarts == {"sums": 1}
+
+
+def test_its_plan_says_where_its_numbers_come_from_and_older_ones_measured(
+    done: runner.Done, tmp_path: Path
+) -> None:
+    assert store.read_plan(done.path).experiments[0].origin is Origin.SIMULATED
+    plain = json.loads((done.path / "plan.json").read_text(encoding="utf-8"))
+    del plain["experiments"][0]["origin"]
+    (tmp_path / "plan.json").write_text(json.dumps(plain), encoding="utf-8")
+    assert store.read_plan(tmp_path).experiments[0].origin is Origin.MEASURED
+    plain["experiments"][0]["origin"] = "guessed"
+    (tmp_path / "plan.json").write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.raises(StoreError, match="origin is 'guessed'; right would be one of measured"):
+        store.read_plan(tmp_path)
+
+
+def test_it_takes_no_blocks_from_what_is_measured_however_little_time_there_is(
+    sums: Path,
+) -> None:
+    plan = runner.make_plan(asked(sums, budget_s=0.01, restarts=5))
+    assert plan.experiments[0].blocks == 1 < BLOCKS
+
+
+def test_what_is_computed_has_no_time_to_sample() -> None:
+    with pytest.raises(TypeError, match="computed, not timed"):
+        Computed({"sum": 1.0}).sample(0.1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "here", "expected"),
+    [
+        (Kind.MODEL, 95.0, Match.REPRODUCED),
+        (Kind.MODEL, 140.0, Match.IN_SHAPE),
+        (Kind.MODEL, 70.0, Match.IN_SHAPE),
+        (Kind.MODEL, 160.0, Match.CONTRADICTED),
+        (Kind.MODEL, 60.0, Match.CONTRADICTED),
+        (Kind.MODEL, None, Match.NOT_RUN),
+        (Kind.SHAPE, 1.3, Match.HOLDS),
+        (Kind.SHAPE, 1.001, Match.CONTRADICTED),
+        (Kind.BEYOND, None, Match.BEYOND),
+    ],
+)
+def test_a_model_is_judged_by_how_near_it_comes(
+    kind: Kind, here: float | None, expected: Match
+) -> None:
+    compared = Comparison(
+        figure="002-T1",
+        what="what",
+        published=1.0 if kind is Kind.SHAPE else 100.0,
+        unit="x",
+        source="where",
+        kind=kind,
+        here=None if here is None else counted(here, of=30).interval,
+        note="note",
+        origin=Origin.SIMULATED,
+    )
+    assert (compared.match, compared.doubt) == (expected, "")
