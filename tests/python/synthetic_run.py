@@ -92,7 +92,8 @@ def write_run(
     seed: int = 7,
 ) -> Path:
     """Writes the folder of a run: all experiments that have cells there, or those given."""
-    every = [each for each in registry.all_experiments() if each.groups(scope)]
+    timed = [each for each in registry.all_experiments() if each.is_timed]
+    every = [each for each in timed if each.groups(scope)]
     chosen = every if experiments is None else experiments
     plan = Plan(
         version="0.1.0",
