@@ -844,6 +844,9 @@ class Card:
     def read(path: str | Path) -> Card:
         """Reads a description from a plain TOML file.
 
+        Where it says how often the host copies and not how fast, that is measured, some milliseconds once
+        a process.
+
         Raises:
             InputError: If it can't be read, something in it is missing or wrong, or its path can't
                 stand in a device's name.
@@ -901,6 +904,8 @@ class Constant:
     """Where it comes from."""
     fitted: Final[bool]
     """Whether it was chosen so that the model meets measurements."""
+    measured: Final[bool]
+    """Whether it was measured on this machine, because the description leaves it out."""
 
 @final
 class Prediction:

@@ -85,6 +85,22 @@ def test_predictions_are_those_that_one_reckons_by_hand(path: Path) -> None:
     assert line.per_message_ns > 0
 
 
+def test_how_fast_the_processor_copies_is_measured_where_it_is_left_out(path: Path) -> None:
+    unsaid = CARD.replace("copies = 0\ncopy_gbit_per_s = 1", "copies = 2")
+    assert unsaid != CARD
+    path.write_text(unsaid)
+    card = Card.read(path)
+    (rate,) = (constant for constant in card.constants if constant.measured)
+    assert (rate.name, rate.unit, rate.fitted) == ("host.copy_gbit_per_s", "Gbit/s", False)
+    assert rate.source.startswith("measured here: ")
+    assert "measured here" in repr(rate)
+    copied_ns = card.predict(1, 10**6).host_ns - card.predict(1, 0).host_ns
+    assert copied_ns == pytest.approx(2 * 8e6 / rate.value)
+    assert Card.read(path).constants[-2].value == rate.value, "once a process"
+    path.write_text(unsaid.replace("copies = 2", "copies = 2\ncopy_gbit_per_s = 80"))
+    assert not any(constant.measured for constant in Card.read(path).constants)
+
+
 @pytest.mark.parametrize(
     ("messages", "message_bytes", "said"),
     [

@@ -25,6 +25,9 @@ pub(crate) struct Card(pub(crate) native::Card);
 impl Card {
     /// Reads a description from a plain TOML file.
     ///
+    /// Where it says how often the host copies and not how fast, that is measured, some milliseconds once
+    /// a process.
+    ///
     /// Raises:
     ///     InputError: If it can't be read, something in it is missing or wrong, or its path can't
     ///         stand in a device's name.
@@ -141,20 +144,26 @@ pub(crate) struct Constant {
     source: String,
     /// Whether it was chosen so that the model meets measurements.
     fitted: bool,
+    /// Whether it was measured on this machine, because the description leaves it out.
+    measured: bool,
 }
 
 #[pymethods]
 impl Constant {
     fn __repr__(&self) -> String {
-        let fitted = if self.fitted { ", fitted" } else { "" };
-        format!("Constant({} = {} {}{fitted})", self.name, self.value, self.unit)
+        let how = match (self.fitted, self.measured) {
+            (true, _) => ", fitted",
+            (_, true) => ", measured here",
+            _ => "",
+        };
+        format!("Constant({} = {} {}{how})", self.name, self.value, self.unit)
     }
 }
 
 impl Constant {
     fn new(constant: &native::Constant) -> Self {
-        let native::Constant { name, value, unit, source, fitted } = constant.clone();
-        Self { name, value, unit, source, fitted }
+        let native::Constant { name, value, unit, source, fitted, measured } = constant.clone();
+        Self { name, value, unit, source, fitted, measured }
     }
 }
 

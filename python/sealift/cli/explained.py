@@ -8,6 +8,7 @@ from sealift import Calibrated
 from sealift.cli.explaining import Asked, Found, Projected, Taken
 from sealift.lab.pairs import in_words
 from sealift.lab.units import format_measure, format_range
+from sealift.lab.wording import measured_of
 
 
 def document(found: Found, messages: int, message_bytes: int) -> dict[str, object]:
@@ -68,6 +69,9 @@ def _card_entry(each: Projected, found: Found, messages: int) -> dict[str, objec
         "would_finish_first": prediction.batch_ns < best.predicted_ns,
         "times_as_long": prediction.batch_ns / best.predicted_ns,
         "source": each.card.source,
+        "measured_here": {
+            constant.name: constant.value for constant in each.card.constants if constant.measured
+        },
     }
 
 
@@ -174,7 +178,7 @@ def _sources(found: Found) -> Iterator[str]:
         )
     for card in (each.card for each in found.cards):
         taken = "" if card.algorithm == "aes-gcm" else f" Its rate is that of {card.algorithm}."
-        yield f"Projected: {card.name}: {card.summary}; from {card.source}.{taken}"
+        yield f"Projected: {card.name}: {card.summary}; from {card.source}.{measured_of(card)}{taken}"
 
 
 def _cost(known: Calibrated) -> str:

@@ -1,12 +1,16 @@
 """Names a piece of work in words: what is done to messages of which size under which keys."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from sealift.lab.finding import QUALIFIERS, batch_follows_size, size_of
 from sealift.lab.grid import LOGGED, OF, STATED
 from sealift.lab.result import Row
-from sealift.lab.units import format_size, keys_text
+from sealift.lab.units import format_measure, format_size, keys_text
 from sealift.lab.values import Cell, Value
+
+if TYPE_CHECKING:
+    from sealift import Card
 
 
 def work_text(row: Row, *, with_batch: bool = False) -> str:
@@ -57,6 +61,15 @@ def measured_text(rows: Sequence[Row]) -> str:
         by_workload.setdefault(row.cell["workload"], []).append(row)
     told = "; ".join(constants_text(each) for each in by_workload.values())
     return f"{rows[0].origin.value.capitalize()} here: {told}."
+
+
+def measured_of(card: "Card") -> str:
+    """What of a card was measured on this machine, each a sentence behind a space; "" if nothing."""
+    return "".join(
+        f" {constant.name} is {format_measure(constant.value)} {constant.unit}, {constant.source}."
+        for constant in card.constants
+        if constant.measured
+    )
 
 
 def same_but_size(one: Cell, other: Cell) -> bool:

@@ -41,6 +41,8 @@ pub struct Constant {
     pub source: String,
     /// Whether it was chosen so that the model meets measurements.
     pub fitted: bool,
+    /// Whether it was measured on this machine, because the description leaves it out.
+    pub measured: bool,
 }
 
 /// What a description says.
@@ -74,6 +76,9 @@ pub(super) struct Texts {
 
 impl Card {
     /// Reads a description from a file.
+    ///
+    /// Where `host.copies` is more than 0 and `host.copy_gbit_per_s` is left out, the processor's rate is
+    /// measured, some milliseconds once a process, and stands among the [constants](Self::constants) as such.
     ///
     /// # Errors
     /// It can't be read, something in it is wrong or missing, or its path can't stand in a spec.

@@ -2,6 +2,7 @@
 
 use super::CardError;
 use super::card::{Constant, Parts, Sharing, Texts};
+use super::copying;
 use super::line::{Affine, Interrupts, Line, Link};
 use super::tables::{Kind, Table};
 
@@ -69,8 +70,25 @@ impl Numbers {
         host.only(&["request_us", "copies", "copy_gbit_per_s"])?;
         let request_ns = US * self.number(&host, "request_us", TIME)?;
         let copies = self.number(&host, "copies", Kind::Whole { least: 0, most: COPIES_MAX })?;
-        let byte_ns = copies * 8.0 / self.number(&host, "copy_gbit_per_s", RATE)?;
-        Ok(Affine { request_ns, byte_ns })
+        let rate = match self.optional(&host, "copy_gbit_per_s", RATE)? {
+            None if copies > 0.0 => self.measured_rate(&host),
+            rate => rate.unwrap_or(f64::INFINITY),
+        };
+        Ok(Affine { request_ns, byte_ns: copies * 8.0 / rate })
+    }
+
+    /// What this machine's processor copies, where its card's description doesn't say.
+    fn measured_rate(&mut self, host: &Table<'_>) -> f64 {
+        let value = copying::rate_gbit_per_s();
+        self.found.push(Constant {
+            name: host.path("copy_gbit_per_s"),
+            value,
+            unit: RATE.unit(),
+            source: copying::SOURCE.to_owned(),
+            fitted: false,
+            measured: true,
+        });
+        value
     }
 
     fn link(&mut self, root: &Table<'_>) -> Result<Option<Link>, CardError> {
@@ -137,6 +155,7 @@ impl Numbers {
             unit: kind.unit(),
             source: found.source.unwrap_or_else(|| self.source.clone()),
             fitted: found.fitted,
+            measured: false,
         });
         Ok(Some(found.value))
     }

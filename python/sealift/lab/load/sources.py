@@ -10,7 +10,7 @@ from sealift.lab.grid import OF
 from sealift.lab.load.advice import Advice
 from sealift.lab.load.amounts import share_text
 from sealift.lab.units import format_measure, format_size
-from sealift.lab.wording import done_text
+from sealift.lab.wording import done_text, measured_of
 
 if TYPE_CHECKING:
     from sealift import Card
@@ -120,7 +120,7 @@ def _projected(advice: Advice) -> Iterator[str]:
 
 def _described(card: "Card") -> str:
     """What it is, where its constants come from, and what speaks against them."""
-    told = f"{card.summary}; from {card.source}."
+    told = f"{card.summary}; from {card.source}.{measured_of(card)}"
     if card.algorithm != "aes-gcm":
         told += f" Its rate was published for {card.algorithm} and is taken for AES-GCM."
     if fitted := [constant.name for constant in card.constants if constant.fitted]:

@@ -30,7 +30,7 @@ from sealift.lab.report.words import listed, with_interval
 from sealift.lab.result import Row
 from sealift.lab.values import Value
 from sealift.lab.vega import format_bytes
-from sealift.lab.wording import constants_text
+from sealift.lab.wording import constants_text, measured_of
 
 
 def breakeven(material: Material) -> Section | None:
@@ -190,6 +190,8 @@ def _cards(cards: Sequence[Card]) -> Iterable[Html]:
         named = "; ".join(f"{card.name} is {card.summary}" for card in those)
         others = {card.algorithm.upper() for card in those} - {AES_GCM}
         told = f"{named}. Projected from the constants of {source}."
+        # The same for all of them: it is measured once.
+        told += next(filter(None, map(measured_of, those)), "")
         if others:
             told += f" Rates are those of {listed(sorted(others))}, not of AES-GCM."
         yield tag("p", told, class_="muted")

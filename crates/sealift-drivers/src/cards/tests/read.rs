@@ -45,6 +45,27 @@ fn what_may_be_left_out_may_be_left_out() {
 }
 
 #[test]
+fn what_the_processor_copies_is_measured_where_it_is_left_out_and_copied_at_all() {
+    let unsaid = |copies: &str| {
+        card(&SMALL.replace("copies = 0\ncopy_gbit_per_s = 1", &format!("copies = {copies}")))
+    };
+    let of_bytes = |card: &Card| card.predict(1, 1_000_000).host_ns - card.predict(1, 0).host_ns;
+    let named = |card: &Card| {
+        card.constants().iter().find(|each| each.name == "host.copy_gbit_per_s").cloned()
+    };
+    let none = unsaid("0");
+    assert!(named(&none).is_none() && of_bytes(&none).abs() < 1e-9, "nothing is copied");
+    let (two, again) = (unsaid("2"), unsaid("2"));
+    let rate = named(&two).unwrap();
+    assert!(rate.measured && !rate.fitted && rate.source.starts_with("measured here: "));
+    assert!(rate.unit == "Gbit/s" && rate.value > 0.0 && rate.value.is_finite());
+    assert!((of_bytes(&two) * rate.value / 16e6 - 1.0).abs() < 1e-6, "8 bits a byte, twice");
+    assert!(two.is_alike(&again), "once a process");
+    assert!(card(WHOLE).constants().iter().all(|constant| !constant.measured));
+    assert!(bundled().iter().flat_map(|card| card.constants().to_vec()).all(|each| !each.measured));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_place_and_what_would_be_right() {
     for (from, to, error) in [
         (
