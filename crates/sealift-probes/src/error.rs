@@ -1,5 +1,6 @@
 use crate::frames::{Access, Name, Side};
 use sealift::EngineError;
+use std::fmt::Display;
 use thiserror::Error;
 
 /// Why an arm can't be measured, or can't be measured any longer.
@@ -133,6 +134,11 @@ pub enum ArmError {
 }
 
 impl ArmError {
+    /// A file, or memory beside it, that couldn't be used: what was to be done, then what the system said.
+    pub(crate) fn file<E: Display>(doing: &'static str) -> impl Fn(E) -> Self {
+        move |error| Self::File { doing, reason: error.to_string() }
+    }
+
     /// Refuses a number outside of what would be right.
     pub(crate) fn check(
         what: &'static str,

@@ -3,6 +3,7 @@
 
 mod compare;
 mod evict;
+mod kind;
 mod lane;
 mod movers;
 mod neighbour;
@@ -12,8 +13,9 @@ mod published;
 mod region;
 mod route;
 mod spec;
+mod taken;
 
-pub use place::Kind;
+pub use kind::Kind;
 pub use published::{PublishedArm, PublishedSpec};
 pub use region::Region;
 pub use spec::{Beside, Buffers, Content, CopySpec, Function, Operation, State};

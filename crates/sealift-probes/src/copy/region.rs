@@ -1,6 +1,6 @@
 //! Memory of a device, named by path, offset and length.
 
-use super::place::mapped;
+use super::taken::mapped;
 use super::spec::PAGE_BYTES;
 use crate::ArmError;
 use memmap2::MmapRaw;

@@ -1,6 +1,6 @@
 //! What is copied, how, and between which memory.
 
-use super::place::Kind;
+use super::kind::Kind;
 use crate::ArmError;
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;

@@ -103,6 +103,12 @@ pub(super) fn kept_waiting_ns() -> Option<u64> {
     stat.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// Share of a time that nothing else took from a thread.
+#[expect(clippy::cast_precision_loss, reason = "a sample is far under 2^52 ns")]
+pub(super) fn share_left(kept_ns: u64, ns: u64) -> f64 {
+    (1.0 - kept_ns as f64 / ns as f64).clamp(0.0, 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,12 +7,15 @@
 
 mod bytewise;
 mod evidence;
+mod gate;
 mod held;
+mod kept;
 mod linewise;
 mod mapped;
 mod memory;
 mod parsers;
 mod reader;
+mod reading;
 mod reads;
 mod stdio;
 mod stream;

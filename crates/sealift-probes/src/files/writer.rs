@@ -1,7 +1,6 @@
 //! A writer of text, timed.
 
-use super::evidence::{Counts, kept_waiting_ns};
-use super::reader::{failed, share_left};
+use super::evidence::{Counts, kept_waiting_ns, share_left};
 use super::text::lorem_ipsum;
 use super::writers::{Blocks, Fwrite, Putc, Writer};
 use crate::crew::{Crew, Done, Part};
@@ -60,10 +59,10 @@ fn boxed<W: Writer + 'static>(spec: &WriteSpec) -> Result<Box<dyn Arm>, ArmError
     }
     let is_large = spec.fsync || spec.block_bytes > TEXT_BYTES;
     let step_bytes = if is_large { LARGE_BYTES } else { TEXT_BYTES };
-    let open = |error| failed("open the file", &error);
-    let file = OpenOptions::new().read(true).write(true).open(&spec.path).map_err(open)?;
+    let file = OpenOptions::new().read(true).write(true).open(&spec.path);
+    let file = file.map_err(ArmError::file("open the file"))?;
     let writing = Writing {
-        writer: W::open(&spec.path).map_err(open)?,
+        writer: W::open(&spec.path).map_err(ArmError::file("open the file"))?,
         file,
         name: spec.writer.clone(),
         text: lorem_ipsum(step_bytes, spec.seed),
@@ -169,9 +168,9 @@ impl<W: Writer> Part for Writing<W> {
 
     fn work(&mut self, times: usize) -> Result<Done, ArmError> {
         let emptied = std::mem::replace(&mut self.emptied, Ok(()));
-        emptied.map_err(|error| failed("empty the file", &error))?;
+        emptied.map_err(ArmError::file("empty the file"))?;
         for _ in 0..times {
-            self.once().map_err(|error| failed("write the file", &error))?;
+            self.once().map_err(ArmError::file("write the file"))?;
         }
         let bytes = times * self.text.len();
         self.written += bytes as u64;
@@ -186,7 +185,7 @@ impl<W: Writer> Part for Writing<W> {
             let what = format!("{} bytes from {begin} on are not what was written", found.len());
             return Err(ArmError::Wrong { device: self.name.clone(), what });
         }
-        self.empty().map_err(|error| failed("empty the file", &error))
+        self.empty().map_err(ArmError::file("empty the file"))
     }
 }
 

@@ -5,6 +5,7 @@
 //! tells each when the other is gone. Every frame is another one, and every byte of it is compared where it
 //! arrives. Who may touch which memory is data: [`RULES`].
 
+mod arm;
 mod content;
 mod control;
 mod end;
@@ -20,8 +21,8 @@ mod stream;
 mod texts;
 mod trips;
 
+pub use arm::FramesArm;
 pub use far::answer_frames;
-pub use near::FramesArm;
 pub use region::Region;
 pub use rules::{Access, Name, RULES, Rules, Side};
 

@@ -8,127 +8,34 @@ use super::setup::{Begun, Finished, Go, Setup, parse_last_words};
 use super::stream::{self, Stream};
 use super::texts::Texts;
 use super::trips::Trips;
-use super::{
-    BATCH_MAX, FRAME_BYTES_MAX, FRAME_BYTES_MIN, Form, FrameSpec, Pattern, RECEIPT_BYTES, Way, ffi,
-    told,
-};
-use crate::crew::{Crew, Done, Part};
-use crate::{Arm, ArmError, Sample, Verified};
+use super::{Form, FrameSpec, Pattern, RECEIPT_BYTES, Way, ffi, told};
+use crate::ArmError;
+use crate::crew::{Done, Part};
 use rustix::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Frames exchanged with a process of its own, every byte of them compared where they arrive.
-///
-/// Dropping it ends that process. An operation is a frame, of either direction.
-pub struct FramesArm {
-    near: Near,
-    crew: Crew,
-    verified: Verified,
-    detail: String,
-}
-
-impl FramesArm {
-    /// Starts the far process and exchanges the first frames with it.
-    ///
-    /// # Errors
-    /// A spec that can't be; what the rules forbid; the process can't be started or doesn't answer; the
-    /// system refuses this way; a wrong frame.
-    pub fn prepare(spec: &FrameSpec) -> Result<Self, ArmError> {
-        let (least, most) = (FRAME_BYTES_MIN, FRAME_BYTES_MAX);
-        ArmError::check("bytes of a frame", spec.frame_bytes, least, most)?;
-        ArmError::check("frames at once", spec.batch, 1, BATCH_MAX)?;
-        ArmError::check("bytes at once", spec.frame_bytes * spec.batch, least, most)?;
-        let mut crew = Crew::of(2);
-        let near = Near::start(spec, crew.cores())?;
-        let mut parts = [near];
-        // Gives the pace, and every slot of a ring its pages.
-        let hands = (WARM_UP_BYTES / parts[0].form.hand_bytes()).clamp(WARM_UP_MIN, WARM_UP_MAX);
-        for hands in [2, hands] {
-            crew.run(&mut parts, hands)?;
-        }
-        let [mut near] = parts;
-        near.trips = Trips::default();
-        let detail = near.detail(crew.cores());
-        let verified = Verified::Against(vec![CHECKED_AGAINST.to_owned()]);
-        Ok(Self { near, crew, verified, detail })
-    }
-
-    /// How long single round trips took, for people; empty for a stream.
-    #[must_use]
-    pub fn round_trips(&self) -> String {
-        self.near.trips.told()
-    }
-
-    /// The same in nanoseconds: what so many of a thousand round trips took at most.
-    #[must_use]
-    pub fn round_trip_ns(&self, per_mille: u64) -> u64 {
-        self.near.trips.quantile_ns(per_mille)
-    }
-
-    /// The process at the other end.
-    #[must_use]
-    pub fn far_pid(&self) -> u32 {
-        self.near.process.pid()
-    }
-}
-
-impl Arm for FramesArm {
-    fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError> {
-        let hands = self.crew.times_for(seconds);
-        let sample = self.crew.run(std::slice::from_mut(&mut self.near), hands)?;
-        let Finished { switches, cpu_share } = self.near.finished;
-        // Who doesn't spin sleeps by design: its share of the time says nothing.
-        let share = if self.near.spins { cpu_share.min(sample.cpu_share) } else { 1.0 };
-        let involuntary_switches = sample.involuntary_switches + switches;
-        Ok(Sample { involuntary_switches, cpu_share: share, ..sample })
-    }
-
-    fn verified(&self) -> &Verified {
-        &self.verified
-    }
-
-    fn detail(&self) -> &str {
-        &self.detail
-    }
-
-    fn cores(&self) -> &[usize] {
-        self.crew.cores()
-    }
-
-    fn counts(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("frames_checked", self.near.confirmed * self.near.pattern.directions()),
-            ("round_trips_timed", self.near.trips.timed()),
-        ]
-    }
-
-    fn told(&self) -> Vec<(&'static str, String)> {
-        vec![("round_trip", self.round_trips())]
-    }
-}
-
 /// This end of the way.
-struct Near {
-    process: Process,
+pub(super) struct Near {
+    pub(super) process: Process,
     control: Control,
     end: End,
     outgoing: Texts,
     incoming: Texts,
-    form: Form,
-    pattern: Pattern,
-    spins: bool,
+    pub(super) form: Form,
+    pub(super) pattern: Pattern,
+    pub(super) spins: bool,
     /// The number of the next frame.
     next: u64,
     /// What became of asking the far process to begin.
     begun: Result<(), ArmError>,
-    finished: Finished,
+    pub(super) finished: Finished,
     /// How many frames of each direction were right up to now, wherever they arrived.
-    confirmed: u64,
-    trips: Trips,
+    pub(super) confirmed: u64,
+    pub(super) trips: Trips,
 }
 
 impl Near {
-    fn start(spec: &FrameSpec, cores: &[usize]) -> Result<Self, ArmError> {
+    pub(super) fn start(spec: &FrameSpec, cores: &[usize]) -> Result<Self, ArmError> {
         let FrameSpec { way, pattern, frame_bytes, batch, seed, ref rules, ref far } = *spec;
         let form = Form { way, frame_bytes, batch };
         let texts = |sender| Texts::of(sender, Side::Near, form, seed, rules);
@@ -259,11 +166,17 @@ impl Near {
         }
     }
 
+    /// Takes down that no more frames can be exchanged, and why.
+    fn ended_by(&mut self, error: ArmError) -> ArmError {
+        self.begun = Err(error.clone());
+        error
+    }
+
     fn at(&self) -> String {
         format!(", with frame {} under way", self.next)
     }
 
-    fn detail(&self, cores: &[usize]) -> String {
+    pub(super) fn detail(&self, cores: &[usize]) -> String {
         let place = match cores {
             [near, far, ..] => format!("cores {near} and {far}"),
             _ => "no core for each process, so nobody spins".to_owned(),
@@ -286,8 +199,7 @@ impl Part for Near {
         self.begun.clone()?;
         if let Err(broken) = self.exchange(times) {
             let error = self.why(broken);
-            self.begun = Err(error.clone());
-            return Err(error);
+            return Err(self.ended_by(error));
         }
         let frames = (times * self.form.batch) as u64 * self.pattern.directions();
         Ok(Done { operations: frames, bytes: frames * self.form.frame_bytes as u64 })
@@ -299,13 +211,7 @@ impl Part for Near {
         let finished = message
             .map_err(|broken| self.why(broken))
             .and_then(|message| self.heard(&message.text, Finished::parse));
-        match finished {
-            Ok(finished) => self.finished = finished,
-            Err(error) => {
-                self.begun = Err(error.clone());
-                return Err(error);
-            }
-        }
+        self.finished = finished.map_err(|error| self.ended_by(error))?;
         self.confirmed = self.next;
         Ok(())
     }
@@ -344,11 +250,6 @@ fn stream(setup: &Setup, process: &mut Process, control: &Control) -> Result<End
     Ok(End::Stream(Stream::new(way, near, setup.form.hand_bytes())?))
 }
 
-const CHECKED_AGAINST: &str = "the seed, every byte of every frame";
-/// All slots of a ring come up, however few or many there are.
-const WARM_UP_BYTES: usize = 2 << 20;
-const WARM_UP_MIN: usize = 8;
-const WARM_UP_MAX: usize = 128;
 /// Two looks at the clock are a hundredth of such a round trip at most; of shorter ones, each so many.
 const TIMED_BYTES_MIN: usize = 64 << 10;
 const TIMED_EVERY: usize = 64;
