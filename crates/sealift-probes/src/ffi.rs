@@ -1,6 +1,7 @@
 //! What the system says about this thread and this machine.
 #![allow(unsafe_code)]
 
+use std::io::{Error, Result};
 use std::mem::MaybeUninit;
 
 /// Times this thread was taken off its core against its will since it started.
@@ -35,6 +36,20 @@ pub(crate) fn ticks_per_s() -> u64 {
     // SAFETY: the call only reads a number of the system.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     u64::try_from(ticks).ok().filter(|ticks| *ticks > 0).unwrap_or(100)
+}
+
+/// Pages that some bytes of a mapping lie on, and how many of them are in memory.
+///
+/// # Safety
+/// The bytes are mapped, from a page's begin on.
+pub(crate) unsafe fn resident_pages(start: *const u8, bytes: usize) -> Result<(usize, usize)> {
+    let mut there = vec![0_u8; bytes.div_ceil(rustix::param::page_size())];
+    // SAFETY: the caller vouches for the bytes, and there is a byte for each of their pages.
+    let code = unsafe { libc::mincore(start.cast_mut().cast(), bytes, there.as_mut_ptr()) };
+    if code != 0 {
+        return Err(Error::last_os_error());
+    }
+    Ok((there.len(), there.iter().filter(|page| **page & 1 == 1).count()))
 }
 
 #[cfg(test)]

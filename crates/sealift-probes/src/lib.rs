@@ -34,6 +34,7 @@ mod crew;
 mod error;
 mod ffi;
 mod gcm;
+mod limit;
 mod line;
 mod memory;
 mod ports;

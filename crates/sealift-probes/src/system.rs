@@ -43,6 +43,22 @@ fn steal_ticks(stat: &str) -> Option<u64> {
     fields.nth(7)?.parse().ok()
 }
 
+/// Nanoseconds that the calling thread stood ready and was not run, since it was started; nothing where
+/// the kernel doesn't tell.
+///
+/// What waits for a disk has little CPU time over wall time on the quietest machine: of such a sample only
+/// this is time that something else took.
+pub(crate) fn kept_waiting_ns() -> Option<u64> {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    stat.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Share of a time that nothing else took from a thread.
+#[expect(clippy::cast_precision_loss, reason = "a sample is far under 2^52 ns")]
+pub(crate) fn share_left(kept_ns: u64, ns: u64) -> f64 {
+    (1.0 - kept_ns as f64 / ns as f64).clamp(0.0, 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -176,7 +176,7 @@ def copy(asked: Mapping[str, object]) -> NativeArm:
     """
     whole = {**COPY, **asked}
     bytes_, threads = int(str(whole["bytes"])), int(str(whole["threads"]))
-    check_memory(copy_bytes(bytes_, threads=threads, is_cold=whole["state"] == "cold"))
+    check_memory(copy_bytes(bytes_, threads=threads, is_cold=whole["state"] != "hot"))
     return _made(lambda: _sealift.Arm.copy(whole))
 
 

@@ -47,6 +47,23 @@ def row(experiment: Experiment, cell: Cell, mb_per_s: float) -> Row:
     )
 
 
+def test_a_file_beyond_memory_is_left_out_with_what_would_allow_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = registry.find("file-or-mapping")
+    cells = [cell for group in experiment.groups(FULL) for cell in group]
+    states = {(cell["file"], cell["state"]) for cell in cells}
+    assert states == {("inside memory", "cold"), ("beyond memory", "beyond memory")}
+    beyond = next(cell for cell in cells if cell["file"] == "beyond memory")
+    monkeypatch.delenv("SEALIFT_MEMORY_GROUP", raising=False)
+    with pytest.raises(Skip, match="only below one that SEALIFT_MEMORY_GROUP names as yours"):
+        experiment.arm(beyond, Context(seed=1, folder=tmp_path))
+    monkeypatch.setenv("SEALIFT_MEMORY_GROUP", str(tmp_path))
+    with pytest.raises(Skip, match=f"names {tmp_path}: it is no control group of memory; "):
+        experiment.arm(beyond, Context(seed=1, folder=tmp_path))
+    assert not list(tmp_path.iterdir()), "nothing was made"
+
+
 def test_a_copy_that_collapses_at_an_offset_is_named_with_what_to_do() -> None:
     def fallen(cell: Cell) -> float:
         bad = cell["function"] == "glibc" and cell["offset"] in (1, 8, 12, 15)

@@ -162,7 +162,7 @@ impl Part for Lane {
         self.turn.times = times;
         self.turn.samples = self.turn.samples.wrapping_add(1);
         match self.operation {
-            Operation::Copy if self.is_owner => self.spoil(),
+            Operation::Copy if self.is_owner && self.state != State::Beyond => self.spoil(),
             Operation::Copy | Operation::Read => {}
             Operation::Write | Operation::Fill => self.renew_pattern(),
         }
@@ -181,7 +181,13 @@ impl Part for Lane {
     fn check(&mut self) -> Result<(), ArmError> {
         match self.operation {
             _ if !self.is_owner => {}
-            Operation::Copy => self.check_copied()?,
+            Operation::Copy => {
+                self.check_copied()?;
+                if self.state == State::Beyond {
+                    // For the next time it comes by: spoiling before would bring a file's pages into memory.
+                    self.spoil();
+                }
+            }
             Operation::Read => self.check_read()?,
             Operation::Write | Operation::Fill => self.check_written()?,
         }

@@ -1,6 +1,7 @@
 //! Copies between memory of every kind, one function each.
 #![allow(unsafe_code)]
 
+mod beyond;
 mod compare;
 mod evict;
 mod kind;
@@ -21,7 +22,9 @@ pub use region::Region;
 pub use spec::{Beside, Buffers, Content, CopySpec, Function, Operation, State};
 
 use crate::crew::{Crew, Done, Part};
+use crate::limit::Limit;
 use crate::{Arm, ArmError, Sample, Verified};
+use beyond::Beyond;
 use evict::CAN_EVICT;
 use lane::{Lane, Turn};
 use movers::{Lap, NOTHING, lap_of};
@@ -43,6 +46,7 @@ pub struct CopyArm {
     times_max: usize,
     verified: Verified,
     detail: String,
+    beyond: Option<Beyond>,
 }
 
 /// What a thread of the crew does.
@@ -66,6 +70,10 @@ impl CopyArm {
             let reason = "only x86-64 has an instruction that takes lines out of the caches";
             return Err(ArmError::Absent { what: "cold memory".into(), reason: reason.into() });
         }
+        let limit = match spec.state {
+            State::Beyond => Some(Limit::of(route::COLD_BYTES / beyond::SHARE)?),
+            State::Hot | State::Cold => None,
+        };
         let _alone = alone();
         let mut builders =
             (0..spec.threads).map(|thread| Builder::new(spec, thread)).collect::<Vec<_>>();
@@ -76,17 +84,25 @@ impl CopyArm {
             Crew::of(1).run(std::slice::from_mut(builder), 1)?;
         }
         let busy = Arc::new(AtomicUsize::new(0));
+        let file = builders.iter().flat_map(|each| &each.places).find(|place| place.file() >= 0);
+        let beyond = limit.zip(file.cloned()).map(|(limit, file)| Beyond::new(file, limit));
+        let beyond = beyond.transpose()?;
         let mut lanes = vec![];
         for builder in builders {
             lanes.push(builder.lane(spec, lap, &busy)?);
         }
-        Self::with(spec, lanes, busy)
+        Self::with(spec, lanes, busy, beyond)
     }
 
-    fn with(spec: &CopySpec, lanes: Vec<Lane>, busy: Arc<AtomicUsize>) -> Result<Self, ArmError> {
+    fn with(
+        spec: &CopySpec,
+        lanes: Vec<Lane>,
+        busy: Arc<AtomicUsize>,
+        beyond: Option<Beyond>,
+    ) -> Result<Self, ArmError> {
         let times_max = match spec.state {
             State::Hot => usize::MAX,
-            State::Cold => lanes.first().map_or(1, |lane| lane.route.places()),
+            State::Cold | State::Beyond => lanes.first().map_or(1, |lane| lane.route.places()),
         };
         let overhead = lanes.first().map_or(0.0, overhead_ns);
         let mut hands: Vec<_> = lanes.into_iter().map(|lane| Hand::Lane(Box::new(lane))).collect();
@@ -105,6 +121,7 @@ impl CopyArm {
             times_max,
             verified: Verified::Against(vec![against.to_owned()]),
             detail: format!("{}; its loop alone takes {overhead:.2} ns", told(spec)),
+            beyond,
         };
         arm.run(1)?;
         Ok(arm)
@@ -113,7 +130,13 @@ impl CopyArm {
     fn run(&mut self, times: usize) -> Result<Sample, ArmError> {
         let lanes = self.hands.iter().filter(|hand| matches!(hand, Hand::Lane(_))).count();
         self.busy.store(lanes, Ordering::Release);
-        self.crew.run(&mut self.hands, times.min(self.times_max))
+        let times = times.min(self.times_max);
+        let Self { crew, hands, beyond, .. } = self;
+        let mut run = || crew.run(hands, times);
+        match beyond {
+            Some(beyond) => beyond.sample(run),
+            None => run(),
+        }
     }
 }
 
@@ -148,7 +171,8 @@ impl Arm for CopyArm {
             }
         }
         let beside = beside.map(|times| ("times_beside", times));
-        std::iter::once(("samples_compared", compared)).chain(beside).collect()
+        let pages = self.beyond.iter().flat_map(Beyond::counts);
+        std::iter::once(("samples_compared", compared)).chain(beside).chain(pages).collect()
     }
 }
 
@@ -187,6 +211,8 @@ impl Builder {
             thread: own,
             bytes: bytes_of(spec, kind, offset),
             folder: spec.folder.clone(),
+            // What one arm has just read is in memory for the next one.
+            only_for: (spec.state == State::Beyond).then_some(spec.function),
         };
         let wishes =
             [wish(&spec.source, Some(spec.content), 0), wish(&spec.target, None, spec.offset)];

@@ -2,10 +2,13 @@
 
 use super::compare;
 use super::kind::Kind;
-use super::spec::Content;
+use super::spec::{Content, Function};
 use super::taken::Taken;
 use crate::ArmError;
+use crate::ffi::resident_pages;
 use crate::random::Random;
+use rustix::fs::{Advice, fadvise};
+use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -19,6 +22,8 @@ pub(super) struct Wish {
     pub(super) thread: usize,
     pub(super) bytes: usize,
     pub(super) folder: PathBuf,
+    /// Whose alone it is; nothing where all arms may share it.
+    pub(super) only_for: Option<Function>,
 }
 
 /// Memory, from a page's begin on.
@@ -58,6 +63,41 @@ impl Place {
     /// The file behind it, or -1.
     pub(super) fn file(&self) -> RawFd {
         self.taken.file.as_ref().map_or(-1, AsRawFd::as_raw_fd)
+    }
+
+    /// Writes its file and takes it out of memory.
+    ///
+    /// # Errors
+    /// It has none, or the file system keeps files there.
+    pub(super) fn forget(&self) -> Result<(), ArmError> {
+        let failed = ArmError::file("take the file out of memory");
+        if let Some(file) = &self.taken.file {
+            file.sync_all().map_err(&failed)?;
+            let (start, bytes) = (self.start().cast(), self.wish.bytes);
+            // SAFETY: the mapping stands, and its pages are the file's, so that they are read from there again.
+            let code = unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) };
+            if code != 0 {
+                return Err(failed(io::Error::last_os_error()));
+            }
+            fadvise(file, 0, None, Advice::DontNeed).map_err(|error| failed(error.into()))?;
+        }
+        let (pages, there) = self.pages()?;
+        if 2 * there > pages {
+            let what = self.wish.kind.to_string();
+            return Err(ArmError::Absent { what, reason: STAYS.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// How many pages it has, and how many of these are in memory.
+    ///
+    /// # Errors
+    /// The system doesn't tell.
+    pub(super) fn pages(&self) -> Result<(u64, u64), ArmError> {
+        // SAFETY: the place has so many bytes, from a page's begin on.
+        let pages = unsafe { resident_pages(self.start(), self.wish.bytes) };
+        let (pages, there) = pages.map_err(ArmError::file("ask which pages are in memory"))?;
+        Ok((pages as u64, there as u64))
     }
 
     /// Touches every page, with what it is to hold.
@@ -116,5 +156,6 @@ impl Content {
 
 static STANDING: Mutex<Vec<Weak<Place>>> = Mutex::new(vec![]);
 const LINE_BYTES: usize = 64;
+const STAYS: &str = "the file stays in memory, as its file system has files there; take a folder on a disk";
 /// Not zero: pages of zeros may be shared until they are written.
 const UNTOUCHED: u8 = 0xa5;

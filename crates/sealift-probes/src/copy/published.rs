@@ -73,6 +73,7 @@ impl PublishedArm {
             thread: 0,
             bytes: spec.bytes.next_power_of_two(),
             folder: PathBuf::new(),
+            only_for: None,
         })?;
         Ok(Self {
             laps,

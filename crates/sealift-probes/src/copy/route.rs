@@ -35,7 +35,7 @@ impl Course {
         let stride = spec.bytes.next_multiple_of(LINE_BYTES);
         let places = match spec.state {
             State::Hot => 1,
-            State::Cold => {
+            State::Cold | State::Beyond => {
                 let span = (COLD_BYTES / spec.threads).max(COLD_BYTES_A_THREAD);
                 (span / stride).max(2).next_power_of_two()
             }
@@ -83,7 +83,7 @@ impl Route {
 const LINE_BYTES: usize = 64;
 const STREAM_BYTES: usize = 4_096;
 /// Of all threads together, on one side of a copy; some milliseconds of copying.
-const COLD_BYTES: usize = 64 << 20;
+pub(super) const COLD_BYTES: usize = 64 << 20;
 const COLD_BYTES_A_THREAD: usize = 1 << 20;
 
 #[cfg(test)]

@@ -125,6 +125,8 @@ named!(
     Hot = "hot",
     /// Each time others, which were flushed from all caches before.
     Cold = "cold",
+    /// Each time others, of a file of which a quarter fits into the memory that there is.
+    Beyond = "beyond memory",
 );
 
 named!(
@@ -240,6 +242,12 @@ impl CopySpec {
                 "shared".to_owned(),
                 "private for ours, which takes a destination of its own",
             );
+        }
+        let is_of_a_file = (self.source == Kind::File) != (self.target == Kind::File);
+        let fits = self.operation == Operation::Copy && self.threads == 1 && is_of_a_file;
+        if self.state == State::Beyond && !fits {
+            let right = "hot or cold, but for one thread that copies from or to a file";
+            return wrong("state", self.state.to_string(), right);
         }
         self.check_places()
     }

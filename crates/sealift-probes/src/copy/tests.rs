@@ -68,6 +68,32 @@ fn cold_copies_are_right_too_on_several_threads() {
 }
 
 #[test]
+fn a_file_beyond_memory_is_copied_from_and_to_while_most_of_it_is_not_there() {
+    let beyond = |function, source, target| CopySpec {
+        state: State::Beyond,
+        source,
+        target,
+        ..spec(function, 4_096)
+    };
+    for (function, source, target) in [
+        (Function::Pread, Kind::File, Kind::Heap),
+        (Function::Glibc, Kind::File, Kind::Heap),
+        (Function::Pwrite, Kind::Heap, Kind::File),
+        (Function::MapWrite, Kind::Heap, Kind::File),
+    ] {
+        let Some(mut arm) = made(&beyond(function, source, target)) else { return };
+        for _ in 0..3 {
+            let sample = arm.sample(0.01).unwrap();
+            assert!((0.0..=1.0).contains(&sample.cpu_share));
+        }
+        let counts: Vec<_> = arm.counts().into_iter().map(|(_, count)| count).collect();
+        let [compared, pages, there] = counts[..] else { panic!("{counts:?}") };
+        assert!(compared == 4 && pages > 0, "{counts:?}");
+        assert!(there <= pages / beyond::SHARE as u64, "{function}: {there} of {pages}");
+    }
+}
+
+#[test]
 fn reads_writes_and_fills_are_checked() {
     for operation in [Operation::Read, Operation::Write, Operation::Fill] {
         for function in Function::of(operation) {
@@ -140,6 +166,9 @@ fn what_does_not_fit_is_refused() {
     assert!(error(&CopySpec { threads: 0, ..good.clone() }).starts_with("threads of 0"));
     assert!(error(&CopySpec { bytes: 0, ..good.clone() }).starts_with("bytes of a copy of 0"));
     assert!(error(&CopySpec { offset: 4_096, ..good.clone() }).contains("0 to 4095"));
+    let beyond = CopySpec { state: State::Beyond, ..good.clone() };
+    assert!(error(&beyond).contains("state of beyond memory: right would be hot or cold"));
+    assert!(error(&CopySpec { source: Kind::File, threads: 2, ..beyond }).contains("one thread"));
     let read = CopySpec { operation: Operation::Read, ..good.clone() };
     if cfg!(all(target_arch = "x86_64", not(sealift_portable))) {
         assert!(error(&read).contains("words, avx2, avx512"), "{}", error(&read));

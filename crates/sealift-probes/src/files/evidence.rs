@@ -1,10 +1,11 @@
 //! What the system did while a file was read or written.
 #![allow(unsafe_code)]
 
+use crate::ffi::resident_pages;
 use memmap2::Mmap;
 use rustix::fs::{Advice, fadvise};
-use std::fs::{self, File};
-use std::io::{Error, Result};
+use std::fs::File;
+use std::io::Result;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -67,14 +68,8 @@ impl Pages {
     pub(super) fn resident(&self, range: Range<usize>) -> Result<(usize, usize)> {
         let begin = range.start - range.start % self.page_bytes;
         let len = range.end.min(self.len()) - begin;
-        let mut there = vec![0_u8; len.div_ceil(self.page_bytes)];
-        let address = self.map[begin..].as_ptr().cast_mut().cast();
-        // SAFETY: the range is within the mapping, and there is a byte for each of its pages.
-        let code = unsafe { libc::mincore(address, len, there.as_mut_ptr()) };
-        if code != 0 {
-            return Err(Error::last_os_error());
-        }
-        Ok((there.len(), there.iter().filter(|page| **page & 1 == 1).count()))
+        // SAFETY: the range is within the mapping.
+        unsafe { resident_pages(self.map[begin..].as_ptr(), len) }
     }
 
     /// Takes all pages out of memory that nobody has mapped.
@@ -93,25 +88,10 @@ impl Pages {
     }
 }
 
-/// Nanoseconds that the calling thread stood ready and was not run, since it was started; nothing where
-/// the kernel doesn't tell.
-///
-/// What waits for a disk has little CPU time over wall time on the quietest machine: of such a sample only
-/// this is time that something else took.
-pub(super) fn kept_waiting_ns() -> Option<u64> {
-    let stat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    stat.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// Share of a time that nothing else took from a thread.
-#[expect(clippy::cast_precision_loss, reason = "a sample is far under 2^52 ns")]
-pub(super) fn share_left(kept_ns: u64, ns: u64) -> f64 {
-    (1.0 - kept_ns as f64 / ns as f64).clamp(0.0, 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::io::Write;
 
     #[test]

@@ -1,9 +1,10 @@
 //! Readers that are timed, each at its place in the file.
 
-use super::evidence::{Counts, Pages, kept_waiting_ns, share_left};
+use super::evidence::{Counts, Pages};
 use super::reader::{Cache, ReadSpec, Reader};
 use super::reads::{SEQUENCES, expected};
 use crate::crew::{Crew, Done, Part};
+use crate::system::{kept_waiting_ns, share_left};
 use crate::{Arm, ArmError, Sample, Verified};
 use std::io;
 use std::ops::Range;

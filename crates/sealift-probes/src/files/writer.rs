@@ -1,9 +1,10 @@
 //! A writer of text, timed.
 
-use super::evidence::{Counts, kept_waiting_ns, share_left};
+use super::evidence::Counts;
 use super::text::lorem_ipsum;
 use super::writers::{Blocks, Fwrite, Putc, Writer};
 use crate::crew::{Crew, Done, Part};
+use crate::system::{kept_waiting_ns, share_left};
 use crate::{Arm, ArmError, Sample, Verified};
 use std::fs::{File, OpenOptions};
 use std::io;
