@@ -6,13 +6,13 @@
 /// 15 bytes behind the source modulo 4,096, for copies of 4 KiB to 1 MiB: it uses `rep movsb` there.
 /// A 12-byte nonce in front of a payload hits exactly that; the lab's experiment `copy-offsets` says
 /// whether this processor is one of them. This copy is a plain loop over the widest registers
-/// there, and for all copies of 2 to 64 KiB, which stay in the caches. Short
-/// copies are done on the spot; the rest is the C library's, whose `rep movsb` spares memory the
-/// lines that are written whole.
+/// there, with stores past the caches where it would fill a good part of them, and for all copies of 2 to
+/// 64 KiB, which stay in the caches. Short copies are done on the spot; the rest is the C library's, whose
+/// `rep movsb` spares memory the lines that are written whole, and which goes past the caches itself.
 ///
 /// # Panics
 /// When the lengths differ.
-#[inline]
+#[inline(always)]
 pub fn copy(destination: &mut [u8], source: &[u8]) {
     let (to, from) = (destination.len(), source.len());
     assert!(to == from, "a copy of {from} bytes to {to} bytes");
@@ -21,12 +21,17 @@ pub fn copy(destination: &mut [u8], source: &[u8]) {
         17..=32 => ends::<16>(destination, source),
         33..=64 => ends::<32>(destination, source),
         65..=128 => ends::<64>(destination, source),
-        _ => long(destination, source),
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        129..=256 => crate::x86_64::copy::copy_short(destination, source),
+        // Between these the C library uses registers, too.
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        2_112.. => long(destination, source),
+        _ => destination.copy_from_slice(source),
     }
 }
 
 /// Copies one to two times `N` bytes, by the first so many and the last so many.
-#[inline]
+#[inline(always)]
 fn ends<const N: usize>(destination: &mut [u8], source: &[u8]) {
     if let (Some(to), Some(from)) = (destination.first_chunk_mut::<N>(), source.first_chunk()) {
         *to = *from;
@@ -36,23 +41,18 @@ fn ends<const N: usize>(destination: &mut [u8], source: &[u8]) {
     }
 }
 
-#[inline]
+/// Copies by a loop over registers where that is the better copy, or the only good one.
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 fn long(destination: &mut [u8], source: &[u8]) {
-    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-    if is_for_registers(destination, source) {
-        return crate::x86_64::copy::copy(destination, source);
+    let behind = destination.as_ptr().addr().wrapping_sub(source.as_ptr().addr()) % 4_096;
+    if destination.len() < CACHED_BYTES {
+        crate::x86_64::copy::copy(destination, source);
+    } else if (1..64).contains(&behind) {
+        crate::x86_64::copy::copy_long(destination, source);
+    } else {
+        destination.copy_from_slice(source);
     }
-    destination.copy_from_slice(source);
 }
 
-/// Whether a loop over registers is the better copy, or the only good one.
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-#[inline]
-fn is_for_registers(destination: &[u8], source: &[u8]) -> bool {
-    // Below this the C library uses registers, too.
-    const BYTES_MIN: usize = 2_048;
-    const BYTES_MAX: usize = 64 << 10;
-    let behind = destination.as_ptr().addr().wrapping_sub(source.as_ptr().addr()) % 4_096;
-    let len = destination.len();
-    len >= BYTES_MIN && (len < BYTES_MAX || (1..64).contains(&behind))
-}
+const CACHED_BYTES: usize = 64 << 10;

@@ -162,7 +162,9 @@ fn remove_left_behind(parent: &Path, is_alive: impl Fn(&str) -> bool) {
     for group in groups.flatten() {
         let name = group.file_name();
         let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
-        let is_ours = |(pid, bytes): (&str, &str)| [pid, bytes].iter().all(|each| each.parse::<u64>().is_ok());
+        let is_ours = |(pid, bytes): (&str, &str)| {
+            [pid, bytes].iter().all(|each| each.parse::<u64>().is_ok())
+        };
         if numbers.is_some_and(|numbers| is_ours(numbers) && !is_alive(numbers.0)) {
             drop(fs::remove_dir(group.path()));
         }
@@ -236,7 +238,7 @@ mod tests {
     fn a_group_is_entered_and_left_whatever_happens_inside() {
         let made = Made::of("inside", &[]);
         let [group, home] = ["group", "home"].map(|name| made.0.join(name));
-        [&group, &home].map(|each| fs::create_dir(each).unwrap());
+        [&group, &home].into_iter().for_each(|each| fs::create_dir(each).unwrap());
         let limit = Limit { group: group.clone(), home: home.clone(), bytes: 1 };
         let entered = || fs::read_to_string(group.join(PROCESSES)).is_ok_and(|held| held == "0");
         let left = || fs::remove_file(home.join(PROCESSES)).is_ok();
@@ -257,7 +259,7 @@ mod tests {
     fn what_dead_processes_left_behind_is_removed_and_nothing_else() {
         let made = Made::of("left", &[]);
         let names = ["sealift-1-5", "sealift-22-5", "sealift-33-5", "sealift-x-5", "other-22-5"];
-        names.map(|name| fs::create_dir(made.0.join(name)).unwrap());
+        names.into_iter().for_each(|name| fs::create_dir(made.0.join(name)).unwrap());
         fs::write(made.0.join("sealift-33-5/in-use"), "").unwrap();
         remove_left_behind(&made.0, |pid| pid == "1");
         let stays = names.map(|name| made.0.join(name).exists());

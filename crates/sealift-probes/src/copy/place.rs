@@ -156,6 +156,7 @@ impl Content {
 
 static STANDING: Mutex<Vec<Weak<Place>>> = Mutex::new(vec![]);
 const LINE_BYTES: usize = 64;
-const STAYS: &str = "the file stays in memory, as its file system has files there; take a folder on a disk";
+const STAYS: &str =
+    "the file stays in memory, as its file system has files there; take a folder on a disk";
 /// Not zero: pages of zeros may be shared until they are written.
 const UNTOUCHED: u8 = 0xa5;

@@ -1,7 +1,7 @@
 //! Memory of a device, named by path, offset and length.
 
-use super::taken::mapped;
 use super::spec::PAGE_BYTES;
+use super::taken::mapped;
 use crate::ArmError;
 use memmap2::MmapRaw;
 use std::fmt::{self, Display, Formatter};
