@@ -844,8 +844,8 @@ class Card:
     def read(path: str | Path) -> Card:
         """Reads a description from a plain TOML file.
 
-        Where it says how often the host copies and not how fast, that is measured, some milliseconds once
-        a process.
+        Where it says how often the host copies and not how fast, that is measured, some
+        milliseconds once a process.
 
         Raises:
             InputError: If it can't be read, something in it is missing or wrong, or its path can't
@@ -1209,11 +1209,12 @@ class Arm:
                 ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal", "ours",
                 "pread", "pwrite", "first-touch", "populated"), bytes of a copy, threads, source and
                 target ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb", "region"),
-                state ("hot", "cold", or for a file "beyond memory", which takes a group that the variable
-                SEALIFT_MEMORY_GROUP names), buffers ("private", "shared"), offset (destination minus
-                source, modulo 4,096), beside ("nothing", "spinner", "protector"), content
-                ("seeded", "counting", "found"), seed (of the content, or what is added when it
-                counts), folder for files without a name, region (path, offset, bytes; or None).
+                state ("hot", "cold", or for a file "beyond memory", which takes a control group
+                that SEALIFT_MEMORY_GROUP names), buffers ("private", "shared"), offset
+                (destination minus source, modulo 4,096), beside ("nothing", "spinner",
+                "protector"), content ("seeded", "counting", "found"), seed (of the content, or
+                what is added when it counts), folder for files without a name, region (path,
+                offset, bytes; or None).
 
         Raises:
             ValueError: If something of it is wrong.

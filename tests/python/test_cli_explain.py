@@ -200,8 +200,8 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
     )
     assert re.search(r"slow \(projected\) from 16 to 4,096 bytes$", shown, re.MULTILINE)
     assert re.search(
-        r"^Projected: slow: a card that never was; from a test\. host\.copy_gbit_per_s is [\d.,]+ Gbit/s, "
-        r"measured here: .*\. Its rate is that of 3des\.$",
+        r"^Projected: slow: a card that never was; from a test\. host\.copy_gbit_per_s is [\d.,]+ "
+        r"Gbit/s, measured here: .*\. Its rate is that of 3des\.$",
         shown,
         re.MULTILINE,
     )

@@ -195,8 +195,8 @@ impl Arm {
     ///         ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal", "ours",
     ///         "pread", "pwrite", "first-touch", "populated"), bytes of a copy, threads, source and
     ///         target ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb", "region"),
-    ///         state ("hot", "cold", or for a file "beyond memory", which takes a group that the variable
-    ///         SEALIFT_MEMORY_GROUP names), buffers ("private", "shared"), offset (destination minus
+    ///         state ("hot", "cold", or for a file "beyond memory", which takes a control group
+    ///         that SEALIFT_MEMORY_GROUP names), buffers ("private", "shared"), offset (destination minus
     ///         source, modulo 4,096), beside ("nothing", "spinner", "protector"), content
     ///         ("seeded", "counting", "found"), seed (of the content, or what is added when it
     ///         counts), folder for files without a name, region (path, offset, bytes; or None).

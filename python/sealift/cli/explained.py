@@ -178,7 +178,8 @@ def _sources(found: Found) -> Iterator[str]:
         )
     for card in (each.card for each in found.cards):
         taken = "" if card.algorithm == "aes-gcm" else f" Its rate is that of {card.algorithm}."
-        yield f"Projected: {card.name}: {card.summary}; from {card.source}.{measured_of(card)}{taken}"
+        told = f"{card.summary}; from {card.source}.{measured_of(card)}{taken}"
+        yield f"Projected: {card.name}: {told}"
 
 
 def _cost(known: Calibrated) -> str:

@@ -64,7 +64,7 @@ def measured_text(rows: Sequence[Row]) -> str:
 
 
 def measured_of(card: "Card") -> str:
-    """What of a card was measured on this machine, each a sentence behind a space; "" if nothing."""
+    """What of a card was measured here, each a sentence behind a space; "" if nothing was."""
     return "".join(
         f" {constant.name} is {format_measure(constant.value)} {constant.unit}, {constant.source}."
         for constant in card.constants

@@ -2,9 +2,10 @@
 
 The document cites that mmap should outperform traditional file input and output. Here a file that
 is in memory is copied from and to: through a mapping that stands, through one that is made for each
-copy, and by the system's calls. So is a file of which a quarter fits into memory, one place after the
-other: for that, the process that measures has a limit on its memory for as long as it copies, below a
-control group that the environment variable SEALIFT_MEMORY_GROUP names. Not part of a quick run.
+copy, and by the system's calls. So is a file of which a quarter fits into memory, one place after
+the other: for that, the process that measures has a limit on its memory as long as it copies, in a
+group of its own below the control group that the environment variable SEALIFT_MEMORY_GROUP names.
+Not part of a quick run.
 """
 
 from collections.abc import Iterator, Sequence
