@@ -6,6 +6,7 @@ exponential service at host and cards, first come first served.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import exp, inf, log
 
 Clients = tuple[int, ...]
@@ -66,7 +67,8 @@ def fitted(
     return [exp(each) for each in logs]
 
 
-def _smaller(clients: Clients) -> list[Clients]:
+@lru_cache(maxsize=64)
+def _smaller(clients: Clients) -> tuple[Clients, ...]:
     """All populations up to this one, cards alike and so the most first; fewest clients first."""
     found: list[Clients] = [()]
     for most_here in clients:
@@ -75,7 +77,7 @@ def _smaller(clients: Clients) -> list[Clients]:
             for before in found
             for count in range(min(most_here, before[-1] if before else most_here) + 1)
         ]
-    return sorted(found, key=sum)[1:]
+    return tuple(sorted(found, key=sum)[1:])
 
 
 def _solved(

@@ -115,7 +115,8 @@ def test_what_could_not_be_asked_is_answered_for_every_size(context: Context) ->
         (each.cell["buffer_bytes"], each.cell["question"]): float(each.facts[cards_beyond.TIMES])
         for each in found.verified
     }
-    assert len(times) == 3 * len(cards_beyond.QUESTIONS)
+    # All but batches of 256 of the largest, which are 4 MiB each.
+    assert len(times) == 3 * len(cards_beyond.QUESTIONS) - 1
     assert times[16, "as asked in 2003"] == 1
     assert times[16, cards_beyond.BATCH_256] > times[16, cards_beyond.BATCH_16] > 2
     moved = [each.facts["moved"] for each in found.verified if each.cell["question"] == DIES]

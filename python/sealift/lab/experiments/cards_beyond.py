@@ -11,7 +11,12 @@ from sealift.lab.values import Cell
 def _cells(scope: Scope) -> Iterable[Cell]:
     if scope.quick:
         return ()
-    return ({SIZE.name: size, QUESTION.name: name} for size in SIZES for name in QUESTIONS)
+    return (
+        {SIZE.name: size, QUESTION.name: name}
+        for size in SIZES
+        for name in QUESTIONS
+        if (name, size) != (BATCH_256, max(SIZES))
+    )
 
 
 def _arm(cell: Cell, _: Context) -> Computed:

@@ -73,7 +73,9 @@ def blocks(material: Material) -> Html:
     least, planned = min(counts)
     told = f"Each group of arms was sampled in at least {least:,} of {planned:,} blocks"
     if not least:
-        told = f"Some groups of arms were not sampled at all, though {planned:,} blocks were planned"
+        told = (
+            f"Some groups of arms were not sampled at all, though {planned:,} blocks were planned"
+        )
     missing, every = material.run.count_missing()
     if missing and _is_short_of_time(material.run):
         told += f": time was up for {missing:,} of all {every:,}"
