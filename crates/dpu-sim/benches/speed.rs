@@ -1,6 +1,8 @@
 //! How many DPU instructions a second one core simulates: `cargo bench -p dpu-sim`.
 
-use dpu_sim::{Dpu, Outcome, Timing, assemble};
+use dpu_sim::host::{DpuSet, Launch, Push};
+use dpu_sim::kernels::{Division, KeySize, RoundKeys, ctr, ctr_parameters};
+use dpu_sim::{Dpu, Outcome, Preset, Timing, assemble};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -22,6 +24,38 @@ fn program(tasklets: u32) -> String {
 }
 
 fn main() {
+    one_dpu();
+    many_dpus();
+}
+
+/// 640 DPUs encrypt 64 KiB each in CTR, on all of this machine's threads.
+fn many_dpus() {
+    let right = "the program is right";
+    let preset = Preset::named("upmem-640-267").expect("it is one of the presets");
+    let mut set = DpuSet::alloc(640, &preset).expect("there are 640");
+    let division = Division::new(16, 1024).expect("they fit");
+    set.load(&assemble(&ctr(division, KeySize::Aes128)).expect(right)).expect("none runs");
+    let keys = RoundKeys::new(&[7; 16]).expect("16 bytes are a key").bytes();
+    set.broadcast_to("round_keys", 0, &keys).expect(right);
+    set.broadcast_to("length", 0, &65_536_u32.to_le_bytes()).expect(right);
+    set.broadcast_to("nonce", 0, &ctr_parameters(&[9; 12], 1)).expect(right);
+    for dpu in 0..640 {
+        set.prepare_xfer(dpu, vec![0; 65_536]).expect("there are 640");
+    }
+    let there = set.push_xfer(Push::ToDpus, "__sys_used_mram_end", 0, 65_536).expect(right);
+    let started = Instant::now();
+    set.launch(Launch::Synchronous).expect("no DPU faults");
+    let simulating = started.elapsed().as_secs_f64();
+    let back = set.push_xfer(Push::FromDpus, "__sys_used_mram_end", 0, 65_536).expect(right);
+    let simulated = set.simulated_seconds().expect("none runs");
+    println!(
+        "640 DPUs x 64 KiB of CTR: {simulating:.1} s to simulate {simulated:.4} s; bus {:.4} s, copies here {:.4} s",
+        there.bus_seconds + back.bus_seconds,
+        there.copy_seconds + back.copy_seconds
+    );
+}
+
+fn one_dpu() {
     for tasklets in [1, 11, 16, 24] {
         for hazard in [false, true] {
             let mut dpu = Dpu::new(Timing { hazard, ..Timing::default() });

@@ -12,7 +12,7 @@ mod text;
 pub use condition::{Class, Condition};
 pub use layout::{Operand, Slot};
 pub use table::{Form, forms, forms_of};
-pub use text::register;
+pub use text::{disassemble, register};
 
 /// A form and its operands.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! Instructions as text.
 
 use super::{Instruction, Operand};
-use std::fmt;
+use crate::program::{Program, Region, Symbol};
+use std::fmt::{self, Write};
 
 /// Names of the read-only registers, from number 24 on.
 const CONSTANTS: [&str; 8] = ["zero", "one", "lneg", "mneg", "id", "id2", "id4", "id8"];
@@ -19,6 +20,25 @@ pub fn register(name: &str) -> Option<(i64, bool)> {
     }
     // A register that does not exist is one all the same: its range is told where it stands.
     Some((digits.parse().unwrap_or(i64::MAX), name.starts_with('d')))
+}
+
+/// A program's instructions as text, with their numbers, words and labels.
+#[must_use]
+pub fn disassemble(program: &Program) -> String {
+    let mut out = String::new();
+    for (number, &word) in program.instructions().iter().enumerate() {
+        let here = |symbol: &&Symbol| {
+            symbol.region == Region::Iram && symbol.offset as usize == 8 * number
+        };
+        for symbol in program.symbols().iter().filter(here) {
+            let _ = writeln!(out, "{}:", symbol.name);
+        }
+        let _ = match Instruction::decode(word) {
+            Some(instruction) => writeln!(out, "{number:6}: {word:012x}  {instruction}"),
+            None => writeln!(out, "{number:6}: {word:012x}  (no instruction)"),
+        };
+    }
+    out
 }
 
 impl fmt::Display for Instruction {
@@ -53,5 +73,22 @@ impl fmt::Display for Instruction {
             write!(f, "{separator}false")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_shown_with_its_labels() {
+        let program =
+            crate::assemble("add r0, id, 1\nagain: jneq r0, 4, again\nlw !big, r1, zero, 8")
+                .unwrap();
+        let lines: Vec<String> = disassemble(&program)
+            .lines()
+            .map(|line| line.split("  ").last().unwrap_or("").to_owned())
+            .collect();
+        assert_eq!(lines, ["add r0, id, 1", "again:", "jneq r0, 4, 1", "lw !big, r1, zero, 8"]);
     }
 }

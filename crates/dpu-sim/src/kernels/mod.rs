@@ -6,6 +6,7 @@
 
 mod ctr;
 mod document_000;
+mod fed;
 mod gcm;
 mod ghash;
 mod rounds;
@@ -13,6 +14,7 @@ mod tables;
 
 pub use ctr::{CTR_PARAMETER_BYTES, ctr, ctr_parameters};
 pub use document_000::document_000;
+pub use fed::ecb_fed;
 pub use gcm::gcm;
 pub use ghash::{HashKey, PRODUCT_BYTES, ghash};
 pub use rounds::{Registers, ecb};

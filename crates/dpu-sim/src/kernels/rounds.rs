@@ -30,18 +30,23 @@ pub fn ecb(division: Division, (mode, size): (Mode, KeySize), registers: Registe
     start(&mut out, division);
     fetch(&mut out, division);
     emit!(out, "block:");
-    load_keys(&mut out, OTHER, 0);
-    emit!(out, "ld d0, r18, 0\nld d2, r18, 8");
-    for (state, key) in STATE.into_iter().zip(OTHER) {
-        emit!(out, "xor r{state}, r{state}, r{key}");
-    }
-    let last = rounds(&mut out, (1, size.rounds()), mode, registers);
-    let [a, b] = pairs(last);
-    emit!(out, "sd r18, 0, {a}\nsd r18, 8, {b}");
+    block(&mut out, (mode, size), registers);
     end(&mut out, division);
     tables(&mut out, mode, size);
     buffers(&mut out, division);
     out
+}
+
+/// The block at r18, in place.
+pub(super) fn block(out: &mut String, (mode, size): (Mode, KeySize), registers: Registers) {
+    load_keys(out, OTHER, 0);
+    emit!(out, "ld d0, r18, 0\nld d2, r18, 8");
+    for (state, key) in STATE.into_iter().zip(OTHER) {
+        emit!(out, "xor r{state}, r{state}, r{key}");
+    }
+    let last = rounds(out, (1, size.rounds()), mode, registers);
+    let [a, b] = pairs(last);
+    emit!(out, "sd r18, 0, {a}\nsd r18, 8, {b}");
 }
 
 /// The rounds from the first to the last one, beginning in `STATE`; where the result is.
@@ -137,16 +142,6 @@ pub(super) fn fetch(out: &mut String, division: Division) {
 /// The next block, until the chunk ends; the next chunk, until there is none.
 pub(super) fn end(out: &mut String, division: Division) {
     let Division { tasklets, chunk_bytes } = division;
-    // Buffers are aligned, so the carry out of an offset tells that the chunk ends.
-    let carry = match chunk_bytes {
-        32 => "nc5",
-        64 => "nc6",
-        128 => "nc7",
-        256 => "nc8",
-        512 => "nc9",
-        1024 => "nc10",
-        _ => "nc11",
-    };
     emit!(
         out,
         "    add r18, r18, 16, {carry}, block
@@ -155,9 +150,15 @@ pub(super) fn end(out: &mut String, division: Division) {
         jltu r20, r21, chunk
     done:
         stop",
+        carry = carry(chunk_bytes),
         words = chunk_bytes / 8 - 1,
         stride = tasklets * chunk_bytes,
     );
+}
+
+/// The condition that holds until a chunk ends: buffers are aligned, so a carry out of the offset tells.
+pub(super) fn carry(chunk_bytes: u32) -> String {
+    format!("nc{}", chunk_bytes.trailing_zeros())
 }
 
 pub(super) fn tables(out: &mut String, mode: Mode, size: KeySize) {

@@ -7,7 +7,7 @@ mod gcm;
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use dpu_sim::kernels::{
-    Division, KeySize, Mode, Registers, RoundKeys, ctr, ctr_parameters, document_000, ecb,
+    Division, KeySize, Mode, Registers, RoundKeys, ctr, ctr_parameters, document_000, ecb, ecb_fed,
 };
 use dpu_sim::{Counters, Dpu, Outcome, Region, Timing, assemble};
 
@@ -211,4 +211,26 @@ fn ecb_has_all_key_sizes_and_both_directions() {
         }
     }
     assert!(RoundKeys::new(&key[..17]).is_err());
+}
+
+#[test]
+fn one_tasklet_can_feed_the_others() {
+    let keys = RoundKeys::new(&KEY).unwrap().bytes();
+    for (workers, chunk, bytes) in [(1, 32, 32), (3, 64, 4096), (16, 1024, 131_072), (23, 512, 0)] {
+        let division = Division::new(workers, chunk).unwrap();
+        let what = (Mode::Encrypt, KeySize::Aes128);
+        let source = ecb_fed(division, what, Registers::Plain).unwrap();
+        let length = u32::try_from(bytes).unwrap().to_le_bytes();
+        let writes: [(&str, &[u8]); 2] = [("round_keys", &keys), ("length", &length)];
+        let data = data(bytes);
+        let done = run(&source, Timing::default(), &data, &writes);
+        assert!(done.out == blocks(&data, Mode::Encrypt), "{workers} {chunk} {bytes}");
+        if workers == 16 {
+            let rate = per(done.counters.cycles, 131_072);
+            println!("{rate:.2} cycles a byte with one tasklet that feeds 16");
+            assert!((34.4..36.5).contains(&rate), "{rate}");
+        }
+    }
+    let all = Division::new(24, 32).unwrap();
+    assert!(ecb_fed(all, (Mode::Encrypt, KeySize::Aes128), Registers::Plain).is_err());
 }
