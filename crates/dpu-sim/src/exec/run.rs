@@ -3,6 +3,7 @@
 use super::step::{Effect, Stop};
 use super::{Dpu, Fault, Outcome, TASKLETS};
 use crate::program::IRAM_INSTRUCTIONS;
+use std::sync::Arc;
 
 impl Dpu {
     /// Starts tasklet 0 at the first instruction, as a host does. Registers and memories stay as they are.
@@ -27,6 +28,8 @@ impl Dpu {
 
     fn issue<const HAZARD: bool>(&mut self, most: u64) -> Result<Outcome, Box<Fault>> {
         let revolver = u64::from(self.timing.revolver);
+        // A reference of its own, so that instructions can be looked at while the DPU changes.
+        let mut code = Arc::clone(&self.code);
         for _ in 0..most {
             let waits = self.queue.waits();
             let Some((tasklet, ready)) = self.queue.pop() else { return Ok(Outcome::Done) };
@@ -42,16 +45,22 @@ impl Dpu {
             }
             let pc = usize::from(self.tasklets[tasklet].pc) % IRAM_INSTRUCTIONS;
             if HAZARD {
-                let lost = self.hazard(tasklet, pc);
+                let lost = self.hazard(tasklet, code.registers[pc]);
                 self.clock.idle.hazard += lost;
                 at += lost;
             }
             self.clock.now = at + 1;
             self.clock.instructions += 1;
             self.executed[pc] += 1;
-            match self.step(tasklet, pc, at) {
+            match self.step(tasklet, &code.ops[pc], at) {
                 Ok(Effect::Next) => self.queue.push(tasklet, at + revolver),
-                Ok(Effect::Wait(until)) => self.queue.wait(tasklet, until.max(at + revolver)),
+                Ok(Effect::Wait(until)) => {
+                    self.queue.wait(tasklet, until.max(at + revolver));
+                    // The transfer may have been one of instructions.
+                    if !Arc::ptr_eq(&code, &self.code) {
+                        code = Arc::clone(&self.code);
+                    }
+                }
                 Ok(Effect::Stopped) => {}
                 Err(stop) => return Err(self.fault(tasklet, at, stop)),
             }
@@ -61,8 +70,7 @@ impl Dpu {
 
     /// Cycles lost because registers meet in a bank: those read, and those that the tasklet's last instruction wrote. Even
     /// and odd registers have a bank each, which gives two a cycle.
-    fn hazard(&mut self, tasklet: usize, pc: usize) -> u64 {
-        let (reads, writes) = self.code.registers[pc];
+    fn hazard(&mut self, tasklet: usize, (reads, writes): (u32, u32)) -> u64 {
         let written = std::mem::replace(&mut self.tasklets[tasklet].written, writes);
         let used = reads | written;
         u64::from((used & EVEN).count_ones() / 2 + (used & !EVEN).count_ones() / 2)

@@ -1,10 +1,12 @@
 //! What one instruction does.
 
-use super::Dpu;
 use super::alu::{self, Sum};
 use super::fault::FaultKind;
-use super::op::{Kind, Op, Stored};
+use super::memory::Wram;
+use super::op::{Kind, Op, Simple, Stored};
 use super::result::{finish, put, put_pair};
+use super::{Dpu, Tasklet};
+use crate::program::WRAM_BYTES;
 
 /// How a tasklet goes on.
 pub(super) enum Effect {
@@ -22,8 +24,7 @@ pub(super) struct Stop {
 
 impl Dpu {
     #[inline(always)]
-    pub(super) fn step(&mut self, tasklet: usize, pc: usize, at: u64) -> Result<Effect, Stop> {
-        let op = self.code.ops[pc];
+    pub(super) fn step(&mut self, tasklet: usize, op: &Op, at: u64) -> Result<Effect, Stop> {
         let state = &mut self.tasklets[tasklet];
         let a = state.registers[usize::from(op.a) & 63];
         // Where there is a number there is no second register, and the other way round.
@@ -31,12 +32,15 @@ impl Dpu {
         let place = state.pc;
         let wrong = |kind| Stop { kind, pc: place };
         state.pc = place.wrapping_add(1) & 4095;
+        if op.simple != Simple::No && simply(state, &self.wram, op, a, b) {
+            return Ok(Effect::Next);
+        }
         let by = u32::from(op.shift) & 31;
         let result = match op.kind {
             Kind::Xor => a ^ b,
             Kind::Lw => {
                 let value = u32::from_le_bytes(self.wram.load(a.wrapping_add(b)).map_err(wrong)?);
-                put(state, &op, if op.big { value.swap_bytes() } else { value });
+                put(state, op, if op.big { value.swap_bytes() } else { value });
                 return Ok(Effect::Next);
             }
             Kind::MulUlUl => alu::low_unsigned(a) * alu::low_unsigned(b),
@@ -47,7 +51,7 @@ impl Dpu {
                 let Some(sum) = Sum::of(op.kind, a, b, state.carry) else {
                     return Ok(Effect::Next);
                 };
-                return Ok(finish(state, &op, (a, b), sum.result, Some(sum.carry)));
+                return Ok(finish(state, op, (a, b), sum.result, Some(sum.carry)));
             }
             Kind::And => a & b,
             Kind::Andn => !a & b,
@@ -74,7 +78,7 @@ impl Dpu {
                     Kind::LsrAdd => b.overflowing_add(a >> by),
                     _ => b.overflowing_add(a.rotate_left(by)),
                 };
-                return Ok(finish(state, &op, (a, b), result, Some(carry)));
+                return Ok(finish(state, op, (a, b), result, Some(carry)));
             }
             Kind::Cao => a.count_ones(),
             Kind::Clo => a.leading_ones(),
@@ -100,7 +104,7 @@ impl Dpu {
                 let [byte] = self.wram.load(a.wrapping_add(b)).map_err(wrong)?;
                 let byte = u32::from(byte);
                 let signed = op.kind == Kind::Lbs;
-                put(state, &op, if signed { alu::low_signed(byte) } else { byte });
+                put(state, op, if signed { alu::low_signed(byte) } else { byte });
                 return Ok(Effect::Next);
             }
             Kind::Ld => {
@@ -109,11 +113,11 @@ impl Dpu {
                 return Ok(Effect::Next);
             }
             Kind::Sw | Kind::Sd | Kind::Sb | Kind::Sh => {
-                return self.store(tasklet, &op, a).map_err(wrong).map(|()| Effect::Next);
+                return self.store(tasklet, op, a).map_err(wrong).map(|()| Effect::Next);
             }
-            _ => return self.rarely(tasklet, &op, (a, b), at).map_err(wrong),
+            _ => return self.rarely(tasklet, op, (a, b), at).map_err(wrong),
         };
-        Ok(finish(state, &op, (a, b), result, None))
+        Ok(finish(state, op, (a, b), result, None))
     }
 
     #[inline(always)]
@@ -143,3 +147,35 @@ impl Dpu {
         }
     }
 }
+
+/// Does what `Simple` says; nothing, if that is a load that faults.
+#[inline(always)]
+fn simply(state: &mut Tasklet, wram: &Wram, op: &Op, a: u32, b: u32) -> bool {
+    let (is_load, is_add) = (op.simple == Simple::Load, op.simple == Simple::Add);
+    let (sum, carry) = a.overflowing_add(b);
+    if u32::from(is_load) * (sum & MISPLACED) != 0 {
+        return false;
+    }
+    let by = b.wrapping_add(u32::from(op.shift)) & 31;
+    let [from_a, from_b] = op.target.to_le_bytes().map(|from| u32::from(from) & 31);
+    let words = wram.bytes.as_chunks::<4>().0;
+    let results = [
+        a ^ b,
+        a & b,
+        a | b,
+        (a >> from_a & 0xff) * (b >> from_b & 0xff),
+        a >> by,
+        a << by,
+        u32::from_le_bytes(words[(sum as usize >> 2) % WORDS]),
+        sum,
+    ];
+    let result = results[op.simple as usize % 8];
+    state.registers[usize::from(op.destination) & 63] = result;
+    state.zero = if is_load { state.zero } else { result == 0 };
+    state.carry = if is_add { carry } else { state.carry };
+    true
+}
+
+/// Bits that the address of a word in WRAM does not have.
+const MISPLACED: u32 = 0xffff_0003;
+const WORDS: usize = WRAM_BYTES / 4;
