@@ -1,79 +1,26 @@
-//! The native measuring loops, for the lab.
+//! What is timed, as Python has it: one way to make it for each family, and what it tells.
 
-use crate::copies;
-use crate::errors::Failure;
-use crate::frames;
-use crate::gil::{self, Signals};
-use crate::integers::check_byte_order;
-use pyo3::buffer::{Element, PyBuffer};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use super::measuring::{Figures, Made};
+use super::messages::{planned, regime, values};
+use crate::{copies, frames};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec, Region};
+use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec};
 use sealift_probes::files::{Cache, ReadSpec, WriteSpec, read_arm, write_arm};
 use sealift_probes::frames::FramesArm;
 use sealift_probes::{
-    ArmError, ArmSpec, Columns, GcmArm, Planned, Primitive, PrimitiveArm, ReadArm, Regime, Sample,
-    Verified,
+    ArmError, ArmSpec, Columns, GcmArm, Primitive, PrimitiveArm, ReadArm, Verified,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, TryLockError};
-use std::time::Duration;
-
-create_exception!(
-    sealift,
-    WrongResultError,
-    PyRuntimeError,
-    "Something was computed wrong while it was prepared or measured; its times mean nothing."
-);
-
-create_exception!(
-    sealift,
-    NotMeasurableError,
-    PyRuntimeError,
-    "What was asked for can't be measured here; says why."
-);
-
-/// The clock of the core that runs this, in GHz.
-///
-/// Measured in 10 ms by a chain of multiplications.
-///
-/// Returns:
-///     None on processors whose cycles a multiplication aren't known.
-#[pyfunction]
-pub(crate) fn effective_clock_ghz(py: Python<'_>) -> Option<f64> {
-    gil::leave(py, sealift_probes::effective_clock_ghz)
-}
-
-/// The names of the primitives that can be measured.
-#[pyfunction]
-pub(crate) fn primitives() -> Vec<&'static str> {
-    Primitive::ALL.map(|(name, _)| name).to_vec()
-}
-
-/// Looks whether a part of a device's memory, or of a file, is there and long enough.
-///
-/// Nothing of it is read or written.
-///
-/// Args:
-///     path: A PCI resource, /dev/dax, /dev/mem, or an ordinary file.
-///     offset: Where in it the region begins, in bytes; whole pages.
-///     length: Of the region, in bytes; whole pages.
-///
-/// Raises:
-///     NotMeasurableError: If it is not; says why.
-#[pyfunction]
-pub(crate) fn check_region(path: PathBuf, offset: u64, length: usize) -> PyResult<()> {
-    Region::find(&path, offset, length).map(drop).map_err(|error| exception(error.into()))
-}
+use std::sync::Mutex;
 
 /// Something that is timed again and again: prepared, checked and warm.
 ///
 /// Only one at a time is prepared or measured in a process: two would measure each other.
 #[pyclass(frozen, module = "sealift")]
-pub(crate) struct Arm(Mutex<Box<dyn sealift_probes::Arm>>);
+pub(crate) struct Arm(pub(super) Mutex<Made>);
 
 #[pymethods]
 impl Arm {
@@ -343,17 +290,7 @@ impl Arm {
     ///     WrongResultError: If something was computed wrong.
     ///     DeviceError: If a device failed.
     fn sample(&self, py: Python<'_>, seconds: f64) -> PyResult<Figures> {
-        let mut sum = self.step(py, seconds)?;
-        let took = |sample: &Sample| Duration::from_nanos(sample.ns).as_secs_f64();
-        let goes_on = self.look(|arm| arm.goes_on())?;
-        // A rest of under half a step is not worth another one.
-        while goes_on && seconds - took(&sum) > STEP_SECONDS / 2.0 {
-            py.check_signals()?;
-            sum = sum.and(self.step(py, seconds - took(&sum))?);
-        }
-        let Sample { ns, operations, bytes, involuntary_switches, cpu_share, steal_ns, clock_ghz } =
-            sum;
-        Ok((ns, operations, bytes, involuntary_switches, cpu_share, steal_ns, clock_ghz))
+        self.sampled(py, seconds)
     }
 
     /// What it was checked against before the first sample: other devices, published values.
@@ -399,103 +336,3 @@ impl Arm {
         self.look(|arm| arm.told().into_iter().collect())
     }
 }
-
-impl Arm {
-    /// Makes an arm off the GIL, looking for Ctrl-C.
-    fn prepare(
-        py: Python<'_>,
-        make: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<Made, Stop> + Send,
-    ) -> PyResult<Self> {
-        let mut interrupt = None;
-        let prepared = gil::leave(py, || {
-            let _alone = take(&MEASURING)?;
-            let mut signals = Signals::default();
-            let mut wanted = || {
-                interrupt = signals.look();
-                interrupt.is_none()
-            };
-            make(&mut wanted)
-        });
-        match interrupt {
-            Some(interrupt) => Err(interrupt),
-            None => prepared.map(|arm| Self(Mutex::new(arm))).map_err(exception),
-        }
-    }
-
-    fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<Sample> {
-        gil::leave(py, || {
-            let _alone = take(&MEASURING)?;
-            Ok(take(&self.0)?.sample(seconds.min(STEP_SECONDS))?)
-        })
-        .map_err(exception)
-    }
-
-    fn look<T>(&self, at: impl FnOnce(&dyn sealift_probes::Arm) -> T) -> PyResult<T> {
-        take(&self.0).map(|arm| at(&**arm)).map_err(exception)
-    }
-}
-
-type Figures = (u64, u64, u64, u64, f64, u64, Option<f64>);
-type Made = Box<dyn sealift_probes::Arm>;
-
-/// Held while something is prepared or measured.
-static MEASURING: Mutex<()> = Mutex::new(());
-
-/// Never waits: in a forked child a lock that its parent holds is never given back.
-fn take<T: ?Sized>(lock: &Mutex<T>) -> Result<MutexGuard<'_, T>, Stop> {
-    match lock.try_lock() {
-        Ok(guard) => Ok(guard),
-        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => Err(Stop::Busy),
-    }
-}
-
-/// Why nothing was measured.
-pub(crate) enum Stop {
-    Busy,
-    Arm(ArmError),
-}
-
-impl From<ArmError> for Stop {
-    fn from(error: ArmError) -> Self {
-        Self::Arm(error)
-    }
-}
-
-pub(crate) fn exception(stop: Stop) -> PyErr {
-    match stop {
-        Stop::Busy => PyRuntimeError::new_err(
-            "another thread measures, or did so when this process was forked: measure in one \
-             thread, and in a child that has not measured before it was forked",
-        ),
-        Stop::Arm(ArmError::Engine(error)) => Failure::Engine(error).into(),
-        Stop::Arm(error @ ArmError::Wrong { .. }) => WrongResultError::new_err(error.to_string()),
-        Stop::Arm(error @ ArmError::Spec { .. }) => PyValueError::new_err(error.to_string()),
-        Stop::Arm(error) => NotMeasurableError::new_err(error.to_string()),
-    }
-}
-
-fn values<T: Element>(py: Python<'_>, column: &PyBuffer<T>, name: &str) -> PyResult<Vec<T>> {
-    check_byte_order(column.format(), name)?;
-    column.to_vec(py)
-}
-
-fn planned(code: u8) -> PyResult<Planned> {
-    match code {
-        0 => Ok(Planned::Seal),
-        1 => Ok(Planned::Open),
-        2 => Ok(Planned::Bad),
-        _ => Err(PyValueError::new_err(format!("operation {code}: 0 seals, 1 opens, 2 must fail"))),
-    }
-}
-
-fn regime(keys: &str, sessions: usize) -> PyResult<Regime> {
-    match keys {
-        "one" => Ok(Regime::One),
-        "sessions" => Ok(Regime::Sessions(sessions)),
-        "fresh" => Ok(Regime::Fresh),
-        _ => Err(PyValueError::new_err(format!("keys {keys:?}: one, sessions or fresh"))),
-    }
-}
-
-const STEP_SECONDS: f64 = sealift_probes::SAMPLE_SECONDS_MAX;
