@@ -1,0 +1,69 @@
+"""What a process that measures is told to do, as a command line has it."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Order:
+    """What one process is to do.
+
+    Attributes:
+        folder: Of the run; held by the parent.
+        experiment: Name of a planned experiment.
+        restart: The number of this process among those that measure the experiment.
+        until_s: When it is to be over, on the monotonic clock, which is one for all processes.
+        blocks: How many blocks each group is to have afterwards.
+        blocks_least: How many each group is to have even if that takes longer.
+        parent: Process id of the parent.
+        lock: Descriptor that holds the folder, inherited from the parent.
+        finish: Whether everything is to be prepared and measured, however long that takes.
+    """
+
+    folder: Path
+    experiment: str
+    restart: int
+    until_s: float
+    blocks: int
+    blocks_least: int
+    parent: int
+    lock: int
+    finish: bool
+
+    def command(self) -> list[str]:
+        """The command line that does it."""
+        words = (asdict(self) | {"finish": int(self.finish)}).values()
+        # -P: a file in the current folder hides no module of Python's own.
+        return [sys.executable, "-P", "-m", MODULE, *map(str, words)]
+
+    @classmethod
+    def parse(cls, words: Sequence[str]) -> "Order":
+        """The order of a command line."""
+        folder, experiment, restart, until_s, *rest = words
+        blocks, blocks_least, parent, lock, finish = map(int, rest)
+        return cls(
+            folder=Path(folder),
+            experiment=experiment,
+            restart=int(restart),
+            until_s=float(until_s),
+            blocks=blocks,
+            blocks_least=blocks_least,
+            parent=parent,
+            lock=lock,
+            finish=bool(finish),
+        )
+
+
+class Again(StrEnum):
+    """Why an arm that is left out now is tried again by the next process."""
+
+    NEVER = ""
+    FAILED = "failed"
+    MAY_PASS = "may pass"
+    NO_TIME = "no time"
+
+
+MODULE = "sealift.lab.worker"
