@@ -12,8 +12,9 @@ from pathlib import Path
 from sealift import _sealift
 from sealift.lab import devices, machine, store
 from sealift.lab.machine import Fact
+from sealift.lab.runner.outcome import Done
 from sealift.lab.runner.planning import Ask, changed_files, make_plan, with_hashes
-from sealift.lab.runner.session import Done, go
+from sealift.lab.runner.session import go
 from sealift.lab.sensors import Sensors
 
 __all__ = ["Ask", "Done", "make_plan", "replay", "resume", "run"]

@@ -2,42 +2,28 @@
 
 import os
 import shlex
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from sealift.exit_code import ExitCode
-from sealift.lab import registry, store, summary
+from sealift.lab import store, summary
 from sealift.lab.measure import Ending as Interrupted
 from sealift.lab.progress import Course, Forecast, Teller, telling
 from sealift.lab.record import record
 from sealift.lab.result import Found
 from sealift.lab.runner.child import Child
+from sealift.lab.runner.outcome import Done, Trouble, exit_code, say_ending
 from sealift.lab.runner.planning import Work, works
+from sealift.lab.runner.publishing import publish
+from sealift.lab.runner.saying import Saying
+from sealift.lab.runner.stop import Stop, heeded
 from sealift.lab.sensors import Sensors, sampling
 from sealift.lab.store import Ending, How, names
 from sealift.lab.worker import Again, Order
-
-
-@dataclass(frozen=True)
-class Done:
-    """A run that has ended.
-
-    Attributes:
-        path: Of its folder.
-        ending: How.
-        code: 0 or an `ExitCode`.
-    """
-
-    path: Path
-    ending: Ending
-    code: int
 
 
 def go(
@@ -74,7 +60,7 @@ def go(
         for planned in run.plan.experiments
     }
     course = Course(run.plan.experiments, done, forecast)
-    with telling(course) as teller, _heeded() as stop:
+    with telling(course) as teller, heeded() as stop:
         if not steps:
             teller.say(f"{path}: nothing is missing, so nothing is measured")
         session = _Session(run, lock, course, teller, stop, after_task)
@@ -86,53 +72,6 @@ def go(
             return session.end_at_once()
 
 
-class _Stop:
-    """Whether the run is to end, and the process that has to know."""
-
-    def __init__(self) -> None:
-        self.signal = ""
-        self.is_asked = False
-        self._child: Child | None = None
-
-    def asked(self, number: int, _: FrameType | None) -> None:
-        """A signal came. The second one is for those who don't want to wait."""
-        if self.signal:
-            raise KeyboardInterrupt
-        self.signal = signal.Signals(number).name
-        self.stop()
-
-    def stop(self) -> None:
-        """Ends the process that measures, and lets none begin."""
-        self.is_asked = True
-        if self._child is not None:
-            self._child.stop()
-
-    @contextmanager
-    def ends(self, child: Child) -> Iterator[None]:
-        """A signal ends this process, as long as the `with` lasts."""
-        self._child = child
-        # One that came while it was started found nobody.
-        if self.is_asked:
-            child.stop()
-        try:
-            yield
-        finally:
-            self._child = None
-            child.kill()
-
-
-@contextmanager
-def _heeded() -> Iterator[_Stop]:
-    """Ctrl-C and SIGTERM end a run in good order."""
-    stop = _Stop()
-    before = {each: signal.signal(each, stop.asked) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-
 class _Session:
     """The state of `go`."""
 
@@ -142,7 +81,7 @@ class _Session:
         lock: int,
         course: Course,
         teller: Teller,
-        stop: _Stop,
+        stop: Stop,
         after_task: Callable[[Path], None],
     ) -> None:
         self.finish = False
@@ -157,14 +96,9 @@ class _Session:
         self._shown_s = time.monotonic()
         self._restarts = dict(run.restarts)
         self._noted = set(run.notes)
-        self._told: set[str] = set()
-        self._failed: list[str] = []
-        # Groups with arms that raised something, and groups with arms that may be there another
-        # time.
-        self._raised: dict[tuple[str, int], str] = {}
-        self._absent: set[tuple[str, int]] = set()
+        self._saying = Saying(run.plan, teller.say)
+        self._trouble = Trouble()
         self._hung: set[str] = set()
-        self._not_written = ""
 
     def measure(self, steps: Sequence[Work], notes: Sequence[str]) -> None:
         """Takes the steps, until one of the things happens that end a run."""
@@ -181,12 +115,12 @@ class _Session:
                     if number + 1 < len(steps):
                         self._show_meanwhile()
         except store.NotWrittenError as error:
-            self._not_written = str(error)
+            self._trouble.not_written = str(error)
 
     def end(self) -> Done:
         """Writes summary and ending, has them shown, and says what to do next."""
         run = store.read(self._path)
-        ending = self._ending(run)
+        ending = self._trouble.ending(run, self._stop.signal)
         found = summary.summarise(run)
         records = [
             record(row, run.plan.experiment(name).id)
@@ -201,13 +135,13 @@ class _Session:
                 self._tried("page", lambda: self._after_task(self._path)),
             ]
         )
-        self._say_ending(run, ending)
-        return Done(self._path, ending, self._code(run, ending, whole=whole))
+        say_ending(run, ending, self._teller.say, is_kept=self.is_kept)
+        return Done(self._path, ending, exit_code(run, ending, whole=whole))
 
     def end_at_once(self) -> Done:
         """For who has asked twice: leaves everything as it is."""
         ending = Ending(How.INTERRUPTED, "asked to end twice")
-        self._say_ending(self._run, ending)
+        say_ending(self._run, ending, self._teller.say, is_kept=self.is_kept)
         if self.is_kept:
             page = shlex.join(["sealift", "lab", "report", str(self._path)])
             self._teller.say(f"for a page of what was measured: {page}")
@@ -294,47 +228,34 @@ class _Session:
                 by_arm = {int(arm): ns for arm, ns in times.items()}
                 self._course.block(group, by_arm, event["samples"], event["clean"])
             case {"event": "skipped", "group": group, "arm": arm, "text": text, "again": again}:
-                if again == Again.FAILED:
-                    self._raised[name, group] = f"{self._named(name, group, arm)}: {text}"
-                    text = self._said_once(self._named(name, group, arm), text)
-                elif again == Again.MAY_PASS:
-                    self._absent.add((name, group))
-                self._left_out(name, group, arm, text)
+                self._skipped(name, group, self._saying.named(name, group, arm), text, again)
             case {"event": "wrong", "group": group, "arm": arm, "text": text}:
-                self._left_out(name, group, arm, f"computed wrong: {text}")
+                named = self._saying.named(name, group, arm)
+                self._saying.left_out(named, f"computed wrong: {text}")
             case {"event": "failed" | "note", "text": text}:
                 self._fail(f"{name}: {text}")
             case {"event": "quiet note", "text": text}:
                 self._fail(f"{name}: {text}", is_said=False)
             case {"event": "not written", "text": text}:
-                self._not_written = text
+                self._trouble.not_written = text
                 self._stop.stop()
             case {"event": "ending", "ending": Interrupted.INTERRUPTED} if self._is_unasked(name):
                 self._fail(f"{name}: its process was interrupted, and nobody asked for that")
 
+    def _skipped(self, name: str, group: int, named: str, text: str, again: str) -> None:
+        if again == Again.FAILED:
+            self._trouble.raised[name, group] = f"{named}: {text}"
+            self._saying.failed(named, text)
+            return
+        if again == Again.MAY_PASS:
+            self._trouble.absent.add((name, group))
+        self._saying.left_out(named, text)
+
     def _is_unasked(self, name: str) -> bool:
         return not self._stop.is_asked and name not in self._hung
 
-    def _named(self, name: str, group: int, arm: int) -> str:
-        planned = self._run.plan.experiment(name)
-        return f"{name}, {planned.groups[group][arm][planned.compare]}"
-
-    def _left_out(self, name: str, group: int, arm: int, why: str) -> None:
-        """Says once why an arm is not measured, though it stands in many groups and restarts."""
-        text = f"{self._named(name, group, arm)}: {why}"
-        if why and text not in self._told:
-            self._told.add(text)
-            self._teller.say(text)
-
-    def _said_once(self, named: str, error: str) -> str:
-        """What is to be said of an arm that raised something: "" where all of it was."""
-        said = [text for text in self._told if text.endswith(error)]
-        if any(named in text for text in said):
-            return ""
-        return "failed in the same way" if said else error
-
     def _fail(self, text: str, *, is_said: bool = True) -> None:
-        self._failed.append(text)
+        self._trouble.failed.append(text)
         self._note(text, is_said=is_said)
 
     def _note(self, text: str, *, is_said: bool = True) -> None:
@@ -351,7 +272,7 @@ class _Session:
         try:
             self._readings.add([reading])
         except store.NotWrittenError as error:
-            self._not_written = str(error)
+            self._trouble.not_written = str(error)
             self._stop.stop()
             return False
         return True
@@ -373,54 +294,8 @@ class _Session:
             return True
         return False
 
-    def _ending(self, run: store.Run) -> Ending:
-        if self._not_written:
-            return Ending(How.NOT_WRITTEN, self._not_written)
-        if self._stop.signal:
-            return Ending(How.INTERRUPTED, f"{self._stop.signal} came")
-        lacking = self._lacking(run)
-        if not lacking:
-            return Ending(How.COMPLETE)
-        raised = [text for group, text in self._raised.items() if group in lacking]
-        if failed := [*self._failed, *raised]:
-            return Ending(How.FAILED, "; ".join(dict.fromkeys(failed)))
-        missing, planned = run.count_missing()
-        return Ending(
-            How.TIME_UP,
-            f"{run.plan.budget_s:g} s were too short for {missing:,} of {planned:,} blocks",
-        )
-
-    def _lacking(self, run: store.Run) -> set[tuple[str, int]]:
-        """The groups that lack blocks, and not only because nothing of them is here now."""
-        return {
-            (planned.name, group)
-            for planned in run.plan.experiments
-            for group in range(len(planned.groups))
-            if run.missing(planned.name, group)
-            and (run.blocks(planned.name, group) or (planned.name, group) not in self._absent)
-        }
-
     def _publish(self, run: store.Run, found: Mapping[str, Found]) -> None:
-        """Keeps what experiments of one's own say of what was published, and how they failed."""
-        published = {}
-        for planned in run.plan.experiments:
-            if planned.file is not None:
-                try:
-                    experiment = registry.find(planned.name, Path(planned.file))
-                    comparisons = tuple(experiment.published(found[planned.name]))
-                    store.check_published(comparisons)
-                except (Exception, SystemExit) as error:
-                    why = f"that failed: {type(error).__name__}: {error}"
-                    if any(str(error) in text for text in self._failed):
-                        why = "its file can't be run"
-                    self._note_late(
-                        f"{planned.name}: nothing is compared with what was published, because "
-                        f"{why}"
-                    )
-                else:
-                    published[planned.name] = comparisons
-        if published:
-            store.write_published(self._path, published)
+        publish(run, found, self._trouble.failed, self._note_late)
 
     def _note_late(self, text: str) -> None:
         """After the files that grow were closed."""
@@ -429,34 +304,6 @@ class _Session:
             self._teller.say(text)
             with store.Journal(self._path / names.NOTES) as notes:
                 notes.add([{"note": text}])
-
-    def _say_ending(self, run: store.Run, ending: Ending) -> None:
-        if ending.how is How.COMPLETE:
-            if not run.has_results:
-                self._teller.say("nothing could be measured, for the reasons above")
-            if not run.is_whole and self.is_kept:
-                again = store.resume_command(self._path)
-                self._teller.say(f"to try again what could not be measured now: {again}")
-            return
-        # What failed was told when it did.
-        is_told = ending.how in (How.INTERRUPTED, How.FAILED)
-        said = ending.how.value if is_told else ending.reason
-        if not self.is_kept:
-            self._teller.say(said)
-            return
-        self._teller.say(f"{said}; what was measured is kept in {self._path}")
-        self._teller.say(f"to measure the rest: {store.resume_command(self._path)}")
-
-    def _code(self, run: store.Run, ending: Ending, *, whole: bool) -> int:
-        if ending.how is How.NOT_WRITTEN or not whole:
-            return ExitCode.NOT_WRITTEN
-        if ending.how is How.INTERRUPTED:
-            return ExitCode.INTERRUPTED
-        if any(each.wrong for each in run.verified):
-            return ExitCode.WRONG_RESULT
-        if ending.how is How.FAILED:
-            return ExitCode.PART_FAILED
-        return 0 if run.has_results else ExitCode.NOTHING_RAN
 
 
 SHOWN_EVERY_S = 10.0
