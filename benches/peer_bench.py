@@ -13,7 +13,7 @@ from typing import Any
 from peer_cases import Case
 from peer_table import Measured, block_of
 from sealift.exit_code import ExitCode
-from sealift.lab.native import find_ipp
+from sealift.lab.ipp import find_ipp
 from sealift.lab.spec import Sample
 from sealift.lab.workload import Keys, Operation, Workload
 

@@ -3,16 +3,15 @@
 The only module of the lab that imports these loops, beside the processes of `files`.
 """
 
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 from sealift import _sealift
 from sealift._sealift import effective_clock_ghz, stream_source
 from sealift.errors import DeviceError, LimitError
+from sealift.lab.ipp import with_ipp
 from sealift.lab.memory import (
     check_memory,
     copy_bytes,
@@ -30,7 +29,6 @@ __all__ = [
     "copy",
     "effective_clock_ghz",
     "exchange_frames",
-    "find_ipp",
     "gcm",
     "primitive",
     "published_copy",
@@ -97,7 +95,7 @@ def gcm(
         UnknownDeviceError: If it is no device.
     """
     check_memory(gcm_bytes(workload, threads=threads, batch=batch))
-    spec = _with_ipp(device)
+    spec = with_ipp(device)
     columns = workload.columns()
     return _made(
         lambda: _sealift.Arm.gcm(
@@ -273,35 +271,6 @@ def write_reads(path: Path, *, reads: int, seed: int) -> list[int]:
         raise Skip(str(error), may_pass=True) from error
 
 
-def find_ipp() -> Path | None:
-    """The library in the installed package `ipp-crypto`; None when it isn't installed."""
-    try:
-        installed = files("ipp-crypto") or []
-    except PackageNotFoundError:
-        return None
-    found = (Path(file.locate()).resolve() for file in installed if file.name == IPP_LIBRARY)
-    return next((path for path in found if path.is_file()), None)
-
-
-def _with_ipp(device: str) -> str:
-    """The same device; where `ipp` names no file, with the one that is installed.
-
-    Without one it is the loader that looks.
-
-    Raises:
-        Skip: If the file can't be named in a device.
-    """
-    path = find_ipp() if BARE_IPP.search(device) else None
-    if path is None:
-        return device
-    if unspeakable := sorted(set(str(path)) & set("(),")):
-        raise Skip(
-            f"a device can't name {path} because of its {' '.join(unspeakable)}; install "
-            "ipp-crypto into an environment whose path has none"
-        )
-    return BARE_IPP.sub(lambda _: f"ipp:lib={path}", device)
-
-
 def _made(make: Callable[[], _sealift.Arm]) -> NativeArm:
     try:
         return NativeArm(make())
@@ -326,6 +295,3 @@ COPY: Mapping[str, object] = {
 }
 # No more than it takes, so that many arms start quickly.
 ANSWERING = "from sealift._sealift import answer_frames; answer_frames()"
-IPP_LIBRARY = "libippcp.so.13"
-# The driver, alone or wrapped, without a setting.
-BARE_IPP = re.compile(r"(?:^|(?<=\())ipp(?=$|\))")

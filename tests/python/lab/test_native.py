@@ -16,8 +16,9 @@ import pytest
 from conftest import skip
 from sealift import UnknownDeviceError, _sealift
 from sealift._sealift import Arm
-from sealift.lab import native
-from sealift.lab.native import NativeArm, effective_clock_ghz, find_ipp, gcm, primitive, read_memory
+from sealift.lab import ipp, native
+from sealift.lab.ipp import find_ipp, with_ipp
+from sealift.lab.native import NativeArm, effective_clock_ghz, gcm, primitive, read_memory
 from sealift.lab.spec import Context, Skip, WrongResultError
 from sealift.lab.workload import (
     FRESH_KEYS,
@@ -187,17 +188,17 @@ def test_without_its_package_intels_library_is_left_to_the_loader(
     def none(_: str) -> NoReturn:
         raise PackageNotFoundError
 
-    monkeypatch.setattr(native, "files", none)
+    monkeypatch.setattr(ipp, "files", none)
     assert find_ipp() is None
-    assert native._with_ipp("slowed:percent=5(ipp)") == "slowed:percent=5(ipp)"
+    assert with_ipp("slowed:percent=5(ipp)") == "slowed:percent=5(ipp)"
 
 
 def test_a_path_that_no_device_can_name_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "find_ipp", lambda: Path("/a (b), c/libippcp.so.13"))
+    monkeypatch.setattr(ipp, "find_ipp", lambda: Path("/a (b), c/libippcp.so.13"))
     with pytest.raises(Skip, match=r"can't name /a \(b\), c/libippcp.so.13 because of its \( \) ,"):
         small("ipp")
-    assert native._with_ipp("library") == "library"
-    assert native._with_ipp("ipp:lib=/x") == "ipp:lib=/x"
+    assert with_ipp("library") == "library"
+    assert with_ipp("ipp:lib=/x") == "ipp:lib=/x"
 
 
 def test_a_wrong_result_is_the_labs_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
