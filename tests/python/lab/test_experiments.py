@@ -11,7 +11,7 @@ import pytest
 
 from conftest import skip
 from sealift.lab import cavp, registry
-from sealift.lab.experiments import operation_log
+from sealift.lab.experiments.operation_log.log import Batch
 from sealift.lab.grid import Load, workload_of
 from sealift.lab.measure import SAMPLE_S_MIN
 from sealift.lab.published import Comparison, Kind, Match, table
@@ -547,16 +547,16 @@ def test_a_result_that_is_not_as_planned_is_counted_named_and_ends_the_arm(
     counted: str,
 ) -> None:
     arm = log_arm("library")
-    right = operation_log._Batch.run
+    right = Batch.run
 
-    def wrong(batch: operation_log._Batch, engine: object) -> list[bytes | None]:
+    def wrong(batch: Batch, engine: object) -> list[bytes | None]:
         results = list(right(batch, engine))  # type: ignore[arg-type]
         places = [i for i, record in enumerate(batch.records) if record.operation is operation]
         for place in places[:1]:
             results[place] = b"something else"
         return results
 
-    monkeypatch.setattr(operation_log._Batch, "run", wrong)
+    monkeypatch.setattr(Batch, "run", wrong)
     with pytest.raises(WrongResultError, match=r"library: 1 of [\d,]+ operations were not as plan"):
         arm.sample(0.001)
     facts = arm.verified()
@@ -567,7 +567,7 @@ def test_a_result_that_is_not_as_planned_is_counted_named_and_ends_the_arm(
 def test_a_wrong_first_pass_stands_in_the_log(
     log_arm: Callable[[str], Arm], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(operation_log._Batch, "run", lambda batch, _: [None] * len(batch.records))
+    monkeypatch.setattr(Batch, "run", lambda batch, _: [None] * len(batch.records))
     with pytest.raises(WrongResultError):
         log_arm("cpu")
     lines = read(tmp_path / "003-F14-log-cpu.csv")
