@@ -1,0 +1,23 @@
+"""Points as a Vega-Lite specification: plain dicts, because the specification is the interface."""
+
+from sealift.lab.vega.colours import COLOURS, GREYS, palette, shades
+from sealift.lab.vega.figure import LEGEND_PART, Labels, Point, Scales, Spec
+from sealift.lab.vega.specification import VERSION, room_px, specification
+from sealift.lab.vega.words import format_bytes, shown
+
+__all__ = [
+    "COLOURS",
+    "GREYS",
+    "LEGEND_PART",
+    "VERSION",
+    "Labels",
+    "Point",
+    "Scales",
+    "Spec",
+    "format_bytes",
+    "palette",
+    "room_px",
+    "shades",
+    "shown",
+    "specification",
+]
