@@ -429,7 +429,7 @@ def test_without_the_drawing_package_a_run_says_so_and_ends_well(
     def lacking(name: str, package: str | None = None) -> ModuleSpec | None:
         return None if name == "vl_convert" else find(name, package)
 
-    for module in ("lab", "options"):
+    for module in ("run", "options"):
         monkeypatch.setattr(f"sealift.cli.{module}.find_spec", lacking)
     folder = tmp_path / "run"
     ran = invoke("lab", "run", own_file(tmp_path), "--budget", "2", "--out", str(folder))
