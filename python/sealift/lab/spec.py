@@ -292,6 +292,8 @@ class Experiment:
         origin: Where its numbers come from. What isn't MEASURED is computed once, in the process
             that would measure it: its arms are `Computed`, it has no rows, and a page shows what
             was computed apart from what was measured.
+        tries: Finds out whether a cell can be had, and raises as `arm` does, where that is cheaper
+            than making its arm; None where it is not.
     """
 
     name: str
@@ -311,6 +313,7 @@ class Experiment:
     legend: Mapping[str, str] = field(default_factory=dict)
     essential: int | None = None
     origin: Origin = Origin.MEASURED
+    tries: Callable[[Cell, Context], object] | None = None
 
     def __post_init__(self) -> None:
         """Checks what can be checked without running anything.

@@ -121,7 +121,7 @@ def _reasons(experiment: Experiment, cells: Mapping[Value, Cell]) -> Iterator[tu
         context = Context(seed=1, folder=Path(folder))
         for subject, cell in cells.items():
             try:
-                experiment.arm(cell, context)
+                (experiment.tries or experiment.arm)(cell, context)
             except Skip as skip:
                 yield subject, str(skip)
             except WrongResultError as error:

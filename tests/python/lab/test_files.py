@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import skip
-from sealift.lab.files import arm
-from sealift.lab.files.arm import Spec, file_arm
+from sealift.lab.files import arm, processes
+from sealift.lab.files.arm import Spec, file_arm, try_file
 from sealift.lab.files.condition import (
     CONDITIONS,
     CUDA,
@@ -34,7 +34,8 @@ SINGLE, SEVERAL = "single-threaded", "multi-threaded"
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[Context]:
     yield Context(seed=1, folder=tmp_path)
-    arm.end_processes()
+    processes.end_processes()
+    arm.close_files()
 
 
 def reading(condition: str, reader: str = "getc", *, threads: int = 1, cold: bool = False) -> Spec:
@@ -119,6 +120,33 @@ def test_what_is_not_here_is_left_out_with_what_would_help(context: Context) -> 
         Hold("a cat")
 
 
+def test_all_conditions_are_tried_by_one_process_that_keeps_nothing(context: Context) -> None:
+    absent = set()
+    for condition in CONDITIONS:
+        writer = Spec(condition, "e.csv", writer="write", block_bytes=4_096)
+        for spec in (reading(condition), writer):
+            try:
+                try_file(spec, context)
+            except Skip as why:
+                absent.add(condition)
+                assert len(str(why)) > 20
+    assert absent <= {*MEMORY, CUDA, REAL_RANK}
+    (process,) = processes._processes.values()
+    assert isinstance(process, processes.Process)
+    children = Path(f"/proc/{process._child.pid}/task/{process._child.pid}/children")
+    assert children.read_text() == ""
+    # What children held was theirs.
+    assert taken_for(reading(NONE), context) == SINGLE
+    assert list(context.folder.iterdir()) == []
+
+
+def test_a_reader_that_can_not_be_had_is_told_when_it_is_tried(context: Context) -> None:
+    with pytest.raises(RuntimeError, match="right would be nothing, one idle thread"):
+        try_file(reading("a cat"), context)
+    with pytest.raises(RuntimeError, match="right would be getc, "):
+        try_file(reading(NONE, "a cat"), context)
+
+
 def test_ifstream_is_built_here_or_left_out_with_a_reason(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,12 +222,12 @@ PARENT = f"""
 import signal
 import sys
 from pathlib import Path
-from sealift.lab.files import arm
+from sealift.lab.files import processes
 from sealift.lab.files.arm import Spec, file_arm
 from sealift.lab.spec import Context
 context = Context(seed=1, folder=Path(sys.argv[1]))
 for condition in ({NONE!r}, {RANK!r}):
     file_arm(Spec(condition, "e.csv", reader="getc", reads=1_000), context)
-print(*(each._child.pid for each in arm._processes.values()), flush=True)
+print(*(each._child.pid for each in processes._processes.values()), flush=True)
 signal.pause()
 """

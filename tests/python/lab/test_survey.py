@@ -51,6 +51,15 @@ def test_an_arm_of_each_kind_is_tried_with_the_least_work(
     assert (entry.here, entry.reasons) == (here, told)
 
 
+def test_what_is_cheaper_to_try_than_to_make_is_only_tried() -> None:
+    def made(cell: Cell, context: Context) -> Arm:
+        raise AssertionError("it was to be tried only")
+
+    tried = replace(experiment(made), tries=lacking(b=Skip("no b")))
+    (entry,) = survey([tried], SCOPE, budget_s=300, quick_budget_s=60)
+    assert (entry.here, entry.reasons) == (Here.PARTLY, ("b: no b",))
+
+
 def test_the_time_is_shared_out_by_weight() -> None:
     every = [experiment(lacking(), 1.0), experiment(lacking(), 3.0)]
     first, second = survey(every, SCOPE, budget_s=300, quick_budget_s=60)

@@ -17,7 +17,7 @@ and as many of the others as its budget holds.
 
 from collections.abc import Iterator, Sequence
 
-from sealift.lab.files.arm import Spec, file_arm
+from sealift.lab.files.arm import Spec, file_arm, try_file
 from sealift.lab.files.condition import CONDITIONS, FREED, LOADED, MEMORY, NONE, RANK, REAL_RANK
 from sealift.lab.published import (
     Comparison,
@@ -63,14 +63,21 @@ def _groups(counts: Sequence[int]) -> Iterator[tuple[str, int, str]]:
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
-    spec = Spec(
+    return file_arm(_spec(cell), context)
+
+
+def _try(cell: Cell, context: Context) -> None:
+    try_file(_spec(cell), context)
+
+
+def _spec(cell: Cell) -> Spec:
+    return Spec(
         condition=str(cell["condition"]),
         evidence=f"{ID}-evidence.csv",
         reader=str(cell["reader"]),
         threads=int(cell["threads"]),
         cold=cell["cache"] == COLD,
     )
-    return file_arm(spec, context)
 
 
 def _published(found: Found) -> Sequence[Comparison]:
@@ -218,6 +225,7 @@ EXPERIMENT = Experiment(
     compare="condition",
     cells=_cells,
     arm=_arm,
+    tries=_try,
     operation="1,000 sequences",
     published=_published,
     says=_says,

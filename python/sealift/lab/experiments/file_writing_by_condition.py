@@ -14,7 +14,7 @@ the rest as its budget holds.
 
 from collections.abc import Iterator, Sequence
 
-from sealift.lab.files.arm import Spec, file_arm
+from sealift.lab.files.arm import Spec, file_arm, try_file
 from sealift.lab.files.condition import CONDITIONS, LOADED, NONE, RANK, REAL_RANK
 from sealift.lab.published import Comparison, Kind, Measured, Printed, table_row, times_as_fast
 from sealift.lab.result import Found
@@ -37,14 +37,21 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
-    spec = Spec(
+    return file_arm(_spec(cell), context)
+
+
+def _try(cell: Cell, context: Context) -> None:
+    try_file(_spec(cell), context)
+
+
+def _spec(cell: Cell) -> Spec:
+    return Spec(
         condition=str(cell["condition"]),
         evidence=f"{ID}-evidence.csv",
         writer=str(cell["writer"]),
         block_bytes=int(cell["block_bytes"]),
         fsync=cell["fsync"] == YES,
     )
-    return file_arm(spec, context)
 
 
 def _published(found: Found) -> Sequence[Comparison]:
@@ -108,6 +115,7 @@ EXPERIMENT = Experiment(
     compare="condition",
     cells=_cells,
     arm=_arm,
+    tries=_try,
     operation="64 KiB of text",
     published=_published,
     plots=(

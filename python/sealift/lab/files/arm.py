@@ -1,23 +1,20 @@
 """Arms whose work is done by a process that holds something, seen from the one that measures."""
 
 import atexit
-import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
-from sealift.lab.files.condition import FILLED_BYTES, FILLING, LOADED
-from sealift.lab.memory import check_memory
+from sealift.lab.files.condition import LOADED, NONE
+from sealift.lab.files.processes import Process, check_room, process_of
 from sealift.lab.native import stream_source, write_reads
-from sealift.lab.spec import Context, Sample, Skip, WrongResultError
+from sealift.lab.spec import Context, Sample, Skip
 from sealift.lab.values import Value
 
 
@@ -77,34 +74,35 @@ def file_arm(spec: Spec, context: Context) -> "FileArm":
         Skip: If the condition can't be had, or the file can't be read or written so.
         WrongResultError: If something else is read than was written.
     """
-    process = _process(spec.process)
-    if spec.writer:
-        answer = process.ask(
-            do="write",
-            folder=str(context.folder.resolve()),
-            writer=spec.writer,
-            block_bytes=spec.block_bytes,
-            fsync=spec.fsync,
-            seed=context.seed,
-        )
-    else:
-        reads = _reads(context.folder, context.seed, spec.reads, spec.cache)
-        answer = process.ask(
-            do="read",
-            path=str(reads.path),
-            sums=reads.sums,
-            reader=spec.reader_there,
-            library=str(_stream_library()) if spec.reader == "ifstream" else None,
-            threads=spec.threads,
-            cold=spec.cold,
-        )
+    process = process_of(spec.process)
+    answer = process.ask(**_request(spec, context))
     return FileArm(spec, process, answer["arm"], context.folder / spec.evidence)
+
+
+def try_file(spec: Spec, context: Context) -> None:
+    """Finds out whether a reader or a writer can be had, on a short file, and measures nothing.
+
+    One process does so for all conditions: for each it has a child of its own, which holds what the
+    condition says, answers, and is gone.
+
+    Args:
+        spec: As for `file_arm`.
+        context: As for `file_arm`.
+
+    Raises:
+        Skip: As `file_arm` does.
+        WrongResultError: As `file_arm` does.
+    """
+    check_room(spec.condition)
+    request = _request(replace(spec, reads=READS_LEAST), context)
+    nothing_held = process_of(Spec(NONE, "").process)
+    nothing_held.ask(do="try_in_child", condition=spec.condition, request=request)
 
 
 class FileArm:
     """An arm in another process; implements `spec.Arm`."""
 
-    def __init__(self, spec: Spec, process: "_Process", number: int, evidence: Path) -> None:
+    def __init__(self, spec: Spec, process: Process, number: int, evidence: Path) -> None:
         """Takes over an arm that the process has prepared."""
         self._process = process
         self._number = number
@@ -150,64 +148,6 @@ class _Evidence:
             file.write(f"{self._arm},{','.join(map(str, figures))}\n")
 
 
-class _Process:
-    """A process that holds something, and its arms."""
-
-    def __init__(self, condition: str) -> None:
-        command = [sys.executable, "-P", "-m", PROCESS, str(os.getpid()), condition]
-        self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-        )
-        self._asked = 0
-
-    def ask(self, **request: Any) -> dict[str, Any]:
-        """Its answer.
-
-        Raises:
-            Skip: If it can't do that here.
-            WrongResultError: If something was read or written wrong.
-            RuntimeError: If it failed, or has ended.
-        """
-        self._asked += 1
-        try:
-            self._send({"number": self._asked, **request})
-            answer = self._heard()
-            # Ctrl-C may have come before an answer was read.
-            while answer["number"] < self._asked:
-                answer = self._heard()
-        except (BrokenPipeError, EOFError) as error:
-            code = self._child.wait()
-            raise RuntimeError(f"the process that held something ended with code {code}") from error
-        if why := answer.get("skipped"):
-            raise Skip(why)
-        if why := answer.get("wrong"):
-            raise WrongResultError(why)
-        if why := answer.get("failed"):
-            raise RuntimeError(why)
-        return answer
-
-    def _send(self, request: Mapping[str, Any]) -> None:
-        assert self._child.stdin is not None, "opened as a pipe"
-        self._child.stdin.write(f"{json.dumps(request)}\n")
-        self._child.stdin.flush()
-
-    def _heard(self) -> dict[str, Any]:
-        assert self._child.stdout is not None, "opened as a pipe"
-        line = self._child.stdout.readline()
-        if not line:
-            raise EOFError
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def end(self) -> None:
-        """Ends it, and everything it holds."""
-        self._child.kill()
-        self._child.wait()
-        for pipe in (self._child.stdin, self._child.stdout):
-            if pipe is not None:
-                _close(pipe)
-
-
 @dataclass(frozen=True)
 class _Reads:
     """A file of short reads that has no name.
@@ -221,51 +161,43 @@ class _Reads:
     sums: list[int]
 
 
-def end_processes() -> None:
-    """Ends all processes that hold something, and closes the files of short reads."""
-    for process in _processes.values():
-        if isinstance(process, _Process):
-            process.end()
-    _processes.clear()
+def close_files() -> None:
+    """Closes the files of short reads, which have no names and are gone then."""
     _reads.cache_clear()
     for file in _files:
         file.close()
     _files.clear()
 
 
-def _process(key: tuple[str, bool, str]) -> _Process:
-    """The process of a condition; what could not be held is not tried again."""
-    if not _processes:
-        atexit.register(end_processes)
-    known = _processes.get(key)
-    if known is None:
-        known = _processes[key] = _started(key[0])
-    if isinstance(known, Skip):
-        raise known
-    return known
-
-
-def _started(condition: str) -> "_Process | Skip":
-    try:
-        if condition in FILLING:
-            check_memory(FILLED_BYTES)
-        process = _Process(condition)
-    except Skip as skip:
-        return skip
-    if condition == LOADED:
-        return process
-    try:
-        process.ask(do="hold")
-    except Skip as skip:
-        process.end()
-        return skip
-    return process
+def _request(spec: Spec, context: Context) -> dict[str, Any]:
+    """What the process of a condition is asked for."""
+    if spec.writer:
+        return {
+            "do": "write",
+            "folder": str(context.folder.resolve()),
+            "writer": spec.writer,
+            "block_bytes": spec.block_bytes,
+            "fsync": spec.fsync,
+            "seed": context.seed,
+        }
+    reads = _reads(context.folder, context.seed, spec.reads, spec.cache)
+    return {
+        "do": "read",
+        "path": str(reads.path),
+        "sums": reads.sums,
+        "reader": spec.reader_there,
+        "library": str(_stream_library()) if spec.reader == "ifstream" else None,
+        "threads": spec.threads,
+        "cold": spec.cold,
+    }
 
 
 @lru_cache(maxsize=4)
 def _reads(folder: Path, seed: int, reads: int, _kind: str) -> _Reads:
     """Cold reading has a file of its own: what it takes out of memory nobody else misses."""
     file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed at the end)
+    if not _files:
+        atexit.register(close_files)
     _files.append(file)
     path = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
     sums = write_reads(path, reads=reads, seed=seed)
@@ -303,18 +235,10 @@ def _stream_library() -> Path:
     return library
 
 
-def _close(pipe: IO[str] | TextIOWrapper) -> None:
-    try:
-        pipe.close()
-    except BrokenPipeError:
-        return
-
-
 _files: list[IO[bytes]] = []
-# By what tells a process from others.
-_processes: dict[tuple[str, bool, str], _Process | Skip] = {}
 
-PROCESS = "sealift.lab.files.process"
+# What a file of short reads holds at least, and is told in.
+READS_LEAST = 1_000
 COMPILERS = ("c++", "g++", "clang++")
 FLAGS = ("-O2", "-std=c++11", "-shared", "-fPIC", "-x", "c++", "-")
 IN_MEMORY = {"getc": "memory byte by byte", "read+memchr": "memory by lines"}
