@@ -188,7 +188,10 @@ def test_a_device_that_is_for_checking_only_is_no_answer() -> None:
             ["--size", "16", "--device", "cpu"],
             "'cpu' is no card but a device of this machine: --dev",
         ),
-        (["--size", "16", "--device", "nowhere.toml"], "--device: "),
+        (
+            ["--size", "16", "--device", "nowhere.toml"],
+            "--device: there is no file 'nowhere.toml'; cards that come with Sealift are quad-hifn",
+        ),
         (["--size", "16", "--device", ""], "no card is called ''"),
         (["--size", "16", "--from", "x.csv"], "--size 16 and --from x.csv both say how long"),
         (

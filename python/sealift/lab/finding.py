@@ -104,18 +104,23 @@ def qualifier(rows: Sequence[Row]) -> Callable[[Row], str]:
     Args:
         rows: All among which a name must tell.
     """
-    several = len({row.cell.get("workload") for row in rows}) > 1
     unsaid = {"batch"} if batch_follows_size(rows) else set()
+    said = [name for name in QUALIFIERS if name not in unsaid]
+    # By workload what each column holds.
+    held: dict[Value | None, dict[str, set[Value | None]]] = {}
+    for row in rows:
+        columns = held.setdefault(row.cell.get("workload"), {name: set() for name in said})
+        for name, values in columns.items():
+            values.add(row.cell.get(name))
 
     def qualify(row: Row) -> str:
         workload = row.cell.get("workload")
-        alike = [other for other in rows if other.cell.get("workload") == workload]
         differing = [
-            show(row.cell[name])
-            for name, show in QUALIFIERS.items()
-            if name in row.cell.keys() - unsaid and len({each.cell.get(name) for each in alike}) > 1
+            QUALIFIERS[name](row.cell[name])
+            for name, values in held.get(workload, {}).items()
+            if name in row.cell and len(values) > 1
         ]
-        return ", ".join([str(workload), *differing] if several else differing)
+        return ", ".join([str(workload), *differing] if len(held) > 1 else differing)
 
     return qualify
 

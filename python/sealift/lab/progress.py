@@ -78,8 +78,6 @@ class Forecast:
 
     def begin(self, step: int) -> None:
         """A step begins, with preparing."""
-        if self._done:
-            self._block_s[self._steps[self._current].experiment] = self._pace_s()
         self._granted_s = self.share_s(step)
         self._current = step
         self._begin_s = self._clock_s()
@@ -101,6 +99,7 @@ class Forecast:
     def block(self) -> None:
         """A block is complete."""
         self._done += 1
+        self._block_s[self._steps[self._current].experiment] = self._pace_s()
 
     def left_s(self) -> float:
         """Seconds until the last step has ended."""

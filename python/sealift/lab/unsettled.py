@@ -118,8 +118,9 @@ class Noise:
 
     @property
     def usual_text(self) -> str:
-        """The usual one: `±1.2 %`."""
-        return f"±{format_noise(self.usual)}"
+        """The usual one: `±1.2 %`, or `over 1,000 %`."""
+        told = format_noise(self.usual)
+        return told if told.startswith("over") else f"±{told}"
 
     @property
     def spread_text(self) -> str:

@@ -11,6 +11,7 @@ from sealift.lab.result import Found, Row, Verified
 from sealift.lab.stats import Interval, Verdict
 
 THREADS = "aes-gcm-by-threads"
+SIZES = (16, 64, 1_024)
 
 
 def two(ratio: float, verdict: Verdict, *, noise_floor: float = 0.01) -> list[Row]:
@@ -505,3 +506,25 @@ def test_a_device_that_computed_something_wrong_is_told_and_never_advised() -> N
         "cpu computed something wrong, so its times don't count: a tag differs",
         "cuda was not measured: libcuda.so.1 is missing",
     )
+
+
+def test_a_device_that_was_measured_for_some_of_the_work_is_told_so() -> None:
+    library, cpu = pair(2.0, Verdict.FASTER)
+    facts = {"role": "real"}
+    verified = [
+        Verified(BY_SIZE, library.cell, facts),
+        Verified(BY_SIZE, cpu.cell, facts),
+        Verified(BY_SIZE, {**cpu.cell, "size_bytes": 1 << 30}, {}, skipped="too little memory"),
+    ]
+    said = answer({BY_SIZE: Found([library, cpu], verified)})
+    assert said.cautions == ("cpu was measured for a part of the work only: too little memory",)
+
+
+def test_sizes_are_a_range_among_those_of_their_own_kind_of_messages() -> None:
+    rows = [
+        *pair(3.0, Verdict.FASTER, workload="as stated", size_bytes=128, experiment=THREADS),
+        *(row for size in SIZES for row in pair(0.5, Verdict.SLOWER, size_bytes=size)),
+        *pair(1.0, Verdict.SAME, size_bytes=4_096),
+    ]
+    won = "library wins for 16 to 1,024 B (AES-128): "
+    assert any(line.startswith(won) for line in answer(found(rows)).details)

@@ -81,7 +81,7 @@ def test_a_run_of_one_restart_says_nothing_about_another_and_what_would(tmp_path
         assert note.startswith(
             "14 rows can't be judged, because a run measured them in one process"
         )
-        assert "without --quick" in note
+        assert "without --quick and with time for more restarts than one (--budget)" in note
 
 
 def test_between_runs_a_difference_is_what_restarts_of_neither_differ_by(tmp_path: Path) -> None:

@@ -111,10 +111,21 @@ def test_blocks_of_later_steps_that_are_measured_in_any_case_take_what_others_to
         forecast.block()
     forecast.begin(1)
     assert forecast.left_s() == pytest.approx(10 * 20.0)
+    # A page is made between steps; blocks take no longer for it.
+    clock.passes(50.0)
     forecast.begin(2)
     assert forecast.left_s() == pytest.approx(10 * 20.0)
     forecast.measuring(10)
     assert forecast.left_s() == pytest.approx(10 * 20.0)
+
+
+def test_blocks_of_later_steps_are_waited_for_from_the_first_block_on(clock: Clock) -> None:
+    forecast = Forecast([step(blocks_least=10), step(blocks_least=10)], 60.0, clock_s=clock)
+    forecast.begin(0)
+    forecast.measuring(10)
+    clock.passes(20.0)
+    forecast.block()
+    assert forecast.left_s() == pytest.approx((9 + 10) * 20.0)
 
 
 def test_blocks_that_turned_out_not_to_be_there_are_not_waited_for(clock: Clock) -> None:

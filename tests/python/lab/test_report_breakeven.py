@@ -128,6 +128,22 @@ def test_a_card_that_wins_has_a_size_a_number_of_messages_and_a_mark(
     assert label["x"] == pytest.approx(233, rel=0.1)
 
 
+def test_labels_of_crossings_that_are_near_each_other_stand_above_and_below(
+    run: Run, tmp_path: Path
+) -> None:
+    cards = [
+        made_card(tmp_path, name=f"card-{place}", message_ns=message_ns, byte_ns=0.15)
+        for place, message_ns in enumerate((6, 10, 14))
+    ]
+    text = report.page_of(with_cards(run, *cards))
+    layers = [each for each in specs(text)["figure-break-even"]["layer"] if "data" in each]
+    ring, above, below = ([round(v["x"]) for v in each["data"]["values"]] for each in layers)
+    # 24 + 0.09 b is 6 + 0.15 b at 300 bytes, 10 + 0.15 b at 233 and 14 + 0.15 b at 167.
+    assert sorted(above + below) == sorted(ring)
+    assert above == [pytest.approx(167, rel=0.1), pytest.approx(300, rel=0.1)]
+    assert below == [pytest.approx(233, rel=0.1)]
+
+
 def test_without_a_card_the_devices_stand_alone(run: Run) -> None:
     told = Outline(section(report.page_of(with_cards(run)))).text
     assert "library, cpu: cpu is" in told

@@ -103,7 +103,8 @@ def test_who_asks_twice_does_not_wait(folder: Path, tmp_path: Path) -> None:
     code, said = ended(process)
     assert code == ExitCode.INTERRUPTED
     assert time.monotonic() - begin_s < 5
-    assert "to measure the rest" in said
+    assert f"to measure the rest: sealift lab run --resume {folder}" in said
+    assert f"for a page of what was measured: sealift lab report {folder}" in said
 
 
 def test_kill_9_of_the_parent_ends_the_child_and_a_resume_finishes_the_run(

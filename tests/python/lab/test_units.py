@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sealift.lab.units import (
     axis_text,
     format_measure,
+    format_noise,
     format_share,
     format_size,
     keys_text,
@@ -66,6 +67,20 @@ def test_sizes_are_grouped_and_shares_are_per_cent() -> None:
     assert format_share(0.9876) == "98.8 %"
     with pytest.raises(ValueError, match=r"1\.2"):
         format_share(1.2)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.111, "11.1 %"),
+        (1.4, "140 %"),
+        (10, "1,000 %"),
+        (10.1, "over 1,000 %"),
+        (4e9, "over 1,000 %"),
+    ],
+)
+def test_noise_beyond_all_measure_is_told_as_that(share: float, text: str) -> None:
+    assert format_noise(share) == text
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,10 @@ def test_the_noise_is_told_in_a_sentence_whatever_its_size() -> None:
         "Noise floor ±1.2 %: half of 41 pairs of the same code differ by less; the worst by 140 %."
     )
     assert "half of 1 pair of" in Noise(0.012, 0.012, 1).text
+    assert Noise(11.0, 400.0, 2).text == (
+        "Noise floor over 1,000 %: half of 2 pairs of the same code differ by less; the worst by "
+        "over 1,000 %."
+    )
 
 
 def test_every_device_beside_the_reference_has_its_ratio_told_and_not_the_winners_alone() -> None:

@@ -108,10 +108,10 @@ def _marked(spec: Spec) -> Spec:
         for (size, ns), between in crossed.items()
     ]
     above, below = _told_apart(values)
+    labels = ((above, ABOVE_PX), (below, BELOW_PX))
     layers = [
         _layer(spec, values, *RING),
-        _layer(spec, above, _label_mark(ABOVE_PX), LABEL),
-        _layer(spec, below, _label_mark(BELOW_PX), LABEL),
+        *(_layer(spec, those, _label_mark(dy), LABEL) for those, dy in labels if those),
     ]
     told = "; ".join(f"{each['between']} cross near {each['label']}" for each in values)
     described = f"{spec['description']} {told}."
@@ -119,12 +119,14 @@ def _marked(spec: Spec) -> Spec:
 
 
 def _told_apart(values: Sequence[Crossing]) -> tuple[list[Crossing], list[Crossing]]:
-    """Whose labels stand above the rings, and whose below: those next to one above."""
+    """Whose labels stand above the rings, and whose below: each apart from the one before it."""
     above: list[Crossing] = []
     below: list[Crossing] = []
     for value in sorted(values, key=lambda value: float(value["x"])):
-        is_near = above and float(value["x"]) < LABEL_WIDE * float(above[-1]["x"])
-        (below if is_near else above).append(value)
+        # Where both sides are taken, the label before it is farther off on the one it goes to.
+        last_above, last_below = (float(side[-1]["x"]) if side else 0 for side in (above, below))
+        is_free = float(value["x"]) >= LABEL_WIDE * last_above
+        (above if is_free or last_above < last_below else below).append(value)
     return above, below
 
 
