@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,14 +11,19 @@ from hashlib import sha256
 from importlib import util
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from command import invoke, process, start
-from sealift.lab import registry, store
+from lab.running import make_quick
+from sealift.lab import registry, store, survey
+from sealift.lab.survey import Entry
 from synthetic_run import made, write_run
 
-QUICK = ("lab", "run", "aes-gcm-by-size", "--quick", "--budget", "4")
+QUICK = ("lab", "run", "aes-gcm-by-size", "--quick", "--budget", "3")
+# One process, and a second of blocks.
+SHORT = ("--quick", "--budget", "1")
 MINE = """
 from sealift.lab import Axis, Experiment, WrongResultError, timed
 
@@ -65,8 +71,28 @@ def test_help_teaches_with_examples() -> None:
     assert "sealift lab run ./mine.py\n" in shown
 
 
-def test_list_names_every_experiment_and_what_can_be_run_here() -> None:
-    found = json.loads(invoke("lab", "list", "--json").output)
+Listed = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def looked() -> tuple[Listed, tuple[Entry, ...]]:
+    """What the list says as JSON, and on what it stands: looking prepares an arm of every kind."""
+    look, found = survey.survey, []
+
+    def kept(*asked: Any, **times: float) -> tuple[Entry, ...]:
+        found.append(look(*asked, **times))
+        return found[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(survey, "survey", kept)
+        listed: Listed = json.loads(invoke("lab", "list", "--json").output)
+    return listed, found[0]
+
+
+def test_list_names_every_experiment_and_what_can_be_run_here(
+    looked: tuple[Listed, tuple[Entry, ...]],
+) -> None:
+    found, _ = looked
     experiments = registry.all_experiments()
     assert [each["name"] for each in found] == [each.name for each in experiments]
     assert [each["id"] for each in found] == [each.id for each in experiments]
@@ -75,16 +101,28 @@ def test_list_names_every_experiment_and_what_can_be_run_here() -> None:
         assert (each["here"] == "yes") == (not each["reasons"])
         assert 0 <= each["quick_seconds"] < each["seconds"]
     assert sum(each["seconds"] for each in found) == pytest.approx(300)
+
+
+def test_the_list_is_a_table_with_the_reasons_below(
+    looked: tuple[Listed, tuple[Entry, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, entries = looked
+    monkeypatch.setattr(survey, "survey", lambda *_, **__: entries)
     lines = invoke("lab", "list").output.splitlines()
     assert lines[0].split()[:3] == ["experiment", "id", "here"]
-    assert [line.split()[0] for line in lines[1 : 1 + len(found)]] == [e.name for e in experiments]
+    table = lines[1 : 1 + len(entries)]
+    assert [line.split()[0] for line in table] == [each.name for each in entries]
     assert "of all: quick, full  alone: quick, full" in lines[0]
+    reasons = [f"  {each.name} without {why}" for each in entries for why in each.reasons]
+    assert lines[1 + len(entries) : -2] == reasons
     assert "A run of all takes 60 s with --quick and 300 s without" in lines[-2]
     assert "named alone gets all of that" in lines[-1]
 
 
-def test_an_experiment_alone_takes_the_whole_budget_or_what_its_longest_samples_take() -> None:
-    by_name = {each["name"]: each for each in json.loads(invoke("lab", "list", "--json").output)}
+def test_an_experiment_alone_takes_the_whole_budget_or_what_its_longest_samples_take(
+    looked: tuple[Listed, tuple[Entry, ...]],
+) -> None:
+    by_name = {each["name"]: each for each in looked[0]}
     by_size = by_name["aes-gcm-by-size"]
     assert (by_size["quick_alone_seconds"], by_size["alone_seconds"]) == (60, 300)
     # 60 blocks of two arms and a doubled one, a quarter of a second each and a lead-in.
@@ -112,7 +150,7 @@ def test_a_quick_run_ends_with_the_pages_path_and_everything_is_in_its_folder(
     rows = list(csv.DictReader((page.parent / "summary.csv").read_text().splitlines()))
     assert {row["experiment"] for row in rows} == {"aes-gcm-by-size"}
     plan = json.loads((page.parent / "plan.json").read_text())
-    assert (plan["seed"], plan["quick"], plan["budget_s"], plan["threads"]) == (7, True, 4.0, [1])
+    assert (plan["seed"], plan["quick"], plan["budget_s"], plan["threads"]) == (7, True, 3.0, [1])
     assert plan["command"][:3] == ["sealift", "lab", "run"]
     assert "aes-gcm-by-size" in ran.stderr
     assert "\x1b" not in ran.stdout + ran.stderr
@@ -120,22 +158,21 @@ def test_a_quick_run_ends_with_the_pages_path_and_everything_is_in_its_folder(
 
 def test_the_same_plan_is_replayed_into_a_new_folder(tmp_path: Path) -> None:
     mine = own_file(tmp_path)
-    ran = process("lab", "run", mine, "--budget", "2", "--out", str(tmp_path / "a"), "--json")
-    assert ran.returncode == 0, ran.stderr
+    ran = invoke("lab", "run", mine, *SHORT, "--out", str(tmp_path / "a"), "--json")
+    assert ran.exit_code == 0, ran.stderr
     document = json.loads(ran.stdout)
     assert document["schema"] == "sealift-lab-run/1"
     assert document["page"] == str(tmp_path / "a" / "report.html")
     assert {row["way"] for row in document["rows"]} == {"sum", "again"}
-    again = process("lab", "replay", str(tmp_path / "a"), "--out", str(tmp_path / "b"))
-    assert again.returncode == 0, again.stderr
+    again = invoke("lab", "replay", str(tmp_path / "a"), "--out", str(tmp_path / "b"))
+    assert again.exit_code == 0, again.stderr
     assert again.stdout.splitlines()[-1] == str(tmp_path / "b" / "report.html")
     first, second = (store.read_plan(tmp_path / name) for name in ("a", "b"))
     assert first.experiments == second.experiments
     assert (first.seed, first.budget_s) == (second.seed, second.budget_s)
-    taken = process(
-        "lab", "replay", str(tmp_path / "a" / "plan.json"), "--out", str(tmp_path / "b")
-    )
-    assert taken.returncode == 2
+    plan = str(tmp_path / "a" / "plan.json")
+    taken = invoke("lab", "replay", plan, "--out", str(tmp_path / "b"))
+    assert taken.exit_code == 2
     assert "holds a run already; finish it with" in taken.stderr
 
 
@@ -143,8 +180,8 @@ def test_a_run_of_own_experiments_alone_says_what_was_measured_and_asks_nothing(
     tmp_path: Path,
 ) -> None:
     mine, folder = own_file(tmp_path), str(tmp_path / "run")
-    ran = process("lab", "run", mine, "--quick", "--budget", "2", "--out", folder)
-    assert ran.returncode == 0, ran.stderr
+    ran = invoke("lab", "run", mine, *SHORT, "--out", folder)
+    assert ran.exit_code == 0, ran.stderr
     first, empty, line, *_ = ran.stdout.splitlines()
     assert first.startswith("Adding up: ")
     assert empty == ""
@@ -175,7 +212,8 @@ def test_showing_a_run_runs_nothing_that_its_folder_names(tmp_path: Path) -> Non
 
 def test_ctrl_c_leaves_a_page_and_a_resume_finishes_the_run(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    running = start("lab", "run", own_file(tmp_path), "--budget", "9", "--out", str(folder))
+    mine = own_file(tmp_path)
+    running = start("lab", "run", mine, "--quick", "--budget", "9", "--out", str(folder))
     samples = folder / "samples.jsonl"
     while not (samples.exists() and samples.stat().st_size):
         assert running.poll() is None
@@ -187,41 +225,41 @@ def test_ctrl_c_leaves_a_page_and_a_resume_finishes_the_run(tmp_path: Path) -> N
     assert f"sealift lab run --resume {folder}" in stderr
     assert "Traceback" not in stderr
     assert store.read(folder).ending is not None
-    ran = process("lab", "run", "--resume", str(folder), "--json")
-    assert ran.returncode == 0, ran.stderr
+    make_quick(folder)
+    ran = invoke("lab", "run", "--resume", str(folder), "--json")
+    assert ran.exit_code == 0, ran.stderr
     assert json.loads(ran.stdout)["ending"]["how"] == "complete"
     assert store.read(folder).is_whole
 
 
 def test_a_wrong_result_is_told_in_red_words_and_ends_with_4(tmp_path: Path) -> None:
     wrong = 'if cell["way"] == "again": raise WrongResultError("two and two are five")'
-    ran = process(
-        "lab", "run", own_file(tmp_path, wrong), "--budget", "2", "--out", str(tmp_path / "run")
-    )
-    assert ran.returncode == 4, ran.stderr
+    mine, out = own_file(tmp_path, wrong), str(tmp_path / "run")
+    ran = invoke("lab", "run", mine, *SHORT, "--out", out)
+    assert ran.exit_code == 4, ran.stderr
     assert "WRONG RESULT of again: two and two are five" in ran.stdout
     assert "two and two are five" in (tmp_path / "run" / "report.html").read_text()
 
 
 def test_an_experiment_that_measures_nothing_ends_with_3(tmp_path: Path) -> None:
     skipping = 'from sealift.lab import Skip; raise Skip("no abacus is here")'
-    ran = process(
-        "lab", "run", own_file(tmp_path, skipping), "--budget", "2", "--out", str(tmp_path / "run")
-    )
-    assert ran.returncode == 3, ran.stderr
+    mine, out = own_file(tmp_path, skipping), str(tmp_path / "run")
+    ran = invoke("lab", "run", mine, *SHORT, "--out", out)
+    assert ran.exit_code == 3, ran.stderr
     assert "mine: not measured: no abacus is here" in ran.stdout
 
 
 @pytest.mark.parametrize(
-    ("what", "error"),
+    ("what", "error", "budget"),
     [
-        ('raise ValueError("no arm of mine")', "ValueError: no arm of mine"),
-        ("global timed\n    timed = lambda call, **_: Later()", "KeyError: 'later'"),
-        ("1 / 0", "ZeroDivisionError: division by zero"),
+        # Told once by five processes, too.
+        ('raise ValueError("no arm of mine")', "ValueError: no arm of mine", ("--budget", "2")),
+        ("global timed\n    timed = lambda call, **_: Later()", "KeyError: 'later'", SHORT),
+        ("1 / 0", "ZeroDivisionError: division by zero", SHORT),
     ],
 )
 def test_what_an_arm_raises_is_told_once_with_file_and_line(
-    what: str, error: str, tmp_path: Path
+    what: str, error: str, budget: tuple[str, ...], tmp_path: Path
 ) -> None:
     file = Path(own_file(tmp_path, what))
     file.write_text(f"{file.read_text()}\n{LATER}")
@@ -230,8 +268,8 @@ def test_what_an_arm_raises_is_told_once_with_file_and_line(
         for number, text in enumerate(file.read_text().splitlines(), start=1)
         if text.strip() in (what, 'raise KeyError("later")')
     )
-    ran = process("lab", "run", str(file), "--budget", "2", "--out", str(tmp_path / "run"))
-    assert ran.returncode == 6, ran.stderr
+    ran = invoke("lab", "run", str(file), *budget, "--out", str(tmp_path / "run"))
+    assert ran.exit_code == 6, ran.stderr
     assert f"{error} ({file}, line {line})\n" in ran.stderr
     assert (ran.stderr + ran.stdout).count(error) == 1
     assert ran.stderr.count(": failed in the same way") == 1
@@ -245,8 +283,8 @@ def test_a_file_that_can_not_be_run_by_the_process_that_measures_is_told_once(
     file = Path(own_file(tmp_path))
     failing = "if 'sealift.lab.worker' in sys.orig_argv:\n    raise ValueError('not there')"
     file.write_text(f"import sys\n{failing}\n{file.read_text()}")
-    ran = process("lab", "run", str(file), "--budget", "4", "--out", str(tmp_path / "run"))
-    assert ran.returncode == 6, ran.stderr
+    ran = invoke("lab", "run", str(file), "--budget", "4", "--out", str(tmp_path / "run"))
+    assert ran.exit_code == 6, ran.stderr
     assert f"mine: {file}, line 3: ValueError: not there" in ran.stderr
     assert (ran.stderr + ran.stdout).count("not there") == 1
 
@@ -255,25 +293,25 @@ def test_a_file_of_ones_own_that_got_worse_is_told_once_by_a_resume(tmp_path: Pa
     file, folder = Path(own_file(tmp_path)), tmp_path / "run"
     write_run(folder, made(ns=lambda _: 50.0, blocks=6), [registry.load(file)])
     file.write_text("\n\nraise ValueError('worse')\n")
-    ran = process("lab", "run", "--resume", str(folder))
-    assert ran.returncode == 6, ran.stderr
+    ran = invoke("lab", "run", "--resume", str(folder))
+    assert ran.exit_code == 6, ran.stderr
     assert f"mine: {file}, line 3: ValueError: worse" in ran.stderr
     assert (ran.stderr + ran.stdout).count("ValueError: worse") == 1
     assert "nothing is compared with what was published" in ran.stderr
 
 
 def test_a_thin_budget_is_told_in_one_line_before_anything_is_measured(tmp_path: Path) -> None:
-    arms = MINE.replace("WHAT", "pass").replace("(100, 1000)", "tuple(range(1, 25))")
+    arms = MINE.replace("WHAT", "pass").replace("(100, 1000)", "tuple(range(1, 6))")
     file = tmp_path / "mine.py"
     file.write_text(arms)
-    ran = process("lab", "run", str(file), "--budget", "5", "--out", str(tmp_path / "run"))
+    ran = invoke("lab", "run", str(file), *SHORT, "--out", str(tmp_path / "run"))
     first, *others = ran.stderr.splitlines()
     assert first == (
-        "sealift: a budget of 5 s is thin for mine: blocks will be few, or samples as short as "
-        "2 ms, so intervals wide and verdicts rare; --budget 75 would do"
+        "sealift: a budget of 1 s is thin for mine: blocks will be few, or samples as short as "
+        "2 ms, so intervals wide and verdicts rare; --budget 20 would do"
     )
     assert not any("is thin" in line for line in others)
-    ample = invoke("lab", "run", str(file), "--budget", "75", "--out", "/proc/self/run")
+    ample = invoke("lab", "run", str(file), "--budget", "20", "--out", "/proc/self/run")
     assert "is thin" not in ample.stderr
 
 
@@ -382,10 +420,9 @@ def test_a_folder_that_takes_no_files_is_told_before_anything_is_measured() -> N
 )
 @pytest.mark.parametrize("command", ["report", "export", "compare", "plot", "advise"])
 def test_foreign_and_damaged_results_are_told_with_their_file(
-    command: str, file: str, text: str, said: str, tmp_path: Path
+    command: str, file: str, text: str, said: str, tmp_path: Path, run: str
 ) -> None:
-    folder = tmp_path / "run"
-    write_run(folder, made(), [registry.find("aes-gcm-by-size")])
+    folder = shutil.copytree(run, tmp_path / "run")
     (folder / file).write_text(text)
     path = str(folder)
     arguments = {
@@ -415,8 +452,8 @@ def test_foreign_and_damaged_results_are_told_with_their_file(
 def test_a_name_that_is_too_long_is_told_by_its_name(run: str, words: tuple[str, ...]) -> None:
     name = "n" * 300
     said = [word.replace("NAME", name).replace("RUN", run) for word in words]
-    ran = process("lab", *said)
-    assert ran.returncode == 2
+    ran = invoke("lab", *said)
+    assert ran.exit_code == 2
     assert f"{name[:9]}" in ran.stderr
     assert "can't be named: File name too long; take another name" in ran.stderr
 
@@ -432,7 +469,7 @@ def test_without_the_drawing_package_a_run_says_so_and_ends_well(
     for module in ("run", "options"):
         monkeypatch.setattr(f"sealift.cli.{module}.find_spec", lacking)
     folder = tmp_path / "run"
-    ran = invoke("lab", "run", own_file(tmp_path), "--budget", "2", "--out", str(folder))
+    ran = invoke("lab", "run", own_file(tmp_path), *SHORT, "--out", str(folder))
     assert ran.exit_code == 0, ran.stderr
     assert "no page is made, because vl-convert-python isn't installed" in ran.stderr
     assert ran.stdout.splitlines()[-1] == str(folder)
@@ -445,7 +482,7 @@ def test_a_full_standard_output_is_told_and_the_page_is_still_written(tmp_path: 
     folder = tmp_path / "run"
     with Path("/dev/full").open("w") as sink:
         ran = subprocess.run(
-            [sys.executable, "-m", "sealift", "lab", "run", own_file(tmp_path), "--budget", "2",
+            [sys.executable, "-m", "sealift", "lab", "run", own_file(tmp_path), *SHORT,
              "--out", str(folder)],
             stdout=sink, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
         )  # fmt: skip
@@ -457,7 +494,7 @@ def test_a_full_standard_output_is_told_and_the_page_is_still_written(tmp_path: 
 
 def test_thread_counts_that_change_nothing_are_told_and_not_planned(tmp_path: Path) -> None:
     file, out = own_file(tmp_path), tmp_path / "run"
-    ran = process("lab", "run", file, "--threads", "2", "--budget", "3", "--out", str(out))
-    assert ran.returncode == 0, ran.stderr
+    ran = invoke("lab", "run", file, "--threads", "2", *SHORT, "--out", str(out))
+    assert ran.exit_code == 0, ran.stderr
     assert "--threads changes nothing in mine, which has counts of its own" in ran.stderr
     assert store.read_plan(out).threads == ()

@@ -15,8 +15,8 @@ from made_load import card, own, run_of
 from sealift import cards, drivers
 
 REAL = [driver.name for driver in drivers() if driver.role == "real"]
-# A second and a half of blocks, enough to have all.
-SHORT = ("--budget", "3")
+# A second of blocks, enough to have most.
+SHORT = ("--budget", "2")
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from sealift.lab import registry, report, runner, store
 from sealift.lab.spec import Scope
 
 
-def main() -> int:
-    """Does what the command line says."""
+def main(*words: str) -> int:
+    """Does what the words say."""
     try:
-        return act(*sys.argv[1:]).code
+        return act(*words).code
     except (store.StoreError, ValueError) as error:
         print(f"sealift: {error}", file=sys.stderr)
         return getattr(error, "code", ExitCode.USAGE)
@@ -47,4 +47,4 @@ def show(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

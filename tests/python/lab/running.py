@@ -1,6 +1,8 @@
-"""Starts runs in processes of their own, and looks at the folders that they leave."""
+"""Runs, here and in processes of their own, and looks at the folders that they leave."""
 
+import contextlib
 import inspect
+import io
 import json
 import signal
 import subprocess
@@ -10,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lab import made_up_experiment
+from lab import drive_runner, made_up_experiment
 from sealift.lab import registry, report, runner, store
 from sealift.lab.runner.planning import BLOCKS as BLOCKS
 from sealift.lab.spec import Scope
@@ -68,7 +70,16 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
 
 
 def run(*words: str | Path | float) -> tuple[int, str]:
-    return ended(start(*words))
+    """Runs, resumes or replays here, which starts the processes that measure all the same."""
+    said, path = io.StringIO(), list(sys.path)
+    try:
+        with contextlib.redirect_stderr(said):
+            code = drive_runner.main(*map(str, words))
+    finally:
+        # A file of one's own may import those beside it.
+        sys.path[:] = path
+    assert "Traceback" not in said.getvalue()
+    return code, said.getvalue()
 
 
 def limited(size: int, *words: str | Path | float) -> "subprocess.Popen[str]":
@@ -127,5 +138,5 @@ def make_quick(folder: Path) -> None:
     (folder / names.PLAN).write_text(json.dumps(plan), encoding="utf-8")
 
 
-DRIVER = Path(__file__).parent / "drive_runner.py"
+DRIVER = Path(drive_runner.__file__)
 STARTED: "list[subprocess.Popen[str]]" = []

@@ -208,7 +208,7 @@ def test_processes_that_an_experiment_leaves_behind_do_not_hold_the_run(
 ) -> None:
     # They inherit standard error, so that its end never comes.
     begin_s = time.monotonic()
-    code, said = run("run", folder, 60, 1, experiment_file(tmp_path, "first", who))
+    code, said = ended(start("run", folder, 60, 1, experiment_file(tmp_path, "first", who)))
     assert code == 0, said
     assert time.monotonic() - begin_s < 15
     check(folder, whole=True)

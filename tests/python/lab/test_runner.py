@@ -31,7 +31,8 @@ from sealift.lab.summary import summarise
 def test_a_run_measures_what_was_planned_and_writes_everything(
     folder: Path, tmp_path: Path
 ) -> None:
-    code, said = run("run", folder, 60, 2, experiment_file(tmp_path, "first", "second"))
+    process = start("run", folder, 60, 2, experiment_file(tmp_path, "first", "second"))
+    code, said = ended(process)
     assert code == 0, said
     read = check(folder, whole=True)
     assert read.ending == store.Ending(How.COMPLETE)
