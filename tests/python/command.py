@@ -1,10 +1,14 @@
 """Runs the command line in this process or in a real one, for tests."""
 
+import contextlib
+import io
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from typer.testing import CliRunner, Result
 
@@ -14,6 +18,22 @@ from sealift.cli import app
 def invoke(*arguments: str) -> Result:
     """Runs a command here."""
     return CliRunner().invoke(app, arguments, prog_name="sealift")
+
+
+def script(main: Callable[[], int], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script's `main` here."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        patch.object(sys, "argv", ["script.py", *arguments]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            code: object = main()
+        except SystemExit as ended:
+            code = ended.code
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def process(

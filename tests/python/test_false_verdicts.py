@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from command import script
 from sealift.lab.units import format_share
 
 BENCH = Path(__file__).parents[2] / "benches" / "false_verdicts.py"
@@ -124,9 +125,9 @@ def test_a_wrong_result_ends_with_its_code(
     ],
 )
 def test_wrong_usage_ends_with_2_before_anything_is_measured(
-    arguments: tuple[str, ...], said: str
+    arguments: tuple[str, ...], said: str, bench: Any
 ) -> None:
-    ran = run(*arguments)
+    ran = script(bench.main, *arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert said in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import peer_rows
+import peers
+from command import script
 from peer_bench import messages, read
 from peer_cases import BEST_PEER, Case, Wanted, cases
 from peer_table import Line, Measured, lines, table, verdict
@@ -270,7 +272,7 @@ def test_an_arm_that_is_wrong_ends_the_run_and_nothing_is_shown(tmp_path: Path) 
 def test_wrong_usage_ends_with_2_before_anything_runs(
     arguments: tuple[str, ...], message: str
 ) -> None:
-    ran = run(*arguments)
+    ran = script(peers.main, *arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert message in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import python_loop
+from command import script
+
 BENCH = Path(__file__).parents[2] / "benches" / "python_loop.py"
 
 
@@ -37,7 +40,7 @@ def test_every_arm_is_measured_and_compared_with_its_interval(tmp_path: Path) ->
 
 
 def test_too_little_time_is_refused_with_one_that_would_do() -> None:
-    ran = run("--seconds", "0.01")
+    ran = script(python_loop.main, "--seconds", "0.01")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "allow 0." in ran.stderr
 
@@ -56,7 +59,7 @@ def test_too_little_time_is_refused_with_one_that_would_do() -> None:
 def test_wrong_usage_ends_with_2_before_anything_runs(
     arguments: tuple[str, str], said: str
 ) -> None:
-    ran = run(*arguments)
+    ran = script(python_loop.main, *arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert said in ran.stderr
     assert "Traceback" not in ran.stderr
