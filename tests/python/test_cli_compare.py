@@ -65,22 +65,26 @@ def test_a_gate_that_can_judge_no_row_is_not_passed(run: str, tmp_path: Path) ->
     assert "least" in shown
 
 
-def test_published_figures_stand_beside_a_run(tmp_path: Path) -> None:
-    everything = write_run(tmp_path / "all", made())
-    ran = invoke("lab", "compare", str(everything), "published")
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a run of all experiments."""
+    return str(write_run(tmp_path_factory.mktemp("runs") / "all", made()))
+
+
+def test_published_figures_stand_beside_a_run(everything: str) -> None:
+    ran = invoke("lab", "compare", everything, "published")
     assert ran.exit_code == 0, ran.stderr
     assert "003-T4" in ran.stdout
-    failing = invoke("lab", "compare", str(everything), "published", "--fail-on", "slower")
+    failing = invoke("lab", "compare", everything, "published", "--fail-on", "slower")
     assert failing.exit_code == (1 if "slower here" in ran.stdout else 0)
 
 
-def test_published_figures_have_no_line_longer_than_the_terminal(tmp_path: Path) -> None:
-    everything = write_run(tmp_path / "all", made())
-    lines = {width: on_a_terminal(width, str(everything)) for width in (60, 100)}
+def test_published_figures_have_no_line_longer_than_the_terminal(everything: str) -> None:
+    lines = {width: on_a_terminal(width, everything) for width in (60, 100)}
     for width, shown in lines.items():
         assert max(map(len, shown)) <= width
         assert sum(line.startswith("003-F5") for line in shown) > 3
-    piped = invoke("lab", "compare", str(everything), "published").stdout.splitlines()
+    piped = invoke("lab", "compare", everything, "published").stdout.splitlines()
     assert max(map(len, piped)) > 200
     assert {line.split()[0] for line in piped} <= {"figure", "003-F14", "003-F5", "003-F6"} | {
         "003-P0", "003-T4"

@@ -104,7 +104,9 @@ def material(run: Run) -> Material:
 
 
 def outline_of(path: Path, **changes: object) -> Outline:
-    return Outline(report.page(store.read(write_run(path, made(**changes)))))
+    """The page of a run of one experiment."""
+    by_size = [registry.find("aes-gcm-by-size")]
+    return Outline(report.page(store.read(write_run(path, made(**changes), by_size))))
 
 
 def rewritten(path: Path) -> Iterator[dict[str, Any]]:

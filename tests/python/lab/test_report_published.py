@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sealift.lab import absent, report, store
+from sealift.lab import absent, registry, report, store
 from sealift.lab.published import Match
 from sealift.lab.report.compared import COLOURS
 from sealift.lab.report.material import Material, gather
@@ -28,7 +28,8 @@ def material(run: store.Run) -> Material:
 
 
 def page_of(path: Path, **changes: object) -> str:
-    return report.page(store.read(write_run(path, made(**changes))))
+    by_threads = [registry.find("003-F5")]
+    return report.page(store.read(write_run(path, made(**changes), by_threads)))
 
 
 def test_only_what_is_reproduced_or_holds_is_green_and_a_contradiction_red() -> None:
