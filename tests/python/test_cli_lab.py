@@ -79,7 +79,7 @@ def looked() -> tuple[Listed, tuple[Entry, ...]]:
     """What the list says as JSON, and on what it stands: looking prepares an arm of every kind."""
     look, found = survey.survey, []
 
-    def kept(*asked: Any, **times: float) -> tuple[Entry, ...]:
+    def kept(*asked: Any, **times: Any) -> tuple[Entry, ...]:
         found.append(look(*asked, **times))
         return found[0]
 

@@ -58,13 +58,13 @@ class Browser:
 
     def see(self, path: Path) -> Seen:
         """A page after 20 s of its own time, which passes as fast as its scripts run."""
-        size = {"width": 1_400, "height": 1_000}
+        size: dict[str, Any] = {"width": 1_400, "height": 1_000}
         target = self.do("Target.createTarget", url="about:blank", **size)["targetId"]
         page = self.do("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.do(f"{domain}.enable", page)
         self.events.clear()
-        budget = {"budget": 20_000, "maxVirtualTimeTaskStarvationCount": 9_999}
+        budget: dict[str, Any] = {"budget": 20_000, "maxVirtualTimeTaskStarvationCount": 9_999}
         policy = "pauseIfNetworkFetchesPending"
         self.do("Emulation.setVirtualTimePolicy", page, policy=policy, **budget)
         self.do("Page.navigate", page, url=path.as_uri())

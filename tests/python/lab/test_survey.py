@@ -52,8 +52,8 @@ def test_an_arm_of_each_kind_is_tried_with_the_least_work(
 
 
 def test_what_is_cheaper_to_try_than_to_make_is_only_tried() -> None:
-    def made(cell: Cell, context: Context) -> Arm:
-        raise AssertionError("it was to be tried only")
+    def made(cell: Cell, _: Context) -> Arm:
+        raise AssertionError(f"{cell} was to be tried only")
 
     tried = replace(experiment(made), tries=lacking(b=Skip("no b")))
     (entry,) = survey([tried], SCOPE, budget_s=300, quick_budget_s=60)

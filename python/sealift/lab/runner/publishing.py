@@ -35,9 +35,7 @@ def publish(
                 why = f"that failed: {type(error).__name__}: {error}"
                 if any(str(error) in text for text in failed):
                     why = "its file can't be run"
-                note(
-                    f"{planned.name}: nothing is compared with what was published, because {why}"
-                )
+                note(f"{planned.name}: nothing is compared with what was published, because {why}")
             else:
                 published[planned.name] = comparisons
     if published:
