@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,18 +59,16 @@ class Browser:
 
     def see(self, path: Path) -> Seen:
         """A page after 20 s of its own time, which passes as fast as its scripts run."""
-        size: dict[str, Any] = {"width": 1_400, "height": 1_000}
-        target = self.do("Target.createTarget", url="about:blank", **size)["targetId"]
+        target = self.do("Target.createTarget", url="about:blank")["targetId"]
         page = self.do("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.do(f"{domain}.enable", page)
         self.events.clear()
-        budget: dict[str, Any] = {"budget": 20_000, "maxVirtualTimeTaskStarvationCount": 9_999}
-        policy = "pauseIfNetworkFetchesPending"
-        self.do("Emulation.setVirtualTimePolicy", page, policy=policy, **budget)
         self.do("Page.navigate", page, url=path.as_uri())
-        while not self.heard(page, TIME_UP):
-            self.hear()
+        self.wait_for(page, "Page.loadEventFired")
+        budget: dict[str, Any] = {"budget": 20_000, "maxVirtualTimeTaskStarvationCount": 9_999}
+        self.do("Emulation.setVirtualTimePolicy", page, policy="advance", **budget)
+        self.wait_for(page, "Emulation.virtualTimeBudgetExpired")
         shown = self.do("Runtime.evaluate", page, expression="document.documentElement.outerHTML")
         log = map(json.dumps, self.heard(page, *COMPLAINTS))
         self.do("Target.closeTarget", targetId=target)
@@ -87,6 +86,11 @@ class Browser:
         result: dict[str, Any] = answer["result"]
         return result
 
+    def wait_for(self, page: str, method: str) -> None:
+        """Hears until an event of a page comes."""
+        while not self.heard(page, method):
+            self.hear()
+
     def heard(self, page: str, *methods: str) -> list[dict[str, Any]]:
         """The events of a page that were heard, of these kinds."""
         of_page = [each for each in self.events if each.get("sessionId") == page]
@@ -95,6 +99,7 @@ class Browser:
     def hear(self) -> dict[str, Any]:
         """The next answer or event; events are kept."""
         while b"\0" not in self.rest:
+            assert select.select([self.answers], [], [], PATIENCE_S)[0], "the browser says nothing"
             more = os.read(self.answers.fileno(), 1 << 20)
             assert more, "the browser has ended"
             self.rest += more
@@ -105,7 +110,7 @@ class Browser:
         return heard
 
 
-TIME_UP = "Emulation.virtualTimeBudgetExpired"
+PATIENCE_S = 120
 COMPLAINTS = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
 OPTIONS = (
     "--headless",

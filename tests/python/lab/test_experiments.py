@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,8 @@ import pytest
 from conftest import skip
 from sealift.lab import cavp, registry
 from sealift.lab.experiments.operation_log.log import Batch
+from sealift.lab.files.arm import close_files
+from sealift.lab.files.processes import end_processes
 from sealift.lab.grid import Load, workload_of
 from sealift.lab.measure import SAMPLE_S_MIN
 from sealift.lab.published import Comparison, Kind, Match, table
@@ -364,6 +366,20 @@ def first_cells() -> list[tuple[Experiment, Cell]]:
     return [(each, cell) for each in TIMED for cell in _first_group(each)]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One for all arms: the file of a million short reads is written once."""
+    yield tmp_path_factory.mktemp("arms")
+    close_files()
+
+
+@pytest.fixture
+def one_folder(folder: Path) -> Iterator[Path]:
+    """What an arm's process holds is held no longer than its test."""
+    yield folder
+    end_processes()
+
+
 @pytest.mark.parametrize(
     ("experiment", "cell"),
     [
@@ -372,10 +388,10 @@ def first_cells() -> list[tuple[Experiment, Cell]]:
     ],
 )
 def test_every_arm_can_be_made_timed_and_says_what_it_was_checked_against(
-    experiment: Experiment, cell: Cell, tmp_path: Path
+    experiment: Experiment, cell: Cell, one_folder: Path
 ) -> None:
     try:
-        arm = experiment.arm(cell, Context(seed=1, folder=tmp_path))
+        arm = experiment.arm(cell, Context(seed=1, folder=one_folder))
     except Skip as error:
         # A device is required by its driver's name.
         what = "vectors" if experiment.id == "003-F14" else str(cell[experiment.compare])

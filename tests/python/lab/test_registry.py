@@ -61,7 +61,7 @@ def test_every_public_name_of_the_lab_is_there_once() -> None:
 
 def test_every_file_in_the_folder_is_an_experiment_with_a_name_of_its_own() -> None:
     folder = Path(experiments.__path__[0])
-    files = {path.stem.replace("_", "-") for path in folder.glob("[!_]*.py")}
+    files = {path.stem.replace("_", "-") for path in folder.glob("[!_]*")}
     found = [experiment.name for experiment in registry.all_experiments()]
     assert set(found) == files
     assert len(set(found)) == len(found)

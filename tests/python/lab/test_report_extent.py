@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
 def many(folder: Path, groups: int, *, x: str = "n", z: str = "way") -> store.Run:
     file = folder / "many.py"
     file.write_text(MANY.format(groups=groups, x=x, z=z), encoding="utf-8")
-    how = made(ns=lambda cell: 100.0 + int(cell["n"]) + ord(str(cell["way"])), blocks=8)
+    how = made(ns=lambda cell: 100.0 + int(cell["n"]) + ord(str(cell["way"])), blocks=2)
     return store.read(write_run(folder / f"run-{groups}", how, [registry.load(file)]))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import make_as_logged
@@ -71,6 +71,7 @@ def test_as_stated_is_what_the_document_says() -> None:
     assert as_stated(FRESH_KEYS).regime == FRESH_KEYS
 
 
+@settings(max_examples=25)
 @given(st.integers(1, 5_000))
 def test_a_part_of_a_workload_keeps_its_proportions(messages: int) -> None:
     operations = Counter(as_logged(messages=messages).columns().operation)
