@@ -252,7 +252,7 @@ def test_ctrl_c_before_anything_is_complete_says_so() -> None:
 
 
 def test_a_thin_budget_is_told_before_anything_is_measured_and_an_ample_one_is_not() -> None:
-    many = ("advise", "--sizes", "16:16384:*2", "--threads", "1,2", "--devices", "library")
+    many = ("advise", "--sizes", "16:16384:*2", "--keys", "one", "--devices", "library")
     ran = invoke(*many, "--budget", "3")
     first, *others = ran.stderr.splitlines()
     assert first.startswith("sealift: a budget of 3 s is thin for aes-gcm-by-size: ")

@@ -25,6 +25,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_of(tmp_path_factory.mktemp("load") / "run")
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """One of one device in one batch: each load is rehearsed in all that there are."""
+    what = own(devices=("cpu",), batch=16)
+    return str(run_of(tmp_path_factory.mktemp("small") / "run", what))
+
+
 def lengths(folder: Path, text: str = "bytes,count\n40,30\n576,5\n1500,10\n") -> str:
     path = folder / "lengths.csv"
     path.write_text(text)
@@ -294,8 +301,8 @@ def test_every_card_that_comes_with_it_is_asked_by_name(folder: Path) -> None:
         ("10G", "10 billion"),
     ],
 )
-def test_a_rate_is_written_as_people_write_numbers(written: str, said: str, folder: Path) -> None:
-    ran = invoke("advise", "--run", str(folder), "--rate", written)
+def test_a_rate_is_written_as_people_write_numbers(written: str, said: str, small: str) -> None:
+    ran = invoke("advise", "--run", small, "--rate", written)
     assert ran.exit_code == 0, ran.stderr
     assert f" {said} messages a second of 128 bytes, " in ran.stdout.splitlines()[0]
 
@@ -311,8 +318,8 @@ def test_a_rate_is_written_as_people_write_numbers(written: str, said: str, fold
         ("1.5s", "1.5 s"),
     ],
 )
-def test_a_deadline_has_microseconds_or_its_unit(written: str, said: str, folder: Path) -> None:
-    ran = invoke("advise", "--run", str(folder), "--rate", "40k", "--p99", written)
+def test_a_deadline_has_microseconds_or_its_unit(written: str, said: str, small: str) -> None:
+    ran = invoke("advise", "--run", small, "--rate", "40k", "--p99", written)
     assert f" of the {said} wanted (simulated)." in ran.stdout.splitlines()[0]
 
 

@@ -25,9 +25,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder of a run of all experiments, on a machine of many cores."""
+    """A folder of a full run of all experiments."""
     folder = tmp_path_factory.mktemp("runs") / "sunday"
-    return str(write_run(folder, made(blocks=2), scope=replace(SCOPE, quick=False, cores=64)))
+    return str(write_run(folder, made(blocks=2), scope=replace(SCOPE, quick=False, cores=4)))
 
 
 def test_a_report_is_written_anew_where_one_wants_it(

@@ -23,9 +23,9 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_trial_run_compares_under_every_condition_and_writes_what_it_found(
     tmp_path: Path,
 ) -> None:
-    ran = run("--quick", "--sample-ms", "4", "--out", str(tmp_path / "results"))
+    ran = run("--quick", "--sample-ms", "2", "--out", str(tmp_path / "results"))
     assert ran.returncode == 0, ran.stderr
-    document = json.loads((tmp_path / "results" / "false-verdicts-4-ms.json").read_text())
+    document = json.loads((tmp_path / "results" / "false-verdicts-2-ms.json").read_text())
     assert document["quick"]
     assert [each["name"] for each in document["results"]] == ["idle", "loaded", "planted"]
     for result in document["results"]:
@@ -45,9 +45,9 @@ def test_a_trial_run_compares_under_every_condition_and_writes_what_it_found(
 
 
 def test_conditions_are_measured_by_name(tmp_path: Path) -> None:
-    ran = run("--quick", "--sample-ms", "3", "--only", "planted", "--out", str(tmp_path))
+    ran = run("--quick", "--sample-ms", "2", "--only", "planted", "--out", str(tmp_path))
     assert ran.returncode == 0, ran.stderr
-    document = json.loads((tmp_path / "false-verdicts-3-ms.json").read_text())
+    document = json.loads((tmp_path / "false-verdicts-2-ms.json").read_text())
     assert [each["name"] for each in document["results"]] == ["planted"]
 
 

@@ -170,7 +170,7 @@ def test_a_fork_while_other_threads_count_their_batches(engine: Engine) -> None:
         thread.start()
     try:
         working.wait(20)
-        for _ in range(200):
+        for _ in range(60):
             in_child(child)
     finally:
         stop.set()

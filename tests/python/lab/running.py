@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from lab import drive_runner, made_up_experiment
+from lab.drive_runner import BLOCKS as BLOCKS
 from sealift.lab import registry, report, runner, store
-from sealift.lab.runner.planning import BLOCKS as BLOCKS
 from sealift.lab.spec import Scope
 from sealift.lab.store import names
 from sealift.lab.summary import summarise

@@ -36,7 +36,7 @@ from sealift.lab.store import How, names
 def test_ctrl_c_keeps_what_was_measured_and_a_resume_finishes_it(
     folder: Path, tmp_path: Path
 ) -> None:
-    process = start("run", folder, 30, 1, slow_file(tmp_path))
+    process = start("run", folder, 12, 1, slow_file(tmp_path))
     wait_until(blocks_begun(folder))
     process.send_signal(signal.SIGINT)
     code, said = ended(process)
@@ -60,7 +60,7 @@ def test_ctrl_c_keeps_what_was_measured_and_a_resume_finishes_it(
 
 
 def test_sigterm_ends_a_run_as_ctrl_c_does(folder: Path, tmp_path: Path) -> None:
-    process = start("run", folder, 30, 1, slow_file(tmp_path))
+    process = start("run", folder, 12, 1, slow_file(tmp_path))
     wait_until(blocks_begun(folder))
     process.terminate()
     code, _ = ended(process)
@@ -69,7 +69,7 @@ def test_sigterm_ends_a_run_as_ctrl_c_does(folder: Path, tmp_path: Path) -> None
 
 
 def test_ctrl_c_of_a_terminal_reaches_parent_and_child_alike(folder: Path, tmp_path: Path) -> None:
-    process = start("run", folder, 30, 1, slow_file(tmp_path))
+    process = start("run", folder, 12, 1, slow_file(tmp_path))
     wait_until(blocks_begun(folder))
     # The child leaves that to its parent.
     os.kill(workers_of(folder)[0], signal.SIGINT)
@@ -110,7 +110,7 @@ def test_who_asks_twice_does_not_wait(folder: Path, tmp_path: Path) -> None:
 def test_kill_9_of_the_parent_ends_the_child_and_a_resume_finishes_the_run(
     folder: Path, tmp_path: Path
 ) -> None:
-    process = start("run", folder, 30, 1, slow_file(tmp_path))
+    process = start("run", folder, 12, 1, slow_file(tmp_path))
     wait_until(blocks_begun(folder))
     (worker,) = workers_of(folder)
     # So that nobody resumes the run as long as the child lives.
@@ -356,7 +356,7 @@ def test_a_full_disk_ends_a_run_with_a_page_of_what_was_measured(tmp_path: Path)
     # The room is gone while the run goes on, all but the reserve; afterwards there is some again.
     script = f"""
         mount -t tmpfs -o size=6m none {small} || exit 99
-        {drive} run {small}/run 30 1 {file} &
+        {drive} run {small}/run 12 1 {file} &
         while [ "$(grep -c true {small}/run/samples.jsonl 2>/dev/null || echo 0)" -lt 2 ]
         do sleep 0.05; done
         cat /dev/zero > {small}/filler 2>/dev/null
@@ -364,7 +364,7 @@ def test_a_full_disk_ends_a_run_with_a_page_of_what_was_measured(tmp_path: Path)
         echo "code $?" >&2
         cp -r {small}/run {kept}
         rm {small}/filler
-        sed -i 's/"budget_s": 30.0/"budget_s": 1.0/' {small}/run/plan.json
+        sed -i 's/"budget_s": 12.0/"budget_s": 1.0/' {small}/run/plan.json
         {drive} resume {small}/run
         echo "code $?" >&2
         cp -r {small}/run {kept}-finished

@@ -88,7 +88,7 @@ def test_the_page_is_shown_meanwhile_and_its_failure_ends_nothing(
 
 def test_two_runs_into_one_folder_are_an_error(folder: Path, tmp_path: Path) -> None:
     file = slow_file(tmp_path)
-    process = start("run", folder, 30, 1, file)
+    process = start("run", folder, 12, 1, file)
     wait_until(blocks_begun(folder))
     code, said = run("run", folder, 60, 1, file)
     assert code == ExitCode.USAGE
