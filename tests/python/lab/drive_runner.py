@@ -54,5 +54,5 @@ BLOCKS = 24
 
 if __name__ == "__main__":
     # Bundling the scripts that draw takes seconds, and nobody looks at what these draw.
-    report.vega_bundle = lambda: ""  # type: ignore[attr-defined]
-    sys.exit(main(*sys.argv[1:]))
+    with patch.object(report, "vega_bundle", lambda: ""):
+        sys.exit(main(*sys.argv[1:]))

@@ -485,17 +485,6 @@ def test_a_run_whose_time_was_up_before_verdicts_can_stand_is_a_reason_for_care(
     assert "This run is incomplete: time was up: 60 s were too short" in shown.text
 
 
-def test_a_run_that_left_groups_out_says_so(tmp_path: Path) -> None:
-    by_size = [registry.find("aes-gcm-by-size")]
-    path = write_run(tmp_path / "run", made(ending=None), by_size)
-    samples = path / "samples.jsonl"
-    lines = samples.read_text(encoding="utf-8").splitlines(keepends=True)
-    samples.write_text("".join(each for each in lines if json.loads(each)["group"]), "utf-8")
-    shown = Outline(report.page(store.read(path)))
-    told = f"Some groups of arms were not sampled at all, though {BLOCKS} blocks were planned. A v"
-    assert told in shown.text
-
-
 def test_a_whole_run_says_how_many_blocks_each_group_has(outline: Outline) -> None:
     assert f"sampled in at least {BLOCKS} of {BLOCKS} blocks. A verdict takes 8." in outline.text
 

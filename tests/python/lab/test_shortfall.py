@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.test_report import Outline
 from made_load import run_of
-from sealift.lab import registry, store
+from sealift.lab import registry, report, store
 from sealift.lab.advise import Advice as GridAdvice
 from sealift.lab.load import Advice, Demand, json_text, rehearsed, text
 from sealift.lab.load import csv as csv_of
@@ -16,7 +17,7 @@ from sealift.lab.shortfall import shortfall
 from sealift.lab.store import Ending, How
 from sealift.lab.summary import summarise
 from sealift.lab.table import Ink
-from synthetic_run import made, write_run
+from synthetic_run import BLOCKS, made, write_run
 
 STOPPED = {"ending": Ending(How.INTERRUPTED, "SIGINT came"), "seconds": range(3)}
 GUESS = "what follows is a first guess, since some of it stands on 3 blocks and a verdict takes 8."
@@ -88,3 +89,14 @@ def test_it_is_the_first_line_of_the_advice_on_a_grid_and_a_field_for_programs(
     assert told.startswith("Interrupted after about 2 of 60 s")
     assert json.loads(found.json())["shortfall"] == told
     assert {row["shortfall"] for row in csv.DictReader(io.StringIO(found.csv()))} == {told}
+
+
+def test_a_run_that_left_groups_out_says_so(tmp_path: Path) -> None:
+    by_size = [registry.find("aes-gcm-by-size")]
+    path = write_run(tmp_path / "run", made(ending=None), by_size)
+    samples = path / "samples.jsonl"
+    lines = samples.read_text(encoding="utf-8").splitlines(keepends=True)
+    samples.write_text("".join(each for each in lines if json.loads(each)["group"]), "utf-8")
+    shown = Outline(report.page(store.read(path)))
+    told = f"Some groups of arms were not sampled at all, though {BLOCKS} blocks were planned. A v"
+    assert told in shown.text
