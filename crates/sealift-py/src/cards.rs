@@ -25,8 +25,8 @@ pub(crate) struct Card(pub(crate) native::Card);
 impl Card {
     /// Reads a description from a plain TOML file.
     ///
-    /// Where it says how often the host copies and not how fast, that is measured, some milliseconds once
-    /// a process.
+    /// Where it says how often the host copies and not how fast, that is measured, some
+    /// milliseconds once a process.
     ///
     /// Raises:
     ///     InputError: If it can't be read, something in it is missing or wrong, or its path can't
