@@ -23,7 +23,7 @@ pub struct Dma {
     pub read_setup: u32,
     /// Cycles before the first byte into MRAM.
     pub write_setup: u32,
-    /// Bytes a cycle.
+    /// Bytes a cycle; less than a thousandth is taken for that.
     pub bytes_per_cycle: f64,
     /// Bytes of a row.
     pub row_bytes: u32,
@@ -71,7 +71,7 @@ impl Dma {
         let row = self.row_bytes.max(1);
         let last = mram_offset.saturating_add(bytes.saturating_sub(1));
         let further = last / row - mram_offset / row;
-        let moving = (f64::from(bytes) / self.bytes_per_cycle).ceil();
+        let moving = (f64::from(bytes) / self.bytes_per_cycle.max(0.001)).ceil();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
         let moving = moving as u64;
         u64::from(setup) + moving + u64::from(further) * u64::from(self.row_cycles)

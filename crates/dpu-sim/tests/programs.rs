@@ -225,6 +225,12 @@ fn wrong_assembly_is_told_with_line_and_column() {
         ("ldma r0, r1, 256", 1, 14, "256 does not fit here: 0 to 255"),
         ("add r0 r1, 5", 1, 8, "a comma belongs between operands"),
         (".data\n.ascii \"abc", 2, 8, "this text has no end"),
+        (
+            ".section .mram.a\n.zero 0x4000000, 1\n.section .mram.b\n.zero 1, 1",
+            4,
+            1,
+            "all fills together are more than MRAM holds",
+        ),
         (".bss\n.zero 65537", 2, 1, "section .bss overflows WRAM: 65537 bytes of 65536"),
     ] {
         let error = assemble(source).unwrap_err();

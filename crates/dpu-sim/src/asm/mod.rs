@@ -50,6 +50,8 @@ struct Assembly {
     /// The one that statements go to.
     current: usize,
     symbols: HashMap<String, (Place, Defined)>,
+    /// Bytes that directives filled, of all sections.
+    filled: u64,
     /// Sizes that were stated: where, of what, how many bytes, and where `.` was.
     sizes: Vec<(Place, String, Expression, usize, u64)>,
 }
@@ -65,7 +67,7 @@ impl Assembly {
     fn new() -> Self {
         let first = Place { line: 1, column: 1 };
         let sections = vec![Section::new(".text", first)];
-        Self { sections, current: 0, symbols: HashMap::new(), sizes: Vec::new() }
+        Self { sections, current: 0, symbols: HashMap::new(), filled: 0, sizes: Vec::new() }
     }
 
     fn section(&mut self) -> &mut Section {

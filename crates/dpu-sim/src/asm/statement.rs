@@ -7,6 +7,7 @@ use super::lexer::{Token, words};
 use super::section::Value;
 use super::select::Pending;
 use super::words::Words;
+use crate::program::Region;
 
 impl Assembly {
     pub(super) fn line(&mut self, number: usize, text: &str) -> Result<(), AsmError> {
@@ -157,10 +158,16 @@ impl Assembly {
         let count =
             count.map_err(|_| directive(place, name, "a size of 0 or more belongs here"))?;
         let section = self.only_data(place)?;
-        if fill & 0xff == 0 || section.region.is_none() {
-            return section.grow(place, count).map(|_| ());
-        }
         let start = section.grow(place, count)?;
+        if fill & 0xff == 0 || section.region.is_none() {
+            return Ok(());
+        }
+        // No program has more; a few lines could ask for any amount otherwise.
+        self.filled += count;
+        if self.filled > Region::Mram.capacity() {
+            return Err(directive(place, name, "all fills together are more than MRAM holds"));
+        }
+        let section = self.section();
         let size = usize::try_from(section.size).unwrap_or(usize::MAX);
         section.bytes.resize(usize::try_from(start).unwrap_or(usize::MAX), 0);
         section.bytes.resize(size, fill.to_le_bytes()[0]);
