@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
@@ -51,7 +52,7 @@ def process(
     )
 
 
-def start(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
+def start(*arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.Popen[str]:
     """Starts a command that is going to be interrupted."""
     return subprocess.Popen(
         [sys.executable, "-m", "sealift", *arguments],
@@ -59,6 +60,18 @@ def start(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
+        env=os.environ | variables,
         # Whoever is started in the background has Ctrl-C ignored, and hands that on.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
+
+
+def wait_for_blocks(running: subprocess.Popen[str], least: int, folder: Path) -> None:
+    """Until a run that nobody keeps has so many blocks; its TMPDIR is the folder."""
+    while sum(file.read_text().count(BLOCK) for file in folder.glob(SAMPLES)) < least:
+        assert running.poll() is None
+        time.sleep(0.02)
+
+
+BLOCK = '"again":true'
+SAMPLES = "*/run/samples.jsonl"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from command import invoke, process, start
+from command import invoke, process, start, wait_for_blocks
 from sealift import drivers
 from sealift.lab import registry
 from sealift.lab.spec import Scope
@@ -228,11 +228,9 @@ def test_a_full_standard_output_is_told_and_the_folder_is_still_written(tmp_path
     assert (tmp_path / "kept" / "summary.csv").exists()
 
 
-def test_ctrl_c_prints_what_is_complete_and_ends_with_130() -> None:
-    running = start(*SHORT[:-1], "600")
-    assert running.stderr is not None
-    while "ns/message" not in running.stderr.readline():
-        assert running.poll() is None
+def test_ctrl_c_prints_what_is_complete_and_ends_with_130(tmp_path: Path) -> None:
+    running = start(*SHORT[:-1], "60", TMPDIR=str(tmp_path))
+    wait_for_blocks(running, 2, tmp_path)
     running.send_signal(signal.SIGINT)
     stdout, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command import invoke, process, start
+from command import invoke, process, start, wait_for_blocks
 from made_load import card, own, run_of
 from sealift import cards, drivers
 
@@ -323,16 +323,15 @@ def test_a_deadline_has_microseconds_or_its_unit(written: str, said: str, small:
     assert f" of the {said} wanted (simulated)." in ran.stdout.splitlines()[0]
 
 
-def test_ctrl_c_answers_with_what_is_complete() -> None:
-    running = start("advise", "--size", "64", "--rate", "40k", "--budget", "600")
-    assert running.stderr is not None
-    while "ns/message" not in running.stderr.readline():
-        assert running.poll() is None
+def test_ctrl_c_answers_with_what_is_complete(tmp_path: Path) -> None:
+    load = ("advise", "--size", "64", "--rate", "40k", "--budget", "60")
+    running = start(*load, TMPDIR=str(tmp_path))
+    wait_for_blocks(running, 12, tmp_path)
     running.send_signal(signal.SIGINT)
     stdout, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
     first, second = stdout.splitlines()[:2]
-    assert re.match(r"Interrupted after about \d+ of 600 s, with \d+ of [\d,]+ blocks: ", first)
+    assert re.match(r"Interrupted after about \d+ of 60 s, with \d+ of [\d,]+ blocks: ", first)
     assert " messages a second of 64 bytes, sealed under one key" in second
     assert "Traceback" not in stderr
 
