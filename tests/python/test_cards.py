@@ -49,7 +49,7 @@ def core(path: Path) -> Cost:
 
 
 def test_the_cards_that_come_along_say_where_each_number_is_from() -> None:
-    quad, four = sealift.cards()
+    quad, four, _ = sealift.cards()
     assert (quad.name, four.name) == ("quad-hifn-7751", "four-broadcom-5820")
     for card in (quad, four):
         assert (card.algorithm, card.units, card.spec) == ("3des", 4, f"cards:{card.name}")
@@ -60,6 +60,19 @@ def test_the_cards_that_come_along_say_where_each_number_is_from() -> None:
         assert all(constant.source for constant in card.constants)
         assert card.name in repr(card)
         assert "fitted" in repr(card.constants[2])
+
+
+def test_the_card_of_today_takes_what_its_source_says() -> None:
+    qat = sealift.cards()[2]
+    assert (qat.name, qat.algorithm, qat.units) == ("intel-qat-gen4", "aes-128-xts", 2)
+    assert "https://" in qat.source
+    assert all(constant.source for constant in qat.constants)
+    fitted = [constant.name for constant in qat.constants if constant.fitted]
+    assert fitted == ["card.slots", "host.request_us", "link.latency_us"]
+    # Requests of 4 KB: one after the other at 500 Mbit/s, and at 12 GB/s where many are on the way.
+    found = qat.predict(1, 4_096)
+    assert found.batch_ns == pytest.approx(4_096 * 8 / 0.5, rel=0.01)
+    assert found.interval_ns == pytest.approx(4_096 / 12, rel=0.02)
 
 
 def test_a_file_says_what_a_card_is(path: Path) -> None:

@@ -110,9 +110,10 @@ fn unknown(error: &SpecError) -> String {
 }
 
 /// By their names.
-const BUNDLED: [(&str, &str); 2] = [
+const BUNDLED: [(&str, &str); 3] = [
     ("quad-hifn-7751", include_str!("quad-hifn-7751.toml")),
     ("four-broadcom-5820", include_str!("four-broadcom-5820.toml")),
+    ("intel-qat-gen4", include_str!("intel-qat-gen4.toml")),
 ];
 
 const NO_CARD: &str = "it needs a description of a card: write cards:quad-hifn-7751 or cards:FILE";
