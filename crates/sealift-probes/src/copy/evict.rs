@@ -24,7 +24,11 @@ pub(super) fn evict(start: *const u8, len: usize) {
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 fn has_clflushopt() -> bool {
     use std::arch::x86_64::{__cpuid_count, __get_cpuid_max};
-    __get_cpuid_max(0).0 >= 7 && __cpuid_count(7, 0).ebx & (1 << 23) != 0
+    // SAFETY: every x86-64 processor has the instruction.
+    #[allow(unused_unsafe, reason = "older compilers of those that build this ask for it")]
+    unsafe {
+        __get_cpuid_max(0).0 >= 7 && __cpuid_count(7, 0).ebx & (1 << 23) != 0
+    }
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(sealift_portable))))]
