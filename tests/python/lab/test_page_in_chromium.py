@@ -15,12 +15,14 @@ import pytest
 from conftest import skip
 from lab.browser import Browser, Seen, browser
 from made_card import made_card
+from sealift import Card, cards
 from sealift.lab import embedding, plot, report, store
 from sealift.lab.report import bottom
 from sealift.lab.report.extent import EXTENTS
 from sealift.lab.report.material import Material, gather
 from synthetic_run import made, write_run
 
+BOARDS = ("quad-hifn-7751", "four-broadcom-5820")
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
@@ -137,14 +139,17 @@ def test_the_break_even_figure_is_drawn_with_dashed_cards_and_a_ring_where_lines
     words = Drawings(seen.document).words["figure-break-even"]
     for label in ("16 KiB", "ns a message", "library", "cpu"):
         assert label in words
-    figure = seen.document.split('id="figure-break-even"')[1].split("</figure>")[0]
+
+    def drawn(name: str, *cards: Card) -> str:
+        page = folder / f"{name}.html"
+        page.write_text(report.page_of(replace(material, cards=cards)), encoding="utf-8")
+        return chromium.see(page).document.split('id="figure-break-even"')[1].split("</figure>")[0]
+
     # The boards of 2003 are far from every line, so they are told and not drawn.
+    figure = drawn("far", *(card for card in cards() if card.name in BOARDS))
     assert figure.count('stroke-dasharray="8,4"') == 0
     assert 'aria-roledescription="crossing"' not in figure
-    crossing = made_card(folder, message_ns=10, byte_ns=0.15)
-    page = folder / "crossing.html"
-    page.write_text(report.page_of(replace(material, cards=[crossing])), encoding="utf-8")
-    figure = chromium.see(page).document.split('id="figure-break-even"')[1].split("</figure>")[0]
+    figure = drawn("crossing", made_card(folder, message_ns=10, byte_ns=0.15))
     assert figure.count('aria-roledescription="crossing"') == 1
     assert figure.count('stroke-dasharray="8,4"') == 1
     assert re.search(r">2\d0 B</text>", figure)

@@ -226,14 +226,14 @@ def test_a_process_that_hangs_is_stopped_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(session, "HANG_GRACE_S", 0.5)
+    monkeypatch.setattr(session, "HANG_GRACE_S", 2.0)
     files = (
         experiment_file(tmp_path, "first", "slow to prepare"),
         experiment_file(tmp_path, "first", "second", name="other"),
     )
     begin_s = time.monotonic()
     done = runner.run(asked(*files, out=folder, budget_s=4.0, restarts=2))
-    assert time.monotonic() - begin_s < 15
+    assert time.monotonic() - begin_s < 30
     said = capsys.readouterr().err
     assert said.count("made-up: the process of restart 0 told nothing for") == 1
     assert "though its time was up, and was stopped" in said

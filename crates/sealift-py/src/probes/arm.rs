@@ -143,10 +143,11 @@ impl Arm {
     ///         "pread", "pwrite", "first-touch", "populated"), bytes of a copy, threads, source and
     ///         target ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb", "region"),
     ///         state ("hot", "cold", or for a file "beyond memory", which takes a control group
-    ///         that SEALIFT_MEMORY_GROUP names), buffers ("private", "shared"), offset (destination minus
-    ///         source, modulo 4,096), beside ("nothing", "spinner", "protector"), content
-    ///         ("seeded", "counting", "found"), seed (of the content, or what is added when it
-    ///         counts), folder for files without a name, region (path, offset, bytes; or None).
+    ///         that SEALIFT_MEMORY_GROUP names), buffers ("private", "shared"), offset
+    ///         (destination minus source, modulo 4,096), beside ("nothing", "spinner",
+    ///         "protector"), content ("seeded", "counting", "found"), seed (of the content, or
+    ///         what is added when it counts), folder for files without a name, region (path,
+    ///         offset, bytes; or None).
     ///
     /// Raises:
     ///     ValueError: If something of it is wrong.
