@@ -1,5 +1,8 @@
 //! Payload copies.
 
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+use crate::x86_64;
+
 /// Copies `source` to `destination`, which must be as long.
 ///
 /// The C library's `memcpy` is many times as slow on some processors when the destination lies 1 to
@@ -20,12 +23,12 @@ pub fn copy(destination: &mut [u8], source: &[u8]) {
         8..=16 => ends::<8>(destination, source),
         17..=32 => ends::<16>(destination, source),
         33..=64 => ends::<32>(destination, source),
-        65..=128 => ends::<64>(destination, source),
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        129..=256 => crate::x86_64::copy::copy_short(destination, source),
-        // Between these the C library uses registers, too.
+        65..=512 => x86_64::copy::copy_short(destination, source),
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        2_112.. => long(destination, source),
+        513..CACHED_BYTES => x86_64::copy::copy(destination, source),
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        CACHED_BYTES.. => long(destination, source),
         _ => destination.copy_from_slice(source),
     }
 }
@@ -45,10 +48,10 @@ fn ends<const N: usize>(destination: &mut [u8], source: &[u8]) {
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 fn long(destination: &mut [u8], source: &[u8]) {
     let behind = destination.as_ptr().addr().wrapping_sub(source.as_ptr().addr()) % 4_096;
-    if destination.len() < CACHED_BYTES {
-        crate::x86_64::copy::copy(destination, source);
+    if destination.len() >= x86_64::copy::bytes_past_caches() {
+        x86_64::copy::copy_past_caches(destination, source);
     } else if (1..64).contains(&behind) {
-        crate::x86_64::copy::copy_long(destination, source);
+        x86_64::copy::copy(destination, source);
     } else {
         destination.copy_from_slice(source);
     }

@@ -8,46 +8,58 @@ use std::sync::OnceLock;
 /// What the loops need: twice what the widest of them copies at once.
 const BYTES_MIN: usize = 512;
 
-/// Copies between slices of the same length, 128 to 256 bytes, in the fewest registers.
+/// Copies between slices of the same length, 65 to 512 bytes, in the fewest registers.
+#[inline(always)]
 pub(crate) fn copy_short(destination: &mut [u8], source: &[u8]) {
     let len = destination.len();
-    assert!((128..=256).contains(&len) && len == source.len(), "checked by the caller");
+    assert!((65..=512).contains(&len) && len == source.len(), "checked by the caller");
     let (to, from) = (destination.as_mut_ptr(), source.as_ptr());
-    if std::arch::is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has the instructions, and both slices have `len` bytes.
-        unsafe { short_512(to, from, len) }
-    } else if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the instructions, and both slices have `len` bytes.
-        unsafe { short_256(to, from, len) }
-    } else {
+    if !std::arch::is_x86_feature_detected!("avx512f") {
         destination.copy_from_slice(source);
+    } else if len <= 128 {
+        // SAFETY: the processor has the instructions, and both slices have `len` bytes, enough for two registers.
+        unsafe { ends_2(to, from, len) }
+    } else if len <= 256 {
+        // SAFETY: as above, enough for four.
+        unsafe { ends_4(to, from, len) }
+    } else {
+        // SAFETY: as above, enough for eight.
+        unsafe { ends_8(to, from, len) }
     }
 }
 
-/// Writes a copy by its first 128 bytes and its last 128 bytes, the registers of each by number.
-macro_rules! short {
-    ($name:ident, $feature:literal, $register:ty, $load:ident, $store:ident, $($at:literal),*) => {
+/// Writes a copy by half of the registers from the first byte on and half of them up to the last. Registers from 16 on have
+/// no part that older instructions know, so that nothing has to be cleared behind them.
+macro_rules! ends {
+    ($name:ident: $($first:tt $last:tt $at:literal $back:literal),*) => {
         /// # Safety
-        /// Both are valid for `len` bytes, at least 128, and don't overlap.
-        #[target_feature(enable = $feature)]
+        /// The processor has AVX-512, and both are valid for `len` bytes, at least half of those of the registers, and don't overlap.
+        #[inline(always)]
         unsafe fn $name(to: *mut u8, from: *const u8, len: usize) {
-            const BYTES: usize = size_of::<$register>();
-            let copy = |at: usize| {
-                // SAFETY: `at` is at least a register away from the end.
-                let register = unsafe { $load(from.wrapping_add(at).cast()) };
-                // SAFETY: as above, and where it was loaded from in the other one.
-                unsafe { $store(to.wrapping_add(at).cast(), register) };
-            };
-            $(copy($at * BYTES);)*
-            $(copy(len - 128 + $at * BYTES);)*
+            // SAFETY: the first registers end before `len`, and the last begin behind the first byte.
+            unsafe {
+                asm!(
+                    $(concat!("vmovdqu64 ", $first, ", [{from} + ", $at, "]"),)*
+                    $(concat!("vmovdqu64 ", $last, ", [{from} + {len} - ", $back, "]"),)*
+                    $(concat!("vmovdqu64 [{to} + ", $at, "], ", $first),)*
+                    $(concat!("vmovdqu64 [{to} + {len} - ", $back, "], ", $last),)*
+                    from = in(reg) from,
+                    to = in(reg) to,
+                    len = in(reg) len,
+                    $(out($first) _, out($last) _,)*
+                    options(nostack, preserves_flags),
+                );
+            }
         }
     };
 }
 
-short!(short_512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_si512, 0, 1);
-short!(short_256, "avx2", __m256i, _mm256_loadu_si256, _mm256_storeu_si256, 0, 1, 2, 3);
+ends!(ends_2: "zmm16" "zmm17" 0 64);
+ends!(ends_4: "zmm16" "zmm18" 0 128, "zmm17" "zmm19" 64 64);
+ends!(ends_8: "zmm16" "zmm20" 0 256, "zmm17" "zmm21" 64 192, "zmm18" "zmm22" 128 128, "zmm19" "zmm23" 192 64);
 
 /// Copies between slices of the same length, at least [`BYTES_MIN`].
+#[inline(always)]
 pub(crate) fn copy(destination: &mut [u8], source: &[u8]) {
     let len = destination.len();
     assert!(len >= BYTES_MIN && len == source.len(), "checked by the caller");
@@ -64,16 +76,14 @@ pub(crate) fn copy(destination: &mut [u8], source: &[u8]) {
     }
 }
 
-/// The same, with stores past the caches where the copy would fill a good part of them.
-pub(crate) fn copy_long(destination: &mut [u8], source: &[u8]) {
-    if destination.len() < cache_bytes() / 8 {
-        copy(destination, source);
-    } else {
-        copy_past_caches(destination, source);
-    }
+/// From how many bytes on a copy goes past the caches: where it would fill a good part of the largest, and with so many that those
+/// of one core don't hold them.
+pub(crate) fn bytes_past_caches() -> usize {
+    (cache_bytes() / 8).min(4 << 20)
 }
 
-fn copy_past_caches(destination: &mut [u8], source: &[u8]) {
+/// Copies between slices of the same length, at least [`BYTES_MIN`], with stores past the caches.
+pub(crate) fn copy_past_caches(destination: &mut [u8], source: &[u8]) {
     let len = destination.len();
     assert!(len >= BYTES_MIN && len == source.len(), "checked by the caller");
     let (to, from) = (destination.as_mut_ptr(), source.as_ptr());
@@ -110,7 +120,7 @@ fn kib(size: &str) -> Option<usize> {
 const CACHES_MAX: usize = 8;
 
 /// Writes the loop for one kind of register: the first register, four at a time to aligned places by
-/// `$stream`, and at the end single ones that may overlap what is already there.
+/// `$stream`, and the last four, which may overlap what is already there.
 macro_rules! copier {
     ($name:ident, $feature:literal, $class:ident, $register:ty, $load:ident, $store:ident, $stream:ident) => {
         /// # Safety
@@ -138,7 +148,7 @@ macro_rules! copier {
             };
             store(0, load(0));
             let mut at = BYTES - to.addr() % BYTES;
-            while at + 4 * BYTES <= len {
+            while at + 4 * BYTES < len {
                 let [a, b, c, d] = [0, 1, 2, 3].map(|i| at + i * BYTES);
                 let registers = (load(a), load(b), load(c), load(d));
                 stream(a, registers.0);
@@ -147,11 +157,12 @@ macro_rules! copier {
                 stream(d, registers.3);
                 at += 4 * BYTES;
             }
-            while at + BYTES <= len {
-                store(at, load(at));
-                at += BYTES;
-            }
-            store(len - BYTES, load(len - BYTES));
+            let [a, b, c, d] = [4, 3, 2, 1].map(|i| len - i * BYTES);
+            let registers = (load(a), load(b), load(c), load(d));
+            store(a, registers.0);
+            store(b, registers.1);
+            store(c, registers.2);
+            store(d, registers.3);
         }
     };
 }
@@ -176,24 +187,54 @@ copier!(
     _mm256_storeu_si256,
     _mm256_stream_si256
 );
-copier!(
-    copy_512,
-    "avx512f",
-    zmm_reg,
-    __m512i,
-    _mm512_loadu_si512,
-    _mm512_storeu_si512,
-    _mm512_store_si512
-);
-copier!(
-    stream_512,
-    "avx512f",
-    zmm_reg,
-    __m512i,
-    _mm512_loadu_si512,
-    _mm512_storeu_si512,
-    _mm512_stream_si512
-);
+/// Writes the loop for registers of 64 bytes, by hand as the compiler's would use those that have to be cleared.
+macro_rules! copier_512 {
+    ($name:ident, $stream:literal) => {
+        /// # Safety
+        /// The processor has AVX-512, and both are valid for `len` bytes, at least 320, and don't overlap.
+        #[inline(always)]
+        unsafe fn $name(to: *mut u8, from: *const u8, len: usize) {
+            // SAFETY: the loop ends 256 bytes before `len` or up to 255 behind that, and the rest are within it.
+            unsafe {
+                asm!(
+                    "vmovdqu64 zmm16, [{from}]",
+                    "vmovdqu64 zmm20, [{from} + {end}]",
+                    "vmovdqu64 zmm21, [{from} + {end} + 64]",
+                    "vmovdqu64 zmm22, [{from} + {end} + 128]",
+                    "vmovdqu64 zmm23, [{from} + {end} + 192]",
+                    "vmovdqu64 [{to}], zmm16",
+                    ".p2align 4",
+                    "2:",
+                    "vmovdqu64 zmm16, [{from} + {at}]",
+                    "vmovdqu64 zmm17, [{from} + {at} + 64]",
+                    "vmovdqu64 zmm18, [{from} + {at} + 128]",
+                    "vmovdqu64 zmm19, [{from} + {at} + 192]",
+                    concat!($stream, " [{to} + {at}], zmm16"),
+                    concat!($stream, " [{to} + {at} + 64], zmm17"),
+                    concat!($stream, " [{to} + {at} + 128], zmm18"),
+                    concat!($stream, " [{to} + {at} + 192], zmm19"),
+                    "add {at}, 256",
+                    "cmp {at}, {end}",
+                    "jb 2b",
+                    "vmovdqu64 [{to} + {end}], zmm20",
+                    "vmovdqu64 [{to} + {end} + 64], zmm21",
+                    "vmovdqu64 [{to} + {end} + 128], zmm22",
+                    "vmovdqu64 [{to} + {end} + 192], zmm23",
+                    from = in(reg) from,
+                    to = in(reg) to,
+                    end = in(reg) len - 256,
+                    at = inout(reg) 64 - to.addr() % 64 => _,
+                    out("zmm16") _, out("zmm17") _, out("zmm18") _, out("zmm19") _,
+                    out("zmm20") _, out("zmm21") _, out("zmm22") _, out("zmm23") _,
+                    options(nostack),
+                );
+            }
+        }
+    };
+}
+
+copier_512!(copy_512, "vmovdqa64");
+copier_512!(stream_512, "vmovntdq");
 
 #[cfg(test)]
 mod tests {
@@ -228,29 +269,14 @@ mod tests {
     }
 
     #[test]
-    fn every_width_copies_every_short_length_at_once() {
-        let source: Vec<u8> = (0..=255).rev().chain(0..=255).collect();
-        let mut shorts: Vec<(&str, Copier)> = vec![("any", copy_short)];
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: just detected, and the slices have the same length.
-            shorts.push(("avx2", |to, from| unsafe {
-                short_256(to.as_mut_ptr(), from.as_ptr(), to.len());
-            }));
-        }
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            // SAFETY: just detected, and the slices have the same length.
-            shorts.push(("avx512f", |to, from| unsafe {
-                short_512(to.as_mut_ptr(), from.as_ptr(), to.len());
-            }));
-        }
-        for (name, copier) in shorts {
-            for (len, at) in (128..=256).flat_map(|len| [(len, 0), (len, 13), (len, 63)]) {
-                let mut destination = vec![0xee; 400];
-                copier(&mut destination[at..at + len], &source[5..5 + len]);
-                assert!(destination[at..at + len] == source[5..5 + len], "{name} {len} {at}");
-                let beside = destination[..at].iter().chain(&destination[at + len..]);
-                assert!(beside.into_iter().all(|byte| *byte == 0xee), "{name} {len} {at}");
-            }
+    fn every_short_length_is_copied_at_once() {
+        let source: Vec<u8> = (0..=255).rev().chain(0..=255).chain(0..=7).collect();
+        for (len, at) in (65..=512).flat_map(|len| [(len, 0), (len, 13), (len, 63)]) {
+            let mut destination = vec![0xee; 600];
+            copy_short(&mut destination[at..at + len], &source[5..5 + len]);
+            assert!(destination[at..at + len] == source[5..5 + len], "{len} {at}");
+            let beside = destination[..at].iter().chain(&destination[at + len..]);
+            assert!(beside.into_iter().all(|byte| *byte == 0xee), "{len} {at}");
         }
     }
 
