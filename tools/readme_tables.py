@@ -308,7 +308,7 @@ def _speed(row: Row | None) -> str:
 def _ratio(row: Row | None) -> str:
     if row is None or not row[TIMES]:
         return "—"
-    if float(row["noise_floor_share"]) > TOO_NOISY:
+    if float(row["noise_floor_share"]) > TOO_NOISY and row["verdict"] == "UNSURE":
         return "too noisy to say"
     return f"{interval(_three_of(row, TIMES))} {row['verdict']}"
 
@@ -364,7 +364,7 @@ PICTURE = "docs/speed-by-size.svg"
 DEVICES = ("library", "cpu")
 TIMES = "times_reference"
 KEYS, SIZE_MOST = "sessions:1024", 16_384
-# As in sealift.lab.stats: over this noise floor there are no verdicts.
+# As in sealift.lab.stats: over this noise floor only what is far apart gets a verdict.
 TOO_NOISY = 0.10
 VERDICTS = {
     "FASTER": "faster",

@@ -179,9 +179,9 @@ Columns of the table:
   times library   how many times as fast as the first device, with its 95 % interval
   verdict         FASTER, SLOWER, SAME or UNSURE, from the 99 % interval and the noise;
                   UNSURE with the reason
-  noise           how far the same code differed from itself in this run; over 10 %
-                  there is no verdict, and what differs by less, or by less than
-                  2 %, is the SAME
+  noise           how far the same code differed from itself in this run; what
+                  differs by less, or by less than 2 %, is the SAME; over 10 % only
+                  what lies beyond three times that gets a verdict
   clean           share of samples that nothing disturbed: no other program on the
                   core, no time taken by the hypervisor, the usual clock
   blocks          how often every device had its turn

@@ -202,7 +202,7 @@ class _Arm:
             self.restarts > 1
             and row.steady
             and not row.machine_busy
-            and row.trust is not Trust.RANGES_ONLY
+            and row.trust is not Trust.LOUD
         )
 
 

@@ -166,10 +166,10 @@ def _finding(rows: Sequence[Row]) -> Finding:
     best = [row for row in rows if row.winner]
     if len(rows) == 1:
         return Finding(Kind.ALONE, everyone, None, tuple(rows))
-    if rows[0].trust is Trust.RANGES_ONLY:
-        return Finding(Kind.NOISY, everyone, None, tuple(rows))
     if len(best) == 1 and (won := _won(best[0], rows)):
         return won
+    if rows[0].trust is Trust.LOUD:
+        return Finding(Kind.NOISY, everyone, None, tuple(rows))
     contenders = tuple(str(row.subject) for row in best)
     # Rows are judged against the reference, so only a draw with it is known to be one.
     drawn = len(best) > 1 and all(row.verdict in (None, Verdict.SAME) for row in best)

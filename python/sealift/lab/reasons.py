@@ -6,7 +6,7 @@ from sealift.lab.devices import Found as Device
 from sealift.lab.finding import Finding, Kind, findings, listed, size_of
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval, Trust
-from sealift.lab.stats.verdicts import CAUTION_FLOOR, RANGES_ONLY_FLOOR
+from sealift.lab.stats.verdicts import CAUTION_FLOOR, LOUD_FLOOR
 from sealift.lab.units import format_estimate, format_share, format_size
 from sealift.lab.unsettled import least_and_most, ratios_seen, why_open
 from sealift.lab.wording import constants_text
@@ -75,14 +75,15 @@ def sentences(everything: Sequence[Finding], label: Label) -> list[str]:
 def doubts(everything: Sequence[Finding]) -> Iterable[str]:
     """What may be wrong with it: noise, other work on the machine, drift."""
     total = f"{len(everything):,} {pieces(len(everything))}"
-    noisy = [each for each in everything if each.rows[0].trust is Trust.RANGES_ONLY]
+    noisy = [each for each in everything if each.kind is Kind.NOISY]
     busy = [each for each in everything if any(row.machine_busy for row in each.rows)]
-    careful = [finding for finding in everything if finding.rows[0].trust is Trust.CAUTION]
+    doubted = [finding for finding in everything if finding.rows[0].trust is not Trust.GOOD]
+    careful = [finding for finding in doubted if finding.kind is not Kind.NOISY]
     drifting = [each for each in everything if not all(row.steady for row in each.rows)]
     if noisy:
         yield (
             f"{len(noisy):,} of {total} without a verdict: the same code differed from itself by "
-            f"more than {RANGES_ONLY_FLOOR * 100:.0f} %."
+            f"more than {LOUD_FLOOR * 100:.0f} %."
         )
     if busy:
         yield (
@@ -172,7 +173,7 @@ def _unsure(found: Sequence[Finding], where: str) -> str:
 
 def _noisy(found: Sequence[Finding], where: str) -> str:
     return (
-        f"For {where} there is no verdict (noise floor over {RANGES_ONLY_FLOOR * 100:.0f} %): "
+        f"For {where} there is no verdict (noise floor over {LOUD_FLOOR * 100:.0f} %): "
         f"{ratios_seen(found)}."
     )
 

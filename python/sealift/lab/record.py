@@ -62,7 +62,9 @@ def _won(row: Row) -> str:
     """Whether no other arm was shown to be faster; unknown where nothing could be shown."""
     if not row.winner:
         return "no"
-    silent = row.trust is Trust.RANGES_ONLY or row.blocks < blocks_needed(VERDICT_CONFIDENCE)
+    # Whether the others were told from a reference, its own row doesn't say.
+    untold = row.trust is Trust.LOUD and row.verdict is None
+    silent = untold or row.blocks < blocks_needed(VERDICT_CONFIDENCE)
     return "unknown" if silent or row.verdict is Verdict.UNSURE else "yes"
 
 

@@ -14,7 +14,7 @@ from sealift.lab.stats import (
     median,
     smallest_difference,
 )
-from sealift.lab.stats.verdicts import RANGES_ONLY_FLOOR
+from sealift.lab.stats.verdicts import LOUD_FLOOR
 from sealift.lab.units import format_estimate, format_noise
 
 
@@ -35,8 +35,8 @@ def why_unsure(row: Row) -> str:
     """Why a verdict is UNSURE, in the fewest words; "" for every other one, and for a reference."""
     if row.verdict is not Verdict.UNSURE:
         return ""
-    if row.trust is Trust.RANGES_ONLY:
-        return f"noise floor over {RANGES_ONLY_FLOOR * 100:.0f} %"
+    if row.trust is Trust.LOUD:
+        return f"noise floor over {LOUD_FLOOR * 100:.0f} %"
     if row.machine_busy:
         return "machine busy"
     needed = blocks_needed(VERDICT_CONFIDENCE)

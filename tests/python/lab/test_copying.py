@@ -87,6 +87,11 @@ def test_wide_intervals_settle_no_collapse() -> None:
     ]
     said = registry.find("copy-offsets").says(Found(wide, ()))
     assert said.startswith("Whether the C library's copy collapses at an offset is not settled")
+    pairs = zip(narrow.rows, wide, strict=True)
+    mixed = [near if near.cell["size_bytes"] != 4_096 else far for near, far in pairs]
+    said = registry.find("copy-offsets").says(Found(mixed, ()))
+    assert "measured here for copies of 64 KiB, 512 KiB: it is at most" in said
+    assert "not settled here for copies of 4 KiB: the intervals are too wide" in said
 
 
 def test_traffic_is_told_apart_from_payload() -> None:
@@ -98,7 +103,8 @@ def test_traffic_is_told_apart_from_payload() -> None:
     experiment = registry.find("004-M")
     said = experiment.says(made("004-M", speed))
     # A copy moves its payload twice.
-    assert "memory moves 20.00 GB/s, and a copy by non-temporal" in said
+    assert "memory moves 20.00 GB/s, of which a copy of 4 MiB or more past the caches moves" in said
+    assert "and by Sealift moves 80.0 %" in said
     (limit,) = experiment.published(made("004-M", speed))
     assert limit.here is not None
     assert limit.here.median == pytest.approx(20_000)

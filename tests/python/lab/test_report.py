@@ -494,7 +494,7 @@ def test_the_method_tells_the_rules_of_verdicts(outline: Outline) -> None:
     for rule in (
         "or below 2 %, is never called one",
         "A verdict takes 8 blocks",
-        "noise floor of 10 % there are ranges and no verdicts",
+        "noise floor of 10 % only what lies wholly beyond 3 times that floor is told",
         "Holm's procedure",
         "half of all, or a quarter and 8",
     ):

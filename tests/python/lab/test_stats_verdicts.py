@@ -15,6 +15,7 @@ from sealift.lab.stats import (
     blocks_needed,
     holm,
     judged,
+    least_told,
     median_interval,
     noise_floor,
     of_runs,
@@ -113,7 +114,9 @@ def test_a_verdict_needs_8_blocks() -> None:
         (0.95, 0.99, 0.03, UNSURE),
         (1.015, 1.03, 0.0, UNSURE),
         (0.5, 1.5, 0.03, UNSURE),
-        (2.0, 2.1, 0.101, UNSURE),
+        (1.29, 1.35, 0.101, UNSURE),
+        (2.0, 2.1, 0.101, FASTER),
+        (0.99, 1.01, 0.101, UNSURE),
     ],
 )
 def test_verdicts_follow_interval_and_noise_floor(
@@ -213,15 +216,25 @@ def test_many_rows_of_two_runs_are_judged_more_carefully_than_one() -> None:
     assert judged([(slower, 0.02), *[(same, 0.02)] * 99])[0] is UNSURE
 
 
-def test_a_noise_floor_over_3_percent_asks_for_care_and_over_10_for_silence() -> None:
+def test_a_noise_floor_over_3_percent_asks_for_care_and_over_10_for_what_is_far_apart() -> None:
     assert [trust(floor) for floor in (0.03, 0.031, 0.1, 0.101)] == [
         Trust.GOOD,
         Trust.CAUTION,
         Trust.CAUTION,
-        Trust.RANGES_ONLY,
+        Trust.LOUD,
     ]
-    assert verdicts([[2.0] * 30], 0.1) == (FASTER,)
-    assert verdicts([[2.0] * 30], 0.101) == (UNSURE,)
+    assert [least_told(floor) for floor in (0.0, 0.1, 0.2)] == [0.02, 0.1, pytest.approx(0.6)]
+    assert verdicts([[1.11] * 30], 0.1) == (FASTER,)
+    assert verdicts([[1.0] * 30], 0.1) == (SAME,)
+    assert verdicts([[ratio] * 30 for ratio in (1.59, 1.61, 0.63, 0.62, 1.0)], 0.2) == (
+        UNSURE,
+        FASTER,
+        UNSURE,
+        SLOWER,
+        UNSURE,
+    )
+    # One block in three that says otherwise is no difference, however far apart the others are.
+    assert verdicts([[8.0, 8.0, 1.0] * 10], 0.2) == (UNSURE,)
 
 
 def test_the_noise_floor_is_the_wider_side_of_the_a_a_interval() -> None:

@@ -249,7 +249,7 @@ def test_noise_that_hides_everything_leaves_ranges() -> None:
     generator = random.Random(3)
     taken = [(0, block(*(sample(generator.uniform(20, 60)) for _ in range(3)))) for _ in range(20)]
     row = rows(group(taken))[1]
-    assert row.trust is Trust.RANGES_ONLY
+    assert row.trust is Trust.LOUD
     assert row.verdict is Verdict.UNSURE
     assert row.winner
 

@@ -40,21 +40,9 @@ def _says(found: Found) -> str:
         if fall := _fall(found, size_bytes, offset):
             falls[size_bytes, offset] = fall
     bad = {place: fall.low for place, fall in falls.items() if fall.low >= COLLAPSE}
-    if not falls:
-        return ""
     if not bad:
-        worst = max(fall.high for fall in falls.values())
-        if worst >= COLLAPSE:
-            return (
-                "Whether the C library's copy collapses at an offset is not settled here: the "
-                "intervals are too wide; measure on a quieter machine, or longer."
-            )
-        return (
-            "The C library's copy does not collapse at any offset that was measured here: it is "
-            f"at most {format_measure(worst)} times as slow as at offset 0, so payload may lie "
-            "anywhere."
-        )
-    sizes = _listed([format_bytes(size) for size in sorted({size for size, _ in bad})])
+        return _says_of_none(falls)
+    sizes = _sizes(sorted({size for size, _ in bad}))
     offsets = sorted({offset for _, offset in bad})
     return (
         f"The C library's copy is up to {format_measure(max(bad.values()))} times as slow here "
@@ -62,6 +50,33 @@ def _says(found: Found) -> str:
         f"copies of {sizes}: keep payload at a multiple of 64 "
         "bytes on both sides, or copy it by a loop over registers, as Sealift does."
     )
+
+
+def _says_of_none(falls: dict[tuple[int, int], Interval]) -> str:
+    """Where it does not collapse, and where that is not settled."""
+    highs: dict[int, float] = {}
+    for (size_bytes, _), fall in falls.items():
+        highs[size_bytes] = max(fall.high, highs.get(size_bytes, 0.0))
+    settled = {size: high for size, high in highs.items() if high < COLLAPSE}
+    wide = sorted(highs.keys() - settled.keys())
+    told = []
+    if settled:
+        sizes = f" for copies of {_sizes(sorted(settled))}" if wide else ""
+        told.append(
+            f"The C library's copy does not collapse at any offset that was measured here{sizes}: "
+            f"it is at most {format_measure(max(settled.values()))} times as slow as at offset 0, "
+            "so payload may lie anywhere."
+        )
+    if wide:
+        told.append(
+            "Whether the C library's copy collapses at an offset is not settled here for copies of "
+            f"{_sizes(wide)}: the intervals are too wide; measure on a quieter machine, or longer."
+        )
+    return " ".join(told)
+
+
+def _sizes(sizes_bytes: list[int]) -> str:
+    return _listed([format_bytes(size) for size in sizes_bytes])
 
 
 def _fall(found: Found, size_bytes: int, offset: int) -> Interval | None:

@@ -63,29 +63,32 @@ def _says(found: Found) -> str:
     told = []
     for threads in sorted({int(row.cell["threads"]) for row in found.rows}):
         ceiling = _ceiling(found, threads)
-        best = _best_copy(found, threads)
-        if ceiling and best:
-            name, traffic = best
-            share = format_share(min(1.0, traffic / ceiling))
+        shares = [f"{who} moves {format_share(share)}" for who, share in _copies(found, threads)]
+        if ceiling and shares:
             told.append(
                 f"with {threads} {'thread' if threads == 1 else 'threads'} memory moves "
-                f"{format_measure(ceiling / 1_000)} GB/s, and a copy by {name} of "
-                f"{LENGTHS[0] >> 20} MiB or more moves {share} of that"
+                f"{format_measure(ceiling / 1_000)} GB/s, of which a copy of "
+                f"{LENGTHS[0] >> 20} MiB or more {' and '.join(shares)}"
             )
     return f"On this machine, {'; '.join(told)}." if told else ""
+
+
+def share_of_ceiling(found: Found, threads: int) -> float | None:
+    """What of the most traffic Sealift's copy moves, at the length with the least."""
+    return dict(_copies(found, threads)).get("by Sealift")
+
+
+def _copies(found: Found, threads: int) -> Iterator[tuple[str, float]]:
+    ceiling = _ceiling(found, threads)
+    for name in KNOWN:
+        traffic = _traffic(found, name, threads, over=min)
+        if KERNELS[name].operation == "copy" and ceiling and traffic:
+            yield name.removeprefix("copy "), min(1.0, traffic / ceiling)
 
 
 def _ceiling(found: Found, threads: int) -> float:
     """The most traffic of any kernel, in MB/s; only those whose traffic is known count."""
     return max((_traffic(found, name, threads) for name in KNOWN), default=0.0)
-
-
-def _best_copy(found: Found, threads: int) -> tuple[str, float] | None:
-    """The copy that moves the most, whose traffic is known, with that."""
-    copies = [name for name in KNOWN if KERNELS[name].operation == "copy"]
-    traffic = {KERNELS[name].function: _traffic(found, name, threads, over=min) for name in copies}
-    name = max(traffic, key=lambda each: traffic[each])
-    return (name, traffic[name]) if traffic[name] else None
 
 
 def _traffic(
@@ -131,10 +134,16 @@ KERNELS = {
     "copy past the caches": Kernel("copy", "non-temporal", 2),
     "copy, 16-byte registers": Kernel("copy", "sse2", 3),
     "copy by the C library": Kernel("copy", "glibc", 3),
-    "copy by Sealift": Kernel("copy", "ours", 3),
+    "copy by Sealift": Kernel("copy", "ours", 2),
 }
 # Without stores through the caches, whose traffic processors may save.
-KNOWN = ("read, 64-byte registers", "read, words", "write past the caches", "copy past the caches")
+KNOWN = (
+    "read, 64-byte registers",
+    "read, words",
+    "write past the caches",
+    "copy past the caches",
+    "copy by Sealift",
+)
 
 EXPERIMENT = Experiment(
     name="memory-ceiling",

@@ -70,8 +70,8 @@ def _judged(first: Served, other: Served, judge: Judge) -> Row | None:
 def _is_untold(row: Row) -> bool:
     """Whether two devices may be as fast as each other.
 
-    Over 10 % noise there is no verdict, however far apart they are. Beyond three times the noise
-    they are told apart all the same: a rank is less than a verdict.
+    A rank is less than a verdict: what lies beyond three times the noise is told apart, although
+    another program took time meanwhile or the intervals of all together are too wide.
     """
     if row.verdict is not Verdict.UNSURE or row.ratio is None:
         return row.verdict in UNTOLD

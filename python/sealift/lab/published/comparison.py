@@ -12,7 +12,7 @@ from sealift.lab.stats import (
     Interval,
     Trust,
     blocks_needed,
-    smallest_difference,
+    least_told,
     trust,
 )
 from sealift.lab.values import Cell
@@ -162,17 +162,18 @@ class Comparison:
         least = blocks_needed(VERDICT_CONFIDENCE)
         if self.here.blocks < least:
             return f"{self.here.blocks} blocks are too few, {least} are needed"
-        if trust(self.noise_floor) is Trust.RANGES_ONLY:
+        unsettled = self._judged(self.here) is Match.UNSETTLED
+        if unsettled and trust(self.noise_floor) is Trust.LOUD:
             return f"the same code differed from itself by {100 * self.noise_floor:.3g} %"
         if self.machine_busy:
             return "the machine was busy"
-        if self._judged(self.here) is Match.UNSETTLED:
+        if unsettled:
             return f"the interval comes within {100 * self._margin:.2g} % of a limit, or over it"
         return ""
 
     @property
     def _margin(self) -> float:
-        return smallest_difference(self.noise_floor)
+        return least_told(self.noise_floor)
 
     def _judged(self, here: Interval) -> Match:
         low, high = here.low / (1 + self._margin), here.high * (1 + self._margin)

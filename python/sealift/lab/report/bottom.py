@@ -16,7 +16,7 @@ from sealift.lab.report.words import as_printed, with_interval, worded
 from sealift.lab.result import Origin
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed, smallest_difference
 from sealift.lab.stats.flags import CLEAN_BLOCKS_MIN
-from sealift.lab.stats.verdicts import RANGES_ONLY_FLOOR
+from sealift.lab.stats.verdicts import FAR_APART, LOUD_FLOOR
 from sealift.lab.units import format_measure
 from sealift.lab.vega import Labels, Point, Scales, Spec
 
@@ -246,7 +246,7 @@ def _records(records: Sequence[Record]) -> Html:
     return join([always, table(varied, rows, label="All rows of this run")])
 
 
-LEAST_PERCENT, SILENT_PERCENT = 100 * smallest_difference(0.0), 100 * RANGES_ONLY_FLOOR
+LEAST_PERCENT, LOUD_PERCENT = 100 * smallest_difference(0.0), 100 * LOUD_FLOOR
 METHOD = (
     "Every arm is checked on every message before it is timed; after each sample every thread "
     "compares a batch that it worked byte by byte, another one each time. A wrong result ends the "
@@ -264,8 +264,9 @@ METHOD = (
     "FASTER and SLOWER lie wholly beyond it, SAME wholly within. The minimum is for what two "
     "separate preparations of the same code differ by.",
     f"A verdict takes {blocks_needed(VERDICT_CONFIDENCE)} blocks. Over a noise floor of "
-    f"{SILENT_PERCENT:.0f} % there are ranges and no verdicts. The verdicts of several arms in a "
-    "group keep their 99 % together (Holm's procedure); those of several groups don't.",
+    f"{LOUD_PERCENT:.0f} % only what lies wholly beyond {FAR_APART} times that floor is told, and "
+    "nothing is SAME. The verdicts of several arms in a group keep their 99 % together (Holm's "
+    "procedure); those of several groups don't.",
     "A sample is clean when the system took less than 1 % of its time. Estimates use the clean "
     f"ones while they are half of all, or a quarter and {CLEAN_BLOCKS_MIN}; with fewer the machine "
     "was busy, and nothing is settled. The others stay in the file. Times that still rise or fall "

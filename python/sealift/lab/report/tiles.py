@@ -108,6 +108,6 @@ CEILING = "memory-read"
 TRUST = {
     Trust.GOOD: ("good", ""),
     Trust.CAUTION: ("caution", "; take small differences with care"),
-    Trust.RANGES_ONLY: ("bad", "; too much for verdicts"),
+    Trust.LOUD: ("bad", "; only what is far apart is told"),
 }
 UNCLEAN = ((0.05, "good"), (0.5, "caution"), (1.0, "bad"))

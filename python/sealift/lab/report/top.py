@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab.answer import QUESTION
-from sealift.lab.finding import is_crowded
+from sealift.lab.finding import Kind, findings, is_crowded
 from sealift.lab.machine import Fact
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.markup import Html, folded, join, tag
@@ -19,7 +19,7 @@ from sealift.lab.report.words import (
 from sealift.lab.result import Row
 from sealift.lab.shortfall import NEEDED, block_counts, took_s
 from sealift.lab.stats import Trust
-from sealift.lab.stats.verdicts import CAUTION_FLOOR, RANGES_ONLY_FLOOR
+from sealift.lab.stats.verdicts import CAUTION_FLOOR, LOUD_FLOOR
 from sealift.lab.store import Ending, How, Run, Surroundings
 from sealift.lab.units import axis_text
 from sealift.lab.values import Cell
@@ -163,12 +163,14 @@ def _blind(machine: Surroundings) -> Iterable[str]:
 
 
 def _noisy(rows: list[Row]) -> Iterable[str]:
-    noisy = [row for row in rows if row.trust is Trust.RANGES_ONLY]
-    careful = [row for row in rows if row.trust is Trust.CAUTION]
+    found = findings(rows)
+    noisy = [row for each in found if each.kind is Kind.NOISY for row in each.rows]
+    doubted = [each for each in found if each.rows[0].trust is not Trust.GOOD]
+    careful = [row for each in doubted if each.kind is not Kind.NOISY for row in each.rows]
     if noisy:
         yield (
             f"{_of(noisy, rows)} without a verdict: the same code differed from itself by more "
-            f"than {RANGES_ONLY_FLOOR * 100:.0f} %."
+            f"than {LOUD_FLOOR * 100:.0f} %."
         )
     if careful:
         yield f"{_of(careful, rows)} with a noise floor over {CAUTION_FLOOR * 100:.0f} %."

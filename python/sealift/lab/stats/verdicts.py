@@ -24,7 +24,7 @@ class Trust(StrEnum):
 
     GOOD = "good"
     CAUTION = "caution"
-    RANGES_ONLY = "ranges only"
+    LOUD = "far apart only"
 
 
 def noise_floor(
@@ -49,19 +49,29 @@ def noise_floor(
 
 
 def trust(noise_floor_share: float) -> Trust:
-    """What a noise floor allows: over 3 % caution, over 10 % ranges and no verdicts."""
-    if noise_floor_share > RANGES_ONLY_FLOOR:
-        return Trust.RANGES_ONLY
+    """What a noise floor allows: over 3 % caution, over 10 % verdicts on what is far apart only."""
+    if noise_floor_share > LOUD_FLOOR:
+        return Trust.LOUD
     return Trust.CAUTION if noise_floor_share > CAUTION_FLOOR else Trust.GOOD
 
 
 def smallest_difference(noise_floor_share: float) -> float:
-    """The least difference that a verdict calls one: the noise floor, and at least 2 %.
+    """The least difference that is called one: the noise floor, and at least 2 %.
 
     The A/A pair is one arm in one place of memory. Two arms of the same code that were prepared
     apart differ by more, and no number of blocks of one process averages that away.
     """
     return max(noise_floor_share, DIFFERENCE_MIN)
+
+
+def least_told(noise_floor_share: float) -> float:
+    """The least difference that a verdict calls one, whatever the noise.
+
+    Over 10 % the noise floor is itself hardly known, so there it is three times as much. What is
+    nearer to each other is not called the same there, either.
+    """
+    loud = trust(noise_floor_share) is Trust.LOUD
+    return smallest_difference(noise_floor_share) * (FAR_APART if loud else 1)
 
 
 def verdicts(
@@ -77,13 +87,14 @@ def verdicts(
         noise_floor_share: From `noise_floor` of the group.
         restarts: For each arm which restart its blocks are of; one restart when left out.
     """
-    if trust(noise_floor_share) is Trust.RANGES_ONLY:
-        return tuple(Verdict.UNSURE for _ in ratios)
     labels = [None] * len(ratios) if restarts is None else restarts
-    least = smallest_difference(noise_floor_share)
-    return judged(
+    least = least_told(noise_floor_share)
+    said = judged(
         [(of_series(values, of), least) for values, of in zip(ratios, labels, strict=True)]
     )
+    if trust(noise_floor_share) is Trust.LOUD:
+        return tuple(Verdict.UNSURE if each is Verdict.SAME else each for each in said)
+    return said
 
 
 def judged(claims: Sequence[tuple[Estimate, float]]) -> tuple[Verdict, ...]:
@@ -159,6 +170,6 @@ def _chances(ratio: Estimate, least_difference: float) -> _Chances:
 
 
 CAUTION_FLOOR = 0.03
-RANGES_ONLY_FLOOR = 0.10
+LOUD_FLOOR, FAR_APART = 0.10, 3
 # What separately prepared arms of the same code may differ by: docs/statistics.md has the figures.
 DIFFERENCE_MIN = 0.02
