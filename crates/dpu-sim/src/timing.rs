@@ -12,7 +12,7 @@ pub struct Timing {
     pub hazard: bool,
     /// Transfers between MRAM and the local memories.
     pub dma: Dma,
-    /// The steps in which the timer counts, in cycles.
+    /// The steps in which the timer counts, in cycles. The vendor's runtime takes them for 16 whatever this is.
     pub timer_granularity: u32,
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use dpu_sim::{Dpu, FaultKind, Outcome, Reason, Region, Timing, assemble};
+use dpu_sim::{Dpu, FaultKind, Outcome, Region, Timing, assemble};
 
 fn start(source: &str) -> Dpu {
     let program = assemble(source).unwrap_or_else(|error| panic!("{error}"));
@@ -81,16 +81,26 @@ fn sums_of_two_words_carry() {
 
 #[test]
 fn words_are_multiplied_and_divided_step_by_step() {
-    let mut source = String::from("move r1, 1000\nmove r0, 0\nmove r2, 777\n");
-    for step in 0..32 {
-        source += &format!("mul_step d0, r2, d0, {step}\n");
+    let mut source = String::new();
+    for (factors, product) in [("3, 7", "r10"), ("777, 1000", "r11"), ("0, 5", "r12")] {
+        // The vendor's `__mulsi3`: the smaller factor is used up bit by bit, and zero ends it.
+        let (small, large) = factors.split_once(", ").unwrap();
+        source += &format!("move r0, {small}\nmove r2, {large}\nmove r1, 0\n");
+        for step in 0..32 {
+            source += &format!("mul_step d0, r2, d0, {step}, z, 1f\n");
+        }
+        source += &format!("1: move {product}, r1\n");
     }
+    source +=
+        "move r0, 6\nmove r1, 40\nmove r3, 1\nmul_step d2, r1, d0, 3\nmove r14, r2\nmove r15, r3\n";
     source += "move r5, 100000\nmove r4, 0\nmove r6, 7\n";
     for step in (0..29).rev() {
         source += &format!("div_step d4, r6, d4, {step}\n");
     }
     let r = registers(&(source + "stop"));
-    assert_eq!(r[0], 777_000);
+    assert_eq!((r[10], r[11], r[12]), (21, 777_000, 0));
+    // A bit that is clear leaves the odd register of the destination alone.
+    assert_eq!((r[14], r[15]), (3, 1));
     assert_eq!((r[4], r[5]), (100_000 / 7, 100_000 % 7));
 }
 
@@ -209,45 +219,47 @@ fn instructions_out_of_mram_are_executed() {
 }
 
 #[test]
-fn wrong_assembly_is_told_with_line_and_column() {
-    for (source, line, column, part) in [
-        ("nop\n  frobnicate r0", 2, 3, "no instruction frobnicate"),
-        ("add r0, r24, 1", 1, 9, "r24 is no register"),
-        ("ld d1, r0, 0", 1, 4, "d1 is no register"),
-        ("add r0, r1", 1, 1, "add does not take these operands"),
-        ("add r0, r1, 300, z, 5", 1, 13, "300 does not fit here: -128 to 127"),
-        ("jump nowhere", 1, 6, "nothing defines nowhere"),
-        ("a: nop\na: nop", 2, 1, "a is defined twice"),
-        (".data\n nop", 2, 2, "an instruction does not belong into section .data"),
-        (".long 1", 1, 7, "data does not belong into section .text"),
-        (".frob 1", 1, 1, ".frob: there is no such directive"),
-        (".data\n.byte 256", 2, 7, "256 does not fit here"),
-        ("ldma r0, r1, 256", 1, 14, "256 does not fit here: 0 to 255"),
-        ("add r0 r1, 5", 1, 8, "a comma belongs between operands"),
-        (".data\n.ascii \"abc", 2, 8, "this text has no end"),
-        (
-            ".section .mram.a\n.zero 0x4000000, 1\n.section .mram.b\n.zero 1, 1",
-            4,
-            1,
-            "all fills together are more than MRAM holds",
-        ),
-        (".bss\n.zero 65537", 2, 1, "section .bss overflows WRAM: 65537 bytes of 65536"),
-    ] {
-        let error = assemble(source).unwrap_err();
-        assert_eq!((error.line, error.column), (line, column), "{source}: {error}");
-        assert!(error.reason.to_string().contains(part), "{source}: {error}");
-    }
-    let error = assemble(&"nop\n".repeat(4097)).unwrap_err();
-    assert_eq!(error.line, 4097);
-    assert!(matches!(error.reason, Reason::Overflow { region: Region::Iram, .. }));
-    let two = ".data\n.zero 40000\n.bss\n.zero 40000";
-    assert!(matches!(assemble(two).unwrap_err().reason, Reason::Overflow { size: 80_000, .. }));
-}
-
-#[test]
 fn a_run_that_is_limited_goes_on() {
     let mut dpu = start("again: add r0, r0, 1\njump again");
     assert_eq!(dpu.run(1000), Outcome::Limit);
     assert_eq!(dpu.run(1000), Outcome::Limit);
     assert_eq!(dpu.registers(0).unwrap()[0], 1000);
+}
+
+#[test]
+fn a_fault_stays_until_the_dpu_is_booted() {
+    let mut dpu = start("lw r0, zero, which\njeq r0, 1, 1f\nbkp\n1: stop\n.data\nwhich: .long 0");
+    let fault = dpu.run(100);
+    assert!(matches!(fault, Outcome::Fault(_)));
+    assert_eq!(dpu.run(100), fault);
+    dpu.write(Region::Wram, 0, &[1]).unwrap();
+    dpu.boot();
+    assert_eq!(dpu.run(100), Outcome::Done);
+    assert!(!dpu.runs(0) && dpu.next_instruction(0) == Some(4));
+}
+
+#[test]
+fn what_printf_wrote_is_read() {
+    // What the vendor's `printf("%d of %s\\n", 5, "six")` leaves, and `puts("end")`.
+    let dpu = start(
+        "stop
+         .data
+         __stdout_buffer_state: .long 48, 0
+         .section .mram
+         __stdout_buffer: .asciz \"%d%s%s%s\"
+         .long 5
+         .asciz \" of \", \"six\", \"\\n\"
+         .p2align 3
+         .asciz \"%s\", \"end\\n\"
+         .zero 64",
+    );
+    assert_eq!(dpu.log().unwrap(), "5 of six\nend\n");
+    let full = start(
+        "stop\n.data\n__stdout_buffer_state: .long 8, 1\n.section .mram\n__stdout_buffer: .zero 16",
+    );
+    assert!(full.log().unwrap_err().to_string().contains("the 16 bytes of __stdout_buffer"));
+    let wrong = start(
+        "stop\n.data\n__stdout_buffer_state: .long 24, 0\n.section .mram\n__stdout_buffer: .zero 16",
+    );
+    assert!(wrong.log().is_err());
 }

@@ -99,8 +99,8 @@ pub(super) fn holds(condition: Condition, seen: &Seen) -> bool {
         So => source & 1 == 1,
         Nsh32 => seen.b & 32 == 0,
         Sh32 => seen.b & 32 != 0,
-        Small => (seen.a | seen.b) >> 8 == 0,
-        Large => (seen.a | seen.b) >> 8 != 0,
+        Small => (seen.a | seen.b) >> 8 & 0xff == 0,
+        Large => (seen.a | seen.b) >> 8 & 0xff != 0,
         Nc5 => sum().no_carry_into(5),
         Nc6 => sum().no_carry_into(6),
         Nc7 => sum().no_carry_into(7),
@@ -140,8 +140,9 @@ pub(super) fn lsrx(value: u32, by: u32, ones: bool) -> u32 {
     if by == 0 { if ones { u32::MAX } else { 0 } } else { lsl(value, 32 - by, ones) }
 }
 
-/// Folds a word to the number of bits that `how` asks for.
+/// Folds a word to the number of bits that the last four bits of `how` ask for.
 pub(super) fn hash(value: u32, how: u32) -> u32 {
+    let how = how & 15;
     let bits = (how >> 2).wrapping_add(7);
     let mask = 1_u32.checked_shl(bits).map_or(u32::MAX, |end| end - 1);
     let part = |shift: u32| value.checked_shr(shift).unwrap_or(0) & mask;

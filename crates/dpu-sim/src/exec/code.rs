@@ -4,6 +4,7 @@ use super::op::{Kind, Op};
 use crate::isa::{Instruction, Operand};
 use crate::program::IRAM_INSTRUCTIONS;
 use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 /// The instructions of a program.
 #[derive(Clone)]
@@ -25,6 +26,12 @@ impl Code {
             code.set(number, *word);
         }
         code
+    }
+
+    /// The code of a DPU without a program, which all of those share.
+    pub(super) fn none() -> Arc<Self> {
+        static NONE: LazyLock<Arc<Code>> = LazyLock::new(|| Arc::new(Code::new(&[])));
+        Arc::clone(&NONE)
     }
 
     pub(super) fn set(&mut self, number: usize, word: u64) {
@@ -78,6 +85,6 @@ const GENERAL: u32 = 0x00ff_ffff;
 impl Op {
     /// Does this need its word to say what is wrong?
     pub(super) fn is_foreign(&self) -> bool {
-        matches!(self.kind, Kind::Invalid | Kind::Unsupported)
+        self.kind == Kind::Invalid
     }
 }

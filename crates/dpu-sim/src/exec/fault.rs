@@ -36,7 +36,8 @@ pub enum FaultKind {
         /// In bytes.
         width: u32,
     },
-    /// A transfer that starts between two words of eight bytes.
+    /// A transfer that starts between two words of eight bytes. A real DPU drops the last three bits of both addresses, and moves
+    /// other bytes than were meant.
     DmaMisaligned {
         /// In WRAM or IRAM.
         local: u32,
@@ -52,7 +53,7 @@ pub enum FaultKind {
         /// In bytes.
         length: u32,
     },
-    /// A transfer of more than 2,048 bytes: the length would wrap around.
+    /// A transfer of more than 2,048 bytes. On a real DPU the length wraps around.
     DmaLength {
         /// What was asked for, in bytes.
         length: u32,
@@ -62,10 +63,22 @@ pub enum FaultKind {
         /// The word.
         word: u64,
     },
-    /// An instruction that this simulator does not execute.
-    Unsupported {
-        /// The word.
-        word: u64,
+    /// A checked load or store that reaches the end of what its pointer points into. The pointer's upper half is that end; of more
+    /// than one byte the last must lie two before it.
+    Limit {
+        /// The address.
+        address: u32,
+        /// In bytes.
+        width: u32,
+        /// The end.
+        limit: u32,
+    },
+    /// `adds` or `subs` that would move an address out of the pointer's lower half.
+    Pointer {
+        /// The pointer.
+        pointer: u32,
+        /// What is added or subtracted.
+        by: u32,
     },
     /// `fault`.
     Raised {
@@ -98,10 +111,12 @@ impl fmt::Display for FaultKind {
                 write!(f, "a transfer of {length} bytes; 2,048 are the most")
             }
             Self::Invalid { word } => write!(f, "{word:#014x} is no instruction"),
-            Self::Unsupported { word } => match crate::isa::Instruction::decode(word) {
-                Some(instruction) => write!(f, "{instruction} is not simulated"),
-                None => write!(f, "{word:#014x} is not simulated"),
-            },
+            Self::Limit { address, width, limit } => {
+                write!(f, "{width} bytes at {address:#x} through a pointer whose end is {limit:#x}")
+            }
+            Self::Pointer { pointer, by } => {
+                write!(f, "{by:#x} moves the pointer {pointer:#x} out of its lower half")
+            }
             Self::Raised { number } => write!(f, "fault {number}"),
             Self::Breakpoint => f.write_str("a breakpoint"),
         }

@@ -2,6 +2,7 @@
 
 use super::fault::FaultKind;
 use crate::program::{MRAM_BYTES, Region, WRAM_BYTES};
+use zeroize::Zeroize;
 
 /// MRAM, of which only those parts take memory that something was written to.
 #[derive(Clone)]
@@ -10,6 +11,8 @@ pub(super) struct Mram {
 }
 
 const PAGE: usize = 64 * 1024;
+/// What is wiped is likely to be used again.
+const PAGES_KEPT: usize = 16;
 
 impl Mram {
     pub(super) fn new() -> Self {
@@ -29,6 +32,14 @@ impl Mram {
             }
             done += part;
         }
+    }
+
+    /// Overwrites everything with zeros; most of the memory is given back.
+    pub(super) fn wipe(&mut self) {
+        for page in self.pages.iter_mut().flatten() {
+            page.as_mut_slice().zeroize();
+        }
+        self.pages.truncate(PAGES_KEPT);
     }
 
     pub(super) fn write(&mut self, offset: usize, data: &[u8]) {

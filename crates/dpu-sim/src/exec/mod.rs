@@ -1,6 +1,8 @@
 //! A DPU that runs.
 
+mod access;
 mod alu;
+mod checked;
 mod code;
 mod fault;
 mod memory;
@@ -10,11 +12,13 @@ mod rarely;
 mod result;
 mod run;
 mod step;
+mod wipe;
 
+pub use access::AccessError;
 pub use fault::{Fault, FaultKind};
 
 use crate::counters::{Counters, Idle};
-use crate::program::{IRAM_INSTRUCTIONS, Program, Region, Symbol, WRAM_BYTES};
+use crate::program::{IRAM_INSTRUCTIONS, Program, Symbol};
 use crate::timing::Timing;
 use code::Code;
 use memory::{Mram, Wram};
@@ -33,6 +37,8 @@ pub struct Dpu {
     atomic: [bool; 256],
     /// Who runs; bits from 24 on only notify.
     running: u64,
+    /// What stopped it, until it is booted.
+    faulted: Option<Box<Fault>>,
     tasklets: Box<[Tasklet; TASKLETS]>,
     queue: Queue,
     timing: Timing,
@@ -120,11 +126,12 @@ impl Dpu {
     pub fn new(timing: Timing) -> Self {
         let tasklets = std::array::from_fn(Tasklet::new);
         Self {
-            code: Arc::new(Code::new(&[])),
+            code: Code::none(),
             wram: Wram::new(),
             mram: Mram::new(),
             atomic: [false; 256],
             running: 0,
+            faulted: None,
             tasklets: Box::new(tasklets),
             queue: Queue::default(),
             timing,
@@ -135,7 +142,8 @@ impl Dpu {
         }
     }
 
-    /// Puts a program into the memories and forgets what ran before. MRAM that the program does not take stays.
+    /// Puts a program into the memories and forgets what ran before. MRAM stays as it was where the program has no bytes, as on a
+    /// real DPU.
     pub fn load(&mut self, program: &Program) {
         self.load_shared(&Loadable::new(program), program);
     }
@@ -144,13 +152,12 @@ impl Dpu {
     pub(crate) fn load_shared(&mut self, loadable: &Loadable, program: &Program) {
         self.code = Arc::clone(&loadable.code);
         self.symbols = Arc::clone(&loadable.symbols);
-        self.wram = Wram::new();
-        let data = program.data(Region::Wram);
-        self.wram.bytes[..data.len()].copy_from_slice(data);
-        self.mram.write(0, program.data(Region::Mram));
+        self.wram.bytes.fill(0);
+        self.put_data(program);
         self.atomic = [false; 256];
         *self.tasklets = std::array::from_fn(Tasklet::new);
         self.reset_counters();
+        self.faulted = None;
         self.running = 0;
         self.queue = Queue::default();
     }
@@ -160,32 +167,6 @@ impl Dpu {
         self.clock = Clock::default();
         self.executed.fill(0);
         self.told.clear();
-    }
-
-    /// Reads from a memory of data.
-    ///
-    /// # Errors
-    /// The memory ends before, or is not one of data.
-    pub fn read(&self, region: Region, offset: u64, out: &mut [u8]) -> Result<(), AccessError> {
-        let start = check(region, offset, out.len())?;
-        match region {
-            Region::Wram => out.copy_from_slice(&self.wram.bytes[start..start + out.len()]),
-            _ => self.mram.read(start, out),
-        }
-        Ok(())
-    }
-
-    /// Writes to a memory of data.
-    ///
-    /// # Errors
-    /// The memory ends before, or is not one of data.
-    pub fn write(&mut self, region: Region, offset: u64, data: &[u8]) -> Result<(), AccessError> {
-        let start = check(region, offset, data.len())?;
-        match region {
-            Region::Wram => self.wram.bytes[start..start + data.len()].copy_from_slice(data),
-            _ => self.mram.write(start, data),
-        }
-        Ok(())
     }
 
     /// A name of the program that is loaded.
@@ -234,6 +215,24 @@ impl Dpu {
         self.clock.now
     }
 
+    /// Instructions since it was loaded or reset.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.clock.instructions
+    }
+
+    /// The number of a tasklet's next instruction; none, if there is no such tasklet.
+    #[must_use]
+    pub fn next_instruction(&self, tasklet: usize) -> Option<u16> {
+        self.tasklets.get(tasklet).map(|tasklet| tasklet.pc)
+    }
+
+    /// Does a tasklet run? One that waits for a transfer or its turn does.
+    #[must_use]
+    pub fn runs(&self, tasklet: usize) -> bool {
+        tasklet < TASKLETS && self.running >> tasklet & 1 == 1
+    }
+
     /// How often each instruction was executed.
     #[must_use]
     pub fn executed(&self) -> &[u64] {
@@ -266,30 +265,4 @@ impl Tasklet {
     fn general(&self) -> [u32; 24] {
         std::array::from_fn(|number| self.registers[number])
     }
-}
-
-/// An access from outside that a memory does not allow.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{length} bytes at {offset:#x} are not within {region}, {capacity} bytes of data")]
-pub struct AccessError {
-    /// The memory.
-    pub region: Region,
-    /// Where, in bytes.
-    pub offset: u64,
-    /// How much, in bytes.
-    pub length: u64,
-    /// What the memory holds.
-    pub capacity: u64,
-}
-
-fn check(region: Region, offset: u64, length: usize) -> Result<usize, AccessError> {
-    let length = length as u64;
-    let capacity = match region {
-        Region::Wram => WRAM_BYTES as u64,
-        Region::Mram => region.capacity(),
-        Region::Iram | Region::Atomic => 0,
-    };
-    let within = offset.checked_add(length).is_some_and(|end| end <= capacity);
-    let start = usize::try_from(offset).ok().filter(|_| within);
-    start.ok_or(AccessError { region, offset, length, capacity })
 }

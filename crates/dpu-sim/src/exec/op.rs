@@ -2,10 +2,12 @@
 
 use crate::isa::{Condition, Instruction, Operand};
 
-/// A decoded instruction in sixteen bytes.
+/// A decoded instruction, as small as that goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
     pub(super) kind: Kind,
+    /// What `Kind::Checked` does once it has checked.
+    pub(super) inner: Kind,
     /// Which of `Simple` it is.
     pub(super) simple: Simple,
     /// What happens with the condition.
@@ -85,8 +87,8 @@ pub(super) enum Kind {
     MulStep, DivStep, Movd, Swapd,
     Lbs, Lbu, Lhs, Lhu, Lw, Ld, Sb, Sh, Sw, Sd, Ldma, Ldmai, Sdma,
     Call, Acquire, Release, Boot, Resume, ClrRun, ReadRun, Stop, Time, TimeCfg, Tell, Nop, Fault, Breakpoint,
-    /// An instruction of the vendor's that this interpreter does not execute.
-    Unsupported,
+    /// One of the others, with a pointer whose upper half says where what it points into ends.
+    Checked,
     /// No instruction at all.
     Invalid,
 }
@@ -98,6 +100,7 @@ impl Op {
     const fn plain(kind: Kind) -> Self {
         Self {
             kind,
+            inner: Kind::Nop,
             simple: Simple::No,
             then: Then::Next,
             condition: Condition::False,
@@ -117,7 +120,7 @@ impl Op {
     pub(super) fn new(instruction: &Instruction) -> Self {
         let form = instruction.form();
         let (name, extension) = split(form.mnemonic());
-        let mut op = Self::plain(Kind::Unsupported);
+        let mut op = Self::INVALID;
         op.extend = extension;
         let mut only_b = true;
         let stores = name.starts_with('s') && form.suffix().contains("ii");
@@ -181,7 +184,10 @@ impl Op {
 
     fn finish(&mut self, instruction: &Instruction, name: &str) {
         let reversed = instruction.form().suffix().contains("ir");
-        self.kind = kind(name).unwrap_or(Kind::Unsupported);
+        self.kind = kind(name).unwrap_or(Kind::Invalid);
+        if let Some(inner) = checked(name) {
+            (self.kind, self.inner) = (Kind::Checked, inner);
+        }
         match (name, self.kind) {
             ("sub", _) if reversed => self.kind = Kind::RSub,
             ("subc", _) if reversed => self.kind = Kind::RSubC,
@@ -218,6 +224,16 @@ fn half(value: i64) -> u16 {
     u16::from_le_bytes([a, b])
 }
 
+/// What an instruction with a checked pointer does besides.
+fn checked(name: &str) -> Option<Kind> {
+    let plain = name.strip_suffix('s')?;
+    let is = matches!(
+        plain,
+        "add" | "sub" | "lbs" | "lbu" | "lhs" | "lhu" | "lw" | "ld" | "sb" | "sh" | "sw" | "sd"
+    );
+    if is { kind(plain) } else { None }
+}
+
 #[rustfmt::skip]
 fn kind(name: &str) -> Option<Kind> {
     Some(match name {
@@ -245,4 +261,19 @@ fn kind(name: &str) -> Option<Kind> {
         _ if name.starts_with('j') => Kind::Sub,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::forms;
+
+    #[test]
+    fn every_instruction_of_the_table_is_executed() {
+        for form in forms() {
+            let least: Vec<i64> = form.slots().iter().map(|slot| slot.range.0.max(0)).collect();
+            let instruction = Instruction::new(form, &least).unwrap();
+            assert_ne!(Op::new(&instruction).kind, Kind::Invalid, "{}", form.name());
+        }
+    }
 }

@@ -62,7 +62,11 @@ impl Dpu {
             }
             Kind::Stop => {
                 self.running &= !(1 << tasklet);
-                finish(&mut self.tasklets[tasklet], op, (a, 0), 1, None);
+                let state = &mut self.tasklets[tasklet];
+                let then = alu::holds(op.condition, &seen(state, op, (a, 0), 1));
+                if op.then == Then::JumpIf && then {
+                    state.pc = op.target & 4095;
+                }
                 return Ok(Effect::Stopped);
             }
             Kind::Time | Kind::TimeCfg => {
@@ -77,15 +81,12 @@ impl Dpu {
                     state.pc = op.target & 4095;
                 }
             }
+            Kind::Checked => self.checked(tasklet, op, (a, b))?,
             Kind::Tell => self.tell(tasklet, op.immediate, a, at),
             Kind::Fault => return Err(FaultKind::Raised { number: op.immediate }),
             Kind::Breakpoint => return Err(FaultKind::Breakpoint),
             _ if op.is_foreign() => {
-                let word = self.code.word(pc);
-                return Err(match op.kind {
-                    Kind::Unsupported => FaultKind::Unsupported { word },
-                    _ => FaultKind::Invalid { word },
-                });
+                return Err(FaultKind::Invalid { word: self.code.word(pc) });
             }
             _ => {}
         }
@@ -117,10 +118,13 @@ impl Dpu {
                 put_pair(state, op.destination, u64::from(odd) << 32 | u64::from(even));
                 0
             }
+            // The even register is what is left of the factor, the odd one the sum; without a bit to add, it is left alone.
             Kind::MulStep => {
-                let sum = if odd & 1 == 1 { even.wrapping_add(a << by) } else { even };
-                put_pair(state, op.destination, u64::from(sum) << 32 | u64::from(odd >> 1));
-                odd >> 1
+                if even & 1 == 1 {
+                    state.registers[(destination + 1) & 63] = odd.wrapping_add(a << by);
+                }
+                state.registers[destination] = even >> 1;
+                even >> 1
             }
             // A step that does not subtract leaves the odd register of the destination alone.
             Kind::DivStep if odd < a << by => {
@@ -141,6 +145,9 @@ impl Dpu {
         let then = op.then == Then::JumpIf;
         if then && alu::holds(op.condition, &seen(state, op, (a, 0), result)) {
             state.pc = op.target & 4095;
+        }
+        if op.kind == Kind::MulStep {
+            state.zero = result == 0;
         }
     }
 
@@ -198,7 +205,7 @@ impl Dpu {
     fn configure_timer(&mut self, configuration: u32, at: u64) {
         let mut timer = self.clock.timer;
         timer.kept += self.counted(timer.counts, at).saturating_sub(timer.since);
-        timer.counts = match configuration >> 1 {
+        timer.counts = match configuration >> 1 & 3 {
             0 => timer.counts,
             1 => Counts::Cycles,
             2 => Counts::Instructions,

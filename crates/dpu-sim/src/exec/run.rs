@@ -6,15 +6,21 @@ use crate::program::IRAM_INSTRUCTIONS;
 use std::sync::Arc;
 
 impl Dpu {
-    /// Starts tasklet 0 at the first instruction, as a host does. Registers and memories stay as they are.
+    /// Starts tasklet 0 at the first instruction, as a host does. Registers and memories stay as they are, atomic bits too: what a
+    /// launch before left held stays held.
     pub fn boot(&mut self) {
+        self.faulted = None;
         self.running = 0;
         self.queue = super::Queue::default();
         self.start(0, true);
     }
 
-    /// Runs until all tasklets have stopped, one faults, or so many instructions were issued.
+    /// Runs until all tasklets have stopped, one faults, or so many instructions were issued. After a fault it says the same again
+    /// until the DPU is booted.
     pub fn run(&mut self, instructions_max: u64) -> Outcome {
+        if let Some(fault) = &self.faulted {
+            return Outcome::Fault(fault.clone());
+        }
         let outcome = if self.timing.hazard {
             self.issue::<true>(instructions_max)
         } else {
@@ -101,7 +107,9 @@ impl Dpu {
         self.queue = super::Queue::default();
         let registers = self.tasklets[number].general();
         let tasklet = number.to_le_bytes()[0];
-        Box::new(Fault { kind, pc, tasklet, cycle, registers })
+        let fault = Box::new(Fault { kind, pc, tasklet, cycle, registers });
+        self.faulted = Some(fault.clone());
+        fault
     }
 }
 

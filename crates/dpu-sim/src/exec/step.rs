@@ -72,13 +72,17 @@ impl Dpu {
             Kind::Rol => a.rotate_left(b.wrapping_add(by) & 31),
             Kind::Ror => a.rotate_right(b.wrapping_add(by) & 31),
             Kind::LslAdd | Kind::LslSub | Kind::LsrAdd | Kind::RolAdd => {
-                let (result, carry) = match op.kind {
-                    Kind::LslAdd => b.overflowing_add(a << by),
-                    Kind::LslSub => (b.wrapping_sub(a << by), b >= a << by),
-                    Kind::LsrAdd => b.overflowing_add(a >> by),
-                    _ => b.overflowing_add(a.rotate_left(by)),
+                let shifted = match op.kind {
+                    Kind::LslAdd | Kind::LslSub => a << by,
+                    Kind::LsrAdd => a >> by,
+                    _ => a.rotate_left(by),
                 };
-                return Ok(finish(state, op, (a, b), result, Some(carry)));
+                let subtracts = op.kind == Kind::LslSub;
+                let added = if subtracts { shifted.wrapping_neg() } else { shifted };
+                let effect = finish(state, op, (a, b), b.wrapping_add(added), None);
+                // The flag tells of what was shifted, conditions of the sum.
+                state.zero = shifted == 0;
+                return Ok(effect);
             }
             Kind::Cao => a.count_ones(),
             Kind::Clo => a.leading_ones(),
@@ -121,7 +125,7 @@ impl Dpu {
     }
 
     #[inline(always)]
-    fn store(&mut self, tasklet: usize, op: &Op, a: u32) -> Result<(), FaultKind> {
+    pub(super) fn store(&mut self, tasklet: usize, op: &Op, a: u32) -> Result<(), FaultKind> {
         let registers = &self.tasklets[tasklet].registers;
         let address = a.wrapping_add(op.immediate);
         let low = registers[usize::from(op.b) & 63];

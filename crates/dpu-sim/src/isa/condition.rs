@@ -124,7 +124,7 @@ const SUBTRACTED: &[Numbered] = &[
 ];
 #[rustfmt::skip]
 const EXTENDED: &[Numbered] = &[
-    (33, True), (40, Pl), (41, Mi), (44, Sz), (45, Snz), (46, Spl), (47, Smi), (50, Ov), (51, Nov), (52, Ltu),
+    (33, True), (34, Z), (35, Nz), (36, Xz), (37, Xnz), (40, Pl), (41, Mi), (44, Sz), (45, Snz), (46, Spl), (47, Smi), (50, Ov), (51, Nov), (52, Ltu),
     (53, Geu), (54, Lts), (55, Ges), (56, Les), (57, Gts), (58, Leu), (59, Gtu), (60, Xles), (61, Xgts), (62, Xleu),
     (63, Xgtu),
 ];

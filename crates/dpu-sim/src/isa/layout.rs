@@ -94,6 +94,13 @@ impl Slot {
         Some(Self { operand, range, pieces, signed_bits })
     }
 
+    /// Leaves out those numbers of sixteen bits that only an unsigned half could be.
+    pub(super) fn only_signed_halves(&mut self) {
+        if self.operand == Operand::Immediate && self.range == (-(1 << 15), (1 << 16) - 1) {
+            self.range.1 = (1 << 15) - 1;
+        }
+    }
+
     /// The bits of the word that belong to this operand.
     pub(super) fn mask(&self) -> u64 {
         self.put(-1)

@@ -15,7 +15,11 @@ pub struct Form {
 }
 
 impl Form {
-    fn new(name: &'static str, base: u64, slots: Vec<Slot>) -> Self {
+    fn new(name: &'static str, base: u64, mut slots: Vec<Slot>) -> Self {
+        if name.starts_with("SW") || name.starts_with("SD") {
+            // Sixteen bits stand for a longer number, so the last of them is its sign.
+            slots.iter_mut().for_each(Slot::only_signed_halves);
+        }
         let mask = slots.iter().fold(0, |mask, slot| mask | slot.mask());
         Self { name, mnemonic: mnemonic(name), slots, base, mask }
     }
@@ -134,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read_whole() {
-        assert_eq!(forms().len(), 1061);
+        assert_eq!(forms().len(), 1078);
         for form in forms() {
             assert!(form.base != 0 || form.name == "NOP" || form.name == "ADDrri", "{form:?}");
             assert_eq!(form.base & form.mask, 0, "{}", form.name);
