@@ -40,7 +40,9 @@ impl Expression {
             Self::Number(value) => Some(*value),
             Self::Here => symbol("."),
             Self::Symbol(place, name) => {
-                let unknown = || place.error(Reason::Symbol(name.clone()));
+                // A label that is a number and is not there can only be the next one.
+                let written = name.split_once(':').map(|(number, _)| format!("{number}f"));
+                let unknown = || place.error(Reason::Symbol(written.unwrap_or(name.clone())));
                 return symbol(name).ok_or_else(unknown);
             }
             Self::Negative(inner) => inner.value(place, symbol)?.checked_neg(),

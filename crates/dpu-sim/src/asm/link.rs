@@ -1,9 +1,11 @@
 //! Addresses for sections, values for symbols, words for instructions.
 
 use super::error::{AsmError, Place, Reason};
+use super::expression::Expression;
 use super::section::Section;
 use super::{Assembly, Defined};
 use crate::program::{Program, Region, Symbol};
+use std::collections::HashMap;
 
 /// The section whose instructions are executed first.
 const BOOTSTRAP: &str = ".text.__bootstrap";
@@ -122,24 +124,33 @@ impl Assembly {
     fn exported(&self, mram_end: u64) -> Result<Vec<Symbol>, AsmError> {
         let mut labels: Vec<(usize, u64, &str)> = Vec::new();
         for (name, (_, defined)) in &self.symbols {
-            if let Defined::Label { section, offset } = defined {
+            let private = name.contains(':') || name.starts_with(".L");
+            if let (Defined::Label { section, offset }, false) = (defined, private) {
                 labels.push((*section, *offset, name));
             }
         }
         labels.sort_unstable();
-        let mut symbols = Vec::new();
-        for (index, &(section, offset, name)) in labels.iter().enumerate() {
+        let stated: HashMap<&str, _> =
+            self.sizes.iter().rev().map(|stated| (stated.1.as_str(), stated)).collect();
+        let mut symbols = Vec::with_capacity(labels.len());
+        // Without `.size`, a symbol reaches to the next one that starts behind it, or to the end of its section.
+        let (mut section_before, mut start_before, mut next) = (usize::MAX, 0, 0);
+        for (section, offset, name) in labels.into_iter().rev() {
             let within = &self.sections[section];
+            if section != section_before {
+                next = within.size;
+            } else if offset < start_before {
+                next = start_before;
+            }
+            (section_before, start_before) = (section, offset);
             let Some(region) = within.region else { continue };
-            // Without `.size`, a symbol reaches to the next one.
-            let others = labels[index..].iter().filter(|other| other.0 == section);
-            let next = others.map(|other| other.1).find(|other| *other > offset);
-            let size = match self.stated_size(name)? {
-                Some(size) => size,
-                None => next.unwrap_or(within.size) - offset,
+            let size = match stated.get(name) {
+                Some(stated) => self.stated_size(stated)?,
+                None => next - offset,
             };
             symbols.push(Symbol::new(name, region, within.start + offset, size));
         }
+        symbols.reverse();
         if !self.symbols.contains_key(MRAM_END) {
             let end = mram_end.next_multiple_of(8).min(Region::Mram.capacity());
             let size = Region::Mram.capacity() - end;
@@ -148,17 +159,15 @@ impl Assembly {
         Ok(symbols)
     }
 
-    fn stated_size(&self, wanted: &str) -> Result<Option<u64>, AsmError> {
-        let Some((place, _, expression, section, offset)) =
-            self.sizes.iter().find(|(_, name, ..)| name == wanted)
-        else {
-            return Ok(None);
-        };
+    fn stated_size(
+        &self,
+        (place, _, expression, section, offset): &(Place, String, Expression, usize, u64),
+    ) -> Result<u64, AsmError> {
         let value = expression.value(*place, &|name| self.lookup(name, (*section, *offset)))?;
         let unit = if self.sections[*section].is_text() { 8 } else { 1 };
         let size = value.checked_mul(unit).and_then(|size| u64::try_from(size).ok());
         let (least, most) = (0, i64::from(u32::MAX));
-        let wrong = |place: &Place| place.error(Reason::Range { value, least, most });
-        size.filter(|size| *size <= u64::from(u32::MAX)).ok_or_else(|| wrong(place)).map(Some)
+        let wrong = || place.error(Reason::Range { value, least, most });
+        size.filter(|size| *size <= u64::from(u32::MAX)).ok_or_else(wrong)
     }
 }

@@ -1,7 +1,8 @@
 //! Assembly, as the vendor's tools spell it, to programs.
 //!
 //! Labels, sections (`.text`, `.data`, `.rodata`, `.bss`, `.mram`, `.atomic`) and the usual directives for data. A label in
-//! text stands for the number of its instruction, one in data for its address. Comments start with `//` or `#`.
+//! text stands for the number of its instruction, one in data for its address; labels may be numbers, of which `1b` is the last
+//! `1` and `1f` the next. Comments start with `//` or `#`, or stand between `/*` and `*/`.
 //!
 //! ```
 //! let program = dpu_sim::assemble("
@@ -25,9 +26,10 @@ mod words;
 
 pub use error::{AsmError, Reason};
 
-use crate::program::Program;
+use crate::program::{Program, Region};
 use error::Place;
 use expression::Expression;
+use lexer::Lexer;
 use section::Section;
 use std::collections::HashMap;
 
@@ -36,11 +38,13 @@ use std::collections::HashMap;
 /// # Errors
 /// The first thing that is wrong, with line and column.
 pub fn assemble(source: &str) -> Result<Program, AsmError> {
-    let source = lexer::without_block_comments(source);
     let mut assembly = Assembly::new();
+    let mut lexer = Lexer::default();
     for (index, text) in source.lines().enumerate() {
-        assembly.line(index + 1, text)?;
+        let words = lexer.words(index + 1, text)?;
+        assembly.line(index + 1, &words)?;
     }
+    lexer.end()?;
     assembly.link()
 }
 
@@ -50,8 +54,12 @@ struct Assembly {
     /// The one that statements go to.
     current: usize,
     symbols: HashMap<String, (Place, Defined)>,
-    /// Bytes that directives filled, of all sections.
-    filled: u64,
+    /// Which section has which number.
+    numbers: HashMap<String, usize>,
+    /// Bytes that the sections of each memory take.
+    taken: HashMap<Region, u64>,
+    /// How often each number was a label.
+    locals: HashMap<i64, u64>,
     /// Sizes that were stated: where, of what, how many bytes, and where `.` was.
     sizes: Vec<(Place, String, Expression, usize, u64)>,
 }
@@ -66,29 +74,60 @@ enum Defined {
 impl Assembly {
     fn new() -> Self {
         let first = Place { line: 1, column: 1 };
-        let sections = vec![Section::new(".text", first)];
-        Self { sections, current: 0, symbols: HashMap::new(), filled: 0, sizes: Vec::new() }
+        Self {
+            sections: vec![Section::new(".text", first)],
+            current: 0,
+            symbols: HashMap::new(),
+            numbers: HashMap::from([(".text".to_owned(), 0)]),
+            taken: HashMap::new(),
+            locals: HashMap::new(),
+            sizes: Vec::new(),
+        }
     }
 
     fn section(&mut self) -> &mut Section {
         &mut self.sections[self.current]
     }
 
-    fn only_data(&mut self, place: Place) -> Result<&mut Section, AsmError> {
+    fn only_data(&mut self, place: Place) -> Result<(), AsmError> {
         let section = self.section();
         if section.is_text() {
             let section = section.name.clone();
             return Err(place.error(Reason::Misplaced { what: "data", section }));
         }
-        Ok(section)
+        Ok(())
     }
 
     fn enter(&mut self, place: Place, name: &str) {
-        let known = self.sections.iter().position(|section| section.name == name);
-        self.current = known.unwrap_or_else(|| {
-            self.sections.push(Section::new(name, place));
-            self.sections.len() - 1
-        });
+        if let Some(&known) = self.numbers.get(name) {
+            self.current = known;
+            return;
+        }
+        self.current = self.sections.len();
+        self.sections.push(Section::new(name, place));
+        self.numbers.insert(name.to_owned(), self.current);
+    }
+
+    /// Makes room in the current section, and says where it starts; what is written later starts as zeros.
+    fn grow(&mut self, place: Place, bytes: u64) -> Result<u64, AsmError> {
+        let section = &mut self.sections[self.current];
+        let start = section.size;
+        // Of what no memory gets, debugging notes and such, only the size is kept.
+        let region = section.region.unwrap_or(Region::Mram);
+        let of_none = section.region.is_none();
+        let taken = self.taken.entry(region).or_default();
+        let all = if of_none { start } else { *taken }.saturating_add(bytes);
+        let capacity = if of_none { u64::from(u32::MAX) } else { region.capacity() };
+        if all > capacity {
+            let section = section.name.clone();
+            let reason = Reason::Overflow { section, region, size: all, capacity };
+            return Err(place.error(reason));
+        }
+        if !of_none {
+            *taken = all;
+        }
+        section.size = start + bytes;
+        Ok(start)
     }
 
     fn define(&mut self, place: Place, name: &str, defined: Defined) -> Result<(), AsmError> {

@@ -1,6 +1,6 @@
 //! Sections: what stands where, before symbols have values.
 
-use super::error::{AsmError, Place, Reason};
+use super::error::Place;
 use super::expression::Expression;
 use super::select::Pending;
 use crate::program::Region;
@@ -50,33 +50,12 @@ impl Section {
         self.region == Some(Region::Iram)
     }
 
-    /// Makes room; what is written later starts as zeros.
-    pub(super) fn grow(&mut self, place: Place, bytes: u64) -> Result<u64, AsmError> {
-        let start = self.size;
-        let capacity = self.region.map_or(u64::from(u32::MAX), Region::capacity);
-        let size = start.saturating_add(bytes);
-        if size > capacity {
-            let (section, region) = (self.name.clone(), self.region.unwrap_or(Region::Mram));
-            return Err(place.error(Reason::Overflow { section, region, size, capacity }));
-        }
-        self.size = size;
-        Ok(start)
-    }
-
-    pub(super) fn append(&mut self, place: Place, data: &[u8]) -> Result<(), AsmError> {
-        let start = self.grow(place, data.len() as u64)?;
-        // What no memory gets, debugging notes and such, is not kept either.
+    /// Keeps data that room was made for.
+    pub(super) fn keep(&mut self, start: u64, data: &[u8]) {
         if self.region.is_some() {
             self.bytes.resize(usize::try_from(start).unwrap_or(usize::MAX), 0);
             self.bytes.extend_from_slice(data);
         }
-        Ok(())
-    }
-
-    pub(super) fn align(&mut self, place: Place, to: u64) -> Result<(), AsmError> {
-        self.align = self.align.max(to);
-        let gap = self.size.next_multiple_of(to) - self.size;
-        self.grow(place, gap).map(|_| ())
     }
 
     /// Puts a value over the zeros that were kept for it.

@@ -9,9 +9,14 @@ use crate::isa::{Condition, Form, Instruction, Operand, Slot, forms_of, register
 /// An operand as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Written {
-    Register { number: i64, pair: bool },
+    Register {
+        number: i64,
+        pair: bool,
+    },
     Endian(i64),
     Number(Expression),
+    /// A condition by its number, as disassembly shows one without a name.
+    Condition(i64),
 }
 
 /// An instruction whose form is chosen; its symbols may still be unknown.
@@ -57,9 +62,9 @@ impl Pending {
             values.push(match (slot.operand, written) {
                 (_, Written::Register { number, .. }) => *number,
                 (_, Written::Endian(value)) => *value,
+                (_, Written::Condition(number)) => *number,
                 (Operand::Condition(class), Written::Number(expression)) => {
-                    let named = condition(expression).and_then(|found| class.number(found));
-                    named.or_else(|| expression.constant()).unwrap_or(0)
+                    condition(expression).and_then(|found| class.number(found)).unwrap_or(0)
                 }
                 (_, Written::Number(expression)) => {
                     let value = expression.value(*place, symbol)?;
@@ -82,8 +87,12 @@ fn operands(words: &mut Words<'_>) -> Result<Vec<(Place, Written)>, AsmError> {
         let written = operand(words)?;
         let endian = matches!(written, Written::Endian(_));
         found.push((place, written));
-        if !words.take(',') && !endian && !words.is_empty() {
+        let comma = words.take(',');
+        if !comma && !endian && !words.is_empty() {
             return Err(words.place().error(Reason::Syntax("a comma belongs between operands")));
+        }
+        if comma && words.is_empty() {
+            return Err(words.place().error(Reason::Syntax("an operand belongs behind a comma")));
         }
     }
     Ok(found)
@@ -98,8 +107,12 @@ fn operand(words: &mut Words<'_>) -> Result<Written, AsmError> {
             _ => Err(place.error(Reason::Syntax("!little and !big are"))),
         };
     }
-    words.take('?');
-    words.take('%');
+    if words.take('?') {
+        let number = Expression::parse(words)?.constant();
+        let wrong = || place.error(Reason::Syntax("the number of a condition belongs behind ?"));
+        return number.map(Written::Condition).ok_or_else(wrong);
+    }
+    let only_register = words.take('%');
     if let Some(Token::Name(name)) = words.peek()
         && let Some((number, pair)) = register(name)
     {
@@ -111,6 +124,9 @@ fn operand(words: &mut Words<'_>) -> Result<Written, AsmError> {
             return Err(place.error(Reason::Register(name.clone())));
         }
         return Ok(Written::Register { number, pair });
+    }
+    if only_register {
+        return Err(place.error(Reason::Syntax("a register belongs behind %")));
     }
     Expression::parse(words).map(Written::Number)
 }
@@ -154,11 +170,9 @@ fn kind_fits(slot: &Slot, written: &Written) -> bool {
         ) => slot.range.0 <= *number && *number <= slot.range.1,
         (Operand::DestinationPair | Operand::PairB, Written::Register { pair, .. }) => *pair,
         (Operand::Endian, Written::Endian(_)) => true,
+        (Operand::Condition(_), Written::Condition(number)) => number_fits(slot, *number),
         (Operand::Condition(class), Written::Number(expression)) => {
-            // Disassembly shows a condition without a name as its number.
-            let number = || expression.constant().filter(|number| number_fits(slot, *number));
-            let named = condition(expression).and_then(|found| class.number(found));
-            named.or_else(number).is_some()
+            condition(expression).and_then(|found| class.number(found)).is_some()
         }
         (
             Operand::Target

@@ -3,19 +3,51 @@
 use super::Assembly;
 use super::error::{AsmError, Place, Reason};
 use super::expression::Expression;
-use super::lexer::{Token, words};
+use super::lexer::{Token, Way};
 use super::section::Value;
 use super::select::Pending;
 use super::words::Words;
-use crate::program::Region;
 
 impl Assembly {
-    pub(super) fn line(&mut self, number: usize, text: &str) -> Result<(), AsmError> {
-        let found = words(number, text)?;
-        for statement in found.split(|(_, token)| *token == Token::Mark(';')) {
+    pub(super) fn line(&mut self, number: usize, words: &[(Place, Token)]) -> Result<(), AsmError> {
+        for statement in words.split(|(_, token)| *token == Token::Mark(';')) {
+            let named = self.name_locals(statement)?;
+            let statement = named.as_deref().unwrap_or(statement);
             self.statement(&mut Words::new(statement, number))?;
         }
         Ok(())
+    }
+
+    /// Gives labels that are numbers names of their own, which no other label can have; none, if there are none.
+    fn name_locals(
+        &mut self,
+        statement: &[(Place, Token)],
+    ) -> Result<Option<Vec<(Place, Token)>>, AsmError> {
+        let labels = matches!(statement, [(_, Token::Number(_)), (_, Token::Mark(':')), ..]);
+        let uses = statement.iter().any(|(_, token)| matches!(token, Token::Local(..)));
+        if !labels && !uses {
+            return Ok(None);
+        }
+        let mut named = statement.to_vec();
+        let mut rest = named.as_mut_slice();
+        while let [(_, label), (_, Token::Mark(':')), behind @ ..] = rest {
+            if let Token::Number(number) = *label {
+                let count = self.locals.entry(number).or_default();
+                *count += 1;
+                *label = Token::Name(format!("{number}:{count}"));
+            }
+            rest = behind;
+        }
+        for (place, token) in rest {
+            let Token::Local(number, way) = *token else { continue };
+            let count = self.locals.get(&number).copied().unwrap_or(0);
+            let wanted = if way == Way::Back { count } else { count + 1 };
+            if wanted == 0 {
+                return Err(place.error(Reason::Symbol(format!("{number}b"))));
+            }
+            *token = Token::Name(format!("{number}:{wanted}"));
+        }
+        Ok(Some(named))
     }
 
     fn statement(&mut self, words: &mut Words<'_>) -> Result<(), AsmError> {
@@ -59,8 +91,8 @@ impl Assembly {
             let section = section.name.clone();
             return Err(place.error(Reason::Misplaced { what: "an instruction", section }));
         }
-        section.grow(place, 8)?;
-        section.code.push(pending);
+        self.grow(place, 8)?;
+        self.section().code.push(pending);
         Ok(())
     }
 
@@ -124,9 +156,8 @@ impl Assembly {
         loop {
             let place = words.place();
             let expression = Expression::parse(words)?;
-            let section = self.only_data(place)?;
-            let offset = section.size;
-            section.append(place, &[0; 8][..usize::from(width)])?;
+            let offset = self.append(place, &[0; 8][..usize::from(width)])?;
+            let section = self.section();
             if section.region.is_some() {
                 section.values.push(Value { place, offset, width, expression });
             }
@@ -142,9 +173,9 @@ impl Assembly {
             let Some(Token::Text(text)) = words.next() else {
                 return Err(here.error(Reason::Syntax("a text in \" belongs here")));
             };
-            let section = self.only_data(place)?;
-            section.append(here, text)?;
-            section.append(here, end)?;
+            self.only_data(place)?;
+            self.append(here, text)?;
+            self.append(here, end)?;
             if !words.take(',') {
                 return Ok(());
             }
@@ -157,17 +188,12 @@ impl Assembly {
         let count = u64::try_from(count);
         let count =
             count.map_err(|_| directive(place, name, "a size of 0 or more belongs here"))?;
-        let section = self.only_data(place)?;
-        let start = section.grow(place, count)?;
+        self.only_data(place)?;
+        let start = self.grow(place, count)?;
+        let section = self.section();
         if fill & 0xff == 0 || section.region.is_none() {
             return Ok(());
         }
-        // No program has more; a few lines could ask for any amount otherwise.
-        self.filled += count;
-        if self.filled > Region::Mram.capacity() {
-            return Err(directive(place, name, "all fills together are more than MRAM holds"));
-        }
-        let section = self.section();
         let size = usize::try_from(section.size).unwrap_or(usize::MAX);
         section.bytes.resize(usize::try_from(start).unwrap_or(usize::MAX), 0);
         section.bytes.resize(size, fill.to_le_bytes()[0]);
@@ -183,7 +209,20 @@ impl Assembly {
             valid.ok_or_else(|| directive(place, name, "this is no power of two up to 4096"))?;
         let section = self.section();
         // Instructions are all aligned alike; a gap between them would have to be executed.
-        if section.is_text() { Ok(()) } else { section.align(place, to) }
+        if section.is_text() {
+            return Ok(());
+        }
+        section.align = section.align.max(to);
+        let gap = section.size.next_multiple_of(to) - section.size;
+        self.grow(place, gap).map(|_| ())
+    }
+
+    /// Adds data to the current section, and says where it starts.
+    fn append(&mut self, place: Place, data: &[u8]) -> Result<u64, AsmError> {
+        self.only_data(place)?;
+        let start = self.grow(place, data.len() as u64)?;
+        self.section().keep(start, data);
+        Ok(start)
     }
 
     fn number(&mut self, words: &mut Words<'_>) -> Result<i64, AsmError> {

@@ -12,7 +12,7 @@ pub(super) struct Words<'a> {
 }
 
 /// Expressions are walked by recursion, which is bounded by this.
-const PARTS_MAX: u32 = 1000;
+const PARTS_MAX: u32 = 200;
 
 impl<'a> Words<'a> {
     pub(super) fn new(words: &'a [(Place, Token)], line: usize) -> Self {

@@ -1,0 +1,95 @@
+//! Assembly, right and wrong.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use dpu_sim::{Dpu, Outcome, Reason, Region, Timing, assemble};
+
+fn registers(source: &str) -> [u32; 24] {
+    let program = assemble(source).unwrap_or_else(|error| panic!("{error}"));
+    let mut dpu = Dpu::new(Timing::default());
+    dpu.load(&program);
+    dpu.boot();
+    assert_eq!(dpu.run(100_000), Outcome::Done);
+    dpu.registers(0).unwrap()
+}
+
+#[test]
+fn wrong_assembly_is_told_with_line_and_column() {
+    for (source, line, column, part) in [
+        ("nop\n  frobnicate r0", 2, 3, "no instruction frobnicate"),
+        ("add r0, r24, 1", 1, 9, "r24 is no register"),
+        ("ld d1, r0, 0", 1, 4, "d1 is no register"),
+        ("add r0, r1", 1, 1, "add does not take these operands"),
+        ("add r0, r1, 300, z, 5", 1, 13, "300 does not fit here: -128 to 127"),
+        ("jump nowhere", 1, 6, "nothing defines nowhere"),
+        ("a: nop\na: nop", 2, 1, "a is defined twice"),
+        (".data\n nop", 2, 2, "an instruction does not belong into section .data"),
+        (".long 1", 1, 7, "data does not belong into section .text"),
+        (".frob 1", 1, 1, ".frob: there is no such directive"),
+        (".data\n.byte 256", 2, 7, "256 does not fit here"),
+        ("ldma r0, r1, 256", 1, 14, "256 does not fit here: 0 to 255"),
+        ("add r0 r1, 5", 1, 8, "a comma belongs between operands"),
+        (".data\n.ascii \"abc", 2, 8, "this text has no end"),
+        (
+            ".section .mram.a\n.zero 0x4000000\n.section .mram.b\n.byte 1",
+            4,
+            7,
+            "section .mram.b overflows MRAM: 67108865 bytes of 67108864",
+        ),
+        ("nop\n/* never\nended", 2, 1, "this comment has no end"),
+        ("add r0, r1, 4, 5", 1, 1, "add does not take these operands"),
+        ("add r0, r1, 5,", 1, 15, "an operand belongs behind a comma"),
+        ("add r0, r1, %5", 1, 13, "a register belongs behind %"),
+        ("sw r0, 0, 65535", 1, 11, "65535 does not fit here: -32768 to 32767"),
+        ("jump 1b", 1, 6, "nothing defines 1b"),
+        ("1: jump 1f", 1, 9, "nothing defines 1f"),
+        (".bss\n.zero 65537", 2, 1, "section .bss overflows WRAM: 65537 bytes of 65536"),
+    ] {
+        let error = assemble(source).unwrap_err();
+        assert_eq!((error.line, error.column), (line, column), "{source}: {error}");
+        assert!(error.reason.to_string().contains(part), "{source}: {error}");
+    }
+    let error = assemble(&"nop\n".repeat(4097)).unwrap_err();
+    assert_eq!(error.line, 4097);
+    assert!(matches!(error.reason, Reason::Overflow { region: Region::Iram, .. }));
+    let two = ".data\n.zero 40000\n.bss\n.zero 40000";
+    assert!(matches!(assemble(two).unwrap_err().reason, Reason::Overflow { size: 80_000, .. }));
+}
+
+#[test]
+fn labels_that_are_numbers_are_the_nearest_before_or_behind() {
+    let r = registers(
+        "       move r0, 3
+         1:     add r1, r1, 1
+                add r0, r0, -1
+                jneq r0, 0, 1b
+                jump 1f
+                move r1, 100
+         1: 2:  add r1, r1, 10
+                jltu r1, 40, 2b
+                lw r2, zero, 1f
+                stop
+         .data
+                .long 7
+         1:     .long 8",
+    );
+    assert_eq!((r[1], r[2]), (43, 8));
+    assert!(assemble("1: stop").unwrap().symbols().iter().all(|symbol| symbol.name != "1:1"));
+}
+
+#[test]
+fn comments_and_texts_are_told_apart() {
+    let program = assemble(
+        "move r0, 1 // see kernels/*.c
+         move r0, 2 /* a comment
+         over lines */ move r0, 3
+         .data
+         text: .ascii \"a/*b//c#d\", \"\\001\\210\\0\\x41\\n\"",
+    );
+    let program = program.unwrap();
+    assert_eq!(program.instructions().len(), 3);
+    let (_, bytes) = program.data(Region::Wram).next().unwrap();
+    assert_eq!(bytes, b"a/*b//c#d\x01\x88\0A\n");
+    let error = assemble("/* \u{e9} */ frob").unwrap_err();
+    assert_eq!((error.line, error.column), (1, 10));
+}
