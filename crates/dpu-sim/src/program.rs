@@ -96,10 +96,10 @@ pub struct Program {
     symbols: Vec<Symbol>,
 }
 
-/// Initial data of a memory: bytes, then zeros up to a size.
+/// Initial data of a memory: pieces of it, and how much the program takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Image {
-    bytes: Vec<u8>,
+    pieces: Vec<(u64, Vec<u8>)>,
     size: u64,
 }
 
@@ -108,20 +108,29 @@ impl Program {
         Self::default()
     }
 
+    /// A program of instructions only; none, if there are more than IRAM holds. Of each word the lower 48 bits count.
+    #[must_use]
+    pub fn from_words(words: &[u64]) -> Option<Self> {
+        let mut program = Self::new();
+        program.instructions = words.iter().map(|word| word & ((1 << 48) - 1)).collect();
+        (words.len() <= IRAM_INSTRUCTIONS).then_some(program)
+    }
+
     /// The words of IRAM, 48 bits each.
     #[must_use]
     pub fn instructions(&self) -> &[u64] {
         &self.instructions
     }
 
-    /// The first bytes of WRAM or MRAM; zeros follow.
-    #[must_use]
-    pub fn data(&self, region: Region) -> &[u8] {
-        match region {
-            Region::Wram => &self.wram.bytes,
-            Region::Mram => &self.mram.bytes,
+    /// What is written to WRAM or MRAM before the program starts: offsets and bytes. The rest of WRAM becomes zeros, that of MRAM
+    /// stays as it was.
+    pub fn data(&self, region: Region) -> impl Iterator<Item = (u64, &[u8])> {
+        let pieces: &[(u64, Vec<u8>)] = match region {
+            Region::Wram => &self.wram.pieces,
+            Region::Mram => &self.mram.pieces,
             Region::Iram | Region::Atomic => &[],
-        }
+        };
+        pieces.iter().map(|(start, bytes)| (*start, bytes.as_slice()))
     }
 
     /// Bytes of a memory that the program takes.
@@ -163,12 +172,13 @@ impl Program {
         if bytes.is_empty() {
             return;
         }
-        let start = usize::try_from(start).unwrap_or(usize::MAX);
-        let needed = start.saturating_add(bytes.len());
-        if image.bytes.len() < needed {
-            image.bytes.resize(needed, 0);
+        match image.pieces.last_mut() {
+            // Sections mostly follow each other.
+            Some((first, before)) if *first + before.len() as u64 == start => {
+                before.extend_from_slice(bytes);
+            }
+            _ => image.pieces.push((start, bytes.to_vec())),
         }
-        image.bytes[start..needed].copy_from_slice(bytes);
     }
 
     pub(crate) fn take_atomic(&mut self, bits: u32) {

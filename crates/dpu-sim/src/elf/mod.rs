@@ -68,11 +68,33 @@ pub enum ElfError {
         /// Its address.
         address: u32,
     },
+    /// Segments with more data than a memory holds.
+    #[error(
+        "at byte {offset}: with this segment, {region} gets more bytes than the {capacity} it holds"
+    )]
+    Segments {
+        /// Where the segment is described.
+        offset: u64,
+        /// Where it goes.
+        region: Region,
+        /// What that memory holds.
+        capacity: u64,
+    },
+    /// A name that does not end, or is longer than any.
+    #[error("at byte {offset}: the name of a symbol does not end within {NAME_MAX} bytes")]
+    Name {
+        /// Where it begins.
+        offset: u64,
+    },
     /// Nothing to load.
     #[error("no segment of this file is to be loaded")]
     Empty,
 }
 
+/// The longest name of a symbol, in bytes.
+const NAME_MAX: usize = 4096;
+/// The first byte of MRAM that a program does not take; the vendor's tools give it no size.
+const MRAM_END: &str = "__sys_used_mram_end";
 const HEADER: u32 = 52;
 const SEGMENT: u32 = 32;
 const SECTION: u32 = 40;
@@ -105,12 +127,27 @@ mod tests {
         let read = read(&write(&program)).unwrap();
         assert_eq!(read.instructions(), program.instructions());
         for region in [Region::Wram, Region::Mram, Region::Atomic] {
-            assert_eq!(read.data(region), program.data(region));
+            let pieces = |program: &crate::Program| -> Vec<(u64, Vec<u8>)> {
+                program.data(region).map(|(start, bytes)| (start, bytes.to_vec())).collect()
+            };
+            assert_eq!(pieces(&read), pieces(&program));
             assert_eq!(read.size(region), program.size(region));
         }
         assert_eq!(read.symbol("room"), program.symbol("room"));
         assert_eq!(read.symbol("table").unwrap().size, 8);
         assert_eq!(read.symbol("start"), program.symbol("start"));
+    }
+
+    #[test]
+    fn the_heap_has_the_rest_of_mram_though_the_file_says_nothing() {
+        let mut bytes = write(&assemble(PROGRAM).unwrap());
+        let heap = assemble(PROGRAM).unwrap().symbol(MRAM_END).unwrap().clone();
+        let size = heap.size.to_le_bytes();
+        let address = (Region::Mram.base() + heap.offset).to_le_bytes();
+        let entry = [address, size].concat();
+        let at = bytes.windows(8).position(|window| window == entry).unwrap();
+        bytes[at + 4..at + 8].fill(0);
+        assert_eq!(read(&bytes).unwrap().symbol(MRAM_END), Some(&heap));
     }
 
     #[test]

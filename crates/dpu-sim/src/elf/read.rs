@@ -1,7 +1,10 @@
 //! From ELF.
 
-use super::{EM_DPU, ElfError, HEADER, LOADED, SECTION, SEGMENT, SYMBOL, SYMBOL_TABLE};
+use super::{
+    EM_DPU, ElfError, HEADER, LOADED, MRAM_END, NAME_MAX, SECTION, SEGMENT, SYMBOL, SYMBOL_TABLE,
+};
 use crate::program::{Program, Region, Symbol};
+use std::collections::HashMap;
 
 /// Reads a program.
 ///
@@ -11,14 +14,20 @@ pub fn read(file: &[u8]) -> Result<Program, ElfError> {
     let file = File(file);
     file.check_machine()?;
     let mut program = Program::new();
-    let mut loaded = 0;
+    let (mut loaded, mut bytes) = (0, HashMap::new());
     let (segments, count) = (file.word(28, HEADER_NAME)?, file.half(44, HEADER_NAME)?);
     for number in 0..u64::from(count) {
         let offset = u64::from(segments) + number * u64::from(SEGMENT);
         let segment = file.segment(offset)?;
         if segment.kind == LOADED {
-            file.load(offset, &segment, &mut program)?;
+            let region = file.load(offset, &segment, &mut program)?;
             loaded += 1;
+            let bytes: &mut u64 = bytes.entry(region).or_default();
+            *bytes += u64::from(segment.bytes);
+            let capacity = region.capacity();
+            if *bytes > capacity {
+                return Err(ElfError::Segments { offset, region, capacity });
+            }
         }
     }
     if loaded == 0 {
@@ -68,7 +77,7 @@ impl<'a> File<'a> {
         })
     }
 
-    fn load(&self, at: u64, segment: &Segment, program: &mut Program) -> Result<(), ElfError> {
+    fn load(&self, at: u64, segment: &Segment, program: &mut Program) -> Result<Region, ElfError> {
         let address = segment.address;
         let found = Region::of(address);
         let (region, start) = found.ok_or(ElfError::Address { offset: at, address })?;
@@ -93,26 +102,31 @@ impl<'a> File<'a> {
             Region::Wram | Region::Mram => program.put(region, (u64::from(start), data), end),
             Region::Atomic => program.take_atomic(u32::try_from(end).unwrap_or(u32::MAX)),
         }
-        Ok(())
+        Ok(region)
     }
 
     fn symbols(&self, program: &mut Program) -> Result<(), ElfError> {
         const NAME: &str = "a section header";
         let (sections, count) = (self.word(32, HEADER_NAME)?, self.half(48, HEADER_NAME)?);
+        let mut read = false;
         let header = |number: u32| u64::from(sections) + u64::from(number) * u64::from(SECTION);
         for number in 0..u32::from(count) {
             let at = header(number);
             self.bytes(at, u64::from(SECTION), NAME)?;
-            if self.word(at + 4, NAME)? != SYMBOL_TABLE {
+            // There is one such table; others would be of something else.
+            if self.word(at + 4, NAME)? != SYMBOL_TABLE || read {
                 continue;
             }
+            read = true;
             let (start, size) = (self.word(at + 16, NAME)?, self.word(at + 20, NAME)?);
             let table = self.bytes(u64::from(start), u64::from(size), "the symbol table")?;
             let texts = header(self.word(at + 24, NAME)?);
             let (start, size) = (self.word(texts + 16, NAME)?, self.word(texts + 20, NAME)?);
             let names = self.bytes(u64::from(start), u64::from(size), "the names of symbols")?;
             for entry in table.chunks_exact(SYMBOL as usize) {
-                if let Some(symbol) = symbol(entry, names) {
+                let name =
+                    || ElfError::Name { offset: u64::from(start) + u64::from(word(entry, 0)) };
+                if let Some(symbol) = symbol(entry, names).map_err(|Endless| name())? {
                     program.define(symbol);
                 }
             }
@@ -138,22 +152,29 @@ impl<'a> File<'a> {
     }
 }
 
+/// A name without an end.
+struct Endless;
+
 /// A symbol that lies in a memory and has a name.
-fn symbol(entry: &[u8], names: &[u8]) -> Option<Symbol> {
+fn symbol(entry: &[u8], names: &[u8]) -> Result<Option<Symbol>, Endless> {
     let (name, address, size) = (word(entry, 0), word(entry, 4), word(entry, 8));
     let section = u16::from_le_bytes([entry[14], entry[15]]);
     let kind = entry[12] & 0xf;
-    if section == 0 || section >= RESERVED || kind > FUNCTION {
-        return None;
+    let place = Region::of(address);
+    let name = usize::try_from(name).ok().and_then(|start| names.get(start..));
+    let (Some((region, offset)), Some(name)) = (place, name) else { return Ok(None) };
+    if section == 0 || section >= RESERVED || kind > FUNCTION || name.is_empty() {
+        return Ok(None);
     }
-    let (region, offset) = Region::of(address)?;
-    let name = names.get(usize::try_from(name).ok()?..)?;
-    let name = name.split(|byte| *byte == 0).next()?;
-    if name.is_empty() {
-        return None;
+    let end = name.iter().take(NAME_MAX).position(|byte| *byte == 0).ok_or(Endless)?;
+    if end == 0 {
+        return Ok(None);
     }
-    let name = String::from_utf8_lossy(name);
-    Some(Symbol::new(&name, region, u64::from(offset), u64::from(size)))
+    let name = String::from_utf8_lossy(&name[..end]);
+    let heap = region == Region::Mram && name == MRAM_END;
+    let rest = region.capacity().saturating_sub(u64::from(offset));
+    let size = if heap { rest } else { u64::from(size) };
+    Ok(Some(Symbol::new(&name, region, u64::from(offset), size)))
 }
 
 fn word(bytes: &[u8], at: usize) -> u32 {

@@ -3,11 +3,19 @@
 use super::{EM_DPU, HEADER, LOADED, SECTION, SEGMENT, SYMBOL, SYMBOL_TABLE};
 use crate::program::{Program, Region};
 
-/// Writes a program, as the vendor's loader takes it.
+/// Writes a program as the vendor's tools lay it out. Whether the vendor's loader takes it was never tried.
 #[must_use]
 pub fn write(program: &Program) -> Vec<u8> {
     let text = program.instructions().iter().flat_map(|word| word.to_le_bytes()).collect();
-    let data = |region| program.data(region).to_vec();
+    let data = |region| {
+        let mut whole = Vec::new();
+        for (start, bytes) in program.data(region) {
+            let start = usize::try_from(start).unwrap_or(usize::MAX);
+            whole.resize(whole.len().max(start + bytes.len()), 0);
+            whole[start..start + bytes.len()].copy_from_slice(bytes);
+        }
+        whole
+    };
     let all = [
         (".text", Region::Iram, text, EXECUTABLE),
         (".data", Region::Wram, data(Region::Wram), WRITABLE),
