@@ -29,8 +29,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The instructions with checked addresses (`adds`, `subs`, and loads and stores whose names end with one more `s`, like
-//! `lws`) are assembled, encoded and decoded; a tasklet that executes one faults, as what they do is not published.
+//! A program's `printf` is read by [`Dpu::log`]. The instructions with checked pointers (`adds`, `subs`, and loads and stores whose
+//! names end with one more `s`, like `lws`) check what the vendor's emulator checks.
 //!
 //! What it says of time is a model, held against published measurements of real DPUs; no DPU was there to compare with.
 
@@ -43,6 +43,7 @@ mod exec;
 pub mod host;
 pub mod isa;
 pub mod kernels;
+mod log;
 mod preset;
 mod program;
 mod timing;
@@ -50,6 +51,7 @@ mod timing;
 pub use asm::{AsmError, Reason, assemble};
 pub use counters::{Counters, Idle};
 pub use exec::{AccessError, Dpu, Fault, FaultKind, Outcome, TASKLETS, Told};
+pub use log::LogError;
 pub use preset::{PRESETS, Preset, PresetError};
 pub use program::{IRAM_INSTRUCTIONS, MRAM_BYTES, Program, Region, Symbol, WRAM_BYTES};
 pub use timing::{Direction, Dma, Timing};

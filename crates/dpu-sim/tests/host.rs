@@ -123,3 +123,54 @@ fn a_fault_and_an_endless_program_are_told_with_the_dpu() {
     set.cancel();
     assert_eq!(set.sync(), Err(HostError::Cancelled));
 }
+
+#[test]
+fn launches_add_up_and_their_faults_are_seen_before_sync() {
+    let preset = Preset::named("upmem-640-266").unwrap();
+    let mut set = DpuSet::alloc(2, &preset).unwrap();
+    set.set_threads(1_000_000);
+    let source = "lw r0, zero, turns\n1: add r0, r0, -1\njgts r0, 0, 1b\njeq r0, 0, 1f\nbkp\n1: stop\n.data\nturns: .long 1";
+    set.load(&assemble(source).unwrap()).unwrap();
+    let mut took = 0.0;
+    for (first, second) in [(1000_u32, 1_u32), (1, 1000)] {
+        set.copy_to(0, "turns", 0, &first.to_le_bytes()).unwrap();
+        set.copy_to(1, "turns", 0, &second.to_le_bytes()).unwrap();
+        set.launch(Launch::Synchronous).unwrap();
+        let before = took;
+        took = set.simulated_seconds().unwrap();
+        assert!((took - before) * 266e6 > 20_000.0);
+    }
+    set.copy_to(1, "turns", 0, &(-5_i32).to_le_bytes()).unwrap();
+    set.launch(Launch::Asynchronous).unwrap();
+    while !set.status().done {
+        std::thread::yield_now();
+    }
+    assert_eq!(set.status().faults.len(), 1);
+    assert!(set.sync().is_err());
+}
+
+#[test]
+fn transfers_of_odd_lengths_reach_wram_and_a_wiped_dpu_holds_nothing() {
+    let preset = Preset::named("upmem-640-266").unwrap();
+    let program = assemble("stop\n.bss\nroom: .zero 9000").unwrap();
+    let mut set = DpuSet::alloc(11, &preset).unwrap();
+    set.load(&program).unwrap();
+    let bytes = |dpu: usize| -> Vec<u8> {
+        (0..8204).map(|at: usize| (at * 3 + dpu).to_le_bytes()[0]).collect()
+    };
+    for dpu in [0, 9] {
+        set.prepare_xfer(dpu, bytes(dpu)).unwrap();
+    }
+    let sent = set.push_xfer(Push::ToDpus, "room", 4, 8204).unwrap();
+    assert_eq!(sent.bytes, 2 * 8204);
+    let mut out = vec![0; 8204];
+    for dpu in [0, 9] {
+        set.copy_from(dpu, "room", 4, &mut out).unwrap();
+        assert_eq!(out, bytes(dpu));
+        set.wipe(dpu, &program).unwrap();
+        set.copy_from(dpu, "room", 4, &mut out).unwrap();
+        assert!(out.iter().all(|byte| *byte == 0));
+    }
+    set.copy_from(5, "room", 4, &mut out).unwrap();
+    assert!(out.iter().all(|byte| *byte == 0));
+}

@@ -2,6 +2,7 @@
 
 use crate::elf::ElfError;
 use crate::exec::{AccessError, Fault};
+use crate::log::LogError;
 
 /// Why a call did nothing, or a launch did not end well.
 #[non_exhaustive]
@@ -89,6 +90,14 @@ pub enum HostError {
         dpu: usize,
         /// How many it was allowed.
         instructions: u64,
+    },
+    /// What a DPU printed cannot be read.
+    #[error("DPU {dpu}: {error}")]
+    Log {
+        /// The DPU.
+        dpu: usize,
+        /// What is wrong.
+        error: LogError,
     },
     /// The launch was cancelled.
     #[error("cancelled")]

@@ -2,8 +2,8 @@
 
 use super::{DpuSet, HostError};
 use crate::exec::{Dpu, Fault, Outcome};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// When `launch` comes back.
@@ -26,9 +26,34 @@ pub struct Status {
 
 /// A launch under way.
 pub(super) struct Running {
-    worker: JoinHandle<(Vec<Dpu>, Vec<Outcome>)>,
-    ended: Arc<AtomicUsize>,
-    cancelled: Arc<AtomicBool>,
+    worker: JoinHandle<Vec<Dpu>>,
+    shared: Arc<Shared>,
+    /// Cycles of each DPU before.
+    before: Vec<u64>,
+}
+
+/// What a launch tells those who started it.
+#[derive(Default)]
+struct Shared {
+    ended: AtomicUsize,
+    cancelled: AtomicBool,
+    /// How each DPU ended, once all have.
+    outcomes: Mutex<Option<Vec<Outcome>>>,
+}
+
+impl Shared {
+    fn outcomes(&self) -> Option<Vec<Outcome>> {
+        self.outcomes.lock().ok()?.clone()
+    }
+}
+
+/// The faults among outcomes, by number.
+fn faults(outcomes: &[Outcome]) -> Vec<(usize, Fault)> {
+    let fault = |(dpu, outcome): (usize, &Outcome)| match outcome {
+        Outcome::Fault(fault) => Some((dpu, (**fault).clone())),
+        _ => None,
+    };
+    outcomes.iter().enumerate().filter_map(fault).collect()
 }
 
 /// Instructions between two looks at whether the launch was cancelled.
@@ -44,15 +69,19 @@ impl DpuSet {
         if !self.loaded {
             return Err(HostError::NotLoaded);
         }
-        let (ended, cancelled) = (Arc::default(), Arc::default());
-        let (seen, stop) = (Arc::clone(&ended), Arc::clone(&cancelled));
-        let (most, threads) = (self.instructions_max, self.threads);
+        let shared = Arc::<Shared>::default();
+        let told = Arc::clone(&shared);
+        let (most, threads) = (self.instructions_max, self.threads.min(self.dpus.len()));
+        let before = self.dpus.iter().map(Dpu::cycles).collect();
         let mut dpus = std::mem::take(&mut self.dpus);
         let worker = std::thread::spawn(move || {
-            let outcomes = run_all(&mut dpus, most, threads, &seen, &stop);
-            (dpus, outcomes)
+            let outcomes = run_all(&mut dpus, most, threads, &told);
+            if let Ok(mut place) = told.outcomes.lock() {
+                *place = Some(outcomes);
+            }
+            dpus
         });
-        self.running = Some(Running { worker, ended, cancelled });
+        self.running = Some(Running { worker, shared, before });
         match launch {
             Launch::Synchronous => self.sync(),
             Launch::Asynchronous => Ok(()),
@@ -64,27 +93,20 @@ impl DpuSet {
     /// # Errors
     /// The first DPU that faulted, or did not end.
     pub fn sync(&mut self) -> Result<(), HostError> {
-        let Some(running) = self.running.take() else { return Ok(()) };
-        let cancelled = Arc::clone(&running.cancelled);
-        let (dpus, outcomes) = running.worker.join().map_err(|_| HostError::Thread)?;
-        self.dpus = dpus;
-        let mut faults = Vec::new();
-        let mut endless = None;
-        for (dpu, outcome) in outcomes.into_iter().enumerate() {
-            match outcome {
-                Outcome::Done => {}
-                Outcome::Fault(fault) => faults.push((dpu, *fault)),
-                Outcome::Limit => endless = endless.or(Some(dpu)),
-            }
-        }
+        let Some(Running { worker, shared, before }) = self.running.take() else { return Ok(()) };
+        self.dpus = worker.join().map_err(|_| HostError::Thread)?;
+        let outcomes = shared.outcomes().ok_or(HostError::Thread)?;
+        let took = self.dpus.iter().zip(before).map(|(dpu, before)| dpu.cycles() - before);
+        self.cycles += took.max().unwrap_or(0);
+        let faults = faults(&outcomes);
         let first = faults.first().cloned();
         self.status = Status { done: true, faults };
         if let Some((dpu, fault)) = first {
             return Err(HostError::Fault { dpu, fault: Box::new(fault) });
         }
-        match endless {
+        match outcomes.iter().position(|outcome| *outcome == Outcome::Limit) {
             None => Ok(()),
-            Some(_) if cancelled.load(Ordering::Relaxed) => Err(HostError::Cancelled),
+            Some(_) if shared.cancelled.load(Ordering::Relaxed) => Err(HostError::Cancelled),
             Some(dpu) => Err(HostError::Endless { dpu, instructions: self.instructions_max }),
         }
     }
@@ -93,8 +115,9 @@ impl DpuSet {
     #[must_use]
     pub fn status(&self) -> Status {
         match &self.running {
-            Some(running) if !running.worker.is_finished() => Status::default(),
-            Some(_) => Status { done: true, faults: Vec::new() },
+            Some(running) => running.shared.outcomes().map_or_else(Status::default, |outcomes| {
+                Status { done: true, faults: faults(&outcomes) }
+            }),
             None => self.status.clone(),
         }
     }
@@ -103,7 +126,7 @@ impl DpuSet {
     #[must_use]
     pub fn ended(&self) -> usize {
         match &self.running {
-            Some(running) => running.ended.load(Ordering::Relaxed),
+            Some(running) => running.shared.ended.load(Ordering::Relaxed),
             None => self.dpus(),
         }
     }
@@ -111,7 +134,7 @@ impl DpuSet {
     /// Asks the launch under way to end soon; `sync` then says that it was cancelled.
     pub fn cancel(&self) {
         if let Some(running) = &self.running {
-            running.cancelled.store(true, Ordering::Relaxed);
+            running.shared.cancelled.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -125,21 +148,15 @@ impl Drop for DpuSet {
 }
 
 /// Runs each DPU to its end; threads take the next one when they are done with theirs.
-fn run_all(
-    dpus: &mut [Dpu],
-    most: u64,
-    threads: usize,
-    ended: &AtomicUsize,
-    cancelled: &AtomicBool,
-) -> Vec<Outcome> {
+fn run_all(dpus: &mut [Dpu], most: u64, threads: usize, shared: &Shared) -> Vec<Outcome> {
     let mut outcomes = vec![Outcome::Done; dpus.len()];
-    let work = std::sync::Mutex::new(dpus.iter_mut().zip(&mut outcomes));
+    let work = Mutex::new(dpus.iter_mut().zip(&mut outcomes));
     let run = || {
         loop {
             let next = work.lock().map_or(None, |mut work| work.next());
             let Some((dpu, outcome)) = next else { return };
-            *outcome = run_one(dpu, most, cancelled);
-            ended.fetch_add(1, Ordering::Relaxed);
+            *outcome = run_one(dpu, most, &shared.cancelled);
+            shared.ended.fetch_add(1, Ordering::Relaxed);
         }
     };
     std::thread::scope(|scope| {

@@ -17,7 +17,6 @@ use crate::exec::{Dpu, Loadable};
 use crate::preset::Preset;
 use crate::program::{Program, Region, Symbol};
 use launch::Running;
-use std::fmt::Write;
 
 /// DPUs that were allocated together.
 pub struct DpuSet {
@@ -30,6 +29,8 @@ pub struct DpuSet {
     loaded: bool,
     instructions_max: u64,
     threads: usize,
+    /// The longest times of all launches since loading, one after the other.
+    cycles: u64,
 }
 
 impl DpuSet {
@@ -52,6 +53,7 @@ impl DpuSet {
             loaded: false,
             instructions_max: u64::MAX,
             threads,
+            cycles: 0,
         })
     }
 
@@ -81,7 +83,7 @@ impl DpuSet {
         &self.preset
     }
 
-    /// On how many host threads DPUs run; at least one.
+    /// On how many host threads DPUs run; at least one, at most one for each DPU.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads.max(1);
     }
@@ -102,6 +104,7 @@ impl DpuSet {
             dpu.load_shared(&loadable, program);
         }
         self.loaded = true;
+        self.cycles = 0;
         Ok(())
     }
 
@@ -186,35 +189,33 @@ impl DpuSet {
         Ok(())
     }
 
-    /// What a DPU's tasklets said with `tell`: `tell r, 1` the text at the address in `r`, any other number the value.
+    /// What a DPU's program printed: see [`Dpu::log`].
+    ///
+    /// # Errors
+    /// They are running, there is no such DPU, or what it printed cannot be read.
+    pub fn log_read(&self, dpu: usize) -> Result<String, HostError> {
+        self.dpu(dpu)?.log().map_err(|error| HostError::Log { dpu, error })
+    }
+
+    /// Overwrites what a DPU's memories hold beside the program that is loaded; see [`Dpu::wipe`].
     ///
     /// # Errors
     /// They are running, or there is no such DPU.
-    pub fn log_read(&self, dpu: usize) -> Result<String, HostError> {
-        let mut log = String::new();
-        for told in self.dpu(dpu)?.told() {
-            match &told.text {
-                Some(text) => log.push_str(text),
-                None => {
-                    let _ = writeln!(
-                        log,
-                        "tasklet {}: {} ({:#x})",
-                        told.tasklet, told.value, told.value
-                    );
-                }
-            }
-        }
-        Ok(log)
+    pub fn wipe(&mut self, dpu: usize, program: &Program) -> Result<(), HostError> {
+        self.idle()?;
+        let dpus = self.dpus();
+        self.dpus.get_mut(dpu).ok_or(HostError::Dpu { number: dpu, dpus })?.wipe(program);
+        Ok(())
     }
 
-    /// The longest time of any DPU since loading, in seconds of the system's clock.
+    /// What all launches since loading took, one after the other, each as long as its longest DPU: in seconds of the system's
+    /// clock.
     ///
     /// # Errors
     /// They are running.
     pub fn simulated_seconds(&self) -> Result<f64, HostError> {
         self.idle()?;
-        let cycles = self.dpus.iter().map(Dpu::cycles).max().unwrap_or(0);
-        Ok(self.preset.seconds(cycles))
+        Ok(self.preset.seconds(self.cycles))
     }
 
     fn idle(&self) -> Result<(), HostError> {
