@@ -1,8 +1,9 @@
 //! How many DPU instructions a second one core simulates: `cargo bench -p dpu-sim`.
 
 use dpu_sim::host::{DpuSet, Launch, Push};
+use dpu_sim::kernels::many::{self, Layout, Message, Operation};
 use dpu_sim::kernels::{Division, KeySize, RoundKeys, ctr, ctr_parameters};
-use dpu_sim::{Dpu, Outcome, Preset, Timing, assemble};
+use dpu_sim::{Dpu, Outcome, Preset, Region, Timing, assemble};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -65,32 +66,45 @@ fn many_dpus() {
 }
 
 fn one_dpu() {
+    let right = "the program is right";
     for tasklets in [1, 11, 16, 24] {
-        speed(&format!("{tasklets} tasklets in step"), &program(tasklets), &[]);
+        speed(&format!("{tasklets} tasklets in step"), &program(tasklets), &|_| ());
     }
     let division = Division::new(16, 1024).expect("they fit");
     let keys = RoundKeys::new(&[7; 16]).expect("16 bytes are a key").bytes();
-    let length = (64_u32 << 20).to_le_bytes();
-    let writes: [(&str, &[u8]); 2] = [("round_keys", &keys), ("length", &length)];
-    speed("16 tasklets of CTR", &ctr(division, KeySize::Aes128), &writes);
+    speed("16 tasklets of CTR", &ctr(division, KeySize::Aes128), &|dpu| {
+        for (name, bytes) in
+            [("round_keys", keys.as_slice()), ("length", &(64_u32 << 20).to_le_bytes())]
+        {
+            let symbol = dpu.symbol(name).expect(right).clone();
+            dpu.write(symbol.region, u64::from(symbol.offset), bytes).expect("it fits");
+        }
+    });
+    let message = Message {
+        operation: Operation::Seal,
+        key: 0,
+        nonce: &[1; 12],
+        aad: &[2; 20],
+        text: &[3; 128],
+    };
+    let layout = Layout::new(&[&[7; 16]], &vec![message; 4000]).expect("they fit");
+    speed("16 tasklets of many messages", &many::program(division), &|dpu| {
+        dpu.write(Region::Mram, 0, layout.image()).expect("it fits");
+    });
 }
 
 /// The best of five runs of 20 million instructions, with and without the hazard.
-fn speed(name: &str, source: &str, writes: &[(&str, &[u8])]) {
+fn speed(name: &str, source: &str, prepare: &dyn Fn(&mut Dpu)) {
     if !is_wanted(name) {
         return;
     }
     let program = assemble(source).expect("the program is right");
     for hazard in [false, true] {
         let mut dpu = Dpu::new(Timing { hazard, ..Timing::default() });
-        dpu.load(&program);
-        for (symbol, bytes) in writes {
-            let symbol = program.symbol(symbol).expect("the program has it");
-            dpu.write(symbol.region, u64::from(symbol.offset), bytes).expect("it fits");
-        }
         let mut best = 0.0_f64;
         for _ in 0..5 {
-            dpu.reset_counters();
+            dpu.load(&program);
+            prepare(&mut dpu);
             dpu.boot();
             let started = Instant::now();
             assert_eq!(dpu.run(20_000_000), Outcome::Limit);

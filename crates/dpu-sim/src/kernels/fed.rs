@@ -1,6 +1,6 @@
 //! ECB as document 000 proposes it: one tasklet moves the data, the others encrypt.
 
-use super::rounds::{Registers, block, carry, tables};
+use super::rounds::{Registers, WRONG_LENGTH, block, carry, tables};
 use super::{Division, KeySize, Mode, emit};
 
 /// A program in which tasklet 0 transfers and the division's tasklets, numbered from 1, work: `length` bytes in place, which
@@ -24,9 +24,18 @@ pub fn ecb_fed(
     emit!(
         out,
         "    .text
+        jneq id, 0, booted
+        move r16, {states}
+        move r0, 0
+    clear:
+        add r16, r16, -4
+        sw r16, states, r0
+        jneq r16, 0, clear
+    booted:
         jeq id, {tasklets}, work
         boot id, 1
-        jneq id, 0, work"
+        jneq id, 0, work",
+        states = 8 * tasklets,
     );
     mover(&mut out, workers);
     worker(&mut out, workers, (mode, size), registers);
@@ -47,6 +56,10 @@ fn mover(out: &mut String, workers: Division) {
         out,
         "    move r20, __sys_used_mram_end
         lw r21, zero, length
+        and r0, r21, {chunk_bytes} - 1
+        jz r0, whole
+        fault {WRONG_LENGTH}
+    whole:
         add r21, r21, r20
         move r17, {count}
     look:
@@ -78,7 +91,7 @@ fn mover(out: &mut String, workers: Division) {
         jneq r19, 0, look
         stop true, look
     moved:
-        stop",
+        stop true, moved",
         count = 2 * tasklets,
         words = chunk_bytes / 8 - 1,
         end = 8 * tasklets,

@@ -2,7 +2,7 @@
 
 use super::ctr::{block as cipher_block, constants, next_run, prepare};
 use super::ghash::{PRODUCT_BYTES, block as hash_block, spilled};
-use super::rounds::{buffers, tables};
+use super::rounds::{WRONG_LENGTH, buffers, tables};
 use super::{Division, KeySize, Mode, emit};
 
 /// A program that seals (`Mode::Encrypt`) or opens in place: `length` bytes, which the host writes, a multiple of 16.
@@ -83,6 +83,9 @@ fn begin(out: &mut String, division: Division) {
     found:
         add r21, r20, r13
         lw r13, zero, length
+        and r12, r13, 15, z, whole
+        fault {WRONG_LENGTH}
+    whole:
         jleu r21, r13, within_length
         move r21, r13
     within_length:

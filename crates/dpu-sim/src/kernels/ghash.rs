@@ -1,12 +1,29 @@
 //! GHASH, the hash of GCM.
 
+use super::rounds::WRONG_LENGTH;
 use super::{Division, emit};
+use std::fmt;
+use zeroize::Zeroize;
 
-/// A hash key, for tables and for what a host has to add up.
-#[derive(Clone, Copy, Debug)]
+/// A hash key, for tables and for what a host has to add up; wiped when dropped.
+///
+/// The host's part is by the book and branches on bits of the key.
+#[derive(Clone)]
 pub struct HashKey {
     /// The highest bit is the coefficient of x^0.
     value: u128,
+}
+
+impl fmt::Debug for HashKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HashKey").finish_non_exhaustive()
+    }
+}
+
+impl Drop for HashKey {
+    fn drop(&mut self) {
+        self.value.zeroize();
+    }
 }
 
 /// Bytes of the symbol `products`.
@@ -85,6 +102,10 @@ pub fn ghash(division: Division) -> String {
         lsl r22, id, {shift}
         add r22, r22, buffers
         lw r21, zero, span
+        and r12, r21, {chunk_bytes} - 1
+        jz r12, whole
+        fault {WRONG_LENGTH}
+    whole:
         move r19, __sys_used_mram_end
         move r20, id
     before:

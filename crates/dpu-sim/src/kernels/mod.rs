@@ -1,7 +1,8 @@
 //! AES, GHASH and GCM on a DPU, generated as assembly.
 //!
 //! All programs work on MRAM from `__sys_used_mram_end` on, ciphers in place; they take their round keys from the symbol
-//! `round_keys`, into which a host writes [`RoundKeys::bytes`]. Tables lie in WRAM, which is a scratchpad without a cache: where a byte is
+//! `round_keys`, into which a host writes [`RoundKeys::bytes`]; a length that they cannot work raises fault 1. [`many`] has symbols
+//! for nothing, and takes any lengths. Tables lie in WRAM, which is a scratchpad without a cache: where a byte is
 //! looked up does not show in how long it takes.
 
 mod ctr;
@@ -9,6 +10,7 @@ mod document_000;
 mod fed;
 mod gcm;
 mod ghash;
+pub mod many;
 mod rounds;
 mod tables;
 

@@ -111,6 +111,9 @@ pub(super) fn load_keys(out: &mut String, to: [Word; 4], round: u32) {
     emit!(out, "ld {a}, zero, round_keys + {at}\nld {b}, zero, round_keys + {}", at + 8);
 }
 
+/// The number of the fault that a length which is no multiple of the chunk raises.
+pub(super) const WRONG_LENGTH: u32 = 1;
+
 /// Boots all tasklets and finds their first chunks.
 pub(super) fn start(out: &mut String, division: Division) {
     let Division { tasklets, chunk_bytes } = division;
@@ -127,6 +130,10 @@ pub(super) fn start(out: &mut String, division: Division) {
         lsl r20, id, {shift}
         add r20, r20, __sys_used_mram_end
         lw r21, zero, length
+        and r12, r21, {chunk_bytes} - 1
+        jz r12, whole
+        fault {WRONG_LENGTH}
+    whole:
         add r21, r21, __sys_used_mram_end
         jgeu r20, r21, done",
         tasklets - 1,

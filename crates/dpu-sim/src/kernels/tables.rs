@@ -1,9 +1,26 @@
 //! Tables and keys of AES.
 
-/// The round keys of an AES key.
-#[derive(Clone, Debug)]
+use std::fmt;
+use zeroize::Zeroize;
+
+/// The round keys of an AES key, wiped when dropped.
+///
+/// They are expanded with tables, on the host: how long that takes may tell of the key where others share its caches.
+#[derive(Clone)]
 pub struct RoundKeys {
     words: Vec<u32>,
+}
+
+impl fmt::Debug for RoundKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RoundKeys").field("size", &self.size()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for RoundKeys {
+    fn drop(&mut self) {
+        self.words.zeroize();
+    }
 }
 
 /// Bytes that are no key.

@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod gcm;
+mod many;
 
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use dpu_sim::kernels::{
     Division, KeySize, Mode, Registers, RoundKeys, ctr, ctr_parameters, document_000, ecb, ecb_fed,
 };
-use dpu_sim::{Counters, Dpu, Outcome, Region, Timing, assemble};
+use dpu_sim::{Counters, Dpu, FaultKind, Outcome, Region, Timing, assemble};
 
 const KEY: [u8; 16] = *b"a key of 16 byte";
 
@@ -231,6 +232,44 @@ fn one_tasklet_can_feed_the_others() {
             assert!((34.4..36.5).contains(&rate), "{rate}");
         }
     }
+    let source =
+        ecb_fed(Division::new(2, 32).unwrap(), (Mode::Encrypt, KeySize::Aes128), Registers::Plain);
+    let program = assemble(&source.unwrap()).unwrap();
+    let mut dpu = Dpu::new(Timing::default());
+    dpu.load(&program);
+    for (symbol, bytes) in [("round_keys", keys.as_slice()), ("length", &256_u32.to_le_bytes())] {
+        let place = u64::from(program.symbol(symbol).unwrap().offset);
+        dpu.write(Region::Wram, place, bytes).unwrap();
+    }
+    let (data, mut out) = (data(256), vec![0; 256]);
+    for launch in 0..2 {
+        dpu.write(Region::Mram, 0, &data).unwrap();
+        dpu.boot();
+        assert_eq!(dpu.run(u64::MAX), Outcome::Done);
+        dpu.read(Region::Mram, 0, &mut out).unwrap();
+        assert!(out == blocks(&data, Mode::Encrypt), "launch {launch}");
+    }
     let all = Division::new(24, 32).unwrap();
     assert!(ecb_fed(all, (Mode::Encrypt, KeySize::Aes128), Registers::Plain).is_err());
+}
+
+#[test]
+fn a_length_that_is_no_multiple_of_the_chunk_is_a_fault() {
+    let division = Division::new(3, 64).unwrap();
+    let what = (Mode::Encrypt, KeySize::Aes128);
+    for source in [
+        ecb(division, what, Registers::Plain),
+        ctr(division, KeySize::Aes128),
+        ecb_fed(division, what, Registers::Plain).unwrap(),
+    ] {
+        let program = assemble(&source).unwrap();
+        let mut dpu = Dpu::new(Timing::default());
+        dpu.load(&program);
+        let place = u64::from(program.symbol("length").unwrap().offset);
+        dpu.write(Region::Wram, place, &100_u32.to_le_bytes()).unwrap();
+        dpu.boot();
+        let Outcome::Fault(fault) = dpu.run(10_000) else { panic!("no fault") };
+        assert_eq!(fault.kind, FaultKind::Raised { number: 1 });
+        assert_eq!(dpu.run(10_000), Outcome::Fault(fault));
+    }
 }
