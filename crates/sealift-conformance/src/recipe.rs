@@ -39,19 +39,15 @@ impl Recipe {
     /// short texts; a third no aad, a third one for all; a fifth nonces of all lengths.
     pub(crate) fn seals(&self, count: usize, longest: Longest, random: &mut Random) -> Group {
         let longest = Longest { text: longest.text.min(self.text_bytes_max), ..longest };
-        let texts = random.below(4);
-        let same_text = random.up_to(longest.text);
+        let text_most = random.pick(&[300, 1_024, longest.text]).min(longest.text);
+        let same_text = random.one_in(4).then(|| random.up_to(text_most));
         let aads = random.below(3);
         let aad_len = random.up_to(longest.aad);
         let same_aad = random.bytes(aad_len);
         let all_nonces = random.one_in(5);
         let one_key = random.one_in(4).then(|| random.below(self.ring.len()));
         let message = |_| {
-            let text = match texts {
-                0 => same_text,
-                1 => random.up_to(longest.text.min(300)),
-                _ => random.up_to(longest.text),
-            };
+            let text = same_text.unwrap_or_else(|| random.up_to(text_most));
             let aad = match aads {
                 0 => vec![],
                 1 => same_aad.clone(),
