@@ -410,11 +410,11 @@ LAYERS: dict[str, set[str]] = {
     "sealift-core": set(),
     "sealift-kernels": {"sealift-core"},
     "sealift-engine": {"sealift-core"},
-    "sealift-drivers": {"sealift-core", "sealift-kernels"},
+    "sealift-drivers": {"dpu-sim", "sealift-core", "sealift-kernels"},
     "sealift-conformance": {"sealift-core", "sealift-drivers"},
     "sealift": {"sealift-core", "sealift-drivers", "sealift-engine"},
     "sealift-probes": {"sealift", "sealift-kernels"},
-    "sealift-py": {"sealift", "sealift-probes"},
+    "sealift-py": {"dpu-sim", "sealift", "sealift-probes"},
     "sealift-peers": {"sealift", "sealift-kernels", "sealift-probes"},
 }
 

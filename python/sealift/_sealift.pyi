@@ -21,6 +21,13 @@ __all__ = [
     "Cost",
     "Counters",
     "DeviceInfo",
+    "DpuCounters",
+    "DpuFault",
+    "DpuKernel",
+    "DpuProgram",
+    "DpuRun",
+    "DpuSystem",
+    "DpuTook",
     "DriverInfo",
     "Engine",
     "Explanation",
@@ -42,6 +49,8 @@ __all__ = [
     "answer_frames",
     "cards",
     "check_region",
+    "dpu_disassemble",
+    "dpu_systems",
     "drivers",
     "effective_clock_ghz",
     "frame_ways",
@@ -1397,3 +1406,250 @@ def write_reads(path: str | PathLike[str], *, reads: int, seed: int) -> list[int
 
 def stream_source() -> str:
     """The C++ source of the reader `ifstream`: to be compiled to a shared library."""
+
+# Simulated DPUs.
+
+def dpu_systems() -> list[DpuSystem]:
+    """The systems of DPUs that are known by name."""
+
+@final
+class DpuSystem:
+    """A system of DPUs: how many there are, how fast, and how far from the host."""
+
+    @staticmethod
+    def named(name: str) -> DpuSystem:
+        """One of those that are known by name.
+
+        Raises:
+            InputError: If there is none of that name.
+        """
+    @staticmethod
+    def parse(text: str) -> DpuSystem:
+        """Reads a description in TOML.
+
+        Raises:
+            InputError: If something in it is missing or wrong, with line or key.
+        """
+    def with_hazard(self, *, on: bool) -> DpuSystem:
+        """The same, registers that meet in one bank taking longer or not."""
+    name: Final[str]
+    """Its name."""
+    summary: Final[str]
+    """What it is, in a line."""
+    source: Final[str]
+    """Where its figures come from."""
+    dpus: Final[int]
+    """How many DPUs it has."""
+    ranks: Final[int]
+    """How many ranks they are on."""
+    clock_hz: Final[float]
+    """Cycles of a DPU in a second."""
+    hazard: Final[bool]
+    """Whether registers that meet in one bank take longer."""
+    to_dpus_bytes_per_s: Final[float]
+    """Bytes a second from host memory to all DPUs."""
+    from_dpus_bytes_per_s: Final[float]
+    """Bytes a second from all DPUs to host memory."""
+
+@final
+class DpuProgram:
+    """A program for a DPU."""
+
+    @staticmethod
+    def assemble(source: str, *, names: Sequence[tuple[str, int]] = ...) -> DpuProgram:
+        """Assembles a program.
+
+        Args:
+            source: Assembly as the vendor's tools spell it.
+            names: Numbers that the program may name beside its own.
+
+        Raises:
+            InputError: The first thing that is wrong, with line and column.
+        """
+    @staticmethod
+    def read_elf(file: bytes) -> DpuProgram:
+        """Reads a program that was assembled, here or by the vendor's tools.
+
+        Raises:
+            InputError: The first thing that is wrong, and at which byte.
+        """
+    def elf(self) -> bytes:
+        """The program as an ELF file."""
+    def disassemble(self) -> str:
+        """Its instructions as text, with numbers, words and labels."""
+    instructions: Final[int]
+    """How many instructions it has."""
+    symbols: Final[list[tuple[str, str, int, int]]]
+    """Its symbols: name, memory ("IRAM", "WRAM", "MRAM" or "atomic"), offset and size in bytes."""
+    sizes: Final[list[tuple[str, int]]]
+    """Bytes that it takes of a memory, by the memory's name."""
+
+def dpu_disassemble(words: bytes) -> str:
+    """Instructions that are not in an ELF file, as text: eight bytes each, as in a DPU's IRAM.
+
+    Raises:
+        InputError: If they end within an instruction, or are more than IRAM holds.
+    """
+
+@final
+class DpuRun:
+    """A simulated DPU that runs a program."""
+
+    def __new__(cls, program: DpuProgram, system: DpuSystem) -> DpuRun:
+        """Loads a program and starts tasklet 0 at its first instruction; `run` goes on from there.
+
+        Args:
+            program: What it runs.
+            system: Whose DPU it is, for its timing.
+        """
+    def write(self, symbol: str, data: bytes) -> None:
+        """Writes to what a symbol names, from its first byte on.
+
+        Raises:
+            InputError: If there is no such symbol in WRAM or MRAM, or it has fewer bytes.
+        """
+    def read(self, symbol: str, length: int | None = None) -> bytes:
+        """Reads what a symbol names.
+
+        Args:
+            symbol: Its name.
+            length: How many bytes from its first on; None for all.
+
+        Raises:
+            InputError: If there is no such symbol in WRAM or MRAM, or it has fewer bytes.
+        """
+    def run(self, cycles_max: int, seconds: float) -> str:
+        """Runs for a while, without the interpreter's lock.
+
+        Args:
+            cycles_max: The cycle, counted from the start, in which to stop at the latest.
+            seconds: How long to run at most, in seconds of this machine.
+
+        Returns:
+            "done" when all tasklets have stopped, "fault" when one did what it can't, "limit" when
+            the cycles are used up, "running" when only the seconds are.
+        """
+    def registers(self, tasklet: int) -> list[int]:
+        """A tasklet's registers r0 to r23.
+
+        Raises:
+            InputError: If there is no such tasklet.
+        """
+    fault: Final[DpuFault | None]
+    """What a tasklet did that it can't; None when none did."""
+    counters: Final[DpuCounters]
+    """What the DPU did so far."""
+    cycles: Final[int]
+    """Cycles so far."""
+    log: Final[str]
+    """What its tasklets printed."""
+
+@final
+class DpuCounters:
+    """What a DPU did. The times are simulated."""
+
+    cycles: Final[int]
+    """All cycles."""
+    seconds: Final[float]
+    """What they take at the system's clock: simulated."""
+    instructions: Final[int]
+    """Instructions issued."""
+    mnemonics: Final[list[tuple[str, int]]]
+    """Instructions by mnemonic, most frequent first."""
+    idle_revolver: Final[int]
+    """Cycles in which each runnable tasklet had issued an instruction too short a time before."""
+    idle_dma: Final[int]
+    """Cycles in which tasklets waited for transfers, too."""
+    idle_hazard: Final[int]
+    """Cycles lost because registers met in one bank."""
+    mram_read_bytes: Final[int]
+    """Bytes that went out of MRAM."""
+    mram_written_bytes: Final[int]
+    """Bytes that went into MRAM."""
+    transfers: Final[int]
+    """Transfers between MRAM and the local memories, both ways."""
+
+@final
+class DpuFault:
+    """What a tasklet did that a DPU can't."""
+
+    what: Final[str]
+    """What it did."""
+    pc: Final[int]
+    """The number of the instruction."""
+    place: Final[str]
+    """Where an instruction stands, by the label before it."""
+    instruction: Final[str]
+    """The instruction as text; "" where the word is none."""
+    tasklet: Final[int]
+    """The tasklet, from 0."""
+    cycle: Final[int]
+    """The cycle in which the instruction was issued."""
+    registers: Final[list[int]]
+    """The tasklet's registers r0 to r23."""
+
+@final
+class DpuKernel:
+    """A kernel on many simulated DPUs, each with a text of its own.
+
+    Whoever drops it while DPUs run has them stop, and waits some milliseconds for that.
+    """
+
+    def __new__(
+        cls,
+        cipher: str,
+        system: DpuSystem,
+        *,
+        dpus: int,
+        bytes: int,
+        tasklets: int = 16,
+        key_bytes: int = 16,
+    ) -> DpuKernel:
+        """Loads the kernel and sends the texts.
+
+        Args:
+            cipher: "ecb", "ctr" or "gcm".
+            system: Whose DPUs they are.
+            dpus: How many of them.
+            bytes: Bytes of each one's text, a multiple of 32 up to 64 MiB.
+            tasklets: Tasklets of each, 1 to 24.
+            key_bytes: 16, 24 or 32.
+
+        Raises:
+            InputError: If a number is out of range, or there is no such cipher.
+        """
+    def launch(self) -> None:
+        """Starts the DPUs, on threads of this machine.
+
+        Raises:
+            RuntimeError: If they run already.
+        """
+    ended: Final[int]
+    """How many DPUs have ended."""
+    def finish(self) -> DpuTook:
+        """Waits for the DPUs, and compares every byte with what this processor's kernels make.
+
+        Raises:
+            WrongResultError: If a DPU faulted, or a byte is wrong.
+        """
+
+@final
+class DpuTook:
+    """What a kernel took on DPUs, simulated, and what simulating it took here, measured."""
+
+    bytes: Final[int]
+    """Bytes of all texts, every one compared."""
+    cycles: Final[int]
+    """Cycles of the DPU that took longest."""
+    instructions: Final[int]
+    """Instructions of all DPUs."""
+    bus_in_seconds: Final[float]
+    """Texts to the DPUs on the system's bus, in seconds: simulated."""
+    compute_seconds: Final[float]
+    """The DPU that took longest, in seconds of the system's clock: simulated."""
+    bus_out_seconds: Final[float]
+    """Texts back, in seconds: simulated."""
+    copy_seconds: Final[float]
+    """Copying and interleaving texts on this machine, both ways, in seconds: measured."""
+    simulating_seconds: Final[float]
+    """Executing the DPUs' instructions on this machine, in seconds: measured."""

@@ -16,4 +16,6 @@ class ExitCode(IntEnum):
     NOT_WRITTEN = 5
     PART_FAILED = 6
     """A part of `sealift lab run` crashed or raised an error; the others were measured."""
+    DPU_FAULT = 7
+    """A tasklet of `sealift dpu run` faulted, or still ran when its cycles were used up."""
     INTERRUPTED = 130

@@ -15,6 +15,7 @@ pub mod kernels;
 pub mod keys;
 pub mod library;
 pub mod null;
+pub mod pim;
 pub mod reference;
 pub mod workers;
 

@@ -10,6 +10,7 @@ mod bytes;
 mod cards;
 mod column;
 mod copies;
+mod dpu;
 mod engine;
 mod errors;
 mod ffi;
@@ -42,6 +43,11 @@ mod _sealift {
     use crate::batch::BatchResult;
     #[pymodule_export]
     use crate::cards::{Card, Constant, Prediction, cards};
+    #[pymodule_export]
+    use crate::dpu::{
+        DpuCounters, DpuFault, DpuKernel, DpuProgram, DpuRun, DpuSystem, DpuTook, dpu_disassemble,
+        dpu_systems,
+    };
     #[pymodule_export]
     use crate::engine::Engine;
     #[pymodule_export]

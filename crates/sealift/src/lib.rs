@@ -67,7 +67,7 @@ pub use rehearse::{
     ClosedLoad, OpenLoad, PlayedLoad, Player, Rehearsal, RehearsalError, Rehearsed, play, rehearse,
 };
 pub use sealift_core::*;
-pub use sealift_drivers::{DRIVERS, cards, driver, open};
+pub use sealift_drivers::{DRIVERS, cards, driver, open, pim};
 pub use sealift_engine::{
     Asked, Audit, Because, Call, Candidate, Choice, Completed, CopyPolicy, Counters, Decision,
     DeviceId, End, EngineError, Estimator, Explained, NamedPolicy, NonceCheck, Options, POLICIES,

@@ -1,8 +1,8 @@
-"""The command line: `sealift devices`, `advise`, `explain` and `lab`.
+"""The command line: `sealift devices`, `advise`, `explain`, `lab` and `dpu`.
 
 Results go to standard output, talk to standard error. Exit codes: 0 done, 1 slower than asked for,
 2 wrong usage, 3 nothing could run or be judged, 4 something was computed wrong, 5 results could not
-be written, 6 a part of a run failed, 130 interrupted.
+be written, 6 a part of a run failed, 7 a DPU program faulted, 130 interrupted.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sealift.cli import advise, devices, explain, lab
+from sealift.cli import advise, devices, dpu, explain, lab
 from sealift.exit_code import ExitCode
 
 # \b keeps the lines as they are.
@@ -24,6 +24,7 @@ Begin with
   sealift explain --messages 1024 --bytes 128
                             which device would get such a batch, and why
   sealift lab run --quick   all experiments in a minute, and a page about them
+  sealift dpu run FILE      a program of your own on a simulated UPMEM DPU
 
 \b
 Exit codes:
@@ -34,6 +35,7 @@ Exit codes:
   4    something was computed wrong
   5    a result could not be written
   6    a part of a run failed; the others were measured
+  7    a DPU program faulted, or did not end in the cycles that it had
   130  interrupted; what was complete is kept
 """
 
@@ -52,7 +54,8 @@ app.command(short_help="Measure where to encrypt.", epilog=advise.EXAMPLES)(advi
 app.command(short_help="Show which device would get a batch, and why.", epilog=explain.EXAMPLES)(
     explain.explain
 )
-app.add_typer(lab.app)
+app.add_typer(lab.app, short_help="Experiments: run them, look at them, compare them.")
+app.add_typer(dpu.app, short_help="Assemble, run and time DPU programs, simulated.")
 
 
 def main() -> None:

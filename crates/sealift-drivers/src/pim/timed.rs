@@ -1,0 +1,333 @@
+//! A kernel on many DPUs at once: true bytes, checked, and what that takes.
+
+use super::under::Under;
+use crate::kernels::Kernels;
+use dpu_sim::host::{DpuSet, Launch, Push};
+use dpu_sim::kernels::{Division, Mode, Registers, RoundKeys, ctr, ctr_parameters, ecb, gcm};
+use dpu_sim::{MRAM_BYTES, Preset, assemble};
+use sealift_core::Key;
+use std::time::Instant;
+
+/// What DPUs can be given to encrypt, each its own bytes in its own memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cipher {
+    /// Block by block.
+    Ecb,
+    /// In counter mode.
+    Ctr,
+    /// Sealed with AES-GCM, a message for each DPU.
+    Gcm,
+}
+
+impl Cipher {
+    /// All of them, by name.
+    pub const ALL: [(&str, Self); 3] = [("ecb", Self::Ecb), ("ctr", Self::Ctr), ("gcm", Self::Gcm)];
+}
+
+/// What is to be timed.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    /// What is computed.
+    pub cipher: Cipher,
+    /// The system, and how its DPUs are timed.
+    pub system: Preset,
+    /// How many of its DPUs.
+    pub dpus: usize,
+    /// Bytes of each DPU, a multiple of 32.
+    pub bytes: usize,
+    /// Tasklets of each DPU, 1 to 24.
+    pub tasklets: usize,
+    /// Bytes of the key.
+    pub key_bytes: usize,
+}
+
+/// What it took: simulated seconds of a system of DPUs, and measured ones of this machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Took {
+    /// Bytes of all DPUs.
+    pub bytes: u64,
+    /// Cycles of the DPU that took longest.
+    pub cycles: u64,
+    /// Instructions of all DPUs.
+    pub instructions: u64,
+    /// Texts to the DPUs, on the system's bus: simulated.
+    pub bus_in_seconds: f64,
+    /// The DPU that took longest, at the system's clock: simulated.
+    pub compute_seconds: f64,
+    /// Texts back: simulated.
+    pub bus_out_seconds: f64,
+    /// Copying and interleaving texts here, both ways: measured.
+    pub copy_seconds: f64,
+    /// Executing the DPUs' instructions here: measured.
+    pub simulating_seconds: f64,
+}
+
+/// DPUs that are going to work, or do.
+pub struct Run {
+    timed: Timed,
+    division: Division,
+    set: DpuSet,
+    key: Key,
+    bus_in_seconds: f64,
+    copy_seconds: f64,
+    launched: Option<Instant>,
+}
+
+impl Run {
+    /// Loads the program and sends each DPU its text.
+    ///
+    /// # Errors
+    /// A number that can't be, for people.
+    pub fn new(timed: Timed) -> Result<Self, String> {
+        let division = division(&timed)?;
+        let key: Vec<u8> = (0_u8..).take(timed.key_bytes).collect();
+        let key = Key::new(&key).map_err(text)?;
+        let mut set = DpuSet::alloc(timed.dpus, &timed.system).map_err(text)?;
+        let size = RoundKeys::new(key.as_bytes()).map_err(text)?.size();
+        let program = match timed.cipher {
+            Cipher::Ecb => ecb(division, (Mode::Encrypt, size), Registers::ByBank),
+            Cipher::Ctr => ctr(division, size),
+            Cipher::Gcm => gcm(division, (Mode::Encrypt, size)),
+        };
+        set.load(&assemble(&program).map_err(text)?).map_err(text)?;
+        let mut run = Self {
+            timed,
+            division,
+            set,
+            key,
+            bus_in_seconds: 0.0,
+            copy_seconds: 0.0,
+            launched: None,
+        };
+        run.send()?;
+        Ok(run)
+    }
+
+    /// Starts the DPUs, on this machine's threads.
+    ///
+    /// # Errors
+    /// They run already.
+    pub fn launch(&mut self) -> Result<(), String> {
+        self.launched = Some(Instant::now());
+        self.set.launch(Launch::Asynchronous).map_err(text)
+    }
+
+    /// How many DPUs have ended.
+    #[must_use]
+    pub fn ended(&self) -> usize {
+        self.set.ended()
+    }
+
+    /// Waits for the DPUs, fetches what they made and compares it with what this processor's kernels make.
+    ///
+    /// # Errors
+    /// A DPU that faulted, and a byte that is wrong.
+    pub fn finish(&mut self) -> Result<Took, String> {
+        self.set.sync().map_err(text)?;
+        let simulating_seconds =
+            self.launched.take().map_or(0.0, |launched| launched.elapsed().as_secs_f64());
+        let Timed { dpus, bytes, ref system, .. } = self.timed;
+        let (mut cycles, mut instructions) = (0, 0);
+        for dpu in 0..dpus {
+            let dpu = self.set.dpu(dpu).map_err(text)?;
+            cycles = dpu.cycles().max(cycles);
+            instructions += dpu.executed().iter().sum::<u64>();
+        }
+        let compute_seconds = system.seconds(cycles);
+        for dpu in 0..dpus {
+            self.set.prepare_xfer(dpu, vec![0; bytes]).map_err(text)?;
+        }
+        let back = self.set.push_xfer(Push::FromDpus, MRAM, 0, bytes).map_err(text)?;
+        self.check()?;
+        Ok(Took {
+            bytes: back.bytes,
+            cycles,
+            instructions,
+            bus_in_seconds: self.bus_in_seconds,
+            compute_seconds,
+            bus_out_seconds: back.bus_seconds,
+            copy_seconds: self.copy_seconds + back.copy_seconds,
+            simulating_seconds,
+        })
+    }
+
+    fn send(&mut self) -> Result<(), String> {
+        let Timed { cipher, dpus, bytes, .. } = self.timed;
+        let under = Under::new(&self.key, &nonce(0))?;
+        self.broadcast("round_keys", &under.rounds.bytes())?;
+        self.broadcast("length", &word(bytes)?)?;
+        if cipher == Cipher::Gcm {
+            self.broadcast("products", &under.hash.products())?;
+            self.broadcast("span", &word(self.span())?)?;
+        }
+        for dpu in 0..dpus {
+            let counters = match cipher {
+                Cipher::Ecb => None,
+                Cipher::Ctr => Some(ctr_parameters(&nonce(dpu), 1)),
+                Cipher::Gcm => Some(Under::new(&self.key, &nonce(dpu))?.counters(0)?),
+            };
+            if let Some(counters) = counters {
+                self.set.copy_to(dpu, "nonce", 0, &counters).map_err(text)?;
+            }
+            self.set.prepare_xfer(dpu, plaintext(dpu, bytes)).map_err(text)?;
+        }
+        let sent = self.set.push_xfer(Push::ToDpus, MRAM, 0, bytes).map_err(text)?;
+        self.bus_in_seconds = sent.bus_seconds;
+        self.copy_seconds = sent.copy_seconds;
+        Ok(())
+    }
+
+    fn broadcast(&mut self, symbol: &str, bytes: &[u8]) -> Result<(), String> {
+        self.set.broadcast_to(symbol, 0, bytes).map_err(text)
+    }
+
+    /// Compares every byte, and of GCM every tag.
+    fn check(&mut self) -> Result<(), String> {
+        let kernels = Kernels::best("pim".to_owned()).map_err(text)?;
+        for dpu in 0..self.timed.dpus {
+            let made = self.set.take_xfer(dpu).unwrap_or_default();
+            let mut right = plaintext(dpu, self.timed.bytes);
+            let mut tags = None;
+            match self.timed.cipher {
+                Cipher::Ecb => {
+                    for block in right.as_chunks_mut::<16>().0 {
+                        let counter = std::mem::take(block);
+                        kernels.ctr_in_place(&self.key, counter, block);
+                    }
+                }
+                Cipher::Ctr => {
+                    let [a, b, c, d, e, f, g, h, i, j, k, l] = nonce(dpu);
+                    let counter = [a, b, c, d, e, f, g, h, i, j, k, l, 0, 0, 0, 1];
+                    kernels.ctr_in_place(&self.key, counter, &mut right);
+                }
+                Cipher::Gcm => {
+                    let tag = kernels.seal(&self.key, &nonce(dpu), &[], &mut right);
+                    tags = Some((tag, self.tag(dpu)?));
+                }
+            }
+            if let Some(at) = made.iter().zip(&right).position(|(made, right)| made != right) {
+                return Err(format!("DPU {dpu} computed byte {at} wrong"));
+            }
+            if made.len() != right.len() || tags.is_some_and(|(right, made)| right != made) {
+                return Err(format!("DPU {dpu} computed its tag wrong"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tag that a DPU's hashes make.
+    fn tag(&mut self, dpu: usize) -> Result<[u8; 16], String> {
+        let mut hashes = vec![0; 16 * self.timed.tasklets];
+        self.set.copy_from(dpu, "hashes", 0, &mut hashes).map_err(text)?;
+        let span = self.span();
+        let own = |tasklet| self.timed.bytes.saturating_sub(tasklet * span).min(span) as u64 / 16;
+        let hashes = hashes.as_chunks::<16>().0.iter().enumerate();
+        let hashes = hashes.map(|(tasklet, hash)| (*hash, own(tasklet)));
+        let under = Under::new(&self.key, &nonce(dpu))?;
+        Ok(under.tag(&[], hashes, self.timed.bytes))
+    }
+
+    /// Bytes that a tasklet of the kernel for GCM works.
+    fn span(&self) -> usize {
+        let chunk = self.division.chunk_bytes() as usize;
+        self.timed.bytes.div_ceil(self.timed.tasklets).next_multiple_of(chunk)
+    }
+}
+
+/// Chunks that the bytes are a multiple of, small enough for every tasklet to have one.
+fn division(timed: &Timed) -> Result<Division, String> {
+    let Timed { cipher, bytes, tasklets, .. } = *timed;
+    if !bytes.is_multiple_of(CHUNK_MIN) || bytes == 0 || bytes as u64 > MRAM_BYTES {
+        return Err(format!(
+            "{bytes} bytes for each DPU: give a multiple of {CHUNK_MIN} up to {MRAM_BYTES}"
+        ));
+    }
+    let most = match cipher {
+        Cipher::Ecb | Cipher::Ctr => CHUNK_MAX,
+        Cipher::Gcm => GCM_CHUNKS_BYTES / tasklets.max(1),
+    };
+    let fits =
+        |chunk: &usize| *chunk <= most && bytes.is_multiple_of(*chunk) && bytes / chunk >= tasklets;
+    let halves = std::iter::successors(Some(CHUNK_MAX), |chunk| Some(chunk / 2));
+    let chunk = halves.take_while(|chunk| *chunk > CHUNK_MIN).find(fits).unwrap_or(CHUNK_MIN);
+    let narrow = |number: usize| u32::try_from(number).map_err(text);
+    Division::new(narrow(tasklets)?, narrow(chunk)?).map_err(text)
+}
+
+/// The text of a DPU: the same in every run, and another for each.
+fn plaintext(dpu: usize, bytes: usize) -> Vec<u8> {
+    let mut text = vec![0; bytes];
+    let mut state = dpu as u64;
+    for word in text.as_chunks_mut::<8>().0 {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        *word = (mixed ^ mixed >> 31).to_le_bytes();
+    }
+    text
+}
+
+fn nonce(dpu: usize) -> [u8; 12] {
+    let [a, b, c, d, e, f, g, h] = (dpu as u64).to_be_bytes();
+    [0, 0, 0, 1, a, b, c, d, e, f, g, h]
+}
+
+fn word(bytes: usize) -> Result<[u8; 4], String> {
+    Ok(u32::try_from(bytes).map_err(text)?.to_le_bytes())
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
+
+/// The first byte of MRAM that no program takes.
+const MRAM: &str = "__sys_used_mram_end";
+const CHUNK_MIN: usize = 32;
+const CHUNK_MAX: usize = 1024;
+/// What tables leave of WRAM to chunks of the kernel for GCM.
+const GCM_CHUNKS_BYTES: usize = 21 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timed(cipher: Cipher, dpus: usize, bytes: usize, tasklets: usize) -> Timed {
+        let system = Preset::named("upmem-640-266").unwrap();
+        Timed { cipher, system, dpus, bytes, tasklets, key_bytes: 16 }
+    }
+
+    #[test]
+    fn each_kernel_is_right_on_several_dpus_and_its_times_are_told_apart() {
+        for (_, cipher) in Cipher::ALL {
+            for key_bytes in [16, 32] {
+                let asked = Timed { key_bytes, ..timed(cipher, 3, 4096 + 32, 5) };
+                let mut run = Run::new(asked).unwrap();
+                run.launch().unwrap();
+                let took = run.finish().unwrap();
+                assert_eq!((took.bytes, run.ended()), (3 * 4128, 3));
+                assert!(took.compute_seconds > took.cycles as f64 / 267e6);
+                assert!(took.bus_in_seconds > 0.0 && took.simulating_seconds > 0.0);
+                assert!(took.instructions > 300 * took.bytes / 16);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_byte_is_found() {
+        let mut run = Run::new(timed(Cipher::Ctr, 2, 64, 1)).unwrap();
+        run.set.copy_to(1, "nonce", 0, &ctr_parameters(&nonce(1), 2)).unwrap();
+        run.launch().unwrap();
+        assert_eq!(run.finish().unwrap_err(), "DPU 1 computed byte 0 wrong");
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_refused() {
+        let refused = |timed| Run::new(timed).err().unwrap();
+        assert!(refused(timed(Cipher::Ctr, 1, 33, 1)).contains("a multiple of 32"));
+        assert!(refused(timed(Cipher::Ctr, 641, 32, 1)).contains("1 to 640"));
+        assert!(refused(timed(Cipher::Gcm, 1, 32, 25)).contains("1 to 24 tasklets"));
+        assert!(refused(timed(Cipher::Ecb, 1, 32, 0)).contains("1 to 24 tasklets"));
+        let key = Timed { key_bytes: 17, ..timed(Cipher::Ctr, 1, 32, 1) };
+        assert!(refused(key).contains("17 bytes"));
+    }
+}

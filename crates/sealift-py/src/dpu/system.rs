@@ -1,0 +1,99 @@
+//! Systems of DPUs.
+
+use super::input;
+use crate::errors::Outcome;
+use dpu_sim::{PRESETS, Preset, Timing};
+use pyo3::prelude::*;
+
+/// The systems of DPUs that are known by name.
+#[pyfunction]
+pub(crate) fn dpu_systems() -> Vec<DpuSystem> {
+    let known = PRESETS.iter().filter_map(|(name, _)| Preset::named(name).ok());
+    known.map(DpuSystem).collect()
+}
+
+/// A system of DPUs: how many there are, how fast, and how far from the host.
+#[pyclass(frozen, module = "sealift._sealift")]
+pub(crate) struct DpuSystem(pub(crate) Preset);
+
+#[pymethods]
+impl DpuSystem {
+    /// One of those that are known by name.
+    ///
+    /// Raises:
+    ///     InputError: If there is none of that name.
+    #[staticmethod]
+    fn named(name: &str) -> Outcome<Self> {
+        Preset::named(name).map(Self).map_err(input)
+    }
+
+    /// Reads a description in TOML.
+    ///
+    /// Raises:
+    ///     InputError: If something in it is missing or wrong, with line or key.
+    #[staticmethod]
+    fn parse(text: &str) -> Outcome<Self> {
+        Preset::parse(text).map(Self).map_err(input)
+    }
+
+    /// The same, registers that meet in one bank taking longer or not.
+    #[pyo3(signature = (*, on))]
+    fn with_hazard(&self, on: bool) -> Self {
+        let timing = Timing { hazard: on, ..self.0.timing.clone() };
+        Self(Preset { timing, ..self.0.clone() })
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What it is, in a line.
+    #[getter]
+    fn summary(&self) -> &str {
+        &self.0.summary
+    }
+
+    /// Where its figures come from.
+    #[getter]
+    fn source(&self) -> &str {
+        &self.0.source
+    }
+
+    /// How many DPUs it has.
+    #[getter]
+    fn dpus(&self) -> usize {
+        self.0.dpus()
+    }
+
+    /// How many ranks they are on.
+    #[getter]
+    fn ranks(&self) -> u32 {
+        self.0.ranks
+    }
+
+    /// Cycles of a DPU in a second.
+    #[getter]
+    fn clock_hz(&self) -> f64 {
+        self.0.clock_hz
+    }
+
+    /// Whether registers that meet in one bank take longer.
+    #[getter]
+    fn hazard(&self) -> bool {
+        self.0.timing.hazard
+    }
+
+    /// Bytes a second from host memory to all DPUs.
+    #[getter]
+    fn to_dpus_bytes_per_s(&self) -> f64 {
+        self.0.to_dpus_bytes_per_s
+    }
+
+    /// Bytes a second from all DPUs to host memory.
+    #[getter]
+    fn from_dpus_bytes_per_s(&self) -> f64 {
+        self.0.from_dpus_bytes_per_s
+    }
+}

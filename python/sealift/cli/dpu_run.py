@@ -1,0 +1,220 @@
+"""`sealift dpu run`: runs a program on one simulated DPU."""
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sealift.cli.dpu_progress import Waiting
+from sealift.cli.said import fail, in_sentences, told
+from sealift.exit_code import ExitCode
+
+if TYPE_CHECKING:
+    from sealift._sealift import DpuRun
+
+# \b keeps the lines as they are.
+EXAMPLES = """\b
+Numbers in memory have their lowest byte first: 8 in a word is 08000000.
+
+\b
+Examples:
+  sealift dpu run examples/dpu/sum.S --write count=08000000 --read total
+  sealift dpu run sum.elf --preset upmem-2560-350 --hazard --registers all
+  sealift dpu run mine.S --tasklets 16 --write text=@message.bin --read text:64 --json
+"""
+
+
+def run(
+    file: Annotated[str, typer.Argument(help="Assembly, or an ELF file for a DPU.")],
+    tasklets: Annotated[
+        int | None,
+        typer.Option(
+            help="What NR_TASKLETS stands for in assembly: programs boot their tasklets "
+            "themselves.",
+            min=1,
+            max=24,
+            metavar="N",
+        ),
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--define",
+            help="What a name stands for in assembly. May be repeated.",
+            metavar="NAME=NUMBER",
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose DPU it is: upmem-640-266, upmem-640-267 or upmem-2560-350. [default: "
+            "upmem-640-266]",
+            metavar="NAME",
+        ),
+    ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(help="The same for a system that a TOML file describes.", metavar="FILE"),
+    ] = None,
+    hazard: Annotated[
+        bool,
+        typer.Option(
+            "--hazard",
+            help="Registers that meet in one bank take longer: published figures disagree whether "
+            "they do.",
+        ),
+    ] = False,
+    write: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Bytes to write to a symbol before the start: in hex, or those of a file. May be "
+            "repeated.",
+            metavar="SYMBOL=HEX|@FILE",
+        ),
+    ] = None,
+    reads: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--read",
+            help="Show a symbol's bytes at the end, or its first N. May be repeated.",
+            metavar="SYMBOL[:N]",
+        ),
+    ] = None,
+    registers: Annotated[
+        str | None,
+        typer.Option(
+            help="Show registers of these tasklets at the end: 0, 0-3,7 or all. Those of one that "
+            "faults are always shown.",
+            metavar="LIST",
+        ),
+    ] = None,
+    max_cycles: Annotated[
+        int,
+        typer.Option(
+            help="When to stop a program that does not end.", min=1, max=2**53, metavar="N"
+        ),
+    ] = 10_000_000_000,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """Run a program on a simulated DPU and say what it took.
+
+    It takes assembly and ELF, not C. Cycles, and seconds at the system's clock, are simulated;
+    docs/dpu.md says what they were held against. Exit codes: 0 all tasklets stopped, 2 wrong usage
+    or no program, 7 a tasklet faulted or the cycles were used up, 130 interrupted.
+    """
+    with in_sentences():
+        from sealift._sealift import DpuRun
+        from sealift.cli import dpu_files
+        from sealift.cli.dpu_shown import document, table
+
+        found = dpu_files.content(file)
+        program = dpu_files.program(file, found, dpu_files.defined(names or [], tasklets))
+        whose = dpu_files.system(preset, system, hazard=hazard)
+        shown = _tasklets(registers)
+        dpu = DpuRun(program, whose)
+        for text in write or []:
+            _write(dpu, text)
+        wanted = [_wanted(text) for text in reads or []]
+        for symbol, length in wanted:
+            # What can't be read is told before the run.
+            _read(dpu, symbol, length)
+        ended = _run(dpu, max_cycles)
+        memory = [(symbol, _read(dpu, symbol, length)) for symbol, length in wanted]
+        kept = {tasklet: dpu.registers(tasklet) for tasklet in shown}
+        if as_json:
+            plain = document(file, ended, dpu, whose, memory, kept)
+            typer.echo(json.dumps(plain, indent=2, allow_nan=False))
+        else:
+            typer.echo(table(ended, dpu, whose, memory, kept))
+    fault = dpu.fault
+    if fault is not None:
+        at = ", ".join(filter(None, (fault.place, fault.instruction)))
+        told(
+            f"{file}: tasklet {fault.tasklet} faulted in cycle {fault.cycle:,} at instruction "
+            f"{fault.pc}{f' ({at})' if at else ''}: {fault.what}; its registers are shown"
+        )
+    elif ended == "limit":
+        told(
+            f"{file}: tasklets were still running after {dpu.cycles:,} cycles; --max-cycles gives "
+            "more, --registers all shows where they are"
+        )
+    if ended != "done":
+        raise typer.Exit(ExitCode.DPU_FAULT)
+
+
+def _run(dpu: "DpuRun", max_cycles: int) -> str:
+    started = time.monotonic()
+    with Waiting() as waiting:
+        while (ended := dpu.run(max_cycles, SLICE_S)) == "running":
+            seconds = time.monotonic() - started
+            cycles = dpu.cycles
+            waiting.say(
+                f"{cycles:,} cycles simulated in {seconds:.0f} s, "
+                f"{cycles / seconds / 1e6:,.0f} million a second"
+            )
+    return ended
+
+
+def _tasklets(text: str | None) -> Sequence[int]:
+    """Reads `0`, `0-3,7` or `all`."""
+    if text is None:
+        return ()
+    if text == "all":
+        return range(TASKLETS)
+    found: dict[int, None] = {}
+    for part in text.split(","):
+        ends = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", part)
+        first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
+        if not first <= last < TASKLETS:
+            fail(
+                ExitCode.USAGE,
+                f"--registers {text}: {part!r} names no tasklets; write 0, 0-3,7 or all, from 0 to "
+                f"{TASKLETS - 1}",
+            )
+        found.update(dict.fromkeys(range(first, last + 1)))
+    return tuple(found)
+
+
+def _write(dpu: "DpuRun", text: str) -> None:
+    from sealift.cli.dpu_files import content, of_file
+
+    symbol, equals, value = text.partition("=")
+    if not symbol or not equals:
+        fail(ExitCode.USAGE, f"--write {text}: write SYMBOL=HEX, or SYMBOL=@FILE")
+    if value.startswith("@"):
+        data = content(value[1:])
+    else:
+        try:
+            data = bytes.fromhex(value.removeprefix("0x"))
+        except ValueError:
+            fail(
+                ExitCode.USAGE,
+                f"--write {text}: {value!r} is no row of bytes in hex, as in {symbol}=08000000; "
+                f"{symbol}=@FILE takes those of a file",
+            )
+    with of_file("--write"):
+        dpu.write(symbol, data)
+
+
+def _wanted(text: str) -> tuple[str, int | None]:
+    symbol, colon, length = text.rpartition(":")
+    if not colon:
+        return text, None
+    if not symbol or not re.fullmatch("[0-9]{1,9}", length):
+        fail(ExitCode.USAGE, f"--read {text}: write SYMBOL, or SYMBOL:N for its first N bytes")
+    return symbol, int(length)
+
+
+def _read(dpu: "DpuRun", symbol: str, length: int | None) -> bytes:
+    from sealift.cli.dpu_files import of_file
+
+    with of_file("--read"):
+        return dpu.read(symbol, length)
+
+
+# So long Ctrl-C may have to wait.
+SLICE_S = 0.1
+TASKLETS = 24

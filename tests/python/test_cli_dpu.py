@@ -1,0 +1,231 @@
+"""`sealift dpu`: assembling, disassembling, running and timing."""
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from command import invoke, start
+from sealift._sealift import DpuProgram, DpuRun, DpuSystem, dpu_disassemble
+from sealift.errors import InputError
+from sealift.exit_code import ExitCode
+
+EXAMPLE = Path(__file__).parents[2] / "examples/dpu/sum.S"
+DOCUMENT = Path(__file__).parents[2] / "docs/dpu.md"
+
+
+def made(tmp_path: Path, text: str) -> str:
+    file = tmp_path / "program.S"
+    file.write_text(text)
+    return str(file)
+
+
+def test_the_first_sentence_says_what_it_takes() -> None:
+    for command in (("dpu",), ("dpu", "run")):
+        shown = " ".join(invoke(*command, "--help").output.split())
+        assert "takes assembly and ELF, not C" in shown
+    assert DOCUMENT.read_text(encoding="utf-8").splitlines()[0].endswith("and ELF, not C")
+
+
+def test_the_example_is_assembled_shown_and_run_as_the_document_has_it(tmp_path: Path) -> None:
+    elf = str(tmp_path / "sum.elf")
+    lines = re.findall(r"^sealift (dpu .*)$", DOCUMENT.read_text(encoding="utf-8"), re.M)
+    asm, disasm, run, *_ = (
+        line.replace("examples/dpu/sum.S", str(EXAMPLE)).replace("sum.elf", elf).split()
+        for line in lines
+    )
+    assembled = invoke(*asm)
+    assert assembled.exit_code == 0, assembled.stderr
+    assert "instructions" in assembled.stdout
+    listing = invoke(*disasm)
+    assert "chunk:\n" in listing.stdout
+    assert "ldma r1, r4, 7" in listing.stdout
+    ran = invoke(*run)
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout.startswith("done after ")
+    assert "simulated" in ran.stdout.splitlines()[0]
+    assert f"  000000  {(136).to_bytes(4, 'little').hex(' ')}" in ran.stdout
+
+
+@pytest.mark.parametrize("tasklets", [1, 11, 24])
+def test_a_program_of_ones_own_is_run_and_timed(tasklets: int) -> None:
+    ran = invoke(
+        *("dpu", "run", str(EXAMPLE), "--tasklets", str(tasklets), "--json"),
+        *("--write", "count=00020000", "--read", "total", "--read", "numbers:8"),
+        *("--registers", "0,22-23"),
+    )
+    assert ran.exit_code == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert (found["ended"], found["origin"], found["fault"]) == ("done", "simulated", None)
+    assert found["memory"] == {"total": "88000000", "numbers": "0100000002000000"}
+    assert set(found["registers"]) == {"0", "22", "23"}
+    counters = found["counters"]
+    assert counters["transfers"] == 512 // 16
+    assert counters["mram_read_bytes"] == 4 * 512
+    assert sum(counters["mnemonics"].values()) == counters["instructions"]
+    idle = sum(counters[f"idle_{why}"] for why in ("revolver", "dma", "hazard"))
+    assert counters["cycles"] == counters["instructions"] + idle
+    assert counters["seconds"] == pytest.approx(counters["cycles"] / 266e6)
+    share = counters["cycles"] / counters["instructions"]
+    assert share > 10 if tasklets == 1 else share < 3
+
+
+def test_the_hazard_and_the_clock_are_the_systems(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    own = tmp_path / "mine.toml"
+    own.write_text(text)
+    asked = ("dpu", "run", str(EXAMPLE), "--tasklets", "16", "--json")
+    plain, hazard, mine = (
+        json.loads(invoke(*asked, *more).stdout)
+        for more in ((), ("--hazard",), ("--system", str(own)))
+    )
+    assert hazard["counters"]["idle_hazard"] > 0 == plain["counters"]["idle_hazard"]
+    assert mine["counters"]["cycles"] == plain["counters"]["cycles"]
+    assert mine["system"] == {"name": "mine", "clock_hz": 400e6, "hazard": False}
+
+
+def test_a_fault_shows_instruction_and_registers_and_has_a_code_of_its_own(tmp_path: Path) -> None:
+    file = made(tmp_path, "move r5, 7\nagain: lw r1, r5, 0\nstop\n")
+    ran = invoke("dpu", "run", file)
+    assert ran.exit_code == ExitCode.DPU_FAULT
+    assert "tasklet 0 faulted in cycle 11 at instruction 1 (again, lw r1, r5, 0): 4 bytes at 0x7" in (
+        ran.stderr
+    )
+    assert "registers of tasklet 0" in ran.stdout
+    assert " r5 00000007" in ran.stdout
+    fault = json.loads(invoke("dpu", "run", file, "--json").stdout)["fault"]
+    assert (fault["pc"], fault["place"], fault["registers"][5]) == (1, "again", 7)
+
+
+def test_a_program_that_does_not_end_is_stopped_at_its_cycles(tmp_path: Path) -> None:
+    file = made(tmp_path, "again: jump again\n")
+    ran = invoke("dpu", "run", file, "--max-cycles", "5000", "--json")
+    assert ran.exit_code == ExitCode.DPU_FAULT
+    found = json.loads(ran.stdout)
+    assert found["ended"] == "limit"
+    assert 5_000 <= found["counters"]["cycles"] < 5_020
+    assert "--max-cycles" in ran.stderr
+
+
+def test_interrupting_ends_a_run_cleanly(tmp_path: Path) -> None:
+    running = start("dpu", "run", made(tmp_path, "again: jump again\n"))
+    assert running.stderr is not None
+    # It says so after two seconds.
+    assert "cycles simulated" in running.stderr.readline()
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=30)
+    assert (running.returncode, out, err) == (ExitCode.INTERRUPTED, "", "sealift: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stop\n  frobnicate r0\n", "line 2, column 3: there is no instruction frobnicate"),
+        ("move r24, 1\n", "line 1, column 6: r24 is no register"),
+        (".data\n.zero 65537\n", "section .data overflows WRAM"),
+        ("jump nowhere\n", "line 1, column 6: nothing defines nowhere"),
+    ],
+)
+def test_text_that_is_no_program_is_told_with_line_and_column(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    file = made(tmp_path, text)
+    for command in (("asm", file), ("run", file), ("run", file, "--define", "ONE=1")):
+        ran = invoke("dpu", *command)
+        assert ran.exit_code == ExitCode.USAGE
+        assert said in ran.stderr
+    assert not Path(file).with_suffix(".elf").exists()
+
+
+def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None:
+    elf = tmp_path / "program.elf"
+    assert invoke("dpu", "asm", str(EXAMPLE), "--tasklets", "2", "-o", str(elf)).exit_code == 0
+    whole = elf.read_bytes()
+    for changed, said in (
+        (whole[:40], "at byte 0: the header needs 52 bytes, and the file ends after 40"),
+        (whole[:18] + b"\x3e\0" + whole[20:], "at byte 18: this program is for machine 62"),
+        (b"\xff\xfe\xfd", "byte 0 is no text in UTF-8"),
+    ):
+        elf.write_bytes(changed)
+        ran = invoke("dpu", "run", str(elf))
+        assert ran.exit_code == ExitCode.USAGE
+        assert said in ran.stderr
+    elf.write_bytes(bytes(12))
+    assert "at byte 8: 4 bytes are left" in invoke("dpu", "disasm", str(elf)).stderr
+    assert "sealift dpu asm" in invoke("dpu", "disasm", str(EXAMPLE)).stderr
+    elf.write_bytes(bytes(8))
+    assert invoke("dpu", "disasm", str(elf)).stdout.startswith("     0: 000000000000  ")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--read", "totl"), "no symbol totl for data; it has count, total"),
+        (("--read", "total:5"), "5 bytes at total, which has 4"),
+        (("--read", "work"), "work names a place in IRAM"),
+        (("--write", "count"), "write SYMBOL=HEX"),
+        (("--write", "count=xyz"), "no row of bytes in hex"),
+        (("--write", "count=0102030405"), "5 bytes at count, which has 4"),
+        (("--write", "count=@/nowhere"), "No such file"),
+        (("--registers", "24"), "names no tasklets"),
+        (("--preset", "upmem"), "upmem-2560-350"),
+        (("--preset", "upmem-640-266", "--system", "x.toml"), "give one"),
+        (("--define", "A"), "write NAME=NUMBER"),
+        (("--define", "count=1"), "count is defined twice"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: tuple[str, ...], said: str) -> None:
+    ran = invoke("dpu", "run", str(EXAMPLE), "--tasklets", "2", *options)
+    assert ran.exit_code == ExitCode.USAGE
+    assert said in ran.stderr
+    assert ran.stdout == ""
+
+
+def test_a_cipher_is_timed_on_many_dpus_and_simulated_stands_apart_from_measured() -> None:
+    asked = ("dpu", "time", "--kernel", "gcm", "--dpus", "3", "--bytes", "4KiB")
+    table = invoke(*asked)
+    assert table.exit_code == 0, table.stderr
+    assert "12,288 bytes on 3 DPUs at 266 MHz" in table.stdout
+    found = json.loads(invoke(*asked, "--json").stdout)
+    assert found["bytes"] == 12_288
+    assert set(found["simulated"]) == {"compute_seconds", "bus_in_seconds", "bus_out_seconds"}
+    assert set(found["measured"]) == {"copy_seconds", "simulating_seconds"}
+    assert found["simulated"]["compute_seconds"] == pytest.approx(found["cycles"] / 266e6)
+    for options, said in (
+        (("--kernel", "des"), "ecb, ctr, gcm are"),
+        (("--dpus", "641"), "has 640"),
+        (("--bytes", "33"), "a multiple of 32"),
+        (("--bytes", "1GB"), "write 65536, 64KiB or 1MiB"),
+        (("--key-bits", "100"), "128, 192 or 256"),
+    ):
+        ran = invoke("dpu", "time", *options)
+        assert ran.exit_code == ExitCode.USAGE
+        assert said in ran.stderr
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=400), st.integers(0, 51))
+def test_no_bytes_do_more_than_raise(data: bytes, kept: int) -> None:
+    whole = DpuProgram.assemble("x: add r0, r0, 1\nstop\n.data\ny: .long 5\n").elf()
+    for file in (data, whole[: 52 + kept] + data):
+        try:
+            DpuProgram.read_elf(file).disassemble()
+        except InputError:
+            pass
+    try:
+        DpuProgram.assemble(data.decode(errors="replace"))
+    except InputError:
+        pass
+    dpu_disassemble(data[: len(data) // 8 * 8])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["move r0, -1", "lw r1, r0, 0", "ldma r0, r0, 255", "stop"])))
+def test_any_program_ends_faults_or_is_stopped(lines: list[str]) -> None:
+    program = DpuProgram.assemble("\n".join(lines))
+    dpu = DpuRun(program, DpuSystem.named("upmem-640-266"))
+    assert dpu.run(10_000, 10.0) in ("done", "fault", "limit")
