@@ -1542,7 +1542,13 @@ class DpuRun:
     cycles: Final[int]
     """Cycles so far."""
     log: Final[str]
-    """What its tasklets printed."""
+    """What its tasklets printed, with the vendor's `printf` or with `tell`.
+
+    Raises:
+        InputError: If what lies in the buffer for that can't be read.
+    """
+    running: Final[list[tuple[int, int, str]]]
+    """Tasklets that have not stopped: number, next instruction, and where that is by its label."""
 
 @final
 class DpuCounters:
@@ -1578,7 +1584,7 @@ class DpuFault:
     pc: Final[int]
     """The number of the instruction."""
     place: Final[str]
-    """Where an instruction stands, by the label before it."""
+    """The label before it and how many instructions behind that, as in "loop+3"; "" without one."""
     instruction: Final[str]
     """The instruction as text; "" where the word is none."""
     tasklet: Final[int]
@@ -1601,7 +1607,7 @@ class DpuKernel:
         system: DpuSystem,
         *,
         dpus: int,
-        bytes: int,
+        bytes: int,  # noqa: A002 (of each, as the option is called)
         tasklets: int = 16,
         key_bytes: int = 16,
     ) -> DpuKernel:

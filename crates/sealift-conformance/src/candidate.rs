@@ -18,6 +18,7 @@ pub struct Candidate {
     spec: String,
     required_as: String,
     effort: Effort,
+    share: f64,
 }
 
 impl Candidate {
@@ -25,7 +26,7 @@ impl Candidate {
     #[must_use]
     pub fn new(driver: &'static dyn Driver, spec: impl Into<String>) -> Self {
         let (spec, required_as) = (spec.into(), driver.name().to_owned());
-        Self { driver, spec, required_as, effort: Effort::Full }
+        Self { driver, spec, required_as, effort: Effort::Full, share: 1.0 }
     }
 
     /// What `SEALIFT_REQUIRE` calls it: its driver's name, unless something else is said here.
@@ -38,6 +39,12 @@ impl Candidate {
     #[must_use]
     pub fn slow(self) -> Self {
         Self { effort: Effort::Slow, ..self }
+    }
+
+    /// Its every byte is so dear that this share of the large numbers is enough.
+    #[must_use]
+    pub fn share(self, share: f64) -> Self {
+        Self { share, ..self }
     }
 
     /// The spec that opens it.
@@ -66,7 +73,7 @@ impl Candidate {
         } else {
             Arc::new(Submitting::new(device, bell.clone()))
         };
-        let (effort, seed, share) = (self.effort, seed()?, share()?);
+        let (effort, seed, share) = (self.effort, seed()?, share()? * self.share);
         Ok(Some(Subject { device, bell, oracle, effort, seed, share }))
     }
 }

@@ -51,7 +51,8 @@ pub(crate) fn batch_sizes(subject: &Subject) -> Result<String, String> {
     let text = if subject.is_slow() { 40 } else { 200 };
     let mut messages = 0;
     for size in BATCHES {
-        for _ in 0..if size > 17 { 4 } else { 20 } {
+        let times = if size > 17 { 4 } else { 20 };
+        for _ in 0..subject.count(times, times) {
             let sealed = recipe.sealed(subject, size, Longest { text, aad: 40 }, &mut random)?;
             let form =
                 |random: &mut Random| Form::nth(random.below(Form::COUNT), subject.capabilities());
@@ -72,7 +73,12 @@ pub(crate) fn lengths(subject: &Subject) -> Result<String, String> {
     let mut batches = 0;
     let longest = subject.text_bytes(if subject.is_slow() { TEXT_SLOW } else { usize::MAX });
     for text in TEXTS.into_iter().filter(|&text| text <= longest) {
-        for aad in AADS.into_iter().take(if text > 65_536 { 2 } else { AADS.len() }) {
+        let (aads, forms) = match text {
+            65_537.. => (2, 1),
+            514.. => (subject.count(AADS.len(), AADS.len()), subject.count(8, 8)),
+            _ => (AADS.len(), 8),
+        };
+        for aad in AADS.into_iter().take(aads) {
             let message = |key| Message {
                 op: Op::Seal,
                 key,
@@ -85,7 +91,7 @@ pub(crate) fn lengths(subject: &Subject) -> Result<String, String> {
             let (ring, tag_length) = (ring.clone(), TagLength::FULL);
             let mut sealed = Group { ring, tag_length, messages, truths: vec![] };
             seal_truths(&*subject.oracle, &mut sealed)?;
-            for n in 0..if text > 65_536 { 1 } else { 8 } {
+            for n in 0..forms {
                 let form = Form::nth(batches + n, subject.capabilities());
                 must_conform(&*subject.device, &sealed, form)?;
                 must_conform(&*subject.device, &mixed(&sealed, &mut random), form)?;

@@ -89,9 +89,9 @@ impl Scene {
     }
 
     /// As many copies of the message as make the race worth its price.
-    fn batch(&self, raw_keys: bool, messages_max: usize) -> Batch<'_> {
+    fn batch(&self, raw_keys: bool, messages: usize) -> Batch<'_> {
         let column = |part: usize| Column::Same(self.input.slice(self.parts[part].clone()).into());
-        let len = (65_536 / self.plain.len()).clamp(1, 64.min(messages_max));
+        let len = (65_536 / self.plain.len()).clamp(1, messages);
         let keys = if raw_keys { Keys::Raw(column(0)) } else { self.ring.session(0).into() };
         Batch {
             aad: column(2),
@@ -147,7 +147,7 @@ fn open_until_seen(
     raw_keys: bool,
     writes: &AtomicU64,
 ) -> Result<Seen, String> {
-    let batch = scene.batch(raw_keys, subject.capabilities().messages_max);
+    let batch = scene.batch(raw_keys, subject.messages(subject.count(64, 64)));
     let (size, begin, time) = (scene.plain.len(), Instant::now(), subject.time(TIME));
     let mut out = vec![0; size * batch.len];
     let mut status = vec![Status::NotProcessed; batch.len];

@@ -23,7 +23,8 @@ pub(crate) fn many(subject: &Subject) -> Result<String, String> {
         let keys = (0..SESSIONS).map(|_| random_key(&mut random)).collect();
         let recipe = Recipe::with_ring(subject, Ring::spread(keys, stride));
         for n in 0..if subject.is_slow() { 1 } else { 3 } {
-            let mut seals = recipe.seals(MESSAGES, LONGEST, &mut random);
+            let count = subject.count(MESSAGES, MESSAGES);
+            let mut seals = recipe.seals(count, LONGEST, &mut random);
             for message in &mut seals.messages {
                 message.key = random.below(SESSIONS);
             }
@@ -31,7 +32,7 @@ pub(crate) fn many(subject: &Subject) -> Result<String, String> {
             let form = Form { keys: KeyForm::Sessions, ..Form::nth(n, subject.capabilities()) };
             must_conform(&*subject.device, &seals, form)?;
             must_conform(&*subject.device, &mixed(&seals, &mut random), form)?;
-            messages += MESSAGES;
+            messages += count;
         }
         recipe.ring.retire_all(&*subject.device);
         recipe.ring.retire_all(&*subject.oracle);

@@ -31,6 +31,7 @@ pub static DRIVERS: &[&dyn Driver] = &[
     &null::Null,
     &fault::Fault,
     &cards::Cards,
+    &pim::Pim,
 ];
 
 /// The driver of that name.

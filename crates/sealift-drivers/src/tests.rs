@@ -265,7 +265,7 @@ fn opening_in_place_gives_the_text_or_zeros() {
 
 #[test]
 fn a_submitted_job_gives_what_a_run_gives() {
-    for name in ["library", "reference", "cpu:isa=model"] {
+    for name in ["library", "reference", "cpu:isa=model", "pim:dpus=2"] {
         let (context, bell) = context();
         let device = open(&name.parse().unwrap(), &context).unwrap();
         let mut here = job(3);

@@ -138,8 +138,8 @@ def run(
         )
     elif ended == "limit":
         told(
-            f"{file}: tasklets were still running after {dpu.cycles:,} cycles; --max-cycles gives "
-            "more, --registers all shows where they are"
+            f"{file}: tasklets were still running after {dpu.cycles:,} cycles, where is shown; "
+            "--max-cycles gives more"
         )
     if ended != "done":
         raise typer.Exit(ExitCode.DPU_FAULT)

@@ -34,8 +34,12 @@ def table(
         lines += ["", f"registers of tasklet {tasklet}", *_registers(values)]
     for symbol, data in memory:
         lines += ["", f"{symbol}, {len(data):,} bytes", *_dump(data)]
-    if dpu.log:
-        lines += ["", "printed", dpu.log.rstrip("\n")]
+    if ended == "limit":
+        places = dpu.running
+        rows = [(f"  tasklet {tasklet}", f"{pc:,}", place) for tasklet, pc, place in places]
+        lines += ["", aligned([("running", "next instruction", "at"), *rows])]
+    if printed := _log(dpu):
+        lines += ["", "printed", printed.rstrip("\n")]
     return "\n".join(lines)
 
 
@@ -57,13 +61,23 @@ def document(
         "system": {"name": system.name, "clock_hz": system.clock_hz, "hazard": system.hazard},
         "counters": {name: getattr(counters, name) for name in COUNTERS}
         | {"mnemonics": dict(counters.mnemonics)},
-        "fault": None
-        if fault is None
-        else {name: getattr(fault, name) for name in FAULT},
+        "fault": None if fault is None else {name: getattr(fault, name) for name in FAULT},
         "registers": {str(tasklet): list(values) for tasklet, values in registers.items()},
         "memory": {symbol: data.hex() for symbol, data in memory},
-        "log": dpu.log,
+        "running": [
+            {"tasklet": tasklet, "pc": pc, "place": place} for tasklet, pc, place in dpu.running
+        ],
+        "log": _log(dpu),
     }
+
+
+def _log(dpu: "DpuRun") -> str:
+    from sealift.errors import InputError
+
+    try:
+        return dpu.log
+    except InputError as error:
+        return f"(what was printed can't be read: {error})"
 
 
 def _rows(counters: "DpuCounters") -> Iterator[tuple[str, str, str]]:

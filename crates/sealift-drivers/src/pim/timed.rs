@@ -131,7 +131,7 @@ impl Run {
         for dpu in 0..dpus {
             let dpu = self.set.dpu(dpu).map_err(text)?;
             cycles = dpu.cycles().max(cycles);
-            instructions += dpu.executed().iter().sum::<u64>();
+            instructions += dpu.instructions();
         }
         let compute_seconds = system.seconds(cycles);
         for dpu in 0..dpus {

@@ -33,6 +33,12 @@ impl Crew {
         Ok(Self { workers: workers.min(WORKERS_MAX), cores })
     }
 
+    /// One worker, which may run anywhere.
+    #[must_use]
+    pub fn single() -> Self {
+        Self { workers: 1, cores: vec![] }
+    }
+
     /// Keeps the calling thread, which is that worker, to its core if cores were named.
     ///
     /// # Errors

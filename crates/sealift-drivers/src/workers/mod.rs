@@ -30,8 +30,22 @@ pub trait Software: Send + Sync + Debug + 'static {
     /// It failed; then nothing that was written counts.
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError>;
 
+    /// The same, and says when and what the time went into: by the clock, unless the software has times of
+    /// its own.
+    ///
+    /// # Errors
+    /// As [`Software::run`].
+    fn run_timed(&self, work: &mut Work<'_>, clock: &dyn Clock) -> Result<Timing, DeviceError> {
+        let start_ns = clock.now_ns();
+        self.run(work)?;
+        Ok(Timing::in_memory(start_ns, clock.now_ns()))
+    }
+
     /// Forgets and wipes what it keeps for a session.
     fn retire(&self, session: SessionId);
+
+    /// Gives back now what it would otherwise keep for the next batch.
+    fn release(&self) {}
 }
 
 /// The capabilities of software that takes everything AES-GCM allows.
@@ -125,6 +139,7 @@ impl<S: Software> Device for Pool<S> {
     fn release(&self) {
         self.shared.lock().releases += 1;
         self.shared.wake.notify_all();
+        self.shared.software.release();
     }
 }
 
@@ -207,9 +222,7 @@ impl<S: Software> Shared<S> {
 
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
         self.capabilities.accept(work.shape())?;
-        let start_ns = self.clock.now_ns();
-        self.software.run(work)?;
-        Ok(Timing::in_memory(start_ns, self.clock.now_ns()))
+        self.software.run_timed(work, &*self.clock)
     }
 
     /// No code panics while it holds this lock, so a poisoned one guards a whole state.

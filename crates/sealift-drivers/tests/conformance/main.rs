@@ -44,6 +44,8 @@ fn devices_of(driver: &'static dyn Driver) -> Vec<Candidate> {
             // It computes with the best path there is, which may be the slow one.
             vec![if Path::available().len() == 1 { card.slow() } else { card }]
         }
+        // Some hundred thousand instructions a message, each of them simulated.
+        "pim" => vec![Candidate::new(driver, "pim:dpus=4").slow().share(0.1)],
         name => vec![Candidate::new(driver, name)],
     }
 }

@@ -82,7 +82,7 @@ impl DpuFault {
 }
 
 /// Where an instruction stands, by the label before it.
-fn place(pc: u32, symbols: &[Symbol]) -> String {
+pub(super) fn place(pc: u32, symbols: &[Symbol]) -> String {
     let labels = symbols.iter().filter(|symbol| symbol.region == Region::Iram);
     let before = labels.filter(|symbol| symbol.offset / 8 <= pc).max_by_key(|found| found.offset);
     match before {

@@ -3,8 +3,8 @@
 use super::input;
 use crate::errors::{Failure, Outcome};
 use crate::gil;
-use dpu_sim::isa::{Instruction, disassemble};
-use dpu_sim::{AsmError, Program, Region, Symbol, assemble, elf};
+use dpu_sim::isa::disassemble;
+use dpu_sim::{AsmError, IRAM_INSTRUCTIONS, Program, Region, Symbol, assemble, elf};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::fmt::Write;
@@ -85,25 +85,15 @@ pub(crate) fn dpu_disassemble(py: Python<'_>, words: &[u8]) -> Outcome<String> {
             rest.len()
         )));
     }
-    if slots.len() > dpu_sim::IRAM_INSTRUCTIONS {
-        return Err(Failure::Input(format!(
-            "at byte {}: {} instructions, and IRAM holds {}",
-            8 * dpu_sim::IRAM_INSTRUCTIONS,
-            slots.len(),
-            dpu_sim::IRAM_INSTRUCTIONS
-        )));
-    }
-    Ok(gil::leave(py, || {
-        let mut text = String::new();
-        for (number, slot) in slots.iter().enumerate() {
-            let word = u64::from_le_bytes(*slot) & WORD;
-            let _ = match Instruction::decode(word) {
-                Some(found) => writeln!(text, "{number:6}: {word:012x}  {found}"),
-                None => writeln!(text, "{number:6}: {word:012x}  (no instruction)"),
-            };
-        }
-        text
-    }))
+    let slots: Vec<u64> = slots.iter().map(|slot| u64::from_le_bytes(*slot) & WORD).collect();
+    let program = Program::from_words(&slots).ok_or_else(|| {
+        Failure::Input(format!(
+            "at byte {}: {} instructions, and IRAM holds {IRAM_INSTRUCTIONS}",
+            8 * IRAM_INSTRUCTIONS,
+            slots.len()
+        ))
+    })?;
+    Ok(gil::leave(py, || disassemble(&program)))
 }
 
 /// Names stand before the first line, so that a program may use them anywhere; columns there are put right.

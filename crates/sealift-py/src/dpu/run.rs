@@ -1,6 +1,6 @@
 //! One DPU with a program of one's own.
 
-use super::counters::{DpuCounters, DpuFault};
+use super::counters::{DpuCounters, DpuFault, place};
 use super::input;
 use super::program::DpuProgram;
 use super::system::DpuSystem;
@@ -9,7 +9,6 @@ use crate::gil;
 use dpu_sim::{Dpu, Fault, Outcome as Ended, Preset, Program, Region, Symbol, TASKLETS};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// A simulated DPU that runs a program.
@@ -114,19 +113,23 @@ impl DpuRun {
         self.dpu.cycles()
     }
 
-    /// What its tasklets printed.
+    /// What its tasklets printed, with the vendor's `printf` or with `tell`.
+    ///
+    /// Raises:
+    ///     InputError: If what lies in the buffer for that can't be read.
     #[getter]
-    fn log(&self) -> String {
-        let mut log = String::new();
-        for told in self.dpu.told() {
-            let _ = match &told.text {
-                Some(text) => write!(log, "{text}"),
-                None => {
-                    writeln!(log, "tasklet {}: {} ({:#x})", told.tasklet, told.value, told.value)
-                }
-            };
-        }
-        log
+    fn log(&self) -> Outcome<String> {
+        self.dpu.log().map_err(input)
+    }
+
+    /// Tasklets that have not stopped: number, next instruction, and where that is by its label.
+    #[getter]
+    fn running(&self) -> Vec<(usize, u16, String)> {
+        let at = |tasklet| {
+            let pc = self.dpu.next_instruction(tasklet).filter(|_| self.dpu.runs(tasklet))?;
+            Some((tasklet, pc, place(u32::from(pc), self.program.symbols())))
+        };
+        (0..TASKLETS).filter_map(at).collect()
     }
 }
 
