@@ -74,5 +74,6 @@ fn blocks(bytes: &[u8]) -> Vec<[u8; 16]> {
 }
 
 fn lengths(aad_bytes: usize, text_bytes: usize) -> [u8; 16] {
-    (8 * (aad_bytes as u128) << 64 | 8 * text_bytes as u128).to_be_bytes()
+    let [aad_bits, text_bits] = [aad_bytes, text_bytes].map(|bytes| 8 * bytes as u128);
+    (aad_bits << 64 | text_bits).to_be_bytes()
 }

@@ -93,6 +93,7 @@ impl DpuSystem {
 
     /// Bytes a second from all DPUs to host memory.
     #[getter]
+    #[expect(clippy::wrong_self_convention, reason = "from where the bytes come")]
     fn from_dpus_bytes_per_s(&self) -> f64 {
         self.0.from_dpus_bytes_per_s
     }
