@@ -24,6 +24,7 @@ __all__ = [
     "DpuCounters",
     "DpuFault",
     "DpuKernel",
+    "DpuKernelRun",
     "DpuProgram",
     "DpuRun",
     "DpuSystem",
@@ -58,6 +59,9 @@ __all__ = [
     "policies",
     "primitives",
     "rehearse",
+    "run_dpu_kernel",
+    "run_dpu_messages",
+    "run_dpu_program",
     "stream_source",
     "write_reads",
 ]
@@ -1058,6 +1062,81 @@ class PlayedBoard:
     idle_ns: Final[int]
     """Time that no card had anything to work."""
 
+def run_dpu_kernel(asked: Mapping[str, object]) -> DpuKernelRun:
+    """Runs a generated kernel on one simulated DPU and compares what it gives, byte by byte.
+
+    It looks for Ctrl-C ten times a second.
+
+    Args:
+        asked: A mapping with all of kernel ("document-000", "ecb", "ecb-by-bank", "ecb-fed", "ctr",
+            "ghash", "gcm"), key_bits (128, 192, 256), decrypts, tasklets (1 to 24; of "ecb-fed"
+            those that work, beside the one that moves data), chunk_bytes (a power of two from 32 to
+            2,048), bytes of data in MRAM, hazard (whether registers that meet in a bank cost a
+            cycle), counts (what the timer of "document-000" counts: "cycles" or "instructions").
+
+    Raises:
+        InputError: If there is no such kernel, or it can't be run so.
+        WrongResultError: If it gives something wrong.
+    """
+
+def run_dpu_messages(asked: Mapping[str, object]) -> DpuKernelRun:
+    """Seals or opens messages with a key each on one simulated DPU and compares what it gives.
+
+    Keys are expanded on the DPU. It looks for Ctrl-C ten times a second.
+
+    Args:
+        asked: A mapping with all of key_bits (128, 192, 256), decrypts, tasklets (1 to 24),
+            chunk_bytes (a power of two from 32 to 2,048), messages, message_bytes (of each text),
+            hazard (whether registers that meet in a bank cost a cycle).
+
+    Raises:
+        InputError: If a number can't be, or the messages don't fit into 64 MiB.
+        WrongResultError: If a text or a tag is wrong.
+    """
+
+def run_dpu_program(source: str, timer_granularity_cycles: int) -> DpuKernelRun:
+    """Assembles a program and runs it on one simulated DPU.
+
+    It looks for Ctrl-C when it ends.
+
+    Args:
+        source: In the vendor's assembly.
+        timer_granularity_cycles: The steps in which its timer counts.
+
+    Raises:
+        InputError: If it is no program, with line and column; or it faults, or goes on for more
+            than ten million instructions.
+    """
+
+@final
+class DpuKernelRun:
+    """What a simulated DPU did; the origin of its cycles is "simulated"."""
+
+    cycles: Final[int]
+    """From the first instruction to the last one."""
+    instructions: Final[int]
+    """Instructions of all tasklets."""
+    mnemonics: Final[list[tuple[str, int]]]
+    """Instructions by mnemonic, most frequent first."""
+    idle_revolver_cycles: Final[int]
+    """Cycles without an instruction because each tasklet had issued one just before."""
+    idle_dma_cycles: Final[int]
+    """Cycles without an instruction while tasklets waited for transfers."""
+    idle_hazard_cycles: Final[int]
+    """Cycles lost because registers met in a bank."""
+    mram_read_bytes: Final[int]
+    """Bytes that went out of MRAM."""
+    mram_written_bytes: Final[int]
+    """Bytes that went into MRAM."""
+    transfers: Final[int]
+    """Transfers between MRAM and WRAM, both ways."""
+    registers: Final[list[int]]
+    """Registers r0 to r23 of the first tasklet, at the end."""
+    times: Final[list[int]]
+    """What the timer of "document-000" said before and after transfers and blocks, in sixteens."""
+    checked_against: Final[str]
+    """What the results were compared with; empty for a program."""
+
 @final
 class Calibration:
     """What an engine knows of its devices' costs, and where from."""
@@ -1206,6 +1285,25 @@ class Arm:
         Raises:
             ValueError: If there are less than 64 KiB for each thread.
             NotMeasurableError: If there is no memory, or there can't be so many threads.
+        """
+    @staticmethod
+    def contended(asked: Mapping[str, object]) -> Arm:
+        """AES-128 over texts in memory, 1 MiB an operation, beside threads that read memory.
+
+        What memory gives is measured before, by as many threads as encrypt and read together. It
+        looks for Ctrl-C after each mebibyte.
+
+        Args:
+            asked: A mapping with all of cipher ("gcm", by the device cpu, or "ctr"), threads that
+                encrypt, text_bytes of each (1 MiB or more), streamers (threads that read; 0 for
+                none), share_percent (1 to 100: of what memory gives, all of them together),
+                stream_bytes of each (64 KiB or more), seed of keys and texts.
+
+        Raises:
+            ValueError: If there is no such cipher, or a number is out of range.
+            DeviceError: If this processor has no device cpu.
+            NotMeasurableError: If there is no memory, or there can't be so many threads.
+            WrongResultError: If it computes something wrong.
         """
     @staticmethod
     def copy(asked: Mapping[str, object]) -> Arm:

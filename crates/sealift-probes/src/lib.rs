@@ -4,7 +4,7 @@
 //! while it is timed. [`Arm::sample`] runs it and says how long it took and what the system did
 //! meanwhile. [`GcmArm`] is a device on messages, [`PrimitiveArm`] a hash or a signature scheme, [`ReadArm`]
 //! a loop that reads memory, [`copy::CopyArm`] a function that moves it, [`frames::FramesArm`] frames exchanged
-//! with another process.
+//! with another process, [`ContendedArm`] a cipher that works from memory while others stream it.
 //!
 //! An arm of another crate is made of a [`Crew`] that runs each thread's [`Part`], over [`Memory`] that lies
 //! alike in all arms.
@@ -29,6 +29,7 @@
 
 mod arm;
 mod clock;
+mod contention;
 mod cores;
 mod crew;
 mod error;
@@ -51,6 +52,7 @@ pub mod peers;
 
 pub use arm::{Arm, Verified};
 pub use clock::effective_clock_ghz;
+pub use contention::{ContendedArm, ContendedSpec};
 pub use crew::{Crew, Done, Part, SAMPLE_SECONDS_MAX};
 pub use error::ArmError;
 pub use gcm::{ArmSpec, Columns, GcmArm, Planned, Regime, Shape, borrowed, layout};

@@ -45,8 +45,8 @@ mod _sealift {
     use crate::cards::{Card, Constant, Prediction, cards};
     #[pymodule_export]
     use crate::dpu::{
-        DpuCounters, DpuFault, DpuKernel, DpuProgram, DpuRun, DpuSystem, DpuTook, dpu_disassemble,
-        dpu_systems,
+        DpuCounters, DpuFault, DpuKernel, DpuKernelRun, DpuProgram, DpuRun, DpuSystem, DpuTook,
+        dpu_disassemble, dpu_systems, run_dpu_kernel, run_dpu_messages, run_dpu_program,
     };
     #[pymodule_export]
     use crate::engine::Engine;

@@ -19,7 +19,7 @@ def summary(done: "Done", *, as_json: bool) -> str:
     Raises:
         StoreError: If its folder can't be read any more.
     """
-    from sealift.lab import store
+    from sealift.lab import recall, store
     from sealift.lab.answer import answer_of
     from sealift.lab.digest import digest, headline
     from sealift.lab.export import summary_records
@@ -27,7 +27,7 @@ def summary(done: "Done", *, as_json: bool) -> str:
     from sealift.lab.unsettled import noise
 
     run = store.read(done.path)
-    found = summarise(run)
+    found = recall.together(run, summarise(run))
     said = answer_of(run, found)
     lines = digest(run, found)
     page = done.path / "report.html"

@@ -55,6 +55,13 @@ def copy_bytes(size_bytes: int, *, threads: int, is_cold: bool) -> int:
     return 2 * threads * max(size_bytes, spread)
 
 
+def contended_bytes(text_bytes: int, stream_bytes: int, *, threads: int, streamers: int) -> int:
+    """What texts beside streams take: texts, ciphertexts and what is streamed, or the ceiling's."""
+    streams = streamers * stream_bytes
+    ceiling = (threads + streamers) * stream_bytes if streamers else 0
+    return max(threads * (2 * text_bytes + CHUNK_BYTES) + streams, ceiling)
+
+
 def frames_bytes(frame_bytes: int, *, batch: int) -> int:
     """What exchanging frames takes: both processes' regions, texts and patterns."""
     hand_bytes = frame_bytes * batch
@@ -119,5 +126,7 @@ BYTES_A_SESSION = 512
 COLD_BYTES, COLD_BYTES_A_THREAD = 64 << 20, 1 << 20
 # Native code makes up to 64 messages a thread, of a mebibyte together when that is more than one.
 PRIMITIVE_BYTES_A_THREAD = 1 << 20
+# What is compared at a time.
+CHUNK_BYTES = 1 << 20
 # An interpreter with the engine, and half a mebibyte of frames each way, or four hands of them.
 FRAMES_PROCESS_BYTES, FRAMES_RING_BYTES = 32 << 20, 1 << 19

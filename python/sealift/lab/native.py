@@ -14,6 +14,7 @@ from sealift.errors import DeviceError, LimitError
 from sealift.lab.ipp import with_ipp
 from sealift.lab.memory import (
     check_memory,
+    contended_bytes,
     copy_bytes,
     frames_bytes,
     gcm_bytes,
@@ -26,6 +27,7 @@ from sealift.lab.workload import Workload
 __all__ = [
     "NativeArm",
     "check_region",
+    "contended",
     "copy",
     "effective_clock_ghz",
     "exchange_frames",
@@ -159,6 +161,50 @@ def read_memory(buffer_bytes: int = 256 << 20, *, threads: int) -> NativeArm:
     """
     check_memory(buffer_bytes)
     return _made(lambda: _sealift.Arm.read(buffer_bytes, threads=threads))
+
+
+def contended(
+    cipher: str,
+    *,
+    threads: int,
+    text_bytes: int,
+    streamers: int,
+    share_percent: int,
+    stream_bytes: int,
+    context: Context,
+) -> NativeArm:
+    """AES-128 over texts in memory, a mebibyte an operation, beside threads that read memory.
+
+    The last mebibyte of each thread is compared with AWS-LC's after each sample. Its record counts
+    what streamed and how long, and what memory gave before, to as many threads in all, and how
+    long; so that one over the other is the share that was reached, over all processes.
+
+    Args:
+        cipher: "gcm" or "ctr".
+        threads: That encrypt, each texts of its own.
+        text_bytes: Of each of them, and as much again for the ciphertext.
+        streamers: Threads that read.
+        share_percent: What all of them read together, of what memory gives; 100 for as much as
+            they get.
+        stream_bytes: What each of them reads, again and again.
+        context: For the seed of keys and texts.
+
+    Raises:
+        ValueError: If there is no such cipher, or a number is out of range.
+        Skip: If this processor has no kernels, or there is too little memory.
+        WrongResultError: If it computes something wrong.
+    """
+    check_memory(contended_bytes(text_bytes, stream_bytes, threads=threads, streamers=streamers))
+    asked = {
+        "cipher": cipher,
+        "threads": threads,
+        "text_bytes": text_bytes,
+        "streamers": streamers,
+        "share_percent": share_percent,
+        "stream_bytes": stream_bytes,
+        "seed": context.seed,
+    }
+    return _made(lambda: _sealift.Arm.contended(asked))
 
 
 def copy(asked: Mapping[str, object]) -> NativeArm:

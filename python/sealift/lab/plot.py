@@ -14,7 +14,7 @@ from sealift.lab.narrowing import Drawing, narrowing, varied
 from sealift.lab.published import Comparison, Kind
 from sealift.lab.record import FIGURES, Record
 from sealift.lab.result import Origin
-from sealift.lab.spec import Plot
+from sealift.lab.spec import Line, Plot
 from sealift.lab.store import write_file
 from sealift.lab.units import keys_text
 from sealift.lab.values import Value
@@ -54,6 +54,7 @@ def figures(
     records: Sequence[Record],
     titles: Mapping[str, str],
     published: Sequence[Comparison] = (),
+    lines: Sequence[Line] = (),
     *,
     points_most: int | None = None,
 ) -> tuple[Figure, ...]:
@@ -64,6 +65,7 @@ def figures(
         records: Rows of that experiment.
         titles: What people call its axes, by name.
         published: What was printed; drawn in grey where the columns and the facet fit.
+        lines: What else stands beside the rows, where column and facet fit.
         points_most: About how many rows a figure may draw, evenly of each line; None for all.
 
     What was computed wrong is not drawn. Where several rows would share a place, the axes that tell
@@ -77,10 +79,13 @@ def figures(
     devices: dict[str, str] = {}
     for one in split:
         devices |= _devices(_kept(one, records), one)
-    colours = _colours(devices)
+    colours = _colours(devices | {each.series: each.series for each in lines})
     printed = published[:points_most]
     return tuple(
-        Figure(one, _figure(one, kept, titles, _printed(printed, one), colours))
+        Figure(
+            one,
+            _figure(one, kept, titles, [*_beside(lines, one), *_printed(printed, one)], colours),
+        )
         for one in split
         if (kept := _thinned(_kept(one, records), one, points_most))
     )
@@ -243,6 +248,7 @@ def _point(row: Record, plot: Plot, series: str) -> Point:
         _end(row, f"{plot.y}_low95"),
         _end(row, f"{plot.y}_high95"),
         series,
+        Origin(str(row.get("origin", Origin.MEASURED.value))),
     )
 
 
@@ -269,9 +275,17 @@ def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
         )
         for each in published
         if each.series
-        and each.kind is Kind.VALUE
-        and UNITS.get(each.unit) == plot.y
+        and each.kind in (Kind.VALUE, Kind.MODEL)
+        and UNITS.get(each.unit, each.unit) == plot.y
         and _fits({**plot.where, **each.at}, plot.where)
+    ]
+
+
+def _beside(lines: Sequence[Line], plot: Plot) -> list[Point]:
+    return [
+        Point(each.at.get(plot.x), each.value, None, None, each.series, each.origin)
+        for each in lines
+        if each.column == plot.y and _fits({**plot.where, **each.at}, plot.where)
     ]
 
 
@@ -331,7 +345,8 @@ def _telling(rows: Sequence[Record], plot: Plot) -> list[str]:
         return str(row.get(plot.x)), str(row.get(plot.z, ""))
 
     names = dict.fromkeys(name for row in rows for name in row)
-    axes = [name for name in names if name not in FIGURES and name not in {plot.x, plot.z, "id"}]
+    shown = {plot.x, plot.y, plot.z, "id"}
+    axes = [name for name in names if name not in FIGURES and name not in shown]
     shared = [list(group) for _, group in groupby(sorted(rows, key=place), key=place)]
     return [
         name for name in axes if any(len({row.get(name) for row in group}) > 1 for group in shared)

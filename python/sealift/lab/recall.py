@@ -1,11 +1,12 @@
 """What may be said of a run folder, which others may have made: nothing that it names is run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sealift.lab import registry
 from sealift.lab.published import Comparison
 from sealift.lab.result import Found
+from sealift.lab.spec import Line
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.values import Cell
 
@@ -57,6 +58,33 @@ def sentence(planned: PlannedExperiment, found: Found) -> str:
     except Exception:
         # A folder may hold rows that no machine ever measured, of an experiment that is no more.
         return ""
+
+
+def lines(planned: PlannedExperiment, found: Found) -> tuple[Line, ...]:
+    """What stands in the figures of an experiment of the lab beside what was found.
+
+    Args:
+        planned: Of the run.
+        found: What it found.
+    """
+    if planned.file is not None:
+        return ()
+    try:
+        return tuple(registry.find(planned.name).lines(found))
+    except Exception:
+        # As with a sentence: nobody knows who wrote the folder.
+        return ()
+
+
+def together(run: Run, found: Mapping[str, Found]) -> dict[str, Found]:
+    """What each experiment found, and beside it what the lab's others found in the same run.
+
+    Args:
+        run: The run folder.
+        found: From `summarise(run)`.
+    """
+    known = of_the_lab(run, found)
+    return {name: replace(each, beside=known) for name, each in found.items()}
 
 
 def of_the_lab(run: Run, found: Mapping[str, Found]) -> dict[str, Found]:

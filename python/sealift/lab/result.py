@@ -1,7 +1,7 @@
 """What a run found: one row for each arm, and what was verified."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sealift.lab.stats import Interval, Trust, Verdict, trust
@@ -120,10 +120,12 @@ class Found:
     Attributes:
         rows: Of the arms that were measured.
         verified: Of all arms, the skipped ones too.
+        beside: What the lab's other experiments of the same run found, by their names.
     """
 
     rows: Sequence[Row]
     verified: Sequence[Verified]
+    beside: Mapping[str, "Found"] = field(default_factory=dict)
 
     def row(self, **cell: Value) -> Row | None:
         """The one row whose cell has these values, or None.

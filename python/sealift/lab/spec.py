@@ -242,17 +242,18 @@ class Plot:
     log_x: bool = False
     log_y: bool = False
 
-    def check(self, axes: Iterable[str]) -> None:
+    def check(self, axes: Iterable[str], *, is_timed: bool = True) -> None:
         """Refuses columns that the summary of an experiment doesn't have.
 
         Args:
             axes: The names of the experiment's axes.
+            is_timed: Whether it has a summary. Else y names one of the facts that it computes.
 
         Raises:
             ValueError: Naming the column, and the nearest ones.
         """
         known = [*axes, *FIGURES]
-        columns = {"x": self.x, "y": self.y, "z": self.z}
+        columns = {"x": self.x, "z": self.z} | ({"y": self.y} if is_timed else {})
         columns |= {"facet": self.facet} if self.facet else {}
         columns |= {f"where[{name!r}]": name for name in self.where}
         for field_name, column in columns.items():
@@ -262,6 +263,26 @@ class Plot:
                     f"the plot {self.title!r} has {field_name}={column!r}, which is no column; "
                     f"there are {', '.join(near)}"
                 )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A value in figures beside what they show: a point of a line, or a line across.
+
+    Attributes:
+        series: What it is, in words.
+        column: The y of the figures that it stands in.
+        value: There.
+        origin: Where it comes from.
+        at: Axes with values. With the horizontal axis it is a point, else a line across; figures
+            that show other values of the others don't have it.
+    """
+
+    series: str
+    column: str
+    value: float
+    origin: Origin
+    at: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -282,6 +303,7 @@ class Experiment:
         published: Compares what was found with what was published.
         says: What a reader can do about what was found, in one sentence; "" for nothing.
         plots: Its figures.
+        lines: What stands in them beside what was found.
         weight: Its share of the time, against 1.0 of others.
         file: The file of one's own that it was loaded from; the registry sets it.
         legend: What short values in cells stand for, where that is too long to stand in them; kept
@@ -308,6 +330,7 @@ class Experiment:
     published: Callable[[Found], Sequence[Comparison]] = lambda _: ()
     says: Callable[[Found], str] = lambda _: ""
     plots: tuple[Plot, ...] = ()
+    lines: Callable[[Found], Sequence[Line]] = lambda _: ()
     weight: float = 1.0
     file: Path | None = None
     legend: Mapping[str, str] = field(default_factory=dict)
@@ -344,7 +367,7 @@ class Experiment:
             )
         for plot in self.plots:
             try:
-                plot.check(names)
+                plot.check(names, is_timed=self.is_timed)
             except ValueError as error:
                 raise ValueError(f"{self.name}: {error}") from error
 

@@ -79,12 +79,21 @@ impl Arm for ReadArm {
 }
 
 /// The buffer of a thread.
-struct Reader {
+pub(crate) struct Reader {
     sum: Sum,
     words: Vec<u64>,
     sums: Vec<u64>,
     next: usize,
     read: u64,
+}
+
+impl Reader {
+    /// One of so many [`READ_BYTES`], filled by the calling thread.
+    pub(crate) fn filled(chunks: usize, thread: usize) -> Result<Self, ArmError> {
+        let mut filler = Filler::new(Sum::widest(), chunks, thread)?;
+        filler.work(chunks)?;
+        Ok(filler.reader)
+    }
 }
 
 /// Fills the buffer of a thread on that thread: memory lies near the core that touches it first.

@@ -1,12 +1,17 @@
 //! DPUs that are simulated: programs of one's own and kernels, for the command line and the lab.
 
+mod check;
 mod counters;
+mod kernels;
+mod many;
 mod program;
 mod run;
 mod system;
 mod timed;
 
 pub(crate) use counters::{DpuCounters, DpuFault};
+pub(crate) use kernels::{DpuKernelRun, run_dpu_kernel, run_dpu_program};
+pub(crate) use many::run_dpu_messages;
 pub(crate) use program::{DpuProgram, dpu_disassemble};
 pub(crate) use run::DpuRun;
 pub(crate) use system::{DpuSystem, dpu_systems};

@@ -1,5 +1,6 @@
 //! What is timed, as Python has it: one way to make it for each family, and what it tells.
 
+use super::contended;
 use super::measuring::{Figures, Made};
 use super::messages::{planned, regime, values};
 use crate::{copies, frames};
@@ -9,7 +10,7 @@ use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec};
 use sealift_probes::files::{Cache, ReadSpec, WriteSpec, read_arm, write_arm};
 use sealift_probes::frames::FramesArm;
 use sealift_probes::{
-    ArmError, ArmSpec, Columns, GcmArm, Primitive, PrimitiveArm, ReadArm, Verified,
+    ArmError, ArmSpec, Columns, ContendedArm, GcmArm, Primitive, PrimitiveArm, ReadArm, Verified,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -131,6 +132,28 @@ impl Arm {
         Self::prepare(py, |wanted| {
             Ok(Box::new(ReadArm::prepare_while(buffer_bytes, threads, wanted)?))
         })
+    }
+
+    /// AES-128 over texts in memory, 1 MiB an operation, beside threads that read memory.
+    ///
+    /// What memory gives is measured before, by as many threads as encrypt and read together. It
+    /// looks for Ctrl-C after each mebibyte.
+    ///
+    /// Args:
+    ///     asked: A mapping with all of cipher ("gcm", by the device cpu, or "ctr"), threads that
+    ///         encrypt, text_bytes of each (1 MiB or more), streamers (threads that read; 0 for
+    ///         none), share_percent (1 to 100: of what memory gives, all of them together),
+    ///         stream_bytes of each (64 KiB or more), seed of keys and texts.
+    ///
+    /// Raises:
+    ///     ValueError: If there is no such cipher, or a number is out of range.
+    ///     DeviceError: If this processor has no device cpu.
+    ///     NotMeasurableError: If there is no memory, or there can't be so many threads.
+    ///     WrongResultError: If it computes something wrong.
+    #[staticmethod]
+    fn contended(py: Python<'_>, asked: contended::Asked) -> PyResult<Self> {
+        let spec = asked.spec();
+        Self::prepare(py, |wanted| Ok(Box::new(ContendedArm::prepare_while(&spec, wanted)?)))
     }
 
     /// A function that copies, reads or writes, each in a loop of its own.

@@ -1,6 +1,7 @@
 //! The native measuring loops, for the lab.
 
 mod arm;
+mod contended;
 mod measuring;
 mod messages;
 mod stop;

@@ -14,6 +14,7 @@ from sealift.lab.published import Comparison
 from sealift.lab.record import Record, record
 from sealift.lab.report.extent import Extent
 from sealift.lab.result import Found, Row, Verified
+from sealift.lab.spec import Line, Plot
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.summary import summarise
 
@@ -29,6 +30,7 @@ class Shown:
         doubt: Why there are no comparisons, or "".
         is_of_the_lab: Whether it is one of the lab's own, so that its axes are known.
         sentence: What a reader can do about it, or "".
+        lines: What stands in its figures beside what it found.
     """
 
     experiment: PlannedExperiment
@@ -37,6 +39,7 @@ class Shown:
     doubt: str
     is_of_the_lab: bool
     sentence: str = ""
+    lines: Sequence[Line] = ()
 
     @property
     def is_own(self) -> bool:
@@ -47,6 +50,17 @@ class Shown:
     def records(self) -> list[Record]:
         """Its rows as columns."""
         return [record(row, self.experiment.id) for row in self.found.rows]
+
+    def drawn(self, plot: Plot) -> list[Record]:
+        """What a figure of it is drawn from: rows, or what was computed."""
+        if self.experiment.is_timed:
+            return self.records
+        named = {"experiment": self.experiment.name, "id": self.experiment.id}
+        origin = {"origin": self.experiment.origin.value}
+        return [
+            {**named, **each.cell, plot.y: each.facts.get(plot.y), **origin}
+            for each in self.computed
+        ]
 
     @property
     def computed(self) -> list[Verified]:
@@ -114,13 +128,14 @@ def gather(run: Run) -> Material:
     """
     found = summarise(run)
     known = recall.of_the_lab(run, found)
+    every = recall.together(run, found)
     return Material(
         run=run,
         answer=answer_of(run, found),
         own=fullest(run, found),
-        headline=headline(run, found),
+        headline=headline(run, every),
         shown=[
-            _shown(run, planned, found[planned.name], is_of_the_lab=planned.name in known)
+            _shown(run, planned, every[planned.name], is_of_the_lab=planned.name in known)
             for planned in run.plan.experiments
         ],
         clocks_ghz=list(_clocks_ghz(run)),
@@ -131,7 +146,15 @@ def gather(run: Run) -> Material:
 def _shown(run: Run, planned: PlannedExperiment, found: Found, *, is_of_the_lab: bool) -> Shown:
     published = recall.published(run, planned, found)
     sentence = recall.sentence(planned, found)
-    return Shown(planned, found, published.comparisons, published.doubt, is_of_the_lab, sentence)
+    return Shown(
+        planned,
+        found,
+        published.comparisons,
+        published.doubt,
+        is_of_the_lab,
+        sentence,
+        recall.lines(planned, found),
+    )
 
 
 def _clocks_ghz(run: Run) -> Iterable[float]:

@@ -93,18 +93,20 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
         inside.append(tag("p", f"Note: {shown.doubt}.", class_="muted"))
     if shown.why_not:
         inside.append(tag("p", f"Not measured: {shown.why_not}.", class_="muted"))
-    if shown.found.rows:
+    if shown.found.rows or shown.computed:
         figures = list(_figures(shown, run, extent))
         specs = {place: figure.spec for place, figure, _ in figures}
-        inside.append(tag("div", *(html for _, _, html in figures), class_="figures"))
+        if figures:
+            inside.append(tag("div", *(html for _, _, html in figures), class_="figures"))
         inside += _undrawn(shown, [figure.plot.title for _, figure, _ in figures])
+    if shown.found.rows:
         if any(is_crowded(row) for row in shown.found.rows):
             inside.append(tag("p", CROWDED, class_="muted"))
         inside.append(_rows(shown, extent.rows))
     if shown.computed:
         inside.append(_computed(shown, extent.rows))
     else:
-        inside += _round_trips(shown)
+        inside += [html for fact in LISTED for html in _listed(shown, fact)]
         inside += _verified(shown)
     if shown.found.rows:
         inside += _skipped(shown)
@@ -119,12 +121,18 @@ def _figures(shown: Shown, run: str, extent: Extent) -> Iterable[tuple[str, plot
         figure
         for each in shown.experiment.plots
         for figure in plot.figures(
-            each, shown.records, titles, shown.comparisons, points_most=extent.points
+            each,
+            shown.drawn(each),
+            titles,
+            shown.comparisons,
+            shown.lines,
+            points_most=extent.points,
         )
     ]
     for number, figure in enumerate(drawn[: extent.figures], 1):
         place = f"figure-{shown.experiment.name}-{number}"
-        command = figure.command(run, shown.experiment.name)
+        is_row = shown.experiment.is_timed
+        command = figure.command(run, shown.experiment.name) if is_row else ""
         yield place, figure, drawing(place, figure.plot.title, figure.spec, command)
 
 
@@ -179,7 +187,9 @@ def _computed(shown: Shown, most: int | None) -> Html:
     label = f"What was computed of {shown.experiment.name}"
     said = tag("p", tag("span", origin, class_=f"origin {origin}"), " ", COMPUTED, class_="muted")
     whole = table(columns, cells, label=label, numbers=numbers)
-    return folded(f"{len(shown.computed):,} cells, {origin}", said, whole, is_open=True)
+    return folded(
+        f"{len(shown.computed):,} cells, {origin}", said, whole, is_open=len(cells) <= COMPUTED_OPEN
+    )
 
 
 def _fact(value: Value) -> str:
@@ -258,18 +268,18 @@ def _verdict(row: Row) -> Html:
     return join([chip, " ", tag("span", why, class_="why")]) if why else chip
 
 
-def _round_trips(shown: Shown) -> Iterable[Html]:
-    """How long single round trips took, where arms tell that."""
+def _listed(shown: Shown, fact: str) -> Iterable[Html]:
+    """What each arm tells apart from times, where arms tell that."""
     names = [axis.name for axis in shown.experiment.axes]
     told = [
-        (*(str(each.cell[name]) for name in names), str(each.facts[ROUND_TRIP]))
+        (*(str(each.cell[name]) for name in names), str(each.facts[fact]))
         for each in shown.found.verified
-        if ROUND_TRIP in each.facts
+        if fact in each.facts
     ]
     if told:
-        label = f"Round trips of {shown.experiment.name}"
-        summary = "Round trips, as the last process of each timed them"
-        yield folded(summary, table([*names, "round trip"], told, label=label))
+        label = f"{LISTED[fact]} of {shown.experiment.name}"
+        summary = f"{LISTED[fact]}, as the last process of each timed them"
+        yield folded(summary, table([*names, fact.replace("_", " ")], told, label=label))
 
 
 def _verified(shown: Shown) -> Iterable[Html]:
@@ -303,16 +313,27 @@ def _skipped(shown: Shown) -> Iterable[Html]:
         )
 
 
-ROWS_OPEN = 12
+ROWS_OPEN, COMPUTED_OPEN = 12, 50
 CROWDED = (
     "More threads than cores wait for each other by design, so no sample of theirs is free of "
     "preemption: these rows count neither among the samples that were not clean nor for a busy "
     "machine."
 )
 COMPUTED = "Nothing in this table was measured: no clock of this machine stands behind it."
-ROUND_TRIP = "round_trip"
+ROUND_TRIP, STREAMS = "round_trip", "streams"
+LISTED = {ROUND_TRIP: "Round trips", STREAMS: "What streamed beside"}
 # What an arm is, or has a table of its own; not what was checked of it.
-DESCRIBING = {"role", "detail", "cores", ROUND_TRIP}
+DESCRIBING = {
+    "role",
+    "detail",
+    "cores",
+    ROUND_TRIP,
+    STREAMS,
+    "streamed_bytes",
+    "streamed_ns",
+    "ceiling_bytes",
+    "ceiling_ns",
+}
 HERE, OWN = "here", "own"
 DOCUMENTS = {
     "000": (

@@ -164,7 +164,7 @@ def _experiment(record: Record) -> PlannedExperiment:
     left_out = _groups(record, "left_out") if "left_out" in record.plain else ()
     compare = record.text("compare")
     axes = tuple(map(_axis, record.records("axes")))
-    columns = {axis.name for axis in axes}
+    columns, origin = {axis.name for axis in axes}, origin_of(record)
     if len(columns) != len(axes) or compare not in columns:
         raise record.wrong(f"its axes are to be different ones, and {compare!r} among them")
     for group in (*groups, *left_out):
@@ -184,11 +184,14 @@ def _experiment(record: Record) -> PlannedExperiment:
         title=record.text("title"),
         why=record.text("why"),
         axes=axes,
-        plots=tuple(_plot(each, columns) for each in record.records("plots")),
+        plots=tuple(
+            _plot(each, columns, is_timed=origin is Origin.MEASURED)
+            for each in record.records("plots")
+        ),
         legend=_legend(record),
         left_out=left_out,
         whole_s=record.above_0("whole_s") if left_out else 0.0,
-        origin=origin_of(record),
+        origin=origin,
     )
 
 
@@ -225,7 +228,7 @@ def _axis(record: Record) -> Axis:
         return Axis(record.text("name"), record.text("title"))
 
 
-def _plot(record: Record, axes: Iterable[str]) -> Plot:
+def _plot(record: Record, axes: Iterable[str], *, is_timed: bool) -> Plot:
     plot = Plot(
         x=record.text("x"),
         y=record.text("y"),
@@ -237,7 +240,7 @@ def _plot(record: Record, axes: Iterable[str]) -> Plot:
         log_y=record.flag("log_y"),
     )
     with record.accepting():
-        plot.check(axes)
+        plot.check(axes, is_timed=is_timed)
     return plot
 
 

@@ -1,0 +1,121 @@
+"""Systems of many DPUs: what one simulated DPU comes to, and what the way to them costs.
+
+All of it is projected: a DPU's cycles are simulated, clocks and transfers published.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sealift.lab.published import table
+
+
+@dataclass(frozen=True)
+class System:
+    """So many DPUs with one clock.
+
+    Attributes:
+        title: As people read it.
+        dpus: How many.
+        clock_hz: Of each.
+        source: Where both stand.
+    """
+
+    title: str
+    dpus: int
+    clock_hz: float
+    source: str
+
+    def bytes_per_s(self, cycles_a_byte: float) -> float:
+        """What all of them work together, where the data are in their memories.
+
+        Args:
+            cycles_a_byte: Of one DPU.
+        """
+        return self.dpus * self.clock_hz / cycles_a_byte
+
+    def seconds(self, cycles: float) -> float:
+        """Cycles of a DPU as time."""
+        return cycles / self.clock_hz
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """A published way between a host and its DPUs, timed for one number of DPUs.
+
+    Between two amounts that were timed, time goes up evenly; it is never less than that of the
+    least, and beyond the most it goes on at that one's rate.
+
+    Attributes:
+        path: SDK, or direct.
+        dpus: Those that were timed, all at once.
+        seconds: By bytes of each DPU: to them, and from them.
+    """
+
+    path: str
+    dpus: int
+    seconds: Mapping[int, tuple[float, float]]
+
+    def to_and_from_s(self, dpu_bytes: float) -> tuple[float, float]:
+        """Seconds to bring so many bytes to each DPU that was timed, and to take them back."""
+        to_dpus, from_dpus = (
+            _between(dpu_bytes, {size: both[way] for size, both in self.seconds.items()})
+            for way in (0, 1)
+        )
+        return to_dpus, from_dpus
+
+    def rates(self, dpu_bytes: float) -> tuple[float, float]:
+        """Bytes a second to all DPUs, and from all; taken to be those of any number of DPUs."""
+        moved = self.dpus * dpu_bytes
+        to_dpus_s, from_dpus_s = self.to_and_from_s(dpu_bytes)
+        return moved / to_dpus_s, moved / from_dpus_s
+
+    def in_series(self, dpu_bytes: float, bytes_per_s: float) -> float:
+        """Bytes a second to the DPUs, through their work and back, one after the other.
+
+        Args:
+            dpu_bytes: What each DPU gets.
+            bytes_per_s: What they work, once it is there.
+        """
+        to_dpus, from_dpus = self.rates(dpu_bytes)
+        return 1 / (1 / to_dpus + 1 / bytes_per_s + 1 / from_dpus)
+
+
+@lru_cache(maxsize=4)
+def transfers(path: str) -> Transfers:
+    """The published way of a name.
+
+    Args:
+        path: SDK or direct.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    rows = [row for row in table("000-elsewhere-host-transfers") if row["path"] == path]
+    if not rows:
+        raise ValueError(f"no way to DPUs is called {path!r}; there are SDK and direct")
+    seconds = {
+        int(row["bytes_per_dpu"]): (float(row["to_dpus_s"]), float(row["from_dpus_s"]))
+        for row in rows
+    }
+    return Transfers(path, int(rows[0]["dpus"]), seconds)
+
+
+def _between(place: float, known: Mapping[int, float]) -> float:
+    places = sorted(known)
+    if place >= places[-1]:
+        return known[places[-1]] * place / places[-1]
+    above = next(each for each in places if each > place)
+    if above == places[0]:
+        return known[above]
+    below = max(each for each in places if each <= place)
+    share = (place - below) / (above - below)
+    return known[below] + share * (known[above] - known[below])
+
+
+SYSTEMS = (
+    System("640 DPUs at 267 MHz", 640, 267e6, "document 000, Discussion"),
+    System("2,560 DPUs at 350 MHz", 2_560, 350e6, "document 001, Methods"),
+)
+MEASURED_CLOCK_HZ = 266e6
+MEBIBYTE = 2**20

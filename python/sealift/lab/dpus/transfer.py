@@ -1,0 +1,107 @@
+"""What a transfer between MRAM and WRAM takes, timed by a program as document 000 timed it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from sealift import _sealift
+
+
+class Direction(StrEnum):
+    """Which way a transfer goes."""
+
+    READ = "read"
+    """Out of MRAM."""
+    WRITE = "write"
+    """Into MRAM."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A line through latencies.
+
+    Attributes:
+        overhead_cycles: What no byte takes.
+        cycles_a_byte: What each byte takes.
+    """
+
+    overhead_cycles: float
+    cycles_a_byte: float
+
+    def at(self, transfer_bytes: float) -> float:
+        """Cycles by the line."""
+        return self.overhead_cycles + self.cycles_a_byte * transfer_bytes
+
+    @property
+    def bytes_a_cycle(self) -> float:
+        """What the line comes to for long transfers."""
+        return 1 / self.cycles_a_byte
+
+
+@lru_cache(maxsize=1024)
+def latency(direction: Direction, transfer_bytes: int, *, granularity_cycles: int = 1) -> int:
+    """Cycles between two readings of a DPU's timer with one transfer in between, simulated.
+
+    Args:
+        direction: Which way.
+        transfer_bytes: 8 to 2,048, a multiple of 8.
+        granularity_cycles: The steps in which the timer counts; 16 on a DPU.
+
+    Raises:
+        ValueError: If no transfer is so long.
+    """
+    if not 8 <= transfer_bytes <= MOST_BYTES or transfer_bytes % 8:
+        raise ValueError(
+            f"a transfer of {transfer_bytes} bytes; right would be a multiple of 8 up to "
+            f"{MOST_BYTES:,}"
+        )
+    mnemonic = "ldma" if direction is Direction.READ else "sdma"
+    source = PROGRAM.format(mnemonic=mnemonic, words=transfer_bytes // 8 - 1)
+    run = _sealift.run_dpu_program(source, granularity_cycles)
+    return run.registers[TIMED] * granularity_cycles
+
+
+def fitted(points: Sequence[tuple[float, float]]) -> Fit:
+    """The line through some latencies by least squares.
+
+    Args:
+        points: Bytes and cycles, of two lengths at least.
+
+    Raises:
+        ValueError: If there are fewer.
+    """
+    if len({size for size, _ in points}) < 2:
+        raise ValueError(f"a line through {len(points)} latencies of one length; two would do")
+    mean_bytes = sum(size for size, _ in points) / len(points)
+    mean_cycles = sum(cycles for _, cycles in points) / len(points)
+    spread = sum((size - mean_bytes) ** 2 for size, _ in points)
+    slope = sum((size - mean_bytes) * (cycles - mean_cycles) for size, cycles in points) / spread
+    return Fit(mean_cycles - slope * mean_bytes, slope)
+
+
+MOST_BYTES = 2_048
+# Six instructions of eleven cycles, which the timer counts beside the transfer.
+TIMER_CYCLES = 66
+TIMED = 5
+# With as many instructions around the transfer as the vendor's calls put there.
+PROGRAM = """
+        move r1, 3
+        time_cfg r1
+        move r2, buffer
+        move r3, table
+        time r4
+        nop
+        nop
+        {mnemonic} r2, r3, {words}
+        nop
+        nop
+        nop
+        time r5
+        sub r5, r5, r4
+        stop
+    .bss
+    buffer: .zero 2048
+    .section .mram
+    table: .zero 2048
+"""
