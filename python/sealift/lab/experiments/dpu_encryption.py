@@ -20,6 +20,6 @@ EXPERIMENT = Experiment(
     operation="buffer",
     published=TABLE.published,
     says=TABLE.says,
-    weight=0.05,
+    weight=0.02,
     origin=Origin.SIMULATED,
 )
