@@ -36,6 +36,11 @@ def test_the_first_sentence_says_what_it_takes() -> None:
 def test_the_example_is_assembled_shown_and_run_as_the_document_has_it(tmp_path: Path) -> None:
     elf = str(tmp_path / "sum.elf")
     lines = re.findall(r"^sealift (dpu .*)$", DOCUMENT.read_text(encoding="utf-8"), re.M)
+    assert [f"    sealift {line}" for line in lines] == [
+        line for line in invoke("dpu", "--help").output.splitlines() if "  sealift dpu" in line
+    ]
+    (from_assembly,) = re.findall(r"// +sealift (dpu .*)$", EXAMPLE.read_text(), re.M)
+    assert f"sealift {from_assembly}" in invoke("dpu", "run", "--help").output
     asm, disasm, run, *_ = (
         line.replace("examples/dpu/sum.S", str(EXAMPLE)).replace("sum.elf", elf).split()
         for line in lines

@@ -17,9 +17,9 @@ from sealift.exit_code import ExitCode
 # \b keeps the lines as they are.
 EXAMPLES = """\b
 Examples:
-  sealift dpu asm examples/dpu/sum.S -o sum.elf
+  sealift dpu asm examples/dpu/sum.S --tasklets 11 -o sum.elf
   sealift dpu disasm sum.elf
-  sealift dpu run sum.elf --write count=08000000 --read total
+  sealift dpu run sum.elf --write count=00040000 --read total
   sealift dpu time --kernel ctr --dpus 640 --bytes 64KiB
 """
 

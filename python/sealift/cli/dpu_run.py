@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 # \b keeps the lines as they are.
 EXAMPLES = """\b
-Numbers in memory have their lowest byte first: 8 in a word is 08000000.
+Numbers in memory have their lowest byte first: 1,024 in a word is 00040000.
 
 \b
 Examples:
-  sealift dpu run examples/dpu/sum.S --write count=08000000 --read total
+  sealift dpu run examples/dpu/sum.S --tasklets 11 --write count=00040000 --read total
   sealift dpu run sum.elf --preset upmem-2560-350 --hazard --registers all
   sealift dpu run mine.S --tasklets 16 --write text=@message.bin --read text:64 --json
 """

@@ -126,7 +126,7 @@ def _table(what: str, dpus: int, system: "DpuSystem", took: "DpuTook") -> str:
 
     hazard = ", with the register hazard" if system.hazard else ""
     rows = [
-        ("", "seconds", "GB/s", "whose seconds"),
+        ("", "seconds", "GB/s of text", "whose seconds"),
         *(
             (name, format_measure(seconds), format_measure(took.bytes / seconds / 1e9), origin)
             for name, seconds, origin in _parts(took)
