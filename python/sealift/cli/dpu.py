@@ -81,8 +81,8 @@ def asm(
             json.dumps({"schema": "sealift-dpu-asm/1", "elf": str(place), **dict(made.sizes)})
         )
     else:
-        taken = ", ".join(f"{size:,} B of {memory}" for memory, size in made.sizes if size)
-        typer.echo(f"{place}: {made.instructions:,} instructions, {taken}")
+        taken = [f"{size:,} B of {memory}" for memory, size in made.sizes if size]
+        typer.echo(", ".join((f"{place}: {made.instructions:,} instructions", *taken)))
 
 
 def disasm(
