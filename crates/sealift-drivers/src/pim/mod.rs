@@ -29,7 +29,7 @@ use sealift_core::{
     SessionId, Spec, Timing, Work,
 };
 use settings::Settings;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The driver `pim`: `pim:dpus=64` are 64 simulated DPUs of the system `upmem-640-266`.
 ///
@@ -75,19 +75,10 @@ pub fn open(spec: &Spec, context: &Context) -> Result<(Arc<dyn Device>, Watch), 
     workers::only(spec, &["dpus", "preset", "tasklets", "hazard"])?;
     let settings =
         Settings::of(spec).map_err(|reason| OpenError::Setting { device: device(), reason })?;
-    let dpus = Arc::new(Dpus {
-        name: device(),
-        capabilities: capabilities(spec, &settings),
-        settings,
-        bank: Mutex::default(),
-    });
-    let device = workers::open(
-        Handle(Arc::clone(&dpus)),
-        dpus.capabilities.clone(),
-        Crew::single(),
-        context,
-    );
-    Ok((device, Watch(dpus)))
+    let capabilities = capabilities(spec, &settings);
+    let dpus = Arc::new(Dpus { name: device(), settings, bank: Mutex::default() });
+    let handle = Handle(Arc::clone(&dpus));
+    Ok((workers::open(handle, capabilities, Crew::single(), context), Watch(dpus)))
 }
 
 /// What an open device does, told apart from its results.
@@ -126,7 +117,6 @@ fn absence() -> String {
 #[derive(Debug)]
 struct Dpus {
     name: String,
-    capabilities: Capabilities,
     settings: Settings,
     bank: Mutex<Option<Bank>>,
 }
@@ -161,9 +151,10 @@ impl Dpus {
         Ok(bank.tally().since(&before))
     }
 
-    /// A bank that was left in the middle is wiped before it is used again.
+    /// A bank that a panic left in the middle is wiped, and made anew.
     fn lock(&self) -> MutexGuard<'_, Option<Bank>> {
-        self.bank.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
+        self.bank.lock().unwrap_or_else(|poisoned| {
+            self.bank.clear_poison();
             let mut bank = poisoned.into_inner();
             *bank = None;
             bank

@@ -53,9 +53,10 @@ impl Settings {
         Division::new(self.tasklets, chunk).map_err(|error| error.to_string())
     }
 
-    /// Whether a message is worked by all DPUs together: it is long, and there are fewer of its kind than DPUs.
+    /// Whether a message is worked by all DPUs together: it is long, and by itself would leave most of them idle.
     pub(super) fn is_long(&self, item: &Item, round: &Round) -> bool {
-        item.text.len() >= LONG_BYTES && round.items.len() < self.dpus
+        let few = self.dpus.max(self.tasklets as usize);
+        item.text.len() >= LONG_BYTES && round.items.len() < few
     }
 
     /// What a batch takes before any was worked: instructions of the kernels, one a cycle.

@@ -101,6 +101,7 @@ fn long_messages_that_all_dpus_share_are_as_the_reference_has_them() {
     for (spec, lengths) in [
         ("pim:dpus=3", &[40_000, 32_768][..]),
         ("pim:dpus=2,tasklets=24,hazard=on", &[65_537]),
+        ("pim:dpus=1", &[50_000, 33_000]),
         ("pim:dpus=64,tasklets=1", &[33_001, 5, 0]),
     ] {
         let device = opened(spec).unwrap();
