@@ -118,9 +118,9 @@ def kept(value: float) -> float:
 # 24 tasklets of every kernel have room for buffers of so much.
 CHUNK_BYTES = 512
 # Of each tasklet: what is done once is then a few thousandths.
-CHUNKS = 4
+CHUNKS = 3
 # Of each tasklet.
-MESSAGES = 3
+MESSAGES = 2
 ECB, ECB_BY_BANK = Kernel("ecb", "ECB"), Kernel("ecb-by-bank", "ECB, registers by bank")
 ECB_FED = Kernel("ecb-fed", "ECB, fed by one tasklet", movers=1)
 CTR, GHASH = Kernel("ctr", "CTR"), Kernel("ghash", "GHASH")

@@ -90,6 +90,13 @@ EXPERIMENT = Experiment(
             title="Cycles a byte by tasklets, without and with the hazard",
             log_y=True,
         ),
+        Plot(
+            x=KERNEL.name,
+            y=RATE,
+            z=HAZARD.name,
+            title=f"The bracket of each kernel, {TOLD_AT} tasklets",
+            where={TASKLETS.name: TOLD_AT},
+        ),
     ),
     weight=0.2,
     origin=Origin.SIMULATED,

@@ -116,7 +116,7 @@ def _lines(found: Found) -> Sequence[Line]:
 
 
 TABLE = "000-T3-dma-latency"
-WAY, SIZE = Axis("direction", "direction"), Axis("transfer_bytes", "transfer, bytes")
+WAY, SIZE = Axis("direction", "direction"), Axis("transfer", "transfer, bytes")
 SIZES = (8, 16, 32, 64, 128, 256, 512, 768, 1_024, 1_032, 1_280, 1_536, 1_792, 2_048)
 LATENCY, FITTED = "cycles", "by the line through all lengths, cycles"
 
