@@ -1705,19 +1705,21 @@ class DpuKernel:
         system: DpuSystem,
         *,
         dpus: int,
-        bytes: int,  # noqa: A002 (of each, as the option is called)
+        text_bytes: int,
         tasklets: int = 16,
         key_bytes: int = 16,
+        message_bytes: int = 128,
     ) -> DpuKernel:
         """Loads the kernel and sends the texts.
 
         Args:
-            cipher: "ecb", "ctr" or "gcm".
+            cipher: "ecb", "ctr", "gcm" or "many".
             system: Whose DPUs they are.
             dpus: How many of them.
-            bytes: Bytes of each one's text, a multiple of 32 up to 64 MiB.
+            text_bytes: Bytes of each one's text, a multiple of 32 up to 64 MiB.
             tasklets: Tasklets of each, 1 to 24.
             key_bytes: 16, 24 or 32.
+            message_bytes: Bytes of each message of "many", which divide those of the text.
 
         Raises:
             InputError: If a number is out of range, or there is no such cipher.

@@ -192,6 +192,8 @@ def test_options_that_cannot_be_are_refused(options: tuple[str, ...], said: str)
 
 
 def test_a_cipher_is_timed_on_many_dpus_and_simulated_stands_apart_from_measured() -> None:
+    many = invoke("dpu", "time", "--kernel", "many", "--dpus", "2", "--bytes", "2KiB")
+    assert many.stdout.startswith("many, AES-128, messages of 128 B: 4,096 bytes on 2 DPUs")
     asked = ("dpu", "time", "--kernel", "gcm", "--dpus", "3", "--bytes", "4KiB")
     table = invoke(*asked)
     assert table.exit_code == 0, table.stderr
@@ -202,7 +204,8 @@ def test_a_cipher_is_timed_on_many_dpus_and_simulated_stands_apart_from_measured
     assert set(found["measured"]) == {"copy_seconds", "simulating_seconds"}
     assert found["simulated"]["compute_seconds"] == pytest.approx(found["cycles"] / 266e6)
     for options, said in (
-        (("--kernel", "des"), "ecb, ctr, gcm are"),
+        (("--kernel", "des"), "ecb, ctr, gcm, many are"),
+        (("--kernel", "many", "--message-bytes", "100"), "not a multiple"),
         (("--dpus", "641"), "has 640"),
         (("--bytes", "33"), "a multiple of 32"),
         (("--bytes", "1GB"), "write 65536, 64KiB or 1MiB"),

@@ -21,6 +21,7 @@ Examples:
   sealift dpu disasm sum.elf
   sealift dpu run sum.elf --write count=00040000 --read total
   sealift dpu time --kernel ctr --dpus 640 --bytes 64KiB
+  sealift dpu time --kernel many --dpus 640 --bytes 16KiB --message-bytes 128
 """
 
 app = typer.Typer(

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 # \b keeps the lines as they are.
 EXAMPLES = """\b
 Kernels for --kernel:
-  ecb  AES block by block
-  ctr  AES in counter mode
-  gcm  AES-GCM, sealing one message for each DPU
+  ecb   AES block by block
+  ctr   AES in counter mode
+  gcm   AES-GCM, sealing one message for each DPU
+  many  AES-GCM, sealing messages of --message-bytes, each under a key of its own
 
 \b
 Examples:
   sealift dpu time --kernel ctr --dpus 640 --bytes 64KiB
   sealift dpu time --kernel gcm --preset upmem-2560-350 --dpus 2560 --bytes 16KiB --hazard
+  sealift dpu time --kernel many --dpus 640 --bytes 16KiB --message-bytes 128
   sealift dpu time --kernel ecb --dpus 1 --bytes 4KiB --tasklets 1 --json
 """
 
@@ -49,6 +51,15 @@ def time_kernel(
     key_bits: Annotated[
         str, typer.Option(help="128, 192 or 256 bits of key.", metavar="BITS")
     ] = "128",
+    message_bytes: Annotated[
+        int,
+        typer.Option(
+            help="Bytes of each message of the kernel `many`; they divide --bytes.",
+            min=1,
+            max=2**26,
+            metavar="N",
+        ),
+    ] = 128,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -90,11 +101,17 @@ def time_kernel(
         if dpus > whose.dpus:
             fail(ExitCode.USAGE, f"--dpus {dpus}: {whose.name} has {whose.dpus:,}")
         try:
-            check_memory(dpus * (3 * text_bytes + BYTES_A_DPU))
+            check_memory(dpus * (COPIES * text_bytes + BYTES_A_DPU))
         except Skip as skip:
             fail(ExitCode.NOTHING_RAN, str(skip))
         running = DpuKernel(
-            kernel, whose, dpus=dpus, bytes=text_bytes, tasklets=tasklets, key_bytes=bits // 8
+            kernel,
+            whose,
+            dpus=dpus,
+            text_bytes=text_bytes,
+            tasklets=tasklets,
+            key_bytes=bits // 8,
+            message_bytes=message_bytes,
         )
         try:
             took = _finished(running, dpus)
@@ -102,10 +119,13 @@ def time_kernel(
             fail(ExitCode.WRONG_RESULT, str(error))
     if as_json:
         asked = {"kernel": kernel, "dpus": dpus, "bytes_each": text_bytes, "tasklets": tasklets}
-        plain = _document(asked | {"key_bits": bits}, whose, took)
-        typer.echo(json.dumps(plain, indent=2, allow_nan=False))
+        asked |= {"key_bits": bits}
+        if kernel == MANY:
+            asked |= {"message_bytes": message_bytes}
+        typer.echo(json.dumps(_document(asked, whose, took), indent=2, allow_nan=False))
     else:
-        typer.echo(_table(f"{kernel}, AES-{bits}", dpus, whose, took))
+        messages = f", messages of {message_bytes:,} B" if kernel == MANY else ""
+        typer.echo(_table(f"{kernel}, AES-{bits}{messages}", dpus, whose, took))
 
 
 def _finished(running: "DpuKernel", dpus: int) -> "DpuTook":
@@ -186,6 +206,9 @@ def _bytes(text: str) -> int:
     return int(found[1]) * {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[found[2]]
 
 
+MANY = "many"
 LOOK_S = 0.05
+# Sent, in the DPUs' memories and fetched; messages have keys and descriptions beside them.
+COPIES = 6
 # Its memories, decoded instructions and counters.
 BYTES_A_DPU = 256 * 1024

@@ -19,33 +19,38 @@ impl DpuKernel {
     /// Loads the kernel and sends the texts.
     ///
     /// Args:
-    ///     cipher: "ecb", "ctr" or "gcm".
+    ///     cipher: "ecb", "ctr", "gcm" or "many".
     ///     system: Whose DPUs they are.
     ///     dpus: How many of them.
-    ///     bytes: Bytes of each one's text, a multiple of 32 up to 64 MiB.
+    ///     text_bytes: Bytes of each one's text, a multiple of 32 up to 64 MiB.
     ///     tasklets: Tasklets of each, 1 to 24.
     ///     key_bytes: 16, 24 or 32.
+    ///     message_bytes: Bytes of each message of "many", which divide those of the text.
     ///
     /// Raises:
     ///     InputError: If a number is out of range, or there is no such cipher.
     #[new]
-    #[pyo3(signature = (cipher, system, *, dpus, bytes, tasklets=16, key_bytes=16))]
+    #[pyo3(signature = (
+        cipher, system, *, dpus, text_bytes, tasklets=16, key_bytes=16, message_bytes=128
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         py: Python<'_>,
         cipher: &str,
         system: &DpuSystem,
         dpus: usize,
-        bytes: usize,
+        text_bytes: usize,
         tasklets: usize,
         key_bytes: usize,
+        message_bytes: usize,
     ) -> Outcome<Self> {
         let found = Cipher::ALL.iter().find(|(name, _)| *name == cipher);
         let cipher = found.map(|(_, cipher)| *cipher).ok_or_else(|| {
             let names = Cipher::ALL.map(|(name, _)| name).join(", ");
             Failure::Input(format!("there is no kernel {cipher:?}: {names} are"))
         })?;
-        let system = system.0.clone();
-        let timed = Timed { cipher, system, dpus, bytes, tasklets, key_bytes };
+        let (system, bytes) = (system.0.clone(), text_bytes);
+        let timed = Timed { cipher, system, dpus, bytes, tasklets, key_bytes, message_bytes };
         gil::leave(py, || Run::new(timed)).map(Self).map_err(Failure::Input)
     }
 

@@ -1,12 +1,17 @@
 //! A kernel on many DPUs at once: true bytes, checked, and what that takes.
 
+mod many;
+mod texts;
+
 use super::under::Under;
 use crate::kernels::Kernels;
 use dpu_sim::host::{DpuSet, Launch, Push};
 use dpu_sim::kernels::{Division, Mode, Registers, RoundKeys, ctr, ctr_parameters, ecb, gcm};
 use dpu_sim::{MRAM_BYTES, Preset, assemble};
+use many::Laid;
 use sealift_core::Key;
 use std::time::Instant;
+use texts::{nonce, plaintext};
 
 /// What DPUs can be given to encrypt, each its own bytes in its own memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +22,14 @@ pub enum Cipher {
     Ctr,
     /// Sealed with AES-GCM, a message for each DPU.
     Gcm,
+    /// Sealed with AES-GCM, many messages for each DPU, each under a key of its own.
+    Many,
 }
 
 impl Cipher {
     /// All of them, by name.
-    pub const ALL: [(&str, Self); 3] = [("ecb", Self::Ecb), ("ctr", Self::Ctr), ("gcm", Self::Gcm)];
+    pub const ALL: [(&str, Self); 4] =
+        [("ecb", Self::Ecb), ("ctr", Self::Ctr), ("gcm", Self::Gcm), ("many", Self::Many)];
 }
 
 /// What is to be timed.
@@ -39,6 +47,8 @@ pub struct Timed {
     pub tasklets: usize,
     /// Bytes of the key.
     pub key_bytes: usize,
+    /// Bytes of each message of `Cipher::Many`, of which `bytes` is a multiple.
+    pub message_bytes: usize,
 }
 
 /// What it took: simulated seconds of a system of DPUs, and measured ones of this machine.
@@ -68,6 +78,8 @@ pub struct Run {
     division: Division,
     set: DpuSet,
     key: Key,
+    /// Of `Cipher::Many`, which are alike on all DPUs.
+    laid: Option<Laid>,
     bus_in_seconds: f64,
     copy_seconds: f64,
     launched: Option<Instant>,
@@ -88,6 +100,7 @@ impl Run {
             Cipher::Ecb => ecb(division, (Mode::Encrypt, size), Registers::ByBank),
             Cipher::Ctr => ctr(division, size),
             Cipher::Gcm => gcm(division, (Mode::Encrypt, size)),
+            Cipher::Many => many::program(division),
         };
         set.load(&assemble(&program).map_err(text)?).map_err(text)?;
         let mut run = Self {
@@ -95,11 +108,15 @@ impl Run {
             division,
             set,
             key,
+            laid: None,
             bus_in_seconds: 0.0,
             copy_seconds: 0.0,
             launched: None,
         };
-        run.send()?;
+        match run.timed.cipher {
+            Cipher::Many => run.send_many()?,
+            _ => run.send()?,
+        }
         Ok(run)
     }
 
@@ -134,13 +151,14 @@ impl Run {
             instructions += dpu.instructions();
         }
         let compute_seconds = system.seconds(cycles);
+        let (at, length) = self.laid.as_ref().map_or((0, bytes), Laid::results);
         for dpu in 0..dpus {
-            self.set.prepare_xfer(dpu, vec![0; bytes]).map_err(text)?;
+            self.set.prepare_xfer(dpu, vec![0; length]).map_err(text)?;
         }
-        let back = self.set.push_xfer(Push::FromDpus, MRAM, 0, bytes).map_err(text)?;
+        let back = self.set.push_xfer(Push::FromDpus, MRAM, at, length).map_err(text)?;
         self.check()?;
         Ok(Took {
-            bytes: back.bytes,
+            bytes: dpus as u64 * bytes as u64,
             cycles,
             instructions,
             bus_in_seconds: self.bus_in_seconds,
@@ -162,7 +180,7 @@ impl Run {
         }
         for dpu in 0..dpus {
             let counters = match cipher {
-                Cipher::Ecb => None,
+                Cipher::Ecb | Cipher::Many => None,
                 Cipher::Ctr => Some(ctr_parameters(&nonce(dpu), 1)),
                 Cipher::Gcm => Some(Under::new(&self.key, &nonce(dpu))?.counters(0)?),
             };
@@ -171,7 +189,22 @@ impl Run {
             }
             self.set.prepare_xfer(dpu, plaintext(dpu, bytes)).map_err(text)?;
         }
-        let sent = self.set.push_xfer(Push::ToDpus, MRAM, 0, bytes).map_err(text)?;
+        self.push(bytes)
+    }
+
+    fn send_many(&mut self) -> Result<(), String> {
+        let mut length = 0;
+        for dpu in 0..self.timed.dpus {
+            let (image, laid) = Laid::new(dpu, &self.timed)?;
+            length = image.len();
+            self.laid = Some(laid);
+            self.set.prepare_xfer(dpu, image).map_err(text)?;
+        }
+        self.push(length)
+    }
+
+    fn push(&mut self, length: usize) -> Result<(), String> {
+        let sent = self.set.push_xfer(Push::ToDpus, MRAM, 0, length).map_err(text)?;
         self.bus_in_seconds = sent.bus_seconds;
         self.copy_seconds = sent.copy_seconds;
         Ok(())
@@ -186,6 +219,10 @@ impl Run {
         let kernels = Kernels::best("pim".to_owned()).map_err(text)?;
         for dpu in 0..self.timed.dpus {
             let made = self.set.take_xfer(dpu).unwrap_or_default();
+            if let Some(laid) = &self.laid {
+                laid.check(dpu, &self.timed, (&kernels, &made))?;
+                continue;
+            }
             let mut right = plaintext(dpu, self.timed.bytes);
             let mut tags = None;
             match self.timed.cipher {
@@ -200,7 +237,7 @@ impl Run {
                     let counter = [a, b, c, d, e, f, g, h, i, j, k, l, 0, 0, 0, 1];
                     kernels.ctr_in_place(&self.key, counter, &mut right);
                 }
-                Cipher::Gcm => {
+                Cipher::Gcm | Cipher::Many => {
                     let tag = kernels.seal(&self.key, &nonce(dpu), &[], &mut right);
                     tags = Some((tag, self.tag(dpu)?));
                 }
@@ -243,7 +280,7 @@ fn division(timed: &Timed) -> Result<Division, String> {
         ));
     }
     let most = match cipher {
-        Cipher::Ecb | Cipher::Ctr => CHUNK_MAX,
+        Cipher::Ecb | Cipher::Ctr | Cipher::Many => CHUNK_MAX,
         Cipher::Gcm => GCM_CHUNKS_BYTES / tasklets.max(1),
     };
     let fits =
@@ -252,24 +289,6 @@ fn division(timed: &Timed) -> Result<Division, String> {
     let chunk = halves.take_while(|chunk| *chunk > CHUNK_MIN).find(fits).unwrap_or(CHUNK_MIN);
     let narrow = |number: usize| u32::try_from(number).map_err(text);
     Division::new(narrow(tasklets)?, narrow(chunk)?).map_err(text)
-}
-
-/// The text of a DPU: the same in every run, and another for each.
-fn plaintext(dpu: usize, bytes: usize) -> Vec<u8> {
-    let mut text = vec![0; bytes];
-    let mut state = dpu as u64;
-    for word in text.as_chunks_mut::<8>().0 {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        *word = (mixed ^ mixed >> 31).to_le_bytes();
-    }
-    text
-}
-
-fn nonce(dpu: usize) -> [u8; 12] {
-    let [a, b, c, d, e, f, g, h] = (dpu as u64).to_be_bytes();
-    [0, 0, 0, 1, a, b, c, d, e, f, g, h]
 }
 
 fn word(bytes: usize) -> Result<[u8; 4], String> {
@@ -293,14 +312,14 @@ mod tests {
 
     fn timed(cipher: Cipher, dpus: usize, bytes: usize, tasklets: usize) -> Timed {
         let system = Preset::named("upmem-640-266").unwrap();
-        Timed { cipher, system, dpus, bytes, tasklets, key_bytes: 16 }
+        Timed { cipher, system, dpus, bytes, tasklets, key_bytes: 16, message_bytes: 96 }
     }
 
     #[test]
     fn each_kernel_is_right_on_several_dpus_and_its_times_are_told_apart() {
         for (_, cipher) in Cipher::ALL {
             for key_bytes in [16, 32] {
-                let asked = Timed { key_bytes, ..timed(cipher, 3, 4096 + 32, 5) };
+                let asked = Timed { key_bytes, ..timed(cipher, 3, 4128, 5) };
                 let mut run = Run::new(asked).unwrap();
                 run.launch().unwrap();
                 let took = run.finish().unwrap();
@@ -327,6 +346,7 @@ mod tests {
         assert!(refused(timed(Cipher::Ctr, 641, 32, 1)).contains("1 to 640"));
         assert!(refused(timed(Cipher::Gcm, 1, 32, 25)).contains("1 to 24 tasklets"));
         assert!(refused(timed(Cipher::Ecb, 1, 32, 0)).contains("1 to 24 tasklets"));
+        assert!(refused(timed(Cipher::Many, 1, 64, 1)).contains("96 bytes, and not a multiple"));
         let key = Timed { key_bytes: 17, ..timed(Cipher::Ctr, 1, 32, 1) };
         assert!(refused(key).contains("17 bytes"));
     }
