@@ -73,8 +73,8 @@ def crossing(beside: Mapping[str, Found], cores: Cores, kernel: str = "GCM, one 
     if not told:
         return ""
     return (
-        f"Projected, against these measured cores: {'; '.join(told)}. So processing in memory pays "
-        f"{_pays(beside, cores, kernel)}"
+        f"Projected, against these measured cores: {'; '.join(told)}. So, beside one core that "
+        f"nobody disturbs, processing in memory pays {_pays(beside, cores, kernel)}"
     )
 
 
@@ -97,16 +97,14 @@ def _told(system: str, place: str, bracket: tuple[float, float], cores: Cores) -
 def _pays(beside: Mapping[str, Found], cores: Cores, kernel: str) -> str:
     """Where even the lower end of a bracket is more than one core that nobody disturbs."""
     pays = [
-        f"{system} with {place}"
+        f"{system} for {place}"
         for system, facts in _of(beside, kernel)
         for place, (low, _) in BRACKETS.items()
         if low in facts and cores.needed(float(facts[low])) > 1
     ]
-    where = " and ".join(pays) if pays else "nowhere"
-    return (
-        f"for {where}, measured by one free core; elsewhere it only frees cores that have other "
-        f"work"
-    )
+    if not pays:
+        return "nowhere; it only frees cores that have other work"
+    return f"with {' and '.join(pays)}, and otherwise only frees cores that have other work"
 
 
 PROJECTION = "dpu-projection"

@@ -49,7 +49,7 @@ def _compared(
         source=f"{row['source']}: {row['as_printed']}",
         kind=_kind(name),
         span=_aesni_16() if name in WITHIN else None,
-        origin=Origin.SIMULATED,
+        origin=Origin.PROJECTED if name in PROJECTED else Origin.SIMULATED,
     )
     if name in BEYOND:
         return printed.beside(BEYOND[name], "no result of it")
@@ -165,6 +165,8 @@ NUMBERS: Mapping[str, Reckoned] = {
         "cycles of a DPU's tasklet taken for those of a core, which does more in one",
     ),
 }
+# More than one DPU, or a core: arithmetic on what was simulated.
+PROJECTED = ("slowdown", "mram-time", "dpu640", "cpu16")
 SHAPES: Mapping[str, Reckoned] = {
     "dma-negligible": (
         _work_over_dma,

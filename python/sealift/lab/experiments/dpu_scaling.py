@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from sealift.lab.dpus import kept
-from sealift.lab.dpus.validation import TABLE, projected_times, published_times
+from sealift.lab.dpus.validation import FEWEST, TABLE, projected_times, published_times
 from sealift.lab.published import Comparison, Kind, Printed, counted, table
 from sealift.lab.result import Found, Origin
 from sealift.lab.spec import Axis, Computed, Context, Experiment, Plot, Scope
@@ -33,6 +33,8 @@ def _published(found: Found) -> Sequence[Comparison]:
     known = {int(each.cell[DPUS.name]): each.facts for each in found.verified if each.facts}
     compared = []
     for dpus, times in published_times().items():
+        if dpus == FEWEST:
+            continue
         printed = Printed(
             figure="000-P1-scaling",
             what=f"{dpus} DPUs against 64, 4 GiB from host memory and back",
