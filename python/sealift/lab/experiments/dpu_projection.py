@@ -105,8 +105,8 @@ def _says(found: Found) -> str:
                 f"what comes from the host's memory and goes back"
             )
     told.append(
-        f"ways to DPUs and back are those published for 2,048 DPUs, with {DPU_BYTES >> 10} KiB for "
-        "each, whatever the system"
+        f"ways to DPUs and back are those of Loremkang/upmem-sdk-light for 2,048 DPUs, with "
+        f"{DPU_BYTES >> 10} KiB for each, whatever the system"
     )
     return "; ".join(told)
 
