@@ -1009,9 +1009,10 @@ class Rehearsed:
 def play_board(card: Card, asked: Mapping[str, object]) -> PlayedBoard:
     """Works a load of closed clients on cards that share a host, with the engine's own scheduler.
 
-    Messages are true: each is sealed on its card and compared. Events are played one by one, in
-    virtual time: handing over, copies, bus, memory, interrupts. It looks for Ctrl-C ten times a
-    second.
+    Events are played one by one, in virtual time: handing over, copies, bus, memory, interrupts.
+    Bytes are true: on cards of 3DES messages of 64 KiB in all, drawn by their nonces, are
+    encrypted by one library and compared with what another one gives, and the others pass as they
+    are; on other cards each message is sealed and compared. It looks for Ctrl-C ten times a second.
 
     Args:
         card: Whose host, bus and slots these are.
@@ -1022,7 +1023,8 @@ def play_board(card: Card, asked: Mapping[str, object]) -> PlayedBoard:
             the first card dies. The law of times, "fixed", "host" or "all", and what is shared.
 
     Raises:
-        InputError: If a number is out of range, or there is no such law or policy.
+        InputError: If a number is out of range, there is no such law or policy, or messages for
+            3DES are no whole blocks of 8 bytes.
     """
 
 @final
@@ -1061,6 +1063,10 @@ class PlayedBoard:
     """Time that the bus carried bytes."""
     idle_ns: Final[int]
     """Time that no card had anything to work."""
+    cipher: Final[Literal["3des-cbc", "aes-128-gcm"]]
+    """What messages were encrypted by: "3des-cbc" or "aes-128-gcm"."""
+    encrypted: Final[int]
+    """Messages that were encrypted, and compared where they came back."""
 
 def run_dpu_kernel(asked: Mapping[str, object]) -> DpuKernelRun:
     """Runs a generated kernel on one simulated DPU and compares what it gives, byte by byte.
@@ -1423,6 +1429,23 @@ class Arm:
             ValueError: If there is no such way or pattern, or a number is out of range.
             NotMeasurableError: If the other process doesn't start, or the system refuses the way.
             WrongResultError: If a frame arrives that was not sent.
+        """
+    @staticmethod
+    def offload(asked: Mapping[str, object]) -> Arm:
+        """Clients that hand batches over to cores as to cards, each message compared.
+
+        Each device is a worker that keeps to a core of its own; clients run anywhere, keep to a
+        device each and have one batch in flight.
+
+        Args:
+            asked: A mapping with all of cipher ("3des-cbc", "aes-128-gcm"), way ("calling thread",
+                where nothing is handed over, "sleeping", "polling"), threads, devices,
+                message_bytes (a multiple of 8), batch and seed.
+
+        Raises:
+            ValueError: If something of it is wrong.
+            NotMeasurableError: If there are fewer cores than devices.
+            WrongResultError: If a message comes back otherwise than another library gives it.
         """
     def sample(self, seconds: float) -> tuple[int, int, int, int, float, int, float | None]:
         """Runs for about `seconds`, looking for Ctrl-C ten times a second.

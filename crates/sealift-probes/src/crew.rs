@@ -54,6 +54,11 @@ impl Crew {
         Self { cores: Cores::of(threads), once_s: 0.0 }
     }
 
+    /// Threads that run anywhere, for what leaves the cores to others.
+    pub(crate) fn anywhere() -> Self {
+        Self { cores: Cores::default(), once_s: 0.0 }
+    }
+
     /// The cores that the threads keep to; none when they run anywhere.
     #[must_use]
     pub fn cores(&self) -> &[usize] {

@@ -139,6 +139,20 @@ impl ArmError {
         move |error| Self::File { doing, reason: error.to_string() }
     }
 
+    /// The value of a name, which is one of those there are.
+    pub(crate) fn named<T: Copy>(
+        what: &'static str,
+        all: &[(&str, T)],
+        name: &str,
+    ) -> Result<T, Self> {
+        let found = all.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| *value).ok_or_else(|| Self::Spec {
+            what,
+            value: format!("{name:?}"),
+            right: all.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", "),
+        })
+    }
+
     /// Refuses a number outside of what would be right.
     pub(crate) fn check(
         what: &'static str,

@@ -4,17 +4,50 @@
 use std::io::{Error, Result};
 use std::mem::MaybeUninit;
 
-/// Times this thread was taken off its core against its will since it started.
-pub(crate) fn involuntary_switches() -> u64 {
+/// Whose counters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whose {
+    /// Of the calling thread.
+    Thread,
+    /// Of all threads that this process has or had.
+    Process,
+}
+
+/// What the system has counted since the start of a thread, or of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// CPU time outside of the kernel, in nanoseconds.
+    pub(crate) user_ns: u64,
+    /// And inside.
+    pub(crate) kernel_ns: u64,
+    /// Times it went to sleep, after each of which it was woken.
+    pub(crate) sleeps: u64,
+    /// Times it was taken off its core against its will.
+    pub(crate) preempted: u64,
+}
+
+/// What is counted up to now; zeros where the system doesn't tell.
+pub(crate) fn counted(whose: Whose) -> Counted {
+    let who = match whose {
+        Whose::Thread => libc::RUSAGE_THREAD,
+        Whose::Process => libc::RUSAGE_SELF,
+    };
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a whole rusage, which the call fills.
-    let code = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    let code = unsafe { libc::getrusage(who, usage.as_mut_ptr()) };
     if code != 0 {
-        return 0;
+        return Counted::default();
     }
     // SAFETY: zeroed is a valid rusage, and the call wrote another one.
     let usage = unsafe { usage.assume_init() };
-    u64::try_from(usage.ru_nivcsw).unwrap_or(0)
+    let whole = |value: i64| u64::try_from(value).unwrap_or(0);
+    let ns = |time: libc::timeval| whole(time.tv_sec) * 1_000_000_000 + whole(time.tv_usec) * 1_000;
+    Counted {
+        user_ns: ns(usage.ru_utime),
+        kernel_ns: ns(usage.ru_stime),
+        sleeps: whole(usage.ru_nvcsw),
+        preempted: whole(usage.ru_nivcsw),
+    }
 }
 
 /// CPU time of this thread in nanoseconds.
@@ -71,8 +104,16 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_counted_from_the_threads_start() {
-        let fresh = std::thread::spawn(involuntary_switches).join().unwrap();
-        assert!(fresh < 1_000, "{fresh} switches of a new thread");
+    fn a_thread_is_counted_from_its_start_and_the_process_with_all_its_threads() {
+        let fresh = std::thread::spawn(|| {
+            let before = counted(Whose::Thread);
+            (0..5).for_each(|_| std::thread::sleep(std::time::Duration::from_millis(1)));
+            (before, counted(Whose::Thread))
+        });
+        let (before, after) = fresh.join().unwrap();
+        assert!(before.preempted < 1_000, "{before:?} of a new thread");
+        assert!(after.sleeps >= before.sleeps + 5, "{before:?}, {after:?}");
+        let all = counted(Whose::Process);
+        assert!(all.sleeps >= after.sleeps && all.user_ns + all.kernel_ns > 0, "{all:?}");
     }
 }

@@ -4,7 +4,8 @@
 //! while it is timed. [`Arm::sample`] runs it and says how long it took and what the system did
 //! meanwhile. [`GcmArm`] is a device on messages, [`PrimitiveArm`] a hash or a signature scheme, [`ReadArm`]
 //! a loop that reads memory, [`copy::CopyArm`] a function that moves it, [`frames::FramesArm`] frames exchanged
-//! with another process, [`ContendedArm`] a cipher that works from memory while others stream it.
+//! with another process, [`ContendedArm`] a cipher that works from memory while others stream it,
+//! [`offload::OffloadArm`] batches that clients hand over to cores as to cards.
 //!
 //! An arm of another crate is made of a [`Crew`] that runs each thread's [`Part`], over [`Memory`] that lies
 //! alike in all arms.
@@ -48,7 +49,9 @@ mod system;
 pub mod copy;
 pub mod files;
 pub mod frames;
+pub mod offload;
 pub mod peers;
+pub mod tdes;
 
 pub use arm::{Arm, Verified};
 pub use clock::effective_clock_ghz;

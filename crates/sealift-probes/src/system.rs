@@ -1,6 +1,6 @@
 //! What the system did to a thread and to the machine.
 
-use crate::ffi;
+use crate::ffi::{self, Whose};
 use std::fs;
 use std::time::Instant;
 
@@ -14,12 +14,12 @@ pub(crate) struct Usage {
 impl Usage {
     pub(crate) fn now() -> Self {
         let (at, cpu_ns) = (Instant::now(), ffi::thread_cpu_ns());
-        Self { at, cpu_ns, switches: ffi::involuntary_switches() }
+        Self { at, cpu_ns, switches: ffi::counted(Whose::Thread).preempted }
     }
 
     /// Involuntary switches since then, and CPU time over wall time.
     pub(crate) fn since(&self) -> (u64, f64) {
-        let switches = ffi::involuntary_switches().saturating_sub(self.switches);
+        let switches = ffi::counted(Whose::Thread).preempted.saturating_sub(self.switches);
         let cpu_ns = ffi::thread_cpu_ns().saturating_sub(self.cpu_ns);
         let wall_ns = self.at.elapsed().as_nanos().max(1);
         #[expect(clippy::cast_precision_loss, reason = "a sample is far under 2^52 ns")]

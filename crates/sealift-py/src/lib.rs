@@ -23,6 +23,7 @@ mod home;
 mod info;
 mod integers;
 mod keys;
+mod offload;
 mod overlap;
 mod place;
 mod play;

@@ -6,7 +6,9 @@ use crate::gil::{self, Signals};
 use crate::rehearse::failure;
 use pyo3::prelude::*;
 use sealift::cards::{Board, Law, SeatModel};
-use sealift::{ClosedLoad, play};
+use sealift::{ClosedLoad, play, play_with};
+use sealift_probes::tdes::{BLOCK_BYTES, Drawn};
+use std::sync::Arc;
 
 /// What a board is to do, and in what it differs from its card's description.
 #[derive(FromPyObject)]
@@ -35,9 +37,10 @@ struct Asked {
 
 /// Works a load of closed clients on cards that share a host, with the engine's own scheduler.
 ///
-/// Messages are true: each is sealed on its card and compared. Events are played one by one, in
-/// virtual time: handing over, copies, bus, memory, interrupts. It looks for Ctrl-C ten times a
-/// second.
+/// Events are played one by one, in virtual time: handing over, copies, bus, memory, interrupts.
+/// Bytes are true: on cards of 3DES messages of 64 KiB in all, drawn by their nonces, are
+/// encrypted by one library and compared with what another one gives, and the others pass as they
+/// are; on other cards each message is sealed and compared. It looks for Ctrl-C ten times a second.
 ///
 /// Args:
 ///     card: Whose host, bus and slots these are.
@@ -48,7 +51,8 @@ struct Asked {
 ///         the first card dies. The law of times, "fixed", "host" or "all", and what is shared.
 ///
 /// Raises:
-///     InputError: If a number is out of range, or there is no such law or policy.
+///     InputError: If a number is out of range, there is no such law or policy, or messages for
+///         3DES are no whole blocks of 8 bytes.
 #[pyfunction]
 pub(crate) fn play_board(
     py: Python<'_>,
@@ -58,19 +62,40 @@ pub(crate) fn play_board(
     let asked: Asked = asked.extract()?;
     let board = asked.board(&card.0)?;
     let load = asked.load();
+    let drawn = drawn(&card.0, &load)?;
     drop(card);
     let mut interrupt = None;
     let found = gil::leave(py, || {
         let mut signals = Signals::default();
-        play(board, &load, &mut || {
+        let mut wanted = || {
             interrupt = signals.look();
             interrupt.is_none()
-        })
+        };
+        match &drawn {
+            Some(drawn) => play_with(board, &load, drawn, &mut wanted),
+            None => play(board, &load, &mut wanted),
+        }
     });
     match interrupt {
         Some(interrupt) => Err(interrupt.into()),
-        None => found.map(PlayedBoard::new).map_err(failure),
+        None => found.map(|found| PlayedBoard::new(found, &load, drawn)).map_err(failure),
     }
+}
+
+/// What makes the bytes of a card of 3DES; nothing for one of another cipher.
+fn drawn(card: &sealift::cards::Card, load: &ClosedLoad) -> Outcome<Option<Arc<Drawn>>> {
+    if card.algorithm() != "3des" {
+        return Ok(None);
+    }
+    if !load.message_bytes.is_multiple_of(BLOCK_BYTES as u64) {
+        return Err(Failure::Input(format!(
+            "message_bytes is {}: 3DES in CBC mode takes whole blocks, give a multiple of {BLOCK_BYTES}",
+            load.message_bytes
+        )));
+    }
+    let messages = load.batches.saturating_mul(load.messages as u64);
+    let bytes = messages.saturating_mul(load.message_bytes);
+    Ok(Some(Arc::new(Drawn::one_in(bytes.div_ceil(ENCRYPTED_BYTES)))))
 }
 
 /// What became of a load on a board; the origin of its times is "simulated".
@@ -108,11 +133,16 @@ pub(crate) struct PlayedBoard {
     bus_ns: u64,
     /// Time that no card had anything to work.
     idle_ns: u64,
+    /// What messages were encrypted by: "3des-cbc" or "aes-128-gcm".
+    cipher: &'static str,
+    /// Messages that were encrypted, and compared where they came back.
+    encrypted: u64,
 }
 
 impl PlayedBoard {
-    fn new(found: sealift::PlayedLoad) -> Self {
+    fn new(found: sealift::PlayedLoad, load: &ClosedLoad, drawn: Option<Arc<Drawn>>) -> Self {
         let tally = found.tally;
+        let messages = found.batches * load.messages as u64;
         Self {
             batches: found.batches,
             lost: found.lost,
@@ -130,16 +160,19 @@ impl PlayedBoard {
             software_ns: tally.software_ns,
             bus_ns: tally.bus_ns,
             idle_ns: tally.idle_ns,
+            cipher: if drawn.is_some() { "3des-cbc" } else { "aes-128-gcm" },
+            encrypted: drawn.map_or(messages, |drawn| drawn.encrypted()),
         }
     }
 }
 
 impl Asked {
     fn board(&self, card: &sealift::cards::Card) -> Outcome<Board> {
-        let own = Board::of(card);
+        let own = Board::of(card).map_err(|error| Failure::Input(error.to_string()))?;
         let Some(&first) = own.seats.first() else {
             return Err(Failure::Input("the card has no units".to_owned()));
         };
+        self.check()?;
         let look_ns = US * self.look_us;
         let interrupt_ns = look_ns * own.seats.len() as f64;
         let seat = |rate: &f64| SeatModel {
@@ -170,6 +203,23 @@ impl Asked {
         })
     }
 
+    fn check(&self) -> Outcome<()> {
+        let wrong = |what: &str, value: f64, right: &str| {
+            Err(Failure::Input(format!("{what} is {value}: give {right}")))
+        };
+        for rate in self.rates_gbit_per_s.iter().chain(&self.software_gbit_per_s) {
+            if !(1e-6..=1e6).contains(rate) {
+                return wrong("a rate in Gbit/s", *rate, "0.000001 to 1000000");
+            }
+        }
+        match self.first_dies_at_us {
+            Some(at_us) if !(0.0..=1e12).contains(&at_us) => {
+                wrong("first_dies_at_us", at_us, "a time from 0 to 10^12 us")
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn law(&self) -> Outcome<Law> {
         match self.law.as_str() {
             "fixed" => Ok(Law::Fixed),
@@ -197,3 +247,5 @@ fn whole_ns(ns: f64) -> u64 {
 }
 
 const US: f64 = 1_000.0;
+/// What encrypting twice takes is then some milliseconds.
+const ENCRYPTED_BYTES: u64 = 64 << 10;

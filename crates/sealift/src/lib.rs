@@ -64,7 +64,8 @@ mod rehearse;
 pub use calibrate::{Calibrated, Calibration, CostSource};
 pub use engine::{Engine, driver_among};
 pub use rehearse::{
-    ClosedLoad, OpenLoad, PlayedLoad, Player, Rehearsal, RehearsalError, Rehearsed, play, rehearse,
+    ClosedLoad, OpenLoad, PlayedLoad, Player, Rehearsal, RehearsalError, Rehearsed, play,
+    play_with, rehearse,
 };
 pub use sealift_core::*;
 pub use sealift_drivers::{DRIVERS, cards, driver, open, pim};
@@ -76,8 +77,9 @@ pub use sealift_engine::{
 };
 
 /// What a driver over software is made of, for drivers in crates of your own: a queue with workers,
-/// and a table of expanded keys.
+/// and a table of expanded keys. And what a [load on a board](play_with) is encrypted with.
 pub mod software {
     pub use sealift_drivers::keys::{Expander, KeyTable, Lent, Step};
     pub use sealift_drivers::workers::{Crew, Software, capabilities, only, open};
+    pub use sealift_engine::simulate::Cipher;
 }

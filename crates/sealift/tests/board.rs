@@ -2,20 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
-use sealift::cards::{self, Board, Law};
+use sealift::cards::{self, Board, Law, SeatModel};
 use sealift::{ClosedLoad, PlayedLoad, play};
 use sealift_engine::simulate::mva::{Network, Station, solve};
 
+fn quad() -> Board {
+    Board::of(&cards::bundled()[0]).unwrap()
+}
+
 /// The board of four chips, without anything that no theory knows.
 fn plain(law: Law) -> Board {
-    let quad = Board::of(&cards::bundled()[0]);
     Board {
         look_ns: 0.0,
         bus_byte_ns: 0.0,
         shares_memory: false,
         law,
         completions_first: false,
-        ..quad
+        ..quad()
     }
 }
 
@@ -67,7 +70,7 @@ fn one_client_alone_waits_for_nobody() {
 
 #[test]
 fn no_switch_ever_exceeds_the_bounds() {
-    let quad = Board::of(&cards::bundled()[0]);
+    let quad = quad();
     let boards = [
         plain(Law::Fixed),
         Board { law: Law::Fixed, ..quad.clone() },
@@ -88,19 +91,19 @@ fn no_switch_ever_exceeds_the_bounds() {
 
 #[test]
 fn chained_requests_share_interrupts_and_others_have_one_each() {
-    let quad = Board::of(&cards::bundled()[0]);
+    let quad = quad();
     let alone = found(&quad, &load(32, 16_384, 400));
     assert_eq!(alone.tally.interrupts, 400);
     let chained = found(&Board { merged_max: 5, ..quad.clone() }, &load(32, 16_384, 400));
     assert!(chained.tally.interrupts < 200, "{:?}", chained.tally);
+    let shared = found(&quad, &load(32, 16, 2_000));
     let apart = found(&Board { shares_line: false, ..quad }, &load(32, 16, 2_000));
-    let shared = found(&Board::of(&cards::bundled()[0]), &load(32, 16, 2_000));
     assert!(apart.tally.host_ns < shared.tally.host_ns && apart.span_ns < shared.span_ns);
 }
 
 #[test]
 fn every_byte_is_written_three_times_and_crosses_the_bus_twice() {
-    let quad = Board::of(&cards::bundled()[0]);
+    let quad = quad();
     let tally = found(&quad, &load(8, 1_024, 500)).tally;
     assert_eq!(tally.written_bytes, 3 * 500 * 1_024);
     let bus_ns = 500.0 * 1_024.0 * quad.bus_byte_ns;
@@ -110,7 +113,7 @@ fn every_byte_is_written_three_times_and_crosses_the_bus_twice() {
 
 #[test]
 fn a_card_that_dies_loses_nothing() {
-    let mut board = Board::of(&cards::bundled()[0]);
+    let mut board = quad();
     board.seats[0].dies_at_ns = Some(20_000_000);
     for policy in ["earliest-finish", "least-sessions", "round-robin"] {
         let policy = Some(policy.to_owned());
@@ -122,8 +125,8 @@ fn a_card_that_dies_loses_nothing() {
 
 #[test]
 fn software_beside_the_cards_takes_time_of_the_host_alone() {
-    let mut board = Board::of(&cards::bundled()[0]);
-    let software = cards::SeatModel { in_software: true, setup_ns: 0.0, ..board.seats[0] };
+    let mut board = quad();
+    let software = SeatModel { in_software: true, setup_ns: 0.0, ..board.seats[0] };
     board.seats = vec![software];
     let policy = Some("earliest-finish".to_owned());
     let found = found(&board, &ClosedLoad { policy, ..load(2, 1_024, 200) });
@@ -132,8 +135,41 @@ fn software_beside_the_cards_takes_time_of_the_host_alone() {
 }
 
 #[test]
+fn a_description_is_played_as_it_is_reckoned_or_refused_by_name() {
+    for card in cards::bundled() {
+        let board = match Board::of(&card) {
+            Ok(board) => Board { law: Law::Fixed, ..board },
+            Err(error) => {
+                assert!(error.to_string().contains("host.copies = 0"), "{error}");
+                continue;
+            }
+        };
+        for bytes in [16, 1_024, 16_384] {
+            let played_ns = found(&board, &load(1, bytes, 50)).response_ns_mean;
+            let reckoned_ns = card.predict(1, bytes).batch_ns;
+            let times = played_ns / reckoned_ns;
+            assert!((times - 1.0).abs() < 0.01, "{}, {bytes}: {times}", card.name());
+        }
+    }
+}
+
+#[test]
+fn nobody_is_taken_for_dead_where_nobody_dies() {
+    let mut board = quad();
+    board.seats.push(SeatModel {
+        in_software: true,
+        setup_ns: 0.0,
+        byte_ns: 200.0,
+        ..board.seats[0]
+    });
+    let policy = Some("earliest-finish".to_owned());
+    let found = found(&board, &ClosedLoad { policy, ..load(32, 16_384, 640) });
+    assert_eq!(found.moved, 0, "{found:?}");
+}
+
+#[test]
 fn a_seed_plays_the_same_again() {
-    let quad = Board::of(&cards::bundled()[1]);
+    let quad = Board::of(&cards::bundled()[1]).unwrap();
     let of = |seed| found(&quad, &ClosedLoad { seed, ..load(8, 256, 300) });
     assert_eq!(of(1), of(1));
     assert_ne!(of(1).span_ns, of(2).span_ns);
@@ -141,15 +177,17 @@ fn a_seed_plays_the_same_again() {
 
 #[test]
 fn what_can_not_be_played_is_refused_by_name() {
-    let quad = Board::of(&cards::bundled()[0]);
+    let quad = quad();
     let refused =
         |board: Board, load: ClosedLoad| play(board, &load, &mut || true).unwrap_err().to_string();
     let usual = || load(1, 16, 10);
+    let seat = quad.seats[0];
     for (board, what) in [
         (Board { request_ns: -1.0, ..quad.clone() }, "request_ns = -1"),
         (Board { write_byte_ns: f64::NAN, ..quad.clone() }, "write_byte_ns = NaN"),
         (Board { merged_max: 0, ..quad.clone() }, "merged_max = 0"),
         (Board { seats: vec![], ..quad.clone() }, "cards = 0"),
+        (Board { seats: vec![SeatModel { slots: 0, ..seat }], ..quad.clone() }, "slots = 0"),
     ] {
         let said = refused(board, usual());
         assert!(said.contains(what) && said.contains("give "), "{said}");

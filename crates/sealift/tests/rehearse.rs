@@ -179,7 +179,7 @@ fn two_cards_of_one_name_are_alike() {
         std::fs::remove_file(&file).unwrap();
         card(read)
     };
-    let (same, other) = (read(text.to_owned()), read(text.replace("20.86", "20.87")));
+    let (same, other) = (read(text.to_owned()), read(text.replace("20.99", "21.01")));
     let names = found(&[card(quad()), same], &load(100.0, 10)).devices;
     assert_eq!(names[1].name, "quad-hifn-7751,number=2");
     let differ = refused(&[card(quad()), other], &load(100.0, 10));

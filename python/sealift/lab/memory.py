@@ -68,6 +68,11 @@ def frames_bytes(frame_bytes: int, *, batch: int) -> int:
     return FRAMES_PROCESS_BYTES + 2 * (max(FRAMES_RING_BYTES, 4 * hand_bytes) + 4 * hand_bytes)
 
 
+def offload_bytes(message_bytes: int, *, threads: int, batch: int) -> int:
+    """What clients hold: texts, what must come of them, and results."""
+    return threads * batch * 4 * (message_bytes + BYTES_BESIDE_TEXT)
+
+
 def free_bytes(root: Path = Path("/")) -> int | None:
     """What the kernel could still give to this process, or None where it doesn't tell.
 

@@ -18,6 +18,7 @@ from sealift.lab.memory import (
     copy_bytes,
     frames_bytes,
     gcm_bytes,
+    offload_bytes,
     primitive_bytes,
 )
 from sealift.lab.spec import Context, Sample, Skip, WrongResultError
@@ -32,6 +33,7 @@ __all__ = [
     "effective_clock_ghz",
     "exchange_frames",
     "gcm",
+    "offload",
     "primitive",
     "published_copy",
     "read_memory",
@@ -282,6 +284,48 @@ def exchange_frames(
             far=[sys.executable, "-P", "-c", ANSWERING],
         )
     )
+
+
+def offload(
+    cipher: str,
+    way: str,
+    *,
+    threads: int,
+    devices: int,
+    message_bytes: int,
+    batch: int,
+    context: Context,
+) -> NativeArm:
+    """Clients that hand batches over to cores as document 002's did to cards.
+
+    Each client has a key and a device that it keeps to, and one batch in flight. After each sample
+    every client compares its last batch with what another library gave.
+
+    Args:
+        cipher: "3des-cbc" by RustCrypto, or "aes-128-gcm" by this processor's kernels.
+        way: "calling thread", where nothing is handed over, "sleeping" or "polling".
+        threads: Clients.
+        devices: Each a worker that keeps to a core of its own.
+        message_bytes: A multiple of 8.
+        batch: Messages handed over at once.
+        context: For the seed of keys, nonces and texts.
+
+    Raises:
+        ValueError: If something of it is wrong.
+        Skip: If there are fewer cores than devices, or too little memory.
+        WrongResultError: If a message comes back otherwise than it should.
+    """
+    check_memory(offload_bytes(message_bytes, threads=threads, batch=batch))
+    asked = {
+        "cipher": cipher,
+        "way": way,
+        "threads": threads,
+        "devices": devices,
+        "message_bytes": message_bytes,
+        "batch": batch,
+        "seed": context.seed,
+    }
+    return _made(lambda: _sealift.Arm.offload(asked))
 
 
 def check_region(path: Path, offset: int, length: int) -> None:

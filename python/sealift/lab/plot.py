@@ -18,7 +18,7 @@ from sealift.lab.spec import Line, Plot
 from sealift.lab.store import write_file
 from sealift.lab.units import keys_text
 from sealift.lab.values import Value
-from sealift.lab.vega import Labels, Point, Scales, Spec
+from sealift.lab.vega import Chart, Labels, Point, Scales, Spec
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,15 @@ def columns(
     plot = replace(draft, log_x=log_x, log_y=log_y)
     colours = _colours(_devices(kept, plot) | {point.series: point.series for point in more})
     return _figure(plot, kept, titles or {}, more, colours) | {"title": plot.title}
+
+
+def drawn(chart: Chart) -> Spec:
+    """A figure of what is no row."""
+    series = dict.fromkeys(
+        point.series for point in chart.points if point.origin is not Origin.PUBLISHED
+    )
+    colours = vega.palette(list(series))
+    return vega.specification(chart.points, chart.labels, chart.scales, colours)
 
 
 def draw(spec: Spec, path: Path) -> None:
@@ -267,7 +276,7 @@ def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
     return [
         Point(
             x=each.at.get(plot.x),
-            y=each.published,
+            y=each.published * UNITS[each.unit][1],
             low=None,
             high=None,
             series=f"published: {each.series}",
@@ -276,7 +285,7 @@ def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
         for each in published
         if each.series
         and each.kind in (Kind.VALUE, Kind.MODEL)
-        and UNITS.get(each.unit, each.unit) == plot.y
+        and UNITS.get(each.unit, (each.unit, 1.0))[0] == plot.y
         and _fits({**plot.where, **each.at}, plot.where)
     ]
 
@@ -415,9 +424,12 @@ TITLES = {
     "payload_MB_per_s": "payload, MB/s",
     "times_reference": "times the reference",
 }
+# By the unit of what was printed the column that it stands in, and how many of its units one is.
 UNITS = {
-    "ns": "ns_per_operation",
-    "MB/s": "payload_MB_per_s",
-    "operations/s": "operations_per_s",
-    "messages/s": "operations_per_s",
+    "ns": ("ns_per_operation", 1.0),
+    "MB/s": ("payload_MB_per_s", 1.0),
+    "Mbit/s": ("payload_MB_per_s", 1 / 8),
+    "operations/s": ("operations_per_s", 1.0),
+    "messages/s": ("operations_per_s", 1.0),
 }
+NO_UNIT = ("", 1.0)

@@ -49,12 +49,18 @@ def fitted(
     Args:
         errors: Of a model with these numbers, relative to what it is to meet.
         first: Where to begin; better within a factor of two.
+
+    Raises:
+        ValueError: If one of them changes nothing.
     """
     logs = [log(value) for value in first]
     damping = 1e-3
     found = errors(first)
     for _ in range(STEPS_MOST):
         slopes = [_slope(errors, logs, number, found) for number in range(len(logs))]
+        for number, slope in enumerate(slopes):
+            if max(map(abs, slope)) < SLOPE_LEAST:
+                raise ValueError(f"number {number} of a fit changes nothing; right would be less")
         moved = [a + b for a, b in zip(logs, _step(slopes, found, damping), strict=True)]
         tried = errors([exp(each) for each in moved])
         if _square(tried) < _square(found):
@@ -146,5 +152,7 @@ def _square(errors: Sequence[float]) -> float:
 
 STEPS_MOST = 30
 NUDGE = 1e-4
+# Of an error by the logarithm of a number.
+SLOPE_LEAST = 1e-9
 # Of the sum of squares.
 GAIN_LEAST = 1e-6

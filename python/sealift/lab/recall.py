@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from sealift.lab import registry
 from sealift.lab.published import Comparison
-from sealift.lab.result import Found
-from sealift.lab.spec import Line
+from sealift.lab.result import Found, Listing
+from sealift.lab.spec import Experiment, Line
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.values import Cell
+from sealift.lab.vega import Chart
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,26 @@ def together(run: Run, found: Mapping[str, Found]) -> dict[str, Found]:
     return {name: replace(each, beside=known) for name, each in found.items()}
 
 
+def charts(planned: PlannedExperiment, found: Found) -> Sequence[Chart]:
+    """Figures of its own of an experiment of the lab.
+
+    Args:
+        planned: Of the run.
+        found: What it found.
+    """
+    return _beside(planned, lambda experiment: tuple(experiment.charts(found)))
+
+
+def listings(planned: PlannedExperiment, found: Found) -> Sequence[Listing]:
+    """Tables beside the rows of an experiment of the lab.
+
+    Args:
+        planned: Of the run.
+        found: What it found.
+    """
+    return _beside(planned, lambda experiment: tuple(experiment.listings(found)))
+
+
 def of_the_lab(run: Run, found: Mapping[str, Found]) -> dict[str, Found]:
     """What the lab's own experiments found, whose axes mean what the lab takes them for.
 
@@ -99,6 +123,18 @@ def of_the_lab(run: Run, found: Mapping[str, Found]) -> dict[str, Found]:
         for planned in run.plan.experiments
         if planned.file is None and _is_known(planned)
     }
+
+
+def _beside(
+    planned: PlannedExperiment, make: Callable[[Experiment], Sequence[Made]]
+) -> Sequence[Made]:
+    if planned.file is not None:
+        return ()
+    try:
+        return make(registry.find(planned.name))
+    except Exception:
+        # As of a sentence: a folder may hold what nobody ever found.
+        return ()
 
 
 def _compared(compare: Callable[[Found], Sequence[Comparison]], found: Found) -> Published:

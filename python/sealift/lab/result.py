@@ -114,6 +114,23 @@ class Verified:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """A table of an experiment's own, beside its rows.
+
+    Attributes:
+        title: What it lists.
+        columns: Their names.
+        rows: Text in each column.
+        numbers: The columns that hold numbers.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Found:
     """What one experiment found.
 

@@ -15,8 +15,9 @@ from typing import Protocol
 
 from sealift.lab.published import Comparison
 from sealift.lab.record import FIGURES, FIXED, SAMPLE_COLUMNS
-from sealift.lab.result import Found, Origin
+from sealift.lab.result import Found, Listing, Origin
 from sealift.lab.values import INTEGER_MAX, Cell, Value, is_text, why_not_kept
+from sealift.lab.vega import Chart
 
 
 @dataclass(frozen=True)
@@ -304,6 +305,8 @@ class Experiment:
         says: What a reader can do about what was found, in one sentence; "" for nothing.
         plots: Its figures.
         lines: What stands in them beside what was found.
+        charts: Figures of its own, of what no column holds; for experiments of the lab.
+        listings: Tables beside its rows; for experiments of the lab.
         weight: Its share of the time, against 1.0 of others.
         file: The file of one's own that it was loaded from; the registry sets it.
         legend: What short values in cells stand for, where that is too long to stand in them; kept
@@ -331,6 +334,8 @@ class Experiment:
     says: Callable[[Found], str] = lambda _: ""
     plots: tuple[Plot, ...] = ()
     lines: Callable[[Found], Sequence[Line]] = lambda _: ()
+    charts: Callable[[Found], Sequence[Chart]] = lambda _: ()
+    listings: Callable[[Found], Sequence[Listing]] = lambda _: ()
     weight: float = 1.0
     file: Path | None = None
     legend: Mapping[str, str] = field(default_factory=dict)
@@ -360,6 +365,11 @@ class Experiment:
             raise ValueError(f"{self.name}: no values for {', '.join(empty)}, and no cells=")
         if not _is_number(self.weight) or self.weight <= 0:
             raise ValueError(f"{self.name}: a weight of {self.weight!r}; right would be above 0")
+        if not any(self.origin is each for each in (Origin.MEASURED, *COMPUTED)):
+            raise ValueError(
+                f"{self.name}: its origin {self.origin!r}; right would be Origin.MEASURED, "
+                "Origin.SIMULATED or Origin.PROJECTED"
+            )
         if self.essential is not None and (type(self.essential) is not int or self.essential < 1):
             raise ValueError(
                 f"{self.name}: {self.essential!r} essential groups; right would be 1 or more, or "
@@ -441,5 +451,6 @@ def _is_number(value: object) -> bool:
 
 EXPERIMENT_NAME = r"[a-z][a-z0-9-]*"
 CELLS_MAX = 100_000
+COMPUTED = (Origin.SIMULATED, Origin.PROJECTED)
 TAKEN = {*FIXED, *FIGURES, *SAMPLE_COLUMNS}
 LEAST = {"ns": 1, "operations": 1, "bytes": 0, "involuntary_switches": 0, "steal_ns": 0}

@@ -11,7 +11,7 @@ from sealift.lab.digest import digest
 from sealift.lab.published import Comparison, Kind, Match, counted
 from sealift.lab.result import Origin
 from sealift.lab.runner.planning import BLOCKS
-from sealift.lab.spec import Computed
+from sealift.lab.spec import Axis, Computed, Experiment
 from sealift.lab.store import How, StoreError
 from sealift.lab.summary import summarise
 
@@ -94,6 +94,36 @@ def test_it_takes_no_blocks_from_what_is_measured_however_little_time_there_is(
 ) -> None:
     plan = runner.make_plan(asked(sums, budget_s=0.01, restarts=5))
     assert plan.experiments[0].blocks == 1 < BLOCKS
+
+
+@pytest.mark.parametrize(
+    ("origin", "said"),
+    [("MEASURED", "a Computed is no measurement"), ("SIMULATED", "is no Computed, and nothing")],
+)
+def test_what_is_computed_and_what_is_timed_are_never_taken_for_each_other(
+    tmp_path: Path, origin: str, said: str
+) -> None:
+    text = TEXT.replace("Origin.SIMULATED", f"Origin.{origin}")
+    if origin == "SIMULATED":
+        text = text.replace("return Computed(", "return dict(")
+    path = tmp_path / "sums.py"
+    path.write_text(text, encoding="utf-8")
+    done = runner.run(asked(path, out=tmp_path / "run", restarts=1))
+    assert said in done.ending.reason
+
+
+@pytest.mark.parametrize("origin", ["measured", "guessed", Origin.PUBLISHED])
+def test_an_origin_is_one_of_those_there_are(origin: Origin) -> None:
+    axis = Axis("how", "how", ("slowly",))
+    with pytest.raises(ValueError, match=r"sums: its origin .*; right would be Origin.MEASURED"):
+        Experiment(
+            name="sums",
+            title="Sums",
+            axes=(axis,),
+            compare="how",
+            arm=lambda _, __: Computed({}),
+            origin=origin,
+        )
 
 
 def test_what_is_computed_has_no_time_to_sample() -> None:

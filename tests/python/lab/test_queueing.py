@@ -51,6 +51,11 @@ def test_a_fit_finds_the_numbers_that_a_model_was_made_with() -> None:
     assert fitted(errors, [5.0, 5.0]) == pytest.approx([3.0, 7.0], rel=1e-6)  # type: ignore[arg-type]
 
 
+def test_a_number_that_changes_nothing_can_not_be_fitted() -> None:
+    with pytest.raises(ValueError, match="number 1 of a fit changes nothing"):
+        fitted(lambda numbers: [numbers[0] / 3 - 1, numbers[0] / 4 - 1], [5.0, 5.0])
+
+
 @pytest.mark.parametrize(("threads", "size_bytes"), [(2, 16), (4, 1_024), (7, 256), (32, 1_024)])
 def test_the_simulation_agrees_for_exponential_times_and_no_bus(
     threads: int, size_bytes: int

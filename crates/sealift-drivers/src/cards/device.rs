@@ -149,8 +149,8 @@ impl Device for Projected {
 }
 
 /// Computes the bytes of a job that is over.
-pub(super) fn complete(
-    kernels: &Kernels,
+pub(super) fn complete<S: Software + ?Sized>(
+    software: &S,
     device: &str,
     job: Job,
     timing: Result<Timing, DeviceError>,
@@ -160,7 +160,7 @@ pub(super) fn complete(
         let failed = |reason: String| DeviceError::Failed { device: device.to_owned(), reason };
         let mut work = Work::new(&batch, output.as_output(), &*keys)
             .map_err(|error| failed(error.to_string()))?;
-        kernels.run(&mut work)?;
+        software.run(&mut work)?;
         Ok(timing)
     });
     // Before anyone sees the completion: they are an engine's, and whatever hangs on them.

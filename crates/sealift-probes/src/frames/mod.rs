@@ -91,7 +91,7 @@ impl Way {
     /// # Errors
     /// There is none; the error lists those there are.
     pub fn parse(name: &str) -> Result<Self, ArmError> {
-        named("a way for frames", &Self::ALL, name)
+        ArmError::named("a way for frames", &Self::ALL, name)
     }
 
     /// Its name.
@@ -128,7 +128,7 @@ impl Pattern {
     /// # Errors
     /// There is none; the error lists those there are.
     pub fn parse(name: &str) -> Result<Self, ArmError> {
-        named("a pattern of frames", &Self::ALL, name)
+        ArmError::named("a pattern of frames", &Self::ALL, name)
     }
 
     /// Its name.
@@ -144,15 +144,6 @@ impl Pattern {
             Self::Stream => 1,
         }
     }
-}
-
-fn named<T: Copy>(what: &'static str, all: &[(&str, T)], name: &str) -> Result<T, ArmError> {
-    let found = all.iter().find(|(known, _)| *known == name);
-    found.map(|(_, value)| *value).ok_or_else(|| ArmError::Spec {
-        what,
-        value: format!("{name:?}"),
-        right: all.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", "),
-    })
 }
 
 /// What a hand holds: frames that go together.

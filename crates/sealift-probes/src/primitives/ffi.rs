@@ -144,7 +144,7 @@ impl Drop for SigningKey {
 unsafe impl Send for SigningKey {}
 
 /// The library's version, as in `5.12.0`.
-pub(super) fn version() -> &'static str {
+pub(crate) fn version() -> &'static str {
     let version = CStr::from_bytes_until_nul(AWSLC_VERSION_NUMBER_STRING).unwrap_or_default();
     version.to_str().unwrap_or_default()
 }

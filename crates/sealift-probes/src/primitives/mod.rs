@@ -2,6 +2,8 @@
 
 mod ffi;
 
+pub(crate) use ffi::version as aws_lc_version;
+
 use crate::crew::{Crew, Done, Part};
 use crate::random::Random;
 use crate::{Arm, ArmError, Sample, Verified};

@@ -3,12 +3,13 @@
 use super::contended;
 use super::measuring::{Figures, Made};
 use super::messages::{planned, regime, values};
-use crate::{copies, frames};
+use crate::{copies, frames, offload};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec};
 use sealift_probes::files::{Cache, ReadSpec, WriteSpec, read_arm, write_arm};
 use sealift_probes::frames::FramesArm;
+use sealift_probes::offload::OffloadArm;
 use sealift_probes::{
     ArmError, ArmSpec, Columns, ContendedArm, GcmArm, Primitive, PrimitiveArm, ReadArm, Verified,
 };
@@ -299,6 +300,25 @@ impl Arm {
             let spec = frames::spec((way, pattern), (frame_bytes, batch), seed, far)?;
             Ok(Box::new(FramesArm::prepare(&spec)?))
         })
+    }
+
+    /// Clients that hand batches over to cores as to cards, each message compared.
+    ///
+    /// Each device is a worker that keeps to a core of its own; clients run anywhere, keep to a
+    /// device each and have one batch in flight.
+    ///
+    /// Args:
+    ///     asked: A mapping with all of cipher ("3des-cbc", "aes-128-gcm"), way ("calling thread",
+    ///         where nothing is handed over, "sleeping", "polling"), threads, devices,
+    ///         message_bytes (a multiple of 8), batch and seed.
+    ///
+    /// Raises:
+    ///     ValueError: If something of it is wrong.
+    ///     NotMeasurableError: If there are fewer cores than devices.
+    ///     WrongResultError: If a message comes back otherwise than another library gives it.
+    #[staticmethod]
+    fn offload(py: Python<'_>, asked: offload::Asked) -> PyResult<Self> {
+        Self::prepare(py, |wanted| Ok(Box::new(OffloadArm::prepare_while(&asked.spec()?, wanted)?)))
     }
 
     /// Runs for about `seconds`, looking for Ctrl-C ten times a second.

@@ -28,3 +28,13 @@ impl Cipher for Aes {
         self.0.retire(session);
     }
 }
+
+impl Software for Aes {
+    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        self.0.run(work)
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.0.retire(session);
+    }
+}

@@ -2,7 +2,8 @@ use super::aes::Aes;
 use super::{RehearsalError, check};
 use sealift_core::{Context, MAX_TEXT_BYTES, SimulatedClock};
 use sealift_drivers::cards::{Board, Chance, Tally};
-use sealift_engine::simulate::{Draw, Load, LoadReport, Placement, Random, Shapes};
+use sealift_drivers::workers::Software;
+use sealift_engine::simulate::{Cipher, Draw, Load, LoadReport, Placement, Random, Shapes};
 use sealift_engine::{Engine, Patience, Settings};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +54,7 @@ pub struct PlayedLoad {
 /// ```
 /// use sealift::cards::{self, Board};
 /// use sealift::{ClosedLoad, play};
-/// let quad = Board::of(&cards::bundled()[0]);
+/// let quad = Board::of(&cards::bundled()[0])?;
 /// let load = ClosedLoad {
 ///     clients: 1,
 ///     messages: 1,
@@ -76,6 +77,20 @@ pub fn play(
     load: &ClosedLoad,
     wanted: &mut dyn FnMut() -> bool,
 ) -> Result<PlayedLoad, RehearsalError> {
+    play_with(board, load, &Arc::new(Aes::new("card")?), wanted)
+}
+
+/// The same with another cipher: what its cards work as [`Software`] must be what it [seals](Cipher::seal).
+/// Batches that it fails are lost.
+///
+/// # Errors
+/// As [`play`]; a card gave something else.
+pub fn play_with<C: Software + Cipher>(
+    board: Board,
+    load: &ClosedLoad,
+    cipher: &Arc<C>,
+    wanted: &mut dyn FnMut() -> bool,
+) -> Result<PlayedLoad, RehearsalError> {
     numbers(load)?;
     let clock = Arc::new(SimulatedClock::new());
     let cards = board.seats.clone();
@@ -84,7 +99,7 @@ pub fn play(
         let (played, software) = (&played, cards[seat].in_software);
         move |context: &Context| {
             let name = if software { "software".to_owned() } else { format!("card-{seat}") };
-            Ok::<_, RehearsalError>(played.open(seat, name, context)?)
+            Ok::<_, RehearsalError>(played.open(seat, name, context, Arc::clone(cipher) as _)?)
         }
     });
     let engine = Engine::with_settings(Arc::clone(&clock) as _, settings(load, &cards)?, open)?;
@@ -92,7 +107,8 @@ pub fn play(
     let own = own.filter(|(_, model)| !model.in_software).map(|(device, _)| device).collect();
     let placement =
         if load.policy.is_some() { Placement::Chosen } else { Placement::PerClient(own) };
-    let report = Load { placement, ..native(load)? }.drive_while(&engine, &clock, wanted)?;
+    let load_of = Load { placement, cipher: Arc::clone(cipher) as _, ..native(load) };
+    let report = load_of.drive_while(&engine, &clock, wanted)?;
     if report.wrong > 0 {
         return Err(RehearsalError::Wrong { messages: report.wrong });
     }
@@ -103,7 +119,7 @@ impl PlayedLoad {
     fn of(report: &LoadReport, load: &ClosedLoad, tally: Tally) -> Self {
         Self {
             batches: report.batches,
-            lost: (report.lost + report.failed) / load.messages as u64,
+            lost: (report.lost + report.failed).div_ceil(load.messages as u64),
             moved: report.moved,
             span_ns: report.span_ns,
             response_ns_mean: report.response_ns_mean,
@@ -141,21 +157,25 @@ fn settings(
         None => Settings::default(),
     };
     let in_flight_max = cards.iter().map(|card| card.slots).sum::<usize>().max(1);
-    // A load lasts for less than a second, in which a dead card is to be noticed.
-    let patience = Patience { extra: Duration::from_millis(5), ..Patience::default() };
+    // A load lasts for less than a second, in which a dead card is to be noticed. Where none dies, none
+    // may be taken for dead because the others are quicker.
+    let one_dies = cards.iter().any(|card| card.dies_at_ns.is_some());
+    let extra = if one_dies { Duration::from_millis(5) } else { PATIENCE };
+    let patience = Patience { extra, ..Patience::default() };
     Ok(Settings { in_flight_max, patience, ..usual })
 }
 
-fn native(load: &ClosedLoad) -> Result<Load, RehearsalError> {
+fn native(load: &ClosedLoad) -> Load {
     let bytes = Draw::Exactly(load.message_bytes as f64);
     let shapes = Shapes::seals(Draw::Exactly(load.messages as f64), bytes);
     let closed = Load::closed(load.clients, Draw::Exactly(0.0), shapes, load.batches);
-    let (sessions, cipher) = (load.clients as usize, Arc::new(Aes::new("expected")?));
-    Ok(Load { sessions, cipher, seed: load.seed, ..closed })
+    Load { sessions: load.clients as usize, seed: load.seed, ..closed }
 }
 
 /// A stream of its own, beside those of the clients.
 const FACTORS: u64 = 1 << 40;
+/// Of virtual time.
+const PATIENCE: Duration = Duration::from_secs(3_600);
 const CLIENTS_MAX: u64 = 1 << 12;
 const MESSAGES_MAX: u64 = 1 << 16;
 const BATCHES_MAX: u64 = 10_000_000;

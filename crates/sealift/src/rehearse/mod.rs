@@ -5,7 +5,7 @@ mod board;
 mod check;
 mod error;
 
-pub use board::{ClosedLoad, PlayedLoad, play};
+pub use board::{ClosedLoad, PlayedLoad, play, play_with};
 pub use error::RehearsalError;
 
 use aes::Aes;

@@ -5,13 +5,14 @@ was measured.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from sealift import _sealift
 from sealift._sealift import Card, PlayedBoard
 from sealift.lab.published import table
 from sealift.lab.queueing import fitted, most, spread, throughput
+from sealift.lab.spec import WrongResultError
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Board:
     """One of the boards.
 
     Attributes:
+        named: What people call it.
         card: Name of its description.
         table: Name of its published table.
         is_rated: Whether cards work at their rated speed. Where not, that is fitted too.
@@ -54,6 +56,7 @@ class Board:
             written to memory: copied in and out, and where memory is the limit by the card, too.
     """
 
+    named: str
     card: str
     table: str
     is_rated: bool
@@ -86,18 +89,27 @@ class Board:
         """Fitted to all cells."""
         return self.fit(tuple(self.published))
 
-    def fit(self, spots: Sequence[Spot], *, as_published: bool = False) -> Constants:
+    @cached_property
+    def played_constants(self) -> Constants:
+        """What the simulation takes: fitted with two writes a byte, as it plays those of cards."""
+        if self.writes == COPIES:
+            return self.constants
+        return self.fit(tuple(self.published), writes=COPIES)
+
+    def fit(
+        self, spots: Sequence[Spot], *, is_rated: bool | None = None, writes: int | None = None
+    ) -> Constants:
         """The constants that meet some cells best, by squares of relative errors.
 
         Args:
             spots: Cells of the table.
-            as_published: Whether cards work at their rated speed, and the host copies in and out
-                only, whatever the board.
+            is_rated: Whether cards work at their rated speed; as in the board when left out.
+            writes: As in the board when left out.
         """
-        is_rated, writes = self.is_rated or as_published, COPIES if as_published else self.writes
+        rated = self.is_rated if is_rated is None else is_rated
 
         def made(numbers: Sequence[float]) -> Constants:
-            return Constants(numbers[0], numbers[1], self.rated_mbit_s if is_rated else numbers[2])
+            return Constants(numbers[0], numbers[1], self.rated_mbit_s if rated else numbers[2])
 
         def errors(numbers: Sequence[float]) -> list[float]:
             constants = made(numbers)
@@ -107,7 +119,7 @@ class Board:
             ]
 
         first = [self.constant("host.request_us"), self.constant("card.setup_us")]
-        return made(fitted(errors, first if is_rated else [*first, self.rated_mbit_s]))
+        return made(fitted(errors, first if rated else [*first, self.rated_mbit_s]))
 
     def analysed(
         self,
@@ -140,9 +152,18 @@ class Board:
         copied_us = (self.writes if writes is None else writes) * bits / write_mbit_s
         return constants.host_us + copied_us, constants.card_us + bits / constants.rate_mbit_s
 
-    def bound(self, spot: Spot) -> float:
-        """Mbit/s that no order of events can beat; copies in and out are the host's alone."""
-        return self.analysed(spot, writes=COPIES, solve=most)
+    def bound(self, spot: Spot, simulated: "Simulated | None" = None) -> float:
+        """Mbit/s that no order of events can beat; copies in and out are the host's alone.
+
+        Args:
+            spot: Which cell.
+            simulated: Whose times of the host were drawn, which have a mean of their own; those of
+                the analysis when left out.
+        """
+        if simulated is None:
+            return self.analysed(spot, writes=COPIES, solve=most)
+        drawn = replace(self.played_constants, host_us=simulated.reckoned_us)
+        return self.analysed(spot, drawn, writes=COPIES, solve=most)
 
     def simulated(self, spot: Spot, **changes: object) -> "Simulated":
         """What the simulation gives.
@@ -150,8 +171,11 @@ class Board:
         Args:
             spot: Which cell.
             changes: Of what `_sealift.play_board` is asked for, as `shares_line=False`.
+
+        Raises:
+            WrongResultError: If a request did not come back, or otherwise than it should.
         """
-        taken = self.constants
+        taken = self.played_constants
         asked: dict[str, object] = {
             "clients": spot.threads,
             "messages": 1,
@@ -175,19 +199,37 @@ class Board:
         }
         if unknown := changes.keys() - asked.keys():
             raise ValueError(f"{min(unknown)!r} is nothing that a board is asked for")
-        return Simulated(_played(self.card, tuple((asked | changes).items())))
+        asked |= changes
+        played = _played(self.card, tuple(asked.items()))
+        if played.lost:
+            raise WrongResultError(f"{played.lost:,} of {asked['batches']} batches were lost")
+        return Simulated(played, int(str(asked["messages"])), int(str(asked["message_bytes"])))
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """What a simulation gave, in the units of the document."""
+    """What a simulation gave, in the units of the document.
+
+    Attributes:
+        played: What became of the load.
+        messages: Of each batch.
+        message_bytes: Of each text.
+    """
 
     played: PlayedBoard
+    messages: int
+    message_bytes: int
 
     @property
     def mbit_s(self) -> float:
-        """10**6 bits of text a second."""
-        return self.played.payload_bytes * 8_000 / self.played.span_ns
+        """10**6 bits of text a second, each counted once."""
+        bits = 8 * self.message_bytes * self.messages * self.played.batches
+        return bits * 1_000 / self.played.span_ns
+
+    @property
+    def reckoned_us(self) -> float:
+        """Microseconds of the host for a batch, without copies and waits for memory."""
+        return (self.played.host_ns - self.played.copy_ns) / 1_000 / self.played.batches
 
     @property
     def host_share(self) -> float:
@@ -196,7 +238,7 @@ class Simulated:
 
     @property
     def copy_share(self) -> float:
-        """Share of the host's time that it copied, or waited for memory."""
+        """Share of the host's time that it copied, or waited for memory meanwhile."""
         return self.played.copy_ns / self.played.host_ns
 
     @property
@@ -233,7 +275,11 @@ def _played(card: str, asked: tuple[tuple[str, object], ...]) -> PlayedBoard:
 
 CARDS = 4
 COPIES = 2
-# The intervals of throughput over seeds are then within a few percent of it.
-REQUESTS = 4_000
-HIFN = Board("quad-hifn-7751", "002-T1-quad-hifn7751", is_rated=True, writes=COPIES)
-BROADCOM = Board("four-broadcom-5820", "002-T2-four-5820", is_rated=False, writes=3)
+# As many rounds of 32 threads as make what begins and ends a load small.
+REQUESTS = 1_280
+HIFN = Board(
+    "Four Hifn 7751", "quad-hifn-7751", "002-T1-quad-hifn7751", is_rated=True, writes=COPIES
+)
+BROADCOM = Board(
+    "Four Broadcom 5820", "four-broadcom-5820", "002-T2-four-5820", is_rated=False, writes=3
+)

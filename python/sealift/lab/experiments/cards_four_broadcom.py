@@ -19,6 +19,8 @@ EXPERIMENT = Experiment(
     operation="request",
     published=TABLE.published,
     says=TABLE.says,
+    charts=TABLE.charts,
+    listings=TABLE.listings,
     weight=0.2,
     origin=Origin.SIMULATED,
 )

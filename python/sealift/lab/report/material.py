@@ -13,10 +13,11 @@ from sealift.lab.fullest import Fullest, fullest
 from sealift.lab.published import Comparison
 from sealift.lab.record import Record, record
 from sealift.lab.report.extent import Extent
-from sealift.lab.result import Found, Row, Verified
+from sealift.lab.result import Found, Listing, Row, Verified
 from sealift.lab.spec import Line, Plot
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.summary import summarise
+from sealift.lab.vega import Chart
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Shown:
         is_of_the_lab: Whether it is one of the lab's own, so that its axes are known.
         sentence: What a reader can do about it, or "".
         lines: What stands in its figures beside what it found.
+        charts: Figures of its own.
+        listings: Tables beside its rows.
     """
 
     experiment: PlannedExperiment
@@ -40,6 +43,8 @@ class Shown:
     is_of_the_lab: bool
     sentence: str = ""
     lines: Sequence[Line] = ()
+    charts: Sequence[Chart] = ()
+    listings: Sequence[Listing] = ()
 
     @property
     def is_own(self) -> bool:
@@ -145,15 +150,16 @@ def gather(run: Run) -> Material:
 
 def _shown(run: Run, planned: PlannedExperiment, found: Found, *, is_of_the_lab: bool) -> Shown:
     published = recall.published(run, planned, found)
-    sentence = recall.sentence(planned, found)
     return Shown(
-        planned,
-        found,
-        published.comparisons,
-        published.doubt,
-        is_of_the_lab,
-        sentence,
-        recall.lines(planned, found),
+        experiment=planned,
+        found=found,
+        comparisons=published.comparisons,
+        doubt=published.doubt,
+        is_of_the_lab=is_of_the_lab,
+        sentence=recall.sentence(planned, found),
+        lines=recall.lines(planned, found),
+        charts=recall.charts(planned, found),
+        listings=recall.listings(planned, found),
     )
 
 

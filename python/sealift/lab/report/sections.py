@@ -103,6 +103,11 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
         if any(is_crowded(row) for row in shown.found.rows):
             inside.append(tag("p", CROWDED, class_="muted"))
         inside.append(_rows(shown, extent.rows))
+    charts = list(_charts(shown, extent))
+    specs |= {place: spec for place, spec, _ in charts}
+    if charts:
+        inside.append(tag("div", *(html for _, _, html in charts), class_="figures"))
+    inside += _listings(shown, extent.rows)
     if shown.computed:
         inside.append(_computed(shown, extent.rows))
     else:
@@ -134,6 +139,24 @@ def _figures(shown: Shown, run: str, extent: Extent) -> Iterable[tuple[str, plot
         is_row = shown.experiment.is_timed
         command = figure.command(run, shown.experiment.name) if is_row else ""
         yield place, figure, drawing(place, figure.plot.title, figure.spec, command)
+
+
+def _charts(shown: Shown, extent: Extent) -> Iterable[tuple[str, Spec, Html]]:
+    """Figures of what is no row; no command draws them alone."""
+    for number, each in enumerate(shown.charts[: extent.figures], 1):
+        place = f"chart-{shown.experiment.name}-{number}"
+        spec = plot.drawn(each)
+        yield place, spec, drawing(place, each.labels.title, spec, "")
+
+
+def _listings(shown: Shown, most: int | None) -> Iterable[Html]:
+    for each in shown.listings:
+        rows = each.rows[:most]
+        told = each.title
+        if len(rows) < len(each.rows):
+            told = f"{told}: the first {len(rows):,} of {len(each.rows):,}"
+        whole = table(each.columns, rows, label=each.title, numbers=each.numbers)
+        yield folded(told, whole, is_open=len(rows) <= LISTED_OPEN)
 
 
 def _undrawn(shown: Shown, titles: Sequence[str]) -> Iterable[Html]:
@@ -314,6 +337,7 @@ def _skipped(shown: Shown) -> Iterable[Html]:
 
 
 ROWS_OPEN, COMPUTED_OPEN = 12, 50
+LISTED_OPEN = 60
 CROWDED = (
     "More threads than cores wait for each other by design, so no sample of theirs is free of "
     "preemption: these rows count neither among the samples that were not clean nor for a busy "
@@ -322,6 +346,7 @@ CROWDED = (
 COMPUTED = "Nothing in this table was measured: no clock of this machine stands behind it."
 ROUND_TRIP, STREAMS = "round_trip", "streams"
 LISTED = {ROUND_TRIP: "Round trips", STREAMS: "What streamed beside"}
+SYSTEM_COUNTS = ("sleeps_of_clients", "sleeps_of_devices", "preemptions", "user_ns", "kernel_ns")
 # What an arm is, or has a table of its own; not what was checked of it.
 DESCRIBING = {
     "role",
@@ -333,6 +358,7 @@ DESCRIBING = {
     "streamed_ns",
     "ceiling_bytes",
     "ceiling_ns",
+    *SYSTEM_COUNTS,
 }
 HERE, OWN = "here", "own"
 DOCUMENTS = {

@@ -67,7 +67,9 @@ class PlannedExperiment:
         if not self.left_out:
             return ""
         names = [axis.name for axis in self.axes if axis.name != self.compare]
-        told = (", ".join(f"{name} {cells[0][name]}" for name in names) for cells in self.left_out)
+        told = [", ".join(f"{name} {cells[0][name]}" for name in names) for cells in self.left_out]
+        if more := len(told[NAMED_MOST:-1]):
+            told[NAMED_MOST:-1] = [f"{more:,} more"]
         return f"{'; '.join(told)}: --budget {self.budget_for_all_s} would have room for all of it"
 
     @property
@@ -257,3 +259,5 @@ def _cell(record: Record) -> Mapping[str, Value]:
 
 
 SCHEMA = "sealift-run/1"
+# Of what was left out; no reader goes through hundreds.
+NAMED_MOST = 12

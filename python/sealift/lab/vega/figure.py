@@ -59,6 +59,21 @@ class Scales:
     log_y: bool = False
 
 
+@dataclass(frozen=True)
+class Chart:
+    """A figure of what is no row: of what was computed.
+
+    Attributes:
+        points: What is drawn.
+        labels: What is written on it.
+        scales: Which axes are logarithmic.
+    """
+
+    points: Sequence[Point]
+    labels: Labels
+    scales: Scales
+
+
 def series_of(points: Sequence[Point]) -> list[str]:
     """The series of some points, each once, in their order."""
     return list(dict.fromkeys(point.series for point in points))

@@ -8,7 +8,7 @@ from typing import Any
 
 from sealift.lab import registry, store
 from sealift.lab.measure import Block, Ending, Task, measure
-from sealift.lab.spec import Context, Experiment, Sample, Skip, WrongResultError
+from sealift.lab.spec import Computed, Context, Experiment, Sample, Skip, WrongResultError
 from sealift.lab.stats import Flags
 from sealift.lab.values import Cell, Value
 from sealift.lab.worker.guarded import FailedError, Guarded, check_room, said
@@ -137,7 +137,9 @@ class Bench:
         self, experiment: Experiment, group: int, arm: int, cell: Cell, context: Context
     ) -> Guarded | None:
         try:
-            return Guarded(experiment.arm(cell, context), self._planned.file)
+            made = experiment.arm(cell, context)
+            _check_kind(made, is_timed=self._planned.is_timed)
+            return Guarded(made, self._planned.file)
         except Skip as skip:
             again = Again.MAY_PASS if skip.may_pass else Again.NEVER
             reason = str(skip) or "skipped without a reason"
@@ -241,6 +243,14 @@ class Bench:
     def _named(self, group: int, arm: int) -> str:
         cell = self._planned.groups[group][arm]
         return ", ".join(f"{name}={value}" for name, value in cell.items())
+
+
+def _check_kind(made: object, *, is_timed: bool) -> None:
+    """What is computed and what is timed are never taken for each other."""
+    if isinstance(made, Computed) and is_timed:
+        raise TypeError("a Computed is no measurement; give the experiment an origin=")
+    if not isinstance(made, Computed) and not is_timed:
+        raise TypeError(f"{type(made).__name__} is no Computed, and nothing is timed here")
 
 
 class UnusableError(Exception):

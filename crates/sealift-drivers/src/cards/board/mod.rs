@@ -5,11 +5,12 @@
 
 mod play;
 mod seat;
+mod tally;
 
-pub use play::Tally;
+pub use tally::Tally;
 
 use super::{Card, CardError};
-use crate::kernels::Kernels;
+use crate::workers::Software;
 use play::Play;
 use sealift_core::{Context, Device, OpenError, SimulatedClock};
 use seat::{Seat, Shared};
@@ -32,11 +33,12 @@ pub struct Board {
     pub shares_memory: bool,
     /// Whether all cards have one interrupt line, so that each interrupt asks all of them.
     pub shares_line: bool,
-    /// Whether results are taken back before more is handed over.
+    /// Whether results are taken back before more is handed over; interrupts are served before either.
     pub completions_first: bool,
     /// Requests that a card works in one go, with one interrupt for all.
     pub merged_max: usize,
-    /// Messages that one request carries.
+    /// Messages that one request of the host carries. A card takes its set-up for each message all the same,
+    /// and a batch goes to it and is told of as a whole, however many requests it is.
     pub messages_per_request: usize,
     /// What is drawn at random.
     pub law: Law,
@@ -55,7 +57,7 @@ pub struct SeatModel {
     pub in_software: bool,
     /// Batches that it holds at most.
     pub slots: usize,
-    /// When it stops for good and without a word.
+    /// When it stops for good and without a word: what it has then, and gets later, it keeps.
     pub dies_at_ns: Option<u64>,
 }
 
@@ -64,8 +66,8 @@ pub struct SeatModel {
 pub enum Law {
     /// None.
     Fixed,
-    /// Those of the host's processor, as caches, clock interrupts and switches make them uneven; copies
-    /// and cards keep an even pace.
+    /// Those of the host's processor, as caches, clock interrupts and switches make them uneven; copies,
+    /// cards and software in place of a card keep an even pace.
     #[default]
     Host,
     /// All, copies included, which is what mean-value analysis assumes.
@@ -85,8 +87,13 @@ pub struct Played(Arc<Shared>);
 impl Board {
     /// The board that a card's description tells of, with all of its units. The host's time for a request
     /// there holds an interrupt that asks all of them.
-    #[must_use]
-    pub fn of(card: &Card) -> Self {
+    ///
+    /// # Errors
+    /// The description has something that a board doesn't: a link with a latency, for both ways at once or
+    /// that doesn't stream, other than two copies, several messages in a request, or merging interrupts
+    /// apart from those of `[board]`.
+    pub fn of(card: &Card) -> Result<Self, CardError> {
+        check_modelled(card)?;
         let line = card.line();
         let sharing = card.sharing();
         let seat = SeatModel {
@@ -96,7 +103,7 @@ impl Board {
             slots: line.slots,
             dies_at_ns: None,
         };
-        Self {
+        Ok(Self {
             request_ns: line.host.request_ns - line.units as f64 * sharing.look_ns,
             look_ns: sharing.look_ns,
             write_byte_ns: line.host.byte_ns / COPIES,
@@ -108,7 +115,7 @@ impl Board {
             messages_per_request: line.messages_per_request,
             law: Law::Host,
             seats: vec![seat; line.units],
-        }
+        })
     }
 
     /// Puts it on a clock.
@@ -129,11 +136,6 @@ impl Board {
     }
 
     fn check(&self) -> Result<(), CardError> {
-        let wrong = |what: &str, value: String, right: &str| CardError::Board {
-            what: what.to_owned(),
-            value,
-            right: right.to_owned(),
-        };
         let mut times = vec![
             ("request_ns", self.request_ns),
             ("look_ns", self.look_ns),
@@ -148,11 +150,12 @@ impl Board {
                 return Err(wrong(what, value.to_string(), "a time from 0 to 10^10 ns"));
             }
         }
-        let counts = [
+        let mut counts = vec![
             ("cards", self.seats.len()),
             ("merged_max", self.merged_max),
             ("messages_per_request", self.messages_per_request),
         ];
+        counts.extend(self.seats.iter().map(|seat| ("slots", seat.slots)));
         for (what, value) in counts {
             if value == 0 {
                 return Err(wrong(what, value.to_string(), "at least 1"));
@@ -169,22 +172,22 @@ impl Board {
 }
 
 impl Played {
-    /// Opens one of its cards as a device of this name.
+    /// Opens one of its cards as a device of this name, whose bytes `software` makes when they are polled.
     ///
     /// # Errors
-    /// There is no such card, or the environment variable `SEALIFT_ISA` names no instruction set.
+    /// There is no such card, or it is open.
     pub fn open(
         &self,
         seat: usize,
         name: String,
         context: &Context,
+        software: Arc<dyn Software>,
     ) -> Result<Arc<dyn Device>, OpenError> {
-        let wrong = |reason| OpenError::Setting { device: name.clone(), reason };
-        let kernels = Kernels::best(name.clone()).map_err(|error| wrong(error.to_string()))?;
-        let capabilities = self.0.open(seat, &name, context).ok_or_else(|| {
-            wrong(format!("the board has no card {seat}, counted from 0, that is not open"))
+        let capabilities = self.0.open(seat, &name, context).ok_or_else(|| OpenError::Setting {
+            device: name,
+            reason: format!("the board has no card {seat}, counted from 0, that is not open"),
         })?;
-        Ok(Arc::new(Seat::new(Arc::clone(&self.0), seat, capabilities, kernels)))
+        Ok(Arc::new(Seat::new(Arc::clone(&self.0), seat, capabilities, software)))
     }
 
     /// What the host, its bus and its memory did so far.
@@ -192,6 +195,38 @@ impl Played {
     pub fn tally(&self) -> Tally {
         self.0.lock().tally()
     }
+}
+
+/// Refuses by name what a board leaves out, so that nothing is played that the description doesn't say.
+fn check_modelled(card: &Card) -> Result<(), CardError> {
+    let line = card.line();
+    let copies = card.constants().iter().find(|each| each.name == "host.copies");
+    if let Some(copies) = copies.filter(|copies| copies.value != COPIES) {
+        return Err(wrong("host.copies", copies.value.to_string(), "2, in and out"));
+    }
+    if line.messages_per_request != 1 {
+        let value = line.messages_per_request.to_string();
+        return Err(wrong("card.messages_per_request", value, "1"));
+    }
+    if line.interrupts.merged_max != 1 {
+        let value = line.interrupts.merged_max.to_string();
+        return Err(wrong("interrupts.merge_requests", value, "board.merge_requests instead"));
+    }
+    let Some(link) = line.link else { return Ok(()) };
+    if link.latency_ns > 0.0 {
+        let value = (link.latency_ns / 1_000.0).to_string();
+        return Err(wrong("link.latency_us", value, "0: a board's bus has none"));
+    }
+    if link.duplex || !link.streams {
+        let value = format!("{}, {}", link.duplex, link.streams);
+        let right = "false, true: cards stream over one bus for both ways";
+        return Err(wrong("link.duplex and link.streams", value, right));
+    }
+    Ok(())
+}
+
+fn wrong(what: &str, value: String, right: &str) -> CardError {
+    CardError::Board { what: what.to_owned(), value, right: right.to_owned() }
 }
 
 /// In and out.

@@ -1,8 +1,8 @@
 //! A card of a board as a device.
 
 use super::super::device::complete;
-use super::play::{Play, Request, Tally};
-use crate::kernels::Kernels;
+use super::Tally;
+use super::play::{Play, Request};
 use crate::workers::Software;
 use sealift_core::{
     Algorithm, Capabilities, Clock, Completion, Context, Cost, Device, DeviceError, Job,
@@ -153,7 +153,7 @@ pub(super) struct Seat {
     shared: Arc<Shared>,
     seat: usize,
     capabilities: Capabilities,
-    kernels: Kernels,
+    software: Arc<dyn Software>,
 }
 
 impl Seat {
@@ -161,9 +161,9 @@ impl Seat {
         shared: Arc<Shared>,
         seat: usize,
         capabilities: Capabilities,
-        kernels: Kernels,
+        software: Arc<dyn Software>,
     ) -> Self {
-        Self { shared, seat, capabilities, kernels }
+        Self { shared, seat, capabilities, software }
     }
 
     fn take(&self, state: &mut State, job: Box<Job>, now_ns: u64) -> Submission {
@@ -186,9 +186,6 @@ impl Seat {
             let device = self.capabilities.name.clone();
             Refusal::Broken(DeviceError::Failed { device, reason })
         };
-        if state.play.is_dead(self.seat) {
-            return Err(failed("its card is dead".to_owned()));
-        }
         let (in_flight, slots) = (state.seats[self.seat].held, self.capabilities.slots);
         if in_flight >= slots {
             return Err(Refusal::Full { in_flight, slots });
@@ -228,12 +225,12 @@ impl Device for Seat {
         let name = &self.capabilities.name;
         done.extend(
             over.into_iter().map(|(Flying { job, .. }, timing)| {
-                complete(&self.kernels, name, *job, Ok(timing))
+                complete(&*self.software, name, *job, Ok(timing))
             }),
         );
     }
 
     fn retire(&self, session: SessionId) {
-        self.kernels.retire(session);
+        self.software.retire(session);
     }
 }

@@ -93,8 +93,8 @@ fn the_four_cards_meet_the_two_figures_that_they_are_derived_from() {
 fn the_quad_board_has_the_throughput_of_the_model_that_was_fitted_to_it() {
     let card = &bundled()[0];
     let sizes = [16, 64, 256, 1024, 8192, 16_384];
-    let alone = [3.11, 11.11, 31.10, 56.50, 74.16, 75.86];
-    let full = [6.84, 26.90, 100.80, 274.07, 323.45, 327.67];
+    let alone = [3.10, 11.06, 31.00, 56.41, 74.14, 75.85];
+    let full = [6.81, 26.77, 100.36, 273.78, 323.40, 327.65];
     for ((bytes, alone), full) in sizes.into_iter().zip(alone).zip(full) {
         let found = card.predict(1, bytes);
         let mbit_per_s = |ns: f64| bytes as f64 * 8_000.0 / ns;
