@@ -79,7 +79,9 @@ impl Dpu {
     fn hazard(&mut self, tasklet: usize, (reads, writes): (u32, u32)) -> u64 {
         let written = std::mem::replace(&mut self.tasklets[tasklet].written, writes);
         let used = reads | written;
-        u64::from((used & EVEN).count_ones() / 2 + (used & !EVEN).count_ones() / 2)
+        // An instruction and the one before use at most three of a bank.
+        let meet = |bank: u32| u64::from(bank & bank.wrapping_sub(1) != 0);
+        meet(used & EVEN) + meet(used & !EVEN)
     }
 
     /// Sets a run bit; a tasklet that did not run starts to. Says whether it was set.
