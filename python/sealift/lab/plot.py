@@ -276,7 +276,7 @@ def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
     return [
         Point(
             x=each.at.get(plot.x),
-            y=each.published * UNITS[each.unit][1],
+            y=each.published * _unit(each)[1],
             low=None,
             high=None,
             series=f"published: {each.series}",
@@ -285,9 +285,14 @@ def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
         for each in published
         if each.series
         and each.kind in (Kind.VALUE, Kind.MODEL)
-        and UNITS.get(each.unit, (each.unit, 1.0))[0] == plot.y
+        and _unit(each)[0] == plot.y
         and _fits({**plot.where, **each.at}, plot.where)
     ]
+
+
+def _unit(published: Comparison) -> tuple[str, float]:
+    """The column that a figure stands in, and how many of its units one is."""
+    return UNITS.get(published.unit, (published.unit, 1.0))
 
 
 def _beside(lines: Sequence[Line], plot: Plot) -> list[Point]:
@@ -432,4 +437,3 @@ UNITS = {
     "operations/s": ("operations_per_s", 1.0),
     "messages/s": ("operations_per_s", 1.0),
 }
-NO_UNIT = ("", 1.0)

@@ -268,6 +268,22 @@ def test_lines_stand_in_the_figures_that_show_their_place() -> None:
     assert "640 DPUs" not in str(ctr.spec["data"])
 
 
+def test_what_was_printed_in_a_unit_of_its_own_stands_in_the_figure_of_that_unit(
+    context: Context,
+) -> None:
+    experiment = registry.find("000-T3")
+    found = computed(experiment, context)
+    (drawn,) = experiment.plots
+    rows = [{**each.cell, drawn.y: each.facts[drawn.y]} for each in found.verified]
+    (figure,) = plot.figures(drawn, rows, {}, experiment.published(found), experiment.lines(found))
+    printed = [
+        (each["x"], each["y"])
+        for each in figure.spec["data"]["values"]
+        if each["series"] == "published: document 000"
+    ]
+    assert printed == [(2_048, 1_200.0), (1_024, 656.0), (512, 400.0), (256, 272.0)]
+
+
 @pytest.mark.parametrize("experiment", COMPUTED, ids=lambda each: each.name)
 def test_what_is_computed_is_drawn_by_facts_that_its_arms_have(
     experiment: Experiment, context: Context
