@@ -1,5 +1,6 @@
 """Document 002's tables beside analysis and simulation, and what may be said of its claims."""
 
+from dataclasses import astuple, replace
 from statistics import mean
 
 import pytest
@@ -94,6 +95,12 @@ def test_no_cell_exceeds_the_bounds(board: Board, slow: Found, fast: Found) -> N
         # Times are whole nanoseconds, of some ten microseconds a request at least.
         simulated, bound = (float(each.facts[name]) for name in ("simulation, Mbit/s", BOUND))
         assert simulated <= bound * (1 + 1e-4)
+
+
+def test_a_fit_ends_where_it_ends_wherever_it_begins() -> None:
+    far = replace(BROADCOM, near=(10.0, 20.0, 310.0)).constants
+    for one, other in zip(astuple(far), astuple(BROADCOM.constants), strict=True):
+        assert one == pytest.approx(other, rel=1e-2)
 
 
 def test_the_description_has_the_constants_that_are_fitted_here() -> None:
