@@ -8,6 +8,7 @@ from sealift.lab import recall
 from sealift.lab.finding import Finding, Kind, findings
 from sealift.lab.published import Match
 from sealift.lab.result import Found, Row
+from sealift.lab.stats import Verdict
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.table import value_text
 from sealift.lab.units import format_measure, format_range
@@ -47,9 +48,14 @@ def digest(run: Run, found: Mapping[str, Found]) -> list[Digest]:
 
 
 def headline(run: Run, found: Mapping[str, Found]) -> str:
-    """What the first experiment found, in one sentence: the answer of a run that asks nothing."""
+    """The answer of a run that asks where to encrypt nothing: what its first experiment found.
+
+    A sentence of an experiment's own goes before the counts of those that have none.
+    """
+    told = (recall.sentence(each, found[each.name]) for each in run.plan.experiments)
     first = run.plan.experiments[0]
-    return f"{first.title or first.name}: {_best(first, found[first.name])}."
+    counted = f"{first.title or first.name}: {_best(first, found[first.name])}."
+    return next(filter(None, told), counted)
 
 
 def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
@@ -156,18 +162,43 @@ def _fastest(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
             f"{winner} is the fastest {planned.compare} in {len(those):,} of {total}, "
             f"{_times(those)} times as fast as {over}"
         )
+    many = len({row.subject for row in rows}) > TOLD_MOST
     if lost := [each for each in compared if not each.winner]:
-        yield f"no winner in {len(lost):,} of {total}: {', '.join(_reasons(lost))}"
+        reasons = ", ".join(_reasons(lost, ratios=not many))
+        yield f"no winner in {len(lost):,} of {total}: {reasons}"
+    if many:
+        yield from _beside(compared)
 
 
-def _reasons(lost: Sequence[Finding]) -> Iterator[str]:
+def _reasons(lost: Sequence[Finding], *, ratios: bool) -> Iterator[str]:
     """Why nobody won, how often, and the ratios there are: `alike in 2 (cpu ...)`."""
     by_reason: dict[str, list[Finding]] = {}
     for each in lost:
         by_reason.setdefault(_reason(each), []).append(each)
     for reason, those in by_reason.items():
-        told = reason or alike_within(those)
-        yield f"{told} in {len(those):,} ({ratios_text(those)})"
+        told = f"{reason or alike_within(those)} in {len(those):,}"
+        yield f"{told} ({ratios_text(those)})" if ratios else told
+
+
+def _beside(compared: Sequence[Finding]) -> Iterator[str]:
+    """How often each of many was faster or slower than what all are judged against."""
+    by_reference: dict[str, dict[str, Counter[Verdict]]] = {}
+    for row in (row for each in compared for row in each.rows):
+        if verdict := row.verdict:
+            subjects = by_reference.setdefault(str(row.reference), {})
+            subjects.setdefault(str(row.subject), Counter())[verdict] += 1
+    for reference, subjects in by_reference.items():
+        told = [
+            f"{name} {said}" for name, counts in subjects.items() if (said := _verdicts(counts))
+        ]
+        if told:
+            yield f"judged against {reference}: {', '.join(told)}"
+
+
+def _verdicts(counts: Counter[Verdict]) -> str:
+    """`faster in 2 and slower in 1 of 9`; "" where none was either."""
+    told = [f"{each.lower()} in {counts[each]:,}" for each in TOLD_VERDICTS if counts[each]]
+    return f"{' and '.join(told)} of {counts.total():,}" if told else ""
 
 
 def _reason(finding: Finding) -> str:
@@ -179,3 +210,8 @@ def _times(won: Sequence[Finding]) -> str:
     medians = sorted(each.ratio.median for each in won if each.ratio)
     ends = dict.fromkeys(map(format_measure, (medians[0], medians[-1])))
     return " to ".join(ends)
+
+
+# With more beside each other counts say more than their ratios.
+TOLD_MOST = 4
+TOLD_VERDICTS = (Verdict.FASTER, Verdict.SLOWER)

@@ -35,13 +35,13 @@ def why_unsure(row: Row) -> str:
     """Why a verdict is UNSURE, in the fewest words; "" for every other one, and for a reference."""
     if row.verdict is not Verdict.UNSURE:
         return ""
+    needed = blocks_needed(VERDICT_CONFIDENCE)
+    if row.blocks < needed:
+        return f"fewer than {needed} blocks"
     if row.trust is Trust.LOUD:
         return f"noise floor over {LOUD_FLOOR * 100:.0f} %"
     if row.machine_busy:
         return "machine busy"
-    needed = blocks_needed(VERDICT_CONFIDENCE)
-    if row.blocks < needed:
-        return f"fewer than {needed} blocks"
     return f"{VERDICT_CONFIDENCE * 100:.0f} % interval crosses the noise"
 
 
