@@ -1,10 +1,16 @@
 """`sealift lab copy`, with an ordinary file in place of a device's memory."""
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from command import invoke
+from sealift.exit_code import ExitCode
+from sealift.lab import copy_tool
+from sealift.lab.memcpy_test import parse
+from sealift.lab.spec import WrongResultError
 
 PAGE = 4_096
 
@@ -43,6 +49,28 @@ def test_a_region_is_written_by_one_process_and_checked_by_another(tmp_path: Pat
     other = invoke("lab", "copy", "5", *named, "-i", "1", "-o", "8")
     assert other.exit_code == 4
     assert "byte 0 is not what the writer's pattern has there" in other.stderr
+
+
+def test_what_was_measured_before_a_wrong_result_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies = copy_tool.copies
+
+    def wrong_at_the_second(tool: copy_tool.Tool, number: int) -> Iterator[copy_tool.Copied]:
+        yield from islice(copies(tool, number), 1)
+        raise WrongResultError("glibc: byte 3 of a copy is not its source's")
+
+    monkeypatch.setattr(copy_tool, "copies", wrong_at_the_second)
+    file = tmp_path / "copies.csv"
+    done = invoke("lab", "copy", "0", "-n", "1", "-r", "2", "--csv", str(file))
+    assert done.exit_code == ExitCode.WRONG_RESULT
+    assert len(parse(file.read_text(encoding="utf-8"))) == 1
+
+
+def test_a_session_as_published_that_takes_too_long_to_interrupt_is_refused() -> None:
+    long = invoke("lab", "copy", "0", "-t", "2", "-r", "200000", "-n", "1", "--published-method")
+    assert long.exit_code != 0
+    assert "runs of 200000: right would be 1 to 10000" in long.output
 
 
 @pytest.mark.parametrize(

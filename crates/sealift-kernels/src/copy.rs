@@ -9,9 +9,9 @@ use crate::x86_64;
 /// 15 bytes behind the source modulo 4,096, for copies of 4 KiB to 1 MiB: it uses `rep movsb` there.
 /// A 12-byte nonce in front of a payload hits exactly that; the lab's experiment `copy-offsets` says
 /// whether this processor is one of them. This copy is a plain loop over the widest registers
-/// there, with stores past the caches where it would fill a good part of them, and for all copies of 2 to
-/// 64 KiB, which stay in the caches. Short copies are done on the spot; the rest is the C library's, whose
-/// `rep movsb` spares memory the lines that are written whole, and which goes past the caches itself.
+/// there, and for all copies of 513 bytes to 64 KiB, which stay in the caches. From 4 MiB on, or an eighth of
+/// the largest cache where that is less, its stores go past the caches. Short copies are done on the spot; the
+/// rest is the C library's, whose `rep movsb` spares memory the lines that are written whole.
 ///
 /// # Panics
 /// When the lengths differ.

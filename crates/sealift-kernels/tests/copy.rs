@@ -36,6 +36,22 @@ fn a_large_copy_is_right_wherever_the_two_ends_lie() {
 }
 
 #[test]
+fn a_copy_past_the_caches_is_right_at_both_sides_of_their_bound() {
+    const BOUND: usize = 4 << 20;
+    let source = Random(22).bytes(BOUND + 256);
+    let mut destination = vec![0; BOUND + 256];
+    for len in [BOUND - 1, BOUND, BOUND + 65] {
+        for (to, from) in [(0, 0), (1, 0), (12, 64), (63, 5)] {
+            destination.fill(0xee);
+            copy(&mut destination[to..to + len], &source[from..from + len]);
+            let (before, rest) = destination.split_at(to);
+            assert!(rest[..len] == source[from..from + len], "{len} bytes to {to} from {from}");
+            assert!(before.iter().chain(&rest[len..]).all(|byte| *byte == 0xee), "{len} {to}");
+        }
+    }
+}
+
+#[test]
 #[should_panic(expected = "a copy of 3 bytes to 4 bytes")]
 fn lengths_that_differ_are_named() {
     copy(&mut [0; 4], &[0; 3]);

@@ -58,14 +58,15 @@ def copy(
         typer.Option("-o", help="What is added to the source's bytes, 0 to 255.", metavar="VALUE"),
     ] = "0",
     runs: Annotated[
-        str,
+        str | None,
         typer.Option(
             "-r",
             help="Samples of each figure, thousands of copies each; copies with "
-            "--published-method.",
+            "--published-method. An interval of 95 % takes 6 samples. [default: 9; 5 copies]",
             metavar="RUNS",
+            show_default=False,
         ),
-    ] = "5",
+    ] = None,
     threads: Annotated[
         str, typer.Option("-t", help="Worker threads; 0 for none.", metavar="THREADS")
     ] = "0",
@@ -112,7 +113,7 @@ def copy(
         tool = Tool(
             ids=_ids(ids or [], has_region=named is not None, is_published=published_method),
             lengths=read("-n", whole(1, 10), lengths),
-            runs=read("-r", whole(1, RUNS_MAX), runs),
+            runs=read("-r", whole(1, RUNS_MAX), runs or RUNS[published_method]),
             threads=read("-t", whole(0, THREADS_MAX), threads),
             value=read("-o", whole(0, 255), value),
             is_found=read("-i", whole(0, 1), init) == 1,
@@ -121,9 +122,13 @@ def copy(
         )
         wait_s = read("-z", whole(0, WAIT_S_MAX), pause)
         place = None if csv is None else read("--csv", _csv_file, csv)
-        lines = list(_shown(tool, wait_s))
-        if place is not None:
-            _write(place, lines)
+        lines: list[Line] = []
+        try:
+            lines.extend(_shown(tool, wait_s))
+        finally:
+            # What was measured until an interruption or a wrong result, too.
+            if place is not None and lines:
+                _write(place, lines)
     if not lines:
         raise typer.Exit(ExitCode.NOTHING_RAN)
 
@@ -263,4 +268,5 @@ def _write(path: Path, lines: "Iterable[Line]") -> None:
     told(f"written: {path}")
 
 
+RUNS = {False: "9", True: "5"}
 RUNS_MAX, THREADS_MAX, WAIT_S_MAX = 1_000_000, 1_024, 3_600

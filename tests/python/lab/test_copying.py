@@ -80,6 +80,27 @@ def test_a_copy_that_does_not_collapse_is_said_not_to() -> None:
     assert registry.find("copy-offsets").says(Found((), ())) == ""
 
 
+def test_a_copy_that_is_slower_at_an_offset_without_collapsing_is_not_called_harmless() -> None:
+    def slower(cell: Cell) -> float:
+        return 22_000.0 if cell["function"] == "glibc" and cell["offset"] == 12 else 60_000.0
+
+    said = registry.find("copy-offsets").says(made("copy-offsets", slower))
+    assert said.endswith("times as slow as at offset 0.")
+
+
+def test_each_cause_why_threads_do_not_help_is_told_where_it_was_measured() -> None:
+    experiment = registry.find("why-threads")
+    everything = made(
+        "why-threads", lambda cell: 20_000.0 if cell["cause"] == "first touch" else 60_000.0
+    )
+    said = experiment.says(everything)
+    assert "first touch 3.0" in said
+    assert "huge pages 1.0" in said
+    small = [row for row in everything.rows if row.cell["size_bytes"] == 65_536]
+    assert experiment.says(Found(small, ())) == ""
+    assert experiment.says(Found((), ())) == ""
+
+
 def test_wide_intervals_settle_no_collapse() -> None:
     narrow = made("copy-offsets", lambda _: 60_000.0)
     wide = [

@@ -17,13 +17,13 @@ pub(crate) fn copy_short(destination: &mut [u8], source: &[u8]) {
     if !std::arch::is_x86_feature_detected!("avx512f") {
         destination.copy_from_slice(source);
     } else if len <= 128 {
-        // SAFETY: the processor has the instructions, and both slices have `len` bytes, enough for two registers.
+        // SAFETY: the processor has the instructions, and both slices have `len` bytes, more than one register.
         unsafe { ends_2(to, from, len) }
     } else if len <= 256 {
-        // SAFETY: as above, enough for four.
+        // SAFETY: as above, more than two registers.
         unsafe { ends_4(to, from, len) }
     } else {
-        // SAFETY: as above, enough for eight.
+        // SAFETY: as above, more than four registers.
         unsafe { ends_8(to, from, len) }
     }
 }
@@ -79,7 +79,11 @@ pub(crate) fn copy(destination: &mut [u8], source: &[u8]) {
 /// From how many bytes on a copy goes past the caches: where it would fill a good part of the largest, and with so many that those
 /// of one core don't hold them.
 pub(crate) fn bytes_past_caches() -> usize {
-    (cache_bytes() / 8).min(4 << 20)
+    past_caches_of(cache_bytes())
+}
+
+fn past_caches_of(cache_bytes: usize) -> usize {
+    (cache_bytes / 8).clamp(BYTES_MIN, 4 << 20)
 }
 
 /// Copies between slices of the same length, at least [`BYTES_MIN`], with stores past the caches.
@@ -101,7 +105,7 @@ pub(crate) fn copy_past_caches(destination: &mut [u8], source: &[u8]) {
     unsafe { asm!("sfence", options(nostack, preserves_flags)) };
 }
 
-/// Bytes of the largest cache, as the system tells; where it doesn't, no copy is as long.
+/// Bytes of the largest cache, as the system tells; where it doesn't, more than any copy has.
 fn cache_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
@@ -194,7 +198,8 @@ macro_rules! copier_512 {
         /// The processor has AVX-512, and both are valid for `len` bytes, at least 320, and don't overlap.
         #[inline(always)]
         unsafe fn $name(to: *mut u8, from: *const u8, len: usize) {
-            // SAFETY: the loop ends 256 bytes before `len` or up to 255 behind that, and the rest are within it.
+            // SAFETY: the first turn reaches byte 320 at most, each other one begins 256 bytes before `len` at least, and the
+            // rest are the first and the last bytes.
             unsafe {
                 asm!(
                     "vmovdqu64 zmm16, [{from}]",
@@ -264,6 +269,8 @@ mod tests {
             [kib("307200K\n"), kib("48K"), kib("K"), kib("5M")],
             [Some(307_200), Some(48), None, None]
         );
+        let past = [1 << 10, 1 << 20, 32 << 20, 300 << 20, usize::MAX].map(past_caches_of);
+        assert_eq!(past, [BYTES_MIN, 128 << 10, 4 << 20, 4 << 20, 4 << 20]);
         let bytes = cache_bytes();
         assert!(bytes == usize::MAX || (16 << 10..16 << 30).contains(&bytes), "{bytes}");
     }

@@ -59,8 +59,8 @@ impl PublishedArm {
             0,
             spec.bytes,
         )?;
-        ArmError::check("runs", spec.runs, 1, RUNS_MAX)?;
         ArmError::check("threads", spec.threads, 0, crate::THREADS_MAX)?;
+        ArmError::check("runs", spec.runs, 1, runs_max(spec))?;
         let widest = [Function::Avx512, Function::Avx2, Function::Sse2];
         let widest = widest.into_iter().find(|each| lap_of(Operation::Copy, *each).is_ok());
         let functions = [Function::Glibc, Function::Sse2, widest.unwrap_or(Function::Sse2)];
@@ -179,5 +179,16 @@ impl Arm for PublishedArm {
     }
 }
 
+/// How many runs a session, which nothing interrupts, has time for.
+fn runs_max(spec: &PublishedSpec) -> usize {
+    let bytes = spec.before.iter().sum::<usize>().saturating_add(spec.bytes);
+    let most = if spec.threads == 0 { RUNS_MAX } else { RUNS_MAX_POOL };
+    most.min(SESSION_BYTES_MAX / (FUNCTIONS * bytes.max(1)))
+}
+
 const BYTES_MAX: usize = 256 << 20;
 const RUNS_MAX: usize = 1_000_000;
+/// Its queue moves up by a place for each copy.
+const RUNS_MAX_POOL: usize = 10_000;
+const SESSION_BYTES_MAX: usize = 128 << 30;
+const FUNCTIONS: usize = 3;

@@ -55,7 +55,8 @@ def _spec(cell: Cell) -> Spec:
 
 
 def _published(found: Found) -> Sequence[Comparison]:
-    ways = [(writer, block_bytes) for writer, block_bytes, fsync in WAYS if fsync == NO]
+    # What was printed is of blocks: bytes that are put one by one have no figure to stand beside.
+    ways = [(writer, size) for writer, size, fsync in WAYS if fsync == NO and size > 1]
     return [
         _slowdown(found, condition, writer, block_bytes)
         for condition in (REAL_RANK, RANK)

@@ -17,7 +17,7 @@ from sealift.lab.grid import LOAD, with_load
 from sealift.lab.published import Comparison, Kind, Printed, table_row, times_as_fast
 from sealift.lab.result import Found
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
-from sealift.lab.units import format_measure
+from sealift.lab.units import format_estimate
 from sealift.lab.values import Cell, Value
 
 
@@ -42,21 +42,21 @@ def _arm(cell: Cell, context: Context) -> Arm:
 
 def _says(found: Found) -> str:
     """How much each cause costs the most threads that were measured, at the larger length."""
-    counts = [int(row.cell["threads"]) for row in found.rows]
-    if not counts:
-        return ""
-    at: dict[str, Value] = {"size_bytes": LENGTHS[-1], "threads": max(counts)}
+    size_bytes = LENGTHS[-1]
+    rows = [row for row in found.rows if row.cell["size_bytes"] == size_bytes]
+    at: dict[str, Value] = {
+        "size_bytes": size_bytes,
+        "threads": max((int(row.cell["threads"]) for row in rows), default=1),
+    }
     told = []
-    for cause in found_causes(found):
+    for cause in (*CAUSES, REGION):
         gain = times_as_fast(found, {**at, "cause": ALONE}, {**at, "cause": cause})
-        if not isinstance(gain, str):
-            told.append(f"{cause} {format_measure(gain.interval.median)}")
+        if cause != ALONE and not isinstance(gain, str):
+            each = gain.interval
+            told.append(f"{cause} {format_estimate(each.median, each.low, each.high)}")
+    if not told:
+        return ""
     return f"How many times as slow each cause makes a copy of 1 MiB: {', '.join(told)}."
-
-
-def found_causes(found: Found) -> list[str]:
-    """The causes that were measured, but for none."""
-    return [cause for cause in CAUSES if cause != ALONE and found.rows]
 
 
 def _published(found: Found) -> Sequence[Comparison]:
