@@ -37,12 +37,13 @@ def said_of(arm: list[float], reference: list[float], floor: float) -> Verdict:
 
 def read(ratio: Interval, floor: float) -> Verdict:
     """What the table of docs/statistics.md says of an interval."""
-    high = 1 + max(floor, 0.02)
-    if ratio.blocks < 8 or floor > 0.1:
+    is_loud = floor > 0.1
+    high = 1 + max(floor, 0.02) * (3 if is_loud else 1)
+    if ratio.blocks < 8:
         return UNSURE
     if ratio.low > high or ratio.high < 1 / high:
         return FASTER if ratio.low > high else SLOWER
-    return SAME if 1 / high <= ratio.low and ratio.high <= high else UNSURE
+    return SAME if not is_loud and 1 / high <= ratio.low and ratio.high <= high else UNSURE
 
 
 def test_fewer_than_2_percent_of_500_a_a_runs_with_heavy_tails_raise_an_alarm() -> None:

@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Arm, Verified};
+use sealift_kernels::Path;
 
 fn spec(cipher: Cipher, way: Way) -> OffloadSpec {
     OffloadSpec { cipher, way, threads: 3, devices: 1, message_bytes: 48, batch: 5, seed: 7 }
@@ -13,7 +14,13 @@ fn count(arm: &OffloadArm, name: &str) -> u64 {
 fn every_client_gets_its_own_messages_back_by_every_way() {
     for (_, cipher) in Cipher::ALL {
         for (_, way) in Way::ALL {
-            let mut arm = OffloadArm::prepare_while(&spec(cipher, way), &mut || true).unwrap();
+            let prepared = OffloadArm::prepare_while(&spec(cipher, way), &mut || true);
+            if cipher == Cipher::AesGcm && Path::best().unwrap().is_none() {
+                let error = prepared.err().unwrap().to_string();
+                assert!(error.contains("cpu"), "{error}");
+                continue;
+            }
+            let mut arm = prepared.unwrap();
             let checked = count(&arm, "messages_checked");
             let mut operations = 0;
             for _ in 0..3 {
@@ -51,7 +58,7 @@ fn what_can_not_be_is_refused_with_what_would_be_right() {
     let refused = |spec: OffloadSpec| {
         OffloadArm::prepare_while(&spec, &mut || true).err().unwrap().to_string()
     };
-    let usual = || spec(Cipher::AesGcm, Way::Polling);
+    let usual = || spec(Cipher::TripleDes, Way::Polling);
     for (wrong, said) in [
         (OffloadSpec { threads: 0, ..usual() }, "threads of 0: right would be 1 to 256"),
         (OffloadSpec { batch: 0, ..usual() }, "messages at once of 0: right would be 1 to 4096"),
