@@ -189,6 +189,12 @@ def test_rows_that_would_share_a_place_are_lines_of_their_own() -> None:
     assert len(colours(spec)) == 4
 
 
+def test_a_legend_has_numbers_by_size_and_names_as_they_come() -> None:
+    by_batch = [row(batch, 16, 1.0) for batch in ("16", "1,024", "2", "1")]
+    assert list(colours(only(SIZES, by_batch))) == ["1", "2", "16", "1,024"]
+    assert list(colours(only(SIZES, RECORDS))) == ["library", "cpu"]
+
+
 def test_a_figure_is_told_in_words_with_values_and_tooltips_with_intervals() -> None:
     spec = only(SIZES, RECORDS)
     assert "cpu: from 80.00 at 16 B to 81,920 at 16 KiB" in spec["description"]

@@ -78,9 +78,12 @@ impl Arm for OffloadArm {
     fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError> {
         let rounds = self.crew.times_for(seconds);
         let sample = self.crew.run(&mut self.clients, rounds)?;
-        // Who hands over waits by design: its share of the time says nothing.
-        let is_own = self.way == Way::CallingThread;
-        Ok(Sample { cpu_share: if is_own { sample.cpu_share } else { 1.0 }, ..sample })
+        if self.way == Way::CallingThread {
+            return Ok(sample);
+        }
+        // Who hands over waits, and gives its core to a device, by design: neither says that something
+        // else ran there. Preemptions are counts of their own.
+        Ok(Sample { cpu_share: 1.0, involuntary_switches: 0, ..sample })
     }
 
     fn verified(&self) -> &Verified {

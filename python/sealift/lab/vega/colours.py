@@ -25,9 +25,17 @@ def shades(colour: str, count: int) -> list[str]:
 def inks_of(points: Sequence[Point], colours: Mapping[str, str]) -> dict[str, str]:
     """The colour of each series that is drawn, published ones last."""
     printed = dict.fromkeys(each.series for each in points if each.origin is Origin.PUBLISHED)
-    others = [name for name in series_of(points) if name not in printed]
+    others = _in_order([name for name in series_of(points) if name not in printed])
     greys = dict(zip(printed, cycle(GREYS), strict=False))
     return {name: colours[name] for name in others} | greys
+
+
+def _in_order(names: Sequence[str]) -> list[str]:
+    """Numbers by size, which thread counts and batches are; others as they come."""
+    try:
+        return sorted(names, key=lambda name: float(name.replace(",", "")))
+    except ValueError:
+        return list(names)
 
 
 # Okabe and Ito's, without the yellow and the black, which vanish on a light and on a dark page.
