@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from command import invoke
+from command import invoke, process
 from sealift.exit_code import ExitCode
 from sealift.lab import copy_tool
 from sealift.lab.memcpy_test import parse
@@ -39,12 +39,12 @@ def test_the_tools_lines_come_with_intervals_and_its_file_with_six_columns(tmp_p
 
 def test_a_region_is_written_by_one_process_and_checked_by_another(tmp_path: Path) -> None:
     named = ("--region", region(tmp_path / "memory"), "--i-own-this-region", "-n", "4", "-r", "2")
-    wrote = invoke("lab", "copy", "4", *named, "-o", "7")
-    assert wrote.exit_code == 0, wrote.stderr
+    wrote = process("lab", "copy", "4", *named, "-o", "7")
+    assert wrote.returncode == 0, wrote.stderr
     held = (tmp_path / "memory").read_bytes()
     assert held[:PAGE] == bytes((at + 7) % 256 for at in range(PAGE))
-    found = invoke("lab", "copy", "5", *named, "-i", "1", "-o", "7")
-    assert found.exit_code == 0, found.stderr
+    found = process("lab", "copy", "5", *named, "-i", "1", "-o", "7")
+    assert found.returncode == 0, found.stderr
     assert (tmp_path / "memory").read_bytes() == held, "left as it was found"
     other = invoke("lab", "copy", "5", *named, "-i", "1", "-o", "8")
     assert other.exit_code == 4
@@ -86,6 +86,9 @@ def test_a_session_as_published_that_takes_too_long_to_interrupt_is_refused() ->
         (["-z", "soon"], "-z: 'soon'"),
         (["4"], "experiment 4 copies to or from a device's memory"),
         (["2", "--published-method"], "ID: '2'; right would be a whole number from 0 to 1"),
+        (["-o", "7", "--published-method"], "-o 7: --published-method copies seeded bytes"),
+        (["-i", "1", "--published-method"], "-i 1: --published-method copies"),
+        (["--region", "x:0:1", "--published-method"], "--region x:0:1: --published-method copies"),
         (["--i-own-this-region"], "confirms a --region"),
         (["--region", "nonsense"], "right would be PATH:OFFSET:LENGTH"),
         (["--region", "/nowhere/at/all:0:x"], "'x' is no number of bytes"),

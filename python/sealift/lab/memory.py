@@ -49,10 +49,22 @@ def primitive_bytes(message_bytes: int, *, threads: int) -> int:
     return threads * max(message_bytes, PRIMITIVE_BYTES_A_THREAD)
 
 
-def copy_bytes(size_bytes: int, *, threads: int, is_cold: bool) -> int:
-    """What sources and destinations of a copy take, where no other arm has them already."""
-    spread = max(COLD_BYTES // threads, COLD_BYTES_A_THREAD) if is_cold else 0
-    return 2 * threads * max(size_bytes, spread)
+def copy_bytes(size_bytes: int, *, threads: int, is_cold: bool, is_shared: bool = False) -> int:
+    """What sources and destinations of a copy take, where no other arm has them already.
+
+    Args:
+        size_bytes: Length of a copy.
+        threads: That copy.
+        is_cold: Whether each copy has a place that no other has just had.
+        is_shared: Whether all threads copy between the same two places.
+    """
+    # What is out of range is refused with what would be right when the arm is made.
+    places, stride = 1, max(1, -(-size_bytes // LINE_BYTES)) * LINE_BYTES
+    if is_cold:
+        spread = max(COLD_BYTES // max(1, threads), COLD_BYTES_A_THREAD)
+        places = _power_of_two(max(2, spread // stride))
+    side = _power_of_two((places - 1) * stride + size_bytes) + COPY_BYTES_BESIDE
+    return 2 * (1 if is_shared else threads) * side
 
 
 def contended_bytes(text_bytes: int, stream_bytes: int, *, threads: int, streamers: int) -> int:
@@ -81,6 +93,11 @@ def free_bytes(root: Path = Path("/")) -> int | None:
     """
     found = [_available(root), *map(_left, _cgroups(root))]
     return min((free for free in found if free is not None), default=None)
+
+
+def _power_of_two(number: int) -> int:
+    """The least that is not below."""
+    return 1 << (number - 1).bit_length()
 
 
 def _cgroups(root: Path) -> list[Path]:
@@ -127,8 +144,10 @@ BYTES_A_BATCH = 1_024
 # The key, its place in the engine, and its schedules on the device and on the one that checks it:
 # 290 to 470 bytes were measured on x86-64, by the growth of a process with 500,000 of them.
 BYTES_A_SESSION = 512
-# What native code spreads cold copies over, on one side of them.
+# What native code spreads cold copies over, on one side of them, and how it rounds: places begin at
+# lines, are a power of two, lie in a power of two of bytes, and have two pages for an offset.
 COLD_BYTES, COLD_BYTES_A_THREAD = 64 << 20, 1 << 20
+LINE_BYTES, COPY_BYTES_BESIDE = 64, 8_192
 # Native code makes up to 64 messages a thread, of a mebibyte together when that is more than one.
 PRIMITIVE_BYTES_A_THREAD = 1 << 20
 # What is compared at a time.

@@ -222,7 +222,10 @@ def copy(asked: Mapping[str, object]) -> NativeArm:
     """
     whole = {**COPY, **asked}
     bytes_, threads = int(str(whole["bytes"])), int(str(whole["threads"]))
-    check_memory(copy_bytes(bytes_, threads=threads, is_cold=whole["state"] != "hot"))
+    is_shared = whole["buffers"] == "shared"
+    check_memory(
+        copy_bytes(bytes_, threads=threads, is_cold=whole["state"] != "hot", is_shared=is_shared)
+    )
     return _made(lambda: _sealift.Arm.copy(whole))
 
 

@@ -158,11 +158,26 @@ def test_ifstream_is_built_here_or_left_out_with_a_reason(
         assert "C++ compiler" in each
     else:
         assert sum(each.sample(0.0).operations for _ in range(4)) >= 4
-    arm._stream_library.cache_clear()
+    compiled: list[str] = []
+    run, open_files = arm._compiled, descriptors()
+
+    def counted(command: list[str]) -> str:
+        compiled.append(command[0])
+        return run(command)
+
+    monkeypatch.setattr(arm, "_compiled", counted)
     for compiler, words in (("/nowhere/c++", "can't be run"), ("false", "failed: nothing said")):
         monkeypatch.setenv("CXX", compiler)
-        with pytest.raises(Skip, match=words):
-            file_arm(reading(NONE, "ifstream"), context)
+        for _ in range(2):
+            with pytest.raises(Skip, match=words):
+                file_arm(reading(NONE, "ifstream"), context)
+    assert compiled == ["/nowhere/c++", "false"], "each was run once"
+    assert descriptors() == open_files, "what was to hold the library is closed"
+    arm._built.cache_clear()
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def test_a_cold_file_is_read_from_the_disk_or_left_out_with_a_reason(context: Context) -> None:

@@ -206,33 +206,51 @@ def _reads(folder: Path, seed: int, reads: int, _kind: str) -> _Reads:
     return _Reads(path, sums)
 
 
-@lru_cache(maxsize=1)
 def _stream_library() -> Path:
     """The reader `ifstream`, built by the system's C++ compiler into a file without a name.
 
     Raises:
         Skip: If there is no compiler, or it fails.
     """
-    named = os.environ.get("CXX", "").split()
-    found = [named] if named else [[each] for each in COMPILERS if shutil.which(each)]
+    built = _built(os.environ.get("CXX", ""))
+    if isinstance(built, str):
+        raise Skip(built)
+    return built
+
+
+@lru_cache(maxsize=1)
+def _built(named: str) -> Path | str:
+    """The library, as long as this process lives, or why there is none: a compiler is run once.
+
+    Args:
+        named: The compiler that a user wants, or "".
+    """
+    found = named.split() or next(([each] for each in COMPILERS if shutil.which(each)), [])
     if not found:
-        raise Skip(
+        return (
             f"there is no C++ compiler ({', '.join(COMPILERS)}) on PATH to build it with; install "
             "one (Debian: apt-get install g++), or name one in CXX"
         )
-    # As long as this process lives.
-    library = Path(f"/proc/{os.getpid()}/fd/{os.memfd_create('sealift-ifstream')}")
-    command = [*found[0], *FLAGS, "-o", str(library)]
+    file = os.memfd_create("sealift-ifstream")
+    library = Path(f"/proc/{os.getpid()}/fd/{file}")
+    if failed := _compiled([*found, *FLAGS, "-o", str(library)]):
+        os.close(file)
+        return failed
+    return library
+
+
+def _compiled(command: list[str]) -> str:
+    """Why a compiler made nothing of the reader, or ""."""
     try:
         done = subprocess.run(
             command, input=stream_source(), capture_output=True, text=True, check=False
         )
     except OSError as error:
-        raise Skip(f"{' '.join(found[0])} can't be run ({error.strerror}); set CXX") from error
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["nothing said"])[0]
-        raise Skip(f"{' '.join(command)} failed: {said}")
-    return library
+        return f"{command[0]} can't be run ({error.strerror}); set CXX"
+    if not done.returncode:
+        return ""
+    said = (done.stderr.strip().splitlines() or ["nothing said"])[0]
+    return f"{' '.join(command)} failed: {said}"
 
 
 _files: list[IO[bytes]] = []
