@@ -111,12 +111,14 @@ def _published_arm(cell: Cell, context: Context) -> Arm:
     size_bytes, threads = int(cell["size_bytes"]), int(cell["threads"])
     if cell["function"] not in functions:
         raise Skip(f"the published tool copies by {', '.join(functions)}, each after the others")
+    # One thread of the tool's is its pool's only where that is asked for.
+    has_pool = cell.get("queue", "yes" if threads > 1 else "no") == "yes"
     return published_copy(
         functions.index(str(cell["function"])),
         size_bytes,
         before=[size for size in SIZES if size < size_bytes],
         runs=runs_of(str(cell["way"])),
-        threads=0 if threads == 1 and not cell.get("queue") else threads,
+        threads=threads if has_pool else 0,
         seed=context.seed,
     )
 

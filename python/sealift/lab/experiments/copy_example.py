@@ -1,9 +1,10 @@
-"""Document 004's example run, measured as published and measured well (004-R1).
+"""Document 004's example run, measured as published and measured well (004-R1, 004-R2).
 
 The document shows what its tool prints for copies of 16 and 256 bytes with 1,000 runs. Here the
 tool's own way stands beside calibrated samples, with its 1,000 runs and with the 5 that it does
-when nobody says how many; and 64 KiB and 1 MiB stand beside the two lengths. Not part of a quick
-run.
+when nobody says how many; and 64 KiB and 1 MiB stand beside the two lengths. The rows of the file
+that the tool writes, the document's and its authors' own, stand beside the same ways. Not part of a
+quick run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from sealift.lab.copying import (
 from sealift.lab.published import Comparison, payload_speed, quotient
 from sealift.lab.result import Found
 from sealift.lab.spec import Experiment, Plot, Scope
-from sealift.lab.units import format_measure
+from sealift.lab.units import format_estimate
 from sealift.lab.values import Cell, Value
 from sealift.lab.vega import format_bytes
 
@@ -46,10 +47,10 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _published(found: Found) -> Sequence[Comparison]:
-    return list(_beside(found))
+    return [*_example(found), *_file(found)]
 
 
-def _beside(found: Found) -> Iterator[Comparison]:
+def _example(found: Found) -> Iterator[Comparison]:
     at = {"memory": "heap", "way": MANY_RUNS}
     for row, printed in printed_copies(TABLE, "004-R1", at):
         # Reading from the heap is the same copy as writing to it.
@@ -58,6 +59,20 @@ def _beside(found: Found) -> Iterator[Comparison]:
         calibrated = copy_speed(found, row, memory="heap", way=HOT)
         # It is drawn once.
         yield replace(printed, series="").beside(calibrated, f"copied by {_stands_for(row)}, {HOT}")
+
+
+def _file(found: Found) -> Iterator[Comparison]:
+    """The file that the tool writes (004-R2): the document's head of it, and its authors' own."""
+    for name, way in ((HEAD, MANY_RUNS), (AUTHORS, FEW_RUNS)):
+        for row, printed in printed_copies(name, "004-R2", {}):
+            if not row["experiment"].endswith("host-heap"):
+                continue
+            here = copy_speed(found, row, memory="heap", way=way)
+            if int(row["bytes"]) not in LENGTHS:
+                # The same way of measuring, at all of the tool's lengths.
+                beside = found.beside.get("copy-by-length", Found((), ()))
+                here = copy_speed(beside, row, memory="heap", state="hot", way=AS_PUBLISHED)
+            yield replace(printed, series="").beside(here, f"copied by {_stands_for(row)}, {way}")
 
 
 def _stands_for(row: Mapping[str, str]) -> str:
@@ -72,7 +87,9 @@ def _says(found: Found) -> str:
         calibrated = payload_speed(found, way=HOT, **at)
         ratio = quotient(calibrated, short)
         if not isinstance(ratio, str):
-            told.append(f"{format_measure(ratio.interval.median)} at {format_bytes(size_bytes)}")
+            each = ratio.interval
+            times = format_estimate(each.median, each.low, each.high)
+            told.append(f"{times} at {format_bytes(size_bytes)}")
     if not told:
         return ""
     return (
@@ -82,7 +99,8 @@ def _says(found: Found) -> str:
     )
 
 
-TABLE, AUTHORS = "004-R1-terminal-example", "004-hal-results-5-runs"
+TABLE, HEAD = "004-R1-terminal-example", "004-R2-csv-head"
+AUTHORS = "004-hal-results-5-runs"
 LENGTHS = (16, 256, 65_536, 1_048_576)
 FUNCTIONS = tuple(PUBLISHED_FUNCTIONS.values())
 FEW_RUNS, MANY_RUNS = f"{AS_PUBLISHED}, 5 runs", f"{AS_PUBLISHED}, 1000 runs"

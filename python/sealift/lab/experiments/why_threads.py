@@ -3,7 +3,8 @@
 The document blames page faults and TLB shootdowns for what its threads did not gain. Here copies
 run alone; beside a thread that only spins, and beside one that makes all cores forget a page again
 and again; into huge pages; into pages that nobody touched before, and into pages that the system
-was asked to have ready; and through the published tool's queue under one lock. A mapping that
+was asked to have ready; and through the published tool's queue under one lock, beside the tool's
+way without its queue, on the calling thread, which has the same first touches. A mapping that
 bypasses the caches needs a device's memory: it is measured where a region was named.
 
 Not part of a quick run.
@@ -12,9 +13,16 @@ Not part of a quick run.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from sealift.lab.copying import COUNT, REGION, SIZE, WAY, copy_arm
+from sealift.lab.copying import AS_PUBLISHED, COUNT, REGION, SIZE, WAY, copy_arm
 from sealift.lab.grid import LOAD, with_load
-from sealift.lab.published import Comparison, Kind, Printed, table_row, times_as_fast
+from sealift.lab.published import (
+    Comparison,
+    Kind,
+    Measured,
+    Printed,
+    table_row,
+    times_as_fast,
+)
 from sealift.lab.result import Found
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
 from sealift.lab.units import format_estimate
@@ -52,11 +60,21 @@ def _says(found: Found) -> str:
     for cause in (*CAUSES, REGION):
         gain = times_as_fast(found, {**at, "cause": ALONE}, {**at, "cause": cause})
         if cause != ALONE and not isinstance(gain, str):
-            each = gain.interval
-            told.append(f"{cause} {format_estimate(each.median, each.low, each.high)}")
+            told.append(f"{cause} {_shown(gain)}")
     if not told:
         return ""
-    return f"How many times as slow each cause makes a copy of 1 MiB: {', '.join(told)}."
+    queue = times_as_fast(found, {**at, "cause": NO_QUEUE}, {**at, "cause": QUEUE})
+    alone = "" if isinstance(queue, str) else f"; of that queue's, the queue alone {_shown(queue)}"
+    count = "1 thread" if at["threads"] == 1 else f"{at['threads']} threads"
+    return (
+        f"How many times as slow each cause makes a copy of 1 MiB by {count}: "
+        f"{', '.join(told)}{alone}."
+    )
+
+
+def _shown(times: Measured) -> str:
+    each = times.interval
+    return format_estimate(each.median, each.low, each.high)
 
 
 def _published(found: Found) -> Sequence[Comparison]:
@@ -79,6 +97,8 @@ def _published(found: Found) -> Sequence[Comparison]:
 LENGTHS = (65_536, 1_048_576)
 BASE: Mapping[str, Value] = {"memory": "pages", "function": "glibc"}
 ALONE, SHOOTDOWN, FIRST_TOUCH = "alone", "beside TLB shootdowns", "first touch"
+QUEUE, NO_QUEUE = "the published queue", "the published way without it"
+PUBLISHED_WAY = f"{AS_PUBLISHED}, 100 runs"
 CAUSES: Mapping[str, Mapping[str, Value]] = {
     ALONE: {},
     "beside a spinning thread": {"beside": "spinner"},
@@ -87,7 +107,8 @@ CAUSES: Mapping[str, Mapping[str, Value]] = {
     FIRST_TOUCH: {"function": "first-touch"},
     "pages made ready": {"function": "populated"},
     "one buffer for all threads": {"buffers": "shared"},
-    "the published queue": {WAY.name: "as published, 100 runs", "queue": "yes"},
+    QUEUE: {WAY.name: PUBLISHED_WAY, "queue": "yes"},
+    NO_QUEUE: {WAY.name: PUBLISHED_WAY, "queue": "no"},
 }
 
 EXPERIMENT = Experiment(
