@@ -11,7 +11,7 @@ from sealift.lab.result import Found, Row
 from sealift.lab.stats import Verdict
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.table import value_text
-from sealift.lab.units import format_measure, format_range
+from sealift.lab.units import format_measure, format_range, rate_unit
 from sealift.lab.unsettled import alike_within, ratios_text, why_open
 
 
@@ -140,7 +140,7 @@ def _figures(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[str]:
         place = " ".join(f"{name} {value_text(name, row.cell[name])}" for name in telling)
         speed, unit = row.payload_mb_per_s, "MB/s"
         if speed is None:
-            speed, unit = row.operations_per_s, f"{planned.operation}s/s"
+            speed, unit = row.operations_per_s, rate_unit(planned.operation)
         ends = format_range(speed.low, speed.high)
         yield f"{place}: {format_measure(speed.median)} {ends} {unit}".removeprefix(": ")
 

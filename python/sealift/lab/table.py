@@ -17,6 +17,7 @@ from sealift.lab.units import (
     format_range,
     format_share,
     format_size,
+    rate_unit,
 )
 from sealift.lab.unsettled import said_text, why_unsure
 from sealift.lab.values import Value
@@ -121,7 +122,7 @@ def _figures(rows: Sequence[Row], operation: str) -> dict[str, Callable[[Row], s
         rows[0].compare: lambda row: value_text(row.compare, row.subject),
         f"ns/{operation}": lambda row: format_measure(row.ns_per_operation.median),
         "95 % interval": lambda row: _range(row.ns_per_operation),
-        f"{operation}s/s": lambda row: format_measure(row.operations_per_s.median),
+        rate_unit(operation): lambda row: format_measure(row.operations_per_s.median),
     }
     if any(row.payload_bytes for row in rows):
         figures["MB/s"] = _payload

@@ -42,6 +42,13 @@ def format_size(size_bytes: float) -> str:
     return format_measure(size_bytes)
 
 
+def rate_unit(operation: str) -> str:
+    """How operations a second are told: `messages/s`, `copies/s`; long names as `operations/s`."""
+    if " " in operation:
+        return "operations/s"
+    return f"{operation[:-1]}ies/s" if operation.endswith("y") else f"{operation}s/s"
+
+
 def format_share(share: float) -> str:
     """Formats a share of one as per cent with one decimal: 0.987 gives `98.7 %`.
 

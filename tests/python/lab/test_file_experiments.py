@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 from lab.test_experiments import FULL, found, matches
 from sealift.lab import registry
 from sealift.lab.published import Match
@@ -27,7 +29,35 @@ def test_a_lock_a_byte_reproduces_document_001_and_its_recommendation_half() -> 
         Match.NO_EFFECT
     }
     assert told["recommendation, first half: getc, 1 thread"] == {Match.NO_EFFECT}
-    assert told["recommendation, second half: getc, 1 thread"] == {Match.LARGER}
+    # Loading and going through memory together take as long as reading beside a rank's runtime.
+    assert told["recommendation, second half: getc, 1 thread"] == {Match.NO_EFFECT}
+
+
+def test_the_recommendation_is_judged_by_what_it_takes_in_all_and_told_in_parts() -> None:
+    experiment = registry.find("001-F2")
+    slow = {"a rank's runtime": 6.0, "a rank's runtime, freed": 6.0}
+    fast = {"loaded, then a rank's runtime": 0.5}
+    everything = file_times(experiment, slow | fast, reader="getc", threads=1, cache="warm")
+    second, *others = (
+        each
+        for each in experiment.published(everything)
+        if each.what.startswith("recommendation, second half: ")
+    )
+    assert not others, "what loading takes is not known where blocks are read"
+    assert second.here is not None
+    assert second.here.median == pytest.approx(6 / (1 + 0.5))
+    assert "which loading takes at most, and to go through memory once" in second.note
+    (parts,) = experiment.listings(everything)
+    assert [row[1] for row in parts.rows] == [
+        "read with a rank's runtime",
+        "free it, then read",
+        "load first, go through memory",
+    ]
+    before, freed, loaded = ([cell.partition(" ")[0] for cell in row[2:]] for row in parts.rows)
+    us = float(before[0].replace(",", ""))
+    assert float(loaded[2].replace(",", "")) == pytest.approx(us / 4, rel=0.01)
+    assert (before[1], before[3], freed[3], loaded[3]) == ("", "", "1.000", "4.000")
+    assert not experiment.listings(Found((), ()))
 
 
 def test_writing_as_fast_with_a_rank_reproduces_document_001() -> None:

@@ -17,7 +17,9 @@ from sealift.lab.published import (
     conditions,
     counted,
     gain_a_thread,
+    one_after_other,
     operation_speed,
+    operation_time,
     payload_speed,
     quotient,
     table,
@@ -110,6 +112,16 @@ def test_tables_keep_what_was_printed() -> None:
     assert len(table("003-V1-vectors")) == 2
     with (FOLDER / "003-X1-claims.csv").open(encoding="utf-8", newline="") as file:
         assert list(csv.DictReader(file)) == [dict(row) for row in table("003-X1-claims")]
+
+
+def test_times_one_after_the_other_add_up_with_the_worst_of_both() -> None:
+    found = Found([row("library", 100.0), row("cpu", 50.0, floor=0.2)], ())
+    both = one_after_other(*(operation_time(found, device=name) for name in ("library", "cpu")))
+    assert isinstance(both, Measured)
+    assert both.interval == Interval(150.0, 148.5, 151.5, 0.95 + 0.95 - 1, 30)
+    assert (both.noise_floor, both.is_paired) == (0.2, False)
+    missing = operation_time(found, device="table")
+    assert one_after_other(both, missing) == missing == "not among the cells of this run"
 
 
 def test_a_row_of_a_table_is_found_by_its_columns() -> None:

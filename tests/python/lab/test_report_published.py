@@ -1,5 +1,8 @@
 """Published figures and the documents' devices on the page: what is coloured and how it is told."""
 
+import html
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ from sealift.lab.published import Match
 from sealift.lab.report.compared import COLOURS
 from sealift.lab.report.material import Material, gather
 from sealift.lab.result import Origin
-from synthetic_run import SURROUNDINGS, made, write_run
+from synthetic_run import SCOPE, SURROUNDINGS, made, write_run
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +82,20 @@ def test_what_a_document_only_reckoned_is_projected_and_its_contradiction_told(
         assert "550 cycles a byte, the rate of one tasklet alone" in wish.how
     absent_part = page.split('id="absent"')[1]
     assert absent_part.count("projected from published inputs</span>") == len(reckoned)
+
+
+def test_a_page_of_copies_says_what_each_experiment_found_and_asks_nothing_of_devices(
+    tmp_path: Path,
+) -> None:
+    experiments = [registry.find("memory-ceiling"), registry.find("copy-offsets")]
+    how = made(ns=lambda cell: float(cell["size_bytes"]) / 30)
+    full = replace(SCOPE, quick=False)
+    folder = write_run(tmp_path / "run", how, experiments, scope=full)
+    page = re.sub(r"<script.*?</script>|<[^>]*>", " ", report.page(store.read(folder)), flags=re.S)
+    answer, _, rest = re.sub(r"\s+", " ", html.unescape(page)).partition("Noise floor")
+    assert "On this machine, with 1 thread memory moves " in answer
+    assert "The C library's copy does not collapse at any offset" in answer
+    # A copy past the caches moves its payload twice.
+    assert re.search(r"Memory ceiling (59|60)\.\d+ GB/s \[[\d.]+\], traffic, copy past the ", rest)
+    assert "copies/s" in rest
+    assert "would need to win here" not in rest

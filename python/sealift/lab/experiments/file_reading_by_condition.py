@@ -5,7 +5,7 @@ unused, and finds reading 1.5 to 2.7 times slower; it supposes that the allocati
 pages. Here that is taken apart: what the vendor's library does to a process, which is a mapping of
 8 GiB and eight threads asleep, and each part of it alone; other kinds of memory; other threads; a
 real rank or a CUDA context where there is one. Its recommendation is two more arms: to free before
-reading, and to load the file before anything is allocated.
+reading, and to load the file before anything is allocated; a table says what each takes in all.
 
 Each thread reads the whole file. As in the document, the first measure of each reader is not
 counted, and files are in memory, except where a cell says cold. A poller or a spinner runs while
@@ -17,8 +17,9 @@ and as many of the others as its budget holds.
 
 from collections.abc import Iterator, Sequence
 
+from sealift.lab.files import recommendation
 from sealift.lab.files.arm import Spec, file_arm, try_file
-from sealift.lab.files.condition import CONDITIONS, FREED, LOADED, MEMORY, NONE, RANK, REAL_RANK
+from sealift.lab.files.condition import CONDITIONS, LOADED, MEMORY, NONE, RANK, REAL_RANK
 from sealift.lab.published import (
     Comparison,
     Here,
@@ -28,7 +29,7 @@ from sealift.lab.published import (
     table_row,
     times_as_fast,
 )
-from sealift.lab.result import Found
+from sealift.lab.result import Found, Listing
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
 from sealift.lab.units import format_estimate
 from sealift.lab.values import Cell
@@ -81,7 +82,8 @@ def _spec(cell: Cell) -> Spec:
 
 
 def _published(found: Found) -> Sequence[Comparison]:
-    return [*_slowdowns(found), *_causes(found), *_recommendation(found)]
+    followed = recommendation.gains(found, ID, BOTH)
+    return [*_slowdowns(found), *_causes(found), *followed]
 
 
 def _slowdowns(found: Found) -> Iterator[Comparison]:
@@ -122,25 +124,8 @@ def _causes(found: Found) -> Iterator[Comparison]:
         )
 
 
-def _recommendation(found: Found) -> Iterator[Comparison]:
-    """What it wins back, which is to be the slow-down at least."""
-    least = table_row(CLAIMS, claim_id="read-slowdown")["low"]
-    for claim_id, condition in (("free-early", FREED), ("load-first", LOADED)):
-        claim = table_row(CLAIMS, claim_id=claim_id)
-        for reader in BOTH:
-            cell: Cell = {"reader": reader, "threads": 1, "cache": WARM}
-            yield Printed(
-                figure=ID,
-                what=f"recommendation, {claim['quantity'].rpartition(', ')[2]}: {reader}, 1 thread",
-                value=float(least),
-                unit="x",
-                source=claim["source"],
-                kind=Kind.RATIO,
-            ).beside(
-                times_as_fast(found, {**cell, "condition": condition}, {**cell, "condition": RANK}),
-                f"times as fast as with {RANK}{NOT_LOADING if condition == LOADED else ''}; "
-                f"printed: {claim['as_printed']}",
-            )
+def _recommendation(found: Found) -> Sequence[Listing]:
+    return recommendation.parts(found, BOTH)
 
 
 def _says(found: Found) -> str:
@@ -209,7 +194,6 @@ SHOWN = (
     (RANK, "getc", 2),
     (RANK, "read+memchr", 2),
 )
-NOT_LOADING = ", without the time to load, which is that of reading under none"
 
 EXPERIMENT = Experiment(
     name="file-reading-by-condition",
@@ -229,6 +213,7 @@ EXPERIMENT = Experiment(
     operation="1,000 sequences",
     published=_published,
     says=_says,
+    listings=_recommendation,
     plots=(
         Plot(
             x="condition",

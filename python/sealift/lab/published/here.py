@@ -57,6 +57,36 @@ def operation_speed(found: Found, **cell: Value) -> Here:
     return row if isinstance(row, str) else _measured(row, row.operations_per_s)
 
 
+def operation_time(found: Found, **cell: Value) -> Here:
+    """Nanoseconds an operation of the row whose cell has these values, or why there is none."""
+    row = _row(found, cell)
+    return row if isinstance(row, str) else _measured(row, row.ns_per_operation)
+
+
+def one_after_other(*times: Here) -> Here:
+    """What several take one after the other, which were not measured so; with the worst of all.
+
+    Args:
+        times: In one unit, or why there is none of them.
+    """
+    first, *others = times
+    if isinstance(first, str) or not others:
+        return first
+    rest = one_after_other(*others)
+    if isinstance(rest, str):
+        return rest
+    one, other = first.interval, rest.interval
+    interval = Interval(
+        one.median + other.median,
+        one.low + other.low,
+        one.high + other.high,
+        one.confidence + other.confidence - 1,
+        min(one.blocks, other.blocks),
+    )
+    floor = max(first.noise_floor, rest.noise_floor)
+    return Measured(interval, floor, first.machine_busy or rest.machine_busy, is_paired=False)
+
+
 def times_as_fast(found: Found, one: Cell, other: Cell) -> Here:
     """How many times as many operations a second the one row does as the other.
 

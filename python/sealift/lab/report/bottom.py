@@ -31,6 +31,8 @@ def not_here(material: Material) -> Html:
     if absent_here := [*drivers, *_absent_peers(material)]:
         label = "Absent devices with the reason"
         inside.append(table(["device", "why it is not here"], absent_here, label=label))
+    if not _has_devices(material):
+        return tag("section", *inside, id="absent")
     inside += [
         tag("h3", "What the documents' devices would need to win here"),
         tag(
@@ -46,6 +48,11 @@ def not_here(material: Material) -> Html:
         _wishes(absent.wishes(material.lab_rows, material.run.machine.devices)),
     ]
     return tag("section", *inside, id="absent")
+
+
+def _has_devices(material: Material) -> bool:
+    """Whether any experiment is about devices, with which others can be compared."""
+    return any(axis.name == "device" for shown in material.shown for axis in shown.experiment.axes)
 
 
 def method() -> Html:

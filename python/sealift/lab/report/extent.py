@@ -52,6 +52,6 @@ EXTENTS = (
     Extent(is_packed=True, has_table=False, rows=40),
     Extent(is_packed=True, has_table=False, rows=40, figures=24, points=400),
     Extent(is_packed=True, has_table=False, rows=10, figures=6, points=100),
-    Extent(is_packed=True, has_table=False, has_csv=False, rows=5, figures=2, points=40),
+    Extent(is_packed=True, has_table=False, has_csv=False, rows=5, figures=2, points=24),
 )
 """From all to little: a page takes the first of them with which it is small enough."""

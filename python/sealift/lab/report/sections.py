@@ -12,7 +12,14 @@ from sealift.lab.report.markup import Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import few, unique, with_interval
 from sealift.lab.result import Row
-from sealift.lab.units import axis_text, format_measure, format_noise, format_share, keys_text
+from sealift.lab.units import (
+    axis_text,
+    format_measure,
+    format_noise,
+    format_share,
+    keys_text,
+    rate_unit,
+)
 from sealift.lab.unsettled import said_text, why_unsure
 from sealift.lab.values import Value
 from sealift.lab.vega import Spec, room_px
@@ -251,7 +258,7 @@ def _follows(name: str, names: Sequence[str], rows: Sequence[Row]) -> str:
 
 def _figure_names(shown: Shown) -> list[str]:
     operation = shown.experiment.operation
-    names = [f"ns/{operation}", "operations/s" if " " in operation else f"{operation}s/s"]
+    names = [f"ns/{operation}", rate_unit(operation)]
     if any(row.payload_mb_per_s for row in shown.found.rows):
         names.append("payload, MB/s")
     if any(row.ratio for row in shown.found.rows):

@@ -1,13 +1,16 @@
 """Whether to trust a run, in four figures."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sealift.lab.experiments.memory_ceiling import EXPERIMENT as TRAFFIC
+from sealift.lab.experiments.memory_ceiling import ceiling
 from sealift.lab.finding import is_crowded
 from sealift.lab.report.markup import Html, tag
-from sealift.lab.report.material import Material
+from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import counted, format_bytes
-from sealift.lab.result import Row
-from sealift.lab.stats import Trust, median, trust
+from sealift.lab.result import Origin
+from sealift.lab.stats import Interval, Trust, median, trust
 from sealift.lab.units import format_measure, format_range, format_share
 from sealift.lab.unsettled import noise
 
@@ -73,34 +76,47 @@ def _clock(material: Material) -> _Tile:
 
 def _ceiling(material: Material) -> _Tile:
     name = "Memory ceiling"
-    shown = next(
-        (each for each in material.shown if each.is_of_the_lab and each.experiment.name == CEILING),
-        None,
-    )
-    if shown is None:
+    by_name = {each.experiment.name: each for each in material.shown if each.is_of_the_lab}
+    if CEILING not in by_name and TRAFFIC.name in by_name:
+        return _traffic(name, by_name[TRAFFIC.name])
+    if CEILING not in by_name:
         return _Tile("memory", name, "not measured", f"{CEILING} is not in this run")
+    shown = by_name[CEILING]
     ordered = sorted(shown.found.rows, key=lambda row: int(row.cell["buffer_bytes"]))
     rows = {int(row.cell["threads"]): row for row in ordered if row.payload_mb_per_s}
-    if not rows:
+    speeds = {count: row.payload_mb_per_s for count, row in rows.items() if row.payload_mb_per_s}
+    if not speeds:
         return _Tile("memory", name, "not measured", shown.why_not)
-    least, most = min(rows), max(rows)
+    least = rows[min(rows)]
+    buffer = format_bytes(int(least.cell["buffer_bytes"]))
+    return _speeds_tile(name, f"read loop, {buffer}, {least.origin.value} here", speeds)
+
+
+def _traffic(name: str, shown: Shown) -> _Tile:
+    """What memory moved at most of all kernels: the traffic, which is more than their payload."""
+    counts = sorted({int(row.cell["threads"]) for row in shown.found.rows})
+    most = {count: here for count in counts if (here := ceiling(shown.found, count))}
+    if not most:
+        return _Tile("memory", name, "not measured", shown.why_not)
+    speeds = {count: here.interval for count, (_, here) in most.items()}
+    kernel, _ = most[min(most)]
+    return _speeds_tile(name, f"traffic, {kernel}, {Origin.MEASURED.value} here", speeds)
+
+
+def _speeds_tile(name: str, how: str, speeds: Mapping[int, Interval]) -> _Tile:
+    least, most = min(speeds), max(speeds)
     beside = ""
     if most != least:
-        value, ends = _gb_per_s(rows[most])
+        value, ends = _gb_per_s(speeds[most])
         beside = f" ({value} {ends} with {most:,})"
-    buffer = format_bytes(int(rows[least].cell["buffer_bytes"]))
-    origin = rows[least].origin.value
-    value, ends = _gb_per_s(rows[least])
-    note = (
-        f"{ends}, read loop, {buffer}, {origin} here, {counted(least, 'thread', 'threads')}{beside}"
-    )
+    value, ends = _gb_per_s(speeds[least])
+    note = f"{ends}, {how}, {counted(least, 'thread', 'threads')}{beside}"
     return _Tile("memory", name, f"{value} GB/s", note)
 
 
-def _gb_per_s(row: Row) -> tuple[str, str]:
+def _gb_per_s(mb_per_s: Interval) -> tuple[str, str]:
     """The median, and the ends of its interval."""
-    assert row.payload_mb_per_s, "rows without payload were left out"
-    speed = row.payload_mb_per_s.scaled(1 / 1_000)
+    speed = mb_per_s.scaled(1 / 1_000)
     return format_measure(speed.median), format_range(speed.low, speed.high)
 
 

@@ -47,8 +47,13 @@ def answer(material: Material) -> Html:
     """The band with the answer."""
     found = material.answer
     if found is None:
-        told = tag("p", material.headline, class_="where")
-        return tag("section", tag("h2", "On this machine"), told, class_="answer", id="answer")
+        told = [tag("p", material.headline, class_="where")]
+        told += [
+            tag("p", shown.sentence)
+            for shown in material.shown
+            if shown.sentence not in ("", material.headline)
+        ]
+        return tag("section", tag("h2", "On this machine"), *told, class_="answer", id="answer")
     inside = [tag("h2", found.work or "On this machine"), tag("p", found.where, class_="where")]
     lines = [found.speed_text, *found.further]
     if "document 003" in found.work:
