@@ -56,6 +56,7 @@ bench-frames: $(EXTENSION) ## Exchange a million frames of 64 KiB with another p
 	@mkdir -p $(RESULTS)
 	@$(BIN)/python benches/frames.py --out $(RESULTS)
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
+	@$(PYTHON) tools/document_pages.py
 
 .PHONY: dudect
 dudect: ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
@@ -144,6 +145,7 @@ tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe st
 	@$(PYTHON) tools/statistics_table.py --check
 	@$(PYTHON) tools/scheduler_page.py --check
 	@$(PYTHON) tools/constant_time_page.py --check
+	@$(PYTHON) tools/document_pages.py --check
 
 .PHONY: guards
 guards: ctgrind weave ## Check what no test can see: secrets, instruction counts, machine code; needs valgrind and binutils

@@ -1,0 +1,118 @@
+"""The figures of docs/document-001.md and -004.md come from kept runs, and from nowhere else."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import document_pages
+
+Cell = dict[str, str]
+READ, WRITE = "file-reading-by-condition", "file-writing-by-condition"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    for name, blocks in document_pages.PAGES.items():
+        places = [f"<!-- generated: {block} -->\nold\n<!-- end -->\n" for block in blocks]
+        (tmp_path / name).write_text("\n".join(["# Title\n", *places, "the rest\n"]))
+    return tmp_path
+
+
+def row(experiment: str, ns: float, times: float, **cell: str) -> Cell:
+    figures = {"ns_per_operation": ns, "payload_MB_per_s": 4e6 / ns, "times_reference": times}
+    told = {
+        f"{name}{end}": str(value * width) if value else ""
+        for name, value in figures.items()
+        for end, width in (("", 1.0), ("_low95", 0.9), ("_high95", 1.1))
+    }
+    verdict = {"verdict": "SLOWER" if times else "", "noise_floor_share": "0.04"}
+    return {"experiment": experiment, **cell, **told, **verdict}
+
+
+def keep(tree: Path, name: str, rows: list[Cell], date: str = "2026-01-02") -> None:
+    folder = tree / "results" / date / "here" / name
+    folder.mkdir(parents=True)
+    columns = list(dict.fromkeys(column for each in rows for column in each))
+    with (folder / "summary.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    (folder / "plan.json").write_text(json.dumps({"command": ["sealift", "--out", "x"]}))
+    facts = {"cpu_model": {"value": "A Processor"}, "cores_affinity": {"value": 2}}
+    (folder / "machine.json").write_text(json.dumps({"facts": facts}))
+
+
+def run(tree: Path, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr("sys.argv", ["document_pages.py", "--root", str(tree), *arguments])
+    return document_pages.main()
+
+
+def files(slow: float) -> list[Cell]:
+    ns = {"none": 1e6, "one idle thread": slow * 1e6, "a rank's runtime": slow * 1e6}
+    ns |= {"a rank's runtime, freed": slow * 1e6, "loaded, then a rank's runtime": 5e5}
+    place = {"reader": "getc", "threads": "1", "cache": "warm"}
+    return [
+        row(READ, each, 1e6 / each if name != "none" else 0.0, condition=name, **place)
+        for name, each in ns.items()
+    ]
+
+
+def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(tree, "lab-001", files(9.0), date="2026-01-01")
+    keep(tree, "lab-001", files(4.0))
+    page = tree / "docs/document-001.md"
+    assert run(tree, "--check", monkeypatch=monkeypatch) == 1
+    assert "old" in page.read_text()
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    assert run(tree, "--check", monkeypatch=monkeypatch) == 0
+    text = page.read_text()
+    assert "old" not in text
+    assert text.endswith("the rest\n")
+    # Time over time, from the newer run: the inverse of times as fast.
+    assert "| one idle thread | 4.00 [3.64..4.44], slower | not run | not run | not run |" in text
+    assert "Measured 2026-01-02, A Processor, 2 cores; medians with 95 % intervals: `seal" in text
+    # Loading and going through memory, together: 4 ms over 1 + 0.5 ms.
+    assert "| 500 [450..550] | 1,500 [1,350..1,650] | 2.67 [2.18..3.26] |" in text
+    other = (tree / "docs/document-004.md").read_text()
+    assert "<!-- generated: frames -->\n<!-- end -->" in other, "no run, no figure"
+
+
+def test_copies_stand_beside_offset_0_and_beside_the_c_library(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = {"size_bytes": "65536", "state": "hot"}
+    rows = [
+        row("copy-offsets", 1e3, 0.0, offset="0", function="glibc", **at),
+        row("copy-offsets", 1e3, 1.0, offset="0", function="ours", **at),
+        row("copy-offsets", 2e4, 0.0, offset="12", function="glibc", **at),
+        row("copy-offsets", 1e3, 20.0, offset="12", function="ours", **at),
+    ]
+    keep(tree, "lab-004-copies", rows)
+    frame = {"way": "ring", "frame_bytes": "65536", "batch": "1"}
+    keep(
+        tree,
+        "lab-004-frames",
+        [row("frames-between-processes", 4e3, 0.0, pattern="stream", **frame)],
+    )
+    exchanged = {"frames": 10, "ways": [{"way": "ring", "frames_checked": 12, "wrong": 0}]}
+    (tree / "results/2026-01-02/here/frames.json").write_text(json.dumps(exchanged))
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    text = (tree / "docs/document-004.md").read_text()
+    assert "| 64 KiB | 12 | 0.200 [0.180..0.220] | 20.0 [16.4..24.4] | 4.00 [3.60..4.40] |" in text
+    assert "copy collapses on this machine**: at worst, copying 64 KiB to 12 behind, it" in text
+    assert "| ring | not run | 1.00 [0.900..1.10] | 1 |" in text
+    assert "0 of 12 (ring) arrived wrong" in text
+
+
+def test_a_page_without_a_place_is_refused(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tree / "docs/document-001.md"
+    page.write_text(page.read_text().replace("generated: writing", "generated: righting"))
+    assert run(tree, monkeypatch=monkeypatch) == 1
+    assert "right would be each of reading, recommendation, readers, writing once" in (
+        capsys.readouterr().err
+    )
