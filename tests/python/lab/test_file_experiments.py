@@ -1,6 +1,7 @@
 """Document 001: what the experiments on files compare with what was published."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -83,3 +84,14 @@ def test_what_an_idle_thread_costs_is_told_with_what_to_do() -> None:
     assert "getc_unlocked" in said
     assert "costs such a reader little" in experiment.says(file_times(experiment, {}))
     assert experiment.says(Found((), ())) == ""
+
+
+def test_what_an_idle_thread_costs_is_no_advice_while_blocks_are_few_or_noise_is_loud() -> None:
+    experiment = registry.find("001-F2")
+    whole = file_times(experiment, {"one idle thread": 2.0})
+    few = [replace(row, ratio=row.ratio and replace(row.ratio, blocks=7)) for row in whole.rows]
+    loud = [replace(row, noise_floor=0.5) for row in whole.rows]
+    for rows in (few, loud):
+        said = experiment.says(Found(rows, whole.verified))
+        assert "settles nothing yet" in said
+        assert "getc_unlocked" not in said

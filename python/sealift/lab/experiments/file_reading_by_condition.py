@@ -31,6 +31,7 @@ from sealift.lab.published import (
 )
 from sealift.lab.result import Found, Listing
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
+from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed, least_told
 from sealift.lab.units import format_estimate
 from sealift.lab.values import Cell
 
@@ -136,8 +137,12 @@ def _says(found: Found) -> str:
     if isinstance(byte, str) or isinstance(block, str):
         return ""
     told = f"Reading byte by byte takes {_times(byte)} as long here beside {IDLE}"
-    if byte.interval.low <= 1 + NEAR:
+    noise = 1 + least_told(byte.noise_floor)
+    is_told = byte.interval.blocks >= blocks_needed(VERDICT_CONFIDENCE)
+    if is_told and byte.interval.high <= 1 + NEAR:
         return f"{told}, which costs such a reader little."
+    if not is_told or byte.interval.low / noise <= 1 + NEAR:
+        return f"{told}, which settles nothing yet: a longer run on a quieter machine may."
     return (
         f"{told}, and reading blocks {_times(block)}: the C library locks each call once a process "
         "has had a second thread. Read before one is started, or by lines, by blocks or with "
