@@ -3,6 +3,7 @@
 
 use core::arch::{asm, x86_64::*};
 use std::fs;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// What the loops need: twice what the widest of them copies at once.
@@ -105,15 +106,16 @@ pub(crate) fn copy_past_caches(destination: &mut [u8], source: &[u8]) {
     unsafe { asm!("sfence", options(nostack, preserves_flags)) };
 }
 
-/// Bytes of the largest cache, as the system tells; where it doesn't, more than any copy has.
+/// Bytes of the largest cache, as the system tells; where it doesn't, more than any cache has.
 fn cache_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| {
-        let caches = (0..CACHES_MAX).map_while(|cache| {
-            fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{cache}/size")).ok()
-        });
-        caches.filter_map(|size| kib(&size)).max().map_or(usize::MAX, |kib| kib << 10)
-    })
+    *BYTES.get_or_init(|| largest_below(Path::new(CACHES)))
+}
+
+fn largest_below(caches: &Path) -> usize {
+    let sizes = (0..CACHES_MAX)
+        .map_while(|cache| fs::read_to_string(caches.join(format!("index{cache}/size"))).ok());
+    sizes.filter_map(|size| kib(&size)).max().map_or(usize::MAX, |kib| kib << 10)
 }
 
 /// As in `307200K`.
@@ -121,6 +123,7 @@ fn kib(size: &str) -> Option<usize> {
     size.trim_end().strip_suffix('K')?.parse().ok()
 }
 
+const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 const CACHES_MAX: usize = 8;
 
 /// Writes the loop for one kind of register: the first register, four at a time to aligned places by
@@ -242,87 +245,4 @@ copier_512!(copy_512, "vmovdqa64");
 copier_512!(stream_512, "vmovntdq");
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_width_copies_every_length_at_every_offset() {
-        let source: Vec<u8> =
-            (0..6_000_u32).map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
-        for (name, copier) in copiers() {
-            for len in (BYTES_MIN..1_200).chain(4_080..4_200) {
-                for (to, from) in [(0, 0), (1, 0), (0, 1), (63, 12), (12, 64), (17, 5)] {
-                    let mut destination = vec![0xee; len + 200];
-                    copier(&mut destination[to..to + len], &source[from..from + len]);
-                    let (before, rest) = destination.split_at(to);
-                    let (copied, after) = rest.split_at(len);
-                    assert!(copied == &source[from..from + len], "{name} {len} {to} {from}");
-                    assert!(before.iter().chain(after).all(|byte| *byte == 0xee), "{name} {len}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_largest_cache_is_one_that_processors_have() {
-        assert_eq!(
-            [kib("307200K\n"), kib("48K"), kib("K"), kib("5M")],
-            [Some(307_200), Some(48), None, None]
-        );
-        let past = [1 << 10, 1 << 20, 32 << 20, 300 << 20, usize::MAX].map(past_caches_of);
-        assert_eq!(past, [BYTES_MIN, 128 << 10, 4 << 20, 4 << 20, 4 << 20]);
-        let bytes = cache_bytes();
-        assert!(bytes == usize::MAX || (16 << 10..16 << 30).contains(&bytes), "{bytes}");
-    }
-
-    #[test]
-    fn every_short_length_is_copied_at_once() {
-        let source: Vec<u8> = (0..=255).rev().chain(0..=255).chain(0..=7).collect();
-        for (len, at) in (65..=512).flat_map(|len| [(len, 0), (len, 13), (len, 63)]) {
-            let mut destination = vec![0xee; 600];
-            copy_short(&mut destination[at..at + len], &source[5..5 + len]);
-            assert!(destination[at..at + len] == source[5..5 + len], "{len} {at}");
-            let beside = destination[..at].iter().chain(&destination[at + len..]);
-            assert!(beside.into_iter().all(|byte| *byte == 0xee), "{len} {at}");
-        }
-    }
-
-    type Copier = fn(&mut [u8], &[u8]);
-
-    /// The copiers this processor can run; says which are left out.
-    fn copiers() -> Vec<(&'static str, Copier)> {
-        let mut copiers: Vec<(&'static str, Copier)> = vec![
-            ("sse2", |to, from| {
-                // SAFETY: every x86-64 processor has SSE2, and the slices have the same length.
-                unsafe { copy_128(to.as_mut_ptr(), from.as_ptr(), to.len()) }
-            }),
-            ("sse2 past the caches", |to, from| {
-                // SAFETY: as above.
-                unsafe { stream_128(to.as_mut_ptr(), from.as_ptr(), to.len()) }
-            }),
-            ("any", copy),
-            ("any past the caches", copy_past_caches),
-        ];
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: just detected, and the slices have the same length.
-            copiers.push(("avx2", |to, from| unsafe {
-                copy_256(to.as_mut_ptr(), from.as_ptr(), to.len());
-            }));
-            // SAFETY: as above.
-            copiers.push(("avx2 past the caches", |to, from| unsafe {
-                stream_256(to.as_mut_ptr(), from.as_ptr(), to.len());
-            }));
-        } else {
-            eprintln!("avx2 copies are not tested: this processor lacks avx2");
-        }
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            // SAFETY: just detected, and the slices have the same length.
-            copiers.push(("avx512f", |to, from| unsafe {
-                copy_512(to.as_mut_ptr(), from.as_ptr(), to.len());
-            }));
-        } else {
-            eprintln!("avx512f copies are not tested: this processor lacks avx512f");
-        }
-        copiers
-    }
-}
+mod tests;
