@@ -1348,7 +1348,7 @@ class Arm:
 
         Args:
             function: 0 for the C library's copy, 1 for a loop of words as compilers make it, 2 for
-                the widest registers; those before it go first.
+                registers of 64 bytes; those before it go first.
             bytes: Length of a copy.
             before: Shorter lengths that are copied before, in order.
             runs: How often each function copies.

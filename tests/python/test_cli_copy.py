@@ -67,7 +67,7 @@ def test_what_was_measured_before_a_wrong_result_is_written(
     assert len(parse(file.read_text(encoding="utf-8"))) == 1
 
 
-def test_a_session_as_published_that_takes_too_long_to_interrupt_is_refused() -> None:
+def test_a_queue_as_published_that_is_too_long_to_move_up_is_refused() -> None:
     long = invoke("lab", "copy", "0", "-t", "2", "-r", "200000", "-n", "1", "--published-method")
     assert long.exit_code != 0
     assert "runs of 200000: right would be 1 to 10000" in long.output
@@ -121,6 +121,11 @@ def test_a_region_that_can_not_be_is_refused_before_it_is_touched(
         assert done.exit_code == 2
         assert told in done.stderr
     assert path.read_bytes() == bytes(4 * PAGE)
+    named = ["--region", f"{path}:0:{PAGE}"]
+    for left, told in ((["5", "-i", "1"], "copies to it overwrite"), (["4"], "is overwritten")):
+        unconfirmed = invoke("lab", "copy", *left, *named)
+        assert unconfirmed.exit_code == 2
+        assert told in unconfirmed.stderr
     gone = invoke("lab", "copy", "--region", f"{path}.gone:0:{PAGE}", "--i-own-this-region")
     assert gone.exit_code == 2
     assert "No such file" in gone.stderr

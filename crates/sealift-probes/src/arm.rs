@@ -12,6 +12,18 @@ pub trait Arm: Send {
     /// Something failed, or computed something wrong: then its times mean nothing.
     fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError>;
 
+    /// The same, asking now and then whether it is still wanted, where one sample can take longer than that.
+    ///
+    /// # Errors
+    /// As above; [`ArmError::Stopped`].
+    fn sample_while(
+        &mut self,
+        seconds: f64,
+        _wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Sample, ArmError> {
+        self.sample(seconds)
+    }
+
     /// Whether several samples right behind each other are one long sample.
     ///
     /// Not for what prepares each sample anew, as a file that must not be in memory: it would be

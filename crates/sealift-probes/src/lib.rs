@@ -44,6 +44,7 @@ mod primitives;
 mod random;
 mod read;
 mod sample;
+mod smaps;
 mod system;
 
 pub mod copy;

@@ -24,7 +24,7 @@ IDs are the published tool's:
   2  write to host shared memory    3  read from host shared memory
   4  write to the region            5  read from the region
 Its copy functions are glibc_memcpy and naive_memcpy, the loop of words as compilers make it;
-its third one is not ported, and the widest registers stand in its place.
+its third one is not ported, and registers of 64 bytes stand in its place.
 
 \b
 Examples:
@@ -77,7 +77,9 @@ def copy(
         str | None,
         typer.Option(
             help="A device's memory, or a file that stands for it: offset and length in bytes, "
-            "whole pages, as in /dev/dax0.0:0:0x200000.",
+            "whole pages of the device, as in /dev/dax0.0:0:0x200000. Files and devices that tell "
+            "their size are held to it. Some, as /dev/mem, tell none: naming more than there is "
+            "ends the program.",
             metavar="PATH:OFFSET:LENGTH",
         ),
     ] = None,
@@ -109,7 +111,8 @@ def copy(
     """
     if published_method:
         _refuse_beside_published({"-i": init, "-o": value, "--region": region})
-    named = read_region(region, owned=owned)
+    is_found = read("-i", whole(0, 1), init) == 1
+    named = read_region(region, owned=owned, is_found=is_found)
     with in_sentences():
         from sealift.lab.copy_tool import Tool
 
@@ -119,7 +122,7 @@ def copy(
             runs=read("-r", whole(1, RUNS_MAX), runs or RUNS[published_method]),
             threads=read("-t", whole(0, THREADS_MAX), threads),
             value=read("-o", whole(0, 255), value),
-            is_found=read("-i", whole(0, 1), init) == 1,
+            is_found=is_found,
             region=named,
             as_published=published_method,
         )
@@ -147,12 +150,15 @@ def _refuse_beside_published(asked: Mapping[str, str | None]) -> None:
             )
 
 
-def read_region(text: str | None, *, owned: bool) -> tuple[Path, int, int] | None:
+def read_region(
+    text: str | None, *, owned: bool, is_found: bool = False
+) -> tuple[Path, int, int] | None:
     """Reads PATH:OFFSET:LENGTH and looks that the region is there; touches nothing of it.
 
     Args:
         text: As it was given; None where nothing was.
         owned: Whether the confirming flag was given.
+        is_found: Whether what is read from it stays as it is.
     """
     if text is None:
         if owned:
@@ -160,10 +166,11 @@ def read_region(text: str | None, *, owned: bool) -> tuple[Path, int, int] | Non
         return None
     path, offset, length = read("--region", _region_parts, text)
     if not owned:
+        held = "what it holds"
+        lost = f"copies to it overwrite {held}" if is_found else f"{held} is overwritten"
         fail(
             ExitCode.USAGE,
-            f"--region {text}: what it holds will be overwritten; if nobody else needs that, add "
-            "--i-own-this-region",
+            f"--region {text}: {lost}; if nobody else needs that, add --i-own-this-region",
         )
     return read("--region", _checked, (path, offset, length))
 

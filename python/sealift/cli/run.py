@@ -93,7 +93,8 @@ def run(
     region: Annotated[
         str | None,
         typer.Option(
-            help="A device's memory that copies may use too, offset and length in bytes.",
+            help="A device's memory that copies may use too, offset and length in bytes; "
+            "`sealift lab copy --help` says what is checked.",
             metavar="PATH:OFFSET:LENGTH",
         ),
     ] = None,

@@ -9,7 +9,7 @@ use std::fmt::{self, Display, Formatter};
 pub enum Kind {
     /// From the C library's allocator.
     Heap,
-    /// Anonymous pages of 4 KiB.
+    /// Anonymous pages, none of them huge.
     Small,
     /// Anonymous pages that the kernel was asked to make huge.
     Huge,

@@ -116,10 +116,30 @@ impl Lane {
         ArmError::Wrong { device: self.name.clone(), what }
     }
 
-    fn check_copied(&self) -> Result<(), ArmError> {
-        if self.turn.sum != 0 {
-            return Err(self.wrong(format!("{} calls of the system were short", self.turn.sum)));
+    /// What the loop itself gave: calls that failed, or what was read.
+    fn check_sum(&self) -> Result<(), ArmError> {
+        match (self.operation, self.turn.sum) {
+            (Operation::Read, _) => self.check_read(),
+            (_, 0) => Ok(()),
+            (_, short) => Err(self.wrong(format!("{short} calls of the system were short"))),
         }
+    }
+
+    /// What is there now, of which one lane speaks for all that share it.
+    fn check_memory(&mut self) -> Result<(), ArmError> {
+        match self.operation {
+            Operation::Copy => self.check_copied()?,
+            Operation::Read => {}
+            Operation::Write | Operation::Fill => self.check_written()?,
+        }
+        if self.operation == Operation::Copy && self.state == State::Beyond {
+            // For the next time it comes by: spoiling before would bring a file's pages into memory.
+            self.spoil();
+        }
+        Ok(())
+    }
+
+    fn check_copied(&self) -> Result<(), ArmError> {
         let (numbers, part) = self.looked_at();
         for place in numbers {
             let from = self.route.from.wrapping_add(place * self.route.stride + part.start);
@@ -179,19 +199,9 @@ impl Part for Lane {
     }
 
     fn check(&mut self) -> Result<(), ArmError> {
-        match self.operation {
-            _ if !self.is_owner => {}
-            Operation::Copy => {
-                self.check_copied()?;
-                if self.state == State::Beyond {
-                    // For the next time it comes by: spoiling before would bring a file's pages into memory.
-                    self.spoil();
-                }
-            }
-            Operation::Read => self.check_read()?,
-            Operation::Write | Operation::Fill => self.check_written()?,
-        }
+        self.check_sum()?;
         if self.is_owner {
+            self.check_memory()?;
             self.turn.compared += 1;
         }
         let last = self.route.places_from(self.turn.first, self.turn.times).last();

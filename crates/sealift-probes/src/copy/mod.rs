@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 mod beyond;
+mod checks;
 mod compare;
 mod evict;
 mod kind;
@@ -21,6 +22,7 @@ pub use published::{PublishedArm, PublishedSpec};
 pub use region::Region;
 pub use spec::{Beside, Buffers, Content, CopySpec, Function, Operation, State};
 
+use crate::cores::Cores;
 use crate::crew::{Crew, Done, Part};
 use crate::limit::Limit;
 use crate::{Arm, ArmError, Sample, Verified};
@@ -75,13 +77,14 @@ impl CopyArm {
             State::Hot | State::Cold => None,
         };
         let _alone = alone();
+        let cores = Cores::of(spec.threads + usize::from(spec.beside != Beside::Nothing));
         let mut builders =
             (0..spec.threads).map(|thread| Builder::new(spec, thread)).collect::<Vec<_>>();
         for builder in &mut builders {
             if !wanted() {
                 return Err(ArmError::Stopped { device: "memory to copy".to_owned() });
             }
-            Crew::of(1).run(std::slice::from_mut(builder), 1)?;
+            builder.take(&cores)?;
         }
         let busy = Arc::new(AtomicUsize::new(0));
         let file = builders.iter().flat_map(|each| &each.places).find(|place| place.file() >= 0);
@@ -211,12 +214,18 @@ impl Builder {
             thread: own,
             bytes: bytes_of(spec, kind, offset),
             folder: spec.folder.clone(),
-            // What one arm has just read is in memory for the next one.
-            only_for: (spec.state == State::Beyond).then_some(spec.function),
+            only_for: spec.needs_own_memory().then_some(spec.function),
         };
         let wishes =
             [wish(&spec.source, Some(spec.content), 0), wish(&spec.target, None, spec.offset)];
         Self { wishes, places: vec![], thread }
+    }
+
+    /// Memory lies near the core that touches it first: on the one that the thread will keep to.
+    fn take(&mut self, cores: &Cores) -> Result<(), ArmError> {
+        let _kept = cores.keep(self.thread)?;
+        self.places = self.wishes.iter().cloned().map(Place::get).collect::<Result<_, _>>()?;
+        Ok(())
     }
 
     fn lane(self, spec: &CopySpec, lap: Lap, busy: &Arc<AtomicUsize>) -> Result<Lane, ArmError> {
@@ -241,13 +250,6 @@ impl Builder {
         };
         lane.learn();
         Ok(lane)
-    }
-}
-
-impl Part for Builder {
-    fn work(&mut self, _: usize) -> Result<Done, ArmError> {
-        self.places = self.wishes.iter().cloned().map(Place::get).collect::<Result<_, _>>()?;
-        Ok(Done { operations: 1, bytes: 0 })
     }
 }
 

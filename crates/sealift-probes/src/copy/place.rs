@@ -7,6 +7,7 @@ use super::taken::Taken;
 use crate::ArmError;
 use crate::ffi::resident_pages;
 use crate::random::Random;
+use crate::smaps::check_huge;
 use rustix::fs::{Advice, fadvise};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -52,6 +53,7 @@ impl Place {
         let taken = Taken::of(&wish)?;
         let place = Arc::new(Self { wish, taken });
         place.fill()?;
+        place.check()?;
         standing.push(Arc::downgrade(&place));
         Ok(place)
     }
@@ -121,6 +123,16 @@ impl Place {
             }
         }
         Ok(())
+    }
+
+    /// What was asked for may be another thing than what was given.
+    fn check(&self) -> Result<(), ArmError> {
+        if self.wish.kind != Kind::Huge {
+            return Ok(());
+        }
+        let what = format!("memory of the kind {}", self.wish.kind);
+        let absent = |reason| ArmError::Absent { what, reason };
+        check_huge(self.start(), self.wish.bytes).map_err(absent)
     }
 
     fn unlike(&self, byte: usize) -> ArmError {

@@ -53,23 +53,39 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Adds a job so often, each with a wake-up of its own, and polls until all are done.
+    /// Adds a job so often, each with a wake-up of its own, and polls until all are done, or no longer wanted.
     ///
     /// # Safety
     /// The route's places stay valid, and the lap runs on this processor.
-    pub(super) unsafe fn run(&self, lap: Lap, route: &Route, times: usize) {
+    pub(super) unsafe fn run(
+        &self,
+        lap: Lap,
+        route: &Route,
+        times: usize,
+        wanted: &mut dyn FnMut() -> bool,
+    ) {
         for _ in 0..times {
             self.queue.lock().jobs.push(Job { lap, route: *route });
             self.queue.added.notify_one();
         }
-        self.wait();
+        while !self.is_done() {
+            if !wanted() {
+                self.queue.lock().jobs.clear();
+                return self.wait();
+            }
+            sleep(POLL);
+        }
     }
 
     fn wait(&self) {
-        let is_done = |state: &State| state.jobs.is_empty() && state.idle == self.workers.len();
-        while !is_done(&self.queue.lock()) {
+        while !self.is_done() {
             sleep(POLL);
         }
+    }
+
+    fn is_done(&self) -> bool {
+        let state = self.queue.lock();
+        state.jobs.is_empty() && state.idle == self.workers.len()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::kind::Kind;
 use super::place::Wish;
-use super::spec::PAGE_BYTES;
+use super::region::Access;
+use super::spec::{Content, PAGE_BYTES};
 use crate::ArmError;
 use memmap2::{Advice, MmapMut, MmapOptions, MmapRaw};
 use std::alloc::{Layout, alloc, dealloc};
@@ -10,6 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Memory from a page's begin on, which is given back when this is dropped.
 pub(super) struct Taken {
@@ -23,6 +25,7 @@ enum Owner {
     Heap { _heap: Heap },
     Private { _map: MmapMut },
     Shared { _map: MmapRaw },
+    Region { _map: Arc<MmapRaw> },
 }
 
 impl Taken {
@@ -43,12 +46,15 @@ impl Taken {
             }
             Kind::Memfd | Kind::Shm | Kind::File => {
                 let file = nameless(&wish.kind, &wish.folder, bytes)?;
-                let map = mapped(&file, 0, bytes).map_err(|error| absent(&wish.kind, &error))?;
+                let map = MmapOptions::new().len(bytes).map_raw(&file);
+                let map = map.map_err(|error| absent(&wish.kind, &error))?;
                 (map.as_mut_ptr(), Some(file), Owner::Shared { _map: map })
             }
             Kind::Region(region) => {
-                let map = region.map(wish.thread, bytes)?;
-                (map.as_mut_ptr(), None, Owner::Shared { _map: map })
+                let is_found = matches!(wish.content, Some(Content::Found(_)));
+                let access = if is_found { Access::Read } else { Access::Write };
+                let (start, map) = region.part(wish.thread, bytes, access)?;
+                (start, None, Owner::Region { _map: map })
             }
         };
         Ok(Self { start, file, _owner: owner })
@@ -136,10 +142,6 @@ fn nameless_in(folder: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     options.custom_flags(libc::O_TMPFILE).mode(0o600).open(folder)
-}
-
-pub(super) fn mapped(file: &File, offset: u64, bytes: usize) -> io::Result<MmapRaw> {
-    MmapOptions::new().offset(offset).len(bytes).map_raw(file)
 }
 
 fn absent(kind: &Kind, error: &io::Error) -> ArmError {

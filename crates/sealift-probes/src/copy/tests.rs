@@ -181,11 +181,76 @@ fn what_does_not_fit_is_refused() {
     assert!(Function::parse("gilbc").unwrap_err().to_string().contains("glibc, words"));
 }
 
+/// What gives `1`, as a call of the system that was short does, and copies nothing.
+unsafe fn short(_: &route::Route, _: usize, _: usize) -> u64 {
+    1
+}
+
+#[test]
+fn what_any_thread_of_shared_buffers_gives_is_looked_at() {
+    for (operation, told) in [(Operation::Copy, "calls of the system"), (Operation::Read, "sum up")]
+    {
+        let function = Function::of(operation).next().unwrap();
+        let shared =
+            CopySpec { operation, threads: 3, buffers: Buffers::Shared, ..spec(function, 4_096) };
+        let Some(mut arm) = made(&shared) else { continue };
+        arm.sample(0.000_2).unwrap();
+        let Some(Hand::Lane(last)) = arm.hands.last_mut() else { panic!("three lanes") };
+        assert!(!last.is_owner);
+        last.lap = short;
+        let error = arm.sample(0.000_2).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
+fn memory_is_called_huge_where_it_is() {
+    const NONE: libc::c_ulong = 0;
+    let huge = CopySpec { target: Kind::Huge, ..spec(Function::Glibc, 3 << 20) };
+    // For the whole process; other tests have their memory, or say that they have none.
+    let disable = |value: libc::c_ulong| {
+        // SAFETY: the call takes numbers only.
+        unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, value, NONE, NONE, NONE) }
+    };
+    disable(1);
+    let refused = prepare(&huge).err();
+    disable(0);
+    assert!(matches!(&refused, Some(ArmError::Absent { .. })), "{refused:?}");
+    let Some(arm) = made(&huge) else { return };
+    let Some(Hand::Lane(lane)) = arm.hands.first() else { panic!("a lane") };
+    assert_eq!(crate::smaps::check_huge(lane.route.to, 3 << 20), Ok(()));
+}
+
+#[test]
+fn who_maps_pages_anew_has_them_for_itself() {
+    let target = |function| {
+        let arm = prepare(&CopySpec { target: Kind::Small, ..spec(function, 65_536) }).unwrap();
+        let Some(Hand::Lane(lane)) = arm.hands.first() else { panic!("a lane") };
+        (lane.route.to, arm)
+    };
+    let arms = [Function::Glibc, Function::Ours, Function::FirstTouch, Function::Populated];
+    let [(glibc, _one), (ours, _two), (touched, _three), (populated, _four)] = arms.map(target);
+    assert!(glibc == ours && touched != glibc && populated != glibc && populated != touched);
+}
+
+#[test]
+fn whole_pages_are_those_of_the_system() {
+    let mapped = spec(Function::FirstTouch, 65_536);
+    assert_eq!(mapped.check_pages(65_536), Ok(()));
+    let short = CopySpec { bytes: 4_096, ..mapped.clone() };
+    assert_eq!(short.check_pages(4_096), Ok(()));
+    let absent = short.check_pages(65_536).unwrap_err();
+    assert!(matches!(&absent, ArmError::Absent { .. }), "{absent}");
+    assert!(absent.to_string().contains("pages of 65536 bytes"), "{absent}");
+    let part = CopySpec { bytes: 100, ..mapped };
+    assert!(matches!(part.check_pages(65_536), Err(ArmError::Spec { .. })));
+}
+
 /// An ordinary file that stands for a device's memory.
-struct Stand(PathBuf);
+pub(super) struct Stand(pub(super) PathBuf);
 
 impl Stand {
-    fn of(name: &str, bytes: &[u8]) -> Self {
+    pub(super) fn of(name: &str, bytes: &[u8]) -> Self {
         let path =
             std::env::temp_dir().join(format!("sealift-region-{}-{name}", std::process::id()));
         std::fs::File::create(&path).unwrap().write_all(bytes).unwrap();
@@ -228,44 +293,4 @@ fn a_region_is_read_and_written_where_it_was_named_and_nowhere_else() {
     assert!(prepare(&other).err().unwrap().to_string().contains("byte 0 is not"));
     let long = CopySpec { bytes: 8_193, ..write };
     assert!(prepare(&long).err().unwrap().to_string().contains("8192 bytes"));
-}
-
-#[test]
-fn a_region_that_can_not_be_is_refused_before_it_is_touched() {
-    let stand = Stand::of("refused", &[7; 8_192]);
-    let error = |offset, bytes| Region::find(&stand.0, offset, bytes).unwrap_err().to_string();
-    assert!(error(0, 12_288).contains("8192 bytes, and 12288 are needed"));
-    assert!(error(1, 4_096).contains("multiple of a page"));
-    assert!(error(0, 100).contains("multiple of a page"));
-    assert!(error(0, 0).contains("length"));
-    assert!(error(u64::MAX - 4_095, 8_192).contains("length"));
-    let gone = Region::find(&stand.0.with_extension("gone"), 0, 4_096).unwrap_err();
-    assert!(gone.to_string().contains("No such file"));
-    let folder = Region::find(&std::env::temp_dir(), 0, 4_096).unwrap_err();
-    assert!(folder.to_string().contains("neither a file"));
-    assert_eq!(std::fs::read(&stand.0).unwrap(), [7; 8_192]);
-}
-
-#[test]
-fn the_published_way_is_timed_with_and_without_its_pool() {
-    for (function, threads) in [(0, 0), (1, 2), (2, 3)] {
-        let spec = PublishedSpec {
-            function,
-            bytes: 65_536,
-            before: vec![16, 4_096],
-            runs: 5,
-            threads,
-            seed: 1,
-        };
-        let mut arm = match PublishedArm::prepare(&spec) {
-            Err(error @ ArmError::Absent { .. }) => return eprintln!("not tested here: {error}"),
-            made => made.unwrap(),
-        };
-        let sample = arm.sample(0.000_1).unwrap();
-        assert_eq!(sample.bytes, sample.operations * 65_536);
-        assert!(sample.operations.is_multiple_of(5) && sample.operations > 0);
-    }
-    let none =
-        PublishedSpec { function: 3, bytes: 1, before: vec![], runs: 5, threads: 0, seed: 1 };
-    assert!(PublishedArm::prepare(&none).is_err());
 }

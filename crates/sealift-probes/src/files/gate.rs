@@ -67,7 +67,27 @@ impl Gate {
 
 /// Threads that sleep until it is over.
 pub(super) fn asleep(threads: usize, gate: &Arc<Gate>) -> Result<Vec<JoinHandle<()>>, ArmError> {
-    (0..threads).map(|_| spawned(gate, Gate::idle)).collect()
+    all_or_none(threads, gate, || spawned(gate, Gate::idle))
+}
+
+/// So many threads at a gate; where one of them can't be started those before it end.
+fn all_or_none(
+    threads: usize,
+    gate: &Gate,
+    mut start: impl FnMut() -> Result<JoinHandle<()>, ArmError>,
+) -> Result<Vec<JoinHandle<()>>, ArmError> {
+    let mut started = vec![];
+    for _ in 0..threads {
+        match start() {
+            Ok(thread) => started.push(thread),
+            Err(error) => {
+                gate.set(Turn::Over);
+                started.into_iter().for_each(|thread| drop(thread.join()));
+                return Err(error);
+            }
+        }
+    }
+    Ok(started)
 }
 
 /// A thread at a gate.
@@ -82,4 +102,29 @@ pub(super) fn spawned(
         body(&gate);
     };
     named.spawn(body).map_err(ArmError::file("start a thread to hold"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_one_thread_can_not_be_started_none_stays() {
+        let gate = Arc::new(Gate::default());
+        let mut left = 2;
+        let start = || {
+            if left == 0 {
+                return Err(ArmError::file("start a thread to hold")("no more"));
+            }
+            left -= 1;
+            spawned(&gate, Gate::idle)
+        };
+        let error = all_or_none(5, &gate, start).unwrap_err().to_string();
+        assert_eq!(error, "could not start a thread to hold: no more");
+        assert_eq!(
+            (left, Arc::strong_count(&gate)),
+            (0, 1),
+            "threads hold the gate until they end"
+        );
+    }
 }

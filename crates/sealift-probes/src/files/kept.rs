@@ -1,6 +1,7 @@
 //! Memory that a process holds and leaves alone.
 #![allow(unsafe_code)]
 
+use crate::smaps::check_huge;
 use memmap2::{Advice, MmapMut, MmapOptions};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
@@ -46,21 +47,8 @@ pub(super) fn huge() -> Result<Memory> {
     let mut map = MmapOptions::new().len(FILLED_BYTES).map_anon()?;
     map.advise(Advice::HugePage)?;
     touch(&mut map);
-    let huge_bytes = huge_bytes().unwrap_or(0);
-    if huge_bytes < FILLED_BYTES / 2 {
-        return Err(Error::other(format!(
-            "of {FILLED_BYTES} bytes the kernel gave {huge_bytes} as huge pages; \
-             /sys/kernel/mm/transparent_hugepage/enabled is to say madvise or always, and memory to be free"
-        )));
-    }
+    check_huge(map.as_ptr(), map.len()).map_err(Error::other)?;
     Ok(Memory::Own { _map: map })
-}
-
-/// Bytes of this process that lie in huge pages.
-fn huge_bytes() -> Option<usize> {
-    let told = std::fs::read_to_string("/proc/self/smaps_rollup").ok()?;
-    let line = told.lines().find_map(|line| line.strip_prefix("AnonHugePages:"))?;
-    line.split_whitespace().next()?.parse::<usize>().ok().map(|kib| kib << 10)
 }
 
 fn touch(map: &mut MmapMut) {

@@ -14,20 +14,7 @@ impl Arm {
         py: Python<'_>,
         make: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<Made, Stop> + Send,
     ) -> PyResult<Self> {
-        let mut interrupt = None;
-        let prepared = gil::leave(py, || {
-            let _alone = take(&MEASURING)?;
-            let mut signals = Signals::default();
-            let mut wanted = || {
-                interrupt = signals.look();
-                interrupt.is_none()
-            };
-            make(&mut wanted)
-        });
-        match interrupt {
-            Some(interrupt) => Err(interrupt),
-            None => prepared.map(|arm| Self(Mutex::new(arm))).map_err(exception),
-        }
+        watched(py, make).map(|arm| Self(Mutex::new(arm)))
     }
 
     /// Runs for about so many seconds, looking for Ctrl-C between steps.
@@ -46,15 +33,33 @@ impl Arm {
     }
 
     fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<Sample> {
-        gil::leave(py, || {
-            let _alone = take(&MEASURING)?;
-            Ok(take(&self.0)?.sample(seconds.min(STEP_SECONDS))?)
-        })
-        .map_err(exception)
+        watched(py, |wanted| Ok(take(&self.0)?.sample_while(seconds.min(STEP_SECONDS), wanted)?))
     }
 
     pub(super) fn look<T>(&self, at: impl FnOnce(&dyn sealift_probes::Arm) -> T) -> PyResult<T> {
         take(&self.0).map(|arm| at(&**arm)).map_err(exception)
+    }
+}
+
+/// Works off the GIL, alone, looking for Ctrl-C.
+fn watched<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T, Stop> + Send,
+) -> PyResult<T> {
+    let mut interrupt = None;
+    let done = gil::leave(py, || {
+        let _alone = take(&MEASURING)?;
+        let mut signals = Signals::default();
+        let mut wanted = || {
+            // Whoever asks again hears the same.
+            interrupt = interrupt.take().or_else(|| signals.look());
+            interrupt.is_none()
+        };
+        work(&mut wanted)
+    });
+    match interrupt {
+        Some(interrupt) => Err(interrupt),
+        None => done.map_err(exception),
     }
 }
 
