@@ -214,3 +214,18 @@ fn the_other_process_ends_with_the_one_that_measures() {
     let mut polled = [PollFd::new(&gone, PollFlags::IN)];
     assert_eq!(poll(&mut polled, Some(&patience)), Ok(1), "it goes on without the one it is for");
 }
+
+#[test]
+fn who_waits_for_the_other_process_to_start_can_change_their_mind() {
+    // It never answers.
+    let far = ["sleep", "600"].map(OsString::from).to_vec();
+    let spec = FrameSpec { far, ..spec(Way::Ring, Pattern::Stream) };
+    let mut asked = 0;
+    let mut wanted = || {
+        asked += 1;
+        asked < 3
+    };
+    let stopped = FramesArm::prepare_while(&spec, &mut wanted).err();
+    assert!(matches!(&stopped, Some(ArmError::Stopped { .. })), "{stopped:?}");
+    assert_eq!(asked, 3);
+}

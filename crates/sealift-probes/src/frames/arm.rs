@@ -24,12 +24,23 @@ impl FramesArm {
     /// A spec that can't be; what the rules forbid; the process can't be started or doesn't answer; the
     /// system refuses this way; a wrong frame.
     pub fn prepare(spec: &FrameSpec) -> Result<Self, ArmError> {
+        Self::prepare_while(spec, &mut || true)
+    }
+
+    /// The same, asking while the process starts whether that is still wanted.
+    ///
+    /// # Errors
+    /// As above; [`ArmError::Stopped`].
+    pub fn prepare_while(
+        spec: &FrameSpec,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, ArmError> {
         let (least, most) = (FRAME_BYTES_MIN, FRAME_BYTES_MAX);
         ArmError::check("bytes of a frame", spec.frame_bytes, least, most)?;
         ArmError::check("frames at once", spec.batch, 1, BATCH_MAX)?;
         ArmError::check("bytes at once", spec.frame_bytes * spec.batch, least, most)?;
         let mut crew = Crew::of(2);
-        let mut near = Near::start(spec, crew.cores())?;
+        let mut near = Near::start(spec, crew.cores(), wanted)?;
         // Gives the pace, and every slot of a ring its pages.
         let hands = (WARM_UP_BYTES / near.form.hand_bytes()).clamp(WARM_UP_MIN, WARM_UP_MAX);
         for hands in [2, hands] {

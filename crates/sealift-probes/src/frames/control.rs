@@ -1,8 +1,9 @@
 //! What the two processes say to each other beside the frames: messages over a socket of its own, which
 //! also tells each when the other is gone.
 
+use super::patience::Patience;
 use crate::ArmError;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{
@@ -11,7 +12,7 @@ use rustix::net::{
 };
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One end.
 pub(super) struct Control(OwnedFd);
@@ -27,7 +28,7 @@ pub(super) struct Message {
 pub(super) enum Broken {
     /// The other process has closed its end.
     Gone,
-    /// It did nothing for [`SILENCE_MAX`].
+    /// It did nothing for as long as this one has patience.
     Silent,
     /// A frame was wrong, or the system refused.
     Arm(ArmError),
@@ -38,9 +39,6 @@ impl From<ArmError> for Broken {
         Self::Arm(error)
     }
 }
-
-/// A process that is alive and does nothing for so long is taken for stuck.
-pub(super) const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 impl Control {
     /// Both ends; neither is inherited.
@@ -70,8 +68,8 @@ impl Control {
         sent.map(|_| ()).map_err(|_| Broken::Gone)
     }
 
-    /// The next message; none when the other process is gone. Waits so long, or for ever.
-    pub(super) fn receive(&self, patience: Option<Duration>) -> Result<Option<Message>, Broken> {
+    /// The next message; none when the other process is gone.
+    pub(super) fn receive(&self, patience: Patience) -> Result<Option<Message>, Broken> {
         if !is_ready(self.0.as_fd(), PollFlags::IN, patience) {
             return Err(Broken::Silent);
         }
@@ -110,26 +108,26 @@ pub(super) struct Watch(OwnedFd);
 impl Watch {
     /// Either of them: while frames are under way nothing is said, unless they are all done or broken.
     pub(super) fn check(&self) -> Result<(), Broken> {
-        if is_ready(self.0.as_fd(), PollFlags::IN, Some(Duration::ZERO)) {
+        if is_ready(self.0.as_fd(), PollFlags::IN, Patience::at_most(Duration::ZERO)) {
             return Err(Broken::Gone);
         }
         Ok(())
     }
 }
 
-/// Whether a descriptor has become ready, or was closed at its other end, within so long.
+/// Whether a descriptor has become ready, or was closed at its other end, before patience is at its end.
 pub(super) fn is_ready(
     descriptor: BorrowedFd<'_>,
     wanted: PollFlags,
-    patience: Option<Duration>,
+    mut patience: Patience,
 ) -> bool {
-    let timeout = patience.and_then(|patience| Timespec::try_from(patience).ok());
     loop {
+        let begin = Instant::now();
         let mut polled = [PollFd::new(&descriptor, wanted)];
-        match poll(&mut polled, timeout.as_ref()) {
-            Err(Errno::INTR) => {}
-            Err(_) => return true,
-            Ok(ready) => return ready > 0,
+        match poll(&mut polled, patience.next().as_ref()) {
+            Ok(0) | Err(Errno::INTR) if patience.lasts(begin.elapsed()) => {}
+            Ok(0) | Err(Errno::INTR) => return false,
+            Ok(_) | Err(_) => return true,
         }
     }
 }
@@ -139,21 +137,23 @@ const TEXT_MAX: usize = 4_096;
 
 #[cfg(test)]
 mod tests {
+    use super::super::rules::Side;
     use super::*;
 
     #[test]
     fn a_message_brings_its_descriptors_and_the_end_is_told_from_silence() {
         let (near, far) = Control::pair().unwrap();
         let far = Control::over(far);
-        let watch = near.watch().unwrap();
+        let (watch, for_ever) = (near.watch().unwrap(), Patience::of(Side::Far));
         assert!(watch.check().is_ok());
         far.send("hello there", &[far.0.as_fd()]).unwrap();
-        let message = near.receive(None).unwrap().unwrap();
+        let message = near.receive(for_ever).unwrap().unwrap();
         assert_eq!((message.text.as_str(), message.descriptors.len()), ("hello there", 1));
-        assert!(matches!(near.receive(Some(Duration::ZERO)), Err(Broken::Silent)));
+        let silent = near.receive(Patience::at_most(Duration::ZERO));
+        assert!(matches!(silent, Err(Broken::Silent)));
         drop((far, message));
         assert!(matches!(watch.check(), Err(Broken::Gone)));
-        assert!(near.receive(None).unwrap().is_none());
+        assert!(near.receive(for_ever).unwrap().is_none());
         assert!(matches!(near.send("anyone?", &[]), Err(Broken::Gone)));
     }
 }

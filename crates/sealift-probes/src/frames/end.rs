@@ -1,8 +1,9 @@
 //! One end of any way, and how both ends come about.
 
 use super::control::{Broken, Control};
+use super::patience::Patience;
 use super::region::Region;
-use super::ring::{Apart, Ring, Slots};
+use super::ring::{Apart, Ring, Slots, Waiting};
 use super::rules::{Access, Name, Rules, Side};
 use super::stream::Stream;
 use super::{Form, Way};
@@ -78,7 +79,8 @@ impl Half {
         });
         let watch =
             control.watch().map_err(super::failed(form.way, "its end could not be watched"))?;
-        Ok(End::Ring(Ring::new(self.region, inbox, apart, self.slots, watch, spins)))
+        let waiting = Waiting { watch, patience: Patience::of(side), spins };
+        Ok(End::Ring(Ring::new(self.region, inbox, apart, self.slots, waiting)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::control::{Broken, Control, Message};
 use super::end::{End, Half, Other};
+use super::patience::Patience;
 use super::rules::{Rules, Side};
 use super::setup::{Begun, Finished, Go, Ready, Setup};
 use super::stream::Stream;
@@ -20,21 +21,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A frame was wrong, the descriptor is no such socket, or the system refused; the other end is told, too.
 pub fn answer_frames(control: OwnedFd, verified: &AtomicU64) -> Result<(), ArmError> {
     let control = Control::over(control);
-    match answer(&control, verified) {
-        Ok(()) | Err(Broken::Gone | Broken::Silent) => Ok(()),
-        Err(Broken::Arm(error)) => {
-            // When nobody is left to be told, nothing is missing.
-            let _ = control.send(&super::setup::last_words(&error), &[]);
-            Err(error)
-        }
+    let Err(broken) = answer(&control, verified) else { return Ok(()) };
+    // When nobody is left to be told, nothing is missing.
+    let _ = control.send(&super::setup::last_words(&broken), &[]);
+    match broken {
+        Broken::Gone | Broken::Silent => Ok(()),
+        Broken::Arm(error) => Err(error),
     }
 }
 
 fn answer(control: &Control, verified: &AtomicU64) -> Result<(), Broken> {
-    let Some(first) = control.receive(None)? else { return Ok(()) };
+    let patience = Patience::of(Side::Far);
+    let Some(first) = control.receive(patience)? else { return Ok(()) };
     let (setup, descriptors) = Setup::parse(first)?;
     let mut far = Far::new(&setup, descriptors, control)?;
-    while let Some(Message { text, .. }) = control.receive(None)? {
+    while let Some(Message { text, .. }) = control.receive(patience)? {
         let go = Go::parse(&text)?;
         control.send(&Begun.to_string(), &[])?;
         let before = Usage::now();
@@ -99,7 +100,8 @@ fn open(
     if !form.way.is_ring() {
         control.send(&Ready { address: 0 }.to_string(), &[])?;
         let pair = (first, descriptors.pop());
-        return Ok(End::Stream(Stream::new(form.way, pair, form.hand_bytes())?));
+        let patience = Patience::of(Side::Far);
+        return Ok(End::Stream(Stream::new(form.way, pair, form.hand_bytes(), patience)?));
     }
     let half = Half::make(form, Side::Far, rules)?;
     if form.way == Way::ProcessVmReadv {

@@ -3,7 +3,7 @@
 
 use rustix::io::Errno;
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// Bytes of a mapping.
 ///
@@ -64,12 +64,27 @@ pub(super) fn read_process(pid: i32, address: usize, to: &mut [u8]) -> Result<()
     }
 }
 
-/// Lets a process, or none, read this one's memory where the system lets only ancestors do so.
+/// Lets a process read this one's memory where the system lets only ancestors do so, and nobody else.
 pub(super) fn may_read_us(pid: i32) {
+    READER.store(pid, Ordering::Relaxed);
+    set_reader(pid);
+}
+
+/// Takes that back, unless another process may meanwhile: its number can become somebody else's.
+pub(super) fn may_no_longer_read_us(pid: i32) {
+    if READER.compare_exchange(pid, NOBODY, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        set_reader(NOBODY);
+    }
+}
+
+fn set_reader(pid: i32) {
     // SAFETY: the call takes numbers only. Where there is no such restriction it fails, and nothing is
     // missing.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, i64::from(pid), 0, 0, 0) };
 }
+
+static READER: AtomicI32 = AtomicI32::new(NOBODY);
+const NOBODY: i32 = 0;
 
 fn errno() -> Errno {
     let code = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);

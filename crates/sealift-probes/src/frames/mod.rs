@@ -12,6 +12,7 @@ mod end;
 mod far;
 mod ffi;
 mod near;
+mod patience;
 mod process;
 mod region;
 mod ring;
@@ -23,7 +24,6 @@ mod trips;
 
 pub use arm::FramesArm;
 pub use far::answer_frames;
-pub use region::Region;
 pub use rules::{Access, Name, RULES, Rules, Side};
 
 use crate::ArmError;

@@ -1,7 +1,8 @@
 //! The process that measures: starts the other one, exchanges frames with it, and says how it went.
 
-use super::control::{Broken, Control, SILENCE_MAX};
+use super::control::{Broken, Control};
 use super::end::{End, Half, Other};
+use super::patience::{Patience, SILENCE_MAX};
 use super::process::Process;
 use super::rules::Side;
 use super::setup::{Begun, Finished, Go, Setup, parse_last_words};
@@ -35,7 +36,11 @@ pub(super) struct Near {
 }
 
 impl Near {
-    pub(super) fn start(spec: &FrameSpec, cores: &[usize]) -> Result<Self, ArmError> {
+    pub(super) fn start(
+        spec: &FrameSpec,
+        cores: &[usize],
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, ArmError> {
         let FrameSpec { way, pattern, frame_bytes, batch, seed, ref rules, ref far } = *spec;
         let form = Form { way, frame_bytes, batch };
         let texts = |sender| Texts::of(sender, Side::Near, form, seed, rules);
@@ -54,8 +59,8 @@ impl Near {
         };
         let mut process = Process::start(way, far, far_end)?;
         let end = match half {
-            Some(half) => ring(half, &setup, spec, &mut process, &control),
-            None => stream(&setup, &mut process, &control),
+            Some(half) => ring(half, &setup, spec, &mut process, &control, wanted),
+            None => stream(&setup, &mut process, &control, wanted),
         }?;
         let (begun, finished) = (Ok(()), Finished { switches: 0, cpu_share: 1.0 });
         let (next, confirmed, trips) = (0, 0, Trips::default());
@@ -156,7 +161,8 @@ impl Near {
                 )
             }
             Broken::Gone => {
-                let message = self.control.receive(Some(Duration::ZERO)).ok().flatten();
+                let message =
+                    self.control.receive(Patience::at_most(Duration::ZERO)).ok().flatten();
                 let said = message.and_then(|message| parse_last_words(way, &message.text));
                 said.unwrap_or_else(|| {
                     let ended = self.process.ended();
@@ -206,8 +212,8 @@ impl Part for Near {
     }
 
     fn check(&mut self) -> Result<(), ArmError> {
-        let message =
-            self.control.receive(Some(SILENCE_MAX)).and_then(|message| message.ok_or(Broken::Gone));
+        let message = self.control.receive(Patience::of(Side::Near));
+        let message = message.and_then(|message| message.ok_or(Broken::Gone));
         let finished = message
             .map_err(|broken| self.why(broken))
             .and_then(|message| self.heard(&message.text, Finished::parse));
@@ -217,9 +223,17 @@ impl Part for Near {
     }
 }
 
+impl Drop for Near {
+    fn drop(&mut self) {
+        if self.form.way == Way::ProcessVmReadv {
+            ffi::may_no_longer_read_us(self.process.raw_pid());
+        }
+    }
+}
+
 fn ask(control: &Control, text: &str) -> Result<String, Broken> {
     control.send(text, &[])?;
-    let message = control.receive(Some(SILENCE_MAX))?;
+    let message = control.receive(Patience::of(Side::Near))?;
     message.map(|message| message.text).ok_or(Broken::Gone)
 }
 
@@ -229,9 +243,10 @@ fn ring(
     spec: &FrameSpec,
     process: &mut Process,
     control: &Control,
+    wanted: &mut dyn FnMut() -> bool,
 ) -> Result<End, ArmError> {
     let lent = half.region.lend(Side::Far, &spec.rules)?;
-    let (ready, region) = process.meet(spec.way, setup, &[lent], control)?;
+    let (ready, region) = process.meet(setup, &[lent], control, wanted)?;
     let Some(region) = region else {
         return Err(told(spec.way, "the process at the other end sent no region".into()));
     };
@@ -241,13 +256,19 @@ fn ring(
     half.join(setup.form, other)
 }
 
-fn stream(setup: &Setup, process: &mut Process, control: &Control) -> Result<End, ArmError> {
+fn stream(
+    setup: &Setup,
+    process: &mut Process,
+    control: &Control,
+    wanted: &mut dyn FnMut() -> bool,
+) -> Result<End, ArmError> {
     let way = setup.form.way;
     let [near, (out, inn)] = stream::pairs(way)?;
     let lent: Vec<_> =
         std::iter::once(out.as_fd()).chain(inn.as_ref().map(|inn| inn.as_fd())).collect();
-    process.meet(way, setup, &lent, control)?;
-    Ok(End::Stream(Stream::new(way, near, setup.form.hand_bytes())?))
+    process.meet(setup, &lent, control, wanted)?;
+    let patience = Patience::of(Side::Near);
+    Ok(End::Stream(Stream::new(way, near, setup.form.hand_bytes(), patience)?))
 }
 
 /// Two looks at the clock are a hundredth of such a round trip at most; of shorter ones, each so many.

@@ -1,6 +1,7 @@
 //! The far process, seen from the one that has started it.
 
-use super::control::{Broken, Control};
+use super::control::{Broken, Control, Message};
+use super::patience::{LOOK_AGAIN, Patience};
 use super::setup::{Ready, Setup, parse_last_words};
 use super::{Way, failed, told};
 use crate::ArmError;
@@ -35,13 +36,14 @@ impl Process {
     /// Tells it what is exchanged, and hears what it has made for that.
     pub(super) fn meet(
         &mut self,
-        way: Way,
         setup: &Setup,
         lent: &[BorrowedFd<'_>],
         control: &Control,
+        wanted: &mut dyn FnMut() -> bool,
     ) -> Result<(Ready, Option<OwnedFd>), ArmError> {
+        let way = setup.form.way;
         let answer = control.send(&setup.to_string(), lent);
-        let answer = answer.and_then(|()| control.receive(Some(START_MAX)));
+        let answer = answer.and_then(|()| first_answer(control, wanted));
         match answer {
             Ok(Some(mut message)) => match parse_last_words(way, &message.text) {
                 Some(error) => Err(error),
@@ -96,6 +98,22 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Hears it, asking now and then whether that is still wanted.
+fn first_answer(
+    control: &Control,
+    wanted: &mut dyn FnMut() -> bool,
+) -> Result<Option<Message>, Broken> {
+    let mut patience = Patience::at_most(START_MAX);
+    while wanted() {
+        let begin = Instant::now();
+        match control.receive(Patience::at_most(LOOK_AGAIN)) {
+            Err(Broken::Silent) if patience.lasts(begin.elapsed()) => {}
+            answer => return answer,
+        }
+    }
+    Err(ArmError::Stopped { device: "the process at the other end".to_owned() }.into())
 }
 
 /// An interpreter on a busy machine takes seconds.

@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU32;
 /// It has no name in any file system and is gone with the last process that has it. Its length is
 /// sealed, and once its writer has mapped it nobody can map it to write any more.
 #[derive(Debug)]
-pub struct Region {
+pub(super) struct Region {
     name: Name,
     map: MmapRaw,
     descriptor: OwnedFd,
@@ -27,7 +27,12 @@ impl Region {
     ///
     /// # Errors
     /// The rules don't let this process write it; there is no memory, or no way to seal it.
-    pub fn make(name: Name, side: Side, bytes: usize, rules: &Rules) -> Result<Self, ArmError> {
+    pub(super) fn make(
+        name: Name,
+        side: Side,
+        bytes: usize,
+        rules: &Rules,
+    ) -> Result<Self, ArmError> {
         rules.check(name, side, Access::Write)?;
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let descriptor = memfd_create(format!("sealift-{name}"), flags).map_err(failed(name))?;
@@ -45,7 +50,7 @@ impl Region {
     ///
     /// # Errors
     /// The rules don't let the other process read it.
-    pub fn lend(&self, to: Side, rules: &Rules) -> Result<BorrowedFd<'_>, ArmError> {
+    pub(super) fn lend(&self, to: Side, rules: &Rules) -> Result<BorrowedFd<'_>, ArmError> {
         rules.check(self.name, to, Access::Read)?;
         Ok(self.descriptor.as_fd())
     }
@@ -55,7 +60,7 @@ impl Region {
     /// # Errors
     /// The rules don't let this process have it so; it has another length, or one that can change;
     /// the system refuses, as it does to map for writing what its writer has sealed.
-    pub fn borrow(
+    pub(super) fn borrow(
         name: Name,
         side: Side,
         access: Access,

@@ -1,6 +1,6 @@
 //! The messages beside the frames, as text.
 
-use super::control::Message;
+use super::control::{Broken, Message};
 use super::{Form, Pattern, Way, told};
 use crate::ArmError;
 use rustix::fd::OwnedFd;
@@ -47,10 +47,12 @@ pub(super) struct Finished {
 }
 
 /// Why the far process ends.
-pub(super) fn last_words(error: &ArmError) -> String {
-    match error {
-        ArmError::Wrong { what, .. } => format!("wrong {what}"),
-        error => format!("failed {error}"),
+pub(super) fn last_words(broken: &Broken) -> String {
+    match broken {
+        Broken::Arm(ArmError::Wrong { what, .. }) => format!("wrong {what}"),
+        Broken::Arm(error) => format!("failed {error}"),
+        Broken::Gone => "failed the process that measures has closed its end".to_owned(),
+        Broken::Silent => "failed the process that measures did nothing".to_owned(),
     }
 }
 
@@ -194,14 +196,18 @@ mod tests {
     #[test]
     fn last_words_are_told_apart_and_other_messages_refused() {
         let wrong = ArmError::Wrong { device: "x".into(), what: "frame 3 differs".into() };
-        let heard = parse_last_words(Way::Ring, &last_words(&wrong)).unwrap();
+        let heard = parse_last_words(Way::Ring, &last_words(&wrong.into())).unwrap();
         assert!(matches!(heard, ArmError::Wrong { what, .. } if what == "frame 3 differs"));
         let failed = told(Way::Pipe, "no".into());
-        let heard = parse_last_words(Way::Pipe, &last_words(&failed)).unwrap().to_string();
+        let heard = parse_last_words(Way::Pipe, &last_words(&failed.into())).unwrap().to_string();
         assert!(
             heard.contains("the process at the other end failed: frames by pipe: no"),
             "{heard}"
         );
+        for broken in [Broken::Gone, Broken::Silent] {
+            let heard = parse_last_words(Way::Pipe, &last_words(&broken)).unwrap().to_string();
+            assert!(heard.contains("failed: the process that measures"), "{heard}");
+        }
         assert!(parse_last_words(Way::Ring, "finished 0 1").is_none());
         for text in ["", "go", "go nowhere 1 2", "finished x 1", "frames ring 1"] {
             assert!(Go::parse(text).is_err() && Finished::parse(text).is_err());

@@ -1,6 +1,7 @@
 //! Frames through a pipe or a socket: copied in by one process and out by the other.
 
-use super::control::{Broken, SILENCE_MAX, is_ready};
+use super::control::{Broken, is_ready};
+use super::patience::Patience;
 use super::{Way, failed};
 use crate::ArmError;
 use crate::memory::Memory;
@@ -19,6 +20,7 @@ pub(super) struct Stream {
     inn: OwnedFd,
     outbox: Memory,
     inbox: Memory,
+    patience: Patience,
 }
 
 /// The descriptors of one end: that to write to, and that to read from where it is another one.
@@ -67,7 +69,12 @@ fn tcp() -> std::io::Result<(TcpStream, TcpStream)> {
 }
 
 impl Stream {
-    pub(super) fn new(way: Way, pair: Pair, hand_bytes: usize) -> Result<Self, ArmError> {
+    pub(super) fn new(
+        way: Way,
+        pair: Pair,
+        hand_bytes: usize,
+        patience: Patience,
+    ) -> Result<Self, ArmError> {
         let refused = |error| failed(way, "it could not be set up")(error);
         let (out, inn) = pair;
         let inn = match inn {
@@ -79,7 +86,7 @@ impl Stream {
             fcntl_setfl(end, flags | OFlags::NONBLOCK).map_err(refused)?;
         }
         let [outbox, inbox] = [(); 2].map(|()| Memory::zeroed(hand_bytes));
-        Ok(Self { way, out, inn, outbox, inbox })
+        Ok(Self { way, out, inn, outbox, inbox, patience })
     }
 
     /// Sends what `fill` writes.
@@ -119,7 +126,7 @@ impl Stream {
     fn after(&self, error: Errno, end: BorrowedFd<'_>, wanted: PollFlags) -> Result<(), Broken> {
         match error {
             Errno::INTR => Ok(()),
-            Errno::AGAIN if is_ready(end, wanted, Some(SILENCE_MAX)) => Ok(()),
+            Errno::AGAIN if is_ready(end, wanted, self.patience) => Ok(()),
             Errno::AGAIN => Err(Broken::Silent),
             Errno::PIPE | Errno::CONNRESET => Err(Broken::Gone),
             error => Err(failed(self.way, "a frame could not be moved")(error).into()),
@@ -132,13 +139,15 @@ const PIPE_BYTES: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
+    use super::super::rules::Side;
     use super::*;
 
     #[test]
     fn bytes_go_both_ways_and_the_end_is_noticed_in_the_middle_of_a_frame() {
+        let patience = Patience::of(Side::Far);
         for way in [Way::Pipe, Way::UnixSocket, Way::Tcp] {
             let [near, far] =
-                pairs(way).unwrap().map(|pair| Stream::new(way, pair, 1_000).unwrap());
+                pairs(way).unwrap().map(|pair| Stream::new(way, pair, 1_000, patience).unwrap());
             let mut ends = [near, far];
             for (from, to) in [(0, 1), (1, 0)] {
                 let fill = |bytes: &mut [u8]| {

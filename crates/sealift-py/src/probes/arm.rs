@@ -186,7 +186,7 @@ impl Arm {
     ///
     /// Args:
     ///     function: 0 for the C library's copy, 1 for a loop of words as compilers make it, 2 for
-    ///         the widest registers; those before it go first.
+    ///         registers of 64 bytes; those before it go first.
     ///     bytes: Length of a copy.
     ///     before: Shorter lengths that are copied before, in order.
     ///     runs: How often each function copies.
@@ -296,9 +296,9 @@ impl Arm {
         seed: u64,
         far: Vec<OsString>,
     ) -> PyResult<Self> {
-        Self::prepare(py, |_| {
+        Self::prepare(py, |wanted| {
             let spec = frames::spec((way, pattern), (frame_bytes, batch), seed, far)?;
-            Ok(Box::new(FramesArm::prepare(&spec)?))
+            Ok(Box::new(FramesArm::prepare_while(&spec, wanted)?))
         })
     }
 

@@ -4,8 +4,9 @@
 //! other's it has taken. So the other one needs to read it only, and its waiting is on a counter that it
 //! can't change.
 
-use super::control::{Broken, SILENCE_MAX, Watch};
+use super::control::{Broken, Watch};
 use super::ffi;
+use super::patience::{LOOK_AGAIN, Patience};
 use super::region::Region;
 use super::{LINE_BYTES, Way, failed};
 use crate::ArmError;
@@ -24,10 +25,16 @@ pub(super) struct Ring {
     /// The frames themselves where the counters are not followed by them.
     apart: Option<Apart>,
     slots: Slots,
-    sent: u32,
-    received: u32,
-    watch: Watch,
-    spins: bool,
+    sent: Hands,
+    received: Hands,
+    waiting: Waiting,
+}
+
+/// How a process waits for the other.
+pub(super) struct Waiting {
+    pub(super) watch: Watch,
+    pub(super) patience: Patience,
+    pub(super) spins: bool,
 }
 
 /// How many hands there is room for, and how long each is.
@@ -35,6 +42,14 @@ pub(super) struct Ring {
 pub(super) struct Slots {
     pub(super) count: u32,
     pub(super) bytes: usize,
+}
+
+/// How many hands went, and which slot the next one has: a count begins anew after 2^32 hands, and slots that
+/// were taken from it would jump then.
+#[derive(Clone, Copy, Default)]
+struct Hands {
+    count: u32,
+    slot: u32,
 }
 
 /// Frames in memory of the process that writes them, copied from there by the one that reads them.
@@ -64,8 +79,12 @@ impl Slots {
         HEADER_BYTES + if way == Way::ProcessVmReadv { 0 } else { self.all_bytes() }
     }
 
-    fn start(self, hand: u32) -> usize {
-        (hand % self.count) as usize * self.bytes
+    fn start(self, hands: Hands) -> usize {
+        hands.slot as usize * self.bytes
+    }
+
+    fn after(self, Hands { count, slot }: Hands) -> Hands {
+        Hands { count: count.wrapping_add(1), slot: (slot + 1) % self.count }
     }
 }
 
@@ -75,10 +94,10 @@ impl Ring {
         inbox: Region,
         apart: Option<Apart>,
         slots: Slots,
-        watch: Watch,
-        spins: bool,
+        waiting: Waiting,
     ) -> Self {
-        Self { outbox, inbox, apart, slots, sent: 0, received: 0, watch, spins }
+        let (sent, received) = (Hands::default(), Hands::default());
+        Self { outbox, inbox, apart, slots, sent, received, waiting }
     }
 
     /// Hands over what `fill` writes, when there is room.
@@ -87,15 +106,15 @@ impl Ring {
         bytes: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), ArmError>,
     ) -> Result<(), Broken> {
-        let (sent, count) = (self.sent, self.slots.count);
+        let (sent, count) = (self.sent.count, self.slots.count);
         self.wait(TAKEN, |taken| sent.wrapping_sub(taken) < count)?;
-        let start = self.slots.start(sent);
+        let start = self.slots.start(self.sent);
         fill(match &mut self.apart {
             None => self.outbox.bytes_mut(HEADER_BYTES + start..HEADER_BYTES + start + bytes),
             Some(apart) => &mut apart.outbox[start..][..bytes],
         })?;
-        self.sent = sent.wrapping_add(1);
-        self.tell(PUBLISHED, self.sent);
+        self.sent = self.slots.after(self.sent);
+        self.tell(PUBLISHED, self.sent.count);
         Ok(())
     }
 
@@ -105,15 +124,15 @@ impl Ring {
         bytes: usize,
         take: impl FnOnce(&[u8]) -> Result<(), ArmError>,
     ) -> Result<(), Broken> {
-        let received = self.received;
+        let received = self.received.count;
         self.wait(PUBLISHED, |published| published != received)?;
-        let start = self.slots.start(received);
+        let start = self.slots.start(self.received);
         take(match &mut self.apart {
             None => self.inbox.bytes(HEADER_BYTES + start..HEADER_BYTES + start + bytes),
             Some(apart) => apart.fetch(start, bytes)?,
         })?;
-        self.received = received.wrapping_add(1);
-        self.tell(TAKEN, self.received);
+        self.received = self.slots.after(self.received);
+        self.tell(TAKEN, self.received.count);
         Ok(())
     }
 
@@ -133,7 +152,7 @@ impl Ring {
     #[inline]
     fn wait(&self, at: usize, is_right: impl Fn(u32) -> bool) -> Result<(), Broken> {
         let word = self.inbox.word(at);
-        if is_right(word.load(Acquire)) || (self.spins && spin(word, &is_right)) {
+        if is_right(word.load(Acquire)) || (self.waiting.spins && spin(word, &is_right)) {
             return Ok(());
         }
         self.sleep(word, &is_right)
@@ -143,16 +162,21 @@ impl Ring {
     fn sleep(&self, word: &AtomicU32, is_right: &dyn Fn(u32) -> bool) -> Result<(), Broken> {
         let asleep = self.outbox.word(ASLEEP);
         asleep.store(1, SeqCst);
-        let begin = Instant::now();
+        let nap = futex::Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN.subsec_nanos().into() };
+        let (mut patience, mut looked) = (self.waiting.patience, Instant::now());
         let woken = loop {
             let seen = word.load(SeqCst);
             if is_right(seen) {
                 break Ok(());
             }
-            let woken = futex::wait(word, futex::Flags::empty(), seen, Some(&LOOK_AGAIN));
-            if woken == Err(Errno::TIMEDOUT)
-                && let Err(broken) = self.alive(begin)
-            {
+            // Whatever wakes it, a signal or the other process: time tells when to look.
+            let _ = futex::wait(word, futex::Flags::empty(), seen, Some(&nap));
+            let waited = looked.elapsed();
+            if waited < LOOK_AGAIN {
+                continue;
+            }
+            looked = Instant::now();
+            if let Err(broken) = self.alive(&mut patience, waited) {
                 // What was published before the other process went counts.
                 break if is_right(word.load(SeqCst)) { Ok(()) } else { Err(broken) };
             }
@@ -161,9 +185,9 @@ impl Ring {
         woken
     }
 
-    fn alive(&self, since: Instant) -> Result<(), Broken> {
-        self.watch.check()?;
-        if since.elapsed() > SILENCE_MAX { Err(Broken::Silent) } else { Ok(()) }
+    fn alive(&self, patience: &mut Patience, waited: Duration) -> Result<(), Broken> {
+        self.waiting.watch.check()?;
+        if patience.lasts(waited) { Ok(()) } else { Err(Broken::Silent) }
     }
 }
 
@@ -211,77 +235,6 @@ const SLOTS_MAX: usize = 64;
 /// Longer than the other process works on one hand of a mebibyte or two; then it has lost its core.
 const SPIN_MAX: Duration = Duration::from_millis(1);
 const SPINS_A_LOOK: usize = 64;
-/// How long a sleeper leaves the other process unwatched.
-const LOOK_AGAIN: futex::Timespec = futex::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 #[cfg(test)]
-mod tests {
-    use super::super::control::Control;
-    use super::super::rules::{Access, Name, RULES, Rules, Side};
-    use super::*;
-
-    /// Two ends, and what each has to hold so that the other finds it there.
-    fn ends(slots: Slots, spins: bool) -> ([Ring; 2], [Control; 2]) {
-        let rules = Rules::parse(RULES).unwrap();
-        let bytes = slots.region_bytes(Way::Ring);
-        let make = |side| Region::make(Name::outbox(side), side, bytes, &rules).unwrap();
-        let (near, far) = (make(Side::Near), make(Side::Far));
-        let borrow = |region: &Region, side: Side| {
-            let lent = region.lend(side, &rules).unwrap().try_clone_to_owned().unwrap();
-            Region::borrow(Name::outbox(side.other()), side, Access::Read, lent, bytes, &rules)
-        };
-        let inboxes = [borrow(&far, Side::Near).unwrap(), borrow(&near, Side::Far).unwrap()];
-        let (one, other) = Control::pair().unwrap();
-        let controls = [one, Control::over(other)];
-        let [from_far, from_near] = inboxes;
-        let watch = |control: &Control| control.watch().unwrap();
-        let near = Ring::new(near, from_far, None, slots, watch(&controls[0]), spins);
-        let far = Ring::new(far, from_near, None, slots, watch(&controls[1]), spins);
-        ([near, far], controls)
-    }
-
-    #[test]
-    fn hands_arrive_in_order_whether_ends_spin_or_sleep() {
-        for spins in [true, false] {
-            let ([mut near, mut far], _controls) = ends(Slots { count: 4, bytes: 64 }, spins);
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    for hand in 0..1_000_u64 {
-                        let fill = |slot: &mut [u8]| {
-                            slot.copy_from_slice(&hand.to_le_bytes());
-                            Ok(())
-                        };
-                        near.send(8, fill).unwrap();
-                    }
-                });
-                for hand in 0..1_000_u64 {
-                    let take = |slot: &[u8]| {
-                        assert_eq!(slot, hand.to_le_bytes());
-                        Ok(())
-                    };
-                    far.receive(8, take).unwrap();
-                }
-            });
-        }
-    }
-
-    #[test]
-    fn who_waits_for_a_process_that_is_gone_is_told() {
-        let ([_near, mut far], [near_control, _far_control]) =
-            ends(Slots { count: 4, bytes: 64 }, true);
-        drop((_near, near_control));
-        assert!(matches!(far.receive(8, |_| Ok(())), Err(Broken::Gone)));
-        for _ in 0..4 {
-            far.send(8, |_| Ok(())).unwrap();
-        }
-        assert!(matches!(far.send(8, |_| Ok(())), Err(Broken::Gone)));
-    }
-
-    #[test]
-    fn small_hands_get_many_slots_and_large_ones_a_few() {
-        assert_eq!(Slots::of(16), Slots { count: 64, bytes: 64 });
-        assert_eq!(Slots::of(65_536), Slots { count: 8, bytes: 65_536 });
-        assert_eq!(Slots::of(65_552), Slots { count: 7, bytes: 65_600 });
-        assert_eq!(Slots::of(16 << 20), Slots { count: 4, bytes: 16 << 20 });
-    }
-}
+mod tests;
