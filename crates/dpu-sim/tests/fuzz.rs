@@ -174,6 +174,18 @@ fn small_texts_and_files_take_no_more_memory_than_a_dpu_has() {
         file.extend_from_slice(&data);
     }
     assert!(matches!(elf::read(&file), Err(elf::ElfError::Segments { .. })));
+    // Thousands of symbols with one long name.
+    let label = "x".repeat(3000);
+    let mut file = elf::write(&assemble(&format!("{label}: stop")).unwrap());
+    let table = word(&file, 32) as usize + 2 * 40;
+    let (symbols, size) = (word(&file, table + 16) as usize, word(&file, table + 20) as usize);
+    let entry = file[symbols + 16..symbols + 32].to_vec();
+    assert_eq!(size, 48);
+    let moved = u32::try_from(file.len()).unwrap();
+    file[table + 16..table + 20].copy_from_slice(&moved.to_le_bytes());
+    file[table + 20..table + 24].copy_from_slice(&16_000_u32.to_le_bytes());
+    file.extend(entry.repeat(1000));
+    assert!(matches!(elf::read(&file), Err(elf::ElfError::Names { .. })));
 }
 
 #[test]

@@ -86,6 +86,12 @@ pub enum ElfError {
         /// Where it begins.
         offset: u64,
     },
+    /// Symbols that all have the same long name, or the ends of one.
+    #[error("at byte {offset}: with this symbol, names are longer than {NAMES_MAX} times the file")]
+    Names {
+        /// Where the symbol is described.
+        offset: u64,
+    },
     /// Nothing to load.
     #[error("no segment of this file is to be loaded")]
     Empty,
@@ -93,6 +99,8 @@ pub enum ElfError {
 
 /// The longest name of a symbol, in bytes.
 const NAME_MAX: usize = 4096;
+/// How many times the file's bytes the names of all symbols may be, which share what they have in common.
+const NAMES_MAX: usize = 4;
 /// The first byte of MRAM that a program does not take; the vendor's tools give it no size.
 const MRAM_END: &str = "__sys_used_mram_end";
 const HEADER: u32 = 52;

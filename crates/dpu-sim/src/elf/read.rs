@@ -1,7 +1,8 @@
 //! From ELF.
 
 use super::{
-    EM_DPU, ElfError, HEADER, LOADED, MRAM_END, NAME_MAX, SECTION, SEGMENT, SYMBOL, SYMBOL_TABLE,
+    EM_DPU, ElfError, HEADER, LOADED, MRAM_END, NAME_MAX, NAMES_MAX, SECTION, SEGMENT, SYMBOL,
+    SYMBOL_TABLE,
 };
 use crate::program::{Program, Region, Symbol};
 use std::collections::HashMap;
@@ -118,15 +119,21 @@ impl<'a> File<'a> {
                 continue;
             }
             read = true;
-            let (start, size) = (self.word(at + 16, NAME)?, self.word(at + 20, NAME)?);
-            let table = self.bytes(u64::from(start), u64::from(size), "the symbol table")?;
+            let (first, size) = (self.word(at + 16, NAME)?, self.word(at + 20, NAME)?);
+            let table = self.bytes(u64::from(first), u64::from(size), "the symbol table")?;
             let texts = header(self.word(at + 24, NAME)?);
             let (start, size) = (self.word(texts + 16, NAME)?, self.word(texts + 20, NAME)?);
             let names = self.bytes(u64::from(start), u64::from(size), "the names of symbols")?;
-            for entry in table.chunks_exact(SYMBOL as usize) {
+            let (mut bytes, bytes_max) = (0, self.0.len().saturating_mul(NAMES_MAX));
+            for (number, entry) in (0..).zip(table.chunks_exact(SYMBOL as usize)) {
                 let name =
                     || ElfError::Name { offset: u64::from(start) + u64::from(word(entry, 0)) };
                 if let Some(symbol) = symbol(entry, names).map_err(|Endless| name())? {
+                    bytes += symbol.name.len();
+                    if bytes > bytes_max {
+                        let offset = u64::from(first) + u64::from(SYMBOL) * number;
+                        return Err(ElfError::Names { offset });
+                    }
                     program.define(symbol);
                 }
             }

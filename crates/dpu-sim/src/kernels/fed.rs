@@ -133,9 +133,11 @@ fn worker(out: &mut String, workers: Division, what: (Mode, KeySize), registers:
         jump await
     last:
         xor r16, r16, 4
+        xor r22, r22, {chunk_bytes}
     also:
         lw r0, r16, states
         jeq r0, 3, idle
+        jeq r0, 1, full
         resume zero, 0
         jump also
     idle:

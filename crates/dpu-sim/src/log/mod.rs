@@ -121,11 +121,15 @@ fn messages(buffer: &[u8]) -> Result<String, LogError> {
     let mut text = Vec::new();
     let mut reader = Reader { buffer, at: 0 };
     while reader.skip_padding()? {
-        for format in reader.formats()? {
+        let mut offset = reader.at;
+        // One after the other, because a message may have millions of them.
+        for part in reader.text()?.split(|byte| *byte == b'%').skip(1) {
+            let format = Format::parse(part).ok_or(LogError::Format { offset })?;
             reader.argument(&format, &mut text)?;
             if text.len() > TEXT_MAX {
                 return Err(LogError::Long);
             }
+            offset += 1 + part.len();
         }
     }
     Ok(String::from_utf8_lossy(&text).into_owned())
@@ -147,18 +151,6 @@ impl<'a> Reader<'a> {
             Some(b'%') => Ok(true),
             Some(_) => Err(LogError::Format { offset: self.at }),
         }
-    }
-
-    fn formats(&mut self) -> Result<Vec<Format>, LogError> {
-        let start = self.at;
-        let text = self.text()?;
-        let mut formats = Vec::new();
-        let mut offset = start;
-        for part in text.split(|byte| *byte == b'%').skip(1) {
-            formats.push(Format::parse(part).ok_or(LogError::Format { offset })?);
-            offset += 1 + part.len();
-        }
-        Ok(formats)
     }
 
     fn argument(&mut self, format: &Format, out: &mut Vec<u8>) -> Result<(), LogError> {
@@ -226,5 +218,8 @@ mod tests {
         assert_eq!(messages(b"%s"), Err(LogError::Truncated { offset: 2 }));
         assert_eq!(messages(b"%\0"), Err(LogError::Format { offset: 0 }));
         assert_eq!(messages(b"%99999d\0aaaa"), Err(LogError::Format { offset: 0 }));
+        assert_eq!(messages(b"%c%99999d\0aaaa"), Err(LogError::Format { offset: 2 }));
+        // Formats are not looked at before the arguments of those before them.
+        assert_eq!(messages(b"%d%99999d\0aaa"), Err(LogError::Truncated { offset: 13 }));
     }
 }

@@ -13,6 +13,8 @@ use dpu_sim::kernels::{
 use dpu_sim::{Counters, Dpu, FaultKind, Outcome, Region, Timing, assemble};
 
 const KEY: [u8; 16] = *b"a key of 16 byte";
+/// More than any of these runs takes.
+const INSTRUCTIONS_MAX: u64 = 20_000_000;
 
 fn data(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at * 7 + at / 251).to_le_bytes()[0]).collect()
@@ -34,7 +36,7 @@ fn run(source: &str, timing: Timing, data: &[u8], writes: &[(&str, &[u8])]) -> D
     }
     dpu.write(Region::Mram, 0, data).unwrap();
     dpu.boot();
-    assert_eq!(dpu.run(u64::MAX), Outcome::Done);
+    assert_eq!(dpu.run(INSTRUCTIONS_MAX), Outcome::Done);
     let mut out = vec![0; data.len()];
     dpu.read(Region::Mram, 0, &mut out).unwrap();
     let mut times = [0; 4];
@@ -251,6 +253,26 @@ fn one_tasklet_can_feed_the_others() {
     }
     let all = Division::new(24, 32).unwrap();
     assert!(ecb_fed(all, (Mode::Encrypt, KeySize::Aes128), Registers::Plain).is_err());
+}
+
+#[test]
+fn one_tasklet_feeds_the_others_however_slow_memory_is() {
+    let keys = RoundKeys::new(&KEY).unwrap().bytes();
+    for (setup, workers, counts) in [(500, 20, [101, 103, 119]), (2000, 5, [15, 21, 28])] {
+        let division = Division::new(workers, 32).unwrap();
+        let what = (Mode::Encrypt, KeySize::Aes128);
+        let source = ecb_fed(division, what, Registers::Plain).unwrap();
+        for chunks in counts {
+            let mut timing = Timing::default();
+            timing.dma.read_setup = setup + chunks % 7;
+            timing.dma.write_setup = setup + chunks % 5;
+            let length = (32 * chunks).to_le_bytes();
+            let writes: [(&str, &[u8]); 2] = [("round_keys", &keys), ("length", &length)];
+            let data = data(32 * chunks as usize);
+            let done = run(&source, timing, &data, &writes);
+            assert!(done.out == blocks(&data, Mode::Encrypt), "{setup} {workers} {chunks}");
+        }
+    }
 }
 
 #[test]
