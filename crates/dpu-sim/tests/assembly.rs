@@ -19,7 +19,8 @@ fn wrong_assembly_is_told_with_line_and_column() {
         ("nop\n  frobnicate r0", 2, 3, "no instruction frobnicate"),
         ("add r0, r24, 1", 1, 9, "r24 is no register"),
         ("ld d1, r0, 0", 1, 4, "d1 is no register"),
-        ("add r0, r1", 1, 1, "add does not take these operands"),
+        ("add r0, r1", 1, 1, "it takes r, r, number or r, r, r, and then perhaps a condition, or"),
+        ("sw r0, zero, x", 1, 1, "it takes r, number, r or r, number, number; r is a register"),
         ("add r0, r1, 300, z, 5", 1, 13, "300 does not fit here: -128 to 127"),
         ("jump nowhere", 1, 6, "nothing defines nowhere"),
         ("a: nop\na: nop", 2, 1, "a is defined twice"),
@@ -43,6 +44,12 @@ fn wrong_assembly_is_told_with_line_and_column() {
         ("sw r0, 0, 65535", 1, 11, "65535 does not fit here: -32768 to 32767"),
         ("jump 1b", 1, 6, "nothing defines 1b"),
         ("1: jump 1f", 1, 9, "nothing defines 1f"),
+        ("mov r0, 1", 1, 1, "there is no instruction mov; there are movd, move"),
+        (".data\na: .zero b - a\nb:", 2, 10, "b has no value yet"),
+        (".set here, .", 1, 6, ". has no value yet"),
+        (".comm room, -1", 1, 7, ".comm: a size of 0 or more belongs here"),
+        (".comm room, 8, 3", 1, 7, ".comm: this is no power of two"),
+        (".data\n.uleb128 5", 2, 1, "there is no such directive"),
         (".bss\n.zero 65537", 2, 1, "section .bss overflows WRAM: 65537 bytes of 65536"),
     ] {
         let error = assemble(source).unwrap_err();
@@ -75,6 +82,24 @@ fn labels_that_are_numbers_are_the_nearest_before_or_behind() {
     );
     assert_eq!((r[1], r[2]), (43, 8));
     assert!(assemble("1: stop").unwrap().symbols().iter().all(|symbol| symbol.name != "1:1"));
+}
+
+#[test]
+fn what_compilers_write_besides_is_taken() {
+    let program = assemble(
+        "stop
+        .local counter
+        .comm counter,4,4
+        .comm table,64,32
+        .section .debug_info,\"\",@progbits
+        .uleb128 5
+        .sleb128 table-counter",
+    );
+    let program = program.unwrap();
+    let [counter, table] = ["counter", "table"].map(|name| program.symbol(name).unwrap());
+    assert_eq!((counter.region, table.region), (Region::Wram, Region::Wram));
+    assert_eq!((counter.size, table.offset % 32, table.size), (4, 0, 64));
+    assert_eq!(program.size(Region::Wram), u64::from(table.offset) + 64);
 }
 
 #[test]

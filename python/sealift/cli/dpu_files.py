@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ELF = b"\x7fELF"
 # More than any program of a DPU has, its 64 MiB of data included.
 FILE_BYTES_MAX = 256 * 1024 * 1024
+C_SUFFIXES = (".c", ".cc", ".cpp", ".h")
+TASKLETS = "NR_TASKLETS"
 PRESET = "upmem-640-266"
 
 
@@ -45,6 +47,7 @@ def is_text(found: bytes) -> bool:
 def program(file: str, found: bytes, names: Sequence[tuple[str, int]]) -> "DpuProgram":
     """The program of a file, assembly or ELF; what is wrong with it ends the program."""
     from sealift._sealift import DpuProgram
+    from sealift.errors import InputError
 
     if is_elf(found):
         if names:
@@ -55,6 +58,12 @@ def program(file: str, found: bytes, names: Sequence[tuple[str, int]]) -> "DpuPr
             )
         with of_file(file):
             return DpuProgram.read_elf(found)
+    if Path(file).suffix in C_SUFFIXES:
+        fail(
+            ExitCode.USAGE,
+            f"{file} is C, and this takes assembly and ELF: give what the vendor's compiler makes "
+            "of it",
+        )
     try:
         text = found.decode()
     except UnicodeDecodeError as error:
@@ -62,8 +71,11 @@ def program(file: str, found: bytes, names: Sequence[tuple[str, int]]) -> "DpuPr
             ExitCode.USAGE,
             f"{file}: byte {error.start} is no text in UTF-8, and the file no ELF file either",
         )
-    with of_file(file):
+    try:
         return DpuProgram.assemble(text, names=names)
+    except InputError as error:
+        how = "; --tasklets says how many there are" if TASKLETS in str(error) else ""
+        fail(ExitCode.USAGE, f"{file}: {error}{how}")
 
 
 @contextmanager
@@ -86,7 +98,7 @@ def defined(texts: Sequence[str], tasklets: int | None) -> list[tuple[str, int]]
             fail(ExitCode.USAGE, f"--define {text}: write NAME=NUMBER, as in --define COUNT=8")
         names[found[1]] = int(found[2], 0 if "x" in found[2] else 10)
     if tasklets is not None:
-        names["NR_TASKLETS"] = tasklets
+        names[TASKLETS] = tasklets
     return list(names.items())
 
 

@@ -96,7 +96,8 @@ def _rows(counters: "DpuCounters") -> Iterator[tuple[str, str, str]]:
         share = f"{format_share(count / instructions)} of the instructions"
         yield f"  {mnemonic}", f"{count:,}", share
     if rest := counters.mnemonics[MNEMONICS_SHOWN:]:
-        yield f"  {len(rest)} others", f"{sum(count for _, count in rest):,}", ""
+        others = f"  {len(rest)} other{'s' if len(rest) > 1 else ''}"
+        yield others, f"{sum(count for _, count in rest):,}", ""
 
 
 def _registers(values: Sequence[int]) -> Iterator[str]:

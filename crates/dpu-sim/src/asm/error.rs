@@ -19,8 +19,13 @@ pub struct AsmError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// No instruction is called so.
-    #[error("there is no instruction {0}")]
-    Mnemonic(String),
+    #[error("there is no instruction {mnemonic}{}", among("; there are ", near))]
+    Mnemonic {
+        /// What stands in its place.
+        mnemonic: String,
+        /// Instructions that are called nearly so, separated by commas.
+        near: String,
+    },
     /// The instruction exists, with other operands.
     #[error("{mnemonic} does not take these operands; it takes {takes}")]
     Operands {
@@ -47,6 +52,9 @@ pub enum Reason {
     /// A name that nothing defines.
     #[error("nothing defines {0}")]
     Symbol(String),
+    /// A name whose value is not known yet where it is needed at once.
+    #[error("{0} has no value yet: here, only numbers and what .set gave a value before can stand")]
+    Early(String),
     /// A name that is defined twice.
     #[error("{0} is defined twice")]
     Duplicate(String),
@@ -84,6 +92,11 @@ pub enum Reason {
         /// What the memory holds, in bytes.
         capacity: u64,
     },
+}
+
+/// What is told besides, if there is something.
+fn among(before: &str, what: &str) -> String {
+    if what.is_empty() { String::new() } else { format!("{before}{what}") }
 }
 
 /// A place in the text, from 1.

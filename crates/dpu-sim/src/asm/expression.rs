@@ -38,7 +38,9 @@ impl Expression {
     ) -> Result<i64, AsmError> {
         let value = match self {
             Self::Number(value) => Some(*value),
-            Self::Here => symbol("."),
+            Self::Here => {
+                return symbol(".").ok_or_else(|| place.error(Reason::Symbol(".".to_owned())));
+            }
             Self::Symbol(place, name) => {
                 // A label that is a number and is not there can only be the next one.
                 let written = name.split_once(':').map(|(number, _)| format!("{number}f"));

@@ -19,6 +19,7 @@ mod error;
 mod expression;
 mod lexer;
 mod link;
+mod near;
 mod section;
 mod select;
 mod statement;
@@ -135,6 +136,15 @@ impl Assembly {
             None => Ok(()),
             Some(_) => Err(place.error(Reason::Duplicate(name.to_owned()))),
         }
+    }
+
+    /// The value of an expression that is needed before linking.
+    fn known(&self, place: Place, expression: &Expression) -> Result<i64, AsmError> {
+        let value = expression.value(place, &|symbol| self.constant(symbol));
+        value.map_err(|error| match error.reason {
+            Reason::Symbol(name) => AsmError { reason: Reason::Early(name), ..error },
+            _ => error,
+        })
     }
 
     /// The value of a name that is known before linking.

@@ -3,6 +3,7 @@
 use super::error::{AsmError, Place, Reason};
 use super::expression::Expression;
 use super::lexer::Token;
+use super::near::near;
 use super::words::Words;
 use crate::isa::{Condition, Form, Instruction, Operand, Slot, forms_of, register};
 
@@ -37,7 +38,8 @@ impl Pending {
     ) -> Result<Self, AsmError> {
         let forms = forms_of(mnemonic);
         if forms.is_empty() {
-            return Err(place.error(Reason::Mnemonic(mnemonic.to_owned())));
+            let (near, mnemonic) = (near(mnemonic), mnemonic.to_owned());
+            return Err(place.error(Reason::Mnemonic { mnemonic, near }));
         }
         let operands = operands(words)?;
         let mut wrong = None;
@@ -50,8 +52,7 @@ impl Pending {
                 Err(error) => wrong = wrong.or(error),
             }
         }
-        let takes: Vec<String> = forms.iter().map(|form| shape(form)).collect();
-        let (mnemonic, takes) = (mnemonic.to_owned(), takes.join(" or "));
+        let (mnemonic, takes) = (mnemonic.to_owned(), shapes(forms));
         Err(wrong.unwrap_or_else(|| place.error(Reason::Operands { mnemonic, takes })))
     }
 
@@ -208,6 +209,28 @@ fn in_range(place: Place, slot: &Slot, value: i64) -> Result<(), AsmError> {
     } else {
         Err(place.error(Reason::Range { value, least, most }))
     }
+}
+
+/// How people write the operands of a mnemonic's forms: what may stand besides is told once.
+fn shapes(forms: &[&Form]) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for shape in forms.iter().map(|form| shape(form)) {
+        if !all.contains(&shape) {
+            all.push(shape);
+        }
+    }
+    let asks = |shape: &&String| shape.contains("condition") || shape.contains("false");
+    let besides = |shape: &&String| asks(shape) || shape.starts_with(['z', '!']);
+    let plain: Vec<_> = all.iter().filter(|shape| !besides(shape)).map(String::as_str).collect();
+    if plain.is_empty() {
+        return all.join(" or ");
+    }
+    let then = if all.iter().any(|shape| asks(&shape)) {
+        ", and then perhaps a condition, or a condition and a label"
+    } else {
+        ""
+    };
+    format!("{}{then}; r is a register, d a pair", plain.join(" or "))
 }
 
 /// How people write a form's operands.

@@ -123,11 +123,31 @@ impl Assembly {
                 return self.set(place, symbol, words);
             }
             ".size" => return self.size(words),
+            ".comm" | ".lcomm" => return self.common(name, words),
+            // Only debuggers have such numbers, and nothing is kept for them.
+            ".uleb128" | ".sleb128" if self.section().region.is_none() => words.skip(),
             ".globl" | ".global" | ".weak" | ".local" | ".hidden" | ".type" | ".file"
             | ".ident" | ".loc" | ".addrsig" | ".addrsig_sym" => words.skip(),
             _ if name.starts_with(".cfi_") => words.skip(),
             _ => return Err(directive(place, name, "there is no such directive")),
         }
+        Ok(())
+    }
+
+    /// Zeros with a name, which compilers leave the place of to others.
+    fn common(&mut self, directive: &str, words: &mut Words<'_>) -> Result<(), AsmError> {
+        let (place, name) = words.name()?;
+        words.take(',');
+        let size = self.number(words)?;
+        let bytes = u64::try_from(size).map_err(|_| self::directive(place, directive, SIZE))?;
+        let align = if words.take(',') { self.number(words)? } else { 8 };
+        let current = self.current;
+        self.enter(place, ".bss.common");
+        self.align_to(place, directive, u64::try_from(align).ok())?;
+        self.label(place, name)?;
+        let (section, offset) = (self.current, self.grow(place, bytes)?);
+        self.sizes.push((place, name.to_owned(), Expression::Number(size), section, offset));
+        self.current = current;
         Ok(())
     }
 
@@ -139,7 +159,7 @@ impl Assembly {
 
     fn set(&mut self, place: Place, name: &str, words: &mut Words<'_>) -> Result<(), AsmError> {
         let expression = Expression::parse(words)?;
-        let value = expression.value(place, &|symbol| self.constant(symbol))?;
+        let value = self.known(place, &expression)?;
         self.define(place, name, super::Defined::Constant(value))
     }
 
@@ -186,8 +206,7 @@ impl Assembly {
         let count = self.number(words)?;
         let fill = if words.take(',') { self.number(words)? } else { 0 };
         let count = u64::try_from(count);
-        let count =
-            count.map_err(|_| directive(place, name, "a size of 0 or more belongs here"))?;
+        let count = count.map_err(|_| directive(place, name, SIZE))?;
         self.only_data(place)?;
         let start = self.grow(place, count)?;
         let section = self.section();
@@ -204,7 +223,11 @@ impl Assembly {
         let number = self.number(words)?;
         words.skip();
         let power = if name == ".balign" { u64::try_from(number).ok() } else { power(number) };
-        let valid = power.filter(|to| to.is_power_of_two() && *to <= ALIGN_MAX);
+        self.align_to(place, name, power)
+    }
+
+    fn align_to(&mut self, place: Place, name: &str, to: Option<u64>) -> Result<(), AsmError> {
+        let valid = to.filter(|to| to.is_power_of_two() && *to <= ALIGN_MAX);
         let to =
             valid.ok_or_else(|| directive(place, name, "this is no power of two up to 4096"))?;
         let section = self.section();
@@ -228,11 +251,12 @@ impl Assembly {
     fn number(&mut self, words: &mut Words<'_>) -> Result<i64, AsmError> {
         let place = words.place();
         let expression = Expression::parse(words)?;
-        expression.value(place, &|symbol| self.constant(symbol))
+        self.known(place, &expression)
     }
 }
 
 const ALIGN_MAX: u64 = 4096;
+const SIZE: &str = "a size of 0 or more belongs here";
 
 fn power(exponent: i64) -> Option<u64> {
     1_u64.checked_shl(u32::try_from(exponent).ok()?)

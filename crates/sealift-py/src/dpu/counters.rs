@@ -1,7 +1,7 @@
 //! What a run took, and what ended it.
 
 use dpu_sim::isa::Instruction;
-use dpu_sim::{Counters, Fault, Preset, Program, Region, Symbol};
+use dpu_sim::{Counters, Fault, FaultKind, Preset, Program, Region, Symbol};
 use pyo3::prelude::*;
 
 /// What a DPU did. The times are simulated.
@@ -69,8 +69,11 @@ impl DpuFault {
     pub(super) fn new(fault: &Fault, program: &Program) -> Self {
         let word = program.instructions().get(usize::from(fault.pc));
         let instruction = word.and_then(|word| Instruction::decode(*word));
+        let behind = matches!(fault.kind, FaultKind::Invalid { .. }) && word.is_none();
+        let why =
+            if behind { ": the program went on behind its last one, where no stop is" } else { "" };
         Self {
-            what: fault.kind.to_string(),
+            what: format!("{}{why}", fault.kind),
             pc: fault.pc,
             place: place(u32::from(fault.pc), program.symbols()),
             instruction: instruction.map(|found| found.to_string()).unwrap_or_default(),
