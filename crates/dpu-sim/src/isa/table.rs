@@ -82,8 +82,19 @@ pub fn forms_of(mnemonic: &str) -> &'static [&'static Form] {
 
 /// The forms whose fixed bits are those of a word.
 pub(super) fn candidates(word: u64) -> impl Iterator<Item = &'static Form> {
-    FORMS.iter().filter(move |form| word & !form.mask == form.base)
+    let forms = &BY_FIRST[usize::from(first(word))];
+    forms.iter().copied().filter(move |form| word & !form.mask == form.base)
 }
+
+/// The first eight of a word's 48 bits, which tell most forms apart.
+fn first(word: u64) -> u8 {
+    word.to_le_bytes()[5]
+}
+
+static BY_FIRST: LazyLock<Vec<Vec<&'static Form>>> = LazyLock::new(|| {
+    let begins = |bits: u8, form: &Form| bits & !first(form.mask) == first(form.base);
+    (0..=u8::MAX).map(|bits| FORMS.iter().filter(|form| begins(bits, form)).collect()).collect()
+});
 
 static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| read(include_str!("../../data/forms.txt")));
 
