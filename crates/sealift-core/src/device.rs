@@ -170,6 +170,8 @@ pub struct Timing {
     pub copy_out_ns: u64,
     /// Whose seconds these are.
     pub origin: Origin,
+    /// Beside them, what copying to and from a simulated device took on this machine: measured, and zero where all of them are.
+    pub measured_copy_ns: u64,
 }
 
 impl Timing {
@@ -184,6 +186,7 @@ impl Timing {
             compute_ns,
             copy_out_ns: 0,
             origin: Origin::Measured,
+            measured_copy_ns: 0,
         }
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Record {
     copy_out_ns: u64,
     /// Whose nanoseconds these are: "measured", "simulated" or "projected".
     origin: &'static str,
+    /// Copying to and from a simulated device on this machine: measured; 0 where all of it is.
+    measured_copy_ns: u64,
 }
 
 #[pymethods]
@@ -77,6 +79,7 @@ impl Record {
             compute_ns: timing.compute_ns,
             copy_out_ns: timing.copy_out_ns,
             origin: origin(timing.origin),
+            measured_copy_ns: timing.measured_copy_ns,
         }
     }
 }

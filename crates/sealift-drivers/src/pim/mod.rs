@@ -6,8 +6,8 @@
 //! the DPUs for itself is cut into a part for each.
 //!
 //! Times of a batch are those that a system of such DPUs would take, and their origin is
-//! [`Simulated`](sealift_core::Origin::Simulated). Simulating takes far longer: an engine that waits for large submitted
-//! batches has to be given the patience. [`Tally`] tells simulated and measured seconds apart.
+//! [`Simulated`](sealift_core::Origin::Simulated); what copying took here is told beside them. Simulating takes far longer: an
+//! engine that waits for large submitted batches has to be given the patience. [`Tally`] tells simulated and measured seconds apart.
 
 mod bank;
 mod library;
@@ -176,8 +176,15 @@ impl Software for Handle {
         let [copy_in_ns, compute_ns, copy_out_ns] =
             [took.bus_in_seconds, took.compute_seconds, took.bus_out_seconds].map(whole_ns);
         let end_ns = start_ns + copy_in_ns + compute_ns + copy_out_ns;
-        let origin = Origin::Simulated;
-        Ok(Timing { start_ns, end_ns, copy_in_ns, compute_ns, copy_out_ns, origin })
+        Ok(Timing {
+            start_ns,
+            end_ns,
+            copy_in_ns,
+            compute_ns,
+            copy_out_ns,
+            origin: Origin::Simulated,
+            measured_copy_ns: whole_ns(took.copy_seconds),
+        })
     }
 
     /// Nothing is kept of a session.

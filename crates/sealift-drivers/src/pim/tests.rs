@@ -92,6 +92,7 @@ fn round_trip(device: &dyn Device, lengths: &[usize], nonce_bytes: usize) -> (Ve
         run(Op::Open, &sealed, Tags::Apart(Column::fixed(&tags, TagLength::FULL.bytes())));
     assert_eq!((&back, status), (&text, vec![Status::Ok; count]));
     assert!(device.capabilities().origin == timing.origin && timing.compute_ns > 0);
+    assert_eq!(timing.measured_copy_ns > 0, timing.origin == Origin::Simulated);
     (sealed, tags)
 }
 
