@@ -426,7 +426,8 @@ SLICE_COPY = (
 # Copies of a few bytes, or of no payload.
 SMALL_COPIES = {
     "crates/sealift-drivers/src/pim/bank.rs": ("self.set.copy_to", "self.set.copy_from"),
-    "crates/sealift-drivers/src/pim/timed/mod.rs": ("self.set.copy_to", "self.set.copy_from"),
+    "crates/sealift-drivers/src/pim/timed/check.rs": ("self.set.copy_from",),
+    "crates/sealift-drivers/src/pim/timed/mod.rs": ("self.set.copy_to",),
     "crates/sealift-drivers/src/reference/mod.rs": ("tag.copy_from_slice",),
     "crates/sealift-py/src/room.rs": ("all.extend_from_slice",),
 }

@@ -61,7 +61,6 @@ __all__ = [
     "rehearse",
     "run_dpu_kernel",
     "run_dpu_messages",
-    "run_dpu_program",
     "stream_source",
     "write_reads",
 ]
@@ -759,6 +758,8 @@ class Record:
     """Moving results back."""
     origin: Final[Literal["measured", "simulated", "projected"]]
     """Whose nanoseconds these are: "measured", "simulated" or "projected"."""
+    measured_copy_ns: Final[int]
+    """Copying to and from a simulated device on this machine: measured; 0 where all of it is."""
 
 @final
 class Counters:
@@ -1100,20 +1101,6 @@ def run_dpu_messages(asked: Mapping[str, object]) -> DpuKernelRun:
         WrongResultError: If a text or a tag is wrong.
     """
 
-def run_dpu_program(source: str, timer_granularity_cycles: int) -> DpuKernelRun:
-    """Assembles a program and runs it on one simulated DPU.
-
-    It looks for Ctrl-C when it ends.
-
-    Args:
-        source: In the vendor's assembly.
-        timer_granularity_cycles: The steps in which its timer counts.
-
-    Raises:
-        InputError: If it is no program, with line and column; or it faults, or goes on for more
-            than ten million instructions.
-    """
-
 @final
 class DpuKernelRun:
     """What a simulated DPU did; the origin of its cycles is "simulated"."""
@@ -1136,12 +1123,10 @@ class DpuKernelRun:
     """Bytes that went into MRAM."""
     transfers: Final[int]
     """Transfers between MRAM and WRAM, both ways."""
-    registers: Final[list[int]]
-    """Registers r0 to r23 of the first tasklet, at the end."""
     times: Final[list[int]]
     """What the timer of "document-000" said before and after transfers and blocks, in sixteens."""
     checked_against: Final[str]
-    """What the results were compared with; empty for a program."""
+    """What the results were compared with."""
 
 @final
 class Calibration:
@@ -1553,6 +1538,12 @@ class DpuSystem:
         """
     def with_hazard(self, *, on: bool) -> DpuSystem:
         """The same, registers that meet in one bank taking longer or not."""
+    def rates(self, dpus: int) -> tuple[float, float]:
+        """Bytes a second of long transfers to so many DPUs at once, and from them.
+
+        Args:
+            dpus: How many; with 0 the rates are those of one.
+        """
     name: Final[str]
     """Its name."""
     summary: Final[str]
@@ -1567,10 +1558,6 @@ class DpuSystem:
     """Cycles of a DPU in a second."""
     hazard: Final[bool]
     """Whether registers that meet in one bank take longer."""
-    to_dpus_bytes_per_s: Final[float]
-    """Bytes a second from host memory to all DPUs."""
-    from_dpus_bytes_per_s: Final[float]
-    """Bytes a second from all DPUs to host memory."""
 
 @final
 class DpuProgram:

@@ -106,6 +106,18 @@ def test_a_fault_shows_instruction_and_registers_and_has_a_code_of_its_own(tmp_p
     assert (fault["pc"], fault["place"], fault["registers"][5]) == (1, "again", 7)
 
 
+def test_what_newcomers_do_is_told_with_what_would_be_right(tmp_path: Path) -> None:
+    endless = invoke("dpu", "run", made(tmp_path, "move r0, 1\n"))
+    assert endless.exit_code == ExitCode.DPU_FAULT
+    assert "went on behind its last one, where no stop is" in endless.stderr
+    file = tmp_path / "program.c"
+    file.write_text("int main(void) { return 0; }\n")
+    for command in ("asm", "run"):
+        ran = invoke("dpu", command, str(file))
+        assert ran.exit_code == ExitCode.USAGE
+        assert "program.c is C, and this takes assembly and ELF" in ran.stderr
+
+
 def test_a_program_that_does_not_end_is_stopped_at_its_cycles(tmp_path: Path) -> None:
     file = made(tmp_path, "again: jump again\n")
     ran = invoke("dpu", "run", file, "--max-cycles", "5000", "--json")
@@ -131,6 +143,9 @@ def test_interrupting_ends_a_run_cleanly(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("stop\n  frobnicate r0\n", "line 2, column 3: there is no instruction frobnicate"),
+        ("mov r0, 1\n", "line 1, column 1: there is no instruction mov; there are movd, move"),
+        ("move r0, NR_TASKLETS\n", "nothing defines NR_TASKLETS; --tasklets says how many"),
+        (".bss\n.zero NR_TASKLETS\n", "no value yet"),
         ("move r24, 1\n", "line 1, column 6: r24 is no register"),
         (".data\n.zero 65537\n", "section .data overflows WRAM"),
         ("jump nowhere\n", "line 1, column 6: nothing defines nowhere"),
@@ -248,6 +263,7 @@ def test_named_dpus_seal_what_the_library_opens_and_no_batch_goes_there_unnamed(
     parts_ns = simulated.copy_in_ns + simulated.compute_ns + simulated.copy_out_ns
     assert simulated.end_ns - simulated.start_ns == parts_ns > simulated.compute_ns > 0
     assert (measured.device, measured.origin) == ("library", "measured")
+    assert simulated.measured_copy_ns > 0 == measured.measured_copy_ns
 
 
 def test_a_vendors_library_is_told_and_not_used(

@@ -51,7 +51,9 @@ fn each_dpu_works_on_what_was_pushed_to_it() {
     }
     let sent = set.push_xfer(Push::ToDpus, "words", 0, 64).unwrap();
     assert_eq!(sent.bytes, 19 * 64);
-    assert!(sent.bus_seconds > 0.0 && sent.copy_seconds > 0.0);
+    assert!(sent.copy_seconds > 0.0);
+    let bus_seconds = set.preset().transfers.seconds(Push::ToDpus, 19, 19 * 64);
+    assert!((sent.bus_seconds / bus_seconds - 1.0).abs() < 1e-9);
     set.launch(Launch::Asynchronous).unwrap();
     set.sync().unwrap();
     assert!(set.status().done);

@@ -47,7 +47,7 @@ mod _sealift {
     #[pymodule_export]
     use crate::dpu::{
         DpuCounters, DpuFault, DpuKernel, DpuKernelRun, DpuProgram, DpuRun, DpuSystem, DpuTook,
-        dpu_disassemble, dpu_systems, run_dpu_kernel, run_dpu_messages, run_dpu_program,
+        dpu_disassemble, dpu_systems, run_dpu_kernel, run_dpu_messages,
     };
     #[pymodule_export]
     use crate::engine::Engine;

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import pytest
 
 from sealift import InputError
-from sealift._sealift import run_dpu_kernel, run_dpu_messages, run_dpu_program
+from sealift._sealift import DpuSystem, dpu_systems, run_dpu_kernel, run_dpu_messages
 from sealift.lab import plot, registry
 from sealift.lab.dpus import SYSTEMS, Direction, cycles_a_byte, fitted, latency, transfers
 from sealift.lab.dpus.amounts import SIMULATED_MOST, chunk_bytes, taken
@@ -132,17 +132,6 @@ def test_messages_with_a_key_each_are_right_with_every_key_both_ways() -> None:
             run_dpu_messages({**asked, **change})
 
 
-def test_a_program_that_is_none_or_faults_or_never_ends_is_an_error() -> None:
-    for source, said in (
-        ("fly r1", "line 1"),
-        ("move r1, 3\nlw r0, r1, 0\nstop", "tasklet 0"),
-        ("again: jump again", "went on after"),
-    ):
-        with pytest.raises(InputError, match=said):
-            run_dpu_program(source, 16)
-    assert run_dpu_program("move r0, 7\nstop", 16).registers[0] == 7
-
-
 def test_transfers_take_what_was_printed_and_the_line_through_them_too(context: Context) -> None:
     printed = {
         int(row["transfer_bytes"]): float(row["latency_cycles"])
@@ -193,17 +182,43 @@ def test_the_slip_of_the_projection_is_shown(context: Context) -> None:
 
 def test_transfers_to_dpus_are_those_that_were_printed() -> None:
     sdk = transfers("SDK")
-    to_dpus, from_dpus = sdk.rates(512 << 10)
+    to_dpus, from_dpus = sdk.rates(512 << 10, 2_048)
     # What is printed as GB/s are GiB/s, by the times beside them.
     assert to_dpus == pytest.approx(22.613 * 2**30, rel=0.001)
     assert from_dpus == pytest.approx(10.968 * 2**30, rel=0.001)
     assert sdk.to_and_from_s(128) == sdk.to_and_from_s(1_024)
     half = sdk.to_and_from_s(768 << 10)[0]
     assert sdk.to_and_from_s(512 << 10)[0] < half < sdk.to_and_from_s(1 << 20)[0]
-    assert sdk.rates(64 << 20) == pytest.approx(sdk.rates(1 << 20))
-    assert sdk.in_series(512 << 10, 1e9) < 1e9
+    assert sdk.rates(64 << 20, 64) == pytest.approx(sdk.rates(1 << 20, 64))
+    assert sdk.in_series(512 << 10, 1e9, 640) < 1e9
     with pytest.raises(ValueError, match="there are SDK and direct"):
         transfers("smoke")
+
+
+def test_transfers_are_faster_with_more_dpus_as_was_printed() -> None:
+    printed = table("000-elsewhere-transfers-by-dpus")
+    for system in dpu_systems():
+        for row in printed:
+            rates = [1e9 * float(row[f"{way}_dpus_gb_per_s"]) for way in ("to", "from")]
+            assert system.rates(int(row["dpus"])) == pytest.approx(rates, rel=1e-9)
+        assert system.rates(2_560) == system.rates(2_048)
+    sdk = transfers("SDK")
+    for dpus in (64, 640):
+        share = DpuSystem.named("upmem-640-266").rates(dpus)[0] / sdk.rates(512 << 10, 2_048)[0]
+        assert sdk.rates(1_024, dpus)[0] / sdk.rates(1_024, 2_048)[0] == pytest.approx(
+            share, rel=1e-3
+        )
+
+
+def test_between_its_points_the_rate_goes_up_as_where_every_doubling_was_timed() -> None:
+    model = DpuSystem.named("upmem-2560-350")
+    rows = table("000-elsewhere-push-by-dpus")
+    timed = {
+        (row["bytes_per_dpu"], int(row["dpus"])): float(row["to_dpus_mib_per_s"]) for row in rows
+    }
+    for (size, dpus), rate in timed.items():
+        share = rate / timed[size, 2_048]
+        assert 0.5 < model.rates(dpus)[0] / model.rates(2_048)[0] / share < 1.3, (size, dpus)
 
 
 def test_amounts_beyond_what_is_simulated_go_on_by_its_rate() -> None:

@@ -92,6 +92,8 @@ BESIDE_THE_DOCUMENTS = (
     "gaps-closure/",
     "Loremkang/upmem-sdk-light ",
     "UBC-ECE-Sasha/PIM-common ",
+    "arXiv 2105.03814 ",
+    "plasgroup/bp-forest-exp ",
 )
 
 

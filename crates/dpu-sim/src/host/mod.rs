@@ -88,7 +88,8 @@ impl DpuSet {
         self.threads = threads.max(1);
     }
 
-    /// After how many instructions a DPU that is still running is stopped; a launch that ends so is an error.
+    /// After how many instructions a DPU that is still running is stopped; a launch that ends so is an error. At first there is
+    /// no such number, and a launch of a program that does not end goes on until it is cancelled.
     pub fn set_instructions_max(&mut self, instructions: u64) {
         self.instructions_max = instructions;
     }

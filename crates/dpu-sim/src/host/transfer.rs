@@ -19,8 +19,8 @@ pub enum Push {
 pub struct Transferred {
     /// All bytes of all DPUs that took part.
     pub bytes: u64,
-    /// What the system's bus would take: simulated. Lines carry the bytes of eight chips, wanted or not, and move at the rate of a
-    /// large transfer to all DPUs: a small one, or one to a few ranks, takes longer on a real system.
+    /// What the system would take: simulated, at the published rate of long transfers with as many DPUs at once. A short one
+    /// takes longer on a real system.
     pub bus_seconds: f64,
     /// What copying, interleaving and taking apart again took here: measured. A real host interleaves only.
     pub copy_seconds: f64,
@@ -52,7 +52,6 @@ impl DpuSet {
     ///
     /// # Errors
     /// No such name, a length that does not fit or is not aligned, or less prepared than that.
-    #[allow(clippy::cast_precision_loss, reason = "2^53 bytes are more than any machine has")]
     pub fn push_xfer(
         &mut self,
         push: Push,
@@ -88,14 +87,8 @@ impl DpuSet {
         }
         let copy_seconds = started.elapsed().as_secs_f64();
         let bytes = count as u64 * length as u64;
-        let with_lines = |buffers: &&[Option<Vec<u8>>]| buffers.iter().any(Option::is_some);
-        let groups = self.prepared.chunks(CHIPS).filter(with_lines).count();
-        let on_lines = (groups * CHIPS) as f64 * length as f64;
-        let rate = match push {
-            Push::ToDpus => self.preset.to_dpus_bytes_per_s,
-            Push::FromDpus => self.preset.from_dpus_bytes_per_s,
-        };
-        Ok(Transferred { bytes, bus_seconds: on_lines / rate, copy_seconds })
+        let bus_seconds = self.preset.transfers.seconds(push, count, bytes);
+        Ok(Transferred { bytes, bus_seconds, copy_seconds })
     }
 }
 

@@ -2,8 +2,11 @@
 //!
 //! All programs work on MRAM from `__sys_used_mram_end` on, ciphers in place; they take their round keys from the symbol
 //! `round_keys`, into which a host writes [`RoundKeys::bytes`]; a length that they cannot work raises fault 1. [`many`] has symbols
-//! for nothing, and takes any lengths. Tables lie in WRAM, which is a scratchpad without a cache: where a byte is
-//! looked up does not show in how long it takes.
+//! for nothing, and takes any lengths. Tables lie in WRAM, which is a scratchpad without a cache: where a byte is looked up does not
+//! show in how long it takes.
+//!
+//! A transfer stops its own tasklet and no other. So a tasklet that fetches for itself would gain nothing by a second buffer, and
+//! others work meanwhile; only [`ecb_fed`], where one tasklet moves data for all, has two for each.
 
 mod ctr;
 mod document_000;

@@ -23,7 +23,8 @@ pub(super) const OTHER: [Word; 4] = [5, 4, 7, 6];
 ///
 /// Four lookups in tables of words make a column. A byte of a word is taken out and multiplied by four in one instruction,
 /// `mul_ul_ul` or `mul_uh_ul`; only the upper half needs a shift before. So a column takes 13 instructions: four
-/// extractions, four loads, four sums and the shift.
+/// extractions, four loads, four sums and the shift. Fewer would take an instruction that looks up and sums at once, or one that
+/// takes out a byte of the upper half; a DPU has neither, and its WRAM no room for tables of 16 bits.
 #[must_use]
 pub fn ecb(division: Division, (mode, size): (Mode, KeySize), registers: Registers) -> String {
     let mut out = String::new();

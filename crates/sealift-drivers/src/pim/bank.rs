@@ -100,57 +100,71 @@ impl Bank {
         Ok(())
     }
 
-    /// Sends each DPU its bytes; those that share a rank's lines are brought to one length.
+    /// Sends each DPU its bytes, to all at once; those that share a rank's lines are brought to one length.
     pub(super) fn push(&mut self, buffers: Buffers) -> Result<(), String> {
+        let (dpus, mut bytes) = (buffers.len(), 0);
         for (number, group) in groups(buffers) {
             let length = group.iter().map(|(_, buffer)| buffer.len()).max().unwrap_or(0);
             let group = group.into_iter().map(|(dpu, buffer)| (dpu, padded(buffer, length)));
             let done = self.transfer(Push::ToDpus, group.collect(), (0, length));
             let (sent, _) = done.map_err(|error| format!("DPUs from {number}: {error}"))?;
-            self.tally.bus_in_seconds += sent.bus_seconds;
-            self.count(sent);
+            bytes += sent.bytes;
+            self.tally.copy_seconds += sent.copy_seconds;
         }
+        self.count(Push::ToDpus, dpus, bytes);
         Ok(())
     }
 
-    /// Fetches bytes behind an offset; each DPU has as many as are wanted of it, or more.
+    /// Fetches bytes behind an offset, from all at once; each DPU has as many as are wanted of it, or more.
     pub(super) fn pull(
         &mut self,
         offset: u32,
         wanted: &[(usize, usize)],
     ) -> Result<Buffers, String> {
         let room = wanted.iter().map(|&(dpu, bytes)| (dpu, Zeroizing::new(vec![0; bytes])));
-        let mut all = Vec::with_capacity(wanted.len());
+        let (mut all, mut bytes) = (Vec::with_capacity(wanted.len()), 0);
         for (number, group) in groups(room.collect()) {
             let length = group.iter().map(|(_, buffer)| buffer.len()).max().unwrap_or(0);
             let group = group.into_iter().map(|(dpu, buffer)| (dpu, padded(buffer, length)));
             let done = self.transfer(Push::FromDpus, group.collect(), (offset, length));
             let (came, group) = done.map_err(|error| format!("DPUs from {number}: {error}"))?;
-            self.tally.bus_out_seconds += came.bus_seconds;
-            self.count(came);
+            bytes += came.bytes;
+            self.tally.copy_seconds += came.copy_seconds;
             all.extend(group);
         }
+        self.count(Push::FromDpus, wanted.len(), bytes);
         Ok(all)
     }
 
-    /// Writes a few bytes to what a name stands for on one DPU.
-    pub(super) fn put(&mut self, dpu: usize, symbol: &str, bytes: &[u8]) -> Result<(), String> {
+    /// Writes a few bytes to what a name stands for on the first DPUs, to all of them at once.
+    pub(super) fn put<B: AsRef<[u8]>>(&mut self, symbol: &str, each: &[B]) -> Result<(), String> {
         let started = Instant::now();
-        self.set.copy_to(dpu, symbol, 0, bytes).map_err(|error| error.to_string())?;
+        for (dpu, bytes) in each.iter().enumerate() {
+            let written = self.set.copy_to(dpu, symbol, 0, bytes.as_ref());
+            written.map_err(|error| error.to_string())?;
+        }
         self.tally.copy_seconds += started.elapsed().as_secs_f64();
-        self.tally.bus_in_seconds += seconds(bytes.len(), self.system().to_dpus_bytes_per_s);
-        self.tally.transferred_bytes += bytes.len() as u64;
+        let bytes: usize = each.iter().map(|bytes| bytes.as_ref().len()).sum();
+        self.count(Push::ToDpus, each.len(), bytes as u64);
         Ok(())
     }
 
-    /// Reads a few bytes from what a name stands for on one DPU.
-    pub(super) fn get(&mut self, dpu: usize, symbol: &str, out: &mut [u8]) -> Result<(), String> {
+    /// Reads a few bytes of what a name stands for on the first DPUs, from all of them at once.
+    pub(super) fn get(
+        &mut self,
+        symbol: &str,
+        dpus: usize,
+        bytes: usize,
+    ) -> Result<Vec<Vec<u8>>, String> {
         let started = Instant::now();
-        self.set.copy_from(dpu, symbol, 0, out).map_err(|error| error.to_string())?;
+        let mut each = vec![vec![0; bytes]; dpus];
+        for (dpu, out) in each.iter_mut().enumerate() {
+            let read = self.set.copy_from(dpu, symbol, 0, out);
+            read.map_err(|error| error.to_string())?;
+        }
         self.tally.copy_seconds += started.elapsed().as_secs_f64();
-        self.tally.bus_out_seconds += seconds(out.len(), self.system().from_dpus_bytes_per_s);
-        self.tally.transferred_bytes += out.len() as u64;
-        Ok(())
+        self.count(Push::FromDpus, dpus, (dpus * bytes) as u64);
+        Ok(each)
     }
 
     /// Starts all DPUs and waits for them.
@@ -189,9 +203,14 @@ impl Bank {
         counts.map_err(|error| error.to_string())
     }
 
-    fn count(&mut self, done: Transferred) {
-        self.tally.transferred_bytes += done.bytes;
-        self.tally.copy_seconds += done.copy_seconds;
+    /// What a transfer with so many DPUs at once takes.
+    fn count(&mut self, push: Push, dpus: usize, bytes: u64) {
+        let seconds = self.system().transfers.seconds(push, dpus, bytes);
+        match push {
+            Push::ToDpus => self.tally.bus_in_seconds += seconds,
+            Push::FromDpus => self.tally.bus_out_seconds += seconds,
+        }
+        self.tally.transferred_bytes += bytes;
     }
 
     /// One transfer; the buffers come back whatever became of it.
@@ -247,11 +266,6 @@ fn padded(buffer: Zeroizing<Vec<u8>>, length: usize) -> Zeroizing<Vec<u8>> {
     let mut longer = Zeroizing::new(vec![0; length]);
     sealift_kernels::copy::copy(&mut longer[..buffer.len()], &buffer);
     longer
-}
-
-#[expect(clippy::cast_precision_loss, reason = "2^53 bytes are more than any machine has")]
-fn seconds(bytes: usize, bytes_per_s: f64) -> f64 {
-    bytes as f64 / bytes_per_s
 }
 
 /// The first byte of MRAM that no program takes.

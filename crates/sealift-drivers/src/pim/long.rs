@@ -47,14 +47,15 @@ fn compute(
         ("round_keys", Zeroizing::new(under.rounds.bytes())),
         ("products", Zeroizing::new(under.hash.products())),
     ];
-    for (dpu, part) in parts.iter().enumerate() {
-        for (symbol, bytes) in &tables {
-            bank.put(dpu, symbol, bytes)?;
-        }
-        bank.put(dpu, "nonce", &under.counters(part.start / 16)?)?;
-        bank.put(dpu, "length", &word(part.len())?)?;
-        bank.put(dpu, "span", &word(span(part))?)?;
+    for (symbol, bytes) in &tables {
+        bank.put(symbol, &vec![bytes.as_slice(); parts.len()])?;
     }
+    let counters = parts.iter().map(|part| under.counters(part.start / 16));
+    bank.put("nonce", &counters.collect::<Result<Vec<_>, _>>()?)?;
+    let lengths = parts.iter().map(|part| word(part.len()));
+    bank.put("length", &lengths.collect::<Result<Vec<_>, _>>()?)?;
+    let spans = parts.iter().map(|part| word(span(part)));
+    bank.put("span", &spans.collect::<Result<Vec<_>, _>>()?)?;
     let buffers = parts.iter().map(|part| {
         let mut buffer = Zeroizing::new(vec![0; part.len()]);
         let there = part.start..part.end.min(text.len());
@@ -69,9 +70,7 @@ fn compute(
         copy(&mut made[part.clone()], &came[..part.len()]);
     }
     let mut hashes = vec![];
-    for (dpu, part) in parts.iter().enumerate() {
-        let mut bytes = vec![0; 16 * tasklets];
-        bank.get(dpu, "hashes", &mut bytes)?;
+    for (bytes, part) in bank.get("hashes", parts.len(), 16 * tasklets)?.iter().zip(parts) {
         let span = span(part);
         for (tasklet, hash) in bytes.as_chunks::<16>().0.iter().enumerate() {
             let own = part.len().saturating_sub(tasklet * span).min(span);

@@ -160,9 +160,14 @@ impl Work {
                 (text, tag)
             }
             _ => {
-                let blocks = plain.as_chunks::<16>().0.iter();
-                let blocks = blocks.map(|block| aes_ctr(key, *block, &[0; 16]));
-                (blocks.collect::<Result<Vec<_>, _>>()?.concat(), vec![])
+                let key = Key::new(key).map_err(|error| error.to_string())?;
+                let mut out = vec![0; plain.len()];
+                let (blocks, places) = (plain.as_chunks::<16>().0, out.as_chunks_mut::<16>().0);
+                for (block, place) in blocks.iter().zip(places) {
+                    let encrypted = hazmat::aes_ctr(&key, *block, &[0; 16], place);
+                    encrypted.map_err(|error| error.to_string())?;
+                }
+                (out, vec![])
             }
         })
     }

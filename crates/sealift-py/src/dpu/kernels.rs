@@ -1,11 +1,12 @@
-//! One simulated DPU that runs a generated kernel, or a program in assembly.
+//! One simulated DPU that runs a generated kernel.
 
+use super::assembled::assembled;
 use super::check::{Kernel, Work};
 use super::input;
 use crate::errors::{Failure, Outcome};
 use crate::gil::{self, Signals};
 use crate::probes::WrongResultError;
-use dpu_sim::{Dpu, Region, Timing, assemble};
+use dpu_sim::{Dpu, Region, Timing};
 use pyo3::PyErr;
 use pyo3::prelude::*;
 
@@ -77,39 +78,6 @@ pub(crate) fn run_dpu_kernel(py: Python<'_>, asked: Bound<'_, PyAny>) -> Outcome
     })
 }
 
-/// Assembles a program and runs it on one simulated DPU.
-///
-/// It looks for Ctrl-C when it ends.
-///
-/// Args:
-///     source: In the vendor's assembly.
-///     timer_granularity_cycles: The steps in which its timer counts.
-///
-/// Raises:
-///     InputError: If it is no program, with line and column; or it faults, or goes on for more
-///         than ten million instructions.
-#[pyfunction]
-pub(crate) fn run_dpu_program(
-    py: Python<'_>,
-    source: &str,
-    timer_granularity_cycles: u32,
-) -> Outcome<DpuKernelRun> {
-    let timing = Timing { timer_granularity: timer_granularity_cycles, ..Timing::default() };
-    gil::leave(py, || {
-        let mut dpu = loaded(source, timing)?;
-        dpu.boot();
-        match dpu.run(PROGRAM_INSTRUCTIONS_MAX) {
-            dpu_sim::Outcome::Done => Ok(DpuKernelRun::of(&dpu)),
-            dpu_sim::Outcome::Fault(fault) => Err(input(fault)),
-            dpu_sim::Outcome::Limit => {
-                let told =
-                    format!("the program went on after {PROGRAM_INSTRUCTIONS_MAX} instructions");
-                Err(Failure::Input(told))
-            }
-        }
-    })
-}
-
 /// What a simulated DPU did; the origin of its cycles is "simulated".
 #[pyclass(frozen, get_all, module = "sealift._sealift")]
 pub(crate) struct DpuKernelRun {
@@ -131,11 +99,9 @@ pub(crate) struct DpuKernelRun {
     mram_written_bytes: u64,
     /// Transfers between MRAM and WRAM, both ways.
     transfers: u64,
-    /// Registers r0 to r23 of the first tasklet, at the end.
-    registers: Vec<u32>,
     /// What the timer of "document-000" said before and after transfers and blocks, in sixteens.
     times: Vec<u32>,
-    /// What the results were compared with; empty for a program.
+    /// What the results were compared with.
     pub(super) checked_against: String,
 }
 
@@ -152,7 +118,6 @@ impl DpuKernelRun {
             mram_read_bytes: counted.mram_read_bytes,
             mram_written_bytes: counted.mram_written_bytes,
             transfers: counted.transfers,
-            registers: dpu.registers(0).map_or_else(Vec::new, Vec::from),
             times: vec![],
             checked_against: String::new(),
         }
@@ -160,7 +125,7 @@ impl DpuKernelRun {
 }
 
 pub(super) fn loaded(source: &str, timing: Timing) -> Outcome<Dpu> {
-    let program = assemble(source).map_err(input)?;
+    let program = assembled(source).map_err(input)?;
     let mut dpu = Dpu::new(timing);
     dpu.load(&program);
     Ok(dpu)
@@ -201,4 +166,3 @@ pub(super) fn wrong(what: String) -> Failure {
 
 /// A fiftieth of a second, about.
 const INSTRUCTIONS_A_LOOK: u64 = 1 << 20;
-const PROGRAM_INSTRUCTIONS_MAX: u64 = 10_000_000;

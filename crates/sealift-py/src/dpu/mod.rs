@@ -1,5 +1,6 @@
 //! DPUs that are simulated: programs of one's own and kernels, for the command line and the lab.
 
+mod assembled;
 mod check;
 mod counters;
 mod kernels;
@@ -10,7 +11,7 @@ mod system;
 mod timed;
 
 pub(crate) use counters::{DpuCounters, DpuFault};
-pub(crate) use kernels::{DpuKernelRun, run_dpu_kernel, run_dpu_program};
+pub(crate) use kernels::{DpuKernelRun, run_dpu_kernel};
 pub(crate) use many::run_dpu_messages;
 pub(crate) use program::{DpuProgram, dpu_disassemble};
 pub(crate) use run::DpuRun;

@@ -2,6 +2,7 @@
 
 use super::input;
 use crate::errors::Outcome;
+use dpu_sim::host::Push;
 use dpu_sim::{PRESETS, Preset, Timing};
 use pyo3::prelude::*;
 
@@ -85,16 +86,12 @@ impl DpuSystem {
         self.0.timing.hazard
     }
 
-    /// Bytes a second from host memory to all DPUs.
-    #[getter]
-    fn to_dpus_bytes_per_s(&self) -> f64 {
-        self.0.to_dpus_bytes_per_s
-    }
-
-    /// Bytes a second from all DPUs to host memory.
-    #[getter]
-    #[expect(clippy::wrong_self_convention, reason = "from where the bytes come")]
-    fn from_dpus_bytes_per_s(&self) -> f64 {
-        self.0.from_dpus_bytes_per_s
+    /// Bytes a second of long transfers to so many DPUs at once, and from them.
+    ///
+    /// Args:
+    ///     dpus: How many; with 0 the rates are those of one.
+    fn rates(&self, dpus: usize) -> (f64, f64) {
+        let rate = |push| self.0.transfers.bytes_per_s(push, dpus);
+        (rate(Push::ToDpus), rate(Push::FromDpus))
     }
 }

@@ -69,13 +69,14 @@ def projection(pace: Pace, system: System) -> Mapping[str, float | str]:
         "data in MRAM, MiB/s": kept(in_place / MIB),
     }
     for path, name in FROM_HOST.items():
-        facts[name] = kept(transfers(path).in_series(DPU_BYTES, in_place) / GB)
+        facts[name] = kept(transfers(path).in_series(DPU_BYTES, in_place, system.dpus) / GB)
     if pace.with_hazard is None:
         return facts
     slower = system.bytes_per_s(pace.with_hazard)
     facts[HAZARD_IN_MRAM] = kept(slower / GB)
     for path, name in FROM_HOST.items():
-        facts[f"{name}, with the hazard"] = kept(transfers(path).in_series(DPU_BYTES, slower) / GB)
+        there_and_back = transfers(path).in_series(DPU_BYTES, slower, system.dpus)
+        facts[f"{name}, with the hazard"] = kept(there_and_back / GB)
     return facts
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from sealift._sealift import DpuSystem
 from sealift.lab.published import table
 
 
@@ -44,7 +45,8 @@ class Transfers:
     """A published way between a host and its DPUs, timed for one number of DPUs.
 
     Between two amounts that were timed, time goes up evenly; it is never less than that of the
-    least, and beyond the most it goes on at that one's rate.
+    least, and beyond the most it goes on at that one's rate. With another number of DPUs they are
+    as many times as fast as long transfers are known to be.
 
     Attributes:
         path: SDK, or direct.
@@ -64,20 +66,31 @@ class Transfers:
         )
         return to_dpus, from_dpus
 
-    def rates(self, dpu_bytes: float) -> tuple[float, float]:
-        """Bytes a second to all DPUs, and from all; taken to be those of any number of DPUs."""
-        moved = self.dpus * dpu_bytes
-        to_dpus_s, from_dpus_s = self.to_and_from_s(dpu_bytes)
-        return moved / to_dpus_s, moved / from_dpus_s
+    def rates(self, dpu_bytes: float, dpus: int) -> tuple[float, float]:
+        """Bytes a second to so many DPUs at once, and from them.
 
-    def in_series(self, dpu_bytes: float, bytes_per_s: float) -> float:
+        Args:
+            dpu_bytes: What each DPU gets.
+            dpus: How many there are.
+        """
+        moved = self.dpus * dpu_bytes
+        to_dpus, from_dpus = (
+            moved / seconds * here / timed
+            for seconds, here, timed in zip(
+                self.to_and_from_s(dpu_bytes), _long(dpus), _long(self.dpus), strict=True
+            )
+        )
+        return to_dpus, from_dpus
+
+    def in_series(self, dpu_bytes: float, bytes_per_s: float, dpus: int) -> float:
         """Bytes a second to the DPUs, through their work and back, one after the other.
 
         Args:
             dpu_bytes: What each DPU gets.
             bytes_per_s: What they work, once it is there.
+            dpus: How many there are.
         """
-        to_dpus, from_dpus = self.rates(dpu_bytes)
+        to_dpus, from_dpus = self.rates(dpu_bytes, dpus)
         return 1 / (1 / to_dpus + 1 / bytes_per_s + 1 / from_dpus)
 
 
@@ -101,6 +114,11 @@ def transfers(path: str) -> Transfers:
     return Transfers(path, int(rows[0]["dpus"]), seconds)
 
 
+def _long(dpus: int) -> tuple[float, float]:
+    """The published rates of long transfers, which all known systems have."""
+    return DpuSystem.named(PRESET).rates(dpus)
+
+
 def _between(place: float, known: Mapping[int, float]) -> float:
     places = sorted(known)
     if place >= places[-1]:
@@ -117,5 +135,6 @@ SYSTEMS = (
     System("640 DPUs at 267 MHz", 640, 267e6, "document 000, Discussion"),
     System("2,560 DPUs at 350 MHz", 2_560, 350e6, "document 001, Methods"),
 )
+PRESET = "upmem-640-266"
 MEASURED_CLOCK_HZ = 266e6
 MEBIBYTE = 2**20

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from sealift import _sealift
+from sealift._sealift import DpuProgram, DpuRun, DpuSystem
 
 
 class Direction(StrEnum):
@@ -58,8 +58,10 @@ def latency(direction: Direction, transfer_bytes: int, *, granularity_cycles: in
         )
     mnemonic = "ldma" if direction is Direction.READ else "sdma"
     source = PROGRAM.format(mnemonic=mnemonic, words=transfer_bytes // 8 - 1)
-    run = _sealift.run_dpu_program(source, granularity_cycles)
-    return run.registers[TIMED] * granularity_cycles
+    run = DpuRun(DpuProgram.assemble(source), DpuSystem.parse(SYSTEM.format(granularity_cycles)))
+    if (ended := run.run(CYCLES_MOST, SECONDS_MOST)) != "done":
+        raise RuntimeError(f"the program that times a transfer did not end: {ended}")
+    return run.registers(0)[TIMED] * granularity_cycles
 
 
 def fitted(points: Sequence[tuple[float, float]]) -> Fit:
@@ -84,6 +86,19 @@ MOST_BYTES = 2_048
 # Six instructions of eleven cycles, which the timer counts beside the transfer.
 TIMER_CYCLES = 66
 TIMED = 5
+# More than it takes by far.
+CYCLES_MOST, SECONDS_MOST = 100_000, 60.0
+SYSTEM = """
+name = "timed"
+summary = "one DPU whose timer counts in steps"
+source = "document 000"
+[system]
+ranks = 1
+dpus_per_rank = 1
+clock_mhz = 266
+[timing]
+timer_granularity_cycles = {}
+"""
 # With as many instructions around the transfer as the vendor's calls put there.
 PROGRAM = """
         move r1, 3

@@ -28,7 +28,7 @@ def projected_times(dpus: int) -> float:
 def projected_s(dpus: int) -> float:
     """What encrypting 4 GiB takes so many DPUs, there and back included."""
     cycles_a_byte = literal("Encryption", "instructions").with_dma / LITERAL_BYTES
-    to_dpus, from_dpus = transfers("SDK").rates(AT_BEST)
+    to_dpus, from_dpus = transfers("SDK").rates(AT_BEST, dpus)
     work_s = TOTAL / dpus * cycles_a_byte / MEASURED_CLOCK_HZ
     return TOTAL / to_dpus + work_s + TOTAL / from_dpus
 

@@ -28,7 +28,7 @@ def _arm(cell: Cell, _: Context) -> Computed:
     kernel = next(each for each in KERNELS_BY_AMOUNT if each.title == cell[KERNEL.name])
     work = taken(kernel, dpu_bytes)
     work_s = system.seconds(work.cycles)
-    to_dpus, from_dpus = transfers("SDK").rates(dpu_bytes)
+    to_dpus, from_dpus = transfers("SDK").rates(dpu_bytes, system.dpus)
     moved = system.dpus * dpu_bytes
     host_s = moved / to_dpus + moved / from_dpus
     return Computed(

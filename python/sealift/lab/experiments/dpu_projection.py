@@ -106,7 +106,8 @@ def _says(found: Found) -> str:
             )
     told.append(
         f"ways to DPUs and back are those of Loremkang/upmem-sdk-light for 2,048 DPUs, with "
-        f"{DPU_BYTES >> 10} KiB for each, whatever the system"
+        f"{DPU_BYTES >> 10} KiB for each; to fewer DPUs they are slower, towards the rates of "
+        f"one rank (PrIM)"
     )
     return "; ".join(told)
 

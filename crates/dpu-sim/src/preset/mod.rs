@@ -1,7 +1,13 @@
 //! Systems of DPUs, by name or from TOML.
 
+mod reader;
+mod transfers;
+
+pub use transfers::{Rate, Transfers};
+
 use crate::timing::{Dma, Timing};
-use toml::de::{DeTable, DeValue};
+use reader::{Reader, line_of};
+use toml::de::DeTable;
 
 /// A system: how many DPUs, how fast, how far from the host.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,17 +26,15 @@ pub struct Preset {
     pub clock_hz: f64,
     /// How a DPU is timed.
     pub timing: Timing,
-    /// Bytes a second from host memory to all DPUs.
-    pub to_dpus_bytes_per_s: f64,
-    /// Bytes a second from all DPUs to host memory.
-    pub from_dpus_bytes_per_s: f64,
+    /// How fast its host reaches DPUs.
+    pub transfers: Transfers,
 }
 
 /// The systems that are known by name.
 pub const PRESETS: [(&str, &str); 3] = [
-    ("upmem-640-266", include_str!("../data/presets/upmem-640-266.toml")),
-    ("upmem-640-267", include_str!("../data/presets/upmem-640-267.toml")),
-    ("upmem-2560-350", include_str!("../data/presets/upmem-2560-350.toml")),
+    ("upmem-640-266", include_str!("../../data/presets/upmem-640-266.toml")),
+    ("upmem-640-267", include_str!("../../data/presets/upmem-640-267.toml")),
+    ("upmem-2560-350", include_str!("../../data/presets/upmem-2560-350.toml")),
 ];
 
 /// What is wrong with a description.
@@ -55,16 +59,26 @@ pub enum PresetError {
         /// All that there are.
         known: &'static str,
     },
-    /// A value that is missing or wrong.
-    #[error("{key}: {right} belongs here")]
+    /// A value that is missing.
+    #[error("{key} is missing: {right} belongs there")]
+    Missing {
+        /// With its table.
+        key: String,
+        /// What would be right.
+        right: String,
+    },
+    /// A value that is wrong.
+    #[error("line {line}: {key}: {right} belongs here")]
     Value {
+        /// From 1.
+        line: usize,
         /// With its table.
         key: String,
         /// What would be right.
         right: String,
     },
     /// A name that is not known.
-    #[error("there is no preset {0}; upmem-640-266, upmem-640-267 and upmem-2560-350 are")]
+    #[error("there is no preset {0}; {names} are", names = PRESETS.map(|(name, _)| name).join(", "))]
     Name(String),
 }
 
@@ -79,7 +93,7 @@ impl Preset {
     }
 
     /// Reads a description. `name`, `summary`, `source` and the table `system` (`ranks`, `dpus_per_rank`, `clock_mhz`) have
-    /// to be there; `timing` and `dma` have the values of `Timing::default`, and `transfer` 22.6 and 11.0 GB/s.
+    /// to be there; `timing` and `dma` have the values of `Timing::default`, and `transfer` those of `Transfers::default`.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -92,8 +106,6 @@ impl Preset {
         root.only(ROOT, &["name", "summary", "source", "system", "timing", "dma", "transfer"])?;
         let system = root.table("system")?;
         system.only(SYSTEM, &["ranks", "dpus_per_rank", "clock_mhz"])?;
-        let transfer = root.table("transfer")?;
-        transfer.only(TRANSFER, &["to_dpus_gb_per_s", "from_dpus_gb_per_s", "source"])?;
         Ok(Self {
             name: root.text("name")?,
             summary: root.text("summary")?,
@@ -102,8 +114,7 @@ impl Preset {
             dpus_per_rank: system.whole("dpus_per_rank", None, 1, 64)?,
             clock_hz: 1e6 * system.real("clock_mhz", None)?,
             timing: timing(&root)?,
-            to_dpus_bytes_per_s: 1e9 * transfer.real("to_dpus_gb_per_s", Some(22.6))?,
-            from_dpus_bytes_per_s: 1e9 * transfer.real("from_dpus_gb_per_s", Some(11.0))?,
+            transfers: transfers(&root)?,
         })
     }
 
@@ -133,6 +144,32 @@ fn timing(root: &Reader<'_>) -> Result<Timing, PresetError> {
     })
 }
 
+/// Three rows of one length: numbers of DPUs, and what goes to and comes from them.
+fn transfers(root: &Reader<'_>) -> Result<Transfers, PresetError> {
+    let table = root.table("transfer")?;
+    let [dpus_key, to_key, from_key] = ["dpus", "to_dpus_gb_per_s", "from_dpus_gb_per_s"];
+    table.only(TRANSFER, &[dpus_key, to_key, from_key, "source"])?;
+    let (dpus, to, from) = (table.wholes(dpus_key)?, table.reals(to_key)?, table.reals(from_key)?);
+    if dpus.is_empty() && to.is_empty() && from.is_empty() {
+        return Ok(Transfers::default());
+    }
+    let rising = "a row of rising numbers, as in [1, 64, 2048],";
+    if dpus.is_empty() {
+        return Err(table.wrong(dpus_key, rising));
+    }
+    for (key, row) in [(to_key, &to), (from_key, &from)] {
+        if row.len() != dpus.len() {
+            return Err(table.wrong(key, format!("a row of {}, as of dpus,", dpus.len())));
+        }
+    }
+    let rates = dpus.iter().zip(to.iter().zip(&from)).map(|(dpus, (to, from))| Rate {
+        dpus: *dpus,
+        to_dpus_bytes_per_s: 1e9 * to,
+        from_dpus_bytes_per_s: 1e9 * from,
+    });
+    Transfers::new(rates.collect()).ok_or_else(|| table.wrong(dpus_key, rising))
+}
+
 fn dma(root: &Reader<'_>) -> Result<Dma, PresetError> {
     let (usual, table) = (Dma::default(), root.table("dma")?);
     let keys =
@@ -147,96 +184,9 @@ fn dma(root: &Reader<'_>) -> Result<Dma, PresetError> {
     })
 }
 
-/// Looks into a table; one that is not there is empty.
-struct Reader<'a> {
-    text: &'a str,
-    path: &'a str,
-    table: Option<&'a DeTable<'a>>,
-}
-
-impl<'a> Reader<'a> {
-    fn get(&self, key: &str) -> Option<&'a DeValue<'a>> {
-        Some(self.table?.get(key)?.get_ref())
-    }
-
-    fn wrong(&self, key: &str, right: impl Into<String>) -> PresetError {
-        PresetError::Value { key: self.place(key), right: right.into() }
-    }
-
-    fn place(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
-    }
-
-    fn only(&self, known: &'static str, keys: &[&str]) -> Result<(), PresetError> {
-        let given = self.table.into_iter().flat_map(|table| table.keys());
-        for key in given {
-            let name: &str = key.get_ref();
-            if !keys.contains(&name) {
-                let line = line_of(self.text, key.span().start);
-                return Err(PresetError::Key { line, key: self.place(name), known });
-            }
-        }
-        Ok(())
-    }
-
-    fn table(&self, key: &'a str) -> Result<Reader<'a>, PresetError> {
-        let table = match self.get(key) {
-            None => None,
-            Some(DeValue::Table(table)) => Some(table),
-            Some(_) => return Err(self.wrong(key, "a table")),
-        };
-        Ok(Reader { text: self.text, path: key, table })
-    }
-
-    fn text(&self, key: &str) -> Result<String, PresetError> {
-        let text = self.get(key).and_then(DeValue::as_str);
-        text.map(str::to_owned).ok_or_else(|| self.wrong(key, "a text"))
-    }
-
-    fn flag(&self, key: &str, usual: bool) -> Result<bool, PresetError> {
-        match self.get(key) {
-            None => Ok(usual),
-            Some(value) => value.as_bool().ok_or_else(|| self.wrong(key, "true or false")),
-        }
-    }
-
-    fn real(&self, key: &str, usual: Option<f64>) -> Result<f64, PresetError> {
-        let number = match self.get(key) {
-            None => usual,
-            Some(DeValue::Float(value)) => value.as_str().replace('_', "").parse().ok(),
-            Some(DeValue::Integer(value)) => value.as_str().replace('_', "").parse().ok(),
-            Some(_) => None,
-        };
-        let valid = number.filter(|value: &f64| value.is_finite() && *value > 0.0 && *value < 1e9);
-        valid.ok_or_else(|| self.wrong(key, "a number above 0"))
-    }
-
-    fn whole(
-        &self,
-        key: &str,
-        usual: Option<u32>,
-        least: u32,
-        most: u32,
-    ) -> Result<u32, PresetError> {
-        let number = match self.get(key) {
-            None => usual,
-            Some(DeValue::Integer(value)) => {
-                u32::from_str_radix(&value.as_str().replace('_', ""), value.radix()).ok()
-            }
-            Some(_) => None,
-        };
-        let valid = number.filter(|value| (least..=most).contains(value));
-        valid.ok_or_else(|| self.wrong(key, format!("a whole number from {least} to {most}")))
-    }
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
-}
-
 const ROOT: &str = "name, summary, source, system, timing, dma and transfer";
 const SYSTEM: &str = "ranks, dpus_per_rank and clock_mhz";
-const TRANSFER: &str = "to_dpus_gb_per_s, from_dpus_gb_per_s and source";
+const TRANSFER: &str = "dpus, to_dpus_gb_per_s, from_dpus_gb_per_s and source";
 const TIMING: &str = "revolver_cycles, register_hazard and timer_granularity_cycles";
 const DMA: &str =
     "read_setup_cycles, write_setup_cycles, bytes_per_cycle, row_bytes and row_cycles";
@@ -255,7 +205,7 @@ mod tests {
             let preset = Preset::named(name).unwrap();
             assert_eq!((preset.name.as_str(), preset.dpus()), (name, dpus));
             assert!((preset.clock_hz - clock_hz).abs() < 1.0);
-            assert_eq!(preset.timing, Timing::default());
+            assert_eq!((preset.timing, preset.transfers), Default::default());
         }
     }
 
@@ -263,22 +213,54 @@ mod tests {
     fn a_wrong_description_is_told_with_key_and_what_would_be_right() {
         let text = |system: &str| format!("name = 'a'\nsummary = ''\nsource = ''\n{system}");
         for (system, expected) in [
-            ("[system]\nranks = 0", "system.ranks: a whole number from 1 to 4096 belongs here"),
+            (
+                "[system]\nranks = 0",
+                "line 5: system.ranks: a whole number from 1 to 4096 belongs here",
+            ),
+            ("[system]\nranks = 1", "system.dpus_per_rank is missing: a whole number from 1 to 64"),
             (
                 "[system]\nrank = 1",
                 "line 5: there is no key system.rank; ranks, dpus_per_rank and clock_mhz are",
             ),
             ("[system", "line 4: "),
-            ("system = 3", "system: a table belongs here"),
+            ("system = 3", "line 4: system: a table belongs here"),
             (
                 "[system]\nranks = 1\ndpus_per_rank = 8\nclock_mhz = 'fast'",
-                "system.clock_mhz: a number above 0 belongs here",
+                "line 7: system.clock_mhz: a number above 0 belongs here",
             ),
         ] {
             let error = Preset::parse(&text(system)).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
         assert!(matches!(Preset::named("hifn"), Err(PresetError::Name(_))));
+    }
+
+    #[test]
+    fn a_description_may_change_the_transfers() {
+        let text = |transfer: &str| {
+            format!(
+                "name = 'a'\nsummary = ''\nsource = ''\n[system]\nranks = 1\n\
+                 dpus_per_rank = 8\nclock_mhz = 400\n[transfer]\n{transfer}"
+            )
+        };
+        let rates = "dpus = [1, 8]\nto_dpus_gb_per_s = [1, 4]\nfrom_dpus_gb_per_s = [0.5, 2.5]";
+        let preset = Preset::parse(&text(rates)).unwrap();
+        let last = Rate { dpus: 8, to_dpus_bytes_per_s: 4e9, from_dpus_bytes_per_s: 2.5e9 };
+        assert_eq!(preset.transfers.rates()[1], last);
+        for (transfer, expected) in [
+            ("dpus = 3", "line 9: transfer.dpus: a row of whole numbers belongs here"),
+            ("dpus = [1.5]", "line 9: transfer.dpus: a row of whole numbers"),
+            ("to_dpus_gb_per_s = [0]", "line 9: transfer.to_dpus_gb_per_s: a row of numbers above"),
+            ("to_dpus_gb_per_s = [1]", "transfer.dpus is missing: a row of rising numbers"),
+            ("dpus = [1]", "transfer.to_dpus_gb_per_s is missing: a row of 1, as of dpus,"),
+            (
+                "dpus = [2, 1]\nto_dpus_gb_per_s = [1, 1]\nfrom_dpus_gb_per_s = [1, 1]",
+                "line 9: transfer.dpus: a row of rising numbers, as in",
+            ),
+        ] {
+            let error = Preset::parse(&text(transfer)).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 
     #[test]
