@@ -2,7 +2,7 @@
 
 use crate::leased::JobKeys;
 use crate::parts::{PartOf, Whole};
-use crate::scheduler::Decision;
+use crate::scheduler::{Decision, Given};
 use crate::store::Lease;
 use crate::{DeviceId, EngineError, Report};
 use sealift_core::{Batch, Completion, DeviceError, OwnedOutput, Shape, Ticket};
@@ -45,7 +45,7 @@ pub(crate) struct Flying {
 pub(crate) struct Attempt {
     pub(crate) number: u32,
     pub(crate) decision: Decision,
-    pub(crate) given_ns: u64,
+    pub(crate) given: Given,
     /// When it is given up.
     pub(crate) due_ns: u64,
     /// How often it was given more time, because nobody else could work the batch.

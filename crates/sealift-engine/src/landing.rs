@@ -191,8 +191,8 @@ impl Shared {
         let device = attempt.decision.device;
         match completion.outcome {
             Ok((output, timing)) if !is_wrong => {
-                let given_ns = Some(attempt.given_ns);
-                dispatch.scheduler.finished(device, &flying.shape, &timing, given_ns, now_ns);
+                let given = Some(attempt.given);
+                dispatch.scheduler.finished(device, &flying.shape, &timing, given, now_ns);
                 self.complete(dispatch, ticket, flying, output, timing, attempt.decision);
             }
             Ok(_) => {
@@ -235,7 +235,7 @@ impl Shared {
         let abandoned = Abandoned { device, shape: flying.shape };
         dispatch.flight.abandon(ticket, attempt.number, abandoned);
         dispatch.scheduler.overdue(device, now_ns);
-        let waited_ms = now_ns.saturating_sub(attempt.given_ns) / 1_000_000;
+        let waited_ms = now_ns.saturating_sub(attempt.given.at_ns) / 1_000_000;
         let error = self.failure(device, format!("it gave no answer in {waited_ms} ms"));
         self.move_on(dispatch, ticket, flying, &attempt, End::Abandoned, error);
     }
@@ -251,7 +251,7 @@ impl Shared {
         error: DeviceError,
     ) {
         let decision = attempt.decision;
-        let timing = Timing::in_memory(attempt.given_ns, self.clock.now_ns());
+        let timing = Timing::in_memory(attempt.given.at_ns, self.clock.now_ns());
         let moved = attempt.number;
         let report = Report { device: decision.device, timing, auth_failed: 0, moved };
         let known = Some(shown(ticket, flying.part_of));

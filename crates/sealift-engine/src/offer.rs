@@ -204,12 +204,11 @@ impl Shared {
         let batch = Arc::clone(&flying.batch);
         let job = Job { ticket, attempt: number, batch, output, keys: source };
         self.devices[decision.device.0].submit(Box::new(job))?;
-        dispatch.scheduler.gave(&decision, &flying.shape, now_ns);
+        let given = dispatch.scheduler.gave(&decision, &flying.shape, now_ns);
         flying.attempts += 1;
         let before = flying.tried.iter().filter(|tried| **tried == decision.device).count();
         let due_ns = now_ns.saturating_add(self.patience.ns(decision.predicted_ns, before));
-        let given_ns = now_ns;
-        flying.current = Some(Attempt { number, decision, given_ns, due_ns, extended: 0, keys });
+        flying.current = Some(Attempt { number, decision, given, due_ns, extended: 0, keys });
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! What the scheduler knows of one device.
 
+use super::Given;
 use super::health::{Health, State};
 use super::quote::Candidate;
 use crate::{DeviceId, Estimator};
@@ -15,7 +16,7 @@ pub(super) struct Member {
     is_warm: bool,
     /// Share of the working time that the host's processors spend.
     host_share: f64,
-    /// From submitting to beginning, when the device is idle.
+    /// From submitting to beginning, where a worker is free.
     hand_over_ns: f64,
     health: Health,
     workers: usize,
@@ -115,26 +116,29 @@ impl Member {
         self.missed_ns += work_ns;
     }
 
-    pub(super) fn take(&mut self, shape: &Shape, now_ns: u64) {
+    pub(super) fn take(&mut self, shape: &Shape, now_ns: u64) -> Given {
+        let given = Given { at_ns: now_ns, at_once: self.in_flight < self.workers };
         self.in_flight += 1;
         self.queued_ns += self.predict_ns(shape);
         if self.in_flight == 1 {
             self.moved_ns = now_ns;
         }
+        given
     }
 
-    /// It gave results; `given_ns` is when it got the batch, if it was handed over.
+    /// It gave results of a batch, which was given to it if it was handed over.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     pub(super) fn finished(
         &mut self,
         shape: &Shape,
         timing: &Timing,
-        given_ns: Option<u64>,
+        given: Option<Given>,
         now_ns: u64,
     ) {
-        if let Some(given_ns) = given_ns {
-            let waited_ns = timing.start_ns.saturating_sub(given_ns) as f64;
-            if self.in_flight == 1 {
+        if let Some(given) = given {
+            // What waits for others says nothing of waking a worker.
+            if given.at_once {
+                let waited_ns = timing.start_ns.saturating_sub(given.at_ns) as f64;
                 self.hand_over_ns += (waited_ns.min(HAND_OVER_MAX_NS) - self.hand_over_ns) / 16.0;
             }
             self.give_up(now_ns);

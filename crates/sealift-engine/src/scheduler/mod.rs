@@ -69,6 +69,14 @@ pub(crate) fn default_policy() -> Box<dyn Policy> {
     earliest_finish::default()
 }
 
+/// That a batch was handed over to a device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    pub(crate) at_ns: u64,
+    /// Whether a worker was free for it.
+    at_once: bool,
+}
+
 /// Chooses devices and keeps what there is to know of them.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
@@ -247,9 +255,9 @@ impl Scheduler {
     }
 
     /// A device was given an attempt.
-    pub(crate) fn gave(&mut self, decision: &Decision, shape: &Shape, now_ns: u64) {
+    pub(crate) fn gave(&mut self, decision: &Decision, shape: &Shape, now_ns: u64) -> Given {
         self.last_given = Some(decision.device);
-        self.change(decision.device, |member| member.take(shape, now_ns));
+        self.change(decision.device, |member| member.take(shape, now_ns))
     }
 
     /// A device is broken and takes nothing.
@@ -263,10 +271,10 @@ impl Scheduler {
         device: DeviceId,
         shape: &Shape,
         timing: &Timing,
-        given_ns: Option<u64>,
+        given: Option<Given>,
         now_ns: u64,
     ) {
-        self.change(device, |member| member.finished(shape, timing, given_ns, now_ns));
+        self.change(device, |member| member.finished(shape, timing, given, now_ns));
     }
 
     /// An attempt came back without results; `queued` when it had a slot. A batch that others failed
@@ -344,9 +352,9 @@ impl Scheduler {
     }
 
     /// Changes what is known of a device, and so whether it has room and may go on unasked.
-    fn change(&mut self, device: DeviceId, how: impl FnOnce(&mut Member)) {
+    fn change<T>(&mut self, device: DeviceId, how: impl FnOnce(&mut Member) -> T) -> T {
         let member = &mut self.members[device.0];
-        how(member);
+        let result = how(member);
         self.seats.set(device, member.is_open());
         if member.is_in_doubt() {
             for standing in [&mut self.standing, &mut self.trial] {
@@ -354,6 +362,7 @@ impl Scheduler {
                 *standing = standing.filter(|standing| !is_its(standing));
             }
         }
+        result
     }
 
     /// Whether a batch finds a device now, without choosing one.
