@@ -3,12 +3,18 @@
 import base64
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
 from string import Template
 from typing import Any
 
 from sealift.lab import vega
+from sealift.lab.store import NotWrittenError, write_file
 from sealift.lab.vega import Spec
 
 
@@ -22,10 +28,49 @@ def figure_page(spec: Spec) -> str:
 
 @lru_cache(maxsize=1)
 def vega_bundle() -> str:
-    """Vega, Vega-Lite and vegaEmbed as one script."""
+    """Vega, Vega-Lite and vegaEmbed as one script.
+
+    It takes seconds to make, so the user's cache folder keeps it.
+    """
     import vl_convert
 
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vega.VERSION)
+    place = _kept_at(f"vega-{vega.VERSION}-{version('vl-convert-python')}.js")
+    if place is not None and (kept := _kept(place)):
+        return kept
+    made = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vega.VERSION)
+    if place is not None:
+        # Without it the next page takes longer, and nothing else.
+        with suppress(OSError, NotWrittenError):
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_file(place, f"{MARK}{_digest(made)}\n{made}")
+    return made
+
+
+def _kept_at(name: str) -> Path | None:
+    """Where the cache folder of whoever runs this has a file; None without such a folder."""
+    caches, home = (Path(os.environ.get(each, "")) for each in ("XDG_CACHE_HOME", "HOME"))
+    for folder in (caches, home / ".cache"):
+        if folder.is_absolute():
+            return folder / "sealift" / name
+    return None
+
+
+def _kept(place: Path) -> str:
+    """A script that was kept; "" for none, or one that is not whole or may be somebody else's."""
+    try:
+        file = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(file, encoding="utf-8", newline="") as opened:
+            if not (_is_own(os.fstat(opened.fileno())) and _is_own(place.parent.stat())):
+                return ""
+            mark, _, script = opened.read().partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return script if mark == f"{MARK}{_digest(script)}" else ""
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Whether nobody else may write it."""
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def policy(scripts: Sequence[str]) -> str:
@@ -48,6 +93,7 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
+MARK = "// sha256 of what follows: "
 # The interpreter of expressions needs no eval, which the policy forbids.
 DRAWING = """
 vegaEmbed("#figure", JSON.parse(document.getElementById("spec").textContent),
