@@ -162,10 +162,13 @@ def export(
     ] = None,
     what: Annotated[
         str,
-        typer.Option(help="Every sample, or a row for each cell.", metavar="[samples|summary]"),
+        typer.Option(
+            help="Every sample, or a row for each cell, of what is computed, too.",
+            metavar="[samples|summary]",
+        ),
     ] = What.SAMPLES.value,
 ) -> None:
-    """Write what a run measured for other programs."""
+    """Write what a run measured or computed for other programs."""
     from sealift.lab import export as exports
     from sealift.lab import store
     from sealift.lab.summary import summarise
@@ -210,14 +213,16 @@ def _renew_summary(run: "Run") -> None:
 
 
 def _records(runs: "Sequence[Run]") -> "list[Record]":
-    """The rows of all runs, each with the name of its run's folder."""
+    """What was measured in all runs, each row with the name of its run's folder."""
     from sealift.lab.export import summary_records
+    from sealift.lab.result import Origin
     from sealift.lab.summary import summarise
 
     return [
         {"run": run.path.resolve().name, **each}
         for run in runs
         for each in summary_records(run, summarise(run))
+        if each["origin"] == Origin.MEASURED
     ]
 
 

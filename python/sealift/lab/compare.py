@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sealift.lab import recall, summary
-from sealift.lab.published import Comparison
+from sealift.lab.published import IN_WORDS, Comparison
 from sealift.lab.record import Record, interval_columns
 from sealift.lab.result import Found, Row
 from sealift.lab.stats import (
@@ -131,7 +131,7 @@ def published_record(comparison: Comparison) -> Record:
     return {
         "figure": comparison.figure,
         "what": comparison.what,
-        "published": comparison.published,
+        "published": None if comparison.unit == IN_WORDS else comparison.published,
         **interval_columns("here", comparison.here),
         "unit": comparison.unit,
         **interval_columns("times_published", comparison.ratio),
@@ -173,7 +173,7 @@ def published_text(comparisons: Sequence[Comparison], *, width: int | None = Non
     rows = [
         [
             each.figure,
-            format_measure(each.published),
+            "" if each.unit == IN_WORDS else format_measure(each.published),
             each.unit,
             "" if each.here is None else times_text(each.here),
             "" if each.ratio is None else times_text(each.ratio),

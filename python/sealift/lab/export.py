@@ -8,23 +8,32 @@ from pathlib import Path
 from typing import Any
 
 from sealift.lab import memcpy_test
-from sealift.lab.record import FIGURES, FIXED, SAMPLE_COLUMNS, Record, csv_text, record
+from sealift.lab.record import (
+    FIGURES,
+    FIXED,
+    SAMPLE_COLUMNS,
+    Record,
+    csv_text,
+    records_of,
+)
 from sealift.lab.result import Found
 from sealift.lab.store import Run
 from sealift.lab.values import Value
 
 
 def summary_records(run: Run, found: Mapping[str, Found]) -> list[Record]:
-    """The rows of all experiments of a run as columns.
+    """The rows of all experiments of a run as columns, and the cells of those that are computed.
 
     Args:
         run: Its plan names the experiments.
         found: From `summarise(run)`.
     """
     return [
-        record(row, planned.id)
+        each
         for planned in run.plan.experiments
-        for row in found[planned.name].rows
+        for each in records_of(
+            found[planned.name], planned.id, compare=planned.compare, origin=planned.origin
+        )
     ]
 
 
@@ -32,7 +41,15 @@ def sample_records(run: Run) -> Iterator[Record]:
     """Every sample of the complete blocks of a run, with the axes of its cell.
 
     `again` is "yes" for the second sample of the doubled arm.
+
+    Raises:
+        ValueError: If all its experiments are computed, which takes no sample.
     """
+    if run.plan.experiments and not any(each.is_timed for each in run.plan.experiments):
+        raise ValueError(
+            "nothing of this run was sampled, because all its experiments are computed; right "
+            "would be --what summary"
+        )
     for planned in run.plan.experiments:
         for number, cells in enumerate(planned.groups):
             for block, (restart, samples) in enumerate(run.blocks(planned.name, number)):

@@ -1,11 +1,11 @@
-"""A row as plain columns: what stands in summary.csv, and what plots and exports read."""
+"""Rows as plain columns: what stands in summary.csv, and what plots and exports read."""
 
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
-from sealift.lab.result import Row
+from sealift.lab.result import Found, Origin, Row
 from sealift.lab.stats import VERDICT_CONFIDENCE, Interval, Trust, Verdict, blocks_needed
 from sealift.lab.units import plain_measure
 from sealift.lab.values import Value
@@ -31,6 +31,31 @@ def record(row: Row, experiment_id: str) -> dict[str, Value | None]:
     return {"experiment": row.experiment, "id": experiment_id, **row.cell, **figures}
 
 
+def records_of(found: Found, experiment_id: str, *, compare: str, origin: Origin) -> list[Record]:
+    """Its rows as columns; of what was computed its cells, each with axes, facts and origin.
+
+    Args:
+        found: What an experiment found.
+        experiment_id: The document's name for it, or "".
+        compare: The axis whose values are compared.
+        origin: Of its numbers.
+    """
+    if origin is Origin.MEASURED:
+        return [record(row, experiment_id) for row in found.rows]
+    return [
+        {
+            "experiment": each.experiment,
+            "id": experiment_id,
+            **each.cell,
+            **{name: fact for name, fact in each.facts.items() if name not in {*FIXED, *each.cell}},
+            "compare": compare,
+            "origin": origin.value,
+        }
+        for each in found.verified
+        if each.facts
+    ]
+
+
 def interval_columns(name: str, interval: Interval | None) -> dict[str, Value | None]:
     """A median and the ends of its 95 % interval as columns; None in all where there is none."""
     return {column: _end(interval, end) for column, end in _ends(name).items()}
@@ -54,8 +79,11 @@ def as_text(value: Value | None) -> str:
 
 def summary_columns(records: Sequence[Record]) -> list[str]:
     """Those of summary.csv: experiment and id, then the axes of all experiments, then figures."""
-    axes = dict.fromkeys(name for each in records for name in each)
-    return ["experiment", "id", *(n for n in axes if n not in FIXED | FIGURES.keys()), *FIGURES]
+    there = dict.fromkeys(name for each in records for name in each)
+    axes = (name for name in there if name not in FIXED | FIGURES.keys())
+    # What is computed has none of the figures of what is measured.
+    figures = (name for name in FIGURES if name in there or not there)
+    return ["experiment", "id", *axes, *figures]
 
 
 def _won(row: Row) -> str:

@@ -1,17 +1,23 @@
 """Experiments that are computed: never sampled, never mixed with what was measured."""
 
+import io
 import json
 from pathlib import Path
 
+import polars
 import pytest
 
 from lab.running import asked
 from sealift.lab import report, runner, store
 from sealift.lab.digest import digest
+from sealift.lab.export import as_bytes, sample_records, summary_records
 from sealift.lab.published import Comparison, Kind, Match, counted
+from sealift.lab.report import bottom
+from sealift.lab.report.material import gather
 from sealift.lab.result import Origin
 from sealift.lab.runner.planning import BLOCKS
 from sealift.lab.spec import Axis, Computed, Experiment
+from sealift.lab.stats import Interval
 from sealift.lab.store import How, StoreError
 from sealift.lab.summary import summarise
 
@@ -68,6 +74,23 @@ def test_its_page_shows_what_was_computed_and_that_nothing_was_measured(done: ru
     assert "sum, units" in page
     assert "was not measured:" not in page
     assert "not sampled at all" not in page
+
+
+def test_its_cells_stand_in_the_summary_and_in_what_is_exported(done: runner.Done) -> None:
+    run = store.read(done.path)
+    records = summary_records(run, summarise(run))
+    assert [(each["n"], each["sum, units"], each["origin"]) for each in records] == [
+        (1, 1.5, "simulated"),
+        (2, 3.0, "simulated"),
+    ]
+    written = (done.path / "summary.csv").read_text(encoding="utf-8")
+    assert written == as_bytes(records, "csv").decode() == bottom.csv_text(gather(run))
+    table = polars.read_parquet(io.BytesIO(as_bytes(records, "parquet")))
+    assert table["sum, units"].to_list() == [1.5, 3.0]
+    with pytest.raises(
+        ValueError, match=r"all its experiments are computed; right would be --what"
+    ):
+        list(sample_records(run))
 
 
 def test_a_resume_computes_nothing_again(done: runner.Done) -> None:
@@ -160,3 +183,30 @@ def test_a_model_is_judged_by_how_near_it_comes(
         origin=Origin.SIMULATED,
     )
     assert (compared.match, compared.doubt) == (expected, "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "published", "low", "high", "expected"),
+    [
+        (Kind.MODEL, 100.0, 105.0, 109.0, Match.REPRODUCED),
+        (Kind.MODEL, 100.0, 105.0, 115.0, Match.UNSETTLED),
+        (Kind.SHAPE, 1.0, 1.1, 1.3, Match.HOLDS),
+        (Kind.SHAPE, 1.0, 0.9, 1.3, Match.UNSETTLED),
+    ],
+)
+def test_seeds_that_are_not_of_one_mind_settle_nothing(
+    kind: Kind, published: float, low: float, high: float, expected: Match
+) -> None:
+    compared = Comparison(
+        figure="002-T1",
+        what="what",
+        published=published,
+        unit="x",
+        source="where",
+        kind=kind,
+        here=Interval((low + high) / 2, low, high, 1.0, 3),
+        note="note",
+        origin=Origin.SIMULATED,
+    )
+    assert compared.match is expected
+    assert bool(compared.doubt) == (expected is Match.UNSETTLED)

@@ -5,7 +5,7 @@ stands in. A comparison never mixes origins: what was published keeps its printe
 was measured here keeps its interval.
 """
 
-from sealift.lab.published.comparison import Comparison, Kind, Match
+from sealift.lab.published.comparison import IN_WORDS, Comparison, Kind, Match
 from sealift.lab.published.here import (
     Here,
     Measured,
@@ -24,6 +24,7 @@ from sealift.lab.published.rounded import Rounded
 from sealift.lab.published.tables import table, table_row
 
 __all__ = [
+    "IN_WORDS",
     "Comparison",
     "Here",
     "Kind",

@@ -1,7 +1,7 @@
 """A published figure beside what was found here, and the verdict on the two."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -137,7 +137,8 @@ class Comparison:
         and a busy machine. A COUNT is REPRODUCED when it rounds to what was printed; a printed 0
         is CONTRADICTED by anything else. A MODEL is REPRODUCED within a tenth, IN_SHAPE within
         half as much again or two thirds, and CONTRADICTED beyond; a SHAPE that was not measured
-        is CONTRADICTED, too, where it lies no more than the margin above 1.
+        is CONTRADICTED, too, where it lies no more than the margin above 1. Both are UNSETTLED
+        where the ends of what plays with several seeds gave are on two sides of a limit.
         """
         if self.kind is Kind.WITHIN:
             return Match.AGAINST_ITSELF
@@ -148,17 +149,18 @@ class Comparison:
         if self.kind is Kind.COUNT:
             return self._counted(self.here)
         if self.kind is Kind.MODEL:
-            return self._modelled(self.here)
+            return _agreed(self._modelled, self.here)
         if self.kind is Kind.SHAPE and self.origin is not Origin.MEASURED:
-            is_there = self.here.median > 1 + self._margin
-            return Match.HOLDS if is_there else Match.CONTRADICTED
+            return _agreed(self._shaped, self.here)
         return Match.UNSETTLED if self.doubt else self._judged(self.here)
 
     @property
     def doubt(self) -> str:
         """Why what was measured settles nothing, or ""."""
-        if self.here is None or self.origin is not Origin.MEASURED or self.kind in SPANNED:
+        if self.here is None or self.kind in SPANNED:
             return ""
+        if self.origin is not Origin.MEASURED:
+            return "seeds give both sides of a limit" if self.match is Match.UNSETTLED else ""
         least = blocks_needed(VERDICT_CONFIDENCE)
         if self.here.blocks < least:
             return f"{self.here.blocks} blocks are too few, {least} are needed"
@@ -203,8 +205,11 @@ class Comparison:
             # Last: what lies on one side of 1 as a whole is told so.
             yield 1 - NEAR, 1 + NEAR, Match.NO_EFFECT
 
-    def _modelled(self, here: Interval) -> Match:
-        times = here.median / self.published
+    def _shaped(self, value: float) -> Match:
+        return Match.HOLDS if value > 1 + self._margin else Match.CONTRADICTED
+
+    def _modelled(self, value: float) -> Match:
+        times = value / self.published
         if 1 - NEAR <= times <= 1 + NEAR:
             return Match.REPRODUCED
         return Match.IN_SHAPE if 1 / ALIKE <= times <= ALIKE else Match.CONTRADICTED
@@ -216,10 +221,18 @@ class Comparison:
         return Match.DIFFERS if self.published else Match.CONTRADICTED
 
 
+def _agreed(judge: Callable[[float], Match], here: Interval) -> Match:
+    """What may be said of an interval as a whole."""
+    said = {judge(value) for value in (here.low, here.median, here.high)}
+    return said.pop() if len(said) == 1 else Match.UNSETTLED
+
+
 def _inside(value: float, span: Rounded) -> bool:
     return span.low <= value <= span.high
 
 
+# Stands in the place of a unit where a document prints no number.
+IN_WORDS = "in words"
 # A tenth more or less is the same, on another machine.
 NEAR = 0.10
 # What a model gives that leaves something out, but not what matters most.

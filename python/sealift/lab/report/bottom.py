@@ -87,18 +87,24 @@ def sensors(material: Material) -> Section:
 def data(material: Material) -> Html:
     """All rows, folded away; the same as CSV, to be kept as a file."""
     records = [each for shown in material.shown for each in shown.records]
+    computed = sum(len(shown.computed) for shown in material.shown)
     inside = [tag("h2", "Data")]
-    if records and material.extent.has_csv:
+    if (records or computed) and material.extent.has_csv:
         named = f"{material.run.path.name}-summary.csv"
         button = tag(
             "button", "Save as CSV", type="button", id="save", data_name=named, hidden=True
         )
         inside.append(button)
-        if material.extent.has_table:
+        if computed:
+            told = f"The CSV has the {computed:,} cells that were computed, too."
+            inside.append(tag("p", told, class_="muted"))
+        if not records:
+            inside.append(tag("p", "Nothing was measured.", class_="muted"))
+        elif material.extent.has_table:
             inside.append(folded(f"All {len(records):,} rows", _records(records)))
         else:
             inside.append(tag("p", f"The CSV has all {len(records):,} rows.", class_="muted"))
-    elif records:
+    elif records or computed:
         inside.append(tag("p", "All rows stand in summary.csv, beside this page.", class_="muted"))
     else:
         inside.append(tag("p", "Nothing was measured.", class_="muted"))
@@ -108,8 +114,8 @@ def data(material: Material) -> Html:
 
 
 def csv_text(material: Material) -> str:
-    """All rows as CSV: what summary.csv holds."""
-    records = [each for shown in material.shown for each in shown.records]
+    """All rows and computed cells as CSV: what summary.csv holds."""
+    records = [each for shown in material.shown for each in shown.kept]
     return csv_of(records, summary_columns(records))
 
 

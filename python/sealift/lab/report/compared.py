@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from sealift.lab.published import Comparison, Kind, Match
+from sealift.lab.published import IN_WORDS, Comparison, Kind, Match
 from sealift.lab.report.markup import CARDS, Html, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.words import as_printed, with_interval
@@ -71,6 +71,8 @@ def _chip(match: Match, text: str) -> Html:
 
 
 def _published(each: Comparison) -> Html:
+    if each.unit == IN_WORDS:
+        return tag("span", IN_WORDS, title=each.source)
     above = "above " if each.kind in (Kind.SHAPE, Kind.READING) else ""
     value = tag("span", f"{above}{as_printed(each.published)} {each.unit}", title=each.source)
     if each.kind is not Kind.COUNT or each.span is None or each.span.low == each.span.high:
@@ -85,7 +87,8 @@ SAID = (
     "ratios should hold. A verdict needs the whole interval, and a margin for noise, on one side "
     "of its limits: a tenth more or less than was published, and for ratios and shapes 1. Counts "
     "are judged by the rounding of their print. What a model of the document's own machine gives "
-    "is reproduced within a tenth, and in shape within half as much again."
+    "is reproduced within a tenth, and in shape within half as much again; where its times are "
+    "drawn, its interval reaches from the least to the most that several seeds gave."
 )
 ROWS_OPEN = 20
 COLOURS = {

@@ -11,7 +11,7 @@ from sealift.lab.answer import Answer, answer_of
 from sealift.lab.digest import headline
 from sealift.lab.fullest import Fullest, fullest
 from sealift.lab.published import Comparison
-from sealift.lab.record import Record, record
+from sealift.lab.record import Record, record, records_of
 from sealift.lab.report.extent import Extent
 from sealift.lab.result import Found, Listing, Row, Verified
 from sealift.lab.spec import Line, Plot
@@ -55,6 +55,12 @@ class Shown:
     def records(self) -> list[Record]:
         """Its rows as columns."""
         return [record(row, self.experiment.id) for row in self.found.rows]
+
+    @property
+    def kept(self) -> list[Record]:
+        """What summary.csv has of it: its rows, or the cells that were computed."""
+        made = self.experiment
+        return records_of(self.found, made.id, compare=made.compare, origin=made.origin)
 
     def drawn(self, plot: Plot) -> list[Record]:
         """What a figure of it is drawn from: rows, or what was computed."""

@@ -224,7 +224,8 @@ def _computed(shown: Shown, most: int | None) -> Html:
 
 def _fact(value: Value) -> str:
     if isinstance(value, str):
-        return value
+        # A column of sentences would else be as narrow as their longest word.
+        return tag("span", value, class_="said") if len(value) > SAID_CHARS else value
     return f"{'-' if value < 0 else ''}{format_measure(abs(value))}"
 
 
@@ -344,6 +345,7 @@ def _skipped(shown: Shown) -> Iterable[Html]:
 
 
 ROWS_OPEN, COMPUTED_OPEN = 12, 50
+SAID_CHARS = 60
 LISTED_OPEN = 60
 CROWDED = (
     "More threads than cores wait for each other by design, so no sample of theirs is free of "

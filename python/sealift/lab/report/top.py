@@ -40,20 +40,22 @@ def header(material: Material) -> Html:
 
 def question(material: Material) -> str:
     """What the page answers: the lab's question where the run asked it."""
-    return QUESTION if material.answer else "What was measured here?"
+    if material.answer:
+        return QUESTION
+    return "What was computed here?" if _is_computed(material) else "What was measured here?"
 
 
 def answer(material: Material) -> Html:
     """The band with the answer."""
     found = material.answer
     if found is None:
-        told = [tag("p", material.headline, class_="where")]
-        told += [
-            tag("p", shown.sentence)
-            for shown in material.shown
-            if shown.sentence not in ("", material.headline)
-        ]
-        return tag("section", tag("h2", "On this machine"), *told, class_="answer", id="answer")
+        first, end, rest = material.headline.partition(". ")
+        sentences = [shown.sentence for shown in material.shown]
+        others = [each for each in sentences if each not in ("", material.headline)]
+        told = [tag("p", first + end.strip(), class_="where")]
+        told += [tag("p", each) for each in (rest, *others) if each]
+        whose = "Computed, not measured" if _is_computed(material) else "On this machine"
+        return tag("section", tag("h2", whose), *told, class_="answer", id="answer")
     inside = [tag("h2", found.work or "On this machine"), tag("p", found.where, class_="where")]
     lines = [found.speed_text, *found.further]
     if "document 003" in found.work:
@@ -68,6 +70,12 @@ def answer(material: Material) -> Html:
     if stands_on := (*found.details, *found.cautions):
         inside.append(folded("What this stands on", _items(stands_on)))
     return tag("section", *inside, class_="answer", id="answer")
+
+
+def _is_computed(material: Material) -> bool:
+    """Whether none of its experiments times anything."""
+    planned = material.run.plan.experiments
+    return bool(planned) and not any(each.is_timed for each in planned)
 
 
 def blocks(material: Material) -> Html:

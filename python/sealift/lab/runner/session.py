@@ -13,7 +13,7 @@ from sealift.exit_code import ExitCode
 from sealift.lab import store, summary
 from sealift.lab.measure import Ending as Interrupted
 from sealift.lab.progress import Course, Forecast, Teller, telling
-from sealift.lab.record import record
+from sealift.lab.record import records_of
 from sealift.lab.result import Found
 from sealift.lab.runner.child import Child
 from sealift.lab.runner.outcome import Done, Trouble, exit_code, say_ending
@@ -123,9 +123,11 @@ class _Session:
         ending = self._trouble.ending(run, self._stop.signal)
         found = summary.summarise(run)
         records = [
-            record(row, run.plan.experiment(name).id)
-            for name, each in found.items()
-            for row in each.rows
+            each
+            for planned in run.plan.experiments
+            for each in records_of(
+                found[planned.name], planned.id, compare=planned.compare, origin=planned.origin
+            )
         ]
         whole = all(
             [
