@@ -31,7 +31,7 @@ struct Asked {
     shares_memory: bool,
     shares_line: bool,
     completions_first: bool,
-    merge_requests: usize,
+    chain_requests: usize,
     messages_per_request: usize,
 }
 
@@ -195,7 +195,7 @@ impl Asked {
             shares_memory: self.shares_memory,
             shares_line: self.shares_line,
             completions_first: self.completions_first,
-            merged_max: self.merge_requests,
+            merged_max: self.chain_requests,
             messages_per_request: self.messages_per_request,
             law: self.law()?,
             seats,

@@ -51,7 +51,7 @@ def fitted(
         first: Where to begin; better within a factor of two.
 
     Raises:
-        ValueError: If one of them changes nothing.
+        ValueError: If one of them changes nothing, or it takes more steps than it may.
     """
     logs = [log(value) for value in first]
     damping = 1e-3
@@ -70,6 +70,10 @@ def fitted(
                 break
         else:
             damping *= 10
+            if damping > DAMPING_MOST:
+                break
+    else:
+        raise ValueError(f"a fit has not ended after {STEPS_MOST} steps; right would be nearer")
     return [exp(each) for each in logs]
 
 
@@ -150,7 +154,9 @@ def _square(errors: Sequence[float]) -> float:
     return _dot(errors, errors)
 
 
-STEPS_MOST = 30
+STEPS_MOST = 60
+# Where no shorter step helps either.
+DAMPING_MOST = 1e6
 NUDGE = 1e-4
 # Of an error by the logarithm of a number.
 SLOPE_LEAST = 1e-9

@@ -83,7 +83,9 @@ def test_every_cell_is_compared_with_its_origin(slow: Found) -> None:
     compared = registry.find("002-T1").published(slow)
     assert [each.published for each in compared] == list(HIFN.published.values())
     assert all(each.origin is Origin.SIMULATED and each.kind is Kind.MODEL for each in compared)
-    assert {each.match for each in compared} <= {Match.REPRODUCED, Match.IN_SHAPE}
+    # Some come so near to a limit that seeds lie on both sides of it.
+    near = {Match.REPRODUCED, Match.IN_SHAPE, Match.UNSETTLED}
+    assert {each.match for each in compared} <= near
     assert all("by analysis" in each.note for each in compared)
 
 
@@ -151,6 +153,21 @@ def test_each_claim_has_a_verdict_or_a_reason(context: Context) -> None:
         cards_claims.BEYOND
     )
     assert {name: match for name, match in verdicts.items() if match in SETTLED} == VERDICTS
+
+
+def test_what_is_given_as_a_cause_is_so(slow: Found) -> None:
+    small, middle, large = (BROADCOM.simulated(Spot(32, size)) for size in (16, 8_192, 16_384))
+    assert HIFN.simulated(Spot(32, 16)).interrupts_per_request == 1
+    # The host is what all wait for, at large buffers for memory.
+    assert small.host_share > 0.95
+    assert 1 <= 1 / small.interrupts_per_request < 2
+    assert min(each.host_share * each.copy_share for each in (middle, large)) > 0.8
+    three = BROADCOM.simulated(Spot(32, 16_384), rates_gbit_per_s=(0.45,) * 3)
+    assert 0.98 < three.mbit_s / large.mbit_s < 1.02
+    # The document's bytes cost more where buffers are small than two copies do.
+    said = registry.find("002-T1").says(slow)
+    assert "take 18 ns more for each byte from 16 to 256 B" in said
+    assert "two copies take 6.7" in said
 
 
 def test_what_could_not_be_asked_is_answered_for_every_size(context: Context) -> None:

@@ -56,6 +56,18 @@ def test_a_number_that_changes_nothing_can_not_be_fitted() -> None:
         fitted(lambda numbers: [numbers[0] / 3 - 1, numbers[0] / 4 - 1], [5.0, 5.0])
 
 
+def test_a_fit_that_goes_on_and_on_is_told() -> None:
+    asked = 0
+
+    def errors(numbers: list[float]) -> list[float]:
+        nonlocal asked
+        asked += 1
+        return [numbers[0] * 0.9**asked]
+
+    with pytest.raises(ValueError, match="has not ended after 60 steps"):
+        fitted(errors, [5.0])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("threads", "size_bytes"), [(2, 16), (4, 1_024), (7, 256), (32, 1_024)])
 def test_the_simulation_agrees_for_exponential_times_and_no_bus(
     threads: int, size_bytes: int

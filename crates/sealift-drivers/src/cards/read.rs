@@ -32,7 +32,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parts, CardError> {
     let algorithm = other.unwrap_or_else(|| AES_GCM.to_owned());
     let mut numbers = Numbers { source: source.clone(), found: vec![] };
     let line = numbers.line(&root)?;
-    let sharing = numbers.sharing(&root)?;
+    let sharing = numbers.sharing(&root, &line)?;
     let (watts, price, currency) = numbers.price(&root)?;
     let texts = Texts { name, summary, source, algorithm, currency };
     Ok(Parts { texts, line, sharing, constants: numbers.found, watts, price })
@@ -112,15 +112,18 @@ impl Numbers {
         })
     }
 
-    fn sharing(&mut self, root: &Table<'_>) -> Result<Sharing, CardError> {
+    fn sharing(&mut self, root: &Table<'_>, line: &Line) -> Result<Sharing, CardError> {
         let Some(board) = root.optional_table("board")? else {
             return Ok(Sharing { look_ns: 0.0, merged_max: 1 });
         };
-        board.only(&["look_us", "merge_requests"])?;
-        Ok(Sharing {
-            look_ns: US * self.number(&board, "look_us", TIME)?,
-            merged_max: self.count(&board, "merge_requests", MERGED_MAX)?,
-        })
+        board.only(&["look_us", "chain_requests"])?;
+        let look_ns = US * self.number(&board, "look_us", TIME)?;
+        if line.units as f64 * look_ns > line.host.request_ns {
+            let right = "at most host.request_us / card.units: an interrupt, which asks each of the \
+                         units, is part of host.request_us";
+            return Err(board.wrong("look_us", right));
+        }
+        Ok(Sharing { look_ns, merged_max: self.count(&board, "chain_requests", MERGED_MAX)? })
     }
 
     fn price(&mut self, root: &Table<'_>) -> Result<Price, CardError> {

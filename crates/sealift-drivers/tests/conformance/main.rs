@@ -1,6 +1,9 @@
-//! Every driver in the list, and every instruction-set path this processor has, under the suite for
-//! devices.
+//! Every driver in the list, every instruction-set path this processor has, and a card of a board, under
+//! the suite for devices.
 
+mod on_a_board;
+
+use on_a_board::OnABoard;
 use sealift_conformance::{Candidate, suite};
 use sealift_core::Driver;
 use sealift_drivers::DRIVERS;
@@ -29,10 +32,12 @@ fn every_driver_is_in_the_suite_or_named_as_an_exception() {
     assert!(specs.iter().any(|spec| spec == SLOW), "{SLOW} is no device under test");
 }
 
-/// The devices that every driver gives, exempt drivers left out.
+/// The devices that every driver gives, exempt drivers left out, and one that no driver does.
 fn candidates() -> Vec<Candidate> {
     let exempt = |driver: &&&dyn Driver| EXEMPT.iter().any(|(name, _)| *name == driver.name());
-    DRIVERS.iter().filter(|driver| !exempt(driver)).flat_map(|driver| devices_of(*driver)).collect()
+    let given = DRIVERS.iter().filter(|driver| !exempt(driver)).flat_map(|one| devices_of(*one));
+    // Computed by what `cards` computes with, so that a part is enough.
+    given.chain([Candidate::new(&OnABoard, "board").slow().share(0.05)]).collect()
 }
 
 /// One device a driver; of the processor's, one for each path, those that it lacks too.

@@ -187,7 +187,7 @@ impl Rehearsal {
         Self {
             batches: report.batches,
             refused: report.refused,
-            lost: (report.lost + report.failed) / load.messages as u64,
+            lost: (report.lost + report.failed).div_ceil(load.messages as u64),
             response_ns_mean: report.response_ns_mean,
             response_ns_p99: report.response_ns_p99 as f64,
             span_ns: report.span_ns,

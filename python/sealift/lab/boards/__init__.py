@@ -1,12 +1,13 @@
 """The accelerator cards of document 002: published, by analysis and simulated, never measured."""
 
-from sealift.lab.boards.board import BROADCOM, HIFN, REQUESTS, Board, Constants, Simulated, Spot
+from sealift.lab.boards.board import BROADCOM, HIFN, Board, Constants, Simulated, Spot
+from sealift.lab.boards.seeds import SEEDS, kept, seeds, spread_facts, spread_in
 from sealift.lab.boards.table import SIZE, THREADS, Table
 
 __all__ = [
     "BROADCOM",
     "HIFN",
-    "REQUESTS",
+    "SEEDS",
     "SIZE",
     "THREADS",
     "Board",
@@ -14,4 +15,8 @@ __all__ = [
     "Simulated",
     "Spot",
     "Table",
+    "kept",
+    "seeds",
+    "spread_facts",
+    "spread_in",
 ]

@@ -195,7 +195,7 @@ class Board:
             "shares_memory": True,
             "shares_line": True,
             "completions_first": True,
-            "merge_requests": int(self.constant("board.merge_requests")),
+            "chain_requests": int(self.constant("board.chain_requests")),
             "messages_per_request": 1,
         }
         if unknown := changes.keys() - asked.keys():

@@ -7,12 +7,24 @@ Software is 3DES in the process itself: without a system call, a copy or a set-u
 of the host. How fast, the document doesn't say: it is taken at three speeds of one processor.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 
-from sealift.lab.boards import HIFN, SIZE, Simulated, Spot
+from sealift.lab.boards import (
+    HIFN,
+    SEEDS,
+    SIZE,
+    Simulated,
+    Spot,
+    kept,
+    seeds,
+    spread_facts,
+    spread_in,
+)
 from sealift.lab.result import Found, Listing, Origin
 from sealift.lab.spec import Axis, Computed, Context, Experiment, Scope, Skip
+from sealift.lab.stats import Interval
 from sealift.lab.values import Cell, Value
 from sealift.lab.vega import Chart, Labels, Point, Scales
 
@@ -23,13 +35,15 @@ class Question:
 
     Attributes:
         changes: Of what a board is asked for.
-        base: The question that its answer stands beside.
+        base: The question that its answer stands beside, in a load as long.
         sizes: Of messages.
+        times: How many times as long a load it takes.
     """
 
     changes: Mapping[str, object]
     base: str
     sizes: tuple[int, ...] = (16, 1_024, 16_384)
+    times: int = 1
 
     @property
     def messages(self) -> int:
@@ -39,7 +53,7 @@ class Question:
     @property
     def batches(self) -> int:
         """How many are asked: whole rounds of all clients."""
-        return CLIENTS * ROUNDS[self.messages]
+        return CLIENTS * ROUNDS[self.messages] * self.times
 
 
 def _cells(scope: Scope) -> Iterable[Cell]:
@@ -57,28 +71,38 @@ def _arm(cell: Cell, context: Context) -> Computed:
     question = QUESTIONS[str(cell[QUESTION.name])]
     if question.messages * size_bytes > BATCH_BYTES_MOST:
         raise Skip(f"{question.messages} times {size_bytes:,} B for each of {CLIENTS} threads")
-    found = _asked(question, size_bytes, context)
-    base = _asked(QUESTIONS[question.base], size_bytes, context)
-    played = found.played
-    messages = played.batches * question.messages
+    plays = [_asked(question, size_bytes, seed) for seed in seeds(context.seed)]
+    base = replace(QUESTIONS[question.base], times=question.times)
+    bases = [_asked(base, size_bytes, seed) for seed in seeds(context.seed)]
+
+    def over(pick: Callable[[Simulated], float]) -> float:
+        return fmean(map(pick, plays))
+
+    messages = question.batches * question.messages
+    by_card = zip(*(each.played.by_card for each in plays), strict=True)
     facts: dict[str, Value] = {
-        MBIT_S: _kept(found.mbit_s),
-        TIMES: _kept(found.mbit_s / base.mbit_s),
+        MBIT_S: kept(over(lambda each: each.mbit_s)),
+        **spread_facts(TIMES, _quotients(plays, bases)),
         "beside": question.base,
-        "host busy, %": _kept(100 * found.host_share),
-        HOST_US: _kept(played.host_ns / 1_000 / messages),
-        "interrupts/s": _kept(found.interrupts_per_s),
-        "moved": f"{played.moved:,} of {played.batches:,}",
-        "batches by device": "; ".join(f"{count:,}" for count in played.by_card),
-        "messages encrypted and compared": float(played.encrypted),
+        "host busy, %": kept(over(lambda each: 100 * each.host_share)),
+        HOST_US: kept(over(lambda each: each.played.host_ns / 1_000 / messages)),
+        "interrupts/s": kept(over(lambda each: each.interrupts_per_s)),
+        "moved": f"{sum(each.played.moved for each in plays):,} of {SEEDS * question.batches:,}",
+        "batches by device": "; ".join(f"{sum(counts):,}" for counts in by_card),
+        "messages encrypted and compared": float(sum(each.played.encrypted for each in plays)),
     }
-    if played.batches >= P99_LEAST:
-        facts[P99_US] = _kept(played.response_ns_p99 / 1_000)
+    if SEEDS * question.batches >= P99_LEAST:
+        facts[P99_US] = kept(over(lambda each: each.played.response_ns_p99 / 1_000))
     return Computed(facts)
 
 
-def _asked(question: Question, size_bytes: int, context: Context) -> Simulated:
-    changes = {**question.changes, "batches": question.batches, "seed": context.seed}
+def _quotients(plays: Sequence[Simulated], bases: Sequence[Simulated]) -> Iterable[float]:
+    """How many times as much is done, seed by seed."""
+    return (one.mbit_s / other.mbit_s for one, other in zip(plays, bases, strict=True))
+
+
+def _asked(question: Question, size_bytes: int, seed: int) -> Simulated:
+    changes = {**question.changes, "batches": question.batches, "seed": seed}
     spot = Spot(CLIENTS, size_bytes)
     if HALF_TIME not in changes:
         return HIFN.simulated(spot, **changes)
@@ -88,9 +112,11 @@ def _asked(question: Question, size_bytes: int, context: Context) -> Simulated:
 
 
 def _says(found: Found) -> str:
-    """What batches make of the smallest messages, and where software is worth its time."""
+    """What batches and software make of messages, and what becomes of the rest."""
     times = {
-        (int(each.cell[SIZE.name]), str(each.cell[QUESTION.name])): float(each.facts[TIMES])
+        (int(each.cell[SIZE.name]), str(each.cell[QUESTION.name])): spread_in(
+            each.facts, TIMES
+        ).interval
         for each in found.verified
         if each.facts
     }
@@ -98,18 +124,31 @@ def _says(found: Found) -> str:
     if len(times) < sum(len(question.sizes) for question in QUESTIONS.values()) - NOT_PLAYED:
         return ""
     told = [
-        f"With {small} B messages the board does {times[small, BATCH_16]:.1f} times as much in "
-        f"batches of 16 and {times[small, BATCH_256]:.1f} times in batches of 256, each of which "
-        "is handed over, interrupts and is taken back once",
+        f"With {small} B messages the board does {times[small, BATCH_16].median:.1f} times as much "
+        f"in batches of 16 and {times[small, BATCH_256].median:.1f} times in batches of 256, each "
+        "of which is handed over, interrupts and is taken back once",
         *(_software_says(name, rate, times) for name, rate in SOFTWARE.items()),
+        f"of what the sessions of 2003 do, round-robin does {_range(times, ROUND_ROBIN)} times and "
+        f"the cost model {_range(times, COST)}, on unequal cards {_range(times, UNEQUAL_ROUND)} "
+        f"and {_range(times, UNEQUAL_COST)}",
+        f"where a card dies at half time the others do {_range(times, DIES)} times as much as all "
+        "four, and nothing is lost",
     ]
-    return f"{'; '.join(told)}."
+    return " ".join(f"{each[0].upper()}{each[1:]}." for each in told)
 
 
-def _software_says(name: str, rate_mbit_s: float, times: Mapping[tuple[int, str], float]) -> str:
+def _range(times: Mapping[tuple[int, str], Interval], name: str) -> str:
+    """From the least to the most of its sizes."""
+    means = [each.median for (_, question), each in times.items() if question == name]
+    least, most = (f"{value:.2f}" for value in (min(means), max(means)))
+    return least if least == most else f"{least} to {most}"
+
+
+def _software_says(name: str, rate_mbit_s: float, times: Mapping[tuple[int, str], Interval]) -> str:
     """From which size on a message is better handed over, by the constants and as simulated."""
     sizes = QUESTIONS[name].sizes
-    gains = [size for size in sizes if times[size, name] > 1 + GAIN_LEAST]
+    # With each seed.
+    gains = [size for size in sizes if times[size, name].low > 1 + GAIN_LEAST]
     simulated = (
         f"and the pool does more with it at {', '.join(f'{size:,}' for size in gains)} B of the "
         f"{len(sizes)} sizes tried"
@@ -145,8 +184,7 @@ def _drawn(found: Found, title: str, column: str) -> Chart | None:
         Point(
             str(each.cell[QUESTION.name]),
             float(each.facts[column]),
-            None,
-            None,
+            *_ends(each.facts, column),
             f"{int(each.cell[SIZE.name]):,} B",
             Origin.SIMULATED,
         )
@@ -155,6 +193,14 @@ def _drawn(found: Found, title: str, column: str) -> Chart | None:
     ]
     labels = Labels(f"Four Hifn 7751, asked anew: {title}", QUESTION.title, title, "message")
     return Chart(points, labels, Scales(log_y=True)) if points else None
+
+
+def _ends(facts: Mapping[str, Value], column: str) -> tuple[float | None, float | None]:
+    """Of all seeds, where they are told."""
+    if column != TIMES:
+        return None, None
+    spread = spread_in(facts, column).interval
+    return spread.low, spread.high
 
 
 def _listings(_: Found) -> Sequence[Listing]:
@@ -176,21 +222,17 @@ def _rate_source(times: int) -> str:
     )
 
 
-def _kept(value: float) -> float:
-    return float(f"{value:.6g}")
-
-
 QUESTION = Axis("question", "question")
 MBIT_S, TIMES = "simulation, Mbit/s", "times that beside it"
 HOST_US, P99_US = "host, us a message", "p99 of a batch, us"
 CLIENTS = 32
-# Rounds of all clients, by messages of a batch: what begins and ends a load is little of it.
-ROUNDS = {1: 40, 16: 20, 256: 10}
+# Rounds of all clients with each seed, by messages of a batch; the ends of a load are little of it.
+ROUNDS = {1: 20, 16: 10, 256: 5}
 P99_LEAST = 1_000
 BATCH_BYTES_MOST = 1 << 20
 # Batches of 256 of the largest messages.
 NOT_PLAYED = 1
-# What a difference between two simulations has to be, as a share.
+# What a difference between two simulations has to be with every seed, as a share.
 GAIN_LEAST = 0.02
 HALF_TIME = "dies at half time"
 RATE = HIFN.rated_mbit_s / 1_000
@@ -203,7 +245,9 @@ MEASURED_SOURCE = (
 )
 CLOCK_TIMES = (1, 3, 6)
 LEAST, COST = "least sessions, as in 2003", "cost model"
-UNEQUAL_LEAST = "unequal cards, least sessions"
+ROUND_ROBIN = "round-robin"
+UNEQUAL_LEAST, UNEQUAL_ROUND = "unequal cards, least sessions", "unequal cards, round-robin"
+UNEQUAL_COST = "unequal cards, cost model"
 BATCH_16, BATCH_256 = "batches of 16", "batches of 256"
 SOFTWARE = {
     f"with software at {times * MEASURED_MBIT_S:.0f} Mbit/s": times * MEASURED_MBIT_S
@@ -212,7 +256,7 @@ SOFTWARE = {
 DIES = "a card dies at half time"
 QUESTIONS: Mapping[str, Question] = {
     LEAST: Question({}, LEAST, SOFTWARE_SIZES),
-    "round-robin": Question({"policy": "round-robin"}, LEAST),
+    ROUND_ROBIN: Question({"policy": "round-robin"}, LEAST),
     COST: Question({"policy": "earliest-finish"}, LEAST, SOFTWARE_SIZES),
     BATCH_16: Question(
         {"messages": 16, "messages_per_request": 16, "policy": "earliest-finish"}, COST
@@ -227,13 +271,12 @@ QUESTIONS: Mapping[str, Question] = {
         for name, rate in SOFTWARE.items()
     },
     UNEQUAL_LEAST: Question({"rates_gbit_per_s": UNEQUAL}, UNEQUAL_LEAST),
-    "unequal cards, round-robin": Question(
-        {"rates_gbit_per_s": UNEQUAL, "policy": "round-robin"}, UNEQUAL_LEAST
-    ),
-    "unequal cards, cost model": Question(
+    UNEQUAL_ROUND: Question({"rates_gbit_per_s": UNEQUAL, "policy": "round-robin"}, UNEQUAL_LEAST),
+    UNEQUAL_COST: Question(
         {"rates_gbit_per_s": UNEQUAL, "policy": "earliest-finish"}, UNEQUAL_LEAST
     ),
-    DIES: Question({HALF_TIME: True, "policy": "earliest-finish"}, COST),
+    # Until it is noticed some milliseconds pass, which are to be little of the load.
+    DIES: Question({HALF_TIME: True, "policy": "earliest-finish"}, COST, times=4),
 }
 
 EXPERIMENT = Experiment(

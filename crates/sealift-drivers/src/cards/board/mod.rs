@@ -210,7 +210,7 @@ fn check_modelled(card: &Card) -> Result<(), CardError> {
     }
     if line.interrupts.merged_max != 1 {
         let value = line.interrupts.merged_max.to_string();
-        return Err(wrong("interrupts.merge_requests", value, "board.merge_requests instead"));
+        return Err(wrong("interrupts.merge_requests", value, "board.chain_requests instead"));
     }
     let Some(link) = line.link else { return Ok(()) };
     if link.latency_ns > 0.0 {

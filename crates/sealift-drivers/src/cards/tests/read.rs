@@ -122,6 +122,11 @@ fn what_is_wrong_is_named_with_its_place_and_what_would_be_right() {
         ("units = 2", "units = 2\nunits = 3", "test.toml, line 7: duplicate key"),
         ("units = 2", "units = ", "test.toml, line 6: "),
         ("[card]", "card = 1\n[other]", "no key other"),
+        (
+            "[host]",
+            "[board]\nlook_us = 0.6\nchain_requests = 1\n[host]",
+            "board.look_us is 0.6: give at most host.request_us / card.units",
+        ),
     ] {
         let text = SMALL.replace(from, to);
         assert_ne!(text, SMALL, "{from} stands there");

@@ -11,7 +11,8 @@ use std::collections::{BinaryHeap, VecDeque};
 ///
 /// A request is handed over by the host, which copies it in; its card works it, with its bytes on the bus
 /// and written to memory meanwhile; an interrupt tells the host, which copies it out. Bus and memory
-/// serve whole requests in the order in which they come.
+/// serve whole requests in the order in which they come; what a card works in one go comes as one, when
+/// the card begins.
 #[derive(Debug)]
 pub(super) struct Play {
     board: Board,
