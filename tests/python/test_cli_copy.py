@@ -85,11 +85,14 @@ def test_a_queue_as_published_that_is_too_long_to_move_up_is_refused() -> None:
         (["-i", "2"], "-i: '2'"),
         (["-z", "soon"], "-z: 'soon'"),
         (["4"], "experiment 4 copies to or from a device's memory"),
-        (["2", "--published-method"], "ID: '2'; right would be a whole number from 0 to 1"),
+        (["6"], "ID: '6'; right would be a whole number from 0 to 5"),
+        (["2", "--published-method"], "experiment 2: --published-method is for the heap"),
+        (["0", "-i", "1"], "name it and no other, as in `sealift lab copy 5 -i 1`"),
         (["-o", "7", "--published-method"], "-o 7: --published-method copies seeded bytes"),
         (["-i", "1", "--published-method"], "-i 1: --published-method copies"),
         (["--region", "x:0:1", "--published-method"], "--region x:0:1: --published-method copies"),
         (["--i-own-this-region"], "confirms a --region"),
+        (["0", "--csv", "/nowhere/at/all.csv"], "/nowhere/at is no folder"),
         (["--region", "nonsense"], "right would be PATH:OFFSET:LENGTH"),
         (["--region", "/nowhere/at/all:0:x"], "'x' is no number of bytes"),
     ],
@@ -126,6 +129,10 @@ def test_a_region_that_can_not_be_is_refused_before_it_is_touched(
         unconfirmed = invoke("lab", "copy", *left, *named)
         assert unconfirmed.exit_code == 2
         assert told in unconfirmed.stderr
+    for left, told in ((["4", "-i", "1"], "name it and no other"), (["0"], "leave it away")):
+        unheeded = invoke("lab", "copy", *left, *named, "--i-own-this-region")
+        assert unheeded.exit_code == 2
+        assert told in unheeded.stderr
     gone = invoke("lab", "copy", "--region", f"{path}.gone:0:{PAGE}", "--i-own-this-region")
     assert gone.exit_code == 2
     assert "No such file" in gone.stderr
@@ -137,6 +144,9 @@ def test_the_published_way_says_what_the_tool_would(tmp_path: Path) -> None:
     done = invoke("lab", "copy", "0", "-n", "2", "-t", "2", "--published-method")
     assert done.exit_code == 0, done.stderr
     assert "(5 runs, 2 threads: ave delta" in done.stdout
+    few = invoke("lab", "copy", "0", "-n", "1", "-r", "5")
+    assert few.exit_code == 0, few.stderr
+    assert "[" not in few.stdout, "five samples carry no interval"
     kept = invoke("lab", "copy", "0", "-n", "1", "--csv", str(file))
     assert kept.exit_code == 2
     assert "is no file of the tool's" in kept.stderr

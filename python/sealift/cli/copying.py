@@ -68,7 +68,13 @@ def copy(
         ),
     ] = None,
     threads: Annotated[
-        str, typer.Option("-t", help="Worker threads; 0 for none.", metavar="THREADS")
+        str,
+        typer.Option(
+            "-t",
+            help="Threads, each with buffers of its own; with --published-method the workers of "
+            "the tool's pool, which hands out every copy. 0 for none.",
+            metavar="THREADS",
+        ),
     ] = "0",
     pause: Annotated[
         str, typer.Option("-z", help="Seconds to wait before each experiment.", metavar="SECONDS")
@@ -117,7 +123,12 @@ def copy(
         from sealift.lab.copy_tool import Tool
 
         tool = Tool(
-            ids=_ids(ids or [], has_region=named is not None, is_published=published_method),
+            ids=_ids(
+                ids or [],
+                has_region=named is not None,
+                is_found=is_found,
+                is_published=published_method,
+            ),
             lengths=read("-n", whole(1, 10), lengths),
             runs=read("-r", whole(1, RUNS_MAX), runs or RUNS[published_method]),
             threads=read("-t", whole(0, THREADS_MAX), threads),
@@ -214,13 +225,32 @@ def _checked(region: tuple[Path, int, int]) -> tuple[Path, int, int]:
     return region
 
 
-def _ids(texts: Sequence[str], *, has_region: bool, is_published: bool) -> tuple[int, ...]:
-    from sealift.lab.copy_tool import NAMES, REGION_IDS
+def _ids(
+    texts: Sequence[str], *, has_region: bool, is_found: bool, is_published: bool
+) -> tuple[int, ...]:
+    from sealift.lab.copy_tool import NAMES, READ_REGION, REGION_IDS
 
-    last = 1 if is_published else len(NAMES) - 1
+    last = len(NAMES) - 1
     if not texts:
-        return tuple(i for i in range(last + 1) if has_region or i not in REGION_IDS)
-    ids = tuple(dict.fromkeys(read("ID", whole(0, last), text) for text in texts))
+        all_ids = range(2 if is_published else last + 1)
+        ids = tuple(i for i in all_ids if has_region or i not in REGION_IDS)
+    else:
+        ids = tuple(dict.fromkeys(read("ID", whole(0, last), text) for text in texts))
+    if is_published and max(ids) > 1:
+        fail(ExitCode.USAGE, f"experiment {max(ids)}: --published-method is for the heap, 0 and 1")
+    if is_found and ids != (READ_REGION,):
+        fail(
+            ExitCode.USAGE,
+            f"-i 1 checks what another process wrote, which experiment {READ_REGION} alone does: "
+            f"name it and no other, as in `sealift lab copy {READ_REGION} -i 1`",
+        )
+    if has_region and not set(ids) & set(REGION_IDS):
+        named = " and ".join(map(str, sorted(REGION_IDS)))
+        fail(
+            ExitCode.USAGE,
+            f"--region: only experiments {named} copy to or from one; name one of them, or leave "
+            "it away",
+        )
     if not has_region and (needing := [each for each in ids if each in REGION_IDS]):
         fail(
             ExitCode.USAGE,
@@ -273,6 +303,8 @@ def _csv_file(text: str) -> Path:
     from sealift.lab.memcpy_test import parse
 
     path = options.file(text)
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent} is no folder; make it first")
     if path.exists():
         try:
             parse(path.read_text(encoding="utf-8"))

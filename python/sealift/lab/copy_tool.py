@@ -12,7 +12,7 @@ from sealift.lab.measure import lead_in_s
 from sealift.lab.memcpy_test import Line
 from sealift.lab.native import NativeArm, copy, published_copy
 from sealift.lab.spec import Skip
-from sealift.lab.stats import SHOWN_CONFIDENCE, Interval, median_interval
+from sealift.lab.stats import SHOWN_CONFIDENCE, Interval, blocks_needed, median_interval
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class Copied:
 
     Attributes:
         line: As the tool's file has it.
-        gb_per_s: Payload in 10**9 bytes a second, all threads together; None for a single figure.
+        gb_per_s: Payload in 10**9 bytes a second, all threads together; None where the samples are
+            too few for one.
         skipped: Why it was not measured, or "".
     """
 
@@ -142,7 +143,7 @@ def _line(tool: Tool, number: int, size_bytes: int, function: str, speed: float 
 
 
 def _interval(ns: Sequence[float], size_bytes: int) -> Interval | None:
-    if len(ns) < 2:
+    if len(ns) < blocks_needed(SHOWN_CONFIDENCE):
         return None
     return median_interval(ns, confidence=SHOWN_CONFIDENCE).inverse().scaled(size_bytes)
 
@@ -160,4 +161,5 @@ NAMES = (
 """The tool's experiments by their numbers; Sealift's region stands for its ESCAPE memory."""
 MEMORIES = ("heap", "shm", REGION)
 REGION_IDS = (4, 5)
+READ_REGION = 5
 SAMPLE_S = 0.005
