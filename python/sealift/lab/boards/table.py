@@ -82,8 +82,8 @@ class Table:
             return ""
         every = list(known.values())
         told = [
-            f"Exact mean-value analysis with {_fitted(self.board.constants, self.board)} is off by "
-            f"{_errors(every, ANALYSIS)}",
+            f"{self.board.named}: exact mean-value analysis with "
+            f"{_fitted(self.board.constants, self.board)} is off by {_errors(every, ANALYSIS)}",
             f"the simulation{self._same_or_own()} by {_errors(every, SIMULATION)}",
         ]
         others = [facts for facts in every if OTHERS[self.board.is_rated] in facts]
