@@ -1,7 +1,7 @@
 """How long experiments take, and for how much of a run a time budget is too short."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,8 +49,14 @@ def thin(ask: "Ask") -> Iterator[str]:
         yield (
             f"a budget of {plan.budget_s:g} s is thin for {_listed(short)}: blocks will be few, or "
             "samples as short as 2 ms, so intervals wide and verdicts rare; --budget "
-            f"{enough_s} would do"
+            f"{enough_s} would do{_but_for_all(there)}"
         )
+
+
+def _but_for_all(planned: Sequence["PlannedExperiment"]) -> str:
+    """What it takes to leave no group out, where some are."""
+    whole_s = [each.budget_for_all_s for each in planned if each.left_out]
+    return f" for what has room, {max(whole_s)} for all of its groups" if whole_s else ""
 
 
 def _least_s(planned: "PlannedExperiment", restarts: int) -> float:

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from conftest import skip
+from lab.test_experiments import found
 from sealift import _sealift
 from sealift.lab import registry, report, store
 from sealift.lab.experiments import frames_between_processes as frames
 from sealift.lab.native import NativeArm, exchange_frames
 from sealift.lab.published import Match
+from sealift.lab.result import Found
 from sealift.lab.spec import Context, Scope, Skip
 from sealift.lab.summary import summarise
 from synthetic_run import made, write_run
@@ -83,6 +85,19 @@ def test_answering_where_nobody_can_ask_ends_at_once_and_says_why() -> None:
     )
     assert ran.returncode == 1
     assert "ValueError: a descriptor for frames of another kind: right would be" in ran.stderr
+
+
+def test_what_the_documents_frames_take_is_told_without_a_verdict() -> None:
+    experiment = registry.find("004-I")
+    speeds = {"ring": 12_000.0, "ring-sealed": 6_000.0, "pipe": 2_000.0, "unix-socket": 4_000.0}
+    everything = found(experiment, lambda cell: speeds.get(str(cell["way"]), 0.0))
+    said = experiment.says(everything)
+    assert said.startswith(
+        "Frames of 64 KiB, one after the other: a ring in memory that both have 12"
+    )
+    assert "sealed and opened on the way 6" in said
+    assert "of what the system has, Unix sockets most, 4" in said
+    assert experiment.says(Found((), ())) == ""
 
 
 def test_the_published_speed_stands_beside_each_way_and_round_trips_on_the_page(

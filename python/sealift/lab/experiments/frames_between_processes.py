@@ -14,10 +14,13 @@ Quick runs none of it: it answers where frames should go, not where bulk encrypt
 from collections.abc import Iterator, Sequence
 
 from sealift.lab.native import exchange_frames
-from sealift.lab.published import Comparison, Kind, Printed, payload_speed, table_row
+from sealift.lab.published import Comparison, Kind, Measured, Printed, payload_speed, table_row
 from sealift.lab.result import Found
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope
+from sealift.lab.stats import Interval
+from sealift.lab.units import format_estimate
 from sealift.lab.values import Cell
+from sealift.lab.vega import format_bytes
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
@@ -67,6 +70,29 @@ def _published(found: Found) -> Sequence[Comparison]:
     ]
 
 
+def _says(found: Found) -> str:
+    """What the document's frames take here, whether or not a verdict stands on it."""
+    every = {
+        way: payload_speed(found, pattern=STREAM, frame_bytes=PUBLISHED_BYTES, batch=1, way=way)
+        for way in WAYS
+    }
+    speeds = {way: each.interval for way, each in every.items() if isinstance(each, Measured)}
+    if RING not in speeds:
+        return ""
+    told = [f"{WAYS[RING]} {_gb_per_s(speeds[RING])}"]
+    if SEALED in speeds:
+        told.append(f"sealed and opened on the way {_gb_per_s(speeds[SEALED])}")
+    if others := [way for way in speeds if way not in (RING, SEALED)]:
+        best = max(others, key=lambda way: speeds[way].median)
+        told.append(f"of what the system has, {WAYS[best]} most, {_gb_per_s(speeds[best])}")
+    return f"Frames of {format_bytes(PUBLISHED_BYTES)}, one after the other: {'; '.join(told)}"
+
+
+def _gb_per_s(speed: Interval) -> str:
+    each = speed.scaled(1 / 1_000)
+    return f"{format_estimate(each.median, each.low, each.high)} GB/s"
+
+
 PING_PONG, STREAM = "ping-pong", "stream"
 RING, SEALED = "ring", "ring-sealed"
 WAYS = {
@@ -102,6 +128,7 @@ EXPERIMENT = Experiment(
     arm=_arm,
     operation="frame",
     published=_published,
+    says=_says,
     plots=(
         Plot(
             x="frame_bytes",
