@@ -1,5 +1,7 @@
 """Frames between two processes, as the lab exchanges and shows them."""
 
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,8 +17,9 @@ from sealift.lab.experiments import frames_between_processes as frames
 from sealift.lab.native import NativeArm, exchange_frames
 from sealift.lab.published import Match
 from sealift.lab.result import Found
-from sealift.lab.spec import Context, Scope, Skip
+from sealift.lab.spec import Context, Scope, Skip, WrongResultError
 from sealift.lab.summary import summarise
+from sealift.lab.worker.guarded import Guarded
 from synthetic_run import made, write_run
 
 CONTEXT = Context(seed=1, folder=Path())
@@ -75,6 +78,15 @@ def test_what_can_not_be_is_refused_with_what_would_be_right() -> None:
         exchanging(frames.RING, "swarm")
     with pytest.raises(ValueError, match="bytes of a frame of 8: right would be 16 to 67108864"):
         exchanging(frames.RING, frames.STREAM, frame_bytes=8)
+
+
+def test_an_end_that_died_is_told_as_it_was_without_a_line_of_ours() -> None:
+    before = children()
+    arm = Guarded(exchanging("pipe", frames.STREAM), None)
+    (pid,) = children() - before
+    os.kill(int(pid), signal.SIGKILL)
+    with pytest.raises(WrongResultError, match=r"^[^/]*the process at the other end has ended"):
+        arm.sample(0.01)
 
 
 def test_answering_where_nobody_can_ask_ends_at_once_and_says_why() -> None:

@@ -4,6 +4,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
+from sealift._sealift import NotMeasurableError
 from sealift.lab import store
 from sealift.lab.spec import Arm, Sample, WrongResultError
 from sealift.lab.store.errors import NO_ROOM
@@ -60,7 +61,12 @@ class FailedError(Exception):
 
 
 def said(error: Exception, file: str | None) -> str:
-    """Type and text of an exception, and the line of one's own file that led there."""
+    """Type and text of an exception, and the line of one's own file that led there.
+
+    What native code says of itself is whole without either.
+    """
+    if file is None and isinstance(error, NotMeasurableError):
+        return str(error)
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == file] or frames
