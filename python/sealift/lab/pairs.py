@@ -143,14 +143,16 @@ def _pair(
         return Pair(one, other, "always" if begins else "never", *rest)
     if len(changes) == 1:
         if isinstance(cost, Straight) and isinstance(against, Straight):
-            changes = [_crossing(cost, against, messages)]
+            changes = [min(max(_crossing(cost, against, messages), low), high)]
         return Pair(one, other, "up to" if begins else "from", *rest, changes[0])
     faster, slower = (other, one) if begins else (one, other)
     return Pair(faster, slower, "between", *rest, changes[0], changes[-1])
 
 
 def _crossing(one: Straight, other: Straight, messages: int) -> float:
-    """At which size two lines that cross do."""
+    """At which size two lines that cross do; 0 where they cross by rounding only."""
+    if one.per_byte_ns == other.per_byte_ns:
+        return 0.0
     setup_ns = (one.setup_ns - other.setup_ns) / messages
     more_ns = setup_ns + one.per_message_ns - other.per_message_ns
     return -more_ns / (one.per_byte_ns - other.per_byte_ns)

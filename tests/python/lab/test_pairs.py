@@ -31,6 +31,7 @@ def of_two(one: Line, other: Line, messages: int = 10) -> tuple[str, float | Non
         (Line(10, 1, 0.2), Line(100, 1, 0.1), "up to", 90.0),
         (Line(0, 1, 5e-324), Line(1e9, 1, 0), "always", None),
         (Line(1e9, 1, 0), Line(0, 1, 5e-324), "never", None),
+        (Line(0, 2e-92, 1), Line(0, 0, 1), "from", 0.0),
     ],
 )
 def test_two_lines_are_compared_from_which_size_on(
