@@ -1,6 +1,8 @@
 """Document 000's DPUs: what is simulated and projected of them beside what it printed."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -258,15 +260,20 @@ def test_the_crossing_is_reckoned_from_the_projection_of_the_same_run() -> None:
     }
     cell = {"system": SYSTEMS[0].title, "kernel": "GCM, one key"}
     beside = {"dpu-projection": Found((), [Verified("dpu-projection", cell, facts)])}
-    cores = Cores(count=2, alone=4_000.0, contended=2_500.0, together=7_000.0)
+    cores = Cores(count=2, alone=4_000.0, contended=2_500.0, together=7_000.0, alone_most=4_400.0)
     said = crossing(beside, cores)
     assert "5.000 to 6.000 GB/s, as 1.25 to 1.50 cores: more than one core;" in said
     assert "0.50 to 0.75 cores: less than one core or more than one core only while others" in said
     assert f"pays with {SYSTEMS[0].title} for data in MRAM, and otherwise" in said
     assert crossing({}, cores) == ""
-    assert cores.beside(7.5) == "more than all 2 cores"
-    slow = Cores(count=2, alone=9_000.0, contended=0.0, together=17_000.0)
-    assert "pays nowhere" in crossing(beside, slow)
+    assert cores.beside(7.5) == "more than the 7.000 GB/s of all 2 cores together"
+    quick = Cores(count=2, alone=9_000.0, contended=0.0, together=17_000.0, alone_most=9_100.0)
+    assert "pays nowhere" in crossing(beside, quick)
+    near = replace(cores, alone_most=5_500.0)
+    assert "pays nowhere" in crossing(beside, near), "an end of the bracket within the interval"
+    unknown = crossing(beside, replace(cores, alone_most=inf))
+    assert "not settled here" in unknown
+    assert "pays with" not in unknown
 
 
 def test_lines_stand_in_the_figures_that_show_their_place() -> None:

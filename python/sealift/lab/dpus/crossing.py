@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isinf
 
 from sealift.lab.dpus.projected import FROM_HOST, HAZARD_IN_MRAM, IN_MRAM
 from sealift.lab.result import Found
@@ -18,18 +19,21 @@ class Cores:
         alone: One of them, the others idle.
         contended: One of them beside full streams; 0 where that was not measured.
         together: All of them.
+        alone_most: The upper end of what one alone does; infinite where that is not settled.
     """
 
     count: int
     alone: float
     contended: float
     together: float
+    alone_most: float
 
     def beside(self, gb_per_s: float) -> str:
         """What so much is, beside them."""
         mb_per_s = 1_000 * gb_per_s
         if mb_per_s > self.together and self.count > 1:
-            return f"more than all {self.count} cores"
+            together = format_measure(self.together / 1_000)
+            return f"more than the {together} GB/s of all {self.count} cores together"
         if mb_per_s > self.alone:
             return "more than one core"
         if mb_per_s > self.contended > 0:
@@ -72,9 +76,15 @@ def crossing(beside: Mapping[str, Found], cores: Cores, kernel: str = "GCM, one 
     ]
     if not told:
         return ""
+    projection = f"Projected, against these measured cores: {'; '.join(told)}"
+    if isinf(cores.alone_most):
+        return (
+            f"{projection}. But what one core does is not settled here, so neither is when "
+            "processing in memory pays: a longer run on a quieter machine may tell"
+        )
     return (
-        f"Projected, against these measured cores: {'; '.join(told)}. So, beside one core that "
-        f"nobody disturbs, processing in memory pays {_pays(beside, cores, kernel)}"
+        f"{projection}. So, beside one core that nobody disturbs, processing in memory pays "
+        f"{_pays(beside, cores, kernel)}"
     )
 
 
@@ -100,7 +110,7 @@ def _pays(beside: Mapping[str, Found], cores: Cores, kernel: str) -> str:
         f"{system} for {place}"
         for system, facts in _of(beside, kernel)
         for place, (low, _) in BRACKETS.items()
-        if low in facts and cores.needed(float(facts[low])) > 1
+        if low in facts and 1_000 * float(facts[low]) > cores.alone_most
     ]
     if not pays:
         return "nowhere; it only frees cores that have other work"

@@ -10,11 +10,13 @@ Not part of a quick run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 from sealift.lab.dpus.crossing import Cores, crossing, projected
 from sealift.lab.native import contended
 from sealift.lab.published import (
     Comparison,
+    Here,
     Kind,
     Measured,
     Printed,
@@ -24,6 +26,7 @@ from sealift.lab.published import (
 )
 from sealift.lab.result import Found, Origin, Verified
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Line, Plot, Scope
+from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
 from sealift.lab.units import format_measure
 from sealift.lab.values import Cell
 
@@ -130,7 +133,8 @@ def _says(found: Found) -> str:
     )
     if told and alone and every:
         cores, mb_per_s = every
-        line = crossing(found.beside, Cores(cores, alone, beside, mb_per_s))
+        most = _most(payload_speed(found, **_one(found, GCM, 0)))
+        line = crossing(found.beside, Cores(cores, alone, beside, mb_per_s, most))
         told += [line] if line else []
     return f"{'. '.join(told)}." if told else ""
 
@@ -157,6 +161,15 @@ def _speed(found: Found, cell: Cell) -> float:
     """MB/s of a row; 0 where there is none."""
     here = payload_speed(found, **cell)
     return here.interval.median if isinstance(here, Measured) else 0.0
+
+
+def _most(speed: Here) -> float:
+    """The upper end of a speed, in MB/s; infinite where too little is known of it."""
+    if isinstance(speed, str):
+        return inf
+    each = speed.interval
+    is_few = each.blocks < blocks_needed(VERDICT_CONFIDENCE)
+    return inf if is_few or each.high > WIDEST * each.low else each.high
 
 
 def _all_cores(found: Found) -> tuple[int, float] | None:
@@ -205,6 +218,8 @@ CIPHERS = {"AES-128-GCM": "gcm", "AES-128-CTR": "ctr"}
 GCM, CTR = CIPHERS
 GCM_KERNEL, CTR_KERNEL = "GCM, one key", "CTR"
 SHARES = (0, 50, 100)
+# High over low end of a speed that a line may be drawn by.
+WIDEST = 1.5
 CIPHER, THREADS = Axis("cipher", "cipher"), Axis("threads", "cores that encrypt")
 OTHERS = Axis("other_cores", "other cores")
 STREAMS = Axis("streams_percent", "what these stream, % of the ceiling")
