@@ -71,8 +71,9 @@ def copy(
         str,
         typer.Option(
             "-t",
-            help="Threads, each with buffers of its own; with --published-method the workers of "
-            "the tool's pool, which hands out every copy. 0 for none.",
+            help="Threads, each with buffers of its own, but all with one region; with "
+            "--published-method the workers of the tool's pool, which hands out every copy. "
+            "0 for none.",
             metavar="THREADS",
         ),
     ] = "0",

@@ -42,7 +42,7 @@ def vega_bundle() -> str:
         # Without it the next page takes longer, and nothing else.
         with suppress(OSError, NotWrittenError):
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_file(place, f"{MARK}{_digest(made)}\n{made}")
+            write_file(place, f"{MARK}{_digest(made)}\n{made}", mode=0o600)
     return made
 
 

@@ -46,7 +46,8 @@ def rate_unit(operation: str) -> str:
     """How operations a second are told: `messages/s`, `copies/s`; long names as `operations/s`."""
     if " " in operation:
         return "operations/s"
-    return f"{operation[:-1]}ies/s" if operation.endswith("y") else f"{operation}s/s"
+    is_ies = operation.endswith("y") and operation[-2:-1] not in {*"aeiou"}
+    return f"{operation[:-1]}ies/s" if is_ies else f"{operation}s/s"
 
 
 def format_share(share: float) -> str:

@@ -1,5 +1,6 @@
 """The script that draws figures, which is made once and kept."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,16 @@ def test_it_is_made_once_and_then_read(made: list[str], tmp_path: Path) -> None:
     first = embedding.vega_bundle()
     assert (again(), len(made)) == (first, 1)
     assert the_file(tmp_path).parent.stat().st_mode & 0o077 == 0
+
+
+def test_it_is_read_again_whatever_the_mask_of_the_process(made: list[str]) -> None:
+    before = os.umask(0o002)
+    try:
+        embedding.vega_bundle()
+        again()
+    finally:
+        os.umask(before)
+    assert len(made) == 1
 
 
 @pytest.mark.parametrize("how", ["cut", "empty", "binary", "others may write", "in their folder"])

@@ -26,7 +26,7 @@ from sealift.lab.published import (
     table_row,
     times_as_fast,
 )
-from sealift.lab.result import Found, Row, Verified
+from sealift.lab.result import Found, Origin, Row, Verified
 from sealift.lab.stats import Interval
 from sealift.lab.values import Cell
 
@@ -193,6 +193,16 @@ def test_what_can_not_be_trusted_settles_nothing_and_says_why(kind: Kind) -> Non
     ):
         assert doubtful.match is Match.UNSETTLED
         assert doubtful.doubt == why
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("origin", Origin)
+def test_every_kind_of_every_origin_gets_a_verdict(kind: Kind, origin: Origin) -> None:
+    span = Rounded(4.0, 3.0, 5.0) if kind in {Kind.COUNT, Kind.WITHIN} else None
+    made = replace(compared(Kind.VALUE, 2.0, Interval(5.0, 4.99, 5.01, 0.95, 8)), origin=origin)
+    each = replace(made, kind=kind, span=span)
+    assert each.match in Match
+    assert (each.match is Match.UNSETTLED) == bool(each.doubt)
 
 
 def test_noise_widens_the_margin_around_a_limit() -> None:

@@ -117,7 +117,8 @@ impl Member {
     }
 
     pub(super) fn take(&mut self, shape: &Shape, now_ns: u64) -> Given {
-        let given = Given { at_ns: now_ns, at_once: self.in_flight < self.workers };
+        let at_once = self.in_flight < self.workers;
+        let given = Given { at_ns: now_ns, at_once, alone: self.in_flight == 0 };
         self.in_flight += 1;
         self.queued_ns += self.predict_ns(shape);
         if self.in_flight == 1 {
@@ -136,15 +137,22 @@ impl Member {
         now_ns: u64,
     ) {
         if let Some(given) = given {
-            // What waits for others says nothing of waking a worker.
             if given.at_once {
                 let waited_ns = timing.start_ns.saturating_sub(given.at_ns) as f64;
-                self.hand_over_ns += (waited_ns.min(HAND_OVER_MAX_NS) - self.hand_over_ns) / 16.0;
+                self.learn_waking(waited_ns.min(HAND_OVER_MAX_NS), given.alone);
             }
             self.give_up(now_ns);
             self.health.recover();
         }
         self.learn(shape, timing);
+    }
+
+    /// Takes in what a free worker took to begin. Beside other batches that may be time in which they had
+    /// its core, so that there only less than is known tells of waking.
+    fn learn_waking(&mut self, waited_ns: f64, alone: bool) {
+        if alone || waited_ns < self.hand_over_ns {
+            self.hand_over_ns += (waited_ns - self.hand_over_ns) / 16.0;
+        }
     }
 
     /// Takes in what a batch took.
@@ -274,3 +282,6 @@ const HAND_OVER_NS: f64 = 20_000.0;
 const HAND_OVER_MAX_NS: f64 = 1_000_000.0;
 /// Time of the host that handing over takes.
 const HAND_OVER_HOST_NS: f64 = 5_000.0;
+
+#[cfg(test)]
+mod tests;

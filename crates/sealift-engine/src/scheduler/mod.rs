@@ -75,6 +75,8 @@ pub(crate) struct Given {
     pub(crate) at_ns: u64,
     /// Whether a worker was free for it.
     at_once: bool,
+    /// Whether the device had no other one.
+    alone: bool,
 }
 
 /// Chooses devices and keeps what there is to know of them.

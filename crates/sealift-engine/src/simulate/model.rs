@@ -102,7 +102,7 @@ impl Model {
         Ok(Arc::new(Machine::new(self, Arc::clone(clock), Arc::clone(notify))))
     }
 
-    pub(super) fn capabilities(&self) -> Capabilities {
+    pub(crate) fn capabilities(&self) -> Capabilities {
         let cost = &self.cost;
         let (setup, message, byte) = (cost.setup_ns(), cost.per_message_ns(), cost.per_byte_ns());
         Capabilities {

@@ -64,15 +64,12 @@ impl Pool {
         times: usize,
         wanted: &mut dyn FnMut() -> bool,
     ) {
+        let _emptied = Emptied(self);
         for _ in 0..times {
             self.queue.lock().jobs.push(Job { lap, route: *route });
             self.queue.added.notify_one();
         }
-        while !self.is_done() {
-            if !wanted() {
-                self.queue.lock().jobs.clear();
-                return self.wait();
-            }
+        while !self.is_done() && wanted() {
             sleep(POLL);
         }
     }
@@ -86,6 +83,16 @@ impl Pool {
     fn is_done(&self) -> bool {
         let state = self.queue.lock();
         state.jobs.is_empty() && state.idle == self.workers.len()
+    }
+}
+
+/// Takes away what nobody has begun and waits for the rest, whoever asked panicking or not.
+struct Emptied<'a>(&'a Pool);
+
+impl Drop for Emptied<'_> {
+    fn drop(&mut self) {
+        self.0.queue.lock().jobs.clear();
+        self.0.wait();
     }
 }
 

@@ -53,12 +53,9 @@ impl PublishedArm {
     pub fn prepare(spec: &PublishedSpec) -> Result<Self, ArmError> {
         ArmError::check("function", spec.function, 0, 2)?;
         ArmError::check("bytes of a copy", spec.bytes, 1, BYTES_MAX)?;
-        ArmError::check(
-            "bytes before",
-            spec.before.iter().copied().max().unwrap_or(0),
-            0,
-            spec.bytes,
-        )?;
+        for before in &spec.before {
+            ArmError::check("bytes before", *before, 1, spec.bytes)?;
+        }
         ArmError::check("threads", spec.threads, 0, crate::THREADS_MAX)?;
         // A pool's queue moves up by a place for each copy.
         let runs_max = if spec.threads == 0 { RUNS_MAX } else { RUNS_MAX_POOL };
@@ -140,7 +137,7 @@ impl PublishedArm {
                 // SAFETY: source and target have so many bytes, and the function was found to run here.
                 unsafe { lap(&route, 0, times) };
             } else {
-                // SAFETY: as above; the pool is waited for.
+                // SAFETY: as above; the pool is waited for, even where `wanted` panics.
                 unsafe { self.pool.run(lap, &route, times, wanted) };
             }
             took += begin.elapsed();

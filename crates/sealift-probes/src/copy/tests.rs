@@ -294,3 +294,24 @@ fn a_region_is_read_and_written_where_it_was_named_and_nowhere_else() {
     let long = CopySpec { bytes: 8_193, ..write };
     assert!(prepare(&long).err().unwrap().to_string().contains("8192 bytes"));
 }
+
+fn published(threads: usize, runs: usize) -> PublishedSpec {
+    PublishedSpec { function: 0, bytes: 4_096, before: vec![64], runs, threads, seed: 7 }
+}
+
+#[test]
+fn a_panic_of_who_asks_leaves_no_copy_under_way() {
+    let mut arm = PublishedArm::prepare(&published(2, 5_000)).unwrap();
+    let asks = || arm.sample_while(0.0, &mut || panic!("asked"));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(asks)).is_err());
+    // Its pool is empty and works on.
+    let sample = arm.sample(0.0).unwrap();
+    assert_eq!(sample.operations, 5_000);
+}
+
+#[test]
+fn a_length_of_nothing_before_is_refused() {
+    let error = PublishedArm::prepare(&PublishedSpec { before: vec![64, 0], ..published(0, 5) });
+    let told = error.err().unwrap().to_string();
+    assert!(told.contains("bytes before of 0: right would be 1 to 4096"), "{told}");
+}

@@ -69,9 +69,15 @@ impl DpuFault {
     pub(super) fn new(fault: &Fault, program: &Program) -> Self {
         let word = program.instructions().get(usize::from(fault.pc));
         let instruction = word.and_then(|word| Instruction::decode(*word));
-        let behind = matches!(fault.kind, FaultKind::Invalid { .. }) && word.is_none();
-        let why =
-            if behind { ": the program went on behind its last one, where no stop is" } else { "" };
+        let there = program.instructions().len();
+        let why = match usize::from(fault.pc) {
+            _ if !matches!(fault.kind, FaultKind::Invalid { .. }) => String::new(),
+            pc if pc == there => {
+                ": the program went on behind its last one, where no stop is".into()
+            }
+            pc if pc > there => format!(": the program has {there}"),
+            _ => String::new(),
+        };
         Self {
             what: format!("{}{why}", fault.kind),
             pc: fault.pc,

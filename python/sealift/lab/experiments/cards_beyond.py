@@ -131,8 +131,8 @@ def _says(found: Found) -> str:
         f"of what the sessions of 2003 do, round-robin does {_range(times, ROUND_ROBIN)} times and "
         f"the cost model {_range(times, COST)}, on unequal cards {_range(times, UNEQUAL_ROUND)} "
         f"and {_range(times, UNEQUAL_COST)}",
-        f"where a card dies at half time the others do {_range(times, DIES)} times as much as all "
-        "four, and nothing is lost",
+        f"where a card dies at half time the whole load, until that is noticed included, goes at "
+        f"{_range(times, DIES)} times the speed of four that live, and nothing is lost",
     ]
     return " ".join(f"{each[0].upper()}{each[1:]}." for each in told)
 

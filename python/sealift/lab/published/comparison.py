@@ -157,10 +157,12 @@ class Comparison:
     @property
     def doubt(self) -> str:
         """Why what was measured settles nothing, or ""."""
-        if self.here is None or self.kind in SPANNED:
+        if self.here is None or self.kind in {*SPANNED, Kind.BEYOND}:
             return ""
-        if self.origin is not Origin.MEASURED:
-            return "seeds give both sides of a limit" if self.match is Match.UNSETTLED else ""
+        if self.kind is Kind.MODEL or self.origin is not Origin.MEASURED:
+            is_of_seeds = self.kind in {Kind.MODEL, Kind.SHAPE}
+            is_both = is_of_seeds and self.match is Match.UNSETTLED
+            return "seeds give both sides of a limit" if is_both else ""
         least = blocks_needed(VERDICT_CONFIDENCE)
         if self.here.blocks < least:
             return f"{self.here.blocks} blocks are too few, {least} are needed"

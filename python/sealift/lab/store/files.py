@@ -13,7 +13,7 @@ from typing import Any
 from sealift.lab.store.errors import NotWrittenError
 
 
-def write_file(path: Path, content: str | bytes) -> None:
+def write_file(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
     """Writes a file as a whole: readers see the old one or the new one, never half of one.
 
     Where a link stands, the file takes its place; what the link names stays as it is.
@@ -21,6 +21,7 @@ def write_file(path: Path, content: str | bytes) -> None:
     Args:
         path: Of the file.
         content: Text is written as UTF-8.
+        mode: Of the file, less what the process's mask takes away.
 
     Raises:
         NotWrittenError: If the folder takes no files, or something else than a file stands there.
@@ -30,7 +31,7 @@ def write_file(path: Path, content: str | bytes) -> None:
     new = path.with_name(f".{secrets.token_hex(8)}.new")
     try:
         _check_is_file(path)
-        file = os.open(new, NEW_FILE, 0o666)
+        file = os.open(new, NEW_FILE, mode)
         try:
             write_all(file, whole)
             os.fsync(file)

@@ -1,0 +1,48 @@
+use super::*;
+use crate::simulate::Model;
+
+fn member(workers: usize) -> Member {
+    let cost = Cost::new(100.0, 0.0, 0.0).unwrap();
+    let model = Model { workers, slots: 8, ..Model::new("device", cost) };
+    Member::new(&model.capabilities())
+}
+
+/// Takes so many batches at once, each of which begins so much later, and tells what waking is then.
+fn after(member: &mut Member, batches: usize, waits_ns: u64) -> f64 {
+    let shape = Shape::of_seals(1, 16);
+    let given: Vec<_> = (0..batches).map(|_| member.take(&shape, 0)).collect();
+    for one in given {
+        let timing = Timing::in_memory(waits_ns, waits_ns + 100);
+        member.finished(&shape, &timing, Some(one), waits_ns + 100);
+    }
+    assert_eq!(member.in_flight, 0);
+    member.hand_over_ns
+}
+
+#[test]
+fn a_lone_batch_tells_what_waking_takes_be_it_more_or_less() {
+    let mut device = member(1);
+    assert!(after(&mut device, 1, 500_000) > HAND_OVER_NS);
+    let before = device.hand_over_ns;
+    assert!(after(&mut device, 1, 0) < before);
+}
+
+#[test]
+fn beside_others_a_free_worker_tells_only_that_waking_takes_less() {
+    let mut device = member(4);
+    let first = after(&mut device, 1, 500_000);
+    // The second to fourth waited for a core, it may be.
+    let mut crowded = member(4);
+    assert!(after(&mut crowded, 4, 500_000) <= first);
+    let before = crowded.hand_over_ns;
+    assert!(after(&mut crowded, 4, 0) < before * (15.0_f64 / 16.0).powi(3));
+}
+
+#[test]
+fn what_waits_for_a_worker_tells_nothing_of_waking() {
+    let (mut alone, mut queued) = (member(1), member(1));
+    for waits_ns in [0, 500_000] {
+        let first = after(&mut alone, 1, waits_ns);
+        assert!((after(&mut queued, 6, waits_ns) - first).abs() < 1e-6);
+    }
+}
