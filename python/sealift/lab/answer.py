@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from sealift.lab import headline
 from sealift.lab.crossover import crossover
+from sealift.lab.crowding import is_crowded
 from sealift.lab.devices import Found as Device
-from sealift.lab.finding import Finding, findings, is_crowded, labeller
+from sealift.lab.finding import Finding, findings, labeller
 from sealift.lab.fullest import BY_SIZE, alike, fullest
 from sealift.lab.reasons import Label, accelerators, costs, doubts, sentences
 from sealift.lab.recall import of_the_lab
@@ -144,7 +145,7 @@ def _advisable(found: Mapping[str, Found]) -> tuple[list[Row], list[str]]:
         if name in found:
             roles = _roles(found[name])
             cautions |= dict.fromkeys(_left_out(found[name], roles, measured))
-            sound = [row for row in found[name].rows if not row.wrong and not is_crowded(row)]
+            sound = [row for row in found[name].rows if not row.wrong and not is_crowded(row.cell)]
             rows += _among([row for row in sound if roles[str(row.subject)] == REAL], sound)
     return rows, list(cautions)
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sealift.lab.grid import LOAD, Load
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval, Trust, Verdict, smallest_difference
 from sealift.lab.units import format_size, keys_text
@@ -149,11 +148,6 @@ def sizes_text(some: Iterable[float], measured: Sequence[float]) -> str:
 def size_of(row: Row) -> float:
     """Mean size of a message, in bytes."""
     return float(row.cell["size_bytes"])
-
-
-def is_crowded(row: Row) -> bool:
-    """Whether more threads than cores shared them: such threads wait for each other by design."""
-    return row.cell.get(LOAD.name) == Load.OVER
 
 
 def listed(names: Sequence[str]) -> str:

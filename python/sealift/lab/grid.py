@@ -5,8 +5,8 @@ A cell carries everything: a plan that holds it can be run again without the cod
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
+from sealift.lab.crowding import LOAD, Load
 from sealift.lab.lengths import Lengths
 from sealift.lab.native import gcm
 from sealift.lab.spec import Arm, Axis, Context, Scope
@@ -35,18 +35,6 @@ AXES = (
     Axis("device", "device"),
 )
 """The axes of a cell that `crypto_cells` makes."""
-
-
-class Load(StrEnum):
-    """How many threads there are for the cores."""
-
-    BELOW = "fewer threads than cores"
-    ALL = "a thread a core"
-    OVER = "more threads than cores"
-
-
-LOAD = Axis("load", "threads and cores")
-"""An axis for experiments that say whether threads shared cores; its values are those of `Load`."""
 
 
 @dataclass(frozen=True)

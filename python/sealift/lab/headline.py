@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from itertools import takewhile
 
+from sealift.lab.crowding import LOAD, Load
 from sealift.lab.finding import Finding, Kind, listed
-from sealift.lab.grid import LOAD, LOGGED, MANY_KEYS, STATED, STATED_BYTES, Load
+from sealift.lab.grid import LOGGED, MANY_KEYS, STATED, STATED_BYTES
 from sealift.lab.reasons import SETTLED, Label, alike_text, pieces, range_text
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval

@@ -5,9 +5,10 @@ Pure: takes the blocks that a run has kept, and measures nothing.
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
+from sealift.lab.crowding import as_designed
 from sealift.lab.measure import Block
 from sealift.lab.result import Found, Row
 from sealift.lab.spec import Sample
@@ -132,9 +133,9 @@ class _Judge:
         self._processes = [process for process, _ in group.blocks]
         several = group.planned_restarts > 1
         self._restarts = self._processes if several else [0] * len(self._processes)
+        self._blocks = [_as_designed(block, group.cells) for _, block in group.blocks]
         self._columns = [
-            _Column.of([block.of(arm) for _, block in group.blocks])
-            for arm in range(len(group.cells))
+            _Column.of([block.of(arm) for block in self._blocks]) for arm in range(len(group.cells))
         ]
         self.measured = [arm for arm, column in enumerate(self._columns) if column.samples]
         self._right = [arm for arm in self.measured if arm not in group.wrong]
@@ -245,11 +246,11 @@ class _Judge:
         """
         clean = [
             all(map(_is_clean, block.pair)) and number not in self._off
-            for number, (_, block) in enumerate(self._group.blocks)
+            for number, block in enumerate(self._blocks)
         ]
         by_restart: dict[int, list[tuple[Sample, Sample]]] = {}
         for block in keep_clean(clean).blocks:
-            pair = self._group.blocks[block][1].pair
+            pair = self._blocks[block].pair
             by_restart.setdefault(self._restarts[block], []).append(pair)
         twos = [(restart, two) for restart, pairs in by_restart.items() for two in _by_two(pairs)]
         return noise_floor(
@@ -377,6 +378,17 @@ class _Column:
         """Mean payload of an operation."""
         samples = self.samples.values()
         return sum(each.bytes for each in samples) / sum(each.operations for each in samples)
+
+
+def _as_designed(block: Block, cells: Sequence[Cell]) -> Block:
+    return replace(
+        block,
+        samples=tuple(
+            sample and as_designed(sample, cell)
+            for sample, cell in zip(block.samples, cells, strict=True)
+        ),
+        again=as_designed(block.again, cells[block.doubled]),
+    )
 
 
 def _together(samples: Sequence[Sample]) -> Sample:

@@ -6,7 +6,7 @@ import pytest
 
 from made_rows import BY_SIZE, another, found, pair
 from sealift.lab.answer import answer
-from sealift.lab.grid import Load
+from sealift.lab.crowding import Load
 from sealift.lab.result import Found, Row, Verified
 from sealift.lab.stats import Interval, Verdict
 

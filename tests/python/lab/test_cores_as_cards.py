@@ -6,8 +6,8 @@ import pytest
 
 from sealift.lab import plot
 from sealift.lab.boards import HIFN, Spot
+from sealift.lab.crowding import Load
 from sealift.lab.experiments import cores_as_cards as cores
-from sealift.lab.grid import Load
 from sealift.lab.native import offload
 from sealift.lab.published import Match
 from sealift.lab.record import record

@@ -11,9 +11,10 @@ import pytest
 
 from conftest import skip
 from sealift.lab import registry
+from sealift.lab.crowding import Load
 from sealift.lab.files.arm import close_files
 from sealift.lab.files.processes import end_processes
-from sealift.lab.grid import Load, workload_of
+from sealift.lab.grid import workload_of
 from sealift.lab.measure import SAMPLE_S_MIN
 from sealift.lab.published import Comparison, Kind, Match, table
 from sealift.lab.result import Found, Row, Verified

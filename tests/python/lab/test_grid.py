@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sealift.lab.crowding import LOAD
 from sealift.lab.grid import (
-    LOAD,
     MANY_KEYS,
     SIZES,
     Work,

@@ -7,9 +7,9 @@ import pytest
 from made_rows import another, found, pair
 from sealift.lab import reasons
 from sealift.lab.answer import answer
+from sealift.lab.crowding import Load
 from sealift.lab.devices import Found as Device
 from sealift.lab.devices import look
-from sealift.lab.grid import Load
 from sealift.lab.result import Row
 from sealift.lab.stats import Verdict
 

@@ -14,7 +14,7 @@ import pytest
 
 from sealift.lab import absent, registry, report, store
 from sealift.lab.advise import Advice
-from sealift.lab.grid import Load
+from sealift.lab.crowding import Load
 from sealift.lab.report import bottom, markup
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.material import Material, gather

@@ -2,10 +2,13 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 
+from sealift.lab.crowding import Load
 from sealift.lab.measure import Block
 from sealift.lab.result import Row, Verified
 from sealift.lab.spec import Sample
@@ -123,6 +126,27 @@ def test_a_busy_machine_is_measured_and_called_busy() -> None:
     for row in rows(group(taken)):
         assert row.machine_busy
         assert row.clean_share == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("load", Load)
+def test_what_threads_that_share_cores_do_to_each_other_is_no_busy_machine(load: Load) -> None:
+    def taken(ns: float) -> Sample:
+        return replace(sample(ns, 1_000, clock_ghz=next(clocks)), cpu_share=0.4)
+
+    clocks = cycle([1.0, 2.0, 3.0])
+    there = [(0, block(taken(30), taken(10), taken(30))) for _ in range(30)]
+    shared = [cell | {"load": load} for cell in cells("a", "b")]
+    for row in rows(group(there, cells=shared)):
+        assert row.machine_busy == (load != Load.OVER)
+        assert row.clean_share == float(load == Load.OVER)
+        assert row.verdict in (None, Verdict.FASTER if load == Load.OVER else Verdict.UNSURE)
+
+
+def test_steal_makes_samples_of_threads_that_share_cores_unclean() -> None:
+    stolen = replace(sample(30), steal_ns=50_000_000)
+    shared = [cell | {"load": Load.OVER} for cell in cells("a", "b")]
+    for row in rows(group([(0, block(stolen, stolen, stolen))] * 30, cells=shared)):
+        assert (row.machine_busy, row.clean_share) == (True, 0.0)
 
 
 def test_8_clean_pairs_carry_a_ratio_and_fewer_a_warning() -> None:

@@ -82,8 +82,9 @@ impl Arm for OffloadArm {
             return Ok(sample);
         }
         // Who hands over waits, and gives its core to a device, by design: neither says that something
-        // else ran there. Preemptions are counts of their own.
-        Ok(Sample { cpu_share: 1.0, involuntary_switches: 0, ..sample })
+        // else ran there, and the clock just after a wait is not the one of the work. Preemptions are
+        // counts of their own.
+        Ok(Sample { cpu_share: 1.0, involuntary_switches: 0, clock_ghz: None, ..sample })
     }
 
     fn verified(&self) -> &Verified {

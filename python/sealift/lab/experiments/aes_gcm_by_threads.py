@@ -13,12 +13,11 @@ the messages as stated under one key and under fresh keys.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sealift.lab.crowding import LOAD, Load
 from sealift.lab.grid import (
     AXES,
     DOCUMENT_WORK,
-    LOAD,
     MANY_KEYS,
-    Load,
     crypto_arm,
     crypto_cells,
     logged,

@@ -21,7 +21,8 @@ from sealift.lab.copying import (
     known_threads,
     printed_copies,
 )
-from sealift.lab.grid import LOAD, with_load
+from sealift.lab.crowding import LOAD
+from sealift.lab.grid import with_load
 from sealift.lab.published import Comparison
 from sealift.lab.result import Found
 from sealift.lab.spec import Experiment, Plot, Scope

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from sealift.lab.boards import BROADCOM, HIFN, Board, Spot
-from sealift.lab.grid import LOAD, Load
+from sealift.lab.crowding import LOAD, Load
 from sealift.lab.native import offload
 from sealift.lab.published import Comparison, Here, Kind, Printed, payload_speed, table
 from sealift.lab.result import Found, Listing, Row, Verified

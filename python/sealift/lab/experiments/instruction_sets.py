@@ -11,13 +11,12 @@ Quick runs all of it, a full run more blocks.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from sealift.lab.crowding import LOAD, Load
 from sealift.lab.grid import (
     AXES,
     DOCUMENT_WORK,
-    LOAD,
     MANY_KEYS,
     STATED,
-    Load,
     crypto_arm,
     crypto_cells,
     logged,

@@ -10,13 +10,12 @@ A full run adds the messages as stated under one key and under fresh keys.
 
 from collections.abc import Iterator, Sequence
 
+from sealift.lab.crowding import LOAD, Load
 from sealift.lab.grid import (
     AXES,
     DOCUMENT_WORK,
-    LOAD,
     MANY_KEYS,
     REGIMES,
-    Load,
     crypto_arm,
     crypto_cells,
     logged,

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from sealift.lab.copying import AS_PUBLISHED, COUNT, REGION, SIZE, WAY, copy_arm
-from sealift.lab.grid import LOAD, with_load
+from sealift.lab.crowding import LOAD
+from sealift.lab.grid import with_load
 from sealift.lab.published import (
     Comparison,
     Kind,

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
+from sealift.lab.crowding import LOAD
 from sealift.lab.finding import QUALIFIERS
-from sealift.lab.grid import LOAD
 from sealift.lab.report.material import Shown
 from sealift.lab.result import Row
 from sealift.lab.stats import smallest_difference

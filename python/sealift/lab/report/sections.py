@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sealift.lab import plot
-from sealift.lab.finding import is_crowded
+from sealift.lab.crowding import is_crowded
 from sealift.lab.report.extent import Extent
 from sealift.lab.report.markup import Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
@@ -107,7 +107,7 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
             inside.append(tag("div", *(html for _, _, html in figures), class_="figures"))
         inside += _undrawn(shown, [figure.plot.title for _, figure, _ in figures])
     if shown.found.rows:
-        if any(is_crowded(row) for row in shown.found.rows):
+        if any(is_crowded(row.cell) for row in shown.found.rows):
             inside.append(tag("p", CROWDED, class_="muted"))
         inside.append(_rows(shown, extent.rows))
     charts = list(_charts(shown, extent))

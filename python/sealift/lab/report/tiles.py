@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sealift.lab.crowding import is_crowded
 from sealift.lab.experiments.memory_ceiling import EXPERIMENT as TRAFFIC
 from sealift.lab.experiments.memory_ceiling import ceiling
-from sealift.lab.finding import is_crowded
 from sealift.lab.report.markup import Html, tag
 from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import counted, format_bytes
@@ -48,7 +48,7 @@ def _noise(material: Material) -> _Tile:
 
 def _unclean(material: Material) -> _Tile:
     name = "Samples that were not clean"
-    rows = [row for row in material.rows if not is_crowded(row)]
+    rows = [row for row in material.rows if not is_crowded(row.cell)]
     blocks = sum(row.blocks for row in rows)
     if not blocks:
         return _Tile("clean", name, "not known", "nothing was measured")
