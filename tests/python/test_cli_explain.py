@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from command import invoke
 from conftest import skip
 from made_load import card
 from sealift import drivers, policies
-from sealift.cli.explaining import Taken, taken_of
+from sealift.cli.explaining import Asked, Taken, taken_of
 
 REAL = [driver.name for driver in drivers() if driver.role == "real"]
 BATCH = ("explain", "--messages", "64", "--bytes", "128")
@@ -81,9 +82,47 @@ def test_costs_are_measured_once_and_anew_when_asked(cache: Path) -> None:
         assert one["cost"]["setup_ns"] == other["cost"]["setup_ns"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", other["cost"]["measured_at"])
     assert file.read_text() == text
+    # As costs of yesterday that another neighbour slowed down.
+    file.write_text("".join(map(slowed_yesterday, text.splitlines(keepends=True))))
+    stale = invoke(*BATCH).stdout
+    for name in REAL:
+        assert re.search(
+            rf"^{name}: measured [\d,.]+ ns, predicted [\d,.]+ ns \([\d.]+ times as fast, where up "
+            r"to 1\.3 times is usual\): costs were measured 20\d\d-\S+ \S+ UTC, 26 hours ago; "
+            r"renew them with `sealift explain --messages 64 --bytes 128 --calibrate`$",
+            stale,
+            re.MULTILINE,
+        ), stale
     third = explained("--calibrate")
     assert {each["cost"]["source"] for each in third["devices"]} == {"measured"}
     assert file.read_text() != text
+
+
+def slowed_yesterday(line: str) -> str:
+    """A line of the cache whose costs are ten times as high and 26 hours older."""
+    fields = line.rstrip("\n").split("\t")
+    if len(fields) < 7:
+        return line
+    costs = [f"{10 * float(cost):g}" for cost in fields[3:6]]
+    return "\t".join([*fields[:3], *costs, str(int(fields[6]) - 26 * 3_600)]) + "\n"
+
+
+def test_what_batches_take_is_beside_what_was_predicted_where_that_is_far_off() -> None:
+    asked = Asked(
+        device="cpu",
+        role="real",
+        asked=True,
+        predicted_ns=100.0,
+        host_ns=None,
+        known=None,  # type: ignore[arg-type]
+        taken=Taken(4, 129.0, None, None),
+        not_run=None,
+    )
+    assert (asked.disagrees, asked.taken_over_predicted) == ("", 1.29)
+    slow = replace(asked, taken=Taken(4, 180.0, None, None))
+    assert slow.disagrees == "1.80 times as long"
+    assert replace(asked, taken=Taken(4, 50.0, None, None)).disagrees == "2.00 times as fast"
+    assert replace(asked, taken=None).taken_over_predicted is None
 
 
 def test_a_cache_in_the_way_is_told_of_and_changes_nothing(cache: Path) -> None:

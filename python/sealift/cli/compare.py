@@ -132,8 +132,8 @@ def _beside_run(before: str, now: str) -> _Beside:
 
 def _beside_published(folder: str) -> _Beside:
     from sealift.lab import registry
-    from sealift.lab.compare import against_published, published_record, published_text
-    from sealift.lab.published import Match
+    from sealift.lab.beside import against_published, published_record, published_text
+    from sealift.lab.published import UNJUDGED, Match
     from sealift.lab.summary import summarise
 
     run = _run(folder)
@@ -147,7 +147,7 @@ def _beside_published(folder: str) -> _Beside:
             ExitCode.NOTHING_RAN,
             f"{folder} ran {ran}, for which nothing was published; there are figures for {some}",
         )
-    unjudged = (Match.NOT_RUN, Match.UNSETTLED, Match.AGAINST_ITSELF, Match.BEYOND)
+    unjudged = {Match.NOT_RUN, Match.UNSETTLED, *UNJUDGED.values()}
     judged = sum(each.match not in unjudged for each in found)
     slower = sum(each.match is Match.SLOWER for each in found)
     text = published_text(found, width=_width())

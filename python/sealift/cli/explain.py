@@ -22,6 +22,8 @@ Columns of the table:
   host CPU ns   time of this machine's processors in it
   taken ns      what such batches took then: the median, the middle half of how many;
                 `sealift advise` compares devices with care, this does not
+  Where that is more than 1.3 times off what was predicted, a line below says so,
+  when the costs were measured, and how to renew them.
   A card that is named with --device is projected: reckoned, never run.
 
 \b

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from sealift import Calibrated
-from sealift.cli.explaining import Asked, Found, Projected, Taken
+from sealift.cli.explaining import OFF_MOST, Asked, Found, Projected, Taken
 from sealift.lab.pairs import in_words
 from sealift.lab.units import format_measure, format_range
 from sealift.lab.wording import measured_of
@@ -45,6 +45,8 @@ def _entry(each: Asked, messages: int) -> dict[str, object]:
         "host_ns": each.host_ns,
         "taken": asdict(each.taken) if each.taken else None,
         "not_run": each.not_run,
+        "taken_over_predicted": each.taken_over_predicted,
+        "disagrees": bool(each.disagrees),
         "cost": {
             "setup_ns": cost.setup_ns,
             "per_message_ns": cost.per_message_ns,
@@ -84,6 +86,10 @@ def lines(found: Found, messages: int, message_bytes: int) -> Iterator[str]:
     )
     yield ""
     yield from _table(found, messages)
+    renew = f"sealift explain --messages {messages} --bytes {message_bytes} --calibrate"
+    if off := list(_disagreements(found, renew)):
+        yield ""
+        yield from off
     if found.cards:
         yield ""
         yield from (_would(each, found) for each in found.cards)
@@ -159,6 +165,39 @@ def _would(each: Projected, found: Found) -> str:
     return f"{each.card.name} (projected) {told}"
 
 
+def _disagreements(found: Found, renew: str) -> Iterator[str]:
+    """Devices whose batches took something else than predicted, and what to make of it."""
+    for each in found.devices:
+        if each.taken is None or not (off := each.disagrees):
+            continue
+        ran, predicted = format_measure(each.taken.median_ns), format_measure(each.predicted_ns)
+        yield (
+            f"{each.device}: measured {ran} ns, predicted {predicted} ns ({off}, where up to "
+            f"{OFF_MOST:g} times is usual): "
+            f"{_why_off(each.known, found.asked_at_s, renew)}"
+        )
+
+
+def _why_off(known: Calibrated, now_s: float, renew: str) -> str:
+    if known.measured_at_s is not None:
+        when = f"{_when(known.measured_at_s)}, {_ago(now_s - known.measured_at_s)}"
+        return f"costs were measured {when}; renew them with `{renew}`"
+    if known.source == "measured":
+        return (
+            "costs were measured just now, so such batches lie off the straight line, or the "
+            "machine was busy; ask again"
+        )
+    return f"costs were not measured: {known.reason}"
+
+
+def _ago(seconds: float) -> str:
+    """How long ago, in the largest unit of which that is two or more."""
+    for unit_s, name in AGES:
+        if seconds >= 2 * unit_s:
+            return f"{seconds / unit_s:,.0f} {name} ago"
+    return "less than 2 minutes ago"
+
+
 def _done(found: Found) -> Iterator[str]:
     total = sum(batches for _, _, batches in found.given)
     parts = [
@@ -169,12 +208,12 @@ def _done(found: Found) -> Iterator[str]:
 
 def _sources(found: Found) -> Iterator[str]:
     for each in found.devices:
-        yield f"Cost of {each.device}: {_cost(each.known)}"
+        yield f"Cost of {each.device}: {_cost(each.known, found.asked_at_s)}"
     if any(each.known.source != "known" for each in found.devices):
         where = f"kept in {found.file}" if found.file else "kept nowhere"
         yield (
-            f"Costs are {where}; --calibrate measures anew. They are straight lines through what "
-            "one key and 16 to 4,096 bytes a message took."
+            f"Costs are {where}, for this processor; --calibrate measures anew. They are straight "
+            "lines through what one key and 16 to 4,096 bytes a message took."
         )
     for card in (each.card for each in found.cards):
         taken = "" if card.algorithm == "aes-gcm" else f" Its rate is that of {card.algorithm}."
@@ -182,13 +221,14 @@ def _sources(found: Found) -> Iterator[str]:
         yield f"Projected: {card.name}: {told}"
 
 
-def _cost(known: Calibrated) -> str:
+def _cost(known: Calibrated, now_s: float) -> str:
     cost = known.cost
     batch, message, byte = map(
         format_measure, (cost.setup_ns, cost.per_message_ns, cost.per_byte_ns)
     )
     if known.measured_at_s is not None:
-        source = f"from the cache, measured {_when(known.measured_at_s)}"
+        ago = _ago(now_s - known.measured_at_s)
+        source = f"from the cache, measured {_when(known.measured_at_s)}, {ago}"
     elif known.source == "measured":
         source = "measured just now"
     else:
@@ -204,5 +244,6 @@ def _per_s(batch_ns: float, messages: int) -> float:
     return messages * 1e9 / batch_ns if batch_ns else 0.0
 
 
+AGES = ((86_400, "days"), (3_600, "hours"), (60, "minutes"))
 # The policy that asks everyone and takes who is done first.
 USUAL = "earliest-finish"

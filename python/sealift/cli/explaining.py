@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
-from time import perf_counter
+from time import perf_counter, time
 
 from sealift import (
     BatchResult,
@@ -63,6 +63,23 @@ class Asked:
     taken: Taken | None
     not_run: str | None
 
+    @property
+    def taken_over_predicted(self) -> float | None:
+        """How many times as long it took as was predicted; None where nothing was worked."""
+        return (
+            self.taken.median_ns / self.predicted_ns if self.taken and self.predicted_ns else None
+        )
+
+    @property
+    def disagrees(self) -> str:
+        """By how much what it took and what was predicted differ, where that is a lot; or ""."""
+        times = self.taken_over_predicted
+        if times is None or 1 / OFF_MOST <= times <= OFF_MOST:
+            return ""
+        if times > 1:
+            return f"{times:.2f} times as long"
+        return f"{1 / times:.2f} times as fast"
+
 
 @dataclass(frozen=True)
 class Projected:
@@ -90,6 +107,7 @@ class Found:
         given: How many batches that named no device went where, and why.
         file: Where costs are kept; None where there is no place.
         remarks: What was wrong with that place.
+        asked_at_s: When, in seconds since 1970.
     """
 
     policy: str
@@ -100,6 +118,7 @@ class Found:
     given: tuple[tuple[str, str, int], ...]
     file: str | None
     remarks: tuple[str, ...]
+    asked_at_s: float
 
 
 def find(
@@ -162,6 +181,7 @@ def find(
         given=tried.given,
         file=None if calibration.file is None else str(calibration.file),
         remarks=tuple(calibration.remarks),
+        asked_at_s=time(),
     )
 
 
@@ -261,6 +281,8 @@ def _of(cost: Cost, messages: int, message_bytes: int) -> float:
     )
 
 
+# What batches take from one second to the next differs by less.
+OFF_MOST = 1.3
 QUARTERS = 4
 # As engines calibrate; and differences under 2 % are none: docs/statistics.md.
 MEASURED = Within(least_bytes=16, most_bytes=4_096, noise=0.02)

@@ -1,12 +1,11 @@
-"""Sets a run beside an earlier one, or beside what was published."""
+"""Sets a run beside an earlier one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sealift.lab import recall, summary
-from sealift.lab.published import IN_WORDS, Comparison
+from sealift.lab import summary
 from sealift.lab.record import Record, interval_columns
-from sealift.lab.result import Found, Row
+from sealift.lab.result import Row
 from sealift.lab.stats import (
     Estimate,
     Interval,
@@ -20,7 +19,7 @@ from sealift.lab.stats import (
 )
 from sealift.lab.store import Run
 from sealift.lab.summary import Series
-from sealift.lab.table import aligned, fitted, times_text, value_text
+from sealift.lab.table import aligned, times_text, value_text
 from sealift.lab.units import format_measure, plain_measure
 from sealift.lab.values import Cell, Value
 
@@ -96,52 +95,6 @@ def compare(before: Run, now: Run) -> Compared:
     return Compared(tuple(changes), (*_notes(earlier, later), *_unsure(pairs)))
 
 
-@dataclass(frozen=True)
-class Beside:
-    """A run beside what was published.
-
-    Attributes:
-        comparisons: Of all its experiments.
-        notes: What could not be compared, and why.
-    """
-
-    comparisons: tuple[Comparison, ...]
-    notes: tuple[str, ...]
-
-
-def against_published(run: Run, found: Mapping[str, Found]) -> Beside:
-    """What was published beside what the run found.
-
-    Args:
-        run: Whose experiments are looked up; files of one's own are not run.
-        found: From `summarise(run)`.
-    """
-    every = {
-        planned.name: recall.published(run, planned, found[planned.name])
-        for planned in run.plan.experiments
-    }
-    return Beside(
-        comparisons=tuple(each for one in every.values() for each in one.comparisons),
-        notes=tuple(f"{name}: {one.doubt}" for name, one in every.items() if one.doubt),
-    )
-
-
-def published_record(comparison: Comparison) -> Record:
-    """A published figure beside what was found, as columns."""
-    return {
-        "figure": comparison.figure,
-        "what": comparison.what,
-        "published": None if comparison.unit == IN_WORDS else comparison.published,
-        **interval_columns("here", comparison.here),
-        "unit": comparison.unit,
-        **interval_columns("times_published", comparison.ratio),
-        "match": comparison.match.value,
-        "origin": None if comparison.here is None else comparison.origin.value,
-        "note": comparison.note,
-        "source": comparison.source,
-    }
-
-
 def changes_text(changes: Sequence[Change]) -> str:
     """Changes as a table: what varies, both medians, ratio, least difference, verdict."""
     axes = dict.fromkeys(name for change in changes for name in change.cell)
@@ -160,30 +113,6 @@ def changes_text(changes: Sequence[Change]) -> str:
         for change in changes
     ]
     return aligned([head, *rows])
-
-
-def published_text(comparisons: Sequence[Comparison], *, width: int | None = None) -> str:
-    """Published figures beside what was found, as a table.
-
-    Args:
-        comparisons: At least one.
-        width: Of the terminal, in characters; None for lines of any length.
-    """
-    head = ["figure", "published", "unit", "here", "here / published", "match", "what", "with what"]
-    rows = [
-        [
-            each.figure,
-            "" if each.unit == IN_WORDS else format_measure(each.published),
-            each.unit,
-            "" if each.here is None else times_text(each.here),
-            "" if each.ratio is None else times_text(each.ratio),
-            each.match.value,
-            each.what,
-            each.note,
-        ]
-        for each in comparisons
-    ]
-    return fitted([head, *rows], width)
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,11 @@ def interval_columns(name: str, interval: Interval | None) -> dict[str, Value | 
     return {column: _end(interval, end) for column, end in _ends(name).items()}
 
 
+def range_columns(name: str, found: Interval | None) -> dict[str, Value | None]:
+    """The least and the most of what several seeds gave as columns; None where there is none."""
+    return {f"{name}_{end}": _end(found, of) for end, of in (("least", "low"), ("most", "high"))}
+
+
 def csv_text(records: Sequence[Record], columns: Sequence[str]) -> str:
     """Records as CSV: no thousands marks, no exponents; empty where there is no value."""
     out = io.StringIO()

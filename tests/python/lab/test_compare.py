@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 
 from sealift.lab import registry, store
-from sealift.lab.compare import (
-    Compared,
-    against_published,
-    changes_text,
-    compare,
-    published_record,
-    published_text,
-)
+from sealift.lab.beside import against_published, published_record, published_text
+from sealift.lab.compare import Compared, changes_text, compare
 from sealift.lab.measure import Block
 from sealift.lab.spec import Sample, Scope
 from sealift.lab.stats import Verdict, restart_range

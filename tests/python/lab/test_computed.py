@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars
@@ -9,17 +11,20 @@ import pytest
 
 from lab.running import asked
 from sealift.lab import report, runner, store
+from sealift.lab.beside import published_record, published_text
 from sealift.lab.digest import digest
 from sealift.lab.export import as_bytes, sample_records, summary_records
-from sealift.lab.published import Comparison, Kind, Match, counted
+from sealift.lab.published import Comparison, Kind, Match, Place, counted, point_kind
 from sealift.lab.report import bottom
+from sealift.lab.report.cells import fact_names, fact_text
 from sealift.lab.report.material import gather
-from sealift.lab.result import Origin
+from sealift.lab.result import Origin, Verified
 from sealift.lab.runner.planning import BLOCKS
 from sealift.lab.spec import Axis, Computed, Experiment
 from sealift.lab.stats import Interval
 from sealift.lab.store import How, StoreError
 from sealift.lab.summary import summarise
+from sealift.lab.values import Value
 
 TEXT = """
 from sealift.lab import Axis, Computed, Experiment, Origin, Skip
@@ -163,9 +168,15 @@ def test_what_is_computed_has_no_time_to_sample() -> None:
         (Kind.MODEL, 160.0, Match.CONTRADICTED),
         (Kind.MODEL, 60.0, Match.CONTRADICTED),
         (Kind.MODEL, None, Match.NOT_RUN),
-        (Kind.SHAPE, 1.3, Match.HOLDS),
+        (Kind.NUMBER, 109.0, Match.REPRODUCED),
+        (Kind.NUMBER, 111.0, Match.CONTRADICTED),
+        (Kind.NUMBER, 89.0, Match.CONTRADICTED),
+        (Kind.NUMBER, None, Match.NOT_RUN),
+        (Kind.SHAPE, 1.3, Match.IN_SHAPE),
         (Kind.SHAPE, 1.001, Match.CONTRADICTED),
         (Kind.BEYOND, None, Match.BEYOND),
+        (Kind.GIVEN, None, Match.GIVEN),
+        (Kind.GIVEN, 200.0, Match.GIVEN),
     ],
 )
 def test_a_model_is_judged_by_how_near_it_comes(
@@ -190,7 +201,11 @@ def test_a_model_is_judged_by_how_near_it_comes(
     [
         (Kind.MODEL, 100.0, 105.0, 109.0, Match.REPRODUCED),
         (Kind.MODEL, 100.0, 105.0, 115.0, Match.UNSETTLED),
-        (Kind.SHAPE, 1.0, 1.1, 1.3, Match.HOLDS),
+        (Kind.NUMBER, 100.0, 105.0, 109.0, Match.REPRODUCED),
+        (Kind.NUMBER, 100.0, 105.0, 115.0, Match.UNSETTLED),
+        (Kind.NUMBER, 100.0, 120.0, 140.0, Match.CONTRADICTED),
+        (Kind.SHAPE, 1.05, 1.0025, 1.0041, Match.CONTRADICTED),
+        (Kind.SHAPE, 1.0, 1.1, 1.3, Match.IN_SHAPE),
         (Kind.SHAPE, 1.0, 0.9, 1.3, Match.UNSETTLED),
     ],
 )
@@ -210,3 +225,78 @@ def test_seeds_that_are_not_of_one_mind_settle_nothing(
     )
     assert compared.match is expected
     assert bool(compared.doubt) == (expected is Match.UNSETTLED)
+
+
+def test_a_point_has_a_shape_where_its_neighbours_stand_as_published() -> None:
+    published: Mapping[Place, float] = {(1, 16): 5.0, (1, 64): 19.0, (1, 256): 18.0, (2, 16): 9.0}
+    as_published: Mapping[Place, float] = {
+        (1, 16): 4.0,
+        (1, 64): 22.0,
+        (1, 256): 20.0,
+        (2, 16): 6.0,
+    }
+    for at in published:
+        assert point_kind(at, published, as_published) is Kind.MODEL
+    rises: Mapping[Place, float] = {**as_published, (1, 256): 25.0}
+    kinds = {at: point_kind(at, published, rises) for at in published}
+    assert {at for at, kind in kinds.items() if kind is Kind.NUMBER} == {(1, 64), (1, 256)}
+    assert point_kind((1, 16), published, {(1, 16): 4.0}) is Kind.NUMBER, "nothing stands beside it"
+
+
+def beside(kind: Kind, here: Interval | None, published: float, unit: str = "x") -> Comparison:
+    return Comparison(
+        figure="002-X1",
+        what="three over four",
+        published=published,
+        unit=unit,
+        source="where",
+        kind=kind,
+        here=here,
+        note="note",
+        origin=Origin.SIMULATED,
+    )
+
+
+def test_ends_of_seeds_are_exported_as_what_they_are_and_as_no_interval() -> None:
+    played = published_record(beside(Kind.SHAPE, Interval(1.003, 1.002, 1.004, 1.0, 3), 1.05))
+    assert (played["here"], played["here_least"], played["here_most"]) == (1.003, 1.002, 1.004)
+    assert (played["here_low95"], played["times_published_high95"]) == (None, None)
+    assert played["times_published_most"] == pytest.approx(1.004 / 1.05, rel=1e-3)
+    sampled = published_record(beside(Kind.VALUE, Interval(2.0, 1.9, 2.1, 0.95, 30), 1.0))
+    assert (sampled["here"], sampled["here_low95"], sampled["here_high95"]) == (2.0, 1.9, 2.1)
+    assert (sampled["here_least"], sampled["here_most"]) == (None, None)
+    given = published_record(beside(Kind.GIVEN, None, 310, "Mbps"))
+    assert list(given) == list(played) == list(sampled)
+    assert (given["kind"], given["match"], given["here"]) == ("given", "given to the model", None)
+
+
+def test_a_terminal_shows_what_is_claimed_and_by_what_models_are_judged() -> None:
+    spread = Interval(1.003, 1.002, 1.004, 1.0, 3)
+    three, above = beside(Kind.SHAPE, spread, 1.05), beside(Kind.SHAPE, spread, 1.0)
+    shown = published_text([three, above, beside(Kind.GIVEN, None, 310, "Mbps")])
+    assert "1.050, so above 1" in shown
+    assert re.search(r"^002-X1 +above 1 +x +1\.003 \[1\.002\.\.1\.004\]", shown, re.MULTILINE)
+    said = " ".join(shown.split())
+    assert "more than 2 %, and contradicted elsewhere" in said
+    assert "What was given to a model" in said
+    assert "reproduced within 10 %" not in said, "no number was judged"
+    assert "reproduced within 10 %" in published_text([beside(Kind.NUMBER, spread, 1.0)])
+    narrow = published_text([three], width=60)
+    assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_a_page_shows_ends_beside_values_and_why_a_cell_has_none() -> None:
+    facts: Mapping[str, Value] = {
+        "a": 2.0,
+        "a, least of 3 seeds": 1.5,
+        "a, most of 3 seeds": 2.5,
+        "b, why none": "few",
+    }
+    (cell,) = (Verified("sums", {"n": 1}, facts),)
+    assert fact_names([cell]) == ["a", "b"]
+    assert fact_text(facts, "a") == '2.000 <span class="interval">[1.500..2.500]</span>'
+    assert fact_text(facts, "b") == '<span class="muted">few</span>'
+    assert fact_text(facts, "c") == '<span class="muted"></span>'
+    assert fact_text({"a": -2.0}, "a") == "-2.000"
+    # What a folder holds may be anything.
+    assert fact_text({**facts, "a, most of 3 seeds": "<b>"}, "a") == "2.000"

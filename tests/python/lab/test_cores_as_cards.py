@@ -1,5 +1,7 @@
 """Cores as cards: cells, arms that hand over truly, and what the page says beside the document."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,8 +129,9 @@ def test_one_thread_and_16_bytes_stand_beside_the_published_value(found: Found) 
     said = cores.EXPERIMENT.says(found)
     assert "published 3.06 Mbit/s" in said
     assert (
-        "3des-cbc 3.000 Mbit/s, in batches of 256 300.0, 100.0 times as much, and 6.000 alone; "
-        "aes-128-gcm 3.000 Mbit/s" in said
+        "3des-cbc 3.000 [2.997..3.003] Mbit/s, in batches of 256 300.0 [299.7..300.3], "
+        "100.0 [99.80..100.2] times as much, and 6.000 [5.994..6.006] alone; "
+        "aes-128-gcm 3.000 [2.997..3.003] Mbit/s" in said
     )
     compared = cores.EXPERIMENT.published(found)
     assert len(compared) == 30 + 12
@@ -139,6 +142,26 @@ def test_one_thread_and_16_bytes_stand_beside_the_published_value(found: Found) 
     assert second.match is Match.NOT_RUN
     assert cores.EXPERIMENT.says(Found((), ())) == ""
     assert cores.EXPERIMENT.listings(Found((), ())) == ()
+
+
+def test_what_is_not_settled_says_so_and_why_beside_its_interval(found: Found) -> None:
+    def said(spoilt: Callable[[Cell], bool], **changes: object) -> str:
+        rows = [replace(each, **changes) if spoilt(each.cell) else each for each in found.rows]
+        return cores.EXPERIMENT.says(Found(rows, found.verified))
+
+    assert "settled" not in cores.EXPERIMENT.says(found)
+    every = said(lambda cell: cell["cipher"] == cores.TDES, machine_busy=True)
+    assert "6.000 [5.994..6.006] alone (none of it settled: the machine was busy); aes" in every
+    assert every.count("settled") == 1
+    one = said(lambda cell: cell["batch"] == 256, machine_busy=True)
+    assert "3des-cbc 3.000 [2.997..3.003] Mbit/s, in batches" in one
+    assert "300.0 [299.7..300.3] (not settled: the machine was busy), 100.0" in one
+    assert "times as much (not settled: the machine was busy), and 6.000 [" in one
+    few = Interval(1.0, 0.9, 1.1, 0.95, 5)
+    short = said(lambda cell: cell["way"] == cores.OWN, ns_per_operation=few)
+    assert "alone (not settled: 5 blocks are too few, 8 are needed)" in short
+    loud = said(lambda cell: cell["way"] == cores.OWN, noise_floor=0.3)
+    assert "alone (not settled: the same code differed from itself by 30 %)" in loud
 
 
 def test_the_tables_of_the_document_and_what_the_system_counted_stand_on_the_page(

@@ -16,7 +16,7 @@ from sealift.lab.files.arm import close_files
 from sealift.lab.files.processes import end_processes
 from sealift.lab.grid import workload_of
 from sealift.lab.measure import SAMPLE_S_MIN
-from sealift.lab.published import Comparison, Kind, Match, table
+from sealift.lab.published import UNJUDGED, Comparison, Kind, Match, table
 from sealift.lab.result import Found, Row, Verified
 from sealift.lab.spec import Arm, Context, Experiment, Scope, Skip
 from sealift.lab.stats import Interval
@@ -150,8 +150,7 @@ def test_what_was_not_run_says_why_for_every_published_figure(experiment: Experi
     for found_nothing in (Found((), nothing), Found((), ())):
         for comparison in experiment.published(found_nothing):
             # What a document says against itself needs no run, nor what no model can tell.
-            unrun = {Kind.WITHIN: Match.AGAINST_ITSELF, Kind.BEYOND: Match.BEYOND}
-            assert comparison.match is unrun.get(comparison.kind, Match.NOT_RUN)
+            assert comparison.match is UNJUDGED.get(comparison.kind, Match.NOT_RUN)
             assert comparison.note
 
 

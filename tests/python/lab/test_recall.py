@@ -10,7 +10,7 @@ import pytest
 
 from lab.test_report import MINE, Outline
 from sealift.lab import registry, report, store
-from sealift.lab.compare import against_published
+from sealift.lab.beside import against_published
 from sealift.lab.digest import digest
 from sealift.lab.published import Comparison
 from sealift.lab.result import Found

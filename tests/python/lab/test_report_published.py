@@ -39,7 +39,7 @@ def test_only_what_is_reproduced_or_holds_is_green_and_a_contradiction_red() -> 
     by_colour: dict[str, set[Match]] = {}
     for match in Match:
         by_colour.setdefault(COLOURS[match], set()).add(match)
-    assert by_colour["good"] == {Match.REPRODUCED, Match.HOLDS}
+    assert by_colour["good"] == {Match.REPRODUCED, Match.IN_SHAPE, Match.HOLDS}
     assert by_colour["bad"] == {Match.CONTRADICTED, Match.AGAINST_ITSELF}
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
+from sealift.lab.facts import ends
 from sealift.lab.published import Measured
 from sealift.lab.stats import Interval
 from sealift.lab.values import Value
@@ -16,13 +17,13 @@ def seeds(first: int) -> Sequence[int]:
 def spread_facts(name: str, values: Iterable[float]) -> dict[str, Value]:
     """One value a seed as facts of a cell: their mean, which has this name, and both ends."""
     every = list(values)
-    ends = {f"{name}, {LEAST}": min(every), f"{name}, {MOST}": max(every)}
-    return {title: kept(value) for title, value in ({name: fmean(every)} | ends).items()}
+    named = zip((name, *ends(name, SEEDS)), (fmean(every), min(every), max(every)), strict=True)
+    return {title: kept(value) for title, value in named}
 
 
 def spread_in(facts: Mapping[str, Value], name: str) -> Measured:
     """What `spread_facts` put under this name: the mean of all seeds, and both ends."""
-    mean, low, high = (float(facts[each]) for each in (name, f"{name}, {LEAST}", f"{name}, {MOST}"))
+    mean, low, high = (float(facts[each]) for each in (name, *ends(name, SEEDS)))
     return Measured(Interval(mean, low, high, 1.0, SEEDS))
 
 
@@ -32,4 +33,3 @@ def kept(value: float) -> float:
 
 
 SEEDS = 3
-LEAST, MOST = f"least of {SEEDS} seeds", f"most of {SEEDS} seeds"

@@ -1,14 +1,15 @@
 """A table of document 002 beside what theory and simulation give for each of its cells."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from statistics import mean
 
 from sealift import Constant
 from sealift.lab.boards.board import CARDS, COPIES, Board, Constants, Simulated, Spot
 from sealift.lab.boards.seeds import kept, seeds, spread_facts, spread_in
-from sealift.lab.published import Comparison, Kind, Printed, table
+from sealift.lab.facts import why_none
+from sealift.lab.published import Comparison, Kind, Place, Printed, point_kind, table
 from sealift.lab.result import Found, Listing, Origin, Verified
 from sealift.lab.spec import Axis, Computed, Context, Scope
 from sealift.lab.units import format_measure
@@ -53,8 +54,6 @@ class Table:
             f"{ANALYSIS}, {ERROR}": 100 * (analysed / published - 1),
         }
         after: dict[str, float] = {
-            f"{SIMULATION}, {ERROR}": 100 * (mbit_s / published - 1),
-            **self._other(spot),
             BOUND: over(lambda each: self.board.bound(spot, each)),
             "of the rated speed, %": 100 * mbit_s / self.board.rated_mbit_s / CARDS,
             "bus busy, %": over(lambda each: 100 * each.bus_share),
@@ -68,12 +67,15 @@ class Table:
         }
         facts: dict[str, Value] = {name: kept(value) for name, value in before.items()}
         facts |= spread_facts(SIMULATION, (each.mbit_s for each in plays))
+        facts |= {f"{SIMULATION}, {ERROR}": kept(100 * (mbit_s / published - 1))}
+        facts |= self._other(spot)
         return Computed(facts | {name: kept(value) for name, value in after.items()})
 
     def published(self, found: Found) -> Sequence[Comparison]:
         """Each cell beside the simulation, with the analysis in its note."""
         known = {_spot(each.cell): each for each in found.verified if each.facts}
-        return [self._cell(spot, known.get(spot), found) for spot in self.board.published]
+        kinds = self._kinds({spot: each.facts for spot, each in known.items()})
+        return [self._cell(spot, known.get(spot), kinds[spot], found) for spot in kinds]
 
     def says(self, found: Found) -> str:
         """How far analysis and simulation are off and where, once every cell was computed."""
@@ -142,12 +144,18 @@ class Table:
                 f"take {copied:.1f}, and a host is one line here."
             )
         chosen = "That the host waits for three writes in the analysis was chosen by its fit."
-        if worst not in (Spot(1, 8_192), Spot(1, LARGEST)):
+        if not self._not_in_order(worst):
             return f"{told}. {chosen}"
+        return f"{told}: {self._not_in_order(worst)}. {chosen}"
+
+    def _not_in_order(self, spot: Spot) -> str:
+        """Why a cell stands otherwise among its neighbours than published, where that is known."""
+        if self.board.is_rated or spot not in (Spot(1, 8_192), Spot(1, LARGEST)):
+            return ""
         least, most = (self.board.published[Spot(1, size)] for size in (LARGEST, 8_192))
         return (
-            f"{told}: one thread was measured at {least} Mbit/s with 16,384 B and at {most} with "
-            f"8,192 B, for which the document gives no reason and no model here has one. {chosen}"
+            f"one thread was measured at {least} Mbit/s with 16,384 B and at {most} with 8,192 B, "
+            "for which the document gives no reason and no model here has one"
         )
 
     def _byte_ns(self, threads: int, small: int, large: int) -> float:
@@ -215,14 +223,15 @@ class Table:
         """Fitted with cards as they are rated, and as many writes as the board has."""
         return self.board.fit(tuple(self.board.published), is_rated=True)
 
-    def _other(self, spot: Spot) -> dict[str, float]:
-        """The second analysis, where there is one."""
+    def _other(self, spot: Spot) -> dict[str, Value]:
+        """The second analysis, or why there is none."""
         name = OTHERS[self.board.is_rated]
+        error = f"{name}, {ERROR}"
         if self.board.is_rated and spot.threads in ENDS:
-            return {}
+            return {why_none(each): FITTED_TO for each in (name, error)}
         published = self.board.published[spot]
         analysed = self.board.analysed(spot, self._others, writes=COPIES)
-        return {name: analysed, f"{name}, {ERROR}": 100 * (analysed / published - 1)}
+        return {name: kept(analysed), error: kept(100 * (analysed / published - 1))}
 
     @cached_property
     def _others(self) -> Constants:
@@ -232,14 +241,23 @@ class Table:
             return self.board.fit([each for each in every if each.threads in ENDS])
         return self.board.fit(every, is_rated=True, writes=COPIES)
 
-    def _cell(self, spot: Spot, known: Verified | None, found: Found) -> Comparison:
+    def _kinds(self, known: Mapping[Spot, Mapping[str, Value]]) -> dict[Spot, Kind]:
+        """What each cell is judged as: among its neighbours, where it stands as published."""
+        published = {_place(spot): value for spot, value in self.board.published.items()}
+        here = {_place(spot): float(facts[SIMULATION]) for spot, facts in known.items()}
+        return {
+            spot: point_kind(_place(spot), published, here) if spot in known else Kind.MODEL
+            for spot in self.board.published
+        }
+
+    def _cell(self, spot: Spot, known: Verified | None, kind: Kind, found: Found) -> Comparison:
         printed = Printed(
             figure=self.id,
             what=_named(spot),
             value=self.board.published[spot],
             unit="Mbit/s",
             source=table(self.board.table)[0]["source"],
-            kind=Kind.MODEL,
+            kind=kind,
             origin=Origin.SIMULATED,
         )
         if known is None:
@@ -249,11 +267,17 @@ class Table:
         if OTHERS[self.board.is_rated] in known.facts and self.board.is_rated:
             held_out = "by analysis that was fitted to 1 and 32 threads alone"
             note += f", {_beside(known.facts, OTHERS[True], held_out)}"
+        if kind is Kind.NUMBER and (why := self._not_in_order(spot)):
+            note += f"; {why}"
         return printed.beside(spread_in(known.facts, SIMULATION), note)
 
 
 def _spot(cell: Cell) -> Spot:
     return Spot(int(cell[THREADS.name]), int(cell[SIZE.name]))
+
+
+def _place(spot: Spot) -> Place:
+    return astuple(spot)
 
 
 def _named(spot: Spot) -> str:
@@ -313,6 +337,7 @@ OTHERS = {
     False: "analysis with published constants, Mbit/s",
 }
 ENDS = (1, 32)
+FITTED_TO = "fitted to this row"
 LARGEST = 16_384
 # Of the description those that the lab fits anew.
 REFITTED = ("host.request_us", "card.setup_us")

@@ -10,15 +10,25 @@ Not part of a quick run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from sealift.lab.boards import BROADCOM, HIFN, Board, Spot
 from sealift.lab.crowding import LOAD, Load
 from sealift.lab.native import offload
-from sealift.lab.published import Comparison, Here, Kind, Printed, payload_speed, table
+from sealift.lab.published import (
+    Comparison,
+    Here,
+    Kind,
+    Measured,
+    Printed,
+    payload_speed,
+    quotient,
+    table,
+)
 from sealift.lab.result import Found, Listing, Row, Verified
 from sealift.lab.spec import Arm, Axis, Context, Experiment, Plot, Scope, Skip
-from sealift.lab.units import format_measure
+from sealift.lab.units import format_estimate, format_measure
 from sealift.lab.values import Cell, Value
 
 
@@ -132,27 +142,63 @@ def _says(found: Found) -> str:
         return ""
     return (
         f"One thread that hands over {SMALL} B at a time: published {published} Mbit/s (3DES, four "
-        f"Hifn 7751); here {'; '.join(told)}."
+        f"Hifn 7751); here {'; '.join(told)}. Brackets are 95 % intervals, those of quotients of "
+        "two 90 % or more."
     )
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A figure in words, with its interval, and why it settles nothing."""
+
+    text: str
+    doubt: str
 
 
 def _of_batches(found: Found, cipher: str) -> str:
-    at_once = {
-        batch: here.interval.median
+    speeds = {
+        batch: _mbit_s(found, cipher=cipher, threads=1, size=SMALL, batch=batch)
         for batch in BATCHES
-        if not isinstance(
-            here := _mbit_s(found, cipher=cipher, threads=1, size=SMALL, batch=batch), str
-        )
     }
+    at_once = {batch: here for batch, here in speeds.items() if not isinstance(here, str)}
     if 1 not in at_once or len(at_once) < 2:
         return ""
     most = max(at_once)
+    gain = quotient(at_once[most], at_once[1])
+    assert not isinstance(gain, str), "both are known"
+    one = at_once[1]
+    beside = _printed(HIFN, Spot(1, SMALL), HIFN.published[Spot(1, SMALL)]).beside(one, "")
+    figures = [
+        _Figure(f"{_estimate(one)} Mbit/s", beside.doubt if cipher == TDES else one.doubt),
+        _Figure(f"in batches of {most} {_estimate(at_once[most])}", at_once[most].doubt),
+        _Figure(f"{_estimate(gain)} times as much", _more_than_1(gain).doubt),
+    ]
     own = payload_speed(found, **_one_thread(cipher, OWN))
-    alone = "" if isinstance(own, str) else f", and {_shown(8 * own.interval.median)} alone"
-    return (
-        f"{cipher} {_shown(at_once[1])} Mbit/s, in batches of {most} {_shown(at_once[most])}, "
-        f"{_shown(at_once[most] / at_once[1])} times as much{alone}"
+    if not isinstance(own, str):
+        figures.append(_Figure(f"and {_estimate(own.scaled(8))} alone", own.doubt))
+    return f"{cipher} {_told(figures)}"
+
+
+def _told(figures: Sequence[_Figure]) -> str:
+    """One after the other, with what is not settled; once where that is the same of all."""
+    doubts = {each.doubt for each in figures}
+    if len(doubts) == 1 and (doubt := doubts.pop()):
+        return f"{', '.join(each.text for each in figures)} (none of it settled: {doubt})"
+    return ", ".join(
+        f"{each.text} (not settled: {each.doubt})" if each.doubt else each.text for each in figures
     )
+
+
+def _more_than_1(gain: Measured) -> Comparison:
+    """What batches make of it, as a claim that it is more."""
+    what = "in batches over one at a time"
+    printed = Printed(EXPERIMENT.id, what, 1.0, "x", "nothing published", Kind.SHAPE)
+    return printed.beside(gain, what)
+
+
+def _estimate(here: Measured) -> str:
+    interval = here.interval
+    return format_estimate(interval.median, interval.low, interval.high)
 
 
 def _listings(found: Found) -> Sequence[Listing]:

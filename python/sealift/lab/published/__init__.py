@@ -5,7 +5,7 @@ stands in. A comparison never mixes origins: what was published keeps its printe
 was measured here keeps its interval.
 """
 
-from sealift.lab.published.comparison import IN_WORDS, Comparison, Kind, Match
+from sealift.lab.published.comparison import IN_WORDS, UNJUDGED, Comparison, Kind, Match
 from sealift.lab.published.here import (
     Here,
     Measured,
@@ -21,17 +21,22 @@ from sealift.lab.published.here import (
 )
 from sealift.lab.published.printed import Printed
 from sealift.lab.published.rounded import Rounded
+from sealift.lab.published.rules import claimed, rules
+from sealift.lab.published.shape import Place, point_kind
 from sealift.lab.published.tables import table, table_row
 
 __all__ = [
     "IN_WORDS",
+    "UNJUDGED",
     "Comparison",
     "Here",
     "Kind",
     "Match",
     "Measured",
+    "Place",
     "Printed",
     "Rounded",
+    "claimed",
     "conditions",
     "counted",
     "gain_a_thread",
@@ -39,7 +44,9 @@ __all__ = [
     "operation_speed",
     "operation_time",
     "payload_speed",
+    "point_kind",
     "quotient",
+    "rules",
     "table",
     "table_row",
     "times_as_fast",

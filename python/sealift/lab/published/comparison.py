@@ -29,15 +29,21 @@ class Kind(StrEnum):
     SLOPE = "slope"
     """What each of several adds, as the speed-up a thread: a ratio without a side of 1."""
     SHAPE = "shape"
-    """A claim without a number: that a ratio lies above 1. Its published value is that 1."""
+    """A claim that a ratio lies above 1. Its published value is that 1, or the ratio of what was
+    printed, which it need not reach."""
     READING = "reading"
     """As a shape, but what is claimed is only our reading of a sentence that claims no speed."""
     COUNT = "count"
     """What follows from counts, which are exact but for the rounding of their print."""
+    NUMBER = "number"
+    """A number that a model gives for the document's own machine: the same one is expected."""
     MODEL = "model"
-    """What a model gives for the document's own machine: there the same value is expected."""
+    """The same of a point of a table or a curve whose neighbours lie above and below it as in the
+    document (`point_kind`): it can have the shape of that where it doesn't have its value."""
+    GIVEN = "given"
+    """What was put into a model, fitted or as it was printed: no result of it."""
     BEYOND = "beyond"
-    """What a model can't give, because it is given it or leaves it out."""
+    """What a model leaves out, so that it can't give it."""
     WITHIN = "within"
     """A figure that other figures of its own document contradict: nothing is measured."""
 
@@ -55,6 +61,7 @@ class Match(StrEnum):
     DIFFERS = "differs here"
     NO_EFFECT = "no such effect here"
     IN_SHAPE = "reproduced in shape"
+    GIVEN = "given to the model"
     BEYOND = "beyond the model"
     READING_HOLDS = "our reading holds here"
     READING_FAILS = "our reading fails here"
@@ -135,20 +142,20 @@ class Comparison:
         reaches over a limit leaves the figure UNSETTLED, unless all of it lies within a tenth of
         1, where a RATIO well above 1 has NO_EFFECT; and so do too few blocks, too much noise
         and a busy machine. A COUNT is REPRODUCED when it rounds to what was printed; a printed 0
-        is CONTRADICTED by anything else. A MODEL is REPRODUCED within a tenth, IN_SHAPE within
-        half as much again or two thirds, and CONTRADICTED beyond; a SHAPE that was not measured
-        is CONTRADICTED, too, where it lies no more than the margin above 1. Both are UNSETTLED
-        where the ends of what plays with several seeds gave are on two sides of a limit.
+        is CONTRADICTED by anything else. A NUMBER of a model is REPRODUCED within a tenth and
+        CONTRADICTED beyond; a MODEL, whose neighbours stand as published, is IN_SHAPE within half
+        as much again or two thirds. A SHAPE that was not measured is IN_SHAPE above the margin over
+        1 and CONTRADICTED elsewhere. All three are UNSETTLED where the ends of what plays with
+        several seeds gave are on two sides of a limit. What was GIVEN to a model, and what is
+        BEYOND one, has no verdict but that.
         """
-        if self.kind is Kind.WITHIN:
-            return Match.AGAINST_ITSELF
-        if self.kind is Kind.BEYOND:
-            return Match.BEYOND
+        if self.kind in UNJUDGED:
+            return UNJUDGED[self.kind]
         if self.here is None:
             return Match.NOT_RUN
         if self.kind is Kind.COUNT:
             return self._counted(self.here)
-        if self.kind is Kind.MODEL:
+        if self.kind in MODELLED:
             return _agreed(self._modelled, self.here)
         if self.kind is Kind.SHAPE and self.origin is not Origin.MEASURED:
             return _agreed(self._shaped, self.here)
@@ -157,12 +164,12 @@ class Comparison:
     @property
     def doubt(self) -> str:
         """Why what was measured settles nothing, or ""."""
-        if self.here is None or self.kind in {*SPANNED, Kind.BEYOND}:
+        if self.here is None or self.kind in {*SPANNED, *UNJUDGED}:
             return ""
-        if self.kind is Kind.MODEL or self.origin is not Origin.MEASURED:
-            is_of_seeds = self.kind in {Kind.MODEL, Kind.SHAPE}
+        if self.kind in MODELLED or self.origin is not Origin.MEASURED:
+            is_of_seeds = self.kind in {*MODELLED, Kind.SHAPE}
             is_both = is_of_seeds and self.match is Match.UNSETTLED
-            return "seeds give both sides of a limit" if is_both else ""
+            return f"its {self.here.blocks} seeds give both sides of a limit" if is_both else ""
         least = blocks_needed(VERDICT_CONFIDENCE)
         if self.here.blocks < least:
             return f"{self.here.blocks} blocks are too few, {least} are needed"
@@ -174,6 +181,11 @@ class Comparison:
         if unsettled:
             return f"the interval comes within {100 * self._margin:.2g} % of a limit, or over it"
         return ""
+
+    @property
+    def noted(self) -> str:
+        """The note, and why what was found settles nothing."""
+        return f"{self.note}; not settled: {self.doubt}" if self.doubt else self.note
 
     @property
     def _margin(self) -> float:
@@ -208,13 +220,14 @@ class Comparison:
             yield 1 - NEAR, 1 + NEAR, Match.NO_EFFECT
 
     def _shaped(self, value: float) -> Match:
-        return Match.HOLDS if value > 1 + self._margin else Match.CONTRADICTED
+        return Match.IN_SHAPE if value > 1 + self._margin else Match.CONTRADICTED
 
     def _modelled(self, value: float) -> Match:
         times = value / self.published
         if 1 - NEAR <= times <= 1 + NEAR:
             return Match.REPRODUCED
-        return Match.IN_SHAPE if 1 / ALIKE <= times <= ALIKE else Match.CONTRADICTED
+        is_alike = self.kind is Kind.MODEL and 1 / ALIKE <= times <= ALIKE
+        return Match.IN_SHAPE if is_alike else Match.CONTRADICTED
 
     def _counted(self, here: Interval) -> Match:
         assert self.span is not None, "checked when it was made"
@@ -235,11 +248,18 @@ def _inside(value: float, span: Rounded) -> bool:
 
 # Stands in the place of a unit where a document prints no number.
 IN_WORDS = "in words"
-# A tenth more or less is the same, on another machine.
+# A tenth more or less is the same, on another machine and by a model.
 NEAR = 0.10
-# What a model gives that leaves something out, but not what matters most.
+# How far a point may be off whose table or curve has the document's shape there.
 ALIKE = 1.5
 SPANNED = (Kind.COUNT, Kind.WITHIN)
+MODELLED = (Kind.NUMBER, Kind.MODEL)
+# What nothing that was found here is held against.
+UNJUDGED = {
+    Kind.WITHIN: Match.AGAINST_ITSELF,
+    Kind.GIVEN: Match.GIVEN,
+    Kind.BEYOND: Match.BEYOND,
+}
 SIDES = {
     Kind.SHAPE: (Match.CONTRADICTED, Match.HOLDS),
     Kind.READING: (Match.READING_FAILS, Match.READING_HOLDS),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from sealift.lab.published import IN_WORDS, Comparison, Kind, Match
+from sealift.lab.published import Comparison, Kind, Match, claimed, rules
 from sealift.lab.report.markup import CARDS, Html, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.words import as_printed, with_interval
@@ -28,7 +28,8 @@ def compared(material: Material) -> Html:
         _group(figure, titles[figure], list(group), material.extent.rows, is_open=is_open)
         for figure, group in groupby(ordered, key=lambda each: each.figure)
     ]
-    return tag("section", heading, tag("p", SAID, class_="muted"), *groups, id="published")
+    judged = tag("p", " ".join(rules(every)), class_="muted")
+    return tag("section", heading, judged, *groups, id="published")
 
 
 def _group(
@@ -43,14 +44,13 @@ def _group(
 
 
 def _cells(each: Comparison) -> tuple[str, ...]:
-    settled = f"{each.note}; not settled: {each.doubt}" if each.doubt else each.note
     return (
         each.what,
         _published(each),
         _here(each) if each.here else _nothing(each),
         with_interval(each.ratio),
         _chip(each.match, each.match.value),
-        settled,
+        each.noted,
     )
 
 
@@ -62,7 +62,7 @@ def _here(each: Comparison) -> Html:
 
 
 def _nothing(each: Comparison) -> Html:
-    text = "nothing to measure" if each.kind in (Kind.WITHIN, Kind.BEYOND) else "not run"
+    text = NOTHING.get(each.kind, "not run")
     return tag("span", text, class_="muted")
 
 
@@ -71,10 +71,9 @@ def _chip(match: Match, text: str) -> Html:
 
 
 def _published(each: Comparison) -> Html:
-    if each.unit == IN_WORDS:
-        return tag("span", IN_WORDS, title=each.source)
-    above = "above " if each.kind in (Kind.SHAPE, Kind.READING) else ""
-    value = tag("span", f"{above}{as_printed(each.published)} {each.unit}", title=each.source)
+    if not (text := claimed(each, as_printed)):
+        return tag("span", each.unit, title=each.source)
+    value = tag("span", f"{text} {each.unit}", title=each.source)
     if each.kind is not Kind.COUNT or each.span is None or each.span.low == each.span.high:
         return value
     ends = f"[{as_printed(each.span.low)}..{as_printed(each.span.high)}] by its rounding"
@@ -82,14 +81,11 @@ def _published(each: Comparison) -> Html:
 
 
 HEADER = ("what", "published", "here", "here / published", "verdict", "with what, or why not")
-SAID = (
-    "Absolute values come from other machines, so that nobody expects the same ones here; "
-    "ratios should hold. A verdict needs the whole interval, and a margin for noise, on one side "
-    "of its limits: a tenth more or less than was published, and for ratios and shapes 1. Counts "
-    "are judged by the rounding of their print. What a model of the document's own machine gives "
-    "is reproduced within a tenth, and in shape within half as much again; where its times are "
-    "drawn, its interval reaches from the least to the most that several seeds gave."
-)
+NOTHING = {
+    Kind.WITHIN: "nothing to measure",
+    Kind.GIVEN: "put in, not found",
+    Kind.BEYOND: "not in the model",
+}
 ROWS_OPEN = 20
 COLOURS = {
     Match.REPRODUCED: "good",
@@ -103,7 +99,8 @@ COLOURS = {
     Match.NO_EFFECT: "fine",
     Match.READING_HOLDS: "fine",
     Match.READING_FAILS: "fine",
-    Match.IN_SHAPE: "fine",
+    Match.IN_SHAPE: "good",
+    Match.GIVEN: "plain",
     Match.BEYOND: "plain",
     Match.UNSETTLED: "plain",
     Match.NOT_RUN: "plain",

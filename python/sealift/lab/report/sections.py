@@ -7,6 +7,7 @@ from itertools import groupby
 
 from sealift.lab import plot
 from sealift.lab.crowding import is_crowded
+from sealift.lab.report.cells import fact_names, fact_text
 from sealift.lab.report.extent import Extent
 from sealift.lab.report.markup import Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
@@ -21,7 +22,6 @@ from sealift.lab.units import (
     rate_unit,
 )
 from sealift.lab.unsettled import said_text, why_unsure
-from sealift.lab.values import Value
 from sealift.lab.vega import Spec, room_px
 from sealift.lab.wording import DOCUMENT_003
 
@@ -200,11 +200,11 @@ def _computed(shown: Shown, most: int | None) -> Html:
     """What was computed: a row for each cell, with its origin above all."""
     origin = shown.experiment.origin.value
     names = [axis.name for axis in shown.experiment.axes]
-    facts = unique(name for each in shown.computed for name in each.facts)
+    facts = fact_names(shown.computed)
     cells = [
         [
             *(str(each.cell[name]) for name in names),
-            *(_fact(each.facts.get(name, "")) for name in facts),
+            *(fact_text(each.facts, name) for name in facts),
         ]
         for each in shown.computed[:most]
     ]
@@ -220,13 +220,6 @@ def _computed(shown: Shown, most: int | None) -> Html:
     return folded(
         f"{len(shown.computed):,} cells, {origin}", said, whole, is_open=len(cells) <= COMPUTED_OPEN
     )
-
-
-def _fact(value: Value) -> str:
-    if isinstance(value, str):
-        # A column of sentences would else be as narrow as their longest word.
-        return tag("span", value, class_="said") if len(value) > SAID_CHARS else value
-    return f"{'-' if value < 0 else ''}{format_measure(abs(value))}"
 
 
 def _following(names: Sequence[str], rows: Sequence[Row]) -> Iterable[str]:
@@ -345,7 +338,6 @@ def _skipped(shown: Shown) -> Iterable[Html]:
 
 
 ROWS_OPEN, COMPUTED_OPEN = 12, 50
-SAID_CHARS = 60
 LISTED_OPEN = 60
 CROWDED = (
     "More threads than cores wait for each other by design, so no sample of theirs is free of "

@@ -18,7 +18,7 @@ class Interval:
         median: Of the series itself, not of the draws.
         low: Lower end.
         high: Upper end.
-        confidence: Nominal, for example 0.95.
+        confidence: Nominal, for example 0.95; 1 where the ends are those of all there is.
         blocks: How many values the series had.
     """
 
@@ -27,6 +27,11 @@ class Interval:
     high: float
     confidence: float
     blocks: int
+
+    @property
+    def is_range(self) -> bool:
+        """Whether its ends are the least and the most of all there is, and estimate nothing."""
+        return self.confidence == 1
 
     def inverse(self) -> "Interval":
         """The interval of the ratio seen from the other arm."""

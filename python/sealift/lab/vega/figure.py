@@ -18,7 +18,7 @@ class Point:
     Attributes:
         x: Where it stands; None for a value that holds everywhere: a line across.
         y: The value.
-        low: Lower end of its 95 % interval; None where none is known.
+        low: Lower end of its interval; None where none is known.
         high: Upper end.
         series: Which line it belongs to.
         origin: Where it comes from.
@@ -42,6 +42,7 @@ class Labels:
         y: Name and unit of what was measured.
         series: What the lines are; empty where there is one line that needs no name.
         x_is_size: Whether x counts bytes, so that 1024 reads 1 KiB.
+        interval: What the ends of a value are.
     """
 
     title: str
@@ -49,6 +50,7 @@ class Labels:
     y: str
     series: str
     x_is_size: bool = False
+    interval: str = "95 % interval"
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def _tooltip(labels: Labels) -> list[Spec]:
         {"field": "series", "title": labels.series or "series"},
         {"field": "at", "title": labels.x},
         {"field": "value", "title": labels.y},
-        {"field": "interval", "title": "95 % interval"},
+        {"field": "interval", "title": labels.interval},
         {"field": "origin", "title": "origin"},
     ]
 
