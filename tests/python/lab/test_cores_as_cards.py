@@ -145,22 +145,25 @@ def test_one_thread_and_16_bytes_stand_beside_the_published_value(found: Found) 
 
 
 def test_what_is_not_settled_says_so_and_why_beside_its_interval(found: Found) -> None:
-    def said(spoilt: Callable[[Cell], bool], **changes: object) -> str:
-        rows = [replace(each, **changes) if spoilt(each.cell) else each for each in found.rows]
+    def said(spoil: Callable[[Row], Row], **spoilt: str | int) -> str:
+        rows = [spoil(each) if spoilt.items() <= each.cell.items() else each for each in found.rows]
         return cores.EXPERIMENT.says(Found(rows, found.verified))
 
+    def busy(row: Row) -> Row:
+        return replace(row, machine_busy=True)
+
     assert "settled" not in cores.EXPERIMENT.says(found)
-    every = said(lambda cell: cell["cipher"] == cores.TDES, machine_busy=True)
+    every = said(busy, cipher=cores.TDES)
     assert "6.000 [5.994..6.006] alone (none of it settled: the machine was busy); aes" in every
     assert every.count("settled") == 1
-    one = said(lambda cell: cell["batch"] == 256, machine_busy=True)
+    one = said(busy, batch=256)
     assert "3des-cbc 3.000 [2.997..3.003] Mbit/s, in batches" in one
     assert "300.0 [299.7..300.3] (not settled: the machine was busy), 100.0" in one
     assert "times as much (not settled: the machine was busy), and 6.000 [" in one
     few = Interval(1.0, 0.9, 1.1, 0.95, 5)
-    short = said(lambda cell: cell["way"] == cores.OWN, ns_per_operation=few)
+    short = said(lambda row: replace(row, ns_per_operation=few), way=cores.OWN)
     assert "alone (not settled: 5 blocks are too few, 8 are needed)" in short
-    loud = said(lambda cell: cell["way"] == cores.OWN, noise_floor=0.3)
+    loud = said(lambda row: replace(row, noise_floor=0.3), way=cores.OWN)
     assert "alone (not settled: the same code differed from itself by 30 %)" in loud
 
 
