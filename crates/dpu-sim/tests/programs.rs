@@ -203,6 +203,42 @@ fn faults_say_what_where_and_who() {
 }
 
 #[test]
+fn tasklets_that_do_not_exist_or_run_already_are_not_booted() {
+    for (source, expected, pc, tasklet) in [
+        ("boot id, 40\nstop", FaultKind::NoTasklet { number: 40 }, 0, 0),
+        ("boot zero, 24\nstop", FaultKind::NoTasklet { number: 24 }, 0, 0),
+        ("move r0, 1\nboot id, 0\nstop", FaultKind::Booted { number: 0 }, 1, 0),
+        ("jeq id, 1, .+3\nboot id, 1\njump .\nboot zero, 0", FaultKind::Booted { number: 0 }, 3, 1),
+        ("boot id, 0, true, 1\nstop", FaultKind::Booted { number: 0 }, 0, 0),
+        ("move r0, 64\nresume r0, 0\nstop", FaultKind::RunBit { number: 64 }, 1, 0),
+        ("move r0, 200\nread_run r0, 0, z, 2\nstop", FaultKind::RunBit { number: 200 }, 1, 0),
+    ] {
+        assert_eq!(fault(source), (expected, pc, tasklet), "{source}");
+    }
+    let told = FaultKind::Booted { number: 3 }.to_string();
+    assert!(told.starts_with("it boots tasklet 3, which runs already"));
+}
+
+#[test]
+fn programs_may_ask_who_runs_and_notify_by_bits_that_no_tasklet_has() {
+    let r = registers(
+        "      boot id, 0, nz, 2
+               move r0, 1
+               resume id, 0
+               resume zero, 40, z, 5
+               move r1, 1
+               read_run zero, 40, nz, 7
+               move r2, 1
+               clr_run zero, 40, nz, 9
+               move r3, 1
+               read_run zero, 40, z, 11
+               move r4, 1
+               stop",
+    );
+    assert_eq!(r[..5], [0; 5]);
+}
+
+#[test]
 fn instructions_out_of_mram_are_executed() {
     // The word of `move r3, 9`, put into IRAM behind a jump.
     let word = assemble("move r3, 9\nstop").unwrap();

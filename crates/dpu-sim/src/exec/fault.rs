@@ -80,6 +80,24 @@ pub enum FaultKind {
         /// What is added or subtracted.
         by: u32,
     },
+    /// `boot` of a number that no tasklet has. On a real DPU the numbers from 24 to 63 are bits that notify, and nothing starts;
+    /// `resume`, `clr_run` and `read_run` reach these bits.
+    NoTasklet {
+        /// The number.
+        number: u32,
+    },
+    /// `boot` of a tasklet that runs, without a condition that looks for that. A real DPU leaves such a tasklet as it is and says
+    /// so by the condition only: `boot r0, 0, nz, LABEL` jumps where it ran. `resume` of one that runs is no fault: programs wake
+    /// whoever may sleep.
+    Booted {
+        /// The tasklet.
+        number: u32,
+    },
+    /// A run bit that does not exist.
+    RunBit {
+        /// Its number.
+        number: u32,
+    },
     /// `fault`.
     Raised {
         /// Its number.
@@ -117,6 +135,16 @@ impl fmt::Display for FaultKind {
             Self::Pointer { pointer, by } => {
                 write!(f, "{by:#x} moves the pointer {pointer:#x} out of its lower half")
             }
+            Self::NoTasklet { number } => {
+                write!(f, "it boots tasklet {number}, and there are 0 to 23")
+            }
+            Self::Booted { number } => {
+                write!(
+                    f,
+                    "it boots tasklet {number}, which runs already; `boot` with nz and a label jumps then"
+                )
+            }
+            Self::RunBit { number } => write!(f, "there is no run bit {number}: 0 to 63 are"),
             Self::Raised { number } => write!(f, "fault {number}"),
             Self::Breakpoint => f.write_str("a breakpoint"),
         }

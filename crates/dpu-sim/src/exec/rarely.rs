@@ -6,7 +6,8 @@ use super::memory::Transfer;
 use super::op::{Kind, Op, Then};
 use super::result::{finish, put, put_pair, seen};
 use super::step::Effect;
-use super::{Counts, Dpu, Told};
+use super::{Counts, Dpu, TASKLETS, Told};
+use crate::isa::Condition;
 use crate::program::Region;
 use crate::timing::Direction;
 
@@ -45,15 +46,7 @@ impl Dpu {
                 return Ok(finish(state, op, (a, 0), u32::from(before), None));
             }
             Kind::Boot | Kind::Resume | Kind::ClrRun | Kind::ReadRun => {
-                let number = folded(a, op.immediate);
-                let before = match op.kind {
-                    Kind::Boot => self.start(number, true),
-                    Kind::Resume => self.start(number, false),
-                    _ => self.running.checked_shr(low(number)).unwrap_or(0) & 1 == 1,
-                };
-                if op.kind == Kind::ClrRun {
-                    self.running &= !1_u64.checked_shl(low(number)).unwrap_or(0);
-                }
+                let before = self.run_bit(op, folded(a, op.immediate))?;
                 let state = &mut self.tasklets[tasklet];
                 finish(state, op, (a, 0), u32::from(before), None);
                 if self.running >> tasklet & 1 == 0 {
@@ -91,6 +84,29 @@ impl Dpu {
             _ => {}
         }
         Ok(Effect::Next)
+    }
+
+    /// Does what is asked of a run bit, and says what it was.
+    ///
+    /// A real DPU has 64: those of the tasklets, and 40 that only notify. It starts a tasklet only where the bit was clear, and an
+    /// instruction may jump on what it was; that is how the vendor's runtime waits with `resume` for one that is about to stop.
+    fn run_bit(&mut self, op: &Op, number: usize) -> Result<bool, FaultKind> {
+        let told = low(number);
+        if number >= RUN_BITS {
+            return Err(FaultKind::RunBit { number: told });
+        }
+        let before = self.running >> number & 1 == 1;
+        match op.kind {
+            Kind::Boot if number >= TASKLETS => return Err(FaultKind::NoTasklet { number: told }),
+            Kind::Boot if before && !looks(op) => {
+                return Err(FaultKind::Booted { number: told });
+            }
+            Kind::Boot => self.start(number, true),
+            Kind::Resume => self.start(number, false),
+            Kind::ClrRun => self.running &= !(1 << number),
+            _ => {}
+        }
+        Ok(before)
     }
 
     fn tell(&mut self, tasklet: usize, number: u32, value: u32, cycle: u64) {
@@ -238,6 +254,13 @@ fn folded(a: u32, number: u32) -> usize {
     ((sum >> 8 ^ sum) & 0xff) as usize
 }
 
+/// Does the program ask whether the tasklet it boots ran already?
+fn looks(op: &Op) -> bool {
+    op.then == Then::JumpIf && !matches!(op.condition, Condition::True | Condition::False)
+}
+
+/// Bits that say who runs, and those that only notify.
+const RUN_BITS: usize = 64;
 /// How many words of `tell` are kept.
 const TOLD_MAX: usize = 4096;
 /// How many bytes of a text are.

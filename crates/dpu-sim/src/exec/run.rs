@@ -84,13 +84,12 @@ impl Dpu {
         meet(used & EVEN) + meet(used & !EVEN)
     }
 
-    /// Sets a run bit; a tasklet that did not run starts to. Says whether it was set.
-    pub(super) fn start(&mut self, number: usize, from_the_first: bool) -> bool {
-        let bit = 1_u64.checked_shl(u32::try_from(number).unwrap_or(u32::MAX)).unwrap_or(0);
-        let before = self.running & bit != 0;
-        self.running |= bit;
+    /// Sets one of the 64 run bits; a tasklet that did not run starts to.
+    pub(super) fn start(&mut self, number: usize, from_the_first: bool) {
+        let before = self.running >> number & 1 == 1;
+        self.running |= 1 << number;
         if before || number >= TASKLETS {
-            return before;
+            return;
         }
         if from_the_first {
             self.tasklets[number].pc = 0;
@@ -100,7 +99,6 @@ impl Dpu {
             let ready = if self.clock.now == 0 { 0 } else { self.clock.now - 1 + revolver };
             self.queue.push(number, ready);
         }
-        before
     }
 
     #[cold]
