@@ -48,7 +48,7 @@ mod preset;
 mod program;
 mod timing;
 
-pub use asm::{AsmError, Reason, assemble};
+pub use asm::{AsmError, Reason, assemble, assemble_with};
 pub use counters::{Counters, Idle};
 pub use exec::{AccessError, Dpu, Fault, FaultKind, Outcome, TASKLETS, Told};
 pub use log::LogError;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use dpu_sim::{Dpu, Outcome, Reason, Region, Timing, assemble};
+use dpu_sim::{Dpu, Outcome, Reason, Region, Timing, assemble, assemble_with};
 
 fn registers(source: &str) -> [u32; 24] {
     let program = assemble(source).unwrap_or_else(|error| panic!("{error}"));
@@ -23,7 +23,9 @@ fn wrong_assembly_is_told_with_line_and_column() {
         ("sw r0, zero, x", 1, 1, "it takes r, number, r or r, number, number; r is a register"),
         ("add r0, r1, 300, z, 5", 1, 13, "300 does not fit here: -128 to 127"),
         ("jump nowhere", 1, 6, "nothing defines nowhere"),
-        ("a: nop\na: nop", 2, 1, "a is defined twice"),
+        ("a: nop\na: nop", 2, 1, "a is defined twice; first in line 1"),
+        (".comm room, 8\n\n .comm room, 4", 3, 8, "room is defined twice; first in line 1"),
+        (".set a, 1\n.comm a, 4", 2, 7, "a is defined twice; first in line 1"),
         (".data\n nop", 2, 2, "an instruction does not belong into section .data"),
         (".long 1", 1, 7, "data does not belong into section .text"),
         (".frob 1", 1, 1, ".frob: there is no such directive"),
@@ -49,7 +51,11 @@ fn wrong_assembly_is_told_with_line_and_column() {
         (".set here, .", 1, 6, ". has no value yet"),
         (".comm room, -1", 1, 7, ".comm: a size of 0 or more belongs here"),
         (".comm room, 8, 3", 1, 7, ".comm: this is no power of two"),
-        (".data\n.uleb128 5", 2, 1, "there is no such directive"),
+        (".data\n.uleb128 5", 2, 1, ".uleb128: only sections for debuggers, as .debug_info, have"),
+        ("stop\n.section .foo", 2, 10, "there is no section .foo: .text takes instructions, .data,"),
+        (".section .database,\"aw\"\nstop", 1, 10, "there is no section .database"),
+        ("", 1, 1, "there is no instruction; the shortest program is `stop`"),
+        ("// later\n.data\nx: .long 1\n", 3, 1, "there is no instruction"),
         (".bss\n.zero 65537", 2, 1, "section .bss overflows WRAM: 65537 bytes of 65536"),
     ] {
         let error = assemble(source).unwrap_err();
@@ -91,6 +97,11 @@ fn what_compilers_write_besides_is_taken() {
         .local counter
         .comm counter,4,4
         .comm table,64,32
+        .section .dpu_host,\"aw\"
+        .rodata
+        .section .note.GNU-stack
+        .section .llvm_addrsig
+        .section .eh_frame
         .section .debug_info,\"\",@progbits
         .uleb128 5
         .sleb128 table-counter",
@@ -100,6 +111,15 @@ fn what_compilers_write_besides_is_taken() {
     assert_eq!((counter.region, table.region), (Region::Wram, Region::Wram));
     assert_eq!((counter.size, table.offset % 32, table.size), (4, 0, 64));
     assert_eq!(program.size(Region::Wram), u64::from(table.offset) + 64);
+}
+
+#[test]
+fn numbers_may_be_named_from_outside() {
+    let program = assemble_with("move r0, COUNT\nstop", &[("COUNT", 7)]).unwrap();
+    assert_eq!(program, assemble("move r0, 7\nstop").unwrap());
+    let error = assemble_with("stop\nCOUNT: stop", &[("COUNT", 7)]).unwrap_err();
+    assert_eq!((error.line, error.column), (2, 1));
+    assert!(error.to_string().ends_with("COUNT is defined twice: it was given from outside, too"));
 }
 
 #[test]

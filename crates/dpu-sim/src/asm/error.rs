@@ -56,8 +56,13 @@ pub enum Reason {
     #[error("{0} has no value yet: here, only numbers and what .set gave a value before can stand")]
     Early(String),
     /// A name that is defined twice.
-    #[error("{0} is defined twice")]
-    Duplicate(String),
+    #[error("{name} is defined twice{}", before(*first))]
+    Duplicate {
+        /// The name.
+        name: String,
+        /// The line where it was defined before; 0 if it was given beside the text.
+        first: usize,
+    },
     /// A directive that is not known, or not so.
     #[error("{directive}: {reason}")]
     Directive {
@@ -80,6 +85,15 @@ pub enum Reason {
         /// Where it stands.
         section: String,
     },
+    /// A section that belongs into no memory.
+    #[error(
+        "there is no section {0}: .text takes instructions, .data, .rodata, .bss and .dpu_host WRAM, .mram MRAM, .atomic locks; \
+         each may have an ending, as in .data.table, and .debug sections are left out"
+    )]
+    Section(String),
+    /// A program without an instruction.
+    #[error("there is no instruction; the shortest program is `stop`, which ends a tasklet")]
+    Empty,
     /// More than a memory holds.
     #[error("section {section} overflows {region}: {size} bytes of {capacity}")]
     Overflow {
@@ -92,6 +106,14 @@ pub enum Reason {
         /// What the memory holds, in bytes.
         capacity: u64,
     },
+}
+
+/// Where a name was defined before.
+fn before(line: usize) -> String {
+    match line {
+        0 => ": it was given from outside, too".to_owned(),
+        line => format!("; first in line {line}"),
+    }
 }
 
 /// What is told besides, if there is something.

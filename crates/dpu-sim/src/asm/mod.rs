@@ -1,6 +1,7 @@
 //! Assembly, as the vendor's tools spell it, to programs.
 //!
-//! Labels, sections (`.text`, `.data`, `.rodata`, `.bss`, `.mram`, `.atomic`) and the usual directives for data. A label in
+//! Labels, sections (`.text`, `.data`, `.rodata`, `.bss`, `.dpu_host`, `.mram`, `.atomic`, each with endings as in `.data.table`, and
+//! those for debuggers, of which nothing is kept) and the usual directives for data. A label in
 //! text stands for the number of its instruction, one in data for its address; labels may be numbers, of which `1b` is the last
 //! `1` and `1f` the next. Comments start with `//` or `#`, or stand between `/*` and `*/`.
 //!
@@ -39,15 +40,34 @@ use std::collections::HashMap;
 /// # Errors
 /// The first thing that is wrong, with line and column.
 pub fn assemble(source: &str) -> Result<Program, AsmError> {
+    assemble_with(source, &[])
+}
+
+/// Assembles a program that may name numbers beside its own, as if it began with a `.set` for each of them.
+///
+/// # Errors
+/// The first thing that is wrong, with line and column.
+pub fn assemble_with(source: &str, names: &[(&str, i64)]) -> Result<Program, AsmError> {
     let mut assembly = Assembly::new();
+    for (name, value) in names {
+        assembly.define(OUTSIDE, name, Defined::Constant(*value))?;
+    }
     let mut lexer = Lexer::default();
     for (index, text) in source.lines().enumerate() {
         let words = lexer.words(index + 1, text)?;
         assembly.line(index + 1, &words)?;
     }
     lexer.end()?;
-    assembly.link()
+    let program = assembly.link()?;
+    if program.instructions().is_empty() {
+        let line = source.lines().count().max(1);
+        return Err(Place { line, column: 1 }.error(Reason::Empty));
+    }
+    Ok(program)
 }
+
+/// Where names stand that were given beside the text.
+const OUTSIDE: Place = Place { line: 0, column: 0 };
 
 /// What the statements up to now amount to.
 struct Assembly {
@@ -76,7 +96,7 @@ impl Assembly {
     fn new() -> Self {
         let first = Place { line: 1, column: 1 };
         Self {
-            sections: vec![Section::new(".text", first)],
+            sections: vec![Section::new(".text", Some(Region::Iram), first)],
             current: 0,
             symbols: HashMap::new(),
             numbers: HashMap::from([(".text".to_owned(), 0)]),
@@ -99,14 +119,16 @@ impl Assembly {
         Ok(())
     }
 
-    fn enter(&mut self, place: Place, name: &str) {
+    fn enter(&mut self, place: Place, name: &str) -> Result<(), AsmError> {
         if let Some(&known) = self.numbers.get(name) {
             self.current = known;
-            return;
+            return Ok(());
         }
+        let region = section::region(name).map_err(|reason| place.error(reason))?;
         self.current = self.sections.len();
-        self.sections.push(Section::new(name, place));
+        self.sections.push(Section::new(name, region, place));
         self.numbers.insert(name.to_owned(), self.current);
+        Ok(())
     }
 
     /// Makes room in the current section, and says where it starts; what is written later starts as zeros.
@@ -134,7 +156,9 @@ impl Assembly {
     fn define(&mut self, place: Place, name: &str, defined: Defined) -> Result<(), AsmError> {
         match self.symbols.insert(name.to_owned(), (place, defined)) {
             None => Ok(()),
-            Some(_) => Err(place.error(Reason::Duplicate(name.to_owned()))),
+            Some((Place { line: first, .. }, _)) => {
+                Err(place.error(Reason::Duplicate { name: name.to_owned(), first }))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Sections: what stands where, before symbols have values.
 
-use super::error::Place;
+use super::error::{Place, Reason};
 use super::expression::Expression;
 use super::select::Pending;
 use crate::program::Region;
@@ -32,10 +32,10 @@ pub(super) struct Value {
 }
 
 impl Section {
-    pub(super) fn new(name: &str, first: Place) -> Self {
+    pub(super) fn new(name: &str, region: Option<Region>, first: Place) -> Self {
         Self {
             name: name.to_owned(),
-            region: region(name),
+            region,
             size: 0,
             align: 8,
             bytes: Vec::new(),
@@ -69,21 +69,29 @@ impl Section {
 }
 
 /// Which memory a section belongs into, by its name; none is kept of those for debuggers.
-fn region(name: &str) -> Option<Region> {
+///
+/// # Errors
+/// None of them is called so.
+pub(super) fn region(name: &str) -> Result<Option<Region>, Reason> {
     let is = |start: &str| {
         name.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     if is(".text") {
-        Some(Region::Iram)
+        Ok(Some(Region::Iram))
     } else if is(".mram") {
-        Some(Region::Mram)
+        Ok(Some(Region::Mram))
     } else if is(".atomic") {
-        Some(Region::Atomic)
-    } else if name.starts_with(".debug")
-        || [".comment", ".note", ".stack_sizes", ".llvm_addrsig"].iter().any(|start| is(start))
-    {
-        None
+        Ok(Some(Region::Atomic))
+    } else if IN_WRAM.into_iter().any(is) {
+        Ok(Some(Region::Wram))
+    } else if FOR_DEBUGGERS.iter().any(|start| name.starts_with(start)) {
+        Ok(None)
     } else {
-        Some(Region::Wram)
+        Err(Reason::Section(name.to_owned()))
     }
 }
+
+/// The vendor's compiler puts what hosts reach by name into `.dpu_host`.
+const IN_WRAM: [&str; 4] = [".data", ".rodata", ".bss", ".dpu_host"];
+const FOR_DEBUGGERS: [&str; 6] =
+    [".debug", ".comment", ".note", ".stack_sizes", ".llvm", ".eh_frame"];

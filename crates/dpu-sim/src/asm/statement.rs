@@ -103,10 +103,10 @@ impl Assembly {
         words: &mut Words<'_>,
     ) -> Result<(), AsmError> {
         match name {
-            ".text" | ".data" | ".bss" => self.enter(place, name),
+            ".text" | ".data" | ".rodata" | ".bss" => self.enter(place, name)?,
             ".section" => {
                 let (place, section) = words.name()?;
-                self.enter(place, section);
+                self.enter(place, section)?;
                 words.skip();
             }
             ".byte" => return self.data(1, words),
@@ -124,8 +124,8 @@ impl Assembly {
             }
             ".size" => return self.size(words),
             ".comm" | ".lcomm" => return self.common(name, words),
-            // Only debuggers have such numbers, and nothing is kept for them.
             ".uleb128" | ".sleb128" if self.section().region.is_none() => words.skip(),
+            ".uleb128" | ".sleb128" => return Err(directive(place, name, FOR_DEBUGGERS)),
             ".globl" | ".global" | ".weak" | ".local" | ".hidden" | ".type" | ".file"
             | ".ident" | ".loc" | ".addrsig" | ".addrsig_sym" => words.skip(),
             _ if name.starts_with(".cfi_") => words.skip(),
@@ -142,7 +142,7 @@ impl Assembly {
         let bytes = u64::try_from(size).map_err(|_| self::directive(place, directive, SIZE))?;
         let align = if words.take(',') { self.number(words)? } else { 8 };
         let current = self.current;
-        self.enter(place, ".bss.common");
+        self.enter(place, ".bss.common")?;
         self.align_to(place, directive, u64::try_from(align).ok())?;
         self.label(place, name)?;
         let (section, offset) = (self.current, self.grow(place, bytes)?);
@@ -257,6 +257,7 @@ impl Assembly {
 
 const ALIGN_MAX: u64 = 4096;
 const SIZE: &str = "a size of 0 or more belongs here";
+const FOR_DEBUGGERS: &str = "only sections for debuggers, as .debug_info, have such numbers; .byte, .short, .long and .quad are for data";
 
 fn power(exponent: i64) -> Option<u64> {
     1_u64.checked_shl(u32::try_from(exponent).ok()?)

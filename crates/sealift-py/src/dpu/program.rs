@@ -4,10 +4,9 @@ use super::input;
 use crate::errors::{Failure, Outcome};
 use crate::gil;
 use dpu_sim::isa::disassemble;
-use dpu_sim::{AsmError, IRAM_INSTRUCTIONS, Program, Region, Symbol, assemble, elf};
+use dpu_sim::{IRAM_INSTRUCTIONS, Program, Region, Symbol, assemble_with, elf};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::fmt::Write;
 
 /// A program for a DPU.
 #[pyclass(frozen, module = "sealift._sealift")]
@@ -26,6 +25,7 @@ impl DpuProgram {
     #[staticmethod]
     #[pyo3(signature = (source, *, names=vec![]))]
     fn assemble(py: Python<'_>, source: &str, names: Vec<(String, i64)>) -> Outcome<Self> {
+        let names: Vec<_> = names.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         gil::leave(py, || assemble_with(source, &names)).map(Self).map_err(input)
     }
 
@@ -94,19 +94,6 @@ pub(crate) fn dpu_disassemble(py: Python<'_>, words: &[u8]) -> Outcome<String> {
         ))
     })?;
     Ok(gil::leave(py, || disassemble(&program)))
-}
-
-/// Names stand before the first line, so that a program may use them anywhere; columns there are put right.
-fn assemble_with(source: &str, names: &[(String, i64)]) -> Result<Program, AsmError> {
-    let mut text = String::new();
-    for (name, value) in names {
-        let _ = write!(text, ".set {name}, {value}; ");
-    }
-    let before = text.len();
-    assemble(&(text + source)).map_err(|error| match error.line {
-        1 => AsmError { column: error.column.saturating_sub(before).max(1), ..error },
-        _ => error,
-    })
 }
 
 pub(super) fn memory(region: Region) -> &'static str {
