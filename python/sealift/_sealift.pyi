@@ -1538,11 +1538,15 @@ class DpuSystem:
         """
     def with_hazard(self, *, on: bool) -> DpuSystem:
         """The same, registers that meet in one bank taking longer or not."""
-    def rates(self, dpus: int) -> tuple[float, float]:
-        """Bytes a second of long transfers to so many DPUs at once, and from them.
+    def rates(self, dpus: int, bytes_each: int | None = None) -> tuple[float, float]:
+        """Bytes a second to so many DPUs at once, and from them.
 
         Args:
             dpus: How many; with 0 the rates are those of one.
+            bytes_each: Bytes of each DPU, 1 or more; None for the rates of long transfers.
+
+        Raises:
+            InputError: If there are no bytes.
         """
     name: Final[str]
     """Its name."""

@@ -52,6 +52,6 @@ pub use asm::{AsmError, Reason, assemble, assemble_with};
 pub use counters::{Counters, Idle};
 pub use exec::{AccessError, Dpu, Fault, FaultKind, Outcome, TASKLETS, Told};
 pub use log::LogError;
-pub use preset::{PRESETS, Preset, PresetError, Rate, Transfers};
+pub use preset::{PRESETS, Preset, PresetError, Rate, TransferTime, Transfers};
 pub use program::{IRAM_INSTRUCTIONS, MRAM_BYTES, Program, Region, Symbol, WRAM_BYTES};
 pub use timing::{Direction, Dma, Timing};

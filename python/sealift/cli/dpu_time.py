@@ -171,8 +171,8 @@ def _parts(took: "DpuTook") -> list[tuple[str, float, str]]:
     whole = took.bus_in_seconds + took.compute_seconds + took.bus_out_seconds
     return [
         ("computing, texts in their memory", took.compute_seconds, "simulated"),
-        ("texts to the DPUs", took.bus_in_seconds, "simulated, at published speed"),
-        ("texts back", took.bus_out_seconds, "simulated, at published speed"),
+        ("texts to the DPUs", took.bus_in_seconds, "simulated, by published times"),
+        ("texts back", took.bus_out_seconds, "simulated, by published times"),
         ("all three, one after the other", whole, "simulated"),
         ("copying and interleaving here, both ways", took.copy_seconds, "measured"),
         ("simulating here", took.simulating_seconds, "measured"),

@@ -183,6 +183,10 @@ def test_the_slip_of_the_projection_is_shown(context: Context) -> None:
 
 
 def test_transfers_to_dpus_are_those_that_were_printed() -> None:
+    for row in table("000-elsewhere-host-transfers"):
+        seconds = transfers(row["path"]).to_and_from_s(int(row["bytes_per_dpu"]))
+        printed = float(row["to_dpus_s"]), float(row["from_dpus_s"])
+        assert seconds == pytest.approx(printed, rel=1e-9)
     sdk = transfers("SDK")
     to_dpus, from_dpus = sdk.rates(512 << 10, 2_048)
     # What is printed as GB/s are GiB/s, by the times beside them.
@@ -193,6 +197,9 @@ def test_transfers_to_dpus_are_those_that_were_printed() -> None:
     assert sdk.to_and_from_s(512 << 10)[0] < half < sdk.to_and_from_s(1 << 20)[0]
     assert sdk.rates(64 << 20, 64) == pytest.approx(sdk.rates(1 << 20, 64))
     assert sdk.in_series(512 << 10, 1e9, 640) < 1e9
+    assert sdk.in_series(512 << 10, 1e9, 640) > sdk.in_series(1_024, 1e9, 640)
+    with pytest.raises(InputError, match="bytes_each is 0: give 1 or more"):
+        sdk.rates(0, 640)
     with pytest.raises(ValueError, match="there are SDK and direct"):
         transfers("smoke")
 

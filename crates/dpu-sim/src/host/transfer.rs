@@ -19,8 +19,7 @@ pub enum Push {
 pub struct Transferred {
     /// All bytes of all DPUs that took part.
     pub bytes: u64,
-    /// What the system would take: simulated, at the published rate of long transfers with as many DPUs at once. A short one
-    /// takes longer on a real system.
+    /// What the system would take: simulated, by published rates and times of transfers as long with as many DPUs at once.
     pub bus_seconds: f64,
     /// What copying, interleaving and taking apart again took here: measured. A real host interleaves only.
     pub copy_seconds: f64,

@@ -1,18 +1,20 @@
 //! Systems of DPUs, by name or from TOML.
 
 mod reader;
+mod tables;
 mod transfers;
 
-pub use transfers::{Rate, Transfers};
+pub use transfers::{Rate, TransferTime, Transfers};
 
-use crate::timing::{Dma, Timing};
+use crate::timing::Timing;
 use reader::{Reader, line_of};
+use tables::{timing, transfers};
 use toml::de::DeTable;
 
 /// A system: how many DPUs, how fast, how far from the host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// A name of a-z, 0-9 and -.
+    /// What it is called.
     pub name: String,
     /// A line about it.
     pub summary: String,
@@ -68,12 +70,14 @@ pub enum PresetError {
         right: String,
     },
     /// A value that is wrong.
-    #[error("line {line}: {key}: {right} belongs here")]
+    #[error("line {line}: {key} is {value}: {right} belongs here")]
     Value {
         /// From 1.
         line: usize,
         /// With its table.
         key: String,
+        /// As it stands there, or the beginning of it.
+        value: String,
         /// What would be right.
         right: String,
     },
@@ -102,7 +106,7 @@ impl Preset {
             line: line_of(text, error.span().map_or(0, |span| span.start)),
             reason: error.message().to_owned(),
         })?;
-        let root = Reader { text, path: "", table: Some(root.get_ref()) };
+        let root = Reader { text, path: String::new(), table: Some(root.get_ref()) };
         root.only(ROOT, &["name", "summary", "source", "system", "timing", "dma", "transfer"])?;
         let system = root.table("system")?;
         system.only(SYSTEM, &["ranks", "dpus_per_rank", "clock_mhz"])?;
@@ -132,64 +136,8 @@ impl Preset {
     }
 }
 
-fn timing(root: &Reader<'_>) -> Result<Timing, PresetError> {
-    let (usual, table) = (Timing::default(), root.table("timing")?);
-    table.only(TIMING, &["revolver_cycles", "register_hazard", "timer_granularity_cycles"])?;
-    let granularity = Some(usual.timer_granularity);
-    Ok(Timing {
-        revolver: table.whole("revolver_cycles", Some(usual.revolver), 1, 1000)?,
-        hazard: table.flag("register_hazard", usual.hazard)?,
-        dma: dma(root)?,
-        timer_granularity: table.whole("timer_granularity_cycles", granularity, 1, 1 << 20)?,
-    })
-}
-
-/// Three rows of one length: numbers of DPUs, and what goes to and comes from them.
-fn transfers(root: &Reader<'_>) -> Result<Transfers, PresetError> {
-    let table = root.table("transfer")?;
-    let [dpus_key, to_key, from_key] = ["dpus", "to_dpus_gb_per_s", "from_dpus_gb_per_s"];
-    table.only(TRANSFER, &[dpus_key, to_key, from_key, "source"])?;
-    let (dpus, to, from) = (table.wholes(dpus_key)?, table.reals(to_key)?, table.reals(from_key)?);
-    if dpus.is_empty() && to.is_empty() && from.is_empty() {
-        return Ok(Transfers::default());
-    }
-    let rising = "a row of rising numbers, as in [1, 64, 2048],";
-    if dpus.is_empty() {
-        return Err(table.wrong(dpus_key, rising));
-    }
-    for (key, row) in [(to_key, &to), (from_key, &from)] {
-        if row.len() != dpus.len() {
-            return Err(table.wrong(key, format!("a row of {}, as of dpus,", dpus.len())));
-        }
-    }
-    let rates = dpus.iter().zip(to.iter().zip(&from)).map(|(dpus, (to, from))| Rate {
-        dpus: *dpus,
-        to_dpus_bytes_per_s: 1e9 * to,
-        from_dpus_bytes_per_s: 1e9 * from,
-    });
-    Transfers::new(rates.collect()).ok_or_else(|| table.wrong(dpus_key, rising))
-}
-
-fn dma(root: &Reader<'_>) -> Result<Dma, PresetError> {
-    let (usual, table) = (Dma::default(), root.table("dma")?);
-    let keys =
-        ["read_setup_cycles", "write_setup_cycles", "bytes_per_cycle", "row_bytes", "row_cycles"];
-    table.only(DMA, &keys)?;
-    Ok(Dma {
-        read_setup: table.whole("read_setup_cycles", Some(usual.read_setup), 0, 1 << 20)?,
-        write_setup: table.whole("write_setup_cycles", Some(usual.write_setup), 0, 1 << 20)?,
-        bytes_per_cycle: table.real("bytes_per_cycle", Some(usual.bytes_per_cycle))?,
-        row_bytes: table.whole("row_bytes", Some(usual.row_bytes), 8, 1 << 26)?,
-        row_cycles: table.whole("row_cycles", Some(usual.row_cycles), 0, 1 << 20)?,
-    })
-}
-
 const ROOT: &str = "name, summary, source, system, timing, dma and transfer";
 const SYSTEM: &str = "ranks, dpus_per_rank and clock_mhz";
-const TRANSFER: &str = "dpus, to_dpus_gb_per_s, from_dpus_gb_per_s and source";
-const TIMING: &str = "revolver_cycles, register_hazard and timer_granularity_cycles";
-const DMA: &str =
-    "read_setup_cycles, write_setup_cycles, bytes_per_cycle, row_bytes and row_cycles";
 
 #[cfg(test)]
 mod tests {
@@ -215,7 +163,7 @@ mod tests {
         for (system, expected) in [
             (
                 "[system]\nranks = 0",
-                "line 5: system.ranks: a whole number from 1 to 4096 belongs here",
+                "line 5: system.ranks is 0: a whole number from 1 to 4096 belongs here",
             ),
             ("[system]\nranks = 1", "system.dpus_per_rank is missing: a whole number from 1 to 64"),
             (
@@ -223,10 +171,10 @@ mod tests {
                 "line 5: there is no key system.rank; ranks, dpus_per_rank and clock_mhz are",
             ),
             ("[system", "line 4: "),
-            ("system = 3", "line 4: system: a table belongs here"),
+            ("system = 3", "line 4: system is 3: a table belongs here"),
             (
                 "[system]\nranks = 1\ndpus_per_rank = 8\nclock_mhz = 'fast'",
-                "line 7: system.clock_mhz: a number above 0 belongs here",
+                "line 7: system.clock_mhz is 'fast': a number above 0 and below 1e9 belongs here",
             ),
         ] {
             let error = Preset::parse(&text(system)).unwrap_err().to_string();
@@ -247,15 +195,42 @@ mod tests {
         let preset = Preset::parse(&text(rates)).unwrap();
         let last = Rate { dpus: 8, to_dpus_bytes_per_s: 4e9, from_dpus_bytes_per_s: 2.5e9 };
         assert_eq!(preset.transfers.rates()[1], last);
+        let short =
+            "[transfer.short]\ndpus = 8\nbytes_each = [64]\nto_dpus_us = [5]\nfrom_dpus_us = [10]";
+        let preset = Preset::parse(&text(&format!("{rates}\n{short}"))).unwrap();
+        let seconds = preset.transfers.seconds(crate::host::Push::FromDpus, 8, 8 * 64);
+        assert!((seconds - 1e-5).abs() < 1e-12);
         for (transfer, expected) in [
-            ("dpus = 3", "line 9: transfer.dpus: a row of whole numbers belongs here"),
-            ("dpus = [1.5]", "line 9: transfer.dpus: a row of whole numbers"),
-            ("to_dpus_gb_per_s = [0]", "line 9: transfer.to_dpus_gb_per_s: a row of numbers above"),
+            (
+                "dpus = 3",
+                "line 9: transfer.dpus is 3: a row of whole numbers up to 4294967295 belongs here",
+            ),
+            ("dpus = [1.5]", "line 9: transfer.dpus is [1.5]: a row of whole numbers"),
+            (
+                "to_dpus_gb_per_s = [0]",
+                "line 9: transfer.to_dpus_gb_per_s is [0]: a row of numbers above 0 and below 1e9",
+            ),
             ("to_dpus_gb_per_s = [1]", "transfer.dpus is missing: a row of rising numbers"),
             ("dpus = [1]", "transfer.to_dpus_gb_per_s is missing: a row of 1, as of dpus,"),
             (
                 "dpus = [2, 1]\nto_dpus_gb_per_s = [1, 1]\nfrom_dpus_gb_per_s = [1, 1]",
-                "line 9: transfer.dpus: a row of rising numbers, as in",
+                "line 9: transfer.dpus is [2, 1]: a row of rising numbers, as in",
+            ),
+            (
+                "[transfer.short]\nbytes = [8]",
+                "line 10: there is no key transfer.short.bytes; dpus, bytes_each, to_dpus_us,",
+            ),
+            (
+                "[transfer.short]\nbytes_each = [8]",
+                "transfer.short.dpus is missing: a whole number from 1",
+            ),
+            (
+                "[transfer.short]\ndpus = 1\nbytes_each = [8, 9]\nto_dpus_us = [1]",
+                "line 12: transfer.short.to_dpus_us is [1]: a row of 2, as of bytes_each,",
+            ),
+            (
+                "[transfer.short]\ndpus = 1\nbytes_each = [9, 8]\nto_dpus_us = [1, 2]\nfrom_dpus_us = [1, 2]",
+                "line 11: transfer.short.bytes_each is [9, 8]: a row of rising numbers, as in [1024",
             ),
         ] {
             let error = Preset::parse(&text(transfer)).unwrap_err().to_string();

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 /// Looks into a table; one that is not there is empty.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
-    pub(super) path: &'a str,
+    pub(super) path: String,
     pub(super) table: Option<&'a DeTable<'a>>,
 }
 
@@ -22,9 +22,24 @@ impl<'a> Reader<'a> {
         match found {
             None => PresetError::Missing { key, right },
             Some(value) => {
-                PresetError::Value { line: line_of(self.text, value.span().start), key, right }
+                let (line, value) =
+                    (line_of(self.text, value.span().start), self.shown(value.span()));
+                PresetError::Value { line, key, value, right }
             }
         }
+    }
+
+    /// What stands in the text, short enough for a line.
+    fn shown(&self, span: std::ops::Range<usize>) -> String {
+        let text = self.text.get(span).unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default();
+        let shown: String = line.chars().take(SHOWN_MAX).collect();
+        if shown.len() < text.len() { shown + "..." } else { shown }
+    }
+
+    /// Does nothing stand in it?
+    pub(super) fn is_empty(&self) -> bool {
+        self.table.is_none_or(DeTable::is_empty)
     }
 
     fn place(&self, key: &str) -> String {
@@ -43,13 +58,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    pub(super) fn table(&self, key: &'a str) -> Result<Reader<'a>, PresetError> {
+    pub(super) fn table(&self, key: &str) -> Result<Reader<'a>, PresetError> {
         let table = match self.get(key) {
             None => None,
             Some(DeValue::Table(table)) => Some(table),
             Some(_) => return Err(self.wrong(key, "a table")),
         };
-        Ok(Reader { text: self.text, path: key, table })
+        Ok(Reader { text: self.text, path: self.place(key), table })
     }
 
     pub(super) fn text(&self, key: &str) -> Result<String, PresetError> {
@@ -66,17 +81,18 @@ impl<'a> Reader<'a> {
 
     pub(super) fn real(&self, key: &str, usual: Option<f64>) -> Result<f64, PresetError> {
         let number = self.get(key).map_or(usual, real);
-        number.ok_or_else(|| self.wrong(key, "a number above 0"))
+        number.ok_or_else(|| self.wrong(key, format!("a number {ABOVE_0}")))
     }
 
     /// A row of numbers; an empty one, if it is not there.
     pub(super) fn reals(&self, key: &str) -> Result<Vec<f64>, PresetError> {
-        self.row(key, real).ok_or_else(|| self.wrong(key, "a row of numbers above 0"))
+        self.row(key, real).ok_or_else(|| self.wrong(key, format!("a row of numbers {ABOVE_0}")))
     }
 
     /// A row of whole numbers; an empty one, if it is not there.
     pub(super) fn wholes(&self, key: &str) -> Result<Vec<u32>, PresetError> {
-        self.row(key, whole).ok_or_else(|| self.wrong(key, "a row of whole numbers"))
+        let right = || format!("a row of whole numbers up to {}", u32::MAX);
+        self.row(key, whole).ok_or_else(|| self.wrong(key, right()))
     }
 
     fn row<T>(&self, key: &str, read: fn(&DeValue<'_>) -> Option<T>) -> Option<Vec<T>> {
@@ -115,6 +131,9 @@ fn real(value: &DeValue<'_>) -> Option<f64> {
     let number: f64 = text.replace('_', "").parse().ok()?;
     (number.is_finite() && number > 0.0 && number < 1e9).then_some(number)
 }
+
+const ABOVE_0: &str = "above 0 and below 1e9";
+const SHOWN_MAX: usize = 40;
 
 pub(super) fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1

@@ -86,12 +86,27 @@ impl DpuSystem {
         self.0.timing.hazard
     }
 
-    /// Bytes a second of long transfers to so many DPUs at once, and from them.
+    /// Bytes a second to so many DPUs at once, and from them.
     ///
     /// Args:
     ///     dpus: How many; with 0 the rates are those of one.
-    fn rates(&self, dpus: usize) -> (f64, f64) {
-        let rate = |push| self.0.transfers.bytes_per_s(push, dpus);
-        (rate(Push::ToDpus), rate(Push::FromDpus))
+    ///     bytes_each: Bytes of each DPU, 1 or more; None for the rates of long transfers.
+    ///
+    /// Raises:
+    ///     InputError: If there are no bytes.
+    #[pyo3(signature = (dpus, bytes_each=None))]
+    fn rates(&self, dpus: usize, bytes_each: Option<u64>) -> Outcome<(f64, f64)> {
+        let known = &self.0.transfers;
+        let Some(each) = bytes_each else {
+            let long = |push| known.long_bytes_per_s(push, dpus);
+            return Ok((long(Push::ToDpus), long(Push::FromDpus)));
+        };
+        let bytes = each.saturating_mul(dpus.max(1) as u64);
+        if bytes == 0 {
+            return Err(input("bytes_each is 0: give 1 or more"));
+        }
+        #[allow(clippy::cast_precision_loss, reason = "2^53 bytes are more than any machine has")]
+        let rate = |push| bytes as f64 / known.seconds(push, dpus, bytes);
+        Ok((rate(Push::ToDpus), rate(Push::FromDpus)))
     }
 }

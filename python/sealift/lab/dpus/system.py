@@ -3,7 +3,7 @@
 All of it is projected: a DPU's cycles are simulated, clocks and transfers published.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -46,43 +46,34 @@ class Transfers:
 
     Between two amounts that were timed, time goes up evenly; it is never less than that of the
     least, and beyond the most it goes on at that one's rate. With another number of DPUs they are
-    as many times as fast as long transfers are known to be.
+    as many times as fast as long transfers are known to be. The system's own model says all of
+    that, as it does for `sealift dpu time` and the device `pim`.
 
     Attributes:
         path: SDK, or direct.
         dpus: Those that were timed, all at once.
-        seconds: By bytes of each DPU: to them, and from them.
+        system: One whose bus is this way.
     """
 
     path: str
     dpus: int
-    seconds: Mapping[int, tuple[float, float]]
+    system: DpuSystem
 
-    def to_and_from_s(self, dpu_bytes: float) -> tuple[float, float]:
+    def to_and_from_s(self, dpu_bytes: int) -> tuple[float, float]:
         """Seconds to bring so many bytes to each DPU that was timed, and to take them back."""
-        to_dpus, from_dpus = (
-            _between(dpu_bytes, {size: both[way] for size, both in self.seconds.items()})
-            for way in (0, 1)
-        )
-        return to_dpus, from_dpus
+        to_dpus, from_dpus = self.rates(dpu_bytes, self.dpus)
+        return self.dpus * dpu_bytes / to_dpus, self.dpus * dpu_bytes / from_dpus
 
-    def rates(self, dpu_bytes: float, dpus: int) -> tuple[float, float]:
+    def rates(self, dpu_bytes: int, dpus: int) -> tuple[float, float]:
         """Bytes a second to so many DPUs at once, and from them.
 
         Args:
             dpu_bytes: What each DPU gets.
             dpus: How many there are.
         """
-        moved = self.dpus * dpu_bytes
-        to_dpus, from_dpus = (
-            moved / seconds * here / timed
-            for seconds, here, timed in zip(
-                self.to_and_from_s(dpu_bytes), _long(dpus), _long(self.dpus), strict=True
-            )
-        )
-        return to_dpus, from_dpus
+        return self.system.rates(dpus, dpu_bytes)
 
-    def in_series(self, dpu_bytes: float, bytes_per_s: float, dpus: int) -> float:
+    def in_series(self, dpu_bytes: int, bytes_per_s: float, dpus: int) -> float:
         """Bytes a second to the DPUs, through their work and back, one after the other.
 
         Args:
@@ -107,28 +98,22 @@ def transfers(path: str) -> Transfers:
     rows = [row for row in table("000-elsewhere-host-transfers") if row["path"] == path]
     if not rows:
         raise ValueError(f"no way to DPUs is called {path!r}; there are SDK and direct")
-    seconds = {
-        int(row["bytes_per_dpu"]): (float(row["to_dpus_s"]), float(row["from_dpus_s"]))
-        for row in rows
-    }
-    return Transfers(path, int(rows[0]["dpus"]), seconds)
+    dpus = int(rows[0]["dpus"])
+    system = DpuSystem.named(PRESET) if path == SDK else _timed(dpus, rows)
+    return Transfers(path, dpus, system)
 
 
-def _long(dpus: int) -> tuple[float, float]:
-    """The published rates of long transfers, which all known systems have."""
-    return DpuSystem.named(PRESET).rates(dpus)
-
-
-def _between(place: float, known: Mapping[int, float]) -> float:
-    places = sorted(known)
-    if place >= places[-1]:
-        return known[places[-1]] * place / places[-1]
-    above = next(each for each in places if each > place)
-    if above == places[0]:
-        return known[above]
-    below = max(each for each in places if each <= place)
-    share = (place - below) / (above - below)
-    return known[below] + share * (known[above] - known[below])
+def _timed(dpus: int, rows: Sequence[Mapping[str, str]]) -> DpuSystem:
+    """A system whose transfers take what was printed."""
+    row = ", ".join
+    return DpuSystem.parse(
+        DESCRIBED.format(
+            dpus=dpus,
+            bytes_each=row(each["bytes_per_dpu"] for each in rows),
+            to_dpus_us=row(str(1e6 * float(each["to_dpus_s"])) for each in rows),
+            from_dpus_us=row(str(1e6 * float(each["from_dpus_s"])) for each in rows),
+        )
+    )
 
 
 SYSTEMS = (
@@ -136,5 +121,20 @@ SYSTEMS = (
     System("2,560 DPUs at 350 MHz", 2_560, 350e6, "document 001, Methods"),
 )
 PRESET = "upmem-640-266"
+SDK = "SDK"
+DESCRIBED = """
+name = "timed"
+summary = "DPUs that were reached by another way"
+source = "the table of published transfers"
+[system]
+ranks = 32
+dpus_per_rank = 64
+clock_mhz = 350
+[transfer.short]
+dpus = {dpus}
+bytes_each = [{bytes_each}]
+to_dpus_us = [{to_dpus_us}]
+from_dpus_us = [{from_dpus_us}]
+"""
 MEASURED_CLOCK_HZ = 266e6
 MEBIBYTE = 2**20
