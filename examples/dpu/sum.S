@@ -1,6 +1,6 @@
 // Adds up words of MRAM with several tasklets.
 //
-//     sealift dpu run examples/dpu/sum.S --tasklets 11 --write count=00040000 --read total
+//     sealift dpu run examples/dpu/sum.S --tasklets 11 --write count=1024 --read total
 //
 // NR_TASKLETS is what --tasklets says; `count`, a multiple of 16, is how many words of `numbers` are added.
 

@@ -15,8 +15,10 @@ from sealift import Engine
 from sealift._sealift import DpuProgram, DpuRun, DpuSystem, dpu_disassemble
 from sealift.errors import InputError
 from sealift.exit_code import ExitCode
+from sealift.lab.dpus import transfers
 
 EXAMPLE = Path(__file__).parents[2] / "examples/dpu/sum.S"
+BARRIER = EXAMPLE.with_name("barrier.S")
 DOCUMENT = Path(__file__).parents[2] / "docs/dpu.md"
 
 
@@ -55,14 +57,24 @@ def test_the_example_is_assembled_shown_and_run_as_the_document_has_it(tmp_path:
     assert ran.exit_code == 0, ran.stderr
     assert ran.stdout.startswith("done after ")
     assert "simulated" in ran.stdout.splitlines()[0]
-    assert f"  000000  {(136).to_bytes(4, 'little').hex(' ')}" in ran.stdout
+    assert f"total, 4 bytes, as a number 136\n  000000  {(136).to_bytes(4, 'little').hex(' ')}" in (
+        ran.stdout
+    )
+
+
+@pytest.mark.parametrize("tasklets", [1, 16, 24])
+def test_tasklets_meet_at_the_barrier_of_the_example(tasklets: int) -> None:
+    ran = invoke("dpu", "run", str(BARRIER), "--tasklets", str(tasklets), "--read", "total")
+    assert ran.exit_code == 0, ran.stderr
+    assert "total, 4 bytes, as a number 1,136\n" in ran.stdout
+    assert ran.stdout.endswith("\nprinted\nthe sum is\ntasklet 0: 1136 (0x470)\n")
 
 
 @pytest.mark.parametrize("tasklets", [1, 11, 24])
 def test_a_program_of_ones_own_is_run_and_timed(tasklets: int) -> None:
     ran = invoke(
         *("dpu", "run", str(EXAMPLE), "--tasklets", str(tasklets), "--json"),
-        *("--write", "count=00020000", "--read", "total", "--read", "numbers:8"),
+        *("--write", "count=512", "--read", "total", "--read", "numbers:8"),
         *("--registers", "0,22-23"),
     )
     assert ran.exit_code == 0, ran.stderr
@@ -79,6 +91,25 @@ def test_a_program_of_ones_own_is_run_and_timed(tasklets: int) -> None:
     assert counters["seconds"] == pytest.approx(counters["cycles"] / 266e6)
     share = counters["cycles"] / counters["instructions"]
     assert share > 10 if tasklets == 1 else share < 3
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("1024", "00040000"),
+        ("0x400", "00040000"),
+        ("0", "00000000"),
+        ("-2", "feffffff"),
+        ("hex:00040000", "00040000"),
+        ("hex:07", "07ffffff"),
+    ],
+)
+def test_a_number_is_written_as_one_and_bytes_are_marked(
+    tmp_path: Path, value: str, kept: str
+) -> None:
+    file = made(tmp_path, "stop\n.data\nword: .long -1\n")
+    ran = invoke("dpu", "run", file, "--write", f"word={value}", "--read", "word", "--json")
+    assert json.loads(ran.stdout)["memory"] == {"word": kept}
 
 
 def test_the_hazard_and_the_clock_are_the_systems(tmp_path: Path) -> None:
@@ -107,6 +138,13 @@ def test_a_fault_shows_instruction_and_registers_and_has_a_code_of_its_own(tmp_p
 
 
 def test_what_newcomers_do_is_told_with_what_would_be_right(tmp_path: Path) -> None:
+    empty = invoke("dpu", "asm", made(tmp_path, "// nothing yet\n"))
+    assert (
+        "line 1, column 1: there is no instruction; the shortest program is `stop`" in empty.stderr
+    )
+    booted = invoke("dpu", "run", made(tmp_path, "boot id, 40\nstop\n"))
+    assert booted.exit_code == ExitCode.DPU_FAULT
+    assert "(boot id, 40): it boots tasklet 40, and there are 0 to 23" in booted.stderr
     endless = invoke("dpu", "run", made(tmp_path, "move r0, 1\n"))
     assert endless.exit_code == ExitCode.DPU_FAULT
     assert "went on behind its last one, where no stop is" in endless.stderr
@@ -149,6 +187,7 @@ def test_interrupting_ends_a_run_cleanly(tmp_path: Path) -> None:
         ("move r24, 1\n", "line 1, column 6: r24 is no register"),
         (".data\n.zero 65537\n", "section .data overflows WRAM"),
         ("jump nowhere\n", "line 1, column 6: nothing defines nowhere"),
+        ("stop\n.section .foo\n", "line 2, column 10: there is no section .foo: .text takes"),
     ],
 )
 def test_text_that_is_no_program_is_told_with_line_and_column(
@@ -188,9 +227,25 @@ def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None
         (("--read", "totl"), "no symbol totl for data; it has count, total"),
         (("--read", "total:5"), "5 bytes at total, which has 4"),
         (("--read", "work"), "work names a place in IRAM"),
-        (("--write", "count"), "write SYMBOL=HEX"),
-        (("--write", "count=xyz"), "no row of bytes in hex"),
-        (("--write", "count=0102030405"), "5 bytes at count, which has 4"),
+        (("--write", "count"), "write a number as SYMBOL=1024"),
+        (
+            ("--write", "count=xyz"),
+            "'xyz' is no number; write a number as count=1024 or count=0x400",
+        ),
+        (
+            ("--write", "count=00040000"),
+            "bytes as count=hex:00040000, those of a file as count=@FILE",
+        ),
+        (("--write", "count=-0x1"), "is no number"),
+        (("--write", "count=hex:4"), "no row of bytes of two hex digits each"),
+        (("--write", "count=hex:"), "no row of bytes of two hex digits each"),
+        (("--write", "count=hex:0102030405"), "5 bytes at count, which has 4"),
+        (
+            ("--write", "count=4294967296"),
+            "count has 4 bytes, which hold -2147483648 to 4294967295",
+        ),
+        (("--write", "numbers=5"), "numbers has 4,096 bytes, and a number takes 1, 2, 4 or 8"),
+        (("--write", "cuont=5"), "no symbol cuont for data"),
         (("--write", "count=@/nowhere"), "No such file"),
         (("--registers", "24"), "names no tasklets"),
         (("--preset", "upmem"), "upmem-2560-350"),
@@ -218,6 +273,9 @@ def test_a_cipher_is_timed_on_many_dpus_and_simulated_stands_apart_from_measured
     assert set(found["simulated"]) == {"compute_seconds", "bus_in_seconds", "bus_out_seconds"}
     assert set(found["measured"]) == {"copy_seconds", "simulating_seconds"}
     assert found["simulated"]["compute_seconds"] == pytest.approx(found["cycles"] / 266e6)
+    # The lab's model of the bus, in which so short a transfer is slow.
+    way = [4_096 * 3 / rate for rate in transfers("SDK").rates(4_096, 3)]
+    assert [found["simulated"][f"bus_{end}_seconds"] for end in ("in", "out")] == pytest.approx(way)
     for options, said in (
         (("--kernel", "des"), "ecb, ctr, gcm, many are"),
         (("--kernel", "many", "--message-bytes", "100"), "not a multiple"),
@@ -243,8 +301,11 @@ def test_no_bytes_do_more_than_raise(data: bytes, kept: int) -> None:
     dpu_disassemble(data[: len(data) // 8 * 8])
 
 
+LINES = ["move r0, -1", "lw r1, r0, 0", "ldma r0, r0, 255", "boot r0, 2", "stop"]
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.sampled_from(["move r0, -1", "lw r1, r0, 0", "ldma r0, r0, 255", "stop"])))
+@given(st.lists(st.sampled_from(LINES), min_size=1))
 def test_any_program_ends_faults_or_is_stopped(lines: list[str]) -> None:
     program = DpuProgram.assemble("\n".join(lines))
     dpu = DpuRun(program, DpuSystem.named("upmem-640-266"))

@@ -19,7 +19,7 @@ EXAMPLES = """\b
 Examples:
   sealift dpu asm examples/dpu/sum.S --tasklets 11 -o sum.elf
   sealift dpu disasm sum.elf
-  sealift dpu run sum.elf --write count=00040000 --read total
+  sealift dpu run sum.elf --write count=1024 --read total
   sealift dpu time --kernel ctr --dpus 640 --bytes 64KiB
   sealift dpu time --kernel many --dpus 640 --bytes 16KiB --message-bytes 128
 """

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 # \b keeps the lines as they are.
 EXAMPLES = """\b
-Numbers in memory have their lowest byte first: 1,024 in a word is 00040000.
+In memory a number has its lowest byte first: count=1024 and count=hex:00040000 are the same.
 
 \b
 Examples:
-  sealift dpu run examples/dpu/sum.S --tasklets 11 --write count=00040000 --read total
+  sealift dpu run examples/dpu/sum.S --tasklets 11 --write count=1024 --read total
   sealift dpu run sum.elf --preset upmem-2560-350 --hazard --registers all
   sealift dpu run mine.S --tasklets 16 --write text=@message.bin --read text:64 --json
 """
@@ -70,9 +70,9 @@ def run(
     write: Annotated[
         list[str] | None,
         typer.Option(
-            help="Bytes to write to a symbol before the start: in hex, or those of a file. May be "
-            "repeated.",
-            metavar="SYMBOL=HEX|@FILE",
+            help="What to write to a symbol before the start: a number (count=1024, count=0x400), "
+            "bytes (count=hex:00040000), or those of a file (count=@FILE). May be repeated.",
+            metavar="SYMBOL=VALUE",
         ),
     ] = None,
     reads: Annotated[
@@ -107,7 +107,7 @@ def run(
     """
     with in_sentences():
         from sealift._sealift import DpuRun
-        from sealift.cli import dpu_files
+        from sealift.cli import dpu_files, dpu_memory
         from sealift.cli.dpu_shown import document, table
 
         found = dpu_files.content(file)
@@ -116,13 +116,13 @@ def run(
         shown = _tasklets(registers)
         dpu = DpuRun(program, whose)
         for text in write or []:
-            _write(dpu, text)
-        wanted = [_wanted(text) for text in reads or []]
+            dpu_memory.write(dpu, text)
+        wanted = [dpu_memory.wanted(text) for text in reads or []]
         for symbol, length in wanted:
             # What can't be read is told before the run.
-            _read(dpu, symbol, length)
+            dpu_memory.read(dpu, symbol, length)
         ended = _run(dpu, max_cycles)
-        memory = [(symbol, _read(dpu, symbol, length)) for symbol, length in wanted]
+        memory = [(symbol, dpu_memory.read(dpu, symbol, length)) for symbol, length in wanted]
         kept = {tasklet: dpu.registers(tasklet) for tasklet in shown}
         if as_json:
             plain = document(file, ended, dpu, whose, memory, kept)
@@ -176,43 +176,6 @@ def _tasklets(text: str | None) -> Sequence[int]:
             )
         found.update(dict.fromkeys(range(first, last + 1)))
     return tuple(found)
-
-
-def _write(dpu: "DpuRun", text: str) -> None:
-    from sealift.cli.dpu_files import content, of_file
-
-    symbol, equals, value = text.partition("=")
-    if not symbol or not equals:
-        fail(ExitCode.USAGE, f"--write {text}: write SYMBOL=HEX, or SYMBOL=@FILE")
-    if value.startswith("@"):
-        data = content(value[1:])
-    else:
-        try:
-            data = bytes.fromhex(value.removeprefix("0x"))
-        except ValueError:
-            fail(
-                ExitCode.USAGE,
-                f"--write {text}: {value!r} is no row of bytes in hex, as in {symbol}=08000000; "
-                f"{symbol}=@FILE takes those of a file",
-            )
-    with of_file("--write"):
-        dpu.write(symbol, data)
-
-
-def _wanted(text: str) -> tuple[str, int | None]:
-    symbol, colon, length = text.rpartition(":")
-    if not colon:
-        return text, None
-    if not symbol or not re.fullmatch("[0-9]{1,9}", length):
-        fail(ExitCode.USAGE, f"--read {text}: write SYMBOL, or SYMBOL:N for its first N bytes")
-    return symbol, int(length)
-
-
-def _read(dpu: "DpuRun", symbol: str, length: int | None) -> bytes:
-    from sealift.cli.dpu_files import of_file
-
-    with of_file("--read"):
-        return dpu.read(symbol, length)
 
 
 # So long Ctrl-C may have to wait.

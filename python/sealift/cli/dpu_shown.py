@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sealift.cli.dpu_memory import NUMBERS
 from sealift.lab.table import aligned
 from sealift.lab.units import format_measure, format_share
 
@@ -33,7 +34,7 @@ def table(
     for tasklet, values in registers.items():
         lines += ["", f"registers of tasklet {tasklet}", *_registers(values)]
     for symbol, data in memory:
-        lines += ["", f"{symbol}, {len(data):,} bytes", *_dump(data)]
+        lines += ["", f"{symbol}, {len(data):,} bytes{_number(data)}", *_dump(data)]
     if ended == "limit":
         places = dpu.running
         rows = [(f"  tasklet {tasklet}", f"{pc:,}", place) for tasklet, pc, place in places]
@@ -104,6 +105,14 @@ def _registers(values: Sequence[int]) -> Iterator[str]:
     for first in range(0, len(values), REGISTERS_A_LINE):
         line = enumerate(values[first : first + REGISTERS_A_LINE], first)
         yield "  " + "  ".join(f"{f'r{number}':>3} {value:08x}" for number, value in line)
+
+
+def _number(data: bytes) -> str:
+    """What so few bytes are as a number, where they may be one."""
+    if len(data) not in NUMBERS:
+        return ""
+    plain, signed = (int.from_bytes(data, "little", signed=signed) for signed in (False, True))
+    return f", as a number {plain:,}" + (f" or {signed:,}" if signed < 0 else "")
 
 
 def _dump(data: bytes) -> Iterator[str]:
