@@ -46,7 +46,7 @@
     wake:
         move  r2, NR_TASKLETS - 1
     each:
-        jeq   r2, id, next
+        jeq   id, r2, next
     again:
         resume r2, 0, nz, again             // once more, if that tasklet has not stopped yet
     next:

@@ -142,6 +142,9 @@ def test_what_newcomers_do_is_told_with_what_would_be_right(tmp_path: Path) -> N
     assert (
         "line 1, column 1: there is no instruction; the shortest program is `stop`" in empty.stderr
     )
+    alone = invoke("dpu", "run", made(tmp_path, "stop\n"), "--tasklets", "16")
+    assert alone.exit_code == ExitCode.USAGE
+    assert "does not name NR_TASKLETS, so nothing would change; programs boot their" in alone.stderr
     booted = invoke("dpu", "run", made(tmp_path, "boot id, 40\nstop\n"))
     assert booted.exit_code == ExitCode.DPU_FAULT
     assert "(boot id, 40): it boots tasklet 40, and there are 0 to 23" in booted.stderr
@@ -236,7 +239,7 @@ def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None
             ("--write", "count=00040000"),
             "bytes as count=hex:00040000, those of a file as count=@FILE",
         ),
-        (("--write", "count=-0x1"), "is no number"),
+        (("--write", "count=1e3"), "is no number"),
         (("--write", "count=hex:4"), "no row of bytes of two hex digits each"),
         (("--write", "count=hex:"), "no row of bytes of two hex digits each"),
         (("--write", "count=hex:0102030405"), "5 bytes at count, which has 4"),
@@ -250,7 +253,9 @@ def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None
         (("--registers", "24"), "names no tasklets"),
         (("--preset", "upmem"), "upmem-2560-350"),
         (("--preset", "upmem-640-266", "--system", "x.toml"), "give one"),
+        (("--read", ""), "write SYMBOL, or SYMBOL:N"),
         (("--define", "A"), "write NAME=NUMBER"),
+        (("--define", "COUNTER=1"), "sum.S does not name COUNTER, so nothing would change"),
         (("--define", "count=1"), "count is defined twice"),
     ],
 )

@@ -22,6 +22,11 @@ fn wrong_assembly_is_told_with_line_and_column() {
         ("add r0, r1", 1, 1, "it takes r, r, number or r, r, r, and then perhaps a condition, or"),
         ("sw r0, zero, x", 1, 1, "it takes r, number, r or r, number, number; r is a register"),
         ("add r0, r1, 300, z, 5", 1, 13, "300 does not fit here: -128 to 127"),
+        ("add r1, r0, id", 1, 13, "id is read-only and cannot stand here: r0 to r23 can"),
+        ("jeq r2, zero, 0", 1, 9, "zero is read-only and cannot stand here"),
+        ("move id, 5", 1, 6, "id is read-only"),
+        (".mram", 1, 1, ".mram: this is a section, and .section belongs before its name"),
+        (".section 5", 1, 10, "a section's name belongs here"),
         ("jump nowhere", 1, 6, "nothing defines nowhere"),
         ("a: nop\na: nop", 2, 1, "a is defined twice; first in line 1"),
         (".comm room, 8\n\n .comm room, 4", 3, 8, "room is defined twice; first in line 1"),
@@ -52,7 +57,12 @@ fn wrong_assembly_is_told_with_line_and_column() {
         (".comm room, -1", 1, 7, ".comm: a size of 0 or more belongs here"),
         (".comm room, 8, 3", 1, 7, ".comm: this is no power of two"),
         (".data\n.uleb128 5", 2, 1, ".uleb128: only sections for debuggers, as .debug_info, have"),
-        ("stop\n.section .foo", 2, 10, "there is no section .foo: .text takes instructions, .data,"),
+        (
+            "stop\n.section .foo",
+            2,
+            10,
+            "there is no section .foo: .text takes instructions, .data,",
+        ),
         (".section .database,\"aw\"\nstop", 1, 10, "there is no section .database"),
         ("", 1, 1, "there is no instruction; the shortest program is `stop`"),
         ("// later\n.data\nx: .long 1\n", 3, 1, "there is no instruction"),
@@ -98,6 +108,7 @@ fn what_compilers_write_besides_is_taken() {
         .comm counter,4,4
         .comm table,64,32
         .section .dpu_host,\"aw\"
+        .section \".data.quoted\"
         .rodata
         .section .note.GNU-stack
         .section .llvm_addrsig

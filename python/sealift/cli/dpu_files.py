@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from sealift.cli.said import fail
 from sealift.exit_code import ExitCode
@@ -72,10 +72,23 @@ def program(file: str, found: bytes, names: Sequence[tuple[str, int]]) -> "DpuPr
             f"{file}: byte {error.start} is no text in UTF-8, and the file no ELF file either",
         )
     try:
-        return DpuProgram.assemble(text, names=names)
+        made = DpuProgram.assemble(text, names=names)
     except InputError as error:
         how = "; --tasklets says how many there are" if TASKLETS in str(error) else ""
         fail(ExitCode.USAGE, f"{file}: {error}{how}")
+    for name, value in names:
+        if not re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w.$])", text):
+            _unnamed(file, name, value)
+    return made
+
+
+def _unnamed(file: str, name: str, value: int) -> NoReturn:
+    """Says that an option would change nothing."""
+    if name == TASKLETS:
+        asked, how = f"--tasklets {value}", "; programs boot their tasklets themselves"
+    else:
+        asked, how = f"--define {name}={value}", ""
+    fail(ExitCode.USAGE, f"{asked}: {file} does not name {name}, so nothing would change{how}")
 
 
 @contextmanager

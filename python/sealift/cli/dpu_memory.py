@@ -29,7 +29,7 @@ def write(dpu: "DpuRun", text: str) -> None:
 def wanted(text: str) -> tuple[str, int | None]:
     """Reads SYMBOL, or SYMBOL:N for its first N bytes."""
     symbol, colon, length = text.rpartition(":")
-    if not colon:
+    if text and not colon:
         return text, None
     if not symbol or not re.fullmatch("[0-9]{1,9}", length):
         fail(ExitCode.USAGE, f"--read {text}: write SYMBOL, or SYMBOL:N for its first N bytes")

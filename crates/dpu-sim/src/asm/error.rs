@@ -39,6 +39,11 @@ pub enum Reason {
         "{0} is no register: r0 to r23, pairs d0, d2 to d22, zero, one, lneg, mneg, id, id2, id4, id8 are"
     )]
     Register(String),
+    /// A read-only register where only others can stand.
+    #[error(
+        "{0} is read-only and cannot stand here: r0 to r23 can. It may be the first register that an instruction reads"
+    )]
+    ReadOnly(&'static str),
     /// A number that does not fit.
     #[error("{value} does not fit here: {least} to {most} do")]
     Range {

@@ -5,7 +5,7 @@ use super::expression::Expression;
 use super::lexer::Token;
 use super::near::near;
 use super::words::Words;
-use crate::isa::{Condition, Form, Instruction, Operand, Slot, forms_of, register};
+use crate::isa::{Condition, Form, Instruction, Operand, Slot, constant, forms_of, register};
 
 /// An operand as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +53,7 @@ impl Pending {
             }
         }
         let (mnemonic, takes) = (mnemonic.to_owned(), shapes(forms));
+        let wrong = wrong.or_else(|| read_only(forms, &operands));
         Err(wrong.unwrap_or_else(|| place.error(Reason::Operands { mnemonic, takes })))
     }
 
@@ -161,6 +162,18 @@ fn fit(
         }
     }
     wrong.map_or(Ok(start..end), |error| Err(Some(error)))
+}
+
+/// What is wrong, if that is only a read-only register where r0 to r23 would do.
+fn read_only(forms: &[&Form], operands: &[(Place, Written)]) -> Option<AsmError> {
+    operands.iter().enumerate().find_map(|(at, (place, written))| {
+        let Written::Register { number, pair: false } = *written else { return None };
+        let name = constant(number)?;
+        let mut others = operands.to_vec();
+        others[at].1 = Written::Register { number: 0, pair: false };
+        let fits = forms.iter().any(|form| fit(form, false, &others).is_ok());
+        fits.then(|| place.error(Reason::ReadOnly(name)))
+    })
 }
 
 fn kind_fits(slot: &Slot, written: &Written) -> bool {

@@ -4,7 +4,7 @@ use super::Assembly;
 use super::error::{AsmError, Place, Reason};
 use super::expression::Expression;
 use super::lexer::{Token, Way};
-use super::section::Value;
+use super::section::{Value, region};
 use super::select::Pending;
 use super::words::Words;
 
@@ -105,8 +105,13 @@ impl Assembly {
         match name {
             ".text" | ".data" | ".rodata" | ".bss" => self.enter(place, name)?,
             ".section" => {
-                let (place, section) = words.name()?;
-                self.enter(place, section)?;
+                let place = words.place();
+                let section = match words.next() {
+                    Some(Token::Name(name)) => name.clone(),
+                    Some(Token::Text(name)) => String::from_utf8_lossy(name).into_owned(),
+                    _ => return Err(place.error(Reason::Syntax("a section's name belongs here"))),
+                };
+                self.enter(place, &section)?;
                 words.skip();
             }
             ".byte" => return self.data(1, words),
@@ -129,6 +134,7 @@ impl Assembly {
             ".globl" | ".global" | ".weak" | ".local" | ".hidden" | ".type" | ".file"
             | ".ident" | ".loc" | ".addrsig" | ".addrsig_sym" => words.skip(),
             _ if name.starts_with(".cfi_") => words.skip(),
+            _ if region(name).is_ok() => return Err(directive(place, name, SECTION)),
             _ => return Err(directive(place, name, "there is no such directive")),
         }
         Ok(())
@@ -256,6 +262,7 @@ impl Assembly {
 }
 
 const ALIGN_MAX: u64 = 4096;
+const SECTION: &str = "this is a section, and .section belongs before its name";
 const SIZE: &str = "a size of 0 or more belongs here";
 const FOR_DEBUGGERS: &str = "only sections for debuggers, as .debug_info, have such numbers; .byte, .short, .long and .quad are for data";
 

@@ -12,6 +12,7 @@ mod text;
 pub use condition::{Class, Condition};
 pub use layout::{Operand, Slot};
 pub use table::{Form, forms, forms_of};
+pub(crate) use text::constant;
 pub use text::{disassemble, register};
 
 /// A form and its operands.

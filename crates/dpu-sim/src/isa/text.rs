@@ -22,6 +22,11 @@ pub fn register(name: &str) -> Option<(i64, bool)> {
     Some((digits.parse().unwrap_or(i64::MAX), name.starts_with('d')))
 }
 
+/// The name of a read-only register.
+pub(crate) fn constant(number: i64) -> Option<&'static str> {
+    CONSTANTS.get(usize::try_from(number.checked_sub(24)?).ok()?).copied()
+}
+
 /// A program's instructions as text, with their numbers, words and labels.
 #[must_use]
 pub fn disassemble(program: &Program) -> String {
@@ -54,8 +59,7 @@ impl fmt::Display for Instruction {
             separator = ", ";
             match slot.operand {
                 Operand::Destination | Operand::SourceA | Operand::SourceB => {
-                    match usize::try_from(value - 24).ok().and_then(|number| CONSTANTS.get(number))
-                    {
+                    match constant(value) {
                         Some(name) => f.write_str(name)?,
                         None => write!(f, "r{value}")?,
                     }
