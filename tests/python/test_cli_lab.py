@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 
 from command import invoke, process, start
 from lab.running import make_quick
+from sealift.cli import times
 from sealift.lab import registry, store, survey
 from sealift.lab.survey import Entry
 from synthetic_run import made, write_run
@@ -130,7 +132,29 @@ def test_an_experiment_alone_takes_the_whole_budget_or_what_its_longest_samples_
     for each in by_name.values():
         is_quick = each["quick_alone_seconds"] > 0
         assert (each["quick_seconds"] < each["quick_alone_seconds"] <= 60) == is_quick
-        assert each["seconds"] < each["alone_seconds"] <= 300
+        assert each["seconds"] <= each["alone_seconds"] <= 300
+
+
+def test_what_is_computed_tells_what_it_takes_and_nothing_takes_no_time(
+    looked: tuple[Listed, tuple[Entry, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, entries = looked
+    by_name = {each["name"]: each for each in listed}
+    for each in registry.all_experiments():
+        if not each.is_timed:
+            assert by_name[each.name]["alone_seconds"] == each.takes_s
+            assert by_name[each.name]["seconds"] == each.takes_s
+    monkeypatch.setattr(survey, "survey", lambda *_, **__: entries)
+    output = invoke("lab", "list").output
+    assert " 0 s" not in output
+    (claims,) = (line for line in output.splitlines() if line.startswith("dpu-claims "))
+    assert re.split(" {2,}", claims)[3:5] == ["-, under 1 s", "-, under 1 s"]
+    assert [times.seconds_text(each) for each in (0.0, 0.4, 1.4, 75.0)] == [
+        "-",
+        "under 1 s",
+        "1 s",
+        "75 s",
+    ]
 
 
 def test_a_quick_run_ends_with_the_pages_path_and_everything_is_in_its_folder(

@@ -5,8 +5,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sealift.lab.digest import Digest
+    from sealift.lab.result import Found
     from sealift.lab.runner import Done
+    from sealift.lab.store import Run
 
 
 def summary(done: "Done", *, as_json: bool) -> str:
@@ -28,7 +32,7 @@ def summary(done: "Done", *, as_json: bool) -> str:
 
     run = store.read(done.path)
     found = recall.together(run, summarise(run))
-    said = answer_of(run, found)
+    said, lead = answer_of(run, found), recall.lead(run, found)
     lines = digest(run, found)
     page = done.path / "report.html"
     if as_json:
@@ -39,17 +43,48 @@ def summary(done: "Done", *, as_json: bool) -> str:
             "ending": asdict(done.ending),
             "code": int(done.code),
             "answer": asdict(said) if said else None,
+            "lead": asdict(lead) if lead else None,
             "experiments": [asdict(line) for line in lines],
             "rows": summary_records(run, found),
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
     rows = [row for each in found.values() for row in each.rows]
     end = page if page.exists() else done.path
-    first = [said.question, said.text, ""] if said else [headline(run, found), ""] if rows else []
+    first = [said.question, said.text, ""] if said else []
+    if lead:
+        first += [lead.question, f"{lead.origin}. {lead.answer}", lead.figures, ""]
+    elif rows and not said:
+        first = [headline(run, found), ""]
     told = [str(line) if found[line.name].rows else _lost(line, done) for line in lines]
+    told += _tables(run, found)
     heard = noise(rows)
     noted = ["", heard.text] if heard else []
     return "\n".join([*first, *told, *noted, "", str(end)]) + "\n"
+
+
+def _tables(run: "Run", found: "Mapping[str, Found]") -> list[str]:
+    """What was computed, as narrow tables where these are few; the page has all of it."""
+    from sealift.lab import recall
+    from sealift.lab.table import computed_text
+
+    made = [
+        (planned, cells)
+        for planned in run.plan.experiments
+        if not planned.is_timed
+        and (cells := [each for each in found[planned.name].verified if each.facts])
+    ]
+    if len(made) > TABLES_MOST:
+        return []
+    told = []
+    for planned, cells in made:
+        brief, axes = recall.brief(planned), [axis.name for axis in planned.axes]
+        if not brief and len(cells) > CELLS_MOST:
+            continue
+        table = computed_text(cells, axes, brief).rstrip()
+        if max(map(len, table.splitlines())) <= COLUMNS_MOST:
+            heading = f"{planned.name}, {planned.origin.value}; report.html has every column:"
+            told += ["", heading, table]
+    return told
 
 
 def _lost(line: "Digest", done: "Done") -> str:
@@ -58,3 +93,6 @@ def _lost(line: "Digest", done: "Done") -> str:
 
     failed = done.ending.how is How.FAILED and line.name in done.ending.reason
     return f"{line.name}: not measured, because it failed" if failed else str(line)
+
+
+TABLES_MOST, CELLS_MOST, COLUMNS_MOST = 3, 24, 120

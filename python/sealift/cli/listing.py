@@ -16,8 +16,9 @@ def list_(
     One arm of each kind is prepared and checked to find out, which takes some seconds;
     where not all of them can be, the reasons stand below. Times are what an experiment gets of a
     run of all of them, and about what it takes when it is named alone; with --quick and without.
+    What is computed, not measured, takes its time whatever the budget.
     """
-    from sealift.cli.times import alone_s
+    from sealift.cli.times import alone_s, seconds_text
     from sealift.lab import registry
     from sealift.lab.runner.planning import BUDGET_S, QUICK_BUDGET_S
     from sealift.lab.survey import survey, this_scope
@@ -47,8 +48,8 @@ def list_(
             entry.name,
             entry.id,
             entry.here,
-            f"{entry.quick_seconds:.0f} s, {entry.seconds:.0f} s",
-            f"{times['quick_alone_seconds']:.0f} s, {times['alone_seconds']:.0f} s",
+            ", ".join(map(seconds_text, (entry.quick_seconds, entry.seconds))),
+            ", ".join(map(seconds_text, times.values())),
             entry.title,
         )
         for entry, times in zip(entries, alone, strict=True)
@@ -60,6 +61,6 @@ def list_(
             typer.echo(f"  {entry.name} without {reason}")
     typer.echo(
         f"A run of all takes {QUICK_BUDGET_S:.0f} s with --quick and {BUDGET_S:.0f} s without, "
-        "shared out as under `of all`.\nOne that is named alone gets all of that and takes what "
-        "stands under `alone`; --budget gives more or less."
+        "shared out as under `of all`; what has `-` is no part of a quick one.\nOne that is named "
+        "alone gets all of that and takes what stands under `alone`; --budget gives more or less."
     )

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 def alone_s(experiment: "Experiment", *, quick: bool) -> float:
     """About how long a run of one experiment takes, in seconds; 0 where it has no cells here.
 
-    It has the whole budget, and ends before when all samples are as long as one may be.
+    It has the whole budget, and ends before when all samples are as long as one may be. What is
+    computed takes what it says of itself.
     """
     from sealift.lab.progress import Step
     from sealift.lab.runner import Ask, make_plan
@@ -24,9 +25,18 @@ def alone_s(experiment: "Experiment", *, quick: bool) -> float:
         return 0.0
     plan = make_plan(Ask(experiments=((experiment, groups),), command=(), quick=quick))
     (planned,) = plan.experiments
+    if not planned.is_timed:
+        return min(plan.budget_s, planned.takes_s or plan.budget_s)
     blocks = planned.blocks * len(groups)
     samples = planned.blocks * _samples(planned)
     return min(plan.budget_s, Step(planned.name, planned.weight, blocks, 0, samples).longest_s)
+
+
+def seconds_text(seconds: float) -> str:
+    """As a list has it: whole seconds, never `0 s`; `-` for 0, which is no part of a run."""
+    if not seconds:
+        return "-"
+    return "under 1 s" if seconds < 1 else f"{seconds:.0f} s"
 
 
 def thin(ask: "Ask") -> Iterator[str]:

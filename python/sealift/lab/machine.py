@@ -1,6 +1,5 @@
 """What the machine is: every item is a value, or the reason why there is none."""
 
-import importlib.metadata
 import math
 import os
 import platform
@@ -202,11 +201,14 @@ def _libc() -> str:
 
 
 def _versions(packages: Iterable[str]) -> Fact:
+    # Slow to import, and of all processes of a run only one asks.
+    from importlib import metadata
+
     found = []
     for package in packages:
         try:
-            found.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{package} {metadata.version(package)}")
+        except metadata.PackageNotFoundError:
             found.append(f"{package} not installed")
     return Fact(tuple(found), None)
 

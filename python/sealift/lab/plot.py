@@ -284,7 +284,7 @@ def _printed(published: Sequence[Comparison], plot: Plot) -> list[Point]:
         )
         for each in published
         if each.series
-        and each.kind in (Kind.VALUE, Kind.MODEL)
+        and each.kind in DRAWN_KINDS
         and _unit(each)[0] == plot.y
         and _fits({**plot.where, **each.at}, plot.where)
     ]
@@ -419,6 +419,8 @@ def _title(name: str, titles: Mapping[str, str]) -> str:
 
 USUAL = ("cpu", "library", "ipp", "table")
 FORMS = (".svg", ".png", ".pdf", ".html")
+# What has a value in the unit of a figure.
+DRAWN_KINDS = (Kind.VALUE, Kind.NUMBER, Kind.MODEL, Kind.GIVEN)
 WIDTH_PX = 640
 LINES_MOST = 16
 # From here on a linear axis would press most values into one corner.

@@ -28,6 +28,8 @@ class Step:
         blocks: How many blocks it is to measure, of all groups together.
         blocks_least: How many of them it measures even if that takes longer than its share.
         samples: How many samples these blocks have.
+        computed_s: What it takes where nothing is sampled: about so many seconds, or infinite
+            where that isn't known; None for what is sampled.
     """
 
     experiment: str
@@ -35,10 +37,13 @@ class Step:
     blocks: int
     blocks_least: int
     samples: int
+    computed_s: float | None = None
 
     @property
     def longest_s(self) -> float:
-        """What its samples take when each is as long as one may be."""
+        """What its samples take when each is as long as one may be, or computing takes."""
+        if self.computed_s is not None:
+            return self.computed_s
         return self.samples * SAMPLE_S_MAX * (1 + LEAD_IN_SHARE)
 
 
@@ -108,8 +113,7 @@ class Forecast:
         later = self._steps[self._current + 1 :]
         for index, step in enumerate(later):
             weights = sum(each.weight for each in later[index:])
-            needed_s = self._preparation_guess_s(step.experiment) + step.longest_s
-            takes_s = min(rest_s * step.weight / weights, needed_s)
+            takes_s = min(rest_s * step.weight / weights, self._needed_s(step))
             takes_s = max(takes_s, self._least_s(step))
             rest_s = max(0.0, rest_s - takes_s)
             total_s += takes_s
@@ -120,7 +124,9 @@ class Forecast:
         now_s = self._clock_s()
         granted_left_s = max(0.0, self._begin_s + self._granted_s - now_s)
         if self._measuring_since_s is None:
-            needed_s = self._preparation_guess_s(step.experiment) + step.longest_s
+            needed_s = self._needed_s(step)
+            if step.computed_s is not None:
+                needed_s = max(0.0, needed_s - (now_s - self._begin_s))
             return max(self._least_s(step), min(granted_left_s, needed_s))
         if not self._done:
             return max(self._least_s(step), min(granted_left_s, step.longest_s))
@@ -128,6 +134,11 @@ class Forecast:
         by_pace_s = block_s * max(0, self._blocks - self._done)
         least_s = block_s * max(0, min(self._blocks, step.blocks_least) - self._done)
         return max(least_s, min(by_pace_s, granted_left_s))
+
+    def _needed_s(self, step: Step) -> float:
+        """What a step that has not begun takes at most."""
+        is_sampled = step.computed_s is None
+        return step.longest_s + is_sampled * self._preparation_guess_s(step.experiment)
 
     def _least_s(self, step: Step) -> float:
         """What the blocks take that are measured in any case, as all are in a run that is resumed.

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from sealift.lab import registry
 from sealift.lab.published import Comparison
-from sealift.lab.result import Found, Listing
-from sealift.lab.spec import Experiment, Line
+from sealift.lab.result import Found, Lead, Listing
+from sealift.lab.spec import Brief, Experiment, Line
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.values import Cell
 from sealift.lab.vega import Chart
@@ -64,6 +64,17 @@ def sentence(planned: PlannedExperiment, found: Found) -> str:
         return ""
 
 
+def lead(run: Run, found: Mapping[str, Found]) -> Lead | None:
+    """The answer to a question that the run may have been made for; None where it has none.
+
+    Args:
+        run: The run folder.
+        found: From `together(run, summarise(run))`.
+    """
+    told = (_lead(planned, found[planned.name]) for planned in run.plan.experiments)
+    return next(filter(None, told), None)
+
+
 def lines(planned: PlannedExperiment, found: Found) -> tuple[Line, ...]:
     """What stands in the figures of an experiment of the lab beside what was found.
 
@@ -111,6 +122,24 @@ def listings(planned: PlannedExperiment, found: Found) -> Sequence[Listing]:
     return _beside(planned, lambda experiment: tuple(experiment.listings(found)))
 
 
+def stands_on(planned: PlannedExperiment) -> Sequence[str]:
+    """What figures stand on that an experiment of the lab computes.
+
+    Args:
+        planned: Of the run.
+    """
+    return _beside(planned, lambda experiment: experiment.stands_on)
+
+
+def brief(planned: PlannedExperiment) -> Brief | None:
+    """What a narrow table shows of what an experiment of the lab computes; None for all.
+
+    Args:
+        planned: Of the run.
+    """
+    return next(iter(_beside(planned, lambda experiment: (experiment.brief,))), None)
+
+
 def of_the_lab(run: Run, found: Mapping[str, Found]) -> dict[str, Found]:
     """What the lab's own experiments found, whose axes mean what the lab takes them for.
 
@@ -135,6 +164,16 @@ def _beside(
     except Exception:
         # As of a sentence: a folder may hold what nobody ever found.
         return ()
+
+
+def _lead(planned: PlannedExperiment, found: Found) -> Lead | None:
+    if planned.file is not None or not (found.rows or found.verified):
+        return None
+    try:
+        return registry.find(planned.name).leads(found)
+    except Exception:
+        # As of a sentence: a folder may hold what nobody ever found.
+        return None
 
 
 def _compared(compare: Callable[[Found], Sequence[Comparison]], found: Found) -> Published:

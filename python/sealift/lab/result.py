@@ -131,6 +131,23 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Lead:
+    """The answer to a question that a whole run may be made for.
+
+    Attributes:
+        question: In words.
+        origin: Where its figures come from, in words.
+        answer: One sentence, with what it holds for.
+        figures: What it stands on, in sentences.
+    """
+
+    question: str
+    origin: str
+    answer: str
+    figures: str
+
+
+@dataclass(frozen=True)
 class Found:
     """What one experiment found.
 

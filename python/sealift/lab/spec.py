@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sealift.lab.published import Comparison
 from sealift.lab.record import FIGURES, FIXED, SAMPLE_COLUMNS
-from sealift.lab.result import Found, Listing, Origin
+from sealift.lab.result import Found, Lead, Listing, Origin
 from sealift.lab.values import INTEGER_MAX, Cell, Value, is_text, why_not_kept
 from sealift.lab.vega import Chart
 
@@ -287,6 +287,19 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Brief:
+    """What matters first of cells that are computed: on a terminal, and first on a page.
+
+    Attributes:
+        facts: Those that are shown, each with a short title for its column.
+        where: On a terminal only cells with these values are shown.
+    """
+
+    facts: Mapping[str, str]
+    where: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Experiment:
     """What is varied, what is compared, how an arm is made, and what was published.
 
@@ -303,6 +316,7 @@ class Experiment:
         operation: What one operation is: `message`.
         published: Compares what was found with what was published.
         says: What a reader can do about what was found, in one sentence; "" for nothing.
+        leads: The answer that stands above all of a run, for experiments of the lab; None for none.
         plots: Its figures.
         lines: What stands in them beside what was found.
         charts: Figures of its own, of what no column holds; for experiments of the lab.
@@ -319,6 +333,10 @@ class Experiment:
             was computed apart from what was measured.
         tries: Finds out whether a cell can be had, and raises as `arm` does, where that is cheaper
             than making its arm; None where it is not.
+        takes_s: About how many seconds all of it takes, where it is computed and that is known.
+        stands_on: What its figures stand on, where it is computed: the model, where its constants
+            come from, what is drawn; sentences for the page of an experiment of the lab.
+        brief: What of its cells a narrow table shows, where it is computed; None for all.
     """
 
     name: str
@@ -332,6 +350,7 @@ class Experiment:
     operation: str = "message"
     published: Callable[[Found], Sequence[Comparison]] = lambda _: ()
     says: Callable[[Found], str] = lambda _: ""
+    leads: Callable[[Found], Lead | None] = lambda _: None
     plots: tuple[Plot, ...] = ()
     lines: Callable[[Found], Sequence[Line]] = lambda _: ()
     charts: Callable[[Found], Sequence[Chart]] = lambda _: ()
@@ -342,6 +361,9 @@ class Experiment:
     essential: int | None = None
     origin: Origin = Origin.MEASURED
     tries: Callable[[Cell, Context], object] | None = None
+    takes_s: float | None = None
+    stands_on: tuple[str, ...] = ()
+    brief: Brief | None = None
 
     def __post_init__(self) -> None:
         """Checks what can be checked without running anything.
@@ -375,6 +397,7 @@ class Experiment:
                 f"{self.name}: {self.essential!r} essential groups; right would be 1 or more, or "
                 "None for all"
             )
+        self._check_takes()
         for plot in self.plots:
             try:
                 plot.check(names, is_timed=self.is_timed)
@@ -415,6 +438,15 @@ class Experiment:
             KeyError: If there is none.
         """
         return {axis.name: axis for axis in self.axes}[name]
+
+    def _check_takes(self) -> None:
+        takes_s = self.takes_s
+        if takes_s is None:
+            return
+        if not _is_number(takes_s) or takes_s <= 0:
+            raise ValueError(f"{self.name}: takes_s={takes_s!r}; right would be seconds above 0")
+        if self.is_timed:
+            raise ValueError(f"{self.name}: takes_s is for what is computed; leave it out")
 
     def _all(self) -> Iterable[Cell]:
         names = [axis.name for axis in self.axes]

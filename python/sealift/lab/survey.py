@@ -69,19 +69,27 @@ def survey(
         budget_s: Seconds of a full run.
         quick_budget_s: Seconds of a quick one.
     """
-    weights = sum(experiment.weight for experiment in experiments)
     is_quick = [bool(experiment.groups(scope)) for experiment in experiments]
-    quick_weights = sum(e.weight for e, has in zip(experiments, is_quick, strict=True) if has) or 1
+    quick = [each for each, has in zip(experiments, is_quick, strict=True) if has]
     return tuple(
         _entry(
             experiment,
             # What is no part of a quick run is looked at as a full one has it.
             scope if has else replace(scope, quick=False),
-            budget_s * experiment.weight / weights,
-            quick_budget_s * experiment.weight / quick_weights if has else 0.0,
+            _share_s(experiment, experiments, budget_s),
+            _share_s(experiment, quick, quick_budget_s) if has else 0.0,
         )
         for experiment, has in zip(experiments, is_quick, strict=True)
     )
+
+
+def _share_s(experiment: Experiment, among: Sequence[Experiment], budget_s: float) -> float:
+    """What one of several gets: what is computed takes its time, the others share the rest."""
+    if experiment.takes_s is not None:
+        return experiment.takes_s
+    left_s = max(0.0, budget_s - sum(each.takes_s or 0.0 for each in among))
+    weights = sum(each.weight for each in among if each.takes_s is None)
+    return left_s * experiment.weight / weights
 
 
 def _entry(experiment: Experiment, scope: Scope, seconds: float, quick_seconds: float) -> Entry:

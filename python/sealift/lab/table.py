@@ -8,7 +8,9 @@ from enum import StrEnum
 from rich.console import Console
 from rich.table import Table
 
-from sealift.lab.result import Row
+from sealift.lab.facts import stands_for
+from sealift.lab.result import Row, Verified
+from sealift.lab.spec import Brief
 from sealift.lab.stats import Interval, Verdict
 from sealift.lab.units import (
     format_estimate,
@@ -58,6 +60,48 @@ def table_text(rows: Sequence[Row], *, operation: str = "message", ink: Ink = In
         table.add_row(*cells, style=COLOURS.get(row.verdict) if row.verdict else None)
     heading = "; ".join(f"{name} {axes[name](rows[0])}" for name in common)
     return f"{heading}\n{_drawn(table, ink)}" if heading else _drawn(table, ink)
+
+
+def computed_text(computed: Sequence[Verified], axes: Sequence[str], brief: Brief | None) -> str:
+    """What was computed as text, a line for each cell; what is the same in all stands above.
+
+    Args:
+        computed: The cells, with what was computed of each.
+        axes: Their names.
+        brief: What is shown of them; None for all.
+
+    Raises:
+        ValueError: If there is none to show.
+    """
+    where = brief.where if brief else {}
+    cells = [each for each in computed if where.items() <= each.cell.items()]
+    if not cells:
+        raise ValueError("no cells to show; compute something first")
+    every = {stands_for(name): stands_for(name) for each in cells for name in each.facts}
+    facts = brief.facts if brief else every
+    varied = [name for name in axes if len({each.cell[name] for each in cells}) > 1]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in varied:
+        table.add_column(TITLES.get(name, name).replace("_", " "), no_wrap=True)
+    for name, title in facts.items():
+        is_number = all(not isinstance(each.facts.get(name, 0.0), str) for each in cells)
+        table.add_column(title, justify="right" if is_number else "left", no_wrap=True)
+    for each in cells:
+        said = [value_text(name, each.cell[name]) for name in varied]
+        table.add_row(*said, *(_fact(each.facts.get(name, "")) for name in facts))
+    same = (
+        f"{name.replace('_', ' ')} {value_text(name, cells[0].cell[name])}"
+        for name in axes
+        if name not in varied
+    )
+    heading = "; ".join(same)
+    return f"{heading}\n{_drawn(table, Ink.PLAIN)}" if heading else _drawn(table, Ink.PLAIN)
+
+
+def _fact(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{'-' if value < 0 else ''}{format_measure(abs(value))}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -10,7 +10,9 @@ import polars
 import pytest
 
 from lab.running import asked
-from sealift.lab import report, runner, store
+from sealift.cli import times
+from sealift.cli.ended import summary
+from sealift.lab import registry, report, runner, store
 from sealift.lab.beside import published_record, published_text
 from sealift.lab.digest import digest
 from sealift.lab.export import as_bytes, sample_records, summary_records
@@ -19,11 +21,12 @@ from sealift.lab.report import bottom
 from sealift.lab.report.cells import fact_names, fact_text
 from sealift.lab.report.material import gather
 from sealift.lab.result import Origin, Verified
-from sealift.lab.runner.planning import BLOCKS
-from sealift.lab.spec import Axis, Computed, Experiment
+from sealift.lab.runner.planning import BLOCKS, BUDGET_S
+from sealift.lab.spec import Axis, Brief, Computed, Experiment
 from sealift.lab.stats import Interval
 from sealift.lab.store import How, StoreError
 from sealift.lab.summary import summarise
+from sealift.lab.table import computed_text
 from sealift.lab.values import Value
 
 TEXT = """
@@ -79,6 +82,47 @@ def test_its_page_shows_what_was_computed_and_that_nothing_was_measured(done: ru
     assert "sum, units" in page
     assert "was not measured:" not in page
     assert "not sampled at all" not in page
+    tiles = page.partition('class="tiles"')[2].partition("</section>")[0]
+    assert "2 simulated; none measured" in tiles
+    assert "Seed" in tiles
+    for measured in ("Noise floor", "Memory ceiling", "Clock while measuring"):
+        assert measured not in tiles
+    method = page.partition('id="method"')[2].partition("</section>")[0]
+    assert "What is computed is not timed" in method
+    assert "noise floor" not in method
+    for place in ("absent", "sensors"):
+        assert f'id="{place}"' not in page
+        assert f'"#{place}"' not in page
+
+
+def test_a_terminal_shows_what_was_computed(done: runner.Done) -> None:
+    lines = summary(done, as_json=False).splitlines()
+    at = lines.index("sums, simulated; report.html has every column:")
+    assert [line.split() for line in lines[at + 1 : at + 5]] == [
+        ["how", "slowly"],
+        ["n", "sum,", "units", "of"],
+        ["1", "1.500", "slowly"],
+        ["2", "3.000", "slowly"],
+    ]
+    with pytest.raises(ValueError, match="no cells to show"):
+        computed_text([], ["n"], Brief({"of": "of"}, where={"n": 3}))
+
+
+def test_how_long_it_takes_stands_in_the_plan_and_is_what_a_run_forecasts(
+    done: runner.Done, sums: Path, tmp_path: Path
+) -> None:
+    assert store.read_plan(done.path).experiments[0].takes_s is None
+    text = TEXT.replace("origin=", "takes_s=0.25,\n    origin=")
+    path = tmp_path / "sums.py"
+    path.write_text(text, encoding="utf-8")
+    plan = runner.make_plan(asked(path, restarts=5))
+    assert plan.experiments[0].takes_s == 0.25
+    assert times.alone_s(registry.load(path), quick=False) == 0.25
+    assert times.alone_s(registry.load(sums), quick=False) == BUDGET_S, "nothing is known"
+    for wrong, said in (("0", "seconds above 0"), ("1, origin=Origin.MEASURED", "leave it out")):
+        path.write_text(TEXT.replace("origin=Origin.SIMULATED", f"takes_s={wrong}"))
+        with pytest.raises(ValueError, match=said):
+            registry.load(path)
 
 
 def test_its_cells_stand_in_the_summary_and_in_what_is_exported(done: runner.Done) -> None:

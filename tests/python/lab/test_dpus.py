@@ -1,24 +1,32 @@
 """Document 000's DPUs: what is simulated and projected of them beside what it printed."""
 
+import html
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sealift import InputError
 from sealift._sealift import DpuSystem, dpu_systems, run_dpu_kernel, run_dpu_messages
-from sealift.lab import plot, registry
+from sealift.cli.ended import summary
+from sealift.lab import plot, registry, report, runner, store
 from sealift.lab.dpus import SYSTEMS, Direction, cycles_a_byte, fitted, latency, transfers
 from sealift.lab.dpus.amounts import SIMULATED_MOST, chunk_bytes, taken
-from sealift.lab.dpus.crossing import Cores, crossing
+from sealift.lab.dpus.cores import Cores, Speed, cores_of
+from sealift.lab.dpus.crossing import standing
 from sealift.lab.dpus.kernel import CTR, ECB, ECB_FED, GCM, GHASH
 from sealift.lab.dpus.literal import literal
 from sealift.lab.experiments import dpu_claims, dpu_projection
 from sealift.lab.published import Kind, Match, table
-from sealift.lab.result import Found, Origin, Verified
+from sealift.lab.result import Found, Lead, Origin, Row, Verified
 from sealift.lab.spec import Context, Experiment, Line, Plot, Scope
+from sealift.lab.stats import Interval
+from sealift.lab.table import computed_text
 from sealift.lab.values import Cell
 
 FULL = Scope(quick=False, cores=2, devices=())
@@ -252,7 +260,7 @@ def test_each_claim_has_a_verdict_or_a_reason(context: Context) -> None:
     assert Counter(each.match for each in compared) == {
         Match.REPRODUCED: 6,
         Match.GIVEN: 4,
-        Match.HOLDS: 2,
+        Match.IN_SHAPE: 2,
         Match.BEYOND: 2,
         Match.AGAINST_ITSELF: 1,
     }
@@ -289,29 +297,153 @@ def test_a_claim_in_words_is_a_ratio_whose_name_says_what_stands_over_what(
     assert facts["dma-negligible"]["published"] == "in words"
 
 
-def test_the_crossing_is_reckoned_from_the_projection_of_the_same_run() -> None:
-    facts = {
-        "data in MRAM, GB/s": 6.0,
-        "data in MRAM, GB/s, with the hazard": 5.0,
-        "data in host memory, GB/s, by the SDK": 3.0,
-        "data in host memory, GB/s, by the SDK, with the hazard": 2.0,
+GCM_CELL = {"system": SYSTEMS[0].title, "kernel": GCM.title}
+GCM_FACTS = {
+    "data in MRAM, GB/s": 6.0,
+    "data in MRAM, GB/s, with the hazard": 5.0,
+    "data in host memory, GB/s, by the SDK": 3.0,
+    "data in host memory, GB/s, by the SDK, with the hazard": 2.0,
+}
+PROJECTED = Found((), [Verified("dpu-projection", GCM_CELL, GCM_FACTS)])
+
+
+def row(threads: int, streams: int, gb_per_s: float, blocks: int = 30, **changes: Any) -> Row:
+    """Cores that seal a MiB from memory, so fast."""
+    ns = (1 << 20) / gb_per_s
+    cell: Cell = {
+        "cipher": "AES-128-GCM",
+        "threads": threads,
+        "other_cores": 2 - threads,
+        "streams_percent": streams,
     }
-    cell = {"system": SYSTEMS[0].title, "kernel": "GCM, one key"}
-    beside = {"dpu-projection": Found((), [Verified("dpu-projection", cell, facts)])}
-    cores = Cores(count=2, alone=4_000.0, contended=2_500.0, together=7_000.0, alone_most=4_400.0)
-    said = crossing(beside, cores)
-    assert "5.000 to 6.000 GB/s, as 1.25 to 1.50 cores: more than one core;" in said
-    assert "0.50 to 0.75 cores: less than one core or more than one core only while others" in said
-    assert f"pays with {SYSTEMS[0].title} for data in MRAM, and otherwise" in said
-    assert crossing({}, cores) == ""
-    assert cores.beside(7.5) == "more than the 7.000 GB/s of all 2 cores together"
-    quick = Cores(count=2, alone=9_000.0, contended=0.0, together=17_000.0, alone_most=9_100.0)
-    assert "pays nowhere" in crossing(beside, quick)
-    near = replace(cores, alone_most=5_500.0)
-    assert "pays nowhere" in crossing(beside, near), "an end of the bracket within the interval"
-    unknown = crossing(beside, replace(cores, alone_most=inf))
-    assert "not settled here" in unknown
-    assert "pays with" not in unknown
+    made = Row(
+        experiment="memory-contention",
+        cell=cell,
+        compare="streams_percent",
+        ns_per_operation=Interval(ns, ns / 1.02, ns * 1.02, 0.95, blocks),
+        payload_bytes=1 << 20,
+        reference=0,
+        ratio=None,
+        verdict=None,
+        winner=True,
+        noise_floor=0.01,
+        clean_share=1.0,
+        machine_busy=False,
+        steady=True,
+        blocks=blocks,
+    )
+    return replace(made, **changes)
+
+
+def led(one: float, both: float, blocks: int = 30) -> Lead:
+    """What is said of the projection beside cores that do so many GB/s."""
+    rows = [row(1, 0, one, blocks), row(1, 100, one / 2, blocks), row(2, 0, both, blocks)]
+    beside = {"memory-contention": Found(rows, ())}
+    lead = dpu_projection.EXPERIMENT.leads(replace(PROJECTED, beside=beside))
+    assert lead is not None
+    assert lead.origin == "Projected DPUs against measured cores"
+    assert lead.question == "Is processing in memory worth it?"
+    return lead
+
+
+def test_when_processing_in_memory_pays_is_one_sentence_from_the_figures_of_the_run() -> None:
+    lead = led(4.0, 7.0)
+    assert lead.answer == (
+        "Sealing with AES-128-GCM under one key: for data in MRAM 640 DPUs pay against one core "
+        "here, not against all 2; for data in host memory and back (SDK) 640 DPUs don't pay "
+        "against one core here."
+    )
+    assert "640 DPUs at 267 MHz with data in MRAM 5 to 6 GB/s" in lead.figures
+    assert "Projected from simulated cycles" in lead.figures
+    assert "Measured here, AES-128-GCM on texts in memory: one core 4.000 [3.922..4.080] GB/s" in (
+        lead.figures
+    )
+    assert "all 2 cores 7.000" in lead.figures
+    assert "one core while others stream 2 GB/s" in lead.figures
+
+
+@pytest.mark.parametrize(
+    ("one", "both", "said"),
+    [
+        (2.0, 3.9, "data in MRAM 640 DPUs pay against all 2 cores here together;"),
+        (2.5, 4.95, "data in MRAM 640 DPUs pay against one core here;"),
+        (5.02, 9.0, "data in MRAM 640 DPUs come to about one core here;"),
+        (9.0, 17.0, "data in MRAM 640 DPUs don't pay against one core here;"),
+        (2.5, 4.95, "(SDK) 640 DPUs come to about one core here."),
+        (1.0, 1.5, "(SDK) 640 DPUs pay against all 2 cores here together."),
+    ],
+)
+def test_dpus_pay_where_their_lower_end_lies_above_the_upper_end_of_cores(
+    one: float, both: float, said: str
+) -> None:
+    assert said in led(one, both).answer
+
+
+def test_nothing_pays_against_cores_that_too_few_blocks_were_measured_of() -> None:
+    lead = led(1.0, 2.0, blocks=3)
+    assert "are not settled" in lead.answer
+    assert "pay against" not in lead.answer
+
+
+def test_without_a_measured_core_the_sentence_says_below_which_speed_dpus_pay() -> None:
+    for beside in ({}, {"memory-contention": Found((), ())}):
+        lead = dpu_projection.EXPERIMENT.leads(replace(PROJECTED, beside=beside))
+        assert lead is not None
+        assert lead.origin == "Projected DPUs; no core was measured in this run"
+        assert lead.answer.endswith(
+            "DPUs pay: for data in MRAM 640 DPUs below 5 GB/s; for data in host memory and back "
+            "(SDK) 640 DPUs below 2 GB/s."
+        )
+        assert "sealift lab run dpu-projection memory-contention" in lead.figures
+    assert dpu_projection.EXPERIMENT.leads(Found((), ())) is None
+
+
+def test_systems_of_dpus_stand_for_so_many_measured_cores() -> None:
+    cores = cores_of(Found([row(1, 0, 4.0), row(2, 0, 7.0)], ()))
+    assert cores is not None
+    assert (cores.count, cores.contended) == (2, 0.0)
+    said = standing({"dpu-projection": PROJECTED}, cores, GCM.title)
+    assert "640 DPUs at 267 MHz with data in MRAM 5 to 6 GB/s, as 1.25 to 1.50 cores" in said
+    assert standing({}, cores, GCM.title) == ""
+    assert cores_of(Found([row(1, 0, 4.0, wrong="a byte"), row(2, 0, 7.0)], ())) is None
+    alone = Speed(4_000.0, 3_900.0, 4_100.0)
+    assert Cores(1, alone, alone).together_text == "the only core here"
+    assert Speed(4_000.0, 0.0, inf).gb_text == "4.000 GB/s"
+
+
+def test_a_run_of_the_projection_leads_with_the_answer_and_shows_a_narrow_table(
+    tmp_path: Path,
+) -> None:
+    experiment = dpu_projection.EXPERIMENT
+    ask = runner.Ask([(experiment, experiment.groups(FULL))], ("run",), out=tmp_path / "run")
+    done = runner.run(ask)
+    lines = summary(done, as_json=False).splitlines()
+    assert lines[0] == "Is processing in memory worth it?"
+    assert lines[1].startswith("Projected DPUs; no core was measured in this run. Sealing with")
+    told = json.loads(summary(done, as_json=True))
+    assert lines[1].endswith(told["lead"]["answer"])
+    at = lines.index("dpu-projection, projected; report.html has every column:")
+    table = lines[at + 1 : at + 2 + len(SYSTEMS) * len(dpu_projection.TITLES)]
+    assert table[0].split()[:2] == ["system", "kernel"]
+    assert max(map(len, table)) <= 120
+    page = report.page(store.read(done.path))
+    band = page.partition('id="answer"')[2].partition("</section>")[0]
+    assert told["lead"]["answer"] in html.unescape(band)
+    assert "<h1>Is processing in memory worth it?</h1>" in page
+    assert "Of DPUs nothing is drawn" in page
+    assert "640 DPUs at 267 MHz (document 000, Discussion)" in page
+
+
+@pytest.mark.parametrize("experiment", COMPUTED, ids=lambda each: each.name)
+def test_what_is_computed_fits_a_terminal(experiment: Experiment, context: Context) -> None:
+    axes = [axis.name for axis in experiment.axes]
+    where = experiment.brief.where if experiment.brief else {}
+    cells = [cell for group in experiment.groups(FULL) for cell in group]
+    shown = [cell for cell in cells if where.items() <= cell.items()]
+    found = computed(experiment, context, shown[:2] + shown[-1:])
+    lines = computed_text(found.verified, axes, experiment.brief).splitlines()
+    assert max(map(len, lines)) <= 120
+    assert len(shown) <= 28, "as many lines as a terminal has, about"
 
 
 def test_lines_stand_in_the_figures_that_show_their_place() -> None:
@@ -352,5 +484,9 @@ def test_what_is_computed_is_drawn_by_facts_that_its_arms_have(
     facts = experiment.arm(cell, context).verified()
     assert all(isinstance(facts[each.y], float) for each in experiment.plots)
     assert experiment.origin in (Origin.SIMULATED, Origin.PROJECTED)
+    assert experiment.takes_s, "computed, so that nothing else says what it takes"
+    assert experiment.stands_on
+    last = experiment.arm(experiment.groups(FULL)[-1][-1], context).verified()
+    assert set(experiment.brief.facts if experiment.brief else last) <= last.keys()
     kinds = {each.kind for each in experiment.published(Found((), ()))}
-    assert kinds <= {Kind.MODEL, Kind.SHAPE, Kind.BEYOND, Kind.WITHIN, Kind.GIVEN}
+    assert kinds <= {Kind.NUMBER, Kind.MODEL, Kind.SHAPE, Kind.BEYOND, Kind.WITHIN, Kind.GIVEN}

@@ -159,8 +159,8 @@ def test_published_figures_are_drawn_where_a_figure_has_them(experiment: Experim
     """A figure that is drawn stands once in each plot that shows its unit and its place."""
     drawn = [each for each in experiment.published(Found((), ())) if each.series]
     units = {plot.y for plot in experiment.plots} if not experiment.is_timed else {"MB/s", "Mbit/s"}
-    kind = Kind.VALUE if experiment.is_timed else Kind.MODEL
-    assert all(each.unit in units and each.kind is kind for each in drawn)
+    kinds = (Kind.VALUE,) if experiment.is_timed else (Kind.MODEL, Kind.GIVEN)
+    assert all(each.unit in units and each.kind in kinds for each in drawn)
     places = [(each.series, *sorted(each.at.items())) for each in drawn]
     assert len(set(places)) == len(places)
     assert bool(drawn) == (experiment.id in DRAWN | DRAWN_BESIDE_MODELS)

@@ -3,6 +3,8 @@
 import io
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -65,6 +67,20 @@ def test_samples_that_can_not_fill_a_share_are_not_waited_for(clock: Clock) -> N
     # Four samples of a quarter of a second each, and of their lead-ins.
     forecast = Forecast([step(samples=4), step("other", samples=8)], 60.0, clock_s=clock)
     assert forecast.left_s() == pytest.approx(3 * 1.25)
+
+
+def test_what_is_computed_takes_what_it_says_and_its_share_where_it_says_nothing(
+    clock: Clock,
+) -> None:
+    known, unknown = (replace(step(samples=900), computed_s=each) for each in (2.0, inf))
+    assert Forecast([known, known], 60.0, clock_s=clock).left_s() == pytest.approx(4.0)
+    assert Forecast([unknown], 60.0, clock_s=clock).left_s() == pytest.approx(60.0)
+    forecast = Forecast([known], 60.0, clock_s=clock)
+    forecast.begin(0)
+    clock.passes(1.5)
+    assert forecast.left_s() == pytest.approx(0.5)
+    clock.passes(5.0)
+    assert forecast.left_s() == 0
 
 
 def test_what_is_left_of_a_step_follows_its_pace(clock: Clock) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from sealift.lab import Arm, Axis, Cell, Context, Experiment, Scope, Skip, WrongResultError, timed
 from sealift.lab.devices import real_devices
+from sealift.lab.result import Origin
 from sealift.lab.survey import Here, survey, this_scope
 
 SCOPE = Scope(quick=True, cores=2, devices=("library", "cpu"))
@@ -65,6 +66,13 @@ def test_the_time_is_shared_out_by_weight() -> None:
     first, second = survey(every, SCOPE, budget_s=300, quick_budget_s=60)
     assert (first.seconds, second.seconds) == (75.0, 225.0)
     assert (first.quick_seconds, second.quick_seconds) == (15.0, 45.0)
+
+
+def test_what_is_computed_gets_the_time_it_takes_and_the_others_share_the_rest() -> None:
+    model = replace(experiment(lacking(), 2.0), origin=Origin.SIMULATED, takes_s=4.0)
+    every = [experiment(lacking(), 1.0), model, experiment(lacking(), 3.0)]
+    seconds = [each.seconds for each in survey(every, SCOPE, budget_s=300, quick_budget_s=60)]
+    assert seconds == [74.0, 4.0, 222.0]
 
 
 def test_what_is_no_part_of_a_quick_run_is_tried_as_in_a_full_one() -> None:

@@ -7,7 +7,7 @@ from sealift._sealift import DpuKernelRun
 from sealift.lab.dpus.kernel import kept, kernel_run
 from sealift.lab.published import Comparison, Kind, Printed, counted, table
 from sealift.lab.result import Found, Origin, Verified
-from sealift.lab.spec import Axis, Computed, Context, Scope
+from sealift.lab.spec import Axis, Brief, Computed, Context, Scope
 from sealift.lab.units import format_measure, format_share
 from sealift.lab.values import Cell, Value
 
@@ -96,6 +96,7 @@ class Encryption:
         ratios = [float(each[f"{name}, {of}"]) for each in facts for name in COUNTED]
         off = format_share(max(abs(ratio - 1) for ratio in ratios))
         paces = [float(each["cycles an instruction, simulated"]) for each in facts]
+        pace = " to ".join(dict.fromkeys(f"{each:.2f}" for each in (min(paces), max(paces))))
         there, here = (
             [format_measure(float(each[f"instructions a block, {origin}"])) for each in facts]
             for origin in ("published", "simulated")
@@ -104,7 +105,7 @@ class Encryption:
             "The document's algorithm, one instruction for each operation of its source, is "
             f"within {off} of every published cell; a block takes {here[0]} instructions to "
             f"encrypt and {here[1]} to decrypt, where printed are {there[0]} and {there[1]}, at "
-            f"{min(paces):.2f} to {max(paces):.2f} cycles each with one tasklet. "
+            f"{pace} cycles each with one tasklet. "
             f"{_explained(facts)}."
         )
 
@@ -126,7 +127,7 @@ class Encryption:
             value=float(row[counts]),
             unit=counts,
             source=f"{row['source']}: {row[f'{counts}_as_printed']}",
-            kind=Kind.MODEL,
+            kind=Kind.NUMBER,
             origin=Origin.SIMULATED,
         )
         if known is None:
@@ -177,3 +178,14 @@ BY_MNEMONIC = "simulated instructions a block, by mnemonic"
 OPERATION = Axis("operation", "operation")
 OPERATIONS = ("Encryption", "Decryption")
 COUNTED = ("cycles", "instructions")
+BRIEF = Brief(
+    {
+        "cycles, published": "published cycles",
+        "cycles, simulated": "simulated",
+        "cycles, simulated / published": "ratio",
+        "instructions, published": "published instr.",
+        "instructions, simulated": "simulated instr.",
+        "instructions, simulated / published": "instr. ratio",
+        "instructions a block, simulated": "instr./block",
+    }
+)

@@ -234,4 +234,5 @@ EXPERIMENT = Experiment(
     listings=_listings,
     weight=0.4,
     origin=Origin.SIMULATED,
+    takes_s=4.0,
 )

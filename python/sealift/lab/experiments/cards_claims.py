@@ -123,4 +123,5 @@ EXPERIMENT = Experiment(
     says=_says,
     weight=0.2,
     origin=Origin.SIMULATED,
+    takes_s=1.2,
 )

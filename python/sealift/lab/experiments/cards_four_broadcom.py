@@ -23,4 +23,5 @@ EXPERIMENT = Experiment(
     listings=TABLE.listings,
     weight=0.2,
     origin=Origin.SIMULATED,
+    takes_s=1.5,
 )

@@ -23,4 +23,5 @@ EXPERIMENT = Experiment(
     listings=TABLE.listings,
     weight=0.3,
     origin=Origin.SIMULATED,
+    takes_s=2.5,
 )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from sealift.lab.dpus import SYSTEMS, kept, transfers
+from sealift.lab.dpus import SYSTEMS, kept, model, transfers
 from sealift.lab.dpus.amounts import AMOUNTS, KERNELS_BY_AMOUNT, SIMULATED_MOST, taken
 from sealift.lab.dpus.projected import system_of
 from sealift.lab.result import Found, Origin
-from sealift.lab.spec import Axis, Computed, Context, Experiment, Plot, Scope
+from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Plot, Scope
 from sealift.lab.values import Cell, Value
 
 
@@ -116,4 +116,17 @@ EXPERIMENT = Experiment(
     ),
     weight=0.1,
     origin=Origin.PROJECTED,
+    takes_s=0.9,
+    stands_on=model.PROJECTED,
+    brief=Brief(
+        {
+            WAITING: "waits for MRAM, %",
+            "a DPU's work, ms": "work, ms",
+            "to DPUs and back, ms": "there and back, ms",
+            SHARE: "of all, %",
+            "all in all, GB/s": "GB/s",
+            "cycles are": "cycles are",
+        },
+        where={SYSTEM.name: SYSTEMS[0].title},
+    ),
 )

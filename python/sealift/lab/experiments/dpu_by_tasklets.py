@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from sealift.lab.dpus import CHUNK_BYTES, KERNELS, cycles_a_byte, kept
+from sealift.lab.dpus import CHUNK_BYTES, KERNELS, cycles_a_byte, kept, model
 from sealift.lab.dpus.kernel import steady, steady_bytes
 from sealift.lab.result import Found, Origin
-from sealift.lab.spec import Axis, Computed, Context, Experiment, Plot, Scope
+from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Plot, Scope
 from sealift.lab.values import Cell
 
 
@@ -100,4 +100,15 @@ EXPERIMENT = Experiment(
     ),
     weight=0.2,
     origin=Origin.SIMULATED,
+    takes_s=6.5,
+    stands_on=model.SIMULATED,
+    brief=Brief(
+        {
+            RATE: RATE,
+            "instructions a byte": "instructions a byte",
+            "waiting for transfers, %": "waiting, %",
+            "lost to the hazard, %": "hazard, %",
+        },
+        where={TASKLETS.name: TOLD_AT},
+    ),
 )

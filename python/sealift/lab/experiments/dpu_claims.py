@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sealift.lab.dpus import LITERAL_BYTES, SYSTEMS, Direction, fitted, latency, literal
+from sealift.lab.dpus import LITERAL_BYTES, SYSTEMS, Direction, fitted, latency, literal, model
 from sealift.lab.dpus.amounts import TASKLETS
 from sealift.lab.dpus.kernel import ECB_FED, steady, steady_bytes
 from sealift.lab.dpus.system import MEASURED_CLOCK_HZ
 from sealift.lab.published import IN_WORDS, Comparison, Kind, Printed, Rounded, counted, table
 from sealift.lab.result import Found, Origin
-from sealift.lab.spec import Axis, Computed, Context, Experiment, Scope
+from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Scope
 from sealift.lab.values import Cell
 
 
@@ -74,7 +74,7 @@ def _kind(name: str) -> Kind:
         return Kind.WITHIN
     if name in GIVEN:
         return Kind.GIVEN
-    return Kind.MODEL if name in NUMBERS else Kind.SHAPE
+    return Kind.NUMBER if name in NUMBERS else Kind.SHAPE
 
 
 def _cycles_a_byte() -> float:
@@ -224,4 +224,7 @@ EXPERIMENT = Experiment(
     published=_published,
     weight=0.05,
     origin=Origin.SIMULATED,
+    takes_s=0.5,
+    stands_on=model.SIMULATED,
+    brief=Brief({"about": "about", "published": "published", HERE: HERE}),
 )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from sealift.lab.dpus import Direction, Fit, fitted, kept, latency
+from sealift.lab.dpus import Direction, Fit, fitted, kept, latency, model
 from sealift.lab.dpus.transfer import MOST_BYTES, TIMER_CYCLES
 from sealift.lab.published import Comparison, Kind, Printed, counted, table
 from sealift.lab.result import Found, Origin
-from sealift.lab.spec import Axis, Computed, Context, Experiment, Line, Plot, Scope
+from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Line, Plot, Scope
 from sealift.lab.values import Cell
 
 
@@ -119,8 +119,8 @@ TABLE = "000-T3-dma-latency"
 WAY, SIZE = Axis("direction", "direction"), Axis("transfer", "transfer, bytes")
 SIZES = (8, 16, 32, 64, 128, 256, 512, 768, 1_024, 1_032, 1_280, 1_536, 1_792, 2_048)
 FITTED_TO_THIS = (
-    "fitted to this: what another row costs comes from this table, what each transfer and each byte "
-    "take from PrIM; two readings of the timer around it, which counts in steps of 16 there"
+    "fitted to this: what another row costs comes from this table, what each transfer and each "
+    "byte take from PrIM; two readings of the timer around it, which counts in steps of 16 there"
 )
 LATENCY, FITTED = "cycles", "by the line through all lengths, cycles"
 
@@ -147,4 +147,14 @@ EXPERIMENT = Experiment(
     lines=_lines,
     weight=0.05,
     origin=Origin.SIMULATED,
+    takes_s=0.5,
+    stands_on=model.SIMULATED,
+    brief=Brief(
+        {
+            LATENCY: LATENCY,
+            "the transfer alone, cycles": "transfer alone",
+            "bytes a cycle": "bytes a cycle",
+            FITTED: "by the line",
+        }
+    ),
 )

@@ -1,7 +1,7 @@
 """AES-128 on one DPU, as document 000 timed it, transfers included: published and simulated."""
 
-from sealift.lab.dpus import Encryption
-from sealift.lab.dpus.literal import OPERATION
+from sealift.lab.dpus import Encryption, model
+from sealift.lab.dpus.literal import BRIEF, OPERATION
 from sealift.lab.result import Origin
 from sealift.lab.spec import Experiment
 
@@ -22,4 +22,7 @@ EXPERIMENT = Experiment(
     says=TABLE.says,
     weight=0.02,
     origin=Origin.SIMULATED,
+    takes_s=0.5,
+    stands_on=model.SIMULATED,
+    brief=BRIEF,
 )

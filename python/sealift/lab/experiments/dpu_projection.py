@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sealift.lab.dpus import SYSTEMS
+from sealift.lab.dpus import SYSTEMS, model
 from sealift.lab.dpus.kernel import GCM
 from sealift.lab.dpus.projected import (
     DPU_BYTES,
@@ -16,9 +16,10 @@ from sealift.lab.dpus.projected import (
     projection,
     system_of,
 )
+from sealift.lab.dpus.worth import worth
 from sealift.lab.published import Comparison, Kind, Printed, Rounded, counted, table_row
-from sealift.lab.result import Found, Origin
-from sealift.lab.spec import Axis, Computed, Context, Experiment, Plot, Scope
+from sealift.lab.result import Found, Lead, Origin
+from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Plot, Scope
 from sealift.lab.values import Cell, Value
 
 
@@ -44,7 +45,7 @@ def _published(found: Found) -> Sequence[Comparison]:
         value=float(total["value"]),
         unit="MiB/s",
         source=f"{total['source']}: {total['as_printed']}",
-        kind=Kind.MODEL,
+        kind=Kind.NUMBER,
         origin=Origin.PROJECTED,
     )
     slip = Printed(
@@ -96,14 +97,6 @@ def _says(found: Found) -> str:
         f"({float(one['data in MRAM, MiB/s']):.0f} MiB/s here); with tasklets enough the same "
         f"algorithm comes to {float(many['data in MRAM, MiB/s']):,.0f} MiB/s"
     ]
-    for system in SYSTEMS:
-        gcm = facts.get((system.title, GCM.title))
-        if gcm is not None:
-            told.append(
-                f"{system.title} would seal {_gb(gcm, IN_MRAM)} GB/s ({_gb(gcm, HAZARD_IN_MRAM)} "
-                f"with the hazard) of what lies in MRAM, and {_gb(gcm, FROM_HOST['SDK'])} GB/s of "
-                f"what comes from the host's memory and goes back"
-            )
     told.append(
         f"ways to DPUs and back are those of Loremkang/upmem-sdk-light for 2,048 DPUs, with "
         f"{DPU_BYTES >> 10} KiB for each; to fewer DPUs they are slower, towards the rates of "
@@ -112,8 +105,8 @@ def _says(found: Found) -> str:
     return "; ".join(told)
 
 
-def _gb(facts: Mapping[str, Value], name: str) -> str:
-    return f"{float(facts[name]):.3g}"
+def _leads(found: Found) -> Lead | None:
+    return worth(found, GCM.title)
 
 
 TITLES = (ONE_TASKLET, MANY_TASKLETS, *(kernel.title for kernel in PROJECTED))
@@ -136,6 +129,7 @@ EXPERIMENT = Experiment(
     operation="byte",
     published=_published,
     says=_says,
+    leads=_leads,
     plots=(
         Plot(
             x=KERNEL.name,
@@ -152,4 +146,15 @@ EXPERIMENT = Experiment(
     ),
     weight=0.1,
     origin=Origin.PROJECTED,
+    takes_s=0.9,
+    stands_on=model.PROJECTED,
+    brief=Brief(
+        {
+            "cycles a byte": "cycles/B",
+            IN_MRAM: "MRAM, GB/s",
+            HAZARD_IN_MRAM: "with hazard",
+            FROM_HOST["SDK"]: "host, GB/s",
+            f"{FROM_HOST['SDK']}, with the hazard": "host, hazard",
+        }
+    ),
 )

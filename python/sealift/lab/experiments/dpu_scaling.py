@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from sealift.lab.dpus import kept
+from sealift.lab.dpus import kept, model
 from sealift.lab.dpus.validation import FEWEST, TABLE, projected_times, published_times
-from sealift.lab.published import Comparison, Kind, Printed, counted, table
+from sealift.lab.published import Comparison, Kind, Place, Printed, counted, point_kind, table
 from sealift.lab.result import Found, Origin
 from sealift.lab.spec import Axis, Computed, Context, Experiment, Plot, Scope
 from sealift.lab.units import format_measure
@@ -31,17 +31,26 @@ def _arm(cell: Cell, _: Context) -> Computed:
 
 def _published(found: Found) -> Sequence[Comparison]:
     known = {int(each.cell[DPUS.name]): each.facts for each in found.verified if each.facts}
+    here_times: dict[Place, float] = {
+        (float(dpus),): float(facts[TIMES]) for dpus, facts in known.items()
+    }
+    printed_times: dict[Place, float] = {
+        (float(dpus),): times for dpus, times in published_times().items()
+    }
     compared = []
     for dpus, times in published_times().items():
         if dpus == FEWEST:
             continue
+        place = (float(dpus),)
+        is_known = place in here_times
+        kind = point_kind(place, printed_times, here_times) if is_known else Kind.MODEL
         printed = Printed(
             figure="000-P1-scaling",
             what=f"{dpus} DPUs against 64, 4 GiB from host memory and back",
             value=times,
             unit=TIMES,
             source=table(TABLE)[0]["source"],
-            kind=Kind.MODEL,
+            kind=kind,
             series="DPUs that ran",
             at={DPUS.name: dpus},
             origin=Origin.PROJECTED,
@@ -89,4 +98,6 @@ EXPERIMENT = Experiment(
     plots=(Plot(x=DPUS.name, y=TIMES, z=WHOSE.name, title="4 GiB, there and back, by DPUs"),),
     weight=0.05,
     origin=Origin.PROJECTED,
+    takes_s=0.5,
+    stands_on=model.PROJECTED,
 )

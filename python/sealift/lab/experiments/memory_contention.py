@@ -10,23 +10,31 @@ Not part of a quick run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import inf
 
-from sealift.lab.dpus.crossing import Cores, crossing, projected
+from sealift.lab.dpus.cores import (
+    CIPHER,
+    CIPHERS,
+    CTR,
+    GCM,
+    OTHERS,
+    STREAMS,
+    THREADS,
+    cores_of,
+    median_mb_per_s,
+    of_one,
+)
+from sealift.lab.dpus.crossing import projected, standing
 from sealift.lab.native import contended
 from sealift.lab.published import (
     Comparison,
-    Here,
     Kind,
-    Measured,
     Printed,
     payload_speed,
     table_row,
     times_as_fast,
 )
 from sealift.lab.result import Found, Origin, Verified
-from sealift.lab.spec import Arm, Axis, Context, Experiment, Line, Plot, Scope
-from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
+from sealift.lab.spec import Arm, Context, Experiment, Line, Plot, Scope
 from sealift.lab.units import format_measure
 from sealift.lab.values import Cell
 
@@ -88,7 +96,9 @@ def _published(found: Found) -> Sequence[Comparison]:
         unit="MB/s",
         source=f"{quoted['source']}: {quoted['as_printed']}, of an Intel paper",
         kind=Kind.VALUE,
-    ).beside(payload_speed(found, **_one(found, CTR, 0)), "AES-128-CTR, one core, texts in memory")
+    ).beside(
+        payload_speed(found, **of_one(found, CTR, 0)), "AES-128-CTR, one core, texts in memory"
+    )
     return [core, *(_asked(question, found, cipher) for cipher in CIPHERS)]
 
 
@@ -101,53 +111,27 @@ def _asked(question: Mapping[str, str], found: Found, cipher: str) -> Comparison
         source=question["source"],
         kind=Kind.READING,
     ).beside(
-        times_as_fast(found, _one(found, cipher, 0), _one(found, cipher, 100)),
+        times_as_fast(found, of_one(found, cipher, 0), of_one(found, cipher, 100)),
         f"texts in memory; printed: {question['as_printed']}",
     )
 
 
-def _one(found: Found, cipher: str, percent: int) -> dict[str, str | int | float]:
-    """The cell of one core that encrypts beside all others."""
-    others = max(
-        (
-            int(row.cell[OTHERS.name])
-            for row in found.rows
-            if row.cell[CIPHER.name] == cipher and row.cell[THREADS.name] == 1
-        ),
-        default=0,
-    )
-    return {
-        CIPHER.name: cipher,
-        THREADS.name: 1,
-        OTHERS.name: others,
-        STREAMS.name: percent,
-    }
-
-
 def _says(found: Found) -> str:
     told = [text for cipher in CIPHERS if (text := _said_of(found, cipher))]
-    alone, beside, every = (
-        _speed(found, _one(found, GCM, 0)),
-        _speed(found, _one(found, GCM, 100)),
-        _all_cores(found),
-    )
-    if told and alone and every:
-        cores, mb_per_s = every
-        most = _most(payload_speed(found, **_one(found, GCM, 0)))
-        line = crossing(found.beside, Cores(cores, alone, beside, mb_per_s, most))
-        told += [line] if line else []
+    if told and (cores := cores_of(found)) and (line := standing(found.beside, cores, GCM_KERNEL)):
+        told.append(line)
     return f"{'. '.join(told)}." if told else ""
 
 
 def _said_of(found: Found, cipher: str) -> str:
     """What a core does alone and beside streams, and what these reached."""
-    alone = _speed(found, _one(found, cipher, 0))
+    alone = median_mb_per_s(found, of_one(found, cipher, 0))
     if not alone:
         return ""
     parts = [f"{cipher} from memory on one core alone {format_measure(alone / 1_000)} GB/s"]
     for percent in SHARES[1:]:
-        cell = _one(found, cipher, percent)
-        speed, reached = _speed(found, cell), _reached(found, cell)
+        cell = of_one(found, cipher, percent)
+        speed, reached = median_mb_per_s(found, cell), _reached(found, cell)
         if speed and reached:
             parts.append(
                 f"{format_measure(speed / 1_000)} GB/s beside streams that were to take "
@@ -155,34 +139,6 @@ def _said_of(found: Found, cipher: str) -> str:
                 f"{100 * reached[0]:.0f} %"
             )
     return ", ".join(parts)
-
-
-def _speed(found: Found, cell: Cell) -> float:
-    """MB/s of a row; 0 where there is none."""
-    here = payload_speed(found, **cell)
-    return here.interval.median if isinstance(here, Measured) else 0.0
-
-
-def _most(speed: Here) -> float:
-    """The upper end of a speed, in MB/s; infinite where too little is known of it."""
-    if isinstance(speed, str):
-        return inf
-    each = speed.interval
-    is_few = each.blocks < blocks_needed(VERDICT_CONFIDENCE)
-    return inf if is_few or each.high > WIDEST * each.low else each.high
-
-
-def _all_cores(found: Found) -> tuple[int, float] | None:
-    """The most cores that encrypted with GCM alone, and their MB/s."""
-    rows = [
-        row
-        for row in found.rows
-        if row.cell[CIPHER.name] == GCM and not row.cell[STREAMS.name] and row.payload_mb_per_s
-    ]
-    best = max(rows, key=lambda row: int(row.cell[THREADS.name]), default=None)
-    if best is None or best.payload_mb_per_s is None:
-        return None
-    return int(best.cell[THREADS.name]), best.payload_mb_per_s.median
 
 
 def _reached(found: Found, cell: Cell) -> tuple[float, float] | None:
@@ -208,21 +164,14 @@ def _lines(found: Found) -> Sequence[Line]:
     """What DPUs are projected to encrypt, where the same run reckoned it."""
     return [
         Line(f"projected: {name}", "payload_MB_per_s", 1_000 * gb, Origin.PROJECTED, at)
-        for cipher, kernel in (("AES-128-GCM", GCM_KERNEL), ("AES-128-CTR", CTR_KERNEL))
+        for cipher, kernel in ((GCM, GCM_KERNEL), (CTR, CTR_KERNEL))
         for name, gb in projected(found.beside, kernel).items()
         for at in [{CIPHER.name: cipher}]
     ]
 
 
-CIPHERS = {"AES-128-GCM": "gcm", "AES-128-CTR": "ctr"}
-GCM, CTR = CIPHERS
 GCM_KERNEL, CTR_KERNEL = "GCM, one key", "CTR"
 SHARES = (0, 50, 100)
-# High over low end of a speed that a line may be drawn by.
-WIDEST = 1.5
-CIPHER, THREADS = Axis("cipher", "cipher"), Axis("threads", "cores that encrypt")
-OTHERS = Axis("other_cores", "other cores")
-STREAMS = Axis("streams_percent", "what these stream, % of the ceiling")
 # Of each thread, in and out: more than caches keep.
 TEXT_BYTES = 256 << 20
 FEW = 8

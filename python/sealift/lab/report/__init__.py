@@ -35,10 +35,12 @@ def page(run: Run) -> str:
 def page_of(material: Material) -> str:
     """The page of what was gathered, with as much of it as `material.extent` says."""
     parts = sections(material)
-    sensors = bottom.sensors(material)
+    # Neither says anything of what is computed.
+    sensors = [] if material.is_computed else [bottom.sensors(material)]
+    absent = [] if material.is_computed else [bottom.not_here(material)]
     even = breakeven(material)
     before = [even] if even else []
-    drawn = (*before, *parts, sensors)
+    drawn = (*before, *parts, *sensors)
     specs = {place: spec for part in drawn for place, spec in part.specs.items()}
     body = [
         top.header(material),
@@ -48,14 +50,14 @@ def page_of(material: Material) -> str:
         top.blocks(material),
         top.care(material),
         top.left_out(material),
-        _contents(before, parts),
+        _contents(material, before, parts),
         *(part.html for part in before),
         compared(material),
         *(part.html for part in parts),
-        bottom.not_here(material),
-        bottom.method(),
+        *absent,
+        bottom.method(material),
         bottom.machine(material),
-        sensors.html,
+        *(part.html for part in sensors),
         bottom.data(material),
     ]
     scripts = [vega_bundle() if specs else "", _asset("page.js")]
@@ -89,15 +91,15 @@ def write(run: Run, path: Path | None = None) -> Path:
     return place
 
 
-def _contents(before: Sequence[Section], parts: Sequence[Section]) -> Html:
+def _contents(material: Material, before: Sequence[Section], parts: Sequence[Section]) -> Html:
     links = [
         *((part.id, part.title) for part in before),
         ("published", "Published figures"),
         *((part.id, part.title) for part in parts),
-        ("absent", "Devices not here"),
+        *([] if material.is_computed else [("absent", "Devices not here")]),
         ("method", "Method"),
         ("machine", "Machine"),
-        ("sensors", "Sensors"),
+        *([] if material.is_computed else [("sensors", "Sensors")]),
         ("data", "Data"),
     ]
     return tag(

@@ -9,6 +9,7 @@ from sealift.lab.machine import Fact
 from sealift.lab.measure import LEAD_IN_S_MIN, SAMPLE_S_MIN
 from sealift.lab.record import Record, as_text, summary_columns
 from sealift.lab.record import csv_text as csv_of
+from sealift.lab.report import computed
 from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.sections import Section
@@ -55,9 +56,10 @@ def _has_devices(material: Material) -> bool:
     return any(axis.name == "device" for shown in material.shown for axis in shown.experiment.axes)
 
 
-def method() -> Html:
-    """How figures come about, in short."""
-    items = [tag("li", line) for line in METHOD]
+def method(material: Material) -> Html:
+    """How figures come about, in short: what is measured, and what is computed."""
+    told = [*(() if material.is_computed else METHOD), *computed.method(material), *ALWAYS]
+    items = [tag("li", line) for line in told]
     return tag("section", tag("h2", "Method"), tag("ul", *items), id="method")
 
 
@@ -284,6 +286,8 @@ METHOD = (
     f"ones while they are half of all, or a quarter and {CLEAN_BLOCKS_MIN}; with fewer the machine "
     "was busy, and nothing is settled. The others stay in the file. Times that still rise or fall "
     "over the clean samples of a process by more than a difference make a row not steady.",
+)
+ALWAYS = (
     "1 MB is 10**6 bytes; payload is text, without nonces, additional data and tags.",
     "Measured, simulated, projected and published figures are never mixed.",
 )

@@ -13,8 +13,8 @@ from sealift.lab.fullest import Fullest, fullest
 from sealift.lab.published import Comparison
 from sealift.lab.record import Record, record, records_of
 from sealift.lab.report.extent import Extent
-from sealift.lab.result import Found, Listing, Row, Verified
-from sealift.lab.spec import Line, Plot
+from sealift.lab.result import Found, Lead, Listing, Row, Verified
+from sealift.lab.spec import Brief, Line, Plot
 from sealift.lab.store import PlannedExperiment, Run
 from sealift.lab.summary import summarise
 from sealift.lab.vega import Chart
@@ -34,6 +34,8 @@ class Shown:
         lines: What stands in its figures beside what it found.
         charts: Figures of its own.
         listings: Tables beside its rows.
+        stands_on: What its figures stand on, where they are computed.
+        brief: What a narrow table shows of what was computed; None for all.
     """
 
     experiment: PlannedExperiment
@@ -45,6 +47,8 @@ class Shown:
     lines: Sequence[Line] = ()
     charts: Sequence[Chart] = ()
     listings: Sequence[Listing] = ()
+    stands_on: Sequence[str] = ()
+    brief: Brief | None = None
 
     @property
     def is_own(self) -> bool:
@@ -99,6 +103,7 @@ class Material:
         run: The run folder, as it was read.
         answer: Where to encrypt; None where nothing was to be measured that tells.
         headline: What the first experiment found, in a sentence.
+        lead: The answer to a question that the run may have been made for.
         shown: Its experiments, in the plan's order.
         clocks_ghz: Of all samples that were timed together with the clock of their core.
         own: The messages of one's own that the page is about; None for other runs.
@@ -111,6 +116,7 @@ class Material:
     headline: str
     shown: Sequence[Shown]
     clocks_ghz: Sequence[float]
+    lead: Lead | None = None
     own: Fullest | None = None
     cards: Sequence[Card] = ()
     extent: Extent = Extent()  # noqa: RUF009 (frozen)
@@ -124,6 +130,12 @@ class Material:
     def lab_rows(self) -> list[Row]:
         """Of the lab's own experiments, whose axes mean what the lab takes them for."""
         return [row for shown in self.shown if shown.is_of_the_lab for row in shown.found.rows]
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether none of its experiments times anything."""
+        planned = self.run.plan.experiments
+        return bool(planned) and not any(each.is_timed for each in planned)
 
     @property
     def command_folder(self) -> str:
@@ -145,6 +157,7 @@ def gather(run: Run) -> Material:
         answer=answer_of(run, found),
         own=fullest(run, found),
         headline=headline(run, every),
+        lead=recall.lead(run, every),
         shown=[
             _shown(run, planned, every[planned.name], is_of_the_lab=planned.name in known)
             for planned in run.plan.experiments
@@ -166,6 +179,8 @@ def _shown(run: Run, planned: PlannedExperiment, found: Found, *, is_of_the_lab:
         lines=recall.lines(planned, found),
         charts=recall.charts(planned, found),
         listings=recall.listings(planned, found),
+        stands_on=recall.stands_on(planned),
+        brief=recall.brief(planned),
     )
 
 

@@ -116,7 +116,7 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
         inside.append(tag("div", *(html for _, _, html in charts), class_="figures"))
     inside += _listings(shown, extent.rows)
     if shown.computed:
-        inside.append(_computed(shown, extent.rows))
+        inside += _computed(shown, extent.rows)
     else:
         inside += [html for fact in LISTED for html in _listed(shown, fact)]
         inside += _verified(shown)
@@ -196,11 +196,30 @@ def _rows(shown: Shown, most: int | None) -> Html:
     return folded(told, *whole, is_open=len(rows) <= ROWS_OPEN)
 
 
-def _computed(shown: Shown, most: int | None) -> Html:
-    """What was computed: a row for each cell, with its origin above all."""
+def _computed(shown: Shown, most: int | None) -> Iterable[Html]:
+    """What was computed, its origin above all: what matters first, and folded all of it."""
     origin = shown.experiment.origin.value
-    names = [axis.name for axis in shown.experiment.axes]
+    count = f"{len(shown.computed):,} cells, {origin}"
     facts = fact_names(shown.computed)
+    said = tag("p", tag("span", origin, class_=f"origin {origin}"), " ", COMPUTED, class_="muted")
+    first = {name: title for name, title in _brief(shown).items() if name in facts}
+    is_open = len(shown.computed[:most]) <= COMPUTED_OPEN
+    if first and len(first) < len(facts):
+        yield folded(count, said, _cells_of(shown, first, most), is_open=is_open)
+        every = f"All {len(shown.experiment.axes) + len(facts):,} columns"
+        yield folded(every, _cells_of(shown, {name: name for name in facts}, most))
+    else:
+        whole = _cells_of(shown, {name: name for name in facts}, most)
+        yield folded(count, said, whole, is_open=is_open)
+
+
+def _brief(shown: Shown) -> Mapping[str, str]:
+    return shown.brief.facts if shown.brief else {}
+
+
+def _cells_of(shown: Shown, facts: Mapping[str, str], most: int | None) -> Html:
+    """A row for each cell: its axes, and facts under their titles."""
+    names = [axis.name for axis in shown.experiment.axes]
     cells = [
         [
             *(str(each.cell[name]) for name in names),
@@ -208,18 +227,14 @@ def _computed(shown: Shown, most: int | None) -> Html:
         ]
         for each in shown.computed[:most]
     ]
-    columns = [name.replace("_", " ") for name in (*names, *facts)]
+    columns = [name.replace("_", " ") for name in (*names, *facts.values())]
     numbers = [
-        name.replace("_", " ")
-        for name in facts
+        title.replace("_", " ")
+        for name, title in facts.items()
         if all(isinstance(each.facts.get(name, 0.0), float) for each in shown.computed)
     ]
     label = f"What was computed of {shown.experiment.name}"
-    said = tag("p", tag("span", origin, class_=f"origin {origin}"), " ", COMPUTED, class_="muted")
-    whole = table(columns, cells, label=label, numbers=numbers)
-    return folded(
-        f"{len(shown.computed):,} cells, {origin}", said, whole, is_open=len(cells) <= COMPUTED_OPEN
-    )
+    return table(columns, cells, label=label, numbers=numbers)
 
 
 def _following(names: Sequence[str], rows: Sequence[Row]) -> Iterable[str]:

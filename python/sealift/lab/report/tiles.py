@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sealift.lab.crowding import is_crowded
 from sealift.lab.experiments.memory_ceiling import EXPERIMENT as TRAFFIC
 from sealift.lab.experiments.memory_ceiling import ceiling
+from sealift.lab.report import computed
 from sealift.lab.report.markup import Html, tag
 from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import counted, format_bytes
@@ -16,7 +17,9 @@ from sealift.lab.unsettled import noise
 
 
 def tiles(material: Material) -> Html:
-    """Four figures that say how far the run can be trusted."""
+    """Four figures that say how far the run can be trusted; of one that timed nothing, others."""
+    if material.is_computed:
+        return computed.tiles(material)
     made = [show(material).html() for show in (_noise, _unclean, _clock, _ceiling)]
     return tag("section", *made, class_="tiles", aria_label="How far this run can be trusted")
 

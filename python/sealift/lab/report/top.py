@@ -17,7 +17,7 @@ from sealift.lab.report.words import (
     unique,
     worded,
 )
-from sealift.lab.result import Row
+from sealift.lab.result import Lead, Row
 from sealift.lab.shortfall import NEEDED, block_counts, took_s
 from sealift.lab.stats import Trust
 from sealift.lab.stats.verdicts import CAUTION_FLOOR, LOUD_FLOOR
@@ -43,20 +43,16 @@ def question(material: Material) -> str:
     """What the page answers: the lab's question where the run asked it."""
     if material.answer:
         return QUESTION
-    return "What was computed here?" if _is_computed(material) else "What was measured here?"
+    if material.lead:
+        return material.lead.question
+    return "What was computed here?" if material.is_computed else "What was measured here?"
 
 
 def answer(material: Material) -> Html:
     """The band with the answer."""
-    found = material.answer
+    found, lead = material.answer, material.lead
     if found is None:
-        first, end, rest = material.headline.partition(". ")
-        sentences = [shown.sentence for shown in material.shown]
-        others = [each for each in sentences if each not in ("", material.headline)]
-        told = [tag("p", first + end.strip(), class_="where")]
-        told += [tag("p", each) for each in (rest, *others) if each]
-        whose = "Computed, not measured" if _is_computed(material) else "On this machine"
-        return tag("section", tag("h2", whose), *told, class_="answer", id="answer")
+        return _lead(material, lead) if lead else _headline(material)
     inside = [tag("h2", found.work or "On this machine"), tag("p", found.where, class_="where")]
     lines = [found.speed_text, *found.further]
     if "document 003" in found.work:
@@ -68,15 +64,33 @@ def answer(material: Material) -> Html:
         for device in material.run.machine.devices
         if device.spec in said and device.detail and device.detail != device.spec
     ]
+    if lead:
+        inside.append(tag("p", f"{lead.question} {lead.answer} ({lead.origin}.)"))
     if stands_on := (*found.details, *found.cautions):
         inside.append(folded("What this stands on", _items(stands_on)))
     return tag("section", *inside, class_="answer", id="answer")
 
 
-def _is_computed(material: Material) -> bool:
-    """Whether none of its experiments times anything."""
-    planned = material.run.plan.experiments
-    return bool(planned) and not any(each.is_timed for each in planned)
+def _lead(material: Material, lead: Lead) -> Html:
+    """The answer to what the run was made for; what single experiments say is folded."""
+    inside = [
+        tag("h2", lead.origin),
+        tag("p", lead.answer, class_="where"),
+        tag("p", lead.figures),
+    ]
+    if sentences := [shown.sentence for shown in material.shown if shown.sentence]:
+        inside.append(folded("What each experiment says", _items(sentences)))
+    return tag("section", *inside, class_="answer", id="answer")
+
+
+def _headline(material: Material) -> Html:
+    first, end, rest = material.headline.partition(". ")
+    sentences = [shown.sentence for shown in material.shown]
+    others = [each for each in sentences if each not in ("", material.headline)]
+    told = [tag("p", first + end.strip(), class_="where")]
+    told += [tag("p", each) for each in (rest, *others) if each]
+    whose = "Computed, not measured" if material.is_computed else "On this machine"
+    return tag("section", tag("h2", whose), *told, class_="answer", id="answer")
 
 
 def blocks(material: Material) -> Html:
@@ -152,7 +166,8 @@ def _reasons(material: Material) -> Iterable[str]:
         if shown.why_not:
             yield f"{shown.experiment.name} was not measured: {shown.why_not}."
     yield from _skipped(material.shown)
-    yield from _blind(run.machine)
+    if not material.is_computed:
+        yield from _blind(run.machine)
 
 
 def _is_short_of_time(run: Run) -> bool:

@@ -150,6 +150,7 @@ def _planned(experiment: Experiment, groups: Sequence[Sequence[Cell]]) -> Planne
         plots=tuple(replace(plot, where=dict(plot.where)) for plot in experiment.plots),
         legend=dict(experiment.legend),
         origin=experiment.origin,
+        takes_s=experiment.takes_s,
     )
 
 
@@ -236,7 +237,8 @@ def _work(run: Run, planned: PlannedExperiment, turn: int, *, finish: bool) -> W
         added_least += max(0, least - done)
         samples += (len(cells) + 1) * max(0, target - done)
     share = added / (planned.blocks * max(1, len(planned.groups)))
-    step = Step(planned.name, planned.weight * share, added, added_least, samples)
+    computed_s = None if planned.is_timed else planned.takes_s or math.inf
+    step = Step(planned.name, planned.weight * share, added, added_least, samples, computed_s)
     return Work(step, target, least)
 
 

@@ -36,6 +36,7 @@ class PlannedExperiment:
         left_out: Groups that the budget had no room for.
         whole_s: Seconds of a budget that would have had room for all groups.
         origin: Where its numbers come from.
+        takes_s: About how many seconds it takes, where it is computed and that is known.
     """
 
     name: str
@@ -55,6 +56,7 @@ class PlannedExperiment:
     left_out: tuple[tuple[Cell, ...], ...] = ()
     whole_s: float = 0.0
     origin: Origin = Origin.MEASURED
+    takes_s: float | None = None
 
     @property
     def is_timed(self) -> bool:
@@ -194,6 +196,8 @@ def _experiment(record: Record) -> PlannedExperiment:
         left_out=left_out,
         whole_s=record.above_0("whole_s") if left_out else 0.0,
         origin=origin,
+        # Plans of before it could be known say nothing.
+        takes_s=None if record.plain.get("takes_s") is None else record.above_0("takes_s"),
     )
 
 

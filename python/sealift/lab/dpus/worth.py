@@ -1,0 +1,100 @@
+"""When processing in memory pays, in a sentence, from the figures of one run."""
+
+from collections.abc import Iterator, Mapping
+
+from sealift.lab.dpus.cores import GCM, Cores, cores_of
+from sealift.lab.dpus.crossing import PROJECTION, Bracket, bracket_text, brackets
+from sealift.lab.result import Found, Lead
+
+
+def worth(found: Found, kernel: str) -> Lead | None:
+    """Against which cores DPUs pay, by where data lie; None where nothing was projected.
+
+    DPUs pay where the lower end of what they are projected to do lies above the upper end of what
+    cores were measured to do, and don't where its upper end lies below their lower one.
+
+    Args:
+        found: By `dpu-projection`, and beside it by `memory-contention`, where that ran.
+        kernel: The one that does what the cores did.
+    """
+    by_place = brackets(found, kernel)
+    if not by_place:
+        return None
+    measured = found.beside.get(CORES)
+    cores = cores_of(measured) if measured else None
+    if cores is None:
+        return Lead(QUESTION, UNMEASURED, _pays_below(by_place), f"{_projected(by_place)} {ADD}")
+    return Lead(
+        QUESTION,
+        MEASURED,
+        f"{REGIME}: {'; '.join(_clauses(by_place, cores))}.",
+        f"{_projected(by_place)} {_measured(cores)}",
+    )
+
+
+def _clauses(by_place: Mapping[str, Mapping[str, Bracket]], cores: Cores) -> Iterator[str]:
+    for place, by_system in by_place.items():
+        said: dict[str, list[str]] = {}
+        for system, ends in by_system.items():
+            said.setdefault(_verdict(ends, cores), []).append(_short(system))
+        told = [f"{' and '.join(systems)} {verdict}" for verdict, systems in said.items()]
+        yield f"for {place} {', '.join(told)}"
+
+
+def _verdict(ends: Bracket, cores: Cores) -> str:
+    low, high = (1_000 * gb_per_s for gb_per_s in ends)
+    if not cores.alone.is_settled:
+        return "are not settled, because one core here was measured too loosely"
+    if low > cores.together.most:
+        return f"pay against {cores.together_text}"
+    if low > cores.alone.most:
+        apart = high < cores.together.least
+        return f"pay against one core here{f', not against all {cores.count}' if apart else ''}"
+    if high < cores.alone.least:
+        return "don't pay against one core here"
+    return "come to about one core here"
+
+
+def _pays_below(by_place: Mapping[str, Mapping[str, Bracket]]) -> str:
+    told = [
+        f"for {place} "
+        + " and ".join(
+            f"{_short(system)} below {low:.3g} GB/s" for system, (low, _) in each.items()
+        )
+        for place, each in by_place.items()
+    ]
+    return f"{REGIME}: against cores that do less than this, DPUs pay: {'; '.join(told)}."
+
+
+def _projected(by_place: Mapping[str, Mapping[str, Bracket]]) -> str:
+    told = [
+        f"{system} with {place} {bracket_text(ends)} GB/s"
+        for place, by_system in by_place.items()
+        for system, ends in by_system.items()
+    ]
+    return f"Projected from simulated cycles, with and without {HAZARD}: {'; '.join(told)}."
+
+
+def _measured(cores: Cores) -> str:
+    told = [f"one core {cores.alone.gb_text}"]
+    if cores.count > 1:
+        told.append(f"all {cores.count} cores {cores.together.gb_text}")
+    if cores.contended:
+        told.append(f"one core while others stream {cores.contended / 1_000:.3g} GB/s")
+    return f"Measured here, {GCM} on texts in memory: {', '.join(told)}."
+
+
+def _short(system: str) -> str:
+    return system.partition(" at ")[0]
+
+
+CORES = "memory-contention"
+QUESTION = "Is processing in memory worth it?"
+REGIME = f"Sealing with {GCM} under one key"
+MEASURED = "Projected DPUs against measured cores"
+UNMEASURED = "Projected DPUs; no core was measured in this run"
+HAZARD = "the hazard of register banks"
+ADD = (
+    f"No core was measured in this run: sealift lab run {PROJECTION} {CORES} tells it of one core "
+    "and of all cores here."
+)
