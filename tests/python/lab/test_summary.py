@@ -135,7 +135,7 @@ def test_what_threads_that_share_cores_do_to_each_other_is_no_busy_machine(load:
 
     clocks = cycle([1.0, 2.0, 3.0])
     there = [(0, block(taken(30), taken(10), taken(30))) for _ in range(30)]
-    shared = [cell | {"load": load} for cell in cells("a", "b")]
+    shared = [{**cell, "load": load} for cell in cells("a", "b")]
     for row in rows(group(there, cells=shared)):
         assert row.machine_busy == (load != Load.OVER)
         assert row.clean_share == float(load == Load.OVER)
@@ -144,7 +144,7 @@ def test_what_threads_that_share_cores_do_to_each_other_is_no_busy_machine(load:
 
 def test_steal_makes_samples_of_threads_that_share_cores_unclean() -> None:
     stolen = replace(sample(30), steal_ns=50_000_000)
-    shared = [cell | {"load": Load.OVER} for cell in cells("a", "b")]
+    shared = [{**cell, "load": Load.OVER} for cell in cells("a", "b")]
     for row in rows(group([(0, block(stolen, stolen, stolen))] * 30, cells=shared)):
         assert (row.machine_busy, row.clean_share) == (True, 0.0)
 
