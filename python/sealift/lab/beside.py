@@ -11,7 +11,7 @@ from sealift.lab.result import Found, Origin
 from sealift.lab.stats import Interval
 from sealift.lab.store import Run
 from sealift.lab.table import fitted, times_text
-from sealift.lab.units import format_measure
+from sealift.lab.units import as_printed, format_measure
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def published_text(comparisons: Sequence[Comparison], *, width: int | None = Non
     rows = [
         [
             each.figure,
-            claimed(each, format_measure),
+            claimed(each, as_printed),
             each.unit,
             _shown(each.here),
             _shown(each.ratio),

@@ -42,6 +42,13 @@ def format_size(size_bytes: float) -> str:
     return format_measure(size_bytes)
 
 
+def as_printed(value: float) -> str:
+    """With the digits it was printed with; what was computed from printed figures has many."""
+    exactly = f"{value:,.10g}"
+    digits = sum(character.isdigit() for character in exactly)
+    return exactly if digits <= DIGITS_PRINTED or value == int(value) else format_measure(value)
+
+
 def rate_unit(operation: str) -> str:
     """How operations a second are told: `messages/s`, `copies/s`; long names as `operations/s`."""
     if " " in operation:
@@ -167,6 +174,7 @@ def _checked(value: float) -> float:
 
 NS_PER_S = 1_000_000_000
 SIGNIFICANT_DIGITS = 4
+DIGITS_PRINTED = 5
 # As a share; how much more than ten times it is helps nobody.
 MOST_NOISE = 10
 MAX_SIZES = 1_000

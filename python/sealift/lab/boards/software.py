@@ -94,7 +94,7 @@ def said(every: Sequence[Beside]) -> Iterator[str]:
         parts = [_range(each, own) for each in (Effect.PAYS, Effect.COSTS)]
         yield (
             f"with software at {rate:.0f} Mbit/s beside the cards, which takes the host less time "
-            f"than handing over for messages below {alike_bytes(rate):.0f} B, the board does "
+            f"than handing over below {alike_bytes(rate):.0f} B, the board does "
             f"{' but '.join(filter(None, parts)) or 'as much as without'}"
         )
     costly = [each for each in every if each.effect is Effect.COSTS]
@@ -103,15 +103,22 @@ def said(every: Sequence[Beside]) -> Iterator[str]:
 
 
 def _range(effect: Effect, every: Sequence[Beside]) -> str:
-    """`1.24 to 4.80 times as much at 16 and 64 B`; "" where there is none."""
+    """`1.24 to 4.80 times as much up to 64 B`; "" where there is none."""
     those = [each for each in every if each.effect is effect]
     if not those:
         return ""
     means = [each.times.median for each in those]
     ends = dict.fromkeys(f"{value:.2f}" for value in (min(means), max(means)))
-    *first, last = (f"{each.size_bytes:,}" for each in those)
-    sizes = f"{', '.join(first)} and {last}" if first else last
-    return f"{' to '.join(ends)} times as much at {sizes} B"
+    return f"{' to '.join(ends)} times as much {_where(those, every)}"
+
+
+def _where(those: Sequence[Beside], every: Sequence[Beside]) -> str:
+    """`up to 64 B`, `from 128 B on`, or each size."""
+    if those == every[: len(those)]:
+        return f"up to {those[-1].size_bytes:,} B"
+    if those == every[-len(those) :]:
+        return f"from {those[0].size_bytes:,} B on"
+    return f"at {', '.join(f'{each.size_bytes:,}' for each in those)} B"
 
 
 def _costs(worst: Beside) -> str:

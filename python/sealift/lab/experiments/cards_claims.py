@@ -21,7 +21,7 @@ from sealift.lab.published import (
 )
 from sealift.lab.result import Found, Origin
 from sealift.lab.spec import Axis, Computed, Context, Experiment, Scope
-from sealift.lab.units import format_measure
+from sealift.lab.units import as_printed, format_measure
 from sealift.lab.values import Cell, Value
 
 
@@ -100,7 +100,7 @@ def _against(each: Comparison) -> str:
     assert each.here is not None, "what was not computed is not contradicted"
     if each.kind is Kind.SHAPE:
         return f"{each.what} ({each.note.partition(', because')[0]})"
-    published, here = claimed(each, format_measure), format_measure(each.here.median)
+    published, here = claimed(each, as_printed), format_measure(each.here.median)
     return f"{each.what} (published {published} {each.unit}, here {here})"
 
 

@@ -13,12 +13,12 @@ from sealift.lab.report import computed
 from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.sections import Section
-from sealift.lab.report.words import as_printed, with_interval, worded
+from sealift.lab.report.words import with_interval, worded
 from sealift.lab.result import Origin
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed, smallest_difference
 from sealift.lab.stats.flags import CLEAN_BLOCKS_MIN
 from sealift.lab.stats.verdicts import FAR_APART, LOUD_FLOOR
-from sealift.lab.units import format_measure
+from sealift.lab.units import as_printed, format_measure
 from sealift.lab.vega import Labels, Point, Scales, Spec
 
 

@@ -6,8 +6,9 @@ from itertools import groupby
 from sealift.lab.published import Comparison, Kind, Match, claimed, rules
 from sealift.lab.report.markup import CARDS, Html, join, table, tag
 from sealift.lab.report.material import Material
-from sealift.lab.report.words import as_printed, with_interval
+from sealift.lab.report.words import with_interval
 from sealift.lab.result import Origin
+from sealift.lab.units import as_printed
 
 
 def compared(material: Material) -> Html:

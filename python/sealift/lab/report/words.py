@@ -18,13 +18,6 @@ def with_interval(value: Interval | None, unit: str = "") -> Html:
     return join([median, " ", tag("span", format_range(value.low, value.high), class_="interval")])
 
 
-def as_printed(value: float) -> str:
-    """With the digits it was printed with; what was computed from printed figures has many."""
-    exactly = f"{value:,.10g}"
-    digits = sum(character.isdigit() for character in exactly)
-    return exactly if digits <= DIGITS_PRINTED or value == int(value) else format_measure(value)
-
-
 def listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -73,7 +66,6 @@ def duration(seconds: float) -> str:
 
 
 BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-DIGITS_PRINTED = 5
 NAMES_MOST = 20
 UNITS = {
     "c": "°C",
