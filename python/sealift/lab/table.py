@@ -2,13 +2,13 @@
 
 import io
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from rich.console import Console
 from rich.table import Table
 
-from sealift.lab.facts import stands_for
+from sealift.lab.facts import stands_for, why_none
 from sealift.lab.result import Row, Verified
 from sealift.lab.spec import Brief
 from sealift.lab.stats import Interval, Verdict
@@ -88,7 +88,7 @@ def computed_text(computed: Sequence[Verified], axes: Sequence[str], brief: Brie
         table.add_column(title, justify="right" if is_number else "left", no_wrap=True)
     for each in cells:
         said = [value_text(name, each.cell[name]) for name in varied]
-        table.add_row(*said, *(_fact(each.facts.get(name, "")) for name in facts))
+        table.add_row(*said, *(_fact(_found(each.facts, name)) for name in facts))
     same = (
         f"{name.replace('_', ' ')} {value_text(name, cells[0].cell[name])}"
         for name in axes
@@ -96,6 +96,11 @@ def computed_text(computed: Sequence[Verified], axes: Sequence[str], brief: Brie
     )
     heading = "; ".join(same)
     return f"{heading}\n{_drawn(table, Ink.PLAIN)}" if heading else _drawn(table, Ink.PLAIN)
+
+
+def _found(facts: Mapping[str, Value], name: str) -> Value:
+    """A fact, or why there is none."""
+    return facts.get(name, facts.get(why_none(name), ""))
 
 
 def _fact(value: Value) -> str:

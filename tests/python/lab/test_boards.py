@@ -12,9 +12,11 @@ from sealift.lab.boards import BROADCOM, HIFN, Board, Spot, questions, spread_in
 from sealift.lab.boards.claims import CLAIMS, rows
 from sealift.lab.boards.table import BOUND
 from sealift.lab.experiments import cards_beyond, cards_claims
+from sealift.lab.facts import stands_for
 from sealift.lab.published import Comparison, Kind, Match, claimed, table
 from sealift.lab.result import Found, Origin, Verified
 from sealift.lab.spec import Context, Experiment, Scope, Skip
+from sealift.lab.table import computed_text
 from sealift.lab.values import Value
 
 FULL = Scope(quick=False, cores=2, devices=())
@@ -303,12 +305,33 @@ def test_what_is_not_told_of_batches_says_why(asked: Found) -> None:
         batches = 3 * questions.QUESTIONS[name].batches
         why = facts.get("p99 of a batch, us, why none", "")
         assert (questions.P99_US in facts) == (batches >= 1_000) == (not why), name
-        assert why in ("", f"of {batches:,} batches; it takes 1,000")
+        assert why in ("", f"{batches:,} batches, not 1,000")
     (skipped,) = (each.skipped for each in asked.verified if each.skipped)
     assert skipped.startswith("256 messages of 16,384 B are 4 MiB a batch and 32 threads hold one")
     assert "look at batches of 16 for 16,384 B" in skipped
     large = facts_of(asked)[16_384, questions.BATCH_16]
     assert float(large[questions.CARDS_BUSY]) > 95, "as the reason says"
+
+
+def test_a_terminal_shows_what_matters_of_each_in_no_more_than_120_columns(
+    slow: Found, fast: Found, claims: Found, asked: Found
+) -> None:
+    of_each = {"002-T1": slow, "002-T2": fast, "002-X1": claims, "002-Q": asked}
+    for name, found in of_each.items():
+        experiment = registry.find(name)
+        cells = [each for each in found.verified if each.facts]
+        axes = [axis.name for axis in experiment.axes]
+        assert experiment.brief is not None
+        assert {*experiment.brief.facts} <= {
+            stands_for(fact) for each in cells for fact in each.facts
+        }
+        lines = computed_text(cells, axes, experiment.brief).splitlines()
+        assert len(lines) == 1 + len(cells)
+        assert max(map(len, lines)) <= 120, name
+        assert experiment.stands_on
+    shown = computed_text(asked.verified[:5], ["buffer_bytes", "question"], None)
+    assert "480 batches, not 1,000" in shown
+    assert "seeds" not in shown, "ends stand in a column of no name of its own"
 
 
 def test_messages_of_3des_are_encrypted_and_compared_as_far_as_they_are_drawn() -> None:

@@ -318,7 +318,7 @@ def test_a_terminal_shows_what_is_claimed_and_by_what_models_are_judged() -> Non
     spread = Interval(1.003, 1.002, 1.004, 1.0, 3)
     three, above = beside(Kind.SHAPE, spread, 1.05), beside(Kind.SHAPE, spread, 1.0)
     shown = published_text([three, above, beside(Kind.GIVEN, None, 310, "Mbps")])
-    assert "1.050, so above 1" in shown
+    assert "1.05, so above 1" in shown
     assert re.search(r"^002-X1 +above 1 +x +1\.003 \[1\.002\.\.1\.004\]", shown, re.MULTILINE)
     said = " ".join(shown.split())
     assert "more than 2 %, and contradicted elsewhere" in said

@@ -11,7 +11,7 @@ from sealift.lab.boards.seeds import kept, seeds, spread_facts, spread_in
 from sealift.lab.facts import why_none
 from sealift.lab.published import Comparison, Kind, Place, Printed, point_kind, table
 from sealift.lab.result import Found, Listing, Origin, Verified
-from sealift.lab.spec import Axis, Computed, Context, Scope
+from sealift.lab.spec import Axis, Brief, Computed, Context, Scope
 from sealift.lab.units import format_measure
 from sealift.lab.values import Cell, Value
 from sealift.lab.vega import Chart, Labels, Point, Scales
@@ -339,5 +339,17 @@ OTHERS = {
 ENDS = (1, 32)
 FITTED_TO = "fitted to this row"
 LARGEST = 16_384
+BRIEF = Brief(
+    {
+        PUBLISHED: "published",
+        ANALYSIS: "analysis",
+        f"{ANALYSIS}, {ERROR}": "off by %",
+        SIMULATION: "simulation",
+        f"{SIMULATION}, {ERROR}": "off by %",
+        BOUND: "bound",
+        "host busy, %": "host busy %",
+        "interrupts/s": "interrupts/s",
+    }
+)
 # Of the description those that the lab fits anew.
 REFITTED = ("host.request_us", "card.setup_us")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from sealift.lab.boards import SEEDS, SIZE, Simulated, kept, seeds, spread_facts, spread_in
+from sealift.lab.boards import SEEDS, SIZE, Simulated, kept, model, seeds, spread_facts, spread_in
 from sealift.lab.boards.board import CARDS
 from sealift.lab.boards.questions import (
     BATCH_16,
@@ -36,7 +36,7 @@ from sealift.lab.boards.questions import (
 from sealift.lab.boards.software import beside, listing, said
 from sealift.lab.facts import why_none
 from sealift.lab.result import Found, Listing, Origin
-from sealift.lab.spec import Axis, Computed, Context, Experiment, Scope, Skip
+from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Scope, Skip
 from sealift.lab.stats import Interval
 from sealift.lab.values import Cell, Value
 from sealift.lab.vega import Chart, Labels, Point, Scales
@@ -105,7 +105,7 @@ def _p99(question: Question, p99_us: float) -> Mapping[str, Value]:
     batches = SEEDS * question.batches
     if batches >= P99_LEAST:
         return {P99_US: p99_us}
-    return {why_none(P99_US): f"of {batches:,} batches; it takes {P99_LEAST:,}"}
+    return {why_none(P99_US): f"{batches:,} batches, not {P99_LEAST:,}"}
 
 
 def _quotients(plays: Sequence[Simulated], bases: Sequence[Simulated]) -> Iterable[float]:
@@ -235,4 +235,15 @@ EXPERIMENT = Experiment(
     weight=0.4,
     origin=Origin.SIMULATED,
     takes_s=4.0,
+    stands_on=model.SIMULATED,
+    brief=Brief(
+        {
+            MBIT_S: "Mbit/s",
+            TIMES: "times base",
+            HOST_BUSY: "host %",
+            CARDS_BUSY: "cards %",
+            HOST_US: "host us",
+            P99_US: "p99 us",
+        }
+    ),
 )

@@ -7,7 +7,7 @@ the model is no result of it, nor is what it leaves out: both are told and count
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sealift.lab.boards import seeds, spread_facts, spread_in
+from sealift.lab.boards import model, seeds, spread_facts, spread_in
 from sealift.lab.boards.claims import CLAIMS, Play, Plays, rows
 from sealift.lab.facts import why_none
 from sealift.lab.published import (
@@ -20,7 +20,7 @@ from sealift.lab.published import (
     claimed,
 )
 from sealift.lab.result import Found, Origin
-from sealift.lab.spec import Axis, Computed, Context, Experiment, Scope
+from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Scope
 from sealift.lab.units import as_printed, format_measure
 from sealift.lab.values import Cell, Value
 
@@ -41,12 +41,16 @@ def _arm(cell: Cell, context: Context) -> Computed:
     )
     return Computed(
         {
-            "about": row["quantity"],
-            "published": f"{row['value']} {row['unit']}" if row["value"] else row["kind"],
+            ABOUT: row["quantity"],
+            PRINTED: _printed(row),
             **here,
             HOW: claim.how(plays),
         }
     )
+
+
+def _printed(row: Mapping[str, str]) -> str:
+    return f"{as_printed(float(row['value']))} {row['unit']}" if row["value"] else IN_WORDS
 
 
 def _published(found: Found) -> Sequence[Comparison]:
@@ -105,7 +109,7 @@ def _against(each: Comparison) -> str:
 
 
 CLAIM = Axis("claim", "claim")
-HERE, HOW = "here", "how"
+ABOUT, PRINTED, HERE, HOW = "about", "published", "here", "how"
 PUT = {Kind.GIVEN: "put in", Kind.BEYOND: "left out"}
 
 EXPERIMENT = Experiment(
@@ -124,4 +128,6 @@ EXPERIMENT = Experiment(
     weight=0.2,
     origin=Origin.SIMULATED,
     takes_s=1.2,
+    stands_on=model.SIMULATED,
+    brief=Brief({ABOUT: "about", PRINTED: "published", HERE: "here"}),
 )

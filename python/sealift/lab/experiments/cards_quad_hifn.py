@@ -1,6 +1,7 @@
 """Load balancing over four slow chips: document 002, table 1, by analysis and in a simulation."""
 
-from sealift.lab.boards import HIFN, SIZE, THREADS, Table
+from sealift.lab.boards import HIFN, SIZE, THREADS, Table, model
+from sealift.lab.boards.table import BRIEF
 from sealift.lab.result import Origin
 from sealift.lab.spec import Experiment
 
@@ -24,4 +25,6 @@ EXPERIMENT = Experiment(
     weight=0.3,
     origin=Origin.SIMULATED,
     takes_s=2.5,
+    stands_on=model.ANALYSED,
+    brief=BRIEF,
 )
