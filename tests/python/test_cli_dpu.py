@@ -142,6 +142,7 @@ def test_what_newcomers_do_is_told_with_what_would_be_right(tmp_path: Path) -> N
     assert (
         "line 1, column 1: there is no instruction; the shortest program is `stop`" in empty.stderr
     )
+    assert "1 instruction, 8 B of IRAM" in invoke("dpu", "asm", made(tmp_path, "stop\n")).stdout
     alone = invoke("dpu", "run", made(tmp_path, "stop\n"), "--tasklets", "16")
     assert alone.exit_code == ExitCode.USAGE
     assert "does not name NR_TASKLETS, so nothing would change; programs boot their" in alone.stderr

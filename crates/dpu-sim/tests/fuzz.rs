@@ -47,6 +47,13 @@ fn nearly_assembly() -> impl Strategy<Value = String> {
         Just("\\777"),
         Just("*/"),
         Just("?3"),
+        Just("boot "),
+        Just("resume "),
+        Just("id"),
+        Just(".comm label, 8"),
+        Just(".uleb128 "),
+        Just(".debug_info"),
+        Just("\"a\""),
         Just(".size label, .-label"),
     ];
     prop::collection::vec(word, 0..40).prop_map(|words| words.concat())

@@ -83,7 +83,8 @@ def asm(
         )
     else:
         taken = [f"{size:,} B of {memory}" for memory, size in made.sizes if size]
-        typer.echo(", ".join((f"{place}: {made.instructions:,} instructions", *taken)))
+        count = "1 instruction" if made.instructions == 1 else f"{made.instructions:,} instructions"
+        typer.echo(", ".join((f"{place}: {count}", *taken)))
 
 
 def disasm(
