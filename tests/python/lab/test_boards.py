@@ -292,6 +292,9 @@ def test_where_software_beside_the_cards_costs_is_said_with_the_reason(asked: Fo
     (size, name), worst = min(found.items(), key=lambda each: each[1].low)
     said = cards_beyond.EXPERIMENT.says(asked)
     assert f"software costs up to {100 * (1 - worst.low):.0f} % of what the cards do alone" in said
+    headline = said.partition(". ")[0]
+    assert f"costs up to {100 * (1 - worst.low):.0f} % with larger ones" in headline
+    assert "times as much for small ones" in headline
     assert f"({size:,} B at {questions.SOFTWARE[name]:.0f} Mbit/s: " in said
     # Why: it takes the host, which then feeds the cards less.
     alone = facts[size, questions.COST]

@@ -87,6 +87,18 @@ def beside(cells: Facts) -> Sequence[Beside]:
     ]
 
 
+def at_most(every: Sequence[Beside]) -> str:
+    """What it brings at most, and what it costs, for behind a sentence of what else there is."""
+    gains = [each.times.median for each in every if each.effect is Effect.PAYS]
+    costs = [1 - each.times.low for each in every if each.effect is Effect.COSTS]
+    parts = [
+        f"does up to {max(gains):.1f} times as much for small ones" if gains else "",
+        f"costs up to {100 * max(costs):.0f} % with larger ones" if costs else "",
+    ]
+    told = " and ".join(filter(None, parts))
+    return f"; software beside the cards {told}" if told else ""
+
+
 def said(every: Sequence[Beside]) -> Iterator[str]:
     """By speed where it pays and where it costs; then how much at most, why, and what to do."""
     for rate in SOFTWARE.values():

@@ -33,7 +33,7 @@ from sealift.lab.boards.questions import (
     UNEQUAL_ROUND,
     Question,
 )
-from sealift.lab.boards.software import beside, listing, said
+from sealift.lab.boards.software import at_most, beside, listing, said
 from sealift.lab.facts import why_none
 from sealift.lab.result import Found, Listing, Origin
 from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Scope, Skip
@@ -119,12 +119,12 @@ def _says(found: Found) -> str:
     if len(cells) < sum(len(question.sizes) for question in QUESTIONS.values()) - NOT_PLAYED:
         return ""
     times = {key: spread_in(facts, TIMES).interval for key, facts in cells.items()}
-    small = min(size for size, _ in times)
+    small, every = min(size for size, _ in times), beside(cells)
     told = [
         f"With {small} B messages the board does {times[small, BATCH_16].median:.1f} times as much "
         f"in batches of 16 and {times[small, BATCH_256].median:.1f} times in batches of 256, each "
-        "of which is handed over, interrupts and is taken back once",
-        *said(beside(cells)),
+        f"of which is handed over, interrupts and is taken back once{at_most(every)}",
+        *said(every),
         f"of what the sessions of 2003 do, round-robin does {_range(times, ROUND_ROBIN)} times and "
         f"the cost model {_range(times, COST)}, on unequal cards {_range(times, UNEQUAL_ROUND)} "
         f"and {_range(times, UNEQUAL_COST)}",
@@ -155,7 +155,7 @@ def _charts(found: Found) -> Sequence[Chart]:
         for title, column in (
             ("Throughput, times that beside it", TIMES),
             ("Time of the host, us a message", HOST_US),
-            ("What 99 of 100 requests stay within, us", P99_US),
+            (f"What 99 of 100 batches stay within, us, where {P99_LEAST:,} were played", P99_US),
         )
         if (drawing := _drawn(found, title, column))
     ]
