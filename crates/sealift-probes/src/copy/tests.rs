@@ -203,19 +203,31 @@ fn what_any_thread_of_shared_buffers_gives_is_looked_at() {
     }
 }
 
+/// Starts itself again: whether there are huge pages can be said to a whole process only.
+#[test]
+fn memory_that_is_not_huge_is_not_called_so() {
+    const YES: libc::c_ulong = 1;
+    const NO: libc::c_ulong = 0;
+    let setting = "SEALIFT_TEST_NO_HUGE_PAGES";
+    let huge = CopySpec { target: Kind::Huge, ..spec(Function::Glibc, 3 << 20) };
+    if std::env::var_os(setting).is_none() {
+        let name = "copy::tests::memory_that_is_not_huge_is_not_called_so";
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", name, "--nocapture"]).env(setting, "1");
+        let ended = child.output().unwrap();
+        let printed = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && printed.contains("1 passed"), "{ended:?}");
+        return;
+    }
+    // SAFETY: the call takes numbers only.
+    unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, YES, NO, NO, NO) };
+    let refused = prepare(&huge).err();
+    assert!(matches!(&refused, Some(ArmError::Absent { .. })), "{refused:?}");
+}
+
 #[test]
 fn memory_is_called_huge_where_it_is() {
-    const NONE: libc::c_ulong = 0;
     let huge = CopySpec { target: Kind::Huge, ..spec(Function::Glibc, 3 << 20) };
-    // For the whole process; other tests have their memory, or say that they have none.
-    let disable = |value: libc::c_ulong| {
-        // SAFETY: the call takes numbers only.
-        unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, value, NONE, NONE, NONE) }
-    };
-    disable(1);
-    let refused = prepare(&huge).err();
-    disable(0);
-    assert!(matches!(&refused, Some(ArmError::Absent { .. })), "{refused:?}");
     let Some(arm) = made(&huge) else { return };
     let Some(Hand::Lane(lane)) = arm.hands.first() else { panic!("a lane") };
     assert_eq!(crate::smaps::check_huge(lane.route.to, 3 << 20), Ok(()));
