@@ -2,12 +2,13 @@
 
 use super::control::{Broken, Control, Message};
 use super::end::{End, Half, Other};
+use super::ffi::Reader;
 use super::patience::Patience;
 use super::rules::{Rules, Side};
 use super::setup::{Begun, Finished, Go, Ready, Setup};
 use super::stream::Stream;
 use super::texts::Texts;
-use super::{Pattern, RECEIPT_BYTES, Way, ffi};
+use super::{Pattern, RECEIPT_BYTES, Way};
 use crate::ArmError;
 use crate::cores::Cores;
 use crate::system::Usage;
@@ -47,6 +48,7 @@ fn answer(control: &Control, verified: &AtomicU64) -> Result<(), Broken> {
 }
 
 struct Far {
+    _reader: Option<Reader>,
     end: End,
     incoming: Texts,
     outgoing: Texts,
@@ -60,12 +62,13 @@ impl Far {
         let rules = Rules::parse(&setup.rules)?;
         let texts = |sender| Texts::of(sender, Side::Far, setup.form, setup.seed, &rules);
         let (incoming, outgoing) = (texts(Side::Near)?, texts(Side::Far)?);
-        let end = open(setup, descriptors, control, &rules)?;
-        Ok(Self { end, incoming, outgoing, setup: setup.clone() })
+        let reader = (setup.form.way == Way::ProcessVmReadv).then(|| Reader::of(setup.pid));
+        let end = open(setup, descriptors, control, &rules, reader.as_ref())?;
+        Ok(Self { _reader: reader, end, incoming, outgoing, setup: setup.clone() })
     }
 
     fn exchange(&mut self, go: Go, verified: &AtomicU64) -> Result<(), Broken> {
-        let Self { end, incoming, outgoing, setup } = self;
+        let Self { end, incoming, outgoing, setup, .. } = self;
         let (bytes, batch) = (setup.form.hand_bytes(), setup.form.batch as u64);
         for hand in 0..go.hands {
             let number = go.first + hand * batch;
@@ -90,6 +93,7 @@ fn open(
     mut descriptors: Vec<OwnedFd>,
     control: &Control,
     rules: &Rules,
+    reader: Option<&Reader>,
 ) -> Result<End, Broken> {
     let form = setup.form;
     let Some(first) = (!descriptors.is_empty()).then(|| descriptors.remove(0)) else {
@@ -104,8 +108,8 @@ fn open(
         return Ok(End::Stream(Stream::new(form.way, pair, form.hand_bytes(), patience)?));
     }
     let half = Half::make(form, Side::Far, rules)?;
-    if form.way == Way::ProcessVmReadv {
-        ffi::may_read_us(setup.pid);
+    if let Some(reader) = reader {
+        reader.admit();
     }
     let ready = Ready { address: half.address() }.to_string();
     control.send(&ready, &[half.region.lend(Side::Near, rules)?])?;

@@ -3,7 +3,8 @@
 
 use rustix::io::Errno;
 use std::ops::Range;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a mapping.
 ///
@@ -64,26 +65,44 @@ pub(super) fn read_process(pid: i32, address: usize, to: &mut [u8]) -> Result<()
     }
 }
 
-/// Lets a process read this one's memory where the system lets only ancestors do so, and nobody else.
-pub(super) fn may_read_us(pid: i32) {
-    READER.store(pid, Ordering::Relaxed);
-    set_reader(pid);
-}
+/// A process that may read this one's memory where the system lets only ancestors do so. Dropping it takes
+/// that back: its number can become somebody else's.
+pub(super) struct Reader(i32);
 
-/// Takes that back, unless another process may meanwhile: its number can become somebody else's.
-pub(super) fn may_no_longer_read_us(pid: i32) {
-    if READER.compare_exchange(pid, NOBODY, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-        set_reader(NOBODY);
+impl Reader {
+    /// One that may not read yet.
+    pub(super) fn of(pid: i32) -> Self {
+        Self(pid)
+    }
+
+    /// Lets it read, and nobody else any more: the system knows one such process.
+    pub(super) fn admit(&self) {
+        set_reader(&mut admitted(), self.0);
     }
 }
 
-fn set_reader(pid: i32) {
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut admitted = admitted();
+        if *admitted == self.0 {
+            set_reader(&mut admitted, NOBODY);
+        }
+    }
+}
+
+/// Held while the system is told, so that it and this say the same.
+fn admitted() -> MutexGuard<'static, i32> {
+    static ADMITTED: Mutex<i32> = Mutex::new(NOBODY);
+    ADMITTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn set_reader(admitted: &mut i32, pid: i32) {
+    *admitted = pid;
     // SAFETY: the call takes numbers only. Where there is no such restriction it fails, and nothing is
     // missing.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, i64::from(pid), 0, 0, 0) };
 }
 
-static READER: AtomicI32 = AtomicI32::new(NOBODY);
 const NOBODY: i32 = 0;
 
 fn errno() -> Errno {
@@ -140,5 +159,25 @@ mod x86_64 {
     #[target_feature(enable = "avx2")]
     fn is_same_256(frame: &[u8], pattern: &[u8], word: [u8; 8]) -> bool {
         content::is_same(frame, pattern, word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_read_may_no_longer_when_its_process_is_given_up() {
+        // None of them is a process: the system refuses, or takes the number for later.
+        let (first, second) = (Reader::of(i32::MAX), Reader::of(i32::MAX - 1));
+        first.admit();
+        second.admit();
+        drop(first);
+        assert_eq!(*admitted(), i32::MAX - 1, "it is another one that may");
+        let unadmitted = Reader::of(i32::MAX);
+        drop(unadmitted);
+        assert_eq!(*admitted(), i32::MAX - 1);
+        drop(second);
+        assert_eq!(*admitted(), NOBODY);
     }
 }

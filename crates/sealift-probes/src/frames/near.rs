@@ -2,6 +2,7 @@
 
 use super::control::{Broken, Control};
 use super::end::{End, Half, Other};
+use super::ffi::Reader;
 use super::patience::{Patience, SILENCE_MAX};
 use super::process::Process;
 use super::rules::Side;
@@ -9,7 +10,7 @@ use super::setup::{Begun, Finished, Go, Setup, parse_last_words};
 use super::stream::{self, Stream};
 use super::texts::Texts;
 use super::trips::Trips;
-use super::{Form, FrameSpec, Pattern, RECEIPT_BYTES, Way, ffi, told};
+use super::{Form, FrameSpec, Pattern, RECEIPT_BYTES, Way, told};
 use crate::ArmError;
 use crate::crew::{Done, Part};
 use rustix::fd::AsFd;
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// This end of the way.
 pub(super) struct Near {
+    /// Before the process, whose number is free again once it has ended.
+    reader: Option<Reader>,
     pub(super) process: Process,
     control: Control,
     end: End,
@@ -64,7 +67,9 @@ impl Near {
         }?;
         let (begun, finished) = (Ok(()), Finished { switches: 0, cpu_share: 1.0 });
         let (next, confirmed, trips) = (0, 0, Trips::default());
+        let reader = (way == Way::ProcessVmReadv).then(|| Reader::of(process.raw_pid()));
         Ok(Self {
+            reader,
             process,
             control,
             end,
@@ -82,9 +87,9 @@ impl Near {
     }
 
     fn begin(&mut self, hands: usize) -> Result<(), ArmError> {
-        if self.form.way == Way::ProcessVmReadv {
+        if let Some(reader) = &self.reader {
             // One process at a time may, where the system asks for it, so each arm says it anew.
-            ffi::may_read_us(self.process.raw_pid());
+            reader.admit();
         }
         let go = Go { pattern: self.pattern, hands: hands as u64, first: self.next };
         let answer = ask(&self.control, &go.to_string());
@@ -220,14 +225,6 @@ impl Part for Near {
         self.finished = finished.map_err(|error| self.ended_by(error))?;
         self.confirmed = self.next;
         Ok(())
-    }
-}
-
-impl Drop for Near {
-    fn drop(&mut self) {
-        if self.form.way == Way::ProcessVmReadv {
-            ffi::may_no_longer_read_us(self.process.raw_pid());
-        }
     }
 }
 
