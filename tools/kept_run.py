@@ -99,13 +99,23 @@ def speed(row: Row | None) -> str:
 
 
 def judged(row: Row | None, *, as_time: bool) -> str:
-    """How many times as fast as its reference, or how many times as long, and what that tells."""
+    """How many times as fast as its reference, or how many times as long, and what that tells.
+
+    Raises:
+        ValueError: If the row has times and no verdict on them.
+    """
     if row is None:
         return "not run"
     if not row["times_reference"]:
         return "1"
+    verdict = row["verdict"]
+    if verdict not in SAID:
+        raise ValueError(
+            f"a row of {row['experiment']} is {row['times_reference']} times its reference, and "
+            f"its verdict is {verdict!r}; right would be one of {', '.join(SAID)}"
+        )
     times = estimate(row, "times_reference")
-    return f"{interval(inverse(times) if as_time else times)}{SAID[row['verdict']]}"
+    return f"{interval(inverse(times) if as_time else times)}{SAID[verdict]}"
 
 
 def _document(file: Path) -> Document:

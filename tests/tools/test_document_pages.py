@@ -116,3 +116,14 @@ def test_a_page_without_a_place_is_refused(
     assert "right would be each of reading, recommendation, readers, writing once" in (
         capsys.readouterr().err
     )
+
+
+def test_times_without_a_verdict_are_refused_with_the_row(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{**each, "verdict": ""} for each in files(9.0)]
+    keep(tree, "lab-001", rows)
+    assert run(tree, monkeypatch=monkeypatch) == 1
+    said = capsys.readouterr().err
+    assert f"document_pages: a row of {READ} is 0." in said
+    assert "its verdict is ''; right would be one of FASTER, SLOWER, SAME, UNSURE" in said
