@@ -96,8 +96,14 @@ impl Cache {
     pub(crate) fn keep(&self, kept: Kept, measured: &[(&str, Cost)]) -> Result<(), String> {
         let folder = self.folder.as_ref().map_err(|reason| (*reason).to_owned())?;
         let kept = kept.with(measured, now_s());
-        write(folder, &kept.text())
-            .map_err(|error| format!("{} can't be written: {error}", folder.join(FILE).display()))
+        write(folder, &kept.text()).map_err(|error| {
+            format!(
+                "{} can't be written: {error}; costs are measured anew each time, unless {} becomes a folder of \
+                 this user's own or XDG_CACHE_HOME names another one",
+                folder.join(FILE).display(),
+                folder.display()
+            )
+        })
     }
 }
 

@@ -66,11 +66,12 @@ pub(crate) fn calibrate(
     let measured = measured.filter(|(_, found)| found.source == CostSource::Measured);
     let measured: Vec<_> =
         measured.map(|((_, device), found)| (device.name.as_str(), found.cost)).collect();
-    if !measured.is_empty() {
-        remarks.extend(cache.keep(kept.clone(), &measured).err());
+    if !measured.is_empty()
+        && let Err(remark) = cache.keep(kept.clone(), &measured)
+    {
+        // This one says what to do; what can't be read would have been replaced.
+        remarks = vec![remark];
     }
-    // Where there is no place, reading and writing say the same.
-    remarks.dedup();
     Ok(Calibration { devices: found, file: cache.file(), remarks })
 }
 

@@ -34,7 +34,7 @@ def vega_bundle() -> str:
     """
     import vl_convert
 
-    place = _kept_at(f"vega-{vega.VERSION}-{version('vl-convert-python')}.js")
+    place = _place()
     if place is not None and (kept := _kept(place)):
         return kept
     made = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vega.VERSION)
@@ -46,8 +46,24 @@ def vega_bundle() -> str:
     return made
 
 
-def _kept_at(name: str) -> Path | None:
-    """Where the cache folder of whoever runs this has a file; None without such a folder."""
+def why_not_kept() -> str:
+    """What keeps this process's script from the next one, and what to do; "" where nothing does."""
+    if not vega_bundle.cache_info().currsize:
+        return ""
+    place = _place()
+    if place is not None and _kept(place):
+        return ""
+    named = "a folder of your own" if place is None else f"another folder than {place.parents[1]}"
+    mended = "" if place is None else f"make {place.parent} yours alone to write, or "
+    return (
+        "the script that draws figures can't be kept, so pages take seconds longer: "
+        f"{mended}name {named} in XDG_CACHE_HOME"
+    )
+
+
+def _place() -> Path | None:
+    """Where the cache folder of whoever runs this has the script; None without such a folder."""
+    name = f"vega-{vega.VERSION}-{version('vl-convert-python')}.js"
     caches, home = (Path(os.environ.get(each, "")) for each in ("XDG_CACHE_HOME", "HOME"))
     for folder in (caches, home / ".cache"):
         if folder.is_absolute():

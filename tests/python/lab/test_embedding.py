@@ -38,6 +38,7 @@ def the_file(tmp_path: Path) -> Path:
 
 def test_it_is_made_once_and_then_read(made: list[str], tmp_path: Path) -> None:
     first = embedding.vega_bundle()
+    assert embedding.why_not_kept() == ""
     assert (again(), len(made)) == (first, 1)
     assert the_file(tmp_path).parent.stat().st_mode & 0o077 == 0
 
@@ -89,6 +90,11 @@ def test_where_nothing_can_be_kept_it_is_made_each_time(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", folder)
     monkeypatch.delenv("HOME")
+    assert embedding.why_not_kept() == "", "nobody needed it"
     embedding.vega_bundle()
     again()
     assert len(made) == 2
+    said = embedding.why_not_kept()
+    assert said.startswith("the script that draws figures can't be kept, so pages take seconds")
+    assert said.endswith("in XDG_CACHE_HOME")
+    assert (f"make {folder}/sealift yours alone" in said) == folder.startswith("/")
