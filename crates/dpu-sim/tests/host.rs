@@ -176,3 +176,27 @@ fn transfers_of_odd_lengths_reach_wram_and_a_wiped_dpu_holds_nothing() {
     set.copy_from(5, "room", 4, &mut out).unwrap();
     assert!(out.iter().all(|byte| *byte == 0));
 }
+
+/// Starts itself again: how large a thread's stack is can be said to a whole process only.
+#[test]
+fn dpus_that_get_no_thread_stay_as_they_are() {
+    let setting = ("RUST_MIN_STACK", (1_u64 << 48).to_string());
+    if std::env::var(setting.0).as_ref() != Ok(&setting.1) {
+        let name = "dpus_that_get_no_thread_stay_as_they_are";
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", name, "--nocapture"]).env(setting.0, setting.1);
+        let ended = child.output().unwrap();
+        let printed = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && printed.contains("1 passed"), "{ended:?}");
+        return;
+    }
+    let mut set = set(3);
+    set.copy_to(2, "factor", 0, &[7; 8]).unwrap();
+    for _ in 0..2 {
+        let refused = set.launch(Launch::Synchronous).unwrap_err();
+        assert!(matches!(refused, HostError::NoThread { .. }), "{refused}");
+    }
+    let mut kept = [0; 8];
+    set.copy_from(2, "factor", 0, &mut kept).unwrap();
+    assert_eq!(kept, [7; 8]);
+}

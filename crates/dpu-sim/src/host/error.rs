@@ -102,6 +102,14 @@ pub enum HostError {
     /// The launch was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// The system gives no thread.
+    #[error(
+        "no thread can be started to run the DPUs: {reason}; end other programs, or raise the limit"
+    )]
+    NoThread {
+        /// What the system said.
+        reason: String,
+    },
     /// A thread that ran DPUs ended early.
     #[error("a thread that ran DPUs ended early")]
     Thread,

@@ -3,8 +3,9 @@
 use super::{DpuSet, HostError};
 use crate::exec::{Dpu, Fault, Outcome};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SendError, channel};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 /// When `launch` comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,12 +59,14 @@ fn faults(outcomes: &[Outcome]) -> Vec<(usize, Fault)> {
 
 /// Instructions between two looks at whether the launch was cancelled.
 const SLICE: u64 = 1 << 20;
+const THREAD: &str = "dpu-sim";
 
 impl DpuSet {
     /// Starts tasklet 0 of all DPUs at their first instruction.
     ///
     /// # Errors
-    /// No program is loaded, they are running already, or, if synchronous, what `sync` says.
+    /// No program is loaded, they are running already, there is no thread for them, or, if synchronous, what
+    /// `sync` says.
     pub fn launch(&mut self, launch: Launch) -> Result<(), HostError> {
         self.idle()?;
         if !self.loaded {
@@ -73,14 +76,21 @@ impl DpuSet {
         let told = Arc::clone(&shared);
         let (most, threads) = (self.instructions_max, self.threads.min(self.dpus.len()));
         let before = self.dpus.iter().map(Dpu::cycles).collect();
-        let mut dpus = std::mem::take(&mut self.dpus);
-        let worker = std::thread::spawn(move || {
+        let (hand_over, taken) = channel();
+        let work = move || {
+            let mut dpus: Vec<Dpu> = taken.recv().unwrap_or_default();
             let outcomes = run_all(&mut dpus, most, threads, &told);
             if let Ok(mut place) = told.outcomes.lock() {
                 *place = Some(outcomes);
             }
             dpus
-        });
+        };
+        let worker = Builder::new().name(THREAD.to_owned()).spawn(work);
+        let worker = worker.map_err(|error| HostError::NoThread { reason: error.to_string() })?;
+        if let Err(SendError(dpus)) = hand_over.send(std::mem::take(&mut self.dpus)) {
+            self.dpus = dpus;
+            return Err(HostError::Thread);
+        }
         self.running = Some(Running { worker, shared, before });
         match launch {
             Launch::Synchronous => self.sync(),
@@ -161,7 +171,10 @@ fn run_all(dpus: &mut [Dpu], most: u64, threads: usize, shared: &Shared) -> Vec<
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(run);
+            // The others do the work of one that the system doesn't give.
+            if Builder::new().name(THREAD.to_owned()).spawn_scoped(scope, run).is_err() {
+                break;
+            }
         }
         run();
     });
