@@ -138,6 +138,7 @@ def test_messages_with_a_key_each_are_right_with_every_key_both_ways() -> None:
         ({"key_bits": 64}, "key_bits is 64"),
         ({"messages": 0}, "0 messages of 100 bytes"),
         ({"message_bytes": 64 << 20}, "give 1 to 64 MiB in all"),
+        ({"messages": 1 << 60, "message_bytes": 0}, "give 1 to 64 MiB in all"),
         ({"tasklets": 0}, "1 to 24"),
     ):
         with pytest.raises(InputError, match=said):

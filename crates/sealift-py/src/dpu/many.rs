@@ -44,8 +44,12 @@ pub(crate) fn run_dpu_messages(py: Python<'_>, asked: Bound<'_, PyAny>) -> Outco
         let told = format!("key_bits is {key_bits}: give 128, 192 or 256");
         return Err(Failure::Input(told));
     }
-    if messages == 0 || (messages.saturating_mul(message_bytes)) as u64 > dpu_sim::MRAM_BYTES {
-        let told = format!("{messages} messages of {message_bytes} bytes: give 1 to 64 MiB in all");
+    // A message of no bytes takes room, too.
+    let bytes = messages.saturating_mul(message_bytes.saturating_add(TAG_BYTES)) as u64;
+    if messages == 0 || bytes > dpu_sim::MRAM_BYTES {
+        let told = format!(
+            "{messages} messages of {message_bytes} bytes: give 1 to 64 MiB in all, with tags of {TAG_BYTES}"
+        );
         return Err(Failure::Input(told));
     }
     let division = Division::new(asked.tasklets, asked.chunk_bytes).map_err(input)?;
@@ -93,3 +97,5 @@ impl Asked {
         (0..self.key_bits / 8).map(|at| number.get(at).copied().unwrap_or(0x5a)).collect()
     }
 }
+
+const TAG_BYTES: usize = 16;
