@@ -1,6 +1,9 @@
 //! Takes memory out of all caches.
 
-/// Flushes every line of some bytes; nothing where the processor has no instruction for it.
+/// Begins to flush every line of some bytes; nothing where the processor has no instruction for it.
+///
+/// Flushes go on beside each other until they are [waited for](all_evicted): short places one by one take many
+/// times as long.
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 pub(super) fn evict(start: *const u8, len: usize) {
     use std::arch::asm;
@@ -17,22 +20,35 @@ pub(super) fn evict(start: *const u8, len: usize) {
         }
         line += LINE_BYTES;
     }
-    // SAFETY: the fence touches no memory.
-    unsafe { asm!("mfence", options(nostack, preserves_flags)) };
 }
 
+/// Waits until what was to be flushed is.
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+pub(super) fn all_evicted() {
+    // SAFETY: the fence touches no memory.
+    unsafe { std::arch::asm!("mfence", options(nostack, preserves_flags)) };
+}
+
+/// Asked once: in a virtual machine its host answers, which takes as long as flushing hundreds of lines.
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 fn has_clflushopt() -> bool {
     use std::arch::x86_64::{__cpuid_count, __get_cpuid_max};
-    // SAFETY: every x86-64 processor has the instruction.
-    #[allow(unused_unsafe, reason = "older compilers of those that build this ask for it")]
-    unsafe {
-        __get_cpuid_max(0).0 >= 7 && __cpuid_count(7, 0).ebx & (1 << 23) != 0
-    }
+    use std::sync::LazyLock;
+    static HAS: LazyLock<bool> = LazyLock::new(|| {
+        // SAFETY: every x86-64 processor has the instruction.
+        #[allow(unused_unsafe, reason = "older compilers of those that build this ask for it")]
+        unsafe {
+            __get_cpuid_max(0).0 >= 7 && __cpuid_count(7, 0).ebx & (1 << 23) != 0
+        }
+    });
+    *HAS
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(sealift_portable))))]
 pub(super) fn evict(_: *const u8, _: usize) {}
+
+#[cfg(not(all(target_arch = "x86_64", not(sealift_portable))))]
+pub(super) fn all_evicted() {}
 
 /// Whether lines can be flushed here.
 pub(super) const CAN_EVICT: bool = cfg!(all(target_arch = "x86_64", not(sealift_portable)));

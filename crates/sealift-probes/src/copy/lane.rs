@@ -1,7 +1,7 @@
 //! What one thread of a copying arm does, and what of it is looked at.
 
 use super::compare;
-use super::evict::evict;
+use super::evict::{all_evicted, evict};
 use super::movers::Lap;
 use super::place::Place;
 use super::route::Route;
@@ -110,6 +110,7 @@ impl Lane {
                 evict(self.route.to.wrapping_add(skip), self.route.len);
             }
         }
+        all_evicted();
     }
 
     fn wrong(&self, what: String) -> ArmError {
