@@ -1,7 +1,7 @@
 """`sealift lab run` and `sealift lab replay`: measure, and print what was found."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,9 +111,11 @@ def run(
     """Measure experiments into a folder, and write the page of what was found.
 
     Prints the answer, a line for each experiment, and last the path of the page. Ctrl-C ends it
-    with a page of what is complete, and says how to measure the rest. Exit codes: 0 done, 2 wrong
-    usage, 3 nothing could be measured, 4 something was computed wrong, 5 not everything could be
-    written, 6 a part crashed or raised an error and the others were measured, 130 interrupted.
+    with a page of what is complete, and says how to measure the rest; so does a budget that is
+    used up, a twentieth or three seconds later where figures lack samples. Exit codes: 0 done, or
+    as far as the budget reached, 2 wrong usage, 3 nothing could be measured, 4 something was
+    computed wrong, 5 not everything could be written, 6 a part crashed or raised an error and the
+    others were measured, 130 interrupted.
     """
     given = {
         "--budget": budget,
@@ -201,6 +203,7 @@ def _finish(measure: "Callable[[Page], runner.Done]", *, as_json: bool) -> NoRet
     """Measures, and prints what was found."""
     with in_sentences():
         done = measure(_page_writer())
+        told(*_unkept())
         text = summary(done, as_json=as_json)
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -218,6 +221,14 @@ def _page_writer() -> Page:
         report.write(store.read(folder))
 
     return write
+
+
+def _unkept() -> Iterator[str]:
+    """What this user's cache folder would not keep."""
+    from sealift.lab.embedding import why_not_kept
+
+    if why := why_not_kept():
+        yield why
 
 
 NO_PAGE = (

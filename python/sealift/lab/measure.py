@@ -8,6 +8,7 @@ Groups take turns, too, so that a run that ends early has measured all of them e
 Each sample follows a lead-in that is not timed, after which caches hold the arm's own data.
 """
 
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -85,6 +86,8 @@ class Task:
             than `blocks_least` goes on nevertheless, so that there is something to say about it.
         blocks_least: How many blocks a verdict needs.
         seed: Of the order of the arms in each block.
+        seconds_most: After which no sample is begun, whatever the groups lack; a block that is not
+            complete then is lost.
     """
 
     arms: Sequence[Sequence[Arm | None]]
@@ -93,6 +96,7 @@ class Task:
     seconds: float
     blocks_least: int
     seed: str
+    seconds_most: float = math.inf
 
     @property
     def sample_s(self) -> float:
@@ -158,6 +162,7 @@ class _Loop:
         self._sample_s = task.sample_s
         self._round_s = clock_s()
         self._end_s = self._round_s + task.seconds
+        self._latest_s = self._round_s + task.seconds_most
         # Of this round: what was asked for, without all that is between samples.
         self._asked_s = 0.0
 
@@ -185,9 +190,9 @@ class _Loop:
         return self._done[group] < self._task.blocks and self._arms[group][0] is not None
 
     def _has_time(self, group: int) -> bool:
-        if self._done[group] < min(self._task.blocks_least, self._task.blocks):
-            return True
-        return self._clock_s() + self._last_s[group] <= self._end_s
+        lacks = self._done[group] < min(self._task.blocks_least, self._task.blocks)
+        end_s = self._latest_s if lacks else min(self._end_s, self._latest_s)
+        return self._clock_s() + self._last_s[group] <= end_s
 
     def _block(self, group: int) -> None:
         begin_s = self._clock_s()
@@ -198,6 +203,8 @@ class _Loop:
         self._order.shuffle(places)
         taken: dict[int, list[Sample]] = {place: [] for place in places}
         for place in places:
+            if self._clock_s() > self._latest_s:
+                return
             if sample := self._sample(group, place):
                 taken[place].append(sample)
         # Without its reference a block says nothing, and without an A/A pair nothing of the noise.

@@ -1,5 +1,6 @@
 """How far a run has come, on standard error: bars on a terminal, plain lines elsewhere."""
 
+import math
 import sys
 import time
 from collections import defaultdict
@@ -55,18 +56,22 @@ class Forecast:
         steps: Sequence[Step],
         budget_s: float,
         *,
+        grace_s: float = math.inf,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begins now.
 
         Args:
             steps: In the order in which they are taken.
-            budget_s: Seconds for all of them.
+            budget_s: Seconds for all of them, and for what comes after.
+            grace_s: How much more they may take together for blocks that are measured in any case.
             clock_s: Seconds of a monotonic clock.
         """
         self._steps = steps
         self._clock_s = clock_s
         self._end_s = clock_s() + budget_s
+        self._grace_s = grace_s
+        self._closing_s = 0.0
         self._preparation_s: dict[str, float] = {}
         self._block_s: dict[str, float] = {}
         self._current = -1
@@ -78,8 +83,19 @@ class Forecast:
 
     def share_s(self, step: int) -> float:
         """What a step may take: its weight's share of what is left."""
-        left_s = max(0.0, self._end_s - self._clock_s())
+        return self._share_s(step, self._end_s)
+
+    def most_s(self, step: int) -> float:
+        """What a step may take for blocks that are measured in any case."""
+        return self._share_s(step, self._end_s + self._grace_s)
+
+    def _share_s(self, step: int, end_s: float) -> float:
+        left_s = max(0.0, end_s - self._closing_s - self._clock_s())
         return left_s * self._steps[step].weight / sum(each.weight for each in self._steps[step:])
+
+    def keep(self, seconds: float) -> None:
+        """So much of the time is for what comes after the last step."""
+        self._closing_s = seconds
 
     def begin(self, step: int) -> None:
         """A step begins, with preparing."""
@@ -109,7 +125,7 @@ class Forecast:
     def left_s(self) -> float:
         """Seconds until the last step has ended."""
         total_s = self._current_left_s() if self._current >= 0 else 0.0
-        rest_s = max(0.0, self._end_s - self._clock_s() - total_s)
+        rest_s = max(0.0, self._end_s - self._closing_s - self._clock_s() - total_s)
         later = self._steps[self._current + 1 :]
         for index, step in enumerate(later):
             weights = sum(each.weight for each in later[index:])
@@ -117,7 +133,8 @@ class Forecast:
             takes_s = max(takes_s, self._least_s(step))
             rest_s = max(0.0, rest_s - takes_s)
             total_s += takes_s
-        return total_s
+        latest_s = max(0.0, self._end_s + self._grace_s - self._closing_s - self._clock_s())
+        return min(total_s, latest_s) + self._closing_s
 
     def _current_left_s(self) -> float:
         step = self._steps[self._current]

@@ -1,5 +1,6 @@
 """The loop on made-up arms with a clock of their own."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -73,6 +74,7 @@ def ran(
     *groups: str,
     blocks: int = 30,
     seconds: float = 60.0,
+    seconds_most: float = math.inf,
     seed: str = "1",
     done: list[int] | None = None,
     change: Change = lambda _: None,
@@ -82,7 +84,7 @@ def ran(
     arms = [[None if name == "." else MadeUpArm(world, name) for name in group] for group in groups]
     for arm in (arm for group in arms for arm in group if arm):
         change(arm)
-    task = Task(arms, done or [0] * len(groups), blocks, seconds, blocks_least=8, seed=seed)
+    task = Task(arms, done or [0] * len(groups), blocks, seconds, 8, seed, seconds_most)
     return measure(task, kept, clock_s=world.clock_s), kept, world
 
 
@@ -184,6 +186,27 @@ def test_what_a_verdict_needs_is_measured_even_when_it_takes_longer() -> None:
     assert ending is Ending.TIME_UP
     assert len(kept.blocks) == 8
     assert world.now_s > 20
+
+
+def test_no_block_is_begun_that_would_not_end_at_the_latest() -> None:
+    def slow(arm: MadeUpArm) -> None:
+        arm.overrun = 30.0
+
+    ending, kept, world = ran("ab", seconds=3.0, seconds_most=4.0, change=slow)
+    assert ending is Ending.TIME_UP
+    assert len(kept.blocks) == 1
+    assert world.now_s < 3.0
+
+
+def test_a_block_that_takes_too_long_is_given_up_with_the_sample_that_does() -> None:
+    def slow(arm: MadeUpArm) -> None:
+        arm.overrun = 30.0
+
+    ending, kept, world = ran("abcdef", "gh", seconds=1.0, seconds_most=1.0, change=slow)
+    assert ending is Ending.TIME_UP
+    assert kept.blocks == []
+    last_s = sum(30.0 * seconds for _, seconds in world.asked[-2:])
+    assert 1.0 < world.now_s <= 1.0 + last_s
 
 
 def test_blocks_that_are_done_are_not_measured_again() -> None:

@@ -63,6 +63,29 @@ def test_shares_follow_weights_and_what_is_left(clock: Clock) -> None:
     assert forecast.share_s(1) == 0
 
 
+def test_blocks_that_are_measured_in_any_case_end_with_a_share_of_what_is_granted(
+    clock: Clock,
+) -> None:
+    steps = [step(weight=1, blocks_least=8), step("other", weight=3)]
+    forecast = Forecast(steps, 60.0, grace_s=4.0, clock_s=clock)
+    assert forecast.most_s(0) == pytest.approx(16.0)
+    forecast.begin(0)
+    forecast.measuring(10)
+    clock.passes(16.0)
+    forecast.block()
+    # Eight blocks of 16 s each are more than there can be.
+    assert forecast.left_s() == pytest.approx(64.0 - 16.0)
+    # Who took all that was granted took nothing from the next one's.
+    assert (forecast.share_s(1), forecast.most_s(1)) == pytest.approx((44.0, 48.0))
+
+
+def test_what_comes_after_the_last_step_is_kept_for_it(clock: Clock) -> None:
+    forecast = Forecast([step(), step("other")], 60.0, grace_s=6.0, clock_s=clock)
+    forecast.keep(10.0)
+    assert (forecast.share_s(0), forecast.most_s(0)) == pytest.approx((25.0, 28.0))
+    assert forecast.left_s() == pytest.approx(60.0)
+
+
 def test_samples_that_can_not_fill_a_share_are_not_waited_for(clock: Clock) -> None:
     # Four samples of a quarter of a second each, and of their lead-ins.
     forecast = Forecast([step(samples=4), step("other", samples=8)], 60.0, clock_s=clock)

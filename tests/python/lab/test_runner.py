@@ -199,6 +199,18 @@ def test_a_budget_that_is_used_up_leaves_the_rest_for_a_resume(
     assert [each.skipped for each in check(folder, whole=True).verified] == [""] * 4
 
 
+def test_figures_that_a_budget_can_not_hold_are_told_and_not_waited_for(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "GRACE_S_MIN", 0.5)
+    code, said = run("run", folder, 1, 1, experiment_file(tmp_path, "takes long", "second"))
+    assert code == ExitCode.NOTHING_RAN, said
+    read = check(folder, whole=False)
+    assert read.ending is not None
+    assert read.ending.how is How.TIME_UP
+    assert f"{read.ending.reason}; what was measured is kept in {folder}" in said
+
+
 def test_a_folder_that_was_changed_since_is_resumed_with_a_warning(half_run: Path) -> None:
     plan = json.loads((half_run / names.PLAN).read_text(encoding="utf-8"))
     plan["version"] = "0.0.7"

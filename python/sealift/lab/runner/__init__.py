@@ -4,6 +4,7 @@ The processes that measure are started one after the other (`worker`). This one 
 reads the sensors and sums up. Whatever ends a run, its folder can be read, and resumed.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -53,11 +54,13 @@ def resume(path: Path, *, after_task: AfterTask = lambda _: None) -> Done:
     Raises:
         store.StoreError: If it is no run folder, is damaged, or another run writes into it.
     """
+    begin_s = time.monotonic()
     store.read(path)
     with store.hold(path) as lock:
         store.mend(path)
         before = store.read(path)
-        return go(path, lock, finish=True, notes=_changes(before), after_task=after_task)
+        notes = _changes(before)
+        return go(path, lock, finish=True, notes=notes, after_task=after_task, begin_s=begin_s)
 
 
 def replay(
@@ -100,9 +103,18 @@ def replay(
 def _new(
     path: Path, plan: store.Plan, notes: Sequence[str], after: AfterTask, *, is_kept: bool = True
 ) -> Done:
+    begin_s = time.monotonic()
     with store.hold_new(path) as lock:
         store.create(path, plan, _surroundings())
-        return go(path, lock, finish=False, notes=notes, after_task=after, is_kept=is_kept)
+        return go(
+            path,
+            lock,
+            finish=False,
+            notes=notes,
+            after_task=after,
+            begin_s=begin_s,
+            is_kept=is_kept,
+        )
 
 
 def _changes(before: store.Run) -> list[str]:

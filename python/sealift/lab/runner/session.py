@@ -1,5 +1,6 @@
 """Carries out the plan of a run folder, step by step, and writes how that ended."""
 
+import math
 import os
 import shlex
 import time
@@ -33,6 +34,7 @@ def go(
     finish: bool,
     notes: Sequence[str],
     after_task: Callable[[Path], None],
+    begin_s: float,
     is_kept: bool = True,
 ) -> Done:
     """Measures what is missing, as planned, and writes summary and ending.
@@ -43,6 +45,7 @@ def go(
         finish: Whether all blocks are to be measured even if that takes longer than planned.
         notes: What is to be kept in notes.jsonl before.
         after_task: See `runner.run`.
+        begin_s: When the budget began, on the monotonic clock.
         is_kept: Whether the folder stays, so that a resume may be spoken of.
 
     Raises:
@@ -52,7 +55,10 @@ def go(
     steps = works(run, finish=finish)
     shares = sum(work.step.weight for work in steps)
     whole = sum(each.weight for each in run.plan.experiments if each.groups)
-    forecast = Forecast([work.step for work in steps], run.plan.budget_s * shares / (whole or 1.0))
+    budget_s = run.plan.budget_s * shares / (whole or 1.0)
+    grace_s = math.inf if finish else max(GRACE_S_MIN, GRACE_SHARE * budget_s)
+    left_s = max(0.0, budget_s - (time.monotonic() - begin_s))
+    forecast = Forecast([work.step for work in steps], left_s, grace_s=grace_s)
     done = {
         planned.name: sum(
             len(run.blocks(planned.name, group)) for group in range(len(planned.groups))
@@ -170,11 +176,13 @@ class _Session:
     def _step(self, number: int, work: Work) -> None:
         name = work.step.experiment
         share_s = self._course.forecast.share_s(number)
+        now_s = time.monotonic()
         order = Order(
             folder=self._path,
             experiment=name,
             restart=self._restarts.get(name, 0),
-            until_s=time.monotonic() + share_s,
+            until_s=now_s + share_s,
+            latest_s=now_s + self._course.forecast.most_s(number),
             blocks=work.blocks,
             blocks_least=work.blocks_least,
             parent=os.getpid(),
@@ -251,7 +259,9 @@ class _Session:
             return
         if again == Again.MAY_PASS:
             self._trouble.absent.add((name, group))
-        self._saying.left_out(named, text)
+        # The next process begins with it; what no process had time for is told at the end.
+        if again != Again.NO_TIME:
+            self._saying.left_out(named, text)
 
     def _is_unasked(self, name: str) -> bool:
         return not self._stop.is_asked and name not in self._hung
@@ -280,9 +290,12 @@ class _Session:
         return True
 
     def _show_meanwhile(self) -> None:
-        if time.monotonic() - self._shown_s >= SHOWN_EVERY_S:
+        begin_s = time.monotonic()
+        if begin_s - self._shown_s >= SHOWN_EVERY_S:
             self._tried("page", lambda: self._after_task(self._path))
             self._shown_s = time.monotonic()
+            # What comes last takes as long.
+            self._course.forecast.keep(self._shown_s - begin_s)
 
     def _tried(self, what: str, write: Callable[[], None]) -> bool:
         """Whether something was written; what it raises is told, and ends nothing."""
@@ -309,6 +322,9 @@ class _Session:
 
 
 SHOWN_EVERY_S = 10.0
+# Of the budget, and at least: how much longer a run takes for blocks that a verdict needs. A
+# process takes a second to begin on a busy machine.
+GRACE_SHARE, GRACE_S_MIN = 0.05, 3.0
 # Beside the process's share of the time once more: for a cold start, and for one slow sample.
 HANG_GRACE_S = 10.0
 FINISH_GRACE_S = 600.0

@@ -50,31 +50,46 @@ class Bench:
         self._loop: list[tuple[int, list[int]]] = []
 
     def prepare(self) -> None:
-        """Makes the arms of the groups that lack blocks, one after the other."""
+        """Makes the arms of the groups that lack blocks, one after the other.
+
+        Of what is timed only so many that there is time to measure them.
+        """
         experiment = _found(self._planned)
         context = Context(self._run.plan.seed, self._run.path, self._planned.legend)
+        begin_s = time.monotonic()
+        share = PREPARING_SHARE_MAX if self._planned.is_timed else 1.0
+        until_s = begin_s + share * (self._order.until_s - begin_s)
         for group in self._wanted():
-            if self._arms and not self._order.finish and time.monotonic() > self._order.until_s:
-                self._not_reached(group)
-                continue
-            for arm, cell in self._right(group):
-                self._tell({"event": "preparing", "group": group, "arm": arm, "cell": dict(cell)})
-                made = self._made(experiment, group, arm, cell, context)
-                if made is not None:
-                    self._arms.setdefault(group, {})[arm] = made
+            if self._arms and not self._order.finish and time.monotonic() > until_s:
+                self._not_reached(group, [arm for arm, _ in self._right(group)])
+            else:
+                self._prepare(experiment, group, context)
 
-    def measure(self, seconds: float) -> Ending:
+    def _prepare(self, experiment: Experiment, group: int, context: Context) -> None:
+        arms = list(self._right(group))
+        for place, (arm, cell) in enumerate(arms):
+            if self._planned.is_timed and time.monotonic() > self._order.latest_s:
+                made = self._arms.pop(group, {})
+                self._not_reached(group, [*made, *(number for number, _ in arms[place:])])
+                return
+            self._tell({"event": "preparing", "group": group, "arm": arm, "cell": dict(cell)})
+            if guarded := self._made(experiment, group, arm, cell, context):
+                self._arms.setdefault(group, {})[arm] = guarded
+
+    def measure(self) -> Ending:
         """Takes the blocks; none of what is computed, which is there when it is prepared."""
         if not self._planned.is_timed:
             return Ending.COMPLETE
         self._loop = list(self._in_order())
+        now_s = time.monotonic()
         task = Task(
             arms=[[self._arms[group][arm] for arm in places] for group, places in self._loop],
             done=[len(self._blocks(group)) for group, _ in self._loop],
             blocks=self._order.blocks,
-            seconds=seconds,
+            seconds=max(0.0, self._order.until_s - now_s),
             blocks_least=self._order.blocks_least,
             seed=f"{self._run.plan.seed}/{self._planned.name}/{self._order.restart}",
+            seconds_most=self._order.latest_s - now_s,
         )
         lacking = sum(self._order.blocks - done for done in task.done)
         self._tell({"event": "measuring", "blocks": lacking})
@@ -129,8 +144,8 @@ class Bench:
             if (self._planned.name, group, arm) not in self._run.wrong:
                 yield arm, cell
 
-    def _not_reached(self, group: int) -> None:
-        for arm, _ in self._right(group):
+    def _not_reached(self, group: int, arms: Sequence[int]) -> None:
+        for arm in arms:
             self._told(group, arm, {}, skipped=NO_TIME, again=Again.NO_TIME)
 
     def _made(
@@ -270,3 +285,5 @@ def _is_clean(sample: Sample) -> bool:
 
 
 NO_TIME = "no time was left to prepare it"
+# Of a process's time: what is prepared is to be measured, too. The next one begins with the rest.
+PREPARING_SHARE_MAX = 2 / 3

@@ -16,8 +16,9 @@ class Order:
         experiment: Name of a planned experiment.
         restart: The number of this process among those that measure the experiment.
         until_s: When it is to be over, on the monotonic clock, which is one for all processes.
+        latest_s: When it ends whatever it lacks, on the same clock; infinity for never.
         blocks: How many blocks each group is to have afterwards.
-        blocks_least: How many each group is to have even if that takes longer.
+        blocks_least: How many each group is to have even if that takes longer than `until_s`.
         parent: Process id of the parent.
         lock: Descriptor that holds the folder, inherited from the parent.
         finish: Whether everything is to be prepared and measured, however long that takes.
@@ -27,6 +28,7 @@ class Order:
     experiment: str
     restart: int
     until_s: float
+    latest_s: float
     blocks: int
     blocks_least: int
     parent: int
@@ -42,13 +44,14 @@ class Order:
     @classmethod
     def parse(cls, words: Sequence[str]) -> "Order":
         """The order of a command line."""
-        folder, experiment, restart, until_s, *rest = words
+        folder, experiment, restart, until_s, latest_s, *rest = words
         blocks, blocks_least, parent, lock, finish = map(int, rest)
         return cls(
             folder=Path(folder),
             experiment=experiment,
             restart=int(restart),
             until_s=float(until_s),
+            latest_s=float(latest_s),
             blocks=blocks,
             blocks_least=blocks_least,
             parent=parent,
