@@ -1,4 +1,4 @@
-"""Writes what was found about documents 001 and 004 into their pages, or checks that it is there.
+"""Writes what was found about documents 000 to 004 into their pages, or checks that it is there.
 
 Usage: python tools/document_pages.py [--check]
 
@@ -14,7 +14,9 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import document_000
 import document_001
+import document_002
 import document_004
 from kept_run import Kept
 
@@ -82,13 +84,24 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-FILES, COPIES, FRAMES = "lab-001", "lab-004-copies", "lab-004-frames"
+DPUS, BESIDE, FILES = "lab-000", "lab-000-P3", "lab-001"
+CARDS, CORES = "lab-002", "lab-002-R1"
+COPIES, FRAMES = "lab-004-copies", "lab-004-frames"
 PAGES: Mapping[str, Mapping[str, tuple[str, Block]]] = {
+    "docs/document-000.md": {
+        "projection": (DPUS, document_000.projection),
+        "cores": (BESIDE, document_000.cores),
+    },
     "docs/document-001.md": {
         "reading": (FILES, document_001.reading),
         "recommendation": (FILES, document_001.recommendation),
         "readers": (FILES, document_001.readers),
         "writing": (FILES, document_001.writing),
+    },
+    "docs/document-002.md": {
+        "quad-hifn": (CARDS, document_002.quad_hifn),
+        "four-broadcom": (CARDS, document_002.four_broadcom),
+        "hand-over": (CORES, document_002.hand_over),
     },
     "docs/document-004.md": {
         "offsets": (COPIES, document_004.offsets),

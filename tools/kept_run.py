@@ -61,15 +61,21 @@ class Kept:
 
     @property
     def caption(self) -> str:
-        """Where and how it was measured."""
+        """Where and how it was measured, or that it was computed."""
         plan = _document(self.folder / "plan.json")
-        facts = _document(self.folder / "machine.json")["facts"]
-        cpu = facts["cpu_model"]["value"] or "a processor that doesn't name itself"
         command = re.sub(r" --out \S+", "", shlex.join(plan["command"]))
         place = self.folder.relative_to(self.root).as_posix()
+        return f"{self._origin}: `{command}`, [all rows](../{place})."
+
+    @property
+    def _origin(self) -> str:
+        if all(row.get("origin", "") not in ("", MEASURED) for row in self._summary):
+            return "Computed, and not measured, so alike on any machine"
+        facts = _document(self.folder / "machine.json")["facts"]
+        cpu = facts["cpu_model"]["value"] or "a processor that doesn't name itself"
         return (
             f"Measured {self.folder.parents[1].name}, {cpu}, {facts['cores_affinity']['value']} "
-            f"cores; medians with 95 % intervals: `{command}`, [all rows](../{place})."
+            "cores; medians with 95 % intervals"
         )
 
     @cached_property
@@ -135,3 +141,4 @@ SAID = {
     "SAME": ", the same",
     "UNSURE": ", not settled",
 }
+MEASURED = "measured"

@@ -1,4 +1,4 @@
-"""The figures of docs/document-001.md and -004.md come from kept runs, and from nowhere else."""
+"""The figures of the pages on documents 000 to 004 come from kept runs, and from nowhere else."""
 
 import csv
 import json
@@ -127,3 +127,53 @@ def test_times_without_a_verdict_are_refused_with_the_row(
     said = capsys.readouterr().err
     assert f"document_pages: a row of {READ} is 0." in said
     assert "its verdict is ''; right would be one of FASTER, SLOWER, SAME, UNSURE" in said
+
+
+def test_what_was_computed_is_not_told_as_measured(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [
+        {
+            "experiment": "cards-quad-hifn",
+            "threads": threads,
+            "buffer_bytes": "16",
+            "published, Mbit/s": "3.06",
+            "analysis, Mbit/s": "3.1",
+            "analysis, Mbit/s, error in %": error,
+            "simulation, Mbit/s": "3",
+            "simulation, Mbit/s, error in %": "-2",
+            "origin": "simulated",
+        }
+        for threads, error in (("1", "-1"), ("32", "4"))
+    ]
+    keep(tree, "lab-002", [*cells, *({**each, "experiment": BROADCOM} for each in cells)])
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    text = (tree / "docs/document-002.md").read_text()
+    assert text.count("| 16 B | 3.06, 3.10, 3.00 | 3.06, 3.10, 3.00 |") == 2
+    assert "analysis is off by 2.5 % on average and 4.0 % at most, simulation is off by" in text
+    assert "Computed, and not measured, so alike on any machine" in text
+    assert "Measured" not in text
+
+
+def test_two_ends_of_a_projection_stand_beside_what_cores_do(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, host = "data in MRAM, GB/s", "data in host memory, GB/s, by the SDK"
+    hazard = "with the hazard"
+    made = {"experiment": "dpu-projection", "system": "640 DPUs", "origin": "projected"}
+    both = {place: "4.489", f"{place}, {hazard}": "3.028", host: "2", f"{host}, {hazard}": ""}
+    keep(tree, "lab-000", [{**made, "kernel": "GCM", **both}])
+    stream = {"cipher": "GCM", "threads": "1"}
+    cores = [
+        row("memory-contention", ns, 0.0, streams_percent=share, **stream)
+        for share, ns in (("0", 500.0), ("50", 1000.0))
+    ]
+    keep(tree, "lab-000-P3", cores)
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    text = (tree / "docs/document-000.md").read_text()
+    assert "| GCM | 3.03 to 4.49 | 2.00 |" in text
+    assert "| GCM | 1 | 8.00 [7.20..8.80] | 4.00 [3.60..4.40] |" in text
+    assert "Measured 2026-01-02, A Processor, 2 cores" in text
+
+
+BROADCOM = "cards-four-broadcom"
