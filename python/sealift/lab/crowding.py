@@ -19,6 +19,13 @@ LOAD = Axis("load", "threads and cores")
 """An axis for experiments that say whether threads shared cores; its values are those of `Load`."""
 
 
+def load_of(threads: int, cores: int) -> Load:
+    """What so many threads are for so many cores."""
+    if threads == cores:
+        return Load.ALL
+    return Load.BELOW if threads < cores else Load.OVER
+
+
 def is_crowded(cell: Cell) -> bool:
     """Whether more threads than cores share them: such threads wait for each other by design."""
     return cell.get(LOAD.name) == Load.OVER

@@ -6,7 +6,7 @@ A cell carries everything: a plan that holds it can be run again without the cod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sealift.lab.crowding import LOAD, Load
+from sealift.lab.crowding import LOAD, load_of
 from sealift.lab.lengths import Lengths
 from sealift.lab.native import gcm
 from sealift.lab.spec import Arm, Axis, Context, Scope
@@ -143,7 +143,7 @@ def crypto_cells(
 def with_load(cells: Iterable[Cell], scope: Scope) -> Iterator[Cell]:
     """The same cells, and in each whether its threads share cores."""
     for cell in cells:
-        yield {**cell, LOAD.name: _load(int(cell["threads"]), scope.cores).value}
+        yield {**cell, LOAD.name: load_of(int(cell["threads"]), scope.cores).value}
 
 
 def one_and_all(scope: Scope) -> tuple[int, ...]:
@@ -213,12 +213,6 @@ def messages_for(size_bytes: int, batch: int, regime: Regime) -> int:
 def batch_for(size_bytes: int) -> int:
     """How many messages of a size are handed over at once: 1,024, or 16 MiB of them."""
     return min(BATCH, max(1, LARGE_TEXT_BYTES // size_bytes))
-
-
-def _load(threads: int, cores: int) -> Load:
-    if threads == cores:
-        return Load.ALL
-    return Load.BELOW if threads < cores else Load.OVER
 
 
 def _mix_text(mix: Mix) -> str:

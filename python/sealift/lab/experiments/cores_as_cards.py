@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from sealift.lab.boards import BROADCOM, HIFN, Board, Spot
-from sealift.lab.crowding import LOAD, Load
+from sealift.lab.crowding import LOAD, load_of
 from sealift.lab.native import offload
 from sealift.lab.published import (
     Comparison,
@@ -47,7 +47,7 @@ def _cells(scope: Scope) -> Iterator[Cell]:
                 "buffer_bytes": size_bytes,
                 "batch": batch,
                 "devices": devices,
-                LOAD.name: _load(count, devices, scope.cores).value,
+                LOAD.name: load_of(count, scope.cores).value,
                 "way": way,
             }
 
@@ -65,14 +65,6 @@ def _turn(work: tuple[str, int, int, int]) -> tuple[int, int]:
 def _takes_too_long(cipher: str, threads: int, round_bytes: int) -> bool:
     """Whether a round takes longer than a sample may: threads that poll share the cores, too."""
     return cipher == TDES and round_bytes * (threads + CARDS) > TDES_SHARED_BYTES_MOST
-
-
-def _load(threads: int, devices: int, cores: int) -> Load:
-    """Clients and the devices that they use, which a client that waits leaves its core to."""
-    busy = threads + min(threads, devices)
-    if busy == cores:
-        return Load.ALL
-    return Load.BELOW if busy < cores else Load.OVER
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
