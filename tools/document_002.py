@@ -61,7 +61,10 @@ def _three(row: Row | None) -> str:
 
 
 def _mbit(row: Row | None) -> str:
-    return "not run" if row is None else interval(estimate(row, "payload_MB_per_s", 8))
+    if row is None:
+        return "not run"
+    doubt = ", machine busy" if row["machine_busy"] == "yes" else ""
+    return f"{interval(estimate(row, 'payload_MB_per_s', 8))}{doubt}"
 
 
 def _told(count: str) -> str:

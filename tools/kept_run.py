@@ -69,8 +69,9 @@ class Kept:
 
     @property
     def _origin(self) -> str:
-        if all(row.get("origin", "") not in ("", MEASURED) for row in self._summary):
-            return "Computed, and not measured, so alike on any machine"
+        origins = {row.get("origin", "") for row in self._summary}
+        if origins and origins.isdisjoint(("", MEASURED)):
+            return "Computed, and not measured, so the same version says the same on any machine"
         facts = _document(self.folder / "machine.json")["facts"]
         cpu = facts["cpu_model"]["value"] or "a processor that doesn't name itself"
         return (

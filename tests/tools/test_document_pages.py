@@ -151,7 +151,7 @@ def test_what_was_computed_is_not_told_as_measured(
     text = (tree / "docs/document-002.md").read_text()
     assert text.count("| 16 B | 3.06, 3.10, 3.00 | 3.06, 3.10, 3.00 |") == 2
     assert "analysis is off by 2.5 % on average and 4.0 % at most, simulation is off by" in text
-    assert "Computed, and not measured, so alike on any machine" in text
+    assert "Computed, and not measured, so the same version says the same on any machine" in text
     assert "Measured" not in text
 
 

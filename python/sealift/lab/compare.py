@@ -140,14 +140,14 @@ _Key = tuple[str, frozenset[tuple[str, object]]]
 
 def _measured(run: Run) -> dict[_Key, _Arm]:
     """Every arm that was measured and computed nothing wrong."""
-    arms: dict[_Key, _Arm] = {}
-    for planned in run.plan.experiments:
-        for group in summary.groups(run, planned.name):
-            rows = summary.rows(group)
-            for row, series in zip(rows, summary.series(group), strict=True):
-                if not row.wrong:
-                    arms[planned.name, frozenset(row.cell.items())] = _Arm(row, series)
-    return arms
+    groups = [each for one in run.plan.experiments for each in summary.groups(run, one.name)]
+    rows = summary.beside_others([row for group in groups for row in summary.rows(group)])
+    every = [series for group in groups for series in summary.series(group)]
+    return {
+        (row.experiment, frozenset(row.cell.items())): _Arm(row, series)
+        for row, series in zip(rows, every, strict=True)
+        if not row.wrong
+    }
 
 
 def _change(before: _Arm, now: _Arm, verdict: Verdict) -> Change:

@@ -1,8 +1,10 @@
-"""Whether threads share the cores, and what that makes of a sample."""
+"""Whether threads share the cores, and what that makes of samples."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from sealift.lab.measure import Block
 from sealift.lab.spec import Axis, Sample
 from sealift.lab.values import Cell
 
@@ -31,14 +33,25 @@ def is_crowded(cell: Cell) -> bool:
     return cell.get(LOAD.name) == Load.OVER
 
 
-def as_designed(sample: Sample, cell: Cell) -> Sample:
-    """A sample without what its own threads did to each other, if they shared the cores.
+def as_designed(block: Block, cells: Sequence[Cell]) -> Block:
+    """A block without what the threads of an arm did to each other, where they shared the cores.
 
-    Nobody can tell another process on the core from a thread of the sample's own, so neither
-    preemption nor a lost share of the core says there that the machine was busy, and the clock
-    was timed between the turns of others. Only steal is still known; the noise floor tells the
-    rest.
+    Neither preemption nor a lost share of the core says there that something else ran, and the
+    clock was timed between the turns of others. Only steal is still known.
+
+    Args:
+        block: As it was measured.
+        cells: Of its samples, in their order.
     """
+    samples = [
+        sample and _as_designed(sample, cell)
+        for sample, cell in zip(block.samples, cells, strict=True)
+    ]
+    again = _as_designed(block.again, cells[block.doubled])
+    return replace(block, samples=tuple(samples), again=again)
+
+
+def _as_designed(sample: Sample, cell: Cell) -> Sample:
     if not is_crowded(cell):
         return sample
     return replace(sample, involuntary_switches=0, cpu_share=1.0, clock_ghz=None)

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
-from sealift.lab.crowding import as_designed
+from sealift.lab.crowding import as_designed, is_crowded
 from sealift.lab.measure import Block
 from sealift.lab.result import Found, Row
 from sealift.lab.spec import Sample
@@ -82,13 +82,33 @@ def summarise(run: Run) -> dict[str, Found]:
     Returns:
         For each experiment of the plan what was found. An arm without a complete block has no row.
     """
+    names = [planned.name for planned in run.plan.experiments]
+    every = [row for name in names for each in groups(run, name) for row in rows(each)]
+    judged = beside_others(every)
     return {
-        planned.name: Found(
-            rows=tuple(row for group in groups(run, planned.name) for row in rows(group)),
-            verified=tuple(each for each in run.verified if each.experiment == planned.name),
+        name: Found(
+            rows=tuple(row for row in judged if row.experiment == name),
+            verified=tuple(each for each in run.verified if each.experiment == name),
         )
-        for planned in run.plan.experiments
+        for name in names
     }
+
+
+def beside_others(every: Sequence[Row]) -> tuple[Row, ...]:
+    """All rows of a run, those of threads that shared the cores doubted if most others are.
+
+    What such threads do to each other hides what something else does to them. So the other rows
+    of the same minutes tell whether the machine was busy.
+    """
+    telling = [row.machine_busy for row in every if not is_crowded(row.cell)]
+    if 2 * sum(telling) <= len(telling):
+        return tuple(every)
+    return tuple(_doubted(row) if is_crowded(row.cell) else row for row in every)
+
+
+def _doubted(row: Row) -> Row:
+    verdict = None if row.verdict is None else Verdict.UNSURE
+    return replace(row, machine_busy=True, verdict=verdict, winner=not row.wrong)
 
 
 def groups(run: Run, name: str) -> Iterator[Group]:
@@ -113,6 +133,8 @@ def groups(run: Run, name: str) -> Iterator[Group]:
 def rows(group: Group) -> tuple[Row, ...]:
     """The rows of all arms that were measured, in the order of the plan.
 
+    What other groups of the run tell of the machine is not asked: `beside_others` does.
+
     Where the reference computed something wrong, the next arm takes its place. An arm that did has
     its times in its row and takes part in no comparison.
     """
@@ -133,7 +155,7 @@ class _Judge:
         self._processes = [process for process, _ in group.blocks]
         several = group.planned_restarts > 1
         self._restarts = self._processes if several else [0] * len(self._processes)
-        self._blocks = [_as_designed(block, group.cells) for _, block in group.blocks]
+        self._blocks = [as_designed(block, group.cells) for _, block in group.blocks]
         self._columns = [
             _Column.of([block.of(arm) for block in self._blocks]) for arm in range(len(group.cells))
         ]
@@ -378,17 +400,6 @@ class _Column:
         """Mean payload of an operation."""
         samples = self.samples.values()
         return sum(each.bytes for each in samples) / sum(each.operations for each in samples)
-
-
-def _as_designed(block: Block, cells: Sequence[Cell]) -> Block:
-    return replace(
-        block,
-        samples=tuple(
-            sample and as_designed(sample, cell)
-            for sample, cell in zip(block.samples, cells, strict=True)
-        ),
-        again=as_designed(block.again, cells[block.doubled]),
-    )
 
 
 def _together(samples: Sequence[Sample]) -> Sample:

@@ -14,7 +14,7 @@ from sealift.lab.result import Row, Verified
 from sealift.lab.spec import Sample
 from sealift.lab.stats import Interval, Trust, Verdict
 from sealift.lab.store import Plan, PlannedExperiment, Run, Surroundings
-from sealift.lab.summary import Group, groups, rows, series, summarise
+from sealift.lab.summary import Group, beside_others, groups, rows, series, summarise
 from sealift.lab.values import Cell
 
 OPERATIONS = 100_000
@@ -140,6 +140,19 @@ def test_what_threads_that_share_cores_do_to_each_other_is_no_busy_machine(load:
         assert row.machine_busy == (load != Load.OVER)
         assert row.clean_share == float(load == Load.OVER)
         assert row.verdict in (None, Verdict.FASTER if load == Load.OVER else Verdict.UNSURE)
+
+
+def test_rows_of_threads_that_share_cores_are_doubted_where_most_others_are() -> None:
+    shared: list[Cell] = [{**cell, "load": Load.OVER} for cell in cells("a", "b")]
+    crowded = rows(group(blocks(30.0, 10.0), cells=shared))
+    quiet = rows(group(blocks(30.0, 10.0)))
+    busy = tuple(replace(row, machine_busy=True) for row in quiet)
+    assert beside_others([*crowded, *quiet, *busy]) == (*crowded, *quiet, *busy)
+    assert beside_others(crowded) == crowded
+    first, second, *others = beside_others([*crowded, *quiet[:1], *busy])
+    assert (first.machine_busy, first.verdict, first.winner) == (True, None, True)
+    assert (second.machine_busy, second.verdict, second.winner) == (True, Verdict.UNSURE, True)
+    assert others == [*quiet[:1], *busy]
 
 
 def test_steal_makes_samples_of_threads_that_share_cores_unclean() -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from sealift import Card, cards
 from sealift.lab import recall
 from sealift.lab.answer import Answer, answer_of
+from sealift.lab.crowding import as_designed
 from sealift.lab.digest import headline
 from sealift.lab.fullest import Fullest, fullest
 from sealift.lab.published import Comparison
@@ -188,4 +189,5 @@ def _clocks_ghz(run: Run) -> Iterable[float]:
     for planned in run.plan.experiments:
         for group in range(len(planned.groups)):
             for _, block in run.blocks(planned.name, group):
-                yield from (each.clock_ghz for each in block.taken if each.clock_ghz)
+                taken = as_designed(block, planned.groups[group]).taken
+                yield from (each.clock_ghz for each in taken if each.clock_ghz)

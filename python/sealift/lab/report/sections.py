@@ -355,9 +355,8 @@ def _skipped(shown: Shown) -> Iterable[Html]:
 ROWS_OPEN, COMPUTED_OPEN = 12, 50
 LISTED_OPEN = 60
 CROWDED = (
-    "More threads than cores wait for each other by design, so no sample of theirs is free of "
-    "preemption: these rows count neither among the samples that were not clean nor for a busy "
-    "machine."
+    "More threads than cores take turns on them by design, so preemption makes no sample of theirs "
+    "unclean, steal alone does. The other rows of the run tell whether the machine was busy."
 )
 COMPUTED = "Nothing in this table was measured: no clock of this machine stands behind it."
 ROUND_TRIP, STREAMS = "round_trip", "streams"

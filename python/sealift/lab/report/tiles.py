@@ -51,6 +51,7 @@ def _noise(material: Material) -> _Tile:
 
 def _unclean(material: Material) -> _Tile:
     name = "Samples that were not clean"
+    # Threads that share the cores hide what something else does to them.
     rows = [row for row in material.rows if not is_crowded(row.cell)]
     blocks = sum(row.blocks for row in rows)
     if not blocks:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab.answer import QUESTION
-from sealift.lab.crowding import is_crowded
 from sealift.lab.finding import Kind, findings
 from sealift.lab.machine import Fact
 from sealift.lab.report.agreement import disagreements
@@ -206,11 +205,9 @@ def _noisy(rows: list[Row]) -> Iterable[str]:
 
 
 def _shaken(rows: list[Row]) -> Iterable[str]:
-    # Threads that share cores are never free of preemption, however quiet the machine is.
-    alone = [row for row in rows if not is_crowded(row.cell)]
-    if busy := [row for row in alone if row.machine_busy]:
+    if busy := [row for row in rows if row.machine_busy]:
         yield (
-            f"The machine was busy: too few samples of {_of(busy, alone)} were clean. "
+            f"The machine was busy: too few samples of {_of(busy, rows)} were clean. "
             "Measure again when it is quiet."
         )
     if drifting := [row for row in rows if not row.steady]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sealift.lab import registry, store
+from sealift.lab.crowding import as_designed
 from sealift.lab.measure import Block, Ending, Task, measure
 from sealift.lab.spec import Computed, Context, Experiment, Sample, Skip, WrongResultError
 from sealift.lab.stats import Flags
@@ -203,7 +204,8 @@ class Bench:
         }
 
     def _block_event(self, group: int, places: Sequence[int], samples: Block) -> dict[str, Any]:
-        taken = samples.taken
+        cells = self._planned.groups[group]
+        taken = as_designed(samples, [cells[place] for place in places]).taken
         return {
             "event": "block",
             "group": group,
