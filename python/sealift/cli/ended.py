@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sealift.lab.digest import Digest
-    from sealift.lab.result import Found
+    from sealift.lab.result import Found, Verified
     from sealift.lab.runner import Done
+    from sealift.lab.spec import Brief
     from sealift.lab.store import Run
 
 
@@ -67,17 +68,18 @@ def _tables(run: "Run", found: "Mapping[str, Found]") -> list[str]:
     from sealift.lab import recall
     from sealift.lab.table import computed_text
 
-    made = [
-        (planned, cells)
-        for planned in run.plan.experiments
-        if not planned.is_timed
-        and (cells := [each for each in found[planned.name].verified if each.facts])
-    ]
+    made = []
+    for planned in run.plan.experiments:
+        brief = recall.brief(planned)
+        cells = [] if planned.is_timed else _first(found[planned.name], brief)
+        # A run that has ended early may have none of those that matter first.
+        if cells:
+            made.append((planned, brief, cells))
     if len(made) > TABLES_MOST:
         return []
     told = []
-    for planned, cells in made:
-        brief, axes = recall.brief(planned), [axis.name for axis in planned.axes]
+    for planned, brief, cells in made:
+        axes = [axis.name for axis in planned.axes]
         if not brief and len(cells) > CELLS_MOST:
             continue
         table = computed_text(cells, axes, brief).rstrip()
@@ -85,6 +87,16 @@ def _tables(run: "Run", found: "Mapping[str, Found]") -> list[str]:
             heading = f"{planned.name}, {planned.origin.value}; report.html has every column:"
             told += ["", heading, table]
     return told
+
+
+def _first(found: "Found", brief: "Brief | None") -> "list[Verified]":
+    """The cells that were computed and are shown on a terminal."""
+    where = brief.where.items() if brief else ()
+    return [
+        each
+        for each in found.verified
+        if each.facts and all(each.cell.get(name) == value for name, value in where)
+    ]
 
 
 def _lost(line: "Digest", done: "Done") -> str:

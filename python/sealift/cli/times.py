@@ -46,13 +46,17 @@ def thin(ask: "Ask") -> Iterator[str]:
         ValueError: If there can be no such run at all.
     """
     from sealift.lab.runner import make_plan
+    from sealift.lab.runner.planning import shared_out
 
     plan = make_plan(ask)
     there = [each for each in plan.experiments if each.groups and each.is_timed]
     if not there:
         return
-    weights = sum(each.weight for each in there)
-    needed_s = {each.name: _least_s(each, plan.restarts) * weights / each.weight for each in there}
+    computed_s, weights = shared_out(plan.experiments)
+    needed_s = {
+        each.name: computed_s + _least_s(each, plan.restarts) * weights / each.weight
+        for each in there
+    }
     short = [name for name, seconds in needed_s.items() if seconds > plan.budget_s]
     if short:
         enough_s = math.ceil(AMPLE * max(needed_s.values()) / ROUND_S) * ROUND_S

@@ -41,6 +41,12 @@ class Step:
     computed_s: float | None = None
 
     @property
+    def known_s(self) -> float:
+        """What it takes whatever the budget; 0 where that isn't known."""
+        is_known = self.computed_s is not None and math.isfinite(self.computed_s)
+        return self.computed_s or 0.0 if is_known else 0.0
+
+    @property
     def longest_s(self) -> float:
         """What its samples take when each is as long as one may be, or computing takes."""
         if self.computed_s is not None:
@@ -82,7 +88,10 @@ class Forecast:
         self._done = 0
 
     def share_s(self, step: int) -> float:
-        """What a step may take: its weight's share of what is left."""
+        """What a step may take: its weight's share of what computing leaves.
+
+        What is computed may take three times what it says, however little is left.
+        """
         return self._share_s(step, self._end_s)
 
     def most_s(self, step: int) -> float:
@@ -91,7 +100,7 @@ class Forecast:
 
     def _share_s(self, step: int, end_s: float) -> float:
         left_s = max(0.0, end_s - self._closing_s - self._clock_s())
-        return left_s * self._steps[step].weight / sum(each.weight for each in self._steps[step:])
+        return _granted_s(self._steps[step:], left_s)
 
     def keep(self, seconds: float) -> None:
         """So much of the time is for what comes after the last step."""
@@ -127,14 +136,16 @@ class Forecast:
         total_s = self._current_left_s() if self._current >= 0 else 0.0
         rest_s = max(0.0, self._end_s - self._closing_s - self._clock_s() - total_s)
         later = self._steps[self._current + 1 :]
+        is_known = self._current >= 0 and self._steps[self._current].known_s > 0
+        known_s = total_s if is_known else 0.0
         for index, step in enumerate(later):
-            weights = sum(each.weight for each in later[index:])
-            takes_s = min(rest_s * step.weight / weights, self._needed_s(step))
+            takes_s = min(_granted_s(later[index:], rest_s), self._needed_s(step))
             takes_s = max(takes_s, self._least_s(step))
             rest_s = max(0.0, rest_s - takes_s)
             total_s += takes_s
+            known_s += step.known_s
         latest_s = max(0.0, self._end_s + self._grace_s - self._closing_s - self._clock_s())
-        return min(total_s, latest_s) + self._closing_s
+        return min(total_s, max(latest_s, known_s)) + self._closing_s
 
     def _current_left_s(self) -> float:
         step = self._steps[self._current]
@@ -174,6 +185,16 @@ class Forecast:
         if experiment in known or not known:
             return known.get(experiment, 0.0)
         return sum(known.values()) / len(known)
+
+
+def _granted_s(steps: Sequence[Step], left_s: float) -> float:
+    """What the first of some steps may take of what is left for all of them."""
+    step = steps[0]
+    if step.known_s:
+        by_weight_s = left_s * step.weight / sum(each.weight for each in steps)
+        return max(by_weight_s, SLOWER_MOST * step.known_s)
+    left_s = max(0.0, left_s - sum(each.known_s for each in steps))
+    return left_s * step.weight / sum(each.weight for each in steps if not each.known_s)
 
 
 class Course:
@@ -385,6 +406,8 @@ def _varying(planned: PlannedExperiment) -> tuple[str, ...]:
     )
 
 
+# Machines are slower than those on which times were found, and busy.
+SLOWER_MOST = 3.0
 MINUTES_FROM_S = 120
 # Asked about twice a second, so that a line comes at least every ten.
 LINE_EVERY_S = 9.5

@@ -333,7 +333,8 @@ class Experiment:
             was computed apart from what was measured.
         tries: Finds out whether a cell can be had, and raises as `arm` does, where that is cheaper
             than making its arm; None where it is not.
-        takes_s: About how many seconds all of it takes, where it is computed and that is known.
+        takes_s: About how many seconds all of it takes, where it is computed and that is known:
+            it has them, and three times as many on a slow machine, whatever the budget.
         stands_on: What its figures stand on, where it is computed: the model, where its constants
             come from, what is drawn; sentences for the page of an experiment of the lab.
         brief: What of its cells a narrow table shows, where it is computed; None for all.

@@ -12,7 +12,7 @@ import pytest
 from lab.running import asked
 from sealift.cli import times
 from sealift.cli.ended import summary
-from sealift.lab import registry, report, runner, store
+from sealift.lab import recall, registry, report, runner, store
 from sealift.lab.beside import published_record, published_text
 from sealift.lab.digest import digest
 from sealift.lab.export import as_bytes, sample_records, summary_records
@@ -108,6 +108,19 @@ def test_a_terminal_shows_what_was_computed(done: runner.Done) -> None:
         computed_text([], ["n"], Brief({"of": "of"}, where={"n": 3}))
 
 
+def test_a_run_that_ended_before_the_cells_that_matter_first_shows_no_table_of_them(
+    done: runner.Done, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    briefs = [Brief({"of": "of"}, where={"n": each}) for each in (2, 3)]
+    monkeypatch.setattr(recall, "brief", lambda _: briefs.pop(0))
+    heading = "sums, simulated; report.html has every column:"
+    assert heading in summary(done, as_json=False).splitlines()
+    ended = summary(done, as_json=False)
+    assert heading not in ended
+    assert "sums: simulated, not measured" in ended
+    assert ended.splitlines()[-1].startswith(str(done.path))
+
+
 def test_how_long_it_takes_stands_in_the_plan_and_is_what_a_run_forecasts(
     done: runner.Done, sums: Path, tmp_path: Path
 ) -> None:
@@ -159,6 +172,17 @@ def test_its_plan_says_where_its_numbers_come_from_and_older_ones_measured(
     (tmp_path / "plan.json").write_text(json.dumps(plain), encoding="utf-8")
     with pytest.raises(StoreError, match="origin is 'guessed'; right would be one of measured"):
         store.read_plan(tmp_path)
+
+
+def test_a_budget_that_is_too_short_ends_no_computing_of_which_the_time_is_known(
+    tmp_path: Path,
+) -> None:
+    text = TEXT.replace("origin=", "takes_s=5.0,\n    origin=")
+    path = tmp_path / "sums.py"
+    path.write_text(text, encoding="utf-8")
+    done = runner.run(asked(path, out=tmp_path / "run", budget_s=0.01))
+    assert (done.code, done.ending.how) == (0, How.COMPLETE)
+    assert len([each for each in store.read(done.path).verified if each.facts]) == 2
 
 
 def test_it_takes_no_blocks_from_what_is_measured_however_little_time_there_is(

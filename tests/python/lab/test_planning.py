@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sealift.cli.times import thin
 from sealift.lab import registry, runner, store
 from sealift.lab.measure import SAMPLE_S_MIN, Block
+from sealift.lab.result import Origin
 from sealift.lab.runner.planning import BLOCKS, blocks_least, taken_s, works
 from sealift.lab.spec import Axis, Experiment, Sample, Scope
 from sealift.lab.timed import timed
@@ -87,6 +88,18 @@ def test_a_quick_run_of_everything_has_time_for_most_blocks_with_usual_samples()
         measured_s = plan.budget_s / 2 * each.weight / weights
         assert BLOCKS / 2 < each.blocks <= BLOCKS
         assert measured_s / samples >= taken_s(SAMPLE_S_MIN) / 2, each.name
+
+
+def test_what_computing_takes_is_no_time_for_blocks() -> None:
+    model = experiment(name="model", origin=Origin.SIMULATED, takes_s=6.0)
+    for budget_s in (2.0, 20.0):
+        with_it = runner.make_plan(ask(experiment(), model, budget_s=budget_s + 6.0))
+        alone = runner.make_plan(ask(experiment(), budget_s=budget_s))
+        assert with_it.experiments[0] == alone.experiments[0]
+        assert with_it.experiments[1].blocks == 1
+    with pytest.raises(ValueError, match=r"too short for the blocks .* allow 7 s"):
+        runner.make_plan(ask(experiment(), model, budget_s=6.0, restarts=1))
+    assert runner.make_plan(ask(model, budget_s=0.1)).experiments[0].blocks == 1
 
 
 def test_a_short_budget_gives_fewer_blocks_and_never_too_few() -> None:

@@ -106,6 +106,22 @@ def test_what_is_computed_takes_what_it_says_and_its_share_where_it_says_nothing
     assert forecast.left_s() == 0
 
 
+def test_what_is_computed_takes_its_time_whatever_the_budget_and_others_share_the_rest(
+    clock: Clock,
+) -> None:
+    known = replace(step("model"), computed_s=4.0)
+    steps = [step(weight=1), known, step("other", weight=3)]
+    forecast = Forecast(steps, 60.0, clock_s=clock)
+    assert (forecast.share_s(0), forecast.share_s(2)) == pytest.approx((14.0, 60.0))
+    assert forecast.share_s(1) == pytest.approx(15.0), "as others, where that is more"
+    short = Forecast(steps, 1.0, clock_s=clock)
+    assert (short.share_s(0), short.share_s(1)) == pytest.approx((0.0, 3 * 4.0))
+    assert Forecast([known, known], 1.0, clock_s=clock).left_s() == pytest.approx(8.0)
+    short.begin(1)
+    clock.passes(1.5)
+    assert short.left_s() == pytest.approx(2.5)
+
+
 def test_what_is_left_of_a_step_follows_its_pace(clock: Clock) -> None:
     forecast = Forecast([step()], 60.0, clock_s=clock)
     forecast.begin(0)

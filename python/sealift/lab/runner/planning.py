@@ -161,14 +161,18 @@ def _trimmed(
     restarts: int,
 ) -> list[PlannedExperiment]:
     """Without the last groups of experiments that may leave some out, where time is too short."""
-    weights = sum(each.weight for each in planned if each.groups)
+    computed_s, weights = shared_out(planned)
     trimmed = []
     for each, least in zip(planned, essential, strict=True):
-        kept, share_s = each, budget_s * each.weight / weights
+        if each.takes_s is not None or not each.groups:
+            trimmed.append(each)
+            continue
+        kept, share_s = each, max(0.0, budget_s - computed_s) * each.weight / weights
         while least and len(kept.groups) > least and _whole_s(kept, restarts) > share_s:
             kept = replace(kept, groups=kept.groups[:-1])
         left_out = each.groups[len(kept.groups) :]
-        whole_s = _whole_s(each, restarts) * weights / each.weight if left_out else 0.0
+        sampled_s = _whole_s(each, restarts) * weights / each.weight
+        whole_s = computed_s + sampled_s if left_out else 0.0
         trimmed.append(replace(kept, left_out=left_out, whole_s=whole_s))
     return trimmed
 
@@ -187,20 +191,20 @@ def _fitted(
     planned: Sequence[PlannedExperiment], budget_s: float, restarts: int
 ) -> Iterator[PlannedExperiment]:
     """With fewer blocks where samples would get too short to say much."""
-    weights = sum(each.weight for each in planned if each.groups)
+    computed_s, weights = shared_out(planned)
     needed_s = 0.0
     fitting = []
     for each in planned:
-        if not each.is_timed:
+        if not each.is_timed or not each.groups:
             fitting.append(each)
             continue
-        share_s = budget_s * each.weight / weights
+        share_s = max(0.0, budget_s - computed_s) * each.weight / weights
         block_s = _samples(each) * taken_s(SAMPLE_S_USUAL)
-        fits = int(share_s / block_s) if each.groups else each.blocks
+        fits = int(share_s / block_s)
         least = max(restarts, blocks_least(each))
         least_s = least * _samples(each) * taken_s(SAMPLE_S_MIN)
         # The very number that is named below: one that is compared another way rounds another way.
-        needed_s = max(needed_s, least_s * weights / each.weight)
+        needed_s = max(needed_s, computed_s + least_s * weights / each.weight)
         fitting.append(replace(each, blocks=min(each.blocks, max(least, fits))))
     if needed_s > budget_s:
         raise ValueError(
@@ -208,6 +212,16 @@ def _fitted(
             f"{math.ceil(needed_s)} s, or name fewer experiments"
         )
     yield from fitting
+
+
+def shared_out(planned: Sequence[PlannedExperiment]) -> tuple[float, float]:
+    """What is computed takes together in seconds, and the weights of those that share the rest.
+
+    Where it isn't known what computing takes, it has a share as what is sampled has.
+    """
+    there = [each for each in planned if each.groups]
+    computed_s = sum(each.takes_s or 0.0 for each in there)
+    return computed_s, sum(each.weight for each in there if each.takes_s is None)
 
 
 def taken_s(sample_s: float) -> float:
