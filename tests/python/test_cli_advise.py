@@ -99,9 +99,9 @@ def test_several_threads_are_measured() -> None:
     ("arguments", "said"),
     [
         (["--devices", "libary"], "no device is called 'libary' (did you mean 'library'?)"),
-        (["--devices", "gpu"], "'gpu' is an accelerator, and this version has no driver for"),
+        (["--devices", "gpu"], "'gpu' is an accelerator, and this version has no driver for real"),
         (["--devices", "cpu,cuda:0"], "'cuda' is an accelerator"),
-        (["--devices", "UPMEM"], "no driver for accelerators yet; there are cpu, library, "),
+        (["--devices", "UPMEM"], "no driver for real accelerators yet; there are cpu, library, "),
         (["--devices", "cpu:isa=aesni,workers=2,qat"], "'qat' is an accelerator"),
         (
             ["--devices", "cpu,table"],

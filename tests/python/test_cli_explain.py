@@ -87,8 +87,8 @@ def test_costs_are_measured_once_and_anew_when_asked(cache: Path) -> None:
     stale = invoke(*BATCH).stdout
     for name in REAL:
         assert re.search(
-            rf"^{name}: measured [\d,.]+ ns, predicted [\d,.]+ ns \([\d.]+ times as fast, where up "
-            r"to 1\.3 times is usual\): costs were measured 20\d\d-\S+ \S+ UTC, 26 hours ago; "
+            rf"^{name}: measured [\d,.]+ ns, predicted [\d,.]+ ns \([\d.]+ times as fast, told "
+            r"from 1\.3 times on\): costs were measured 20\d\d-\S+ \S+ UTC, 26 hours ago; "
             r"renew them with `sealift explain --messages 64 --bytes 128 --calibrate`$",
             stale,
             re.MULTILINE,
@@ -212,6 +212,46 @@ def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> N
         assert (pair["least_bytes"], pair["most_bytes"]) == (16, 4_096)
 
 
+def test_a_card_among_devices_takes_what_its_description_says_and_nothing_of_it_is_measured(
+    tmp_path: Path,
+) -> None:
+    bent = card(tmp_path, name="bent", host_ns=2_000, rate_gbit_per_s=1, algorithm="3des")
+    file = tmp_path / "bent.toml"
+    reckoned = bent.predict(64, 128)
+    line = bent.cost()
+    straight_ns = line.setup_ns + 64 * (line.per_message_ns + 128 * line.per_byte_ns)
+    assert straight_ns != pytest.approx(reckoned.batch_ns, rel=0.05), "who goes by it errs"
+    given = ("--devices", f"library,{bent.spec}")
+    document = explained(*given)
+    told = document["devices"][1]
+    assert (told["device"], told["origin"]) == (bent.spec, "projected")
+    assert (told["predicted_ns"], told["host_ns"]) == (reckoned.batch_ns, reckoned.host_ns)
+    assert told["taken"]["median_ns"] == pytest.approx(reckoned.batch_ns, rel=0.01)
+    (among,) = document["break_even"]
+    (beside,) = explained("--devices", "library", "--device", str(file))["break_even"]
+    assert (among["origin"], beside["origin"]) == ("projected", "projected")
+    assert (among["is_faster"], among["message_bytes"]) == (
+        beside["is_faster"],
+        beside["message_bytes"],
+    )
+    shown = invoke(*BATCH, *given).stdout
+    assert "(not asked, its role is simulated; its times are projected)" in shown
+    assert f"{bent.spec}: measured" not in shown
+    assert f"Projected: {bent.spec}: a card that never was" in shown
+    refused = invoke(*BATCH, "--devices", f"{bent.spec},cards:quad-hifn-7751")
+    assert refused.exit_code == 2
+    assert f"what cards would take: --device {file} --device quad-hifn-7751" in refused.stderr
+
+
+def test_what_a_card_was_fitted_to_and_how_badly_stands_beside_it() -> None:
+    shown = invoke(*BATCH, "--devices", "library", "--device", "four-broadcom-5820").stdout
+    assert re.search(
+        r"Fitted: card\.setup_us = 10\.29 us \(.*mean error is [\d.]+ %, the worst \d+ %\); host",
+        shown,
+    )
+    assert "`sealift lab run 'cards-*'` plays such boards event by event" in shown
+
+
 def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) -> None:
     card(tmp_path, name="quick", host_ns=0, setup_ns=0.1, latency_ns=1, rate_gbit_per_s=1e6)
     card(tmp_path, name="slow", latency_ns=1e9, algorithm="3des")
@@ -230,7 +270,7 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
     )
     assert re.search(
         r"^slow \(projected\) would not get it under earliest-finish if it were here: it takes "
-        r"[\d.,]+ times as long as \S+$",
+        r"[\d.,]+ times as long as \S+ \(rate of 3des taken for AES-GCM\)$",
         shown,
         re.MULTILINE,
     )
@@ -254,7 +294,7 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
         (("--policy", ""), 2, "write a name, .* there are earliest-finish"),
         (("--devices", "libary"), 2, "did you mean 'library'"),
         (("--devices", "reference,null"), 2, "goes to a real one, and there is none in reference"),
-        (("--devices", "gpu"), 2, "no driver for accelerators"),
+        (("--devices", "gpu"), 2, "no driver for real accelerators"),
         (("--messages", "0"), 2, "--messages"),
         (
             ("--device", "quad-hifn"),
@@ -262,6 +302,7 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
             "no card is called 'quad-hifn'; did you mean quad-hifn-7751",
         ),
         (("--device", "cpu"), 2, "'cpu' is no card but a device of this machine: --devices cpu"),
+        (("--device", "cards:quad-hifn-7751"), 2, "its card: --device quad-hifn-7751"),
         (("--device", "nowhere.toml"), 2, "nowhere.toml"),
         (("--bytes", "-1"), 2, "--bytes"),
     ],

@@ -30,7 +30,7 @@ def devices(text: str) -> tuple[str, ...]:
             continue
         if name in ACCELERATORS:
             raise ValueError(
-                f"{name!r} is an accelerator, and this version has no driver for accelerators "
+                f"{name!r} is an accelerator, and this version has no driver for real accelerators "
                 f"yet; there are {', '.join(known)}"
             )
         if users := _comparing_with(name):
@@ -69,6 +69,8 @@ def card(text: str) -> "Card":
     known = {each.name: each for each in cards()}
     if text in known:
         return known[text]
+    if text.startswith("cards:"):
+        raise ValueError(f"{text!r} is a device; right would be its card: --device {text[6:]}")
     if text.endswith(".toml") or "/" in text:
         if not os.path.lexists(text):
             raise ValueError(
@@ -83,6 +85,14 @@ def card(text: str) -> "Card":
         f"no card is called {text!r}{f'; {hint}' if hint else ''}; there are {', '.join(known)}, "
         "and files of one's own, which end in .toml"
     )
+
+
+def described(word: str) -> "Card":
+    """The card that a device of the driver for cards is made of: that of a name, or of a file."""
+    from sealift import Card, cards
+
+    known = {each.name: each for each in cards()}
+    return known[word] if word in known else Card.read(word)
 
 
 def cards_of(texts: Sequence[str]) -> "tuple[Card, ...]":

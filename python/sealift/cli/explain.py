@@ -11,6 +11,8 @@ from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sealift import Engine
 
 # \b keeps the lines as they are.
@@ -24,7 +26,8 @@ Columns of the table:
                 `sealift advise` compares devices with care, this does not
   Where that is more than 1.3 times off what was predicted, a line below says so,
   when the costs were measured, and how to renew them.
-  A card that is named with --device is projected: reckoned, never run.
+  A card that is named with --device is projected: reckoned, never run. As one of --devices,
+  cards:NAME, it works batches, which take what is reckoned.
 
 \b
 Policies for --policy, with settings as in size-split:bytes=4096:
@@ -101,7 +104,7 @@ def explain(
     if as_json:
         typer.echo(json.dumps(explained.document(found, messages, message_bytes), indent=2))
     else:
-        typer.echo("\n".join(explained.lines(found, messages, message_bytes)))
+        typer.echo("\n".join(explained.lines(found, messages, message_bytes, devices)))
 
 
 def _engine(devices: str | None, policy: str) -> "Engine":
@@ -122,9 +125,16 @@ def _engine(devices: str | None, policy: str) -> "Engine":
         fail(
             ExitCode.USAGE,
             f"--devices: a batch that names no device goes to a real one, and there is none in "
-            f"{','.join(left)}; `sealift devices` shows the roles",
+            f"{','.join(left)}; `sealift devices` shows the roles{_about_cards(left)}",
         )
     return engine
+
+
+def _about_cards(names: "Sequence[str]") -> str:
+    """How cards are asked about that are asked for as devices; "" where none is."""
+    cards = [name.removeprefix("cards:") for name in names if name.startswith("cards:")]
+    asked = " ".join(f"--device {card.partition(',')[0]}" for card in cards)
+    return f"; what cards would take: {asked}" if cards else ""
 
 
 def _why_not(messages: int, message_bytes: int) -> str | None:

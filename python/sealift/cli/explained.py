@@ -1,14 +1,15 @@
 """Shows what an engine said of a batch: a table and sentences, or JSON."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from sealift import Calibrated
+from sealift import Calibrated, Card
 from sealift.cli.explaining import OFF_MOST, Asked, Found, Projected, Taken
 from sealift.lab.pairs import in_words
 from sealift.lab.units import format_measure, format_range
-from sealift.lab.wording import measured_of
+from sealift.lab.wording import fitted_of, measured_of, played_of
 
 
 def document(found: Found, messages: int, message_bytes: int) -> dict[str, object]:
@@ -39,6 +40,7 @@ def _entry(each: Asked, messages: int) -> dict[str, object]:
     return {
         "device": each.device,
         "role": each.role,
+        "origin": each.origin,
         "asked": each.asked,
         "predicted_ns": each.predicted_ns,
         "predicted_messages_per_s": _per_s(each.predicted_ns, messages),
@@ -77,8 +79,17 @@ def _card_entry(each: Projected, found: Found, messages: int) -> dict[str, objec
     }
 
 
-def lines(found: Found, messages: int, message_bytes: int) -> Iterator[str]:
-    """For people."""
+def lines(
+    found: Found, messages: int, message_bytes: int, devices: str | None = None
+) -> Iterator[str]:
+    """For people.
+
+    Args:
+        found: What was found.
+        messages: Messages in the batch.
+        message_bytes: Bytes of each.
+        devices: The list that was given; None for every real one.
+    """
     explanation = found.explanation
     yield (
         f"{messages:,} message{'s' * (messages > 1)} of {message_bytes:,} bytes, {found.policy}: "
@@ -87,6 +98,7 @@ def lines(found: Found, messages: int, message_bytes: int) -> Iterator[str]:
     yield ""
     yield from _table(found, messages)
     renew = f"sealift explain --messages {messages} --bytes {message_bytes} --calibrate"
+    renew += "" if devices is None else f" --devices {shlex.quote(devices)}"
     if off := list(_disagreements(found, renew)):
         yield ""
         yield from off
@@ -100,6 +112,7 @@ def lines(found: Found, messages: int, message_bytes: int) -> Iterator[str]:
         yield ""
         yield f"By these costs, for batches of {messages:,}:"
         cards = [each.card.name for each in found.cards]
+        cards += [each.device for each in found.devices if each.card]
         yield from (f"  {line}" for line in in_words(found.pairs, cards))
     yield ""
     yield from _sources(found)
@@ -114,7 +127,8 @@ def _table(found: Found, messages: int) -> Iterator[str]:
             why = _middle_half(each.taken)
         if not each.asked:
             role = "" if each.role == "real" else f", its role is {each.role}"
-            why = f"{why} (not asked{role})".strip()
+            times = "" if each.origin == "measured" else f"; its times are {each.origin}"
+            why = f"{why} (not asked{role}{times})".strip()
         rows.append(
             (
                 each.device,
@@ -162,7 +176,9 @@ def _would(each: Projected, found: Found) -> str:
         times = format_measure(taken_ns / best.predicted_ns)
         told = f"would not get it{under} if it were here: it takes {times} times as long as"
         told += f" {best.device}"
-    return f"{each.card.name} (projected) {told}"
+    cipher = each.card.algorithm
+    taken = "" if cipher == "aes-gcm" else f" (rate of {cipher} taken for AES-GCM)"
+    return f"{each.card.name} (projected) {told}{taken}"
 
 
 def _disagreements(found: Found, renew: str) -> Iterator[str]:
@@ -172,8 +188,8 @@ def _disagreements(found: Found, renew: str) -> Iterator[str]:
             continue
         ran, predicted = format_measure(each.taken.median_ns), format_measure(each.predicted_ns)
         yield (
-            f"{each.device}: measured {ran} ns, predicted {predicted} ns ({off}, where up to "
-            f"{OFF_MOST:g} times is usual): "
+            f"{each.device}: {each.origin} {ran} ns, predicted {predicted} ns ({off}, told from "
+            f"{OFF_MOST:g} times on): "
             f"{_why_off(each.known, found.asked_at_s, renew)}"
         )
 
@@ -208,17 +224,24 @@ def _done(found: Found) -> Iterator[str]:
 
 def _sources(found: Found) -> Iterator[str]:
     for each in found.devices:
-        yield f"Cost of {each.device}: {_cost(each.known, found.asked_at_s)}"
+        line = "the straight line nearest to its description, " if each.card else ""
+        yield f"Cost of {each.device}: {line}{_cost(each.known, found.asked_at_s)}"
     if any(each.known.source != "known" for each in found.devices):
         where = f"kept in {found.file}" if found.file else "kept nowhere"
         yield (
             f"Costs are {where}, for this processor; --calibrate measures anew. They are straight "
             "lines through what one key and 16 to 4,096 bytes a message took."
         )
-    for card in (each.card for each in found.cards):
-        taken = "" if card.algorithm == "aes-gcm" else f" Its rate is that of {card.algorithm}."
-        told = f"{card.summary}; from {card.source}.{measured_of(card)}{taken}"
-        yield f"Projected: {card.name}: {told}"
+    described = {each.card.name: each.card for each in found.cards}
+    described |= {each.device: each.card for each in found.devices if each.card}
+    for name, card in described.items():
+        yield f"Projected: {name}: {_description(card)}"
+
+
+def _description(card: Card) -> str:
+    taken = "" if card.algorithm == "aes-gcm" else f" Its rate is that of {card.algorithm}."
+    told = f"{card.summary}; from {card.source}.{measured_of(card)}{taken}"
+    return f"{told}{fitted_of(card)}{played_of(card)}"
 
 
 def _cost(known: Calibrated, now_s: float) -> str:

@@ -12,6 +12,7 @@ from sealift import (
     Calibrated,
     Card,
     Cost,
+    DeviceInfo,
     Engine,
     Explanation,
     Fixed,
@@ -19,6 +20,7 @@ from sealift import (
     SealiftError,
     Session,
 )
+from sealift.cli.asked import described
 from sealift.lab.pairs import Pair, Within, pairs
 
 
@@ -48,10 +50,12 @@ class Asked:
         role: Its use; only a real one is asked for batches that name none.
         asked: Whether it was asked.
         predicted_ns: What one batch was predicted to take.
-        host_ns: Time of this machine's processors in that; None where it was not asked.
+        host_ns: Time of this machine's processors in that; None where nobody says.
         known: Its cost, and where from.
         taken: What such batches took; None where none was worked.
         not_run: Why none was; None where some were.
+        origin: Whose times these are: measured, simulated or projected.
+        card: The description that it is made of, and predicted by; None of all others.
     """
 
     device: str
@@ -62,6 +66,8 @@ class Asked:
     known: Calibrated
     taken: Taken | None
     not_run: str | None
+    origin: str = "measured"
+    card: Card | None = None
 
     @property
     def taken_over_predicted(self) -> float | None:
@@ -147,12 +153,18 @@ def find(
     explanation = engine.explain(messages, message_bytes)
     quotes = {quote.device: quote for quote in explanation.quotes}
     known = calibration.devices
+    made_of = {device.name: card for device in engine.devices if (card := _card_of(device))}
+    reckoned = {name: card.predict(messages, message_bytes) for name, card in made_of.items()}
     predicted = {
         name: quotes[name].predicted_ns
         if name in quotes
         else _of(found.cost, messages, message_bytes)
         for name, found in known.items()
     }
+    # An engine goes by a straight line; who asks about a card gets what its description says.
+    predicted |= {name: each.batch_ns for name, each in reckoned.items()}
+    host_ns = {name: quote.host_ns for name, quote in quotes.items()}
+    host_ns |= {name: each.host_ns for name, each in reckoned.items()}
     tried = _tried(engine, messages, message_bytes, predicted, quotes.keys(), why_not)
     devices = tuple(
         Asked(
@@ -160,10 +172,12 @@ def find(
             role=device.role,
             asked=device.name in quotes,
             predicted_ns=predicted[device.name],
-            host_ns=quotes[device.name].host_ns if device.name in quotes else None,
+            host_ns=host_ns.get(device.name),
             known=known[device.name],
             taken=tried.taken.get(device.name),
             not_run=tried.not_run.get(device.name),
+            origin=device.origin,
+            card=made_of.get(device.name),
         )
         for device in engine.devices
     )
@@ -173,7 +187,7 @@ def find(
         devices=devices,
         cards=tuple(Projected(card, card.predict(messages, message_bytes)) for card in cards),
         pairs=pairs(
-            {name: found.cost for name, found in known.items()}
+            {name: made_of.get(name, found.cost) for name, found in known.items()}
             | {card.name: card for card in cards},
             messages,
             MEASURED,
@@ -275,13 +289,21 @@ def batch_bytes(messages: int, message_bytes: int) -> int:
     return messages * (2 * max(message_bytes, 1) + BYTES_BESIDE_TEXT)
 
 
+def _card_of(device: DeviceInfo) -> Card | None:
+    """What a device of the driver for cards is made of."""
+    if device.driver != "cards":
+        return None
+    settings = device.name.partition(":")[2].split(",")
+    return described(next(each for each in settings if "=" not in each))
+
+
 def _of(cost: Cost, messages: int, message_bytes: int) -> float:
     return (
         cost.setup_ns + cost.per_message_ns * messages + cost.per_byte_ns * messages * message_bytes
     )
 
 
-# What batches take from one second to the next differs by less.
+# Chosen, not found: from second to second batches differ by some percent, on busy machines by more.
 OFF_MOST = 1.3
 QUARTERS = 4
 # As engines calibrate; and differences under 2 % are none: docs/statistics.md.

@@ -102,9 +102,25 @@ def in_words(found: Iterable[Pair], cards: Collection[str] = ()) -> Iterator[str
             rest.append(f"{sizes} a message {one} and {other} are not told apart")
         else:
             rest.append(_changing(pair, one, other))
-    for (device, sizes), others in always.items():
-        yield f"{device} is at least as fast as {_listed(others)} {sizes}"
+    yield from _in_order(always)
     yield from rest
+
+
+def _in_order(always: Mapping[tuple[str, str], list[str]]) -> Iterator[str]:
+    """Who is at least as fast as whom; what follows from two of it isn't said."""
+    nexts: dict[tuple[str, str], list[str]] = {}
+    for (device, sizes), others in always.items():
+        behind = {each for other in others for each in always.get((other, sizes), ())}
+        nexts[device, sizes] = [other for other in others if other not in behind]
+    followed = {(others[0], sizes) for (_, sizes), others in nexts.items() if len(others) == 1}
+    for (device, sizes), others in nexts.items():
+        if (device, sizes) in followed:
+            continue
+        told = f"{device} is at least as fast as {_listed(others)}"
+        while len(others) == 1 and (one := others[0], sizes) in nexts:
+            others = nexts[one, sizes]
+            told += f", {one} as {_listed(others)}"
+        yield f"{told} {sizes}"
 
 
 def _pair(

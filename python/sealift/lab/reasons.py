@@ -113,7 +113,7 @@ def accelerators(devices: Sequence[Device], measured: Collection[str]) -> str:
         return ""
     among = f"so the answer is among what runs on the CPU: {listed(sorted(set(measured)))}."
     if not others:
-        return f"No accelerator has a driver in this version, {among}"
+        return f"No real accelerator has a driver in this version, {among}"
     absent = [f"{each.spec}: {each.reason}" for each in others if each.reason]
     if len(absent) == len(others):
         return f"No accelerator is present ({'; '.join(absent)}), {among}"

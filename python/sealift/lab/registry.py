@@ -137,12 +137,22 @@ def _names(experiment: Experiment) -> tuple[str, ...]:
 def _unknown(name: str) -> str:
     known = {each.casefold(): each for one in all_experiments() for each in _names(one)}
     near = [known[each] for each in get_close_matches(name.casefold(), known)]
+    near = near or _near_pattern(name.casefold(), known)
     if near:
         return f"no experiment fits {name!r}; did you mean {' or '.join(near)}?"
     return (
         f"no experiment fits {name!r}; there are {', '.join(known.values())}, and files of one's "
         "own, which end in .py"
     )
+
+
+def _near_pattern(pattern: str, known: Iterable[str]) -> list[str]:
+    """The pattern whose beginning is near, where one ends in a star: `cards-*` for `card-*`."""
+    begin = pattern.removesuffix("*")
+    if begin == pattern or len(begin) < BEGINS_LEAST or {*begin} & {*"*?["}:
+        return []
+    begins = {word[: end + 1] for word in known for end, each in enumerate(word) if each == "-"}
+    return [f"{each}*" for each in get_close_matches(begin, sorted(begins))]
 
 
 def _no_experiment_file(pattern: str) -> str:
@@ -181,6 +191,8 @@ def _failed(file: Path, error: BaseException) -> str:
     return f"{place}: {type(error).__name__}: {error}"
 
 
+# Of fewer characters anything is near.
+BEGINS_LEAST = 3
 ENDING = "EXPERIMENT = Experiment(...)"
 SHOWN = "docs/your-own-experiment.md"
 FILE = f"that ends in .py and defines {ENDING}, as {SHOWN} shows"

@@ -72,6 +72,27 @@ def measured_of(card: "Card") -> str:
     )
 
 
+def fitted_of(card: "Card") -> str:
+    """What of a card was fitted and how well it meets what it was fitted to, behind a space."""
+    fitted = [
+        f"{each.name} = {each.value:g}{each.unit and f' {each.unit}'} ({each.source})"
+        for each in card.constants
+        if each.fitted
+    ]
+    return f" Fitted: {'; '.join(fitted)}." if fitted else ""
+
+
+def played_of(card: "Card") -> str:
+    """What else there is of a card whose units share a host, a sentence behind a space."""
+    if not any(each.name.startswith("board.") for each in card.constants):
+        return ""
+    return (
+        " This is its closed form; `sealift lab run 'cards-*'` plays such boards event by event, "
+        "with bus, memory and interrupts that units share, and constants fitted to that, so that "
+        "it may say another thing of one card more or less."
+    )
+
+
 def same_but_size(one: Cell, other: Cell) -> bool:
     """Whether two pieces of work differ in nothing but the size of messages and of batches."""
     rest = one.keys() | other.keys()

@@ -110,8 +110,8 @@ ON_THE_CPU = (device("cpu"), device("cpu:isa=aesni"), device("library"))
     [
         (
             ON_THE_CPU,
-            "No accelerator has a driver in this version, so the answer is among what runs on the "
-            "CPU: cpu and library.",
+            "No real accelerator has a driver in this version, so the answer is among what runs on "
+            "the CPU: cpu and library.",
         ),
         (
             (*ON_THE_CPU, device("cuda", "libcuda.so.1 is missing"), device("qat", "no card")),
@@ -125,13 +125,13 @@ ON_THE_CPU = (device("cpu"), device("cpu:isa=aesni"), device("library"))
         ),
         (
             (*ON_THE_CPU, *INCOMPLETE),
-            "No accelerator has a driver in this version, so the answer is among what runs on the "
-            "CPU: cpu and library.",
+            "No real accelerator has a driver in this version, so the answer is among what runs on "
+            "the CPU: cpu and library.",
         ),
         (
             (*ON_THE_CPU, *INCOMPLETE, device("qat", "no card")),
-            "No accelerator is present (qat: no card), so the answer is among what runs on the "
-            "CPU: cpu and library.",
+            "No accelerator is present (qat: no card), so the answer is among what runs on "
+            "the CPU: cpu and library.",
         ),
         ((), ""),
     ],

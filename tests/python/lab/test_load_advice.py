@@ -300,7 +300,7 @@ def test_break_even_sizes_stand_alone_and_in_the_batches_in_use(
     assert alone is not None
     assert int(alone[1].replace(",", "")) == pytest.approx(50 / 0.042, rel=0.15)
     batches = shown.partition("\nIn batches of 16:\n")[2]
-    assert "  pretend (projected) is at least as fast as cpu and library from 16 to " in batches
+    assert "  pretend (projected) is at least as fast as cpu, cpu as library from 16 to " in batches
 
 
 def test_break_even_sizes_are_fitted_and_those_of_cards_projected(

@@ -134,6 +134,24 @@ def test_a_device_that_is_always_faster_is_said_once_of_all_others() -> None:
     ]
 
 
+def test_what_follows_from_who_is_faster_than_whom_is_not_said() -> None:
+    def always(*both: str) -> list[Pair]:
+        return [Pair(pair[0], pair[2], "always", *RANGE, "fitted") for pair in both]
+
+    sizes = "from 16 to 4,096 bytes"
+    four = always("a>b", "a>c", "a>d", "b>c", "b>d", "c>d")
+    assert list(in_words(four)) == [f"a is at least as fast as b, b as c, c as d {sizes}"]
+    assert list(in_words(always("a>b", "a>c", "a>d", "b>d", "c>d"))) == [
+        f"a is at least as fast as b and c {sizes}",
+        f"b is at least as fast as d {sizes}",
+        f"c is at least as fast as d {sizes}",
+    ]
+    assert list(in_words(always("a>c", "b>c", "c>d", "a>d", "b>d"))) == [
+        f"a is at least as fast as c, c as d {sizes}",
+        f"b is at least as fast as c, c as d {sizes}",
+    ]
+
+
 def test_no_crossing_is_told_beyond_the_sizes_that_were_measured() -> None:
     """These two cross at 9,000 bytes."""
     costs = {"one": Line(1_000, 1, 0.1), "other": Line(100, 1, 0.2)}

@@ -91,6 +91,8 @@ def test_patterns_fit_names_and_ids_and_each_experiment_comes_once() -> None:
     [
         ("aes-gcm-by-thread", "did you mean aes-gcm-by-threads"),
         ("003-F51", "did you mean 003-F5"),
+        ("card-*", "did you mean cards-*"),
+        ("CARDS_*", "did you mean cards-*"),
         ("zzzz*", "there are aes-gcm-by-size, aes-gcm-by-threads, 003-F5"),
         ("999", "no experiment fits '999'"),
         ("", "no experiment fits ''"),

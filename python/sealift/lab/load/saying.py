@@ -17,7 +17,7 @@ from sealift.lab.wording import done_text
 
 def answer(advice: Advice) -> list[str]:
     """The answer first, then a sentence for each card."""
-    return [_first(advice), *(_card(each) for each in advice.payoffs)]
+    return [_first(advice), *(f"{_card(each)}{_cipher(each)}" for each in advice.payoffs)]
 
 
 def ties(ranked: Sequence[Ranked]) -> Iterator[str]:
@@ -137,6 +137,14 @@ def _card(found: Payoff) -> str:
     core = money_text(money.core_price, money.currency)
     pays = f"for {price} it pays where a core costs over {core}"
     return f"{name} {_changes(found)}: {pays}{_unreckoned(found)}."
+
+
+def _cipher(found: Payoff) -> str:
+    """Of which cipher its rate is, where that isn't the messages' own."""
+    card = found.served.device.card
+    if card is None or card.algorithm == "aes-gcm":
+        return ""
+    return f" Its rate is that of {card.algorithm}, taken for AES-GCM."
 
 
 def _unreckoned(found: Payoff) -> str:

@@ -10,7 +10,7 @@ from sealift.lab.grid import OF
 from sealift.lab.load.advice import Advice
 from sealift.lab.load.amounts import share_text
 from sealift.lab.units import format_measure, format_size
-from sealift.lab.wording import done_text, measured_of
+from sealift.lab.wording import done_text, fitted_of, measured_of, played_of
 
 if TYPE_CHECKING:
     from sealift import Card
@@ -123,9 +123,7 @@ def _described(card: "Card") -> str:
     told = f"{card.summary}; from {card.source}.{measured_of(card)}"
     if card.algorithm != "aes-gcm":
         told += f" Its rate was published for {card.algorithm} and is taken for AES-GCM."
-    if fitted := [constant.name for constant in card.constants if constant.fitted]:
-        told += f" Fitted to measurements of others: {', '.join(fitted)}."
-    return told
+    return f"{told}{fitted_of(card)}{played_of(card)}"
 
 
 # As far as a verdict calls two speeds the same, bytes may be off.
