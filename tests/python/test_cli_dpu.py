@@ -146,6 +146,9 @@ def test_what_newcomers_do_is_told_with_what_would_be_right(tmp_path: Path) -> N
     alone = invoke("dpu", "run", made(tmp_path, "stop\n"), "--tasklets", "16")
     assert alone.exit_code == ExitCode.USAGE
     assert "does not name NR_TASKLETS, so nothing would change; programs boot their" in alone.stderr
+    for comment in ("# NR_TASKLETS", "stop // NR_TASKLETS", "/* of\nNR_TASKLETS */"):
+        noted = invoke("dpu", "run", made(tmp_path, f"{comment}\nstop\n"), "--tasklets", "16")
+        assert "does not name NR_TASKLETS" in noted.stderr
     booted = invoke("dpu", "run", made(tmp_path, "boot id, 40\nstop\n"))
     assert booted.exit_code == ExitCode.DPU_FAULT
     assert "(boot id, 40): it boots tasklet 40, and there are 0 to 23" in booted.stderr

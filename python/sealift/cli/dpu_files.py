@@ -16,6 +16,8 @@ ELF = b"\x7fELF"
 # More than any program of a DPU has, its 64 MiB of data included.
 FILE_BYTES_MAX = 256 * 1024 * 1024
 C_SUFFIXES = (".c", ".cc", ".cpp", ".h")
+# Strings are found, too, so that what begins in one is no comment.
+COMMENTS = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|(?://|#)[^\n]*', re.DOTALL)
 TASKLETS = "NR_TASKLETS"
 PRESET = "upmem-640-266"
 
@@ -76,8 +78,9 @@ def program(file: str, found: bytes, names: Sequence[tuple[str, int]]) -> "DpuPr
     except InputError as error:
         how = "; --tasklets says how many there are" if TASKLETS in str(error) else ""
         fail(ExitCode.USAGE, f"{file}: {error}{how}")
+    code = COMMENTS.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
     for name, value in names:
-        if not re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w.$])", text):
+        if not re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w.$])", code):
             _unnamed(file, name, value)
     return made
 

@@ -1,7 +1,9 @@
 """The page of a run: one HTML file that needs nothing beside itself."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -10,7 +12,7 @@ from sealift.lab.embedding import json_in_script, policy, vega_bundle
 from sealift.lab.report import bottom, tiles, top
 from sealift.lab.report.breakeven import breakeven
 from sealift.lab.report.compared import compared
-from sealift.lab.report.extent import EXTENTS, MOST_BYTES
+from sealift.lab.report.extent import EXTENTS, MOST_BYTES, Extent
 from sealift.lab.report.markup import Html, tag
 from sealift.lab.report.material import Material, gather
 from sealift.lab.report.sections import Section, sections
@@ -18,18 +20,26 @@ from sealift.lab.store import Run, names, write_file
 
 
 def page(run: Run) -> str:
-    """The page of a run as text, of 1.4 MB at most where that can be.
+    """The page of a run as text, of less than 1.5 MB where that can be.
 
     Args:
         run: From `store.read`; whole, interrupted, or with nothing measured.
     """
     material = gather(run)
-    text = ""
-    for extent in EXTENTS:
-        text = page_of(replace(material, extent=extent))
-        if len(text.encode(errors="replace")) <= MOST_BYTES:
-            break
-    return text
+    first, *rest, last = EXTENTS
+
+    @cache
+    def made(extent: Extent) -> str:
+        return page_of(replace(material, extent=extent))
+
+    def fits(extent: Extent) -> bool:
+        return len(made(extent).encode(errors="replace")) <= MOST_BYTES
+
+    if fits(first):
+        return made(first)
+    # Each leaves out more than those before it.
+    chosen = bisect_left(rest, 1, key=fits)
+    return made([*rest, last][chosen])
 
 
 def page_of(material: Material) -> str:

@@ -26,7 +26,7 @@ def compared(material: Material) -> Html:
     ordered = sorted(every, key=lambda each: each.figure)
     is_open = len(every) <= ROWS_OPEN
     groups = [
-        _group(figure, titles[figure], list(group), material.extent.rows, is_open=is_open)
+        _group(figure, titles[figure], list(group), material.extent.listed, is_open=is_open)
         for figure, group in groupby(ordered, key=lambda each: each.figure)
     ]
     judged = tag("p", " ".join(rules(every)), class_="muted")

@@ -114,7 +114,7 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
     specs |= {place: spec for place, spec, _ in charts}
     if charts:
         inside.append(tag("div", *(html for _, _, html in charts), class_="figures"))
-    inside += _listings(shown, extent.rows)
+    inside += _listings(shown, extent.listed)
     if shown.computed:
         inside += _computed(shown, extent.rows)
     else:
