@@ -22,6 +22,40 @@ def projection(kept: Kept) -> str:
     return table(head, lines)
 
 
+def instructions(kept: Kept) -> str:
+    """Instructions a block of each kernel, by what they do, and why there are not fewer."""
+    rows = kept.rows(INSTRUCTIONS)
+    head = ["simulated, a block", *COUNTS]
+    lines = [[row["kernel"], *(_count(row[name]) for name in COUNTS)] for row in rows]
+    why = [
+        f"- {row['kernel']}: {row['spent on, unrolled']}. {row['why not fewer']}"
+        for row in rows
+        if row["why not fewer"]
+    ]
+    return "\n".join([table(head, lines), "", *why])
+
+
+def difference(kept: Kept) -> str:
+    """Instructions a block as they are printed and simulated, and why these differ."""
+    head = ["table", "operation", "printed, by its rounding", "simulated", "why they differ"]
+    lines = [
+        [
+            row["id"],
+            row["operation"],
+            row["instructions a block, by the rounding of the print"],
+            _count(row["instructions a block, simulated"]),
+            row["why printed and simulated differ"],
+        ]
+        for name in TABLES
+        for row in kept.rows(name)
+    ]
+    return table(head, lines, texts=len(head))
+
+
+def _count(text: str) -> str:
+    return f"{float(text):.1f}" if text else ""
+
+
 def cores(kept: Kept) -> str:
     """GB/s of this machine's cores from memory, by what streams beside them."""
     shares = kept.values(CORES, "streams_percent")
@@ -54,6 +88,18 @@ def _streams(share: str) -> str:
     return "undisturbed" if share == "0" else f"beside streams for {share} % of what memory gives"
 
 
+INSTRUCTIONS = "dpu-instructions"
+TABLES = ("dpu-encryption", "dpu-encryption-without-dma")
+COUNTS = (
+    "instructions a block",
+    "unrolled",
+    "bytes taken out",
+    "loads",
+    "sums",
+    "shifts and masks",
+    "stores",
+    "others",
+)
 PROJECTION, CORES = "dpu-projection", "memory-contention"
 PLACES = {
     "data in MRAM": "data in MRAM, GB/s",

@@ -89,6 +89,8 @@ CARDS, CORES = "lab-002", "lab-002-R1"
 COPIES, FRAMES = "lab-004-copies", "lab-004-frames"
 PAGES: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     "docs/document-000.md": {
+        "difference": (DPUS, document_000.difference),
+        "instructions": (DPUS, document_000.instructions),
         "projection": (DPUS, document_000.projection),
         "cores": (BESIDE, document_000.cores),
     },

@@ -176,4 +176,28 @@ def test_two_ends_of_a_projection_stand_beside_what_cores_do(
     assert "Measured 2026-01-02, A Processor, 2 cores" in text
 
 
+def test_what_instructions_are_spent_on_stands_beside_why_they_are_not_fewer(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = ("bytes taken out", "loads", "sums", "shifts and masks", "stores", "others")
+    ecb = {"kernel": "ECB", "instructions a block": "551.01", "unrolled": "550"}
+    ecb |= {"spent on, unrolled": "480 to look up", "why not fewer": "No room."}
+    ecb |= dict.fromkeys(groups, "1")
+    own = {"kernel": "document 000", "instructions a block": "797", "why not fewer": ""}
+    own |= dict.fromkeys(groups, "2")
+    columns = {"operation": "Decryption", "why printed and simulated differ": "lsl_add"}
+    columns |= {"instructions a block, by the rounding of the print": "775.4 to 776.2"}
+    printed = {"experiment": "dpu-encryption", "id": "000-T1", "origin": "simulated", **columns}
+    printed |= {"instructions a block, simulated": "785"}
+    of_each = {"experiment": "dpu-instructions", "origin": "simulated"}
+    made = [{**of_each, **each} for each in (own, ecb)]
+    keep(tree, "lab-000", [*made, printed])
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    text = (tree / "docs/document-000.md").read_text()
+    assert "| ECB | 551.0 | 550.0 | 1.0 |" in text
+    assert "\n- ECB: 480 to look up. No room.\n" in text
+    assert "- document 000" not in text
+    assert "| 000-T1 | Decryption | 775.4 to 776.2 | 785.0 | lsl_add |" in text
+
+
 BROADCOM = "cards-four-broadcom"

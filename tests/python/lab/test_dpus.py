@@ -5,7 +5,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,17 @@ from sealift._sealift import DpuSystem, dpu_systems, run_dpu_kernel, run_dpu_mes
 from sealift.cli.ended import summary
 from sealift.lab import plot, registry, report, runner, store
 from sealift.lab.dpus import SYSTEMS, Direction, cycles_a_byte, fitted, latency, transfers
-from sealift.lab.dpus.amounts import SIMULATED_MOST, chunk_bytes, taken
+from sealift.lab.dpus.amounts import AMOUNTS, SIMULATED_MOST, chunk_bytes, taken
 from sealift.lab.dpus.cores import Cores, Speed, cores_of
 from sealift.lab.dpus.crossing import standing
 from sealift.lab.dpus.kernel import CTR, ECB, ECB_FED, GCM, GHASH
 from sealift.lab.dpus.literal import literal
-from sealift.lab.experiments import dpu_claims, dpu_projection
+from sealift.lab.experiments import (
+    dpu_amounts,
+    dpu_claims,
+    dpu_projection,
+    memory_contention,
+)
 from sealift.lab.published import Kind, Match, table
 from sealift.lab.result import Found, Lead, Origin, Row, Verified
 from sealift.lab.spec import Context, Experiment, Line, Plot, Scope
@@ -74,7 +78,7 @@ def test_every_cell_of_the_tables_is_simulated_within_15_percent(
         assert 10.9 <= float(facts["cycles an instruction, simulated"]) <= 11.1
     said = experiment.says(found)
     assert "By mnemonic a block is decrypted with" in said
-    assert "lbu" in said
+    assert "lbu +16" in said
 
 
 def test_a_kernel_has_all_its_counters_and_says_what_checked_it() -> None:
@@ -160,8 +164,10 @@ def test_transfers_take_what_was_printed_and_the_line_through_them_too(context: 
     experiment = registry.find("000-T3")
     found = computed(experiment, context)
     compared = experiment.published(found)
-    assert {each.match for each in compared} == {Match.GIVEN}, "the model is fitted to these"
-    assert all(each.here and each.note.startswith("fitted to this") for each in compared)
+    matches = {int(each.at["transfer"]): each.match for each in compared}
+    fitted_to = matches.pop(2_048)
+    assert fitted_to is Match.GIVEN, "what another row costs is fitted to this"
+    assert set(matches.values()) == {Match.REPRODUCED}
     assert "134 + 0.518 cycles a byte" in experiment.says(found).partition(" published and ")[0]
     for size in (4, 2_056, 100):
         with pytest.raises(ValueError, match="multiple of 8"):
@@ -183,12 +189,12 @@ def test_the_kernels_rates_are_those_of_the_model_and_the_bracket_is_that_of_the
 
 def test_the_slip_of_the_projection_is_shown(context: Context) -> None:
     found = computed(dpu_projection.EXPERIMENT, context)
-    one, many, slip = dpu_projection.EXPERIMENT.published(found)
-    assert (one.match, one.origin) == (Match.REPRODUCED, Origin.PROJECTED)
-    assert many.match is Match.CONTRADICTED
+    many, slip, *corrected = dpu_projection.EXPERIMENT.published(found)
+    assert (many.match, many.origin) == (Match.CONTRADICTED, Origin.PROJECTED)
     assert many.ratio is not None
-    assert one.ratio is not None
-    assert many.ratio.median / one.ratio.median == pytest.approx(11, rel=0.03)
+    assert many.ratio.median == pytest.approx(11, rel=0.05)
+    assert [each.published for each in corrected] == [51, 72, 5.96]
+    assert {each.match for each in corrected} == {Match.REPRODUCED}
     assert slip.match is Match.AGAINST_ITSELF
     assert slip.span is not None
     assert slip.span.value == pytest.approx(3_413, abs=1)
@@ -259,11 +265,11 @@ def test_each_claim_has_a_verdict_or_a_reason(context: Context) -> None:
     assert len(compared) == len(table("000-X1-claims"))
     told = {each.what: each for each in compared}
     assert Counter(each.match for each in compared) == {
-        Match.REPRODUCED: 6,
+        Match.REPRODUCED: 5,
         Match.GIVEN: 4,
         Match.IN_SHAPE: 2,
         Match.BEYOND: 2,
-        Match.AGAINST_ITSELF: 1,
+        Match.AGAINST_ITSELF: 2,
     }
     assert all(each.note for each in compared)
     given = {each.what for each in compared if each.match is Match.GIVEN}
@@ -273,7 +279,7 @@ def test_each_claim_has_a_verdict_or_a_reason(context: Context) -> None:
         "DMA asymptotic rate (about)",
         "DMA for read+write of 2KB",
     }
-    assert told["640 DPUs at 267MHz total (roughly)"].match is Match.REPRODUCED
+    assert told["640 DPUs at 267MHz total (roughly)"].match is Match.AGAINST_ITSELF
     assert told["16 threads on 16 cores at 3GHz"].match is Match.AGAINST_ITSELF
     assert told["what decides whether PIM is attractive"].match is Match.BEYOND
 
@@ -336,9 +342,10 @@ def row(threads: int, streams: int, gb_per_s: float, blocks: int = 30, **changes
     return replace(made, **changes)
 
 
-def led(one: float, both: float, blocks: int = 30) -> Lead:
+def led(one: float, both: float, blocks: int = 30, **changes: Any) -> Lead:
     """What is said of the projection beside cores that do so many GB/s."""
-    rows = [row(1, 0, one, blocks), row(1, 100, one / 2, blocks), row(2, 0, both, blocks)]
+    speeds = ((1, 0, one), (1, 100, one / 2), (2, 0, both))
+    rows = [row(*each, blocks, **changes) for each in speeds]
     beside = {"memory-contention": Found(rows, ())}
     lead = dpu_projection.EXPERIMENT.leads(replace(PROJECTED, beside=beside))
     assert lead is not None
@@ -350,9 +357,9 @@ def led(one: float, both: float, blocks: int = 30) -> Lead:
 def test_when_processing_in_memory_pays_is_one_sentence_from_the_figures_of_the_run() -> None:
     lead = led(4.0, 7.0)
     assert lead.answer == (
-        "Sealing with AES-128-GCM under one key: for data in MRAM 640 DPUs pay against one core "
-        "here, not against all 2; for data in host memory and back (SDK) 640 DPUs don't pay "
-        "against one core here."
+        "Sealing with AES-128-GCM under one key: with data in MRAM, the DPUs' own memory, 640 DPUs "
+        "pay against one core here, not against all 2; with data in host memory, there and back by "
+        "the vendor's library (SDK), 640 DPUs don't pay against one core here."
     )
     assert "640 DPUs at 267 MHz with data in MRAM 5 to 6 GB/s" in lead.figures
     assert "Projected from simulated cycles" in lead.figures
@@ -360,18 +367,19 @@ def test_when_processing_in_memory_pays_is_one_sentence_from_the_figures_of_the_
         lead.figures
     )
     assert "all 2 cores 7.000" in lead.figures
-    assert "one core while others stream 2 GB/s" in lead.figures
+    assert "one core while others stream 2.000 [1.961..2.040] GB/s" in lead.figures
 
 
 @pytest.mark.parametrize(
     ("one", "both", "said"),
     [
-        (2.0, 3.9, "data in MRAM 640 DPUs pay against all 2 cores here together;"),
-        (2.5, 4.95, "data in MRAM 640 DPUs pay against one core here;"),
-        (5.02, 9.0, "data in MRAM 640 DPUs come to about one core here;"),
-        (9.0, 17.0, "data in MRAM 640 DPUs don't pay against one core here;"),
-        (2.5, 4.95, "(SDK) 640 DPUs come to about one core here."),
-        (1.0, 1.5, "(SDK) 640 DPUs pay against all 2 cores here together."),
+        (2.0, 3.9, "own memory, 640 DPUs pay against all 2 cores here together;"),
+        (2.5, 4.95, "own memory, 640 DPUs pay against one core here;"),
+        (5.5, 9.0, "640 DPUs pay against one core here or don't, by how the hazard is modelled;"),
+        (5.02, 9.0, "own memory, 640 DPUs are not told apart from one core here;"),
+        (9.0, 17.0, "own memory, 640 DPUs don't pay against one core here;"),
+        (2.5, 4.95, "or don't, by how the hazard is modelled."),
+        (1.0, 1.5, "(SDK), 640 DPUs pay against all 2 cores here together."),
     ],
 )
 def test_dpus_pay_where_their_lower_end_lies_above_the_upper_end_of_cores(
@@ -380,10 +388,14 @@ def test_dpus_pay_where_their_lower_end_lies_above_the_upper_end_of_cores(
     assert said in led(one, both).answer
 
 
-def test_nothing_pays_against_cores_that_too_few_blocks_were_measured_of() -> None:
+def test_nothing_pays_against_cores_of_which_too_little_is_known() -> None:
     lead = led(1.0, 2.0, blocks=3)
-    assert "are not settled" in lead.answer
+    assert "640 DPUs are not settled (one core here: 3 blocks are too few" in lead.answer
     assert "pay against" not in lead.answer
+    lead = led(1.0, 2.0, machine_busy=True)
+    assert "are not settled (one core here: the machine was busy)" in lead.answer
+    assert "one core 1.000 [0.9804..1.020] GB/s (not settled: the machine was busy)" in lead.figures
+    assert "Measured again while nothing else runs" in lead.figures
 
 
 def test_without_a_measured_core_the_sentence_says_below_which_speed_dpus_pay() -> None:
@@ -392,8 +404,8 @@ def test_without_a_measured_core_the_sentence_says_below_which_speed_dpus_pay() 
         assert lead is not None
         assert lead.origin == "Projected DPUs; no core was measured in this run"
         assert lead.answer.endswith(
-            "DPUs pay: for data in MRAM 640 DPUs below 5 GB/s; for data in host memory and back "
-            "(SDK) 640 DPUs below 2 GB/s."
+            "640 DPUs beat any CPU slower than 5 GB/s; with data in host memory, there and back by "
+            "the vendor's library (SDK), 640 DPUs beat any CPU slower than 2 GB/s."
         )
         assert "sealift lab run dpu-projection memory-contention" in lead.figures
     assert dpu_projection.EXPERIMENT.leads(Found((), ())) is None
@@ -402,14 +414,63 @@ def test_without_a_measured_core_the_sentence_says_below_which_speed_dpus_pay() 
 def test_systems_of_dpus_stand_for_so_many_measured_cores() -> None:
     cores = cores_of(Found([row(1, 0, 4.0), row(2, 0, 7.0)], ()))
     assert cores is not None
-    assert (cores.count, cores.contended) == (2, 0.0)
+    assert (cores.count, cores.contended) == (2, None)
     said = standing({"dpu-projection": PROJECTED}, cores, GCM.title)
     assert "640 DPUs at 267 MHz with data in MRAM 5 to 6 GB/s, as 1.25 to 1.50 cores" in said
     assert standing({}, cores, GCM.title) == ""
     assert cores_of(Found([row(1, 0, 4.0, wrong="a byte"), row(2, 0, 7.0)], ())) is None
     alone = Speed(4_000.0, 3_900.0, 4_100.0)
     assert Cores(1, alone, alone).together_text == "the only core here"
-    assert Speed(4_000.0, 0.0, inf).gb_text == "4.000 GB/s"
+    assert Speed(4_000.0, 3_900.0, 4_100.0, "busy").gb_text == (
+        "4.000 [3.900..4.100] GB/s (not settled: busy)"
+    )
+    unsure = replace(cores, alone=replace(cores.alone, doubt="the machine was busy"))
+    assert standing({"dpu-projection": PROJECTED}, unsure, GCM.title) == ""
+
+
+def test_the_line_to_cross_has_both_ends_of_the_bracket() -> None:
+    rows = [row(1, 0, 4.0), row(1, 100, 3.0), row(2, 0, 7.0)]
+    beside = {"dpu-projection": PROJECTED}
+    drawn, *others = memory_contention.EXPERIMENT.charts(Found(rows, (), beside))
+    assert not others, "no core was measured in counter mode"
+    ends = {each.x: (each.low, each.high) for each in drawn.points if each.origin != "measured"}
+    assert ends == {
+        "640 DPUs, data in MRAM": (5.0, 6.0),
+        "640 DPUs, data in host memory and back (SDK)": (2.0, 3.0),
+    }
+    names = [each.x for each in drawn.points if each.origin == "measured"]
+    assert names == ["1 core", "1 core beside streams for 100 %", "2 cores"]
+    assert "95 % interval" in plot.drawn(drawn)["description"]
+    assert memory_contention.EXPERIMENT.charts(Found((), (), beside)) == []
+
+
+def test_the_projection_is_drawn_with_the_hazard_too(context: Context) -> None:
+    experiment = dpu_projection.EXPERIMENT
+    found = computed(experiment, context)
+    lines = experiment.lines(found)
+    of_ecb = [each for each in lines if each.at == {"kernel": ECB.title}]
+    assert {each.column for each in of_ecb} == {each.y for each in experiment.plots}
+    facts = next(each.facts for each in found.verified if each.cell["kernel"] == ECB.title)
+    assert of_ecb[0].series == f"{SYSTEMS[0].title}, with the hazard"
+    assert of_ecb[0].value == facts["data in MRAM, GB/s, with the hazard"]
+    assert of_ecb[0].value < float(facts["data in MRAM, GB/s"])
+
+
+def test_few_bytes_for_each_dpu_cost_more_and_it_is_said_why(context: Context) -> None:
+    experiment = dpu_amounts.EXPERIMENT
+    found = computed(experiment, context)
+    few, many = (
+        next(each.facts for each in found.verified if each.cell["dpu_bytes"] == size)
+        for size in (AMOUNTS[0], AMOUNTS[-1])
+    )
+    assert float(few["cycles a byte"]) > 4 * float(many["cycles a byte"])
+    assert (few["tasklets with a chunk"], many["tasklets with a chunk"]) == (4.0, 16.0)
+    waits = [float(each.facts["waiting for MRAM, % of a DPU's time"]) for each in found.verified]
+    assert max(waits) < 10, "else it would be no small part of what few bytes cost"
+    said = experiment.says(found)
+    assert "with 128 B for each DPU a byte takes" in said
+    assert "(2,560 DPUs at 350 MHz)" in said
+    assert experiment.says(Found((), ())) == ""
 
 
 def test_a_run_of_the_projection_leads_with_the_answer_and_shows_a_narrow_table(

@@ -159,7 +159,7 @@ def test_published_figures_are_drawn_where_a_figure_has_them(experiment: Experim
     """A figure that is drawn stands once in each plot that shows its unit and its place."""
     drawn = [each for each in experiment.published(Found((), ())) if each.series]
     units = {plot.y for plot in experiment.plots} if not experiment.is_timed else {"MB/s", "Mbit/s"}
-    kinds = (Kind.VALUE,) if experiment.is_timed else (Kind.MODEL, Kind.GIVEN)
+    kinds = (Kind.VALUE,) if experiment.is_timed else (Kind.NUMBER, Kind.MODEL, Kind.GIVEN)
     assert all(each.unit in units and each.kind in kinds for each in drawn)
     places = [(each.series, *sorted(each.at.items())) for each in drawn]
     assert len(set(places)) == len(places)

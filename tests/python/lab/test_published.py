@@ -92,6 +92,7 @@ BESIDE_THE_DOCUMENTS = (
     "gaps-closure/",
     "Loremkang/upmem-sdk-light ",
     "UBC-ECE-Sasha/PIM-common ",
+    "UBC-ECE-Sasha/PIM-encryption ",
     "arXiv 2105.03814 ",
     "plasgroup/bp-forest-exp ",
 )

@@ -1,13 +1,11 @@
 """What a machine's cores were measured to encrypt from memory: what DPUs are held against."""
 
 from dataclasses import dataclass
-from math import inf, isinf
 
-from sealift.lab.published import Here, Measured, payload_speed
+from sealift.lab.published import payload_speed
 from sealift.lab.result import Found
 from sealift.lab.spec import Axis
-from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
-from sealift.lab.units import format_estimate, format_measure
+from sealift.lab.units import format_estimate
 from sealift.lab.values import Cell
 
 
@@ -17,24 +15,27 @@ class Speed:
 
     Attributes:
         median: Of it.
-        least: The lower end of its interval; 0 where too little is known of it.
-        most: The upper end; infinite where too little is known.
+        least: The lower end of its interval.
+        most: The upper end.
+        doubt: Why it settles nothing whatever it stands beside, or "".
     """
 
     median: float
     least: float
     most: float
+    doubt: str = ""
 
     @property
     def is_settled(self) -> bool:
         """Whether a line may be drawn by it."""
-        return not isinf(self.most)
+        return not self.doubt
 
     @property
     def gb_text(self) -> str:
-        """In GB/s, with its interval where that is settled."""
+        """In GB/s, with its interval, and why it settles nothing."""
         each = [mb_per_s / 1_000 for mb_per_s in (self.median, self.least, self.most)]
-        return f"{format_estimate(*each) if self.is_settled else format_measure(each[0])} GB/s"
+        told = f"{format_estimate(*each)} GB/s"
+        return f"{told} (not settled: {self.doubt})" if self.doubt else told
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,13 @@ class Cores:
         count: How many there are.
         alone: One of them, the others idle.
         together: All of them.
-        contended: One of them beside full streams, in MB/s; 0 where that was not measured.
+        contended: One of them beside full streams; None where that was not measured.
     """
 
     count: int
     alone: Speed
     together: Speed
-    contended: float = 0.0
+    contended: Speed | None = None
 
     def needed(self, gb_per_s: float) -> float:
         """How many cores, as fast as one alone, do so much."""
@@ -78,15 +79,15 @@ def cores_of(found: Found) -> Cores | None:
         and not row.wrong
     ]
     best = max(rows, key=lambda row: int(row.cell[THREADS.name]), default=None)
-    alone = _speed(payload_speed(found, **of_one(found, GCM, 0)))
-    together = _speed(payload_speed(found, **best.cell)) if best else None
+    alone = speed(found, of_one(found, GCM, 0))
+    together = speed(found, best.cell) if best else None
     if best is None or alone is None or together is None:
         return None
     return Cores(
         count=int(best.cell[THREADS.name]),
         alone=alone,
         together=together,
-        contended=median_mb_per_s(found, of_one(found, GCM, 100)),
+        contended=speed(found, of_one(found, GCM, 100)),
     )
 
 
@@ -108,20 +109,13 @@ def of_one(found: Found, cipher: str, percent: int) -> dict[str, str | int | flo
     }
 
 
-def median_mb_per_s(found: Found, cell: Cell) -> float:
-    """MB/s of a row; 0 where there is none."""
+def speed(found: Found, cell: Cell) -> Speed | None:
+    """What a row does; None where there is none."""
     here = payload_speed(found, **cell)
-    return here.interval.median if isinstance(here, Measured) else 0.0
-
-
-def _speed(here: Here) -> Speed | None:
     if isinstance(here, str):
         return None
     each = here.interval
-    is_few = each.blocks < blocks_needed(VERDICT_CONFIDENCE)
-    is_unknown = is_few or here.machine_busy or each.high > WIDEST * each.low
-    least, most = (0.0, inf) if is_unknown else (each.low, each.high)
-    return Speed(each.median, least, most)
+    return Speed(each.median, each.low, each.high, here.doubt)
 
 
 CIPHER, THREADS = Axis("cipher", "cipher"), Axis("threads", "cores that encrypt")
@@ -129,5 +123,3 @@ OTHERS = Axis("other_cores", "other cores")
 STREAMS = Axis("streams_percent", "what these stream, % of the ceiling")
 CIPHERS = {"AES-128-GCM": "gcm", "AES-128-CTR": "ctr"}
 GCM, CTR = CIPHERS
-# High over low end of a speed that a line may be drawn by.
-WIDEST = 1.5

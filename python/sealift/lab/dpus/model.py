@@ -9,8 +9,8 @@ SIMULATED = (
     "with those of this processor's own kernels.",
     "The model's constants are published ones: what a transfer and each of its bytes take is "
     "PrIM's (arXiv 2105.03814, quoted and not read again), what another row of memory costs was "
-    "fitted to document 000's own table, whose figures count as given to the model. No DPU was "
-    "there to compare with.",
+    "fitted to document 000's latency of 2,048 bytes, which counts as given to the model. No DPU "
+    "was there to compare with.",
     "Whether an instruction takes longer whose registers lie in one bank is open: one published "
     "simulator has that hazard, published measurements of additions speak against it. Figures are "
     "told without and with it, and the truth lies between them.",

@@ -16,6 +16,7 @@ from sealift.lab.dpus.kernel import (
 )
 from sealift.lab.dpus.literal import LITERAL_BYTES, literal
 from sealift.lab.dpus.system import SYSTEMS, System, transfers
+from sealift.lab.published import Rounded, table_row
 from sealift.lab.values import Cell
 
 
@@ -78,6 +79,13 @@ def projection(pace: Pace, system: System) -> Mapping[str, float | str]:
         there_and_back = transfers(path).in_series(DPU_BYTES, slower, system.dpus)
         facts[f"{name}, with the hazard"] = kept(there_and_back / GB)
     return facts
+
+
+def total_by_seconds() -> Rounded:
+    """MiB/s of the document's DPUs together, from its whole seconds for the 64 MiB of each."""
+    seconds = float(table_row("000-X1-claims", claim_id="mram-time")["value"])
+    mebibytes = 64.0 * SYSTEMS[0].dpus
+    return Rounded(mebibytes / seconds, mebibytes / (seconds + 0.5), mebibytes / (seconds - 0.5))
 
 
 def system_of(cell: Cell) -> System:

@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Mapping
 
 from sealift.lab.dpus.cores import GCM, Cores, cores_of
-from sealift.lab.dpus.crossing import PROJECTION, Bracket, bracket_text, brackets
+from sealift.lab.dpus.crossing import (
+    IN_PLACE,
+    PROJECTION,
+    THERE_AND_BACK,
+    Bracket,
+    bracket_text,
+    brackets,
+)
 from sealift.lab.result import Found, Lead
 
 
@@ -38,32 +45,35 @@ def _clauses(by_place: Mapping[str, Mapping[str, Bracket]], cores: Cores) -> Ite
         for system, ends in by_system.items():
             said.setdefault(_verdict(ends, cores), []).append(_short(system))
         told = [f"{' and '.join(systems)} {verdict}" for verdict, systems in said.items()]
-        yield f"for {place} {', '.join(told)}"
+        yield f"with {EXPLAINED[place]} {', '.join(told)}"
 
 
 def _verdict(ends: Bracket, cores: Cores) -> str:
     low, high = (1_000 * gb_per_s for gb_per_s in ends)
-    if not cores.alone.is_settled:
-        return "are not settled, because one core here was measured too loosely"
-    if low > cores.together.most:
+    if cores.alone.doubt:
+        return f"are not settled (one core here: {cores.alone.doubt})"
+    if low > cores.together.most and not cores.together.doubt:
         return f"pay against {cores.together_text}"
     if low > cores.alone.most:
-        apart = high < cores.together.least
+        apart = high < cores.together.least and not cores.together.doubt
         return f"pay against one core here{f', not against all {cores.count}' if apart else ''}"
     if high < cores.alone.least:
         return "don't pay against one core here"
-    return "come to about one core here"
+    if low < cores.alone.least and high > cores.alone.most:
+        return "pay against one core here or don't, by how the hazard is modelled"
+    return "are not told apart from one core here"
 
 
 def _pays_below(by_place: Mapping[str, Mapping[str, Bracket]]) -> str:
     told = [
-        f"for {place} "
+        f"with {EXPLAINED[place]} "
         + " and ".join(
-            f"{_short(system)} below {low:.3g} GB/s" for system, (low, _) in each.items()
+            f"{_short(system)} beat any CPU slower than {low:.3g} GB/s"
+            for system, (low, _) in each.items()
         )
         for place, each in by_place.items()
     ]
-    return f"{REGIME}: against cores that do less than this, DPUs pay: {'; '.join(told)}."
+    return f"{REGIME}: {'; '.join(told)}."
 
 
 def _projected(by_place: Mapping[str, Mapping[str, Bracket]]) -> str:
@@ -80,8 +90,9 @@ def _measured(cores: Cores) -> str:
     if cores.count > 1:
         told.append(f"all {cores.count} cores {cores.together.gb_text}")
     if cores.contended:
-        told.append(f"one core while others stream {cores.contended / 1_000:.3g} GB/s")
-    return f"Measured here, {GCM} on texts in memory: {', '.join(told)}."
+        told.append(f"one core while others stream {cores.contended.gb_text}")
+    again = f" {AGAIN}" if cores.alone.doubt or cores.together.doubt else ""
+    return f"Measured here, {GCM} on texts in memory: {', '.join(told)}.{again}"
 
 
 def _short(system: str) -> str:
@@ -93,6 +104,11 @@ QUESTION = "Is processing in memory worth it?"
 REGIME = f"Sealing with {GCM} under one key"
 MEASURED = "Projected DPUs against measured cores"
 UNMEASURED = "Projected DPUs; no core was measured in this run"
+EXPLAINED = {
+    IN_PLACE: "data in MRAM, the DPUs' own memory,",
+    THERE_AND_BACK: "data in host memory, there and back by the vendor's library (SDK),",
+}
+AGAIN = "Measured again while nothing else runs, they may settle it."
 HAZARD = "the hazard of register banks"
 ADD = (
     f"No core was measured in this run: sealift lab run {PROJECTION} {CORES} tells it of one core "

@@ -87,7 +87,8 @@ EXPERIMENT = Experiment(
             x=TASKLETS.name,
             y=RATE,
             z=KERNEL.name,
-            title="Cycles a byte by tasklets, without and with the hazard",
+            title="Cycles a byte by tasklets",
+            facet=HAZARD.name,
             log_y=True,
         ),
         Plot(

@@ -20,6 +20,7 @@ EXPERIMENT = Experiment(
     operation="buffer",
     published=TABLE.published,
     says=TABLE.says,
+    listings=TABLE.listings,
     weight=0.02,
     origin=Origin.SIMULATED,
     takes_s=0.5,

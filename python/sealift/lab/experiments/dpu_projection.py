@@ -1,8 +1,10 @@
 """Document 000's projection, recomputed: what systems of DPUs would encrypt a second."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from sealift.lab.dpus import SYSTEMS, model
+from sealift.lab.dpus.corrected import corrected
 from sealift.lab.dpus.kernel import GCM
 from sealift.lab.dpus.projected import (
     DPU_BYTES,
@@ -15,11 +17,12 @@ from sealift.lab.dpus.projected import (
     paces,
     projection,
     system_of,
+    total_by_seconds,
 )
 from sealift.lab.dpus.worth import worth
-from sealift.lab.published import Comparison, Kind, Printed, Rounded, counted, table_row
+from sealift.lab.published import Comparison, Kind, Printed, counted, table_row
 from sealift.lab.result import Found, Lead, Origin
-from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Plot, Scope
+from sealift.lab.spec import Axis, Brief, Computed, Context, Experiment, Line, Plot, Scope
 from sealift.lab.values import Cell, Value
 
 
@@ -37,6 +40,7 @@ def _arm(cell: Cell, _: Context) -> Computed:
 
 
 def _published(found: Found) -> Sequence[Comparison]:
+    """The printed total once beside what it stands for, and once beside its own document."""
     small = SYSTEMS[0]
     total, per_dpu = (table_row("000-X1-claims", claim_id=name) for name in ("dpu640", "mram-time"))
     printed = Printed(
@@ -48,27 +52,21 @@ def _published(found: Found) -> Sequence[Comparison]:
         kind=Kind.NUMBER,
         origin=Origin.PROJECTED,
     )
-    slip = Printed(
-        figure="000-P1",
+    slip = replace(
+        printed,
         what=f"total of {small.dpus} DPUs against its own 64 MiB in about 12 s each",
-        value=float(total["value"]),
-        unit="MiB/s",
-        source=f"{total['source']}: {total['as_printed']}; {per_dpu['as_printed']}",
+        source=f"{printed.source}; {per_dpu['as_printed']}",
         kind=Kind.WITHIN,
-        span=_per_dpu(small.dpus, float(per_dpu["value"])),
-        origin=Origin.PROJECTED,
+        span=total_by_seconds(),
     )
+    note = "the same algorithm with enough tasklets; one tasklet a DPU gives what is printed"
+    many = _facts(found).get((small.title, MANY_TASKLETS))
+    where = {SYSTEM.name: small.title, KERNEL.name: MANY_TASKLETS}
     return [
-        _beside(printed, found, ONE_TASKLET, "one tasklet a DPU, which is what was multiplied"),
-        _beside(printed, found, MANY_TASKLETS, "the same algorithm with enough tasklets"),
+        _beside(printed, found, MANY_TASKLETS, note),
         slip.beside(SLIP, "no result of it"),
+        *corrected(float(many["cycles a byte"]) if many else found.why_not(**where)),
     ]
-
-
-def _per_dpu(dpus: int, seconds: float) -> Rounded:
-    """MiB/s of all, from whole seconds for the 64 MiB of each."""
-    mebibytes = 64.0 * dpus
-    return Rounded(mebibytes / seconds, mebibytes / (seconds + 0.5), mebibytes / (seconds - 0.5))
 
 
 def _beside(printed: Printed, found: Found, kernel: str, note: str) -> Comparison:
@@ -105,10 +103,30 @@ def _says(found: Found) -> str:
     return "; ".join(told)
 
 
+def _lines(found: Found) -> Sequence[Line]:
+    """The other end of the bracket: the same with the hazard of register banks."""
+    return [
+        Line(
+            f"{system}, with the hazard",
+            column,
+            float(facts[slower]),
+            Origin.PROJECTED,
+            {KERNEL.name: kernel},
+        )
+        for (system, kernel), facts in _facts(found).items()
+        for column, slower in ENDS.items()
+        if slower in facts
+    ]
+
+
 def _leads(found: Found) -> Lead | None:
     return worth(found, GCM.title)
 
 
+ENDS = {
+    IN_MRAM: HAZARD_IN_MRAM,
+    FROM_HOST["SDK"]: f"{FROM_HOST['SDK']}, with the hazard",
+}
 TITLES = (ONE_TASKLET, MANY_TASKLETS, *(kernel.title for kernel in PROJECTED))
 SYSTEM, KERNEL = Axis("system", "system"), Axis("kernel", "kernel")
 SLIP = (
@@ -130,18 +148,19 @@ EXPERIMENT = Experiment(
     published=_published,
     says=_says,
     leads=_leads,
+    lines=_lines,
     plots=(
         Plot(
             x=KERNEL.name,
             y=IN_MRAM,
             z=SYSTEM.name,
-            title="Projected: data in MRAM",
+            title="Projected, without and with the hazard: data in MRAM",
         ),
         Plot(
             x=KERNEL.name,
             y=FROM_HOST["SDK"],
             z=SYSTEM.name,
-            title="Projected: data in host memory, there and back by the SDK",
+            title="Projected, without and with the hazard: data in host memory and back (SDK)",
         ),
     ),
     weight=0.1,

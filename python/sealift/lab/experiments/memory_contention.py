@@ -20,10 +20,10 @@ from sealift.lab.dpus.cores import (
     STREAMS,
     THREADS,
     cores_of,
-    median_mb_per_s,
     of_one,
+    speed,
 )
-from sealift.lab.dpus.crossing import projected, standing
+from sealift.lab.dpus.crossing import chart, standing
 from sealift.lab.native import contended
 from sealift.lab.published import (
     Comparison,
@@ -33,10 +33,11 @@ from sealift.lab.published import (
     table_row,
     times_as_fast,
 )
-from sealift.lab.result import Found, Origin, Verified
-from sealift.lab.spec import Arm, Context, Experiment, Line, Plot, Scope
+from sealift.lab.result import Found, Verified
+from sealift.lab.spec import Arm, Context, Experiment, Plot, Scope
 from sealift.lab.units import format_measure
 from sealift.lab.values import Cell
+from sealift.lab.vega import Chart
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
@@ -105,7 +106,7 @@ def _published(found: Found) -> Sequence[Comparison]:
 def _asked(question: Mapping[str, str], found: Found, cipher: str) -> Comparison:
     return Printed(
         figure="000-P3",
-        what=f"our reading: {cipher} on one core alone over the same beside full streams",
+        what=f"our reading: {cipher} on one core alone over the same beside streams at their most",
         value=1.0,
         unit="x",
         source=question["source"],
@@ -125,18 +126,19 @@ def _says(found: Found) -> str:
 
 def _said_of(found: Found, cipher: str) -> str:
     """What a core does alone and beside streams, and what these reached."""
-    alone = median_mb_per_s(found, of_one(found, cipher, 0))
-    if not alone:
+    alone = speed(found, of_one(found, cipher, 0))
+    if alone is None:
         return ""
-    parts = [f"{cipher} from memory on one core alone {format_measure(alone / 1_000)} GB/s"]
+    parts = [f"{cipher} from memory on one core alone {alone.gb_text}"]
     for percent in SHARES[1:]:
         cell = of_one(found, cipher, percent)
-        speed, reached = median_mb_per_s(found, cell), _reached(found, cell)
-        if speed and reached:
+        beside, reached = speed(found, cell), _reached(found, cell)
+        if beside and reached:
+            share, ceiling = reached
             parts.append(
-                f"{format_measure(speed / 1_000)} GB/s beside streams that were to take "
-                f"{percent} % of {format_measure(reached[1])} GB/s and reached "
-                f"{100 * reached[0]:.0f} %"
+                f"{beside.gb_text} beside streams that took {100 * share:.0f} % of the "
+                f"{format_measure(ceiling)} GB/s which memory gives, where {percent} % were asked "
+                "for"
             )
     return ", ".join(parts)
 
@@ -152,6 +154,16 @@ def _reached(found: Found, cell: Cell) -> tuple[float, float] | None:
     return streamed / streamed_ns / most, most
 
 
+def ceilings(found: Found) -> Sequence[float]:
+    """GB/s that all cores read together, as it was measured before each of the cells with streams.
+
+    Args:
+        found: By this experiment.
+    """
+    counts = filter(None, map(_counted, found.verified))
+    return [ceiling / ceiling_ns for _, _, ceiling, ceiling_ns in counts]
+
+
 def _counted(each: Verified) -> tuple[float, float, float, float] | None:
     names = ("streamed_bytes", "streamed_ns", "ceiling_bytes", "ceiling_ns")
     streamed, streamed_ns, ceiling, ceiling_ns = (float(each.facts.get(name, 0)) for name in names)
@@ -160,17 +172,14 @@ def _counted(each: Verified) -> tuple[float, float, float, float] | None:
     return streamed, streamed_ns, ceiling, ceiling_ns
 
 
-def _lines(found: Found) -> Sequence[Line]:
-    """What DPUs are projected to encrypt, where the same run reckoned it."""
-    return [
-        Line(f"projected: {name}", "payload_MB_per_s", 1_000 * gb, Origin.PROJECTED, at)
-        for cipher, kernel in ((GCM, GCM_KERNEL), (CTR, CTR_KERNEL))
-        for name, gb in projected(found.beside, kernel).items()
-        for at in [{CIPHER.name: cipher}]
-    ]
+def _charts(found: Found) -> Sequence[Chart]:
+    """Cores beside DPUs, with both ends of their bracket where the same run reckoned it."""
+    drawn = (chart(found, cipher, kernel) for cipher, kernel in DONE_BY.items())
+    return [each for each in drawn if each]
 
 
 GCM_KERNEL, CTR_KERNEL = "GCM, one key", "CTR"
+DONE_BY = {GCM: GCM_KERNEL, CTR: CTR_KERNEL}
 SHARES = (0, 50, 100)
 # Of each thread, in and out: more than caches keep.
 TEXT_BYTES = 256 << 20
@@ -195,12 +204,12 @@ EXPERIMENT = Experiment(
             x=THREADS.name,
             y="payload_MB_per_s",
             z=STREAMS.name,
-            title="AES from memory beside streams, and DPUs",
+            title="AES from memory beside streams",
             facet=CIPHER.name,
             log_y=True,
         ),
     ),
-    lines=_lines,
+    charts=_charts,
     weight=0.6,
     tries=_tries,
 )

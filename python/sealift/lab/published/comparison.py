@@ -5,16 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from sealift.lab.published.doubt import doubt
 from sealift.lab.published.rounded import Rounded
 from sealift.lab.result import Origin
-from sealift.lab.stats import (
-    VERDICT_CONFIDENCE,
-    Interval,
-    Trust,
-    blocks_needed,
-    least_told,
-    trust,
-)
+from sealift.lab.stats import Interval, least_told
 from sealift.lab.values import Cell
 
 
@@ -170,14 +164,11 @@ class Comparison:
             is_of_seeds = self.kind in {*MODELLED, Kind.SHAPE}
             is_both = is_of_seeds and self.match is Match.UNSETTLED
             return f"its {self.here.blocks} seeds give both sides of a limit" if is_both else ""
-        least = blocks_needed(VERDICT_CONFIDENCE)
-        if self.here.blocks < least:
-            return f"{self.here.blocks} blocks are too few, {least} are needed"
         unsettled = self._judged(self.here) is Match.UNSETTLED
-        if unsettled and trust(self.noise_floor) is Trust.LOUD:
-            return f"the same code differed from itself by {100 * self.noise_floor:.3g} %"
-        if self.machine_busy:
-            return "the machine was busy"
+        # What lies clear of all limits by so much noise is told.
+        floor = self.noise_floor if unsettled else 0.0
+        if why := doubt(self.here, floor, machine_busy=self.machine_busy):
+            return why
         if unsettled:
             return f"the interval comes within {100 * self._margin:.2g} % of a limit, or over it"
         return ""

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from sealift.lab.published.doubt import doubt
 from sealift.lab.result import Found, Row
-from sealift.lab.stats import VERDICT_CONFIDENCE, Interval, Trust, blocks_needed, trust
+from sealift.lab.stats import Interval
 from sealift.lab.units import axis_text
 from sealift.lab.values import Cell, Value
 
@@ -28,14 +29,7 @@ class Measured:
     @property
     def doubt(self) -> str:
         """Why it settles nothing whatever it stands beside, or ""."""
-        least = blocks_needed(VERDICT_CONFIDENCE)
-        if self.interval.blocks < least:
-            return f"{self.interval.blocks} blocks are too few, {least} are needed"
-        if self.machine_busy:
-            return "the machine was busy"
-        if trust(self.noise_floor) is Trust.LOUD:
-            return f"the same code differed from itself by {100 * self.noise_floor:.3g} %"
-        return ""
+        return doubt(self.interval, self.noise_floor, machine_busy=self.machine_busy)
 
     def scaled(self, factor: float) -> "Measured":
         """The same in another unit.

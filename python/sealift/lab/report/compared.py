@@ -6,6 +6,7 @@ from itertools import groupby
 from sealift.lab.published import Comparison, Kind, Match, claimed, rules
 from sealift.lab.report.markup import CARDS, Html, join, table, tag
 from sealift.lab.report.material import Material
+from sealift.lab.report.order import place
 from sealift.lab.report.words import with_interval
 from sealift.lab.result import Origin
 from sealift.lab.units import as_printed
@@ -23,7 +24,7 @@ def compared(material: Material) -> Html:
         for shown in material.shown
         for each in shown.comparisons
     }
-    ordered = sorted(every, key=lambda each: each.figure)
+    ordered = sorted(every, key=lambda each: place(each.figure))
     is_open = len(every) <= ROWS_OPEN
     groups = [
         _group(figure, titles[figure], list(group), material.extent.listed, is_open=is_open)

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from sealift.lab import plot
 from sealift.lab.crowding import is_crowded
+from sealift.lab.report import order
 from sealift.lab.report.cells import fact_names, fact_text
 from sealift.lab.report.extent import Extent
 from sealift.lab.report.markup import Html, folded, join, table, tag
@@ -45,7 +46,7 @@ class Section:
 
 def sections(material: Material) -> list[Section]:
     """The experiments, grouped by the document they reproduce."""
-    ordered = sorted(material.shown, key=_document)
+    ordered = sorted(material.shown, key=_place)
     return [
         _section(name, list(group), material.command_folder, material.extent)
         for name, group in groupby(ordered, key=_document)
@@ -68,6 +69,11 @@ def drawing(place: str, title: str, spec: Spec, command: str) -> Html:
     without = tag("noscript", tag("p", described, class_="muted"))
     alone = [folded("The command that draws these rows alone", tag("code", command))]
     return tag("figure", tag("figcaption", title), plot, without, *(alone if command else []))
+
+
+def _place(shown: Shown) -> tuple[object, ...]:
+    # Experiments of one's own keep the order in which they were named.
+    return _document(shown), *(() if shown.is_own else order.place(shown.experiment.id))
 
 
 def _document(shown: Shown) -> str:

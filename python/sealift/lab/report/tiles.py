@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from sealift.lab.crowding import is_crowded
 from sealift.lab.experiments.memory_ceiling import EXPERIMENT as TRAFFIC
 from sealift.lab.experiments.memory_ceiling import ceiling
+from sealift.lab.experiments.memory_contention import EXPERIMENT as CONTENTION
+from sealift.lab.experiments.memory_contention import ceilings
 from sealift.lab.report import computed
 from sealift.lab.report.markup import Html, tag
 from sealift.lab.report.material import Material, Shown
@@ -83,6 +85,8 @@ def _ceiling(material: Material) -> _Tile:
     by_name = {each.experiment.name: each for each in material.shown if each.is_of_the_lab}
     if CEILING not in by_name and TRAFFIC.name in by_name:
         return _traffic(name, by_name[TRAFFIC.name])
+    if CEILING not in by_name and CONTENTION.name in by_name:
+        return _beside(name, by_name[CONTENTION.name])
     if CEILING not in by_name:
         return _Tile("memory", name, "not measured", f"{CEILING} is not in this run")
     shown = by_name[CEILING]
@@ -105,6 +109,17 @@ def _traffic(name: str, shown: Shown) -> _Tile:
     speeds = {count: here.interval for count, (_, here) in most.items()}
     kernel, _ = most[min(most)]
     return _speeds_tile(name, f"traffic, {kernel}, {Origin.MEASURED.value} here", speeds)
+
+
+def _beside(name: str, shown: Shown) -> _Tile:
+    """What all cores read together, as it is measured before streams stand beside others."""
+    each = ceilings(shown.found)
+    if not each:
+        return _Tile("memory", name, "not measured", shown.why_not)
+    ends = format_range(min(each), max(each))
+    cells = counted(len(each), "cell", "cells")
+    note = f"{ends} before {cells} of {shown.experiment.name}, read by all cores"
+    return _Tile("memory", name, f"{format_measure(median(each))} GB/s", note)
 
 
 def _speeds_tile(name: str, how: str, speeds: Mapping[int, Interval]) -> _Tile:

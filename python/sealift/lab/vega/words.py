@@ -9,7 +9,9 @@ from sealift.lab.vega.figure import LEGEND_PART, Labels, Point, is_numeric
 
 def describe(points: Sequence[Point], labels: Labels) -> str:
     """The figure in words, for those who can't see it."""
-    kind = "Lines" if is_numeric(points) else "Points with intervals"
+    kind = "Lines" if is_numeric(points) else "Points"
+    if kind == "Points" and any(point.low is not None for point in points):
+        kind = "Points with intervals"
     own: dict[str, list[Point]] = {}
     for point in points:
         own.setdefault(point.series, []).append(point)
