@@ -398,6 +398,13 @@ def test_nothing_pays_against_cores_of_which_too_little_is_known() -> None:
     assert "Measured again while nothing else runs" in lead.figures
 
 
+def test_noise_widens_what_cores_do_and_what_lies_clear_of_it_is_told() -> None:
+    # Three times the noise floor: 3 GB/s may be 1.9 to 4.8, and 6 GB/s 3.9 to 9.6.
+    lead = led(3.0, 6.0, noise_floor=0.19)
+    assert "own memory, 640 DPUs pay against one core here;" in lead.answer
+    assert lead.answer.endswith("one core here (the same code differed from itself by 19 %).")
+
+
 def test_without_a_measured_core_the_sentence_says_below_which_speed_dpus_pay() -> None:
     for beside in ({}, {"memory-contention": Found((), ())}):
         lead = dpu_projection.EXPERIMENT.leads(replace(PROJECTED, beside=beside))
@@ -424,8 +431,9 @@ def test_systems_of_dpus_stand_for_so_many_measured_cores() -> None:
     assert Speed(4_000.0, 3_900.0, 4_100.0, "busy").gb_text == (
         "4.000 [3.900..4.100] GB/s (not settled: busy)"
     )
-    unsure = replace(cores, alone=replace(cores.alone, doubt="the machine was busy"))
-    assert standing({"dpu-projection": PROJECTED}, unsure, GCM.title) == ""
+    for change in ({"doubt": "the machine was busy"}, {"noise_floor": 0.2}):
+        unsure = replace(cores, alone=replace(cores.alone, **change))
+        assert standing({"dpu-projection": PROJECTED}, unsure, GCM.title) == ""
 
 
 def test_the_line_to_cross_has_both_ends_of_the_bracket() -> None:
@@ -435,8 +443,8 @@ def test_the_line_to_cross_has_both_ends_of_the_bracket() -> None:
     assert not others, "no core was measured in counter mode"
     ends = {each.x: (each.low, each.high) for each in drawn.points if each.origin != "measured"}
     assert ends == {
-        "640 DPUs, data in MRAM": (5.0, 6.0),
-        "640 DPUs, data in host memory and back (SDK)": (2.0, 3.0),
+        "640 DPUs, MRAM": (5.0, 6.0),
+        "640 DPUs, host and back": (2.0, 3.0),
     }
     names = [each.x for each in drawn.points if each.origin == "measured"]
     assert names == ["1 core", "1 core beside streams for 100 %", "2 cores"]

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from sealift.lab.published import payload_speed
+from sealift.lab.published.doubt import doubt
 from sealift.lab.result import Found
 from sealift.lab.spec import Axis
+from sealift.lab.stats import Trust, least_told, trust
 from sealift.lab.units import format_estimate
 from sealift.lab.values import Cell
 
@@ -18,17 +20,28 @@ class Speed:
         least: The lower end of its interval.
         most: The upper end.
         doubt: Why it settles nothing whatever it stands beside, or "".
+        noise_floor: By which the same code differed from itself, as a share.
     """
 
     median: float
     least: float
     most: float
     doubt: str = ""
+    noise_floor: float = 0.0
 
     @property
-    def is_settled(self) -> bool:
-        """Whether a line may be drawn by it."""
-        return not self.doubt
+    def noise_text(self) -> str:
+        """What keeps it from being told apart, in words; "" where noise does not."""
+        told = f"the same code differed from itself by {100 * self.noise_floor:.3g} %"
+        return told if trust(self.noise_floor) is Trust.LOUD else ""
+
+    def is_below(self, mb_per_s: float) -> bool:
+        """Whether all of it is, by a margin for noise."""
+        return self.most * (1 + least_told(self.noise_floor)) < mb_per_s
+
+    def is_above(self, mb_per_s: float) -> bool:
+        """Whether all of it is, by a margin for noise."""
+        return self.least / (1 + least_told(self.noise_floor)) > mb_per_s
 
     @property
     def gb_text(self) -> str:
@@ -115,7 +128,9 @@ def speed(found: Found, cell: Cell) -> Speed | None:
     if isinstance(here, str):
         return None
     each = here.interval
-    return Speed(each.median, each.low, each.high, here.doubt)
+    # What lies clear of a line by so much noise is told.
+    why = doubt(each, 0.0, machine_busy=here.machine_busy)
+    return Speed(each.median, each.low, each.high, why, here.noise_floor)
 
 
 CIPHER, THREADS = Axis("cipher", "cipher"), Axis("threads", "cores that encrypt")

@@ -46,7 +46,7 @@ def standing(beside: Mapping[str, Found], cores: Cores, kernel: str) -> str:
         for place, by_system in brackets(beside.get(PROJECTION), kernel).items()
         for system, ends in by_system.items()
     ]
-    if not told or cores.alone.doubt:
+    if not told or cores.alone.doubt or cores.alone.noise_text:
         return ""
     return f"Projected, in cores as fast as one alone was measured here: {'; '.join(told)}"
 
@@ -83,7 +83,7 @@ def _measured(found: Found, rows: Sequence[Row]) -> Iterator[Point]:
 def _projected(found: Found | None, kernel: str) -> Iterator[Point]:
     for place, by_system in brackets(found, kernel).items():
         for system, (low, high) in by_system.items():
-            name = f"{system.partition(' at ')[0]}, {place}"
+            name = f"{system.partition(' at ')[0]}, {SHORT[place]}"
             yield Point(name, high, low, high, BRACKET, Origin.PROJECTED)
 
 
@@ -106,7 +106,8 @@ def _of(found: Found | None, kernel: str) -> Iterator[tuple[str, Mapping[str, Va
 
 PROJECTION = "dpu-projection"
 IN_PLACE, THERE_AND_BACK = "data in MRAM", "data in host memory and back (SDK)"
-BRACKET = "projected, from with the hazard to without it"
+SHORT = {IN_PLACE: "MRAM", THERE_AND_BACK: "host and back"}
+BRACKET = "projected, with to without hazard"
 BRACKETS = {
     IN_PLACE: (HAZARD_IN_MRAM, IN_MRAM),
     THERE_AND_BACK: (f"{FROM_HOST['SDK']}, with the hazard", FROM_HOST["SDK"]),

@@ -52,16 +52,18 @@ def _verdict(ends: Bracket, cores: Cores) -> str:
     low, high = (1_000 * gb_per_s for gb_per_s in ends)
     if cores.alone.doubt:
         return f"are not settled (one core here: {cores.alone.doubt})"
-    if low > cores.together.most and not cores.together.doubt:
+    alone, together = cores.alone, cores.together
+    if together.is_below(low) and not together.doubt:
         return f"pay against {cores.together_text}"
-    if low > cores.alone.most:
-        apart = high < cores.together.least and not cores.together.doubt
+    if alone.is_below(low):
+        apart = together.is_above(high) and not together.doubt
         return f"pay against one core here{f', not against all {cores.count}' if apart else ''}"
-    if high < cores.alone.least:
+    if alone.is_above(high):
         return "don't pay against one core here"
-    if low < cores.alone.least and high > cores.alone.most:
+    if alone.is_above(low) and alone.is_below(high):
         return "pay against one core here or don't, by how the hazard is modelled"
-    return "are not told apart from one core here"
+    noise = f" ({alone.noise_text})" if alone.noise_text else ""
+    return f"are not told apart from one core here{noise}"
 
 
 def _pays_below(by_place: Mapping[str, Mapping[str, Bracket]]) -> str:

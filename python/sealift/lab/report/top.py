@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sealift.lab.answer import QUESTION
 from sealift.lab.finding import Kind, findings
 from sealift.lab.machine import Fact
+from sealift.lab.report import order
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.markup import Html, folded, join, tag
 from sealift.lab.report.material import Material, Shown
@@ -77,19 +78,27 @@ def _lead(material: Material, lead: Lead) -> Html:
         tag("p", lead.answer, class_="where"),
         tag("p", lead.figures),
     ]
-    if sentences := [shown.sentence for shown in material.shown if shown.sentence]:
+    if sentences := [each for each in _sentences(material) if each]:
         inside.append(folded("What each experiment says", _items(sentences)))
     return tag("section", *inside, class_="answer", id="answer")
 
 
 def _headline(material: Material) -> Html:
     first, end, rest = material.headline.partition(". ")
-    sentences = [shown.sentence for shown in material.shown]
-    others = [each for each in sentences if each not in ("", material.headline)]
+    others = [each for each in _sentences(material) if each not in ("", material.headline)]
     told = [tag("p", first + end.strip(), class_="where")]
     told += [tag("p", each) for each in (rest, *others) if each]
     whose = "Computed, not measured" if material.is_computed else "On this machine"
     return tag("section", tag("h2", whose), *told, class_="answer", id="answer")
+
+
+def _sentences(material: Material) -> list[str]:
+    """What experiments say, in the order in which they stand below."""
+    ordered = sorted(
+        material.shown,
+        key=lambda shown: (shown.is_own, () if shown.is_own else order.place(shown.experiment.id)),
+    )
+    return [shown.sentence for shown in ordered]
 
 
 def blocks(material: Material) -> Html:
