@@ -420,7 +420,7 @@ def _title(name: str, titles: Mapping[str, str]) -> str:
 USUAL = ("cpu", "library", "ipp", "table")
 FORMS = (".svg", ".png", ".pdf", ".html")
 # What has a value in the unit of a figure.
-DRAWN_KINDS = (Kind.VALUE, Kind.NUMBER, Kind.MODEL, Kind.GIVEN)
+DRAWN_KINDS = (Kind.VALUE, Kind.NUMBER, Kind.MODEL, Kind.OPEN, Kind.GIVEN)
 WIDTH_PX = 640
 LINES_MOST = 16
 # From here on a linear axis would press most values into one corner.

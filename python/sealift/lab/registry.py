@@ -20,9 +20,11 @@ from sealift.lab.spec import Experiment
 
 @lru_cache(maxsize=1)
 def all_experiments() -> tuple[Experiment, ...]:
-    """The experiments of the package, in the order of their files."""
+    """The experiments of the package, in the order of their files, where they have no other."""
     names = sorted(module.name for module in pkgutil.iter_modules(experiments.__path__))
-    return tuple(import_module(f"{experiments.__name__}.{name}").EXPERIMENT for name in names)
+    made = {name: import_module(f"{experiments.__name__}.{name}").EXPERIMENT for name in names}
+    ordered = sorted(made, key=lambda name: (name.partition("_")[0], made[name].order))
+    return tuple(made[name] for name in ordered)
 
 
 def find(name: str, file: Path | None = None) -> Experiment:

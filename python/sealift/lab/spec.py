@@ -322,6 +322,8 @@ class Experiment:
         charts: Figures of its own, of what no column holds; for experiments of the lab.
         listings: Tables beside its rows; for experiments of the lab.
         weight: Its share of the time, against 1.0 of others.
+        order: Where it stands among those whose files' names begin with the same word; those with
+            the same one in the order of their files.
         file: The file of one's own that it was loaded from; the registry sets it.
         legend: What short values in cells stand for, where that is too long to stand in them; kept
             in the plan.
@@ -357,6 +359,7 @@ class Experiment:
     charts: Callable[[Found], Sequence[Chart]] = lambda _: ()
     listings: Callable[[Found], Sequence[Listing]] = lambda _: ()
     weight: float = 1.0
+    order: int = 0
     file: Path | None = None
     legend: Mapping[str, str] = field(default_factory=dict)
     essential: int | None = None

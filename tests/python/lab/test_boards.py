@@ -6,12 +6,19 @@ from statistics import mean
 
 import pytest
 
-from sealift import InputError
+from sealift import InputError, cards
 from sealift.lab import plot, registry
-from sealift.lab.boards import BROADCOM, HIFN, Board, Spot, questions, spread_in
+from sealift.lab.boards import BROADCOM, HIFN, SLOW, Spot, questions, spread_in
 from sealift.lab.boards.claims import CLAIMS, rows
-from sealift.lab.boards.table import BOUND
-from sealift.lab.experiments import cards_beyond, cards_claims
+from sealift.lab.boards.columns import ANALYSIS_BOUND, BOUND
+from sealift.lab.boards.switches import AS_PLAYED, IN_TURN, OWN_LINES, THEORY
+from sealift.lab.boards.switches import THREE as THREE_CARDS
+from sealift.lab.experiments import (
+    cards_beyond,
+    cards_claims,
+    cards_of_today,
+    cards_switches,
+)
 from sealift.lab.facts import stands_for
 from sealift.lab.published import Comparison, Kind, Match, claimed, table
 from sealift.lab.result import Found, Origin, Verified
@@ -95,14 +102,19 @@ def test_every_cell_is_compared_with_its_origin(slow: Found) -> None:
     assert all("by analysis" in each.note for each in compared)
 
 
-@pytest.mark.parametrize("board", [HIFN, BROADCOM], ids=lambda board: board.card)
-def test_no_cell_exceeds_the_bounds(board: Board, slow: Found, fast: Found) -> None:
-    for each in (slow if board is HIFN else fast).verified:
-        spot = Spot(int(each.cell["threads"]), int(each.cell["buffer_bytes"]))
-        assert board.analysed(spot) <= board.bound(spot) * (1 + 1e-9)
-        # Times are whole nanoseconds, of some ten microseconds a request at least.
-        simulated, bound = (float(each.facts[name]) for name in ("simulation, Mbit/s", BOUND))
-        assert simulated <= bound * (1 + 1e-4)
+def test_no_cell_exceeds_the_bound_that_stands_beside_it(slow: Found, fast: Found) -> None:
+    for each in (*slow.verified, *fast.verified):
+        analysis, its_bound = (
+            float(each.facts[name]) for name in ("analysis, Mbit/s", ANALYSIS_BOUND)
+        )
+        assert analysis <= its_bound
+        # The mean, and the play of each seed with what it drew.
+        simulated, bound = (
+            spread_in(each.facts, name).interval for name in ("simulation, Mbit/s", BOUND)
+        )
+        assert simulated.median <= bound.median
+        assert simulated.low <= bound.low
+        assert simulated.high <= bound.high
 
 
 def test_a_fit_ends_where_it_ends_wherever_it_begins() -> None:
@@ -186,14 +198,16 @@ def test_three_cards_stand_over_four_as_printed_and_as_simulated(claims: Found) 
     assert "published 841.7 Mbit/s with three and 801.81 with four, 5.0 % more; here " in three.note
     assert "(under 2 % counts as none), because" in three.note
     assert by_claim(claims)["3x5820"].published == 841.7
-    assert three.note.partition(", because")[0] in cards_claims.EXPERIMENT.says(claims)
+    assert f"; {three.what}" in cards_claims.EXPERIMENT.says(claims)
 
 
 def test_what_was_given_is_counted_apart_in_sentence_and_cells(claims: Found) -> None:
     said = cards_claims.EXPERIMENT.says(claims)
     judged = len(CLAIMS) - len(GIVEN) - len(BEYOND)
-    assert f"Of {judged} claims that the model can be held to it contradicts" in said
-    assert f"it was given {len(GIVEN)} and {len(BEYOND)} are beyond it" in said
+    told = f"Of {len(CLAIMS)} claims {judged} are tested, {len(GIVEN)} were given to the model and "
+    assert f"{told}{len(BEYOND)} are beyond it. Of those tested" in said
+    assert f"{len(CONTRADICTED)} don't come out: " in said
+    assert "One of all these is put together" in said
     reasons = {
         str(each.cell["claim"]): each.facts.get("here, why none", "") for each in claims.verified
     }
@@ -231,9 +245,12 @@ def test_what_is_given_as_a_cause_is_so(slow: Found) -> None:
     three = BROADCOM.simulated(Spot(32, 16_384), rates_gbit_per_s=(0.45,) * 3)
     assert 0.98 < three.mbit_s / large.mbit_s < 1.02
     # The document's bytes cost more where buffers are small than two copies do.
+    bytes_of = [each for each in SLOW.misses(slow) if "what each byte adds" in each[0]]
+    assert [each[1:3] for each in bytes_of] == [("18", "6.7"), ("14", "6.7")]
+    # Two threads hold each other up less in the document than a host that is one line lets them.
     said = registry.find("002-T1").says(slow)
-    assert "take 18 ns more for each byte from 16 to 256 B" in said
-    assert "two copies take 6.7" in said
+    assert "off most with 2 threads, 16 B" in said
+    assert "a request beside 1 other takes 4.5 us longer than alone in the document and " in said
 
 
 @pytest.fixture(scope="module", name="asked")
@@ -269,7 +286,9 @@ def test_what_could_not_be_asked_is_answered_for_every_size(asked: Found) -> Non
     assert len(charts) == 3
     assert "least and most of 3 seeds" in str(plot.drawn(charts[0])["layer"])
     assert "95 % interval" not in str(plot.drawn(charts[0])["layer"])
-    _, speeds = cards_beyond.EXPERIMENT.listings(asked)
+    *_, told, speeds = cards_beyond.EXPERIMENT.listings(asked)
+    assert [row[0] for row in told.rows] == [*questions.QUESTIONS]
+    assert "cards of 41.5, 83, 83, 309.6 Mbit/s" in told.rows[-2][1]
     assert [row[1] for row in speeds.rows] == ["given", "assumed", "assumed"]
 
 
@@ -284,18 +303,21 @@ def test_where_software_beside_the_cards_costs_is_said_with_the_reason(asked: Fo
     costs = {key for key, times in found.items() if times.high < 0.98}
     assert (16, next(iter(questions.SOFTWARE))) in pays
     assert {(1_024, name) for name in questions.SOFTWARE} <= costs
-    where, _ = cards_beyond.EXPERIMENT.listings(asked)
+    kept, where, *_ = cards_beyond.EXPERIMENT.listings(asked)
+    for rate, row in zip(questions.SOFTWARE, kept.rows, strict=True):
+        upto = max(size for size, name in pays if name == rate)
+        assert row[1] == f"{upto}"
+        assert all((size, rate) in pays for size in questions.SOFTWARE_SIZES if size <= upto)
     rows = list(zip(found, where.rows, strict=True))
     assert {key for key, row in rows if row[3] == "pays"} == pays
     assert {key for key, row in rows if row[3] == "costs"} == costs
     assert all("it hands nothing over" in row[4] for key, row in rows if key in costs)
-    (size, name), worst = min(found.items(), key=lambda each: each[1].low)
+    (size, name), worst = min(found.items(), key=lambda each: each[1].median)
     said = cards_beyond.EXPERIMENT.says(asked)
-    assert f"software costs up to {100 * (1 - worst.low):.0f} % of what the cards do alone" in said
-    headline = said.partition(". ")[0]
-    assert f"costs up to {100 * (1 - worst.low):.0f} % with larger ones" in headline
-    assert "times as much for small ones" in headline
-    assert f"({size:,} B at {questions.SOFTWARE[name]:.0f} Mbit/s: " in said
+    mbit_s = questions.SOFTWARE[name]
+    costs_most = f"software costs up to {100 * (1 - worst.median):.0f} % of what they do"
+    assert f"{costs_most} ({size:,} B at {mbit_s:.0f} Mbit/s)" in said
+    assert f"Keep messages on the CPU up to {kept.rows[0][1]} B at 13 Mbit/s, " in said
     # Why: it takes the host, which then feeds the cards less.
     alone = facts[size, questions.COST]
     assert float(facts[size, name][questions.HOST_US]) > 1.2 * float(alone[questions.HOST_US])
@@ -317,9 +339,10 @@ def test_what_is_not_told_of_batches_says_why(asked: Found) -> None:
 
 
 def test_a_terminal_shows_what_matters_of_each_in_no_more_than_120_columns(
-    slow: Found, fast: Found, claims: Found, asked: Found
+    slow: Found, fast: Found, claims: Found, switched: Found, asked: Found, context: Context
 ) -> None:
-    of_each = {"002-T1": slow, "002-T2": fast, "002-X1": claims, "002-Q": asked}
+    of_each = {"002-T1": slow, "002-T2": fast, "002-X1": claims, "002-X2": switched, "002-Q": asked}
+    of_each["002-M1"] = computed(cards_of_today.EXPERIMENT, context)
     for name, found in of_each.items():
         experiment = registry.find(name)
         cells = [each for each in found.verified if each.facts]
@@ -335,6 +358,94 @@ def test_a_terminal_shows_what_matters_of_each_in_no_more_than_120_columns(
     shown = computed_text(asked.verified[:5], ["buffer_bytes", "question"], None)
     assert "480 batches, not 1,000" in shown
     assert "seeds" not in shown, "ends stand in a column of no name of its own"
+
+
+@pytest.fixture(scope="module", name="switched")
+def fixture_switched(context: Context) -> Found:
+    return computed(cards_switches.EXPERIMENT, context)
+
+
+def test_each_part_that_the_document_speaks_of_is_played_with_and_without(switched: Found) -> None:
+    times = {
+        (str(each.cell["board"]), int(each.cell["buffer_bytes"]), str(each.cell["switch"])): each
+        for each in switched.verified
+    }
+    for board in ("Broadcom 5820", "Hifn 7751"):
+        for name in (AS_PLAYED, OWN_LINES, IN_TURN):
+            assert "times as in the tables" in times[board, 16_384, name].facts
+        assert times[board, 16, AS_PLAYED].facts["times as in the tables"] == 1
+    assert ("Broadcom 5820", 16_384, THREE_CARDS) in times
+    # In turn no card has work for longer, which is what the document says of completions first.
+    first, turn = (
+        float(times["Broadcom 5820", 16_384, name].facts["no card busy, %"])
+        for name in (AS_PLAYED, IN_TURN)
+    )
+    assert turn > first
+    said = cards_switches.EXPERIMENT.says(switched)
+    assert "three cards 1.00" in said
+    assert cards_switches.EXPERIMENT.says(Found((), switched.verified[1:])) == ""
+
+
+def test_the_page_has_how_far_the_simulation_is_from_theory(switched: Found) -> None:
+    off = [
+        float(each.facts["simulation over analysis, %"])
+        for each in switched.verified
+        if each.cell["switch"] == THEORY
+    ]
+    assert len(off) == 3
+    assert max(map(abs, off)) < 2
+    assert f"{max(map(abs, off)):.1f} % at most of 3 loads" in cards_switches.EXPERIMENT.says(
+        switched
+    )
+
+
+def test_a_card_of_today_stands_beside_those_of_2003_with_every_constant(context: Context) -> None:
+    experiment = cards_of_today.EXPERIMENT
+    found = computed(experiment, context)
+    assert experiment.origin is Origin.PROJECTED
+    names = [card.name for card in cards()]
+    assert {str(each.cell["card"]) for each in found.verified} == {*names}
+    beside, sources = experiment.listings(found)
+    assert beside.columns == ("constant", "unit", *names)
+    stated = {each.name for card in cards() for each in card.constants}
+    assert {row[0] for row in beside.rows} == stated
+    assert len(sources.rows) == sum(len(card.constants) for card in cards())
+    assert all(row[3] for row in sources.rows)
+    for each in found.verified:
+        card = next(card for card in cards() if card.name == each.cell["card"])
+        told = card.predict(1, int(each.cell["buffer_bytes"]))
+        assert each.facts["a request alone, us"] == told.batch_ns / 1_000
+        assert each.facts["limited by"] == told.bound_by
+    assert "intel-qat-gen4 is projected to do" in experiment.says(found)
+    (chart,) = experiment.charts(found)
+    assert {each.origin for each in chart.points} == {Origin.PROJECTED}
+
+
+def test_what_the_models_do_not_get_is_one_table_with_reasons(
+    slow: Found, fast: Found, claims: Found
+) -> None:
+    together = replace(claims, beside={"cards-quad-hifn": slow, "cards-four-broadcom": fast})
+    (missed,) = cards_claims.EXPERIMENT.listings(together)
+    assert missed.is_section
+    told = [row[0] for row in missed.rows]
+    assert len(told) >= len(CONTRADICTED) + len(BEYOND) + 2
+    assert all(row[3] for row in missed.rows)
+    assert "Four Broadcom 5820, 1 thread, 8,192 B, Mbit/s" in told
+    assert any(each.startswith("Four Hifn 7751, 2 threads, 16 B") for each in told)
+
+
+def test_a_number_that_the_document_is_over_says_that_it_is_not_reached(claims: Found) -> None:
+    peak = by_claim(claims)["5820-peak"]
+    assert peak.match is Match.REPRODUCED
+    assert peak.here is not None
+    short = 100 * (1 - peak.here.median / 800)
+    assert f"; the document is over it, this is {short:.1f} % below it" in peak.note
+    assert "below it" not in by_claim(claims)["7751-peak"].note
+
+
+def test_experiments_of_the_cards_come_in_the_order_in_which_they_are_read() -> None:
+    asked = [each.id for each in registry.select(["cards-*"])]
+    assert asked == ["002-T1", "002-T2", "002-X1", "002-X2", "002-Q", "002-M1"]
 
 
 def test_messages_of_3des_are_encrypted_and_compared_as_far_as_they_are_drawn() -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import polars
@@ -19,6 +20,7 @@ from sealift.lab.export import as_bytes, sample_records, summary_records
 from sealift.lab.published import Comparison, Kind, Match, Place, counted, point_kind
 from sealift.lab.report import bottom
 from sealift.lab.report.cells import fact_names, fact_text
+from sealift.lab.report.computed import agreement
 from sealift.lab.report.material import gather
 from sealift.lab.result import Origin, Verified
 from sealift.lab.runner.planning import BLOCKS, BUDGET_S
@@ -308,7 +310,53 @@ def test_a_point_has_a_shape_where_its_neighbours_stand_as_published() -> None:
     rises: Mapping[Place, float] = {**as_published, (1, 256): 25.0}
     kinds = {at: point_kind(at, published, rises) for at in published}
     assert {at for at, kind in kinds.items() if kind is Kind.NUMBER} == {(1, 64), (1, 256)}
-    assert point_kind((1, 16), published, {(1, 16): 4.0}) is Kind.NUMBER, "nothing stands beside it"
+    assert point_kind((1, 16), published, {(1, 16): 4.0}) is Kind.OPEN, "nothing stands beside it"
+
+
+def test_a_point_has_no_known_shape_where_seeds_do_not_agree_how_its_neighbours_stand() -> None:
+    published: Mapping[Place, float] = {(1,): 5.0, (2,): 6.0}
+
+    def kind(low: float, high: float) -> Kind:
+        here: Mapping[Place, float | Interval] = {
+            (1.0,): Interval(5.0, 4.0, 5.5, 1.0, 3),
+            (2.0,): Interval(6.0, low, high, 1.0, 3),
+        }
+        return point_kind((1,), published, here)
+
+    assert kind(5.6, 6.4) is Kind.MODEL
+    assert kind(5.4, 6.6) is Kind.OPEN
+    assert kind(3.0, 3.9) is Kind.NUMBER
+    level: Mapping[Place, float] = {(1,): 5.0, (2,): 5.0}
+    assert point_kind((1,), level, {(1,): 5.0, (2,): 5.0}) is Kind.MODEL
+    assert point_kind((1,), level, {(1,): 4.0, (2,): 6.0}) is Kind.NUMBER
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "expected"),
+    [
+        (Kind.NUMBER, 50.0, 180.0, Match.UNSETTLED),
+        (Kind.MODEL, 50.0, 180.0, Match.UNSETTLED),
+        (Kind.NUMBER, 150.0, 180.0, Match.CONTRADICTED),
+        (Kind.OPEN, 95.0, 105.0, Match.REPRODUCED),
+        (Kind.OPEN, 120.0, 130.0, Match.UNSETTLED),
+        (Kind.OPEN, 160.0, 180.0, Match.CONTRADICTED),
+    ],
+)
+def test_what_lies_on_both_sides_of_what_was_published_settles_nothing(
+    kind: Kind, low: float, high: float, expected: Match
+) -> None:
+    compared = beside(kind, Interval(high, low, high, 1.0, 3), 100.0, "Mbit/s")
+    assert compared.match is expected
+    assert bool(compared.doubt) == (expected is Match.UNSETTLED)
+
+
+def test_cells_of_a_table_that_numbers_were_fitted_to_are_counted_apart() -> None:
+    free = [beside(Kind.NUMBER, Interval(1.0, 1.0, 1.0, 1.0, 3), each) for each in (1.0, 2.0)]
+    fitted = [replace(each, is_fitted_to=True) for each in (*free, free[0])]
+    told = agreement([*free, *fitted])
+    assert ">1 of 2<" in told
+    assert "2 of 3 cells of tables that numbers were fitted to come out too" in told
+    assert ">none<" in agreement(fitted)
 
 
 def beside(kind: Kind, here: Interval | None, published: float, unit: str = "x") -> Comparison:

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from sealift.lab.boards import HIFN, Spot
-from sealift.lab.queueing import fitted, most, spread, throughput
+from sealift.lab.queueing import fitted, most, spread, throughput, throughput_at_once
 
 
 def test_clients_are_spread_as_evenly_as_may_be() -> None:
@@ -30,6 +30,13 @@ def test_many_cards_without_a_host_work_as_one_each() -> None:
     for clients in ((1, 0), (3, 3), (5, 2)):
         busy = sum(count > 0 for count in clients)
         assert throughput(0.0, 4.0, clients) == pytest.approx(busy / 4)
+
+
+def test_the_sums_that_fits_take_give_what_mean_value_analysis_gives() -> None:
+    for host_us, card_us, count in product((0.0, 0.5, 50.0), (1.0, 40.0), (0, 1, 2, 3, 5, 32)):
+        clients = spread(count, 4)
+        exact = throughput(host_us, card_us, clients)
+        assert throughput_at_once(host_us, card_us, clients) == pytest.approx(exact, rel=1e-12)
 
 
 def test_no_throughput_exceeds_the_bounds_and_few_clients_reach_them() -> None:

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from sealift import _sealift
 from sealift._sealift import Card, PlayedBoard
 from sealift.lab.published import table
-from sealift.lab.queueing import fitted, most, spread, throughput
+from sealift.lab.queueing import fitted, most, spread, throughput, throughput_at_once
 from sealift.lab.spec import WrongResultError
 
 
@@ -113,12 +113,12 @@ class Board:
         def made(numbers: Sequence[float]) -> Constants:
             return Constants(numbers[0], numbers[1], self.rated_mbit_s if rated else numbers[2])
 
+        def solved(spot: Spot, constants: Constants) -> float:
+            return self.analysed(spot, constants, writes=writes, solve=throughput_at_once)
+
         def errors(numbers: Sequence[float]) -> list[float]:
             constants = made(numbers)
-            return [
-                self.analysed(spot, constants, writes=writes) / self.published[spot] - 1
-                for spot in spots
-            ]
+            return [solved(spot, constants) / self.published[spot] - 1 for spot in spots]
 
         return made(fitted(errors, self.near[:2] if rated else self.near))
 
@@ -153,17 +153,22 @@ class Board:
         copied_us = (self.writes if writes is None else writes) * bits / write_mbit_s
         return constants.host_us + copied_us, constants.card_us + bits / constants.rate_mbit_s
 
-    def bound(self, spot: Spot, simulated: "Simulated | None" = None) -> float:
-        """Mbit/s that no order of events can beat; copies in and out are the host's alone.
+    def bound(self, spot: Spot, simulated: "Simulated") -> float:
+        """Mbit/s that no order of events can beat with what was drawn.
+
+        Copies in and out are the host's alone. Both, and what a card takes, are whole nanoseconds,
+        each rounded by half of one at most.
 
         Args:
             spot: Which cell.
-            simulated: Whose times of the host were drawn, which have a mean of their own; those of
-                the analysis when left out.
+            simulated: Whose times of the host were drawn, which have a mean of their own.
         """
-        if simulated is None:
-            return self.analysed(spot, writes=COPIES, solve=most)
-        drawn = replace(self.played_constants, host_us=simulated.reckoned_us)
+        taken = self.played_constants
+        drawn = replace(
+            taken,
+            host_us=simulated.reckoned_us - COPIES * ROUNDED_US,
+            card_us=taken.card_us - ROUNDED_US,
+        )
         return self.analysed(spot, drawn, writes=COPIES, solve=most)
 
     def simulated(self, spot: Spot, **changes: object) -> "Simulated":
@@ -276,6 +281,8 @@ def _played(card: str, asked: tuple[tuple[str, object], ...]) -> PlayedBoard:
 
 CARDS = 4
 COPIES = 2
+# At most, of what is told in whole nanoseconds.
+ROUNDED_US = 0.000_5
 # As many rounds of 32 threads as make what begins and ends a load small.
 REQUESTS = 640
 HIFN = Board(

@@ -194,9 +194,9 @@ def _convoy_how(of: Plays) -> str:
     gain = of.percent(lambda play: play.broadcom(LARGE).mbit_s / play.in_turn().mbit_s - 1)
     copies = of.percent(lambda play: _copying(play.broadcom(LARGE)))
     return (
-        f"no card has anything to work for {first} of the time with completions first and for "
-        f"{turn} in turn, which makes {gain} of throughput, because with completions first the "
-        f"host copies or waits for memory for {copies} of the time already"
+        f"16 KB buffers: no card has anything to work for {first} of the time with completions "
+        f"first and for {turn} in turn, which makes {gain} of throughput, because with "
+        f"completions first the host copies or waits for memory for {copies} of the time already"
     )
 
 
@@ -294,7 +294,7 @@ CLAIMS: Mapping[str, Claim] = {
         "16,384 B; waiting for memory meanwhile counts as copying",
     ),
     "convoy": _shape(
-        "time without work for any card, completions first over in turn, 16 KB buffers",
+        "idle time of all cards, completions first over in turn",
         lambda of: of.broadcom(LARGE).idle_share / of.in_turn().idle_share,
         _convoy_how,
     ),

@@ -17,12 +17,14 @@ class Question:
     Attributes:
         changes: Of what a board is asked for.
         base: The question that its answer stands beside, in a load as long.
+        says: What it is, for people.
         sizes: Of messages.
         times: How many times as long a load it takes.
     """
 
     changes: Mapping[str, object]
     base: str
+    says: str
     sizes: tuple[int, ...] = (16, 1_024, 16_384)
     times: int = 1
 
@@ -70,6 +72,11 @@ LEAST, COST = "least sessions, as in 2003", "cost model"
 ROUND_ROBIN = "round-robin"
 UNEQUAL_LEAST, UNEQUAL_ROUND = "unequal cards, least sessions", "unequal cards, round-robin"
 UNEQUAL_COST = "unequal cards, cost model"
+BATCHED = "of a thread are one request: handed over, told by an interrupt and taken back once"
+UNEQUAL_CARDS = (
+    f"cards of {', '.join(f'{1_000 * rate:.4g}' for rate in UNEQUAL)} Mbit/s, the last as many "
+    "times as fast as a 7751 as a 5820 is rated"
+)
 BATCH_16, BATCH_256 = "batches of 16", "batches of 256"
 SOFTWARE = {
     f"with software at {times * MEASURED_MBIT_S:.0f} Mbit/s": times * MEASURED_MBIT_S
@@ -77,28 +84,59 @@ SOFTWARE = {
 }
 DIES = "a card dies at half time"
 QUESTIONS: Mapping[str, Question] = {
-    LEAST: Question({}, LEAST, SOFTWARE_SIZES),
-    ROUND_ROBIN: Question({"policy": "round-robin"}, LEAST),
-    COST: Question({"policy": "earliest-finish"}, LEAST, SOFTWARE_SIZES),
+    LEAST: Question(
+        {}, LEAST, "each thread keeps to the card that had fewest sessions", SOFTWARE_SIZES
+    ),
+    ROUND_ROBIN: Question(
+        {"policy": "round-robin"}, LEAST, "each request goes to the next card in turn"
+    ),
+    COST: Question(
+        {"policy": "earliest-finish"},
+        LEAST,
+        "each request goes where it should be done first, by costs that are learnt",
+        SOFTWARE_SIZES,
+    ),
     BATCH_16: Question(
-        {"messages": 16, "messages_per_request": 16, "policy": "earliest-finish"}, COST
+        {"messages": 16, "messages_per_request": 16, "policy": "earliest-finish"},
+        COST,
+        f"16 messages {BATCHED}",
     ),
     BATCH_256: Question(
-        {"messages": 256, "messages_per_request": 256, "policy": "earliest-finish"}, COST
+        {"messages": 256, "messages_per_request": 256, "policy": "earliest-finish"},
+        COST,
+        f"256 messages {BATCHED}",
     ),
     **{
         name: Question(
-            {"software_gbit_per_s": rate / 1_000, "policy": "earliest-finish"}, COST, SOFTWARE_SIZES
+            {"software_gbit_per_s": rate / 1_000, "policy": "earliest-finish"},
+            COST,
+            f"a fifth device, the host itself, without hand-over, at {rate:.3g} Mbit/s",
+            SOFTWARE_SIZES,
         )
         for name, rate in SOFTWARE.items()
     },
-    UNEQUAL_LEAST: Question({"rates_gbit_per_s": UNEQUAL}, UNEQUAL_LEAST),
-    UNEQUAL_ROUND: Question({"rates_gbit_per_s": UNEQUAL, "policy": "round-robin"}, UNEQUAL_LEAST),
+    UNEQUAL_LEAST: Question(
+        {"rates_gbit_per_s": UNEQUAL}, UNEQUAL_LEAST, f"{UNEQUAL_CARDS}; sessions as in 2003"
+    ),
+    UNEQUAL_ROUND: Question(
+        {"rates_gbit_per_s": UNEQUAL, "policy": "round-robin"},
+        UNEQUAL_LEAST,
+        f"{UNEQUAL_CARDS}; the next in turn",
+    ),
     UNEQUAL_COST: Question(
-        {"rates_gbit_per_s": UNEQUAL, "policy": "earliest-finish"}, UNEQUAL_LEAST
+        {"rates_gbit_per_s": UNEQUAL, "policy": "earliest-finish"},
+        UNEQUAL_LEAST,
+        f"{UNEQUAL_CARDS}; by costs that are learnt",
     ),
     # Until it is noticed some milliseconds pass, which are to be little of the load.
-    DIES: Question({HALF_TIME: True, "policy": "earliest-finish"}, COST, times=4),
+    DIES: Question(
+        {HALF_TIME: True, "policy": "earliest-finish"},
+        COST,
+        "the first of four equal cards falls silent in the middle of the time that the load takes "
+        "with all of them, and still takes requests; what it has is overdue after a while, which "
+        "is how it is noticed, and is worked by another card",
+        times=4,
+    ),
 }
 # What cells have, the most telling first.
 MBIT_S, TIMES = "simulation, Mbit/s", "times that beside it"

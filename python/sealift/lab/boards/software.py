@@ -87,62 +87,89 @@ def beside(cells: Facts) -> Sequence[Beside]:
     ]
 
 
-def at_most(every: Sequence[Beside]) -> str:
-    """What it brings at most, and what it costs, for behind a sentence of what else there is."""
-    gains = [each.times.median for each in every if each.effect is Effect.PAYS]
-    costs = [1 - each.times.low for each in every if each.effect is Effect.COSTS]
-    parts = [
-        f"does up to {max(gains):.1f} times as much for small ones" if gains else "",
-        f"costs up to {100 * max(costs):.0f} % with larger ones" if costs else "",
-    ]
-    told = " and ".join(filter(None, parts))
-    return f"; software beside the cards {told}" if told else ""
-
-
 def said(every: Sequence[Beside]) -> Iterator[str]:
-    """By speed where it pays and where it costs; then how much at most, why, and what to do."""
-    for rate in SOFTWARE.values():
-        own = [each for each in every if each.rate_mbit_s == rate]
-        parts = [_range(each, own) for each in (Effect.PAYS, Effect.COSTS)]
+    """Up to what size to keep messages on the CPU, and what software costs beyond, and why."""
+    pays = [each for each in every if each.effect is Effect.PAYS]
+    costs = [each for each in every if each.effect is Effect.COSTS]
+    if pays:
+        best = max(pays, key=lambda each: each.times.median)
         yield (
-            f"with software at {rate:.0f} Mbit/s beside the cards, which takes the host less time "
-            f"than handing over below {alike_bytes(rate):.0f} B, the board does "
-            f"{' but '.join(filter(None, parts)) or 'as much as without'}"
+            f"keep messages on the CPU {_kept(every)}: software beside the cards does up to "
+            f"{best.times.median:.1f} times as much there ({_at(best)})"
         )
-    costly = [each for each in every if each.effect is Effect.COSTS]
-    if costly:
-        yield _costs(min(costly, key=lambda each: each.times.low))
+    if costs:
+        worst = min(costs, key=lambda each: each.times.median)
+        yield (
+            f"give longer ones to the cards alone: software costs up to "
+            f"{100 * (1 - worst.times.median):.0f} % of what they do ({_at(worst)}), because it "
+            "works in the time of the host that feeds them, and the cost model takes what is "
+            "soonest for one batch and doesn't see what that keeps from the others"
+        )
 
 
-def _range(effect: Effect, every: Sequence[Beside]) -> str:
-    """`1.24 to 4.80 times as much up to 64 B`; "" where there is none."""
-    those = [each for each in every if each.effect is effect]
-    if not those:
-        return ""
+def _kept(every: Sequence[Beside]) -> str:
+    """`up to 16 B with software at 13 Mbit/s, 64 B at 39 and 128 B at 79`."""
+    told = [
+        f"{upto:,} B at {rate:.0f} Mbit/s" if upto else f"never at {rate:.0f} Mbit/s"
+        for rate in SOFTWARE.values()
+        if (upto := _pays_up_to(_own(every, rate))) is not None
+    ]
+    return f"up to {', '.join(told[:-1])} and {told[-1]}" if told[1:] else f"up to {told[0]}"
+
+
+def _pays_up_to(own: Sequence[Beside]) -> int | None:
+    """The largest size below which it pays with every seed; 0 without one, None for no cells."""
+    upto = 0
+    for each in own:
+        if each.effect is not Effect.PAYS:
+            break
+        upto = each.size_bytes
+    return upto if own else None
+
+
+def _own(every: Sequence[Beside], rate: float) -> Sequence[Beside]:
+    return [each for each in every if each.rate_mbit_s == rate]
+
+
+def _at(each: Beside) -> str:
+    return f"{each.size_bytes:,} B at {each.rate_mbit_s:.0f} Mbit/s"
+
+
+def keeping(every: Sequence[Beside]) -> Listing:
+    """Up to what size software pays, a row for each speed of it."""
+    rows = []
+    for rate in SOFTWARE.values():
+        own = _own(every, rate)
+        upto = _pays_up_to(own)
+        costs = next((each.size_bytes for each in own if each.effect is Effect.COSTS), None)
+        rows.append(
+            (
+                f"{rate:.4g}",
+                f"{upto:,}" if upto else "none",
+                _range([each for each in own if each.effect is Effect.PAYS]),
+                f"{costs:,}" if costs else "none",
+                _range([each for each in own if each.effect is Effect.COSTS]),
+                f"{alike_bytes(rate):.0f}",
+            )
+        )
+    columns = (
+        "software, Mbit/s",
+        "keep on the CPU up to, bytes",
+        "times the cards alone there",
+        "it costs from, bytes",
+        "times the cards alone from there",
+        "handing over takes the host as long at, bytes",
+    )
+    return Listing("What to keep on the CPU", columns, rows, columns)
+
+
+def _range(those: Sequence[Beside]) -> str:
+    """`1.24 to 4.80`; "" of none."""
     means = [each.times.median for each in those]
-    ends = dict.fromkeys(f"{value:.2f}" for value in (min(means), max(means)))
-    return f"{' to '.join(ends)} times as much {_where(those, every)}"
-
-
-def _where(those: Sequence[Beside], every: Sequence[Beside]) -> str:
-    """`up to 64 B`, `from 128 B on`, or each size."""
-    if those == every[: len(those)]:
-        return f"up to {those[-1].size_bytes:,} B"
-    if those == every[-len(those) :]:
-        return f"from {those[0].size_bytes:,} B on"
-    return f"at {', '.join(f'{each.size_bytes:,}' for each in those)} B"
-
-
-def _costs(worst: Beside) -> str:
-    times = worst.times
     return (
-        f"so software costs up to {100 * (1 - times.low):.0f} % of what the cards do alone "
-        f"({worst.size_bytes:,} B at {worst.rate_mbit_s:.0f} Mbit/s: "
-        f"{format_estimate(times.median, times.low, times.high)} times, least and most of {SEEDS} "
-        f"seeds), because it works in the time of the host that feeds them: {worst.why}. The cost "
-        "model takes what is soonest for one batch and doesn't see what that keeps from the "
-        "others: keep messages on the CPU up to the sizes where it pays, and give larger ones to "
-        "the cards alone"
+        " to ".join(dict.fromkeys(f"{end:.2f}" for end in (min(means), max(means))))
+        if means
+        else ""
     )
 
 

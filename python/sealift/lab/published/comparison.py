@@ -34,6 +34,8 @@ class Kind(StrEnum):
     MODEL = "model"
     """The same of a point of a table or a curve whose neighbours lie above and below it as in the
     document (`point_kind`): it can have the shape of that where it doesn't have its value."""
+    OPEN = "open"
+    """The same of a point of which it is not known how its neighbours stand: nor is its shape."""
     GIVEN = "given"
     """What was put into a model, fitted or as it was printed: no result of it."""
     BEYOND = "beyond"
@@ -87,6 +89,8 @@ class Comparison:
         span: For a count the values that round to `published`; for a figure that its document
             contradicts what follows from the others there.
         origin: Where `here` comes from.
+        is_fitted_to: Whether it stands in a table that numbers of the model were fitted to, so that
+            its agreement tells of the fit.
     """
 
     figure: str
@@ -103,6 +107,7 @@ class Comparison:
     machine_busy: bool = False
     span: Rounded | None = None
     origin: Origin = Origin.MEASURED
+    is_fitted_to: bool = False
 
     def __post_init__(self) -> None:
         """Refuses what can't be judged, and a figure that was not run for no reason."""
@@ -138,10 +143,11 @@ class Comparison:
         and a busy machine. A COUNT is REPRODUCED when it rounds to what was printed; a printed 0
         is CONTRADICTED by anything else. A NUMBER of a model is REPRODUCED within a tenth and
         CONTRADICTED beyond; a MODEL, whose neighbours stand as published, is IN_SHAPE within half
-        as much again or two thirds. A SHAPE that was not measured is IN_SHAPE above the margin over
-        1 and CONTRADICTED elsewhere. All three are UNSETTLED where the ends of what plays with
-        several seeds gave are on two sides of a limit. What was GIVEN to a model, and what is
-        BEYOND one, has no verdict but that.
+        as much again or two thirds, and an OPEN one UNSETTLED there. A SHAPE that was not measured
+        is IN_SHAPE above the margin over 1 and CONTRADICTED elsewhere. All of these are UNSETTLED
+        where the ends of what plays with several seeds gave are on two sides of a limit, or far
+        from what was published on both sides of it. What was GIVEN to a model, and what is BEYOND
+        one, has no verdict but that.
         """
         if self.kind in UNJUDGED:
             return UNJUDGED[self.kind]
@@ -150,7 +156,7 @@ class Comparison:
         if self.kind is Kind.COUNT:
             return self._counted(self.here)
         if self.kind in MODELLED:
-            return _agreed(self._modelled, self.here)
+            return self._agreeing(self.here)
         if self.kind is Kind.SHAPE and self.origin is not Origin.MEASURED:
             return _agreed(self._shaped, self.here)
         return Match.UNSETTLED if self.doubt else self._judged(self.here)
@@ -162,8 +168,11 @@ class Comparison:
             return ""
         if self.kind in MODELLED or self.origin is not Origin.MEASURED:
             is_of_seeds = self.kind in {*MODELLED, Kind.SHAPE}
-            is_both = is_of_seeds and self.match is Match.UNSETTLED
-            return f"its {self.here.blocks} seeds give both sides of a limit" if is_both else ""
+            if not is_of_seeds or self.match is not Match.UNSETTLED:
+                return ""
+            if self.kind is Kind.OPEN and self._modelled(self.here.median) is Match.UNSETTLED:
+                return "how it stands among its neighbours is not known here"
+            return f"its {self.here.blocks} seeds give both sides of a limit"
         unsettled = self._judged(self.here) is Match.UNSETTLED
         # What lies clear of all limits by so much noise is told.
         floor = self.noise_floor if unsettled else 0.0
@@ -213,12 +222,19 @@ class Comparison:
     def _shaped(self, value: float) -> Match:
         return Match.IN_SHAPE if value > 1 + self._margin else Match.CONTRADICTED
 
+    def _agreeing(self, here: Interval) -> Match:
+        """Of a model: what lies far from what was published on both sides tells nothing."""
+        said = _agreed(self._modelled, here)
+        is_around = here.low < self.published < here.high
+        return Match.UNSETTLED if said is Match.CONTRADICTED and is_around else said
+
     def _modelled(self, value: float) -> Match:
         times = value / self.published
         if 1 - NEAR <= times <= 1 + NEAR:
             return Match.REPRODUCED
-        is_alike = self.kind is Kind.MODEL and 1 / ALIKE <= times <= ALIKE
-        return Match.IN_SHAPE if is_alike else Match.CONTRADICTED
+        if self.kind is Kind.NUMBER or not 1 / ALIKE <= times <= ALIKE:
+            return Match.CONTRADICTED
+        return Match.IN_SHAPE if self.kind is Kind.MODEL else Match.UNSETTLED
 
     def _counted(self, here: Interval) -> Match:
         assert self.span is not None, "checked when it was made"
@@ -244,7 +260,7 @@ NEAR = 0.10
 # How far a point may be off whose table or curve has the document's shape there.
 ALIKE = 1.5
 SPANNED = (Kind.COUNT, Kind.WITHIN)
-MODELLED = (Kind.NUMBER, Kind.MODEL)
+MODELLED = (Kind.NUMBER, Kind.MODEL, Kind.OPEN)
 # What nothing that was found here is held against.
 UNJUDGED = {
     Kind.WITHIN: Match.AGAINST_ITSELF,

@@ -24,6 +24,7 @@ class Printed:
         at: Where it stands there.
         span: What a count is judged by.
         origin: Where that which stands beside it comes from.
+        is_fitted_to: Whether numbers of the model were fitted to its table.
     """
 
     figure: str
@@ -36,6 +37,7 @@ class Printed:
     at: Cell = field(default_factory=dict)
     span: Rounded | None = None
     origin: Origin = Origin.MEASURED
+    is_fitted_to: bool = False
 
     def beside(self, here: Here, note: str) -> Comparison:
         """The figure beside what was found here.
@@ -64,4 +66,5 @@ class Printed:
             machine_busy=here.machine_busy if here else False,
             span=self.span,
             origin=self.origin,
+            is_fitted_to=self.is_fitted_to,
         )

@@ -36,7 +36,7 @@ def rules(comparisons: Collection[Comparison]) -> Iterator[str]:
         yield MEASURED
     if kinds & {*MODELLED}:
         yield NUMBERS
-    if Kind.MODEL in kinds:
+    if kinds & {Kind.MODEL, Kind.OPEN}:
         yield POINTS
     if any(each.kind is Kind.SHAPE for each in computed):
         yield SHAPES
@@ -60,7 +60,8 @@ NUMBERS = (
 POINTS = (
     "A point of a table or a curve that is further off, by no more than "
     f"{100 * (ALIKE - 1):.0f} % of the smaller value, is reproduced in shape where each of its "
-    "neighbours lies above or below it as published."
+    "neighbours lies above or below it, or level with it, as published, with every seed; where "
+    "seeds don't tell how they stand, it is not settled."
 )
 SHAPES = (
     "That something is more than something else is reproduced in shape where a model has it so by "

@@ -15,7 +15,7 @@ from sealift.lab.report.compared import compared
 from sealift.lab.report.extent import EXTENTS, MOST_BYTES, Extent
 from sealift.lab.report.markup import Html, tag
 from sealift.lab.report.material import Material, gather
-from sealift.lab.report.sections import Section, sections
+from sealift.lab.report.sections import Section, listing_id, sections
 from sealift.lab.store import Run, names, write_file
 
 
@@ -106,6 +106,12 @@ def _contents(material: Material, before: Sequence[Section], parts: Sequence[Sec
         *((part.id, part.title) for part in before),
         ("published", "Published figures"),
         *((part.id, part.title) for part in parts),
+        *(
+            (listing_id(shown), each.title)
+            for shown in material.shown
+            for each in shown.listings
+            if each.is_section
+        ),
         *([] if material.is_computed else [("absent", "Devices not here")]),
         ("method", "Method"),
         ("machine", "Machine"),

@@ -13,7 +13,7 @@ from sealift.lab.result import Origin
 def tiles(material: Material) -> Html:
     """Four figures: what was computed, how far it agrees, what it was given, and the seed."""
     every = [each for shown in material.shown for each in shown.comparisons]
-    made = (_cells(material), _agreement(every), _given(every), _seed(material))
+    made = (_cells(material), agreement(every), _given(every), _seed(material))
     return tag("section", *made, class_="tiles", aria_label="What this run stands on")
 
 
@@ -34,19 +34,33 @@ def _cells(material: Material) -> Html:
     return _tile("cells", "Cells computed", f"{counts.total():,}", note)
 
 
-def _agreement(every: Sequence[Comparison]) -> Html:
+def agreement(every: Sequence[Comparison]) -> Html:
+    """How much of what was published comes out, without what numbers were fitted to."""
     name = "Published figures that come out"
     judged = [each for each in every if each.kind not in UNJUDGED and each.here]
     if not judged:
         return _tile("agreement", name, "none", "nothing of it stands beside what was published")
-    agreeing = [each for each in judged if each.match in AGREEING]
-    counts = Counter(each.match.value for each in judged if each.match not in AGREEING)
-    told = ["numbers within a tenth, claims and curves in shape"]
+    free = [each for each in judged if not each.is_fitted_to]
+    agreeing = [each for each in free if each.match in AGREEING]
+    counts = Counter(each.match.value for each in free if each.match not in AGREEING)
+    told = ["numbers within a tenth, claims and curves in shape"] if free else []
     told += [f"{count:,} {said}" for said, count in counts.items()]
-    colour = "good" if len(agreeing) == len(judged) else "plain"
-    return _tile(
-        "agreement", name, f"{len(agreeing):,} of {len(judged):,}", "; ".join(told), colour
+    told += _fitted_to([each for each in judged if each.is_fitted_to])
+    if not free:
+        return _tile("agreement", name, "none", "; ".join(told))
+    colour = "good" if len(agreeing) == len(free) else "plain"
+    return _tile("agreement", name, f"{len(agreeing):,} of {len(free):,}", "; ".join(told), colour)
+
+
+def _fitted_to(every: Sequence[Comparison]) -> list[str]:
+    """What comes out of tables that numbers were fitted to, which tells of the fit."""
+    if not every:
+        return []
+    agreeing = sum(each.match in AGREEING for each in every)
+    told = (
+        f"{agreeing:,} of {len(every):,} cells of tables that numbers were fitted to come out too"
     )
+    return [f"{told}: that is the fit, and counted apart"]
 
 
 def _given(every: Sequence[Comparison]) -> Html:

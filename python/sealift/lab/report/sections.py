@@ -8,9 +8,9 @@ from itertools import groupby
 from sealift.lab import plot
 from sealift.lab.crowding import is_crowded
 from sealift.lab.report import order
-from sealift.lab.report.cells import fact_names, fact_text
+from sealift.lab.report.cells import SAID_CHARS, fact_names, fact_text
 from sealift.lab.report.extent import Extent
-from sealift.lab.report.markup import Html, folded, join, table, tag
+from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import few, unique, with_interval
 from sealift.lab.result import Row
@@ -51,6 +51,11 @@ def sections(material: Material) -> list[Section]:
         _section(name, list(group), material.command_folder, material.extent)
         for name, group in groupby(ordered, key=_document)
     ]
+
+
+def listing_id(shown: Shown) -> str:
+    """What links point to of an experiment whose table has a heading of its own."""
+    return f"listing-{shown.experiment.name}"
 
 
 def drawing(place: str, title: str, spec: Spec, command: str) -> Html:
@@ -105,7 +110,8 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
     if shown.doubt:
         inside.append(tag("p", f"Note: {shown.doubt}.", class_="muted"))
     if shown.why_not:
-        inside.append(tag("p", f"Not measured: {shown.why_not}.", class_="muted"))
+        done = "measured" if experiment.is_timed else "computed"
+        inside.append(tag("p", f"Not {done}: {shown.why_not}.", class_="muted"))
     if shown.found.rows or shown.computed:
         figures = list(_figures(shown, run, extent))
         specs = {place: figure.spec for place, figure, _ in figures}
@@ -168,8 +174,13 @@ def _listings(shown: Shown, most: int | None) -> Iterable[Html]:
         told = each.title
         if len(rows) < len(each.rows):
             told = f"{told}: the first {len(rows):,} of {len(each.rows):,}"
-        whole = table(each.columns, rows, label=each.title, numbers=each.numbers)
-        yield folded(told, whole, is_open=len(rows) <= LISTED_OPEN)
+        is_prose = any(len(cell) > SAID_CHARS for row in rows for cell in row)
+        class_ = CARDS if is_prose else ""
+        whole = table(each.columns, rows, label=each.title, numbers=each.numbers, class_=class_)
+        if each.is_section:
+            yield tag("section", tag("h4", told), whole, id=listing_id(shown))
+        else:
+            yield folded(told, whole, is_open=len(rows) <= LISTED_OPEN)
 
 
 def _undrawn(shown: Shown, titles: Sequence[str]) -> Iterable[Html]:

@@ -172,8 +172,9 @@ def _reasons(material: Material) -> Iterable[str]:
     yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in run.notes)
     for shown in material.shown:
         if shown.why_not:
-            yield f"{shown.experiment.name} was not measured: {shown.why_not}."
-    yield from _skipped(material.shown)
+            done = "measured" if shown.experiment.is_timed else "computed"
+            yield f"{shown.experiment.name} was not {done}: {shown.why_not}."
+    yield from _skipped(material.shown, is_computed=material.is_computed)
     if not material.is_computed:
         yield from _blind(run.machine)
 
@@ -223,17 +224,18 @@ def _shaken(rows: list[Row]) -> Iterable[str]:
         yield f"{_of(drifting, rows)} not steady: their speed or their clock drifted."
 
 
-def _skipped(shown: Iterable[Shown]) -> Iterable[str]:
-    """What could not be measured, each reason once."""
+def _skipped(shown: Iterable[Shown], *, is_computed: bool) -> Iterable[str]:
+    """What could not be measured or computed, each reason once."""
     arms = [
         (each.skipped, f"{one.experiment.name}, {each.cell[one.experiment.compare]}")
         for one in shown
         for each in one.found.verified
         if each.skipped and not each.left_out and not one.why_not
     ]
+    done = "computed" if is_computed else "measured"
     for reason in unique(reason for reason, _ in arms):
         names = unique(name for why, name in arms if why == reason)
-        yield f"Not measured: {listed(few(names))}: {reason}."
+        yield f"Not {done}: {listed(few(names))}: {reason}."
 
 
 def _of(some: list[Row], rows: list[Row]) -> str:

@@ -81,6 +81,7 @@ def _comparison(record: Record) -> Comparison:
             machine_busy=record.flag("machine_busy"),
             span=_span(record),
             origin=origin_of(record),
+            is_fitted_to="is_fitted_to" in record.plain and record.flag("is_fitted_to"),
         )
 
 
