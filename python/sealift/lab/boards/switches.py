@@ -55,7 +55,7 @@ SWITCHES: Mapping[str, Switch] = {
 # What mean-value analysis is exact for, in a load long enough for 2 %.
 EXPONENTIAL = Switch(
     {
-        "batches": 7_000,
+        "batches": 4_000,
         "law": "all",
         "has_bus": False,
         "shares_memory": False,

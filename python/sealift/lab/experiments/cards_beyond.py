@@ -235,7 +235,7 @@ EXPERIMENT = Experiment(
     weight=0.4,
     order=5,
     origin=Origin.SIMULATED,
-    takes_s=4.0,
+    takes_s=3.5,
     stands_on=model.SIMULATED,
     brief=Brief(
         {

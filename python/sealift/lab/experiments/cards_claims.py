@@ -172,7 +172,7 @@ EXPERIMENT = Experiment(
     weight=0.2,
     order=3,
     origin=Origin.SIMULATED,
-    takes_s=1.2,
+    takes_s=0.5,
     stands_on=model.SIMULATED,
     brief=Brief({ABOUT: "about", UNIT: "unit", PRINTED: "published", HERE: "here"}),
 )

@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     weight=0.2,
     order=2,
     origin=Origin.SIMULATED,
-    takes_s=1.5,
+    takes_s=0.8,
     stands_on=model.ANALYSED,
     brief=BRIEF,
 )

@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     weight=0.3,
     order=1,
     origin=Origin.SIMULATED,
-    takes_s=2.5,
+    takes_s=2.0,
     stands_on=model.ANALYSED,
     brief=BRIEF,
 )

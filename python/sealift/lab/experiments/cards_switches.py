@@ -157,7 +157,7 @@ EXPERIMENT = Experiment(
         {
             MBIT_S: "Mbit/s",
             TIMES: "times",
-            IDLE: "no card busy %",
+            IDLE: "cards idle %",
             OFF: "off %",
         }
     ),
