@@ -452,6 +452,13 @@ def test_the_line_to_cross_has_both_ends_of_the_bracket() -> None:
     assert memory_contention.EXPERIMENT.charts(Found((), (), beside)) == []
 
 
+def test_what_memory_gives_is_read_from_each_cell_that_has_streams() -> None:
+    counted = {"streamed_bytes": 4, "streamed_ns": 1, "ceiling_bytes": 240, "ceiling_ns": 10}
+    each: tuple[Mapping[str, int], ...] = (counted, {**counted, "ceiling_bytes": 0}, {})
+    verified = [Verified("memory-contention", {"streams_percent": 50}, facts) for facts in each]
+    assert memory_contention.ceilings(Found((), verified)) == [24.0]
+
+
 def test_the_projection_is_drawn_with_the_hazard_too(context: Context) -> None:
     experiment = dpu_projection.EXPERIMENT
     found = computed(experiment, context)
