@@ -190,6 +190,14 @@ fn faults_say_what_where_and_who() {
             FaultKind::DmaOutOfBounds { local: 65528, mram: 0, length: 16 },
         ),
         (
+            "move r1, 0x0c000000\nldma r0, r1, 0".to_owned(),
+            FaultKind::DmaOutOfBounds { local: 0, mram: 0x0c00_0000, length: 8 },
+        ),
+        (
+            "move r1, 0x0bfffff8\nldma r0, r1, 1".to_owned(),
+            FaultKind::DmaOutOfBounds { local: 0, mram: 0x0bff_fff8, length: 16 },
+        ),
+        (
             move_16(0x0100_0000) + "move r1, 0\nsdma r0, r1, 255",
             FaultKind::DmaLength { length: 2056 },
         ),
@@ -203,6 +211,21 @@ fn faults_say_what_where_and_who() {
 }
 
 #[test]
+fn a_transfer_that_can_not_be_is_told_by_the_programs_addresses_and_which_is_wrong() {
+    for (local, mram, told) in [
+        (4, 0x0800_0008, "the local address 0x4 and 0x8000008 in MRAM: the local one is not"),
+        (8, 0x0800_0004, "the local address 0x8 and 0x8000004 in MRAM: the one in MRAM is not"),
+        (4, 4, "the local address 0x4 and 0x4 in MRAM: neither is a multiple of 8"),
+        (0, 0x0c00_0000, "16 bytes at 0xc000000, beyond MRAM, which is 0x8000000 to 0xbffffff"),
+        (0, 0x0bff_fff8, "16 bytes at 0xbfffff8, beyond MRAM, which is 0x8000000 to 0xbffffff"),
+        (65_528, 0x0800_0000, "16 bytes at the local address 0xfff8, beyond the end of that"),
+    ] {
+        let kind = fault(&format!("move r0, {local}\nmove r1, {mram}\nldma r0, r1, 1\nstop")).0;
+        assert!(kind.to_string().contains(told), "{kind}");
+    }
+}
+
+#[test]
 fn tasklets_that_do_not_exist_or_run_already_are_not_booted() {
     for (source, expected, pc, tasklet) in [
         ("boot id, 40\nstop", FaultKind::NoTasklet { number: 40 }, 0, 0),
@@ -210,6 +233,10 @@ fn tasklets_that_do_not_exist_or_run_already_are_not_booted() {
         ("move r0, 1\nboot id, 0\nstop", FaultKind::Booted { number: 0 }, 1, 0),
         ("jeq id, 1, .+3\nboot id, 1\njump .\nboot zero, 0", FaultKind::Booted { number: 0 }, 3, 1),
         ("boot id, 0, true, 1\nstop", FaultKind::Booted { number: 0 }, 0, 0),
+        ("boot id, 0, sz, 1\nstop", FaultKind::Booted { number: 0 }, 0, 0),
+        ("boot id, 0, snz, 1\nstop", FaultKind::Booted { number: 0 }, 0, 0),
+        ("boot id, 0, spl, 1\nstop", FaultKind::Booted { number: 0 }, 0, 0),
+        ("boot id, 0, smi, 1\nstop", FaultKind::Booted { number: 0 }, 0, 0),
         ("move r0, 64\nresume r0, 0\nstop", FaultKind::RunBit { number: 64 }, 1, 0),
         ("move r0, 200\nread_run r0, 0, z, 2\nstop", FaultKind::RunBit { number: 200 }, 1, 0),
     ] {

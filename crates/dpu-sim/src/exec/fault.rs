@@ -1,5 +1,7 @@
 //! What stops a DPU.
 
+use super::memory::{in_mram, within};
+use crate::program::{MRAM_BYTES, Region};
 use std::fmt;
 
 /// A tasklet did what the DPU cannot do.
@@ -39,16 +41,16 @@ pub enum FaultKind {
     /// A transfer that starts between two words of eight bytes. A real DPU drops the last three bits of both addresses, and moves
     /// other bytes than were meant.
     DmaMisaligned {
-        /// In WRAM or IRAM.
+        /// The address in WRAM or IRAM.
         local: u32,
-        /// In MRAM.
+        /// That in MRAM, as the program has it.
         mram: u32,
     },
     /// A transfer that leaves its memories.
     DmaOutOfBounds {
-        /// In WRAM or IRAM.
+        /// The address in WRAM or IRAM.
         local: u32,
-        /// In MRAM.
+        /// That in MRAM, as the program has it.
         mram: u32,
         /// In bytes.
         length: u32,
@@ -117,13 +119,25 @@ impl fmt::Display for FaultKind {
                 write!(f, "{width} bytes at {address:#x}, beyond the 64 KiB of WRAM")
             }
             Self::DmaMisaligned { local, mram } => {
-                write!(f, "a transfer between {local:#x} and MRAM {mram:#x}, not multiples of 8")
-            }
-            Self::DmaOutOfBounds { local, mram, length } => {
+                let which = match (local % 8, mram % 8) {
+                    (0, _) => "the one in MRAM is not",
+                    (_, 0) => "the local one is not",
+                    _ => "neither is",
+                };
                 write!(
                     f,
-                    "a transfer of {length} bytes between {local:#x} and MRAM {mram:#x}, beyond the end"
+                    "a transfer between the local address {local:#x} and {mram:#x} in MRAM: {which} a multiple of 8"
                 )
+            }
+            Self::DmaOutOfBounds { local, mram, length } => {
+                write!(f, "a transfer of {length} bytes at ")?;
+                if within(in_mram(mram), length, MRAM_BYTES) {
+                    write!(f, "the local address {local:#x}, beyond the end of that memory")
+                } else {
+                    let first = u64::from(Region::Mram.base());
+                    let last = first + MRAM_BYTES - 1;
+                    write!(f, "{mram:#x}, beyond MRAM, which is {first:#x} to {last:#x}")
+                }
             }
             Self::DmaLength { length } => {
                 write!(f, "a transfer of {length} bytes; 2,048 are the most")

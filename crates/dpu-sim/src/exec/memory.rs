@@ -108,6 +108,16 @@ fn wrong<const N: usize>(address: u32) -> FaultKind {
     }
 }
 
+/// Where in MRAM an address lies; a DPU takes those from 0 on, too.
+pub(super) fn in_mram(address: u32) -> u32 {
+    address.checked_sub(Region::Mram.base()).unwrap_or(address)
+}
+
+/// Do so many bytes end within a memory?
+pub(super) fn within(start: u32, length: u32, capacity: u64) -> bool {
+    u64::from(start) + u64::from(length) <= capacity
+}
+
 /// A checked transfer between a local memory and MRAM, all in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transfer {
@@ -125,14 +135,12 @@ impl Transfer {
             return Err(FaultKind::DmaLength { length });
         }
         let start = a & 0x00ff_ffff;
-        let base = Region::Mram.base();
-        let mram = if b >= base { b - base } else { b };
+        let mram = in_mram(b);
         if !start.is_multiple_of(8) || !mram.is_multiple_of(8) {
-            return Err(FaultKind::DmaMisaligned { local: start, mram });
+            return Err(FaultKind::DmaMisaligned { local: start, mram: b });
         }
-        let within = |start: u32, capacity: u64| u64::from(start) + u64::from(length) <= capacity;
-        if !within(start, local.capacity()) || !within(mram, MRAM_BYTES) {
-            return Err(FaultKind::DmaOutOfBounds { local: start, mram, length });
+        if !within(start, length, local.capacity()) || !within(mram, length, MRAM_BYTES) {
+            return Err(FaultKind::DmaOutOfBounds { local: start, mram: b, length });
         }
         Ok(Self { local: start as usize, mram: mram as usize, length: length as usize })
     }

@@ -254,9 +254,10 @@ fn folded(a: u32, number: u32) -> usize {
     ((sum >> 8 ^ sum) & 0xff) as usize
 }
 
-/// Does the program ask whether the tasklet it boots ran already?
+/// Does the program ask whether the tasklet it boots ran already? Conditions on the source ask for the register.
 fn looks(op: &Op) -> bool {
-    op.then == Then::JumpIf && !matches!(op.condition, Condition::True | Condition::False)
+    use Condition::{Nz, Xnz, Xz, Z};
+    op.then == Then::JumpIf && matches!(op.condition, Z | Nz | Xz | Xnz)
 }
 
 /// Bits that say who runs, and those that only notify.

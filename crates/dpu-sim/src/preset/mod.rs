@@ -232,6 +232,10 @@ mod tests {
                 "[transfer.short]\ndpus = 1\nbytes_each = [9, 8]\nto_dpus_us = [1, 2]\nfrom_dpus_us = [1, 2]",
                 "line 11: transfer.short.bytes_each is [9, 8]: a row of rising numbers, as in [1024",
             ),
+            (
+                "[transfer.short]\ndpus = 1\nbytes_each = [8, 9]\nto_dpus_us = [1, 1]\nfrom_dpus_us = [9, 1]",
+                "line 13: transfer.short.from_dpus_us is [9, 1]: a row of times of which none is below",
+            ),
         ] {
             let error = Preset::parse(&text(transfer)).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");

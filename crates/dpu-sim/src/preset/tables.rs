@@ -66,6 +66,11 @@ fn short(table: &Reader<'_>, transfers: Transfers) -> Result<Transfers, PresetEr
         (table.wholes(bytes_key)?, table.reals(to_key)?, table.reals(from_key)?);
     let rising = "a row of rising numbers, as in [1024, 16384, 524288],";
     as_long(table, (bytes_key, bytes.len(), rising), [(to_key, to.len()), (from_key, from.len())])?;
+    for (key, row) in [(to_key, &to), (from_key, &from)] {
+        if row.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(table.wrong(key, "a row of times of which none is below the one before"));
+        }
+    }
     let timed = bytes.iter().zip(to.iter().zip(&from)).map(|(bytes, (to, from))| TransferTime {
         bytes_each: *bytes,
         to_dpus_s: 1e-6 * to,

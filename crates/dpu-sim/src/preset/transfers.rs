@@ -96,8 +96,8 @@ impl Transfers {
         (!rates.is_empty() && rise && rates.iter().all(valid)).then_some(Self { rates, parts })
     }
 
-    /// The same with other times of transfers, which so many DPUs took part in; none, if there are none or their lengths do not go
-    /// up.
+    /// The same with other times of transfers, which so many DPUs took part in; none, if there are none, their lengths do not go
+    /// up, or a longer one takes less time.
     #[must_use]
     pub fn with_times(self, dpus: u32, timed: &[TransferTime]) -> Option<Self> {
         let rise = timed.windows(2).all(|pair| pair[0].bytes_each < pair[1].bytes_each);
@@ -105,6 +105,10 @@ impl Transfers {
             let both = [timed.to_dpus_s, timed.from_dpus_s];
             timed.bytes_each > 0 && both.iter().all(|time| time.is_finite() && *time > 0.0)
         };
+        let longer = |pair: &[TransferTime]| {
+            pair[0].to_dpus_s <= pair[1].to_dpus_s && pair[0].from_dpus_s <= pair[1].from_dpus_s
+        };
+        let rise = rise && timed.windows(2).all(longer);
         let right = dpus > 0 && !timed.is_empty() && rise && timed.iter().all(valid);
         right.then(|| Self { parts: self.parts_of(dpus, timed), ..self })
     }
@@ -245,6 +249,10 @@ mod tests {
         assert_eq!(Transfers::default().with_times(0, &[timed]), None);
         assert_eq!(times(&[]), None);
         assert_eq!(times(&[timed, timed]), None);
+        let longer = TransferTime { bytes_each: 16, ..timed };
+        assert!(times(&[timed, longer]).is_some());
+        assert_eq!(times(&[timed, TransferTime { to_dpus_s: 0.9, ..longer }]), None);
+        assert_eq!(times(&[timed, TransferTime { from_dpus_s: 1.9, ..longer }]), None);
         assert_eq!(times(&[TransferTime { to_dpus_s: 0.0, ..timed }]), None);
         assert_eq!(times(&[TransferTime { bytes_each: 0, ..timed }]), None);
     }
