@@ -77,12 +77,15 @@ pub struct Symbol {
     pub offset: u32,
     /// Its size, in bytes.
     pub size: u32,
+    /// Whether that is the size of one thing: it was stated, or one datum fills it. Else the symbol reaches over several data to
+    /// the next one.
+    pub whole: bool,
 }
 
 impl Symbol {
-    pub(crate) fn new(name: &str, region: Region, offset: u64, size: u64) -> Self {
+    pub(crate) fn new(name: &str, region: Region, offset: u64, size: u64, whole: bool) -> Self {
         let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-        Self { name: name.to_owned(), region, offset: narrow(offset), size: narrow(size) }
+        Self { name: name.to_owned(), region, offset: narrow(offset), size: narrow(size), whole }
     }
 }
 

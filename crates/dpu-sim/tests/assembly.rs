@@ -24,6 +24,9 @@ fn wrong_assembly_is_told_with_line_and_column() {
         ("add r0, r1, 300, z, 5", 1, 13, "300 does not fit here: -128 to 127"),
         ("add r1, r0, id", 1, 13, "id is read-only and cannot stand here: r0 to r23 can"),
         ("jeq r2, zero, 0", 1, 9, "zero is read-only and cannot stand here"),
+        ("ldma zero, zero, 7", 1, 12, "zero is read-only and cannot stand here"),
+        ("ldma zero, zero, 256", 1, 12, "zero is read-only and cannot stand here"),
+        (".set r1, 7\nstop", 1, 6, "r1 is a register, and no number can be called so"),
         ("move id, 5", 1, 6, "id is read-only"),
         (".mram", 1, 1, ".mram: this is a section, and .section belongs before its name"),
         (".section 5", 1, 10, "a section's name belongs here"),
@@ -42,7 +45,7 @@ fn wrong_assembly_is_told_with_line_and_column() {
             ".section .mram.a\n.zero 0x4000000\n.section .mram.b\n.byte 1",
             4,
             7,
-            "section .mram.b overflows MRAM: 67108865 bytes of 67108864",
+            "section .mram.b overflows MRAM: 67,108,865 bytes of 67,108,864",
         ),
         ("nop\n/* never\nended", 2, 1, "this comment has no end"),
         ("add r0, r1, 4, 5", 1, 1, "add does not take these operands"),
@@ -66,7 +69,7 @@ fn wrong_assembly_is_told_with_line_and_column() {
         (".section .database,\"aw\"\nstop", 1, 10, "there is no section .database"),
         ("", 1, 1, "there is no instruction; the shortest program is `stop`"),
         ("// later\n.data\nx: .long 1\n", 3, 1, "there is no instruction"),
-        (".bss\n.zero 65537", 2, 1, "section .bss overflows WRAM: 65537 bytes of 65536"),
+        (".bss\n.zero 65537", 2, 1, "section .bss overflows WRAM: 65,537 bytes of 65,536"),
     ] {
         let error = assemble(source).unwrap_err();
         assert_eq!((error.line, error.column), (line, column), "{source}: {error}");
@@ -75,6 +78,7 @@ fn wrong_assembly_is_told_with_line_and_column() {
     let error = assemble(&"nop\n".repeat(4097)).unwrap_err();
     assert_eq!(error.line, 4097);
     assert!(matches!(error.reason, Reason::Overflow { region: Region::Iram, .. }));
+    assert!(error.to_string().ends_with("overflows IRAM: 4,097 instructions of 4,096"), "{error}");
     let two = ".data\n.zero 40000\n.bss\n.zero 40000";
     assert!(matches!(assemble(two).unwrap_err().reason, Reason::Overflow { size: 80_000, .. }));
 }
@@ -131,6 +135,22 @@ fn numbers_may_be_named_from_outside() {
     let error = assemble_with("stop\nCOUNT: stop", &[("COUNT", 7)]).unwrap_err();
     assert_eq!((error.line, error.column), (2, 1));
     assert!(error.to_string().ends_with("COUNT is defined twice: it was given from outside, too"));
+    for (names, told) in [
+        (
+            vec![("r1", 7)],
+            "r1, given from outside: r1 is a register, and no number can be called so",
+        ),
+        (vec![("id", 7)], "id, given from outside: id is a register"),
+        (vec![("A", 1), ("A", 2)], "A, given from outside: A is defined twice"),
+        (vec![("", 1)], "given from outside: this is no name"),
+        (vec![("a b", 1)], "a b, given from outside: this is no name"),
+        (vec![("/*", 1)], "given from outside: this is no name"),
+        (vec![(".", 1)], "given from outside: this is no name"),
+        (vec![("1f", 1)], "given from outside: this is no name"),
+    ] {
+        let error = assemble_with("stop", &names).unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
+    }
 }
 
 #[test]

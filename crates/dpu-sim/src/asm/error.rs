@@ -4,11 +4,11 @@ use crate::program::Region;
 
 /// Something wrong at a place in the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {reason}")]
+#[error("{}{reason}", place(*line, *column))]
 pub struct AsmError {
-    /// From 1.
+    /// From 1; 0 for a name that was given beside the text.
     pub line: usize,
-    /// In bytes, from 1.
+    /// In bytes, from 1; 0 for such a name.
     pub column: usize,
     /// What is wrong.
     pub reason: Reason,
@@ -68,6 +68,17 @@ pub enum Reason {
         /// The line where it was defined before; 0 if it was given beside the text.
         first: usize,
     },
+    /// A register where a number gets a name.
+    #[error("{0} is a register, and no number can be called so")]
+    Called(String),
+    /// What is wrong with a name that was given beside the text.
+    #[error("{name}, given from outside: {reason}")]
+    Outside {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        reason: Box<Reason>,
+    },
     /// A directive that is not known, or not so.
     #[error("{directive}: {reason}")]
     Directive {
@@ -100,7 +111,7 @@ pub enum Reason {
     #[error("there is no instruction; the shortest program is `stop`, which ends a tasklet")]
     Empty,
     /// More than a memory holds.
-    #[error("section {section} overflows {region}: {size} bytes of {capacity}")]
+    #[error("section {section} overflows {region}: {}", of(*region, *size, *capacity))]
     Overflow {
         /// The section that no longer fits.
         section: String,
@@ -111,6 +122,27 @@ pub enum Reason {
         /// What the memory holds, in bytes.
         capacity: u64,
     },
+}
+
+/// Where it is wrong, before what is.
+fn place(line: usize, column: usize) -> String {
+    match line {
+        0 => String::new(),
+        line => format!("line {line}, column {column}: "),
+    }
+}
+
+/// How much of a memory is too much.
+fn of(region: Region, size: u64, capacity: u64) -> String {
+    let (bytes, unit) = if region == Region::Iram { (8, "instructions") } else { (1, "bytes") };
+    format!("{} {unit} of {}", grouped(size / bytes), grouped(capacity / bytes))
+}
+
+/// A number with a comma before each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    groups.map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
 }
 
 /// Where a name was defined before.

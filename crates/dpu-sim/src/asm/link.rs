@@ -144,17 +144,17 @@ impl Assembly {
             }
             (section_before, start_before) = (section, offset);
             let Some(region) = within.region else { continue };
-            let size = match stated.get(name) {
-                Some(stated) => self.stated_size(stated)?,
-                None => next - offset,
+            let (size, whole) = match stated.get(name) {
+                Some(stated) => (self.stated_size(stated)?, true),
+                None => (next - offset, !within.has_datum_within(offset, next)),
             };
-            symbols.push(Symbol::new(name, region, within.start + offset, size));
+            symbols.push(Symbol::new(name, region, within.start + offset, size, whole));
         }
         symbols.reverse();
         if !self.symbols.contains_key(MRAM_END) {
             let end = mram_end.next_multiple_of(8).min(Region::Mram.capacity());
             let size = Region::Mram.capacity() - end;
-            symbols.push(Symbol::new(MRAM_END, Region::Mram, end, size));
+            symbols.push(Symbol::new(MRAM_END, Region::Mram, end, size, true));
         }
         Ok(symbols)
     }

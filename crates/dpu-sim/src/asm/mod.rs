@@ -28,10 +28,11 @@ mod words;
 
 pub use error::{AsmError, Reason};
 
+use crate::isa::register;
 use crate::program::{Program, Region};
 use error::Place;
 use expression::Expression;
-use lexer::Lexer;
+use lexer::{Lexer, Token};
 use section::Section;
 use std::collections::HashMap;
 
@@ -46,11 +47,11 @@ pub fn assemble(source: &str) -> Result<Program, AsmError> {
 /// Assembles a program that may name numbers beside its own, as if it began with a `.set` for each of them.
 ///
 /// # Errors
-/// The first thing that is wrong, with line and column.
+/// The first thing that is wrong, with line and column; a name of them that is none, or is there twice.
 pub fn assemble_with(source: &str, names: &[(&str, i64)]) -> Result<Program, AsmError> {
     let mut assembly = Assembly::new();
     for (name, value) in names {
-        assembly.define(OUTSIDE, name, Defined::Constant(*value))?;
+        assembly.outside(name, *value)?;
     }
     let mut lexer = Lexer::default();
     for (index, text) in source.lines().enumerate() {
@@ -151,6 +152,28 @@ impl Assembly {
         }
         section.size = start + bytes;
         Ok(start)
+    }
+
+    /// Takes a number that was named beside the text.
+    fn outside(&mut self, name: &str, value: i64) -> Result<(), AsmError> {
+        let words = Lexer::default().words(0, name);
+        let is_name = matches!(words.as_deref(), Ok([(_, Token::Name(read))]) if read == name);
+        let named = match is_name && name != "." {
+            true => self.constant_named(OUTSIDE, name, value),
+            false => Err(OUTSIDE.error(Reason::Syntax("this is no name"))),
+        };
+        named.map_err(|error| {
+            let reason = Box::new(error.reason);
+            OUTSIDE.error(Reason::Outside { name: name.to_owned(), reason })
+        })
+    }
+
+    /// Gives a number a name, which as that of a register would never be looked at.
+    fn constant_named(&mut self, place: Place, name: &str, value: i64) -> Result<(), AsmError> {
+        match register(name) {
+            None => self.define(place, name, Defined::Constant(value)),
+            Some(_) => Err(place.error(Reason::Called(name.to_owned()))),
+        }
     }
 
     fn define(&mut self, place: Place, name: &str, defined: Defined) -> Result<(), AsmError> {

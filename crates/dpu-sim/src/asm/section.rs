@@ -17,6 +17,8 @@ pub(super) struct Section {
     pub(super) bytes: Vec<u8>,
     pub(super) code: Vec<Pending>,
     pub(super) values: Vec<Value>,
+    /// Where data start, from the first to the last.
+    pub(super) data: Vec<u64>,
     /// Where the section starts in its memory, once that is known.
     pub(super) start: u64,
     pub(super) first: Place,
@@ -41,6 +43,7 @@ impl Section {
             bytes: Vec::new(),
             code: Vec::new(),
             values: Vec::new(),
+            data: Vec::new(),
             start: 0,
             first,
         }
@@ -56,6 +59,12 @@ impl Section {
             self.bytes.resize(usize::try_from(start).unwrap_or(usize::MAX), 0);
             self.bytes.extend_from_slice(data);
         }
+    }
+
+    /// Does a datum start between these two places?
+    pub(super) fn has_datum_within(&self, start: u64, end: u64) -> bool {
+        let behind = self.data.partition_point(|datum| *datum <= start);
+        self.data.get(behind).is_some_and(|datum| *datum < end)
     }
 
     /// Puts a value over the zeros that were kept for it.

@@ -171,7 +171,8 @@ fn read_only(forms: &[&Form], operands: &[(Place, Written)]) -> Option<AsmError>
         let name = constant(number)?;
         let mut others = operands.to_vec();
         others[at].1 = Written::Register { number: 0, pair: false };
-        let fits = forms.iter().any(|form| fit(form, false, &others).is_ok());
+        // A number that does not fit besides is told once the register is right.
+        let fits = forms.iter().any(|form| !matches!(fit(form, false, &others), Err(None)));
         fits.then(|| place.error(Reason::ReadOnly(name)))
     })
 }

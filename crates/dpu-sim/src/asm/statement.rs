@@ -166,7 +166,7 @@ impl Assembly {
     fn set(&mut self, place: Place, name: &str, words: &mut Words<'_>) -> Result<(), AsmError> {
         let expression = Expression::parse(words)?;
         let value = self.known(place, &expression)?;
-        self.define(place, name, super::Defined::Constant(value))
+        self.constant_named(place, name, value)
     }
 
     fn size(&mut self, words: &mut Words<'_>) -> Result<(), AsmError> {
@@ -185,6 +185,7 @@ impl Assembly {
             let offset = self.append(place, &[0; 8][..usize::from(width)])?;
             let section = self.section();
             if section.region.is_some() {
+                section.data.push(offset);
                 section.values.push(Value { place, offset, width, expression });
             }
             if !words.take(',') {
@@ -200,7 +201,8 @@ impl Assembly {
                 return Err(here.error(Reason::Syntax("a text in \" belongs here")));
             };
             self.only_data(place)?;
-            self.append(here, text)?;
+            let start = self.append(here, text)?;
+            self.section().data.push(start);
             self.append(here, end)?;
             if !words.take(',') {
                 return Ok(());
@@ -216,6 +218,7 @@ impl Assembly {
         self.only_data(place)?;
         let start = self.grow(place, count)?;
         let section = self.section();
+        section.data.push(start);
         if fill & 0xff == 0 || section.region.is_none() {
             return Ok(());
         }

@@ -142,6 +142,8 @@ mod tests {
             assert_eq!(read.size(region), program.size(region));
         }
         assert_eq!(read.symbol("room"), program.symbol("room"));
+        assert_eq!(read.symbol("value"), program.symbol("value"));
+        assert!(read.symbol("room").unwrap().whole && !read.symbol("value").unwrap().whole);
         assert_eq!(read.symbol("table").unwrap().size, 8);
         assert_eq!(read.symbol("start"), program.symbol("start"));
     }

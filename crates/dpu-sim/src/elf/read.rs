@@ -181,7 +181,9 @@ fn symbol(entry: &[u8], names: &[u8]) -> Result<Option<Symbol>, Endless> {
     let heap = region == Region::Mram && name == MRAM_END;
     let rest = region.capacity().saturating_sub(u64::from(offset));
     let size = if heap { rest } else { u64::from(size) };
-    Ok(Some(Symbol::new(&name, region, u64::from(offset), size)))
+    // Compilers say of what is data or a function; what has no kind is a label before several things.
+    let whole = kind != NO_KIND;
+    Ok(Some(Symbol::new(&name, region, u64::from(offset), size, whole)))
 }
 
 fn word(bytes: &[u8], at: usize) -> u32 {
@@ -194,3 +196,5 @@ const WORD: u64 = (1 << 48) - 1;
 const RESERVED: u16 = 0xff00;
 /// Kinds above are those of sections and files.
 const FUNCTION: u8 = 2;
+/// Neither data of one size nor a function.
+const NO_KIND: u8 = 0;

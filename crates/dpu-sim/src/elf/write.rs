@@ -155,7 +155,11 @@ fn symbols(program: &Program, parts: &[Part]) -> (Vec<u8>, Vec<u8>) {
         let part = parts.iter().position(|part| part.region == symbol.region);
         // A symbol of an empty memory still has to name a section.
         let section = part.map_or(1, |part| part + 1);
-        let kind = if symbol.region == Region::Iram { 2 } else { 1 };
+        let kind = match symbol.region {
+            _ if !symbol.whole => 0,
+            Region::Iram => 2,
+            _ => 1,
+        };
         let name = intern(&mut names, &symbol.name);
         for word in [name, symbol.region.base() + symbol.offset, symbol.size] {
             table.extend_from_slice(&word.to_le_bytes());
