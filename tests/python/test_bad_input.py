@@ -364,7 +364,7 @@ def test_a_batch_beyond_the_named_device_is_refused(engine: Engine) -> None:
     for device in engine.devices:
         if device.messages_max < 10:
             raise AssertionError(f"{device.name} takes only {device.messages_max} messages")
-    with pytest.raises(sealift.DeviceError, match="name the one you want"):
+    with pytest.raises(sealift.DeviceError, match="name the one it wants"):
         Engine(["null"]).seal_batch([KEY] * 3, NONCES, TEXTS)
 
 

@@ -197,16 +197,12 @@ impl Engine {
         devices.map(|(at, device)| (DeviceId(at), device.capabilities()))
     }
 
-    /// The device of this name (`library`, `cpu:isa=aesni`).
+    /// The device of this name (`library`, `cpu:isa=aesni`); its driver's (`cpu`) is enough where one device is of that driver.
     ///
     /// # Errors
     /// There is none; the error lists those there are.
     pub fn device(&self, name: &str) -> Result<DeviceId, EngineError> {
-        let found = self.devices().find(|(_, capabilities)| capabilities.name == name);
-        found.map(|(id, _)| id).ok_or_else(|| EngineError::UnknownDevice {
-            name: name.to_owned(),
-            known: route::names(&self.shared.devices),
-        })
+        route::named(&self.shared.devices, name)
     }
 
     /// What a device's batches cost, as far as is known: at first what it says of itself, then what was

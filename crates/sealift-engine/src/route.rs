@@ -21,9 +21,25 @@ pub(crate) fn unknown(DeviceId(at): DeviceId, devices: &[Arc<dyn Device>]) -> En
     EngineError::UnknownDevice { name: format!("#{at}"), known: names(devices) }
 }
 
+/// The device of this name; its driver is enough where only one device is of that.
+pub(crate) fn named(devices: &[Arc<dyn Device>], name: &str) -> Result<DeviceId, EngineError> {
+    let of_driver = |device: &Arc<dyn Device>| device.capabilities().driver == name;
+    let found = devices.iter().position(|device| device.capabilities().name == name);
+    let only = || {
+        let first = devices.iter().position(of_driver)?;
+        (!devices[first + 1..].iter().any(of_driver)).then_some(first)
+    };
+    let unknown = || EngineError::UnknownDevice { name: name.to_owned(), known: names(devices) };
+    found.or_else(only).map(DeviceId).ok_or_else(unknown)
+}
+
 /// The error when no device may be chosen without being named.
 pub(crate) fn none_is_real(devices: &[Arc<dyn Device>]) -> EngineError {
-    let reason = format!("none of {} is real hardware, name the one you want", names(devices));
+    let example = devices.first().map_or("", |device| device.capabilities().name.as_str());
+    let reason = format!(
+        "none of {} is real hardware, so each call has to name the one it wants: device={example:?}",
+        names(devices)
+    );
     EngineError::NoDevice { reason }
 }
 

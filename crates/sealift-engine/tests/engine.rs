@@ -333,6 +333,27 @@ fn only_real_devices_are_chosen_unless_named() {
 }
 
 #[test]
+fn where_no_device_is_real_the_error_says_how_to_name_one_and_its_driver_is_enough() {
+    let engine = |names: &[&'static str]| {
+        let open = names
+            .iter()
+            .map(|name| move |context: &Context| Ok(Toy::new(name, Role::Oracle, 1, context) as _));
+        Engine::over::<EngineError>(clock(), open).unwrap()
+    };
+    let one = engine(&["toy:slots=1"]);
+    let session = session(&one);
+    let batch = seal(&session, &[b"text"]);
+    let unnamed = run(&one, &batch, &Options::default()).unwrap_err().to_string();
+    assert!(unnamed.ends_with("name the one it wants: device=\"toy:slots=1\""), "{unnamed}");
+    assert_eq!(one.device("toy").unwrap(), one.device("toy:slots=1").unwrap());
+    run(&one, &batch, &Options { on: Some(one.device("toy").unwrap()), ..Options::default() })
+        .unwrap();
+    let two = engine(&["toy:slots=1", "toy:slots=2"]);
+    assert!(matches!(two.device("toy"), Err(EngineError::UnknownDevice { .. })));
+    assert_eq!(engine(&["toy:slots=1", "toy"]).device("toy").unwrap().index(), 1);
+}
+
+#[test]
 fn a_device_that_only_takes_submitted_batches_says_so() {
     let open = |context: &Context| Ok(Toy::queued("queued", context) as _);
     let engine = Engine::over::<EngineError>(clock(), [open]).unwrap();

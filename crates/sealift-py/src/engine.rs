@@ -259,7 +259,8 @@ impl Engine {
     ///     out: Where ciphertexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
     ///         memory of `texts` works in place.
     ///     tags: Where tags go, likewise.
-    ///     device: The name of a device; None lets the engine choose.
+    ///     device: The name of a device, or of its driver where one such is open; None lets the
+    ///         engine choose.
     ///     check_nonces: Whether to look for a nonce that seals twice under one session in this
     ///         batch. Raw keys, and two sessions with one key, are not checked.
     ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are
@@ -329,7 +330,8 @@ impl Engine {
     ///     out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
     ///         memory of `sealed` works in place. Messages that do not open leave zeros there,
     ///         also when it raises.
-    ///     device: The name of a device; None lets the engine choose.
+    ///     device: The name of a device, or of its driver where one such is open; None lets the
+    ///         engine choose.
     ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes.
     ///
     /// Returns:
