@@ -58,6 +58,10 @@ bench-frames: $(EXTENSION) ## Exchange a million frames of 64 KiB with another p
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
 	@$(PYTHON) tools/document_pages.py
 
+.PHONY: bench-dpu
+bench-dpu: ## Measure for two minutes how many instructions of a simulated DPU a second this machine works
+	@cargo bench --quiet -p dpu-sim
+
 .PHONY: dudect
 dudect: ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
 	@mkdir -p $(RESULTS)

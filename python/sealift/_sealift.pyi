@@ -397,7 +397,8 @@ class Engine:
             out: Where ciphertexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
                 memory of `texts` works in place.
             tags: Where tags go, likewise.
-            device: The name of a device; None lets the engine choose.
+            device: The name of a device, or of its driver where one such is open; None lets the
+                engine choose.
             check_nonces: Whether to look for a nonce that seals twice under one session in this
                 batch. Raw keys, and two sessions with one key, are not checked.
             hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are
@@ -482,7 +483,8 @@ class Engine:
             out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
                 memory of `sealed` works in place. Messages that do not open leave zeros there,
                 also when it raises.
-            device: The name of a device; None lets the engine choose.
+            device: The name of a device, or of its driver where one such is open; None lets the
+                engine choose.
             hazmat_nonces: Whether to take nonces of 1 to 128 bytes.
 
         Returns:
@@ -1600,7 +1602,8 @@ def dpu_disassemble(words: bytes) -> str:
     """Instructions that are not in an ELF file, as text: eight bytes each, as in a DPU's IRAM.
 
     Raises:
-        InputError: If they end within an instruction, or are more than IRAM holds.
+        InputError: If none is an instruction, they end within one or have more than its 48 bits, or
+            are more than IRAM holds.
     """
 
 @final
@@ -1619,6 +1622,14 @@ class DpuRun:
 
         Raises:
             InputError: If there is no such symbol in WRAM or MRAM, or it has fewer bytes.
+        """
+    def number_bytes(self, symbol: str) -> int:
+        """Bytes of the number that a symbol names.
+
+        Raises:
+            InputError: If there is no such symbol in WRAM or MRAM, or it names no number: it has
+                not 1, 2, 4 or 8 bytes, or no size of its own and several data before the next
+                symbol.
         """
     def read(self, symbol: str, length: int | None = None) -> bytes:
         """Reads what a symbol names.

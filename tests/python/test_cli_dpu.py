@@ -5,6 +5,7 @@ import re
 import signal
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from command import invoke, start
 from sealift import Engine
 from sealift._sealift import DpuProgram, DpuRun, DpuSystem, dpu_disassemble
-from sealift.errors import InputError
+from sealift.errors import DeviceError, InputError
 from sealift.exit_code import ExitCode
 from sealift.lab.dpus import transfers
 
@@ -53,6 +54,8 @@ def test_the_example_is_assembled_shown_and_run_as_the_document_has_it(tmp_path:
     listing = invoke(*disasm)
     assert "chunk:\n" in listing.stdout
     assert "ldma r1, r4, 7" in listing.stdout
+    assert "jgeu r2, r3, done\n" in listing.stdout
+    assert "add r4, r2, 134217728  // numbers\n" in listing.stdout
     ran = invoke(*run)
     assert ran.exit_code == 0, ran.stderr
     assert ran.stdout.startswith("done after ")
@@ -101,7 +104,6 @@ def test_a_program_of_ones_own_is_run_and_timed(tasklets: int) -> None:
         ("0", "00000000"),
         ("-2", "feffffff"),
         ("hex:00040000", "00040000"),
-        ("hex:07", "07ffffff"),
     ],
 )
 def test_a_number_is_written_as_one_and_bytes_are_marked(
@@ -110,6 +112,20 @@ def test_a_number_is_written_as_one_and_bytes_are_marked(
     file = made(tmp_path, "stop\n.data\nword: .long -1\n")
     ran = invoke("dpu", "run", file, "--write", f"word={value}", "--read", "word", "--json")
     assert json.loads(ran.stdout)["memory"] == {"word": kept}
+
+
+def test_a_number_is_not_written_over_what_stands_behind_it_without_a_name(tmp_path: Path) -> None:
+    text = "stop\n.data\ntwo: .long 1\n.long 7\none: .long 3\n.p2align 3\nlast: .quad 5\n"
+    file, elf = made(tmp_path, text), str(tmp_path / "program.elf")
+    assert invoke("dpu", "asm", file).exit_code == 0
+    for program in (file, elf):
+        asked = ("dpu", "run", program, "--read", "two:8", "--read", "one:4", "--json")
+        refused = invoke(*asked, "--write", "two=5")
+        assert refused.exit_code == ExitCode.USAGE
+        assert "two names several data of 8 bytes together, up to the next symbol" in refused.stderr
+        assert "write two=hex:BYTES, or two=@FILE" in refused.stderr
+        ran = invoke(*asked, "--write", "one=9", "--write", "two=hex:0500000006000000")
+        assert json.loads(ran.stdout)["memory"] == {"two": "0500000006000000", "one": "09000000"}
 
 
 def test_the_hazard_and_the_clock_are_the_systems(tmp_path: Path) -> None:
@@ -131,10 +147,19 @@ def test_a_fault_shows_instruction_and_registers_and_has_a_code_of_its_own(tmp_p
     ran = invoke("dpu", "run", file)
     assert ran.exit_code == ExitCode.DPU_FAULT
     assert "faulted in cycle 11 at instruction 1 (again, lw r1, r5, 0): 4 bytes at" in ran.stderr
+    assert ran.stdout.startswith(
+        "tasklet 0 faulted in cycle 11 at instruction 1 (again, lw r1, r5, 0): 4 bytes at 0x7, "
+        "which is no multiple of 4\nstopped after "
+    )
     assert "registers of tasklet 0" in ran.stdout
     assert " r5 00000007" in ran.stdout
     fault = json.loads(invoke("dpu", "run", file, "--json").stdout)["fault"]
     assert (fault["pc"], fault["place"], fault["registers"][5]) == (1, "again", 7)
+    unheard = start("dpu", "run", file)
+    for stream in (unheard.stdout, unheard.stderr):
+        assert stream is not None
+        stream.close()
+    assert unheard.wait(timeout=30) == ExitCode.DPU_FAULT
 
 
 def test_what_newcomers_do_is_told_with_what_would_be_right(tmp_path: Path) -> None:
@@ -142,7 +167,11 @@ def test_what_newcomers_do_is_told_with_what_would_be_right(tmp_path: Path) -> N
     assert (
         "line 1, column 1: there is no instruction; the shortest program is `stop`" in empty.stderr
     )
-    assert "1 instruction, 8 B of IRAM" in invoke("dpu", "asm", made(tmp_path, "stop\n")).stdout
+    least = invoke("dpu", "asm", made(tmp_path, "stop\n"))
+    assert least.stdout.endswith("program.elf: 1 of 4,096 instructions\n")
+    there = invoke("dpu", "asm", made(tmp_path, "stop\n"), "-o", "-")
+    assert there.exit_code == ExitCode.USAGE
+    assert "-o -: an ELF file is no text for standard output" in there.stderr
     alone = invoke("dpu", "run", made(tmp_path, "stop\n"), "--tasklets", "16")
     assert alone.exit_code == ExitCode.USAGE
     assert "does not name NR_TASKLETS, so nothing would change; programs boot their" in alone.stderr
@@ -224,8 +253,19 @@ def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None
     elf.write_bytes(bytes(12))
     assert "at byte 8: 4 bytes are left" in invoke("dpu", "disasm", str(elf)).stderr
     assert "sealift dpu asm" in invoke("dpu", "disasm", str(EXAMPLE)).stderr
-    elf.write_bytes(bytes(8))
-    assert invoke("dpu", "disasm", str(elf)).stdout.startswith("     0: 000000000000  ")
+    for words, said in (
+        (b"", "there is no instruction in it"),
+        (bytes(8), "there is no instruction in it"),
+        (bytes(range(200)), "at byte 0: 0x0706050403020100 is no word of IRAM, which has 48 bits"),
+    ):
+        elf.write_bytes(words)
+        ran = invoke("dpu", "disasm", str(elf))
+        assert (ran.exit_code, ran.stdout) == (ExitCode.USAGE, "")
+        assert said in ran.stderr
+    elf.write_bytes(0x7EF3_2000_0000.to_bytes(8, "little") + bytes(8))
+    assert invoke("dpu", "disasm", str(elf)).stdout == (
+        "     0: 7ef320000000  stop\n     1: 000000000000  (no instruction)\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,7 +291,9 @@ def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None
             ("--write", "count=4294967296"),
             "count has 4 bytes, which hold -2147483648 to 4294967295",
         ),
-        (("--write", "numbers=5"), "numbers has 4,096 bytes, and a number takes 1, 2, 4 or 8"),
+        (("--write", "numbers=5"), "numbers has 4096 bytes, and a number takes 1, 2, 4 or 8"),
+        (("--write", "count=hex:0000"), "count has 4 bytes, and hex: gives 2; give all of them"),
+        (("--write", "count=1", "--write", "count=2"), "count is written before; give one of them"),
         (("--write", "cuont=5"), "no symbol cuont for data"),
         (("--write", "count=@/nowhere"), "No such file"),
         (("--registers", "24"), "names no tasklets"),
@@ -261,6 +303,9 @@ def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None
         (("--define", "A"), "write NAME=NUMBER"),
         (("--define", "COUNTER=1"), "sum.S does not name COUNTER, so nothing would change"),
         (("--define", "count=1"), "count is defined twice"),
+        (("--define", "r1=7"), "r1, given from outside: r1 is a register"),
+        (("--define", "A=1", "--define", "A=2"), "A is defined before; give one of them"),
+        (("--define", "NR_TASKLETS=4"), "--tasklets 2 and --define NR_TASKLETS=4 both say what"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: tuple[str, ...], said: str) -> None:
@@ -307,7 +352,11 @@ def test_no_bytes_do_more_than_raise(data: bytes, kept: int) -> None:
             DpuProgram.read_elf(file).disassemble()
     with suppress(InputError):
         DpuProgram.assemble(data.decode(errors="replace"))
-    dpu_disassemble(data[: len(data) // 8 * 8])
+    with suppress(InputError):
+        dpu_disassemble(data[: len(data) // 8 * 8])
+    words = (data[at : at + 6] + bytes(2) for at in range(0, len(data) - 5, 6))
+    with suppress(InputError):
+        dpu_disassemble(b"".join(words))
 
 
 LINES = ["move r0, -1", "lw r1, r0, 0", "ldma r0, r0, 255", "boot r0, 2", "stop"]
@@ -334,6 +383,19 @@ def test_named_dpus_seal_what_the_library_opens_and_no_batch_goes_there_unnamed(
     assert simulated.end_ns - simulated.start_ns == parts_ns > simulated.compute_ns > 0
     assert (measured.device, measured.origin) == ("library", "measured")
     assert simulated.measured_copy_ns > 0 == measured.measured_copy_ns
+
+
+def test_the_document_names_the_dpus_in_each_call(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["opened"] == [b"one", b"two"]
+    spec = "pim:dpus=64,preset=upmem-2560-350,hazard=on"
+    assert capsys.readouterr().out.startswith(f"{spec} simulated ")
+    engine = Engine([spec])
+    session = engine.session(bytes(16))
+    with pytest.raises(DeviceError, match=f'name the one it wants: device="{spec}"'):
+        engine.seal_batch(session, [bytes(12)], [b""])
 
 
 def test_a_vendors_library_is_told_and_not_used(

@@ -72,10 +72,11 @@ def main() -> None:
 
 def _leave_quietly() -> None:
     """What standard output did not take was told; Python would try again at exit, and say so."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _print_version(wanted: bool) -> None:

@@ -73,6 +73,8 @@ def asm(
         if is_elf(text):
             fail(ExitCode.USAGE, f"{file} is assembled already; `sealift dpu run` runs it")
         made = program(file, text, defined(names or [], tasklets))
+        if out == "-":
+            fail(ExitCode.USAGE, "-o -: an ELF file is no text for standard output; name a file")
         place = read("-o", options.file, out or str(Path(file).with_suffix(".elf")))
         if place.exists() and place.samefile(file):
             fail(ExitCode.USAGE, f"-o {place} is the assembly itself; name another file")
@@ -82,8 +84,8 @@ def asm(
             json.dumps({"schema": "sealift-dpu-asm/1", "elf": str(place), **dict(made.sizes)})
         )
     else:
-        taken = [f"{size:,} B of {memory}" for memory, size in made.sizes if size]
-        count = "1 instruction" if made.instructions == 1 else f"{made.instructions:,} instructions"
+        taken = [f"{size:,} B of {memory}" for memory, size in made.sizes[1:] if size]
+        count = f"{made.instructions:,} of {INSTRUCTIONS_MAX:,} instructions"
         typer.echo(", ".join((f"{place}: {count}", *taken)))
 
 
@@ -112,8 +114,13 @@ def disasm(
                 if is_elf(words)
                 else dpu_disassemble(words)
             )
+        if not shown:
+            fail(ExitCode.USAGE, f"{file}: there is no instruction in it")
     typer.echo(shown, nl=False)
 
+
+# Instructions that IRAM holds.
+INSTRUCTIONS_MAX = 4_096
 
 app.command(short_help="Assemble a program into an ELF file.")(asm)
 app.command(short_help="Show the instructions of a program.")(disasm)

@@ -107,13 +107,21 @@ def of_file(file: str) -> Iterator[None]:
 
 def defined(texts: Sequence[str], tasklets: int | None) -> list[tuple[str, int]]:
     """Reads NAME=NUMBER; tasklets are one more name."""
-    names = {}
+    names: dict[str, int] = {}
     for text in texts:
         found = re.fullmatch(r"([A-Za-z_.$][\w.$]*)=(-?(?:0x[0-9a-fA-F]{1,16}|[0-9]{1,18}))", text)
         if found is None:
             fail(ExitCode.USAGE, f"--define {text}: write NAME=NUMBER, as in --define COUNT=8")
+        if found[1] in names:
+            fail(ExitCode.USAGE, f"--define {text}: {found[1]} is defined before; give one of them")
         names[found[1]] = int(found[2], 0 if "x" in found[2] else 10)
     if tasklets is not None:
+        if TASKLETS in names:
+            fail(
+                ExitCode.USAGE,
+                f"--tasklets {tasklets} and --define {TASKLETS}={names[TASKLETS]} both say what "
+                f"{TASKLETS} stands for; give one",
+            )
         names[TASKLETS] = tasklets
     return list(names.items())
 

@@ -1,6 +1,7 @@
 """What is written into a simulated DPU's memory, and read out of it, as options say it."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sealift.cli.dpu_files import content, of_file
@@ -11,15 +12,25 @@ if TYPE_CHECKING:
     from sealift._sealift import DpuRun
 
 
-def write(dpu: "DpuRun", text: str) -> None:
+def write(dpu: "DpuRun", texts: Sequence[str]) -> None:
     """Writes what SYMBOL=VALUE says: a number, `hex:` and bytes, or `@` and a file."""
+    symbols: set[str] = set()
+    for text in texts:
+        symbol = text.partition("=")[0]
+        if symbol in symbols:
+            fail(ExitCode.USAGE, f"--write {text}: {symbol} is written before; give one of them")
+        symbols.add(symbol)
+        _write(dpu, text)
+
+
+def _write(dpu: "DpuRun", text: str) -> None:
     symbol, equals, value = text.partition("=")
     if not symbol or not equals:
         fail(ExitCode.USAGE, f"--write {text}: {_forms('SYMBOL')}")
     if value.startswith("@"):
         data = content(value[1:])
     elif value.startswith(HEX):
-        data = _of_hex(text, value.removeprefix(HEX))
+        data = _of_hex(dpu, text)
     else:
         data = _of_number(dpu, text)
     with of_file("--write"):
@@ -42,7 +53,8 @@ def read(dpu: "DpuRun", symbol: str, length: int | None) -> bytes:
         return dpu.read(symbol, length)
 
 
-def _of_hex(text: str, value: str) -> bytes:
+def _of_hex(dpu: "DpuRun", text: str) -> bytes:
+    symbol, _, value = text.partition(f"={HEX}")
     try:
         data = bytes.fromhex(value)
     except ValueError:
@@ -52,23 +64,31 @@ def _of_hex(text: str, value: str) -> bytes:
             ExitCode.USAGE,
             f"--write {text}: {value!r} is no row of bytes of two hex digits each, as in 00040000",
         )
+    with of_file("--write"):
+        size = len(dpu.read(symbol))
+    if size in NUMBERS and len(data) < size:
+        fail(
+            ExitCode.USAGE,
+            f"--write {text}: {symbol} has {size} bytes, and {HEX} gives {len(data)}; give all of "
+            "them",
+        )
     return data
 
 
 def _of_number(dpu: "DpuRun", text: str) -> bytes:
+    from sealift.errors import InputError
+
     symbol, _, value = text.partition("=")
     # Zeros in front would be hex for one reader and octal for another.
     if not re.fullmatch(r"-?(0|[1-9][0-9]{0,19}|0x[0-9a-fA-F]{1,16})", value):
         fail(ExitCode.USAGE, f"--write {text}: {value!r} is no number; {_forms(symbol)}")
     number = int(value, 0)
     with of_file("--write"):
-        size = len(dpu.read(symbol))
-    if size not in NUMBERS:
-        fail(
-            ExitCode.USAGE,
-            f"--write {text}: {symbol} has {size:,} bytes, and a number takes 1, 2, 4 or 8; write "
-            f"{symbol}={HEX}BYTES, or {symbol}=@FILE",
-        )
+        dpu.read(symbol, 0)
+    try:
+        size = dpu.number_bytes(symbol)
+    except InputError as error:
+        fail(ExitCode.USAGE, f"--write {text}: {error}; {_bytes_of(symbol)}")
     least, most = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
     if not least <= number <= most:
         fail(
@@ -76,6 +96,10 @@ def _of_number(dpu: "DpuRun", text: str) -> bytes:
             f"--write {text}: {symbol} has {size} bytes, which hold {least} to {most}",
         )
     return (number & most).to_bytes(size, "little")
+
+
+def _bytes_of(symbol: str) -> str:
+    return f"write {symbol}={HEX}BYTES, or {symbol}=@FILE"
 
 
 def _forms(symbol: str) -> str:

@@ -3,7 +3,8 @@
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -108,15 +109,14 @@ def run(
     with in_sentences():
         from sealift._sealift import DpuRun
         from sealift.cli import dpu_files, dpu_memory
-        from sealift.cli.dpu_shown import document, table
+        from sealift.cli.dpu_shown import document, faulted, table
 
         found = dpu_files.content(file)
         program = dpu_files.program(file, found, dpu_files.defined(names or [], tasklets))
         whose = dpu_files.system(preset, system, hazard=hazard)
         shown = _tasklets(registers)
         dpu = DpuRun(program, whose)
-        for text in write or []:
-            dpu_memory.write(dpu, text)
+        dpu_memory.write(dpu, write or ())
         wanted = [dpu_memory.wanted(text) for text in reads or []]
         for symbol, length in wanted:
             # What can't be read is told before the run.
@@ -126,23 +126,25 @@ def run(
         kept = {tasklet: dpu.registers(tasklet) for tasklet in shown}
         if as_json:
             plain = document(file, ended, dpu, whose, memory, kept)
-            typer.echo(json.dumps(plain, indent=2, allow_nan=False))
+            _say(typer.echo, json.dumps(plain, indent=2, allow_nan=False))
         else:
-            typer.echo(table(ended, dpu, whose, memory, kept))
-    fault = dpu.fault
-    if fault is not None:
-        at = ", ".join(filter(None, (fault.place, fault.instruction)))
-        told(
-            f"{file}: tasklet {fault.tasklet} faulted in cycle {fault.cycle:,} at instruction "
-            f"{fault.pc}{f' ({at})' if at else ''}: {fault.what}; its registers are shown"
-        )
+            _say(typer.echo, table(ended, dpu, whose, memory, kept))
+    if dpu.fault is not None:
+        _say(told, f"{file}: {faulted(dpu.fault)}; its registers are shown")
     elif ended == "limit":
-        told(
+        _say(
+            told,
             f"{file}: tasklets were still running after {dpu.cycles:,} cycles, where is shown; "
-            "--max-cycles gives more"
+            "--max-cycles gives more",
         )
     if ended != "done":
         raise typer.Exit(ExitCode.DPU_FAULT)
+
+
+def _say(say: Callable[[str], None], text: str) -> None:
+    """Says it; where nobody listens any more, the exit code still tells how the program ended."""
+    with suppress(BrokenPipeError):
+        say(text)
 
 
 def _run(dpu: "DpuRun", max_cycles: int) -> str:

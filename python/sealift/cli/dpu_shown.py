@@ -8,7 +8,7 @@ from sealift.lab.table import aligned
 from sealift.lab.units import format_measure, format_share
 
 if TYPE_CHECKING:
-    from sealift._sealift import DpuCounters, DpuRun, DpuSystem
+    from sealift._sealift import DpuCounters, DpuFault, DpuRun, DpuSystem
 
 Memory = Sequence[tuple[str, bytes]]
 Registers = Mapping[int, Sequence[int]]
@@ -30,6 +30,7 @@ def table(
     ]
     fault = dpu.fault
     if fault is not None:
+        lines = [faulted(fault), *lines]
         registers = {fault.tasklet: fault.registers, **registers}
     for tasklet, values in registers.items():
         lines += ["", f"registers of tasklet {tasklet}", *_registers(values)]
@@ -42,6 +43,15 @@ def table(
     if printed := _log(dpu):
         lines += ["", "printed", printed.rstrip("\n")]
     return "\n".join(lines)
+
+
+def faulted(fault: "DpuFault") -> str:
+    """Which tasklet did what it can't, when and where."""
+    at = ", ".join(filter(None, (fault.place, fault.instruction)))
+    return (
+        f"tasklet {fault.tasklet} faulted in cycle {fault.cycle:,} at instruction "
+        f"{fault.pc}{f' ({at})' if at else ''}: {fault.what}"
+    )
 
 
 def document(
@@ -122,7 +132,7 @@ def _dump(data: bytes) -> Iterator[str]:
         yield f"  and {len(data) - DUMPED_BYTES:,} bytes more; --json has them all"
 
 
-HOW = {"done": "done", "fault": "a tasklet faulted", "limit": "stopped, and not done,"}
+HOW = {"done": "done", "fault": "stopped", "limit": "stopped, and not done,"}
 COUNTERS = (
     "cycles",
     "seconds",

@@ -3,7 +3,7 @@
 use super::input;
 use crate::errors::{Failure, Outcome};
 use crate::gil;
-use dpu_sim::isa::disassemble;
+use dpu_sim::isa::{Instruction, disassemble};
 use dpu_sim::{IRAM_INSTRUCTIONS, Program, Region, Symbol, assemble_with, elf};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -74,7 +74,8 @@ impl DpuProgram {
 /// Instructions that are not in an ELF file, as text: eight bytes each, as in a DPU's IRAM.
 ///
 /// Raises:
-///     InputError: If they end within an instruction, or are more than IRAM holds.
+///     InputError: If none is an instruction, they end within one or have more than its 48 bits, or
+///         are more than IRAM holds.
 #[pyfunction]
 pub(crate) fn dpu_disassemble(py: Python<'_>, words: &[u8]) -> Outcome<String> {
     let (slots, rest) = words.as_chunks::<8>();
@@ -85,7 +86,16 @@ pub(crate) fn dpu_disassemble(py: Python<'_>, words: &[u8]) -> Outcome<String> {
             rest.len()
         )));
     }
-    let slots: Vec<u64> = slots.iter().map(|slot| u64::from_le_bytes(*slot) & WORD).collect();
+    let slots: Vec<u64> = slots.iter().map(|slot| u64::from_le_bytes(*slot)).collect();
+    if let Some(number) = slots.iter().position(|slot| *slot > WORD) {
+        let (at, slot) = (8 * number, slots[number]);
+        return Err(Failure::Input(format!(
+            "at byte {at}: {slot:#018x} is no word of IRAM, which has 48 bits"
+        )));
+    }
+    if !slots.iter().any(|slot| Instruction::decode(*slot).is_some()) {
+        return Err(Failure::Input("there is no instruction in it".to_owned()));
+    }
     let program = Program::from_words(&slots).ok_or_else(|| {
         Failure::Input(format!(
             "at byte {}: {} instructions, and IRAM holds {IRAM_INSTRUCTIONS}",

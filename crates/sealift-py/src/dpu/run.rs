@@ -46,6 +46,28 @@ impl DpuRun {
         self.dpu.write(region, offset, data).map_err(input)
     }
 
+    /// Bytes of the number that a symbol names.
+    ///
+    /// Raises:
+    ///     InputError: If there is no such symbol in WRAM or MRAM, or it names no number: it has
+    ///         not 1, 2, 4 or 8 bytes, or no size of its own and several data before the next
+    ///         symbol.
+    fn number_bytes(&self, symbol: &str) -> Outcome<u32> {
+        let found = self.data(symbol)?;
+        let size = found.size;
+        if !matches!(size, 1 | 2 | 4 | 8) {
+            return Err(Failure::Input(format!(
+                "{symbol} has {size} bytes, and a number takes 1, 2, 4 or 8"
+            )));
+        }
+        if !found.whole {
+            return Err(Failure::Input(format!(
+                "{symbol} names several data of {size} bytes together, up to the next symbol"
+            )));
+        }
+        Ok(size)
+    }
+
     /// Reads what a symbol names.
     ///
     /// Args:
