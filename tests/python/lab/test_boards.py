@@ -383,6 +383,8 @@ def test_each_part_that_the_document_speaks_of_is_played_with_and_without(switch
     assert turn > first
     said = cards_switches.EXPERIMENT.says(switched)
     assert "three cards 1.00" in said
+    at_16 = float(times["Broadcom 5820", 16, OWN_LINES].facts["times as in the tables"])
+    assert f"(but {at_16:.3f} times with 16 B, " in said
     assert cards_switches.EXPERIMENT.says(Found((), switched.verified[1:])) == ""
 
 

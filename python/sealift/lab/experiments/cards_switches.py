@@ -94,11 +94,13 @@ def _says(found: Found) -> str:
     known = {_key(each.cell): each.facts for each in found.verified if each.facts}
     if len(known) < len(list(_cells(FULL))):
         return ""
-    large = {name: _times(known, name) for name in (OWN_LINES, IN_TURN, THREE)}
+    large = {name: _times(known, name, SIZES[-1]) for name in (OWN_LINES, IN_TURN, THREE)}
+    small = _times(known, OWN_LINES, SIZES[0])
     off = [abs(float(facts[OFF])) for facts in known.values() if OFF in facts]
     return (
         f"With {SIZES[-1]:,} B messages over four Broadcom 5820 an interrupt line for each card "
-        f"does {large[OWN_LINES]} times as much as one for all, completions in turn "
+        f"does {large[OWN_LINES]} times as much as one for all (but {small} times with "
+        f"{SIZES[0]} B, where requests, and so interrupts, are many), completions in turn "
         f"{large[IN_TURN]} times as much as completions first, and three cards {large[THREE]} "
         "times as much as four. With host and cards alone and exponential times, which is what "
         "mean-value analysis is exact for, the simulation is off by "
@@ -106,8 +108,8 @@ def _says(found: Found) -> str:
     )
 
 
-def _times(known: Mapping[Key, Mapping[str, Value]], switch: str) -> str:
-    facts = known[_name(BROADCOM), CLIENTS, SIZES[-1], switch]
+def _times(known: Mapping[Key, Mapping[str, Value]], switch: str, size: int) -> str:
+    facts = known[_name(BROADCOM), CLIENTS, size, switch]
     return f"{spread_in(facts, TIMES).interval.median:.3f}"
 
 
