@@ -59,7 +59,7 @@ bench-frames: $(EXTENSION) ## Exchange a million frames of 64 KiB with another p
 	@$(PYTHON) tools/document_pages.py
 
 .PHONY: bench-dpu
-bench-dpu: ## Measure for two minutes how many instructions of a simulated DPU a second this machine works
+bench-dpu: ## Measure how many instructions of a simulated DPU a second this machine works
 	@cargo bench --quiet -p dpu-sim
 
 .PHONY: dudect
