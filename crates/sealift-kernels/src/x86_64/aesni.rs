@@ -55,6 +55,13 @@ impl HaveAesNi {
         // SAFETY: a prefetch reads nothing and cannot fault.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) };
     }
+
+    /// Asks for a cache line to be written.
+    #[inline(always)]
+    pub(super) fn prefetch_to_write(self, to: *const u8) {
+        // SAFETY: a prefetch reads nothing and cannot fault.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) };
+    }
 }
 
 #[inline]

@@ -14,7 +14,7 @@ pub(super) struct Span {
     /// Null if nothing is written.
     to: *mut u8,
     len: usize,
-    /// What is read after it. Only the cache is asked for that.
+    /// What is read after it, which only the cache is asked for; null if the text is in the caches.
     next: *const u8,
 }
 
@@ -33,13 +33,19 @@ impl Span {
             }
             SlotText::Read(text) => (text.as_ptr(), core::ptr::null_mut(), text.len()),
         };
-        Span { from, to, len, next: from }
+        Span { from, to, len, next: core::ptr::null() }
     }
 
-    /// The same with what is read after it.
+    /// The same with what is read after it, if it isn't in the caches.
     #[inline(always)]
     pub(super) fn before(self, next: *const u8) -> Span {
         Span { next, ..self }
+    }
+
+    /// Whether the caches have to be asked for it.
+    #[inline(always)]
+    pub(super) fn is_far(&self) -> bool {
+        !self.next.is_null()
     }
 
     /// What will be read in `bytes`: `width` bytes of the text, or of what comes after it.

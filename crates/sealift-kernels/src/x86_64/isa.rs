@@ -166,7 +166,7 @@ macro_rules! proven_product {
 /// instructions.
 macro_rules! compiled {
     ($token:ty, $features:literal) => {
-        /// Seals, opens or verifies one message; the text at `next` will be the next one.
+        /// Seals, opens or verifies one message, whose text is in the caches or before that at `next`.
         #[inline]
         pub(crate) fn process(
             token: $token,

@@ -66,6 +66,9 @@ pub(super) unsafe fn crypt<I: Isa>(
 /// begins anew with each page.
 const AHEAD: usize = 4 << 10;
 
+/// The same for results. What follows a result is most often the next one.
+const AHEAD_TO_WRITE: usize = 2 << 10;
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
@@ -237,18 +240,21 @@ fn woven<I: Isa>(
     *high = isa.pin(isa.xor(isa.xor(*high, c), d));
 }
 
-/// A step of text, loaded once, and the cache asked for a later one.
+/// A step of text, loaded once, and the cache asked for a later one if it is far.
 ///
 /// # Safety
 /// A step of text is readable.
 #[inline(always)]
 unsafe fn load<I: Isa>(isa: I, text: &Span) -> [I::Register; STEP] {
-    let ahead = text.ahead(AHEAD, STEP * I::BYTES);
+    if text.is_far() {
+        let (from, to) = (text.ahead(AHEAD, STEP * I::BYTES), text.to());
+        for line in (0..STEP * I::BYTES).step_by(LINE) {
+            isa.into().prefetch(from.wrapping_add(line));
+            isa.into().prefetch_to_write(to.wrapping_add(AHEAD_TO_WRITE + line));
+        }
+    }
     let mut input = [isa.broadcast(&0); STEP];
     for (i, register) in input.iter_mut().enumerate() {
-        if (i * I::BYTES).is_multiple_of(LINE) {
-            isa.into().prefetch(ahead.wrapping_add(i * I::BYTES));
-        }
         // SAFETY: the caller promises a step.
         *register = unsafe { isa.load(text.from().wrapping_add(i * I::BYTES)) };
     }
