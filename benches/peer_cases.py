@@ -1,7 +1,7 @@
 """The cases that the kernels are measured in beside other libraries, and what is wanted of each."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sealift.lab.workload import (
     FRESH_KEYS,
@@ -82,6 +82,8 @@ def cases() -> tuple[Case, ...]:
         *_two_threads(),
         *_middle(),
         *_small(),
+        *_with_aad(),
+        *_from_memory(),
         *_opening(),
         *_calls(),
     )
@@ -154,6 +156,25 @@ def _small() -> Iterator[Case]:
             for bits in KEY_BITS:
                 wanted = (Wanted(times=times, is_aim=True),)
                 yield _sealing(size, bits, regime, word, wanted)
+
+
+def _with_aad() -> Iterator[Case]:
+    """As meters have it: a byte and a key or two, beside messages of 128 bytes."""
+    for aad in (17, 33):
+        for regime, word in ((ONE_KEY, "one"), (MANY_KEYS, "many"), (FRESH_KEYS, "fresh")):
+            plain = _sealing(128, 128, regime, word, (Wanted(),))
+            yield replace(
+                plain,
+                name=f"128-aad-{aad}-{word}-128",
+                title=f"128 B and {aad} B of aad, {KEYS[word]}, AES-128",
+                workload=replace(plain.workload, aad_len=((aad, 1),)),
+            )
+
+
+def _from_memory() -> Iterator[Case]:
+    for size, title in ((8_192, "8 KiB from memory"), (16_384, "16 KiB from memory")):
+        for bits in KEY_BITS:
+            yield _sealing(size, bits, MANY_KEYS, "many", (Wanted(),), title=title)
 
 
 def _opening() -> Iterator[Case]:
