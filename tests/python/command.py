@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 from typer.testing import CliRunner, Result
 
+import patient
 from sealift.cli import app
 
 
@@ -40,9 +41,9 @@ def script(main: Callable[[], int], *arguments: str) -> subprocess.CompletedProc
 def process(
     *arguments: str, cwd: Path | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command as its users do."""
+    """Runs a command as its users do, on a machine that may be busy."""
     return subprocess.run(
-        [sys.executable, "-m", "sealift", *arguments],
+        [sys.executable, PATIENT, *arguments],
         capture_output=True,
         text=True,
         timeout=120,
@@ -73,5 +74,6 @@ def wait_for_blocks(running: subprocess.Popen[str], least: int, folder: Path) ->
         time.sleep(0.02)
 
 
+PATIENT = str(Path(patient.__file__))
 BLOCK = '"again":true'
 SAMPLES = "*/run/samples.jsonl"

@@ -7,11 +7,18 @@ import pytest
 from hypothesis import settings
 
 import sealift
+from patient import be_patient
 
 # A busy machine is no failure. A machine that gates changes draws the same examples each time, so
 # that it judges the change and not the draw; everywhere else each run draws others.
 settings.register_profile("any machine", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("any machine")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run ends without what it is made for because a process took seconds to begin."""
+    be_patient(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="session")

@@ -185,7 +185,7 @@ def test_nobody_sleeps_for_a_card_that_takes_longer_than_ten_seconds(path: Path)
     begin = time.monotonic()
     with pytest.raises(sealift.SealiftError, match="it would take 20"):
         engine.seal_batch(session, nonces, [b"text"] * 3, device=card.spec)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 15
 
 
 def test_a_driver_of_cards_is_no_device_without_one() -> None:

@@ -161,7 +161,7 @@ def test_a_folder_that_takes_no_files_is_told_before_anything_is_measured(folder
     assert ran.exit_code in (2, 5), ran.output
     assert folder.rpartition("/")[0] in ran.stderr
     assert "name" in ran.stderr
-    assert time.monotonic() - start_s < 20
+    assert time.monotonic() - start_s < 80
 
 
 @pytest.mark.parametrize("keys", ["one", "sessions:4294967295"])
@@ -232,7 +232,7 @@ def test_ctrl_c_prints_what_is_complete_and_ends_with_130(tmp_path: Path) -> Non
     running = start(*SHORT[:-1], "60", TMPDIR=str(tmp_path))
     wait_for_blocks(running, 2, tmp_path)
     running.send_signal(signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=60)
+    stdout, stderr = running.communicate(timeout=120)
     assert running.returncode == 130, stderr
     assert "ns/message" in stdout
     assert "Traceback" not in stderr
@@ -243,7 +243,7 @@ def test_ctrl_c_before_anything_is_complete_says_so() -> None:
     assert running.stderr is not None
     running.stderr.readline()
     running.send_signal(signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=60)
+    stdout, stderr = running.communicate(timeout=120)
     assert (running.returncode, stdout) == (130, ""), stderr
     assert "interrupted" in stderr
     assert "Traceback" not in stderr

@@ -159,7 +159,7 @@ def test_a_fault_shows_instruction_and_registers_and_has_a_code_of_its_own(tmp_p
     for stream in (unheard.stdout, unheard.stderr):
         assert stream is not None
         stream.close()
-    assert unheard.wait(timeout=30) == ExitCode.DPU_FAULT
+    assert unheard.wait(timeout=120) == ExitCode.DPU_FAULT
 
 
 def test_what_newcomers_do_is_told_with_what_would_be_right(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_interrupting_ends_a_run_cleanly(tmp_path: Path) -> None:
     # It says so after two seconds.
     assert "cycles simulated" in running.stderr.readline()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=120)
     assert (running.returncode, out, err) == (ExitCode.INTERRUPTED, "", "sealift: interrupted\n")
 
 

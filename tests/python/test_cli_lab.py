@@ -245,7 +245,7 @@ def test_ctrl_c_leaves_a_page_and_a_resume_finishes_the_run(tmp_path: Path) -> N
         assert running.poll() is None
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=60)
+    stdout, stderr = running.communicate(timeout=120)
     assert running.returncode == 130, stderr
     assert stdout.splitlines()[-1] == str(folder / "report.html")
     assert f"sealift lab run --resume {folder}" in stderr

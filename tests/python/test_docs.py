@@ -18,7 +18,7 @@ def test_an_experiment_of_ones_own_runs_as_the_document_shows_it(tmp_path: Path)
     assert len(code) == 1
     assert len(code[0].splitlines()) < 40
     (tmp_path / "mine.py").write_text(code[0])
-    ran = process("lab", "run", "./mine.py", "--budget", "6", cwd=tmp_path)
+    ran = process("lab", "run", "./mine.py", "--budget", "2", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     page = tmp_path / ran.stdout.splitlines()[-1]
     rows = list(csv.DictReader((page.parent / "summary.csv").read_text().splitlines()))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.running import STARTED, check, experiment_file, run, workers_of
+from lab.running import STARTED, check, experiment_file, run, wait_until, workers_of
 from sealift.lab.store import names
 
 
@@ -40,4 +40,5 @@ def folder(tmp_path: Path) -> Iterator[Path]:
             process.kill()
             process.communicate()
     STARTED.clear()
-    assert not workers_of(path)
+    # One whose parent was killed is gone a moment later.
+    wait_until(lambda: not workers_of(path))

@@ -37,7 +37,10 @@ class Waiting:
         if who == "prints":
             print("said on standard output")
         if who == "slow to prepare":
-            time.sleep(30)
+            # Its parent hears that it prepares before others see it.
+            time.sleep(0.5)
+            self._once()
+            time.sleep(300)
         if who == "rather slow to prepare":
             time.sleep(1.2)
 
@@ -81,7 +84,7 @@ class Waiting:
         if self._who == "leaves quietly" and self._once():
             sys.exit(0)
         if self._who == "forks" and self._once() and not os.fork():
-            time.sleep(20)
+            time.sleep(100)
             os._exit(0)
         if self._who == "interrupts itself" and self._once():
             raise KeyboardInterrupt
@@ -90,10 +93,12 @@ class Waiting:
             size = (self._folder / "samples.jsonl").stat().st_size + 100
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
         if self._who == "deaf":
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            heard = self._folder / "made-up-deaf-heard"
+            signal.signal(signal.SIGTERM, lambda *_: heard.touch())
+            self._once()
             time.sleep(60)
         if self._who == "starts a process" and self._once():
-            subprocess.Popen(["sleep", "20"])
+            subprocess.Popen(["sleep", "100"])
 
     def _once(self) -> bool:
         marker = self._folder / f"made-up-{self._who.replace(' ', '-')}"

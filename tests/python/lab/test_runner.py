@@ -26,6 +26,7 @@ from sealift.lab.runner.planning import blocks_least
 from sealift.lab.spec import Scope
 from sealift.lab.store import How, names
 from sealift.lab.summary import summarise
+from sealift.lab.worker import Order
 
 
 def test_a_run_measures_what_was_planned_and_writes_everything(
@@ -180,8 +181,9 @@ def test_nothing_that_could_be_measured_has_its_own_exit_code(folder: Path, tmp_
 
 
 def test_a_budget_that_is_used_up_leaves_the_rest_for_a_resume(
-    folder: Path, tmp_path: Path
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session, "Order", Order)
     file = experiment_file(tmp_path, "first", "rather slow to prepare")
     code, said = run("run", folder, 1, 1, file)
     assert code == 0, said

@@ -77,8 +77,9 @@ def test_the_price_of_the_loop_is_told() -> None:
     assert 1 < facts["loop_ns_per_call"] < 10_000
     share = str(facts["loop_share"])
     assert re.fullmatch(r"\d+\.\d %", share)
-    # Around a function that does nothing, the loop is most of it, but on a busy machine.
-    assert float(share.removesuffix(" %")) > 10
+    # Around a function that does nothing, the loop is most of it, unless the machine paused.
+    shares = (str(timed(lambda: None).verified()["loop_share"]) for _ in range(100))
+    assert any(float(share.removesuffix(" %")) > 10 for share in shares)
     slow = str(timed(partial(time.sleep, 0.01)).verified()["loop_share"])
     assert float(slow.removesuffix(" %")) < 1
 
