@@ -9,7 +9,8 @@ use sealift_core::{
     Place, Role, Status, SystemClock, TagLength, Tags,
 };
 use sealift_engine::{
-    Engine, EngineError, NonceCheck, Options, Session, SubmitError, SubmitRefusal,
+    Engine, EngineError, NonceCheck, Options, Patience, Session, Settings, SubmitError,
+    SubmitRefusal,
 };
 use std::sync::Arc;
 use std::thread;
@@ -22,8 +23,11 @@ const NOT_LONG: Option<Duration> = Some(Duration::from_millis(5));
 
 fn engine(slots: usize) -> (Engine, Arc<Toy>) {
     let mut toy = None;
-    let engine = Engine::over::<EngineError>(
+    // A machine that pauses makes nobody overdue.
+    let patience = Patience { extra: Duration::from_secs(3_600), ..Patience::default() };
+    let engine = Engine::with_settings::<EngineError>(
         clock(),
+        Settings { patience, ..Settings::default() },
         [|context: &Context| {
             Ok(Arc::clone(toy.insert(Toy::new("toy", Role::Real, slots, context))) as _)
         }],

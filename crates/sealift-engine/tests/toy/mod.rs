@@ -3,9 +3,9 @@
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 
 use sealift_core::{
-    Algorithm, Batch, Buffer, Capabilities, Column, Completion, Context, Cost, Device, DeviceError,
-    Job, Key, NonceLengths, Origin, Place, Refusal, Refused, Role, SessionId, SlotTag, SlotText,
-    Status, Submission, SystemClock, TagLength, Timing, Work,
+    Algorithm, Batch, Buffer, Capabilities, Clock, Column, Completion, Context, Cost, Device,
+    DeviceError, Job, Key, NonceLengths, Origin, Place, Refusal, Refused, Role, SessionId,
+    SimulatedClock, SlotTag, SlotText, Status, Submission, TagLength, Timing, Work,
 };
 use sealift_engine::{Engine, EngineError, Session, Settings, policy};
 use std::cell::RefCell;
@@ -194,8 +194,18 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
 /// What the key of every session is made of, and so what texts are masked with.
 pub(crate) const MASK: u8 = 0x55;
 
-/// An engine over toys of one worker and so many slots each.
+/// An engine over toys of one worker and so many slots each, in virtual time: only who waits passes it, so
+/// that no device is overdue, and none comes up again, because the machine was busy.
 pub(crate) fn engine(settings: Settings, slots: &[usize]) -> (Engine, Vec<Arc<Toy>>) {
+    engine_on(Arc::new(SimulatedClock::new()), settings, slots)
+}
+
+/// The same by a clock of the test's.
+pub(crate) fn engine_on(
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+    slots: &[usize],
+) -> (Engine, Vec<Arc<Toy>>) {
     let toys = RefCell::new(vec![]);
     let open = slots.iter().enumerate().map(|(at, slots)| {
         let toys = &toys;
@@ -205,7 +215,6 @@ pub(crate) fn engine(settings: Settings, slots: &[usize]) -> (Engine, Vec<Arc<To
             Ok(toy as _)
         }
     });
-    let clock = Arc::new(SystemClock::new());
     let engine = Engine::with_settings::<EngineError>(clock, settings, open).unwrap();
     (engine, toys.into_inner())
 }
