@@ -51,11 +51,12 @@ fn threads_of(driver: &str) -> usize {
     names.filter(|name| name.starts_with(&format!("sealift-{driver}-"))).count()
 }
 
-/// The system lists a thread a moment longer than who joins it waits.
-fn wait_until_gone(driver: &str) {
+/// The system lists a thread a moment longer than who joins it waits, and leaves one out while another
+/// test's ends.
+fn wait_until_it_has(driver: &str, threads: usize) {
     let start = Instant::now();
-    while threads_of(driver) > 0 {
-        assert!(start.elapsed() < MINUTE, "{} threads are left", threads_of(driver));
+    while threads_of(driver) != threads {
+        assert!(start.elapsed() < MINUTE, "it has {} threads", threads_of(driver));
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -77,9 +78,9 @@ fn threads_are_there_from_the_first_job_to_the_release_and_again_from_the_next_j
     for round in 1..=3 {
         device.submit(job(0)).unwrap();
         bell.wait(round);
-        assert_eq!(threads_of("come"), 1, "one job needs one thread");
+        wait_until_it_has("come", 1);
         device.release();
-        wait_until_gone("come");
+        wait_until_it_has("come", 0);
         assert_eq!(polled(&device).len(), 1, "round {round}");
     }
 }
@@ -100,7 +101,7 @@ fn as_many_threads_start_as_there_are_jobs_at_a_time_and_never_more_than_workers
     device.submit(job(0)).unwrap();
     assert_eq!(device.threads.lock().unwrap().len(), 3, "three are free");
     drop(device);
-    wait_until_gone("many");
+    wait_until_it_has("many", 0);
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn dropping_a_device_waits_for_the_job_that_is_worked() {
     thread::sleep(Duration::from_millis(20));
     drop(closed);
     dropping.join().unwrap();
-    wait_until_gone("wait");
+    wait_until_it_has("wait", 0);
 }
 
 #[test]
@@ -130,8 +131,7 @@ fn a_thread_that_idled_long_enough_ends() {
     let (device, bell) = device("tire", 2, Duration::from_millis(30));
     device.submit(job(0)).unwrap();
     bell.wait(1);
-    assert_eq!(threads_of("tire"), 1);
-    wait_until_gone("tire");
+    wait_until_it_has("tire", 0);
     device.submit(job(1)).unwrap();
     bell.wait(2);
     assert_eq!(polled(&device).len(), 2);
@@ -148,7 +148,7 @@ fn a_release_lets_queued_jobs_be_worked_first() {
     device.release();
     drop(closed);
     bell.wait(8);
-    wait_until_gone("last");
+    wait_until_it_has("last", 0);
     assert!(polled(&device).iter().all(|done| done.outcome.is_ok()));
 }
 

@@ -199,15 +199,14 @@ fn under_the_systems_clock_results_come_when_their_time_has_passed() {
     let device = open(&slow, capabilities(&slow, slow.spec()), &context).unwrap();
     let begin = std::time::Instant::now();
     (1..=2).for_each(|number| device.submit(job(number, 1, 16)).unwrap());
-    assert!(polled(&*device).is_empty());
-    let mut found = vec![];
+    let mut found = polled(&*device);
     for ring in 1.. {
-        bell.wait(ring);
-        found.extend(polled(&*device));
         assert!(found.is_empty() || begin.elapsed().as_millis() >= 20);
         if found.len() == 2 {
             break;
         }
+        bell.wait(ring);
+        found.extend(polled(&*device));
     }
     assert!(found.iter().all(|completion| completion.outcome.is_ok()));
 }

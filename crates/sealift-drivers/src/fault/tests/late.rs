@@ -7,13 +7,17 @@ use std::time::{Duration, Instant};
 #[test]
 fn a_late_job_comes_after_its_time_and_rings_then() {
     on_each("late=2,late-ms=40", |device, bell| {
+        let begin = Instant::now();
         submit_all(&*device, 2);
-        bell.wait(2);
-        assert_eq!(tickets(&polled(&*device)), [1], "the other one is late");
-        bell.wait(3);
-        let done = polled(&*device);
-        assert_eq!((tickets(&done), bytes_of(&done[0])), (vec![2], truth(&*device, 2)));
-        let (_, timing) = done[0].outcome.as_ref().unwrap();
+        let mut done = vec![];
+        for rings in 2..=3 {
+            bell.wait(rings);
+            done.extend(polled(&*device));
+            // After a pause of the machine the late one may be there already.
+            assert!(tickets(&done) == [1] || begin.elapsed() >= Duration::from_millis(40));
+        }
+        assert_eq!((tickets(&done), bytes_of(&done[1])), (vec![1, 2], truth(&*device, 2)));
+        let (_, timing) = done[1].outcome.as_ref().unwrap();
         assert!(timing.end_ns - timing.start_ns >= 40_000_000);
         assert_eq!(bell.rings(), 3);
     });
@@ -23,11 +27,15 @@ fn a_late_job_comes_after_its_time_and_rings_then() {
 fn several_late_jobs_ring_though_the_first_was_taken_long_ago() {
     on_each("late=1,late-ms=15", |device, bell| {
         for number in 1..=3 {
+            let begin = Instant::now();
             device.submit(job(number)).unwrap();
-            bell.wait(2 * usize::try_from(number).unwrap() - 1);
-            assert!(polled(&*device).is_empty());
-            bell.wait(2 * usize::try_from(number).unwrap());
-            assert_eq!(tickets(&polled(&*device)), [number]);
+            let mut found = vec![];
+            for rings in [2 * number - 1, 2 * number] {
+                bell.wait(usize::try_from(rings).unwrap());
+                found.extend(tickets(&polled(&*device)));
+                assert!(found.is_empty() || begin.elapsed() >= Duration::from_millis(15));
+            }
+            assert_eq!(found, [number]);
         }
     });
 }
