@@ -23,7 +23,7 @@ const TIME: Duration = Duration::from_millis(100);
 const OVERLAPS: u64 = 10;
 /// How long it may take until both outcomes and the overlaps were seen, whatever share of the time is
 /// spent: a loaded machine may let the writer run only now and then.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Opens while a byte of text, tag, nonce, aad or raw key is flipped to and fro.
 pub(crate) fn check(subject: &Subject) -> Result<String, String> {

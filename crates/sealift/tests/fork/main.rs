@@ -6,15 +6,20 @@ mod ffi;
 
 use ffi::in_child;
 use sealift::{
-    Batch, Column, Engine, EngineError, Key, NONCE_BYTES, Options, Session, SubmitRefusal, Ticket,
+    Batch, Column, Engine, EngineError, Key, NONCE_BYTES, Options, Patience, Session, Settings,
+    SubmitRefusal, Ticket,
 };
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 #[test]
 fn a_fork_with_work_in_flight_tells_the_child_and_completes_in_the_parent() {
-    let mut engine = Some(Engine::with(&[SLOW, "library"]).unwrap());
+    // On a slow machine the first one takes longer than an engine usually waits.
+    let patience = Patience { extra: Duration::from_secs(60), ..Patience::default() };
+    let settings = Settings { patience, ..Settings::default() };
+    let mut engine = Some(Engine::open(&[SLOW, "library"], &[], settings).unwrap());
     let mut session = Some(install(engine.as_ref().unwrap()));
     // The first takes long, so that there is surely work when the child is made.
     let mut sent = HashSet::from([submit(&engine, &session, Some(SLOW)).unwrap()]);
