@@ -55,6 +55,7 @@ __all__ = [
     "drivers",
     "effective_clock_ghz",
     "frame_ways",
+    "keep_copy_cost",
     "play_board",
     "policies",
     "primitives",
@@ -860,8 +861,9 @@ class Card:
     def read(path: str | Path) -> Card:
         """Reads a description from a plain TOML file.
 
-        Where it says how often the host copies and not how fast, that is measured, some
-        milliseconds once a process.
+        Where it says how often the host copies and not how fast, that is what `sealift lab run
+        copy-by-length` left in the user's cache, or else measured, some milliseconds once a
+        process.
 
         Raises:
             InputError: If it can't be read, something in it is missing or wrong, or its path can't
@@ -935,6 +937,24 @@ class Prediction:
     """Between the ends of such batches when as many are queued as the card holds."""
     bound_by: Final[Literal["host", "link", "card"]]
     """What sets that interval."""
+
+def keep_copy_cost(times: Sequence[tuple[int, float]]) -> Path:
+    """Keeps what copies cost on this machine, for cards whose descriptions leave that out.
+
+    In the user's cache, beside what calibration keeps there, and in the place of what was kept of
+    copies before.
+
+    Args:
+        times: Lengths in bytes, ascending, each with the nanoseconds that such a copy takes from
+            memory to memory.
+
+    Returns:
+        The file.
+
+    Raises:
+        InputError: If no copies take such times.
+        OSError: If there is no place for the file, or it can't be written.
+    """
 
 def rehearse(
     devices: Sequence[Card | tuple[str, Cost, int]],

@@ -98,7 +98,10 @@ def test_predictions_are_those_that_one_reckons_by_hand(path: Path) -> None:
     assert line.per_message_ns > 0
 
 
-def test_how_fast_the_processor_copies_is_measured_where_it_is_left_out(path: Path) -> None:
+def test_how_fast_the_processor_copies_is_measured_where_it_is_left_out(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no-caches"))
     unsaid = CARD.replace("copies = 0\ncopy_gbit_per_s = 1", "copies = 2")
     assert unsaid != CARD
     path.write_text(unsaid)

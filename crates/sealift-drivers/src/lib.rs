@@ -2,13 +2,16 @@
 //!
 //! [`DRIVERS`] is the list of them all. A driver is in every build: what this machine lacks is an
 //! [`Absent`](sealift_core::Probe::Absent) with its reason. Drivers never use each other: what several
-//! need, [`kernels`], [`keys`] and [`workers`], stands beside them, for drivers in other crates too.
+//! need, [`kernels`], [`keys`] and [`workers`], stands beside them, for drivers in other crates too; and
+//! [`cache`], what was measured of this machine before.
 
 mod alarm;
 #[cfg(test)]
 mod testing;
 
+pub mod cache;
 pub mod cards;
+pub mod copying;
 pub mod cpu;
 pub mod fault;
 pub mod kernels;

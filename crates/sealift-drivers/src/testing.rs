@@ -1,12 +1,16 @@
 //! What the tests of this crate share.
 
+use crate::cache::Cache;
 use sealift_core::{
     Batch, Column, Context, Job, Key, KeySource, Notify, OwnedOutput, SessionId, SystemClock,
     Ticket,
 };
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+use std::{env, fs, process};
 
 /// Counts rings.
 #[derive(Debug, Default)]
@@ -77,4 +81,27 @@ pub(crate) fn job(number: u64) -> Box<Job> {
     let output = OwnedOutput::for_batch(&batch).unwrap();
     let keys = Arc::new(KeyRing::of(1));
     Box::new(Job { ticket: Ticket(number), attempt: 0, batch: Arc::new(batch), output, keys })
+}
+
+/// A folder of its own that goes with the test.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("sealift-cache-{}-{number}", process::id()));
+        fs::create_dir(&folder).unwrap();
+        Self(folder)
+    }
+
+    pub(crate) fn cache(&self) -> Cache {
+        Cache::at(self.0.join("sealift"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }

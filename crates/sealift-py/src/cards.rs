@@ -4,8 +4,8 @@ use crate::errors::{Failure, Outcome};
 use crate::gil;
 use crate::schedule::Cost;
 use pyo3::prelude::*;
-use sealift::MAX_TEXT_BYTES;
 use sealift::cards as native;
+use sealift::{CopyCost, MAX_TEXT_BYTES};
 use std::path::PathBuf;
 
 /// The cards that come with Sealift.
@@ -25,8 +25,9 @@ pub(crate) struct Card(pub(crate) native::Card);
 impl Card {
     /// Reads a description from a plain TOML file.
     ///
-    /// Where it says how often the host copies and not how fast, that is measured, some
-    /// milliseconds once a process.
+    /// Where it says how often the host copies and not how fast, that is what `sealift lab run
+    /// copy-by-length` left in the user's cache, or else measured, some milliseconds once a
+    /// process.
     ///
     /// Raises:
     ///     InputError: If it can't be read, something in it is missing or wrong, or its path can't
@@ -200,6 +201,27 @@ impl Prediction {
         };
         Self { batch_ns, host_ns, interval_ns, bound_by }
     }
+}
+
+/// Keeps what copies cost on this machine, for cards whose descriptions leave that out.
+///
+/// In the user's cache, beside what calibration keeps there, and in the place of what was kept of
+/// copies before.
+///
+/// Args:
+///     times: Lengths in bytes, ascending, each with the nanoseconds that such a copy takes from
+///         memory to memory.
+///
+/// Returns:
+///     The file.
+///
+/// Raises:
+///     InputError: If no copies take such times.
+///     OSError: If there is no place for the file, or it can't be written.
+#[pyfunction]
+pub(crate) fn keep_copy_cost(py: Python<'_>, times: Vec<(u64, f64)>) -> Outcome<PathBuf> {
+    let cost = CopyCost::new(times)?;
+    Ok(gil::leave(py, || cost.keep())?)
 }
 
 /// A number in its range.

@@ -1,9 +1,11 @@
 //! The one place that turns an error into a Python exception.
 
-use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use sealift::{BatchError, EngineError, KeyError, OpenError, POLICIES, TagError};
+use sealift::{
+    BatchError, CacheError, CopyCostError, EngineError, KeyError, OpenError, POLICIES, TagError,
+};
 
 /// Everything that can go wrong between a Python call and its result.
 pub(crate) enum Failure {
@@ -64,6 +66,18 @@ impl From<KeyError> for Failure {
 impl From<TagError> for Failure {
     fn from(error: TagError) -> Self {
         Self::Tag(error)
+    }
+}
+
+impl From<CopyCostError> for Failure {
+    fn from(error: CopyCostError) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        Self::Python(PyOSError::new_err(error.to_string()))
     }
 }
 

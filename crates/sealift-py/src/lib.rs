@@ -43,7 +43,7 @@ mod _sealift {
     #[pymodule_export]
     use crate::batch::BatchResult;
     #[pymodule_export]
-    use crate::cards::{Card, Constant, Prediction, cards};
+    use crate::cards::{Card, Constant, Prediction, cards, keep_copy_cost};
     #[pymodule_export]
     use crate::dpu::{
         DpuCounters, DpuFault, DpuKernel, DpuKernelRun, DpuProgram, DpuRun, DpuSystem, DpuTook,

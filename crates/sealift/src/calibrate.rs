@@ -1,9 +1,9 @@
 //! Finds out what batches cost on a machine's devices.
 
-use crate::cache::{Cache, Kept};
 use sealift_core::{
     Batch, Capabilities, Column, Cost, DeviceError, Key, NONCE_BYTES, Origin, OwnedOutput, Timing,
 };
+use sealift_drivers::cache::{Cache, Kept, Measured};
 use sealift_engine::{DeviceId, Engine, EngineError, Estimator, Options, Session};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
@@ -55,7 +55,7 @@ pub(crate) fn calibrate(
 ) -> Result<Calibration, EngineError> {
     let mut remarks = vec![];
     let kept = cache.read().unwrap_or_else(|remark| {
-        remarks.push(remark);
+        remarks.push(remark.to_string());
         Kept::default()
     });
     let devices: Vec<_> = engine.devices().collect();
@@ -64,13 +64,16 @@ pub(crate) fn calibrate(
     let found = devices.iter().map(find).collect::<Result<Vec<_>, _>>()?;
     let measured = devices.iter().zip(&found);
     let measured = measured.filter(|(_, found)| found.source == CostSource::Measured);
-    let measured: Vec<_> =
-        measured.map(|((_, device), found)| (device.name.as_str(), found.cost)).collect();
+    let measured = measured.map(|((_, device), found)| Measured::Device {
+        name: device.name.clone(),
+        cost: found.cost,
+    });
+    let measured: Vec<_> = measured.collect();
     if !measured.is_empty()
-        && let Err(remark) = cache.keep(kept.clone(), &measured)
+        && let Err(remark) = cache.keep(kept.clone(), measured)
     {
         // This one says what to do; what can't be read would have been replaced.
-        remarks = vec![remark];
+        remarks = vec![remark.to_string()];
     }
     Ok(Calibration { devices: found, file: cache.file(), remarks })
 }
@@ -89,8 +92,8 @@ fn find(
     if capabilities.origin != Origin::Measured {
         return known("its time is not of this machine, and it says what it costs".to_owned());
     }
-    let (cost, source) = match kept.of(&capabilities.name) {
-        Some(entry) => (entry.cost, CostSource::Cache { measured_at: entry.measured_at() }),
+    let (cost, source) = match kept.device(&capabilities.name) {
+        Some((cost, measured_at)) => (cost, CostSource::Cache { measured_at }),
         None => match measure(engine, device, capabilities) {
             Ok(cost) => (cost, CostSource::Measured),
             Err(EngineError::Forked) => return Err(EngineError::Forked),

@@ -1,7 +1,7 @@
-use crate::cache::Cache;
 use crate::calibrate::{self, Calibration};
 use sealift_core::{Context, Driver, OpenError, Origin, Probe, Spec, SpecError, SystemClock};
 use sealift_drivers::DRIVERS;
+use sealift_drivers::cache::Cache;
 use sealift_engine::{EngineError, Settings};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ impl Engine {
             return Ok(());
         }
         let known = self.devices().filter(|(_, device)| device.origin == Origin::Measured);
-        let known = known.filter_map(|(id, device)| Some((id, kept.of(&device.name)?.cost)));
+        let known = known.filter_map(|(id, device)| Some((id, kept.device(&device.name)?.0)));
         known.collect::<Vec<_>>().into_iter().try_for_each(|(id, cost)| self.set_cost(id, cost))
     }
 }

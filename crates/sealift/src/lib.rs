@@ -55,7 +55,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod cache;
 mod calibrate;
 mod engine;
 pub mod hazmat;
@@ -68,6 +67,8 @@ pub use rehearse::{
     play_with, rehearse,
 };
 pub use sealift_core::*;
+pub use sealift_drivers::cache::CacheError;
+pub use sealift_drivers::copying::{CopyCost, CopyCostError};
 pub use sealift_drivers::{DRIVERS, cards, driver, open, pim};
 pub use sealift_engine::{
     Asked, Audit, Because, Call, Candidate, Choice, Completed, CopyPolicy, Counters, Decision,

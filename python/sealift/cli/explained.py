@@ -9,7 +9,7 @@ from sealift import Calibrated, Card
 from sealift.cli.explaining import OFF_MOST, Asked, Found, Projected, Taken
 from sealift.lab.pairs import in_words
 from sealift.lab.units import format_measure, format_range
-from sealift.lab.wording import fitted_of, measured_of, played_of
+from sealift.lab.wording import fitted_of, measured_here, measured_of, played_of
 
 
 def document(found: Found, messages: int, message_bytes: int) -> dict[str, object]:
@@ -57,6 +57,7 @@ def _entry(each: Asked, messages: int) -> dict[str, object]:
             "measured_at": None if known.measured_at_s is None else _when(known.measured_at_s),
             "reason": known.reason,
         },
+        **({"measured_here": measured_here(each.card)} if each.card else {}),
     }
 
 
@@ -73,9 +74,7 @@ def _card_entry(each: Projected, found: Found, messages: int) -> dict[str, objec
         "would_finish_first": prediction.batch_ns < best.predicted_ns,
         "times_as_long": prediction.batch_ns / best.predicted_ns,
         "source": each.card.source,
-        "measured_here": {
-            constant.name: constant.value for constant in each.card.constants if constant.measured
-        },
+        "measured_here": measured_here(each.card),
     }
 
 

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from sealift._sealift import keep_copy_cost
+from sealift.errors import InputError
 from sealift.lab.native import copy, published_copy
 from sealift.lab.published import Here, Kind, Printed, payload_speed, table
 from sealift.lab.result import Found
 from sealift.lab.spec import Arm, Axis, Context, Skip
+from sealift.lab.units import format_size
 from sealift.lab.values import Cell, Value
 
 SIZES = (16, 256, 1_024, 4_096, 65_536, 524_288, 1_048_576, 4_194_304, 16_777_216)
@@ -68,6 +71,31 @@ def region_in(cell: Cell, legend: Mapping[str, str]) -> tuple[Path, int, int] | 
         raise Skip(NO_REGION)
     path, offset, length = legend[REGION].rsplit(":", 2)
     return Path(path), int(offset), int(length)
+
+
+def keep_cost(found: Found) -> str:
+    """Leaves what Sealift's copy takes from memory, by length, for the engine to reckon with.
+
+    Args:
+        found: Of an experiment that copies all lengths, by one thread among others.
+
+    Returns:
+        Where it is kept, or why it isn't, in a sentence; "" where nothing was measured.
+    """
+    if not found.rows:
+        return ""
+    times = []
+    for size_bytes in SIZES:
+        row = found.row(**RECKONED, size_bytes=size_bytes)
+        if row is None or row.wrong or row.blocks < BLOCKS_KEPT:
+            lacking = f"{format_size(size_bytes)} bytes from memory by one thread"
+            return f"{NOT_KEPT}: {BLOCKS_KEPT} right blocks are needed of {lacking}"
+        times.append((size_bytes, row.ns_per_operation.median))
+    try:
+        file = keep_copy_cost(times)
+    except (InputError, OSError) as error:
+        return f"{NOT_KEPT}: {error}"
+    return f"what copies cost here is kept in {file}, for cards whose descriptions leave it out"
 
 
 def runs_of(way: str) -> int:
@@ -156,6 +184,17 @@ AXES_OF_ARMS = (
     "offset",
     "beside",
 )
+# Payload that is handed over comes from memory, or is about to go there.
+RECKONED: Mapping[str, Value] = {
+    "memory": "heap",
+    "threads": 1,
+    "state": "cold",
+    "way": CALIBRATED,
+    "function": "ours",
+}
+# One that was disturbed doesn't matter then.
+BLOCKS_KEPT = 3
+NOT_KEPT = "what copies cost here is not kept for cards"
 DEFAULT_RUNS = 5
 MB_A_GB = 1_000
 NO_REGION = (

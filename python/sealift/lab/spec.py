@@ -317,6 +317,9 @@ class Experiment:
         published: Compares what was found with what was published.
         says: What a reader can do about what was found, in one sentence; "" for nothing.
         leads: The answer that stands above all of a run, for experiments of the lab; None for none.
+        keeps: Leaves what was found where the engine looks for it, and returns what became of that
+            in a sentence, "" for nothing; called when all was measured that the run had time for,
+            not after a resume, for experiments of the lab.
         plots: Its figures.
         lines: What stands in them beside what was found.
         charts: Figures of its own, of what no column holds; for experiments of the lab.
@@ -354,6 +357,7 @@ class Experiment:
     published: Callable[[Found], Sequence[Comparison]] = lambda _: ()
     says: Callable[[Found], str] = lambda _: ""
     leads: Callable[[Found], Lead | None] = lambda _: None
+    keeps: Callable[[Found], str] = lambda _: ""
     plots: tuple[Plot, ...] = ()
     lines: Callable[[Found], Sequence[Line]] = lambda _: ()
     charts: Callable[[Found], Sequence[Chart]] = lambda _: ()

@@ -72,6 +72,19 @@ def measured_of(card: "Card") -> str:
     )
 
 
+def measured_here(card: "Card") -> dict[str, dict[str, str | float]]:
+    """The same for JSON: by name each value, its unit, and how it was measured."""
+    return {
+        constant.name: {
+            "value": constant.value,
+            "unit": constant.unit,
+            "source": constant.source,
+        }
+        for constant in card.constants
+        if constant.measured
+    }
+
+
 def fitted_of(card: "Card") -> str:
     """What of a card was fitted and how well it meets what it was fitted to, behind a space."""
     fitted = [

@@ -2,6 +2,7 @@ use super::line::{Line, Prediction};
 use super::read::read;
 use super::tables::plain;
 use super::{BUNDLED, CardError, fit};
+use crate::cache::Cache;
 use rustix::fs::OFlags;
 use sealift_core::{Capabilities, Context, Cost, Device, OpenError, Role, Spec};
 use std::fs::OpenOptions;
@@ -77,8 +78,9 @@ pub(super) struct Texts {
 impl Card {
     /// Reads a description from a file.
     ///
-    /// Where `host.copies` is more than 0 and `host.copy_gbit_per_s` is left out, the processor's rate is
-    /// measured, some milliseconds once a process, and stands among the [constants](Self::constants) as such.
+    /// Where `host.copies` is more than 0 and `host.copy_gbit_per_s` is left out, copies cost what the lab
+    /// left in this user's cache for this machine, by length; where there is nothing, their rate is measured,
+    /// some milliseconds once a process. The [constants](Self::constants) say which, with the rate of 64 KiB.
     ///
     /// # Errors
     /// It can't be read, something in it is wrong or missing, or its path can't stand in a spec.
@@ -94,7 +96,7 @@ impl Card {
         let spec =
             spec_of(path, is_bundled).ok_or_else(|| CardError::Path { file: file.clone() })?;
         let text = text_of(path).map_err(unreadable)?;
-        Ok(Self { spec, parts: read(&file, &text)? })
+        Ok(Self { spec, parts: read(&file, &text, &Cache::of_user())? })
     }
 
     /// The card of a name that comes with Sealift, or of a file.
@@ -113,7 +115,12 @@ impl Card {
     }
 
     pub(super) fn bundled(name: &str, text: &str) -> Result<Self, CardError> {
-        let parts = read(&format!("{name}.toml"), text)?;
+        Self::made(name, text, &Cache::of_user())
+    }
+
+    /// A card of this name, by a description and a cache.
+    pub(super) fn made(name: &str, text: &str, cache: &Cache) -> Result<Self, CardError> {
+        let parts = read(&format!("{name}.toml"), text, cache)?;
         let spec = spec_of(name.as_ref(), false);
         let spec = spec.ok_or_else(|| CardError::Path { file: name.to_owned() })?;
         Ok(Self { spec, parts })

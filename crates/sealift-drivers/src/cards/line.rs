@@ -1,6 +1,7 @@
 //! The model of a card: what each request takes at each stage, and when an idle card is through.
 
 use super::walk::Walk;
+use crate::copying::CopyCost;
 
 /// The stages that each request passes, in times of its bytes.
 ///
@@ -12,8 +13,7 @@ use super::walk::Walk;
 pub(super) struct Line {
     /// Messages that one request carries.
     pub(super) messages_per_request: usize,
-    /// Time of the host's processor for each request, and for each of its bytes.
-    pub(super) host: Affine,
+    pub(super) host: Host,
     /// Each way; none where no bus is in between.
     pub(super) link: Option<Link>,
     /// Crypto units.
@@ -23,6 +23,15 @@ pub(super) struct Line {
     pub(super) interrupts: Interrupts,
     /// Batches that the card holds at most.
     pub(super) slots: usize,
+}
+
+/// Time of the host's processor for a request, whose bytes are copied as one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Host {
+    pub(super) request_ns: f64,
+    /// How often each byte is copied.
+    pub(super) copies: f64,
+    pub(super) copy: CopyCost,
 }
 
 /// A time that grows with bytes.
@@ -91,7 +100,7 @@ impl Line {
         let each_bytes = bytes / requests.max(1) as f64;
         let stages = self.stages(each_bytes).with_interrupt(self.interrupts);
         let (batch_ns, host_ns) = if self.interrupts.merged_max == 1 {
-            (self.idle_ns(messages, bytes, &stages), requests as f64 * stages.host_ns)
+            (self.idle_ns(messages, bytes, &stages), self.host_ns(messages, bytes, &stages))
         } else {
             self.merging_ns(messages, bytes)
         };
@@ -138,6 +147,21 @@ impl Line {
             return Stages { host_ns, transfer_ns: 0.0, link_ns, latency_ns, unit_ns };
         }
         Stages { host_ns, transfer_ns: way_ns, link_ns, latency_ns, unit_ns }
+    }
+
+    /// What the host spends on a batch where each result has an interrupt: copies of a last request that
+    /// is less full may take less than their share.
+    fn host_ns(&self, messages: u64, bytes: f64, stages: &Stages) -> f64 {
+        let full = self.messages_per_request as u64;
+        let (rest, before) = (messages % full, messages / full);
+        if rest == 0 || before == 0 {
+            return self.requests(messages) as f64 * stages.host_ns;
+        }
+        let request_ns = |messages_in: u64| {
+            let bytes = bytes / messages as f64 * messages_in as f64;
+            self.host.of(bytes) + self.interrupts.host_ns
+        };
+        before as f64 * request_ns(full) + request_ns(rest)
     }
 
     /// When an idle card is through with a batch where each result has an interrupt.
@@ -221,6 +245,12 @@ impl Stages {
             end_ns(from) + behind as f64 * self.transfer_ns
         });
         outs_ns.into_iter().fold(0.0, f64::max) + self.latency_ns
+    }
+}
+
+impl Host {
+    pub(super) fn of(&self, bytes: f64) -> f64 {
+        self.request_ns + self.copies * self.copy.of(bytes)
     }
 }
 

@@ -7,7 +7,6 @@
 
 mod board;
 mod card;
-mod copying;
 mod device;
 mod error;
 mod fit;
@@ -37,7 +36,8 @@ use std::sync::Arc;
 /// it sleeps until then, for ten seconds at most: longer batches are refused there. `number=2` makes a
 /// second card of the same kind, as two devices of an engine need two names.
 ///
-/// Where a description says how often the host copies and not how fast, that is measured once a process.
+/// Where a description says how often the host copies and not how fast, that is what the lab left in the
+/// user's cache, or measured once a process.
 #[derive(Debug)]
 pub struct Cards;
 

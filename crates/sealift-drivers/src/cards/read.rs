@@ -2,15 +2,16 @@
 
 use super::CardError;
 use super::card::{Constant, Parts, Sharing, Texts};
-use super::copying;
-use super::line::{Affine, Interrupts, Line, Link};
+use super::line::{Affine, Host, Interrupts, Line, Link};
 use super::tables::{Kind, Table};
+use crate::cache::Cache;
+use crate::copying::{self, CopyCost};
 
-/// Reads what makes a card.
+/// Reads what makes a card; what copies cost where it doesn't say is asked of the cache.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place and what would be right.
-pub(super) fn read(file: &str, text: &str) -> Result<Parts, CardError> {
+pub(super) fn read(file: &str, text: &str, cache: &Cache) -> Result<Parts, CardError> {
     let document = super::tables::parse(file, text)?;
     let root = document.root();
     root.only(&[
@@ -30,7 +31,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parts, CardError> {
     let algorithm = root.optional_text("algorithm")?;
     let other = algorithm.filter(|algorithm| !algorithm.eq_ignore_ascii_case(AES_GCM));
     let algorithm = other.unwrap_or_else(|| AES_GCM.to_owned());
-    let mut numbers = Numbers { source: source.clone(), found: vec![] };
+    let mut numbers = Numbers { source: source.clone(), found: vec![], cache };
     let line = numbers.line(&root)?;
     let sharing = numbers.sharing(&root, &line)?;
     let (watts, price, currency) = numbers.price(&root)?;
@@ -39,13 +40,14 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parts, CardError> {
 }
 
 /// Reads numbers and keeps where each comes from.
-struct Numbers {
+struct Numbers<'c> {
     /// Of those that name none.
     source: String,
     found: Vec<Constant>,
+    cache: &'c Cache,
 }
 
-impl Numbers {
+impl Numbers<'_> {
     fn line(&mut self, root: &Table<'_>) -> Result<Line, CardError> {
         let card = root.table("card")?;
         card.only(&["units", "rate_gbit_per_s", "setup_us", "slots", "messages_per_request"])?;
@@ -65,30 +67,30 @@ impl Numbers {
         Ok(Line { messages_per_request, host, link, units, unit, interrupts, slots })
     }
 
-    fn host(&mut self, root: &Table<'_>) -> Result<Affine, CardError> {
+    fn host(&mut self, root: &Table<'_>) -> Result<Host, CardError> {
         let host = root.table("host")?;
         host.only(&["request_us", "copies", "copy_gbit_per_s"])?;
         let request_ns = US * self.number(&host, "request_us", TIME)?;
         let copies = self.number(&host, "copies", Kind::Whole { least: 0, most: COPIES_MAX })?;
-        let rate = match self.optional(&host, "copy_gbit_per_s", RATE)? {
-            None if copies > 0.0 => self.measured_rate(&host),
-            rate => rate.unwrap_or(f64::INFINITY),
+        let copy = match self.optional(&host, "copy_gbit_per_s", RATE)? {
+            None if copies > 0.0 => self.measured_copy(&host),
+            rate => CopyCost::even(8.0 / rate.unwrap_or(f64::INFINITY)),
         };
-        Ok(Affine { request_ns, byte_ns: copies * 8.0 / rate })
+        Ok(Host { request_ns, copies, copy })
     }
 
-    /// What this machine's processor copies, where its card's description doesn't say.
-    fn measured_rate(&mut self, host: &Table<'_>) -> f64 {
-        let value = copying::rate_gbit_per_s();
+    /// What copies cost on this machine, where its card's description doesn't say.
+    fn measured_copy(&mut self, host: &Table<'_>) -> CopyCost {
+        let copying = copying::of_this_machine(self.cache);
         self.found.push(Constant {
             name: host.path("copy_gbit_per_s"),
-            value,
+            value: 8.0 / copying.cost.byte_ns(),
             unit: RATE.unit(),
-            source: copying::SOURCE.to_owned(),
+            source: copying.source,
             fitted: false,
             measured: true,
         });
-        value
+        copying.cost
     }
 
     fn link(&mut self, root: &Table<'_>) -> Result<Option<Link>, CardError> {

@@ -63,8 +63,8 @@ fn costs_are_measured_once_kept_and_taken_over_by_the_next_engine() {
     let anew = calibrate(&next, &folder.cache(), true).unwrap();
     assert_eq!(anew.devices[0].source, CostSource::Measured);
     let kept = folder.cache().read().unwrap();
-    assert_eq!(kept.of("library").unwrap().cost, anew.devices[0].cost);
-    assert_eq!(kept.of("null").unwrap().cost, null, "the others stay");
+    assert_eq!(kept.device("library").unwrap().0, anew.devices[0].cost);
+    assert_eq!(kept.device("null").unwrap().0, null, "the others stay");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_device_that_fails_keeps_what_was_known_and_is_not_kept() {
     assert!(reason.contains("fail"), "{reason}");
     assert_eq!((found.devices[0].cost, engine.cost(device)), (before, Ok(before)));
     let kept = folder.cache().read().unwrap();
-    assert!(kept.of("null").is_some() && kept.of("fault:fail=1(library)").is_none());
+    assert!(kept.device("null").is_some() && kept.device("fault:fail=1(library)").is_none());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 Eight functions copy document 004's nine lengths, within the caches and from memory. The published
 tool's own way stands beside them, with its five runs, for the three functions that stand for its
-own. Not part of a quick run.
+own. What Sealift's copy takes from memory is left for the engine. Not part of a quick run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,6 +23,7 @@ from sealift.lab.copying import (
     WAY,
     copy_arm,
     copy_speed,
+    keep_cost,
     printed_copies,
 )
 from sealift.lab.published import Comparison
@@ -91,6 +92,7 @@ EXPERIMENT = Experiment(
     arm=copy_arm,
     operation="copy",
     published=_published,
+    keeps=keep_cost,
     plots=tuple(
         Plot(
             x="size_bytes",

@@ -19,6 +19,7 @@ from sealift.lab.pairs import in_words
 from sealift.lab.record import csv_text
 from sealift.lab.shortfall import shortfall
 from sealift.lab.units import format_measure
+from sealift.lab.wording import measured_here
 
 
 def text(advice: Advice) -> str:
@@ -72,6 +73,7 @@ def json_text(advice: Advice) -> str:
 
 def _device(ranked: Ranked) -> dict[str, Any]:
     served = ranked.served
+    card = served.device.card
     return {
         "device": ranked.name,
         "origin": served.device.origin.value,
@@ -80,6 +82,7 @@ def _device(ranked: Ranked) -> dict[str, Any]:
         "verdict_on_first_of_rank": None if ranked.judged is None else ranked.judged.verdict,
         "state": served.state.value,
         "batch": served.used.batch.messages,
+        **({"measured_here": measured_here(card)} if card else {}),
     }
 
 

@@ -1,9 +1,10 @@
-"""Keeps what experiments of one's own say of what was published."""
+"""Keeps what outlives a run: comparisons of one's own with what was published, and costs."""
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from sealift.lab import registry, store
+from sealift.lab.recall import of_the_lab
 from sealift.lab.result import Found
 
 
@@ -40,3 +41,16 @@ def publish(
                 published[planned.name] = comparisons
     if published:
         store.write_published(run.path, published)
+
+
+def leave(run: store.Run, found: Mapping[str, Found], say: Callable[[str], None]) -> None:
+    """Leaves what the lab's own experiments found for the engine.
+
+    Args:
+        run: As its folder has it now.
+        found: What each experiment found.
+        say: Is given what became of that.
+    """
+    for name, each in of_the_lab(run, found).items():
+        if said := registry.find(name).keeps(each):
+            say(said)

@@ -19,7 +19,7 @@ from sealift.lab.result import Found
 from sealift.lab.runner.child import Child
 from sealift.lab.runner.outcome import Done, Trouble, exit_code, say_ending
 from sealift.lab.runner.planning import Work, works
-from sealift.lab.runner.publishing import publish
+from sealift.lab.runner.publishing import leave, publish
 from sealift.lab.runner.saying import Saying
 from sealift.lab.runner.stop import Stop, heeded
 from sealift.lab.sensors import Sensors, sampling
@@ -139,6 +139,7 @@ class _Session:
             [
                 self._tried("comparisons", lambda: self._publish(run, found)),
                 self._tried("summary", lambda: store.write_summary(self._path, records)),
+                self._tried("cost", lambda: self._leave(run, found)),
                 self._tried("ending", lambda: store.write_ending(self._path, ending)),
                 self._tried("page", lambda: self._after_task(self._path)),
             ]
@@ -311,6 +312,11 @@ class _Session:
 
     def _publish(self, run: store.Run, found: Mapping[str, Found]) -> None:
         publish(run, found, self._trouble.failed, self._note_late)
+
+    def _leave(self, run: store.Run, found: Mapping[str, Found]) -> None:
+        # What is resumed may be of another day, or of another machine.
+        if not self.finish:
+            leave(run, found, self._teller.say)
 
     def _note_late(self, text: str) -> None:
         """After the files that grow were closed."""

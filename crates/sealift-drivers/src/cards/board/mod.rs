@@ -86,7 +86,8 @@ pub struct Played(Arc<Shared>);
 
 impl Board {
     /// The board that a card's description tells of, with all of its units. The host's time for a request
-    /// there holds an interrupt that asks all of them.
+    /// there holds an interrupt that asks all of them. It copies at one rate: where its copies were
+    /// measured by length, that of 64 KiB.
     ///
     /// # Errors
     /// The description has something that a board doesn't: a link with a latency, for both ways at once or
@@ -106,7 +107,7 @@ impl Board {
         Ok(Self {
             request_ns: line.host.request_ns - line.units as f64 * sharing.look_ns,
             look_ns: sharing.look_ns,
-            write_byte_ns: line.host.byte_ns / COPIES,
+            write_byte_ns: line.host.copy.byte_ns(),
             bus_byte_ns: line.link.map_or(0.0, |link| 2.0 * link.byte_ns),
             shares_memory: true,
             shares_line: true,

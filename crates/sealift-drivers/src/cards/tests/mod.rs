@@ -1,9 +1,11 @@
+mod copies;
 mod device;
 mod driver;
 mod model;
 mod read;
 
 use super::*;
+use crate::cache::Cache;
 
 /// A card that stands apart from those that come with Sealift: every table, every number another one.
 const WHOLE: &str = r#"
@@ -58,5 +60,10 @@ copy_gbit_per_s = 1
 "#;
 
 fn card(text: &str) -> Card {
-    Card::bundled("test", text).unwrap()
+    Card::made("test", text, &nowhere()).unwrap()
+}
+
+/// A cache in which nothing is.
+fn nowhere() -> Cache {
+    Cache::at("no-such-folder".into())
 }

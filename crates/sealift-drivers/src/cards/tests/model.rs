@@ -1,8 +1,9 @@
 //! What is reckoned, against the walk of each request and against what was published.
 
-use super::super::line::{Affine, Interrupts, Line, Link};
+use super::super::line::{Affine, Host, Interrupts, Line, Link};
 use super::super::walk::Walk;
 use super::*;
+use crate::copying::CopyCost;
 use proptest::prelude::*;
 
 proptest! {
@@ -207,6 +208,8 @@ fn agrees(found: f64, expected: f64, share: f64) -> bool {
 fn any_line() -> impl Strategy<Value = Line> {
     let affine = (0.0..30_000.0f64, 0.0..20.0f64);
     let affine = affine.prop_map(|(request_ns, byte_ns)| Affine { request_ns, byte_ns });
+    let host = (0.0..30_000.0f64, prop::sample::select(vec![1.0, 3.0]), any_copy());
+    let host = host.prop_map(|(request_ns, copies, copy)| Host { request_ns, copies, copy });
     let link = (0.0..20.0f64, any::<bool>(), any::<bool>(), 0.0..5_000.0f64).prop_map(
         |(byte_ns, duplex, streams, latency_ns)| Link { byte_ns, duplex, streams, latency_ns },
     );
@@ -215,7 +218,7 @@ fn any_line() -> impl Strategy<Value = Line> {
     let alone = Just(Interrupts { merged_max: 1, hold_ns: 0.0, host_ns: 0.0 });
     (
         1..5usize,
-        affine.clone(),
+        host,
         prop::option::of(link),
         1..9usize,
         affine,
@@ -226,4 +229,15 @@ fn any_line() -> impl Strategy<Value = Line> {
             let unit = Affine { request_ns: unit.request_ns + 1.0, ..unit };
             Line { messages_per_request, host, link, units, unit, interrupts, slots }
         })
+}
+
+/// At one rate, or by length.
+fn any_copy() -> impl Strategy<Value = CopyCost> {
+    let byte_ns = || 0.01..20.0f64;
+    let measured = (byte_ns(), byte_ns(), byte_ns()).prop_map(|(short, middling, long)| {
+        let times =
+            vec![(16, 16.0 * short), (1_000, 1_000.0 * middling), (30_000, 30_000.0 * long)];
+        CopyCost::new(times).unwrap()
+    });
+    prop_oneof![byte_ns().prop_map(CopyCost::even), measured]
 }

@@ -45,27 +45,6 @@ fn what_may_be_left_out_may_be_left_out() {
 }
 
 #[test]
-fn what_the_processor_copies_is_measured_where_it_is_left_out_and_copied_at_all() {
-    let unsaid = |copies: &str| {
-        card(&SMALL.replace("copies = 0\ncopy_gbit_per_s = 1", &format!("copies = {copies}")))
-    };
-    let of_bytes = |card: &Card| card.predict(1, 1_000_000).host_ns - card.predict(1, 0).host_ns;
-    let named = |card: &Card| {
-        card.constants().iter().find(|each| each.name == "host.copy_gbit_per_s").cloned()
-    };
-    let none = unsaid("0");
-    assert!(named(&none).is_none() && of_bytes(&none).abs() < 1e-9, "nothing is copied");
-    let (two, again) = (unsaid("2"), unsaid("2"));
-    let rate = named(&two).unwrap();
-    assert!(rate.measured && !rate.fitted && rate.source.starts_with("measured here: "));
-    assert!(rate.unit == "Gbit/s" && rate.value > 0.0 && rate.value.is_finite());
-    assert!((of_bytes(&two) * rate.value / 16e6 - 1.0).abs() < 1e-6, "8 bits a byte, twice");
-    assert!(two.is_alike(&again), "once a process");
-    assert!(card(WHOLE).constants().iter().all(|constant| !constant.measured));
-    assert!(bundled().iter().flat_map(|card| card.constants().to_vec()).all(|each| !each.measured));
-}
-
-#[test]
 fn what_is_wrong_is_named_with_its_place_and_what_would_be_right() {
     for (from, to, error) in [
         (
@@ -130,16 +109,16 @@ fn what_is_wrong_is_named_with_its_place_and_what_would_be_right() {
     ] {
         let text = SMALL.replace(from, to);
         assert_ne!(text, SMALL, "{from} stands there");
-        let found = read("test.toml", &text).unwrap_err().to_string();
+        let found = refused(&text);
         assert!(found.contains(error), "{to}: {found}");
     }
     let free =
         SMALL.replace("setup_us = 4", "setup_us = 0").replace("request_us = 1", "request_us = 0");
-    let found = read("test.toml", &free).unwrap_err().to_string();
+    let found = refused(&free);
     assert!(found.contains("card.setup_us is 0: give more than 0"), "{found}");
-    let found = read("test.toml", "link = 3\nname = \"a\"").unwrap_err().to_string();
+    let found = refused("link = 3\nname = \"a\"");
     assert!(found.contains("summary is missing"), "{found}");
-    let found = read("test.toml", &format!("link = 3\n{SMALL}")).unwrap_err().to_string();
+    let found = refused(&format!("link = 3\n{SMALL}"));
     assert_eq!(found, "test.toml, line 1: link is 3: give a table of that name");
 }
 
@@ -183,7 +162,7 @@ fn no_error_brings_control_characters_to_a_terminal() {
         SMALL.replace("name = \"small\"", "\"a\\u001bb\" = 1\n\"a\\u001bb\" = 2"),
         SMALL.replace("units = 2", "units = \u{1b}"),
     ] {
-        let found = read("test.toml", &text).unwrap_err().to_string();
+        let found = refused(&text);
         assert!(!found.contains(char::is_control), "{found:?}");
     }
 }
@@ -196,4 +175,8 @@ fn aes_gcm_is_aes_gcm_however_it_is_written() {
             .to_owned()
     };
     assert_eq!(["AES-GCM", "Aes-gcm", "3DES"].map(algorithm), ["aes-gcm", "aes-gcm", "3DES"]);
+}
+
+fn refused(text: &str) -> String {
+    read("test.toml", text, &nowhere()).unwrap_err().to_string()
 }
