@@ -12,7 +12,9 @@ EXAMPLE := examples/own-device/Cargo.toml
 BIN := .venv/bin
 RUNNING := .venv/installed-for-running
 TESTING := .venv/installed-for-testing
+NVRTC := .venv/installed-for-gpu-kernels
 PEERS := $(TARGET)/peers/release/peers
+GPU_BUNDLE := dist/sealift-gpu
 EXTENSION := python/sealift/_sealift.abi3.so
 RUST_SOURCES := $(shell find crates \( -name tests -o -name sealift-conformance \) -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
@@ -58,6 +60,19 @@ bench-frames: $(EXTENSION) ## Exchange a million frames of 64 KiB with another p
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
 	@$(PYTHON) tools/document_pages.py
 
+.PHONY: gpu-bundle
+gpu-bundle: $(TESTING) ## Pack one program that checks and measures a GPU where nothing but its driver is: dist/sealift-gpu
+	@echo "Building the program for GPU machines"
+	@mkdir -p dist
+	@SEALIFT_GPU_VECTORS="$$($(BIN)/python -c 'import cryptography_vectors as v; print(*v.__path__)')" CARGO_PROFILE_RELEASE_STRIP=true \
+		cargo build --quiet --locked --release -p sealift-gpu-run --target-dir $(TARGET)/gpu
+	@$(PYTHON) tools/gpu_bundle.py $(TARGET)/gpu/release/sealift-gpu $(GPU_BUNDLE)
+
+.PHONY: gpu
+gpu: gpu-bundle ## Check and measure the GPUs of this machine in under eight minutes, for `sealift lab report`
+	@mkdir -p $(RESULTS)
+	@$(GPU_BUNDLE) --out $(RESULTS)/gpu
+
 .PHONY: bench-dpu
 bench-dpu: ## Measure how many instructions of a simulated DPU a second this machine works
 	@cargo bench --quiet -p dpu-sim
@@ -100,6 +115,8 @@ huge: | tools ## Seal and open a message of 5 GiB on every instruction set, besi
 
 .PHONY: test-python
 test-python: $(EXTENSION) $(TESTING) ## Run the Python tests
+	@echo "Building the program for GPU machines, for tests"
+	@cargo build --quiet --locked -p sealift-gpu-run -p fake-cuda
 	@echo "Testing the Python package"
 	@$(BIN)/python -m pytest
 
@@ -152,7 +169,7 @@ tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe st
 	@$(PYTHON) tools/document_pages.py --check
 
 .PHONY: guards
-guards: ctgrind weave ## Check what no test can see: secrets, instruction counts, machine code; needs valgrind and binutils
+guards: ctgrind weave gpu-budgets ## Check what no test can see: secrets, instruction counts, machine code; needs valgrind and binutils
 	@echo "Counting instructions"
 	@$(PYTHON) tools/instruction_counts.py
 
@@ -164,6 +181,11 @@ ctgrind: | tools ## Follow keys and plaintexts through the 128-bit kernels: no b
 		CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-limit=no --num-callers=8" \
 		cargo test --quiet --release -p sealift-kernels --test ctgrind -- --test-threads=1
 
+.PHONY: oclgrind
+oclgrind: | tools ## Work the GPUs' kernels in a simulator that finds races and reads of what nobody wrote; needs oclgrind
+	@echo "Working the kernels of GPUs in oclgrind"
+	@cargo test --quiet -p sealift-gpu --test opencl -- --ignored oclgrind
+
 .PHONY: weave
 weave: | tools ## Check in the machine code that AES and GHASH alternate in the loops of the wide kernels
 	@echo "Reading the machine code of the wide kernels"
@@ -172,6 +194,27 @@ weave: | tools ## Check in the machine code that AES and GHASH alternate in the 
 .PHONY: weave-accept
 weave-accept: | tools ## Accept the loops that are found now
 	@$(PYTHON) tools/weave.py --write
+
+.PHONY: nvrtc
+nvrtc: $(NVRTC) ## Install what compiles the kernels of GPUs, NVRTC among it; needs no GPU
+
+.PHONY: gpu-budgets
+gpu-budgets: $(RUNNING) ## Check the GPUs' kernels: that their PTX is of the sources, and what their machine code takes
+	@echo "Reading the machine code of the kernels of GPUs"
+	@$(BIN)/python tools/gpu_ptx.py
+	@$(BIN)/python tools/gpu_budgets.py
+
+.PHONY: gpu-budgets-accept
+gpu-budgets-accept: $(NVRTC) ## Accept the machine code of GPUs that is found now
+	@$(BIN)/python tools/gpu_budgets.py --write
+
+.PHONY: gpu-ptx
+gpu-ptx: $(NVRTC) ## Compile the kernels of GPUs to the PTX that is shipped
+	@$(BIN)/python tools/gpu_ptx.py --write
+
+.PHONY: gpu-limits
+gpu-limits: $(EXTENSION) ## Say what GPUs could do at most with the machine code that was accepted
+	@$(BIN)/python tools/gpu_limits.py
 
 .PHONY: instruction-counts
 instruction-counts: | tools ## Accept the instruction counts that are found now
@@ -191,7 +234,7 @@ ci: ## Do what the continuous integration does
 ##@ Keep
 
 .PHONY: lock
-lock: $(RUNNING) ## Renew Cargo.lock and both requirements locks to the newest versions allowed
+lock: $(RUNNING) ## Renew Cargo.lock and the requirements locks to the newest versions allowed
 	@tools/lock
 
 .PHONY: clean
@@ -220,6 +263,11 @@ $(RUNNING): requirements.lock | tools
 $(TESTING): requirements-dev.lock $(RUNNING)
 	@echo "Installing into .venv what testing needs"
 	@$(PIP_INSTALL) -r requirements-dev.lock
+	@touch $@
+
+$(NVRTC): requirements-gpu.lock $(RUNNING)
+	@echo "Installing into .venv what compiles the kernels of GPUs"
+	@$(PIP_INSTALL) -r requirements-gpu.lock
 	@touch $@
 
 # For this processor, so that the libraries compiled here are as fast as they get: RustCrypto's is then

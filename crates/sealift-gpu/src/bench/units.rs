@@ -1,0 +1,274 @@
+//! How many of an instruction a multiprocessor works in a clock.
+
+use super::layout::{Random, narrow};
+use super::loaded::Loaded;
+use super::program::LabProgram;
+use super::spec::{Grid, lab_group_max};
+use crate::GpuError;
+use crate::gpu::{Gpu, KeysAt, Launch, Room, Slab, Took};
+use crate::message::LANES;
+use crate::variant::Kernel;
+use sealift_kernels::copy::copy;
+use std::sync::Arc;
+
+/// An instruction of NVIDIA's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Logic on three words.
+    Lop3,
+    /// A permutation of bytes.
+    Prmt,
+    /// A shift of two words.
+    Shf,
+    /// A product of words, and one more added.
+    Imad,
+    /// The same, of which two words come and to which two are added.
+    ImadWide,
+    /// A look-up in shared memory, each lane in a bank of its own.
+    Lds,
+    /// A warp's product of matrices of bits: 16 x 256 by 256 x 8.
+    Bmma,
+}
+
+impl Unit {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Lop3, Self::Prmt, Self::Shf, Self::Imad, Self::ImadWide, Self::Lds, Self::Bmma];
+
+    /// Its instruction.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lop3 => "LOP3",
+            Self::Prmt => "PRMT",
+            Self::Shf => "SHF",
+            Self::Imad => "IMAD",
+            Self::ImadWide => "IMAD.WIDE",
+            Self::Lds => "LDS",
+            Self::Bmma => "BMMA",
+        }
+    }
+
+    fn kernel(self) -> Kernel {
+        match self {
+            Self::Lop3 => Kernel::Lop3,
+            Self::Prmt => Kernel::Prmt,
+            Self::Shf => Kernel::Shf,
+            Self::Imad => Kernel::Imad,
+            Self::ImadWide => Kernel::ImadWide,
+            Self::Lds => Kernel::Lds,
+            Self::Bmma => Kernel::Bmma,
+        }
+    }
+
+    fn program(self) -> LabProgram {
+        if self == Self::Bmma { LabProgram::Bmma } else { LabProgram::Units }
+    }
+
+    /// Bytes that so many work-items are given.
+    fn input_bytes(self, items: usize) -> usize {
+        if self == Self::Bmma { BMMA_INPUT_BYTES * items } else { 8 }
+    }
+
+    /// Bytes that come from a work-item.
+    fn output_bytes(self) -> usize {
+        if self == Self::Bmma { 16 } else { 4 }
+    }
+
+    /// What has to come from all work-items.
+    fn expected(self, items: usize, input: &[u8]) -> Vec<u8> {
+        let words: Vec<u32> =
+            input.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let results: Vec<u32> = match (self, &words[..]) {
+            (Self::Bmma, all) => all.chunks(WORDS_A_WARP).flat_map(ones_in_common).collect(),
+            (_, &[b, c]) => (0..narrow(items)).map(|item| self.folded_chains(item, b, c)).collect(),
+            _ => vec![],
+        };
+        results.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// What comes of a work-item's chains, as the kernels of `kernels/lab/units.cl` fold them.
+    fn folded_chains(self, item: u32, b: u32, c: u32) -> u32 {
+        (0..CHAINS).fold(0, |result: u32, chain| {
+            let begin = begin_of(item, chain);
+            let end = match self {
+                Self::ImadWide => end_of_products(begin_of(item, 0) ^ b, begin ^ c, chain),
+                _ => self.end_of(begin, b, c),
+            };
+            result.rotate_left(5) ^ end
+        })
+    }
+
+    /// Where a chain ends.
+    fn end_of(self, begin: u32, b: u32, c: u32) -> u32 {
+        match self {
+            Self::Lop3 => walked(begin, |a| (a & b) ^ c),
+            Self::Prmt => walked(begin, |a| {
+                let [first, second, third, last] = a.to_le_bytes();
+                u32::from_le_bytes([third, first, second, last])
+            }),
+            Self::Shf => walked(begin, |a| a.rotate_left(7)),
+            Self::Imad => walked(begin, |a| a.wrapping_mul(b).wrapping_add(c)),
+            Self::Lds => {
+                let skip = b & !3;
+                let step = |entry: u32| (entry * 97).wrapping_add(skip).wrapping_add(13) % ENTRIES;
+                walked(begin % ENTRIES, step)
+            }
+            Self::ImadWide | Self::Bmma => 0,
+        }
+    }
+}
+
+fn begin_of(item: u32, chain: u32) -> u32 {
+    item.wrapping_add(1).wrapping_mul(2 * chain + 1).wrapping_mul(2_654_435_761)
+}
+
+/// What products of a factor, turned each time, and another one add up to, both halves in one.
+fn end_of_products(factor: u32, own: u32, chain: u32) -> u32 {
+    let step = |(sum, factor): (u64, u32)| {
+        let product = u64::from(factor) * u64::from(own);
+        (sum.wrapping_add(product), factor.rotate_left(7))
+    };
+    let (sum, _) = walked((u64::from(chain), factor), step);
+    let [low, high] = [sum & u64::from(u32::MAX), sum >> 32];
+    u32::try_from(low ^ high).unwrap_or_default()
+}
+
+/// A chain's end.
+fn walked<T>(begin: T, step: impl Fn(T) -> T) -> T {
+    (0..ROUNDS).fold(begin, |a, _| step(a))
+}
+
+/// The sums of a warp's lanes, from what its lanes bring: of a lane, a left matrix's words of two rows and of two runs of
+/// bits, and a right one's words of one column and of these runs (PTX ISA, fragments of `mma.m16n8k256`).
+fn ones_in_common(warp: &[u32]) -> Vec<u32> {
+    let word = |lane: usize, at: usize| warp[WORDS_A_LANE * lane + at];
+    let left = |row: usize, run: usize| word(4 * (row % 8) + run % 4, row / 8 + 2 * (run / 4));
+    let right = |column: usize, run: usize| word(4 * column + run % 4, 4 + run / 4);
+    let sum = |row: usize, column: usize| {
+        let ones = (0..8).map(|run| (left(row, run) & right(column, run)).count_ones());
+        CHAINS * ROUNDS * ones.sum::<u32>()
+    };
+    let lane_sums = |lane: usize| {
+        let (row, column) = (lane / 4, lane % 4 * 2);
+        [sum(row, column), sum(row, column + 1), sum(row + 8, column), sum(row + 8, column + 1)]
+    };
+    (0..LANES).flat_map(lane_sums).collect()
+}
+
+/// A measurement of an instruction.
+pub struct UnitBench {
+    unit: Unit,
+    grid: Grid,
+    loaded: Loaded,
+    expected: Vec<u8>,
+}
+
+impl UnitBench {
+    /// Brings chains of it to a device, runs them once, and checks where they end.
+    ///
+    /// # Errors
+    /// The device isn't NVIDIA's or is too old, can't be given such a grid, fails, or computes something else.
+    pub fn new(gpu: &Arc<dyn Gpu>, unit: Unit, grid: Grid) -> Result<Self, GpuError> {
+        grid.check(lab_group_max(gpu.about()))?;
+        if unit == Unit::Bmma {
+            grid.check_warps(unit.name())?;
+        }
+        let launch = Launch {
+            program: unit.program().into(),
+            kernel: unit.kernel(),
+            keys: KeysAt::Lane,
+            messages: ROUNDS,
+            pieces: 0,
+            groups: grid.groups,
+            group_items: grid.group_items,
+        };
+        let mut input = vec![0; unit.input_bytes(grid.items())];
+        Random(SEED).fill(&mut input);
+        let expected = unit.expected(grid.items(), &input);
+        let room = Room::default()
+            .with(Slab::Input, input.len())
+            .with(Slab::Output, unit.output_bytes() * grid.items());
+        let loaded = Loaded::new(&**gpu, vec![launch], room, |host| {
+            copy(&mut host.input[..input.len()], &input);
+        })?;
+        let mut bench = Self { unit, grid, loaded, expected };
+        bench.run(1)?;
+        bench.check()?;
+        Ok(bench)
+    }
+
+    /// Runs it so many times, and waits for the end.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub fn run(&mut self, times: u32) -> Result<Took, GpuError> {
+        self.loaded.run(times)
+    }
+
+    /// Checks where each work-item's chains ended in the runs since the last check, and returns how many work-items they
+    /// are. There was a run.
+    ///
+    /// # Errors
+    /// The device fails, or computes something else: the first that differs.
+    pub fn check(&mut self) -> Result<u64, GpuError> {
+        let bytes = self.unit.output_bytes();
+        let made = self.loaded.output()?.chunks(bytes);
+        let wrong = made.zip(self.expected.chunks(bytes)).position(|(made, right)| made != right);
+        let Some(item) = wrong else { return Ok(self.grid.items() as u64) };
+        let what = format!("work-item {item} ends elsewhere with {}", self.unit.name());
+        Err(GpuError::Wrong { device: self.loaded.device.clone(), what })
+    }
+
+    /// Instructions that a run works, each for every lane of its warp.
+    #[must_use]
+    pub fn lane_operations(&self) -> u64 {
+        u64::from(CHAINS * ROUNDS) * self.grid.items() as u64
+    }
+}
+
+/// As the programs are compiled with.
+const CHAINS: u32 = 8;
+/// Odd and no multiple of 3, so that what goes in circles does not end where it began.
+const ROUNDS: u32 = 1_021;
+const ENTRIES: u32 = 256;
+/// Words that a lane brings for matrices: four, two, and two that nobody reads.
+const WORDS_A_LANE: usize = 8;
+const WORDS_A_WARP: usize = LANES * WORDS_A_LANE;
+const BMMA_INPUT_BYTES: usize = 4 * WORDS_A_LANE;
+/// Its first word is odd: what is multiplied by it again and again does not become zero.
+const SEED: u64 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_bits_are_counted_where_ptx_has_them() {
+        let mut warp = vec![0; WORDS_A_WARP];
+        // Bit 130 of row 9 on the left, which lane 4 has in its fourth word, and of column 5 on the right, lane 20.
+        warp[WORDS_A_LANE * 4 + 3] = 1 << 2;
+        warp[WORDS_A_LANE * 20 + 5] = 1 << 2;
+        let sums = ones_in_common(&warp);
+        // Lane 6 has row 9 and column 5 in its fourth sum.
+        let expected: Vec<u32> =
+            (0..128).map(|at| if at == 4 * 6 + 3 { CHAINS * ROUNDS } else { 0 }).collect();
+        assert_eq!(sums, expected);
+    }
+
+    #[test]
+    fn chains_end_elsewhere_than_they_begin_and_depend_on_their_item() {
+        let mut input = [0; 8];
+        Random(SEED).fill(&mut input);
+        assert_eq!(input[0] % 2, 1);
+        for unit in Unit::ALL.into_iter().filter(|unit| *unit != Unit::Bmma) {
+            let made = unit.expected(64, &input);
+            let distinct: std::collections::HashSet<_> = made.chunks(4).collect();
+            assert!(distinct.len() > 32, "{unit:?}");
+            if unit != Unit::ImadWide {
+                let begin = 0x1234_5678;
+                assert_ne!(unit.end_of(begin, 0x0fff_1001, 77), begin, "{unit:?}");
+            }
+        }
+    }
+}

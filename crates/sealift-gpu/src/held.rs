@@ -1,0 +1,111 @@
+//! Batches that stay in a device's memory.
+
+use crate::GpuError;
+use crate::gpu::{Lane, Room, Slab, Took};
+use crate::keys::Keys;
+use crate::round::{Packed, Plan};
+use crate::work::{Failure, Worker, bring};
+use sealift_core::{DeviceError, Work};
+use std::fmt;
+
+/// A batch that lies in a device's memory with its keys.
+///
+/// It is worked there as often as one likes, without crossing the link; its results stay there, too, until they are read.
+/// When it is dropped, all of it is overwritten.
+///
+/// `sealift::gpu` has an example.
+pub struct Held<'h, 'w> {
+    worker: &'h Worker,
+    work: &'h mut Work<'w>,
+    plan: Plan,
+    /// One for each round of the plan.
+    parts: Vec<Part>,
+    has_results: bool,
+}
+
+/// A round, in a lane of its own.
+#[derive(Debug)]
+struct Part {
+    lane: Box<dyn Lane>,
+    packed: Packed,
+    room: Room,
+}
+
+impl<'h, 'w> Held<'h, 'w> {
+    pub(crate) fn new(worker: &'h Worker, work: &'h mut Work<'w>) -> Result<Self, Failure> {
+        let keys = Keys::brought(work, worker.name())?;
+        let plan = Plan::of_few(work, &keys, worker.name())?;
+        let mut parts = vec![];
+        for round in plan.rounds() {
+            let (mut lane, room) = (worker.lane()?, round.room(&keys));
+            lane.reserve(&room)?;
+            let packed = round.pack(work, &keys, &mut lane.host());
+            bring(&mut *lane, &room)?;
+            lane.flush()?;
+            parts.push(Part { lane, packed, room });
+        }
+        let mut held = Self { worker, work, plan, parts, has_results: false };
+        held.wait()?;
+        Ok(held)
+    }
+
+    /// Works it where it is.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub fn work(&mut self) -> Result<Took, DeviceError> {
+        let worker = self.worker;
+        worker.unless_broken(|| self.compute())
+    }
+
+    /// Brings back the results, of which the statuses tell as of any batch. Works it first if nobody did.
+    ///
+    /// # Errors
+    /// The device fails; then nothing that was written counts.
+    pub fn read(&mut self) -> Result<Took, DeviceError> {
+        let worker = self.worker;
+        worker.unless_broken(|| {
+            let mut took = if self.has_results { Took::default() } else { self.compute()? };
+            took += self.give()?;
+            Ok(took)
+        })
+    }
+
+    fn compute(&mut self) -> Result<Took, Failure> {
+        self.has_results = false;
+        for (round, part) in self.plan.rounds().zip(&mut self.parts) {
+            self.worker.compute(&mut *part.lane, &round, &part.packed, &part.room)?;
+            part.lane.flush()?;
+        }
+        let took = self.wait()?;
+        self.has_results = true;
+        Ok(took)
+    }
+
+    fn give(&mut self) -> Result<Took, Failure> {
+        for part in &mut self.parts {
+            part.lane.read(Slab::Output, part.room.of(Slab::Output))?;
+            part.lane.flush()?;
+        }
+        let took = self.wait()?;
+        for (round, part) in self.plan.rounds().zip(&mut self.parts) {
+            let given = round.give(self.work, part.lane.host().output);
+            given.map_err(|message| self.worker.unworked(message))?;
+        }
+        Ok(took)
+    }
+
+    fn wait(&mut self) -> Result<Took, GpuError> {
+        let mut took = Took::default();
+        for part in &mut self.parts {
+            took += part.lane.wait(self.worker.patience())?;
+        }
+        Ok(took)
+    }
+}
+
+impl fmt::Debug for Held<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Held({} messages on {}, secret)", self.work.len(), self.worker.name())
+    }
+}

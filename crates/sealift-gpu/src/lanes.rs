@@ -1,0 +1,118 @@
+//! A few lanes, lent to whoever works a batch.
+
+use crate::GpuError;
+use crate::gpu::{Gpu, Lane};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The lanes of a device, made when they are first needed.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    state: Mutex<State>,
+    freed: Condvar,
+    most: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    idle: Vec<Box<dyn Lane>>,
+    /// Lanes there are, idle or lent.
+    made: usize,
+}
+
+/// A lane that is lent. Unless it is given back, it is dropped, and another one can be made.
+#[derive(Debug)]
+pub(crate) struct Borrowed<'l> {
+    lanes: &'l Lanes,
+    lane: Option<Box<dyn Lane>>,
+}
+
+impl Lanes {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { state: Mutex::default(), freed: Condvar::new(), most }
+    }
+
+    /// A lane, as soon as there is one. Whoever waits holds none, so that somebody gives one back.
+    ///
+    /// # Errors
+    /// The device gives none.
+    pub(crate) fn take(&self, gpu: &dyn Gpu) -> Result<Borrowed<'_>, GpuError> {
+        let full = |state: &mut State| state.idle.is_empty() && state.made >= self.most;
+        let state = self.freed.wait_while(self.lock(), full);
+        self.lend(state.unwrap_or_else(PoisonError::into_inner), gpu)
+    }
+
+    /// A lane, if one is free.
+    ///
+    /// # Errors
+    /// The device gives none.
+    pub(crate) fn try_take(&self, gpu: &dyn Gpu) -> Result<Option<Borrowed<'_>>, GpuError> {
+        let state = self.lock();
+        if state.idle.is_empty() && state.made >= self.most {
+            return Ok(None);
+        }
+        self.lend(state, gpu).map(Some)
+    }
+
+    /// Drops the lanes that nobody uses, which gives their memory back.
+    pub(crate) fn release(&self) {
+        let mut state = self.lock();
+        let idle = std::mem::take(&mut state.idle);
+        state.made -= idle.len();
+        drop(state);
+        drop(idle);
+    }
+
+    fn lend(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        gpu: &dyn Gpu,
+    ) -> Result<Borrowed<'_>, GpuError> {
+        if let Some(lane) = state.idle.pop() {
+            return Ok(Borrowed { lanes: self, lane: Some(lane) });
+        }
+        state.made += 1;
+        drop(state);
+        // Counted already: where it is not made, its drop takes it off again.
+        let mut borrowed = Borrowed { lanes: self, lane: None };
+        borrowed.lane = Some(gpu.lane()?);
+        Ok(borrowed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Borrowed<'_> {
+    /// Makes it free for others, who must find nothing in it.
+    pub(crate) fn give_back(mut self) {
+        let mut state = self.lanes.lock();
+        state.idle.extend(self.lane.take());
+        state.made += 1;
+        // The drop takes it off.
+    }
+}
+
+impl Deref for Borrowed<'_> {
+    type Target = dyn Lane;
+
+    fn deref(&self) -> &Self::Target {
+        &**self.lane.as_ref().expect("it is lent until it is given back")
+    }
+}
+
+impl DerefMut for Borrowed<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut **self.lane.as_mut().expect("it is lent until it is given back")
+    }
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        // It waits for the device and wipes, which others need not wait for.
+        drop(self.lane.take());
+        self.lanes.lock().made -= 1;
+        self.lanes.freed.notify_one();
+    }
+}

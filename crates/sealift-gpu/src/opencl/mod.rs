@@ -1,0 +1,83 @@
+//! GPUs through OpenCL, whose library is opened at run time.
+
+mod device;
+mod ffi;
+mod lane;
+mod status;
+mod vendors;
+
+pub use device::OpenCl;
+
+use crate::GpuError;
+use crate::gpu::About;
+use device::Found;
+use ffi::Api;
+use std::sync::{Arc, Mutex, PoisonError};
+use vendors::Vendors;
+
+/// The loader's file, of which every vendor's driver has the same one.
+pub const LIBRARY: &str = "libOpenCL.so.1";
+
+/// What the first device is that is no processor, without opening it.
+///
+/// Where all drivers that are installed are those of processors, none is loaded: they bring a compiler with them.
+///
+/// # Errors
+/// There is none: what is missing.
+pub fn look(library: &str) -> Result<About, GpuError> {
+    let vendors = Vendors::installed();
+    if let Some(found) = vendors.only_processors() {
+        // Without a loader this says nothing of use.
+        Api::open(library)?;
+        return Err(only_processors(library, found));
+    }
+    first(library, &found(library)?).map(|found| found.about.clone())
+}
+
+/// Opens the first device that is no processor, or that of a number: processors come behind the others.
+///
+/// # Errors
+/// It isn't there: what is missing.
+pub fn open(library: &str, number: Option<usize>) -> Result<Arc<OpenCl>, GpuError> {
+    let Some(number) = number else {
+        look(library)?;
+        return first(library, &found(library)?).map(|found| Arc::new(OpenCl::new(found.clone())));
+    };
+    let found = found(library)?;
+    let chosen = found.get(number).cloned();
+    let error = || {
+        let library = library.to_owned();
+        GpuError::NoSuchDevice { library, number, found: found.len() }
+    };
+    Ok(Arc::new(OpenCl::new(chosen.ok_or_else(error)?)))
+}
+
+/// All devices that can be used, processors last.
+fn found(library: &str) -> Result<Vec<Found>, GpuError> {
+    // Drivers set themselves up when they are first asked, and PoCL 3.1 does it twice when two threads ask.
+    static ONE_BY_ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE_BY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let api = Api::open(library)?;
+    let none = |reason: String| GpuError::NoDevice { library: library.to_owned(), reason };
+    let ids = api.devices().map_err(|failed| none(failed.to_string()))?;
+    let looked: Vec<_> = ids.into_iter().map(|id| Found::look(&api, id)).collect();
+    let unfit = looked.iter().find_map(|found| found.as_ref().err().cloned());
+    let mut found: Vec<_> = looked.into_iter().flatten().collect();
+    found.sort_by_key(|found| found.about.local_is_cached);
+    if found.is_empty() {
+        return Err(unfit.unwrap_or_else(|| none("no platform has one".to_owned())));
+    }
+    Ok(found)
+}
+
+fn first<'f>(library: &str, found: &'f [Found]) -> Result<&'f Found, GpuError> {
+    let first = found.iter().find(|found| !found.about.local_is_cached);
+    first.ok_or_else(|| {
+        let names: Vec<_> = found.iter().map(|found| found.about.name.as_str()).collect();
+        only_processors(library, names.join(", "))
+    })
+}
+
+fn only_processors(library: &str, found: String) -> GpuError {
+    GpuError::OnlyProcessors { library: library.to_owned(), found, opens: "opencl:0" }
+}

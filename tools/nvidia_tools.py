@@ -1,0 +1,175 @@
+"""NVIDIA's compiler, assembler and disassembler as `make nvrtc` installs them, without a GPU."""
+
+import ctypes
+import importlib.metadata
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+
+class MissingError(Exception):
+    """One of them is not installed."""
+
+
+@dataclass(frozen=True)
+class Nvrtc:
+    """The compiler from CUDA C to PTX.
+
+    Attributes:
+        folder: Where its libraries are.
+    """
+
+    folder: Path
+
+    @classmethod
+    def installed(cls) -> "Nvrtc":
+        """The one in this environment.
+
+        Raises:
+            MissingError: If there is none.
+        """
+        return cls(_found("nvidia-cuda-nvrtc-cu12", "cuda_nvrtc/lib/libnvrtc.so.*").parent)
+
+    def ptx(self, source: str, options: Sequence[str]) -> str:
+        """The PTX of a program.
+
+        Args:
+            source: CUDA C.
+            options: As NVRTC takes them.
+
+        Raises:
+            ValueError: If it does not compile; holds what NVRTC says.
+        """
+        program = ctypes.c_void_p()
+        name = b"program.cu"
+        self._call("CreateProgram", ctypes.byref(program), source.encode(), name, 0, None, None)
+        try:
+            passed = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+            with _own_locale():
+                failed = self._library.nvrtcCompileProgram(program, len(options), passed)
+            if failed:
+                raise ValueError(self._text(program, "ProgramLog"))
+            return self._text(program, "PTX")
+        finally:
+            self._call("DestroyProgram", ctypes.byref(program))
+
+    def _text(self, program: ctypes.c_void_p, what: str) -> str:
+        size = ctypes.c_size_t()
+        self._call(f"Get{what}Size", program, ctypes.byref(size))
+        text = ctypes.create_string_buffer(size.value)
+        self._call(f"Get{what}", program, text)
+        return text.value.decode()
+
+    def _call(self, name: str, *arguments: object) -> None:
+        failed = getattr(self._library, f"nvrtc{name}")(*arguments)
+        if failed:
+            raise ValueError(f"nvrtc{name} failed with {failed}")
+
+    @cached_property
+    def _library(self) -> ctypes.CDLL:
+        # NVRTC opens its builtins by name only, so they have to be there before.
+        for library in self.folder.glob("libnvrtc-builtins.so.*"):
+            ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+        return ctypes.CDLL(str(next(self.folder.glob("libnvrtc.so.*"))))
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """Machine code of a program.
+
+    Attributes:
+        listing: As nvdisasm prints it, each instruction under the source line that it is of.
+        log: What ptxas says of registers, frames and spills.
+    """
+
+    listing: str
+    log: str
+
+
+def assembled(ptx: str, architecture: str) -> Assembled:
+    """The machine code that a driver makes of PTX.
+
+    Args:
+        ptx: With source lines or without.
+        architecture: Such as sm_90.
+
+    Raises:
+        MissingError: If ptxas or nvdisasm is not installed.
+        ValueError: If one of them refuses it; holds what it says.
+    """
+    ptxas = _found("nvidia-cuda-nvcc-cu12", "cuda_nvcc/bin/ptxas")
+    nvdisasm = _found("nvidia-cuda-nvdisasm", "*/bin/nvdisasm")
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = Path(folder, "program.ptx"), Path(folder, "program.cubin")
+        source.write_text(ptx, encoding="utf-8")
+        options = ["--verbose", "--generate-line-info", f"--gpu-name={architecture}"]
+        log = _run(ptxas, *options, f"--output-file={cubin}", str(source)).stderr
+        listing = _run(nvdisasm, "--print-code", "--print-line-info", str(cubin)).stdout
+    return Assembled(listing, log)
+
+
+def versions() -> dict[str, str]:
+    """What is installed, by package.
+
+    Raises:
+        MissingError: If one is not.
+    """
+    return {package: _version(package) for package in PACKAGES}
+
+
+def without(error: MissingError, left_out: str) -> int:
+    """Says what is not done where one is missing; 1 where SEALIFT_REQUIRE names nvrtc, else 0.
+
+    Args:
+        error: What is missing.
+        left_out: What is therefore not done.
+    """
+    required = "nvrtc" in os.environ.get("SEALIFT_REQUIRE", "").split(",")
+    said = f"SEALIFT_REQUIRE names nvrtc, but {error}" if required else f"{left_out}: {error}"
+    print(said, file=sys.stderr)
+    return int(required)
+
+
+@contextmanager
+def _own_locale() -> Iterator[None]:
+    """NVRTC leaves its thread in the locale C, where Python would read files as ASCII."""
+    libc = ctypes.CDLL(None)
+    libc.uselocale.restype = ctypes.c_void_p
+    own = libc.uselocale(None)
+    try:
+        yield
+    finally:
+        libc.uselocale(ctypes.c_void_p(own))
+
+
+def _found(package: str, file: str) -> Path:
+    spec = importlib.util.find_spec("nvidia")
+    places = spec.submodule_search_locations if spec else None
+    for place in places or ():
+        for found in sorted(Path(place).glob(file)):
+            return found
+    raise MissingError(f"{package} is not installed here: `make nvrtc` installs it")
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise MissingError(f"{package} is not installed here: `make nvrtc` installs it") from error
+
+
+def _run(tool: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([str(tool), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(f"{tool.name}: {done.stderr.strip()}")
+    return done
+
+
+PACKAGES = ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvdisasm")
