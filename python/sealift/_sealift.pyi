@@ -56,6 +56,7 @@ __all__ = [
     "effective_clock_ghz",
     "frame_ways",
     "keep_copy_cost",
+    "multiprocessors",
     "play_board",
     "policies",
     "primitives",
@@ -1215,6 +1216,17 @@ def answer_frames() -> None:
             measures is told, too.
     """
 
+def multiprocessors(device: str) -> int:
+    """How many multiprocessors a GPU has.
+
+    Args:
+        device: "cuda" or "opencl", with a number where there are several, as in "opencl:0".
+
+    Raises:
+        ValueError: If it is none of these.
+        NotMeasurableError: If there is no such device; says what is missing.
+    """
+
 class WrongResultError(RuntimeError):
     """Something was computed wrong while it was prepared or measured; its times mean nothing."""
 
@@ -1453,6 +1465,37 @@ class Arm:
             ValueError: If something of it is wrong.
             NotMeasurableError: If there are fewer cores than devices.
             WrongResultError: If a message comes back otherwise than another library gives it.
+        """
+    @staticmethod
+    def gpu(asked: Mapping[str, object]) -> Arm:
+        """Messages that lie in a GPU's memory and are worked again and again, each one compared.
+
+        Where OpenCL speaks to a processor that is a device, too, with the role "test only".
+
+        Args:
+            asked: A mapping with all of device ("cuda" or "opencl", with a number where there are
+                several, as in "opencl:0"), code ("as published" or "ours"), mode ("replicated",
+                where each thread works all messages, or "partitioned"), data ("resident" or "with
+                transfers"), grid (blocks, and threads of each; None for what Sealift's driver
+                takes), messages (each with a key of its own), message_bytes and seed.
+
+        Raises:
+            ValueError: If something of it is wrong.
+            NotMeasurableError: If there is no such device, or it takes no such grid.
+            WrongResultError: If a message comes out otherwise than this processor gives it.
+        """
+    @staticmethod
+    def gpu_types(asked: Mapping[str, object]) -> Arm:
+        """Products of small matrices of a data type in each thread of a GPU, each one compared.
+
+        Args:
+            asked: A mapping with all of device (as above), of ("int", "long", "float", "double" or
+                "float with double literal") and grid (blocks, and threads of each).
+
+        Raises:
+            ValueError: If something of it is wrong.
+            NotMeasurableError: If there is no such device, or it takes no such grid or type.
+            WrongResultError: If a product comes out otherwise than this processor gives it.
         """
     def sample(self, seconds: float) -> tuple[int, int, int, int, float, int, float | None]:
         """Runs for about `seconds`, looking for Ctrl-C ten times a second.

@@ -3,10 +3,11 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from command import invoke
+from command import invoke, process
 from sealift import __version__, drivers
 from sealift.exit_code import ExitCode
 
@@ -82,6 +83,25 @@ def test_a_driver_that_needs_another_device_is_not_called_absent_and_stands_apar
     assert "wraps another device, write fault:fail=7(cpu)" in apart
 
 
+def test_devices_names_the_library_that_a_machine_without_gpus_lacks(tmp_path: Path) -> None:
+    for library in GPU_LIBRARIES.values():
+        # Files that are no libraries, found before any other of their names.
+        (tmp_path / library).touch()
+    folder = str(tmp_path)
+    ran = process("devices", "--json", LD_LIBRARY_PATH=folder, SEALIFT_LIBCUDA="")
+    found = {each["spec"]: each for each in json.loads(ran.stdout)}
+    shown = process("devices", LD_LIBRARY_PATH=folder, SEALIFT_LIBCUDA="").stdout
+    rows = shown.splitlines()
+    for driver, library in GPU_LIBRARIES.items():
+        device = found[driver]
+        assert (device["state"], device["role"]) == ("absent", None)
+        assert device["reason"].startswith(f"{library} is not on this machine (")
+        assert "; install " in device["reason"]
+        [row] = [row for row in rows if row.split()[:1] == [driver]]
+        assert row.split()[1] == "absent"
+        assert library in row
+
+
 def test_devices_explains_what_a_role_is() -> None:
     shown = " ".join(invoke("devices", "--help").output.split())
     for role in ("real", "oracle", "simulated", "null"):
@@ -101,3 +121,6 @@ def test_a_full_standard_output_ends_with_5_and_one_sentence() -> None:
             )
         assert ran.returncode == 5, ran.stderr
         assert ran.stderr == "sealift: No space left on device; give standard output room\n"
+
+
+GPU_LIBRARIES = {"cuda": "libcuda.so.1", "opencl": "libOpenCL.so.1"}

@@ -294,7 +294,7 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
         (("--policy", ""), 2, "write a name, .* there are earliest-finish"),
         (("--devices", "libary"), 2, "did you mean 'library'"),
         (("--devices", "reference,null"), 2, "goes to a real one, and there is none in reference"),
-        (("--devices", "gpu"), 2, "no driver for real accelerators"),
+        (("--devices", "gpu"), 2, "no driver has this name"),
         (("--messages", "0"), 2, "--messages"),
         (
             ("--device", "quad-hifn"),

@@ -165,9 +165,7 @@ def test_a_quick_run_ends_with_the_pages_path_and_everything_is_in_its_folder(
     lines = ran.stdout.splitlines()
     assert lines[0] == "Where should my bulk encryption run?"
     assert any(line.startswith("aes-gcm-by-size: ") for line in lines)
-    assert any(
-        line.startswith("- No real accelerator has a driver in this version") for line in lines
-    )
+    assert any(line.startswith("- No accelerator ") for line in lines)
     page = tmp_path / lines[-1]
     assert page.name == "report.html"
     assert page.parent.parent == tmp_path / "runs"

@@ -61,3 +61,4 @@ mod wrap;
 pub use candidate::Candidate;
 #[doc(hidden)]
 pub use suite::run;
+pub use suite::{check, checks};

@@ -85,8 +85,7 @@ pub(crate) const CHECKS: &[Entry] = crate::every_check! { as_list };
 /// # Panics
 /// One of them fails, or is not here although it is required; or there is none.
 pub fn run(test: &str, candidates: impl IntoIterator<Item = Candidate>) {
-    let entry = CHECKS.iter().find(|entry| entry.test == test);
-    let entry = entry.expect("`suite!` makes the tests of this list");
+    let entry = Entry::of(test).expect("`suite!` makes the tests of this list");
     let candidates: Vec<_> = candidates.into_iter().collect();
     assert!(!candidates.is_empty(), "`suite!` was given no candidate: name the devices to test");
     let verdicts = candidates.iter().map(|candidate| {
@@ -97,16 +96,40 @@ pub fn run(test: &str, candidates: impl IntoIterator<Item = Candidate>) {
     assert!(faults.is_empty(), "{} devices failed\n{}", faults.len(), faults.join("\n"));
 }
 
+/// The names of all checks, for programs that are no tests.
+#[must_use]
+pub fn checks() -> Vec<&'static str> {
+    CHECKS.iter().map(|entry| entry.test).collect()
+}
+
+/// Runs a check on a candidate: what it did, or nothing where the candidate is absent.
+///
+/// # Errors
+/// The candidate fails, or is not here although it is required; or there is no check of that name.
+pub fn check(name: &str, candidate: &Candidate) -> Result<Option<String>, String> {
+    let entry = Entry::of(name)
+        .ok_or_else(|| format!("there is no check {name}; there are {}", checks().join(", ")))?;
+    entry.verdict(candidate)
+}
+
 impl Entry {
+    fn of(test: &str) -> Option<&'static Self> {
+        CHECKS.iter().find(|entry| entry.test == test)
+    }
+
     fn run(&self, candidate: &Candidate) -> Result<(), String> {
-        let Some(subject) = candidate.subject()? else { return Ok(()) };
         let begin = Instant::now();
-        let verdict = catch_unwind(AssertUnwindSafe(|| (self.check)(&subject)))
-            .unwrap_or_else(|_| Err("it panicked, see above".to_owned()));
+        let Some(summary) = self.verdict(candidate)? else { return Ok(()) };
         let spent = begin.elapsed().as_secs_f64();
-        let summary = verdict.map_err(|fault| format!("{fault} [seed {}]", subject.seed))?;
         eprintln!("{}: {}: {summary} [{spent:.1} s]", self.what, candidate.spec());
         Ok(())
+    }
+
+    fn verdict(&self, candidate: &Candidate) -> Result<Option<String>, String> {
+        let Some(subject) = candidate.subject()? else { return Ok(None) };
+        let verdict = catch_unwind(AssertUnwindSafe(|| (self.check)(&subject)))
+            .unwrap_or_else(|_| Err("it panicked, see above".to_owned()));
+        verdict.map(Some).map_err(|fault| format!("{fault} [seed {}]", subject.seed))
     }
 }
 
@@ -148,6 +171,18 @@ mod tests {
         let text = panic.downcast_ref::<String>().unwrap();
         assert!(text.starts_with("1 devices failed\nlimits: wrong: "), "{text}");
         assert!(text.contains("found Ok") && text.contains("[seed "), "{text}");
+    }
+
+    #[test]
+    fn a_program_is_told_what_a_check_did_or_found() {
+        let limits = "a_device_takes_what_its_capabilities_say_and_nothing_else";
+        assert!(checks().contains(&limits));
+        let right = check(limits, &Candidate::new(&Reference, "reference").slow().share(0.01));
+        assert!(right.unwrap().is_some());
+        let fault = check(limits, &Candidate::new(&Wrong, "wrong").slow()).unwrap_err();
+        assert!(fault.contains("found Ok") && fault.contains("[seed "), "{fault}");
+        let unknown = check("speed", &Candidate::new(&Reference, "reference")).unwrap_err();
+        assert!(unknown.starts_with("there is no check speed; there are every_nist"), "{unknown}");
     }
 
     #[test]

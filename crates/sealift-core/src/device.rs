@@ -149,6 +149,13 @@ pub trait KeySource: Send + Sync {
     fn key(&self, session: SessionId) -> Option<Arc<Key>>;
 }
 
+/// No session has a key: for batches that bring their own.
+impl KeySource for () {
+    fn key(&self, _: SessionId) -> Option<Arc<Key>> {
+        None
+    }
+}
+
 impl Debug for dyn KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeySource(secret)")

@@ -13,11 +13,14 @@ pub mod cache;
 pub mod cards;
 pub mod copying;
 pub mod cpu;
+pub mod cuda;
 pub mod fault;
+pub mod gpus;
 pub mod kernels;
 pub mod keys;
 pub mod library;
 pub mod null;
+pub mod opencl;
 pub mod pim;
 pub mod reference;
 pub mod workers;
@@ -35,6 +38,8 @@ pub static DRIVERS: &[&dyn Driver] = &[
     &fault::Fault,
     &cards::Cards,
     &pim::Pim,
+    &cuda::Cuda,
+    &opencl::OpenCl,
 ];
 
 /// The driver of that name.

@@ -5,7 +5,8 @@
 //! meanwhile. [`GcmArm`] is a device on messages, [`PrimitiveArm`] a hash or a signature scheme, [`ReadArm`]
 //! a loop that reads memory, [`copy::CopyArm`] a function that moves it, [`frames::FramesArm`] frames exchanged
 //! with another process, [`ContendedArm`] a cipher that works from memory while others stream it,
-//! [`offload::OffloadArm`] batches that clients hand over to cores as to cards.
+//! [`offload::OffloadArm`] batches that clients hand over to cores as to cards, [`gpu::GpuArm`] work that a GPU does in
+//! its own memory.
 //!
 //! An arm of another crate is made of a [`Crew`] that runs each thread's [`Part`], over [`Memory`] that lies
 //! alike in all arms.
@@ -50,6 +51,7 @@ mod system;
 pub mod copy;
 pub mod files;
 pub mod frames;
+pub mod gpu;
 pub mod offload;
 pub mod peers;
 pub mod tdes;

@@ -18,6 +18,7 @@ mod files;
 mod forms;
 mod frames;
 mod gil;
+mod gpus;
 mod hazmat;
 mod home;
 mod info;
@@ -59,6 +60,8 @@ mod _sealift {
     use crate::forms::{Fixed, Offsets};
     #[pymodule_export]
     use crate::frames::{answer_frames, frame_ways};
+    #[pymodule_export]
+    use crate::gpus::multiprocessors;
     #[pymodule_export]
     use crate::hazmat::aes_ctr;
     #[pymodule_export]

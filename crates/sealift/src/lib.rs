@@ -84,3 +84,31 @@ pub mod software {
     pub use sealift_drivers::workers::{Crew, Software, capabilities, only, open};
     pub use sealift_engine::simulate::Cipher;
 }
+
+/// A GPU by hand, for batches that stay in its memory: brought once, worked there as often as one likes, and read when their
+/// results are wanted. An [`Engine`] copies each batch there and back.
+///
+/// ```
+/// use sealift::{Batch, Column, Keys, OwnedOutput, Status, Work, gpu};
+///
+/// let worker = match gpu::worker(&"opencl:0".parse()?) {
+///     Ok(worker) => worker,
+///     Err(absent) => return Ok(println!("{absent}")),
+/// };
+/// let keys = Keys::Raw(Column::Same((&[7; 16]).into()));
+/// let (nonces, texts) = (vec![1; 12 * 100], vec![2; 128 * 100]);
+/// let batch = Batch::seal(100, keys, Column::fixed(&nonces, 12), Column::fixed(&texts, 128));
+/// let mut sealed = OwnedOutput::for_batch(&batch)?;
+/// let mut work = Work::new(&batch, sealed.as_output(), &())?;
+///
+/// let mut held = worker.hold(&mut work)?;
+/// let took = held.work()?;
+/// println!("{} ns on {}", took.compute_ns, worker.name());
+/// held.read()?;
+/// drop(held);
+/// assert_eq!(sealed.status(), [Status::Ok; 100]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod gpu {
+    pub use sealift_drivers::gpus::{Held, Took, Worker, worker};
+}

@@ -30,8 +30,8 @@ def devices(text: str) -> tuple[str, ...]:
             continue
         if name in ACCELERATORS:
             raise ValueError(
-                f"{name!r} is an accelerator, and this version has no driver for real accelerators "
-                f"yet; there are {', '.join(known)}"
+                f"{name!r} is an accelerator, and no driver has this name; there are "
+                f"{', '.join(known)}"
             )
         if users := _comparing_with(name):
             raise ValueError(
@@ -116,12 +116,18 @@ def _comparing_with(name: str) -> list[str]:
     """The experiments that have an arm of this name."""
     from sealift.lab import registry
     from sealift.lab.survey import this_scope
+    from sealift.lab.values import Cell
 
     scope = this_scope(quick=False)
+
+    def is_called(cell: Cell) -> bool:
+        # Some are told apart by how much of them works: "table, 4 cores".
+        return str(cell.get("device")).split(", ")[0].casefold() == name
+
     return [
         experiment.name
         for experiment in registry.all_experiments()
-        if any(cell.get("device") == name for group in experiment.groups(scope) for cell in group)
+        if any(is_called(cell) for group in experiment.groups(scope) for cell in group)
     ]
 
 

@@ -14,7 +14,7 @@ def devices(
     in Python take. A device's role says what it is for: "real" for users' work, "oracle" to check
     others by, "simulated" with modelled times, "null" to price the framework around a device.
     Drivers that become a device only with what one writes behind their name, another device or a
-    description, stand by themselves. Accelerators have no driver in this version: cards are
+    description, stand by themselves. Of accelerators GPUs have a driver in this version; cards are
     projected, DPUs simulated.
     """
     import json

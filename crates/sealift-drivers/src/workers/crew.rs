@@ -36,7 +36,13 @@ impl Crew {
     /// One worker, which may run anywhere.
     #[must_use]
     pub fn single() -> Self {
-        Self { workers: 1, cores: vec![] }
+        Self::of_size(1)
+    }
+
+    /// So many workers, which may run anywhere.
+    #[must_use]
+    pub fn of_size(workers: usize) -> Self {
+        Self { workers, cores: vec![] }
     }
 
     /// Keeps the calling thread, which is that worker, to its core if cores were named.

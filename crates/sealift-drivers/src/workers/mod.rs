@@ -41,6 +41,11 @@ pub trait Software: Send + Sync + Debug + 'static {
         Ok(Timing::in_memory(start_ns, clock.now_ns()))
     }
 
+    /// Why it can't work any more, once that is so: then jobs are refused.
+    fn broken(&self) -> Option<DeviceError> {
+        None
+    }
+
     /// Forgets and wipes what it keeps for a session.
     fn retire(&self, session: SessionId);
 
@@ -109,6 +114,9 @@ impl<S: Software> Device for Pool<S> {
     }
 
     fn submit(&self, job: Box<Job>) -> Submission {
+        if let Some(error) = self.shared.software.broken() {
+            return Err(Refused { job, refusal: Refusal::Broken(error) });
+        }
         let mut state = self.shared.lock();
         let (in_flight, slots) = (state.in_flight, self.shared.capabilities.slots);
         if in_flight >= slots {

@@ -1,7 +1,8 @@
-//! Every driver in the list, every instruction-set path this processor has, and a card of a board, under
+//! Every driver in the list, every instruction-set path this processor has, a card of a board and CUDA on a fake, under
 //! the suite for devices.
 
 mod on_a_board;
+mod on_a_fake;
 
 use on_a_board::OnABoard;
 use sealift_conformance::{Candidate, suite};
@@ -32,12 +33,13 @@ fn every_driver_is_in_the_suite_or_named_as_an_exception() {
     assert!(specs.iter().any(|spec| spec == SLOW), "{SLOW} is no device under test");
 }
 
-/// The devices that every driver gives, exempt drivers left out, and one that no driver does.
+/// The devices that every driver gives, exempt drivers left out, and some that no driver does.
 fn candidates() -> Vec<Candidate> {
     let exempt = |driver: &&&dyn Driver| EXEMPT.iter().any(|(name, _)| *name == driver.name());
     let given = DRIVERS.iter().filter(|driver| !exempt(driver)).flat_map(|one| devices_of(*one));
     // Computed by what `cards` computes with, so that a part is enough.
-    given.chain([Candidate::new(&OnABoard, "board").slow().share(0.05)]).collect()
+    let board = Candidate::new(&OnABoard, "board").slow().share(0.05);
+    given.chain([board, on_a_fake::device()]).collect()
 }
 
 /// One device a driver; of the processor's, one for each path, those that it lacks too.
@@ -51,6 +53,10 @@ fn devices_of(driver: &'static dyn Driver) -> Vec<Candidate> {
         }
         // Some hundred thousand instructions a message, each of them simulated.
         "pim" => vec![Candidate::new(driver, "pim:dpus=4").slow().share(0.1)],
+        // Without a GPU the first device is a processor: launching takes it longer than most batches.
+        "opencl" => ["opencl:0", "opencl:0,strict=on"]
+            .map(|spec| Candidate::new(driver, spec).slow().share(0.02))
+            .into(),
         name => vec![Candidate::new(driver, name)],
     }
 }

@@ -3,12 +3,13 @@
 use super::contended;
 use super::measuring::{Figures, Made};
 use super::messages::{planned, regime, values};
-use crate::{copies, frames, offload};
+use crate::{copies, frames, gpus, offload};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec};
 use sealift_probes::files::{Cache, ReadSpec, WriteSpec, read_arm, write_arm};
 use sealift_probes::frames::FramesArm;
+use sealift_probes::gpu::GpuArm;
 use sealift_probes::offload::OffloadArm;
 use sealift_probes::{
     ArmError, ArmSpec, Columns, ContendedArm, GcmArm, Primitive, PrimitiveArm, ReadArm, Verified,
@@ -319,6 +320,43 @@ impl Arm {
     #[staticmethod]
     fn offload(py: Python<'_>, asked: offload::Asked) -> PyResult<Self> {
         Self::prepare(py, |wanted| Ok(Box::new(OffloadArm::prepare_while(&asked.spec()?, wanted)?)))
+    }
+
+    /// Messages that lie in a GPU's memory and are worked again and again, each one compared.
+    ///
+    /// Where OpenCL speaks to a processor that is a device, too, with the role "test only".
+    ///
+    /// Args:
+    ///     asked: A mapping with all of device ("cuda" or "opencl", with a number where there are
+    ///         several, as in "opencl:0"), code ("as published" or "ours"), mode ("replicated",
+    ///         where each thread works all messages, or "partitioned"), data ("resident" or "with
+    ///         transfers"), grid (blocks, and threads of each; None for what Sealift's driver
+    ///         takes), messages (each with a key of its own), message_bytes and seed.
+    ///
+    /// Raises:
+    ///     ValueError: If something of it is wrong.
+    ///     NotMeasurableError: If there is no such device, or it takes no such grid.
+    ///     WrongResultError: If a message comes out otherwise than this processor gives it.
+    #[staticmethod]
+    fn gpu(py: Python<'_>, asked: gpus::Asked) -> PyResult<Self> {
+        let spec = asked.spec();
+        Self::prepare(py, |wanted| Ok(Box::new(GpuArm::prepare_while(&spec, wanted)?)))
+    }
+
+    /// Products of small matrices of a data type in each thread of a GPU, each one compared.
+    ///
+    /// Args:
+    ///     asked: A mapping with all of device (as above), of ("int", "long", "float", "double" or
+    ///         "float with double literal") and grid (blocks, and threads of each).
+    ///
+    /// Raises:
+    ///     ValueError: If something of it is wrong.
+    ///     NotMeasurableError: If there is no such device, or it takes no such grid or type.
+    ///     WrongResultError: If a product comes out otherwise than this processor gives it.
+    #[staticmethod]
+    fn gpu_types(py: Python<'_>, asked: gpus::AskedTypes) -> PyResult<Self> {
+        let spec = asked.spec();
+        Self::prepare(py, |wanted| Ok(Box::new(GpuArm::of_types_while(&spec, wanted)?)))
     }
 
     /// Runs for about `seconds`, looking for Ctrl-C ten times a second.

@@ -1,0 +1,257 @@
+//! GPUs, whichever library speaks to them: as devices, and by hand for batches that stay in their memory.
+
+use crate::workers::{self, Crew, Software};
+use crate::{cuda, opencl};
+use sealift_core::{
+    Capabilities, Clock, Context, Cost, Device, DeviceError, OpenError, Origin, Probe, Role,
+    SessionId, Spec, Timing, Work,
+};
+pub use sealift_gpu::gpu::Took;
+use sealift_gpu::gpu::{About, Gpu};
+use sealift_gpu::opencl::LIBRARY;
+use sealift_gpu::variant::Tables;
+use sealift_gpu::{GpuError, Settings};
+pub use sealift_gpu::{Held, Worker};
+use std::sync::Arc;
+
+/// Opens the GPU that a spec names, `opencl:0` or `cuda:1,strict=on`, to work batches on it by hand. No engine knows of
+/// it, or of what it holds.
+///
+/// # Errors
+/// The spec names no GPU, the hardware is absent, or a setting is wrong.
+pub fn worker(spec: &Spec) -> Result<Worker, OpenError> {
+    let asked = match spec.driver() {
+        "cuda" | "opencl" => Asked::of(spec)?,
+        other => {
+            let known = "cuda, opencl".to_owned();
+            return Err(OpenError::UnknownDriver { name: other.to_owned(), known });
+        }
+    };
+    let gpu = match spec.driver() {
+        "cuda" => cuda::gpu(spec, &asked, &cuda::CudaLibrary::of_this_machine())?,
+        _ => opencl::gpu(spec, &asked, LIBRARY)?,
+    };
+    Ok(asked.worker(spec, gpu))
+}
+
+/// What a spec asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Which device, counted from 0.
+    pub(crate) number: Option<usize>,
+    strict: bool,
+}
+
+impl Asked {
+    /// Reads `opencl`, `opencl:1`, `opencl:1,strict=on`.
+    ///
+    /// # Errors
+    /// A number or a setting that is none.
+    pub(crate) fn of(spec: &Spec) -> Result<Self, OpenError> {
+        let wrong = |reason| OpenError::Setting { device: spec.to_string(), reason };
+        let word = spec.word(&["strict"]).map_err(|error| wrong(error.to_string()))?;
+        let number = word.map(|word| {
+            word.parse().map_err(|_| {
+                let driver = spec.driver();
+                wrong(format!("{word} is no device's number: write {driver}:0 for the first one"))
+            })
+        });
+        let strict = match spec.setting("strict") {
+            None | Some("off") => false,
+            Some("on") => true,
+            Some(other) => return Err(wrong(format!("strict={other}: write on or off"))),
+        };
+        Ok(Self { number: number.transpose()?, strict })
+    }
+
+    fn worker(&self, spec: &Spec, gpu: Arc<dyn Gpu>) -> Worker {
+        let tables = self.tables(gpu.about());
+        Worker::new(spec.to_string(), gpu, Settings::new(tables))
+    }
+
+    fn tables(&self, about: &About) -> Tables {
+        if self.strict { Tables::None } else { Tables::best(about) }
+    }
+}
+
+/// What a driver found.
+pub(crate) fn probe(found: Result<About, GpuError>) -> Probe {
+    match found {
+        Ok(about) => {
+            let detail = detail(&about, Tables::best(&about));
+            Probe::Present { role: role(&about), detail }
+        }
+        Err(error) => Probe::Absent { reason: error.to_string() },
+    }
+}
+
+/// Why a GPU did not open.
+pub(crate) fn absent(spec: &Spec, error: &GpuError) -> OpenError {
+    OpenError::Absent { device: spec.to_string(), reason: error.to_string() }
+}
+
+/// A device on an open GPU.
+pub(crate) fn open(
+    spec: &Spec,
+    driver: &'static str,
+    asked: &Asked,
+    gpu: Arc<dyn Gpu>,
+    context: &Context,
+) -> Arc<dyn Device> {
+    let tables = asked.tables(gpu.about());
+    let capabilities = capabilities(spec, driver, gpu.about(), tables);
+    let origin = capabilities.origin;
+    let worker = asked.worker(spec, gpu);
+    workers::open(OnGpu { worker, origin }, capabilities, Crew::of_size(BATCHES), context)
+}
+
+fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables) -> Capabilities {
+    let is_processor = about.local_is_cached || is_fake(about);
+    Capabilities {
+        computes_on_host: is_processor,
+        cost: if is_processor { PROCESSOR_COST } else { GPU_COST },
+        text_bytes_max: TEXT_BYTES_MAX.min(about.buffer_bytes_max / 2),
+        messages_max: MESSAGES_MAX,
+        origin: origin(about),
+        ..workers::capabilities(spec, driver, role(about), detail(about, tables))
+    }
+}
+
+/// Without tables, too, a processor's code is whatever its driver's compiler makes of the circuit.
+fn role(about: &About) -> Role {
+    if about.local_is_cached || is_fake(about) { Role::TestOnly } else { Role::Real }
+}
+
+/// Whose seconds its times are.
+fn origin(about: &About) -> Origin {
+    if is_fake(about) { Origin::Simulated } else { Origin::Measured }
+}
+
+/// Whether it is the libcuda of tests, which computes on this processor.
+fn is_fake(about: &About) -> bool {
+    about.name == FAKE
+}
+
+fn detail(about: &About, tables: Tables) -> String {
+    let how = match tables {
+        Tables::None => "without tables",
+        Tables::OneForEachLane => "a table for each lane",
+        Tables::FourForEachLane => "four tables for each lane",
+        Tables::OneShared => "one table, whose times leak",
+    };
+    format!("{}; {how}", about.detail)
+}
+
+#[derive(Debug)]
+struct OnGpu {
+    worker: Worker,
+    origin: Origin,
+}
+
+impl Software for OnGpu {
+    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        self.worker.run(work).map(drop)
+    }
+
+    fn run_timed(&self, work: &mut Work<'_>, clock: &dyn Clock) -> Result<Timing, DeviceError> {
+        let start_ns = clock.now_ns();
+        let took = self.worker.run(work)?;
+        Ok(Timing { origin: self.origin, ..timing(start_ns, clock.now_ns(), took) })
+    }
+
+    fn broken(&self) -> Option<DeviceError> {
+        self.worker.broken()
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.worker.retire(session);
+    }
+
+    fn release(&self) {
+        self.worker.release();
+    }
+}
+
+/// Where rounds overlapped, their parts share the time in proportion to what they took.
+fn timing(start_ns: u64, end_ns: u64, took: Took) -> Timing {
+    let whole = u128::from(end_ns.saturating_sub(start_ns));
+    let parts = [took.copy_in_ns, took.compute_ns, took.copy_out_ns].map(u128::from);
+    let all: u128 = parts.iter().sum();
+    let [copy_in_ns, compute_ns, copy_out_ns] =
+        parts.map(|part| u64::try_from(part * whole.min(all) / all.max(1)).unwrap_or(u64::MAX));
+    Timing { copy_in_ns, compute_ns, copy_out_ns, ..Timing::in_memory(start_ns, end_ns) }
+}
+
+/// How the libcuda of tests calls its devices.
+const FAKE: &str = "fake";
+/// Batches that are worked at the same time, so that one is laid out while another is computed.
+const BATCHES: usize = 2;
+/// Its input and its output, on both sides, have to fit at once.
+const TEXT_BYTES_MAX: usize = 64 << 20;
+/// They are counted in 32 bits.
+const MESSAGES_MAX: usize = 1 << 30;
+/// Starting copies and kernels, laying messages out, and a link of some 40 GB/s.
+const GPU_COST: Cost = Cost::clamped(30_000.0, 40.0, 0.1);
+const PROCESSOR_COST: Cost = Cost::clamped(300_000.0, 1_000.0, 10.0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_overlap_share_the_time_that_a_batch_took() {
+        let took = Took { copy_in_ns: 300, compute_ns: 600, copy_out_ns: 100 };
+        let apart = timing(1_000, 3_000, took);
+        assert_eq!((apart.copy_in_ns, apart.compute_ns, apart.copy_out_ns), (300, 600, 100));
+        let overlapped = timing(1_000, 1_500, took);
+        let parts = (overlapped.copy_in_ns, overlapped.compute_ns, overlapped.copy_out_ns);
+        assert_eq!((parts, overlapped.end_ns), ((150, 300, 50), 1_500));
+        assert_eq!(timing(5, 5, Took::default()).compute_ns, 0);
+    }
+
+    #[test]
+    fn a_number_and_strict_are_read_and_nothing_else() {
+        let read = |spec: &str| {
+            let asked = Asked::of(&spec.parse().unwrap());
+            asked.map(|asked| (asked.number, asked.strict)).map_err(|error| error.to_string())
+        };
+        assert_eq!(read("opencl"), Ok((None, false)));
+        assert_eq!(read("opencl:1,strict=on"), Ok((Some(1), true)));
+        assert_eq!(read("cuda:strict=off"), Ok((None, false)));
+        for (spec, right) in [
+            ("opencl:fast", "fast is no device's number: write opencl:0 for the first one"),
+            ("opencl:-1", "-1 is no device's number"),
+            ("cuda:0,1", "no setting \"1\": it takes strict, 0"),
+            ("opencl:strict=yes", "strict=yes: write on or off"),
+            ("opencl:lanes=2", "no setting \"lanes\": it takes strict"),
+            ("opencl(cpu)", "(cpu)"),
+        ] {
+            let error = read(spec).unwrap_err();
+            assert!(error.starts_with(&format!("{spec}: ")) && error.contains(right), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_device_whose_look_ups_leak_is_for_tests_only() {
+        let about = About {
+            name: "a device".to_owned(),
+            detail: "a device, driver 1".to_owned(),
+            units: 2,
+            local_bytes: 64 << 10,
+            group_items_max: 256,
+            buffer_bytes_max: 1 << 20,
+            local_is_cached: false,
+        };
+        let spec: Spec = "opencl:0".parse().unwrap();
+        let real = capabilities(&spec, "opencl", &about, Tables::best(&about));
+        assert_eq!((real.role, real.computes_on_host), (Role::Real, false));
+        assert_eq!(real.detail, "a device, driver 1; a table for each lane");
+        assert_eq!(real.text_bytes_max, 512 << 10);
+        let processor = About { local_is_cached: true, ..about };
+        for asked in ["opencl:0", "opencl:0,strict=on"] {
+            let tables = Asked::of(&asked.parse().unwrap()).unwrap().tables(&processor);
+            let capabilities = capabilities(&spec, "opencl", &processor, tables);
+            assert_eq!((capabilities.role, capabilities.computes_on_host), (Role::TestOnly, true));
+        }
+    }
+}

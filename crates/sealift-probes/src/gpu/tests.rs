@@ -1,0 +1,101 @@
+use super::*;
+use crate::Arm;
+
+fn spec(device: &str) -> GpuSpec {
+    GpuSpec {
+        device: device.to_owned(),
+        code: "as published".to_owned(),
+        mode: "partitioned".to_owned(),
+        data: "resident".to_owned(),
+        grid: Some((2, 4)),
+        messages: 24,
+        message_bytes: 128,
+        seed: 1,
+    }
+}
+
+fn prepare(spec: &GpuSpec) -> Result<GpuArm, ArmError> {
+    GpuArm::prepare_while(spec, &mut || true)
+}
+
+fn refused(spec: &GpuSpec) -> String {
+    prepare(spec).map(drop).unwrap_err().to_string()
+}
+
+/// What OpenCL's first device gives, or that it is not here.
+fn on_opencl(spec: &GpuSpec) -> Option<GpuArm> {
+    match prepare(spec) {
+        Ok(arm) => Some(arm),
+        Err(error @ ArmError::Absent { .. }) => {
+            let required = std::env::var("SEALIFT_REQUIRE").unwrap_or_default();
+            let is_required = required.split(',').any(|name| name == "opencl");
+            assert!(!is_required, "opencl is required: {error}");
+            eprintln!("skipped: opencl: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn what_is_no_device_is_told_with_what_would_be_right() {
+    for device in ["cpu", "opencl:one", "cuda:"] {
+        let error = refused(&spec(device));
+        assert!(error.contains(&format!("a device of {device:?}")), "{error}");
+        assert!(error.contains("as in opencl:0"), "{error}");
+    }
+}
+
+#[test]
+fn words_that_are_none_are_told_with_those_there_are() {
+    let nowhere = GpuSpec { data: "nowhere".to_owned(), ..spec("opencl:0") };
+    assert!(refused(&nowhere).contains("resident, with transfers"));
+}
+
+#[test]
+fn a_device_that_is_not_here_is_absent_with_a_reason() {
+    let error = prepare(&spec("opencl:1000")).map(drop).unwrap_err();
+    assert!(matches!(&error, ArmError::Absent { what, .. } if what == "opencl:1000"), "{error}");
+}
+
+#[test]
+fn every_message_is_worked_and_checked_in_each_sample() {
+    let Some(mut arm) = on_opencl(&spec("opencl:0")) else { return };
+    let before: u64 = count(&arm, "results_checked");
+    let sample = arm.sample(0.001).unwrap();
+    assert!(sample.operations >= 24 && sample.operations.is_multiple_of(24));
+    assert_eq!(sample.bytes, 128 * sample.operations);
+    assert_eq!(count(&arm, "results_checked"), before + 24);
+    assert!(count(&arm, "device_compute_ns") > 0);
+    assert_eq!(count(&arm, "device_copy_in_ns"), 0);
+}
+
+#[test]
+fn replicated_work_counts_for_each_work_item() {
+    let replicated = GpuSpec { mode: "replicated".to_owned(), ..spec("opencl:0") };
+    let Some(mut arm) = on_opencl(&replicated) else { return };
+    let sample = arm.sample(0.0).unwrap();
+    assert!(sample.operations.is_multiple_of(8 * 24), "{}", sample.operations);
+}
+
+#[test]
+fn the_way_there_and_back_is_timed_where_it_is_asked_for() {
+    let moved = GpuSpec { data: "with transfers".to_owned(), ..spec("opencl:0") };
+    let Some(mut arm) = on_opencl(&moved) else { return };
+    arm.sample(0.0).unwrap();
+    assert!(count(&arm, "device_copy_in_ns") > 0 && count(&arm, "device_copy_out_ns") > 0);
+}
+
+#[test]
+fn a_processor_is_for_tests_only() {
+    let Some(arm) = on_opencl(&spec("opencl:0")) else { return };
+    if arm.about.local_is_cached {
+        assert_eq!(arm.role(), Some(Role::TestOnly));
+    } else {
+        assert_eq!(arm.role(), Some(Role::Real));
+    }
+}
+
+fn count(arm: &GpuArm, name: &str) -> u64 {
+    arm.counts().into_iter().find(|(known, _)| *known == name).unwrap().1
+}

@@ -1,0 +1,83 @@
+//! What a device does again and again.
+
+use super::{Data, failed};
+use crate::ArmError;
+use crate::crew::{Done, Part};
+use sealift_gpu::GpuError;
+use sealift_gpu::bench::{Bench, Grid, TypesBench};
+use sealift_gpu::gpu::Took;
+
+/// What was made ready on a device.
+pub(super) enum Ready {
+    Messages(Bench, Data),
+    Types(TypesBench, Grid),
+}
+
+/// It, and what it did so far.
+pub(super) struct Work {
+    pub(super) device: String,
+    pub(super) ready: Ready,
+    pub(super) took: Took,
+    pub(super) operations: u64,
+    pub(super) checked: u64,
+}
+
+impl Work {
+    /// The grid that it is done in.
+    pub(super) fn grid(&self) -> Grid {
+        match &self.ready {
+            Ready::Messages(bench, _) => bench.grid(),
+            Ready::Types(_, grid) => *grid,
+        }
+    }
+
+    /// What work-items keep for themselves, all together.
+    pub(super) fn private_bytes(&self) -> u64 {
+        match &self.ready {
+            Ready::Messages(bench, _) => bench.private_bytes(),
+            Ready::Types(..) => 0,
+        }
+    }
+
+    /// What one run does.
+    fn once(&self) -> Done {
+        match &self.ready {
+            Ready::Messages(bench, _) => {
+                Done { operations: bench.operations(), bytes: bench.bytes() }
+            }
+            Ready::Types(bench, _) => Done { operations: bench.operations(), bytes: 0 },
+        }
+    }
+
+    fn run(&mut self, times: u32) -> Result<Took, GpuError> {
+        match &mut self.ready {
+            Ready::Messages(bench, Data::Resident) => bench.run(times),
+            Ready::Messages(bench, Data::WithTransfers) => bench.run_with_copies(times),
+            Ready::Types(bench, _) => bench.run(times),
+        }
+    }
+}
+
+impl Part for Work {
+    fn work(&mut self, times: usize) -> Result<Done, ArmError> {
+        let runs = u32::try_from(times).unwrap_or(u32::MAX);
+        let took = self.run(runs).map_err(|error| failed(&self.device, error))?;
+        self.took += took;
+        let once = self.once();
+        let done = Done {
+            operations: once.operations * u64::from(runs),
+            bytes: once.bytes * u64::from(runs),
+        };
+        self.operations += done.operations;
+        Ok(done)
+    }
+
+    fn check(&mut self) -> Result<(), ArmError> {
+        let checked = match &mut self.ready {
+            Ready::Messages(bench, _) => bench.check(),
+            Ready::Types(bench, _) => bench.check(),
+        };
+        self.checked += checked.map_err(|error| failed(&self.device, error))?;
+        Ok(())
+    }
+}
