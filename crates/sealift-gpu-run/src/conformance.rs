@@ -1,0 +1,102 @@
+//! The suite for devices, with tables and without.
+
+use crate::device::Device;
+use crate::folder::{CONFORMANCE, Folder};
+use sealift_conformance::{Candidate, check, checks};
+use sealift_drivers::driver;
+use serde_json::json;
+use std::time::Instant;
+
+/// Runs every check on a device; what failed.
+///
+/// # Errors
+/// The device is absent, or the folder takes nothing.
+pub(crate) fn work(
+    device: &Device,
+    folder: &Folder,
+    until: Instant,
+) -> Result<Vec<String>, String> {
+    device.found.clone()?;
+    let ways = ways(&device.spec);
+    let mut failures = vec![];
+    for (done, way) in ways.iter().enumerate() {
+        let left = u32::try_from(ways.len() - done).unwrap_or(1);
+        let now = Instant::now();
+        let share = until.saturating_duration_since(now) / left;
+        failures.extend(all_checks(device, way, folder, now + share)?);
+    }
+    Ok(failures)
+}
+
+/// A device as it is named, and without tables.
+fn ways(spec: &str) -> Vec<String> {
+    if spec.contains("strict=") {
+        return vec![spec.to_owned()];
+    }
+    let between = if spec.contains(':') { ',' } else { ':' };
+    vec![spec.to_owned(), format!("{spec}{between}strict=on")]
+}
+
+fn all_checks(
+    device: &Device,
+    way: &str,
+    folder: &Folder,
+    until: Instant,
+) -> Result<Vec<String>, String> {
+    let candidate = candidate(device, way)?;
+    let (mut failures, names) = (vec![], checks());
+    for (done, name) in names.iter().enumerate() {
+        let began = Instant::now();
+        if began >= until {
+            let left = names.len() - done;
+            failures.push(format!(
+                "{way}: {left} of {} checks were not reached in its time",
+                names.len()
+            ));
+            break;
+        }
+        let verdict = check(name, &candidate);
+        let seconds = began.elapsed().as_secs_f64();
+        let (passed, said) = match verdict {
+            Ok(Some(said)) => (true, said),
+            Ok(None) => (false, "it is absent".to_owned()),
+            Err(fault) => (false, fault),
+        };
+        eprintln!("  {way}: {}: {said} [{seconds:.1} s]", name.replace('_', " "));
+        let line = json!({
+            "device": way, "check": name, "passed": passed, "said": said, "seconds": seconds
+        });
+        folder.add(CONFORMANCE, &[line])?;
+        if !passed {
+            failures.push(format!("{way}: {}: {said}", name.replace('_', " ")));
+        }
+    }
+    Ok(failures)
+}
+
+/// With as much of the large numbers as there is time for.
+fn candidate(device: &Device, way: &str) -> Result<Candidate, String> {
+    let driver = driver(way.split(':').next().unwrap_or(way)).map_err(|error| error.to_string())?;
+    let candidate = Candidate::new(driver, way);
+    Ok(if device.is_real() {
+        candidate.share(REAL_SHARE)
+    } else {
+        candidate.slow().share(TEST_SHARE)
+    })
+}
+
+const REAL_SHARE: f64 = 0.2;
+/// A processor takes longer to launch than to work most batches.
+const TEST_SHARE: f64 = 0.02;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_device_is_checked_with_tables_and_without() {
+        assert_eq!(ways("cuda"), ["cuda", "cuda:strict=on"]);
+        assert_eq!(ways("opencl:1"), ["opencl:1", "opencl:1,strict=on"]);
+        assert_eq!(ways("cuda:1,strict=off"), ["cuda:1,strict=off"]);
+    }
+}

@@ -1,0 +1,81 @@
+//! Batches in this machine's memory, by way of an engine and the device's driver, and back.
+
+use crate::arm::{Arm, Engined};
+use crate::device::Device;
+use crate::gcm::judged;
+use crate::measure::{Measuring, Row};
+use crate::plan::{Cell, Experiment, cell, number, text};
+use crate::trouble::Trouble;
+use sealift_probes::{ArmSpec, Columns, GcmArm, Planned, Regime, Shape};
+
+/// A group for each size, with all regimes of keys.
+pub(crate) fn experiment(device: &Device) -> Experiment {
+    let group = |bytes: u64| {
+        let cell = |keys: &str| cell(AXES, [device.label().into(), bytes.into(), keys.into()]);
+        // Fewer messages than sessions would leave sessions without one.
+        let has_sessions = bytes * SESSIONS <= SMALL_BATCH_BYTES;
+        let keys = KEYS.iter().map(|(keys, _)| *keys);
+        keys.filter(|keys| has_sessions || *keys != IN_SESSIONS).map(cell).collect()
+    };
+    Experiment {
+        name: NAME,
+        id: "",
+        of_the_lab: false,
+        title: "AES-GCM from host memory and back",
+        why: "What is left of a GPU when messages come from this machine's memory and go back there?",
+        operation: "message",
+        axes: AXES,
+        compare: "keys",
+        plot: Some(["message_bytes", "payload_MB_per_s", "keys"]),
+        groups: SIZES.into_iter().map(group).collect(),
+    }
+}
+
+/// Measures them; what failed.
+///
+/// # Errors
+/// The folder takes nothing.
+pub(crate) fn work(device: &Device, measuring: &Measuring<'_>) -> Result<Vec<String>, String> {
+    let is_real = device.is_real();
+    let make = |cell: &Cell| arm(device, cell);
+    measuring.all(NAME, &device.label(), make, |row| said(row, is_real))
+}
+
+fn arm(device: &Device, cell: &Cell) -> Result<Box<dyn Arm>, Trouble> {
+    if let Some(untimed) = device.untimed() {
+        return Err(Trouble::Skip(untimed.to_owned()));
+    }
+    let (bytes, keys) = (number(cell, "message_bytes"), text(cell, "keys"));
+    let regime = KEYS.iter().find(|(name, _)| *name == keys).map(|(_, regime)| *regime);
+    let regime = regime.ok_or_else(|| Trouble::Failed(format!("no keys {keys}")))?;
+    let all = if device.is_real() { BATCH_BYTES } else { SMALL_BATCH_BYTES };
+    let messages = usize::try_from(all / bytes.max(1)).unwrap_or(1).clamp(1, MESSAGES_MAX);
+    let shape = Shape { text_bytes: bytes, ..Shape::default() };
+    let columns = Columns::cycle(messages, &[Planned::Seal], shape);
+    let spec = ArmSpec { columns, regime, batch: messages, threads: 1, seed: SEED };
+    let engine = sealift_probes::open(&device.spec);
+    let engine = engine.map_err(|error| Trouble::Failed(error.to_string()))?;
+    Ok(Box::new(Engined(GcmArm::prepare(&engine, &device.spec, &spec)?)))
+}
+
+fn said(row: &Row, is_real: bool) -> String {
+    let what = format!("{} B, {}", number(&row.cell, "message_bytes"), text(&row.cell, "keys"));
+    let Some(rate) = row.gb_per_s() else { return format!("{what}: {}", row.why()) };
+    let judged = if is_real { format!(" ({})", judged(rate, GOALS)) } else { String::new() };
+    format!("{what}: {rate:.2} GB/s{judged}")
+}
+
+const NAME: &str = "gpu-host-to-host";
+const AXES: &[(&str, &str)] =
+    &[("device", "device"), ("message_bytes", "message, bytes"), ("keys", "keys")];
+const KEYS: [(&str, Regime); 3] =
+    [("one key", Regime::One), (IN_SESSIONS, Regime::Sessions(1_024)), ("own keys", Regime::Fresh)];
+const SIZES: [u64; 3] = [128, 16 << 10, 1 << 20];
+const SESSIONS: u64 = 1_024;
+const IN_SESSIONS: &str = "1,024 sessions";
+const BATCH_BYTES: u64 = 64 << 20;
+const SMALL_BATCH_BYTES: u64 = 128 << 10;
+const MESSAGES_MAX: usize = 1 << 19;
+/// 10^9 bytes a second, for whatever there and back.
+const GOALS: [f64; 2] = [40.0, 48.0];
+const SEED: u64 = 1;

@@ -1,0 +1,155 @@
+//! A step on a device: what one process is started for.
+
+use crate::device::Device;
+use crate::folder::Folder;
+use crate::measure::Measuring;
+use crate::plan::Experiment;
+use crate::{conformance, copies, gcm, grids, host, rates};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// What is done, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The suite for devices.
+    Conformance,
+    /// What the units of a multiprocessor do.
+    Rates,
+    /// Copies to the device and back.
+    Copies,
+    /// AES-GCM in the device's memory.
+    Messages,
+    /// AES-GCM from the host's memory and back.
+    Host,
+    /// Document 003's grids and data types.
+    Grids,
+}
+
+impl Step {
+    /// All of them.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Conformance, Self::Rates, Self::Copies, Self::Messages, Self::Host, Self::Grids];
+
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Conformance => "conformance",
+            Self::Rates => "rates",
+            Self::Copies => "copies",
+            Self::Messages => "messages",
+            Self::Host => "host",
+            Self::Grids => "grids",
+        }
+    }
+
+    /// What it is, for people.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Conformance => "The suite for devices",
+            Self::Rates => "Rates of instructions",
+            Self::Copies => "Copies",
+            Self::Messages => "AES-GCM in the device's memory",
+            Self::Host => "AES-GCM from host memory and back",
+            Self::Grids => "Document 003's grids",
+        }
+    }
+
+    /// Its share of the time, beside those of others.
+    pub(crate) fn weight(self) -> f64 {
+        match self {
+            Self::Conformance => 0.4,
+            Self::Rates => 0.05,
+            Self::Copies | Self::Host => 0.1,
+            Self::Messages => 0.15,
+            Self::Grids => 0.2,
+        }
+    }
+
+    /// What it measures of a device.
+    pub(crate) fn experiments(self, device: &Device) -> Vec<Experiment> {
+        match self {
+            Self::Conformance => vec![],
+            Self::Rates => vec![rates::experiment(device)],
+            Self::Copies => vec![copies::experiment(device)],
+            Self::Messages => vec![gcm::experiment(device)],
+            Self::Host => vec![host::experiment(device)],
+            Self::Grids => grids::experiments(device),
+        }
+    }
+
+    /// The step of a name.
+    ///
+    /// # Errors
+    /// There is none; the error lists those there are.
+    pub(crate) fn parse(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|step| step.name() == name);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("{name} is no step; there are {names}")
+        })
+    }
+}
+
+/// A step on a device.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Part {
+    /// What is done.
+    pub(crate) step: Step,
+    /// The spec that opens the device.
+    pub(crate) device: String,
+    /// Where results go.
+    pub(crate) folder: PathBuf,
+    /// How long it may take.
+    pub(crate) time: Duration,
+    /// Of everything that is drawn.
+    pub(crate) seed: u64,
+}
+
+impl Part {
+    /// What the process that works it is started with.
+    pub(crate) fn words(&self) -> Vec<OsString> {
+        let (seconds, seed) = (self.time.as_secs_f64().to_string(), self.seed.to_string());
+        let words = [
+            "--part",
+            self.step.name(),
+            "--device",
+            &self.device,
+            "--budget",
+            &seconds,
+            "--seed",
+            &seed,
+        ];
+        let out = ["--out".into(), self.folder.clone().into_os_string()];
+        words.into_iter().map(OsString::from).chain(out).collect()
+    }
+}
+
+/// Works a part, and notes what failed.
+pub(crate) fn work(part: &Part) -> ExitCode {
+    let folder = Folder::of(&part.folder);
+    let failures = failures(part, &folder).unwrap_or_else(|failure| vec![failure]);
+    for failure in &failures {
+        eprintln!("  {failure}");
+        let note = format!("{} on {}: {failure}", part.step.name(), part.device);
+        if let Err(error) = folder.note(&note) {
+            eprintln!("{error}");
+        }
+    }
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn failures(part: &Part, folder: &Folder) -> Result<Vec<String>, String> {
+    let until = Instant::now() + part.time;
+    let device = Device::look(&part.device)?;
+    let measuring = Measuring { folder, until, seed: part.seed, untimed: device.untimed() };
+    match part.step {
+        Step::Conformance => conformance::work(&device, folder, until),
+        Step::Rates => rates::work(&device, &measuring),
+        Step::Copies => copies::work(&device, &measuring),
+        Step::Messages => gcm::work(&device, &measuring),
+        Step::Host => host::work(&device, &measuring),
+        Step::Grids => grids::work(&device, &measuring),
+    }
+}

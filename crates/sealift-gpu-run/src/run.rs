@@ -1,0 +1,173 @@
+//! All of it: a part after the other, with what time there is.
+
+use crate::child::{self, Records};
+use crate::clock::date;
+use crate::device::{self, Device};
+use crate::folder::{self, Folder};
+use crate::machine::{self, Facts, fact};
+use crate::nvml::Nvml;
+use crate::options::Options;
+use crate::part::Part;
+use crate::plan;
+use crate::sensors::{self, Sensors};
+use crate::vectors::Vectors;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Does what was asked for. Talk goes to stderr, the folder's name to stdout.
+pub(crate) fn run(options: &Options) -> ExitCode {
+    let began = Instant::now();
+    let devices = match device::look(&options.devices) {
+        Ok(devices) => devices,
+        Err(reason) => return said(&reason, USAGE),
+    };
+    for device in &devices {
+        eprintln!("{}", device.told());
+    }
+    let wanted = |device: &&Device| {
+        device.found.is_ok() && (device.is_real() || !options.devices.is_empty())
+    };
+    let chosen: Vec<_> = devices.iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        return said(NO_GPU, NOTHING_RAN);
+    }
+    match all(options, &devices, &chosen, began) {
+        Ok((folder, failures)) => ended(&folder, &failures, began),
+        Err(reason) => said(&reason, FAILED),
+    }
+}
+
+fn all(
+    options: &Options,
+    devices: &[Device],
+    chosen: &[&Device],
+    began: Instant,
+) -> Result<(Folder, Vec<String>), String> {
+    let now = date(SystemTime::now());
+    let place = || PathBuf::from(format!("sealift-gpu-{}", now.replace(':', "")));
+    let folder = Folder::create(&options.out.clone().unwrap_or_else(place))?;
+    let nvml = Nvml::open();
+    let mut machine = Machine {
+        facts: machine::facts(&nvml),
+        devices: devices.iter().map(Device::as_json).collect(),
+        sensors: sensors::look(&nvml),
+    };
+    // The plan comes last: with it the folder is that of a run.
+    folder.write(folder::MACHINE, &machine.as_json())?;
+    folder.write(folder::PLAN, &plan::plan(options, chosen, &now))?;
+    let sensors = Sensors::begin(nvml, &folder);
+    let failures = parts(options, chosen, &folder, began)?;
+    drop(sensors);
+    machine.facts.extend(conformance(&folder)?);
+    folder.write(folder::MACHINE, &machine.as_json())?;
+    let how = if failures.is_empty() { "complete" } else { "a part failed" };
+    folder.write(folder::ENDING, &json!({"ending": how, "reason": failures.join("; ")}))?;
+    Ok((folder, failures))
+}
+
+/// Works all parts; those that failed. What one does not use of its time, those behind it have.
+fn parts(
+    options: &Options,
+    chosen: &[&Device],
+    folder: &Folder,
+    began: Instant,
+) -> Result<Vec<String>, String> {
+    let vectors = Vectors::unpack(folder.path())?;
+    let order: Vec<_> = options
+        .steps
+        .iter()
+        .flat_map(|step| chosen.iter().map(|device| (*step, *device)))
+        .collect();
+    let mut failures = vec![];
+    for (done, (step, device)) in order.iter().enumerate() {
+        let left = options.budget.saturating_sub(began.elapsed());
+        let weights: f64 = order[done..].iter().map(|(step, _)| step.weight()).sum();
+        let time = left.mul_f64(step.weight() / weights).max(LEAST);
+        eprintln!(
+            "\n[{:.0} s, about {:.0} s left] {} on {}, up to {:.0} s",
+            began.elapsed().as_secs_f64(),
+            left.as_secs_f64(),
+            step.title(),
+            device.spec,
+            time.as_secs_f64(),
+        );
+        let part = Part {
+            step: *step,
+            device: device.spec.clone(),
+            folder: folder.path().to_owned(),
+            time,
+            seed: options.seed,
+        };
+        let records = match &vectors {
+            Some(vectors) => Records::At(vectors),
+            None if device.is_real() => Records::Required,
+            None => Records::WhereFound,
+        };
+        if let Err(how) = child::work(&part, records) {
+            let failure = format!("{} on {}: {how}", step.name(), device.spec);
+            folder.note(&failure)?;
+            failures.push(failure);
+        }
+    }
+    Ok(failures)
+}
+
+/// machine.json.
+struct Machine {
+    facts: Facts,
+    devices: Vec<Value>,
+    sensors: Facts,
+}
+
+impl Machine {
+    fn as_json(&self) -> Value {
+        json!({"facts": self.facts, "devices": self.devices, "sensors": self.sensors})
+    }
+}
+
+/// What the suite did on each device, as facts.
+fn conformance(folder: &Folder) -> Result<Facts, String> {
+    let mut counts: Vec<(String, usize, usize)> = vec![];
+    for line in folder.lines(folder::CONFORMANCE)? {
+        let device = line["device"].as_str().unwrap_or_default();
+        let passed = usize::from(line["passed"] == true);
+        match counts.iter_mut().find(|(name, ..)| name == device) {
+            Some((_, of, all)) => (*of, *all) = (*of + passed, *all + 1),
+            None => counts.push((device.to_owned(), passed, 1)),
+        }
+    }
+    let told = counts.into_iter().map(|(device, passed, all)| {
+        let name: String =
+            device.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        (format!("conformance_of_{name}"), fact(Ok(format!("{passed} of {all} checks passed"))))
+    });
+    Ok(told.collect())
+}
+
+fn ended(folder: &Folder, failures: &[String], began: Instant) -> ExitCode {
+    let path = folder.path().display();
+    eprintln!(
+        "\nDone in {:.0} s. Make its page, where Sealift is: sealift lab report {path}",
+        began.elapsed().as_secs_f64()
+    );
+    println!("{path}");
+    if failures.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    said(&format!("{} failed: {}", failures.len(), failures.join("; ")), FAILED)
+}
+
+fn said(reason: &str, status: u8) -> ExitCode {
+    eprintln!("sealift-gpu: {reason}");
+    ExitCode::from(status)
+}
+
+const NO_GPU: &str = "there is no GPU to measure; install its driver, or name a device that is for tests only, as in \
+     --device opencl:0";
+const FAILED: u8 = 1;
+const USAGE: u8 = 2;
+const NOTHING_RAN: u8 = 3;
+/// So that what is there can at least begin.
+const LEAST: Duration = Duration::from_secs(1);
