@@ -17,6 +17,7 @@ from pathlib import Path
 import document_000
 import document_001
 import document_002
+import document_003_gpu
 import document_004
 from kept_run import Kept
 
@@ -86,6 +87,7 @@ def _arguments() -> argparse.Namespace:
 
 DPUS, BESIDE, FILES = "lab-000", "lab-000-P3", "lab-001"
 CARDS, CORES = "lab-002", "lab-002-R1"
+GPUS = "lab-003-gpu"
 COPIES, FRAMES = "lab-004-copies", "lab-004-frames"
 PAGES: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     "docs/document-000.md": {
@@ -104,6 +106,10 @@ PAGES: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "quad-hifn": (CARDS, document_002.quad_hifn),
         "four-broadcom": (CARDS, document_002.four_broadcom),
         "hand-over": (CORES, document_002.hand_over),
+    },
+    "docs/document-003-gpu.md": {
+        "blocks": (GPUS, document_003_gpu.blocks),
+        "beside": (GPUS, document_003_gpu.beside),
     },
     "docs/document-004.md": {
         "offsets": (COPIES, document_004.offsets),

@@ -185,7 +185,7 @@ def payload_copies_in_their_place(tree: Tree) -> Iterator[Breach]:
     """
     for file in tree.ending(".rs"):
         parts = PurePosixPath(file).with_suffix("").parts
-        if parts[:2] not in COPYING_CRATES or {"tests", "testing"} & set(parts):
+        if parts[:2] not in COPYING_CRATES or {"tests", "testing", "fake"} & set(parts):
             continue
         if "src" not in parts or any(part.endswith("_tests") for part in parts):
             continue
@@ -410,15 +410,28 @@ LAYERS: dict[str, set[str]] = {
     "sealift-core": set(),
     "sealift-kernels": {"sealift-core"},
     "sealift-engine": {"sealift-core"},
-    "sealift-drivers": {"dpu-sim", "sealift-core", "sealift-kernels"},
+    "sealift-gpu": {"sealift-core", "sealift-kernels"},
+    "fake-cuda": {"sealift-core", "sealift-gpu", "sealift-kernels"},
+    "sealift-drivers": {"dpu-sim", "sealift-core", "sealift-gpu", "sealift-kernels"},
     "sealift-conformance": {"sealift-core", "sealift-drivers"},
     "sealift": {"sealift-core", "sealift-drivers", "sealift-engine"},
-    "sealift-probes": {"sealift", "sealift-kernels"},
+    "sealift-probes": {"sealift", "sealift-gpu", "sealift-kernels"},
     "sealift-py": {"dpu-sim", "sealift", "sealift-probes"},
+    "sealift-gpu-run": {
+        "sealift-conformance",
+        "sealift-core",
+        "sealift-drivers",
+        "sealift-gpu",
+        "sealift-probes",
+    },
     "sealift-peers": {"sealift", "sealift-kernels", "sealift-probes"},
 }
 
-COPYING_CRATES = {("crates", "sealift-drivers"), ("crates", "sealift-py")}
+COPYING_CRATES = {
+    ("crates", "sealift-drivers"),
+    ("crates", "sealift-gpu"),
+    ("crates", "sealift-py"),
+}
 SLICE_COPY = (
     r"(?:\bptr::copy(?:_nonoverlapping)?|[\w.\[\])]*\.(?:(?:copy|clone|extend)_from_slice"
     r"|copy_within|copy_(?:to|from)(?:_nonoverlapping)?))(?=\()"

@@ -200,4 +200,21 @@ def test_what_instructions_are_spent_on_stands_beside_why_they_are_not_fewer(
     assert "| 000-T1 | Decryption | 775.4 to 776.2 | 785.0 | lsl_add |" in text
 
 
+def test_what_measured_a_gpus_work_stands_in_each_row(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = {"device": "OpenCL on this processor", "data": "resident", "machine_busy": "no"}
+    way = {"code": "ours", "mode": "partitioned", "threads_per_block": "128"}
+    one = row("gpu-blocks", 4e4, 0.0, thread_blocks="1", **where, **way)
+    moved = {**where, "data": "with transfers", "batch": "256"}
+    busy = {**moved, "device": "cpu, 1 core", "machine_busy": "yes"}
+    both = [row("gpu-beside-cpu", ns, 0.0, **cell) for ns, cell in ((5e3, busy), (1e4, moved))]
+    keep(tree, "lab-003-gpu", [one, *both])
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    text = (tree / "docs/document-003-gpu.md").read_text()
+    assert "ours, partitioned, resident, MB/s" in text
+    assert "| OpenCL on this processor | 1 | 100 [90.0..110] |" in text
+    assert "| 256 | 5.00 [4.50..5.50], machine busy | 10.0 [9.00..11.0] |" in text
+
+
 BROADCOM = "cards-four-broadcom"

@@ -44,6 +44,11 @@ def gcm_bytes(workload: Workload, *, threads: int, batch: int) -> int:
     return (threads + 1) * copy + threads * batches * BYTES_A_BATCH + 2 * sessions
 
 
+def grid_bytes(message_bytes: int, *, messages: int) -> int:
+    """What messages of a GPU take here: inputs, outputs, and what must come out."""
+    return messages * (3 * message_bytes + GRID_BYTES_BESIDE_TEXT)
+
+
 def primitive_bytes(message_bytes: int, *, threads: int) -> int:
     """What the messages of a primitive take."""
     return threads * max(message_bytes, PRIMITIVE_BYTES_A_THREAD)
@@ -154,3 +159,5 @@ PRIMITIVE_BYTES_A_THREAD = 1 << 20
 CHUNK_BYTES = 1 << 20
 # An interpreter with the engine, and half a mebibyte of frames each way, or four hands of them.
 FRAMES_PROCESS_BYTES, FRAMES_RING_BYTES = 32 << 20, 1 << 19
+# Key, nonce, tags and what describes a message, twice.
+GRID_BYTES_BESIDE_TEXT = 400

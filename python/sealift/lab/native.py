@@ -18,6 +18,7 @@ from sealift.lab.memory import (
     copy_bytes,
     frames_bytes,
     gcm_bytes,
+    grid_bytes,
     offload_bytes,
     primitive_bytes,
 )
@@ -33,6 +34,9 @@ __all__ = [
     "effective_clock_ghz",
     "exchange_frames",
     "gcm",
+    "gpu",
+    "gpu_types",
+    "multiprocessors",
     "offload",
     "primitive",
     "published_copy",
@@ -329,6 +333,84 @@ def offload(
         "seed": context.seed,
     }
     return _made(lambda: _sealift.Arm.offload(asked))
+
+
+def gpu(
+    device: str,
+    *,
+    code: str,
+    mode: str,
+    data: str,
+    grid: tuple[int, int] | None,
+    messages: int,
+    message_bytes: int,
+    context: Context,
+) -> NativeArm:
+    """Messages in a GPU's memory that are worked again and again, each with a key of its own.
+
+    All that comes out is compared with this processor's kernels, before and after each sample.
+
+    Args:
+        device: cuda or opencl, with a number where there are several; opencl:0 is a processor where
+            there is no GPU.
+        code: "as published" or "ours".
+        mode: "replicated", where each thread works all messages for itself, or "partitioned".
+        data: "resident", or "with transfers" there and back.
+        grid: Blocks, and threads of each; None for what Sealift's driver takes.
+        messages: How many.
+        message_bytes: Of each.
+        context: For the seed of keys, nonces and texts.
+
+    Raises:
+        ValueError: If something of it is wrong.
+        Skip: If there is no such device, or it takes no such grid, or there is too little memory.
+        WrongResultError: If it computes something wrong.
+    """
+    check_memory(grid_bytes(message_bytes, messages=messages))
+    asked = {
+        "device": device,
+        "code": code,
+        "mode": mode,
+        "data": data,
+        "grid": grid,
+        "messages": messages,
+        "message_bytes": message_bytes,
+        "seed": context.seed,
+    }
+    return _made(lambda: _sealift.Arm.gpu(asked))
+
+
+def gpu_types(device: str, of: str, *, grid: tuple[int, int]) -> NativeArm:
+    """Products of small matrices of a data type, in each thread of a GPU.
+
+    Args:
+        device: As of `gpu`.
+        of: int, long, float, double or float with double literal.
+        grid: Blocks, and threads of each.
+
+    Raises:
+        ValueError: If there is no such type.
+        Skip: If there is no such device, or it takes no such grid or type.
+        WrongResultError: If it computes something wrong.
+    """
+    asked = {"device": device, "of": of, "grid": grid}
+    return _made(lambda: _sealift.Arm.gpu_types(asked))
+
+
+def multiprocessors(device: str) -> int:
+    """How many multiprocessors a GPU has.
+
+    Args:
+        device: As of `gpu`.
+
+    Raises:
+        ValueError: If it is none.
+        Skip: If there is no such device.
+    """
+    try:
+        return _sealift.multiprocessors(device)
+    except _sealift.NotMeasurableError as error:
+        raise Skip(str(error)) from error
 
 
 def check_region(path: Path, offset: int, length: int) -> None:

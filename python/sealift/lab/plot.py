@@ -136,13 +136,17 @@ def columns(
     return _figure(plot, kept, titles or {}, more, colours) | {"title": plot.title}
 
 
-def drawn(chart: Chart) -> Spec:
-    """A figure of what is no row."""
-    series = dict.fromkeys(
-        point.series for point in chart.points if point.origin is not Origin.PUBLISHED
-    )
+def drawn(chart: Chart, points_most: int | None = None) -> Spec:
+    """A figure of what is no row.
+
+    Args:
+        chart: What is drawn.
+        points_most: About how many points it may have, evenly of each line; None for all.
+    """
+    points = _evenly(chart.points, points_most)
+    series = dict.fromkeys(point.series for point in points if point.origin is not Origin.PUBLISHED)
     colours = vega.palette(list(series))
-    return vega.specification(chart.points, chart.labels, chart.scales, colours)
+    return vega.specification(points, chart.labels, chart.scales, colours)
 
 
 def draw(spec: Spec, path: Path) -> None:
@@ -248,6 +252,17 @@ def _thinned(rows: list[Record], plot: Plot, most: int | None) -> list[Record]:
         lines.setdefault(name, []).append(row)
     some = list(lines.values())[:most]
     return [row for line in some for row in line[:: -(-len(line) * len(some) // most)]]
+
+
+def _evenly(points: Sequence[Point], most: int | None) -> Sequence[Point]:
+    """Some points of each line; all of them where they are few, or stand at names."""
+    if most is None or len(points) <= most or not vega.is_numeric(points):
+        return points
+    lines: dict[str, list[Point]] = {}
+    for point in points:
+        lines.setdefault(point.series, []).append(point)
+    step = -(-len(points) // most)
+    return [point for line in lines.values() for point in line[::step]]
 
 
 def _point(row: Record, plot: Plot, series: str) -> Point:

@@ -17,7 +17,7 @@ from sealift.lab.files.processes import end_processes
 from sealift.lab.grid import workload_of
 from sealift.lab.measure import SAMPLE_S_MIN
 from sealift.lab.published import UNJUDGED, Comparison, Kind, Match, table
-from sealift.lab.result import Found, Row, Verified
+from sealift.lab.result import Found, Origin, Row, Verified
 from sealift.lab.spec import Arm, Context, Experiment, Scope, Skip
 from sealift.lab.stats import Interval
 from sealift.lab.values import Cell
@@ -28,6 +28,8 @@ SHARING = "our reading: a thread a core is faster than more threads than cores"
 DEVICES = ("library", "cpu")
 DRAWN = {"003-F5", "003-F6", "003-T4", "004-A", "004-B", "004-C", "004-R1", "004-I", "002-R1"}
 DRAWN_BESIDE_MODELS = {"000-T3", "000-P1-scaling"}
+# What experiments need whose names begin so, beside what they compare.
+NEEDED = {"operation": "vectors", "gpu": "opencl"}
 QUICK = Scope(quick=True, cores=2, devices=DEVICES)
 FULL = Scope(quick=False, cores=2, devices=DEVICES)
 each_experiment = pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
@@ -149,6 +151,10 @@ def test_what_was_not_run_says_why_for_every_published_figure(experiment: Experi
     ]
     for found_nothing in (Found((), nothing), Found((), ())):
         for comparison in experiment.published(found_nothing):
+            if experiment.is_timed and comparison.origin is Origin.PROJECTED:
+                # Of a device that nothing was measured of, from what is known of it.
+                assert comparison.here is not None
+                continue
             # What a document says against itself needs no run, nor what no model can tell.
             assert comparison.match is UNJUDGED.get(comparison.kind, Match.NOT_RUN)
             assert comparison.note
@@ -398,9 +404,9 @@ def test_every_arm_can_be_made_timed_and_says_what_it_was_checked_against(
         arm = cast(Arm, make(cell, Context(seed=1, folder=one_folder)))
     except Skip as error:
         # A device is required by its driver's name.
-        what = "vectors" if experiment.id == "003-F14" else str(cell[experiment.compare])
+        what = NEEDED.get(experiment.name.partition("-")[0], str(cell[experiment.compare]))
         skip(what.partition(":")[0], str(error))
     sample = arm.sample(0.001)
     assert sample.operations >= 1
-    assert sample.bytes >= 1
+    assert sample.bytes >= (experiment.id != "003-F4")
     assert arm.verified()["checked_against"] not in ("", "nothing")

@@ -64,5 +64,6 @@ EXTENTS = (
     Extent(is_packed=True, has_table=False, rows=40, listed=100, figures=24, points=400),
     Extent(is_packed=True, has_table=False, rows=10, listed=40, figures=6, points=100),
     Extent(is_packed=True, has_table=False, has_csv=False, rows=5, listed=5, figures=2, points=24),
+    Extent(is_packed=True, has_table=False, has_csv=False, rows=5, listed=5, figures=1, points=12),
 )
 """From all to little: a page takes the first of them with which it is small enough."""

@@ -164,7 +164,7 @@ def _charts(shown: Shown, extent: Extent) -> Iterable[tuple[str, Spec, Html]]:
     """Figures of what is no row; no command draws them alone."""
     for number, each in enumerate(shown.charts[: extent.figures], 1):
         place = f"chart-{shown.experiment.name}-{number}"
-        spec = plot.drawn(each)
+        spec = plot.drawn(each, extent.points)
         yield place, spec, drawing(place, each.labels.title, spec, "")
 
 

@@ -5,6 +5,7 @@ compared block by block and a slow minute of the machine hits both sides alike. 
 library only, and nothing is drawn by chance: the same samples give the same answer.
 """
 
+from sealift.lab.stats.bends import Bend, bend
 from sealift.lab.stats.estimates import Estimate, of_runs, restart_range
 from sealift.lab.stats.flags import Flags, Kept, is_one_arms_doing, keep_clean
 from sealift.lab.stats.intervals import (
@@ -34,12 +35,14 @@ from sealift.lab.stats.verdicts import (
 __all__ = [
     "SHOWN_CONFIDENCE",
     "VERDICT_CONFIDENCE",
+    "Bend",
     "Estimate",
     "Flags",
     "Interval",
     "Kept",
     "Trust",
     "Verdict",
+    "bend",
     "blocks_needed",
     "drift",
     "holm",

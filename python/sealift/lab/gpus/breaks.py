@@ -1,0 +1,96 @@
+"""Where document 003's lines break, beside what is projected and what is measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sealift.lab.gpus.cells import AS_PUBLISHED, CODE, MODE, PROCESSOR, REPLICATED
+from sealift.lab.gpus.limits import GPUS, Gpu
+from sealift.lab.gpus.shown import Sweep, bend_text, sweeps
+from sealift.lab.published import Comparison, Here, Kind, Measured, Printed, table_row
+from sealift.lab.result import Found, Origin
+from sealift.lab.spec import Axis
+from sealift.lab.stats import SHOWN_CONFIDENCE, Bend, Interval
+
+
+@dataclass(frozen=True)
+class Break:
+    """A break of a line that the document prints.
+
+    Attributes:
+        figure: The document's name for the figure.
+        claim: Its name in the table of claims.
+        along: The axis that it lies on.
+        of: What it is one of, for each: `threads a core of a multiprocessor`.
+        why: Why the model has it there.
+    """
+
+    figure: str
+    claim: str
+    along: Axis
+    of: str
+    why: str
+
+    def beside(self, found: Found, model: Bend | None, units: float) -> Sequence[Comparison]:
+        """The printed place beside the projected one, and the measured one as a multiple.
+
+        Args:
+            found: By the experiment of the figure.
+            model: Of the document's GPU.
+            units: How many of what makes the break a device has.
+        """
+        row = table_row("003-X1-claims", claim_id=self.claim)
+        source = f"{row['source']}: {row['as_printed']}"
+        projected = Printed(
+            self.figure,
+            f"the line breaks at so many {row['unit']}",
+            float(row["value"]),
+            row["unit"],
+            source,
+            Kind.NUMBER,
+            origin=Origin.PROJECTED,
+        )
+        measured = Printed(self.figure, f"break, {self.of}", 1.0, "x", source, Kind.SLOPE)
+        here, note = self._measured(found, units)
+        return [
+            projected.beside(
+                _interval(model) if model else "the limit has no bend",
+                f"projected for {document_gpu().name}, as many multiprocessors as printed: "
+                f"{self.why}",
+            ),
+            measured.beside(here, note),
+        ]
+
+    def _measured(self, found: Found, units: float) -> tuple[Here, str]:
+        note = "the published program, replicated"
+        sweep = published_sweep(found, self.along)
+        if sweep is None:
+            why = found.why_not(**{CODE.name: AS_PUBLISHED, MODE.name: REPLICATED})
+            return why, note
+        if sweep.is_processor:
+            return f"{PROCESSOR} has cores, and no multiprocessors", note
+        place = sweep.bend
+        if place is None:
+            return f"its line over {len(sweep.rows)} places {bend_text(None)}", note
+        blocks = min(row.blocks for row in sweep.rows.values())
+        told = _interval(place, blocks).scaled(1 / units)
+        return told, f"{note}, {bend_text(place)} on {sweep.device}"
+
+
+def published_sweep(found: Found, along: Axis) -> Sweep | None:
+    """What the published program does as it was published, or None."""
+    rows = [
+        row
+        for row in found.rows
+        if row.cell[CODE.name] == AS_PUBLISHED and row.cell[MODE.name] == REPLICATED
+    ]
+    return next(iter(sweeps(Found(rows, ()), along)), None)
+
+
+def document_gpu() -> Gpu:
+    """The GPU of the document's figures."""
+    return next(gpu for gpu in GPUS if gpu.name == "RTX 4070")
+
+
+def _interval(place: Bend, blocks: int | None = None) -> Measured:
+    count = place.points if blocks is None else blocks
+    return Measured(Interval(place.at, place.low, place.high, SHOWN_CONFIDENCE, count))

@@ -1,0 +1,221 @@
+"""What the kernels of GPUs take for messages: their machine code, and how often each part is done.
+
+Nothing is simulated: each loop's instructions stand in `data/gpu-machine-code.json`, as compilers
+made them, and here is how often a message goes around it. Where a loop has two ways, both count.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from sealift.lab.gpus.limits import BLOCK_BYTES, Counts, Gpu, Limit
+
+
+@dataclass(frozen=True)
+class Part:
+    """A loop of a kernel, without the loops inside, or a function that it calls.
+
+    Attributes:
+        loop: The line of source that it stands in, or the name; "" is what is in no loop.
+        counts: Instructions of a lane that goes around once.
+    """
+
+    loop: str
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages that are alike.
+
+    Attributes:
+        key_bits: 128, 192 or 256.
+        text_bytes: Of each.
+        aad_bytes: Of each.
+    """
+
+    key_bits: int
+    text_bytes: int
+    aad_bytes: int = 0
+
+    @property
+    def blocks(self) -> int:
+        """Of text."""
+        return -(-self.text_bytes // BLOCK_BYTES)
+
+    @property
+    def groups(self) -> int:
+        """How often a work-item that works such a message alone encrypts blocks at once."""
+        return 1 + max(0, -(-(self.blocks - GROUP_BLOCKS + 2) // GROUP_BLOCKS))
+
+    @property
+    def products(self) -> int:
+        """In GHASH's field."""
+        return self.blocks + -(-self.aad_bytes // BLOCK_BYTES) + 1
+
+    @property
+    def moved_bytes(self) -> int:
+        """Read and written for each: texts, aad, key, nonce, what describes it, and its result."""
+        texts = 2 * self.text_bytes + self.aad_bytes
+        return texts + KEY_BYTES + BLOCK_BYTES + DESCRIBED_BYTES + RESULT_BYTES
+
+
+def message_limit(gpu: Gpu, messages: Messages, *, strict: bool = False) -> Limit:
+    """The limit of sealing messages of their own keys, each by one work-item.
+
+    Args:
+        gpu: Where they are worked.
+        messages: What they are like.
+        strict: Without tables.
+
+    Raises:
+        LookupError: If there is no such machine code, or a loop that is not known.
+    """
+    counts = message_counts(gpu, messages, strict=strict)
+    return gpu.limit(counts, messages.text_bytes, messages.moved_bytes)
+
+
+def message_counts(gpu: Gpu, messages: Messages, *, strict: bool = False) -> Counts:
+    """The instructions of a lane that seals one of such messages.
+
+    Args:
+        gpu: Whose machine code it is.
+        messages: What they are like.
+        strict: Without tables.
+
+    Raises:
+        LookupError: If there is no such machine code, or a loop that is not known.
+    """
+    parts = _machine_code(gpu, messages.key_bits, "many", strict=strict)
+    return total(parts, _times_of_a_message(messages))
+
+
+def long_limit(gpu: Gpu, key_bits: int, *, strict: bool = False) -> Limit:
+    """The limit of a long text, whose pieces are worked by 32 work-items each.
+
+    Args:
+        gpu: Where it is worked.
+        key_bits: 128, 192 or 256.
+        strict: Without tables.
+
+    Raises:
+        LookupError: If there is no such machine code, or a loop that is not known.
+    """
+    parts = _machine_code(gpu, key_bits, "long_pieces", strict=strict)
+    counts = total(parts, _times_of_a_piece(rounds(key_bits), 2 if strict else 1))
+    lane_bytes = BLOCK_BYTES * PIECE_BLOCKS / LANES
+    return gpu.limit(counts, lane_bytes, 2 * lane_bytes)
+
+
+def total(parts: Sequence[Part], times: Mapping[str, float]) -> dict[str, float]:
+    """The instructions of a lane, going around each loop so often.
+
+    Args:
+        parts: Of a kernel.
+        times: How often, by how the line of source begins; what is in no loop is done once a
+            work-group, for very many messages, and does not count.
+
+    Raises:
+        LookupError: If a loop is not among them.
+    """
+    found: dict[str, float] = {}
+    for part in parts:
+        often = _often(part.loop, times) if part.loop else 0
+        for kind, count in part.counts.items():
+            found[kind] = found.get(kind, 0) + often * count
+    return found
+
+
+def rounds(key_bits: int) -> int:
+    """Of AES."""
+    return key_bits // 32 + 6
+
+
+@lru_cache(maxsize=64)
+def machine_code(program: str, architecture: str, kernel: str) -> tuple[Part, ...]:
+    """The parts of a kernel, as they were accepted.
+
+    Args:
+        program: Such as aes128-tables1-copies32.
+        architecture: Such as sm_90.
+        kernel: Its name.
+
+    Raises:
+        LookupError: If there is none.
+    """
+    document = json.loads((files("sealift.lab") / "data" / FILE).read_text(encoding="utf-8"))
+    wanted = (program, architecture, kernel)
+    for one in document["kernels"]:
+        if (one["program"], one["architecture"], one["kernel"]) == wanted:
+            kinds = document["counts"]
+            return tuple(
+                Part(loop, dict(zip(kinds, counts, strict=True)))
+                for loop, _depth, *counts in one["loops"]
+            )
+    raise LookupError(f"{FILE} has no machine code of {', '.join(wanted)}")
+
+
+def _machine_code(gpu: Gpu, key_bits: int, kernel: str, *, strict: bool) -> tuple[Part, ...]:
+    """Of the fastest program that there is memory for."""
+    tables, copies = (4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1), LANES
+    if strict:
+        tables, copies = 0, 1
+    program = f"aes{key_bits}-tables{tables}-copies{copies}"
+    return machine_code(program, gpu.architecture, kernel)
+
+
+def _times_of_a_message(messages: Messages) -> dict[str, float]:
+    """How often `many` goes around its loops to seal a message with a nonce of 12 bytes."""
+    return {
+        FILLING: 0,
+        SELDOM: 0,
+        "many.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
+        "many.cl: if (end >= units_of": messages.groups,
+        "ghash.h: return UNIT(BYTES_SWAPPED": messages.groups,
+        "aes.h: ROLLED for (int round": messages.groups * (rounds(messages.key_bits) - 1),
+        "gcm.h: ROLLED for (u32 i": 0,
+        "many.cl: ROLLED for (u32 i = 0": messages.products,
+    }
+
+
+def _times_of_a_piece(rounds: int, state_blocks: int) -> dict[str, float]:
+    """How often a lane goes around the loops of `long_pieces` for a piece.
+
+    Args:
+        rounds: Of AES.
+        state_blocks: That a lane encrypts at once.
+    """
+    tiles = PIECE_BLOCKS / LANES / state_blocks
+    return {
+        FILLING: 0,
+        SELDOM: 0,
+        "long.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
+        "long.cl: ROLLED for (u32 tile": tiles,
+        "aes.h: ROUNDS_UNROLLED for (int round": tiles * (rounds - 1),
+        "long.cl: ROLLED for (u32 u = 0": tiles * state_blocks,
+    }
+
+
+def _often(loop: str, times: Mapping[str, float]) -> float:
+    for begins, often in times.items():
+        if loop.startswith(begins):
+            return often
+    raise LookupError(f"how often is {loop!r} gone around? Say it in {__name__}")
+
+
+FILE = "gpu-machine-code.json"
+# As the kernels have them.
+LANES = 32
+PIECE_BLOCKS = 1024
+GROUP_BLOCKS = 10
+DESCRIBED_BYTES = 64
+KEY_BYTES = 32
+RESULT_BYTES = 32
+# Tables that begin at a multiple of 64 KiB.
+FOUR_TABLES_BYTES = 192 * 1024
+# Done once a work-group, for very many messages.
+FILLING = "aes_table.h: for (u32 i = LOCAL_ID()"
+# Done for few messages.
+SELDOM = "seldom_product()"
