@@ -205,8 +205,9 @@ gpu-budgets: $(RUNNING) ## Check the GPUs' kernels: that their PTX is of the sou
 	@$(BIN)/python tools/gpu_budgets.py
 
 .PHONY: gpu-budgets-accept
-gpu-budgets-accept: $(NVRTC) ## Accept the machine code of GPUs that is found now
+gpu-budgets-accept: $(NVRTC) $(EXTENSION) ## Accept the machine code of GPUs that is found now
 	@$(BIN)/python tools/gpu_budgets.py --write
+	@$(BIN)/python tools/gpu_limits.py --write
 
 .PHONY: gpu-ptx
 gpu-ptx: $(NVRTC) ## Compile the kernels of GPUs to the PTX that is shipped

@@ -1,19 +1,39 @@
 """Prints what GPUs could do at most with the machine code that was accepted: projected.
 
-Usage: python tools/gpu_limits.py
+Usage: python tools/gpu_limits.py [--write | --check]
 
 Counts come from python/sealift/lab/data/gpu-machine-code.json; multiprocessors, clocks and rates,
-with their sources, from sealift.lab.gpus.
+with their sources, from sealift.lab.gpus. --write notes down for the program that measures GPUs how
+much of each unit a message asks for, in crates/sealift-gpu-run/src/work.json: it knows the rates of
+the GPU that it measures, and says beside each figure what they allow. --check says whether that
+file is of the machine code that was accepted.
 """
 
+import argparse
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
-from sealift.lab.gpus import GPUS, Gpu, Limit, Messages, long_limit, message_limit
+from sealift.lab.gpus import GPUS, Counts, Gpu, Limit, Messages, long_limit, message_limit
+from sealift.lab.gpus.limits import BLOCK_BYTES
+from sealift.lab.gpus.work import LANE_BYTES, long_counts, look_ups, message_counts, tables_of
 
 
 def main() -> int:
-    """Prints the table."""
+    """Prints the table, or writes or checks what the program is given."""
+    arguments = _arguments()
+    file: Path = arguments.root / WORK
+    if arguments.write:
+        file.write_text(work_text(), encoding="utf-8")
+        print(f"{WORK}: {len(list(work()))} lines")
+        return 0
+    if arguments.check:
+        if file.is_file() and file.read_text(encoding="utf-8") == work_text():
+            return 0
+        print(f"{WORK} is not of the machine code that was accepted; {ACCEPT} writes it anew.")
+        return 1
     print("Projected from machine code, for data in the GPU's memory; nothing here is measured.\n")
     print(f"{'GPU':10}{'AES':>6}{'tables':>8}  {'work':32}{'GB/s':>8}{'clocks/block':>14}  limit")
     for line in lines():
@@ -24,7 +44,7 @@ def main() -> int:
 def lines() -> Iterator[str]:
     """One for each GPU, key length, way and kind of work."""
     for gpu in GPUS:
-        for key_bits in KEY_BITS:
+        for key_bits in (128, 256):
             for strict in (False, True):
                 short = Messages(key_bits, MESSAGE_BYTES)
                 limit = message_limit(gpu, short, strict=strict)
@@ -32,6 +52,40 @@ def lines() -> Iterator[str]:
                 yield _line(gpu, key_bits, way, "messages of 128 B, own keys", limit)
                 limit = long_limit(gpu, key_bits, strict=strict)
                 yield _line(gpu, key_bits, way, "long texts, one key", limit)
+
+
+def work() -> Iterator[dict[str, str | float]]:
+    """What a lane asks of units, by architecture, length of keys, tables and kind of work."""
+    for gpu in ARCHITECTURES:
+        for key_bits in (128, 192, 256):
+            for strict in (False, True):
+                short = Messages(key_bits, MESSAGE_BYTES)
+                of_messages = message_counts(gpu, short, strict=strict)
+                of_long = long_counts(gpu, key_bits, strict=strict)
+                what = {
+                    "architecture": gpu.architecture,
+                    "key_bits": key_bits,
+                    "tables": tables_of(gpu, strict=strict),
+                }
+                yield {"work": "messages", **what, **_asked(of_messages, MESSAGE_BYTES)}
+                yield {"work": "long", **what, **_asked(of_long, LANE_BYTES)}
+                if not strict:
+                    # No machine code is of it alone: what it looks up and moves, it does at least.
+                    words = look_ups(key_bits) + 2 * BLOCK_BYTES // WORD_BYTES
+                    yield {"work": "counter mode", **what, **_asked({"shared": words}, BLOCK_BYTES)}
+
+
+def work_text() -> str:
+    """The same as the file has it, a line each."""
+    text = ",\n".join(f" {json.dumps(one)}" for one in work())
+    return f"[\n{text}\n]\n"
+
+
+def _asked(counts: Counts, payload_bytes: int) -> dict[str, float]:
+    """Of what has a rate that is measured: words of all memories go one way."""
+    asked = {unit: float(counts.get(unit, 0)) for unit in ("alu", "fma", "wide")}
+    words = sum(counts.get(memory, 0) for memory in ("shared", "global", "local"))
+    return {"payload_bytes": payload_bytes, **asked, "words": float(words)}
 
 
 def _line(gpu: Gpu, key_bits: int, way: str, work: str, limit: Limit) -> str:
@@ -42,8 +96,25 @@ def _line(gpu: Gpu, key_bits: int, way: str, work: str, limit: Limit) -> str:
     )
 
 
-KEY_BITS = (128, 256)
+def _arguments() -> argparse.Namespace:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument("--write", action="store_true", help=f"note down counts in {WORK}")
+    asked.add_argument("--check", action="store_true", help=f"compare {WORK}")
+    parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
+    return parser.parse_args()
+
+
+WORK = Path("crates/sealift-gpu-run/src/work.json")
+ACCEPT = "`make gpu-budgets-accept`"
 MESSAGE_BYTES = 128
+WORD_BYTES = 4
+# Each stands for what comes before the next one: 8.6 for 8.9, too.
+_OF_86, _OF_90 = (
+    next(gpu for gpu in GPUS if gpu.architecture == name) for name in ("sm_86", "sm_90")
+)
+ARCHITECTURES = (replace(_OF_86, architecture="sm_75", shared_bytes=64 * 1024), _OF_86, _OF_90)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -11,7 +11,7 @@ use sealift_gpu::gpu::{About, Gpu};
 use sealift_gpu::opencl::LIBRARY;
 use sealift_gpu::variant::Tables;
 use sealift_gpu::{GpuError, Settings};
-pub use sealift_gpu::{Held, Worker};
+pub use sealift_gpu::{Held, Place, Worker};
 use std::sync::Arc;
 
 /// Opens the GPU that a spec names, `opencl:0` or `cuda:1,strict=on`, to work batches on it by hand. No engine knows of
@@ -236,6 +236,7 @@ mod tests {
         let about = About {
             name: "a device".to_owned(),
             detail: "a device, driver 1".to_owned(),
+            capability: None,
             units: 2,
             local_bytes: 64 << 10,
             group_items_max: 256,

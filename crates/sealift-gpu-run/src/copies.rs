@@ -24,8 +24,8 @@ pub(crate) fn experiment(device: &Device) -> Experiment {
         why: "What does the way to the GPU and back carry, one way and both ways at once?",
         operation: "copy",
         axes: AXES,
-        compare: "direction",
-        plot: Some(["size_bytes", "payload_MB_per_s", "direction"]),
+        compare: DIRECTION,
+        plot: Some([SIZE, "payload_MB_per_s", DIRECTION]),
         groups: sizes.iter().map(group).collect(),
     }
 }
@@ -40,23 +40,26 @@ pub(crate) fn work(device: &Device, measuring: &Measuring<'_>) -> Result<Vec<Str
 }
 
 fn arm(gpu: &Arc<dyn Gpu>, cell: &Cell) -> Result<Box<dyn Arm>, Trouble> {
-    let way = text(cell, "direction");
+    let way = text(cell, DIRECTION);
     let direction = WAYS.iter().find(|(name, _)| *name == way).map(|(_, direction)| *direction);
     let direction = direction.ok_or_else(|| Trouble::Failed(format!("no way {way}")))?;
-    let bytes = usize::try_from(number(cell, "size_bytes")).unwrap_or(usize::MAX);
+    let bytes = usize::try_from(number(cell, SIZE)).unwrap_or(usize::MAX);
     let bench = CopyBench::new(gpu, bytes)?;
     Ok(Box::new(Again::new(Copies { bench, direction })?))
 }
 
 fn said(row: &Row) -> String {
-    let (bytes, way) = (number(&row.cell, "size_bytes"), text(&row.cell, "direction"));
+    let (bytes, way) = (number(&row.cell, SIZE), text(&row.cell, DIRECTION));
     let told = row.gb_per_s().map(|rate| format!("{rate:8.2} GB/s"));
     format!("{bytes:>10} B, {way:14}{}", told.unwrap_or_else(|| row.why()))
 }
 
-const NAME: &str = "gpu-copies";
+pub(crate) const NAME: &str = "gpu-copies";
+pub(crate) const SIZE: &str = "size_bytes";
+pub(crate) const DIRECTION: &str = "direction";
+pub(crate) const BOTH: &str = "both at once";
 const AXES: &[(&str, &str)] =
-    &[("device", "device"), ("size_bytes", "bytes of a copy"), ("direction", "direction")];
+    &[("device", "device"), (SIZE, "bytes of a copy"), (DIRECTION, "direction")];
 const SIZES: &[usize] = &[64 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20];
 const WAYS: [(&str, Direction); 3] =
-    [("to the device", Direction::In), ("back", Direction::Out), ("both at once", Direction::Both)];
+    [("to the device", Direction::In), ("back", Direction::Out), (BOTH, Direction::Both)];

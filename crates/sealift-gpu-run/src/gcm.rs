@@ -2,13 +2,14 @@
 
 use crate::arm::{Again, Arm, Resident};
 use crate::device::Device;
+use crate::limits::{Limit, Limited, Rates, Work};
 use crate::measure::{Measuring, Row};
 use crate::plan::{Cell, Experiment, cell, number, text};
 use crate::trouble::Trouble;
 use sealift_core::KeyLength;
 use sealift_gpu::bench::{Bench, BenchSpec, Code, Mode, Shape};
-use sealift_gpu::gpu::Gpu;
-use sealift_gpu::message::Operation;
+use sealift_gpu::gpu::{About, Gpu};
+use sealift_gpu::message::{MANY_BYTES, Operation};
 use sealift_gpu::variant::Tables;
 use std::sync::Arc;
 
@@ -56,8 +57,34 @@ pub(crate) fn experiment(device: &Device) -> Experiment {
 /// The device is absent, or the folder takes nothing.
 pub(crate) fn work(device: &Device, measuring: &Measuring<'_>) -> Result<Vec<String>, String> {
     let gpu = device.gpu()?;
+    let rates = Rates::of(measuring.folder, &device.label())?;
+    let limit = |cell: &Cell| limit(gpu.about(), cell, rates?);
     let is_real = device.is_real();
-    measuring.all(NAME, &device.label(), |cell| arm(&gpu, cell, is_real), |row| said(row, is_real))
+    let make = |cell: &Cell| {
+        let limit = limit(cell);
+        Ok(Box::new(Limited { arm: arm(&gpu, cell, is_real)?, limit }) as Box<dyn Arm>)
+    };
+    measuring.all(NAME, &device.label(), make, |row| said(row, is_real, limit(&row.cell)))
+}
+
+fn limit(about: &About, cell: &Cell, rates: Rates) -> Option<Limit> {
+    let kind = kind(cell).ok()?;
+    let work = match kind.operation {
+        Operation::CounterMode => Work::CounterMode,
+        _ if kind.text_bytes > MANY_BYTES => Work::Long,
+        _ => Work::Messages,
+    };
+    let tables = match tables(about, cell) {
+        Tables::FourForEachLane => 4,
+        Tables::OneForEachLane => 1,
+        Tables::None => 0,
+        Tables::OneShared => return None,
+    };
+    work.limit(rates, about.capability, number(cell, "key_bits"), tables)
+}
+
+fn tables(about: &About, cell: &Cell) -> Tables {
+    if text(cell, "s_box") == STRICT { Tables::None } else { Tables::best(about) }
 }
 
 fn arm(gpu: &Arc<dyn Gpu>, cell: &Cell, is_real: bool) -> Result<Box<dyn Arm>, Trouble> {
@@ -67,8 +94,7 @@ fn arm(gpu: &Arc<dyn Gpu>, cell: &Cell, is_real: bool) -> Result<Box<dyn Arm>, T
         192 => KeyLength::Aes192,
         _ => KeyLength::Aes256,
     };
-    let tables =
-        if text(cell, "s_box") == STRICT { Tables::None } else { Tables::best(gpu.about()) };
+    let tables = tables(gpu.about(), cell);
     let bytes = if is_real { BYTES } else { FEWER_BYTES };
     let spec = BenchSpec {
         code: Code::Ours(tables),
@@ -93,8 +119,8 @@ fn kind(cell: &Cell) -> Result<&'static Kind, Trouble> {
     found.ok_or_else(|| Trouble::Failed(format!("no work {name} of {bytes} B")))
 }
 
-/// A line for people, with the goals where there are some.
-fn said(row: &Row, is_real: bool) -> String {
+/// A line for people, with what rates allow and with the goals, where there are some.
+fn said(row: &Row, is_real: bool, limit: Option<Limit>) -> String {
     let cell = &row.cell;
     let what = format!(
         "{}, {} B, AES-{}, {}",
@@ -106,8 +132,9 @@ fn said(row: &Row, is_real: bool) -> String {
     let Some(rate) = row.gb_per_s() else { return format!("{what}: {}", row.why()) };
     let has_goals = number(cell, "key_bits") == 128 && text(cell, "s_box") == WITH_TABLES;
     let goals = kind(cell).ok().filter(|_| is_real && has_goals).map(|kind| kind.goals);
+    let beside = limit.map_or_else(String::new, |limit| format!(", {}", limit.beside(rate)));
     let judged = goals.map_or_else(String::new, |goals| format!(" ({})", judged(rate, goals)));
-    format!("{what}: {rate:.1} GB/s{judged}")
+    format!("{what}: {rate:.1} GB/s{beside}{judged}")
 }
 
 /// Whether a rate reaches its goals.

@@ -3,6 +3,7 @@
 use crate::arm::{Arm, Engined};
 use crate::device::Device;
 use crate::gcm::judged;
+use crate::limits::{Limit, Limited, by_copies};
 use crate::measure::{Measuring, Row};
 use crate::plan::{Cell, Experiment, cell, number, text};
 use crate::trouble::Trouble;
@@ -34,11 +35,13 @@ pub(crate) fn experiment(device: &Device) -> Experiment {
 /// Measures them; what failed.
 ///
 /// # Errors
-/// The folder takes nothing.
+/// The folder takes nothing, or can't be read.
 pub(crate) fn work(device: &Device, measuring: &Measuring<'_>) -> Result<Vec<String>, String> {
     let is_real = device.is_real();
-    let make = |cell: &Cell| arm(device, cell);
-    measuring.all(NAME, &device.label(), make, |row| said(row, is_real))
+    let limit = if is_real { by_copies(measuring.folder, &device.label())? } else { None };
+    let make =
+        |cell: &Cell| Ok(Box::new(Limited { arm: arm(device, cell)?, limit }) as Box<dyn Arm>);
+    measuring.all(NAME, &device.label(), make, |row| said(row, is_real, limit))
 }
 
 fn arm(device: &Device, cell: &Cell) -> Result<Box<dyn Arm>, Trouble> {
@@ -58,11 +61,12 @@ fn arm(device: &Device, cell: &Cell) -> Result<Box<dyn Arm>, Trouble> {
     Ok(Box::new(Engined(GcmArm::prepare(&engine, &device.spec, &spec)?)))
 }
 
-fn said(row: &Row, is_real: bool) -> String {
+fn said(row: &Row, is_real: bool, limit: Option<Limit>) -> String {
     let what = format!("{} B, {}", number(&row.cell, "message_bytes"), text(&row.cell, "keys"));
     let Some(rate) = row.gb_per_s() else { return format!("{what}: {}", row.why()) };
+    let beside = limit.map_or_else(String::new, |limit| format!(", {}", limit.beside(rate)));
     let judged = if is_real { format!(" ({})", judged(rate, GOALS)) } else { String::new() };
-    format!("{what}: {rate:.2} GB/s{judged}")
+    format!("{what}: {rate:.2} GB/s{beside}{judged}")
 }
 
 const NAME: &str = "gpu-host-to-host";

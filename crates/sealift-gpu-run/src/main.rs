@@ -13,6 +13,7 @@ mod folder;
 mod gcm;
 mod grids;
 mod host;
+mod limits;
 mod machine;
 mod measure;
 mod nvml;

@@ -58,6 +58,44 @@ impl Row {
     }
 }
 
+/// What earlier steps of a run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Measured {
+    /// The cell.
+    pub(crate) cell: Cell,
+    /// Nanoseconds an operation, in the middle of its samples.
+    pub(crate) ns: f64,
+    /// Of an operation.
+    pub(crate) bytes: f64,
+}
+
+/// The rows of an experiment and a device that there are samples of.
+///
+/// # Errors
+/// The folder can't be read.
+pub(crate) fn measured(
+    folder: &Folder,
+    experiment: &str,
+    device: &str,
+) -> Result<Vec<Measured>, String> {
+    let lines = folder.lines(SAMPLES)?;
+    let mut rows = vec![];
+    for group in groups(folder, experiment, device)? {
+        for (place, cell) in group.cells.iter().enumerate() {
+            let of_cell = |line: &&Value| {
+                line["experiment"] == experiment
+                    && line["group"] == group.number
+                    && line["arm"] == place
+            };
+            let samples: Vec<_> = lines.iter().filter(of_cell).filter_map(counts).collect();
+            if let Some((ns, bytes, _)) = middle(&samples) {
+                rows.push(Measured { cell: cell.clone(), ns, bytes });
+            }
+        }
+    }
+    Ok(rows)
+}
+
 /// The groups of a run's plan that are of an experiment and a device.
 ///
 /// # Errors
@@ -145,8 +183,9 @@ impl Measuring<'_> {
         let mut rows = vec![];
         for (place, (arm, cell)) in arms.into_iter().zip(&group.cells).enumerate() {
             let checked = arm.and_then(|mut arm| arm.check());
+            let of_arm = samples.iter().filter(|(of, _)| *of == place);
             let own: Vec<_> =
-                samples.iter().filter(|(of, _)| *of == place).map(|(_, sample)| *sample).collect();
+                of_arm.map(|(_, sample)| [sample.ns, sample.operations, sample.bytes]).collect();
             self.folder.add(VERIFY, &[self.verified(group, place, &checked, own.is_empty())])?;
             let found = match (checked, middle(&own)) {
                 (Err(trouble), _) => Err(trouble),
@@ -245,15 +284,21 @@ fn lines(group: &Group, block: usize, doubled: usize, taken: &[(usize, Sample)])
     singles.chain(last.map(|last| line(&taken[last], true))).collect()
 }
 
+/// Of a sample: nanoseconds, operations, bytes.
+type Counts = [u64; 3];
+
+fn counts(line: &Value) -> Option<Counts> {
+    Some([line["ns"].as_u64()?, line["operations"].as_u64()?, line["bytes"].as_u64()?])
+}
+
 /// The median of nanoseconds an operation, with the bytes of an operation.
 #[expect(clippy::cast_precision_loss)]
-fn middle(samples: &[Sample]) -> Option<(f64, f64, usize)> {
-    let first = samples.first()?;
-    let mut ns: Vec<_> =
-        samples.iter().map(|each| each.ns as f64 / each.operations as f64).collect();
+fn middle(samples: &[Counts]) -> Option<(f64, f64, usize)> {
+    let [_, operations, bytes] = samples.first()?;
+    let mut ns: Vec<_> = samples.iter().map(|[ns, of, _]| *ns as f64 / *of as f64).collect();
     ns.sort_by(f64::total_cmp);
     let (low, high) = (ns[(ns.len() - 1) / 2], ns[ns.len() / 2]);
-    Some((low.midpoint(high), first.bytes as f64 / first.operations as f64, ns.len()))
+    Some((low.midpoint(high), *bytes as f64 / *operations as f64, ns.len()))
 }
 
 fn shuffle(order: &mut [usize], random: &mut Random) {

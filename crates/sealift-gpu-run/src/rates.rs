@@ -20,7 +20,7 @@ pub(crate) fn experiment(device: &Device) -> Experiment {
         why: "How many lanes does each kind of instruction serve in a second, which limits follow from?",
         operation: "instruction of a lane",
         axes: AXES,
-        compare: "instruction",
+        compare: INSTRUCTION,
         plot: None,
         groups: vec![cells.to_vec()],
     }
@@ -36,7 +36,7 @@ pub(crate) fn work(device: &Device, measuring: &Measuring<'_>) -> Result<Vec<Str
 }
 
 fn arm(gpu: &Arc<dyn Gpu>, cell: &Cell) -> Result<Box<dyn Arm>, Trouble> {
-    let name = text(cell, "instruction");
+    let name = text(cell, INSTRUCTION);
     let unit = Unit::ALL.into_iter().find(|unit| unit.name() == name);
     let unit = unit.ok_or_else(|| Trouble::Failed(format!("no instruction {name}")))?;
     // Two groups of 16 warps each for every multiprocessor: enough that none waits for results.
@@ -46,8 +46,9 @@ fn arm(gpu: &Arc<dyn Gpu>, cell: &Cell) -> Result<Box<dyn Arm>, Trouble> {
 
 fn said(row: &Row) -> String {
     let told = row.operations_per_ns().map(|rate| format!("{rate:10.1} G lanes/s"));
-    format!("{:12}{}", text(&row.cell, "instruction"), told.unwrap_or_else(|| row.why()))
+    format!("{:12}{}", text(&row.cell, INSTRUCTION), told.unwrap_or_else(|| row.why()))
 }
 
-const NAME: &str = "gpu-rates";
-const AXES: &[(&str, &str)] = &[("device", "device"), ("instruction", "instruction")];
+pub(crate) const NAME: &str = "gpu-rates";
+pub(crate) const INSTRUCTION: &str = "instruction";
+const AXES: &[(&str, &str)] = &[("device", "device"), (INSTRUCTION, "instruction")];

@@ -35,6 +35,7 @@ impl Fake {
         let about = About {
             name: "fake".to_owned(),
             detail: String::new(),
+            capability: None,
             units: 4,
             local_bytes: 0,
             group_items_max: 256,
@@ -108,6 +109,10 @@ impl Lane for FakeLane {
     fn host(&mut self) -> Host<'_> {
         let [keys, input, messages, pieces, output, ..] = &mut self.host;
         Host { keys, input, messages, pieces, output }
+    }
+
+    fn address(&self, _: Slab) -> Option<u64> {
+        None
     }
 
     fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {

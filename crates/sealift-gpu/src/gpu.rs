@@ -44,6 +44,9 @@ pub trait Lane: Send + Debug {
     /// The host's side of its slabs, each at least as long as its room. Nothing is under way.
     fn host(&mut self) -> Host<'_>;
 
+    /// Where a slab is on the device, for other programs there, as far as its library tells: CUDA does.
+    fn address(&self, slab: Slab) -> Option<u64>;
+
     /// Begins to copy the first bytes of a slab to the device.
     ///
     /// # Errors
@@ -89,6 +92,8 @@ pub struct About {
     pub name: String,
     /// Driver, version and what else people want to know.
     pub detail: String,
+    /// Compute capability of NVIDIA's, in tenths, where it is told.
+    pub capability: Option<usize>,
     /// Multiprocessors.
     pub units: usize,
     /// Local memory that tables may have in a work-group, in bytes.

@@ -23,6 +23,19 @@ pub struct Held<'h, 'w> {
     has_results: bool,
 }
 
+/// Where a message's text lies in a device's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its number in the batch.
+    pub message: usize,
+    /// Length of the text.
+    pub bytes: usize,
+    /// Address of the text, as it goes in.
+    pub input: u64,
+    /// Address of what is made of it: zeros where an open's tag is wrong. None where it is empty or only verified.
+    pub output: Option<u64>,
+}
+
 /// A round, in a lane of its own.
 #[derive(Debug)]
 struct Part {
@@ -47,6 +60,28 @@ impl<'h, 'w> Held<'h, 'w> {
         let mut held = Self { worker, work, plan, parts, has_results: false };
         held.wait()?;
         Ok(held)
+    }
+
+    /// Where its texts lie in the device's memory, until it is dropped, for other programs of this process that use the
+    /// device: what they leave there as a text is sealed or opened by the next [`Self::work`], and what that makes they
+    /// may read, without a copy by the host. Whoever writes has to be through before. Behind a text up to the next 16
+    /// bytes are zeros, and have to stay.
+    ///
+    /// They are addresses of CUDA's primary context, the one of its runtime API, of `PyTorch` and of `CuPy`. None: the
+    /// device is not CUDA's.
+    pub fn places(&mut self) -> Option<Vec<Place>> {
+        let mut places = vec![];
+        for (round, part) in self.plan.rounds().zip(&self.parts) {
+            let (input, output) =
+                (part.lane.address(Slab::Input)?, part.lane.address(Slab::Output)?);
+            places.extend(round.texts(self.work).into_iter().map(|text| Place {
+                message: text.message,
+                bytes: text.bytes,
+                input: input + text.input as u64,
+                output: text.output.map(|at| output + at as u64),
+            }));
+        }
+        Some(places)
     }
 
     /// Works it where it is.

@@ -24,7 +24,7 @@ pub mod variant;
 mod work;
 
 pub use error::GpuError;
-pub use held::Held;
+pub use held::{Held, Place};
 pub use table::t0;
 pub use work::{Settings, Worker};
 

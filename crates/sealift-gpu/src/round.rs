@@ -56,6 +56,17 @@ pub(crate) struct Packed {
     pub(crate) opens: bool,
 }
 
+/// Where a message's text lies, in bytes from the begin of a slab on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    /// Its number in the batch.
+    pub(crate) message: usize,
+    pub(crate) bytes: usize,
+    pub(crate) input: usize,
+    /// None where nothing is written.
+    pub(crate) output: Option<usize>,
+}
+
 impl Plan {
     /// Sorts a batch's messages into rounds that overlap. One that is shorter than its tag fails here.
     pub(crate) fn of(work: &mut Work<'_>, keys: &Keys<'_>, device: &str) -> Result<Self, GpuError> {
@@ -198,6 +209,25 @@ impl Round<'_> {
             packed.messages += 1;
         }
         packed
+    }
+
+    /// Where its texts lie, in the order in which they were laid out.
+    pub(crate) fn texts(&self, work: &mut Work<'_>) -> Vec<Text> {
+        let (mut at, mut out) = (0, 0);
+        let mut texts = Vec::with_capacity(self.items.len());
+        for item in self.items {
+            let slot = work.slot(item.message as usize);
+            let before = units(slot.nonce.len()) + units(slot.aad.len());
+            texts.push(Text {
+                message: item.message as usize,
+                bytes: input(&slot.text).len(),
+                input: UNIT_BYTES * (at + before),
+                output: (item.written > 0).then_some(UNIT_BYTES * out),
+            });
+            at += item.input as usize;
+            out += item.written as usize + Verdict::UNITS;
+        }
+        texts
     }
 
     /// Gives out what the device made of it.

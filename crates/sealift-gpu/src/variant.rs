@@ -201,6 +201,7 @@ mod tests {
         About {
             name: "a device".to_owned(),
             detail: String::new(),
+            capability: None,
             units,
             local_bytes,
             group_items_max: 1_024,

@@ -86,7 +86,8 @@ pub mod software {
 }
 
 /// A GPU by hand, for batches that stay in its memory: brought once, worked there as often as one likes, and read when their
-/// results are wanted. An [`Engine`] copies each batch there and back.
+/// results are wanted. An [`Engine`] copies each batch there and back. Where texts are made or wanted on the device itself,
+/// nothing is copied at all: [`gpu::Held::places`] tells where they lie.
 ///
 /// ```
 /// use sealift::{Batch, Column, Keys, OwnedOutput, Status, Work, gpu};
@@ -110,5 +111,5 @@ pub mod software {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod gpu {
-    pub use sealift_drivers::gpus::{Held, Took, Worker, worker};
+    pub use sealift_drivers::gpus::{Held, Place, Took, Worker, worker};
 }

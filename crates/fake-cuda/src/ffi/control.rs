@@ -9,7 +9,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{env, fs, process, ptr};
+use std::{env, fs, process, ptr, slice};
 
 /// A libcuda of a test's own: another one has other devices, other faults and other memory.
 pub struct Fake {
@@ -17,6 +17,8 @@ pub struct Fake {
     is_copy: bool,
     plan: unsafe extern "C" fn(*const c_char, bool) -> Code,
     report: unsafe extern "C" fn(*mut u8, usize) -> usize,
+    peek: unsafe extern "C" fn(u64, *mut u8, usize) -> Code,
+    poke: unsafe extern "C" fn(u64, *const u8, usize) -> Code,
     /// Whoever opened it by its path may use it for longer.
     _library: ManuallyDrop<Library>,
 }
@@ -55,7 +57,11 @@ impl Fake {
         let plan = *unsafe { library.get("fake_cuda_plan") }.map_err(wrong)?;
         // SAFETY: the function of this name is below, and of this type.
         let report = *unsafe { library.get("fake_cuda_report") }.map_err(wrong)?;
-        Ok(Self { path, is_copy, plan, report, _library: ManuallyDrop::new(library) })
+        // SAFETY: the function of this name is below, and of this type.
+        let peek = *unsafe { library.get("fake_cuda_peek") }.map_err(wrong)?;
+        // SAFETY: the function of this name is below, and of this type.
+        let poke = *unsafe { library.get("fake_cuda_poke") }.map_err(wrong)?;
+        Ok(Self { path, is_copy, plan, report, peek, poke, _library: ManuallyDrop::new(library) })
     }
 
     /// The library's file.
@@ -86,6 +92,29 @@ impl Fake {
         // SAFETY: the text ends with a zero.
         let code = unsafe { (self.plan)(text.as_ptr(), anew) };
         assert_eq!(code, SUCCESS, "{orders:?} is no order");
+    }
+
+    /// What some other program finds in a device's memory.
+    ///
+    /// # Panics
+    /// Not all of it is allocated.
+    #[must_use]
+    pub fn peek(&self, address: u64, bytes: usize) -> Vec<u8> {
+        let mut found = vec![0; bytes];
+        // SAFETY: there are so many bytes.
+        let code = unsafe { (self.peek)(address, found.as_mut_ptr(), bytes) };
+        assert_eq!(code, SUCCESS, "{bytes} bytes at {address:#x}");
+        found
+    }
+
+    /// Some other program's writing into a device's memory.
+    ///
+    /// # Panics
+    /// Not all of it is allocated.
+    pub fn poke(&self, address: u64, bytes: &[u8]) {
+        // SAFETY: there are so many bytes.
+        let code = unsafe { (self.poke)(address, bytes.as_ptr(), bytes.len()) };
+        assert_eq!(code, SUCCESS, "{} bytes at {address:#x}", bytes.len());
     }
 
     /// What was called since the last plan, and what is there now.
@@ -160,6 +189,29 @@ unsafe extern "C" fn fake_cuda_report(place: *mut u8, room: usize) -> usize {
     // SAFETY: the caller's; the report is somewhere else.
     unsafe { ptr::copy_nonoverlapping(report.as_ptr(), place, bytes) };
     bytes
+}
+
+/// # Safety
+/// The place has so many bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fake_cuda_peek(address: u64, place: *mut u8, bytes: usize) -> Code {
+    match world().memory.read(address, bytes) {
+        Ok(found) => {
+            // SAFETY: the caller's; the device's memory is somewhere else.
+            unsafe { ptr::copy_nonoverlapping(found.as_ptr(), place, bytes) };
+            SUCCESS
+        }
+        Err(code) => code,
+    }
+}
+
+/// # Safety
+/// The place has so many bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fake_cuda_poke(address: u64, place: *const u8, bytes: usize) -> Code {
+    // SAFETY: the caller's.
+    let found = unsafe { slice::from_raw_parts(place, bytes) };
+    world().memory.write(address, found).err().unwrap_or(SUCCESS)
 }
 
 const REPORT_BYTES: usize = 4096;

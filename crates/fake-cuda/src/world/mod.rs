@@ -47,7 +47,7 @@ pub(crate) struct World {
     handles: u64,
     /// How often each device's context is retained.
     retained: BTreeMap<u64, u64>,
-    memory: Memory,
+    pub(crate) memory: Memory,
     pinned: BTreeMap<usize, Pinned>,
     streams: BTreeMap<u64, Stream>,
     events: BTreeMap<u64, Event>,

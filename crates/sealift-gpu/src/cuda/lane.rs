@@ -92,6 +92,10 @@ impl Lane for CudaLane {
         Host { keys: next(), input: next(), messages: next(), pieces: next(), output: next() }
     }
 
+    fn address(&self, slab: Slab) -> Option<u64> {
+        self.queue.address(slab as usize).map(Address::number)
+    }
+
     fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
         self.begin(Kind::CopyIn)?;
         self.queue.upload(slab as usize, 0, bytes)?;

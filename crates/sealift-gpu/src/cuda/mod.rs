@@ -75,6 +75,7 @@ fn about(cuda: &Cuda, number: usize) -> Result<About, GpuError> {
     Ok(About {
         detail: detail(&facts, cuda.version()?),
         name: facts.name,
+        capability: Some(10 * facts.capability.0 + facts.capability.1),
         units: facts.multiprocessors,
         local_bytes: local_bytes(facts.shared_bytes),
         group_items_max: facts.threads_max,

@@ -51,6 +51,7 @@ impl Found {
             buffer_bytes_max: size(BUFFER_BYTES)?,
             local_is_cached: !own_local || number(TYPE)? & PROCESSOR != 0,
             detail: format!("{name}, {platform} {driver}, {version}"),
+            capability: None,
             name,
         };
         Ok(Self { api: api.clone(), id, about })

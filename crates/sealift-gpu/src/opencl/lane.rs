@@ -171,6 +171,11 @@ impl Lane for OpenClLane {
         }
     }
 
+    /// Memory of OpenCL is an object of its context, and has no address.
+    fn address(&self, _: Slab) -> Option<u64> {
+        None
+    }
+
     fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
         self.used = self.used.with(slab, bytes);
         let memory = self.slabs[slab as usize].as_mut();

@@ -5,7 +5,11 @@ use fake_cuda::Fake;
 use sealift_core::{Batch, Column, OwnedOutput, Work};
 
 fn batch() -> Batch<'static> {
-    let texts = [100, 3_000, 17].map(|bytes| vec![7; bytes].into());
+    batch_of([100, 3_000, 17].map(|bytes| vec![7; bytes]))
+}
+
+fn batch_of(texts: [Vec<u8>; 3]) -> Batch<'static> {
+    let texts = texts.map(Into::into);
     let nonces = Column::fixed(vec![1; 12 * 3], 12);
     let sessions = vec![session(0), session(1), session(2)];
     Batch::seal(3, sessions, nonces, Column::Scattered(texts.into()))
@@ -38,6 +42,40 @@ fn a_held_batch_crosses_the_link_once_each_way_and_is_wiped() {
     let report = fake.report();
     for what in ["dirty_device_bytes", "dirty_pinned_bytes", "device_memories", "streams"] {
         assert_eq!(report.of(what), 0, "{what}");
+    }
+}
+
+#[test]
+fn other_programs_may_leave_texts_in_a_held_batch_and_read_what_is_made_of_them() {
+    let fake = Fake::new().unwrap();
+    let worker = worker(gpu(&fake).unwrap());
+    let texts = [100, 3_000, 17].map(|bytes: usize| {
+        (0..bytes).map(|at| at.wrapping_mul(13).to_le_bytes()[0]).collect::<Vec<_>>()
+    });
+    let whole = batch();
+    let right = batch_of(texts.clone());
+    let [mut made, mut expected] = [(); 2].map(|()| OwnedOutput::for_batch(&whole).unwrap());
+    worker.run(&mut Work::new(&right, expected.as_output(), &KeyRing).unwrap()).unwrap();
+
+    let mut work = Work::new(&whole, made.as_output(), &KeyRing).unwrap();
+    let mut held = worker.hold(&mut work).unwrap();
+    let places = held.places().unwrap();
+    let mut messages: Vec<_> = places.iter().map(|place| (place.message, place.bytes)).collect();
+    messages.sort_unstable();
+    assert_eq!(messages, [(0, 100), (1, 3_000), (2, 17)]);
+    for place in &places {
+        assert_eq!(fake.peek(place.input, place.bytes), vec![7; place.bytes]);
+        fake.poke(place.input, &texts[place.message]);
+    }
+    held.work().unwrap();
+    for place in &places {
+        let found = fake.peek(place.output.unwrap(), place.bytes);
+        assert!(found == expected.text_of(place.message), "message {}", place.message);
+    }
+    held.read().unwrap();
+    drop(held);
+    for message in 0..3 {
+        assert_eq!(made.tag_of(message), expected.tag_of(message));
     }
 }
 

@@ -77,7 +77,7 @@ def message_limit(gpu: Gpu, messages: Messages, *, strict: bool = False) -> Limi
     return gpu.limit(counts, messages.text_bytes, messages.moved_bytes)
 
 
-def message_counts(gpu: Gpu, messages: Messages, *, strict: bool = False) -> Counts:
+def message_counts(gpu: Gpu, messages: Messages, *, strict: bool = False) -> dict[str, float]:
     """The instructions of a lane that seals one of such messages.
 
     Args:
@@ -103,10 +103,29 @@ def long_limit(gpu: Gpu, key_bits: int, *, strict: bool = False) -> Limit:
     Raises:
         LookupError: If there is no such machine code, or a loop that is not known.
     """
+    counts = long_counts(gpu, key_bits, strict=strict)
+    return gpu.limit(counts, LANE_BYTES, 2 * LANE_BYTES)
+
+
+def long_counts(gpu: Gpu, key_bits: int, *, strict: bool = False) -> dict[str, float]:
+    """The instructions of one of the 32 lanes that work a piece, which has `LANE_BYTES` of text.
+
+    Args:
+        gpu: Whose machine code it is.
+        key_bits: 128, 192 or 256.
+        strict: Without tables.
+
+    Raises:
+        LookupError: If there is no such machine code, or a loop that is not known.
+    """
     parts = _machine_code(gpu, key_bits, "long_pieces", strict=strict)
-    counts = total(parts, _times_of_a_piece(rounds(key_bits), 2 if strict else 1))
-    lane_bytes = BLOCK_BYTES * PIECE_BLOCKS / LANES
-    return gpu.limit(counts, lane_bytes, 2 * lane_bytes)
+    times = _times_of_a_piece(rounds(key_bits), 2 if strict else 1)
+    return total(parts, times)
+
+
+def look_ups(key_bits: int) -> int:
+    """The words that AES looks up for a block with tables: 16 a round."""
+    return 16 * rounds(key_bits)
 
 
 def total(parts: Sequence[Part], times: Mapping[str, float]) -> dict[str, float]:
@@ -159,11 +178,17 @@ def machine_code(program: str, architecture: str, kernel: str) -> tuple[Part, ..
 
 def _machine_code(gpu: Gpu, key_bits: int, kernel: str, *, strict: bool) -> tuple[Part, ...]:
     """Of the fastest program that there is memory for."""
-    tables, copies = (4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1), LANES
-    if strict:
-        tables, copies = 0, 1
+    tables = tables_of(gpu, strict=strict)
+    copies = LANES if tables else 1
     program = f"aes{key_bits}-tables{tables}-copies{copies}"
     return machine_code(program, gpu.architecture, kernel)
+
+
+def tables_of(gpu: Gpu, *, strict: bool = False) -> int:
+    """How many tables the program has that a GPU works with: 4, 1, or 0 where it is strict."""
+    if strict:
+        return 0
+    return 4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1
 
 
 def _times_of_a_message(messages: Messages) -> dict[str, float]:
@@ -210,6 +235,7 @@ FILE = "gpu-machine-code.json"
 LANES = 32
 PIECE_BLOCKS = 1024
 GROUP_BLOCKS = 10
+LANE_BYTES = BLOCK_BYTES * PIECE_BLOCKS // LANES
 DESCRIBED_BYTES = 64
 KEY_BYTES = 32
 RESULT_BYTES = 32

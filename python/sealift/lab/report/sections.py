@@ -333,8 +333,9 @@ def _listed(shown: Shown, fact: str) -> Iterable[Html]:
         if fact in each.facts
     ]
     if told:
-        label = f"{LISTED[fact]} of {shown.experiment.name}"
-        summary = f"{LISTED[fact]}, as the last process of each timed them"
+        title, origin = LISTED[fact]
+        label = f"{title} of {shown.experiment.name}"
+        summary = f"{title}, {origin}"
         yield folded(summary, table([*names, fact.replace("_", " ")], told, label=label))
 
 
@@ -376,8 +377,13 @@ CROWDED = (
     "unclean, steal alone does. The other rows of the run tell whether the machine was busy."
 )
 COMPUTED = "Nothing in this table was measured: no clock of this machine stands behind it."
-ROUND_TRIP, STREAMS = "round_trip", "streams"
-LISTED = {ROUND_TRIP: "Round trips", STREAMS: "What streamed beside"}
+ROUND_TRIP, STREAMS, LIMIT = "round_trip", "streams", "at_most"
+TIMED = "as the last process of each timed them"
+LISTED = {
+    ROUND_TRIP: ("Round trips", TIMED),
+    STREAMS: ("What streamed beside", TIMED),
+    LIMIT: ("The most that is possible", "projected from rates that this run measured"),
+}
 SYSTEM_COUNTS = ("sleeps_of_clients", "sleeps_of_devices", "preemptions", "user_ns", "kernel_ns")
 # What an arm is, or has a table of its own; not what was checked of it.
 DESCRIBING = {
@@ -386,6 +392,7 @@ DESCRIBING = {
     "cores",
     ROUND_TRIP,
     STREAMS,
+    LIMIT,
     "streamed_bytes",
     "streamed_ns",
     "ceiling_bytes",

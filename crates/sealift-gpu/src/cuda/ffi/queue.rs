@@ -34,6 +34,13 @@ pub(in crate::cuda) struct Buffer {
 #[derive(Clone, Copy)]
 pub(in crate::cuda) struct Address(DevicePointer);
 
+impl Address {
+    /// As CUDA has it.
+    pub(in crate::cuda) fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// An argument of a kernel.
 #[derive(Clone, Copy)]
 pub(in crate::cuda) enum Value {

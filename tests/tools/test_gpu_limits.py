@@ -1,0 +1,35 @@
+"""What the program that measures GPUs knows of machine code is what was accepted."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WORK = Path("crates/sealift-gpu-run/src/work.json")
+
+
+def checked(root: Path) -> tuple[int, str]:
+    command = [sys.executable, ROOT / "tools/gpu_limits.py", "--check", "--root", root]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def test_the_program_is_given_the_counts_that_were_accepted() -> None:
+    assert checked(ROOT) == (0, "")
+
+
+def test_counts_of_other_code_are_told_and_written_anew(tmp_path: Path) -> None:
+    file = tmp_path / WORK
+    file.parent.mkdir(parents=True)
+    status, said = checked(tmp_path)
+    assert status == 1
+    assert "make gpu-budgets-accept" in said
+    asked = json.loads((ROOT / WORK).read_text(encoding="utf-8"))
+    asked[0]["alu"] += 1
+    file.write_text(json.dumps(asked), encoding="utf-8")
+    assert checked(tmp_path)[0] == 1
+    command = [sys.executable, ROOT / "tools/gpu_limits.py", "--write", "--root", tmp_path]
+    subprocess.run(command, check=True, capture_output=True)
+    assert checked(tmp_path) == (0, "")
+    assert file.read_bytes() == (ROOT / WORK).read_bytes()
