@@ -129,7 +129,9 @@ pub enum GpuError {
         reason: String,
     },
     /// The device is gone or its state is unknown; nothing on it can be used any more.
-    #[error("{device} is lost ({code}): open it again, or restart its driver")]
+    #[error(
+        "{device} is lost ({code}): drop all that uses it and open it again, or restart the process"
+    )]
     Lost {
         /// The device.
         device: String,
@@ -137,7 +139,9 @@ pub enum GpuError {
         code: String,
     },
     /// The device did not answer; whether it still works is unknown.
-    #[error("{device} did not answer for {seconds} s and is taken as lost: open it again")]
+    #[error(
+        "{device} did not answer for {seconds} s and is taken as lost: drop all that uses it and open it again"
+    )]
     TimedOut {
         /// The device.
         device: String,
@@ -147,21 +151,6 @@ pub enum GpuError {
 }
 
 impl GpuError {
-    /// Whether it says that something isn't on this machine, and not that something is wrong.
-    #[must_use]
-    pub fn is_absence(&self) -> bool {
-        use GpuError::{NoDevice, NoFunction, NoLibrary, NoSuchDevice, OnlyProcessors, Unfit};
-        matches!(
-            self,
-            NoLibrary { .. }
-                | NoFunction { .. }
-                | NoDevice { .. }
-                | OnlyProcessors { .. }
-                | NoSuchDevice { .. }
-                | Unfit { .. }
-        )
-    }
-
     /// Whether the open device can't be used any more.
     #[must_use]
     pub fn is_loss(&self) -> bool {

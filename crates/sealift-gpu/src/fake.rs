@@ -122,6 +122,12 @@ impl Lane for FakeLane {
         Ok(())
     }
 
+    fn clear(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+        self.gpu.call("clear")?;
+        self.device[slab as usize][..bytes].fill(0);
+        Ok(())
+    }
+
     fn launch(&mut self, launch: &Launch) -> Result<(), GpuError> {
         self.gpu.call("launch")?;
         self.gpu.call(launch.kernel.name())?;

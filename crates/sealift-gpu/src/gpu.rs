@@ -53,6 +53,12 @@ pub trait Lane: Send + Debug {
     /// The device does not take it.
     fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError>;
 
+    /// Begins to overwrite the first bytes of a slab on the device with zeros.
+    ///
+    /// # Errors
+    /// The device does not take it.
+    fn clear(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError>;
+
     /// Begins a kernel behind everything begun before.
     ///
     /// # Errors
@@ -194,6 +200,20 @@ impl Room {
     }
 }
 
+/// How large a slab is made that needs so many bytes. Rounds differ a little, and pinning memory takes long: one that grows,
+/// grows by more than it has to.
+#[must_use]
+pub fn slab_bytes(needed: usize) -> usize {
+    if needed <= LARGE_BYTES {
+        needed.next_power_of_two().max(SMALL_BYTES)
+    } else {
+        needed.next_multiple_of(LARGE_BYTES)
+    }
+}
+
+const SMALL_BYTES: usize = 64 << 10;
+const LARGE_BYTES: usize = 16 << 20;
+
 /// A kernel over a lane's slabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
@@ -311,8 +331,9 @@ impl AddAssign for Took {
     }
 }
 
-/// Asks again and again whether something is over, and sleeps between for an eighth of the time that it took so far: nobody
-/// spins, and nobody wakes late. False when it took longer than `patience`.
+/// Asks again and again whether something is over. What is over soon is seen at once, because a sleep takes longer than
+/// such a copy or kernel; then it sleeps between for an eighth of the time that it took so far, so that nobody spins for
+/// long and nobody wakes very late. False when it took longer than `patience`.
 ///
 /// # Errors
 /// The question fails.
@@ -326,12 +347,17 @@ pub fn poll_patiently(
         if waited > patience {
             return Ok(false);
         }
-        thread::sleep((waited / 8).clamp(SLEEP_MIN, SLEEP_MAX));
+        if waited < AWAKE {
+            thread::yield_now();
+        } else {
+            thread::sleep((waited / 8).min(SLEEP_MAX));
+        }
     }
     Ok(true)
 }
 
-const SLEEP_MIN: Duration = Duration::from_micros(5);
+/// As long as the system takes to end a sleep.
+const AWAKE: Duration = Duration::from_micros(100);
 const SLEEP_MAX: Duration = Duration::from_millis(2);
 
 /// Bytes of a key's record: the raw key, and zeros behind it.

@@ -20,11 +20,13 @@ struct State {
     made: usize,
 }
 
-/// A lane that is lent. Unless it is given back, it is dropped, and another one can be made.
+/// A lane that is lent, one of those that were made. Unless it is given back, it is dropped, and another one can be made.
 #[derive(Debug)]
 pub(crate) struct Borrowed<'l> {
     lanes: &'l Lanes,
     lane: Option<Box<dyn Lane>>,
+    /// Whether others may have it.
+    is_free: bool,
 }
 
 impl Lanes {
@@ -69,12 +71,12 @@ impl Lanes {
         gpu: &dyn Gpu,
     ) -> Result<Borrowed<'_>, GpuError> {
         if let Some(lane) = state.idle.pop() {
-            return Ok(Borrowed { lanes: self, lane: Some(lane) });
+            return Ok(Borrowed { lanes: self, lane: Some(lane), is_free: false });
         }
         state.made += 1;
         drop(state);
-        // Counted already: where it is not made, its drop takes it off again.
-        let mut borrowed = Borrowed { lanes: self, lane: None };
+        // Counted already: where it can't be made, its drop takes it off again.
+        let mut borrowed = Borrowed { lanes: self, lane: None, is_free: false };
         borrowed.lane = Some(gpu.lane()?);
         Ok(borrowed)
     }
@@ -87,10 +89,7 @@ impl Lanes {
 impl Borrowed<'_> {
     /// Makes it free for others, who must find nothing in it.
     pub(crate) fn give_back(mut self) {
-        let mut state = self.lanes.lock();
-        state.idle.extend(self.lane.take());
-        state.made += 1;
-        // The drop takes it off.
+        self.is_free = true;
     }
 }
 
@@ -110,9 +109,14 @@ impl DerefMut for Borrowed<'_> {
 
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
-        // It waits for the device and wipes, which others need not wait for.
-        drop(self.lane.take());
-        self.lanes.lock().made -= 1;
+        match self.lane.take() {
+            Some(lane) if self.is_free => self.lanes.lock().idle.push(lane),
+            other => {
+                // It waits for the device and wipes, which others need not wait for.
+                drop(other);
+                self.lanes.lock().made -= 1;
+            }
+        }
         self.lanes.freed.notify_one();
     }
 }

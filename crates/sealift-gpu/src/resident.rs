@@ -31,6 +31,8 @@ struct Entry {
     length: KeyLength,
     /// Messages that are being worked with it.
     users: usize,
+    /// Whether it is overwritten as soon as nobody uses it.
+    is_retired: bool,
 }
 
 /// A key that a batch may use, and its length.
@@ -61,7 +63,6 @@ impl Resident {
     ) -> Result<Option<Lease<'_>>, E> {
         let mut entries = self.lock();
         entries.overwrite(gpu)?;
-        // Its drop gives back what was lent so far, and takes the lock: it is dropped after `entries`.
         let mut lent = Vec::with_capacity(sessions.len());
         let mut fresh = Fresh::default();
         let lending = sessions.iter().try_for_each(|session| {
@@ -93,16 +94,18 @@ impl Resident {
         }
     }
 
-    /// Overwrites a session's key on the device, and what could not be overwritten before.
+    /// Overwrites a session's key on the device, and what could not be overwritten before. One that is being used is
+    /// overwritten by whoever comes next when it is not.
     ///
     /// # Errors
     /// The device does not take it; it is tried again.
     pub(crate) fn retire(&self, session: SessionId, gpu: &dyn Gpu) -> Result<(), GpuError> {
         let mut entries = self.lock();
         let slot = place(session);
-        let found = entries.places.get_mut(slot);
-        if found.and_then(|entry| entry.take_if(|entry| entry.session == session)).is_some() {
-            entries.stale.insert(slot);
+        let found = entries.places.get_mut(slot).and_then(Option::as_mut);
+        if let Some(entry) = found.filter(|entry| entry.session == session) {
+            entry.is_retired = true;
+            entries.clear_out(slot);
         }
         entries.overwrite(gpu)
     }
@@ -149,7 +152,7 @@ impl Entries {
             other => {
                 let length = bring(session)?;
                 self.stale.extend(other.is_some().then_some(slot));
-                other.insert(Entry { session, length, users: 0 })
+                other.insert(Entry { session, length, users: 0, is_retired: false })
             }
         };
         entry.users += 1;
@@ -159,10 +162,19 @@ impl Entries {
 
     fn give_back(&mut self, lent: &[Lent]) {
         for lent in lent {
-            if let Some(Some(entry)) = self.places.get_mut(lent.slot as usize) {
+            let slot = lent.slot as usize;
+            if let Some(Some(entry)) = self.places.get_mut(slot) {
                 entry.users -= 1;
             }
+            self.clear_out(slot);
         }
+    }
+
+    /// Takes note of a retired key that nobody uses.
+    fn clear_out(&mut self, slot: usize) {
+        let over = |entry: &mut Entry| entry.is_retired && entry.users == 0;
+        let found = self.places.get_mut(slot).and_then(|entry| entry.take_if(over));
+        self.stale.extend(found.map(|_| slot));
     }
 
     /// Overwrites what is nobody's, as much of it as the device takes, those side by side at once.

@@ -225,3 +225,18 @@ fn a_device_that_says_nothing_of_a_message_has_failed() {
     let failed = Load::seal(session(1, 1), &[100]).run(&worker).unwrap_err().to_string();
     assert!(failed.contains("left message 0 without a status"), "{failed}");
 }
+
+#[test]
+fn nobody_takes_what_a_lane_made_before_for_what_a_kernel_left_undone() {
+    let fake = Fake::new();
+    let worker = worker(&fake, 1);
+    let failed = Load::seal(session(1, 1), &[100]).run_by(|work| {
+        let mut held = worker.hold(work)?;
+        held.read()?;
+        fake.seen.lock().unwrap().silent = true;
+        held.work()?;
+        held.read().map(drop)
+    });
+    let failed = failed.unwrap_err().to_string();
+    assert!(failed.contains("left message 0 without a status"), "{failed}");
+}

@@ -79,20 +79,19 @@ impl Tables {
     }
 
     /// Work-groups, and the work-items of each, for so many items. Tables are made anew by each group, so that there are
-    /// as many as a device has at the same time and not more.
+    /// as many as a device has at the same time and not more: registers leave room for [`GROUP_MAX`] work-items.
     #[must_use]
     pub fn grid(self, items: usize, about: &About) -> (usize, usize) {
         let units = about.units.max(1);
-        let (most, groups_a_unit) = match self {
-            Self::FourForEachLane => (GROUP_MAX, 1),
-            Self::OneForEachLane => (SMALL_GROUP, 4),
-            Self::None | Self::OneShared => (SMALL_GROUP, 8),
+        let most = match about.capability {
+            Some(_) => GROUP_MAX,
+            // PoCL, which computes on processors, compiles a kernel anew for each size of group.
+            None if about.local_is_cached => LANES,
+            None => SMALL_GROUP,
         };
-        // PoCL, which computes on processors, compiles a kernel anew for each size of group.
-        let most = if about.local_is_cached { LANES } else { most.min(about.group_items_max) };
-        let most = (most / LANES * LANES).max(LANES);
-        let group = items.div_ceil(units).next_power_of_two().clamp(LANES, most);
-        (items.div_ceil(group).clamp(1, units * groups_a_unit), group)
+        let most = (most.min(about.group_items_max) / LANES * LANES).max(LANES);
+        let group = items.div_ceil(units).next_multiple_of(LANES).clamp(LANES, most);
+        (items.div_ceil(group).clamp(1, units * GROUP_MAX.div_ceil(most)), group)
     }
 
     /// Local memory that a work-group needs, in bytes.
@@ -118,7 +117,7 @@ impl Tables {
     }
 }
 
-/// Work-items of a group where several share a multiprocessor.
+/// Work-items of a group that every library takes, whatever its compiler makes of a kernel.
 const SMALL_GROUP: usize = 256;
 
 /// A kernel of a program.
@@ -227,15 +226,24 @@ mod tests {
 
     #[test]
     fn a_grid_has_work_for_all_units_and_whole_warps() {
-        let (gpu, host) = (device(132, 228 << 10, false), device(2, 1 << 20, true));
-        assert_eq!(Tables::FourForEachLane.grid(1, &gpu), (1, 32));
-        assert_eq!(Tables::FourForEachLane.grid(10_000, &gpu), (79, 128));
-        assert_eq!(Tables::FourForEachLane.grid(1 << 20, &gpu), (132, 384));
-        assert_eq!(Tables::OneForEachLane.grid(1 << 20, &gpu), (528, 256));
+        let cuda = About { capability: Some(90), ..device(132, 228 << 10, false) };
+        for tables in [Tables::FourForEachLane, Tables::OneForEachLane, Tables::None] {
+            assert_eq!(tables.grid(1, &cuda), (1, 32));
+            assert_eq!(tables.grid(132 * 32, &cuda), (132, 32));
+            assert_eq!(tables.grid(10_000, &cuda), (105, 96));
+            assert_eq!(tables.grid(1 << 20, &cuda), (132, 384));
+        }
+        let (gpu, host) = (device(60, 64 << 10, false), device(2, 1 << 20, true));
+        assert_eq!(Tables::OneForEachLane.grid(1 << 20, &gpu), (120, 256));
         assert_eq!(Tables::OneShared.grid(100, &host), (4, 32));
-        assert_eq!(Tables::OneShared.grid(100_000, &host), (16, 32));
+        assert_eq!(Tables::OneShared.grid(100_000, &host), (24, 32));
         let narrow = About { group_items_max: 100, ..gpu };
-        assert_eq!(Tables::None.grid(1 << 20, &narrow), (1_056, 96));
+        assert_eq!(Tables::None.grid(1 << 20, &narrow), (240, 96));
+        // Nobody is left over who waits for another round while units have nothing to do.
+        for items in 1..cuda.units * GROUP_MAX {
+            let (groups, group) = Tables::None.grid(items, &cuda);
+            assert!(groups * group >= items && groups <= cuda.units, "{items}");
+        }
     }
 
     #[test]

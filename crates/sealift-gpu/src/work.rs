@@ -137,12 +137,17 @@ impl Worker {
         let plan = Plan::of(work, &keys, &self.name)?;
         let mut flights = VecDeque::new();
         for round in plan.rounds() {
-            let lane = match self.lanes.try_take(&*self.gpu)? {
+            let room = round.room(&keys);
+            let lane = match self.free_lane(&room, !flights.is_empty())? {
                 Some(free) => free,
-                None => match flights.pop_front() {
-                    Some(oldest) => self.land(oldest, work, &mut took)?,
-                    None => self.lanes.take(&*self.gpu)?,
-                },
+                None => {
+                    let mut lane = match flights.pop_front() {
+                        Some(oldest) => self.land(oldest, work, &mut took)?,
+                        None => self.lanes.take(&*self.gpu)?,
+                    };
+                    lane.reserve(&room)?;
+                    lane
+                }
             };
             flights.push_back(self.start(lane, round, (work, &keys), &mut took)?);
         }
@@ -154,7 +159,20 @@ impl Worker {
         Ok(took)
     }
 
-    /// Lays a round out and hands it to the device.
+    /// A lane with room that nobody uses. None if there is none, or no memory for it where another one will be free.
+    fn free_lane(
+        &self,
+        room: &Room,
+        another_will_be: bool,
+    ) -> Result<Option<Borrowed<'_>>, GpuError> {
+        let Some(mut lane) = self.lanes.try_take(&*self.gpu)? else { return Ok(None) };
+        match lane.reserve(room) {
+            Err(GpuError::OutOfMemory { .. }) if another_will_be => Ok(None),
+            reserved => reserved.map(|()| Some(lane)),
+        }
+    }
+
+    /// Lays a round out in a lane that has the room, and hands it to the device.
     fn start<'f>(
         &self,
         mut lane: Borrowed<'f>,
@@ -164,7 +182,6 @@ impl Worker {
     ) -> Result<Flight<'f>, GpuError> {
         let began = Instant::now();
         let room = round.room(keys);
-        lane.reserve(&room)?;
         let packed = round.pack(work, keys, &mut lane.host());
         took.copy_in_ns += since(began);
         bring(&mut *lane, &room)?;
@@ -174,7 +191,8 @@ impl Worker {
         Ok(Flight { lane, round })
     }
 
-    /// Begins the kernels of a round.
+    /// Begins the kernels of a round. What a lane made before is cleared, so that a message which no kernel works has no
+    /// status of another.
     pub(crate) fn compute(
         &self,
         lane: &mut dyn Lane,
@@ -182,6 +200,7 @@ impl Worker {
         packed: &Packed,
         room: &Room,
     ) -> Result<(), GpuError> {
+        lane.clear(Slab::Output, room.of(Slab::Output))?;
         let mut kernels = kernels_of(round.class.long, packed.opens).iter();
         kernels.try_for_each(|kernel| lane.launch(&self.launch(*kernel, round, packed, room)))
     }

@@ -3,7 +3,7 @@
 use super::ffi::{Address, Buffer, Grid, Queue, Value};
 use super::{Device, PATIENCE, shared_bytes};
 use crate::GpuError;
-use crate::gpu::{Argument, Host, KeysAt, Lane, Launch, Room, Slab, Took};
+use crate::gpu::{Argument, Host, KeysAt, Lane, Launch, Room, Slab, Took, slab_bytes};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +77,7 @@ impl Lane for CudaLane {
         let mut fresh = vec![];
         for slab in Slab::ALL {
             if room.of(slab) > self.queue.room(slab as usize) {
-                let bytes = roomy(room.of(slab));
+                let bytes = slab_bytes(room.of(slab));
                 let context = &self.device.context;
                 let buffer = Buffer::new(context, bytes, slab.is_on_host(), slab.name())?;
                 fresh.push((slab as usize, buffer));
@@ -101,6 +101,11 @@ impl Lane for CudaLane {
         self.queue.upload(slab as usize, 0, bytes)?;
         self.used = self.used.with(slab, bytes);
         Ok(())
+    }
+
+    fn clear(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+        self.begin(Kind::Compute)?;
+        self.queue.zero(slab as usize, bytes)
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<(), GpuError> {
@@ -160,15 +165,3 @@ impl fmt::Debug for CudaLane {
         write!(f, "CudaLane({:?} of {})", self.queue, self.device.context.name())
     }
 }
-
-/// Rounds differ a little, and pinning memory takes long: a slab that grows, grows by more than it has to.
-fn roomy(bytes: usize) -> usize {
-    if bytes <= LARGE_BYTES {
-        bytes.next_power_of_two().max(SMALL_BYTES)
-    } else {
-        bytes.next_multiple_of(LARGE_BYTES)
-    }
-}
-
-const SMALL_BYTES: usize = 64 << 10;
-const LARGE_BYTES: usize = 16 << 20;

@@ -5,7 +5,9 @@ use super::ffi::{
     Argument as Given, Buffer, Event, Failed, Kernel as Function, Pinned, Queue, State,
 };
 use crate::GpuError;
-use crate::gpu::{Argument, Host, KeysAt, Lane, Launch, Room, Slab, Took, poll_patiently};
+use crate::gpu::{
+    Argument, Host, KeysAt, Lane, Launch, Room, Slab, Took, poll_patiently, slab_bytes,
+};
 use crate::message::LANES;
 use crate::program::Program;
 use crate::variant::Kernel;
@@ -150,7 +152,7 @@ impl Lane for OpenClLane {
             if needed <= has {
                 continue;
             }
-            let bytes = needed.next_power_of_two().max(SLAB_BYTES_MIN);
+            let bytes = slab_bytes(needed);
             let memory = self.allocate(slab, bytes)?;
             if has > 0 {
                 self.wipe()?;
@@ -184,6 +186,11 @@ impl Lane for OpenClLane {
         };
         let event = self.queue.write(device, host, bytes);
         self.begin(Part::CopyIn, event)
+    }
+
+    fn clear(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+        let event = self.queue.clear(&self.memory(slab)?.device, bytes);
+        self.begin(Part::Compute, event)
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<(), GpuError> {
@@ -291,6 +298,5 @@ fn no_kernel(device: &str, kernel: &'static str) -> GpuError {
     GpuError::Launch { device: device.to_owned(), kernel, code }
 }
 
-const SLAB_BYTES_MIN: usize = 4 << 10;
 /// For what was begun when a lane is dropped.
 const PATIENCE: Duration = Duration::from_secs(60);

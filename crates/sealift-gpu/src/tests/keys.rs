@@ -3,6 +3,7 @@
 use super::{KeyRing, Load, session, worker};
 use crate::fake::Fake;
 use crate::gpu::{KEY_BYTES, KEY_SLOTS};
+use crate::resident::Resident;
 use crate::{GpuError, Worker};
 use sealift_core::{KeySource, Keys, SessionId};
 
@@ -130,4 +131,21 @@ fn a_device_that_is_lost_while_a_key_is_overwritten_works_no_more() {
         assert!(broken.to_string().contains("it fell off"), "{broken}");
         assert_eq!(Load::seal(session(1, 1), &[100]).run(&worker).unwrap_err(), broken);
     }
+}
+
+#[test]
+fn a_key_that_is_retired_while_it_is_used_stays_until_it_is_not() {
+    let fake = Fake::new();
+    let resident = Resident::default();
+    let lend = |number| {
+        let key = |id| KeyRing.key(id).ok_or_else(call_fails);
+        resident.lend(&[session(number, 2)], &fake, key).unwrap().unwrap()
+    };
+    let lease = lend(9);
+    resident.retire(session(9, 2), &fake).unwrap();
+    assert_eq!(key_at(&fake, 9), KeyRing.key(session(9, 2)).unwrap().as_bytes());
+    drop(lease);
+    drop(lend(10));
+    assert_eq!(key_at(&fake, 9), [0; KEY_BYTES]);
+    assert_ne!(key_at(&fake, 10), [0; KEY_BYTES]);
 }

@@ -1,8 +1,8 @@
 //! What each kind of fault is told as.
 
-use super::load::{gpu, raw_keys, seal_and_open, session, sessions, worker};
+use super::load::{KeyRing, gpu, raw_keys, seal_and_open, session, sessions, worker};
 use fake_cuda::Fake;
-use sealift_core::KeyLength;
+use sealift_core::{Batch, Column, KeyLength, OwnedOutput, Work};
 use sealift_gpu::gpu::{Gpu, KEY_BYTES, KEY_SLOTS, KeysAt, Lane, Launch, Room, Slab};
 use sealift_gpu::variant::{Kernel, Tables, Variant};
 use sealift_gpu::{GpuError, Settings, Worker};
@@ -238,5 +238,25 @@ fn every_program_that_is_shipped_is_given_what_it_needs() {
         let worker = Worker::new("cuda".to_owned(), gpu, Settings::new(tables));
         seal_and_open(&worker, &sessions()).unwrap();
         assert_eq!(fake.report().of("cuModuleLoadDataEx"), 3, "a program for each key length");
+    }
+}
+
+#[test]
+fn a_batch_whose_rounds_find_memory_for_one_lane_alone_is_worked_in_it() {
+    let fake = Fake::new().unwrap();
+    let worker = worker(gpu(&fake).unwrap());
+    let texts: Vec<_> = (0..96).map(|message| vec![message; 64 << 10]).collect();
+    let column = Column::Scattered(texts.iter().map(|text| text[..].into()).collect());
+    let batch = Batch::seal(96, session(0), Column::Same((&[1; 12]).into()), column);
+    let [made, expected] = [7_000_000, u64::MAX].map(|bytes: u64| {
+        fake.plan(&format!("memory={bytes}"));
+        let mut output = OwnedOutput::for_batch(&batch).unwrap();
+        worker.run(&mut Work::new(&batch, output.as_output(), &KeyRing).unwrap()).unwrap();
+        (fake.report().of("streams"), output)
+    });
+    assert_eq!((made.0, expected.0), (2, 4), "lanes, and the queue that fills what they share");
+    for message in 0..96 {
+        assert!(made.1.text_of(message) == expected.1.text_of(message), "message {message}");
+        assert_eq!(made.1.tag_of(message), expected.1.tag_of(message));
     }
 }

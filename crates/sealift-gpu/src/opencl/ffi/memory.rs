@@ -107,12 +107,12 @@ impl Pinned {
     }
 }
 
-/// Wipes. Memory that the device may still write to is left to it.
+/// Wipes. Memory that the device may still write to is left to it, with zeros for now.
 impl Drop for Pinned {
     fn drop(&mut self) {
+        // SAFETY: so many bytes are mapped, and no reference of this process points to them.
+        unsafe { write_bytes(self.begin.as_ptr(), 0, self.buffer.bytes) };
         if !self.is_under_way() {
-            // SAFETY: so many bytes are mapped, and nothing else touches them.
-            unsafe { write_bytes(self.begin.as_ptr(), 0, self.buffer.bytes) };
             self.queue.unmap(&self.buffer, self.begin);
             // SAFETY: it is dropped here only, and not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.buffer) };
