@@ -91,18 +91,28 @@ pub(crate) fn absent(spec: &Spec, error: &GpuError) -> OpenError {
 }
 
 /// A device on an open GPU.
+///
+/// # Errors
+/// Its kernels do not compile there.
 pub(crate) fn open(
     spec: &Spec,
     driver: &'static str,
     asked: &Asked,
     gpu: Arc<dyn Gpu>,
     context: &Context,
-) -> Arc<dyn Device> {
+) -> Result<Arc<dyn Device>, OpenError> {
     let tables = asked.tables(gpu.about());
     let capabilities = capabilities(spec, driver, gpu.about(), tables);
     let origin = capabilities.origin;
     let worker = asked.worker(spec, gpu);
-    workers::open(OnGpu { worker, origin }, capabilities, Crew::of_size(BATCHES), context)
+    // No batch is to wait for a compiler, and none to be given up for it. What is for tests compiles what tests use.
+    if capabilities.role == Role::Real {
+        let device = spec.to_string();
+        let absent = |error: DeviceError| OpenError::Absent { device, reason: error.to_string() };
+        worker.prepare().map_err(absent)?;
+    }
+    let software = OnGpu { worker, origin };
+    Ok(workers::open(software, capabilities, Crew::of_size(BATCHES), context))
 }
 
 fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables) -> Capabilities {

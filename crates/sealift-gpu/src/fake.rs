@@ -70,6 +70,10 @@ impl Gpu for Fake {
         &self.about
     }
 
+    fn prepare(&self, _: &[Program]) -> Result<(), GpuError> {
+        self.call("prepare")
+    }
+
     fn lane(&self) -> Result<Box<dyn Lane>, GpuError> {
         self.call("lane")?;
         Ok(Box::new(FakeLane {

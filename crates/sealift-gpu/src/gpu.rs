@@ -18,6 +18,12 @@ pub trait Gpu: Send + Sync + Debug {
     /// What it is.
     fn about(&self) -> &About;
 
+    /// Builds programs now that would else be built when they are first launched. Several are built at the same time.
+    ///
+    /// # Errors
+    /// One does not build, or the device can't be used.
+    fn prepare(&self, programs: &[Program]) -> Result<(), GpuError>;
+
     /// One more lane, without room yet.
     ///
     /// # Errors

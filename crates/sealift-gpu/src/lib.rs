@@ -6,6 +6,7 @@
 //! answer ([`GpuError`]).
 
 pub mod bench;
+mod builds;
 pub mod cuda;
 mod error;
 #[cfg(test)]

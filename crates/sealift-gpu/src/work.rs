@@ -9,7 +9,7 @@ use crate::message::LANES;
 use crate::resident::Resident;
 use crate::round::{Packed, Plan, Round};
 use crate::variant::{Kernel, Tables, Variant};
-use sealift_core::{DeviceError, SessionId, Work};
+use sealift_core::{DeviceError, KeyLength, SessionId, Work};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -62,6 +62,17 @@ impl Worker {
             resident: Resident::default(),
             lost: OnceLock::new(),
         }
+    }
+
+    /// Has the device compile its programs now, so that no batch waits for that: seconds the first time, and less once the
+    /// driver remembers them.
+    ///
+    /// # Errors
+    /// One does not compile, or the device can't be used.
+    pub fn prepare(&self) -> Result<(), DeviceError> {
+        let program = |key| Variant { key, tables: self.tables }.into();
+        let programs = [KeyLength::Aes128, KeyLength::Aes192, KeyLength::Aes256].map(program);
+        self.unless_broken(|| Ok(self.gpu.prepare(&programs)?))
     }
 
     /// Works a batch, and tells what the time went into. The parts of rounds that overlap are all in it: together they

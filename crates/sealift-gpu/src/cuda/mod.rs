@@ -10,6 +10,7 @@ mod program;
 pub use program::ptx;
 
 use crate::GpuError;
+use crate::builds::{Builds, at_once};
 use crate::gpu::{About, Gpu, KEY_BYTES, KEY_SLOTS, Lane};
 use crate::program::Program as Source;
 use crate::table::t0;
@@ -18,7 +19,6 @@ use ffi::{Address, Buffer, Context, Cuda, Facts, Queue};
 use lane::CudaLane;
 use program::Program;
 use sealift_kernels::copy::copy;
-use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -146,6 +146,11 @@ impl Gpu for CudaGpu {
         &self.about
     }
 
+    fn prepare(&self, programs: &[Source]) -> Result<(), GpuError> {
+        let ready = self.ready()?;
+        at_once(programs, |program| ready.program(program).map(drop))
+    }
+
     fn lane(&self) -> Result<Box<dyn Lane>, GpuError> {
         Ok(Box::new(CudaLane::new(self.ready()?)?))
     }
@@ -169,7 +174,7 @@ struct Device {
     table: Address,
     /// Where the resident keys are, once there were any.
     keys: OnceLock<Address>,
-    programs: Mutex<HashMap<Source, Arc<Program>>>,
+    programs: Builds<Program>,
     context: Arc<Context>,
 }
 
@@ -180,7 +185,7 @@ impl Device {
         let table = make(&mut kept, &context, TABLE_AT, (bytes.len(), "the table"))?;
         fill(&mut kept, TABLE_AT, 0, &bytes)?;
         let (kept, keys) = (Mutex::new(kept), OnceLock::new());
-        Ok(Self { kept, table, keys, programs: Mutex::default(), context })
+        Ok(Self { kept, table, keys, programs: Builds::new(), context })
     }
 
     fn write_keys(&self, first_slot: usize, records: &[u8]) -> Result<(), GpuError> {
@@ -197,15 +202,8 @@ impl Device {
         self.keys.get().copied()
     }
 
-    /// A program, which is built if it was not yet. Whoever wants one meanwhile waits.
     fn program(&self, of: Source) -> Result<Arc<Program>, GpuError> {
-        let mut programs = lock(&self.programs);
-        if let Some(built) = programs.get(&of) {
-            return Ok(Arc::clone(built));
-        }
-        let built = Arc::new(Program::build(&self.context, of)?);
-        programs.insert(of, Arc::clone(&built));
-        Ok(built)
+        self.programs.get(of, || Program::build(&self.context, of))
     }
 }
 

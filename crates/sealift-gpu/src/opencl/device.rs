@@ -3,10 +3,10 @@
 use super::ffi::{Api, Buffer, Context, DeviceId, Failed, Program, Queue};
 use super::lane::{OpenClLane, finished};
 use crate::GpuError;
+use crate::builds::{Builds, at_once};
 use crate::gpu::{About, Gpu, KEY_BYTES, KEY_SLOTS, Lane};
 use crate::program::Program as Source;
 use crate::table::t0;
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -86,6 +86,11 @@ impl Gpu for OpenCl {
         &self.found.about
     }
 
+    fn prepare(&self, programs: &[Source]) -> Result<(), GpuError> {
+        let ready = self.ready()?;
+        at_once(programs, |program| ready.program(program).map(drop))
+    }
+
     fn lane(&self) -> Result<Box<dyn Lane>, GpuError> {
         Ok(Box::new(OpenClLane::new(self.ready()?)?))
     }
@@ -104,7 +109,7 @@ pub(super) struct Ready {
     pub(super) keys: Buffer,
     /// For what lanes share.
     queue: Mutex<Queue>,
-    programs: Mutex<HashMap<Source, Arc<Program>>>,
+    programs: Builds<Program>,
 }
 
 impl Ready {
@@ -123,35 +128,25 @@ impl Ready {
         let cleared = queue.clear(&keys, keys.bytes()).map_err(failed)?;
         queue.flush().map_err(failed)?;
         finished(&name, &[written, cleared], PATIENCE)?;
-        Ok(Self {
-            context,
-            table,
-            keys,
-            queue: Mutex::new(queue),
-            programs: Mutex::default(),
-            name,
-        })
+        Ok(Self { context, table, keys, queue: Mutex::new(queue), programs: Builds::new(), name })
     }
 
     /// A program, which is built when it is first asked for.
     pub(super) fn program(&self, of: Source) -> Result<Arc<Program>, GpuError> {
-        let mut programs = lock(&self.programs);
-        if let Some(program) = programs.get(&of) {
-            return Ok(Arc::clone(program));
-        }
+        self.programs.get(of, || self.build(of))
+    }
+
+    fn build(&self, of: Source) -> Result<Program, GpuError> {
         if matches!(of, Source::Lab(program) if program.is_for_cuda_only()) {
             let reason =
                 format!("program {} is of NVIDIA's instructions: open it as cuda", of.name());
             return Err(GpuError::Unfit { device: self.name.clone(), reason });
         }
         let built = Program::build(&self.context, &of.source(), &options(of));
-        let built = built.map_err(|(failed, log)| {
+        built.map_err(|(failed, log)| {
             let (device, program) = (self.name.clone(), of.name());
             GpuError::Build { device, program, code: failed.to_string(), log }
-        })?;
-        let built = Arc::new(built);
-        programs.insert(of, Arc::clone(&built));
-        Ok(built)
+        })
     }
 
     fn write_keys(&self, first_slot: usize, records: &[u8]) -> Result<(), GpuError> {

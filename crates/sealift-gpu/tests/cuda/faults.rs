@@ -260,3 +260,18 @@ fn a_batch_whose_rounds_find_memory_for_one_lane_alone_is_worked_in_it() {
         assert_eq!(made.1.tag_of(message), expected.1.tag_of(message));
     }
 }
+
+#[test]
+fn programs_are_built_ahead_once_and_one_that_does_not_build_is_told() {
+    let fake = Fake::new().unwrap();
+    let worker = worker(gpu(&fake).unwrap());
+    fake.plan("cuModuleLoadDataEx@2=218");
+    let error = worker.prepare().unwrap_err().to_string();
+    assert!(error.contains("does not take program aes"), "{error}");
+    fake.plan("");
+    worker.prepare().unwrap();
+    assert_eq!(fake.report().of("cuModuleLoadDataEx"), 1, "the others were built");
+    fake.plan("");
+    seal_and_open(&worker, &raw_keys()).unwrap();
+    assert_eq!(fake.report().of("cuModuleLoadDataEx"), 0);
+}
