@@ -715,6 +715,8 @@ class DeviceInfo:
     """Most messages a batch."""
     text_bytes_max: Final[int]
     """Longest text in bytes."""
+    aad_bytes_max: Final[int]
+    """Longest aad in bytes."""
     nonce_lengths: Final[list[int]]
     """Nonce lengths that it takes, in bytes, ascending."""
     tag_lengths: Final[list[int]]

@@ -93,11 +93,15 @@ fn check_needs(found: &Capabilities) -> Result<(), String> {
     if found.text_bytes_max < TEXT_BYTES_MIN {
         return fault(format!("texts of {TEXT_BYTES_MIN} B"));
     }
+    if found.aad_bytes_max < AAD_BYTES_MIN {
+        return fault(format!("aads of {AAD_BYTES_MIN} B"));
+    }
     Ok(())
 }
 
 const MESSAGES_MIN: usize = 5;
 const TEXT_BYTES_MIN: usize = 64;
+const AAD_BYTES_MIN: usize = 64;
 
 /// Drivers that are trusted to judge others, the better first. Nobody judges itself.
 const ORACLES: [&dyn Driver; 2] =
@@ -177,6 +181,7 @@ mod tests {
             (Capabilities { tag_lengths: vec![], ..right.clone() }, "tags of 16 B"),
             (Capabilities { messages_max: 4, ..right.clone() }, "batches of 5 messages"),
             (Capabilities { text_bytes_max: 63, ..right.clone() }, "texts of 64 B"),
+            (Capabilities { aad_bytes_max: 63, ..right.clone() }, "aads of 64 B"),
         ] {
             let fault = check_needs(&wrong).unwrap_err();
             assert_eq!(fault, format!("its capabilities name no {what}, which every device takes"));

@@ -174,6 +174,7 @@ fn limit_name(limit: &LimitError) -> String {
     match limit {
         LimitError::Messages { limit, .. } => format!("takes {limit} messages a batch"),
         LimitError::TextBytes { limit, .. } => format!("takes texts of {limit} B"),
+        LimitError::AadBytes { limit, .. } => format!("takes aads of {limit} B"),
         LimitError::NonceLength { bytes, .. } => format!("takes no nonces of {bytes} B"),
         LimitError::TagLength { bytes, .. } => format!("takes no tags of {bytes} B"),
         LimitError::InPlace { .. } => "does not work in place".to_owned(),

@@ -42,6 +42,7 @@ const TEXT_SLOW: usize = 65_536;
 /// Limits further away than these cost too much to reach.
 const MESSAGES_WORTH_IT: usize = 1 << 20;
 const TEXT_WORTH_IT: usize = 1 << 24;
+const AAD_WORTH_IT: usize = 1 << 24;
 const AADS: [usize; 5] = [0, 16, 17, 33, 1_000];
 
 /// Batches of every size at the edges of windows and lanes.
@@ -156,6 +157,19 @@ pub(crate) fn limits(subject: &Subject) -> Result<String, String> {
         let mut group = recipe.seals(1, Longest { text: 0, aad: 0 }, &mut random);
         group.messages[0].text = random.bytes(capabilities.text_bytes_max + 1);
         probe("a text that is too long".to_owned(), false, &group, Form::PLAIN)?;
+    }
+    if capabilities.aad_bytes_max < AAD_WORTH_IT {
+        for (more, taken) in [(0, true), (1, false)] {
+            let mut group = recipe.seals(1, Longest { text: 40, aad: 0 }, &mut random);
+            group.messages[0].aad = random.bytes(capabilities.aad_bytes_max + more);
+            seal_truths(&*subject.oracle, &mut group)?;
+            probe(
+                format!("aads of {} B", capabilities.aad_bytes_max + more),
+                taken,
+                &group,
+                Form::PLAIN,
+            )?;
+        }
     }
     for bytes in 1..=128 {
         let mut group = sealed.opening();

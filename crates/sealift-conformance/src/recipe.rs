@@ -4,7 +4,7 @@ use crate::compare::seal_truths;
 use crate::message::{Group, Message, Ring, Truth};
 use crate::random::Random;
 use crate::subject::Subject;
-use sealift_core::{Key, Op, TagLength};
+use sealift_core::{Capabilities, Key, Op, TagLength};
 use std::sync::Arc;
 
 /// How long texts and aad get, in bytes.
@@ -20,6 +20,7 @@ pub(crate) struct Recipe {
     nonce_lengths: Vec<usize>,
     tag_lengths: Vec<TagLength>,
     text_bytes_max: usize,
+    aad_bytes_max: usize,
 }
 
 impl Recipe {
@@ -31,14 +32,17 @@ impl Recipe {
     /// With these keys.
     pub(crate) fn with_ring(subject: &Subject, ring: Arc<Ring>) -> Self {
         let (nonce_lengths, tag_lengths) = (subject.nonce_lengths(), subject.tag_lengths());
-        let text_bytes_max = subject.capabilities().text_bytes_max;
-        Self { ring, nonce_lengths, tag_lengths, text_bytes_max }
+        let &Capabilities { text_bytes_max, aad_bytes_max, .. } = subject.capabilities();
+        Self { ring, nonce_lengths, tag_lengths, text_bytes_max, aad_bytes_max }
     }
 
     /// Messages to seal, without truths. A quarter of the groups has one text length, a quarter
     /// short texts; a third no aad, a third one for all; a fifth nonces of all lengths.
     pub(crate) fn seals(&self, count: usize, longest: Longest, random: &mut Random) -> Group {
-        let longest = Longest { text: longest.text.min(self.text_bytes_max), ..longest };
+        let longest = Longest {
+            text: longest.text.min(self.text_bytes_max),
+            aad: longest.aad.min(self.aad_bytes_max),
+        };
         let text_most = random.pick(&[300, 1_024, longest.text]).min(longest.text);
         let same_text = random.one_in(4).then(|| random.up_to(text_most));
         let aads = random.below(3);

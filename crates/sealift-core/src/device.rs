@@ -267,6 +267,8 @@ pub struct Capabilities {
     pub messages_max: usize,
     /// Longest text in bytes.
     pub text_bytes_max: usize,
+    /// Longest aad in bytes.
+    pub aad_bytes_max: usize,
     /// Nonce lengths it takes.
     pub nonce_lengths: NonceLengths,
     /// Tag lengths it takes.
@@ -290,6 +292,10 @@ impl Capabilities {
         if shape.text_bytes_max > self.text_bytes_max {
             let (bytes, limit) = (shape.text_bytes_max, self.text_bytes_max);
             return Err(LimitError::TextBytes { device: device(), bytes, limit });
+        }
+        if shape.aad_bytes_max > self.aad_bytes_max {
+            let (bytes, limit) = (shape.aad_bytes_max, self.aad_bytes_max);
+            return Err(LimitError::AadBytes { device: device(), bytes, limit });
         }
         if let Some(bytes) = shape.nonce_lengths.first_missing_in(self.nonce_lengths) {
             return Err(LimitError::NonceLength { device: device(), bytes });

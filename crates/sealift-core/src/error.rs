@@ -233,6 +233,16 @@ pub enum LimitError {
         /// The most it takes.
         limit: usize,
     },
+    /// An aad too long.
+    #[error("{device} takes aads of at most {limit} bytes and one has {bytes}: use another device")]
+    AadBytes {
+        /// The device.
+        device: String,
+        /// Its length.
+        bytes: usize,
+        /// The most it takes.
+        limit: usize,
+    },
     /// A nonce length it can't do.
     #[error("{device} does not take nonces of {bytes} bytes")]
     NonceLength {

@@ -6,6 +6,7 @@ use sealift_core::{
     Capabilities, Clock, Context, Cost, Device, DeviceError, OpenError, Origin, Probe, Role,
     SessionId, Spec, Timing, Work,
 };
+use sealift_gpu::AAD_BYTES_MAX;
 pub use sealift_gpu::gpu::Took;
 use sealift_gpu::gpu::{About, Gpu};
 use sealift_gpu::opencl::LIBRARY;
@@ -121,6 +122,7 @@ fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables
         computes_on_host: is_processor,
         cost: if is_processor { PROCESSOR_COST } else { GPU_COST },
         text_bytes_max: TEXT_BYTES_MAX.min(about.buffer_bytes_max / 2),
+        aad_bytes_max: AAD_BYTES_MAX,
         messages_max: MESSAGES_MAX,
         origin: origin(about),
         ..workers::capabilities(spec, driver, role(about), detail(about, tables))
@@ -200,8 +202,8 @@ const BATCHES: usize = 2;
 const TEXT_BYTES_MAX: usize = 64 << 20;
 /// They are counted in 32 bits.
 const MESSAGES_MAX: usize = 1 << 30;
-/// Starting copies and kernels, laying messages out, and a link of some 40 GB/s.
-const GPU_COST: Cost = Cost::clamped(30_000.0, 40.0, 0.1);
+/// Starting copies and kernels, and a core that lays messages out and gives results back, at some 10 GB/s each.
+const GPU_COST: Cost = Cost::clamped(30_000.0, 40.0, 0.2);
 const PROCESSOR_COST: Cost = Cost::clamped(300_000.0, 1_000.0, 10.0);
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod work;
 
 pub use error::GpuError;
 pub use held::{Held, Place};
+pub use round::AAD_BYTES_MAX;
 pub use table::t0;
 pub use work::{Settings, Worker};
 

@@ -121,11 +121,10 @@ impl Item {
     ) -> Result<Self, GpuError> {
         let slot = work.slot(message);
         let (text, aad) = (input(&slot.text).len(), slot.aad.len());
-        for (what, found) in [("texts", text), ("aads", aad)] {
-            if found > PART_BYTES_MAX {
-                let device = device.to_owned();
-                return Err(GpuError::TooLong { device, what, found, limit: PART_BYTES_MAX });
-            }
+        let limits = [("texts", text, TEXT_BYTES_MAX), ("aads", aad, AAD_BYTES_MAX)];
+        if let Some((what, found, limit)) = limits.into_iter().find(|(_, found, most)| found > most)
+        {
+            return Err(GpuError::TooLong { device: device.to_owned(), what, found, limit });
         }
         let expected = usize::from(matches!(slot.tag, SlotTag::Check(_)));
         let written = if matches!(slot.text, SlotText::Read(_)) { 0 } else { number(units(text)) };
@@ -359,8 +358,10 @@ fn number(number: usize) -> u32 {
     number as u32
 }
 
-/// Longest text or aad, in bytes.
-pub(crate) const PART_BYTES_MAX: usize = 1 << 30;
+/// Longest text, in bytes.
+pub(crate) const TEXT_BYTES_MAX: usize = 1 << 30;
+/// Longest aad, in bytes. One work-item hashes it, in some 50 ms, and a GPU that draws a screen ends what takes seconds.
+pub const AAD_BYTES_MAX: usize = 1 << 20;
 /// Input of a round, in units: copying 8 MiB takes so long that starting it costs nothing.
 const ROUND_UNITS: usize = (8 << 20) / UNIT_BYTES;
 /// A batch is cut into so many rounds, that they overlap, ...

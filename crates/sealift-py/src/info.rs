@@ -84,6 +84,8 @@ pub(crate) struct DeviceInfo {
     messages_max: usize,
     /// Longest text in bytes.
     text_bytes_max: usize,
+    /// Longest aad in bytes.
+    aad_bytes_max: usize,
     /// Nonce lengths that it takes, in bytes, ascending.
     nonce_lengths: Vec<usize>,
     /// Tag lengths that it takes, in bytes.
@@ -114,6 +116,7 @@ impl DeviceInfo {
             slots: device.slots,
             messages_max: device.messages_max,
             text_bytes_max: device.text_bytes_max,
+            aad_bytes_max: device.aad_bytes_max,
             nonce_lengths: device.nonce_lengths.iter().collect(),
             tag_lengths: device.tag_lengths.iter().map(|length| length.bytes()).collect(),
             in_place: device.in_place,

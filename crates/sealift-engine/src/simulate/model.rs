@@ -120,6 +120,7 @@ impl Model {
             slots: self.slots,
             messages_max: self.messages_max,
             text_bytes_max: self.text_bytes_max,
+            aad_bytes_max: usize::MAX,
             nonce_lengths: NonceLengths::ALL,
             tag_lengths: TagLength::ALL.to_vec(),
         }

@@ -186,6 +186,7 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
         slots,
         messages_max: 100,
         text_bytes_max: 1_000,
+        aad_bytes_max: usize::MAX,
         nonce_lengths: NonceLengths::of(&[12]),
         tag_lengths: vec![TagLength::FULL],
     }

@@ -56,6 +56,7 @@ impl Toy {
             slots: 1,
             messages_max: 1_000,
             text_bytes_max: 10_000,
+            aad_bytes_max: usize::MAX,
             nonce_lengths: NonceLengths::of(&[1, 12]),
             tag_lengths: TagLength::ALL.to_vec(),
         };

@@ -106,6 +106,7 @@ impl Shared {
             slots: model.slots,
             messages_max: usize::MAX,
             text_bytes_max: usize::try_from(MAX_TEXT_BYTES).unwrap_or(usize::MAX),
+            aad_bytes_max: usize::MAX,
             nonce_lengths: NonceLengths::ALL,
             tag_lengths: TagLength::ALL.to_vec(),
         })
