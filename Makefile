@@ -182,7 +182,7 @@ ctgrind: | tools ## Follow keys and plaintexts through the 128-bit kernels: no b
 		cargo test --quiet --release -p sealift-kernels --test ctgrind -- --test-threads=1
 
 .PHONY: oclgrind
-oclgrind: | tools ## Work the GPUs' kernels in a simulator that finds races and reads of what nobody wrote; needs oclgrind
+oclgrind: | tools ## Work the GPUs' kernels in a simulator that finds races and accesses outside of memory; needs oclgrind
 	@echo "Working the kernels of GPUs in oclgrind"
 	@cargo test --quiet -p sealift-gpu --test opencl -- --ignored oclgrind
 
