@@ -112,8 +112,9 @@ pub(crate) fn open(
         let absent = |error: DeviceError| OpenError::Absent { device, reason: error.to_string() };
         worker.prepare().map_err(absent)?;
     }
-    let software = OnGpu { worker, origin };
-    Ok(workers::open(software, capabilities, Crew::of_size(BATCHES), context))
+    // A batch has a lane at least, and one lane is for whoever has two.
+    let crew = Crew::of_size(Settings::new(tables).lanes - 1);
+    Ok(workers::open(OnGpu { worker, origin }, capabilities, crew, context))
 }
 
 fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables) -> Capabilities {
@@ -196,8 +197,6 @@ fn timing(start_ns: u64, end_ns: u64, took: Took) -> Timing {
 
 /// How the libcuda of tests calls its devices.
 const FAKE: &str = "fake";
-/// Batches that are worked at the same time, so that one is laid out while another is computed.
-const BATCHES: usize = 2;
 /// Its input and its output, on both sides, have to fit at once.
 const TEXT_BYTES_MAX: usize = 64 << 20;
 /// They are counted in 32 bits.

@@ -12,6 +12,7 @@ use crate::variant::{Kernel, Tables, Variant};
 use sealift_core::{DeviceError, KeyLength, SessionId, Work};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 /// Works batches on a GPU, from any number of threads.
@@ -42,10 +43,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Three lanes. A round takes milliseconds, and minutes where a slow machine compiles kernels for it.
+    /// Three lanes, or one for every second core: a core that lays rounds out and gives their results out keeps a lane busy,
+    /// and a link takes what some eight do. A round takes milliseconds, and minutes where a slow machine compiles kernels
+    /// for it.
     #[must_use]
     pub fn new(tables: Tables) -> Self {
-        Self { tables, lanes: 3, patience: Duration::from_secs(600) }
+        let cores = available_parallelism().map_or(1, Into::into);
+        Self { tables, lanes: (cores / 2).clamp(3, 8), patience: Duration::from_secs(600) }
     }
 }
 
