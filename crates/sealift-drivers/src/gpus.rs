@@ -13,7 +13,7 @@ use sealift_gpu::opencl::LIBRARY;
 use sealift_gpu::variant::Tables;
 use sealift_gpu::{GpuError, Settings};
 pub use sealift_gpu::{Held, Place, Worker};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Opens the GPU that a spec names, `opencl:0` or `cuda:1,strict=on`, to work batches on it by hand. No engine knows of
 /// it, or of what it holds.
@@ -92,29 +92,21 @@ pub(crate) fn absent(spec: &Spec, error: &GpuError) -> OpenError {
 }
 
 /// A device on an open GPU.
-///
-/// # Errors
-/// Its kernels do not compile there.
 pub(crate) fn open(
     spec: &Spec,
     driver: &'static str,
     asked: &Asked,
     gpu: Arc<dyn Gpu>,
     context: &Context,
-) -> Result<Arc<dyn Device>, OpenError> {
+) -> Arc<dyn Device> {
     let tables = asked.tables(gpu.about());
     let capabilities = capabilities(spec, driver, gpu.about(), tables);
     let origin = capabilities.origin;
     let worker = asked.worker(spec, gpu);
-    // No batch is to wait for a compiler, and none to be given up for it. What is for tests compiles what tests use.
-    if capabilities.role == Role::Real {
-        let device = spec.to_string();
-        let absent = |error: DeviceError| OpenError::Absent { device, reason: error.to_string() };
-        worker.prepare().map_err(absent)?;
-    }
     // A batch has a lane at least, and one lane is for whoever has two.
     let crew = Crew::of_size(Settings::new(tables).lanes - 1);
-    Ok(workers::open(OnGpu { worker, origin }, capabilities, crew, context))
+    let software = OnGpu { worker, origin, prepared: OnceLock::new() };
+    workers::open(software, capabilities, crew, context)
 }
 
 fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables) -> Capabilities {
@@ -159,14 +151,30 @@ fn detail(about: &About, tables: Tables) -> String {
 struct OnGpu {
     worker: Worker,
     origin: Origin,
+    /// Set once its programs are compiled.
+    prepared: OnceLock<()>,
+}
+
+impl OnGpu {
+    /// Has all programs compiled, with the first batch. That is no part of the batch's time: a driver's compiler takes
+    /// seconds, once on a machine, and tells nothing of the batches to come.
+    fn prepare(&self) -> Result<(), DeviceError> {
+        if self.prepared.get().is_none() {
+            self.worker.prepare()?;
+            let _ = self.prepared.set(());
+        }
+        Ok(())
+    }
 }
 
 impl Software for OnGpu {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        self.prepare()?;
         self.worker.run(work).map(drop)
     }
 
     fn run_timed(&self, work: &mut Work<'_>, clock: &dyn Clock) -> Result<Timing, DeviceError> {
+        self.prepare()?;
         let start_ns = clock.now_ns();
         let took = self.worker.run(work)?;
         Ok(Timing { origin: self.origin, ..timing(start_ns, clock.now_ns(), took) })

@@ -60,6 +60,22 @@ fn a_batch_that_a_device_has_no_memory_for_finishes_elsewhere_and_the_next_one_t
 }
 
 #[test]
+fn a_batch_whose_device_takes_no_program_finishes_elsewhere_and_programs_are_built_once() {
+    let (fake, engine) = engine(MINUTE);
+    let session = session(&engine);
+    fake.plan("cuModuleLoadDataEx@1=222");
+    let failed = submit(&engine, &session, 0);
+    assert_eq!(take(&engine, &session, failed), (OTHER, 1));
+    assert_eq!(ends(&engine, failed), [(GPU, End::Failed), (OTHER, End::Done)]);
+    for number in 1..3 {
+        let next = submit(&engine, &session, number);
+        assert_eq!(take(&engine, &session, next), (GPU, 0));
+    }
+    assert_eq!(fake.report().of("cuModuleLoadDataEx"), 4, "three, and the one that failed");
+    assert_nothing_comes_twice(&engine);
+}
+
+#[test]
 fn a_late_device_is_waited_for_and_one_that_is_too_late_gives_a_result_that_nobody_gets() {
     let (fake, engine) = engine(Duration::from_secs(2));
     let session = session(&engine);

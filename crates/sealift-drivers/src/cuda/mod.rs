@@ -58,7 +58,7 @@ pub fn open(
 ) -> Result<Arc<dyn Device>, OpenError> {
     let asked = Asked::of(spec)?;
     let gpu = gpu(spec, &asked, library)?;
-    gpus::open(spec, NAME, &asked, gpu, context)
+    Ok(gpus::open(spec, NAME, &asked, gpu, context))
 }
 
 pub(crate) fn gpu(

@@ -42,7 +42,7 @@ impl Driver for OpenCl {
 fn open(spec: &Spec, context: &Context, library: &str) -> Result<Arc<dyn Device>, OpenError> {
     let asked = Asked::of(spec)?;
     let gpu = gpu(spec, &asked, library)?;
-    gpus::open(spec, NAME, &asked, gpu, context)
+    Ok(gpus::open(spec, NAME, &asked, gpu, context))
 }
 
 pub(crate) fn gpu(spec: &Spec, asked: &Asked, library: &str) -> Result<Arc<dyn Gpu>, OpenError> {
