@@ -10,7 +10,7 @@ WORK = Path("crates/sealift-gpu-run/src/work.json")
 
 
 def checked(root: Path) -> tuple[int, str]:
-    command = [sys.executable, ROOT / "tools/gpu_limits.py", "--check", "--root", root]
+    command = [sys.executable, str(ROOT / "tools/gpu_limits.py"), "--check", "--root", str(root)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
@@ -29,7 +29,8 @@ def test_counts_of_other_code_are_told_and_written_anew(tmp_path: Path) -> None:
     asked[0]["alu"] += 1
     file.write_text(json.dumps(asked), encoding="utf-8")
     assert checked(tmp_path)[0] == 1
-    command = [sys.executable, ROOT / "tools/gpu_limits.py", "--write", "--root", tmp_path]
+    command = [sys.executable, str(ROOT / "tools/gpu_limits.py"), "--write"]
+    command += ["--root", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     assert checked(tmp_path) == (0, "")
     assert file.read_bytes() == (ROOT / WORK).read_bytes()
