@@ -19,8 +19,8 @@ def blocks(kept: Kept) -> str:
 
 
 def beside(kept: Kept) -> str:
-    """Messages with the way to the device and back, by how many are handed over at once."""
-    rows = kept.rows(BESIDE, data="with transfers")
+    """Messages host to host, by how many are handed over at once."""
+    rows = kept.rows(BESIDE, data="host to host")
     devices = list(dict.fromkeys(row["device"] for row in rows))
     lines = []
     for batch in sorted({row["batch"] for row in rows}, key=int):

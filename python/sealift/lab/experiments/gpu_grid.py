@@ -107,18 +107,23 @@ def _here(found: Found, times: int, threads: int) -> Here:
 
 
 def _says(found: Found) -> str:
+    return f"{caches_text()} Projected curves have no caches and no fall.{_best(found)}"
+
+
+def caches_text() -> str:
+    """What the document's fall of throughput may come of, by what its threads keep and read."""
     threads = [_printed_grid(row).every for row in PRINTED]
     speeds = [float(row["throughput_mb_s"]) for row in PRINTED]
     last = max(n for n, speed in zip(threads, speeds, strict=True) if speed == max(speeds))
     fall = min(n for n in threads if n > last)
     counts = (min(threads), last, fall)
-    told = (
-        f"Published: the most with {last:,} threads, and less from {fall:,} on, which the document "
-        f"puts down to switching contexts. Caches are another reason that there may be. "
-        f"{_all_tables(*counts)} {_tables_read(*counts)} Which of the reasons it is does not "
-        f"follow. Projected curves have no caches and no fall."
+    best = {n: max(s for m, s in zip(threads, speeds, strict=True) if m == n) for n in counts}
+    printed = ", ".join(f"{speed:,.0f} MB/s with {n:,} threads" for n, speed in best.items())
+    return (
+        f"Published: {printed}; the document puts the fall down to switching contexts. Caches that "
+        f"are too small are another reason that there may be. {_all_tables(*counts)} "
+        f"{_tables_read(*counts)} Which of the two it is does not follow."
     )
-    return f"{told}{_best(found)}"
 
 
 def _all_tables(*threads: int) -> str:
@@ -134,10 +139,10 @@ def _tables_read(*threads: int) -> str:
 def _in_all(size_bytes: int, does: str, filling: int, *threads: int) -> str:
     """What so many threads have of something in all."""
     gpu = document_gpu()
-    every = ", ".join(f"{count:,} {count * size_bytes / 1e6:.0f} MB" for count in threads)
+    every = ", ".join(f"{n:,} have {n * size_bytes / 1e6:.0f} MB" for n in threads)
     return (
-        f"A thread {does} {size_bytes:,} B of tables, of which {filling:,} fill the "
-        f"{gpu.cache_bytes >> 20} MiB cache of {gpu.name}: {every}."
+        f"A thread {does} {size_bytes:,} B of tables: {filling:,} of them fill the "
+        f"{gpu.cache_bytes >> 20} MiB cache of {gpu.name}; {every}."
     )
 
 
