@@ -255,7 +255,19 @@ def test_generations_have_this_machine_as_one_more() -> None:
     compared = experiment.published(here)
     assert [each.here.median for each in compared if each.here] == pytest.approx([1.5, 4_000] * 3)
     (listing,) = experiment.listings(here)
-    assert [line[0] for line in listing.rows].count("cuda") == 2
+    measured = [line for line in listing.rows if line[0] == "cuda"]
+    assert [line[3] for line in measured] == [f"{H200.multiprocessors}"] * 2
+    assert [line[5] for line in measured] == ["", "30.30"]
+
+
+def test_one_thread_has_no_speed_for_each_multiprocessor_and_a_processor_has_cores() -> None:
+    experiment = registry.find("003-T5")
+    (listing,) = experiment.listings(found(experiment, WITHOUT))
+    of_one = [line for line in listing.rows if line[2] == "Thread = 1"]
+    assert len(of_one) == 4
+    assert {line[5] for line in of_one} == {""}
+    measured = [line for line in listing.rows if line[0] == PROCESSOR]
+    assert {line[3] for line in measured} == {f"{H200.multiprocessors} cores"}
 
 
 @pytest.mark.usefixtures("a_gpu")
@@ -266,6 +278,25 @@ def test_a_core_and_a_thread_are_compared_as_the_document_did() -> None:
     told = {each.what: each.match for each in experiment.published(here)}
     assert told["one CPU core against one GPU core"] is Match.REPRODUCED
     assert told["one thread of i7-12700H"] is Match.ALIKE
+
+
+@each_one
+def test_sealifts_kernel_is_projected_for_the_threads_that_it_takes(experiment: Experiment) -> None:
+    for chart in experiment.charts(missing(experiment)):
+        of_ours = [each for each in chart.points if "Sealift's kernel" in each.series]
+        threads = {each.x for each in of_ours if chart.labels.x == THREADS.title}
+        assert threads in (set(), {32, 64, 96, 128, 192, 256, 384})
+        assert not any("512 threads" in str(each.x) for each in of_ours)
+
+
+def test_projected_break_even_is_against_cores_that_are_here_or_the_documents() -> None:
+    experiment = registry.find("003-F10")
+    assert "than all cores of the document's i7-12700H" in experiment.says(missing(experiment))
+    # That is 100 ns for 128 B: less than a message takes alone, and more than one of 256.
+    here = found(experiment, WITHOUT, lambda _: 1_280.0)
+    assert "than cpu, 1 core here: RTX 3050 256, " in experiment.says(here)
+    fast = found(experiment, WITHOUT, lambda _: 20_000.0)
+    assert "RTX 3050 never" in experiment.says(fast)
 
 
 @pytest.mark.usefixtures("a_gpu")
