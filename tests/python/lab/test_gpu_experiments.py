@@ -400,6 +400,10 @@ def test_types_are_projected_by_the_units_that_work_them() -> None:
     expected = {"float": 36 / 39 * 128, "double": 36 / 36 * 64, "float with double literal": 32}
     for name, products in expected.items():
         assert types_speed(H200, name, whole) == pytest.approx(products * clocks)
+    # Two units convert for all four parts of sm_86: a warp alone has both of them.
+    small = next(gpu for gpu in GPUS if gpu.name == "RTX 4070")
+    alone = types_speed(small, "float with double literal", Grid(1, 1))
+    assert alone == pytest.approx(36 / (32 * 18 / 2) * small.clock_hz)
     assert types_speed(H200, "long", whole) < types_speed(H200, "int", whole)
 
 
