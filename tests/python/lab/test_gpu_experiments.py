@@ -181,6 +181,16 @@ def test_a_measured_break_is_told_as_a_share_of_what_the_device_has(
     assert "on cuda" in measured.note
 
 
+@pytest.mark.usefixtures("a_gpu")
+def test_a_line_that_was_cut_short_tells_no_break() -> None:
+    experiment = registry.find("003-F8")
+    here = found(experiment, WITH)
+    few = [each for each in here.rows if grid_of(each.cell).blocks <= 16]
+    _, measured = experiment.published(Found(few, here.verified))
+    assert measured.match is Match.NOT_RUN
+    assert "its line over 5 places is too short to tell" in measured.note
+
+
 def swept(speed: Callable[[int], float], *, more: Iterable[int] = ()) -> Sweep:
     """Blocks of the published program, replicated, on a GPU with so many multiprocessors."""
     experiment = registry.find("003-F8")

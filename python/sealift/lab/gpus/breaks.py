@@ -69,9 +69,12 @@ class Break:
             return why, note
         if sweep.is_processor:
             return f"{PROCESSOR} has cores, and no multiprocessors", note
+        places = f"its line over {len(sweep.line)} places"
+        if not sweep.is_long:
+            return f"{places} is too short to tell", note
         place = sweep.bend
         if place is None:
-            return f"its line over {len(sweep.rows)} places {bend_text(None)}", note
+            return f"{places} {bend_text(None)}", note
         blocks = min(row.blocks for row in sweep.rows.values())
         told = _interval(place, blocks).scaled(1 / units)
         return told, f"{note}, {bend_text(place)} on {sweep.device}"

@@ -2,8 +2,8 @@
 
 A batch takes at least as long as what is longest of its way there, its work in a grid with a thread
 for each message, and its way back, as if all three overlapped. What the host lays out and picks up,
-and what it takes to start copies and kernels, is not in it: some microseconds a batch, which is
-most of the time of few messages.
+and what it takes to start copies and kernels, is not in it: each batch pays that whole, so that few
+messages take much longer than is shown here.
 """
 
 from collections.abc import Iterable
