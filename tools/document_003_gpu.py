@@ -19,9 +19,10 @@ def blocks(kept: Kept) -> str:
 
 
 def beside(kept: Kept) -> str:
-    """Messages with the way to the device and back, by how many are handed over at once."""
-    rows = kept.rows(BESIDE, data="with transfers")
-    devices = list(dict.fromkeys(row["device"] for row in rows))
+    """Messages host to host, by how many are handed over at once."""
+    rows = kept.rows(BESIDE, data="host to host")
+    # Cores first, however many each number of messages has.
+    devices = sorted({row["device"]: None for row in rows}, key=lambda name: " core" not in name)
     lines = []
     for batch in sorted({row["batch"] for row in rows}, key=int):
         by_device = {row["device"]: row for row in rows if row["batch"] == batch}

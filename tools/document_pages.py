@@ -4,8 +4,8 @@ Usage: python tools/document_pages.py [--check]
 
 The source is the newest run folder of each name below results/<date>/<machine>/, as `sealift lab
 run` writes it. What is written lies between `<!-- generated: NAME -->` and `<!-- end -->`, so that
-no figure of these pages is older than its source. Without such a folder the places between must be
-empty. Needs nothing but Python.
+no figure of these pages is older than its source. Without such a folder the place says so. Needs
+nothing but Python.
 """
 
 import argparse
@@ -71,8 +71,8 @@ def filled(name: str, text: str, root: Path, blocks: Mapping[str, tuple[str, Blo
     def block(match: re.Match[str]) -> str:
         folder, make = blocks[match[1]]
         kept = Kept.newest(root, folder)
-        body = f"\n{make(kept)}\n\n{kept.caption}\n\n" if kept else ""
-        return f"<!-- generated: {match[1]} -->\n{body}<!-- end -->"
+        body = f"{make(kept)}\n\n{kept.caption}" if kept else NOTHING.format(folder=folder)
+        return f"<!-- generated: {match[1]} -->\n\n{body}\n\n<!-- end -->"
 
     return MARKER.sub(block, text)
 
@@ -119,6 +119,7 @@ PAGES: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "frames": (FRAMES, document_004.frames),
     },
 }
+NOTHING = "Nothing measured yet: there is no `results/DATE/MACHINE/{folder}`."
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
 
 if __name__ == "__main__":

@@ -5,35 +5,49 @@ Usage: python tools/gpu_limits.py [--write | --check]
 Counts come from python/sealift/lab/data/gpu-machine-code.json; multiprocessors, clocks and rates,
 with their sources, from sealift.lab.gpus. --write notes down for the program that measures GPUs how
 much of each unit a message asks for, in crates/sealift-gpu-run/src/work.json: it knows the rates of
-the GPU that it measures, and says beside each figure what they allow. --check says whether that
-file is of the machine code that was accepted.
+the GPU that it measures, and says beside each figure what they allow. It also writes the tables of
+docs/document-003-gpu.md that are projected, between `<!-- projected: NAME -->` and `<!-- end -->`.
+--check says whether both are of the machine code that was accepted.
 """
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from kept_run import table
+from sealift.lab.experiments import gpu_core_beside_cpu, gpu_grid
+from sealift.lab.experiments.gpu_beside_cpu import BATCHES
 from sealift.lab.gpus import GPUS, Counts, Gpu, Limit, Messages, long_limit, message_limit
+from sealift.lab.gpus.cells import BLOCK_THREADS
+from sealift.lab.gpus.grid import Grid
+from sealift.lab.gpus.host import message_ns
 from sealift.lab.gpus.limits import BLOCK_BYTES
+from sealift.lab.gpus.shown import MEGABYTE, document_gpu, ours, replicated
 from sealift.lab.gpus.work import LANE_BYTES, long_counts, look_ups, message_counts, tables_of
+from sealift.lab.units import format_measure
 
 
 def main() -> int:
     """Prints the table, or writes or checks what the program is given."""
     arguments = _arguments()
-    file: Path = arguments.root / WORK
     if arguments.write:
-        file.write_text(work_text(), encoding="utf-8")
-        print(f"{WORK}: {len(list(work()))} lines")
+        for name, text in texts(arguments.root).items():
+            (arguments.root / name).write_text(text, encoding="utf-8")
+            print(f"{name}: written")
         return 0
     if arguments.check:
-        if file.is_file() and file.read_text(encoding="utf-8") == work_text():
-            return 0
-        print(f"{WORK} is not of the machine code that was accepted; {ACCEPT} writes it anew.")
-        return 1
+        stale = [
+            name
+            for name, text in texts(arguments.root).items()
+            if _read(arguments.root / name) != text
+        ]
+        for name in stale:
+            print(f"{name} is not of the machine code that was accepted; {ACCEPT} writes it anew.")
+        return int(bool(stale))
     print("Projected from machine code, for data in the GPU's memory; nothing here is measured.\n")
     print(f"{'GPU':10}{'AES':>6}{'tables':>8}  {'work':32}{'GB/s':>8}{'clocks/block':>14}  limit")
     for line in lines():
@@ -81,6 +95,63 @@ def work_text() -> str:
     return f"[\n{text}\n]\n"
 
 
+def texts(root: Path) -> dict[Path, str]:
+    """What is written, by file: of the page what stands there, with its projected tables anew."""
+    page = MARKER.sub(
+        lambda match: f"<!-- projected: {match[1]} -->\n\n{TABLES[match[1]]()}\n\n<!-- end -->",
+        _read(root / PAGE),
+    )
+    return {WORK: work_text(), PAGE: page}
+
+
+def blocks_table() -> str:
+    """What GPUs do at most with blocks of 128 threads, and where that bends."""
+    rows = []
+    for gpu in GPUS:
+        one, whole = Grid(1, BLOCK_THREADS), Grid(gpu.multiprocessors, BLOCK_THREADS)
+        speeds = (replicated(gpu, one), replicated(gpu, whole), ours(gpu, whole))
+        told = (format_measure(speed / MEGABYTE) for speed in speeds)
+        rows.append([gpu.name, f"{gpu.multiprocessors}", f"{gpu.clock_hz / 1e6:,.0f}", *told])
+    head = (
+        "projected, at most",
+        "multiprocessors",
+        "boost clock, MHz",
+        "as published, replicated, one block, MB/s",
+        "a block for each multiprocessor, MB/s",
+        "ours, partitioned, resident, as many blocks, MB/s",
+    )
+    return table(head, rows)
+
+
+def beside_table() -> str:
+    """What a message takes at least host to host, by messages at once."""
+    rows = [
+        [f"{batch:,}", *(format_measure(message_ns(gpu, batch) / 1e3) for gpu in GPUS)]
+        for batch in sorted(BATCHES)
+    ]
+    head = ("projected, messages of 128 B at once", *(f"{gpu.name}, us at least" for gpu in GPUS))
+    return table(head, rows)
+
+
+def caches_text() -> str:
+    """How far the document's figures lie below what is projected, and what its tables may do."""
+    gpu = document_gpu()
+    grids = gpu_grid.PRINTED
+    best = max(float(row["throughput_mb_s"]) for row in grids)
+    one = float(gpu_core_beside_cpu.DOCUMENT_THREAD["throughput_mb_s"])
+    whole = Grid(gpu.multiprocessors, BLOCK_THREADS)
+    shares = (one / replicated(gpu, Grid(1, 1)), best / replicated(gpu, whole))
+    thread, grid = (f"{100 * share * MEGABYTE:.0f} %" for share in shares)
+    return (
+        f"The document's one thread does {thread} of what is projected, and its best grid {grid}. "
+        f"{gpu_grid.caches_text()}"
+    )
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
 def _asked(counts: Counts, payload_bytes: int) -> dict[str, float]:
     """Of what has a rate that is measured: words of all memories go one way."""
     asked = {unit: float(counts.get(unit, 0)) for unit in ("alu", "fma", "wide")}
@@ -100,13 +171,20 @@ def _arguments() -> argparse.Namespace:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     asked = parser.add_mutually_exclusive_group()
-    asked.add_argument("--write", action="store_true", help=f"note down counts in {WORK}")
-    asked.add_argument("--check", action="store_true", help=f"compare {WORK}")
+    asked.add_argument("--write", action="store_true", help=f"write {WORK} and {PAGE}")
+    asked.add_argument("--check", action="store_true", help="compare both")
     parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
     return parser.parse_args()
 
 
 WORK = Path("crates/sealift-gpu-run/src/work.json")
+PAGE = Path("docs/document-003-gpu.md")
+MARKER = re.compile(r"<!-- projected: (\w+) -->\n.*?<!-- end -->", re.S)
+TABLES: Mapping[str, Callable[[], str]] = {
+    "blocks": blocks_table,
+    "beside": beside_table,
+    "caches": caches_text,
+}
 ACCEPT = "`make gpu-budgets-accept`"
 MESSAGE_BYTES = 128
 WORD_BYTES = 4

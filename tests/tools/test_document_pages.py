@@ -77,7 +77,10 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     # Loading and going through memory, together: 4 ms over 1 + 0.5 ms.
     assert "| 500 [450..550] | 1,500 [1,350..1,650] | 2.67 [2.18..3.26] |" in text
     other = (tree / "docs/document-004.md").read_text()
-    assert "<!-- generated: frames -->\n<!-- end -->" in other, "no run, no figure"
+    assert (
+        "<!-- generated: frames -->\n\nNothing measured yet: there is no "
+        "`results/DATE/MACHINE/lab-004-frames`.\n\n<!-- end -->"
+    ) in other, "no run, no figure"
 
 
 def test_copies_stand_beside_offset_0_and_beside_the_c_library(
@@ -206,7 +209,7 @@ def test_what_measured_a_gpus_work_stands_in_each_row(
     where = {"device": "OpenCL on this processor", "data": "resident", "machine_busy": "no"}
     way = {"code": "ours", "mode": "partitioned", "threads_per_block": "128"}
     one = row("gpu-blocks", 4e4, 0.0, thread_blocks="1", **where, **way)
-    moved = {**where, "data": "with transfers", "batch": "256"}
+    moved = {**where, "data": "host to host", "batch": "256"}
     busy = {**moved, "device": "cpu, 1 core", "machine_busy": "yes"}
     both = [row("gpu-beside-cpu", ns, 0.0, **cell) for ns, cell in ((5e3, busy), (1e4, moved))]
     keep(tree, "lab-003-gpu", [one, *both])

@@ -1,9 +1,10 @@
 """All cores of a CPU against all of a GPU (document 003, figure 10), break-even and latency.
 
 As the document's program did it; by Sealift's kernels with data that lie where they are worked; and
-with the way to the device and back, by messages at once, beside 1, 2, 4 and 8 cores. One message at
-once is its latency. Where there is no GPU that runs by OpenCL on this processor, and is called so.
-Not part of a quick run.
+from this machine's memory and back there, by messages at once, beside 1, 2, 4 and 8 cores. The last
+is what a user gets: the engine and the device's driver, which gather, copy, work and scatter, and a
+batch that is waited for before the next one begins. One message at once so is its latency. Where
+there is no GPU that runs by OpenCL on this processor, and is called so. Not part of a quick run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from sealift.lab.gpus.cells import (
     ALONE,
     AS_PUBLISHED,
+    BLOCK_THREADS,
     CODE,
     DATA,
     DEVICE,
+    HOST,
     MESSAGE,
     MESSAGES,
     MODE,
@@ -22,7 +25,8 @@ from sealift.lab.gpus.cells import (
     PROCESSOR,
     REPLICATED,
     RESIDENT,
-    TRANSFERS,
+    THREAD_MESSAGES,
+    WORKLOAD,
     device_of,
     units_of,
 )
@@ -32,12 +36,26 @@ from sealift.lab.gpus.cores import (
     beside_cell,
     beside_there,
     core_counts,
-    cores_of,
     cores_text,
+    host_arm,
+    shared_out,
 )
 from sealift.lab.gpus.grid import Grid
-from sealift.lab.gpus.limits import GPUS
-from sealift.lab.gpus.shown import MEGABYTE, NO_GPU, STANDS_ON, named
+from sealift.lab.gpus.host import earliest, message_ns
+from sealift.lab.gpus.limits import GPUS, Gpu
+from sealift.lab.gpus.shown import (
+    MEGABYTE,
+    OURS_STANDS_ON,
+    PrintedRow,
+    as_printed,
+    beside_points,
+    beside_title,
+    device_in,
+    mb_per_s_text,
+    named,
+    printed_points,
+    replicated,
+)
 from sealift.lab.gpus.work import message_limit
 from sealift.lab.gpus.worth import break_even
 from sealift.lab.published import (
@@ -58,17 +76,18 @@ from sealift.lab.vega import Chart, Labels, Point, Scales
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
-    """The document's question first, then batches from both ends, which tell of break-even."""
+    """The document's question first, then batches in the order in which they tell of break-even."""
     if scope.quick:
         return
     device = device_of(scope)
-    units = units_of(device, scope.cores)
-    resident = FEWER if device == PROCESSOR else MANY
-    yield from _group(AS_PUBLISHED, REPLICATED, RESIDENT, EACH, units, [scope.cores], device)
-    yield from _group(OURS, PARTITIONED, RESIDENT, resident, units, [scope.cores], device)
+    units, every = units_of(device, scope.cores), [scope.cores]
+    each = shared_out(THREAD_MESSAGES, scope.cores)
+    resident = shared_out(FEWER if device == PROCESSOR else MANY, scope.cores)
+    yield from _group(AS_PUBLISHED, REPLICATED, RESIDENT, each, units, every, device)
+    yield from _group(OURS, PARTITIONED, RESIDENT, resident, units, every, device)
     for batch in BATCHES:
-        counts = list(core_counts(scope.cores))
-        yield from _group(OURS, PARTITIONED, TRANSFERS, batch, units, counts, device)
+        counts = core_counts(scope.cores, batch)
+        yield from _group(OURS, PARTITIONED, HOST, batch, units, counts, device)
 
 
 def _group(
@@ -80,24 +99,25 @@ def _group(
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
-    grid = None
-    if cell[CODE.name] == AS_PUBLISHED:
-        grid = Grid(int(cell[UNITS.name]), BLOCK_THREADS)
-    device = str(cell[DEVICE.name])
-    return beside_arm(cell, device, grid, context, messages=int(cell[BATCH.name]))
+    messages = int(cell[BATCH.name])
+    if cell[DATA.name] == HOST:
+        return host_arm(cell, context, messages=messages)
+    is_published = cell[CODE.name] == AS_PUBLISHED
+    grid = Grid(int(cell[UNITS.name]), BLOCK_THREADS) if is_published else None
+    return beside_arm(cell, str(cell[DEVICE.name]), grid, context, messages=messages)
 
 
 def _published(found: Found) -> Sequence[Comparison]:
-    every = table_row("003-T4-cpu-generations", cpu="i7-12700H", test="Threads = cores")
-    vendor = table_row("003-T4-cpu-generations", cpu="i7-12700H", test="Threads = cores, IPP")
-    gpu = table_row("003-T5-gpu-generations", gpu="RTX 4070 (2023)", test="Threads = cores")
+    speeds = [
+        float(table_row(name, **{key: label}, test=test)["throughput_mb_s"])
+        for name, key, label, test in (DOCUMENT_GPU, EVERY_CORE, EVERY_CORE_IPP)
+    ]
     claim = table_row("003-X1-claims", claim_id="gpu-cpu")
-    speeds = [float(row["throughput_mb_s"]) for row in (gpu, every, vendor)]
     where = {CODE.name: AS_PUBLISHED}
     own = (
         f"the published program on all of the GPU against table code on all cores; the document's "
         f"own tables give {speeds[0] / speeds[1]:.1f}, and {speeds[0] / speeds[2]:.1f} against "
-        "the vendor's library"
+        f"the vendor's library; {WORKLOAD}"
     )
     latency = table_row("003-X1-claims", claim_id="latency")
     return [
@@ -116,26 +136,29 @@ def _published(found: Found) -> Sequence[Comparison]:
             "x",
             f"{latency['source']}: {latency['as_printed']}",
             Kind.SHAPE,
-        ).beside(_latency(found), "one message at once, with the way there and back"),
+        ).beside(
+            _latency(found),
+            f"one message, handed over and waited for before the next, {HOST}; {WORKLOAD}",
+        ),
     ]
 
 
 def _times(found: Found, where: Mapping[str, Value]) -> Here:
     """How many times as fast as the cores the device is."""
-    device = _gpu(found)
+    device = device_in(found)
     if (row := found.row(**where, **{DEVICE.name: device})) is None:
         return found.why_not(**where, **{DEVICE.name: device})
     if device == PROCESSOR:
         return ALONE
-    cores = next(
-        (dict(each.cell) for each in found.rows if each.work == row.work and each is not row), {}
-    )
-    return times_as_fast(found, dict(row.cell), cores)
+    cores = [each for each in found.rows if each.work == row.work and each is not row]
+    if not cores:
+        return f"no cores beside it: {found.why_not(**where)}"
+    return times_as_fast(found, row.cell, cores[0].cell)
 
 
 def _latency(found: Found) -> Here:
-    device = _gpu(found)
-    where: Mapping[str, Value] = {BATCH.name: 1, DATA.name: TRANSFERS}
+    device = device_in(found)
+    where: Mapping[str, Value] = {BATCH.name: 1, DATA.name: HOST}
     here = operation_time(found, **where, **{DEVICE.name: device})
     if isinstance(here, str):
         return here
@@ -144,20 +167,14 @@ def _latency(found: Found) -> Here:
     return quotient(here, operation_time(found, **where, **{DEVICE.name: ONE_CORE}))
 
 
-def _gpu(found: Found) -> str:
-    """What stands beside the cores."""
-    names = (str(each.cell[DEVICE.name]) for each in found.verified)
-    return next((name for name in names if cores_of(name) is None), PROCESSOR)
-
-
 def _says(found: Found) -> str:
-    limits = ", ".join(
-        f"{gpu.name} {format_measure(message_limit(gpu, MESSAGES).bytes_per_s / MEGABYTE)}"
-        for gpu in GPUS
-    )
-    told = [f"Projected: all of a GPU does at most, in MB/s: {limits} ({STANDS_ON})."]
+    limits = mb_per_s_text(lambda gpu: message_limit(gpu, MESSAGES).bytes_per_s)
+    told = [
+        f"Projected: all of a GPU does at most, in MB/s, with Sealift's kernel: {limits} "
+        f"({OURS_STANDS_ON}). {_projected_break_even(found)}"
+    ]
     by_device = _by_batch(found)
-    device = _gpu(found)
+    device = device_in(found)
     worth = [
         f"{name} {said}"
         for name, rows in by_device.items()
@@ -165,8 +182,8 @@ def _says(found: Found) -> str:
     ]
     if worth:
         told.append(
-            f"Measured: with the way there and back {named(device)} takes less than so many cores "
-            f"at so many messages of {MESSAGES.text_bytes} B at once: {'; '.join(worth)}."
+            f"Measured, {HOST}, by messages of {MESSAGES.text_bytes} B that are handed over at "
+            f"once: {named(device)} begins to be faster than {'; than '.join(worth)}."
         )
     times = [
         f"{format_measure(rows[1].ns_per_operation.median / 1_000)} us by {named(name)}"
@@ -178,11 +195,32 @@ def _says(found: Found) -> str:
     return " ".join(told)
 
 
+def _projected_break_even(found: Found) -> str:
+    """From how many messages on a GPU could be faster than cores here, or than the document's."""
+    name, other_ns = _rival(found)
+    firsts = ((gpu.name, earliest(gpu, other_ns, BATCHES)) for gpu in GPUS)
+    told = [f"{gpu} {first:,}" if first else f"{gpu} never" for gpu, first in firsts]
+    return (
+        f"Of {', '.join(f'{batch:,}' for batch in sorted(BATCHES))} messages at once, {HOST}, the "
+        f"first with which it could take less than {name}: {', '.join(told)}; what starts copies "
+        "and kernels is not in that."
+    )
+
+
+def _rival(found: Found) -> tuple[str, float]:
+    """Who a GPU has to beat, and nanoseconds that they take for a message, the least of all."""
+    if rows := _by_batch(found).get(ONE_CORE):
+        return f"{ONE_CORE} here", min(row.ns_per_operation.median for row in rows.values())
+    name, key, label, test = EVERY_CORE_IPP
+    row = table_row(name, **{key: label}, test=test)
+    return f"all cores of the document's {label} with the vendor's library", _ns(row)
+
+
 def _by_batch(found: Found) -> Mapping[str, Mapping[int, Row]]:
-    """Rows with the way there and back, by who and by messages at once."""
+    """Rows host to host, by who and by messages at once."""
     rows: dict[str, dict[int, Row]] = {}
     for row in found.rows:
-        if row.cell[DATA.name] == TRANSFERS and not row.wrong:
+        if row.cell[DATA.name] == HOST and not row.wrong:
             own = rows.setdefault(str(row.cell[DEVICE.name]), {})
             own[int(row.cell[BATCH.name])] = row
     return rows
@@ -190,46 +228,90 @@ def _by_batch(found: Found) -> Mapping[str, Mapping[int, Row]]:
 
 def _charts(found: Found) -> Sequence[Chart]:
     """Document 003's figure with what is projected; and time a message by messages at once."""
+    return [_of_the_document(found), _of_batches(found)]
+
+
+def _of_the_document(found: Found) -> Chart:
+    resident = [row for row in found.rows if row.cell[DATA.name] == RESIDENT]
     points = [
-        Point(
-            str(row.cell[DEVICE.name]),
-            speed.median,
-            speed.low,
-            speed.high,
-            f"measured, {row.cell[CODE.name]}, {row.cell[MODE.name]}",
-        )
-        for row in found.rows
-        if not row.wrong and row.cell[DATA.name] == RESIDENT and (speed := row.payload_mb_per_s)
+        *beside_points(Found(resident, ()), _series),
+        *(point for gpu in GPUS for point in _limits(gpu)),
+        *printed_points(PRINTED, str, lambda test: f"published, {test}"),
     ]
-    for gpu in GPUS:
-        speed_mb_s = message_limit(gpu, MESSAGES).bytes_per_s / MEGABYTE
-        name = next((each[2] for each in PRINTED if each[2].startswith(gpu.name)), gpu.name)
-        points.append(Point(name, speed_mb_s, None, None, LIMITS, Origin.PROJECTED))
-    for name, key, label, test in PRINTED:
-        row = table_row(name, **{key: label}, test=test)
-        value = float(row["throughput_mb_s"])
-        points.append(Point(label, value, None, None, f"published, {test}", Origin.PUBLISHED))
-    what = "All cores, and all of a GPU"
-    if any(row.cell[DEVICE.name] == PROCESSOR for row in found.rows):
-        what = f"{what}, in whose place is {NO_GPU}"
+    what = beside_title(found, "All cores, and all of a GPU")
     labels = Labels(what, DEVICE.title, "payload, MB/s, data where they are worked", "origin")
-    return [Chart(points, labels, Scales(log_y=True))]
+    return Chart(points, labels, Scales(log_y=True))
+
+
+def _series(row: Row) -> str:
+    return f"measured, {row.cell[CODE.name]}, {row.cell[MODE.name]}"
+
+
+def _limits(gpu: Gpu) -> Iterator[Point]:
+    x = as_printed(gpu, (row[2] for row in PRINTED))
+    whole = Grid(gpu.multiprocessors, BLOCK_THREADS)
+    lines = {
+        LIMITS: replicated(gpu, whole),
+        OURS_LIMITS: message_limit(gpu, MESSAGES).bytes_per_s,
+    }
+    for name, speed in lines.items():
+        yield Point(x, speed / MEGABYTE, None, None, name, Origin.PROJECTED)
+
+
+def _of_batches(found: Found) -> Chart:
+    points = [*_measured_times(found), *_projected_times(), *_printed_times()]
+    labels = Labels(
+        beside_title(found, f"Messages handed over at once, {HOST}, beside a GPU"),
+        BATCH.title,
+        "ns a message",
+        DEVICE.title,
+    )
+    return Chart(points, labels, Scales(log_x=True, log_y=True))
+
+
+def _measured_times(found: Found) -> Iterator[Point]:
+    for name, rows in _by_batch(found).items():
+        for batch, row in rows.items():
+            ns = row.ns_per_operation
+            yield Point(batch, ns.median, ns.low, ns.high, name)
+
+
+def _projected_times() -> Iterator[Point]:
+    for gpu in GPUS:
+        name = f"projected: {gpu.name}, at least"
+        for batch in sorted(BATCHES):
+            yield Point(batch, message_ns(gpu, batch), None, None, name, Origin.PROJECTED)
+
+
+def _printed_times() -> Iterator[Point]:
+    """What a message of this length takes at the speeds that the document has of cores."""
+    for name, key, label, test in (EVERY_CORE, EVERY_CORE_IPP):
+        row = table_row(name, **{key: label}, test=test)
+        yield Point(None, _ns(row), None, None, f"published: {label}, {test}", Origin.PUBLISHED)
+
+
+def _ns(row: Mapping[str, str]) -> float:
+    """Nanoseconds that a message takes at a published speed."""
+    return 1e9 * MESSAGES.text_bytes / (MEGABYTE * float(row["throughput_mb_s"]))
 
 
 UNITS = Axis("units", "multiprocessors, or cores")
 BATCH = Axis("batch", "messages at once")
-BLOCK_THREADS = 128
-# By each thread of the published program.
-EACH = 64
 FEWER, MANY = 4_096, 1 << 18
-BATCHES = (1, 65_536, 16, 4_096, 256)
+# Latency, then halves of what is left between, so that a budget that ends early leaves the least
+# open; last what takes longest.
+BATCHES = (1, 65_536, 4_096, 1_024, 16_384, 256, 262_144)
 ONE_CORE = cores_text("cpu", 1)
-LIMITS = "projected: Sealift's kernel, at most"
-PRINTED = (
-    ("003-T4-cpu-generations", "cpu", "i7-12700H", "Threads = cores"),
-    ("003-T4-cpu-generations", "cpu", "i7-12700H", "Threads = cores, IPP"),
+LIMITS = "projected: the published program, at most"
+OURS_LIMITS = "projected: Sealift's kernel, at most"
+EVERY_CORE = ("003-T4-cpu-generations", "cpu", "i7-12700H", "Threads = cores")
+EVERY_CORE_IPP = ("003-T4-cpu-generations", "cpu", "i7-12700H", "Threads = cores, IPP")
+DOCUMENT_GPU = ("003-T5-gpu-generations", "gpu", "RTX 4070 (2023)", "Threads = cores")
+PRINTED: Sequence[PrintedRow] = (
+    EVERY_CORE,
+    EVERY_CORE_IPP,
     ("003-T5-gpu-generations", "gpu", "RTX 3050", "Threads = cores"),
-    ("003-T5-gpu-generations", "gpu", "RTX 4070 (2023)", "Threads = cores"),
+    DOCUMENT_GPU,
     ("003-T5-gpu-generations", "gpu", "RTX 4060 (2024)", "Threads = cores"),
 )
 
@@ -238,7 +320,7 @@ EXPERIMENT = Experiment(
     id="003-F10",
     title="All CPU cores beside all of a GPU",
     why="How many times as much does a GPU do as all cores, from how many messages at once on is "
-    "it worth the way there and back, and what does one message alone take?",
+    "it worth the way there and back, and how long does one message alone take?",
     axes=(MESSAGE, DATA, CODE, MODE, UNITS, BATCH, DEVICE),
     compare=DEVICE.name,
     cells=_cells,
@@ -251,13 +333,13 @@ EXPERIMENT = Experiment(
             x=BATCH.name,
             y="ns_per_operation",
             z=DEVICE.name,
-            title="Time a message by messages at once, with the way there and back",
-            where={DATA.name: TRANSFERS},
+            title="Measured, time a message by messages at once, host to host",
+            where={DATA.name: HOST},
             log_x=True,
             log_y=True,
         ),
     ),
     weight=0.8,
     tries=beside_there,
-    essential=2,
+    essential=3,
 )

@@ -1,20 +1,23 @@
 """GPU throughput by thread blocks (document 003, figure 8).
 
 Blocks of 128 threads, whose number grows: as the document's program did it, honestly, and by
-Sealift's kernel, with its data in the device's memory or brought there and back. Where there is no
-GPU all of it runs by OpenCL on this processor, and is called so. Not part of a quick run.
+Sealift's kernel, with its data in the device's memory or brought there and back. What brings them
+is copies and kernel one after the other; what the host lays out before and picks up behind is not
+in it, and nothing overlaps as it does in Sealift's driver, which `gpu-beside-cpu` measures. Where
+there is no GPU all of it runs by OpenCL on this processor, and is called so. Not part of a quick
+run.
 """
 
 from collections.abc import Iterator, Sequence
 
-from sealift.lab.gpus.breaks import Break, document_gpu
+from sealift.lab.gpus.breaks import Break
 from sealift.lab.gpus.cells import (
     AXES,
+    BLOCK_THREADS,
     BLOCKS,
     DEVICE,
     MESSAGES,
     MODE,
-    PROCESSOR,
     RESIDENT,
     TRANSFERS,
     device_of,
@@ -28,14 +31,28 @@ from sealift.lab.gpus.grid import (
     PUBLISHED_FRAME_BYTES,
     Grid,
     bend_by_blocks,
-    filling_threads,
-    replicated_speed,
+    frame_threads,
+    in_rounds,
+    reading_threads,
 )
 from sealift.lab.gpus.limits import GPUS, Gpu
-from sealift.lab.gpus.shown import STANDS_ON, bends_text, measured, projected, title
-from sealift.lab.published import Comparison, table
+from sealift.lab.gpus.shown import (
+    STANDS_ON,
+    bends_text,
+    document_gpu,
+    measured,
+    multiprocessors_in,
+    ours,
+    projected,
+    projected_ours,
+    replicated,
+    title,
+)
+from sealift.lab.gpus.work import published_bytes
+from sealift.lab.published import Comparison, Kind, table
 from sealift.lab.result import Found, Origin
 from sealift.lab.spec import Experiment, Plot, Scope
+from sealift.lab.stats import Bend
 from sealift.lab.values import Cell
 from sealift.lab.vega import Chart, Labels, Point, Scales
 
@@ -44,37 +61,41 @@ def _cells(scope: Scope) -> Iterator[Cell]:
     if scope.quick:
         return
     device = device_of(scope)
-    units = units_of(device, scope.cores)
-    counts = FEWER_COUNTS if device == PROCESSOR else COUNTS
-    for blocks in sorted({*counts, *(units * times for times in (1, 2, 3, 4))}):
+    for blocks in in_rounds(units_of(device, scope.cores)):
         for code, mode, data in ways(RESIDENT, TRANSFERS):
             yield gpu_cell(device, Grid(blocks, BLOCK_THREADS), code, mode, data)
 
 
 def _published(found: Found) -> Sequence[Comparison]:
-    model = bend_by_blocks(document_gpu(), MESSAGES, BLOCK_THREADS)
-    return BREAK.beside(found, model, _multiprocessors(found))
+    gpu = document_gpu()
+    return BREAK.beside(found, _model(gpu), multiprocessors_in(found) or gpu.multiprocessors)
 
 
-def _multiprocessors(found: Found) -> float:
-    """Of the device that was measured, or of the document's."""
-    told = (each.facts.get("multiprocessors") for each in found.verified)
-    own = next((str(units) for units in told if units), "")
-    return float(own or document_gpu().multiprocessors)
+def _model(gpu: Gpu) -> Bend | None:
+    return bend_by_blocks(lambda grid: replicated(gpu, grid), gpu.multiprocessors, BLOCK_THREADS)
 
 
 def _says(found: Found) -> str:
-    by_gpu = ((gpu.name, bend_by_blocks(gpu, MESSAGES, BLOCK_THREADS)) for gpu in GPUS)
-    named = ", ".join(f"{name} {round(each.at)}" for name, each in by_gpu if each)
-    filled = ", ".join(f"{gpu.name} {filling_threads(gpu):,}" for gpu in GPUS)
+    by_gpu = ", ".join(f"{gpu.name} {round(at.at)}" for gpu in GPUS if (at := _model(gpu)))
     told = (
-        f"Projected: the limit bends at so many blocks of {BLOCK_THREADS} threads: {named}, as "
-        f"many as multiprocessors ({STANDS_ON}); tables of their own of {PUBLISHED_FRAME_BYTES:,} "
-        f"B, as each thread of the document's program has, fill the last cache from so many "
-        f"threads on: {filled}."
+        f"Projected: the limit bends at so many blocks of {BLOCK_THREADS} threads: {by_gpu}. These "
+        f"are the multiprocessors, which the model is given ({STANDS_ON}). {_caches()}"
     )
     here = bends_text(found, BLOCKS)
     return f"{told} Measured, by blocks: {here}." if here else told
+
+
+def _caches() -> str:
+    reading = published_bytes(MESSAGES.key_bits)
+    filled = ", ".join(
+        f"{gpu.name} {frame_threads(gpu):,} and {reading_threads(gpu, MESSAGES.key_bits):,}"
+        for gpu in GPUS
+    )
+    return (
+        f"Each thread of the document's program keeps {PUBLISHED_FRAME_BYTES:,} B of tables, and "
+        f"reads {reading:,} B of them while it works messages. The one and the other fill the last "
+        f"cache from so many threads on: {filled}."
+    )
 
 
 def _charts(found: Found) -> Sequence[Chart]:
@@ -92,7 +113,8 @@ def _charts(found: Found) -> Sequence[Chart]:
     ]
     points = [
         *measured(found, BLOCKS),
-        *projected(_limits),
+        *projected(lambda gpu: ((n, replicated(gpu, grid)) for n, grid in _grids(gpu))),
+        *projected_ours(lambda gpu: ((n, ours(gpu, grid)) for n, grid in _grids(gpu))),
         *printed,
     ]
     what = f"Blocks of {BLOCK_THREADS} threads"
@@ -100,21 +122,18 @@ def _charts(found: Found) -> Sequence[Chart]:
     return [Chart(points, labels, Scales(log_x=True, log_y=True))]
 
 
-def _limits(gpu: Gpu) -> Iterator[tuple[int, float]]:
-    for blocks in COUNTS:
-        yield blocks, replicated_speed(gpu, MESSAGES, Grid(blocks, BLOCK_THREADS))
+def _grids(gpu: Gpu) -> Iterator[tuple[int, Grid]]:
+    for blocks in in_rounds(gpu.multiprocessors):
+        yield blocks, Grid(blocks, BLOCK_THREADS)
 
 
-BLOCK_THREADS = 128
-# Whole rounds of the multiprocessors of GPUs that are known, and what lies between and below.
-COUNTS = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 48, 64, 72, 96, 108, 132, 144, 198, 264, 396)
-FEWER_COUNTS = (1, 2, 3, 4, 5, 6, 8)
 BREAK = Break(
     figure="003-F8",
     claim="f8-break",
     along=BLOCKS,
-    of="blocks for each multiprocessor",
-    why="each multiprocessor works a block of 128 threads at a time",
+    of="multiprocessors",
+    kind=Kind.GIVEN,
+    why="the number of multiprocessors, each of which works one block as fast as one alone",
 )
 
 EXPERIMENT = Experiment(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sealift.lab.gpus.cells import (
     ALONE,
+    BLOCK_THREADS,
     BLOCKS,
     DEVICE,
     PROCESSOR,
@@ -21,7 +22,9 @@ from sealift.lab.gpus.cells import (
     units_of,
 )
 from sealift.lab.gpus.grid import Grid
-from sealift.lab.gpus.shown import named
+from sealift.lab.gpus.limits import GPUS, Gpu
+from sealift.lab.gpus.shown import ADA, document_gpu, named, title
+from sealift.lab.gpus.types import types_speed
 from sealift.lab.published import (
     Comparison,
     Here,
@@ -32,9 +35,11 @@ from sealift.lab.published import (
     table_row,
     times_as_fast,
 )
-from sealift.lab.result import Found
+from sealift.lab.result import Found, Origin
 from sealift.lab.spec import Experiment, Plot, Scope
+from sealift.lab.units import format_measure
 from sealift.lab.values import Cell, Value
+from sealift.lab.vega import Chart, Labels, Point, Scales
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
@@ -85,29 +90,74 @@ def _times(found: Found, one: str, other: str) -> Here:
 
 
 def _says(found: Found) -> str:
-    told = []
-    for threads, place in ((ONE.threads, "in one thread"), (BLOCK_THREADS, "on all of it")):
-        where: Mapping[str, Value] = {THREADS.name: threads}
-        speeds = {
-            name: here
-            for name in TYPES
-            if isinstance(here := operation_speed(found, **where, **{TYPE.name: name}), Measured)
-        }
-        if INT in speeds:
-            most = speeds[INT].interval.median
-            shares = [
-                f"{name} {100 * here.interval.median / most:.0f} %" for name, here in speeds.items()
-            ]
-            told.append(f"{place}: {', '.join(shares)}")
-    if not told:
-        return ""
+    casts = ", ".join(
+        f"{gpu.name} {format_measure(types_speed(gpu, FLOAT, ONE) / types_speed(gpu, CAST, ONE))}"
+        for gpu in GPUS
+    )
+    told = (
+        f"Projected: one thread could make so many times as many products of floats as of floats "
+        f"with a literal that is a double: {casts} (from machine code, as if nothing ever waited, "
+        f"at boost clocks; {ADA})."
+    )
+    shares = [
+        f"{place}: {', '.join(share)}"
+        for threads, place in PLACES.items()
+        if (share := list(_shares(found, threads)))
+    ]
+    if not shares:
+        return told
     devices = dict.fromkeys(str(row.cell[DEVICE.name]) for row in found.rows)
-    return f"Measured by {named(' and '.join(devices))}, int being 100 %, {'; '.join(told)}."
+    return (
+        f"{told} Measured by {named(' and '.join(devices))}, int being 100 %, {'; '.join(shares)}."
+    )
+
+
+def _shares(found: Found, threads: int) -> Iterator[str]:
+    """How fast each type is in so many threads of a block, where integers were measured there."""
+    where: Mapping[str, Value] = {THREADS.name: threads}
+    whole = operation_speed(found, **where, **{TYPE.name: INT})
+    if isinstance(whole, str):
+        return
+    for name in TYPES:
+        here = operation_speed(found, **where, **{TYPE.name: name})
+        if isinstance(here, Measured):
+            yield f"{name} {100 * here.interval.median / whole.interval.median:.0f} %"
+
+
+def _charts(found: Found) -> Sequence[Chart]:
+    points = [
+        Point(
+            str(row.cell[TYPE.name]),
+            row.operations_per_s.median,
+            row.operations_per_s.low,
+            row.operations_per_s.high,
+            f"measured {PLACES[int(row.cell[THREADS.name])]}",
+        )
+        for row in found.rows
+        if not row.wrong
+    ]
+    points += (point for gpu in SHOWN for point in _limits(gpu))
+    labels = Labels(title(found, "Data types"), TYPE.title, "multiplications a second", "what")
+    return [Chart(points, labels, Scales(log_y=True))]
+
+
+def _limits(gpu: Gpu) -> Iterator[Point]:
+    """Of one thread, and of a block on each multiprocessor."""
+    for grid in (ONE, Grid(gpu.multiprocessors, BLOCK_THREADS)):
+        series = f"projected: {gpu.name} {PLACES[grid.threads]}, at most"
+        for name in TYPES:
+            speed = types_speed(gpu, name, grid)
+            yield Point(name, speed, None, None, series, Origin.PROJECTED)
 
 
 INT, FLOAT, CAST = "int", "float", "float with double literal"
 TYPES = (INT, "long", FLOAT, "double", CAST)
-ONE, BLOCK_THREADS = Grid(1, 1), 128
+ONE = Grid(1, 1)
+# What differs otherwise is how many multiprocessors there are, and their clock.
+SHOWN = [
+    gpu for gpu in GPUS if gpu.architecture != document_gpu().architecture or gpu == document_gpu()
+]
+PLACES = {ONE.threads: "in one thread", BLOCK_THREADS: "on all of it"}
 
 EXPERIMENT = Experiment(
     name="gpu-data-types",
@@ -121,6 +171,7 @@ EXPERIMENT = Experiment(
     operation="multiplication",
     published=_published,
     says=_says,
+    charts=_charts,
     plots=(
         Plot(
             x=TYPE.name,

@@ -10,13 +10,14 @@ from sealift.lab.gpus.cells import (
     ALONE,
     AS_PUBLISHED,
     AXES,
+    BLOCK_THREADS,
     BLOCKS,
     DEVICE,
-    MESSAGES,
     PROCESSOR,
     REPLICATED,
     RESIDENT,
     THREADS,
+    WORKLOAD,
     device_of,
     gpu_arm,
     gpu_cell,
@@ -24,9 +25,24 @@ from sealift.lab.gpus.cells import (
     grid_of,
     units_of,
 )
-from sealift.lab.gpus.grid import Grid, grid_limit
+from sealift.lab.gpus.grid import Grid
 from sealift.lab.gpus.limits import GPUS, Gpu
-from sealift.lab.gpus.shown import MEGABYTE, STANDS_ON, named, title
+from sealift.lab.gpus.shown import (
+    MEGABYTE,
+    OURS_STANDS_ON,
+    STANDS_ON,
+    PrintedRow,
+    Speed,
+    as_printed,
+    beside_points,
+    mb_per_s_text,
+    multiprocessors_in,
+    named,
+    ours,
+    printed_points,
+    replicated,
+    title,
+)
 from sealift.lab.published import Comparison, Here, Kind, Printed, payload_speed, table
 from sealift.lab.result import Found, Listing, Origin, Row
 from sealift.lab.spec import Experiment, Plot, Scope
@@ -55,7 +71,7 @@ def _beside(found: Found, row: Mapping[str, str]) -> Comparison:
         unit="MB/s",
         source=row["source"],
         kind=Kind.VALUE,
-    ).beside(_here(found, row["test"]), "the published program, replicated")
+    ).beside(_here(found, row["test"]), f"the published program, replicated; {WORKLOAD}")
 
 
 def _here(found: Found, test: str) -> Here:
@@ -69,13 +85,12 @@ def _here(found: Found, test: str) -> Here:
 def _says(found: Found) -> str:
     best = max(ALL, key=lambda row: float(row["throughput_mb_s"]) / int(row["sm"]))
     worst = min(ALL, key=lambda row: float(row["throughput_mb_s"]) / int(row["sm"]))
-    limits = ", ".join(
-        f"{gpu.name} {format_measure(_limit(gpu) / gpu.multiprocessors)}" for gpu in GPUS
-    )
     told = (
-        f"Published: {_each(worst)} (and {_each(best)}) MB/s for each multiprocessor of "
-        f"{worst['gpu']} (and {best['gpu']}). Projected: Sealift's kernel does at most {limits} "
-        f"({STANDS_ON})."
+        f"Published: a multiprocessor of {worst['gpu']} does {_each(worst)} MB/s, the least, and "
+        f"one of {best['gpu']} {_each(best)}, the most. Projected: a multiprocessor does at most, "
+        f"in MB/s, the document's way {mb_per_s_text(lambda gpu: _of_one(gpu, replicated))} "
+        f"({STANDS_ON}); with Sealift's kernel {mb_per_s_text(lambda gpu: _of_one(gpu, ours))} "
+        f"({OURS_STANDS_ON})."
     )
     for row in found.rows:
         speed = row.payload_mb_per_s
@@ -86,17 +101,19 @@ def _says(found: Found) -> str:
 
 
 def _each(row: Mapping[str, str]) -> str:
+    """MB/s for each multiprocessor; "" of one thread, which all but one of them don't have."""
+    if row["test"] == ONE:
+        return ""
     return format_measure(float(row["throughput_mb_s"]) / int(row["sm"]))
 
 
-def _limit(gpu: Gpu) -> float:
-    """MB/s of a block for each multiprocessor, each message worked once."""
-    grid = Grid(gpu.multiprocessors, BLOCK_THREADS)
-    return grid_limit(gpu, MESSAGES, grid).bytes_per_s / MEGABYTE
+def _of_one(gpu: Gpu, speed: Speed) -> float:
+    """Bytes a second of one multiprocessor where all have a block."""
+    return speed(gpu, _every(gpu)) / gpu.multiprocessors
 
 
-def _one(gpu: Gpu) -> float:
-    return grid_limit(gpu, MESSAGES, Grid(1, 1)).bytes_per_s / MEGABYTE
+def _every(gpu: Gpu) -> Grid:
+    return Grid(gpu.multiprocessors, BLOCK_THREADS)
 
 
 def _test(row: Row) -> str:
@@ -105,24 +122,23 @@ def _test(row: Row) -> str:
 
 def _charts(found: Found) -> Sequence[Chart]:
     points = [
-        Point(row["gpu"], float(row["throughput_mb_s"]), None, None, _as(row), Origin.PUBLISHED)
-        for row in PRINTED
+        *printed_points(ROWS, str, lambda test: f"published: {test}"),
+        *beside_points(found, lambda row: f"measured: {_test(row)}"),
+        *(point for gpu in GPUS for point in _limits(gpu)),
     ]
-    for row in found.rows:
-        if not row.wrong and (speed := row.payload_mb_per_s):
-            x, name = str(row.cell[DEVICE.name]), f"measured: {_test(row)}"
-            points.append(Point(x, speed.median, speed.low, speed.high, name))
-    for gpu in GPUS:
-        x = next((row["gpu"] for row in ALL if row["gpu"].startswith(gpu.name)), gpu.name)
-        for test, value in ((ONE, _one(gpu)), (EVERY, _limit(gpu))):
-            name = f"projected, at most: {test}"
-            points.append(Point(x, value, None, None, name, Origin.PROJECTED))
     labels = Labels(title(found, "GPU generations"), DEVICE.title, "payload, MB/s", "what is done")
     return [Chart(points, labels, Scales(log_y=True))]
 
 
-def _as(row: Mapping[str, str]) -> str:
-    return f"published: {row['test']}"
+def _limits(gpu: Gpu) -> Iterator[Point]:
+    x = as_printed(gpu, (row["gpu"] for row in ALL))
+    lines = {
+        f"projected, at most: {ONE}": replicated(gpu, Grid(1, 1)),
+        f"projected, at most: {EVERY}": replicated(gpu, _every(gpu)),
+        f"projected, at most: Sealift's kernel, {EVERY}": ours(gpu, _every(gpu)),
+    }
+    for name, speed in lines.items():
+        yield Point(x, speed / MEGABYTE, None, None, name, Origin.PROJECTED)
 
 
 def _listings(found: Found) -> Sequence[Listing]:
@@ -133,35 +149,43 @@ def _listings(found: Found) -> Sequence[Listing]:
     rows += [
         (
             gpu.name,
-            "projected, at most",
+            f"projected, at most{name}",
             EVERY,
             f"{gpu.multiprocessors}",
-            format_measure(_limit(gpu)),
-            format_measure(_limit(gpu) / gpu.multiprocessors),
+            format_measure(speed(gpu, _every(gpu)) / MEGABYTE),
+            format_measure(_of_one(gpu, speed) / MEGABYTE),
         )
         for gpu in GPUS
+        for name, speed in SPEEDS.items()
     ]
-    for row in found.rows:
-        if not row.wrong and (speed := row.payload_mb_per_s):
-            blocks = grid_of(row.cell).blocks
-            rows.append(
-                (
-                    str(row.cell[DEVICE.name]),
-                    "measured",
-                    _test(row),
-                    f"{blocks}",
-                    format_measure(speed.median),
-                    format_measure(speed.median / blocks),
-                )
-            )
+    rows += _measured(found)
     columns = ("device", "origin", "threads", "multiprocessors", "MB/s", "MB/s for each")
     return [Listing("Generations, for each multiprocessor", columns, rows, columns[3:])]
 
 
+def _measured(found: Found) -> Iterator[tuple[str, str, str, str, str, str]]:
+    units = multiprocessors_in(found)
+    for row in found.rows:
+        if not row.wrong and (speed := row.payload_mb_per_s):
+            blocks, device = grid_of(row.cell).blocks, str(row.cell[DEVICE.name])
+            is_one = _test(row) == ONE
+            yield (
+                device,
+                "measured",
+                _test(row),
+                f"{units or ''}{' cores' * (device == PROCESSOR)}",
+                format_measure(speed.median),
+                "" if is_one else format_measure(speed.median / blocks),
+            )
+
+
+SPEEDS: Mapping[str, Speed] = {"": replicated, ", Sealift's kernel": ours}
 PRINTED = table("003-T5-gpu-generations")
 ONE, EVERY = "Thread = 1", "Threads = cores"
 ALL = [row for row in PRINTED if row["test"] == EVERY]
-BLOCK_THREADS = 128
+ROWS: Sequence[PrintedRow] = [
+    ("003-T5-gpu-generations", "gpu", row["gpu"], row["test"]) for row in PRINTED
+]
 
 EXPERIMENT = Experiment(
     name="gpu-generations",

@@ -7,7 +7,6 @@ and are called so. Not part of a quick run.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sealift.lab.gpus.breaks import document_gpu
 from sealift.lab.gpus.cells import (
     ALONE,
     AS_PUBLISHED,
@@ -18,10 +17,12 @@ from sealift.lab.gpus.cells import (
     MESSAGES,
     MODE,
     OURS,
+    OURS_MOST,
     PROCESSOR,
     REPLICATED,
     RESIDENT,
     THREADS,
+    WORKLOAD,
     device_of,
     gpu_arm,
     gpu_cell,
@@ -30,9 +31,19 @@ from sealift.lab.gpus.cells import (
     units_of,
     ways,
 )
-from sealift.lab.gpus.grid import PUBLISHED_FRAME_BYTES, Grid, filling_threads, replicated_speed
+from sealift.lab.gpus.grid import PUBLISHED_FRAME_BYTES, Grid, frame_threads, reading_threads
 from sealift.lab.gpus.limits import Gpu
-from sealift.lab.gpus.shown import named, projected, title
+from sealift.lab.gpus.shown import (
+    document_gpu,
+    multiprocessors_in,
+    named,
+    ours,
+    projected,
+    projected_ours,
+    replicated,
+    title,
+)
+from sealift.lab.gpus.work import published_bytes
 from sealift.lab.published import Comparison, Here, Kind, Printed, payload_speed, table
 from sealift.lab.result import Found, Listing, Origin
 from sealift.lab.spec import Experiment, Plot, Scope
@@ -46,13 +57,13 @@ def _cells(scope: Scope) -> Iterator[Cell]:
         return
     device = device_of(scope)
     units = units_of(device, scope.cores)
-    for times, threads in _grids():
+    for times, threads in grids():
         for code, mode, data in ways(RESIDENT):
             if code != OURS or threads <= OURS_MOST:
                 yield gpu_cell(device, Grid(times * units, threads), code, mode, data)
 
 
-def _grids() -> list[tuple[int, int]]:
+def grids() -> list[tuple[int, int]]:
     """Blocks for each multiprocessor, and threads of each; the document's 256 of 36 are 7."""
     return [
         (round(_printed_grid(row).blocks / PRINTED_UNITS), _printed_grid(row).threads)
@@ -79,12 +90,15 @@ def _beside(found: Found, row: Mapping[str, str]) -> Comparison:
         unit="MB/s",
         source=row["source"],
         kind=Kind.VALUE,
-    ).beside(_here(found, times, grid.threads), f"the published program, replicated, {told}")
+    ).beside(
+        _here(found, times, grid.threads),
+        f"the published program, replicated, {told}; {WORKLOAD}",
+    )
 
 
 def _here(found: Found, times: int, threads: int) -> Here:
     where = {CODE.name: AS_PUBLISHED, MODE.name: REPLICATED}
-    units = _units(found)
+    units = multiprocessors_in(found)
     if units is None:
         return found.why_not(**where)
     if any(row.cell[DEVICE.name] == PROCESSOR for row in found.rows):
@@ -92,28 +106,44 @@ def _here(found: Found, times: int, threads: int) -> Here:
     return payload_speed(found, **where, **{BLOCKS.name: times * units, THREADS.name: threads})
 
 
-def _units(found: Found) -> int | None:
-    """Of what was measured: the smallest grid has a block for each."""
-    return min((grid_of(row.cell).blocks for row in found.rows), default=None)
-
-
 def _says(found: Found) -> str:
-    gpu = document_gpu()
+    return f"{caches_text()} Projected curves have no caches and no fall.{_best(found)}"
+
+
+def caches_text() -> str:
+    """What the document's fall of throughput may come of, by what its threads keep and read."""
     threads = [_printed_grid(row).every for row in PRINTED]
     speeds = [float(row["throughput_mb_s"]) for row in PRINTED]
-    best = speeds.index(max(speeds))
-    last = max(n for n, speed in zip(threads, speeds, strict=True) if speed == speeds[best])
-    fall = min(n for n, speed in zip(threads, speeds, strict=True) if n > last)
-    told = (
-        f"Published: the most with {threads[best]:,} threads, less from {fall:,} on, which the "
-        f"document puts down to switching contexts. Projected: its threads keep "
-        f"{PUBLISHED_FRAME_BYTES:,} B of tables each, which fill the {gpu.cache_bytes >> 20} MiB "
-        f"cache of {gpu.name} from {filling_threads(gpu):,} threads on; {threads[best]:,} have "
-        f"{threads[best] * PUBLISHED_FRAME_BYTES / 1e6:.0f} MB and {fall:,} "
-        f"{fall * PUBLISHED_FRAME_BYTES / 1e6:.0f} MB, so that the fall comes behind the cache, "
-        f"and not at it."
+    last = max(n for n, speed in zip(threads, speeds, strict=True) if speed == max(speeds))
+    fall = min(n for n in threads if n > last)
+    counts = (min(threads), last, fall)
+    best = {n: max(s for m, s in zip(threads, speeds, strict=True) if m == n) for n in counts}
+    printed = ", ".join(f"{speed:,.0f} MB/s with {n:,} threads" for n, speed in best.items())
+    return (
+        f"Published: {printed}; the document puts the fall down to switching contexts. Caches that "
+        f"are too small are another reason that there may be. {_all_tables(*counts)} "
+        f"{_tables_read(*counts)} Which of the two it is does not follow."
     )
-    return f"{told}{_best(found)}"
+
+
+def _all_tables(*threads: int) -> str:
+    return _in_all(PUBLISHED_FRAME_BYTES, "keeps", frame_threads(document_gpu()), *threads)
+
+
+def _tables_read(*threads: int) -> str:
+    bits = MESSAGES.key_bits
+    filling = reading_threads(document_gpu(), bits)
+    return _in_all(published_bytes(bits), "reads, while it works messages,", filling, *threads)
+
+
+def _in_all(size_bytes: int, does: str, filling: int, *threads: int) -> str:
+    """What so many threads have of something in all."""
+    gpu = document_gpu()
+    every = ", ".join(f"{n:,} have {n * size_bytes / 1e6:.0f} MB" for n in threads)
+    return (
+        f"A thread {does} {size_bytes:,} B of tables: {filling:,} of them fill the "
+        f"{gpu.cache_bytes >> 20} MiB cache of {gpu.name}; {every}."
+    )
 
 
 def _best(found: Found) -> str:
@@ -152,14 +182,23 @@ def _charts(found: Found) -> Sequence[Chart]:
         )
         for row in PRINTED
     ]
-    points = [*printed, *_measured(found), *projected(_limits)]
+    points = [
+        *printed,
+        *_measured(found),
+        *projected(lambda gpu: ((name, replicated(gpu, grid)) for name, grid in _of(gpu))),
+        *projected_ours(
+            lambda gpu: (
+                (name, ours(gpu, grid)) for name, grid in _of(gpu) if grid.threads <= OURS_MOST
+            )
+        ),
+    ]
     what = "Grids at and over the maximum"
     labels = Labels(title(found, what), "grid", "payload, MB/s", "what is done")
     return [Chart(points, labels, Scales(log_y=True))]
 
 
 def _measured(found: Found) -> Iterator[Point]:
-    units = _units(found)
+    units = multiprocessors_in(found)
     for row in found.rows:
         speed = row.payload_mb_per_s
         if units and speed and not row.wrong:
@@ -169,10 +208,9 @@ def _measured(found: Found) -> Iterator[Point]:
             yield Point(name, speed.median, speed.low, speed.high, series)
 
 
-def _limits(gpu: Gpu) -> Iterator[tuple[str, float]]:
-    for times, threads in _grids():
-        grid = Grid(times * gpu.multiprocessors, threads)
-        yield _name(times, threads), replicated_speed(gpu, MESSAGES, grid)
+def _of(gpu: Gpu) -> Iterator[tuple[str, Grid]]:
+    for times, threads in grids():
+        yield _name(times, threads), Grid(times * gpu.multiprocessors, threads)
 
 
 def _name(times: int, threads: int) -> str:
@@ -185,7 +223,7 @@ def _listings(found: Found) -> Sequence[Listing]:
     for chart in _charts(found):
         for point in chart.points:
             by_series.setdefault(point.series, {})[str(point.x)] = point.y
-    names = [_name(*each) for each in _grids()]
+    names = [_name(*each) for each in grids()]
     rows = [
         (series, *(format_measure(by_name[name]) if name in by_name else "" for name in names))
         for series, by_name in by_series.items()
@@ -195,8 +233,6 @@ def _listings(found: Found) -> Sequence[Listing]:
 
 PRINTED = table("003-T3-gpu-blocks-threads")
 PRINTED_UNITS = document_gpu().multiprocessors
-# What registers leave room for.
-OURS_MOST = 384
 
 EXPERIMENT = Experiment(
     name="gpu-grid",

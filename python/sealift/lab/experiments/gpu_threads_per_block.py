@@ -8,13 +8,13 @@ quick run.
 
 from collections.abc import Iterator, Sequence
 
-from sealift.lab.gpus.breaks import Break, document_gpu
+from sealift.lab.gpus.breaks import Break
 from sealift.lab.gpus.cells import (
     AXES,
     DEVICE,
-    MESSAGES,
     MODE,
     OURS,
+    OURS_MOST,
     PROCESSOR,
     RESIDENT,
     THREADS,
@@ -25,12 +25,23 @@ from sealift.lab.gpus.cells import (
     gpu_there,
     ways,
 )
-from sealift.lab.gpus.grid import Grid, bend_by_threads, replicated_speed
+from sealift.lab.gpus.grid import Grid, bend_by_threads
 from sealift.lab.gpus.limits import GPUS, Gpu
-from sealift.lab.gpus.shown import STANDS_ON, bends_text, measured, projected, title
-from sealift.lab.published import Comparison, table_row
+from sealift.lab.gpus.shown import (
+    STANDS_ON,
+    bends_text,
+    document_gpu,
+    measured,
+    ours,
+    projected,
+    projected_ours,
+    replicated,
+    title,
+)
+from sealift.lab.published import Comparison, Kind, table_row
 from sealift.lab.result import Found, Origin
 from sealift.lab.spec import Experiment, Plot, Scope
+from sealift.lab.stats import Bend
 from sealift.lab.values import Cell
 from sealift.lab.vega import Chart, Labels, Point, Scales
 
@@ -41,19 +52,21 @@ def _cells(scope: Scope) -> Iterator[Cell]:
     device = device_of(scope)
     for threads in FEWER_COUNTS if device == PROCESSOR else COUNTS:
         for code, mode, data in ways(RESIDENT):
-            if code != OURS or WARP <= threads <= OURS_MOST:
+            if code != OURS or threads in OURS_COUNTS:
                 yield gpu_cell(device, Grid(1, threads), code, mode, data)
 
 
 def _published(found: Found) -> Sequence[Comparison]:
-    gpu = document_gpu()
-    return BREAK.beside(found, bend_by_threads(gpu, MESSAGES), float(PRINTED["cores_per_sm"]))
+    return BREAK.beside(found, _model(document_gpu()), float(PRINTED["cores_per_sm"]))
+
+
+def _model(gpu: Gpu) -> Bend | None:
+    return bend_by_threads(lambda grid: replicated(gpu, grid))
 
 
 def _says(found: Found) -> str:
-    by_gpu = ((gpu.name, bend_by_threads(gpu, MESSAGES)) for gpu in GPUS)
-    named = ", ".join(f"{name} {round(each.at)}" for name, each in by_gpu if each)
-    told = f"Projected: the limit of one block bends at so many threads: {named} ({STANDS_ON})."
+    by_gpu = ", ".join(f"{gpu.name} {round(at.at)}" for gpu in GPUS if (at := _model(gpu)))
+    told = f"Projected: the limit of one block bends at so many threads: {by_gpu} ({STANDS_ON})."
     here = bends_text(found, THREADS)
     return f"{told} Measured, by threads: {here}." if here else told
 
@@ -62,30 +75,28 @@ def _charts(found: Found) -> Sequence[Chart]:
     printed = f"published: {PRINTED['gpu']}"
     points = [
         *measured(found, THREADS),
-        *projected(_limits),
+        *projected(lambda gpu: ((n, replicated(gpu, Grid(1, n))) for n in COUNTS)),
+        *projected_ours(lambda gpu: ((n, ours(gpu, Grid(1, n))) for n in OURS_COUNTS)),
         Point(1, float(PRINTED["throughput_mb_s"]), None, None, printed, Origin.PUBLISHED),
     ]
     labels = Labels(title(found, "One block"), THREADS.title, "payload, MB/s", "what is done")
     return [Chart(points, labels, Scales(log_x=True, log_y=True))]
 
 
-def _limits(gpu: Gpu) -> Iterator[tuple[int, float]]:
-    for threads in COUNTS:
-        yield threads, replicated_speed(gpu, MESSAGES, Grid(1, threads))
-
-
-COUNTS = (1, 2, 4, 8, 16, 32, 64, 96, 128, 160, 192, 256, 384, 512, 768, 1_024)
+# As `sealift-gpu` has them: two that are no whole round show the saw.
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 1_024)
+OURS_COUNTS = tuple(threads for threads in COUNTS if WARP <= threads <= OURS_MOST)
 # Compilers for processors make a kernel anew for each number of work-items.
 FEWER_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PRINTED = table_row("003-T5-gpu-generations", gpu="RTX 4070 (2023)", test="Thread = 1")
-# What registers leave room for.
-OURS_MOST = 384
 BREAK = Break(
     figure="003-F7",
     claim="f7-break",
     along=THREADS,
-    of="threads for each core of a multiprocessor",
-    why="each of its four parts works a warp of 32 threads at a time",
+    of="cores of a multiprocessor",
+    kind=Kind.NUMBER,
+    why="four parts that each issue to a warp of 32 threads are put in; that one of their own "
+    "units is asked for longest, and not the one that they share, is found",
 )
 
 EXPERIMENT = Experiment(

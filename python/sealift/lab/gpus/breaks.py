@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sealift.lab.gpus.cells import AS_PUBLISHED, CODE, MODE, PROCESSOR, REPLICATED
-from sealift.lab.gpus.limits import GPUS, Gpu
-from sealift.lab.gpus.shown import Sweep, bend_text, sweeps
+from sealift.lab.gpus.cells import AS_PUBLISHED, CODE, MODE, PROCESSOR, REPLICATED, WORKLOAD
+from sealift.lab.gpus.shown import Sweep, bend_text, document_gpu, sweeps
 from sealift.lab.published import Comparison, Here, Kind, Measured, Printed, table_row
 from sealift.lab.result import Found, Origin
 from sealift.lab.spec import Axis
@@ -20,14 +19,16 @@ class Break:
         figure: The document's name for the figure.
         claim: Its name in the table of claims.
         along: The axis that it lies on.
-        of: What it is one of, for each: `threads a core of a multiprocessor`.
-        why: Why the model has it there.
+        of: What there are as many of where it is: `multiprocessors`.
+        kind: Whether the model has it as a result, or was given it.
+        why: Which of the model's inputs put it there.
     """
 
     figure: str
     claim: str
     along: Axis
     of: str
+    kind: Kind
     why: str
 
     def beside(self, found: Found, model: Bend | None, units: float) -> Sequence[Comparison]:
@@ -36,7 +37,7 @@ class Break:
         Args:
             found: By the experiment of the figure.
             model: Of the document's GPU.
-            units: How many of what makes the break a device has.
+            units: How many of those the measured device has.
         """
         row = table_row("003-X1-claims", claim_id=self.claim)
         source = f"{row['source']}: {row['as_printed']}"
@@ -46,31 +47,34 @@ class Break:
             float(row["value"]),
             row["unit"],
             source,
-            Kind.NUMBER,
+            self.kind,
             origin=Origin.PROJECTED,
         )
-        measured = Printed(self.figure, f"break, {self.of}", 1.0, "x", source, Kind.SLOPE)
+        measured = Printed(self.figure, f"measured break / {self.of}", 1.0, "x", source, Kind.SLOPE)
         here, note = self._measured(found, units)
         return [
             projected.beside(
                 _interval(model) if model else "the limit has no bend",
-                f"projected for {document_gpu().name}, as many multiprocessors as printed: "
-                f"{self.why}",
+                f"projected for {document_gpu().name} from counts of the published program, "
+                f"replicated: {self.why}",
             ),
             measured.beside(here, note),
         ]
 
     def _measured(self, found: Found, units: float) -> tuple[Here, str]:
-        note = "the published program, replicated"
+        note = f"the published program, replicated; {WORKLOAD}"
         sweep = published_sweep(found, self.along)
         if sweep is None:
             why = found.why_not(**{CODE.name: AS_PUBLISHED, MODE.name: REPLICATED})
             return why, note
         if sweep.is_processor:
             return f"{PROCESSOR} has cores, and no multiprocessors", note
+        places = f"its line over {len(sweep.line)} places"
+        if not sweep.is_long:
+            return f"{places} is too short to tell", note
         place = sweep.bend
         if place is None:
-            return f"its line over {len(sweep.rows)} places {bend_text(None)}", note
+            return f"{places} {bend_text(None)}", note
         blocks = min(row.blocks for row in sweep.rows.values())
         told = _interval(place, blocks).scaled(1 / units)
         return told, f"{note}, {bend_text(place)} on {sweep.device}"
@@ -83,12 +87,7 @@ def published_sweep(found: Found, along: Axis) -> Sweep | None:
         for row in found.rows
         if row.cell[CODE.name] == AS_PUBLISHED and row.cell[MODE.name] == REPLICATED
     ]
-    return next(iter(sweeps(Found(rows, ()), along)), None)
-
-
-def document_gpu() -> Gpu:
-    """The GPU of the document's figures."""
-    return next(gpu for gpu in GPUS if gpu.name == "RTX 4070")
+    return next(iter(sweeps(Found(rows, found.verified), along)), None)
 
 
 def _interval(place: Bend, blocks: int | None = None) -> Measured:

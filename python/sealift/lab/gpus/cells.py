@@ -127,8 +127,21 @@ DRIVERS = ("cuda", "opencl")
 AS_PUBLISHED, OURS = "as published", "ours"
 REPLICATED, PARTITIONED = "replicated", "partitioned"
 RESIDENT, TRANSFERS = "resident", "with transfers"
-# As document 003 states them, each with a key of its own.
+# In this machine's memory, from where the engine and the device's driver take them.
+HOST = "host to host"
+# As long as document 003 states them. It mixes keys of 128, 192 and 256 bits, and seals, opens and
+# verifies; here all have keys of 128 bits of their own, and are sealed.
 MESSAGES = Messages(key_bits=128, text_bytes=128)
-THREAD_MESSAGES, MESSAGES_MOST = 16, 1 << 18
-# Of Sealift's kernels: a warp.
-WARP = 32
+WORKLOAD = (
+    "AES-128, sealing only; the document mixes keys of 128, 192 and 256 bits, and seals, opens and "
+    "verifies"
+)
+# Of each thread where all of them work the same ones. The tables that a launch makes anew take as
+# many instructions as one or two messages: with so many, a fortieth of all.
+THREAD_MESSAGES = 64
+# Where each is worked once: threads of large grids have fewer, and their tables tell more.
+MESSAGES_MOST = 1 << 18
+# A block of the document's grids: a thread for each core of a multiprocessor.
+BLOCK_THREADS = 128
+# Of Sealift's kernels: a warp at least, and what registers leave room for.
+WARP, OURS_MOST = 32, 384

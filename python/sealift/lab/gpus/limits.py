@@ -78,12 +78,13 @@ class Gpu:
     Attributes:
         name: As people call it.
         multiprocessors: How many.
-        clock_hz: The highest that it keeps.
-        architecture: Whose machine code it runs.
+        clock_hz: Boost clock, which it need not keep.
+        architecture: Whose machine code and rates it is projected with.
         shared_bytes: Of shared memory, the most that one block may have.
         memory_bytes_per_s: To and from its memory.
         cache_bytes: Of the last cache before that memory.
-        source: Where clock, memory and cache stand.
+        link_bytes_per_s: To its host, and as much at the same time from there.
+        source: Where clock, memory, cache and link stand.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Gpu:
     shared_bytes: int
     memory_bytes_per_s: float
     cache_bytes: int
+    link_bytes_per_s: float
     source: str
 
     def limit(self, counts: Counts, payload_bytes: float, moved_bytes: float) -> Limit:
@@ -155,12 +157,37 @@ RATES: Mapping[str, Rates] = {
         source=f"{_GUIDE}; tensor as NVIDIA says of A100, for Hopper it says nothing",
     ),
 }
-_LAPTOP = "NVIDIA, GeForce laptop comparison, highest boost clock; cache as its chips are specified"
-# Multiprocessors of the first three as document 003 has them; they are those of laptops.
+_LAPTOP = (
+    "NVIDIA, GeForce laptop comparison, highest boost clock; cache and eight lanes of PCIe 4 as "
+    "its chips are specified"
+)
+# PCI-SIG: 16 and 32 GT/s a lane, 128 bits of 130 for data.
+_PCIE_4_X8, _PCIE_5_X16 = 8 * 16e9 / 8 * 128 / 130, 16 * 32e9 / 8 * 128 / 130
+
+
+def _laptop(name: str, clock_hz: float, memory_bytes_per_s: float, cache_bytes: int) -> Gpu:
+    """A GPU of the document, which are those of laptops, with as many multiprocessors as it says.
+
+    RTX 4070 and 4060 are Ada, of which no machine code was accepted: they are projected with code
+    and rates of sm_86, which the same multiprocessor had before them.
+    """
+    return Gpu(
+        name,
+        _published(name),
+        clock_hz,
+        "sm_86",
+        99 * 1024,
+        memory_bytes_per_s,
+        cache_bytes,
+        _PCIE_4_X8,
+        _LAPTOP,
+    )
+
+
 GPUS = (
-    Gpu("RTX 3050", _published("RTX 3050"), 1.740e9, "sm_86", 99 * 1024, 192e9, 2 << 20, _LAPTOP),
-    Gpu("RTX 4070", _published("RTX 4070"), 2.175e9, "sm_86", 99 * 1024, 256e9, 32 << 20, _LAPTOP),
-    Gpu("RTX 4060", _published("RTX 4060"), 2.370e9, "sm_86", 99 * 1024, 256e9, 32 << 20, _LAPTOP),
+    _laptop("RTX 3050", 1.740e9, 192e9, 2 << 20),
+    _laptop("RTX 4070", 2.175e9, 256e9, 32 << 20),
+    _laptop("RTX 4060", 2.370e9, 256e9, 32 << 20),
     Gpu(
         "H200",
         132,
@@ -169,6 +196,7 @@ GPUS = (
         227 * 1024,
         4.8e12,
         50 << 20,
+        _PCIE_5_X16,
         "NVIDIA, H200 datasheet and Hopper architecture; nvidia-smi",
     ),
 )

@@ -57,9 +57,18 @@ class Messages:
 
     @property
     def moved_bytes(self) -> int:
-        """Read and written for each: texts, aad, key, nonce, what describes it, and its result."""
-        texts = 2 * self.text_bytes + self.aad_bytes
-        return texts + KEY_BYTES + BLOCK_BYTES + DESCRIBED_BYTES + RESULT_BYTES
+        """Read and written for each."""
+        return self.read_bytes + self.written_bytes
+
+    @property
+    def read_bytes(self) -> int:
+        """Text, aad, key, nonce, and what describes it."""
+        return self.text_bytes + self.aad_bytes + KEY_BYTES + BLOCK_BYTES + DESCRIBED_BYTES
+
+    @property
+    def written_bytes(self) -> int:
+        """Text and result."""
+        return self.text_bytes + RESULT_BYTES
 
 
 def message_limit(gpu: Gpu, messages: Messages, *, strict: bool = False) -> Limit:
@@ -123,6 +132,35 @@ def long_counts(gpu: Gpu, key_bits: int, *, strict: bool = False) -> dict[str, f
     return total(parts, times)
 
 
+def published_counts(
+    gpu: Gpu, messages: Messages, *, each: float, partitioned: bool = False
+) -> dict[str, float]:
+    """The instructions of a lane that seals one message as document 003's program did.
+
+    A lane makes its tables anew in each launch, so that its messages share what that takes.
+
+    Args:
+        gpu: Whose machine code it is.
+        messages: What they are like.
+        each: How many messages a lane works in a launch.
+        partitioned: Whether each message is worked once, and its result stored.
+
+    Raises:
+        LookupError: If there is no such machine code, or it has other loops than are known.
+    """
+    program = f"lab-published-aes{messages.key_bits}"
+    kernel = "partitioned" if partitioned else "replicated"
+    parts = machine_code(program, gpu.architecture, kernel)
+    return in_order(parts, _published_times(messages, 1 / each))
+
+
+def published_bytes(key_bits: int) -> int:
+    """What a lane of the published way of working reads of its tables while it works messages."""
+    return (
+        COLUMN_BYTES + BOX_BYTES + MULTIPLES_BYTES + REMAINDER_BYTES + 16 * (rounds(key_bits) + 1)
+    )
+
+
 def look_ups(key_bits: int) -> int:
     """The words that AES looks up for a block with tables: 16 a round."""
     return 16 * rounds(key_bits)
@@ -142,6 +180,31 @@ def total(parts: Sequence[Part], times: Mapping[str, float]) -> dict[str, float]
     found: dict[str, float] = {}
     for part in parts:
         often = _often(part.loop, times) if part.loop else 0
+        for kind, count in part.counts.items():
+            found[kind] = found.get(kind, 0) + often * count
+    return found
+
+
+def in_order(parts: Sequence[Part], times: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """The same where loops stand in the source several times, as they do in code that is inlined.
+
+    Args:
+        parts: Of a kernel, in the order of its code; what is in no loop first.
+        times: How the line of source of each begins, and how often it is gone around.
+
+    Raises:
+        LookupError: If they are not of these parts.
+    """
+    if len(parts) != len(times):
+        raise LookupError(
+            f"{len(parts)} loops, of {len(times)} it is known how often they are gone around"
+        )
+    found: dict[str, float] = {}
+    for part, (begins, often) in zip(parts, times, strict=True):
+        if not part.loop.startswith(begins) or (part.loop and not begins):
+            raise LookupError(
+                f"a loop {part.loop!r} where {begins!r} is known; say how often in {__name__}"
+            )
         for kind, count in part.counts.items():
             found[kind] = found.get(kind, 0) + often * count
     return found
@@ -223,6 +286,43 @@ def _times_of_a_piece(rounds: int, state_blocks: int) -> dict[str, float]:
     }
 
 
+def _published_times(messages: Messages, launch: float) -> tuple[tuple[str, float], ...]:
+    """How often the published way goes around its loops to seal a message with 12 bytes of nonce.
+
+    Args:
+        messages: What they are like.
+        launch: The share of a launch that a message is.
+    """
+    again = rounds(messages.key_bits) - 1
+    words, aad = messages.key_bits // 32, -(-messages.aad_bytes // BLOCK_BYTES)
+    blocks, nibbles = messages.blocks, 2 * BLOCK_BYTES
+    entries, encrypting = f"{_PUBLISHED} i = 0; i < 256;", f"{_PUBLISHED} round = 1;"
+    hashing = f"{_PUBLISHED} i = 0; i < 32;"
+    return (
+        ("", launch),
+        *((entries, 256 * launch) for _ in range(3)),
+        (f"{_PUBLISHED} i = 0; i < 16;", 16 * launch),
+        # Messages; then the key, and its multiples in GHASH's field: 1, 2, 4 and 8, and sums.
+        (f"{_PUBLISHED} i = ", 1),
+        (f"{_PUBLISHED} i = 0; i < KEY_WORDS;", words),
+        (f"{_PUBLISHED} i = KEY_WORDS;", 4 * (again + 2) - words),
+        (encrypting, again),
+        (f"{_PUBLISHED} i = 8;", 4),
+        (f"{_PUBLISHED} i = 2;", 3),
+        (f"{_PUBLISHED} j = 1;", 1 + 3 + 7),
+        # The first counter, the additional data, the text, and the lengths.
+        (encrypting, again),
+        (f"{_PUBLISHED} i = 0; i < aad_units;", aad),
+        (hashing, nibbles * aad),
+        (f"{_PUBLISHED} i = 0; i < units;", blocks),
+        (encrypting, blocks * again),
+        (hashing, nibbles * blocks),
+        (hashing, nibbles),
+        # Only where a tag is wrong.
+        (f"{_PUBLISHED} i = 0; is_wrong", 0),
+    )
+
+
 def _often(loop: str, times: Mapping[str, float]) -> float:
     for begins, often in times.items():
         if loop.startswith(begins):
@@ -241,6 +341,10 @@ KEY_BYTES = 32
 RESULT_BYTES = 32
 # Tables that begin at a multiple of 64 KiB.
 FOUR_TABLES_BYTES = 192 * 1024
+_PUBLISHED = "published.cl: ROLLED for (u32"
+# Of `private_tables`, what is read when they are made: the table of each row, of SubBytes, of the
+# hash key, and of what is shifted out of a hash.
+COLUMN_BYTES, BOX_BYTES, MULTIPLES_BYTES, REMAINDER_BYTES = 4 * 256 * 4, 256, 2 * 16 * 8, 16 * 4
 # Done once a work-group, for very many messages.
 FILLING = "aes_table.h: for (u32 i = LOCAL_ID()"
 # Done for few messages.

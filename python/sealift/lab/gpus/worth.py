@@ -13,9 +13,9 @@ def break_even(device: Mapping[int, Row], cores: Mapping[int, Row]) -> str:
         cores: Those of cores.
 
     Returns:
-        Words: `from 1 on`, `between 256 and 4,096`, `at none of 1 to 65,536`; "" where no batch
-        was measured of both. Where it is faster at some batch and no longer at a larger one, what
-        holds to the end counts.
+        Words: `from 1 on`, `between 256 and 4,096`, `by 4,096 at the latest` where no smaller batch
+        is told apart, `at none of 1 to 65,536`; "" where no batch was measured of both. Where it is
+        faster at some batch and no longer at a larger one, what holds to the end counts.
     """
     batches = sorted(device.keys() & cores.keys())
     if not batches:
@@ -29,7 +29,7 @@ def break_even(device: Mapping[int, Row], cores: Mapping[int, Row]) -> str:
         return f"from {batches[0]:,} on"
     slower = [batch for batch in batches[:first] if is_faster(cores[batch], device[batch])]
     least = max(slower, default=0)
-    return f"between {least:,} and {lasting[0]:,}" if least else f"at {lasting[0]:,} or earlier"
+    return f"between {least:,} and {lasting[0]:,}" if least else f"by {lasting[0]:,} at the latest"
 
 
 def is_faster(one: Row, other: Row) -> bool:
