@@ -5,7 +5,7 @@ use super::loaded::Loaded;
 use super::program::LabProgram;
 use super::spec::{Grid, lab_group_max};
 use crate::GpuError;
-use crate::gpu::{Gpu, KeysAt, Launch, Room, Slab, Took};
+use crate::gpu::{About, Gpu, KeysAt, Launch, Room, Slab, Took};
 use crate::message::LANES;
 use crate::variant::Kernel;
 use sealift_kernels::copy::copy;
@@ -47,6 +47,21 @@ impl Unit {
             Self::Lds => "LDS",
             Self::Bmma => "BMMA",
         }
+    }
+
+    /// That a device has it, where it tells how old it is.
+    fn check(self, about: &About) -> Result<(), GpuError> {
+        if self != Self::Bmma || about.capability.is_none_or(|capability| capability >= BMMA_SINCE)
+        {
+            return Ok(());
+        }
+        let reason = format!(
+            "it lacks {}, which came with compute capability {}.{}",
+            self.name(),
+            BMMA_SINCE / 10,
+            BMMA_SINCE % 10
+        );
+        Err(GpuError::Unfit { device: about.name.clone(), reason })
     }
 
     fn kernel(self) -> Kernel {
@@ -171,6 +186,7 @@ impl UnitBench {
     /// The device isn't NVIDIA's or is too old, can't be given such a grid, fails, or computes something else.
     pub fn new(gpu: &Arc<dyn Gpu>, unit: Unit, grid: Grid) -> Result<Self, GpuError> {
         grid.check(lab_group_max(gpu.about()))?;
+        unit.check(gpu.about())?;
         if unit == Unit::Bmma {
             grid.check_warps(unit.name())?;
         }
@@ -235,6 +251,8 @@ const ENTRIES: u32 = 256;
 /// Words that a lane brings for matrices: four, two, and two that nobody reads.
 const WORDS_A_LANE: usize = 8;
 const WORDS_A_WARP: usize = LANES * WORDS_A_LANE;
+/// In tenths; its program is compiled for that.
+const BMMA_SINCE: usize = 80;
 const BMMA_INPUT_BYTES: usize = 4 * WORDS_A_LANE;
 /// Its first word is odd: what is multiplied by it again and again does not become zero.
 const SEED: u64 = 1;
@@ -242,6 +260,7 @@ const SEED: u64 = 1;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::Fake;
 
     #[test]
     fn products_of_bits_are_counted_where_ptx_has_them() {
@@ -254,6 +273,18 @@ mod tests {
         let expected: Vec<u32> =
             (0..128).map(|at| if at == 4 * 6 + 3 { CHAINS * ROUNDS } else { 0 }).collect();
         assert_eq!(sums, expected);
+    }
+
+    #[test]
+    fn a_device_from_before_products_of_bits_lacks_them_and_nothing_else() {
+        let since =
+            |capability| About { capability: Some(capability), ..Fake::new().about().clone() };
+        let told = Unit::Bmma.check(&since(75)).unwrap_err().to_string();
+        assert_eq!(
+            told,
+            "fake is of no use here: it lacks BMMA, which came with compute capability 8.0"
+        );
+        assert!(Unit::Bmma.check(&since(80)).is_ok() && Unit::Lop3.check(&since(75)).is_ok());
     }
 
     #[test]
