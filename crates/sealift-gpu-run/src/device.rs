@@ -62,6 +62,11 @@ impl Device {
         self.found.as_ref().is_ok_and(|found| found.role == Role::Real)
     }
 
+    /// Whether CUDA speaks to it.
+    pub(crate) fn is_cuda(&self) -> bool {
+        self.driver == "cuda"
+    }
+
     /// How rows call it, as the lab does: a processor always so, because it is no GPU.
     pub(crate) fn label(&self) -> String {
         let is_processor = self.driver == "opencl" && !self.is_real();
@@ -85,6 +90,13 @@ impl Device {
             _ => CudaLibrary::of_this_machine().open(number.unwrap_or(0)),
         };
         gpu.map_err(|error| error.to_string())
+    }
+
+    /// Whether both drivers give their devices the same name.
+    fn is_named_as(&self, other: &Self) -> bool {
+        let [name, of_other] =
+            [self, other].map(|device| device.gpu().map(|gpu| gpu.about().name.clone()));
+        name.is_ok() && name == of_other
     }
 
     /// For machine.json.
@@ -121,6 +133,21 @@ pub(crate) fn look(named: &[String]) -> Result<Vec<Device>, String> {
         return DRIVERS.iter().map(|name| Device::look(name)).collect();
     }
     named.iter().map(|spec| Device::look(spec)).collect()
+}
+
+/// The GPUs among devices. One that several drivers speak to is measured by the first.
+pub(crate) fn each_gpu_once(devices: &[Device]) -> Vec<&Device> {
+    let mut chosen: Vec<&Device> = vec![];
+    for device in devices.iter().filter(|device| device.is_real()) {
+        match chosen.iter().find(|known| known.is_named_as(device)) {
+            None => chosen.push(device),
+            Some(known) => eprintln!(
+                "{}: the GPU that {} speaks to, left out; --device {}:0 measures it",
+                device.spec, known.spec, device.spec
+            ),
+        }
+    }
+    chosen
 }
 
 fn context() -> Context {

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::folder::Folder;
-use crate::measure::Measuring;
+use crate::measure::{Measuring, measured};
 use crate::plan::Experiment;
 use crate::{conformance, copies, gcm, grids, host, rates};
 use std::ffi::OsString;
@@ -79,6 +79,16 @@ impl Step {
         }
     }
 
+    /// Whether it is wrong when nothing is measured: on a GPU, which for single instructions is one of NVIDIA's.
+    fn has_rows_of(self, device: &Device) -> bool {
+        let has_it = match self {
+            Self::Conformance => false,
+            Self::Rates => device.is_cuda(),
+            _ => true,
+        };
+        has_it && device.is_real()
+    }
+
     /// The step of a name.
     ///
     /// # Errors
@@ -144,12 +154,53 @@ fn failures(part: &Part, folder: &Folder) -> Result<Vec<String>, String> {
     let until = Instant::now() + part.time;
     let device = Device::look(&part.device)?;
     let measuring = Measuring { folder, until, seed: part.seed, untimed: device.untimed() };
-    match part.step {
+    let mut failures = match part.step {
         Step::Conformance => conformance::work(&device, folder, until),
         Step::Rates => rates::work(&device, &measuring),
         Step::Copies => copies::work(&device, &measuring),
         Step::Messages => gcm::work(&device, &measuring),
         Step::Host => host::work(&device, &measuring),
         Step::Grids => grids::work(&device, &measuring),
+    }?;
+    let names: Vec<_> = part.step.experiments(&device).iter().map(|each| each.name).collect();
+    if part.step.has_rows_of(&device) && is_empty(folder, &names, &device.label())? {
+        failures.push(NOTHING.to_owned());
+    }
+    Ok(failures)
+}
+
+/// Whether a folder has no sample of some experiments, of which each reason alone may be no fault.
+fn is_empty(folder: &Folder, names: &[&str], device: &str) -> Result<bool, String> {
+    for name in names {
+        if !measured(folder, name, device)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+const NOTHING: &str = "nothing at all could be measured, for the reasons above";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::{PLAN, SAMPLES};
+    use serde_json::json;
+    use std::{env, fs, process};
+
+    #[test]
+    fn a_part_is_empty_as_long_as_none_of_its_experiments_has_a_sample_of_the_device() {
+        let path = env::temp_dir().join(format!("sealift-gpu-part-{}", process::id()));
+        let folder = Folder::create(&path).unwrap();
+        let planned = |name: &str| json!({"name": name, "groups": [[{"device": "cuda"}]]});
+        let plan = json!({"experiments": [planned("one"), planned("other"), planned("third")]});
+        folder.write(PLAN, &plan).unwrap();
+        let sample = |name: &str| json!({"experiment": name, "group": 0, "arm": 0, "ns": 1, "operations": 1, "bytes": 1});
+        folder.add(SAMPLES, &[sample("third")]).unwrap();
+        assert!(is_empty(&folder, &["one", "other"], "cuda").unwrap());
+        folder.add(SAMPLES, &[sample("other")]).unwrap();
+        assert!(!is_empty(&folder, &["one", "other"], "cuda").unwrap());
+        assert!(is_empty(&folder, &["one", "other"], "opencl").unwrap());
+        fs::remove_dir_all(path).unwrap();
     }
 }
