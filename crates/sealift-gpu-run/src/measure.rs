@@ -69,7 +69,7 @@ pub(crate) struct Measured {
     pub(crate) bytes: f64,
 }
 
-/// The rows of an experiment and a device that there are samples of.
+/// The rows of an experiment and a device that there are samples of. What is measured beside the device is not among them.
 ///
 /// # Errors
 /// The folder can't be read.
@@ -81,7 +81,8 @@ pub(crate) fn measured(
     let lines = folder.lines(SAMPLES)?;
     let mut rows = vec![];
     for group in groups(folder, experiment, device)? {
-        for (place, cell) in group.cells.iter().enumerate() {
+        let cells = group.cells.iter().enumerate();
+        for (place, cell) in cells.filter(|(_, cell)| is_of(cell.get("device"), device)) {
             let of_cell = |line: &&Value| {
                 line["experiment"] == experiment
                     && line["group"] == group.number
@@ -109,7 +110,10 @@ fn groups(folder: &Folder, experiment: &str, device: &str) -> Result<Vec<Group>,
     let experiments = plan["experiments"].as_array().unwrap_or(&empty);
     let planned = experiments.iter().find(|planned| planned["name"] == experiment);
     let groups = planned.and_then(|planned| planned["groups"].as_array()).unwrap_or(&empty);
-    let of_device = groups.iter().enumerate().filter(|(_, cells)| cells[0]["device"] == device);
+    let of_device = |(_, cells): &(usize, &Value)| {
+        cells.as_array().unwrap_or(&empty).iter().any(|cell| is_of(cell.get("device"), device))
+    };
+    let of_device = groups.iter().enumerate().filter(of_device);
     let group = |(number, cells): (usize, &Value)| Group {
         experiment: experiment.to_owned(),
         number,
@@ -121,6 +125,12 @@ fn groups(folder: &Folder, experiment: &str, device: &str) -> Result<Vec<Group>,
             .collect(),
     };
     Ok(of_device.map(group).collect())
+}
+
+/// Whether a cell's device is this one, or a part of it that it names behind a comma: `cuda, 1 thread`.
+fn is_of(named: Option<&Value>, device: &str) -> bool {
+    let rest = named.and_then(Value::as_str).and_then(|named| named.strip_prefix(device));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
 }
 
 /// How a group is measured.

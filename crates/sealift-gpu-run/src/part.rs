@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::folder::Folder;
 use crate::measure::{Measuring, measured};
 use crate::plan::Experiment;
-use crate::{conformance, copies, gcm, grids, host, rates};
+use crate::{conformance, copies, cores, gcm, grids, host, rates};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,14 +23,23 @@ pub(crate) enum Step {
     Messages,
     /// AES-GCM from the host's memory and back.
     Host,
+    /// Cores of this machine beside the device.
+    Cores,
     /// Document 003's grids and data types.
     Grids,
 }
 
 impl Step {
     /// All of them.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Conformance, Self::Rates, Self::Copies, Self::Messages, Self::Host, Self::Grids];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Conformance,
+        Self::Rates,
+        Self::Copies,
+        Self::Messages,
+        Self::Host,
+        Self::Cores,
+        Self::Grids,
+    ];
 
     /// Its name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -40,6 +49,7 @@ impl Step {
             Self::Copies => "copies",
             Self::Messages => "messages",
             Self::Host => "host",
+            Self::Cores => "cores",
             Self::Grids => "grids",
         }
     }
@@ -52,6 +62,7 @@ impl Step {
             Self::Copies => "Copies",
             Self::Messages => "AES-GCM in the device's memory",
             Self::Host => "AES-GCM from host memory and back",
+            Self::Cores => "CPU cores beside the device",
             Self::Grids => "Document 003's grids",
         }
     }
@@ -62,7 +73,7 @@ impl Step {
             Self::Conformance => 0.4,
             Self::Rates => 0.05,
             Self::Copies | Self::Host => 0.1,
-            Self::Messages => 0.15,
+            Self::Messages | Self::Cores => 0.15,
             Self::Grids => 0.2,
         }
     }
@@ -75,6 +86,7 @@ impl Step {
             Self::Copies => vec![copies::experiment(device)],
             Self::Messages => vec![gcm::experiment(device)],
             Self::Host => vec![host::experiment(device)],
+            Self::Cores => cores::experiments(device),
             Self::Grids => grids::experiments(device),
         }
     }
@@ -160,6 +172,7 @@ fn failures(part: &Part, folder: &Folder) -> Result<Vec<String>, String> {
         Step::Copies => copies::work(&device, &measuring),
         Step::Messages => gcm::work(&device, &measuring),
         Step::Host => host::work(&device, &measuring),
+        Step::Cores => cores::work(&device, &measuring),
         Step::Grids => grids::work(&device, &measuring),
     }?;
     let names: Vec<_> = part.step.experiments(&device).iter().map(|each| each.name).collect();
