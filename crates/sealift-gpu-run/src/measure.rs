@@ -7,6 +7,7 @@ use crate::plan::{BLOCKS, Cell};
 use crate::trouble::Trouble;
 use sealift_probes::{Random, Sample};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -95,6 +96,22 @@ pub(crate) fn measured(
         }
     }
     Ok(rows)
+}
+
+/// How many blocks there was no time for, and how many there were to be, of all groups of a run that could be measured.
+///
+/// # Errors
+/// The folder can't be read.
+pub(crate) fn missing(folder: &Folder) -> Result<(usize, usize), String> {
+    let group = |line: &Value| (line["experiment"].to_string(), line["group"].as_u64());
+    let is_late = |line: &Value| line["skipped"] == "" || line["skipped"] == TIME_UP;
+    let checked = folder.lines(VERIFY)?;
+    let planned: HashSet<_> = checked.iter().filter(|line| is_late(line)).map(group).collect();
+    let samples = folder.lines(SAMPLES)?;
+    let taken = samples.iter().map(|line| (group(line), line["block"].as_u64()));
+    let taken: HashSet<_> = taken.filter(|(group, _)| planned.contains(group)).collect();
+    let all = BLOCKS * planned.len();
+    Ok((all.saturating_sub(taken.len()), all))
 }
 
 /// The groups of a run's plan that are of an experiment and a device.
@@ -321,3 +338,30 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
 const TIME_UP: &str = "the time was up before this was measured";
 const SAMPLE_S_MIN: f64 = 0.002;
 const SAMPLE_S_MAX: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{env, process};
+
+    #[test]
+    fn blocks_are_missed_of_groups_that_lacked_time_and_of_no_others() {
+        let path = env::temp_dir().join(format!("sealift-gpu-measure-{}", process::id()));
+        let folder = Folder::create(&path).unwrap();
+        assert_eq!(missing(&folder).unwrap(), (0, 0));
+        let line = |group: u32, skipped: &str| json!({"experiment": "one", "group": group, "skipped": skipped});
+        let lines = [line(0, ""), line(0, "too old"), line(1, TIME_UP), line(2, "too old")];
+        folder.add(VERIFY, &lines).unwrap();
+        let sample = |block: u32| json!({"experiment": "one", "group": 0, "block": block});
+        folder.add(SAMPLES, &[sample(0), sample(0), sample(1)]).unwrap();
+        assert_eq!(missing(&folder).unwrap(), (2 * BLOCKS - 2, 2 * BLOCKS));
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn a_part_of_a_device_is_of_it_and_a_device_that_begins_alike_is_not() {
+        let is_of = |named: &str| is_of(Some(&named.into()), "cuda");
+        assert!(is_of("cuda") && is_of("cuda, 1 thread"));
+        assert!(!is_of("cuda:1") && !is_of("cuda:1, 1 thread") && !is_of("cpu, 1 core"));
+    }
+}

@@ -6,6 +6,7 @@ use crate::conformance::Tally;
 use crate::device::{self, Device};
 use crate::folder::{self, Folder};
 use crate::machine::{self, Facts, fact};
+use crate::measure;
 use crate::nvml::Nvml;
 use crate::options::Options;
 use crate::part::{Part, Step};
@@ -67,9 +68,22 @@ fn all(
         machine.facts.extend(conformance(&folder, chosen)?);
     }
     folder.write(folder::MACHINE, &machine.as_json())?;
-    let how = if failures.is_empty() { "complete" } else { "a part failed" };
-    folder.write(folder::ENDING, &json!({"ending": how, "reason": failures.join("; ")}))?;
+    folder.write(folder::ENDING, &ending(&folder, options, &failures)?)?;
     Ok((folder, failures))
+}
+
+/// How the run ended, as the lab calls it, and why so.
+fn ending(folder: &Folder, options: &Options, failures: &[String]) -> Result<Value, String> {
+    let (missing, all) = measure::missing(folder)?;
+    let budget_s = options.budget.as_secs_f64();
+    let (how, why) = match (failures, missing) {
+        ([], 0) => ("complete", String::new()),
+        ([], _) => {
+            ("time was up", format!("{budget_s} s were too short for {missing} of {all} blocks"))
+        }
+        _ => ("a part failed", failures.join("; ")),
+    };
+    Ok(json!({"ending": how, "reason": why}))
 }
 
 /// Works all parts; those that failed. What one does not use of its time, those behind it have.
