@@ -1,6 +1,6 @@
 //! Cores of this machine beside a GPU: rows of the lab's own experiments.
 
-use crate::arm::{Again, Arm, Batches, Engined, Worker};
+use crate::arm::{Again, Arm, Batches, Engined, Resident, Worker};
 use crate::device::Device;
 use crate::grids::{
     BLOCK, LANES, OURS, PARTITIONED, PUBLISHED, REPLICATED, RESIDENT, TEXT_BYTES, THREAD_MESSAGES,
@@ -21,8 +21,7 @@ pub(crate) fn experiments(device: &Device) -> Vec<Experiment> {
 
 /// A core beside the least that the GPU runs.
 fn one(device: &Device) -> Experiment {
-    let group = |(code, threads): (&str, usize)| {
-        let named = if threads == 1 { "1 thread" } else { "1 warp" };
+    let group = |(code, named): (&str, &str)| {
         let names = [cores_text(code, 1), format!("{}, {named}", device.label())];
         names.map(|name| {
             cell(ONE_AXES, [TEXT_BYTES.into(), RESIDENT.into(), code.into(), name.into()])
@@ -48,30 +47,6 @@ fn one(device: &Device) -> Experiment {
 
 /// All cores beside all of the GPU, and some beside it by messages at once, from this machine's memory and back there.
 fn all(device: &Device) -> Experiment {
-    let units = device.gpu().map_or(1, |gpu| gpu.about().units);
-    let cores = available_parallelism().map_or(1, usize::from);
-    let group = |code: &str, mode: &str, data: &str, batch: usize, counts: &[usize]| -> Vec<_> {
-        let names = counts.iter().map(|count| cores_text(code, *count)).chain([device.label()]);
-        let cell = |name: String| {
-            let [bytes, units, batch] = [TEXT_BYTES, units, batch].map(Into::into);
-            let [data, code, mode] = [data, code, mode].map(Into::into);
-            cell(ALL_AXES, [bytes, data, code, mode, units, batch, name.into()])
-        };
-        names.map(cell).collect()
-    };
-    let shared = |messages: usize| messages.next_multiple_of(cores);
-    let (resident, batches) =
-        if device.is_real() { (MANY, &BATCHES[..]) } else { (FEWER, &FEWER_BATCHES[..]) };
-    let mut groups = vec![
-        group(PUBLISHED, REPLICATED, RESIDENT, shared(THREAD_MESSAGES), &[cores]),
-        group(OURS, PARTITIONED, RESIDENT, shared(resident), &[cores]),
-    ];
-    let from_host = |batch: &usize| {
-        let counts: Vec<_> =
-            COUNTS.into_iter().filter(|count| *count <= cores.min(*batch)).collect();
-        group(OURS, PARTITIONED, HOST, *batch, &counts)
-    };
-    groups.extend(batches.iter().map(from_host));
     Experiment {
         name: ALL,
         id: "003-F10",
@@ -87,8 +62,36 @@ fn all(device: &Device) -> Experiment {
             log: [true, true],
             ..Plot::by(["batch", "ns_per_operation", "device"])
         }),
-        groups,
+        groups: groups_of_all(device),
     }
+}
+
+fn groups_of_all(device: &Device) -> Vec<Vec<Cell>> {
+    let units = device.gpu().map_or(1, |gpu| gpu.about().units);
+    let cores = available_parallelism().map_or(1, usize::from);
+    let group = |[code, mode, data]: [&str; 3], batch: usize, counts: &[usize]| -> Vec<_> {
+        let names = counts.iter().map(|count| cores_text(code, *count)).chain([device.label()]);
+        let cell = |name: String| {
+            let [bytes, units, batch] = [TEXT_BYTES, units, batch].map(Into::into);
+            let [data, code, mode] = [data, code, mode].map(Into::into);
+            cell(ALL_AXES, [bytes, data, code, mode, units, batch, name.into()])
+        };
+        names.map(cell).collect()
+    };
+    let (resident, batches) =
+        if device.is_real() { (MANY, &BATCHES[..]) } else { (FEWER, &FEWER_BATCHES[..]) };
+    // Every core has as many as any other.
+    let [each, resident] = [THREAD_MESSAGES, resident].map(|all| all.next_multiple_of(cores));
+    let in_memory = [
+        group([PUBLISHED, REPLICATED, RESIDENT], each, &[cores]),
+        group([OURS, PARTITIONED, RESIDENT], resident, &[cores]),
+    ];
+    let from_host = |batch: &usize| {
+        let fits = |count: &usize| *count <= cores.min(*batch);
+        let counts: Vec<_> = COUNTS.into_iter().filter(fits).collect();
+        group([OURS, PARTITIONED, HOST], *batch, &counts)
+    };
+    in_memory.into_iter().chain(batches.iter().map(from_host)).collect()
 }
 
 /// Measures them; what failed.
@@ -106,28 +109,36 @@ pub(crate) fn work(device: &Device, measuring: &Measuring<'_>) -> Result<Vec<Str
 }
 
 fn arm(device: &Device, gpu: &Arc<dyn Gpu>, cell: &Cell) -> Result<Box<dyn Arm>, Trouble> {
-    let (by, at_once) = (cores_of(text(cell, "device")), number(cell, "batch"));
-    let at_once = usize::try_from(at_once).unwrap_or(usize::MAX);
-    if by.is_some() || text(cell, "data") == HOST {
-        // Beside what is not timed nothing is.
-        if let Some(untimed) = device.untimed() {
-            return Err(Trouble::Skip(untimed.to_owned()));
-        }
-        let at_once = if at_once == 0 { CORE_MESSAGES } else { at_once };
-        return Ok(Box::new(match by {
-            Some((driver, cores)) => handed(driver, Worker::Threads, at_once / cores, cores)?,
-            None => handed(&device.spec, Worker::Device, at_once, 1)?,
-        }));
+    let cores = cores_of(text(cell, "device"));
+    if cores.is_none() && text(cell, "data") == RESIDENT {
+        return Ok(Box::new(Again::new(in_memory(device, gpu, cell)?)?));
     }
+    // Beside what is not timed nothing is.
+    if let Some(untimed) = device.untimed() {
+        return Err(Trouble::Skip(untimed.to_owned()));
+    }
+    let batch = at_once(cell).unwrap_or(CORE_MESSAGES);
+    Ok(Box::new(match cores {
+        Some((driver, cores)) => handed(driver, Worker::Threads, batch / cores, cores)?,
+        None => handed(&device.spec, Worker::Device, batch, 1)?,
+    }))
+}
+
+/// Messages that lie in the device's memory: those of one core's place, or of all.
+fn in_memory(device: &Device, gpu: &Arc<dyn Gpu>, cell: &Cell) -> Result<Resident, Trouble> {
     let is_published = text(cell, "code") == PUBLISHED;
-    let threads = ONE_THREADS.into_iter().find(|(code, _)| *code == text(cell, "code"));
-    let threads = threads.map_or(1, |(_, threads)| threads);
-    let block = if device.is_real() { BLOCK } else { LANES };
-    let (grid, messages) = match at_once {
-        0 => (Some(grid(1, threads)), THREAD_MESSAGES * threads),
-        _ => (is_published.then(|| grid(gpu.about().units, block)), at_once),
+    let Some(messages) = at_once(cell) else {
+        let threads = if is_published { 1 } else { LANES };
+        return resident(gpu, cell, Some(grid(1, threads)), THREAD_MESSAGES * threads);
     };
-    Ok(Box::new(Again::new(resident(gpu, cell, grid, messages)?)?))
+    let block = if device.is_real() { BLOCK } else { LANES };
+    let grid = is_published.then(|| grid(gpu.about().units, block));
+    resident(gpu, cell, grid, messages)
+}
+
+/// How many messages a cell names.
+fn at_once(cell: &Cell) -> Option<usize> {
+    usize::try_from(number(cell, "batch")).ok().filter(|messages| *messages > 0)
 }
 
 /// A device of an engine that threads hand so many messages at once, each under a key of its own.
@@ -145,10 +156,7 @@ fn handed(spec: &str, by: Worker, batch: usize, threads: usize) -> Result<Engine
 fn said(row: &Row) -> String {
     let cell = &row.cell;
     let words = ["device", "code", "data"].map(|axis| text(cell, axis));
-    let batch = match number(cell, "batch") {
-        0 => String::new(),
-        batch => format!(", {batch} at once"),
-    };
+    let batch = at_once(cell).map_or_else(String::new, |batch| format!(", {batch} at once"));
     let what = format!("{}{batch}", words.join(", "));
     match (row.gb_per_s(), row.operations_per_ns()) {
         (Some(rate), Some(each)) => {
@@ -190,8 +198,8 @@ const ALL_AXES: &[(&str, &str)] = &[
     ("device", "device"),
 ];
 const HOST: &str = "host to host";
-/// By code the threads that stand for one core.
-const ONE_THREADS: [(&str, usize); 2] = [(PUBLISHED, 1), (OURS, LANES)];
+/// By code what stands for one core.
+const ONE_THREADS: [(&str, &str); 2] = [(PUBLISHED, "1 thread"), (OURS, "1 warp")];
 const CORE_MESSAGES: usize = 1_024;
 const MANY: usize = 1 << 18;
 const FEWER: usize = 4_096;
