@@ -3,8 +3,8 @@
 use crate::arm::{Again, Arm, Batches, Engined, Resident, Worker};
 use crate::device::Device;
 use crate::grids::{
-    BLOCK, LANES, OURS, PARTITIONED, PUBLISHED, REPLICATED, RESIDENT, TEXT_BYTES, THREAD_MESSAGES,
-    grid, resident,
+    LANES, OURS, PARTITIONED, PUBLISHED, REPLICATED, RESIDENT, TEXT_BYTES, a_block_each, grid,
+    messages, resident,
 };
 use crate::measure::{Measuring, Row};
 use crate::plan::{Cell, Experiment, Plot, cell, number, text};
@@ -81,7 +81,7 @@ fn groups_of_all(device: &Device) -> Vec<Vec<Cell>> {
     let (resident, batches) =
         if device.is_real() { (MANY, &BATCHES[..]) } else { (FEWER, &FEWER_BATCHES[..]) };
     // Every core has as many as any other.
-    let [each, resident] = [THREAD_MESSAGES, resident].map(|all| all.next_multiple_of(cores));
+    let [each, resident] = [messages(1), resident].map(|all| all.next_multiple_of(cores));
     let in_memory = [
         group([PUBLISHED, REPLICATED, RESIDENT], each, &[cores]),
         group([OURS, PARTITIONED, RESIDENT], resident, &[cores]),
@@ -127,13 +127,12 @@ fn arm(device: &Device, gpu: &Arc<dyn Gpu>, cell: &Cell) -> Result<Box<dyn Arm>,
 /// Messages that lie in the device's memory: those of one core's place, or of all.
 fn in_memory(device: &Device, gpu: &Arc<dyn Gpu>, cell: &Cell) -> Result<Resident, Trouble> {
     let is_published = text(cell, "code") == PUBLISHED;
-    let Some(messages) = at_once(cell) else {
+    let Some(batch) = at_once(cell) else {
         let threads = if is_published { 1 } else { LANES };
-        return resident(gpu, cell, Some(grid(1, threads)), THREAD_MESSAGES * threads);
+        return resident(gpu, cell, Some(grid(1, threads)), messages(threads));
     };
-    let block = if device.is_real() { BLOCK } else { LANES };
-    let grid = is_published.then(|| grid(gpu.about().units, block));
-    resident(gpu, cell, grid, messages)
+    let grid = is_published.then(|| a_block_each(gpu.about().units, device.is_real()));
+    resident(gpu, cell, grid, batch)
 }
 
 /// How many messages a cell names.

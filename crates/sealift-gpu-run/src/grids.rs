@@ -123,8 +123,7 @@ fn arm(gpu: &Arc<dyn Gpu>, cell: &Cell, untimed: Option<&str>) -> Result<Box<dyn
         return Ok(Box::new(Again::new(Types(TypesBench::new(gpu, of, grid)?))?));
     }
     let threads = if text(cell, "mode") == REPLICATED { 1 } else { grid.items() };
-    let messages = (THREAD_MESSAGES * threads).min(MESSAGES_MOST);
-    let mut resident = resident(gpu, cell, Some(grid), messages)?;
+    let mut resident = resident(gpu, cell, Some(grid), messages(threads))?;
     resident.with_copies = text(cell, "data") == TRANSFERS;
     Ok(Box::new(Again::new(resident)?))
 }
@@ -168,6 +167,11 @@ fn said(row: &Row) -> String {
     }
 }
 
+/// How many messages so many threads share out.
+pub(crate) fn messages(threads: usize) -> usize {
+    (THREAD_MESSAGES * threads).min(MESSAGES_MOST)
+}
+
 pub(crate) fn grid(groups: usize, group_items: usize) -> Grid {
     Grid { groups, group_items }
 }
@@ -195,7 +199,12 @@ fn of_the_document(units: usize, is_real: bool) -> Vec<Grid> {
 
 /// One thread, and a block for each multiprocessor.
 fn one_and_all(units: usize, is_real: bool) -> Vec<Grid> {
-    vec![grid(1, 1), grid(units, if is_real { BLOCK } else { LANES })]
+    vec![grid(1, 1), a_block_each(units, is_real)]
+}
+
+/// A block for each multiprocessor.
+pub(crate) fn a_block_each(units: usize, is_real: bool) -> Grid {
+    grid(units, if is_real { BLOCK } else { LANES })
 }
 
 const GRIDS: [Grids; 4] = [
@@ -267,7 +276,7 @@ pub(crate) const PARTITIONED: &str = "partitioned";
 pub(crate) const RESIDENT: &str = "resident";
 const TRANSFERS: &str = "with transfers";
 const THREADS: [usize; 14] = [1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 1_024];
-pub(crate) const BLOCK: usize = 128;
+const BLOCK: usize = 128;
 /// The document's grids: blocks for each multiprocessor, and threads of each.
 const DOCUMENT: [(usize, usize); 7] =
     [(1, 128), (1, 256), (1, 512), (2, 128), (3, 128), (3, 256), (7, 512)];
@@ -275,6 +284,6 @@ pub(crate) const LANES: usize = sealift_gpu::message::LANES;
 const OURS_MOST: usize = sealift_gpu::message::GROUP_MAX;
 pub(crate) const TEXT_BYTES: usize = 128;
 /// Of each thread where all of them work the same ones.
-pub(crate) const THREAD_MESSAGES: usize = 64;
+const THREAD_MESSAGES: usize = 64;
 const MESSAGES_MOST: usize = 1 << 18;
 const SEED: u64 = 1;

@@ -28,8 +28,11 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     for device in &devices {
         eprintln!("{}", device.told());
     }
-    let chosen =
-        if options.devices.is_empty() { device::each_gpu_once(&devices) } else { found(&devices) };
+    let chosen = if options.devices.is_empty() {
+        device::each_gpu_once(&devices, Device::name)
+    } else {
+        found(&devices)
+    };
     if chosen.is_empty() {
         return said(NO_GPU, NOTHING_RAN);
     }
