@@ -114,7 +114,7 @@ def test_rows_are_read_and_those_of_a_processor_are_called_so(
     program: Path, tmp_path: Path
 ) -> None:
     found = run(
-        program, tmp_path / "run", ("copies", "messages"), "--device", "opencl:0", "--budget", "15"
+        program, tmp_path / "run", ("copies", "messages"), "--device", "opencl:0", "--budget", "8"
     )
     rows = [row for each in summarise(found).values() for row in each.rows]
     # Where the time is too short for a cell, that is said, and of the run, too.

@@ -233,7 +233,11 @@ impl Measuring<'_> {
         let mut random = Random::new(self.seed, group.number as u64);
         let (mut kept, mut block, mut longest) = (vec![], 0, Duration::ZERO);
         let Some(reference) = arms.iter().position(Result::is_ok) else { return Ok(kept) };
-        while block < BLOCKS && Instant::now() + longest <= self.until && arms[reference].is_ok() {
+        while block < BLOCKS && arms[reference].is_ok() {
+            // What took all its time to get ready is not thrown away without a figure.
+            if block > 0 && Instant::now() + longest > self.until {
+                break;
+            }
             let began = Instant::now();
             let there: Vec<_> = (0..arms.len()).filter(|place| arms[*place].is_ok()).collect();
             let left = self.until.saturating_duration_since(began).as_secs_f64();
