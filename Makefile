@@ -69,9 +69,10 @@ gpu-bundle: $(TESTING) ## Pack one program that checks and measures a GPU where 
 	@$(PYTHON) tools/gpu_bundle.py $(TARGET)/gpu/release/sealift-gpu $(GPU_BUNDLE)
 
 .PHONY: gpu
-gpu: gpu-bundle ## Check and measure the GPUs of this machine in under eight minutes, for `sealift lab report`
+gpu: gpu-bundle ## Check and measure the GPUs of this machine in under eight minutes, once built, for `sealift lab report`
 	@mkdir -p $(RESULTS)
-	@$(GPU_BUNDLE) --out $(RESULTS)/gpu
+	@out=$(RESULTS)/gpu; next=2; while [ -e "$$out" ]; do out=$(RESULTS)/gpu-$$next; next=$$((next + 1)); done; \
+		$(GPU_BUNDLE) --out "$$out"
 
 .PHONY: bench-dpu
 bench-dpu: ## Measure how many instructions of a simulated DPU a second this machine works

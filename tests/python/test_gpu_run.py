@@ -2,14 +2,18 @@
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from conftest import skip
 from sealift.lab import store
-from sealift.lab.store import How, Run
+from sealift.lab.registry import all_experiments
+from sealift.lab.spec import Scope
+from sealift.lab.store import Ending, How, PlannedExperiment, Run
 from sealift.lab.summary import summarise
+from sealift.lab.values import Cell
 
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
@@ -23,49 +27,117 @@ def program() -> Path:
     return program
 
 
-def run(program: Path, out: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    command = [str(program), "--out", str(out), "--step", "rates", "--step", "copies", *words]
+def run(program: Path, out: Path, steps: tuple[str, ...], *words: str) -> Run:
+    """Works steps of the program, and reads what it left."""
+    asked = [word for step in steps for word in ("--step", step)]
+    command = [str(program), "--out", str(out), *asked, *words]
     played = {"SEALIFT_LIBCUDA": str(BUILT / "libfake_cuda.so")}
-    return subprocess.run(
+    ran = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, **played}
     )
-
-
-def read(out: Path) -> Run:
+    if ran.returncode == NOTHING_THERE:
+        skip("opencl", ran.stderr.strip())
+    assert ran.returncode == 0, ran.stderr
     found = store.read(out)
-    assert found.ending is not None
-    assert (found.ending.how, found.notes) == (How.COMPLETE, ())
-    assert [each.name for each in found.plan.experiments] == ["gpu-rates", "gpu-copies"]
+    assert found.notes == ()
     return found
 
 
-def test_a_gpu_that_is_played_is_checked_and_has_no_row(program: Path, tmp_path: Path) -> None:
-    ran = run(program, tmp_path / "run", "--device", "cuda:0", "--budget", "600")
-    assert ran.returncode == 0, ran.stderr
-    found = read(tmp_path / "run")
-    (device,) = found.machine.devices
+@pytest.fixture(scope="module")
+def played(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """All steps but the suite for devices, on a libcuda without a GPU."""
+    out = tmp_path_factory.mktemp("played") / "run"
+    steps = ("rates", "copies", "messages", "host", "cores", "grids")
+    return run(program, out, steps, "--device", "cuda:0", "--budget", "600")
+
+
+def test_a_gpu_that_is_played_is_checked_and_has_no_row(played: Run) -> None:
+    assert played.ending == Ending(How.COMPLETE)
+    (device,) = played.machine.devices
     assert (device.spec, device.role, device.state) == ("cuda:0", "test only", "present")
-    assert not found.has_results
-    assert found.verified
-    assert all("simulated" in each.skipped for each in found.verified)
-    copies = [each.facts for each in found.verified if each.experiment == "gpu-copies"]
-    assert all(int(facts["results_checked"]) > 0 for facts in copies)
-    assert found.machine.facts["nvidia_driver"].value or found.machine.facts["nvidia_driver"].reason
+    assert not played.has_results
+    planned = [(each.name, cell) for each in played.plan.experiments for cell in cells(each)]
+    assert [(each.experiment, each.cell) for each in played.verified] == planned
+    assert all("simulated" in each.skipped for each in played.verified)
+    driver = played.machine.facts["nvidia_driver"]
+    assert driver.value or driver.reason
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpu-rates",
+        "gpu-copies",
+        "gpu-messages",
+        "gpu-core-beside-cpu",
+        "gpu-beside-cpu",
+        "gpu-threads-per-block",
+        "gpu-blocks",
+        "gpu-grid",
+        "gpu-generations",
+    ],
+)
+def test_whatever_a_played_gpu_can_work_is_checked(played: Run, name: str) -> None:
+    found = [each for each in played.verified if each.experiment == name]
+    checked = [each for each in found if int(str(each.facts.get("results_checked", 0))) > 0]
+    # Cores, and what goes through the engine, are compared with nothing that is played.
+    assert checked == [
+        each
+        for each in found
+        if "core" not in str(each.cell["device"]) and each.cell.get("data") != "host to host"
+    ]
+
+
+def test_the_labs_experiments_are_planned_as_the_lab_plans_them(played: Run) -> None:
+    planned = {each.name: each for each in played.plan.experiments if each.file is None}
+    known = {
+        each.name: each
+        for each in all_experiments()
+        if each.name.startswith("gpu-") and each.is_timed
+    }
+    assert planned.keys() == known.keys()
+    scope = Scope(quick=False, cores=2, devices=())
+    for name, ours in known.items():
+        theirs = planned[name]
+        assert (theirs.id, theirs.operation, theirs.compare) == (
+            ours.id,
+            ours.operation,
+            ours.compare,
+        )
+        assert [(axis.name, axis.title) for axis in theirs.axes] == [
+            (axis.name, axis.title) for axis in ours.axes
+        ]
+        assert ways(theirs.groups) == ways(ours.groups(scope)), name
 
 
 def test_rows_are_read_and_those_of_a_processor_are_called_so(
     program: Path, tmp_path: Path
 ) -> None:
-    ran = run(program, tmp_path / "run", "--device", "opencl:0", "--budget", "5")
-    if ran.returncode == 3:
-        skip("opencl", ran.stderr.strip())
-    assert ran.returncode == 0, ran.stderr
-    found = read(tmp_path / "run")
+    found = run(
+        program, tmp_path / "run", ("copies", "messages"), "--device", "opencl:0", "--budget", "8"
+    )
     rows = [row for each in summarise(found).values() for row in each.rows]
-    # Where five seconds are too few for a cell, that is said.
+    # Where the time is too short for a cell, that is said, and of the run, too.
     measured = [each.cell for each in found.verified if not each.skipped]
     assert [row.cell for row in rows] == measured
+    assert {"direction", "key_bits"} <= {axis for cell in measured for axis in cell}
+    assert found.ending is not None
+    assert found.ending.how is (How.COMPLETE if found.is_whole else How.TIME_UP)
     assert all(row.payload_bytes > 0 and not row.wrong for row in rows)
     (device,) = found.machine.devices
     label = "OpenCL on this processor" if device.role == "test only" else device.spec
     assert {str(each.cell["device"]) for each in found.verified} == {label}
+
+
+def cells(experiment: PlannedExperiment) -> list[Cell]:
+    """Of all groups."""
+    return [cell for group in experiment.groups for cell in group]
+
+
+def ways(groups: Sequence[Sequence[Cell]]) -> set[tuple[object, ...]]:
+    """In which ways cells differ that are no numbers and no devices."""
+    return {tuple(cell.get(axis) for axis in WAYS) for group in groups for cell in group}
+
+
+WAYS = ("code", "mode", "data", "type")
+NOTHING_THERE = 3

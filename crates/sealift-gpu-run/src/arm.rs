@@ -5,7 +5,7 @@ use crate::trouble::Trouble;
 use sealift_gpu::GpuError;
 use sealift_gpu::bench::{Bench, CopyBench, Direction, TypesBench, UnitBench};
 use sealift_gpu::gpu::{About, Took};
-use sealift_probes::{Arm as Probe, GcmArm, Sample};
+use sealift_probes::{Arm as Probe, ArmSpec, Columns, GcmArm, Planned, Regime, Sample, Shape};
 use serde_json::Value;
 use std::time::Instant;
 
@@ -123,9 +123,13 @@ impl Work for Copies {
         self.bench.run(self.direction, times)
     }
 
-    /// By this machine's clock, as those of both ways overlap as far as they do.
-    fn ns(&self, _: Took, wall_ns: u64) -> u64 {
-        wall_ns
+    /// Both ways overlap as far as they do, which this machine's clock alone tells.
+    fn ns(&self, took: Took, wall_ns: u64) -> u64 {
+        match self.direction {
+            Direction::In => took.copy_in_ns,
+            Direction::Out => took.copy_out_ns,
+            Direction::Both => wall_ns,
+        }
     }
 
     fn once(&self) -> (u64, u64) {
@@ -197,20 +201,72 @@ impl Work for Types {
     }
 }
 
+/// Batches that are sealed.
+pub(crate) struct Batches {
+    /// How many messages there are, of AES-128.
+    pub(crate) messages: usize,
+    /// Bytes of each text.
+    pub(crate) text_bytes: u64,
+    /// Which of them share keys.
+    pub(crate) keys: Regime,
+    /// How many are handed over at once.
+    pub(crate) batch: usize,
+    /// How many threads do that, each with all of them.
+    pub(crate) threads: usize,
+}
+
 /// Batches that an engine works, checked by another device of it.
-pub(crate) struct Engined(pub(crate) GcmArm);
+pub(crate) struct Engined {
+    arm: GcmArm,
+    by: Worker,
+}
+
+/// Who works what threads hand over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worker {
+    /// The threads themselves.
+    Threads,
+    /// A device that they wait for. That nothing of them runs meanwhile says nothing about what else ran on their cores.
+    Device,
+}
+
+impl Engined {
+    /// Opens a device, and has all messages worked and checked.
+    pub(crate) fn new(device: &str, by: Worker, batches: &Batches) -> Result<Self, Trouble> {
+        let shape = Shape { text_bytes: batches.text_bytes, ..Shape::default() };
+        let spec = ArmSpec {
+            columns: Columns::cycle(batches.messages, &[Planned::Seal], shape),
+            regime: batches.keys,
+            batch: batches.batch,
+            threads: batches.threads,
+            seed: SEED,
+        };
+        let engine = sealift_probes::open(device);
+        let engine = engine.map_err(|error| Trouble::Failed(error.to_string()))?;
+        Ok(Self { arm: GcmArm::prepare(&engine, device, &spec)?, by })
+    }
+}
 
 impl Arm for Engined {
     fn sample(&mut self, seconds: f64) -> Result<Sample, Trouble> {
-        Ok(self.0.sample(seconds)?)
+        let sample = self.arm.sample(seconds)?;
+        Ok(match self.by {
+            Worker::Threads => sample,
+            Worker::Device => {
+                Sample { cpu_share: 1.0, involuntary_switches: 0, clock_ghz: None, ..sample }
+            }
+        })
     }
 
     fn check(&mut self) -> Result<Facts, Trouble> {
-        let against: (&str, Value) = ("checked_against", format!("{:?}", self.0.verified()).into());
-        let counts = self.0.counts().into_iter().map(|(name, count)| (name, count.into()));
+        let against: (&str, Value) =
+            ("checked_against", format!("{:?}", self.arm.verified()).into());
+        let counts = self.arm.counts().into_iter().map(|(name, count)| (name, count.into()));
         Ok(counts.chain([against]).map(|(name, value)| (name.to_owned(), value)).collect())
     }
 }
 
 /// A queue that is longer than this tells nothing more.
 const TIMES_MAX: f64 = 10_000.0;
+/// Of keys, nonces and texts.
+const SEED: u64 = 1;

@@ -3,7 +3,7 @@
 use crate::arm::{Again, Arm, Copies};
 use crate::device::Device;
 use crate::measure::{Measuring, Row};
-use crate::plan::{Cell, Experiment, cell, number, text};
+use crate::plan::{Cell, Experiment, Plot, cell, number, text};
 use crate::trouble::Trouble;
 use sealift_gpu::bench::{CopyBench, Direction};
 use sealift_gpu::gpu::Gpu;
@@ -25,7 +25,7 @@ pub(crate) fn experiment(device: &Device) -> Experiment {
         operation: "copy",
         axes: AXES,
         compare: DIRECTION,
-        plot: Some([SIZE, "payload_MB_per_s", DIRECTION]),
+        plot: Some(Plot::by([SIZE, "payload_MB_per_s", DIRECTION])),
         groups: sizes.iter().map(group).collect(),
     }
 }

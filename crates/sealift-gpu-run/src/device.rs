@@ -62,6 +62,11 @@ impl Device {
         self.found.as_ref().is_ok_and(|found| found.role == Role::Real)
     }
 
+    /// Whether CUDA speaks to it.
+    pub(crate) fn is_cuda(&self) -> bool {
+        self.driver == "cuda"
+    }
+
     /// How rows call it, as the lab does: a processor always so, because it is no GPU.
     pub(crate) fn label(&self) -> String {
         let is_processor = self.driver == "opencl" && !self.is_real();
@@ -85,6 +90,11 @@ impl Device {
             _ => CudaLibrary::of_this_machine().open(number.unwrap_or(0)),
         };
         gpu.map_err(|error| error.to_string())
+    }
+
+    /// Its name, as its driver tells it.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.gpu().ok().map(|gpu| gpu.about().name.clone())
     }
 
     /// For machine.json.
@@ -123,6 +133,25 @@ pub(crate) fn look(named: &[String]) -> Result<Vec<Device>, String> {
     named.iter().map(|spec| Device::look(spec)).collect()
 }
 
+/// The GPUs among devices. One that several drivers speak to, which is told by its name, is measured by the first.
+pub(crate) fn each_gpu_once(
+    devices: &[Device],
+    name: impl Fn(&Device) -> Option<String>,
+) -> Vec<&Device> {
+    let mut chosen: Vec<(&Device, Option<String>)> = vec![];
+    for device in devices.iter().filter(|device| device.is_real()) {
+        let own = name(device);
+        match chosen.iter().find(|(_, known)| own.is_some() && *known == own) {
+            None => chosen.push((device, own)),
+            Some((known, _)) => eprintln!(
+                "{}: the GPU that {} speaks to, left out; --device {}:0 measures it",
+                device.spec, known.spec, device.spec
+            ),
+        }
+    }
+    chosen.into_iter().map(|(device, _)| device).collect()
+}
+
 fn context() -> Context {
     Context { clock: Arc::new(SystemClock::new()), notify: Arc::new(Nobody) }
 }
@@ -152,6 +181,26 @@ mod tests {
             let error = look(&[spec.to_owned()]).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
+    }
+
+    #[test]
+    fn a_gpu_that_two_drivers_speak_to_is_measured_by_the_first() {
+        let found = |role| Ok(Found { role, detail: String::new(), origin: Origin::Measured });
+        let device = |driver: &'static str, role| Device {
+            spec: driver.to_owned(),
+            driver,
+            summary: "",
+            found: found(role),
+        };
+        let devices = [device("cuda", Role::Real), device("opencl", Role::Real)];
+        let specs = |name: &dyn Fn(&Device) -> Option<String>| {
+            let chosen = each_gpu_once(&devices, name);
+            chosen.into_iter().map(|device| device.spec.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(specs(&|_| Some("H200".to_owned())), ["cuda"]);
+        assert_eq!(specs(&|device| Some(format!("GPU of {}", device.spec))), ["cuda", "opencl"]);
+        assert_eq!(specs(&|_| None), ["cuda", "opencl"]);
+        assert!(each_gpu_once(&[device("cuda", Role::TestOnly)], |_| None).is_empty());
     }
 
     #[test]

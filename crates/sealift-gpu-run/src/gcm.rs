@@ -4,7 +4,7 @@ use crate::arm::{Again, Arm, Resident};
 use crate::device::Device;
 use crate::limits::{Limit, Limited, Rates, Work};
 use crate::measure::{Measuring, Row};
-use crate::plan::{Cell, Experiment, cell, number, text};
+use crate::plan::{Cell, Experiment, Plot, cell, number, text};
 use crate::trouble::Trouble;
 use sealift_core::KeyLength;
 use sealift_gpu::bench::{Bench, BenchSpec, Code, Mode, Shape};
@@ -46,7 +46,7 @@ pub(crate) fn experiment(device: &Device) -> Experiment {
         operation: "message",
         axes: AXES,
         compare: "s_box",
-        plot: Some(["key_bits", "payload_MB_per_s", "work"]),
+        plot: Some(Plot::by(["key_bits", "payload_MB_per_s", "work"])),
         groups,
     }
 }

@@ -3,7 +3,7 @@
 use crate::arm::{Again, Arm, Resident, Types};
 use crate::device::Device;
 use crate::measure::{Measuring, Row};
-use crate::plan::{Cell, Experiment, cell, number, text};
+use crate::plan::{Cell, Experiment, Plot, cell, number, text};
 use crate::trouble::Trouble;
 use sealift_core::KeyLength;
 use sealift_gpu::bench::{Bench, BenchSpec, Code, Grid, Mode, Shape, Type, TypesBench};
@@ -12,18 +12,22 @@ use sealift_gpu::message::Operation;
 use sealift_gpu::variant::Tables;
 use std::sync::Arc;
 
-/// Blocks and threads of each, by experiment, and where data are.
+/// Blocks and threads of each, by experiment, and how they work.
 struct Grids {
     name: &'static str,
     id: &'static str,
     title: &'static str,
     why: &'static str,
-    x: &'static str,
-    data: &'static [&'static str],
+    compare: &'static str,
+    plot: [&'static str; 3],
+    ways: &'static [&'static [Way]],
     of: fn(usize, bool) -> Vec<Grid>,
 }
 
-/// Those of threads, of blocks, the document's table, and data types.
+/// Whose code, who works what, and where data are.
+type Way = (&'static str, &'static str, &'static str);
+
+/// Those of threads, of blocks, the document's two tables, and data types.
 pub(crate) fn experiments(device: &Device) -> Vec<Experiment> {
     // A device that can't be opened is told when it is to be measured.
     let units = device.gpu().map_or(1, |gpu| gpu.about().units);
@@ -41,11 +45,13 @@ impl Grids {
                 let (code, mode, data) = (code.into(), mode.into(), data.into());
                 cell(AXES, [device, code, mode, data, bytes, blocks, threads])
             };
-            groups.push(MODES.map(|(mode, _)| cell(PUBLISHED, mode, RESIDENT)).to_vec());
-            if (LANES..=OURS_MOST).contains(&grid.group_items) {
-                let ours = |data: &&str| vec![cell(OURS, PARTITIONED, data)];
-                groups.extend(self.data.iter().map(ours));
-            }
+            let fits = |(code, ..): &&Way| {
+                *code != OURS || (LANES..=OURS_MOST).contains(&grid.group_items)
+            };
+            let group = |ways: &&[Way]| -> Vec<_> {
+                ways.iter().filter(fits).map(|(code, mode, data)| cell(code, mode, data)).collect()
+            };
+            groups.extend(self.ways.iter().map(group).filter(|group| !group.is_empty()));
         }
         Experiment {
             name: self.name,
@@ -55,8 +61,8 @@ impl Grids {
             why: self.why,
             operation: "message",
             axes: AXES,
-            compare: "mode",
-            plot: Some([self.x, "payload_MB_per_s", "mode"]),
+            compare: self.compare,
+            plot: Some(Plot { log: [true, true], ..Plot::by(self.plot) }),
             groups,
         }
     }
@@ -79,7 +85,10 @@ fn types(device: &Device, units: usize) -> Experiment {
         operation: "multiplication",
         axes: TYPE_AXES,
         compare: "type",
-        plot: Some(["type", "operations_per_s", "threads_per_block"]),
+        plot: Some(Plot {
+            log: [false, true],
+            ..Plot::by(["type", "operations_per_s", "threads_per_block"])
+        }),
         groups: [(1, 1), (units, BLOCK)]
             .map(|(blocks, threads)| group(grid(blocks, threads)))
             .to_vec(),
@@ -113,16 +122,27 @@ fn arm(gpu: &Arc<dyn Gpu>, cell: &Cell, untimed: Option<&str>) -> Result<Box<dyn
         }
         return Ok(Box::new(Again::new(Types(TypesBench::new(gpu, of, grid)?))?));
     }
-    let mode = MODES.iter().find(|(name, _)| *name == text(cell, "mode")).map(|(_, mode)| *mode);
-    let mode = mode.ok_or_else(|| Trouble::Failed(format!("no mode {}", text(cell, "mode"))))?;
+    let threads = if text(cell, "mode") == REPLICATED { 1 } else { grid.items() };
+    let mut resident = resident(gpu, cell, Some(grid), messages(threads))?;
+    resident.with_copies = text(cell, "data") == TRANSFERS;
+    Ok(Box::new(Again::new(resident)?))
+}
+
+/// So many messages in the device's memory, worked as a cell's code and mode say; by the driver's grid where none is given.
+pub(crate) fn resident(
+    gpu: &Arc<dyn Gpu>,
+    cell: &Cell,
+    grid: Option<Grid>,
+    messages: usize,
+) -> Result<Resident, Trouble> {
     let is_ours = text(cell, "code") == OURS;
-    let threads = if mode == Mode::Replicated { 1 } else { grid.items() };
+    let is_replicated = text(cell, "mode") == REPLICATED;
     let spec = BenchSpec {
         code: if is_ours { Code::Ours(Tables::best(gpu.about())) } else { Code::Published },
-        mode,
-        grid: Some(grid),
+        mode: if is_replicated { Mode::Replicated } else { Mode::Partitioned },
+        grid,
         shape: Shape {
-            messages: (THREAD_MESSAGES * threads).min(MESSAGES_MOST),
+            messages,
             text_bytes: TEXT_BYTES,
             aad_bytes: 0,
             key: KeyLength::Aes128,
@@ -131,9 +151,7 @@ fn arm(gpu: &Arc<dyn Gpu>, cell: &Cell, untimed: Option<&str>) -> Result<Box<dyn
         },
         seed: SEED,
     };
-    let mut resident = Resident::new(Bench::new(gpu, &spec)?, gpu.about());
-    resident.with_copies = text(cell, "data") == TRANSFERS;
-    Ok(Box::new(Again::new(resident)?))
+    Ok(Resident::new(Bench::new(gpu, &spec)?, gpu.about()))
 }
 
 fn said(row: &Row) -> String {
@@ -149,7 +167,12 @@ fn said(row: &Row) -> String {
     }
 }
 
-fn grid(groups: usize, group_items: usize) -> Grid {
+/// How many messages so many threads share out.
+pub(crate) fn messages(threads: usize) -> usize {
+    (THREAD_MESSAGES * threads).min(MESSAGES_MOST)
+}
+
+pub(crate) fn grid(groups: usize, group_items: usize) -> Grid {
     Grid { groups, group_items }
 }
 
@@ -174,14 +197,25 @@ fn of_the_document(units: usize, is_real: bool) -> Vec<Grid> {
     DOCUMENT.iter().map(|(times, threads)| grid(times * units, *threads)).collect()
 }
 
-const GRIDS: [Grids; 3] = [
+/// One thread, and a block for each multiprocessor.
+fn one_and_all(units: usize, is_real: bool) -> Vec<Grid> {
+    vec![grid(1, 1), a_block_each(units, is_real)]
+}
+
+/// A block for each multiprocessor.
+pub(crate) fn a_block_each(units: usize, is_real: bool) -> Grid {
+    grid(units, if is_real { BLOCK } else { LANES })
+}
+
+const GRIDS: [Grids; 4] = [
     Grids {
         name: "gpu-threads-per-block",
         id: "003-F7",
         title: "GPU throughput by threads per block",
         why: "Does the throughput of one block grow with its threads up to 128?",
-        x: "threads_per_block",
-        data: &[RESIDENT],
+        compare: "mode",
+        plot: ["threads_per_block", "payload_MB_per_s", "mode"],
+        ways: &[AS_PUBLISHED, AS_OURS],
         of: by_threads,
     },
     Grids {
@@ -189,8 +223,9 @@ const GRIDS: [Grids; 3] = [
         id: "003-F8",
         title: "GPU throughput by thread blocks",
         why: "Does throughput grow with blocks up to the number of multiprocessors?",
-        x: "thread_blocks",
-        data: &[RESIDENT, TRANSFERS],
+        compare: "mode",
+        plot: ["thread_blocks", "payload_MB_per_s", "mode"],
+        ways: &[AS_PUBLISHED, AS_OURS, &[(OURS, PARTITIONED, TRANSFERS)]],
         of: by_blocks,
     },
     Grids {
@@ -198,11 +233,25 @@ const GRIDS: [Grids; 3] = [
         id: "003-T3",
         title: "Grids of blocks and threads at and over a GPU's maximum",
         why: "What do more threads than a GPU has cores make of its throughput?",
-        x: "thread_blocks",
-        data: &[RESIDENT],
+        compare: "mode",
+        plot: ["thread_blocks", "payload_MB_per_s", "threads_per_block"],
+        ways: &[AS_PUBLISHED, AS_OURS],
         of: of_the_document,
     },
+    Grids {
+        name: "gpu-generations",
+        id: "003-T5",
+        title: "GPU generations",
+        why: "What does a generation add, for each multiprocessor?",
+        compare: "device",
+        plot: ["thread_blocks", "payload_MB_per_s", "threads_per_block"],
+        ways: &[&[(PUBLISHED, REPLICATED, RESIDENT)]],
+        of: one_and_all,
+    },
 ];
+const AS_PUBLISHED: &[Way] =
+    &[(PUBLISHED, REPLICATED, RESIDENT), (PUBLISHED, PARTITIONED, RESIDENT)];
+const AS_OURS: &[Way] = &[(OURS, PARTITIONED, RESIDENT)];
 const TYPES: &str = "gpu-data-types";
 // As the lab's experiments have them: python/sealift/lab/gpus/cells.py.
 const AXES: &[(&str, &str)] = &[
@@ -220,21 +269,21 @@ const TYPE_AXES: &[(&str, &str)] = &[
     ("threads_per_block", "threads of a block"),
     ("type", "data type"),
 ];
-const PUBLISHED: &str = "as published";
-const OURS: &str = "ours";
-const PARTITIONED: &str = "partitioned";
-const MODES: [(&str, Mode); 2] =
-    [("replicated", Mode::Replicated), (PARTITIONED, Mode::Partitioned)];
-const RESIDENT: &str = "resident";
+pub(crate) const PUBLISHED: &str = "as published";
+pub(crate) const OURS: &str = "ours";
+pub(crate) const REPLICATED: &str = "replicated";
+pub(crate) const PARTITIONED: &str = "partitioned";
+pub(crate) const RESIDENT: &str = "resident";
 const TRANSFERS: &str = "with transfers";
 const THREADS: [usize; 14] = [1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 1_024];
 const BLOCK: usize = 128;
 /// The document's grids: blocks for each multiprocessor, and threads of each.
 const DOCUMENT: [(usize, usize); 7] =
     [(1, 128), (1, 256), (1, 512), (2, 128), (3, 128), (3, 256), (7, 512)];
-const LANES: usize = sealift_gpu::message::LANES;
+pub(crate) const LANES: usize = sealift_gpu::message::LANES;
 const OURS_MOST: usize = sealift_gpu::message::GROUP_MAX;
-const TEXT_BYTES: usize = 128;
-const THREAD_MESSAGES: usize = 16;
+pub(crate) const TEXT_BYTES: usize = 128;
+/// Of each thread where all of them work the same ones.
+const THREAD_MESSAGES: usize = 64;
 const MESSAGES_MOST: usize = 1 << 18;
 const SEED: u64 = 1;

@@ -1,13 +1,13 @@
 //! Batches in this machine's memory, by way of an engine and the device's driver, and back.
 
-use crate::arm::{Arm, Engined};
+use crate::arm::{Arm, Batches, Engined, Worker};
 use crate::device::Device;
 use crate::gcm::judged;
 use crate::limits::{Limit, Limited, by_copies};
 use crate::measure::{Measuring, Row};
-use crate::plan::{Cell, Experiment, cell, number, text};
+use crate::plan::{Cell, Experiment, Plot, cell, number, text};
 use crate::trouble::Trouble;
-use sealift_probes::{ArmSpec, Columns, GcmArm, Planned, Regime, Shape};
+use sealift_probes::Regime;
 
 /// A group for each size, with all regimes of keys.
 pub(crate) fn experiment(device: &Device) -> Experiment {
@@ -27,7 +27,7 @@ pub(crate) fn experiment(device: &Device) -> Experiment {
         operation: "message",
         axes: AXES,
         compare: "keys",
-        plot: Some(["message_bytes", "payload_MB_per_s", "keys"]),
+        plot: Some(Plot::by(["message_bytes", "payload_MB_per_s", "keys"])),
         groups: SIZES.into_iter().map(group).collect(),
     }
 }
@@ -53,12 +53,9 @@ fn arm(device: &Device, cell: &Cell) -> Result<Box<dyn Arm>, Trouble> {
     let regime = regime.ok_or_else(|| Trouble::Failed(format!("no keys {keys}")))?;
     let all = if device.is_real() { BATCH_BYTES } else { SMALL_BATCH_BYTES };
     let messages = usize::try_from(all / bytes.max(1)).unwrap_or(1).clamp(1, MESSAGES_MAX);
-    let shape = Shape { text_bytes: bytes, ..Shape::default() };
-    let columns = Columns::cycle(messages, &[Planned::Seal], shape);
-    let spec = ArmSpec { columns, regime, batch: messages, threads: 1, seed: SEED };
-    let engine = sealift_probes::open(&device.spec);
-    let engine = engine.map_err(|error| Trouble::Failed(error.to_string()))?;
-    Ok(Box::new(Engined(GcmArm::prepare(&engine, &device.spec, &spec)?)))
+    let batches =
+        Batches { messages, text_bytes: bytes, keys: regime, batch: messages, threads: 1 };
+    Ok(Box::new(Engined::new(&device.spec, Worker::Device, &batches)?))
 }
 
 fn said(row: &Row, is_real: bool, limit: Option<Limit>) -> String {
@@ -82,4 +79,3 @@ const SMALL_BATCH_BYTES: u64 = 128 << 10;
 const MESSAGES_MAX: usize = 1 << 19;
 /// 10^9 bytes a second, for whatever there and back.
 const GOALS: [f64; 2] = [40.0, 48.0];
-const SEED: u64 = 1;

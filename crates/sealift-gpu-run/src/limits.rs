@@ -1,7 +1,8 @@
-//! What a GPU could do at most by what the steps before measured of it: projected, and so called.
+//! What a GPU comes to at most by the rates as measured: projected, and so called.
 //!
-//! Each unit of a multiprocessor is asked for so many instructions by a message, which machine code tells, and works so
-//! many in a second, which [`crate::rates`] measured. Whatever is asked for longest is the limit. Waiting isn't in it.
+//! Each unit of a multiprocessor is asked for so many instructions by a message, which machine code tells, and worked so
+//! many in a second when [`crate::rates`] measured it. Whatever is asked for longest is the limit. Waiting isn't in it, and
+//! what a unit could do beyond what was measured isn't either: a figure may lie a little above.
 
 use crate::arm::Arm;
 use crate::copies;
@@ -15,7 +16,7 @@ use sealift_probes::Sample;
 use serde_json::Value;
 use std::fmt::{self, Display, Formatter};
 
-/// What can't be exceeded.
+/// What rates come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limit {
     /// Payload in 10^9 bytes a second.
@@ -33,7 +34,7 @@ impl Limit {
 
 impl Display for Limit {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} GB/s that {} allow", self.gb_per_s, self.by)
+        write!(f, "{:.1} GB/s that {} allow by the rates as measured", self.gb_per_s, self.by)
     }
 }
 
@@ -101,7 +102,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// What it could reach at most on a device whose rates are known; nothing where its machine code is not.
+    /// What it comes to at most on a device whose rates were measured; nothing where its machine code is not.
     pub(crate) fn limit(
         self,
         rates: Rates,
@@ -157,7 +158,7 @@ pub(crate) fn by_copies(folder: &Folder, device: &str) -> Result<Option<Limit>, 
 pub(crate) struct Limited {
     /// What is timed.
     pub(crate) arm: Box<dyn Arm>,
-    /// What it can't exceed, where that is known.
+    /// What it comes to at most by measured rates, where these are known.
     pub(crate) limit: Option<Limit>,
 }
 
@@ -201,7 +202,10 @@ mod tests {
         assert_eq!((limit.gb_per_s.round(), limit.by), (554.0, "logic and additions"));
         let limit = rates().limit(&Asked { fma: 64.0, wide: 160.0, ..block });
         assert_eq!((limit.gb_per_s.round(), limit.by), (697.0, "products"));
-        assert_eq!(limit.beside(348.5), "50 % of the 697.0 GB/s that products allow");
+        assert_eq!(
+            limit.beside(348.5),
+            "50 % of the 697.0 GB/s that products allow by the rates as measured"
+        );
     }
 
     #[test]

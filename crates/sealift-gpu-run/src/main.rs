@@ -8,6 +8,7 @@ mod child;
 mod clock;
 mod conformance;
 mod copies;
+mod cores;
 mod device;
 mod folder;
 mod gcm;

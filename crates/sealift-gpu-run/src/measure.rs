@@ -7,6 +7,7 @@ use crate::plan::{BLOCKS, Cell};
 use crate::trouble::Trouble;
 use sealift_probes::{Random, Sample};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -69,7 +70,7 @@ pub(crate) struct Measured {
     pub(crate) bytes: f64,
 }
 
-/// The rows of an experiment and a device that there are samples of.
+/// The rows of an experiment and a device that there are samples of. What is measured beside the device is not among them.
 ///
 /// # Errors
 /// The folder can't be read.
@@ -81,7 +82,8 @@ pub(crate) fn measured(
     let lines = folder.lines(SAMPLES)?;
     let mut rows = vec![];
     for group in groups(folder, experiment, device)? {
-        for (place, cell) in group.cells.iter().enumerate() {
+        let cells = group.cells.iter().enumerate();
+        for (place, cell) in cells.filter(|(_, cell)| is_of(cell.get("device"), device)) {
             let of_cell = |line: &&Value| {
                 line["experiment"] == experiment
                     && line["group"] == group.number
@@ -94,6 +96,22 @@ pub(crate) fn measured(
         }
     }
     Ok(rows)
+}
+
+/// How many blocks there was no time for, and how many there were to be, of all groups of a run that could be measured.
+///
+/// # Errors
+/// The folder can't be read.
+pub(crate) fn missing(folder: &Folder) -> Result<(usize, usize), String> {
+    let group = |line: &Value| (line["experiment"].to_string(), line["group"].as_u64());
+    let is_late = |line: &Value| line["skipped"] == "" || line["skipped"] == TIME_UP;
+    let checked = folder.lines(VERIFY)?;
+    let planned: HashSet<_> = checked.iter().filter(|line| is_late(line)).map(group).collect();
+    let samples = folder.lines(SAMPLES)?;
+    let taken = samples.iter().map(|line| (group(line), line["block"].as_u64()));
+    let taken: HashSet<_> = taken.filter(|(group, _)| planned.contains(group)).collect();
+    let all = BLOCKS * planned.len();
+    Ok((all.saturating_sub(taken.len()), all))
 }
 
 /// The groups of a run's plan that are of an experiment and a device.
@@ -109,7 +127,10 @@ fn groups(folder: &Folder, experiment: &str, device: &str) -> Result<Vec<Group>,
     let experiments = plan["experiments"].as_array().unwrap_or(&empty);
     let planned = experiments.iter().find(|planned| planned["name"] == experiment);
     let groups = planned.and_then(|planned| planned["groups"].as_array()).unwrap_or(&empty);
-    let of_device = groups.iter().enumerate().filter(|(_, cells)| cells[0]["device"] == device);
+    let of_device = |(_, cells): &(usize, &Value)| {
+        cells.as_array().unwrap_or(&empty).iter().any(|cell| is_of(cell.get("device"), device))
+    };
+    let of_device = groups.iter().enumerate().filter(of_device);
     let group = |(number, cells): (usize, &Value)| Group {
         experiment: experiment.to_owned(),
         number,
@@ -121,6 +142,12 @@ fn groups(folder: &Folder, experiment: &str, device: &str) -> Result<Vec<Group>,
             .collect(),
     };
     Ok(of_device.map(group).collect())
+}
+
+/// Whether a cell's device is this one, or a part of it that it names behind a comma: `cuda, 1 thread`.
+fn is_of(named: Option<&Value>, device: &str) -> bool {
+    let rest = named.and_then(Value::as_str).and_then(|named| named.strip_prefix(device));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
 }
 
 /// How a group is measured.
@@ -206,7 +233,11 @@ impl Measuring<'_> {
         let mut random = Random::new(self.seed, group.number as u64);
         let (mut kept, mut block, mut longest) = (vec![], 0, Duration::ZERO);
         let Some(reference) = arms.iter().position(Result::is_ok) else { return Ok(kept) };
-        while block < BLOCKS && Instant::now() + longest <= self.until && arms[reference].is_ok() {
+        while block < BLOCKS && arms[reference].is_ok() {
+            // What took all its time to get ready is not thrown away without a figure.
+            if block > 0 && Instant::now() + longest > self.until {
+                break;
+            }
             let began = Instant::now();
             let there: Vec<_> = (0..arms.len()).filter(|place| arms[*place].is_ok()).collect();
             let left = self.until.saturating_duration_since(began).as_secs_f64();
@@ -311,3 +342,30 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
 const TIME_UP: &str = "the time was up before this was measured";
 const SAMPLE_S_MIN: f64 = 0.002;
 const SAMPLE_S_MAX: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{env, process};
+
+    #[test]
+    fn blocks_are_missed_of_groups_that_lacked_time_and_of_no_others() {
+        let path = env::temp_dir().join(format!("sealift-gpu-measure-{}", process::id()));
+        let folder = Folder::create(&path).unwrap();
+        assert_eq!(missing(&folder).unwrap(), (0, 0));
+        let line = |group: u32, skipped: &str| json!({"experiment": "one", "group": group, "skipped": skipped});
+        let lines = [line(0, ""), line(0, "too old"), line(1, TIME_UP), line(2, "too old")];
+        folder.add(VERIFY, &lines).unwrap();
+        let sample = |block: u32| json!({"experiment": "one", "group": 0, "block": block});
+        folder.add(SAMPLES, &[sample(0), sample(0), sample(1)]).unwrap();
+        assert_eq!(missing(&folder).unwrap(), (2 * BLOCKS - 2, 2 * BLOCKS));
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn a_part_of_a_device_is_of_it_and_a_device_that_begins_alike_is_not() {
+        let is_of = |named: &str| is_of(Some(&named.into()), "cuda");
+        assert!(is_of("cuda") && is_of("cuda, 1 thread"));
+        assert!(!is_of("cuda:1") && !is_of("cuda:1, 1 thread") && !is_of("cpu, 1 core"));
+    }
+}

@@ -99,13 +99,13 @@ Usage: sealift-gpu [OPTIONS]
   --out FOLDER      where results go, a new folder (sealift-gpu-DATE in this one)
   --budget SECONDS  the time for all of it (450)
   --device SPEC     what to measure, instead of the GPUs that are found; may stand again: cuda:1, opencl:0
-  --step NAME       only this, and others named so: conformance, rates, copies, messages, host, grids
+  --step NAME       only this, and others named so: conformance, rates, copies, messages, host, cores, grids
   --seed NUMBER     of everything that is drawn (1)
 
 It needs a GPU's driver and nothing else. SEALIFT_LIBCUDA names another libcuda.so.1, CUDA_VISIBLE_DEVICES hides
 devices, SEALIFT_SHARE=0.01 makes less of the large numbers of the conformance suite.
 
-Status: 0 all is right and measured, 1 something failed, 2 the command line is wrong, 3 there is no GPU.
+Status: 0 nothing failed, 1 something failed, 2 the command line is wrong, 3 there is no GPU.
 ";
 
 const KNOWN: [&str; 6] = ["--part", "--out", "--device", "--step", "--seed", "--budget"];

@@ -2,9 +2,9 @@
 
 use crate::device::Device;
 use crate::folder::Folder;
-use crate::measure::Measuring;
+use crate::measure::{Measuring, measured};
 use crate::plan::Experiment;
-use crate::{conformance, copies, gcm, grids, host, rates};
+use crate::{conformance, copies, cores, gcm, grids, host, rates};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,14 +23,23 @@ pub(crate) enum Step {
     Messages,
     /// AES-GCM from the host's memory and back.
     Host,
+    /// Cores of this machine beside the device.
+    Cores,
     /// Document 003's grids and data types.
     Grids,
 }
 
 impl Step {
     /// All of them.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Conformance, Self::Rates, Self::Copies, Self::Messages, Self::Host, Self::Grids];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Conformance,
+        Self::Rates,
+        Self::Copies,
+        Self::Messages,
+        Self::Host,
+        Self::Cores,
+        Self::Grids,
+    ];
 
     /// Its name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -40,6 +49,7 @@ impl Step {
             Self::Copies => "copies",
             Self::Messages => "messages",
             Self::Host => "host",
+            Self::Cores => "cores",
             Self::Grids => "grids",
         }
     }
@@ -52,6 +62,7 @@ impl Step {
             Self::Copies => "Copies",
             Self::Messages => "AES-GCM in the device's memory",
             Self::Host => "AES-GCM from host memory and back",
+            Self::Cores => "CPU cores beside the device",
             Self::Grids => "Document 003's grids",
         }
     }
@@ -62,7 +73,7 @@ impl Step {
             Self::Conformance => 0.4,
             Self::Rates => 0.05,
             Self::Copies | Self::Host => 0.1,
-            Self::Messages => 0.15,
+            Self::Messages | Self::Cores => 0.15,
             Self::Grids => 0.2,
         }
     }
@@ -75,8 +86,19 @@ impl Step {
             Self::Copies => vec![copies::experiment(device)],
             Self::Messages => vec![gcm::experiment(device)],
             Self::Host => vec![host::experiment(device)],
+            Self::Cores => cores::experiments(device),
             Self::Grids => grids::experiments(device),
         }
+    }
+
+    /// Whether it is wrong when nothing is measured: on a GPU, which for single instructions is one of NVIDIA's.
+    fn has_rows_of(self, device: &Device) -> bool {
+        let has_it = match self {
+            Self::Conformance => false,
+            Self::Rates => device.is_cuda(),
+            _ => true,
+        };
+        has_it && device.is_real()
     }
 
     /// The step of a name.
@@ -144,12 +166,54 @@ fn failures(part: &Part, folder: &Folder) -> Result<Vec<String>, String> {
     let until = Instant::now() + part.time;
     let device = Device::look(&part.device)?;
     let measuring = Measuring { folder, until, seed: part.seed, untimed: device.untimed() };
-    match part.step {
+    let mut failures = match part.step {
         Step::Conformance => conformance::work(&device, folder, until),
         Step::Rates => rates::work(&device, &measuring),
         Step::Copies => copies::work(&device, &measuring),
         Step::Messages => gcm::work(&device, &measuring),
         Step::Host => host::work(&device, &measuring),
+        Step::Cores => cores::work(&device, &measuring),
         Step::Grids => grids::work(&device, &measuring),
+    }?;
+    let names: Vec<_> = part.step.experiments(&device).iter().map(|each| each.name).collect();
+    if part.step.has_rows_of(&device) && is_empty(folder, &names, &device.label())? {
+        failures.push(NOTHING.to_owned());
+    }
+    Ok(failures)
+}
+
+/// Whether a folder has no sample of some experiments, of which each reason alone may be no fault.
+fn is_empty(folder: &Folder, names: &[&str], device: &str) -> Result<bool, String> {
+    for name in names {
+        if !measured(folder, name, device)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+const NOTHING: &str = "nothing at all could be measured, for the reasons above";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::{PLAN, SAMPLES};
+    use serde_json::json;
+    use std::{env, fs, process};
+
+    #[test]
+    fn a_part_is_empty_as_long_as_none_of_its_experiments_has_a_sample_of_the_device() {
+        let path = env::temp_dir().join(format!("sealift-gpu-part-{}", process::id()));
+        let folder = Folder::create(&path).unwrap();
+        let planned = |name: &str| json!({"name": name, "groups": [[{"device": "cuda"}]]});
+        let plan = json!({"experiments": [planned("one"), planned("other"), planned("third")]});
+        folder.write(PLAN, &plan).unwrap();
+        let sample = |name: &str| json!({"experiment": name, "group": 0, "arm": 0, "ns": 1, "operations": 1, "bytes": 1});
+        folder.add(SAMPLES, &[sample("third")]).unwrap();
+        assert!(is_empty(&folder, &["one", "other"], "cuda").unwrap());
+        folder.add(SAMPLES, &[sample("other")]).unwrap();
+        assert!(!is_empty(&folder, &["one", "other"], "cuda").unwrap());
+        assert!(is_empty(&folder, &["one", "other"], "opencl").unwrap());
+        fs::remove_dir_all(path).unwrap();
     }
 }

@@ -27,10 +27,44 @@ pub(crate) struct Experiment {
     pub(crate) axes: &'static [(&'static str, &'static str)],
     /// Which of them tells the cells of a group apart.
     pub(crate) compare: &'static str,
-    /// Its figure: what stands on the horizontal axis, on the vertical one, and what colours the lines.
-    pub(crate) plot: Option<[&'static str; 3]>,
+    /// Its figure.
+    pub(crate) plot: Option<Plot>,
     /// The cells that are compared with each other, the reference first.
     pub(crate) groups: Vec<Vec<Cell>>,
+}
+
+/// A figure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plot {
+    /// What stands on the horizontal axis.
+    pub(crate) x: &'static str,
+    /// On the vertical one.
+    pub(crate) y: &'static str,
+    /// What colours the lines.
+    pub(crate) z: &'static str,
+    /// What has a figure for each of its values.
+    pub(crate) facet: &'static str,
+    /// The only cells that are shown: an axis, and its value.
+    pub(crate) only: Option<(&'static str, &'static str)>,
+    /// Which axes are logarithmic: the horizontal and the vertical one.
+    pub(crate) log: [bool; 2],
+}
+
+impl Plot {
+    /// A figure for each device.
+    pub(crate) const fn by([x, y, z]: [&'static str; 3]) -> Self {
+        Self { x, y, z, facet: "device", only: None, log: [true, false] }
+    }
+
+    fn as_json(&self, title: &str) -> Value {
+        let [log_x, log_y] = self.log;
+        let only: Map<_, _> =
+            self.only.into_iter().map(|(axis, value)| (axis.to_owned(), value.into())).collect();
+        json!({
+            "x": self.x, "y": self.y, "z": self.z, "title": title, "facet": self.facet,
+            "where": only, "log_x": log_x, "log_y": log_y
+        })
+    }
 }
 
 /// A cell of values in the order of axes.
@@ -58,12 +92,7 @@ pub(crate) const BLOCKS: usize = 24;
 impl Experiment {
     fn as_json(&self) -> Value {
         let axes = self.axes.iter().map(|(name, title)| json!({"name": name, "title": title}));
-        let plot = self.plot.map(|[x, y, z]| {
-            json!({
-                "x": x, "y": y, "z": z, "title": self.title, "facet": "device", "where": {},
-                "log_x": true, "log_y": false
-            })
-        });
+        let plot = self.plot.map(|plot| plot.as_json(self.title));
         json!({
             "name": self.name,
             "id": self.id,

@@ -2,12 +2,14 @@
 
 use crate::child::{self, Records};
 use crate::clock::date;
+use crate::conformance::Tally;
 use crate::device::{self, Device};
 use crate::folder::{self, Folder};
 use crate::machine::{self, Facts, fact};
+use crate::measure;
 use crate::nvml::Nvml;
 use crate::options::Options;
-use crate::part::Part;
+use crate::part::{Part, Step};
 use crate::plan;
 use crate::sensors::{self, Sensors};
 use crate::vectors::Vectors;
@@ -26,10 +28,11 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     for device in &devices {
         eprintln!("{}", device.told());
     }
-    let wanted = |device: &&Device| {
-        device.found.is_ok() && (device.is_real() || !options.devices.is_empty())
+    let chosen = if options.devices.is_empty() {
+        device::each_gpu_once(&devices, Device::name)
+    } else {
+        found(&devices)
     };
-    let chosen: Vec<_> = devices.iter().filter(wanted).collect();
     if chosen.is_empty() {
         return said(NO_GPU, NOTHING_RAN);
     }
@@ -37,6 +40,10 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         Ok((folder, failures)) => ended(&folder, &failures, began),
         Err(reason) => said(&reason, FAILED),
     }
+}
+
+fn found(devices: &[Device]) -> Vec<&Device> {
+    devices.iter().filter(|device| device.found.is_ok()).collect()
 }
 
 fn all(
@@ -60,11 +67,26 @@ fn all(
     let sensors = Sensors::begin(nvml, &folder);
     let failures = parts(options, chosen, &folder, began)?;
     drop(sensors);
-    machine.facts.extend(conformance(&folder)?);
+    if options.steps.contains(&Step::Conformance) {
+        machine.facts.extend(conformance(&folder, chosen)?);
+    }
     folder.write(folder::MACHINE, &machine.as_json())?;
-    let how = if failures.is_empty() { "complete" } else { "a part failed" };
-    folder.write(folder::ENDING, &json!({"ending": how, "reason": failures.join("; ")}))?;
+    folder.write(folder::ENDING, &ending(&folder, options, &failures)?)?;
     Ok((folder, failures))
+}
+
+/// How the run ended, as the lab calls it, and why so.
+fn ending(folder: &Folder, options: &Options, failures: &[String]) -> Result<Value, String> {
+    let (missing, all) = measure::missing(folder)?;
+    let budget_s = options.budget.as_secs_f64();
+    let (how, why) = match (failures, missing) {
+        ([], 0) => ("complete", String::new()),
+        ([], _) => {
+            ("time was up", format!("{budget_s} s were too short for {missing} of {all} blocks"))
+        }
+        _ => ("a part failed", failures.join("; ")),
+    };
+    Ok(json!({"ending": how, "reason": why}))
 }
 
 /// Works all parts; those that failed. What one does not use of its time, those behind it have.
@@ -127,23 +149,23 @@ impl Machine {
     }
 }
 
-/// What the suite did on each device, as facts.
-fn conformance(folder: &Folder) -> Result<Facts, String> {
-    let mut counts: Vec<(String, usize, usize)> = vec![];
-    for line in folder.lines(folder::CONFORMANCE)? {
-        let device = line["device"].as_str().unwrap_or_default();
-        let passed = usize::from(line["passed"] == true);
-        match counts.iter_mut().find(|(name, ..)| name == device) {
-            Some((_, of, all)) => (*of, *all) = (*of + passed, *all + 1),
-            None => counts.push((device.to_owned(), passed, 1)),
+/// What the suite did on each device, as facts. Checks that were not reached are noted, too: no device failed them, and none
+/// passed them.
+fn conformance(folder: &Folder, chosen: &[&Device]) -> Result<Facts, String> {
+    let mut facts = Facts::new();
+    for device in chosen {
+        for tally in Tally::of(folder, device)? {
+            if tally.unreached() > 0 {
+                let note = format!("conformance on {}: {tally}", tally.way);
+                eprintln!("\n{note}; a longer --budget reaches more");
+                folder.note(&note)?;
+            }
+            let simple = |c: char| if c.is_alphanumeric() { c } else { '_' };
+            let name: String = tally.way.chars().map(simple).collect();
+            facts.insert(format!("conformance_of_{name}"), fact(Ok(tally.to_string())));
         }
     }
-    let told = counts.into_iter().map(|(device, passed, all)| {
-        let name: String =
-            device.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        (format!("conformance_of_{name}"), fact(Ok(format!("{passed} of {all} checks passed"))))
-    });
-    Ok(told.collect())
+    Ok(facts)
 }
 
 fn ended(folder: &Folder, failures: &[String], began: Instant) -> ExitCode {

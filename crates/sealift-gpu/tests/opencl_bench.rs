@@ -96,7 +96,7 @@ fn copies_come_back_as_they_went() {
 fn what_opencl_can_not_do_is_said() {
     let Some(gpu) = device() else { return };
     let grid = Grid { groups: 1, group_items: 32 };
-    let error = UnitBench::new(&gpu, Unit::Imad, grid).err().unwrap();
+    let error = UnitBench::new(&gpu, Unit::Imad, grid, 5).err().unwrap();
     assert!(matches!(error, GpuError::Unfit { .. }), "{error}");
     let said = "program lab-units is of NVIDIA's instructions: open it as cuda";
     assert!(error.to_string().contains(said), "{error}");

@@ -425,7 +425,6 @@ def test_the_program_without_a_lab_has_the_same_grids() -> None:
     assert constant(rust, "BLOCK") == [BLOCK_THREADS]
 
 
-@pytest.mark.xfail(reason="crates/sealift-gpu-run/src/grids.rs still has 16 for each thread")
 def test_the_program_without_a_lab_has_as_many_messages() -> None:
     rust = (ROOT / "crates/sealift-gpu-run/src/grids.rs").read_text(encoding="utf-8")
     assert constant(rust, "THREAD_MESSAGES") == [THREAD_MESSAGES]

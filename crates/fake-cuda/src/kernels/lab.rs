@@ -49,11 +49,9 @@ pub(super) fn chains(
         return Err(LAUNCH_FAILED);
     };
     for item in 0..items {
-        let mut result = 0_u32;
+        let (mut result, mut uppers) = (0_u32, 0_u32);
         for chain in 0..CHAINS {
             let mut word = begin(item, chain);
-            let (mut wide, mut factor) = (u64::from(chain), begin(item, 0) ^ b);
-            let own = word ^ c;
             if unit == Unit::Lds {
                 word %= 256;
             }
@@ -67,15 +65,16 @@ pub(super) fn chains(
                     Unit::Shf => word.rotate_left(7),
                     Unit::Imad => word.wrapping_mul(b).wrapping_add(c),
                     Unit::Lds => (word * 97).wrapping_add(b & !3).wrapping_add(13) & 255,
-                    Unit::ImadWide => word,
+                    Unit::ImadWide => {
+                        let product = u64::from(word) * u64::from(b);
+                        uppers ^= lower(product >> 32);
+                        lower(product)
+                    }
                 };
-                wide = wide.wrapping_add(u64::from(factor) * u64::from(own));
-                factor = factor.rotate_left(7);
             }
-            let end = if unit == Unit::ImadWide { lower(wide ^ (wide >> 32)) } else { word };
-            result = result.rotate_left(5) ^ end;
+            result = result.rotate_left(5) ^ word;
         }
-        memory.write(output + 4 * u64::from(item), &result.to_le_bytes())?;
+        memory.write(output + 4 * u64::from(item), &(result ^ uppers).to_le_bytes())?;
     }
     Ok(())
 }
@@ -118,7 +117,7 @@ pub(super) fn bit_products(
 }
 
 fn begin(item: u32, chain: u32) -> u32 {
-    (item + 1).wrapping_mul(2 * chain + 1).wrapping_mul(2_654_435_761)
+    (item % DISTINCT + 1).wrapping_mul(2 * chain + 1).wrapping_mul(2_654_435_761)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the lower word is wanted")]
@@ -127,4 +126,5 @@ fn lower(wide: u64) -> u32 {
 }
 
 const CHAINS: u32 = 8;
+const DISTINCT: u32 = 1_024;
 const WARP: u32 = 32;

@@ -5,50 +5,50 @@
 #error "for CUDA only"
 #endif
 
+/* What counts rounds and goes back is a fiftieth of the instructions then. */
+#define ROUNDS_AT_ONCE _Pragma("unroll 16")
+/* So many work-items begin apart, and those behind them as these: what the host has to compute does not grow
+ * with the grid. */
+#define DISTINCT 1024
 
-#define ROUNDS_AT_ONCE _Pragma("unroll 4")
+FN u32 begin_of(u32 item, u32 chain) { return (item % DISTINCT + 1) * (2 * chain + 1) * 2654435761u; }
 
-FN u32 begin_of(u32 item, u32 chain) { return (item + 1) * (2 * chain + 1) * 2654435761u; }
-
-#define UNIT_KERNEL(name, type, step, folded)                                              \
+#define UNIT_KERNEL(name, step)                                                            \
     KERNEL name(const u32 *RESTRICT input, u32 *RESTRICT output, u32 rounds) {             \
         const u32 b = input[0], c = input[1];                                              \
-        type a[CHAINS];                                                                    \
-        u32 result = 0;                                                                    \
+        u32 a[CHAINS], result = 0;                                                         \
         UNROLLED for (u32 k = 0; k < CHAINS; k++) a[k] = begin_of(GLOBAL_ID(), k);         \
         ROUNDS_AT_ONCE for (u32 i = 0; i < rounds; i++) {                                  \
             UNROLLED for (u32 k = 0; k < CHAINS; k++) step;                                \
         }                                                                                  \
-        UNROLLED for (u32 k = 0; k < CHAINS; k++) result = ROTATE_LEFT(result, 5) ^ (folded); \
-        output[GLOBAL_ID()] = result;                                                         \
+        UNROLLED for (u32 k = 0; k < CHAINS; k++) result = ROTATE_LEFT(result, 5) ^ a[k];  \
+        output[GLOBAL_ID()] = result;                                                      \
     }
 
 /* (a & b) ^ c */
-UNIT_KERNEL(lop3, u32, asm volatile("lop3.b32 %0, %0, %1, %2, 0x6a;" : "+r"(a[k]) : "r"(b), "r"(c)), a[k])
+UNIT_KERNEL(lop3, asm volatile("lop3.b32 %0, %0, %1, %2, 0x6a;" : "+r"(a[k]) : "r"(b), "r"(c)))
 /* The three lower bytes in a circle. */
-UNIT_KERNEL(prmt, u32, asm volatile("prmt.b32 %0, %0, %1, 0x3102;" : "+r"(a[k]) : "r"(b)), a[k])
+UNIT_KERNEL(prmt, asm volatile("prmt.b32 %0, %0, %1, 0x3102;" : "+r"(a[k]) : "r"(b)))
 /* Rotated by 7. */
-UNIT_KERNEL(shf, u32, asm volatile("shf.l.wrap.b32 %0, %0, %0, 7;" : "+r"(a[k])), a[k])
-UNIT_KERNEL(imad, u32, asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(a[k]) : "r"(b), "r"(c)), a[k])
-/* Sums of two words of products of words; one factor of all chains is turned each round, so that no product
- * is the one before. ptxas adds pairs of products by themselves: up to half of the issue goes there. */
+UNIT_KERNEL(shf, asm volatile("shf.l.wrap.b32 %0, %0, %0, 7;" : "+r"(a[k])))
+UNIT_KERNEL(imad, asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(a[k]) : "r"(b), "r"(c)))
+
+/* Products of two words. The lower one goes on in its chain; without the upper ones no product would be wide, so they are
+ * added up without carries, two of them by one instruction of another unit. Nothing is added to a product: in chains
+ * ptxas adds apart, with two more instructions for each. */
 KERNEL imad_wide(const u32 *RESTRICT input, u32 *RESTRICT output, u32 rounds) {
-    u64 a[CHAINS];
-    u32 factor = begin_of(GLOBAL_ID(), 0) ^ input[0], own[CHAINS], result = 0;
-    UNROLLED for (u32 k = 0; k < CHAINS; k++) {
-        own[k] = begin_of(GLOBAL_ID(), k) ^ input[1];
-        a[k] = k;
-    }
+    const u32 b = input[0];
+    u32 a[CHAINS], uppers = 0, result = 0;
+    UNROLLED for (u32 k = 0; k < CHAINS; k++) a[k] = begin_of(GLOBAL_ID(), k);
     ROUNDS_AT_ONCE for (u32 i = 0; i < rounds; i++) {
         UNROLLED for (u32 k = 0; k < CHAINS; k++) {
-            asm volatile("mad.wide.u32 %0, %1, %2, %0;" : "+l"(a[k]) : "r"(factor), "r"(own[k]));
+            asm volatile("{ .reg .u64 product; .reg .u32 upper; mul.wide.u32 product, %0, %2; "
+                         "mov.b64 {%0, upper}, product; xor.b32 %1, %1, upper; }"
+                         : "+r"(a[k]), "+r"(uppers) : "r"(b));
         }
-        asm volatile("shf.l.wrap.b32 %0, %0, %0, 7;" : "+r"(factor));
     }
-    UNROLLED for (u32 k = 0; k < CHAINS; k++) {
-        result = ROTATE_LEFT(result, 5) ^ (u32)a[k] ^ (u32)(a[k] >> 32);
-    }
-    output[GLOBAL_ID()] = result;
+    UNROLLED for (u32 k = 0; k < CHAINS; k++) result = ROTATE_LEFT(result, 5) ^ a[k];
+    output[GLOBAL_ID()] = result ^ uppers;
 }
 
 #define ENTRIES 256

@@ -3,9 +3,9 @@
 use super::layout::{Random, narrow};
 use super::loaded::Loaded;
 use super::program::LabProgram;
-use super::spec::{Grid, lab_group_max};
+use super::spec::{Grid, lab_group_max, refused};
 use crate::GpuError;
-use crate::gpu::{Gpu, KeysAt, Launch, Room, Slab, Took};
+use crate::gpu::{About, Gpu, KeysAt, Launch, Room, Slab, Took};
 use crate::message::LANES;
 use crate::variant::Kernel;
 use sealift_kernels::copy::copy;
@@ -49,6 +49,21 @@ impl Unit {
         }
     }
 
+    /// That a device has it, where it tells how old it is.
+    fn check(self, about: &About) -> Result<(), GpuError> {
+        if self != Self::Bmma || about.capability.is_none_or(|capability| capability >= BMMA_SINCE)
+        {
+            return Ok(());
+        }
+        let reason = format!(
+            "it lacks {}, which came with compute capability {}.{}",
+            self.name(),
+            BMMA_SINCE / 10,
+            BMMA_SINCE % 10
+        );
+        Err(GpuError::Unfit { device: about.name.clone(), reason })
+    }
+
     fn kernel(self) -> Kernel {
         match self {
             Self::Lop3 => Kernel::Lop3,
@@ -75,79 +90,84 @@ impl Unit {
         if self == Self::Bmma { 16 } else { 4 }
     }
 
-    /// What has to come from all work-items.
-    fn expected(self, items: usize, input: &[u8]) -> Vec<u8> {
+    /// What has to come from all work-items after so many rounds.
+    fn expected(self, items: usize, input: &[u8], rounds: u32) -> Vec<u8> {
         let words: Vec<u32> =
             input.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
         let results: Vec<u32> = match (self, &words[..]) {
-            (Self::Bmma, all) => all.chunks(WORDS_A_WARP).flat_map(ones_in_common).collect(),
-            (_, &[b, c]) => (0..narrow(items)).map(|item| self.folded_chains(item, b, c)).collect(),
+            (Self::Bmma, all) => {
+                all.chunks(WORDS_A_WARP).flat_map(|warp| ones_in_common(warp, rounds)).collect()
+            }
+            (_, &[b, c]) => {
+                let apart = 0..narrow(items.min(DISTINCT));
+                let apart: Vec<_> =
+                    apart.map(|item| self.folded_chains(item, [b, c], rounds)).collect();
+                apart.into_iter().cycle().take(items).collect()
+            }
             _ => vec![],
         };
         results.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 
     /// What comes of a work-item's chains, as the kernels of `kernels/lab/units.cl` fold them.
-    fn folded_chains(self, item: u32, b: u32, c: u32) -> u32 {
-        (0..CHAINS).fold(0, |result: u32, chain| {
-            let begin = begin_of(item, chain);
-            let end = match self {
-                Self::ImadWide => end_of_products(begin_of(item, 0) ^ b, begin ^ c, chain),
-                _ => self.end_of(begin, b, c),
-            };
-            result.rotate_left(5) ^ end
-        })
+    fn folded_chains(self, item: u32, given: [u32; 2], rounds: u32) -> u32 {
+        let begins = (0..CHAINS).map(|chain| begin_of(item, chain));
+        let ends = begins.clone().map(|begin| self.end_of(begin, given, rounds));
+        let folded = ends.fold(0, |result: u32, end| result.rotate_left(5) ^ end);
+        if self == Self::ImadWide {
+            return begins.fold(folded, |all, begin| all ^ uppers_of(begin, given[0], rounds));
+        }
+        folded
     }
 
     /// Where a chain ends.
-    fn end_of(self, begin: u32, b: u32, c: u32) -> u32 {
+    fn end_of(self, begin: u32, [b, c]: [u32; 2], rounds: u32) -> u32 {
         match self {
-            Self::Lop3 => walked(begin, |a| (a & b) ^ c),
-            Self::Prmt => walked(begin, |a| {
+            Self::Lop3 => walked(begin, rounds, |a| (a & b) ^ c),
+            Self::Prmt => walked(begin, rounds, |a| {
                 let [first, second, third, last] = a.to_le_bytes();
                 u32::from_le_bytes([third, first, second, last])
             }),
-            Self::Shf => walked(begin, |a| a.rotate_left(7)),
-            Self::Imad => walked(begin, |a| a.wrapping_mul(b).wrapping_add(c)),
+            Self::Shf => walked(begin, rounds, |a| a.rotate_left(7)),
+            Self::Imad => walked(begin, rounds, |a| a.wrapping_mul(b).wrapping_add(c)),
+            Self::ImadWide => walked(begin, rounds, |a| a.wrapping_mul(b)),
             Self::Lds => {
-                let skip = b & !3;
-                let step = |entry: u32| (entry * 97).wrapping_add(skip).wrapping_add(13) % ENTRIES;
-                walked(begin % ENTRIES, step)
+                let skip = (b & !3).wrapping_add(13);
+                let step = |entry: u32| (entry * 97).wrapping_add(skip) % ENTRIES;
+                walked(begin % ENTRIES, rounds, step)
             }
-            Self::ImadWide | Self::Bmma => 0,
+            Self::Bmma => 0,
         }
     }
 }
 
 fn begin_of(item: u32, chain: u32) -> u32 {
-    item.wrapping_add(1).wrapping_mul(2 * chain + 1).wrapping_mul(2_654_435_761)
+    (item + 1).wrapping_mul(2 * chain + 1).wrapping_mul(2_654_435_761)
 }
 
-/// What products of a factor, turned each time, and another one add up to, both halves in one.
-fn end_of_products(factor: u32, own: u32, chain: u32) -> u32 {
-    let step = |(sum, factor): (u64, u32)| {
-        let product = u64::from(factor) * u64::from(own);
-        (sum.wrapping_add(product), factor.rotate_left(7))
+/// The upper words of a chain's products, added up without carries.
+fn uppers_of(begin: u32, b: u32, rounds: u32) -> u32 {
+    let step = |(a, uppers): (u32, u32)| {
+        let upper = (u64::from(a) * u64::from(b)) >> 32;
+        (a.wrapping_mul(b), uppers ^ u32::try_from(upper).unwrap_or_default())
     };
-    let (sum, _) = walked((u64::from(chain), factor), step);
-    let [low, high] = [sum & u64::from(u32::MAX), sum >> 32];
-    u32::try_from(low ^ high).unwrap_or_default()
+    walked((begin, 0), rounds, step).1
 }
 
 /// A chain's end.
-fn walked<T>(begin: T, step: impl Fn(T) -> T) -> T {
-    (0..ROUNDS).fold(begin, |a, _| step(a))
+fn walked<T>(begin: T, rounds: u32, step: impl Fn(T) -> T) -> T {
+    (0..rounds).fold(begin, |a, _| step(a))
 }
 
 /// The sums of a warp's lanes, from what its lanes bring: of a lane, a left matrix's words of two rows and of two runs of
 /// bits, and a right one's words of one column and of these runs (PTX ISA, fragments of `mma.m16n8k256`).
-fn ones_in_common(warp: &[u32]) -> Vec<u32> {
+fn ones_in_common(warp: &[u32], rounds: u32) -> Vec<u32> {
     let word = |lane: usize, at: usize| warp[WORDS_A_LANE * lane + at];
     let left = |row: usize, run: usize| word(4 * (row % 8) + run % 4, row / 8 + 2 * (run / 4));
     let right = |column: usize, run: usize| word(4 * column + run % 4, 4 + run / 4);
     let sum = |row: usize, column: usize| {
         let ones = (0..8).map(|run| (left(row, run) & right(column, run)).count_ones());
-        CHAINS * ROUNDS * ones.sum::<u32>()
+        CHAINS * rounds * ones.sum::<u32>()
     };
     let lane_sums = |lane: usize| {
         let (row, column) = (lane / 4, lane % 4 * 2);
@@ -160,17 +180,25 @@ fn ones_in_common(warp: &[u32]) -> Vec<u32> {
 pub struct UnitBench {
     unit: Unit,
     grid: Grid,
+    rounds: u32,
     loaded: Loaded,
     expected: Vec<u8>,
 }
 
 impl UnitBench {
-    /// Brings chains of it to a device, runs them once, and checks where they end.
+    /// Brings chains of it to a device, runs them once, and checks where they end. Chains are so many rounds long: an odd
+    /// number and no multiple of 3, so that what goes in circles does not end where it began.
     ///
     /// # Errors
-    /// The device isn't NVIDIA's or is too old, can't be given such a grid, fails, or computes something else.
-    pub fn new(gpu: &Arc<dyn Gpu>, unit: Unit, grid: Grid) -> Result<Self, GpuError> {
+    /// The device isn't NVIDIA's or is too old, can't be given such a grid, fails, or computes something else; rounds that
+    /// chains can't have.
+    pub fn new(gpu: &Arc<dyn Gpu>, unit: Unit, grid: Grid, rounds: u32) -> Result<Self, GpuError> {
         grid.check(lab_group_max(gpu.about()))?;
+        if rounds.is_multiple_of(2) || rounds.is_multiple_of(3) || rounds > ROUNDS_MAX {
+            let right = format!("an odd number up to {ROUNDS_MAX} and no multiple of 3");
+            return Err(refused(format!("chains have {right} of rounds, and not {rounds}")));
+        }
+        unit.check(gpu.about())?;
         if unit == Unit::Bmma {
             grid.check_warps(unit.name())?;
         }
@@ -178,21 +206,21 @@ impl UnitBench {
             program: unit.program().into(),
             kernel: unit.kernel(),
             keys: KeysAt::Lane,
-            messages: ROUNDS,
+            messages: rounds,
             pieces: 0,
             groups: grid.groups,
             group_items: grid.group_items,
         };
         let mut input = vec![0; unit.input_bytes(grid.items())];
         Random(SEED).fill(&mut input);
-        let expected = unit.expected(grid.items(), &input);
+        let expected = unit.expected(grid.items(), &input, rounds);
         let room = Room::default()
             .with(Slab::Input, input.len())
             .with(Slab::Output, unit.output_bytes() * grid.items());
         let loaded = Loaded::new(&**gpu, vec![launch], room, |host| {
             copy(&mut host.input[..input.len()], &input);
         })?;
-        let mut bench = Self { unit, grid, loaded, expected };
+        let mut bench = Self { unit, grid, rounds, loaded, expected };
         bench.run(1)?;
         bench.check()?;
         Ok(bench)
@@ -223,18 +251,22 @@ impl UnitBench {
     /// Instructions that a run works, each for every lane of its warp.
     #[must_use]
     pub fn lane_operations(&self) -> u64 {
-        u64::from(CHAINS * ROUNDS) * self.grid.items() as u64
+        u64::from(CHAINS * self.rounds) * self.grid.items() as u64
     }
 }
 
 /// As the programs are compiled with.
 const CHAINS: u32 = 8;
-/// Odd and no multiple of 3, so that what goes in circles does not end where it began.
-const ROUNDS: u32 = 1_021;
+/// Work-items that begin apart, as `kernels/lab/units.cl` has it.
+const DISTINCT: usize = 1_024;
+/// So that no sum of ones in common is more than 32 bits have.
+const ROUNDS_MAX: u32 = 1 << 20;
 const ENTRIES: u32 = 256;
 /// Words that a lane brings for matrices: four, two, and two that nobody reads.
 const WORDS_A_LANE: usize = 8;
 const WORDS_A_WARP: usize = LANES * WORDS_A_LANE;
+/// In tenths; its program is compiled for that.
+const BMMA_SINCE: usize = 80;
 const BMMA_INPUT_BYTES: usize = 4 * WORDS_A_LANE;
 /// Its first word is odd: what is multiplied by it again and again does not become zero.
 const SEED: u64 = 1;
@@ -242,6 +274,7 @@ const SEED: u64 = 1;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::Fake;
 
     #[test]
     fn products_of_bits_are_counted_where_ptx_has_them() {
@@ -249,11 +282,23 @@ mod tests {
         // Bit 130 of row 9 on the left, which lane 4 has in its fourth word, and of column 5 on the right, lane 20.
         warp[WORDS_A_LANE * 4 + 3] = 1 << 2;
         warp[WORDS_A_LANE * 20 + 5] = 1 << 2;
-        let sums = ones_in_common(&warp);
+        let sums = ones_in_common(&warp, ROUNDS);
         // Lane 6 has row 9 and column 5 in its fourth sum.
         let expected: Vec<u32> =
             (0..128).map(|at| if at == 4 * 6 + 3 { CHAINS * ROUNDS } else { 0 }).collect();
         assert_eq!(sums, expected);
+    }
+
+    #[test]
+    fn a_device_from_before_products_of_bits_lacks_them_and_nothing_else() {
+        let since =
+            |capability| About { capability: Some(capability), ..Fake::new().about().clone() };
+        let told = Unit::Bmma.check(&since(75)).unwrap_err().to_string();
+        assert_eq!(
+            told,
+            "fake is of no use here: it lacks BMMA, which came with compute capability 8.0"
+        );
+        assert!(Unit::Bmma.check(&since(80)).is_ok() && Unit::Lop3.check(&since(75)).is_ok());
     }
 
     #[test]
@@ -262,13 +307,28 @@ mod tests {
         Random(SEED).fill(&mut input);
         assert_eq!(input[0] % 2, 1);
         for unit in Unit::ALL.into_iter().filter(|unit| *unit != Unit::Bmma) {
-            let made = unit.expected(64, &input);
+            let made = unit.expected(64, &input, ROUNDS);
             let distinct: std::collections::HashSet<_> = made.chunks(4).collect();
             assert!(distinct.len() > 32, "{unit:?}");
-            if unit != Unit::ImadWide {
-                let begin = 0x1234_5678;
-                assert_ne!(unit.end_of(begin, 0x0fff_1001, 77), begin, "{unit:?}");
-            }
+            let begin = 0x1234_5678;
+            assert_ne!(unit.end_of(begin, [0x0fff_1001, 77], ROUNDS), begin, "{unit:?}");
+            let more = unit.expected(DISTINCT + 64, &input, 5);
+            assert_eq!(more[4 * DISTINCT..], more[..4 * 64], "{unit:?}");
         }
     }
+
+    #[test]
+    fn chains_that_would_end_where_they_begin_are_refused() {
+        let gpu: Arc<dyn Gpu> = Arc::new(Fake::new());
+        let grid = Grid { groups: 1, group_items: 32 };
+        for rounds in [0, 2, 9, ROUNDS_MAX + 1] {
+            let error = UnitBench::new(&gpu, Unit::Shf, grid, rounds).err().unwrap().to_string();
+            assert!(
+                error.contains(&format!("no multiple of 3 of rounds, and not {rounds}")),
+                "{error}"
+            );
+        }
+    }
+
+    const ROUNDS: u32 = 1_021;
 }

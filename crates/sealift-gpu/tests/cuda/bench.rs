@@ -55,20 +55,19 @@ fn every_unit_is_checked_and_bits_are_multiplied_by_newer_devices_in_warps() {
     let device = gpu(&fake).unwrap();
     let grid = Grid { groups: 2, group_items: 64 };
     for unit in Unit::ALL {
-        let mut bench = UnitBench::new(&device, unit, grid).unwrap();
+        let mut bench = UnitBench::new(&device, unit, grid, 1_021).unwrap();
         assert!(bench.run(2).unwrap().compute_ns > 0);
         assert_eq!((bench.check().unwrap(), bench.lane_operations()), (128, 8 * 1_021 * 128));
     }
     let thin = Grid { groups: 2, group_items: 7 };
-    UnitBench::new(&device, Unit::Lop3, thin).unwrap();
-    let error = UnitBench::new(&device, Unit::Bmma, thin).err().unwrap().to_string();
+    UnitBench::new(&device, Unit::Lop3, thin, 5).unwrap();
+    let error = UnitBench::new(&device, Unit::Bmma, thin, 5).err().unwrap().to_string();
     assert!(error.contains("BMMA works in groups of a multiple of 32, and not of 7"), "{error}");
     drop(device);
     fake.plan("capability=75");
-    let error = UnitBench::new(&gpu(&fake).unwrap(), Unit::Bmma, grid).err().unwrap();
-    assert!(matches!(error, GpuError::Build { .. }), "{error}");
-    assert!(error.to_string().contains("lab-bmma"), "{error}");
-    assert!(error.to_string().contains("it is for newer devices"), "{error}");
+    let error = UnitBench::new(&gpu(&fake).unwrap(), Unit::Bmma, grid, 5).err().unwrap();
+    assert!(matches!(error, GpuError::Unfit { .. }), "{error}");
+    assert!(error.to_string().contains("it lacks BMMA"), "{error}");
 }
 
 #[test]

@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// A device that does the same work again and again, in its own memory or with the way there and back.
 ///
 /// All it gives is compared with what this processor makes of it, before the first sample and after each. An operation is
-/// a message, for each work-item that works it, or a multiplication with its addition.
+/// a message, for each work-item that works it, or a multiplication with its addition. Kernels are timed by the device's
+/// own clock, and what goes there and back by this machine's.
 pub struct GpuArm {
     work: Work,
     crew: Crew,
@@ -58,6 +59,7 @@ impl GpuArm {
             device: device.to_owned(),
             ready,
             took: Took::default(),
+            last: Took::default(),
             operations: 0,
             checked: 0,
         };
@@ -81,8 +83,9 @@ impl Arm for GpuArm {
     fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError> {
         let times = self.crew.times_for(seconds);
         let sample = self.crew.run(std::slice::from_mut(&mut self.work), times)?;
+        let ns = self.work.device_ns().unwrap_or(sample.ns);
         // Who hands over waits, by design: that does not say that something else ran there.
-        Ok(Sample { cpu_share: 1.0, involuntary_switches: 0, clock_ghz: None, ..sample })
+        Ok(Sample { ns, cpu_share: 1.0, involuntary_switches: 0, clock_ghz: None, ..sample })
     }
 
     fn verified(&self) -> &Verified {

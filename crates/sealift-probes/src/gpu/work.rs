@@ -18,6 +18,8 @@ pub(super) struct Work {
     pub(super) device: String,
     pub(super) ready: Ready,
     pub(super) took: Took,
+    /// Of the last work.
+    pub(super) last: Took,
     pub(super) operations: u64,
     pub(super) checked: u64,
 }
@@ -49,6 +51,19 @@ impl Work {
         }
     }
 
+    /// What the last work took by the device's own clock, where nothing passes between it and the host.
+    pub(super) fn device_ns(&self) -> Option<u64> {
+        let is_moved = matches!(self.ready, Ready::Messages(_, Data::WithTransfers));
+        (!is_moved).then_some(self.last.compute_ns.max(1))
+    }
+
+    fn forget(&mut self) -> Result<(), GpuError> {
+        match &mut self.ready {
+            Ready::Messages(bench, _) => bench.forget(),
+            Ready::Types(bench, _) => bench.forget(),
+        }
+    }
+
     fn run(&mut self, times: u32) -> Result<Took, GpuError> {
         match &mut self.ready {
             Ready::Messages(bench, Data::Resident) => bench.run(times),
@@ -59,10 +74,16 @@ impl Work {
 }
 
 impl Part for Work {
+    fn ready(&mut self, _: usize) {
+        // What fails here is tried again by the work, which tells.
+        let _ = self.forget();
+    }
+
     fn work(&mut self, times: usize) -> Result<Done, ArmError> {
         let runs = u32::try_from(times).unwrap_or(u32::MAX);
         let took = self.run(runs).map_err(|error| failed(&self.device, error))?;
         self.took += took;
+        self.last = took;
         let once = self.once();
         let done = Done {
             operations: once.operations * u64::from(runs),
