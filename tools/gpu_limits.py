@@ -97,11 +97,15 @@ def work_text() -> str:
 
 def texts(root: Path) -> dict[Path, str]:
     """What is written, by file: of the page what stands there, with its projected tables anew."""
-    page = MARKER.sub(
+    page = _read(root / PAGE)
+    if sorted(MARKER.findall(page)) != sorted(TABLES):
+        told = ", ".join(f"<!-- projected: {name} -->" for name in TABLES)
+        raise SystemExit(f"{root / PAGE}: is to have each of {told} once, with <!-- end --> behind")
+    anew = MARKER.sub(
         lambda match: f"<!-- projected: {match[1]} -->\n\n{TABLES[match[1]]()}\n\n<!-- end -->",
-        _read(root / PAGE),
+        page,
     )
-    return {WORK: work_text(), PAGE: page}
+    return {WORK: work_text(), PAGE: anew}
 
 
 def blocks_table() -> str:

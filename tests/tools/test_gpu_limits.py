@@ -42,3 +42,16 @@ def test_counts_of_other_code_are_told_and_written_anew(tmp_path: Path) -> None:
     assert checked(tmp_path) == (0, "")
     assert file.read_bytes() == (ROOT / WORK).read_bytes()
     assert page.read_text(encoding="utf-8") == text
+
+
+def test_a_page_that_lost_a_table_is_told(tmp_path: Path) -> None:
+    page = tmp_path / PAGE
+    page.parent.mkdir(parents=True)
+    text = (ROOT / PAGE).read_text(encoding="utf-8")
+    page.write_text(text.replace("<!-- projected: beside -->", ""), encoding="utf-8")
+    command = [sys.executable, str(ROOT / "tools/gpu_limits.py"), "--write"]
+    command += ["--root", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "is to have each of <!-- projected: blocks -->" in done.stderr
+    assert not (tmp_path / WORK).exists()

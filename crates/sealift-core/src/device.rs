@@ -6,6 +6,7 @@ use crate::{
 };
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Finds one kind of device on this machine and opens it.
 pub trait Driver: Send + Sync {
@@ -257,6 +258,9 @@ pub struct Capabilities {
     pub computes_on_host: bool,
     /// What a batch costs, as far as is known before anything was measured here.
     pub cost: Cost,
+    /// How long it may take to get ready, with its first batch: seconds where a driver has to compile. An engine gives a
+    /// batch that much more time where no other device could work it.
+    pub prepares: Duration,
     /// Whether results may overwrite inputs.
     pub in_place: bool,
     /// Threads or queues that work submitted jobs at the same time.

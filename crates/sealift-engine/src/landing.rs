@@ -226,7 +226,8 @@ impl Shared {
         };
         if attempt.extended < EXTENSIONS_MAX && is_alone() {
             attempt.extended += 1;
-            let more_ns = self.patience.ns(attempt.decision.predicted_ns, attempt.extended);
+            let patience_ns = self.patience.ns(attempt.decision.predicted_ns, attempt.extended);
+            let more_ns = patience_ns.saturating_add(self.preparing_ns(dispatch, device));
             attempt.due_ns = now_ns.saturating_add(more_ns);
             flying.current = Some(attempt);
             return dispatch.flight.take_off(ticket, flying);
@@ -238,6 +239,13 @@ impl Shared {
         let waited_ms = now_ns.saturating_sub(attempt.given.at_ns) / 1_000_000;
         let error = self.failure(device, format!("it gave no answer in {waited_ms} ms"));
         self.move_on(dispatch, ticket, flying, &attempt, End::Abandoned, error);
+    }
+
+    /// How long a device that has worked nothing yet may take to get ready.
+    fn preparing_ns(&self, dispatch: &Dispatch, device: DeviceId) -> u64 {
+        let prepares = self.devices[device.0].capabilities().prepares;
+        let ns = u64::try_from(prepares.as_nanos()).unwrap_or(u64::MAX);
+        if dispatch.scheduler.has_worked(device) { 0 } else { ns }
     }
 
     /// Records an attempt without results and makes the next one.

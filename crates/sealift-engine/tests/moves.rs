@@ -4,11 +4,14 @@
 
 mod toy;
 
-use sealift_core::{Context, Cost, Output, OwnedOutput, Place, Role, Status, SystemClock, Ticket};
+use sealift_core::{
+    Context, Cost, Output, OwnedOutput, Place, Role, SimulatedClock, Status, SystemClock, Ticket,
+};
 use sealift_engine::{
     Audit, Because, Completed, End, Engine, EngineError, Options, Patience, Session, Settings,
     State, SubmitRefusal, policy,
 };
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 use toy::{MASK, Toy, by, engine, seal, session};
@@ -362,4 +365,25 @@ fn unknown_policies_and_settings_are_named_with_those_there_are() {
         let error = policy(spec).unwrap_err().to_string();
         assert!(error.contains(right) && error.contains(spec), "{error}");
     }
+}
+
+#[test]
+fn a_device_alone_has_the_time_that_it_says_to_get_ready_with_its_first_batch() {
+    let toy = RefCell::new(None);
+    let open = |context: &Context| {
+        let made = Toy::preparing("alone", 100 * SHORT, context);
+        toy.replace(Some(Arc::clone(&made)));
+        Ok(made as _)
+    };
+    let clock = Arc::new(SimulatedClock::new());
+    let engine = Engine::with_settings::<EngineError>(clock, impatient("failover"), [open]);
+    let (engine, toy) = (engine.unwrap(), toy.take().unwrap());
+    let session = session(&engine);
+    let first = submit(&engine, &session);
+    assert!(engine.wait(Some(first), Some(90 * SHORT)).unwrap().is_none());
+    assert!(toy.finish_one());
+    take(&engine, first);
+    let second = submit(&engine, &session);
+    let ended = engine.wait(Some(second), Some(90 * SHORT)).unwrap().unwrap();
+    assert!(ended.outcome.unwrap_err().to_string().contains("no answer"));
 }

@@ -99,6 +99,11 @@ impl Tally {
         Ok(ways(&device.spec).into_iter().map(tally).collect())
     }
 
+    /// What is to be said of a device of which nothing is known to be right.
+    pub(crate) fn nothing_passed(&self) -> Option<String> {
+        (self.passed == 0).then(|| format!("conformance on {}: {self}", self.way))
+    }
+
     /// Checks that there was no time for, or that the step ended before.
     pub(crate) fn unreached(&self) -> usize {
         self.all.saturating_sub(self.passed + self.failed)
@@ -142,6 +147,12 @@ mod tests {
         assert_eq!(tally(9, 0).to_string(), "9 of 9 checks passed");
         assert_eq!(tally(5, 0).to_string(), "5 of 9 checks passed, 4 not reached");
         assert_eq!(tally(5, 1).to_string(), "5 of 9 checks passed, 1 failed, 3 not reached");
+        let nothing = tally(0, 0).nothing_passed();
+        assert_eq!(
+            nothing.as_deref(),
+            Some("conformance on cuda: 0 of 9 checks passed, 9 not reached")
+        );
+        assert_eq!(tally(1, 0).nothing_passed(), None);
     }
 
     #[test]

@@ -65,22 +65,35 @@ fn all(
     folder.write(folder::MACHINE, &machine.as_json())?;
     folder.write(folder::PLAN, &plan::plan(options, chosen, &now))?;
     let sensors = Sensors::begin(nvml, &folder);
-    let failures = parts(options, chosen, &folder, began)?;
+    let mut failures = parts(options, chosen, &folder, began)?;
     drop(sensors);
+    let mut unreached = 0;
     if options.steps.contains(&Step::Conformance) {
-        machine.facts.extend(conformance(&folder, chosen)?);
+        let tallies = tallies(&folder, chosen)?;
+        failures.extend(tallies.iter().filter_map(Tally::nothing_passed));
+        unreached = tallies.iter().map(Tally::unreached).sum();
+        machine.facts.extend(conformance(&folder, &tallies)?);
     }
     folder.write(folder::MACHINE, &machine.as_json())?;
-    folder.write(folder::ENDING, &ending(&folder, options, &failures)?)?;
+    folder.write(folder::ENDING, &ending(&folder, options, &failures, unreached)?)?;
     Ok((folder, failures))
 }
 
 /// How the run ended, as the lab calls it, and why so.
-fn ending(folder: &Folder, options: &Options, failures: &[String]) -> Result<Value, String> {
+fn ending(
+    folder: &Folder,
+    options: &Options,
+    failures: &[String],
+    unreached: usize,
+) -> Result<Value, String> {
     let (missing, all) = measure::missing(folder)?;
     let budget_s = options.budget.as_secs_f64();
     let (how, why) = match (failures, missing) {
-        ([], 0) => ("complete", String::new()),
+        ([], 0) if unreached == 0 => ("complete", String::new()),
+        ([], 0) => {
+            let why = format!("{budget_s} s were too short for {unreached} checks of the suite");
+            ("time was up", why)
+        }
         ([], _) => {
             ("time was up", format!("{budget_s} s were too short for {missing} of {all} blocks"))
         }
@@ -151,21 +164,24 @@ impl Machine {
 
 /// What the suite did on each device, as facts. Checks that were not reached are noted, too: no device failed them, and none
 /// passed them.
-fn conformance(folder: &Folder, chosen: &[&Device]) -> Result<Facts, String> {
+fn conformance(folder: &Folder, tallies: &[Tally]) -> Result<Facts, String> {
     let mut facts = Facts::new();
-    for device in chosen {
-        for tally in Tally::of(folder, device)? {
-            if tally.unreached() > 0 {
-                let note = format!("conformance on {}: {tally}", tally.way);
-                eprintln!("\n{note}; a longer --budget reaches more");
-                folder.note(&note)?;
-            }
-            let simple = |c: char| if c.is_alphanumeric() { c } else { '_' };
-            let name: String = tally.way.chars().map(simple).collect();
-            facts.insert(format!("conformance_of_{name}"), fact(Ok(tally.to_string())));
+    for tally in tallies {
+        if tally.unreached() > 0 {
+            let note = format!("conformance on {}: {tally}", tally.way);
+            eprintln!("\n{note}; a longer --budget reaches more");
+            folder.note(&note)?;
         }
+        let simple = |c: char| if c.is_alphanumeric() { c } else { '_' };
+        let name: String = tally.way.chars().map(simple).collect();
+        facts.insert(format!("conformance_of_{name}"), fact(Ok(tally.to_string())));
     }
     Ok(facts)
+}
+
+fn tallies(folder: &Folder, chosen: &[&Device]) -> Result<Vec<Tally>, String> {
+    let all: Result<Vec<_>, _> = chosen.iter().map(|device| Tally::of(folder, device)).collect();
+    Ok(all?.into_iter().flatten().collect())
 }
 
 fn ended(folder: &Folder, failures: &[String], began: Instant) -> ExitCode {

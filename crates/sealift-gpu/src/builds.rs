@@ -3,6 +3,7 @@
 use crate::GpuError;
 use crate::program::Program;
 use std::collections::HashMap;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -37,7 +38,7 @@ impl<P> Builds<P> {
     }
 }
 
-/// Has all of them built at the same time, each on a thread of its own.
+/// Has all of them built at the same time, each on a thread of its own, as far as the system gives threads.
 ///
 /// # Errors
 /// One does not build.
@@ -47,11 +48,15 @@ pub(crate) fn at_once(
 ) -> Result<(), GpuError> {
     let build = &build;
     thread::scope(|scope| {
-        let begun: Vec<_> =
-            programs.iter().map(|program| scope.spawn(move || build(*program))).collect();
-        let ended = begun.into_iter().map(|thread| {
+        let begin = |program: &Program| {
+            let program = *program;
+            thread::Builder::new().spawn_scoped(scope, move || build(program)).map_err(|_| program)
+        };
+        let begun: Vec<_> = programs.iter().map(begin).collect();
+        let ended = begun.into_iter().map(|thread| match thread {
             // A panic goes on as one.
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(program) => build(program),
         });
         ended.fold(Ok(()), Result::and)
     })

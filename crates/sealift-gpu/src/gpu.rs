@@ -323,7 +323,7 @@ impl Launch {
 pub struct Took {
     /// To the device.
     pub copy_in_ns: u64,
-    /// Kernels.
+    /// Kernels, and clearing what they write to.
     pub compute_ns: u64,
     /// Back.
     pub copy_out_ns: u64,

@@ -5,7 +5,7 @@ use crate::gpu::{Lane, Room, Slab, Took};
 use crate::keys::Keys;
 use crate::round::{Packed, Plan};
 use crate::work::{Failure, Worker, bring};
-use sealift_core::{DeviceError, Work};
+use sealift_core::{DeviceError, Op, Work};
 use std::fmt;
 
 /// A batch that lies in a device's memory with its keys.
@@ -21,6 +21,10 @@ pub struct Held<'h, 'w> {
     /// One for each round of the plan.
     parts: Vec<Part>,
     has_results: bool,
+    /// Whether a nonce was used to seal.
+    has_sealed: bool,
+    /// Whether others know where texts lie, and may have changed them.
+    is_shared: bool,
 }
 
 /// Where a message's text lies in a device's memory.
@@ -34,6 +38,9 @@ pub struct Place {
     pub input: u64,
     /// Address of what is made of it: zeros where an open's tag is wrong. None where it is empty or only verified.
     pub output: Option<u64>,
+    /// Address of what became of it: 16 bytes of its tag where it is sealed, then a word of 32 bits, 1 where all is well
+    /// and 2 where its tag is wrong.
+    pub result: u64,
 }
 
 /// A round, in a lane of its own.
@@ -57,19 +64,32 @@ impl<'h, 'w> Held<'h, 'w> {
             lane.flush()?;
             parts.push(Part { lane, packed, room });
         }
-        let mut held = Self { worker, work, plan, parts, has_results: false };
+        let mut held = Self {
+            worker,
+            work,
+            plan,
+            parts,
+            has_results: false,
+            has_sealed: false,
+            is_shared: false,
+        };
         held.wait()?;
         Ok(held)
     }
 
     /// Where its texts lie in the device's memory, until it is dropped, for other programs of this process that use the
-    /// device: what they leave there as a text is sealed or opened by the next [`Self::work`], and what that makes they
-    /// may read, without a copy by the host. Whoever writes has to be through before. Behind a text up to the next 16
-    /// bytes are zeros, and have to stay.
+    /// device: what they leave there as a text is sealed or opened by the next [`Self::work`], and what that makes and what
+    /// became of it they may read there. So texts cross the link once, when the batch is held, whatever they are then, and
+    /// not again unless [`Self::read`] brings all results back. Whoever writes has to be through before. Behind a text up to
+    /// the next 16 bytes are zeros, and have to stay. A message that is shorter than its tag has no place.
+    ///
+    /// A nonce seals one text: a batch that seals is worked once when others know its places. Hold another one, with other
+    /// nonces, for other texts.
     ///
     /// They are addresses of CUDA's primary context, the one of its runtime API, of `PyTorch` and of `CuPy`. None: the
     /// device is not CUDA's.
     pub fn places(&mut self) -> Option<Vec<Place>> {
+        self.is_shared = true;
         let mut places = vec![];
         for (round, part) in self.plan.rounds().zip(&self.parts) {
             let (input, output) =
@@ -79,6 +99,7 @@ impl<'h, 'w> Held<'h, 'w> {
                 bytes: text.bytes,
                 input: input + text.input as u64,
                 output: text.output.map(|at| output + at as u64),
+                result: output + text.result as u64,
             }));
         }
         Some(places)
@@ -87,7 +108,7 @@ impl<'h, 'w> Held<'h, 'w> {
     /// Works it where it is.
     ///
     /// # Errors
-    /// The device fails.
+    /// The device fails; or it would seal again what others may have changed.
     pub fn work(&mut self) -> Result<Took, DeviceError> {
         let worker = self.worker;
         worker.unless_broken(|| self.compute())
@@ -107,7 +128,14 @@ impl<'h, 'w> Held<'h, 'w> {
     }
 
     fn compute(&mut self) -> Result<Took, Failure> {
+        if self.is_shared && self.has_sealed {
+            let reason = "its nonces have sealed, and its texts may be others: hold a batch with other nonces";
+            let (device, reason) = (self.worker.name().to_owned(), reason.to_owned());
+            return Err(DeviceError::Failed { device, reason }.into());
+        }
         self.has_results = false;
+        let ops = &self.work.batch().ops;
+        self.has_sealed |= (0..self.work.len()).any(|message| ops.get(message) == Op::Seal);
         for (round, part) in self.plan.rounds().zip(&mut self.parts) {
             self.worker.compute(&mut *part.lane, &round, &part.packed, &part.room)?;
             part.lane.flush()?;

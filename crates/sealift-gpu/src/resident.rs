@@ -95,7 +95,7 @@ impl Resident {
     }
 
     /// Overwrites a session's key on the device, and what could not be overwritten before. One that is being used is
-    /// overwritten by whoever comes next when it is not.
+    /// overwritten when it is not: by [`Resident::sweep`], or whoever comes next.
     ///
     /// # Errors
     /// The device does not take it; it is tried again.
@@ -108,6 +108,14 @@ impl Resident {
             entries.clear_out(slot);
         }
         entries.overwrite(gpu)
+    }
+
+    /// Overwrites what is nobody's any more and was not yet.
+    ///
+    /// # Errors
+    /// As [`Resident::retire`].
+    pub(crate) fn sweep(&self, gpu: &dyn Gpu) -> Result<(), GpuError> {
+        self.lock().overwrite(gpu)
     }
 
     /// Overwrites all keys that nobody uses.

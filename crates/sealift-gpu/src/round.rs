@@ -65,6 +65,8 @@ pub(crate) struct Text {
     pub(crate) input: usize,
     /// None where nothing is written.
     pub(crate) output: Option<usize>,
+    /// Of its tag and its status.
+    pub(crate) result: usize,
 }
 
 impl Plan {
@@ -222,6 +224,7 @@ impl Round<'_> {
                 bytes: input(&slot.text).len(),
                 input: UNIT_BYTES * (at + before),
                 output: (item.written > 0).then_some(UNIT_BYTES * out),
+                result: UNIT_BYTES * (out + item.written as usize),
             });
             at += item.input as usize;
             out += item.written as usize + Verdict::UNITS;
@@ -360,7 +363,8 @@ fn number(number: usize) -> u32 {
 
 /// Longest text, in bytes.
 pub(crate) const TEXT_BYTES_MAX: usize = 1 << 30;
-/// Longest aad, in bytes. One work-item hashes it, in some 50 ms, and a GPU that draws a screen ends what takes seconds.
+/// Longest aad, in bytes. One work-item hashes it, block after block, and a GPU that draws a screen ends what takes seconds:
+/// these 65,536 blocks are to stay far below, at a thousand clocks each, too.
 pub const AAD_BYTES_MAX: usize = 1 << 20;
 /// Input of a round, in units: copying 8 MiB takes so long that starting it costs nothing.
 const ROUND_UNITS: usize = (8 << 20) / UNIT_BYTES;

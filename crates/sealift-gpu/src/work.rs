@@ -27,6 +27,8 @@ pub struct Worker {
     patience: Duration,
     lanes: Lanes,
     resident: Resident,
+    /// Set once its programs are compiled.
+    prepared: OnceLock<()>,
     /// Why the device can't be used any more.
     lost: OnceLock<GpuError>,
 }
@@ -64,19 +66,26 @@ impl Worker {
             patience: settings.patience,
             lanes: Lanes::new(settings.lanes),
             resident: Resident::default(),
+            prepared: OnceLock::new(),
             lost: OnceLock::new(),
         }
     }
 
-    /// Has the device compile its programs now, so that no batch waits for that: seconds the first time, and less once the
-    /// driver remembers them.
+    /// Has the device compile its programs, once and all at the same time: seconds the first time on a machine, and less once
+    /// its driver remembers them. The first batch would have it do that.
     ///
     /// # Errors
     /// One does not compile, or the device can't be used.
     pub fn prepare(&self) -> Result<(), DeviceError> {
-        let program = |key| Variant { key, tables: self.tables }.into();
-        let programs = [KeyLength::Aes128, KeyLength::Aes192, KeyLength::Aes256].map(program);
-        self.unless_broken(|| Ok(self.gpu.prepare(&programs)?))
+        self.unless_broken(|| {
+            if self.prepared.get().is_none() {
+                let program = |key| Variant { key, tables: self.tables }.into();
+                let keys = [KeyLength::Aes128, KeyLength::Aes192, KeyLength::Aes256];
+                self.gpu.prepare(&keys.map(program))?;
+                let _ = self.prepared.set(());
+            }
+            Ok(())
+        })
     }
 
     /// Works a batch, and tells what the time went into. The parts of rounds that overlap are all in it: together they
@@ -85,7 +94,13 @@ impl Worker {
     /// # Errors
     /// A key is gone, the batch is too long, or the device fails; then nothing that was written counts.
     pub fn run(&self, work: &mut Work<'_>) -> Result<Took, DeviceError> {
-        self.unless_broken(|| self.work(work))
+        self.prepare()?;
+        self.unless_broken(|| {
+            let worked = self.work(work);
+            // Keys that were retired meanwhile are nobody's now.
+            self.resident.sweep(&*self.gpu).unwrap_or_else(|error| self.note(&error));
+            worked
+        })
     }
 
     /// Brings a batch into the device's memory, where it stays with its keys, however long rounds of others take. Its memory
@@ -94,6 +109,7 @@ impl Worker {
     /// # Errors
     /// A key is gone, the device has no memory, or it fails.
     pub fn hold<'h, 'w>(&'h self, work: &'h mut Work<'w>) -> Result<Held<'h, 'w>, DeviceError> {
+        self.prepare()?;
         self.unless_broken(|| Held::new(self, work))
     }
 
@@ -103,7 +119,7 @@ impl Worker {
         self.lost.get().map(|error| self.failed(error))
     }
 
-    /// Overwrites a session's key on the device.
+    /// Overwrites a session's key on the device; one that a batch uses, when that batch is over.
     ///
     /// One that can't be overwritten is tried again with the next session that is worked or retired, by
     /// [`Self::release`] and when the worker is dropped. Memory of a lost device can't be reached, by anybody.
@@ -152,18 +168,7 @@ impl Worker {
         let plan = Plan::of(work, &keys, &self.name)?;
         let mut flights = VecDeque::new();
         for round in plan.rounds() {
-            let room = round.room(&keys);
-            let lane = match self.free_lane(&room, !flights.is_empty())? {
-                Some(free) => free,
-                None => {
-                    let mut lane = match flights.pop_front() {
-                        Some(oldest) => self.land(oldest, work, &mut took)?,
-                        None => self.lanes.take(&*self.gpu)?,
-                    };
-                    lane.reserve(&room)?;
-                    lane
-                }
-            };
+            let lane = self.lane_for(&round.room(&keys), &mut flights, work, &mut took)?;
             flights.push_back(self.start(lane, round, (work, &keys), &mut took)?);
         }
         for flight in flights {
@@ -174,16 +179,33 @@ impl Worker {
         Ok(took)
     }
 
-    /// A lane with room that nobody uses. None if there is none, or no memory for it where another one will be free.
-    fn free_lane(
-        &self,
+    /// A lane with room: one that is free, or that of the oldest round as soon as it is over. Where memory is short, rounds
+    /// are waited for, and lanes that nobody uses give theirs back.
+    fn lane_for<'f>(
+        &'f self,
         room: &Room,
-        another_will_be: bool,
-    ) -> Result<Option<Borrowed<'_>>, GpuError> {
-        let Some(mut lane) = self.lanes.try_take(&*self.gpu)? else { return Ok(None) };
-        match lane.reserve(room) {
-            Err(GpuError::OutOfMemory { .. }) if another_will_be => Ok(None),
-            reserved => reserved.map(|()| Some(lane)),
+        flights: &mut VecDeque<Flight<'f>>,
+        work: &mut Work<'_>,
+        took: &mut Took,
+    ) -> Result<Borrowed<'f>, GpuError> {
+        let mut free = self.lanes.try_take(&*self.gpu)?;
+        let mut released = false;
+        loop {
+            let mut lane = match free.take() {
+                Some(free) => free,
+                None => match flights.pop_front() {
+                    Some(oldest) => self.land(oldest, work, took)?,
+                    None => self.lanes.take(&*self.gpu)?,
+                },
+            };
+            match lane.reserve(room) {
+                Err(GpuError::OutOfMemory { .. }) if !flights.is_empty() || !released => {
+                    drop(lane);
+                    self.lanes.release();
+                    released = true;
+                }
+                reserved => return reserved.map(|()| lane),
+            }
         }
     }
 

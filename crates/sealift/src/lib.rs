@@ -87,7 +87,7 @@ pub mod software {
 
 /// A GPU by hand, for batches that stay in its memory: brought once, worked there as often as one likes, and read when their
 /// results are wanted. An [`Engine`] copies each batch there and back. Where texts are made or wanted on the device itself,
-/// nothing is copied at all: [`gpu::Held::places`] tells where they lie.
+/// [`gpu::Held::places`] tells where to leave them and where to take what is made of them.
 ///
 /// ```
 /// use sealift::{Batch, Column, Keys, OwnedOutput, Status, Work, gpu};

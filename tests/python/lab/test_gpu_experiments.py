@@ -414,6 +414,9 @@ def test_types_are_projected_by_the_units_that_work_them() -> None:
     small = next(gpu for gpu in GPUS if gpu.name == "RTX 4070")
     alone = types_speed(small, "float with double literal", Grid(1, 1))
     assert alone == pytest.approx(36 / (32 * 18 / 2) * small.clock_hz)
+    # Of sm_90's sixteen each part has four.
+    alone = types_speed(H200, "float with double literal", Grid(1, 1))
+    assert alone == pytest.approx(36 / (32 * 18 / 4) * H200.clock_hz)
     assert types_speed(H200, "long", whole) < types_speed(H200, "int", whole)
 
 

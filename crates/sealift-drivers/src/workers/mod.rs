@@ -72,6 +72,7 @@ pub fn capabilities(spec: &Spec, driver: &'static str, role: Role, detail: Strin
         messages_max: usize::MAX,
         text_bytes_max: usize::try_from(MAX_TEXT_BYTES).unwrap_or(usize::MAX),
         aad_bytes_max: usize::MAX,
+        prepares: Duration::ZERO,
         nonce_lengths: NonceLengths::ALL,
         tag_lengths: TagLength::ALL.to_vec(),
     }

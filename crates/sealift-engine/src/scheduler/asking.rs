@@ -101,6 +101,11 @@ impl Scheduler {
         })
     }
 
+    /// Whether results of a device were seen.
+    pub(crate) fn has_worked(&self, device: DeviceId) -> bool {
+        self.members[device.0].has_worked()
+    }
+
     fn look_at_all(&mut self, devices: &[Arc<dyn Device>], request: &Request<'_>, now_ns: u64) {
         self.found.begin(self.limit(request));
         for device in takers(devices, request) {

@@ -56,6 +56,11 @@ impl Member {
         }
     }
 
+    /// Whether results of it were seen.
+    pub(super) fn has_worked(&self) -> bool {
+        self.is_warm
+    }
+
     /// What a batch would take that is handed over now.
     pub(super) fn quote(&self, device: DeviceId, shape: &Shape, now_ns: u64) -> Candidate {
         let waits_ns = self.waits_ns(now_ns);

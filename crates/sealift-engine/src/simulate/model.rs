@@ -4,6 +4,7 @@ use sealift_core::{
     Algorithm, Capabilities, Cost, NonceLengths, Notify, Origin, Role, SimulatedClock, TagLength,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a simulated device is like.
 ///
@@ -121,6 +122,7 @@ impl Model {
             messages_max: self.messages_max,
             text_bytes_max: self.text_bytes_max,
             aad_bytes_max: usize::MAX,
+            prepares: Duration::ZERO,
             nonce_lengths: NonceLengths::ALL,
             tag_lengths: TagLength::ALL.to_vec(),
         }

@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[derive(Debug)]
 pub(crate) struct Toy {
@@ -33,6 +34,12 @@ impl Toy {
     pub(crate) fn queued(name: &str, context: &Context) -> Arc<Self> {
         let capabilities = capabilities(name, Role::Real, 4);
         Self::with(Capabilities { runs_on_calling_thread: false, ..capabilities }, context)
+    }
+
+    /// One that says how long it may take to get ready.
+    pub(crate) fn preparing(name: &str, prepares: Duration, context: &Context) -> Arc<Self> {
+        let capabilities = capabilities(name, Role::Real, 4);
+        Self::with(Capabilities { prepares, ..capabilities }, context)
     }
 
     fn with(capabilities: Capabilities, context: &Context) -> Arc<Self> {
@@ -187,6 +194,7 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
         messages_max: 100,
         text_bytes_max: 1_000,
         aad_bytes_max: usize::MAX,
+        prepares: Duration::ZERO,
         nonce_lengths: NonceLengths::of(&[12]),
         tag_lengths: vec![TagLength::FULL],
     }

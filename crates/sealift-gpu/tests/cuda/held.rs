@@ -71,7 +71,11 @@ fn other_programs_may_leave_texts_in_a_held_batch_and_read_what_is_made_of_them(
     for place in &places {
         let found = fake.peek(place.output.unwrap(), place.bytes);
         assert!(found == expected.text_of(place.message), "message {}", place.message);
+        let tag = expected.tag_of(place.message);
+        assert_eq!(fake.peek(place.result, 20), [tag, &[1, 0, 0, 0]].concat());
     }
+    let refused = held.work().unwrap_err().to_string();
+    assert!(refused.contains("its nonces have sealed"), "{refused}");
     held.read().unwrap();
     drop(held);
     for message in 0..3 {

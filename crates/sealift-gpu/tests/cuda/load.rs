@@ -25,7 +25,7 @@ pub(crate) fn worker(gpu: Arc<dyn Gpu>) -> Worker {
 
 pub(crate) fn impatient(gpu: Arc<dyn Gpu>, patience: Duration) -> Worker {
     let tables = Tables::best(gpu.about());
-    Worker::new("cuda".to_owned(), gpu, Settings { patience, ..Settings::new(tables) })
+    Worker::new("cuda".to_owned(), gpu, Settings { lanes: 3, patience, ..Settings::new(tables) })
 }
 
 /// A key for each session, of the length that its slot says.

@@ -7,6 +7,7 @@ use sealift::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -57,6 +58,7 @@ impl Toy {
             messages_max: 1_000,
             text_bytes_max: 10_000,
             aad_bytes_max: usize::MAX,
+            prepares: Duration::ZERO,
             nonce_lengths: NonceLengths::of(&[1, 12]),
             tag_lengths: TagLength::ALL.to_vec(),
         };

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sealift.lab.gpus.grid import Grid, clocks_of
+from sealift.lab.gpus.grid import PARTS, Grid, clocks_of
 from sealift.lab.gpus.limits import LOAD_AND_STORE, RATES, Counts, Gpu
 from sealift.lab.gpus.work import machine_code, total
 
@@ -38,8 +38,10 @@ def types_speed(gpu: Gpu, of: str, grid: Grid) -> float:
     """
     parts = machine_code(f"lab-types-{PROGRAMS[of]}", gpu.architecture, "types")
     asked = _clocks(gpu, of, total(parts, {"types.cl: ROLLED for (u32 round": 1}))
+    rates = FLOAT_RATES[gpu.architecture]
     # Where there are two units for doubles, no part of a multiprocessor has one of its own.
-    clocks = clocks_of(gpu, asked, grid, (LOAD_AND_STORE, "double", "converted"))
+    few = [unit for unit in ("double", "converted") if getattr(rates, unit) < PARTS]
+    clocks = clocks_of(gpu, asked, grid, (LOAD_AND_STORE, *few))
     return PRODUCTS * grid.every * gpu.clock_hz / max(clocks.values())
 
 

@@ -11,6 +11,7 @@ use sealift_core::{
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 /// What the cards of a board share.
 #[derive(Debug)]
@@ -107,6 +108,7 @@ impl Shared {
             messages_max: usize::MAX,
             text_bytes_max: usize::try_from(MAX_TEXT_BYTES).unwrap_or(usize::MAX),
             aad_bytes_max: usize::MAX,
+            prepares: Duration::ZERO,
             nonce_lengths: NonceLengths::ALL,
             tag_lengths: TagLength::ALL.to_vec(),
         })
