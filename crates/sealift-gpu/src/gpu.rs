@@ -18,7 +18,7 @@ pub trait Gpu: Send + Sync + Debug {
     /// What it is.
     fn about(&self) -> &About;
 
-    /// Builds programs now that would else be built when they are first launched. Several are built at the same time.
+    /// Builds programs now that would else be built when they are first launched.
     ///
     /// # Errors
     /// One does not build, or the device can't be used.

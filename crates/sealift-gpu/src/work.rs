@@ -71,7 +71,7 @@ impl Worker {
         }
     }
 
-    /// Has the device compile its programs, once and all at the same time: seconds the first time on a machine, and less once
+    /// Has the device compile its programs, once: seconds the first time on a machine, and less once
     /// its driver remembers them. The first batch would have it do that.
     ///
     /// # Errors

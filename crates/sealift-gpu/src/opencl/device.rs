@@ -3,7 +3,7 @@
 use super::ffi::{Api, Buffer, Context, DeviceId, Failed, Program, Queue};
 use super::lane::{OpenClLane, finished};
 use crate::GpuError;
-use crate::builds::{Builds, at_once};
+use crate::builds::Builds;
 use crate::gpu::{About, Gpu, KEY_BYTES, KEY_SLOTS, Lane};
 use crate::program::Program as Source;
 use crate::table::t0;
@@ -86,9 +86,10 @@ impl Gpu for OpenCl {
         &self.found.about
     }
 
+    /// One after the other: not every library takes it that several threads compile.
     fn prepare(&self, programs: &[Source]) -> Result<(), GpuError> {
         let ready = self.ready()?;
-        at_once(programs, |program| ready.program(program).map(drop))
+        programs.iter().try_for_each(|program| ready.program(*program).map(drop))
     }
 
     fn lane(&self) -> Result<Box<dyn Lane>, GpuError> {
