@@ -131,8 +131,11 @@ def source_line(root: Path, place: tuple[str, int]) -> str:
 
 
 def _without_remarks(ptx: str) -> str:
-    """Without the two lines around each piece of inline assembly, a sixth of the text."""
-    return REMARK.sub("", ptx)
+    """Without the two lines around each piece of inline assembly, a sixth of the text.
+
+    And without the numbers of calls: they go on from whatever the process compiled before.
+    """
+    return CALL_NUMBER.sub("", REMARK.sub("", ptx))
 
 
 CRATE = Path("crates/sealift-gpu")
@@ -146,6 +149,7 @@ TURING, HOPPER = 75, 90
 ARCHITECTURES = (TURING, 86, HOPPER)
 NUMBERS = re.compile(r"Self::\w+ => \((\d+), (\d+)\)")
 REMARK = re.compile(r"^[ \t]*// (?:begin|end) inline asm\n", re.M)
+CALL_NUMBER = re.compile(r" *// callseq [\d, ]+$", re.M)
 OF_LAB = "lab-"
 LAB_HEADS = ("dialect.h", "message.h", "lab/lab.h")
 MADE = re.compile(r'"(lab-[\w-]+)" for (\d+): "([\w.]+)" with (\w+) = (\d+);')

@@ -83,6 +83,14 @@ def test_remarks_around_inline_assembly_are_left_out(tree: Path) -> None:
     assert text.endswith('"many.cl"\n\tmov;\n// kept\n')
 
 
+def test_calls_have_no_numbers_which_depend_on_what_was_compiled_before(tree: Path) -> None:
+    kernel = tree / gpu_programs.KERNELS / "many.cl"
+    call = "\t{ // callseq 6, 0\n\tcall;\n\t} // callseq 6\n// kept\n"
+    kernel.write_text(call, encoding="utf-8")
+    text = gpu_ptx.compiled(tree, Compiler())["aes128-tables0-copies1.ptx"]
+    assert text.endswith('"many.cl"\n\t{\n\tcall;\n\t}\n// kept\n')
+
+
 def test_what_was_written_is_as_compiled_until_a_kernel_changes(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
