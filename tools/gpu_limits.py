@@ -133,7 +133,10 @@ def beside_table() -> str:
         [f"{batch:,}", *(format_measure(message_ns(gpu, batch) / 1e3) for gpu in GPUS)]
         for batch in sorted(BATCHES)
     ]
-    head = ("projected, messages of 128 B at once", *(f"{gpu.name}, us at least" for gpu in GPUS))
+    head = (
+        "projected, messages of 128 B at once",
+        *(f"{gpu.name}, us a message at least" for gpu in GPUS),
+    )
     return table(head, rows)
 
 

@@ -305,6 +305,7 @@ def test_projected_break_even_is_against_cores_that_are_here_or_the_documents() 
     # That is 100 ns for 128 B: less than a message takes alone, and more than one of 256.
     here = found(experiment, WITHOUT, lambda _: 1_280.0)
     assert "than cpu, 1 core here: RTX 3050 256, " in experiment.says(here)
+    assert "; cpu, 4 cores here: RTX 3050 256, " in experiment.says(here)
     fast = found(experiment, WITHOUT, lambda _: 20_000.0)
     assert "RTX 3050 never" in experiment.says(fast)
 

@@ -36,6 +36,7 @@ from sealift.lab.gpus.cores import (
     beside_cell,
     beside_there,
     core_counts,
+    cores_of,
     cores_text,
     host_arm,
     shared_out,
@@ -197,23 +198,32 @@ def _says(found: Found) -> str:
 
 def _projected_break_even(found: Found) -> str:
     """From how many messages on a GPU could be faster than cores here, or than the document's."""
-    name, other_ns = _rival(found)
-    firsts = ((gpu.name, earliest(gpu, other_ns, BATCHES)) for gpu in GPUS)
-    told = [f"{gpu} {first:,}" if first else f"{gpu} never" for gpu, first in firsts]
+    told = "; ".join(f"{name}: {_firsts(ns)}" for name, ns in _rivals(found).items())
     return (
         f"Of {', '.join(f'{batch:,}' for batch in sorted(BATCHES))} messages at once, {HOST}, the "
-        f"first with which it could take less than {name}: {', '.join(told)}; what starts copies "
-        "and kernels is not in that."
+        f"first with which it could take less than {told}. What starts copies and kernels is not "
+        "in that."
     )
 
 
-def _rival(found: Found) -> tuple[str, float]:
+def _firsts(other_ns: float) -> str:
+    firsts = ((gpu.name, earliest(gpu, other_ns, BATCHES)) for gpu in GPUS)
+    return ", ".join(f"{gpu} {first:,}" if first else f"{gpu} never" for gpu, first in firsts)
+
+
+def _rivals(found: Found) -> Mapping[str, float]:
     """Who a GPU has to beat, and nanoseconds that they take for a message, the least of all."""
-    if rows := _by_batch(found).get(ONE_CORE):
-        return f"{ONE_CORE} here", min(row.ns_per_operation.median for row in rows.values())
+    rows = {name: each for name, each in _by_batch(found).items() if cores_of(name)}
+    if rows:
+        by_cores = sorted(rows, key=lambda name: cores_of(name) or 0)
+        return {f"{name} here": _least_ns(rows[name]) for name in (by_cores[0], by_cores[-1])}
     name, key, label, test = EVERY_CORE_IPP
     row = table_row(name, **{key: label}, test=test)
-    return f"all cores of the document's {label} with the vendor's library", _ns(row)
+    return {f"all cores of the document's {label} with the vendor's library": _ns(row)}
+
+
+def _least_ns(rows: Mapping[int, Row]) -> float:
+    return min(row.ns_per_operation.median for row in rows.values())
 
 
 def _by_batch(found: Found) -> Mapping[str, Mapping[int, Row]]:

@@ -264,7 +264,10 @@ def _varied(found: Found, along: Axis) -> list[str]:
 
 NO_GPU = f"{PROCESSOR} (no GPU, for tests only)"
 MEGABYTE = 10**6
-ADA = "of RTX 4070 and 4060, which are Ada, with code and rates of sm_86"
+ADA = (
+    "the RTX are the document's laptop GPUs, of which 4070 and 4060 are Ada, with code and rates "
+    "of sm_86"
+)
 STANDS_ON = (
     "from the machine code of a program that works as the document's, as if nothing ever waited, "
     f"at boost clocks; {ADA}"

@@ -27,7 +27,9 @@ def not_here(material: Material) -> Html:
     devices = material.run.machine.devices
     drivers = [(each.spec, each.reason or "") for each in devices if each.is_missing]
     inside = [tag("h2", "Devices that are not here")]
-    if not drivers:
+    if not drivers and material.is_by_program:
+        inside.append(tag("p", "sealift-gpu looked only at the devices that it was asked for."))
+    elif not drivers:
         inside.append(tag("p", "Every device that is for work and has a driver is present."))
     if absent_here := [*drivers, *_absent_peers(material)]:
         label = "Absent devices with the reason"
@@ -110,8 +112,9 @@ def data(material: Material) -> Html:
         inside.append(tag("p", "All rows stand in summary.csv, beside this page.", class_="muted"))
     else:
         inside.append(tag("p", "Nothing was measured.", class_="muted"))
-    replay = tag("code", f"sealift lab replay {material.command_folder}")
-    inside.append(tag("p", "The same plan and the same seed once more: ", replay))
+    inside.append(
+        tag("p", "The same plan and the same seed once more: ", tag("code", material.again))
+    )
     return tag("section", *inside, id="data")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab.answer import QUESTION
 from sealift.lab.finding import Kind, findings
+from sealift.lab.gpus.cells import PROCESSOR
 from sealift.lab.machine import Fact
 from sealift.lab.report import order
 from sealift.lab.report.agreement import disagreements
@@ -34,7 +35,7 @@ def header(material: Material) -> Html:
     told = [*_machine(run.machine.facts), created, f"run {run.path.name}"]
     if run.sensors:
         told.append(f"took {duration(took_s(run.sensors))}")
-    command = tag("code", f"sealift lab replay {material.command_folder}")
+    command = tag("code", material.again)
     line = join([" · ".join(part for part in told if part), " · ", command])
     return tag("header", tag("h1", question(material)), tag("p", line, class_="muted"))
 
@@ -164,6 +165,8 @@ def _machine(facts: Mapping[str, Fact]) -> Iterable[str]:
 
 def _reasons(material: Material) -> Iterable[str]:
     run = material.run
+    if any(PROCESSOR in map(str, row.cell.values()) for row in material.rows):
+        yield f"No GPU is here: {PROCESSOR} is in its place, for tests only, and tells of no GPU."
     yield from _noisy(material.rows)
     yield from _shaken(material.rows)
     yield from disagreements(material.shown)
