@@ -213,7 +213,8 @@ def test_costs_are_measured_once_kept_and_read_when_an_engine_is_made(cache: Pat
     assert again.devices["library"].source == "cache"
     measured_at_s = again.devices["library"].measured_at_s
     assert measured_at_s is not None
-    assert 0 <= first.file.stat().st_mtime - measured_at_s < 60
+    # Files' times are of a clock that is some milliseconds late.
+    assert -1 < first.file.stat().st_mtime - measured_at_s < 60
     assert engine.records() == []
     anew = engine.calibrate(anew=True)
     assert anew.devices["library"].source == "measured"
