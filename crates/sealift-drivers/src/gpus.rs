@@ -6,7 +6,6 @@ use sealift_core::{
     Capabilities, Clock, Context, Cost, Device, DeviceError, OpenError, Origin, Probe, Role,
     SessionId, Spec, Timing, Work,
 };
-use sealift_gpu::AAD_BYTES_MAX;
 pub use sealift_gpu::gpu::Took;
 use sealift_gpu::gpu::{About, Gpu};
 use sealift_gpu::opencl::LIBRARY;
@@ -111,11 +110,13 @@ pub(crate) fn open(
 
 fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables) -> Capabilities {
     let is_processor = about.local_is_cached || is_fake(about);
+    // A message's aad and its text are in one buffer.
+    let part_bytes_max = PART_BYTES_MAX.min(about.buffer_bytes_max / 4);
     Capabilities {
         computes_on_host: is_processor,
         cost: if is_processor { PROCESSOR_COST } else { GPU_COST },
-        text_bytes_max: TEXT_BYTES_MAX.min(about.buffer_bytes_max / 2),
-        aad_bytes_max: AAD_BYTES_MAX,
+        text_bytes_max: part_bytes_max,
+        aad_bytes_max: part_bytes_max,
         prepares: COMPILING,
         messages_max: MESSAGES_MAX,
         origin: origin(about),
@@ -194,8 +195,8 @@ fn timing(start_ns: u64, end_ns: u64, took: Took) -> Timing {
 const FAKE: &str = "fake";
 /// A driver compiles some hundred kilobytes of PTX or C for each length of keys, once on a machine.
 const COMPILING: Duration = Duration::from_secs(60);
-/// Its input and its output, on both sides, have to fit at once.
-const TEXT_BYTES_MAX: usize = 64 << 20;
+/// A message's text and its aad; input and output, on both sides, have to fit at once.
+const PART_BYTES_MAX: usize = 64 << 20;
 /// They are counted in 32 bits.
 const MESSAGES_MAX: usize = 1 << 30;
 /// Starting copies and kernels, and a core that lays messages out and gives results back, as fast as it copies (docs/document-004.md).
@@ -255,7 +256,7 @@ mod tests {
         let real = capabilities(&spec, "opencl", &about, Tables::best(&about));
         assert_eq!((real.role, real.computes_on_host), (Role::Real, false));
         assert_eq!(real.detail, "a device, driver 1; a table for each lane");
-        assert_eq!(real.text_bytes_max, 512 << 10);
+        assert_eq!((real.text_bytes_max, real.aad_bytes_max), (256 << 10, 256 << 10));
         let processor = About { local_is_cached: true, ..about };
         for asked in ["opencl:0", "opencl:0,strict=on"] {
             let tables = Asked::of(&asked.parse().unwrap()).unwrap().tables(&processor);

@@ -17,8 +17,9 @@ FN void keep_powers(element hash_key, u32 pieces, GLOBAL prepared_message *to) {
     }
 }
 
+/* Of an aad that has no pieces. */
 FN element hashed_aad(const message *m, const GLOBAL uint4 *input, element hash_key) {
-    const u32 units = units_of(m->aad_bytes);
+    const u32 units = m->aad_bytes > MANY_BYTES ? 0 : units_of(m->aad_bytes);
     element y = element_zero();
     ROLLED for (u32 i = 0; i < units; i++) y = seldom_product(sum(y, element_of(input[m->aad + i])), hash_key);
     return y;
@@ -76,12 +77,13 @@ FN uint4 work_block(const message *m, u32 block, uint4 x, uint4 stream, GLOBAL u
 }
 
 /* A lane hashes every LANES-th block by Horner's rule, with the power LANES of the hash key, and in the
- * end with the power that its last block is from the piece's end. Blocks are counted from there: what a
- * whole number of tiles has too many stands before the first block and is zero. */
+ * end with the power that its last block is from the slot's end. Blocks are counted from there: what a
+ * whole number of tiles has too many stands before the first block and is zero, as the gap is. */
 FN element work_piece(tables t, const piece *p, const message *m, const GLOBAL uint4 *input, GLOBAL uint4 *output,
                       const GLOBAL prepared_message *prepared) {
-    const u32 lane = LOCAL_ID() % LANES, tiles = (p->blocks + TILE_BLOCKS - 1) / TILE_BLOCKS;
-    const u32 missing = tiles * TILE_BLOCKS - p->blocks;
+    const u32 slot = p->blocks + p->gap;
+    const u32 lane = LOCAL_ID() % LANES, tiles = (slot + TILE_BLOCKS - 1) / TILE_BLOCKS;
+    const u32 missing = tiles * TILE_BLOCKS - slot;
     const counter c = counter_from(prepared->counter, m->operation);
     element y = element_zero();
     factor h = factor_of(element_kept(prepared->powers[LANES - 1]));
@@ -113,7 +115,7 @@ FN element work_piece(tables t, const piece *p, const message *m, const GLOBAL u
     return y;
 }
 
-/* LANES work-items a piece. */
+/* LANES work-items a piece. One of an aad is hashed as is a text that nobody wants to see. */
 KERNEL long_pieces(const GLOBAL uint4 *RESTRICT input, GLOBAL uint4 *RESTRICT output,
                    const GLOBAL message *RESTRICT messages, const GLOBAL piece *RESTRICT pieces, u32 piece_count,
                    const GLOBAL prepared_message *RESTRICT prepared, GLOBAL uint4 *RESTRICT partial,
@@ -121,13 +123,17 @@ KERNEL long_pieces(const GLOBAL uint4 *RESTRICT input, GLOBAL uint4 *RESTRICT ou
     const tables t = TABLES_READY(table);
     ROLLED for (u32 i = GLOBAL_ID() / LANES; i < piece_count; i += GLOBAL_SIZE() / LANES) {
         const piece p = pieces[i];
-        const message m = messages[p.message];
+        message m = messages[p.message];
+        if (p.part == AAD) {
+            m.text = m.aad;
+            m.operation = VERIFY;
+        }
         const element y = work_piece(t, &p, &m, input, output, prepared + p.message);
         partial[i * LANES + LOCAL_ID() % LANES] = kept_of(y);
     }
 }
 
-/* A work-item a piece: the sum of its lanes, times the power that the piece is from the text's end. */
+/* A work-item a piece: the sum of its lanes, times the power that its slot is from the end. */
 KERNEL long_join(const GLOBAL message *RESTRICT messages, const GLOBAL piece *RESTRICT pieces, u32 piece_count,
                  const GLOBAL prepared_message *RESTRICT prepared, GLOBAL uint4 *RESTRICT partial) {
     ROLLED for (u32 i = GLOBAL_ID(); i < piece_count; i += GLOBAL_SIZE()) {
@@ -136,7 +142,7 @@ KERNEL long_join(const GLOBAL message *RESTRICT messages, const GLOBAL piece *RE
         element y = element_zero();
         if (messages[of].operation == COUNTER) continue;
         for (u32 lane = 0; lane < LANES; lane++) y = sum(y, element_kept(partial[i * LANES + lane]));
-        u32 behind = messages[of].first_piece + messages[of].pieces - 1 - i;
+        u32 behind = pieces[i].behind;
         ROLLED for (; behind; behind >>= 1, square++) {
             if (behind & 1) y = seldom_product(y, element_kept(*square));
         }
@@ -167,7 +173,7 @@ KERNEL long_clear(GLOBAL uint4 *RESTRICT output, const GLOBAL message *RESTRICT 
     ROLLED for (u32 i = GLOBAL_ID() / LANES; i < piece_count; i += GLOBAL_SIZE() / LANES) {
         const piece p = pieces[i];
         const message m = messages[p.message];
-        if (m.operation != OPEN || output[m.result + 1].x != STATUS_WRONG_TAG) continue;
+        if (p.part != TEXT || m.operation != OPEN || output[m.result + 1].x != STATUS_WRONG_TAG) continue;
         for (u32 block = LOCAL_ID() % LANES; block < p.blocks; block += LANES)
             output[m.out + p.first_block + block] = zero_unit();
     }

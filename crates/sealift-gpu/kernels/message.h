@@ -2,7 +2,7 @@
  * from the begin of its buffer. The host's twin of this file is src/message.rs. */
 
 #define GROUP_MAX 384   /* work-items of a work-group, at most: on CUDA they share 65536 registers */
-#define MANY_BYTES 2048 /* texts up to here go to `many`, longer ones to `long_*` */
+#define MANY_BYTES 2048 /* texts and aads up to here go to `many`, longer ones to `long_*` */
 #define PIECE_BLOCKS 1024
 #define LANES 32 /* work-items that share a piece */
 
@@ -38,14 +38,21 @@ typedef struct ALIGNED {
     u32 spare[2];
 } message;
 
-/* A run of blocks of a long message's text. Every piece has PIECE_BLOCKS blocks except a message's
- * first one, which has 1 to PIECE_BLOCKS: so each piece is a whole number of pieces from the end. */
+/* A run of blocks of a long message's text, or of an aad longer than MANY_BYTES. What is hashed, the aad's
+ * blocks and behind them the text's, is cut into slots of PIECE_BLOCKS from its end on, and a piece is what
+ * a slot has of one of them: `gap` blocks of its slot are the text's, and `behind` slots follow. */
 typedef struct ALIGNED {
     u32 message;
+    u32 part;
     u32 first_block;
     u32 blocks;
-    u32 spare;
+    u32 gap;
+    u32 behind;
+    u32 spare[2];
 } piece;
+
+#define TEXT 0
+#define AAD 1
 
 /* Scratch for each long message, secret. */
 typedef struct {
@@ -54,12 +61,12 @@ typedef struct {
     uint4 squares[20];    /* of its power PIECE_BLOCKS: powers 1, 2, 4, ... */
     uint4 mask;           /* what the hash is xored with to give the tag */
     uint4 counter;        /* of the first block of text; the last word as a number */
-    uint4 hashed_aad;
+    uint4 hashed_aad;     /* zero where pieces hash it */
 } prepared_message;
 
 #define PREPARED_BYTES 1360 /* of `prepared`, for each long message */
 #define PARTIAL_BYTES 512   /* of `partial`, for each piece */
 
 typedef char message_has_its_size[sizeof(message) == 64 ? 1 : -1];
-typedef char piece_has_its_size[sizeof(piece) == 16 ? 1 : -1];
+typedef char piece_has_its_size[sizeof(piece) == 32 ? 1 : -1];
 typedef char prepared_has_its_size[sizeof(prepared_message) == PREPARED_BYTES ? 1 : -1];

@@ -17,6 +17,7 @@ mod keys;
 mod lanes;
 pub mod message;
 pub mod opencl;
+pub mod piece;
 pub mod program;
 mod resident;
 mod round;
@@ -26,7 +27,6 @@ mod work;
 
 pub use error::GpuError;
 pub use held::{Held, Place};
-pub use round::AAD_BYTES_MAX;
 pub use table::t0;
 pub use work::{Settings, Worker};
 

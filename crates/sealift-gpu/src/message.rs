@@ -75,26 +75,6 @@ impl Message {
     }
 }
 
-/// A run of blocks of a long message's text. All pieces but a message's first have [`PIECE_BLOCKS`], so that each is a
-/// whole number of pieces from the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Which message of the round.
-    pub message: u32,
-    /// Its first block.
-    pub first_block: u32,
-    /// How many.
-    pub blocks: u32,
-}
-
-impl Piece {
-    /// As it lies in [`Slab::Pieces`](crate::gpu::Slab::Pieces).
-    #[must_use]
-    pub fn bytes(&self) -> [u8; PIECE_BYTES] {
-        in_order(&[self.message, self.first_block, self.blocks, 0])
-    }
-}
-
 /// What a kernel says of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -122,7 +102,7 @@ impl Verdict {
 }
 
 /// Numbers in little-endian bytes.
-fn in_order<const BYTES: usize>(words: &[u32]) -> [u8; BYTES] {
+pub(crate) fn in_order<const BYTES: usize>(words: &[u32]) -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
         *place = word.to_le_bytes();
@@ -134,15 +114,13 @@ fn in_order<const BYTES: usize>(words: &[u32]) -> [u8; BYTES] {
 pub const UNIT_BYTES: usize = 16;
 /// Bytes of a [`Message`].
 pub const MESSAGE_BYTES: usize = 64;
-/// Bytes of a [`Piece`].
-pub const PIECE_BYTES: usize = 16;
 /// Scratch for each long message.
 pub const PREPARED_BYTES: usize = 1_360;
-/// Scratch for each piece.
+/// Scratch for each [`Piece`](crate::piece::Piece).
 pub const PARTIAL_BYTES: usize = 512;
-/// Longest text that one work-item works, in bytes.
+/// Longest text, and longest aad, that one work-item works, in bytes.
 pub const MANY_BYTES: usize = 2_048;
-/// Most blocks of a piece.
+/// Blocks of the slots that pieces are cut into, so the most that a piece has.
 pub const PIECE_BLOCKS: usize = 1_024;
 /// Work-items that share a piece, of which a work-group has a multiple.
 pub const LANES: usize = 32;
@@ -152,6 +130,7 @@ pub const GROUP_MAX: usize = 384;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::piece::Part;
 
     #[test]
     fn numbers_are_those_of_the_header() {
@@ -170,6 +149,8 @@ mod tests {
             ("OPEN", Operation::Open as usize),
             ("VERIFY", Operation::Verify as usize),
             ("COUNTER", Operation::CounterMode as usize),
+            ("TEXT", Part::Text as usize),
+            ("AAD", Part::Aad as usize),
             ("PREPARED_BYTES", PREPARED_BYTES),
             ("PARTIAL_BYTES", PARTIAL_BYTES),
         ] {

@@ -4,9 +4,9 @@ use crate::GpuError;
 use crate::gpu::{Host, KEY_BYTES, Room, Slab};
 use crate::keys::Keys;
 use crate::message::{
-    MANY_BYTES, MESSAGE_BYTES, Message, Operation, PARTIAL_BYTES, PIECE_BLOCKS, PIECE_BYTES,
-    PREPARED_BYTES, Piece, UNIT_BYTES, Verdict,
+    MESSAGE_BYTES, Message, Operation, PARTIAL_BYTES, PREPARED_BYTES, UNIT_BYTES, Verdict,
 };
+use crate::piece::{Cut, PIECE_BYTES, cut_up};
 use crate::resident::fill;
 use sealift_core::{KeyLength, Op, SlotTag, SlotText, Status, Work};
 use sealift_kernels::copy::copy;
@@ -27,6 +27,8 @@ pub(crate) struct Item {
     class: Class,
     /// Blocks of text.
     blocks: u32,
+    /// How many it is cut into, if it is long.
+    pieces: u32,
     /// Units of input.
     input: u32,
     /// Units of text that are written.
@@ -123,25 +125,23 @@ impl Item {
     ) -> Result<Self, GpuError> {
         let slot = work.slot(message);
         let (text, aad) = (input(&slot.text).len(), slot.aad.len());
-        let limits = [("texts", text, TEXT_BYTES_MAX), ("aads", aad, AAD_BYTES_MAX)];
-        if let Some((what, found, limit)) = limits.into_iter().find(|(_, found, most)| found > most)
-        {
-            return Err(GpuError::TooLong { device: device.to_owned(), what, found, limit });
+        let parts = [("texts", text), ("aads", aad)];
+        if let Some((what, found)) = parts.into_iter().find(|(_, found)| *found > PART_BYTES_MAX) {
+            let (device, limit) = (device.to_owned(), PART_BYTES_MAX);
+            return Err(GpuError::TooLong { device, what, found, limit });
         }
         let expected = usize::from(matches!(slot.tag, SlotTag::Check(_)));
         let written = if matches!(slot.text, SlotText::Read(_)) { 0 } else { number(units(text)) };
-        let class = Class { key, long: text > MANY_BYTES };
+        let cut = Cut::of(aad, text);
+        let class = Class { key, long: cut.is_some() };
         Ok(Self {
             message: number(message),
             class,
             blocks: number(units(text)),
+            pieces: number(cut.map_or(0, Cut::pieces)),
             input: number(units(slot.nonce.len()) + units(aad) + units(text) + expected),
             written,
         })
-    }
-
-    fn pieces(&self) -> usize {
-        (self.blocks as usize).div_ceil(PIECE_BLOCKS)
     }
 }
 
@@ -175,7 +175,7 @@ impl Round<'_> {
     pub(crate) fn room(&self, keys: &Keys<'_>) -> Room {
         let count = self.items.len();
         let sum = |of: fn(&Item) -> usize| self.items.iter().map(of).sum::<usize>();
-        let pieces = if self.class.long { sum(Item::pieces) } else { 0 };
+        let pieces = sum(|item| item.pieces as usize);
         Room::default()
             .with(Slab::Keys, if keys.are_on_device() { 0 } else { KEY_BYTES * count })
             .with(Slab::Input, UNIT_BYTES * sum(|item| item.input as usize))
@@ -201,7 +201,7 @@ impl Round<'_> {
             (message.key, message.out, message.result) = (key, out, out + item.written);
             out = message.result + number(Verdict::UNITS);
             if self.class.long {
-                (message.first_piece, message.pieces) = (packed.pieces, number(item.pieces()));
+                (message.first_piece, message.pieces) = (packed.pieces, item.pieces);
                 cut_up(&message, packed.messages, &mut *host.pieces);
                 packed.pieces += message.pieces;
             }
@@ -304,20 +304,6 @@ fn laid_out(work: &mut Work<'_>, item: &Item, room: &mut [u8], at: &mut u32) -> 
     }
 }
 
-/// Writes a message's pieces behind those of the ones before: the first one has what the others leave.
-pub(crate) fn cut_up(message: &Message, number_of: u32, pieces: &mut [u8]) {
-    let most = number(PIECE_BLOCKS);
-    let mut left = message.text_bytes.div_ceil(number(UNIT_BYTES));
-    let own = pieces.as_chunks_mut::<PIECE_BYTES>().0.iter_mut();
-    let own = own.skip(message.first_piece as usize).take(message.pieces as usize);
-    let mut first_block = 0;
-    for place in own {
-        let blocks = (left - 1) % most + 1;
-        *place = Piece { message: number_of, first_block, blocks }.bytes();
-        (first_block, left) = (first_block + blocks, left - blocks);
-    }
-}
-
 fn checked<'s>(tag: &'s SlotTag<'_>) -> &'s [u8] {
     match tag {
         SlotTag::Check(tag) => tag,
@@ -361,11 +347,8 @@ fn number(number: usize) -> u32 {
     number as u32
 }
 
-/// Longest text, in bytes.
-pub(crate) const TEXT_BYTES_MAX: usize = 1 << 30;
-/// Longest aad, in bytes. One work-item hashes it, block after block, and a GPU that draws a screen ends what takes seconds:
-/// these 65,536 blocks are to stay far below, at a thousand clocks each, too.
-pub const AAD_BYTES_MAX: usize = 1 << 20;
+/// Longest text, and longest aad, in bytes.
+pub(crate) const PART_BYTES_MAX: usize = 1 << 30;
 /// Input of a round, in units: copying 8 MiB takes so long that starting it costs nothing.
 const ROUND_UNITS: usize = (8 << 20) / UNIT_BYTES;
 /// A batch is cut into so many rounds, that they overlap, ...

@@ -4,7 +4,8 @@ use super::message::{MESSAGE_BYTES, Message, OPEN, UNIT, VERIFY, WRONG_TAG, at, 
 use crate::code::{Code, LAUNCH_FAILED};
 use crate::world::Memory;
 use sealift_core::KeyLength;
-use sealift_gpu::message;
+use sealift_gpu::message::{self, MANY_BYTES, PIECE_BLOCKS};
+use sealift_gpu::piece::PIECE_BYTES;
 
 /// Where `long_pieces` finds and puts things.
 pub(super) struct Places {
@@ -48,7 +49,7 @@ pub(super) fn piece(memory: &mut Memory, places: &Places, number: u64) -> Result
     let message =
         Message::read(memory, places.messages + MESSAGE_BYTES * u64::from(piece.message))?;
     memory.read(places.prepared + PREPARED_BYTES * u64::from(piece.message), 1)?;
-    if message.operation != VERIFY {
+    if piece.part == TEXT && message.operation != VERIFY {
         piece.fill(memory, places.output, &message, UNFINISHED)?;
     }
     let mut all = vec![HASHED; to_usize(PARTIAL_BYTES)?];
@@ -65,27 +66,34 @@ pub(super) fn join(memory: &mut Memory, partial: u64, number: u64) -> Result<(),
     memory.write(of + PIECE as u64, &[JOINED])
 }
 
-/// Checks that all of a message's pieces were worked: they lie behind each other, and all but the first are full.
+/// Checks that all of a message's pieces were worked: those of its aad, if that is long, and behind them those of its text,
+/// each within a slot, of which the last one ends where the message does.
 pub(super) fn check_pieces(
     memory: &Memory,
     of: &Message,
     partial: u64,
     number: u64,
 ) -> Result<(), Code> {
+    let text = of.text_bytes.div_ceil(UNIT);
+    let aad = if of.aad_bytes > MANY_BYTES { of.aad_bytes.div_ceil(UNIT) } else { 0 };
     let mut next = 0;
     for piece in of.first_piece..of.first_piece + of.pieces {
         let all = memory.read(partial + PARTIAL_BYTES * u64::from(piece), PIECE + 1)?;
         let piece = Piece::of(all)?;
-        let is_full = piece.blocks as usize == message::PIECE_BLOCKS
-            || next == 0 && (piece.blocks as usize) < message::PIECE_BLOCKS;
-        let is_next = u64::from(piece.message) == number && piece.first_block == next;
-        if all[PIECE] != JOINED || !is_full || !is_next {
+        let [blocks, gap, behind] = [piece.blocks, piece.gap, piece.behind].map(|n| n as usize);
+        let (part, before) = if next < aad { (AAD, 0) } else { (TEXT, aad) };
+        let after = (aad + text).checked_sub(next + blocks).ok_or(LAUNCH_FAILED)?;
+        let is_in_slot = after == SLOT * behind + gap && 0 < blocks && blocks + gap <= SLOT;
+        let is_next = u64::from(piece.message) == number
+            && piece.part == part
+            && before + piece.first_block as usize == next;
+        let crosses = part == AAD && next + blocks > aad;
+        if all[PIECE] != JOINED || !is_in_slot || !is_next || crosses {
             return Err(LAUNCH_FAILED);
         }
-        next += piece.blocks;
+        next += blocks;
     }
-    let blocks = of.text_bytes.div_ceil(UNIT);
-    if next as usize == blocks { Ok(()) } else { Err(LAUNCH_FAILED) }
+    if next == aad + text { Ok(()) } else { Err(LAUNCH_FAILED) }
 }
 
 /// Writes zeros over a piece of a message that did not open.
@@ -98,7 +106,8 @@ pub(super) fn clear(
 ) -> Result<(), Code> {
     let piece = Piece::read(memory, pieces, number)?;
     let message = Message::read(memory, messages + MESSAGE_BYTES * u64::from(piece.message))?;
-    if message.operation == OPEN && message.status(memory, output)? == WRONG_TAG {
+    let opens = piece.part == TEXT && message.operation == OPEN;
+    if opens && message.status(memory, output)? == WRONG_TAG {
         piece.fill(memory, output, &message, 0)?;
     }
     Ok(())
@@ -107,8 +116,11 @@ pub(super) fn clear(
 /// A run of blocks.
 struct Piece {
     message: u32,
+    part: u32,
     first_block: u32,
     blocks: u32,
+    gap: u32,
+    behind: u32,
 }
 
 impl Piece {
@@ -119,7 +131,9 @@ impl Piece {
     fn of(bytes: &[u8]) -> Result<Self, Code> {
         let words: Vec<_> = words_of(&bytes[..PIECE]).collect();
         match words[..] {
-            [message, first_block, blocks, 0] => Ok(Self { message, first_block, blocks }),
+            [message, part, first_block, blocks, gap, behind, 0, 0] => {
+                Ok(Self { message, part, first_block, blocks, gap, behind })
+            }
             _ => Err(LAUNCH_FAILED),
         }
     }
@@ -142,7 +156,10 @@ fn to_usize(number: u64) -> Result<usize, Code> {
 
 const PREPARED_BYTES: u64 = message::PREPARED_BYTES as u64;
 const PARTIAL_BYTES: u64 = message::PARTIAL_BYTES as u64;
-const PIECE: usize = message::PIECE_BYTES;
+const PIECE: usize = PIECE_BYTES;
+const SLOT: usize = PIECE_BLOCKS;
+const TEXT: u32 = 0;
+const AAD: u32 = 1;
 /// What stands behind a key that was kept, ...
 const PREPARED: u8 = 0x11;
 /// ... behind a piece that was hashed, ...

@@ -17,7 +17,7 @@ pub(super) struct Message {
     pub(super) result: u32,
     pub(super) operation: u32,
     pub(super) text_bytes: usize,
-    aad_bytes: usize,
+    pub(super) aad_bytes: usize,
     nonce_bytes: usize,
     tag_bytes: usize,
     pub(super) first_piece: u32,

@@ -3,10 +3,9 @@
 use super::spec::Shape;
 use crate::gpu::{Host, KEY_BYTES, Room, Slab};
 use crate::message::{
-    MESSAGE_BYTES, Message, Operation, PARTIAL_BYTES, PIECE_BLOCKS, PIECE_BYTES, PREPARED_BYTES,
-    UNIT_BYTES, Verdict,
+    MESSAGE_BYTES, Message, Operation, PARTIAL_BYTES, PREPARED_BYTES, UNIT_BYTES, Verdict,
 };
-use crate::round::cut_up;
+use crate::piece::{Cut, PIECE_BYTES, cut_up};
 use sealift_core::{Op, Slot, SlotTag, SlotText};
 use sealift_kernels::copy::copy;
 use sealift_kernels::{Path, Schedule, ctr, process};
@@ -22,10 +21,11 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// For messages that are worked in pieces, or whole.
-    pub(super) fn new(shape: Shape, is_long: bool) -> Self {
+    /// For messages of which long ones are worked in pieces, or all whole.
+    pub(super) fn new(shape: Shape, cuts: bool) -> Self {
         let units = |bytes: usize| bytes.div_ceil(UNIT_BYTES);
-        let pieces = if is_long { units(shape.text_bytes).div_ceil(PIECE_BLOCKS) } else { 0 };
+        let cut = if cuts { Cut::of(shape.aad_bytes, shape.text_bytes) } else { None };
+        let pieces = cut.map_or(0, Cut::pieces);
         let [aad_units, text_units] = [shape.aad_bytes, shape.text_bytes].map(units);
         Self { shape, pieces, aad_units, text_units }
     }

@@ -6,7 +6,7 @@ use super::program::LabProgram;
 use super::spec::{BenchSpec, Code, Grid, Mode, refused};
 use crate::GpuError;
 use crate::gpu::{Gpu, KeysAt, Launch, Room, Slab, Took};
-use crate::message::{MANY_BYTES, Operation, UNIT_BYTES};
+use crate::message::{Operation, UNIT_BYTES};
 use crate::program::Program;
 use crate::variant::{Kernel, Tables, Variant};
 use crate::work::{items_of, kernels_of};
@@ -34,12 +34,11 @@ impl Bench {
         let about = gpu.about();
         spec.check(about)?;
         let shape = spec.shape;
-        let is_long = matches!(spec.code, Code::Ours(_)) && shape.text_bytes > MANY_BYTES;
-        let layout = Layout::new(shape, is_long);
+        let layout = Layout::new(shape, matches!(spec.code, Code::Ours(_)));
         let no_room = || refused(format!("kernels can't count the bytes of {shape:?}: take less"));
         let mut room = layout.room().ok_or_else(no_room)?;
         let pieces = layout.pieces * shape.messages;
-        let launches = Launches { spec, gpu: &**gpu, pieces }.all(is_long);
+        let launches = Launches { spec, gpu: &**gpu, pieces }.all(pieces > 0);
         let grid = main_grid(&launches);
         let (mut stride, mut results) = (layout.output_bytes(), shape.messages);
         if spec.mode == Mode::Replicated {

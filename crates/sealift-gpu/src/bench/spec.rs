@@ -3,7 +3,7 @@
 use crate::GpuError;
 use crate::gpu::About;
 use crate::message::{GROUP_MAX, LANES, Operation};
-use crate::round::{AAD_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::round::PART_BYTES_MAX;
 use crate::variant::Tables;
 use sealift_core::KeyLength;
 
@@ -107,9 +107,9 @@ impl BenchSpec {
         if messages == 0 {
             return Err(refused("there are no messages: give one at least".to_owned()));
         }
-        if text_bytes > TEXT_BYTES_MAX || aad_bytes > AAD_BYTES_MAX {
+        if text_bytes.max(aad_bytes) > PART_BYTES_MAX {
             let reason = format!(
-                "texts have at most {TEXT_BYTES_MAX} bytes and aads {AAD_BYTES_MAX}, and not {text_bytes} and {aad_bytes}"
+                "texts and aads have at most {PART_BYTES_MAX} bytes, and not {text_bytes} and {aad_bytes}"
             );
             return Err(refused(reason));
         }

@@ -5,10 +5,11 @@ use sealift_core::{Key, KeyLength};
 use sealift_gpu::GpuError;
 use sealift_gpu::gpu::{Gpu, KEY_BYTES, KeysAt, Lane, Launch, Room, Slab};
 use sealift_gpu::message::{
-    LANES, MESSAGE_BYTES, Message, Operation, PARTIAL_BYTES, PIECE_BLOCKS, PIECE_BYTES,
-    PREPARED_BYTES, Piece, UNIT_BYTES, Verdict,
+    LANES, MESSAGE_BYTES, Message, Operation, PARTIAL_BYTES, PIECE_BLOCKS, PREPARED_BYTES,
+    UNIT_BYTES, Verdict,
 };
 use sealift_gpu::opencl::OpenCl;
+use sealift_gpu::piece::{PIECE_BYTES, Part, Piece};
 use sealift_gpu::variant::{Kernel, Tables, Variant};
 use sealift_kernels::{Path, Schedule};
 use std::time::Duration;
@@ -74,10 +75,11 @@ fn counted(
     host.input[16..][..text.len()].copy_from_slice(text);
     host.messages[..MESSAGE_BYTES].copy_from_slice(&message.bytes());
     let mut first_block = 0;
-    for place in host.pieces.as_chunks_mut::<PIECE_BYTES>().0.iter_mut().take(pieces) {
+    for (number_of, place) in (1..=pieces).zip(host.pieces.as_chunks_mut().0) {
         let blocks = (blocks - first_block - 1) % PIECE_BLOCKS + 1;
-        let piece = Piece { message: 0, first_block: number(first_block), blocks: number(blocks) };
-        *place = piece.bytes();
+        let (behind, part, gap) = (number(pieces - number_of), Part::Text, 0);
+        let (first, count) = (number(first_block), number(blocks));
+        *place = Piece { message: 0, part, first_block: first, blocks: count, gap, behind }.bytes();
         first_block += blocks;
     }
     for slab in [Slab::Keys, Slab::Input, Slab::Messages, Slab::Pieces] {

@@ -73,10 +73,21 @@ pub(crate) fn in_rounds(worker: &Worker) -> impl Fn(&mut Work<'_>) {
 
 /// Seals a message for each length under some sessions in turn, and opens and verifies them with one tag of seven wrong.
 pub(crate) fn seal_and_open(run: Run<'_>, lengths: &[usize], slots: &[usize], nonce_bytes: usize) {
-    let count = lengths.len();
+    let shapes: Vec<_> = lengths.iter().enumerate().map(|(n, length)| (n % 40, *length)).collect();
+    seal_and_open_all(run, &shapes, slots, nonce_bytes);
+}
+
+/// The same for lengths of aads and texts.
+pub(crate) fn seal_and_open_all(
+    run: Run<'_>,
+    shapes: &[(usize, usize)],
+    slots: &[usize],
+    nonce_bytes: usize,
+) {
+    let count = shapes.len();
     let nonces = bytes(nonce_bytes * count, 3);
-    let aads: Vec<_> = (0..count).map(|number| bytes(number % 40, number)).collect();
-    let texts: Vec<_> = lengths.iter().enumerate().map(|(n, length)| bytes(*length, n)).collect();
+    let parts = shapes.iter().enumerate().map(|(n, (aad, text))| (bytes(*aad, n), bytes(*text, n)));
+    let (aads, texts): (Vec<_>, Vec<_>) = parts.unzip();
     let sessions: Vec<_> = (0..count).map(|number| session(slots[number % slots.len()])).collect();
     let truths = (0..count).map(|number| {
         let key = KeyRing.key(sessions[number]).unwrap();
@@ -122,7 +133,7 @@ pub(crate) fn seal_and_open(run: Run<'_>, lengths: &[usize], slots: &[usize], no
     for number in 0..count {
         let fails = number % 7 == 0;
         assert_eq!(status[number], if fails { Status::AuthFailed } else { Status::Ok });
-        let zeros = vec![0; lengths[number]];
+        let zeros = vec![0; texts[number].len()];
         assert!(made[number] == if fails { zeros } else { texts[number].clone() }, "{number}");
     }
     assert_eq!(made_by(Op::Verify, &ciphertexts, given()).2, status);
