@@ -322,7 +322,7 @@ UNITS = {
     "double": "DADD DFMA DMUL",
     "slow": "BREV F2F F2I FLO I2F I2I MUFU POPC",
     "shared": "ATOMS LDS LDSM SHFL STS STSM",
-    "global": "ATOM ATOMG LD LDG RED ST STG",
+    "global": "ATOM ATOMG LD LDG RED REDG ST STG",
     "local": "LDL STL",
     "tensor": "BMMA HMMA IMMA",
     "moved": "LDC R2UR S2R S2UR VOTE VOTEU",

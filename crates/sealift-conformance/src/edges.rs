@@ -44,6 +44,9 @@ const MESSAGES_WORTH_IT: usize = 1 << 20;
 const TEXT_WORTH_IT: usize = 1 << 24;
 const AAD_WORTH_IT: usize = 1 << 24;
 const AADS: [usize; 5] = [0, 16, 17, 33, 1_000];
+/// More than a device may hash in one go.
+const LONG_AAD: usize = 40_003;
+const TEXTS_OF_LONG_AADS: [usize; 3] = [0, 513, 4_097];
 
 /// Batches of every size at the edges of windows and lanes.
 pub(crate) fn batch_sizes(subject: &Subject) -> Result<String, String> {
@@ -79,7 +82,8 @@ pub(crate) fn lengths(subject: &Subject) -> Result<String, String> {
             514.. => (subject.count(AADS.len(), AADS.len()), subject.count(8, 8)),
             _ => (AADS.len(), 8),
         };
-        for aad in AADS.into_iter().take(aads) {
+        let long = TEXTS_OF_LONG_AADS.contains(&text).then_some(LONG_AAD);
+        for aad in AADS.into_iter().take(aads).chain(long) {
             let message = |key| Message {
                 op: Op::Seal,
                 key,

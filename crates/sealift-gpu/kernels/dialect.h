@@ -29,6 +29,8 @@ typedef unsigned long long u64;
 #define UNIT(a, b, c, d) make_uint4(a, b, c, d)
 #define BYTES_SWAPPED(x) __byte_perm(x, 0, 0x0123)
 #define ROTATE_LEFT(x, n) __funnelshift_l(x, x, n)
+/* Of several work-items' words, in whichever order they come. */
+#define XORED_INTO(address, word) atomicXor(address, word)
 /* The bits of b where mask has ones, those of a where it has zeros. */
 FN u32 choose(u32 a, u32 b, u32 mask) {
     u32 chosen;
@@ -85,6 +87,7 @@ typedef ulong u64;
 #define UNIT(a, b, c, d) ((uint4)(a, b, c, d))
 #define BYTES_SWAPPED(x) as_uint(as_uchar4((u32)(x)).wzyx)
 #define ROTATE_LEFT(x, n) rotate((u32)(x), (u32)(n))
+#define XORED_INTO(address, word) atomic_xor(address, word)
 FN u32 choose(u32 a, u32 b, u32 mask) { return bitselect(a, b, mask); }
 FN u64 times(u32 a, u32 b) { return (u64)a * (u64)b; }
 FN u64 times_and(u32 a, u32 b, u64 c) { return (u64)a * (u64)b + c; }

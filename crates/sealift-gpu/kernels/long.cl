@@ -51,6 +51,7 @@ FN void prepare_message(tables t, const GLOBAL message *from, const GLOBAL uint4
         to->hashed_aad = kept_of(hashed_aad(&m, input, hash_key));
         keep_powers(hash_key, m.pieces, to);
     }
+    UNROLLED for (int word = 0; word < 4; word++) to->hash[word] = 0;
     c = counter_of(&m, first);
     to->counter = UNIT(c.word[0], c.word[1], c.word[2], c.low);
 }
@@ -133,37 +134,39 @@ KERNEL long_pieces(const GLOBAL uint4 *RESTRICT input, GLOBAL uint4 *RESTRICT ou
     }
 }
 
-/* A work-item a piece: the sum of its lanes, times the power that its slot is from the end. */
+/* A work-item a piece: adds the sum of its lanes, times the power that its slot is from the end, to its
+ * message's. */
 KERNEL long_join(const GLOBAL message *RESTRICT messages, const GLOBAL piece *RESTRICT pieces, u32 piece_count,
-                 const GLOBAL prepared_message *RESTRICT prepared, GLOBAL uint4 *RESTRICT partial) {
+                 GLOBAL prepared_message *RESTRICT prepared, const GLOBAL uint4 *RESTRICT partial) {
     ROLLED for (u32 i = GLOBAL_ID(); i < piece_count; i += GLOBAL_SIZE()) {
-        const u32 of = pieces[i].message;
-        const GLOBAL uint4 *square = prepared[of].squares;
-        element y = element_zero();
-        if (messages[of].operation == COUNTER) continue;
-        for (u32 lane = 0; lane < LANES; lane++) y = sum(y, element_kept(partial[i * LANES + lane]));
+        GLOBAL prepared_message *of = prepared + pieces[i].message;
+        const GLOBAL uint4 *square = of->squares;
         u32 behind = pieces[i].behind;
+        element y = element_zero();
+        if (messages[pieces[i].message].operation == COUNTER) continue;
+        for (u32 lane = 0; lane < LANES; lane++) y = sum(y, element_kept(partial[i * LANES + lane]));
         ROLLED for (; behind; behind >>= 1, square++) {
             if (behind & 1) y = seldom_product(y, element_kept(*square));
         }
-        partial[i * LANES] = kept_of(y);
+        UNROLLED for (int word = 0; word < 4; word++) XORED_INTO(of->hash + word, y.w[word]);
     }
 }
 
-/* A work-item a message: the sum of its pieces, the lengths, and the result. */
+/* A work-item a message: the lengths, and the result. */
 KERNEL long_finish(const GLOBAL uint4 *RESTRICT input, GLOBAL uint4 *RESTRICT output,
-                   const GLOBAL message *RESTRICT messages, u32 count, const GLOBAL prepared_message *RESTRICT prepared,
-                   const GLOBAL uint4 *RESTRICT partial) {
+                   const GLOBAL message *RESTRICT messages, u32 count,
+                   const GLOBAL prepared_message *RESTRICT prepared) {
     ROLLED for (u32 i = GLOBAL_ID(); i < count; i += GLOBAL_SIZE()) {
         const message m = messages[i];
-        element y = m.pieces ? element_zero() : element_kept(prepared[i].hashed_aad);
+        const GLOBAL prepared_message *of = prepared + i;
+        element y;
         if (m.operation == COUNTER) {
             write_status(&m, output, zero_unit(), STATUS_OK);
             continue;
         }
-        for (u32 p = 0; p < m.pieces; p++) y = sum(y, element_kept(partial[(m.first_piece + p) * LANES]));
-        y = seldom_product(sum(y, lengths_of(&m)), element_kept(prepared[i].powers[0]));
-        conclude(&m, y, prepared[i].mask, input, output);
+        UNROLLED for (int word = 0; word < 4; word++) y.w[word] = of->hash[word];
+        y = seldom_product(sum(y, lengths_of(&m)), element_kept(of->powers[0]));
+        conclude(&m, y, of->mask, input, output);
     }
 }
 

@@ -33,7 +33,7 @@ typedef struct ALIGNED {
     u32 aad_bytes;
     u32 nonce_bytes;
     u32 tag_bytes;
-    u32 first_piece; /* of a long message: where its pieces begin, and how many they are */
+    u32 first_piece; /* of a long message: where its pieces begin, and how many they are, which is one at least */
     u32 pieces;
     u32 spare[2];
 } message;
@@ -62,9 +62,10 @@ typedef struct {
     uint4 mask;           /* what the hash is xored with to give the tag */
     uint4 counter;        /* of the first block of text; the last word as a number */
     uint4 hashed_aad;     /* zero where pieces hash it */
+    u32 hash[4];          /* of aad and text, when all pieces are joined */
 } prepared_message;
 
-#define PREPARED_BYTES 1360 /* of `prepared`, for each long message */
+#define PREPARED_BYTES 1376 /* of `prepared`, for each long message */
 #define PARTIAL_BYTES 512   /* of `partial`, for each piece */
 
 typedef char message_has_its_size[sizeof(message) == 64 ? 1 : -1];

@@ -301,7 +301,7 @@ impl Launch {
                 vec![input, output, messages, pieces, piece_count, prepared, partial, Table]
             }
             Kernel::LongJoin => vec![messages, pieces, piece_count, prepared, partial],
-            Kernel::LongFinish => vec![input, output, messages, count, prepared, partial],
+            Kernel::LongFinish => vec![input, output, messages, count, prepared],
             Kernel::LongClear => vec![output, messages, pieces, piece_count],
             Kernel::Replicated | Kernel::Partitioned => {
                 vec![Keys, input, output, messages, count]

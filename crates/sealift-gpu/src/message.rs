@@ -115,7 +115,7 @@ pub const UNIT_BYTES: usize = 16;
 /// Bytes of a [`Message`].
 pub const MESSAGE_BYTES: usize = 64;
 /// Scratch for each long message.
-pub const PREPARED_BYTES: usize = 1_360;
+pub const PREPARED_BYTES: usize = 1_376;
 /// Scratch for each [`Piece`](crate::piece::Piece).
 pub const PARTIAL_BYTES: usize = 512;
 /// Longest text, and longest aad, that one work-item works, in bytes.

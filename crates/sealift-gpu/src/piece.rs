@@ -92,6 +92,7 @@ pub(crate) fn cut_up(message: &Message, number: u32, pieces: &mut [u8]) {
     own.zip(cut).for_each(|(place, piece)| *place = piece.bytes());
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "it is a thousand")]
 const SLOT: u32 = PIECE_BLOCKS as u32;
 /// Bytes of a [`Piece`].
 pub const PIECE_BYTES: usize = 32;

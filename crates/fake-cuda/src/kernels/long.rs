@@ -1,6 +1,8 @@
 //! Long messages: each kernel leaves marks that the next one looks for, and the last but one does the work.
 
-use super::message::{MESSAGE_BYTES, Message, OPEN, UNIT, VERIFY, WRONG_TAG, at, words_of};
+use super::message::{
+    KEY_BYTES, MESSAGE_BYTES, Message, OPEN, UNIT, VERIFY, WRONG_TAG, at, words_of,
+};
 use crate::code::{Code, LAUNCH_FAILED};
 use crate::world::Memory;
 use sealift_core::KeyLength;
@@ -16,7 +18,7 @@ pub(super) struct Places {
     pub(super) partial: u64,
 }
 
-/// Keeps a message's key.
+/// Keeps a message's key, of which no block is hashed yet.
 pub(super) fn prepare(
     memory: &mut Memory,
     key: &[u8],
@@ -24,23 +26,21 @@ pub(super) fn prepare(
     number: u64,
 ) -> Result<(), Code> {
     let mut all = vec![PREPARED; to_usize(PREPARED_BYTES)?];
+    all[..HASHED_AT].fill(0);
     all[..key.len()].copy_from_slice(key);
+    all[HASHED_AT..][..4].fill(0);
     memory.write(prepared + PREPARED_BYTES * number, &all)
 }
 
-/// The key that was kept.
-pub(super) fn key(
-    memory: &Memory,
-    prepared: u64,
-    number: u64,
-    length: KeyLength,
-) -> Result<Vec<u8>, Code> {
+/// The key that was kept, and how many blocks were hashed.
+fn kept(memory: &Memory, prepared: u64, number: u64) -> Result<(Vec<u8>, usize), Code> {
     let all = memory.read(prepared + PREPARED_BYTES * number, to_usize(PREPARED_BYTES)?)?;
-    let (key, behind) = all.split_at(length.bytes());
-    if behind.iter().any(|byte| *byte != PREPARED) {
+    let (key, behind) = all.split_at(HASHED_AT);
+    let (hashed, marks) = behind.split_first_chunk().ok_or(LAUNCH_FAILED)?;
+    if marks.iter().any(|byte| *byte != PREPARED) {
         return Err(LAUNCH_FAILED);
     }
-    Ok(key.to_vec())
+    Ok((key.to_vec(), u32::from_le_bytes(*hashed) as usize))
 }
 
 /// Writes no text yet that anybody could take for the right one.
@@ -57,43 +57,52 @@ pub(super) fn piece(memory: &mut Memory, places: &Places, number: u64) -> Result
     memory.write(places.partial + PARTIAL_BYTES * number, &all)
 }
 
-/// Leaves a mark that a piece's sums were joined.
-pub(super) fn join(memory: &mut Memory, partial: u64, number: u64) -> Result<(), Code> {
-    let of = partial + PARTIAL_BYTES * number;
-    if memory.read(of, to_usize(PARTIAL_BYTES)?)?[PIECE..].iter().any(|byte| *byte != HASHED) {
+/// Counts a piece's blocks as hashed, if it was worked: those of an aad that is long come first, then those of the text, each
+/// within a slot, of which the last one ends where the message does.
+pub(super) fn join(memory: &mut Memory, places: &Places, number: u64) -> Result<(), Code> {
+    let worked = memory.read(places.partial + PARTIAL_BYTES * number, to_usize(PARTIAL_BYTES)?)?;
+    let (piece, marks) = worked.split_at(PIECE);
+    if marks.iter().any(|byte| *byte != HASHED) {
         return Err(LAUNCH_FAILED);
     }
-    memory.write(of + PIECE as u64, &[JOINED])
+    let piece = Piece::of(piece)?;
+    let of = u64::from(piece.message);
+    let message = Message::read(memory, places.messages + MESSAGE_BYTES * of)?;
+    let (_, next) = kept(memory, places.prepared, of)?;
+    let (aad, all) = hashed_blocks(&message);
+    let [blocks, gap, behind] = [piece.blocks, piece.gap, piece.behind].map(|n| n as usize);
+    let (part, before, end) = if next < aad { (AAD, 0, aad) } else { (TEXT, aad, all) };
+    let is_next = piece.part == part && before + piece.first_block as usize == next;
+    let own = message.first_piece..message.first_piece + message.pieces;
+    let is_own = u32::try_from(number).is_ok_and(|number| own.contains(&number));
+    let is_inside = is_own && 0 < blocks && next + blocks <= end && blocks + gap <= SLOT;
+    if !is_next || !is_inside || all - next - blocks != SLOT * behind + gap {
+        return Err(LAUNCH_FAILED);
+    }
+    let hashed = u32::try_from(next + blocks).map_err(|_| LAUNCH_FAILED)?.to_le_bytes();
+    memory.write(places.prepared + PREPARED_BYTES * of + HASHED_AT as u64, &hashed)
 }
 
-/// Checks that all of a message's pieces were worked: those of its aad, if that is long, and behind them those of its text,
-/// each within a slot, of which the last one ends where the message does.
-pub(super) fn check_pieces(
+/// The key of a message of which all blocks are hashed.
+pub(super) fn key(
     memory: &Memory,
     of: &Message,
-    partial: u64,
+    prepared: u64,
     number: u64,
-) -> Result<(), Code> {
-    let text = of.text_bytes.div_ceil(UNIT);
-    let aad = if of.aad_bytes > MANY_BYTES { of.aad_bytes.div_ceil(UNIT) } else { 0 };
-    let mut next = 0;
-    for piece in of.first_piece..of.first_piece + of.pieces {
-        let all = memory.read(partial + PARTIAL_BYTES * u64::from(piece), PIECE + 1)?;
-        let piece = Piece::of(all)?;
-        let [blocks, gap, behind] = [piece.blocks, piece.gap, piece.behind].map(|n| n as usize);
-        let (part, before) = if next < aad { (AAD, 0) } else { (TEXT, aad) };
-        let after = (aad + text).checked_sub(next + blocks).ok_or(LAUNCH_FAILED)?;
-        let is_in_slot = after == SLOT * behind + gap && 0 < blocks && blocks + gap <= SLOT;
-        let is_next = u64::from(piece.message) == number
-            && piece.part == part
-            && before + piece.first_block as usize == next;
-        let crosses = part == AAD && next + blocks > aad;
-        if all[PIECE] != JOINED || !is_in_slot || !is_next || crosses {
-            return Err(LAUNCH_FAILED);
-        }
-        next += blocks;
+    length: KeyLength,
+) -> Result<Vec<u8>, Code> {
+    let (mut key, hashed) = kept(memory, prepared, number)?;
+    if hashed != hashed_blocks(of).1 {
+        return Err(LAUNCH_FAILED);
     }
-    if next == aad + text { Ok(()) } else { Err(LAUNCH_FAILED) }
+    key.truncate(length.bytes());
+    Ok(key)
+}
+
+/// How many blocks of a message's aad are hashed in pieces, and of all of it.
+fn hashed_blocks(of: &Message) -> (usize, usize) {
+    let aad = if of.aad_bytes > MANY_BYTES { of.aad_bytes.div_ceil(UNIT) } else { 0 };
+    (aad, aad + of.text_bytes.div_ceil(UNIT))
 }
 
 /// Writes zeros over a piece of a message that did not open.
@@ -160,11 +169,11 @@ const PIECE: usize = PIECE_BYTES;
 const SLOT: usize = PIECE_BLOCKS;
 const TEXT: u32 = 0;
 const AAD: u32 = 1;
-/// What stands behind a key that was kept, ...
+/// Where the number of blocks stands that were hashed, behind the key.
+const HASHED_AT: usize = KEY_BYTES;
+/// What stands behind that number, ...
 const PREPARED: u8 = 0x11;
 /// ... behind a piece that was hashed, ...
 const HASHED: u8 = 0x22;
-/// ... and joined, ...
-const JOINED: u8 = 0x33;
 /// ... and in a text before its message is finished.
 const UNFINISHED: u8 = 0x5a;

@@ -58,7 +58,7 @@ impl Kernel {
             Body::LongPrepare => "pppnpp",
             Body::LongPieces => "ppppnppp",
             Body::LongJoin => "ppnpp",
-            Body::LongFinish => "pppnpp",
+            Body::LongFinish => "pppnp",
             Body::LongClear => "pppn",
             Body::Replicated | Body::Partitioned => "ppppn",
             Body::Chains(_) | Body::BitProducts => "ppn",
@@ -157,15 +157,15 @@ pub(crate) fn run(launch: &Launch, memory: &mut Memory) -> Result<(), Code> {
             let at = long::Places { output, messages, pieces, prepared, partial };
             (0..count).try_for_each(|number| long::piece(memory, &at, number))
         }
-        (Body::LongJoin, &[_, _, count, _, partial]) => {
-            (0..count).try_for_each(|number| long::join(memory, partial, number))
+        (Body::LongJoin, &[messages, pieces, count, prepared, partial]) => {
+            let at = long::Places { output: 0, messages, pieces, prepared, partial };
+            (0..count).try_for_each(|number| long::join(memory, &at, number))
         }
-        (Body::LongFinish, &[input, output, messages, count, prepared, partial]) => {
+        (Body::LongFinish, &[input, output, messages, count, prepared]) => {
             let slabs = Slabs { input, output };
             (0..count).try_for_each(|number| {
                 let message = Message::read(memory, messages + MESSAGE_BYTES * number)?;
-                long::check_pieces(memory, &message, partial, number)?;
-                let key = long::key(memory, prepared, number, length)?;
+                let key = long::key(memory, &message, prepared, number, length)?;
                 message.work_long(memory, &key, &slabs)
             })
         }

@@ -4,7 +4,7 @@
 //! what it wrote down.
 
 use super::lanes::count_and_wipe;
-use super::load::{bytes, device, in_rounds, seal_and_open};
+use super::load::{bytes, device, in_rounds, seal_and_open, seal_and_open_all};
 use sealift_core::KeyLength;
 use sealift_gpu::gpu::{Gpu, KEY_BYTES, KeysAt, Launch, Room, Slab};
 use sealift_gpu::message::{
@@ -44,7 +44,7 @@ fn a_planted_race_is_found() {
 }
 
 /// Seals, opens, verifies and counts with a program: lengths about each limit, one or several groups and pieces, tags
-/// that are wrong, nonces of both kinds.
+/// that are wrong, nonces of both kinds, an aad in pieces.
 fn work(program: usize) {
     let variant = Variant::all().nth(program).unwrap();
     let device = device().unwrap();
@@ -52,6 +52,7 @@ fn work(program: usize) {
     let slot = variant.key.bytes() / 8 - 2;
     seal_and_open(&in_rounds(&worker), &[1, 47, 170, MANY_BYTES + 1], &[slot], 12);
     seal_and_open(&in_rounds(&worker), &[33], &[slot], 60);
+    seal_and_open_all(&in_rounds(&worker), &[(MANY_BYTES + 1, 20)], &[slot], 12);
     count_and_wipe(&device, variant, 100, false);
     count_and_wipe(&device, variant, 600, true);
 }
