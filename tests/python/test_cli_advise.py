@@ -100,7 +100,7 @@ def test_several_threads_are_measured() -> None:
     ("arguments", "said"),
     [
         (["--devices", "libary"], "no device is called 'libary' (did you mean 'library'?)"),
-        (["--devices", "gpu"], "'gpu' is an accelerator, and no driver has this name; there are"),
+        (["--devices", "gpu"], "no driver is called 'gpu'; GPUs are the devices cuda and opencl"),
         (["--devices", "UPMEM"], "no driver has this name; there are cpu, library, "),
         (["--devices", "cpu:isa=aesni,workers=2,qat"], "'qat' is an accelerator"),
         (

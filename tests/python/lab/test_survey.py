@@ -63,18 +63,16 @@ def test_what_is_cheaper_to_try_than_to_make_is_only_tried() -> None:
 
 
 def test_what_a_processor_works_in_the_place_of_a_gpu_is_called_so() -> None:
-    def cells(device: str) -> list[Cell]:
-        return [{"who": "a", "device": f"{device}, 1 thread"}, {"who": "b", "device": "cpu"}]
+    def of(device: str, tries: Callable[[Cell, Context], object] | None = None) -> Experiment:
+        cells: list[Cell] = [
+            {"who": "a", "device": f"{device}, 1 thread"},
+            {"who": "b", "device": "cpu"},
+        ]
+        axes = (Axis("who", "who"), Axis("device", "device"))
+        made = experiment(lambda *_: timed(lambda: None))
+        return replace(made, axes=axes, cells=lambda _: cells, tries=tries)
 
-    without, with_gpu, lacks = (
-        replace(
-            experiment(lambda *_: timed(lambda: None)),
-            axes=(Axis("who", "who"), Axis("device", "device")),
-            cells=lambda _, on=on: cells(on),
-            tries=tries,
-        )
-        for on, tries in ((PROCESSOR, None), ("cuda", None), (PROCESSOR, refused))
-    )
+    without, with_gpu, lacks = of(PROCESSOR), of("cuda"), of(PROCESSOR, refused)
     entries = survey([without, with_gpu, lacks], SCOPE, budget_s=300, quick_budget_s=60)
     assert [each.here for each in entries] == [Here.STAND_IN, Here.YES, Here.NO]
     assert [bool(each.reasons) for each in entries] == [True, False, True]
