@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from command import invoke
 from conftest import skip
+from sealift.exit_code import ExitCode
 from sealift.lab import store
 from sealift.lab.registry import all_experiments
 from sealift.lab.spec import Scope
@@ -61,6 +63,22 @@ def test_a_gpu_that_is_played_is_checked_and_has_no_row(played: Run) -> None:
     assert all("simulated" in each.skipped for each in played.verified)
     driver = played.machine.facts["nvidia_driver"]
     assert driver.value or driver.reason
+
+
+@pytest.mark.parametrize("words", [["replay"], ["run", "--resume"]])
+def test_the_lab_measures_no_folder_of_another_program_anew(
+    played: Run, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = invoke("lab", *words, str(played.path))
+    assert ended.exit_code == ExitCode.USAGE
+    assert ended.stderr == (
+        f"sealift: {played.path} was measured by sealift-gpu, which the lab does not start; on a "
+        "machine with that device: sealift-gpu --step rates --step copies --step messages "
+        "--step host --step cores --step grids --device cuda:0 --budget 600; "
+        f"`sealift lab report {played.path}` shows what it found\n"
+    )
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
