@@ -11,7 +11,11 @@ from command import invoke
 from conftest import skip
 from sealift.exit_code import ExitCode
 from sealift.lab import store
+from sealift.lab.digest import headline
+from sealift.lab.gpus.cells import PROCESSOR
+from sealift.lab.gpus.shown import NO_GPU
 from sealift.lab.registry import all_experiments
+from sealift.lab.report import write
 from sealift.lab.spec import Scope
 from sealift.lab.store import Ending, How, PlannedExperiment, Run
 from sealift.lab.summary import summarise
@@ -143,8 +147,14 @@ def test_rows_are_read_and_those_of_a_processor_are_called_so(
     assert found.ending.how is (How.COMPLETE if found.is_whole else How.TIME_UP)
     assert all(row.payload_bytes > 0 and not row.wrong for row in rows)
     (device,) = found.machine.devices
-    label = "OpenCL on this processor" if device.role == "test only" else device.spec
+    is_processor = device.role == "test only"
+    label = PROCESSOR if is_processor else device.spec
     assert {str(each.cell["device"]) for each in found.verified} == {label}
+    title = f"Copies between host and GPU{f', by {NO_GPU}' if is_processor else ''}"
+    assert headline(found, summarise(found)).startswith(f"{title}: ")
+    page = write(found).read_text(encoding="utf-8")
+    assert page.count(f"<h3>{title} <") == 1
+    assert page.count(f", by {NO_GPU} <") == (2 if is_processor else 0)
 
 
 def cells(experiment: PlannedExperiment) -> list[Cell]:
