@@ -290,7 +290,7 @@ def _figure_names(shown: Shown) -> list[str]:
         names.append("payload, MB/s")
     if any(row.ratio for row in shown.found.rows):
         names += [f"times {_reference(shown)}", "verdict", "noise floor"]
-    return [*names, "clean", "blocks"]
+    return [*names, "clean", "sampled"]
 
 
 def _reference(shown: Shown) -> str:
