@@ -14,7 +14,7 @@ def blocks(kept: Kept) -> str:
                 _way(row): row for row in kept.rows(BLOCKS, device=device, thread_blocks=count)
             }
             lines.append([device, count, *(_mb_per_s(by_way.get(way)) for way in ways)])
-    head = ["measured by", f"blocks, {_threads(kept)} threads each"]
+    head = ["measured by", f"thread blocks, {_threads(kept)} threads each"]
     return table([*head, *(f"{way}, MB/s" for way in ways)], lines, texts=2)
 
 

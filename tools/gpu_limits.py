@@ -120,9 +120,9 @@ def blocks_table() -> str:
         "projected, at most",
         "multiprocessors",
         "boost clock, MHz",
-        "as published, replicated, one block, MB/s",
-        "a block for each multiprocessor, MB/s",
-        "ours, partitioned, resident, as many blocks, MB/s",
+        "as published, replicated, one thread block, MB/s",
+        "a thread block for each multiprocessor, MB/s",
+        "ours, partitioned, resident, as many thread blocks, MB/s",
     )
     return table(head, rows)
 

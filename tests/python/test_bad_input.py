@@ -386,6 +386,11 @@ def test_unknown_devices_are_named_with_the_nearest(engine: Engine) -> None:
         Engine(["cpu(("])
     with pytest.raises(sealift.UnknownDeviceError, match=r'"libary": .* did you mean "library"'):
         engine.counters("libary")
+    gpus = r'no driver is called "GPU": .*; did you mean "cuda" or "opencl"\?$'
+    with pytest.raises(sealift.UnknownDeviceError, match=gpus):
+        Engine(["GPU"])
+    with pytest.raises(sealift.UnknownDeviceError, match=r'called "gpu": there are cpu$'):
+        Engine(["cpu"]).state("gpu")
     with pytest.raises(sealift.DeviceError, match="an engine needs a device"):
         Engine([])
     with pytest.raises(TypeError, match=r"devices is a str: give a list, \['cpu'\]"):

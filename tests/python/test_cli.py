@@ -49,6 +49,8 @@ def test_help_imports_nothing_of_the_lab(command: str) -> None:
     [
         ("bench", "No such command 'bench'"),
         ("advize", "advise"),
+        ("gpu", "devices cuda and opencl, and `sealift devices` says what is here"),
+        ("CUDA", "`sealift lab run 'gpu-*'` measures them"),
         ("lab rnu", "run"),
         ("lab plot", "RUN"),
     ],
@@ -97,9 +99,21 @@ def test_devices_names_the_library_that_a_machine_without_gpus_lacks(tmp_path: P
         assert (device["state"], device["role"]) == ("absent", None)
         assert device["reason"].startswith(f"{library} is not on this machine (")
         assert "; install " in device["reason"]
-        [row] = [row for row in rows if row.split()[:1] == [driver]]
+        # Nor is it told again for each thing that one could set if it were here.
+        [row] = [row for row in rows if row.startswith(driver)]
         assert row.split()[1] == "absent"
         assert library in row
+
+
+def test_a_gpu_in_the_place_of_a_card_is_absent_for_a_reason_and_has_limits(tmp_path: Path) -> None:
+    (tmp_path / "libOpenCL.so.1").touch()
+    for device in ("cuda:1", "opencl"):
+        asked = ("advise", "--size", "16", "--device", device)
+        ran = process(*asked, LD_LIBRARY_PATH=str(tmp_path), SEALIFT_LIBCUDA=str(tmp_path / "none"))
+        assert ran.returncode == ExitCode.USAGE
+        assert f"{device!r} is no card but a device: {device} is absent: " in ran.stderr
+        assert "is not on this machine" in ran.stderr
+        assert "`sealift lab run gpu-beside-cpu`" in ran.stderr
 
 
 def test_devices_explains_what_a_role_is() -> None:

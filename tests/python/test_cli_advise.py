@@ -30,7 +30,7 @@ def rows(text: str) -> list[dict[str, str]]:
 def test_help_explains_the_columns_and_the_document() -> None:
     shown = invoke("advise", "--help").output
     assert "sealift advise --sizes 128 --keys sessions:1024 --threads 1,2\n" in shown
-    for column in ("verdict", "noise", "clean", "blocks"):
+    for column in ("verdict", "noise", "clean", "sampled"):
         assert f"\n    {column} " in shown
     assert "by less than 2 %, is the SAME" in " ".join(shown.split())
     assert "NVIDIA CUDA on CPU" in shown
@@ -100,7 +100,7 @@ def test_several_threads_are_measured() -> None:
     ("arguments", "said"),
     [
         (["--devices", "libary"], "no device is called 'libary' (did you mean 'library'?)"),
-        (["--devices", "gpu"], "'gpu' is an accelerator, and no driver has this name; there are"),
+        (["--devices", "gpu"], "no driver is called 'gpu'; GPUs are the devices cuda and opencl"),
         (["--devices", "UPMEM"], "no driver has this name; there are cpu, library, "),
         (["--devices", "cpu:isa=aesni,workers=2,qat"], "'qat' is an accelerator"),
         (

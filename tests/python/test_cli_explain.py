@@ -294,7 +294,7 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
         (("--policy", ""), 2, "write a name, .* there are earliest-finish"),
         (("--devices", "libary"), 2, "did you mean 'library'"),
         (("--devices", "reference,null"), 2, "goes to a real one, and there is none in reference"),
-        (("--devices", "gpu"), 2, "no driver has this name"),
+        (("--devices", "gpu"), 2, "no driver is called 'gpu'; GPUs are the devices cuda and"),
         (("--messages", "0"), 2, "--messages"),
         (
             ("--device", "quad-hifn"),
@@ -302,6 +302,7 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
             "no card is called 'quad-hifn'; did you mean quad-hifn-7751",
         ),
         (("--device", "cpu"), 2, "'cpu' is no card but a device of this machine: --devices cpu"),
+        (("--device", "H200"), 2, "no card but a GPU. Projected, a message of 128 bytes"),
         (("--device", "cards:quad-hifn-7751"), 2, "its card: --device quad-hifn-7751"),
         (("--device", "nowhere.toml"), 2, "nowhere.toml"),
         (("--bytes", "-1"), 2, "--bytes"),

@@ -198,6 +198,15 @@ def test_a_device_that_is_for_checking_only_is_no_answer() -> None:
             "'cpu' is no card but a device of this machine: --dev",
         ),
         (
+            ["--size", "16", "--device", "h200"],
+            "'h200' is no card but a GPU. Projected, a message of 128 bytes takes it 0.0038 us at "
+            "least, host to host in full batches; that is a limit, and no advice stands on one. "
+            "What GPUs could do at most beside this machine's cores: `sealift lab run gpu-beside-",
+        ),
+        (["--size", "16", "--device", "RTX-4070"], "takes it 0.015 us at least"),
+        (["--size", "16", "--device", "NVIDIA H200"], "--devices cuda measures it"),
+        (["--size", "16", "--device", "gpu"], "no card but a GPU. GPUs are the devices cuda and"),
+        (
             ["--size", "16", "--device", "nowhere.toml"],
             "--device: there is no file 'nowhere.toml'; cards that come with Sealift are quad-hifn",
         ),

@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from command import invoke
 from conftest import skip
+from sealift.exit_code import ExitCode
 from sealift.lab import store
+from sealift.lab.digest import headline
+from sealift.lab.gpus.cells import PROCESSOR
+from sealift.lab.gpus.shown import NO_GPU
 from sealift.lab.registry import all_experiments
+from sealift.lab.report import write
 from sealift.lab.spec import Scope
 from sealift.lab.store import Ending, How, PlannedExperiment, Run
 from sealift.lab.summary import summarise
@@ -61,6 +67,22 @@ def test_a_gpu_that_is_played_is_checked_and_has_no_row(played: Run) -> None:
     assert all("simulated" in each.skipped for each in played.verified)
     driver = played.machine.facts["nvidia_driver"]
     assert driver.value or driver.reason
+
+
+@pytest.mark.parametrize("words", [["replay"], ["run", "--resume"]])
+def test_the_lab_measures_no_folder_of_another_program_anew(
+    played: Run, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = invoke("lab", *words, str(played.path))
+    assert ended.exit_code == ExitCode.USAGE
+    assert ended.stderr == (
+        f"sealift: {played.path} was measured by sealift-gpu, which the lab does not start; on a "
+        "machine with that device: sealift-gpu --step rates --step copies --step messages "
+        "--step host --step cores --step grids --device cuda:0 --budget 600; "
+        f"`sealift lab report {played.path}` shows what it found\n"
+    )
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -125,8 +147,18 @@ def test_rows_are_read_and_those_of_a_processor_are_called_so(
     assert found.ending.how is (How.COMPLETE if found.is_whole else How.TIME_UP)
     assert all(row.payload_bytes > 0 and not row.wrong for row in rows)
     (device,) = found.machine.devices
-    label = "OpenCL on this processor" if device.role == "test only" else device.spec
+    is_processor = device.role == "test only"
+    label = PROCESSOR if is_processor else device.spec
     assert {str(each.cell["device"]) for each in found.verified} == {label}
+    title = f"Copies between host and GPU{f', by {NO_GPU}' if is_processor else ''}"
+    assert headline(found, summarise(found)).startswith(f"{title}: ")
+    page = write(found).read_text(encoding="utf-8")
+    assert page.count(f"<h3>{title} <") == 1
+    assert page.count(f", by {NO_GPU} <") == (2 if is_processor else 0)
+    # Blocks that were sampled would be taken for those of a GPU's threads; all rows, folded away,
+    # have the columns of summary.csv.
+    assert page.count(">sampled</th>") == 2
+    assert page.count(">blocks</th>") == 1
 
 
 def cells(experiment: PlannedExperiment) -> list[Cell]:

@@ -222,7 +222,7 @@ const GRIDS: [Grids; 4] = [
         name: "gpu-blocks",
         id: "003-F8",
         title: "GPU throughput by thread blocks",
-        why: "Does throughput grow with blocks up to the number of multiprocessors?",
+        why: "Does throughput grow with thread blocks up to the number of multiprocessors?",
         compare: "mode",
         plot: ["thread_blocks", "payload_MB_per_s", "mode"],
         ways: &[AS_PUBLISHED, AS_OURS, &[(OURS, PARTITIONED, TRANSFERS)]],
@@ -260,12 +260,12 @@ const AXES: &[(&str, &str)] = &[
     ("mode", "mode"),
     ("data", "data"),
     ("message_bytes", "message, bytes"),
-    ("thread_blocks", "blocks of threads"),
+    ("thread_blocks", "thread blocks"),
     ("threads_per_block", "threads of a block"),
 ];
 const TYPE_AXES: &[(&str, &str)] = &[
     ("device", "device"),
-    ("thread_blocks", "blocks of threads"),
+    ("thread_blocks", "thread blocks"),
     ("threads_per_block", "threads of a block"),
     ("type", "data type"),
 ];

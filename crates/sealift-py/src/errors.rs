@@ -125,7 +125,7 @@ fn engine_error(py: Python<'_>, error: &EngineError) -> PyErr {
         EngineError::Policy { policy, .. } => nearest_policy(py, policy),
         _ => None,
     };
-    let suggestion = suggestion.map(|name| format!("; did you mean {name:?}?"));
+    let suggestion = suggestion.map(|names| format!("; did you mean {names}?"));
     raise(py, class, format!("{error}{}", suggestion.unwrap_or_default()))
 }
 
@@ -136,12 +136,23 @@ fn nearest_policy(py: Python<'_>, spec: &str) -> Option<String> {
     if known.contains(&name) { None } else { nearest(py, name, &known.join(", ")) }
 }
 
-/// The known name that looks most like the given one.
+/// The known name that looks most like the given one, or those that a word for GPUs stands for; in quotes.
 fn nearest(py: Python<'_>, name: &str, known: &str) -> Option<String> {
     let known: Vec<_> = known.split(", ").collect();
+    if GPU_WORDS.contains(&name.to_ascii_lowercase().as_str()) {
+        // "gpu" looks most like "cpu".
+        return gpus(&known);
+    }
     let difflib = py.import("difflib").ok()?;
     let matches = difflib.call_method1("get_close_matches", (name, known, 1)).ok()?;
-    matches.get_item(0).ok()?.extract().ok()
+    let name: String = matches.get_item(0).ok()?.extract().ok()?;
+    Some(format!("{name:?}"))
+}
+
+fn gpus(known: &[&str]) -> Option<String> {
+    let is_gpu = |name: &&&str| GPU_DRIVERS.iter().any(|driver| name.starts_with(driver));
+    let found: Vec<_> = known.iter().filter(is_gpu).map(|name| format!("{name:?}")).collect();
+    if found.is_empty() { None } else { Some(found.join(" or ")) }
 }
 
 fn invalid_tag(py: Python<'_>, indices: &[usize], messages: usize) -> PyErr {
@@ -175,4 +186,7 @@ where
     }
 }
 
+/// What people call GPUs that is no driver's name.
+const GPU_WORDS: [&str; 3] = ["gpu", "gpus", "nvidia"];
+const GPU_DRIVERS: [&str; 2] = ["cuda", "opencl"];
 const SHOWN_INDICES_MAX: usize = 10;

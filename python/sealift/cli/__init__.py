@@ -7,11 +7,12 @@ be written, 6 a part of a run failed, 7 a DPU program faulted, 130 interrupted.
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from sealift.cli import advise, devices, dpu, explain, lab
+from sealift.cli import advise, asked, devices, dpu, explain, lab
 from sealift.exit_code import ExitCode
 
 # \b keeps the lines as they are.
@@ -39,8 +40,23 @@ Exit codes:
   130  interrupted; what was complete is kept
 """
 
+
+class Commands(TyperGroup):
+    """The commands; who calls one by a GPU's name is told how GPUs are had."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As every group does, which finds that "gpu" looks like "dpu"."""
+        if args and args[0].casefold() in asked.GPU_WORDS:
+            ctx.fail(
+                f"No such command {args[0]!r}. {asked.GPU_DEVICES}; "
+                "`sealift lab run 'gpu-*'` measures them."
+            )
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
     name="sealift",
+    cls=Commands,
     help="Bulk AES-GCM on whichever processor of this machine wins: see which there are, and "
     "measure which should do it.",
     epilog=BEGIN,

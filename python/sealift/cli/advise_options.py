@@ -184,7 +184,7 @@ Columns of the table:
                   what lies beyond three times that gets a verdict
   clean           share of samples that nothing disturbed: no other program on the
                   core, no time taken by the hypervisor, the usual clock
-  blocks          how often every device had its turn
+  sampled         how often every device had its turn
   origin          measured here, projected from a card's description, or simulated
                   with both; they are never mixed
 

@@ -28,6 +28,8 @@ def devices(text: str) -> tuple[str, ...]:
         name = re.split(r"[:(]", part.strip(), maxsplit=1)[0].casefold()
         if name in known:
             continue
+        if name in GPU_WORDS:
+            raise ValueError(f"no driver is called {name!r}; {GPU_DEVICES}")
         if name in ACCELERATORS:
             raise ValueError(
                 f"{name!r} is an accelerator, and no driver has this name; there are "
@@ -65,6 +67,7 @@ def card(text: str) -> "Card":
         ValueError: Naming what there is, or what in the file is wrong.
     """
     from sealift import Card, cards, drivers
+    from sealift.lab.devices import absences
 
     known = {each.name: each for each in cards()}
     if text in known:
@@ -78,13 +81,41 @@ def card(text: str) -> "Card":
                 "and docs/advise.md shows how one is described"
             )
         return Card.read(text)
-    if text in (driver.name for driver in drivers()):
+    name = re.split(r"[:(]", text, maxsplit=1)[0]
+    if name in (driver.name for driver in drivers()):
+        if name in GPU_WORDS and (why := absences([text])):
+            raise ValueError(f"{text!r} is no card but a device: {why[text]}. {BESIDE_CORES}")
         raise ValueError(f"{text!r} is no card but a device of this machine: --devices {text}")
+    if gpu := _of_a_gpu(text):
+        raise ValueError(f"{text!r} is no card but a GPU. {gpu}")
     hint = nearest(text, known)
     raise ValueError(
         f"no card is called {text!r}{f'; {hint}' if hint else ''}; there are {', '.join(known)}, "
         "and files of one's own, which end in .toml"
     )
+
+
+def _of_a_gpu(text: str) -> str:
+    """What is known of a GPU that is not here, and where to look; "" of what is no GPU."""
+    from sealift.lab.gpus import GPUS
+    from sealift.lab.gpus.cells import MESSAGES, MESSAGES_MOST
+    from sealift.lab.gpus.host import message_ns
+
+    def plain(name: str) -> str:
+        return re.sub(r"nvidia|geforce|[\W_]", "", name.casefold())
+
+    if text.casefold() in GPU_WORDS:
+        return f"{GPU_DEVICES}. {BESIDE_CORES}"
+    for gpu in GPUS:
+        if plain(text) in (plain(gpu.name), plain(gpu.name).removeprefix("rtx")):
+            at_least_us = message_ns(gpu, MESSAGES_MOST) / 1e3
+            return (
+                f"Projected, a message of {MESSAGES.text_bytes} bytes takes it "
+                f"{at_least_us:.2g} us at least, host to host in full batches; that is a limit, "
+                f"and no advice stands on one. {BESIDE_CORES}; where there is "
+                f"such a GPU, --devices cuda measures it"
+            )
+    return ""
 
 
 def described(word: str) -> "Card":
@@ -135,11 +166,18 @@ def _or(names: Sequence[str]) -> str:
     return f" (or {', '.join(names)})" if names else ""
 
 
-# What people call accelerators, and the ways to them. One that has a driver is known by it.
+# What people call GPUs, and the ways to them. One that is a driver is known by it.
+GPU_WORDS = frozenset(
+    {"cuda", "gpu", "gpus", "hip", "metal", "nvidia", "opencl", "rocm", "sycl", "vulkan"}
+)
+GPU_DEVICES = "GPUs are the devices cuda and opencl, and `sealift devices` says what is here"
+BESIDE_CORES = (
+    "What GPUs could do at most beside this machine's cores: `sealift lab run gpu-beside-cpu`"
+)
+# The same of other accelerators.
 ACCELERATORS = frozenset(
     {
-        "accel", "accelerator", "accelerators", "cuda", "dpu", "dpus", "dsa", "fpga", "gpu", "gpus",
-        "hip", "iaa", "metal", "npu", "nvidia", "oneapi", "opencl", "pim", "qat", "rocm", "sycl",
-        "tpu", "upmem", "vulkan",
+        "accel", "accelerator", "accelerators", "dpu", "dpus", "dsa", "fpga", "iaa", "npu",
+        "oneapi", "pim", "qat", "tpu", "upmem",
     }
 )  # fmt: skip

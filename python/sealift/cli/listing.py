@@ -14,7 +14,8 @@ def list_(
     """Show the experiments: what each measures, whether it can be run here, how long it takes.
 
     One arm of each kind is prepared and checked to find out, which takes some seconds;
-    where not all of them can be, the reasons stand below. Times are what an experiment gets of a
+    where not all of them can be, the reasons stand below. Experiments on GPUs run `on a processor`
+    where there is none, by OpenCL, and tell of no GPU. Times are what an experiment gets of a
     run of all of them, and about what it takes when it is named alone; with --quick and without.
     What is computed, not measured, takes its time whatever the budget.
     """
@@ -56,9 +57,9 @@ def list_(
     ]
     head = ("experiment", "id", "here", "of all: quick, full", "alone: quick, full", "measures")
     typer.echo(aligned([head, *rows]))
-    for entry in entries:
-        for reason in entry.reasons:
-            typer.echo(f"  {entry.name} without {reason}")
+    for reason in dict.fromkeys(reason for entry in entries for reason in entry.reasons):
+        names = [entry.name for entry in entries if reason in entry.reasons]
+        typer.echo(f"  {', '.join(names)} without {reason}")
     typer.echo(
         f"A run of all takes {QUICK_BUDGET_S:.0f} s with --quick and {BUDGET_S:.0f} s without, "
         "shared out as under `of all`; what has `-` is no part of a quick one.\nOne that is named "

@@ -51,7 +51,7 @@ class Found:
 
 
 def look() -> tuple[Found, ...]:
-    """Every driver, and below each its settings that are a choice, as in `cpu:isa=vaes256`."""
+    """Every driver, and below each that is present the choices it has, as in `cpu:isa=vaes256`."""
     return tuple(found for driver in drivers() for found in _of_driver(driver))
 
 
@@ -116,10 +116,10 @@ def absences(specs: Sequence[str]) -> dict[str, str]:
 
 
 def _of_driver(driver: DriverInfo) -> Iterator[Found]:
-    if driver.state == "present":
-        yield _opened(driver.name, driver)
-    else:
+    if driver.state != "present":
         yield _absent(driver.name, driver, driver.reason or "")
+        return
+    yield _opened(driver.name, driver)
     for setting, choices in CHOICE.findall(driver.summary):
         for choice in choices.split("|"):
             yield _opened(f"{driver.name}:{setting}={choice}", driver)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sealift.lab import recall
 from sealift.lab.finding import Finding, Kind, findings
+from sealift.lab.gpus.shown import titled
 from sealift.lab.published import Match
 from sealift.lab.result import Found, Row
 from sealift.lab.stats import Verdict
@@ -54,7 +55,8 @@ def headline(run: Run, found: Mapping[str, Found]) -> str:
     """
     told = (recall.sentence(each, found[each.name]) for each in run.plan.experiments)
     first = run.plan.experiments[0]
-    counted = f"{first.title or first.name}: {_best(first, found[first.name])}."
+    title = titled(first.title or first.name, found[first.name])
+    counted = f"{title}: {_best(first, found[first.name])}."
     return next(filter(None, told), counted)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sealift.lab import devices, machine
+from sealift.lab.gpus.cells import PROCESSOR
 from sealift.lab.spec import Context, Experiment, Scope, Skip, WrongResultError
 from sealift.lab.values import Cell, Value
 
@@ -15,6 +16,7 @@ class Here(StrEnum):
     """Whether an experiment can be run on this machine."""
 
     YES = "yes"
+    STAND_IN = "on a processor"
     PARTLY = "partly"
     NO = "no"
 
@@ -101,11 +103,18 @@ def _entry(experiment: Experiment, scope: Scope, seconds: float, quick_seconds: 
         f"{', '.join(str(each) for each in reasons if reasons[each] == reason)}: {reason}"
         for reason in dict.fromkeys(reasons.values())
     )
+    if here is Here.YES and any(_stands_in(cell) for cell in cells.values()):
+        here, told = Here.STAND_IN, (NO_GPU,)
     if not cells:
         here, told = Here.NO, ("it has no cells for what is here",)
     return Entry(
         experiment.name, experiment.id, experiment.title, here, told, seconds, quick_seconds
     )
+
+
+def _stands_in(cell: Cell) -> bool:
+    """Whether this machine's processor works it in a GPU's place."""
+    return any(str(value).startswith(PROCESSOR) for value in cell.values())
 
 
 def _one_of_each(experiment: Experiment, scope: Scope) -> Mapping[Value, Cell]:
@@ -137,3 +146,6 @@ def _reasons(experiment: Experiment, cells: Mapping[Value, Cell]) -> Iterator[tu
             except Exception as error:
                 # As in a run: a part that fails is told, and the others go on.
                 yield subject, f"failed: {type(error).__name__}: {error}"
+
+
+NO_GPU = f"a GPU: {PROCESSOR} is in its place, for tests only, and tells of no GPU"

@@ -182,7 +182,7 @@ def _figures(rows: Sequence[Row], operation: str) -> dict[str, Callable[[Row], s
         figures["verdict"] = _said
         figures["noise"] = lambda row: format_noise(row.noise_floor)
     figures["clean"] = lambda row: format_share(row.clean_share)
-    figures["blocks"] = lambda row: f"{row.blocks:,}"
+    figures["sampled"] = lambda row: f"{row.blocks:,}"
     return figures
 
 

@@ -31,7 +31,7 @@ from sealift.lab.gpus.cells import (
 from sealift.lab.gpus.cores import Waiting, core_counts, cores_of, cores_text, host_arm, shared_out
 from sealift.lab.gpus.grid import Grid
 from sealift.lab.gpus.host import earliest, message_ns
-from sealift.lab.gpus.shown import Sweep, sweeps
+from sealift.lab.gpus.shown import Sweep, sweeps, titled
 from sealift.lab.gpus.types import types_speed
 from sealift.lab.gpus.worth import break_even
 from sealift.lab.plot import drawn
@@ -390,6 +390,16 @@ def test_without_cores_beside_it_a_device_is_compared_with_nothing() -> None:
     for each in experiment.published(Found(rows, here.verified)):
         assert each.match is Match.NOT_RUN
         assert each.note
+
+
+def test_a_title_of_what_no_gpu_worked_says_who_did() -> None:
+    experiment = registry.find("003-F10")
+    told = f"{experiment.title}, by OpenCL on this processor (no GPU, for tests only)"
+    assert titled(experiment.title, found(experiment, WITHOUT)) == told
+    assert titled(experiment.title, missing(experiment)) == experiment.title
+    one = row(experiment, {DEVICE.name: PROCESSOR}, 1.0)
+    both = Found([one, row(experiment, {DEVICE.name: "cuda"}, 1.0)], [])
+    assert titled(experiment.title, both) == experiment.title
 
 
 def test_handing_over_takes_as_long_as_the_longest_of_ways_and_work() -> None:

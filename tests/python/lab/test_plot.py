@@ -19,9 +19,11 @@ from made_load import own, run_of
 from sealift.lab import plot, store, vega
 from sealift.lab.published import Comparison, Kind
 from sealift.lab.record import Record, record
+from sealift.lab.result import Origin
 from sealift.lab.spec import Plot
 from sealift.lab.store import NotWrittenError
 from sealift.lab.summary import summarise
+from sealift.lab.vega import Chart, Labels, Point, Scales
 
 SIZES = Plot(
     x="size_bytes",
@@ -94,6 +96,23 @@ def test_numbers_below_give_lines_with_their_band() -> None:
     first = data(spec)[0]
     assert (first["x"], first["y"]) == (16, 32.0)
     assert (first["low"], first["high"]) == (pytest.approx(28.8), pytest.approx(35.2))
+
+
+def test_no_two_of_many_lines_have_one_colour_and_one_marker() -> None:
+    origins = {f"{name} {origin}": origin for origin in Origin for name in range(12)}
+    points = [Point(x, 1, None, None, name, origins[name]) for name in origins for x in (1, 2)]
+    spec = plot.drawn(Chart(points, Labels("many", "x", "y", "lines"), Scales()))
+    shape = spec["layer"][-1]["encoding"]["shape"]
+    signs = {
+        (ink, marker, origins[name])
+        for (name, ink), marker in zip(colours(spec).items(), shape["scale"]["range"], strict=True)
+    }
+    assert len(signs) == len(origins)
+    few = plot.drawn(Chart(points[:4], Labels("few", "x", "y", "lines"), Scales()))
+    shape = few["layer"][-1]["encoding"]["shape"]
+    assert shape["scale"]["range"] == ["circle", "circle"]
+    # Else a legend of its own is drawn for the markers.
+    assert shape["legend"] == few["layer"][0]["encoding"]["color"]["legend"]
 
 
 def test_names_below_give_a_row_each_with_interval_bars() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from sealift.lab import Arm, Axis, Cell, Context, Experiment, Scope, Skip, WrongResultError, timed
 from sealift.lab.devices import real_devices
+from sealift.lab.gpus.cells import PROCESSOR
 from sealift.lab.result import Origin
 from sealift.lab.survey import Here, survey, this_scope
 
@@ -59,6 +60,28 @@ def test_what_is_cheaper_to_try_than_to_make_is_only_tried() -> None:
     tried = replace(experiment(made), tries=lacking(b=Skip("no b")))
     (entry,) = survey([tried], SCOPE, budget_s=300, quick_budget_s=60)
     assert (entry.here, entry.reasons) == (Here.PARTLY, ("b: no b",))
+
+
+def test_what_a_processor_works_in_the_place_of_a_gpu_is_called_so() -> None:
+    def of(device: str, tries: Callable[[Cell, Context], object] | None = None) -> Experiment:
+        cells: list[Cell] = [
+            {"who": "a", "device": f"{device}, 1 thread"},
+            {"who": "b", "device": "cpu"},
+        ]
+        axes = (Axis("who", "who"), Axis("device", "device"))
+        made = experiment(lambda *_: timed(lambda: None))
+        return replace(made, axes=axes, cells=lambda _: cells, tries=tries)
+
+    without, with_gpu, lacks = of(PROCESSOR), of("cuda"), of(PROCESSOR, refused)
+    entries = survey([without, with_gpu, lacks], SCOPE, budget_s=300, quick_budget_s=60)
+    assert [each.here for each in entries] == [Here.STAND_IN, Here.YES, Here.NO]
+    assert [bool(each.reasons) for each in entries] == [True, False, True]
+    assert entries[0].reasons[0].startswith(f"a GPU: {PROCESSOR} is in its place")
+    assert entries[2].reasons == ("a, b: no OpenCL",)
+
+
+def refused(*_: object) -> None:
+    raise Skip("no OpenCL")
 
 
 def test_the_time_is_shared_out_by_weight() -> None:

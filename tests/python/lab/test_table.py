@@ -118,13 +118,13 @@ def test_what_has_no_room_beside_stands_below_and_no_line_is_longer() -> None:
 GOLDEN_TABLE = """\
 workload AES-128; keys one; mix 100/0/0; threads 1; batch 1,024; origin measured
 size B  device   ns/message   95 % interval  messages/s     MB/s  \
-        times library  verdict  noise    clean  blocks
+        times library  verdict  noise    clean  sampled
     16  library       100.0  [99.00..102.0]  10,000,000    160.0  \
-            reference           1.0 %  100.0 %      30
+            reference           1.0 %  100.0 %       30
     16  cpu           40.00  [39.60..40.80]  25,000,000    400.0  \
- 2.500 [2.450..2.550]  FASTER   1.0 %  100.0 %      30
+ 2.500 [2.450..2.550]  FASTER   1.0 %  100.0 %       30
 16,384  library       100.0  [99.00..102.0]  10,000,000  163,800  \
-            reference           1.0 %  100.0 %      30
+            reference           1.0 %  100.0 %       30
 16,384  cpu           99.90  [98.90..101.9]  10,010,000  164,000  \
-1.001 [0.9810..1.021]  SAME     1.0 %  100.0 %      30
+1.001 [0.9810..1.021]  SAME     1.0 %  100.0 %       30
 """

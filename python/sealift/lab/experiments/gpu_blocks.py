@@ -78,11 +78,11 @@ def _model(gpu: Gpu) -> Bend | None:
 def _says(found: Found) -> str:
     by_gpu = ", ".join(f"{gpu.name} {round(at.at)}" for gpu in GPUS if (at := _model(gpu)))
     told = (
-        f"Projected: the limit bends at so many blocks of {BLOCK_THREADS} threads: {by_gpu}. These "
+        f"Projected: the limit bends at so many thread blocks of {BLOCK_THREADS}: {by_gpu}. These "
         f"are the multiprocessors, which the model is given ({STANDS_ON}). {_caches()}"
     )
     here = bends_text(found, BLOCKS)
-    return f"{told} Measured, by blocks: {here}." if here else told
+    return f"{told} Measured, by thread blocks: {here}." if here else told
 
 
 def _caches() -> str:
@@ -140,8 +140,8 @@ EXPERIMENT = Experiment(
     name="gpu-blocks",
     id="003-F8",
     title="GPU throughput by thread blocks",
-    why="Does throughput grow with blocks up to the number of multiprocessors, as the document's "
-    "line does up to 36, and what is left of it with the way there and back?",
+    why="Does throughput grow with thread blocks up to the number of multiprocessors, as the "
+    "document's line does up to 36, and what is left of it with the way there and back?",
     axes=AXES,
     compare=MODE.name,
     cells=_cells,

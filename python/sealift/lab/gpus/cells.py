@@ -115,7 +115,7 @@ def ways(*data: Value) -> tuple[tuple[str, str, str], ...]:
 
 DEVICE, CODE, MODE = Axis("device", "device"), Axis("code", "code"), Axis("mode", "mode")
 DATA, MESSAGE = Axis("data", "data"), Axis("message_bytes", "message, bytes")
-BLOCKS = Axis("thread_blocks", "blocks of threads")
+BLOCKS = Axis("thread_blocks", "thread blocks")
 THREADS = Axis("threads_per_block", "threads of a block")
 TYPE = Axis("type", "data type")
 AXES = (DEVICE, CODE, MODE, DATA, MESSAGE, BLOCKS, THREADS)

@@ -227,6 +227,18 @@ def mb_per_s_text(speed: Callable[[Gpu], float]) -> str:
     return ", ".join(f"{gpu.name} {format_measure(speed(gpu) / MEGABYTE)}" for gpu in GPUS)
 
 
+def titled(title: str, found: Found) -> str:
+    """A title that speaks of a GPU, with what was there in its place where none was.
+
+    Args:
+        title: Of an experiment.
+        found: What was found with it.
+    """
+    names = {str(row.cell.get(DEVICE.name, "")) for row in found.rows}
+    devices = [name for name in names if name and cores_of(name) is None]
+    return f"{title}, by {NO_GPU}" if devices and all(map(_is_processor, devices)) else title
+
+
 def named(device: str) -> str:
     """A device in words: a processor is called none of a GPU."""
     return device.replace(PROCESSOR, NO_GPU)

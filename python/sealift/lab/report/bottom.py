@@ -27,7 +27,7 @@ def not_here(material: Material) -> Html:
     devices = material.run.machine.devices
     drivers = [(each.spec, each.reason or "") for each in devices if each.is_missing]
     inside = [tag("h2", "Devices that are not here")]
-    if not drivers and material.is_by_program:
+    if not drivers and material.run.plan.is_by_program:
         inside.append(tag("p", "sealift-gpu looked only at the devices that it was asked for."))
     elif not drivers:
         inside.append(tag("p", "Every device that is for work and has a driver is present."))

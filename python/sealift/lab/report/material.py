@@ -144,14 +144,9 @@ class Material:
         return shlex.quote(str(self.run.path))
 
     @property
-    def is_by_program(self) -> bool:
-        """Whether `sealift-gpu` measured it, where there may have been no lab."""
-        return self.run.plan.command[:1] == (PROGRAM,)
-
-    @property
     def again(self) -> str:
         """The command that measures it once more."""
-        if self.is_by_program:
+        if self.run.plan.is_by_program:
             return shlex.join(self.run.plan.command)
         return f"sealift lab replay {self.command_folder}"
 
@@ -203,6 +198,3 @@ def _clocks_ghz(run: Run) -> Iterable[float]:
             for _, block in run.blocks(planned.name, group):
                 taken = as_designed(block, planned.groups[group]).taken
                 yield from (each.clock_ghz for each in taken if each.clock_ghz)
-
-
-PROGRAM = "sealift-gpu"

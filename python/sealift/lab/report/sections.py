@@ -7,6 +7,7 @@ from itertools import groupby
 
 from sealift.lab import plot
 from sealift.lab.crowding import is_crowded
+from sealift.lab.gpus.shown import titled
 from sealift.lab.report import order
 from sealift.lab.report.cells import SAID_CHARS, fact_names, fact_text
 from sealift.lab.report.extent import Extent
@@ -101,7 +102,7 @@ def _section(name: str, group: Sequence[Shown], run: str, extent: Extent) -> Sec
 def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str, Spec]]:
     experiment = shown.experiment
     name = tag("span", " · ".join(filter(None, (experiment.id, experiment.name))), class_="name")
-    inside = [tag("h3", experiment.title, " ", name)]
+    inside = [tag("h3", titled(experiment.title, shown.found), " ", name)]
     if experiment.why:
         inside.append(tag("p", experiment.why))
     specs: dict[str, Spec] = {}
@@ -289,7 +290,7 @@ def _figure_names(shown: Shown) -> list[str]:
         names.append("payload, MB/s")
     if any(row.ratio for row in shown.found.rows):
         names += [f"times {_reference(shown)}", "verdict", "noise floor"]
-    return [*names, "clean", "blocks"]
+    return [*names, "clean", "sampled"]
 
 
 def _reference(shown: Shown) -> str:

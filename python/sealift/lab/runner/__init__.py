@@ -4,6 +4,7 @@ The processes that measure are started one after the other (`worker`). This one 
 reads the sensors and sums up. Whatever ends a run, its folder can be read, and resumed.
 """
 
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -52,10 +53,11 @@ def resume(path: Path, *, after_task: AfterTask = lambda _: None) -> Done:
         after_task: As for `run`.
 
     Raises:
-        store.StoreError: If it is no run folder, is damaged, or another run writes into it.
+        store.StoreError: If it is no run folder, is damaged, or another run writes into it; or if
+            `sealift-gpu` made it.
     """
     begin_s = time.monotonic()
-    store.read(path)
+    _check_is_the_labs(store.read(path).plan, path)
     with store.hold(path) as lock:
         store.mend(path)
         before = store.read(path)
@@ -79,7 +81,8 @@ def replay(
         after_task: As for `run`.
 
     Raises:
-        store.StoreError: If there is no plan, or the folder can't be that of a new run.
+        store.StoreError: If there is no plan, or `sealift-gpu` made it, or the folder can't be that
+            of a new run.
     """
     is_plan = source.name == store.names.PLAN and not source.is_dir()
     if source.is_file() and not is_plan:
@@ -88,6 +91,7 @@ def replay(
             f"{store.instead(source)}"
         )
     old = store.read_plan(source.parent if is_plan else source)
+    _check_is_the_labs(old, source)
     now = datetime.now(UTC)
     plan = replace(
         old,
@@ -98,6 +102,27 @@ def replay(
     )
     notes = [f"{file} was changed since the run that is replayed" for file in changed_files(old)]
     return _new(out or store.default_path(now), plan, notes, after_task)
+
+
+def _check_is_the_labs(plan: store.Plan, source: Path) -> None:
+    """What another program measured the lab can show, and not measure.
+
+    Raises:
+        store.StoreError: If it did; says what measures it, and what shows it.
+    """
+    if plan.is_by_program:
+        folder = shlex.quote(str(source.parent if source.name == store.names.PLAN else source))
+        again = shlex.join(_without_out(plan.command))
+        raise store.StoreError(
+            f"{source} was measured by {plan.command[0]}, which the lab does not start; on a "
+            f"machine with that device: {again}; `sealift lab report {folder}` shows what it found"
+        )
+
+
+def _without_out(command: Sequence[str]) -> Sequence[str]:
+    """A command line without its folder, which has to be a new one each time."""
+    at = command.index("--out") if "--out" in command else len(command)
+    return [*command[:at], *command[at + 2 :]]
 
 
 def _new(

@@ -111,6 +111,11 @@ class Plan:
     threads: tuple[int, ...]
     experiments: tuple[PlannedExperiment, ...]
 
+    @property
+    def is_by_program(self) -> bool:
+        """Whether `sealift-gpu` measured it, where there may have been no lab."""
+        return self.command[:1] == (PROGRAM,)
+
     def experiment(self, name: str) -> PlannedExperiment:
         """The experiment of a name.
 
@@ -263,5 +268,6 @@ def _cell(record: Record) -> Mapping[str, Value]:
 
 
 SCHEMA = "sealift-run/1"
+PROGRAM = "sealift-gpu"
 # Of what was left out; no reader goes through hundreds.
 NAMED_MOST = 12

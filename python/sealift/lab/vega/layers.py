@@ -1,7 +1,9 @@
 """What is drawn: lines with their bands where places are numbers, else rows with interval bars."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from sealift.lab.result import Origin
 from sealift.lab.vega.axes import value_axis, x_axis
 from sealift.lab.vega.data import lane_count
 from sealift.lab.vega.figure import Labels, Point, Scales, Spec, series_of
@@ -29,12 +31,13 @@ def lines(
     shared = {"x": x, "y": y, "color": _colour(labels, inks)}
     ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     tooltip = {"tooltip": _tooltip(labels)}
+    shape = {"shape": _shape(points, shared["color"])}
     across = {"y": y, "color": shared["color"]} | tooltip
     layers = [
         _layer("area", {"fillOpacity": 0.16, "strokeOpacity": 0}, shared | ends, BETWEEN),
         _layer("rule", {"strokeWidth": 1.5}, shared | ends | FADING, BETWEEN),
         _layer("line", {"strokeWidth": 2}, shared | DASHED | FADING, PLACED),
-        _layer("point", _point(points), shared | SHAPED | FADING | tooltip, PLACED),
+        _layer("point", _point(points), shared | shape | FADING | tooltip, PLACED),
         *_across("y", across),
     ]
     return _drawn(layers, points)
@@ -56,10 +59,11 @@ def bars(
         shared["color"]["legend"] = None
     ends = {"x": {**value, "field": "low"}, "x2": {"field": "high"}}
     tooltip = {"tooltip": _tooltip(labels)}
+    shape = {"shape": _shape(points, shared["color"])}
     across = {"x": value, "color": shared["color"]} | tooltip
     layers = [
         _layer("rule", {"strokeWidth": 3, "strokeCap": "round"}, shared | ends | FADING, BETWEEN),
-        _layer("point", _point(points), shared | SHAPED | FADING | tooltip, PLACED),
+        _layer("point", _point(points), shared | shape | FADING | tooltip, PLACED),
         *_across("x", across),
     ]
     return _drawn(layers, points)
@@ -109,13 +113,27 @@ def _colour(labels: Labels, inks: Mapping[str, str]) -> Spec:
         "orient": "bottom",
         "columns": 2 if max(map(len, inks)) <= LEGEND_NARROW else 1,
         "labelLimit": 260,
-        "symbolType": "circle",
         "symbolSize": 90,
     }
     if not labels.series and len(inks) == 1:
         legend = None
     scale = {"domain": list(inks), "range": list(inks.values())}
     return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
+
+
+def _shape(points: Sequence[Point], colour: Spec) -> Spec:
+    """The marker of each series: no two have one colour and one marker.
+
+    Its legend is that of the colour, so that both are told in one.
+    """
+    origins = {point.series: point.origin for point in points}
+    taken: Counter[tuple[str, Sequence[str]]] = Counter()
+    chosen = []
+    for name, ink in zip(colour["scale"]["domain"], colour["scale"]["range"], strict=True):
+        shapes = SHAPES.get(origins[name], OTHER_SHAPES)
+        chosen.append(shapes[taken[ink, shapes] % len(shapes)])
+        taken[ink, shapes] += 1
+    return {**colour, "scale": {"domain": colour["scale"]["domain"], "range": chosen}}
 
 
 def _tooltip(labels: Labels) -> list[Spec]:
@@ -147,16 +165,12 @@ DASHED = {
         "value": [1, 0],
     }
 }
-# A second sign of origin beside the colour.
-SHAPED = {
-    "shape": {
-        "condition": [
-            {"test": "datum.origin == 'published'", "value": "diamond"},
-            {"test": "datum.origin == 'projected'", "value": "square"},
-        ],
-        "value": "circle",
-    }
+# A second sign of origin beside the colour; where colours come round again, the next one.
+SHAPES = {
+    Origin.PUBLISHED: ("diamond", "triangle-right", "triangle-left"),
+    Origin.PROJECTED: ("square", "triangle-down", "wedge"),
 }
+OTHER_SHAPES = ("circle", "triangle-up", "cross")
 # Points on a line, from which on they are dots on it.
 CROWDED = 25
 ROW_AXIS = {"labelLimit": 220, "grid": False}
