@@ -41,6 +41,7 @@ impl Fake {
             group_items_max: 256,
             buffer_bytes_max: 1 << 30,
             local_is_cached: false,
+            is_simulated: true,
         };
         let seen = Seen { keys: vec![0; KEY_BYTES * KEY_SLOTS], ..Seen::default() };
         Self { about, seen: Arc::new(Mutex::new(seen)) }

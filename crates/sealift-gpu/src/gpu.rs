@@ -117,6 +117,8 @@ pub struct About {
     /// Whether look-ups in local memory pass a cache, whose time tells of addresses: a processor, or local memory that
     /// is none.
     pub local_is_cached: bool,
+    /// Whether this processor plays it, for tests.
+    pub is_simulated: bool,
 }
 
 /// A lane's memory, by what it holds.

@@ -81,6 +81,7 @@ fn about(cuda: &Cuda, number: usize) -> Result<About, GpuError> {
         group_items_max: facts.threads_max,
         buffer_bytes_max: facts.memory_bytes,
         local_is_cached: false,
+        is_simulated: cuda.is_simulated(),
     })
 }
 

@@ -50,6 +50,7 @@ impl Found {
             group_items_max: size(GROUP_ITEMS)?,
             buffer_bytes_max: size(BUFFER_BYTES)?,
             local_is_cached: !own_local || number(TYPE)? & PROCESSOR != 0,
+            is_simulated: false,
             detail: format!("{name}, {platform} {driver}, {version}"),
             capability: None,
             name,
