@@ -47,6 +47,13 @@ impl Fake {
         Self { about, seen: Arc::new(Mutex::new(seen)) }
     }
 
+    /// The same with smaller buffers.
+    pub(crate) fn with_buffers_of(bytes: usize) -> Self {
+        let mut fake = Self::new();
+        fake.about.buffer_bytes_max = bytes;
+        fake
+    }
+
     pub(crate) fn calls(&self, name: &str) -> usize {
         self.seen.lock().unwrap().calls.get(name).copied().unwrap_or(0)
     }
@@ -102,6 +109,7 @@ struct FakeLane {
 impl Lane for FakeLane {
     fn reserve(&mut self, room: &Room) -> Result<(), GpuError> {
         self.gpu.call("reserve")?;
+        assert!(room.largest() <= self.gpu.about.buffer_bytes_max, "{room:?}");
         for slab in Slab::ALL {
             for side in [&mut self.host, &mut self.device] {
                 let memory = &mut side[slab as usize];

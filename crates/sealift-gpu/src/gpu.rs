@@ -5,7 +5,7 @@
 //! fills the host's slabs, lets the lane `write` them, `launch`, `read`, and then `wait`s.
 
 use crate::error::GpuError;
-use crate::message::{PARTIAL_BYTES, PREPARED_BYTES};
+use crate::message::{PARTIAL_BYTES, PREPARED_BYTES, UNIT_BYTES};
 use crate::program::Program;
 use crate::variant::Kernel;
 use std::fmt::Debug;
@@ -199,6 +199,12 @@ impl Room {
         self.0[slab as usize]
     }
 
+    /// The most bytes that a slab has.
+    #[must_use]
+    pub fn largest(&self) -> usize {
+        self.0.into_iter().fold(0, usize::max)
+    }
+
     /// The same with at least so many bytes for a slab.
     #[must_use]
     pub fn with(mut self, slab: Slab, bytes: usize) -> Self {
@@ -209,14 +215,15 @@ impl Room {
 }
 
 /// How large a slab is made that needs so many bytes. Rounds differ a little, and pinning memory takes long: one that grows,
-/// grows by more than it has to.
+/// grows by more than it has to, up to the device's largest buffer.
 #[must_use]
-pub fn slab_bytes(needed: usize) -> usize {
-    if needed <= LARGE_BYTES {
+pub fn slab_bytes(needed: usize, buffer_bytes_max: usize) -> usize {
+    let roomy = if needed <= LARGE_BYTES {
         needed.next_power_of_two().max(SMALL_BYTES)
     } else {
-        needed.next_multiple_of(LARGE_BYTES)
-    }
+        needed.checked_next_multiple_of(LARGE_BYTES).unwrap_or(needed)
+    };
+    roomy.min(buffer_bytes_max / UNIT_BYTES * UNIT_BYTES).max(needed)
 }
 
 const SMALL_BYTES: usize = 64 << 10;
@@ -320,7 +327,8 @@ impl Launch {
     }
 }
 
-/// What copies and kernels took on the device, each kind added up: those of several lanes overlap.
+/// What copies and kernels took on the device, each kind added up: those of several lanes overlap. A driver may tell any
+/// number, so that sums stay at the largest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Took {
     /// To the device.
@@ -333,9 +341,13 @@ pub struct Took {
 
 impl AddAssign for Took {
     fn add_assign(&mut self, other: Self) {
-        self.copy_in_ns += other.copy_in_ns;
-        self.compute_ns += other.compute_ns;
-        self.copy_out_ns += other.copy_out_ns;
+        for (own, more) in [
+            (&mut self.copy_in_ns, other.copy_in_ns),
+            (&mut self.compute_ns, other.compute_ns),
+            (&mut self.copy_out_ns, other.copy_out_ns),
+        ] {
+            *own = own.saturating_add(more);
+        }
     }
 }
 
@@ -373,3 +385,27 @@ pub const KEY_BYTES: usize = 32;
 
 /// Keys that may stay on a device.
 pub const KEY_SLOTS: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slab_has_room_to_grow_up_to_the_largest_buffer_and_what_it_needs_at_least() {
+        let most = 1 << 30;
+        assert_eq!(slab_bytes(1, most), 64 << 10);
+        assert_eq!(slab_bytes(3 << 20, most), 4 << 20);
+        assert_eq!(slab_bytes((16 << 20) + 1, most), 32 << 20);
+        assert_eq!(slab_bytes((16 << 20) + 1, (20 << 20) + 7), 20 << 20);
+        assert_eq!(slab_bytes(3 << 20, 3 << 20), 3 << 20);
+        assert_eq!(slab_bytes(3 << 20, 1 << 20), 3 << 20, "the device says that it is too much");
+        assert_eq!(slab_bytes(usize::MAX, most), usize::MAX);
+    }
+
+    #[test]
+    fn times_add_up_and_stay_at_the_largest() {
+        let mut took = Took { copy_in_ns: 1, compute_ns: u64::MAX - 1, copy_out_ns: 3 };
+        took += Took { copy_in_ns: 10, compute_ns: 20, copy_out_ns: 30 };
+        assert_eq!(took, Took { copy_in_ns: 11, compute_ns: u64::MAX, copy_out_ns: 33 });
+    }
+}

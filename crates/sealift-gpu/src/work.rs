@@ -7,7 +7,7 @@ use crate::keys::Keys;
 use crate::lanes::{Borrowed, Lanes};
 use crate::message::LANES;
 use crate::resident::Resident;
-use crate::round::{Packed, Plan, Round};
+use crate::round::{On, Packed, Plan, Round};
 use crate::variant::{Kernel, Tables, Variant};
 use sealift_core::{DeviceError, KeyLength, SessionId, Work};
 use std::collections::VecDeque;
@@ -165,7 +165,7 @@ impl Worker {
             return Ok(took);
         }
         let keys = Keys::of::<Failure>(work, &self.resident, &*self.gpu, &self.name)?;
-        let plan = Plan::of(work, &keys, &self.name)?;
+        let plan = Plan::of(work, &keys, self.on())?;
         let mut flights = VecDeque::new();
         for round in plan.rounds() {
             let lane = self.lane_for(&round.room(&keys), &mut flights, work, &mut took)?;
@@ -280,6 +280,11 @@ impl Worker {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What batches are cut for.
+    pub(crate) fn on(&self) -> On<'_> {
+        On { device: &self.name, buffer_bytes_max: self.gpu.about().buffer_bytes_max }
     }
 
     pub(crate) fn patience(&self) -> Duration {

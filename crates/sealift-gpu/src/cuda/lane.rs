@@ -77,7 +77,7 @@ impl Lane for CudaLane {
         let mut fresh = vec![];
         for slab in Slab::ALL {
             if room.of(slab) > self.queue.room(slab as usize) {
-                let bytes = slab_bytes(room.of(slab));
+                let bytes = slab_bytes(room.of(slab), usize::MAX);
                 let context = &self.device.context;
                 let buffer = Buffer::new(context, bytes, slab.is_on_host(), slab.name())?;
                 fresh.push((slab as usize, buffer));

@@ -1,6 +1,6 @@
 //! A device, and what all its lanes share.
 
-use super::ffi::{Api, Buffer, Context, DeviceId, Failed, Program, Queue};
+use super::ffi::{Api, Buffer, Context, DeviceId, Event, Failed, Program, Queue};
 use super::lane::{OpenClLane, finished};
 use crate::GpuError;
 use crate::builds::Builds;
@@ -8,7 +8,7 @@ use crate::gpu::{About, Gpu, KEY_BYTES, KEY_SLOTS, Lane};
 use crate::program::Program as Source;
 use crate::table::t0;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A device that was found and can be used.
@@ -109,9 +109,12 @@ pub(super) struct Ready {
     pub(super) context: Arc<Context>,
     pub(super) table: Buffer,
     pub(super) keys: Buffer,
+    pub(super) buffer_bytes_max: usize,
     /// For what lanes share.
     queue: Mutex<Queue>,
     programs: Builds<Program>,
+    /// Why nothing on it can be used any more.
+    lost: OnceLock<GpuError>,
 }
 
 impl Ready {
@@ -130,7 +133,31 @@ impl Ready {
         let cleared = queue.clear(&keys, keys.bytes()).map_err(failed)?;
         queue.flush().map_err(failed)?;
         finished(&name, &[written, cleared], PATIENCE)?;
-        Ok(Self { context, table, keys, queue: Mutex::new(queue), programs: Builds::new(), name })
+        Ok(Self {
+            name,
+            context,
+            table,
+            keys,
+            buffer_bytes_max: found.about.buffer_bytes_max,
+            queue: Mutex::new(queue),
+            programs: Builds::new(),
+            lost: OnceLock::new(),
+        })
+    }
+
+    /// The reason for which it is lost, if it is: whoever asks it again would wait in vain again.
+    pub(super) fn unless_lost(&self) -> Result<(), GpuError> {
+        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
+    }
+
+    /// Waits until all events are over. Where that takes longer than `patience`, or one failed, the device is lost.
+    pub(super) fn finish(&self, events: &[Event], patience: Duration) -> Result<(), GpuError> {
+        self.unless_lost()?;
+        finished(&self.name, events, patience).inspect_err(|error| {
+            if error.is_loss() {
+                let _ = self.lost.set(error.clone());
+            }
+        })
     }
 
     /// A program, which is built when it is first asked for.
@@ -154,21 +181,24 @@ impl Ready {
     fn write_keys(&self, first_slot: usize, records: &[u8]) -> Result<(), GpuError> {
         let failed = |failed: Failed| failed.of(&self.name);
         let queue = lock(&self.queue);
-        let written = queue.write_now(&self.keys, first_slot * KEY_BYTES, records);
-        let written = written.map_err(failed)?;
+        self.unless_lost()?;
+        let at = first_slot.saturating_mul(KEY_BYTES);
+        let written = queue.write_now(&self.keys, at, records).map_err(failed)?;
         queue.flush().map_err(failed)?;
-        finished(&self.name, &[written], PATIENCE)
+        self.finish(&[written], PATIENCE)
     }
 }
 
 /// Keys that were left are overwritten.
 impl Drop for Ready {
     fn drop(&mut self) {
-        let queue = lock(&self.queue);
-        // A lost device can't be told anything.
-        let cleared = queue.clear(&self.keys, self.keys.bytes()).ok();
-        let _ = queue.flush();
-        let _ = finished(&self.name, cleared.as_slice(), PATIENCE);
+        if self.unless_lost().is_ok() {
+            let queue = lock(&self.queue);
+            // A device that is lost now can't be told anything.
+            let cleared = queue.clear(&self.keys, self.keys.bytes()).ok();
+            let _ = queue.flush();
+            let _ = finished(&self.name, cleared.as_slice(), PATIENCE);
+        }
     }
 }
 
