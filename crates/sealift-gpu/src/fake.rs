@@ -6,6 +6,7 @@ use crate::message::{MESSAGE_BYTES, UNIT_BYTES};
 use crate::program::Program;
 use crate::variant::Kernel;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -128,10 +129,10 @@ impl Lane for FakeLane {
         None
     }
 
-    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+    fn write_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
         self.gpu.call("write")?;
         let slab = slab as usize;
-        self.device[slab][..bytes].copy_from_slice(&self.host[slab][..bytes]);
+        self.device[slab][part.clone()].copy_from_slice(&self.host[slab][part]);
         Ok(())
     }
 
@@ -161,10 +162,10 @@ impl Lane for FakeLane {
         Ok(())
     }
 
-    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+    fn read_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
         self.gpu.call("read")?;
         let slab = slab as usize;
-        self.host[slab][..bytes].copy_from_slice(&self.device[slab][..bytes]);
+        self.host[slab][part.clone()].copy_from_slice(&self.device[slab][part]);
         Ok(())
     }
 

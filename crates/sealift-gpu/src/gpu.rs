@@ -9,7 +9,7 @@ use crate::message::{PARTIAL_BYTES, PREPARED_BYTES, UNIT_BYTES};
 use crate::program::Program;
 use crate::variant::Kernel;
 use std::fmt::Debug;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,15 @@ pub trait Lane: Send + Debug {
     ///
     /// # Errors
     /// The device does not take it.
-    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError>;
+    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+        self.write_part(slab, 0..bytes)
+    }
+
+    /// The same with some of its bytes.
+    ///
+    /// # Errors
+    /// The device does not take it.
+    fn write_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError>;
 
     /// Begins to overwrite the first bytes of a slab on the device with zeros.
     ///
@@ -75,7 +83,15 @@ pub trait Lane: Send + Debug {
     ///
     /// # Errors
     /// The device does not take it.
-    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError>;
+    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+        self.read_part(slab, 0..bytes)
+    }
+
+    /// The same with some of its bytes.
+    ///
+    /// # Errors
+    /// The device does not take it.
+    fn read_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError>;
 
     /// Hands what was begun to the device, so that it works while the host does something else.
     ///

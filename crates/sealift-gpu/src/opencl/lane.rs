@@ -13,6 +13,7 @@ use crate::program::Program;
 use crate::variant::Kernel;
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -119,10 +120,8 @@ impl OpenClLane {
     fn settle(&mut self, patience: Duration) -> Result<Took, GpuError> {
         let mut took = Took::default();
         let begun = std::mem::take(&mut self.begun);
-        self.ready.unless_lost()?;
-        self.flush()?;
         let events: Vec<_> = begun.iter().map(|(_, event)| event.clone()).collect();
-        self.ready.finish(&events, patience)?;
+        self.ready.finish(&self.queue, &events, patience)?;
         for (part, event) in begun {
             let ns = event.took_ns().map_err(|failed| self.failed(failed))?;
             took += match part {
@@ -176,13 +175,13 @@ impl Lane for OpenClLane {
         None
     }
 
-    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
-        self.used = self.used.with(slab, bytes);
+    fn write_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
+        self.used = self.used.with(slab, part.end);
         let memory = self.slabs[slab as usize].as_mut();
         let Some(Memory { host: Some(host), device }) = memory else {
             return Err(no_room(&self.ready.name, slab));
         };
-        let event = self.queue.write(device, host, bytes);
+        let event = self.queue.write(device, host, part);
         self.begin(Part::CopyIn, event)
     }
 
@@ -212,13 +211,13 @@ impl Lane for OpenClLane {
         Ok(())
     }
 
-    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
-        self.used = self.used.with(slab, bytes);
+    fn read_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
+        self.used = self.used.with(slab, part.end);
         let memory = self.slabs[slab as usize].as_mut();
         let Some(Memory { host: Some(host), device }) = memory else {
             return Err(no_room(&self.ready.name, slab));
         };
-        let event = self.queue.read(device, host, bytes);
+        let event = self.queue.read(device, host, part);
         self.begin(Part::CopyOut, event)
     }
 
