@@ -2,7 +2,7 @@
 
 use super::loaded::PATIENCE;
 use super::spec::refused;
-use super::turn::Turn;
+use super::turn::{Turn, megabyte_of};
 use crate::GpuError;
 use crate::gpu::{Gpu, Lane, Room, Slab, Took};
 use std::ops::Range;
@@ -47,7 +47,7 @@ impl CopyBench {
             lane.reserve(&room)?;
         }
         let device = gpu.about().name.clone();
-        let mut bench = Self { lanes, device, bytes, turn: Turn::new(bytes, 1) };
+        let mut bench = Self { lanes, device, bytes, turn: Turn::new(bytes, megabyte_of(1)) };
         bench.check()?;
         Ok(bench)
     }

@@ -23,11 +23,11 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Fills a lane and brings it to the device. Each result has `stride` bytes of the output.
+    /// Fills a lane and brings it to the device. So much of the output is looked at between runs.
     pub(super) fn new(
         gpu: &dyn Gpu,
         launches: Vec<Launch>,
-        (room, stride): (Room, usize),
+        (room, part_bytes): (Room, usize),
         fill: impl FnOnce(&mut Host<'_>),
     ) -> Result<Self, GpuError> {
         let device = gpu.about().name.clone();
@@ -40,7 +40,7 @@ impl Loaded {
         let mut lane = gpu.lane()?;
         lane.reserve(&room)?;
         fill(&mut lane.host());
-        let turn = Turn::new(room.of(Slab::Output), stride);
+        let turn = Turn::new(room.of(Slab::Output), part_bytes);
         let mut loaded =
             Self { device, lane, launches, room, is_seen: true, turn, is_ready: false };
         loaded.copy_in()?;

@@ -4,6 +4,7 @@ use super::layout::{Layout, checksum, narrow};
 use super::loaded::{Loaded, Look};
 use super::program::LabProgram;
 use super::spec::{BenchSpec, Code, Grid, Mode, refused};
+use super::turn::megabyte_of;
 use crate::GpuError;
 use crate::gpu::{Gpu, KeysAt, Launch, Room, Slab, Took};
 use crate::message::{MANY_BYTES, Operation, UNIT_BYTES};
@@ -47,7 +48,7 @@ impl Bench {
             room = with_checksums(room, results);
         }
         let mut expected = vec![];
-        let loaded = Loaded::new(&**gpu, launches, (room, stride), |host| {
+        let loaded = Loaded::new(&**gpu, launches, (room, megabyte_of(stride)), |host| {
             expected = layout.fill(spec.seed, host);
         })?;
         if spec.mode == Mode::Replicated {

@@ -130,9 +130,10 @@ impl TypesBench {
             groups: grid.groups,
             group_items: grid.group_items,
         };
-        let loaded = Loaded::new(&**gpu, vec![launch], (room, of.bytes()), |host| {
-            copy(&mut host.input[..matrix.len()], &matrix);
-        })?;
+        let loaded =
+            Loaded::new(&**gpu, vec![launch], (room, ITEMS_A_PART * of.bytes()), |host| {
+                copy(&mut host.input[..matrix.len()], &matrix);
+            })?;
         let mut bench = Self { of, grid, loaded };
         bench.run(1)?;
         bench.check()?;
@@ -199,3 +200,5 @@ impl TypesBench {
 }
 
 const ROUNDS: u32 = 512;
+/// This processor takes some 10 µs for each.
+const ITEMS_A_PART: usize = 64;

@@ -4,6 +4,7 @@ use super::layout::{Random, narrow};
 use super::loaded::{Loaded, Look};
 use super::program::LabProgram;
 use super::spec::{Grid, lab_group_max, refused};
+use super::turn::megabyte_of;
 use crate::GpuError;
 use crate::gpu::{About, Gpu, KeysAt, Launch, Room, Slab, Took};
 use crate::message::LANES;
@@ -217,9 +218,10 @@ impl UnitBench {
         let room = Room::default()
             .with(Slab::Input, input.len())
             .with(Slab::Output, unit.output_bytes() * grid.items());
-        let loaded = Loaded::new(&**gpu, vec![launch], (room, unit.output_bytes()), |host| {
-            copy(&mut host.input[..input.len()], &input);
-        })?;
+        let loaded =
+            Loaded::new(&**gpu, vec![launch], (room, megabyte_of(unit.output_bytes())), |host| {
+                copy(&mut host.input[..input.len()], &input);
+            })?;
         let mut bench = Self { unit, grid, rounds, loaded, expected };
         bench.run(1)?;
         bench.check()?;
