@@ -133,7 +133,8 @@ portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels
 asan: $(TESTING) ## Run the tests of kernels, drivers and probes under the address sanitizer
 	@echo "Testing kernels, drivers and probes under the address sanitizer"
 	@RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Clink-arg=-rdynamic" CARGO_TARGET_DIR=$(TARGET)/asan \
-		ASAN_OPTIONS=use_sigaltstack=0 cargo test --target x86_64-unknown-linux-gnu --tests \
+		ASAN_OPTIONS=use_sigaltstack=0 LSAN_OPTIONS=print_suppressions=0:suppressions=$(CURDIR)/tools/leaks-of-others.txt \
+		cargo test --target x86_64-unknown-linux-gnu --tests \
 		-p sealift-kernels -p sealift-drivers -p sealift-conformance -p sealift-probes
 
 ##@ Check
