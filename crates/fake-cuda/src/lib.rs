@@ -7,7 +7,8 @@
 //! loses the device.
 //!
 //! A test opens a [`Fake`], gives its [`path`](Fake::path) to whatever opens libcuda, orders faults by
-//! [`plan`](Fake::plan), and reads from its [`report`](Fake::report) what was left behind.
+//! [`plan`](Fake::plan), and reads from its [`report`](Fake::report) what was left behind. The function that takes plans tells
+//! `sealift_gpu` that this is no library of NVIDIA's.
 
 mod code;
 mod ffi;

@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) late: u32,
     /// No event is ever ready.
     pub(crate) never: bool,
+    /// Kernels do nothing.
+    pub(crate) idle: bool,
     faults: Vec<Fault>,
 }
 
@@ -43,6 +45,15 @@ pub(crate) enum Failure {
 }
 
 impl Plan {
+    /// What an order without a value turns on.
+    fn switch(&mut self, order: &str) -> Option<&mut bool> {
+        match order {
+            "never" => Some(&mut self.never),
+            "idle" => Some(&mut self.idle),
+            _ => None,
+        }
+    }
+
     /// What is ordered for a call: the `nth` of its function, and the `total`th of all.
     pub(crate) fn failure(&self, function: &str, nth: u64, total: u64) -> Option<Failure> {
         let meant = |fault: &&Fault| match &fault.function {
@@ -64,12 +75,13 @@ impl Default for Plan {
             memory: 8 << 30,
             late: 0,
             never: false,
+            idle: false,
             faults: vec![],
         }
     }
 }
 
-/// Reads `devices=2,late=3,cuLaunchKernel@2=701,any@40=719!`, or nothing but spaces.
+/// Reads `devices=2,late=3,never,idle,cuLaunchKernel@2=701,any@40=719!`, or nothing but spaces.
 impl FromStr for Plan {
     type Err = String;
 
@@ -77,8 +89,8 @@ impl FromStr for Plan {
         let mut plan = Self::default();
         for order in text.split(',').map(str::trim).filter(|order| !order.is_empty()) {
             let wrong = || format!("{order:?} is no order");
-            if order == "never" {
-                plan.never = true;
+            if let Some(switch) = plan.switch(order) {
+                *switch = true;
                 continue;
             }
             let (what, value) = order.split_once('=').ok_or_else(wrong)?;

@@ -109,7 +109,7 @@ pub(crate) fn open(
 }
 
 fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables) -> Capabilities {
-    let is_processor = about.local_is_cached || is_fake(about);
+    let is_processor = about.local_is_cached || about.is_simulated;
     // A message's aad and its text are in one buffer.
     let part_bytes_max = PART_BYTES_MAX.min(about.buffer_bytes_max / 4);
     Capabilities {
@@ -126,17 +126,12 @@ fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables
 
 /// Without tables, too, a processor's code is whatever its driver's compiler makes of the circuit.
 fn role(about: &About) -> Role {
-    if about.local_is_cached || is_fake(about) { Role::TestOnly } else { Role::Real }
+    if about.local_is_cached || about.is_simulated { Role::TestOnly } else { Role::Real }
 }
 
 /// Whose seconds its times are.
 fn origin(about: &About) -> Origin {
-    if is_fake(about) { Origin::Simulated } else { Origin::Measured }
-}
-
-/// Whether it is the libcuda of tests, which computes on this processor.
-fn is_fake(about: &About) -> bool {
-    about.name == FAKE
+    if about.is_simulated { Origin::Simulated } else { Origin::Measured }
 }
 
 fn detail(about: &About, tables: Tables) -> String {
@@ -191,8 +186,6 @@ fn timing(start_ns: u64, end_ns: u64, took: Took) -> Timing {
     Timing { copy_in_ns, compute_ns, copy_out_ns, ..Timing::in_memory(start_ns, end_ns) }
 }
 
-/// How the libcuda of tests calls its devices.
-const FAKE: &str = "fake";
 /// A driver compiles some hundred kilobytes of PTX or C for each length of keys, once on a machine.
 const COMPILING: Duration = Duration::from_secs(60);
 /// A message's text and its aad; input and output, on both sides, have to fit at once.
@@ -240,9 +233,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_device_whose_look_ups_leak_is_for_tests_only() {
-        let about = About {
+    fn about() -> About {
+        About {
             name: "a device".to_owned(),
             detail: "a device, driver 1".to_owned(),
             capability: None,
@@ -251,7 +243,25 @@ mod tests {
             group_items_max: 256,
             buffer_bytes_max: 1 << 20,
             local_is_cached: false,
-        };
+            is_simulated: false,
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_played_is_for_tests_only_whatever_it_is_called() {
+        let spec: Spec = "cuda:0".parse().unwrap();
+        for is_simulated in [false, true] {
+            let about = About { name: "fake".to_owned(), is_simulated, ..about() };
+            let found = capabilities(&spec, "cuda", &about, Tables::best(&about));
+            assert_eq!(found.role == Role::TestOnly, is_simulated);
+            assert_eq!(found.origin == Origin::Simulated, is_simulated);
+            assert_eq!(found.computes_on_host, is_simulated);
+        }
+    }
+
+    #[test]
+    fn a_device_whose_look_ups_leak_is_for_tests_only() {
+        let about = about();
         let spec: Spec = "opencl:0".parse().unwrap();
         let real = capabilities(&spec, "opencl", &about, Tables::best(&about));
         assert_eq!((real.role, real.computes_on_host), (Role::Real, false));

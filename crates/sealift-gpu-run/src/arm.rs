@@ -31,6 +31,12 @@ pub(crate) trait Work {
     /// Operations and payload bytes of once.
     fn once(&self) -> (u64, u64);
 
+    /// Overwrites what is compared next, so that nobody takes what was there for what is to come.
+    fn forget(&mut self) -> Result<(), GpuError>;
+
+    /// Compares a part of the results, another one each time.
+    fn check_part(&mut self) -> Result<u64, GpuError>;
+
     /// Compares all results, and returns how many.
     fn check(&mut self) -> Result<u64, GpuError>;
 
@@ -40,25 +46,29 @@ pub(crate) trait Work {
     }
 }
 
-/// Such work, as often as fits into a sample.
+/// Such work, as often as fits into a sample, behind which a part of its results is compared.
 pub(crate) struct Again<W> {
     work: W,
     once_ns: u64,
+    /// Results that were compared behind samples.
+    compared: u64,
 }
 
 impl<W: Work> Again<W> {
     /// Works twice: the first time may build what is built late.
     pub(crate) fn new(mut work: W) -> Result<Self, Trouble> {
         work.run(1)?;
-        let mut again = Self { work, once_ns: 1 };
+        let mut again = Self { work, once_ns: 1, compared: 0 };
         again.once_ns = again.timed(1)?;
         Ok(again)
     }
 
     fn timed(&mut self, times: u32) -> Result<u64, Trouble> {
+        self.work.forget()?;
         let began = Instant::now();
         let took = self.work.run(times)?;
         let wall_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.compared += self.work.check_part()?;
         Ok(self.work.ns(took, wall_ns).max(1))
     }
 }
@@ -87,7 +97,7 @@ impl<W: Work> Arm for Again<W> {
     }
 
     fn check(&mut self) -> Result<Facts, Trouble> {
-        let checked = self.work.check()?;
+        let checked = self.compared + self.work.check()?;
         let facts: [(&str, Value); 2] = [
             ("checked_against", "this processor's kernels".into()),
             ("results_checked", checked.into()),
@@ -105,6 +115,14 @@ impl Work for UnitBench {
 
     fn once(&self) -> (u64, u64) {
         (self.lane_operations(), 0)
+    }
+
+    fn forget(&mut self) -> Result<(), GpuError> {
+        Self::forget(self)
+    }
+
+    fn check_part(&mut self) -> Result<u64, GpuError> {
+        Self::check_part(self)
     }
 
     fn check(&mut self) -> Result<u64, GpuError> {
@@ -135,6 +153,14 @@ impl Work for Copies {
     fn once(&self) -> (u64, u64) {
         let ways = if self.direction == Direction::Both { 2 } else { 1 };
         (ways, ways * self.bench.bytes() as u64)
+    }
+
+    fn forget(&mut self) -> Result<(), GpuError> {
+        self.bench.forget()
+    }
+
+    fn check_part(&mut self) -> Result<u64, GpuError> {
+        self.bench.check_part(self.direction)
     }
 
     fn check(&mut self) -> Result<u64, GpuError> {
@@ -170,6 +196,14 @@ impl Work for Resident {
         (self.bench.operations(), self.bench.bytes())
     }
 
+    fn forget(&mut self) -> Result<(), GpuError> {
+        self.bench.forget()
+    }
+
+    fn check_part(&mut self) -> Result<u64, GpuError> {
+        self.bench.check_part()
+    }
+
     fn check(&mut self) -> Result<u64, GpuError> {
         self.bench.check()
     }
@@ -194,6 +228,14 @@ impl Work for Types {
 
     fn once(&self) -> (u64, u64) {
         (self.0.operations(), 0)
+    }
+
+    fn forget(&mut self) -> Result<(), GpuError> {
+        self.0.forget()
+    }
+
+    fn check_part(&mut self) -> Result<u64, GpuError> {
+        self.0.check_part()
     }
 
     fn check(&mut self) -> Result<u64, GpuError> {
@@ -270,3 +312,53 @@ impl Arm for Engined {
 const TIMES_MAX: f64 = 10_000.0;
 /// Of keys, nonces and texts.
 const SEED: u64 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fake_cuda::Fake;
+    use sealift_core::KeyLength;
+    use sealift_gpu::bench::{self, BenchSpec, Code, Grid, Mode, Unit};
+    use sealift_gpu::cuda::CudaLibrary;
+    use sealift_gpu::gpu::Gpu;
+    use sealift_gpu::message::Operation;
+    use std::sync::Arc;
+
+    fn messages(gpu: &Arc<dyn Gpu>, with_copies: bool) -> Resident {
+        let shape = bench::Shape {
+            messages: 3,
+            text_bytes: 100,
+            aad_bytes: 0,
+            key: KeyLength::Aes128,
+            operation: Operation::Seal,
+            own_keys: true,
+        };
+        let (code, mode, grid) = (Code::Published, Mode::Partitioned, None);
+        let spec = BenchSpec { code, mode, grid, shape, seed: 1 };
+        let bench = Bench::new(gpu, &spec).unwrap();
+        Resident { with_copies, ..Resident::new(bench, gpu.about()) }
+    }
+
+    #[test]
+    fn results_that_are_wrong_between_the_first_sample_and_the_last_are_found() {
+        let fake = Fake::new().unwrap();
+        let gpu = CudaLibrary::at(fake.path()).open(0).unwrap();
+        let grid = Grid { groups: 1, group_items: 32 };
+        let units = UnitBench::new(&gpu, Unit::Lop3, grid, 5).unwrap();
+        let mut arms: [Box<dyn Arm>; 3] = [
+            Box::new(Again::new(messages(&gpu, false)).unwrap()),
+            Box::new(Again::new(messages(&gpu, true)).unwrap()),
+            Box::new(Again::new(units).unwrap()),
+        ];
+        for arm in &mut arms {
+            fake.plan("");
+            arm.sample(0.0).unwrap();
+            fake.plan("idle");
+            let trouble = arm.sample(0.0).unwrap_err();
+            assert!(matches!(trouble, Trouble::Wrong(_)), "{trouble:?}");
+            fake.plan("");
+            arm.sample(0.0).unwrap();
+            assert!(arm.check().unwrap()["results_checked"].as_u64() > Some(3));
+        }
+    }
+}

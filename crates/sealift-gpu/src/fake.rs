@@ -6,6 +6,7 @@ use crate::message::{MESSAGE_BYTES, UNIT_BYTES};
 use crate::program::Program;
 use crate::variant::Kernel;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -41,9 +42,17 @@ impl Fake {
             group_items_max: 256,
             buffer_bytes_max: 1 << 30,
             local_is_cached: false,
+            is_simulated: true,
         };
         let seen = Seen { keys: vec![0; KEY_BYTES * KEY_SLOTS], ..Seen::default() };
         Self { about, seen: Arc::new(Mutex::new(seen)) }
+    }
+
+    /// The same with smaller buffers.
+    pub(crate) fn with_buffers_of(bytes: usize) -> Self {
+        let mut fake = Self::new();
+        fake.about.buffer_bytes_max = bytes;
+        fake
     }
 
     pub(crate) fn calls(&self, name: &str) -> usize {
@@ -101,6 +110,7 @@ struct FakeLane {
 impl Lane for FakeLane {
     fn reserve(&mut self, room: &Room) -> Result<(), GpuError> {
         self.gpu.call("reserve")?;
+        assert!(room.largest() <= self.gpu.about.buffer_bytes_max, "{room:?}");
         for slab in Slab::ALL {
             for side in [&mut self.host, &mut self.device] {
                 let memory = &mut side[slab as usize];
@@ -119,10 +129,10 @@ impl Lane for FakeLane {
         None
     }
 
-    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+    fn write_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
         self.gpu.call("write")?;
         let slab = slab as usize;
-        self.device[slab][..bytes].copy_from_slice(&self.host[slab][..bytes]);
+        self.device[slab][part.clone()].copy_from_slice(&self.host[slab][part]);
         Ok(())
     }
 
@@ -152,10 +162,10 @@ impl Lane for FakeLane {
         Ok(())
     }
 
-    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+    fn read_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
         self.gpu.call("read")?;
         let slab = slab as usize;
-        self.host[slab][..bytes].copy_from_slice(&self.device[slab][..bytes]);
+        self.host[slab][part.clone()].copy_from_slice(&self.device[slab][part]);
         Ok(())
     }
 

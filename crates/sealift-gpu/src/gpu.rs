@@ -5,11 +5,11 @@
 //! fills the host's slabs, lets the lane `write` them, `launch`, `read`, and then `wait`s.
 
 use crate::error::GpuError;
-use crate::message::{PARTIAL_BYTES, PREPARED_BYTES};
+use crate::message::{PARTIAL_BYTES, PREPARED_BYTES, UNIT_BYTES};
 use crate::program::Program;
 use crate::variant::Kernel;
 use std::fmt::Debug;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,15 @@ pub trait Lane: Send + Debug {
     ///
     /// # Errors
     /// The device does not take it.
-    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError>;
+    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+        self.write_part(slab, 0..bytes)
+    }
+
+    /// The same with some of its bytes.
+    ///
+    /// # Errors
+    /// The device does not take it.
+    fn write_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError>;
 
     /// Begins to overwrite the first bytes of a slab on the device with zeros.
     ///
@@ -75,7 +83,15 @@ pub trait Lane: Send + Debug {
     ///
     /// # Errors
     /// The device does not take it.
-    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError>;
+    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+        self.read_part(slab, 0..bytes)
+    }
+
+    /// The same with some of its bytes.
+    ///
+    /// # Errors
+    /// The device does not take it.
+    fn read_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError>;
 
     /// Hands what was begun to the device, so that it works while the host does something else.
     ///
@@ -117,6 +133,8 @@ pub struct About {
     /// Whether look-ups in local memory pass a cache, whose time tells of addresses: a processor, or local memory that
     /// is none.
     pub local_is_cached: bool,
+    /// Whether this processor plays it, for tests.
+    pub is_simulated: bool,
 }
 
 /// A lane's memory, by what it holds.
@@ -197,6 +215,12 @@ impl Room {
         self.0[slab as usize]
     }
 
+    /// The most bytes that a slab has.
+    #[must_use]
+    pub fn largest(&self) -> usize {
+        self.0.into_iter().fold(0, usize::max)
+    }
+
     /// The same with at least so many bytes for a slab.
     #[must_use]
     pub fn with(mut self, slab: Slab, bytes: usize) -> Self {
@@ -207,14 +231,15 @@ impl Room {
 }
 
 /// How large a slab is made that needs so many bytes. Rounds differ a little, and pinning memory takes long: one that grows,
-/// grows by more than it has to.
+/// grows by more than it has to, up to the device's largest buffer.
 #[must_use]
-pub fn slab_bytes(needed: usize) -> usize {
-    if needed <= LARGE_BYTES {
+pub fn slab_bytes(needed: usize, buffer_bytes_max: usize) -> usize {
+    let roomy = if needed <= LARGE_BYTES {
         needed.next_power_of_two().max(SMALL_BYTES)
     } else {
-        needed.next_multiple_of(LARGE_BYTES)
-    }
+        needed.checked_next_multiple_of(LARGE_BYTES).unwrap_or(needed)
+    };
+    roomy.min(buffer_bytes_max / UNIT_BYTES * UNIT_BYTES).max(needed)
 }
 
 const SMALL_BYTES: usize = 64 << 10;
@@ -318,7 +343,8 @@ impl Launch {
     }
 }
 
-/// What copies and kernels took on the device, each kind added up: those of several lanes overlap.
+/// What copies and kernels took on the device, each kind added up: those of several lanes overlap. A driver may tell any
+/// number, so that sums stay at the largest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Took {
     /// To the device.
@@ -331,9 +357,13 @@ pub struct Took {
 
 impl AddAssign for Took {
     fn add_assign(&mut self, other: Self) {
-        self.copy_in_ns += other.copy_in_ns;
-        self.compute_ns += other.compute_ns;
-        self.copy_out_ns += other.copy_out_ns;
+        for (own, more) in [
+            (&mut self.copy_in_ns, other.copy_in_ns),
+            (&mut self.compute_ns, other.compute_ns),
+            (&mut self.copy_out_ns, other.copy_out_ns),
+        ] {
+            *own = own.saturating_add(more);
+        }
     }
 }
 
@@ -371,3 +401,27 @@ pub const KEY_BYTES: usize = 32;
 
 /// Keys that may stay on a device.
 pub const KEY_SLOTS: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slab_has_room_to_grow_up_to_the_largest_buffer_and_what_it_needs_at_least() {
+        let most = 1 << 30;
+        assert_eq!(slab_bytes(1, most), 64 << 10);
+        assert_eq!(slab_bytes(3 << 20, most), 4 << 20);
+        assert_eq!(slab_bytes((16 << 20) + 1, most), 32 << 20);
+        assert_eq!(slab_bytes((16 << 20) + 1, (20 << 20) + 7), 20 << 20);
+        assert_eq!(slab_bytes(3 << 20, 3 << 20), 3 << 20);
+        assert_eq!(slab_bytes(3 << 20, 1 << 20), 3 << 20, "the device says that it is too much");
+        assert_eq!(slab_bytes(usize::MAX, most), usize::MAX);
+    }
+
+    #[test]
+    fn times_add_up_and_stay_at_the_largest() {
+        let mut took = Took { copy_in_ns: 1, compute_ns: u64::MAX - 1, copy_out_ns: 3 };
+        took += Took { copy_in_ns: 10, compute_ns: 20, copy_out_ns: 30 };
+        assert_eq!(took, Took { copy_in_ns: 11, compute_ns: u64::MAX, copy_out_ns: 33 });
+    }
+}

@@ -54,7 +54,7 @@ struct Part {
 impl<'h, 'w> Held<'h, 'w> {
     pub(crate) fn new(worker: &'h Worker, work: &'h mut Work<'w>) -> Result<Self, Failure> {
         let keys = Keys::brought(work, worker.name())?;
-        let plan = Plan::of_few(work, &keys, worker.name())?;
+        let plan = Plan::of_few(work, &keys, worker.on())?;
         let mut parts = vec![];
         for round in plan.rounds() {
             let (mut lane, room) = (worker.lane()?, round.room(&keys));
@@ -89,7 +89,6 @@ impl<'h, 'w> Held<'h, 'w> {
     /// They are addresses of CUDA's primary context, the one of its runtime API, of `PyTorch` and of `CuPy`. None: the
     /// device is not CUDA's.
     pub fn places(&mut self) -> Option<Vec<Place>> {
-        self.is_shared = true;
         let mut places = vec![];
         for (round, part) in self.plan.rounds().zip(&self.parts) {
             let (input, output) =
@@ -102,6 +101,7 @@ impl<'h, 'w> Held<'h, 'w> {
                 result: output + text.result as u64,
             }));
         }
+        self.is_shared = true;
         Some(places)
     }
 

@@ -1,7 +1,8 @@
 //! A few lanes, lent to whoever works a batch.
 
 use crate::GpuError;
-use crate::gpu::{Gpu, Lane};
+use crate::gpu::{Gpu, Lane, Room};
+use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -10,6 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Lanes {
     state: Mutex<State>,
     freed: Condvar,
+    reserving: Mutex<()>,
     most: usize,
 }
 
@@ -27,11 +29,13 @@ pub(crate) struct Borrowed<'l> {
     lane: Option<Box<dyn Lane>>,
     /// Whether others may have it.
     is_free: bool,
+    /// Whether it has no memory yet.
+    is_new: bool,
 }
 
 impl Lanes {
     pub(crate) fn new(most: usize) -> Self {
-        Self { state: Mutex::default(), freed: Condvar::new(), most }
+        Self { state: Mutex::default(), freed: Condvar::new(), reserving: Mutex::default(), most }
     }
 
     /// A lane, as soon as there is one. Whoever waits holds none, so that somebody gives one back.
@@ -58,11 +62,34 @@ impl Lanes {
 
     /// Drops the lanes that nobody uses, which gives their memory back.
     pub(crate) fn release(&self) {
-        let mut state = self.lock();
-        let idle = std::mem::take(&mut state.idle);
-        state.made -= idle.len();
-        drop(state);
+        let idle = mem::take(&mut self.lock().idle);
+        let dropped = idle.len();
         drop(idle);
+        self.lock().made -= dropped;
+        self.freed.notify_all();
+    }
+
+    /// Makes room in a lane. False where there is none beside what other lanes have, or what it had itself.
+    ///
+    /// # Errors
+    /// There is none at all, or the device fails.
+    pub(crate) fn reserve(&self, lane: &mut Borrowed<'_>, room: &Room) -> Result<bool, GpuError> {
+        // Two who each get a part of what they need would both fail.
+        let _one_by_one = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_alone = mem::take(&mut lane.is_new) && self.lock().made == 1;
+        match lane.reserve(room) {
+            Err(GpuError::OutOfMemory { .. }) if !is_alone => Ok(false),
+            reserved => reserved.map(|()| true),
+        }
+    }
+
+    /// Waits until somebody is through with a lane, unless there is one that nobody uses, or none at all. Whoever waits
+    /// holds none.
+    pub(crate) fn wait_for_others(&self) {
+        let state = self.lock();
+        if state.made > 0 && state.idle.is_empty() {
+            drop(self.freed.wait(state));
+        }
     }
 
     fn lend(
@@ -71,12 +98,12 @@ impl Lanes {
         gpu: &dyn Gpu,
     ) -> Result<Borrowed<'_>, GpuError> {
         if let Some(lane) = state.idle.pop() {
-            return Ok(Borrowed { lanes: self, lane: Some(lane), is_free: false });
+            return Ok(Borrowed { lanes: self, lane: Some(lane), is_free: false, is_new: false });
         }
         state.made += 1;
         drop(state);
         // Counted already: where it can't be made, its drop takes it off again.
-        let mut borrowed = Borrowed { lanes: self, lane: None, is_free: false };
+        let mut borrowed = Borrowed { lanes: self, lane: None, is_free: false, is_new: true };
         borrowed.lane = Some(gpu.lane()?);
         Ok(borrowed)
     }
@@ -117,6 +144,7 @@ impl Drop for Borrowed<'_> {
                 self.lanes.lock().made -= 1;
             }
         }
-        self.lanes.freed.notify_one();
+        // Not all who wait want the same.
+        self.lanes.freed.notify_all();
     }
 }

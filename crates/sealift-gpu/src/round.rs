@@ -42,6 +42,15 @@ pub(crate) struct Plan {
     rounds: Vec<(Class, Range<usize>)>,
 }
 
+/// The device that a batch is cut for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct On<'d> {
+    /// Its name, for errors.
+    pub(crate) device: &'d str,
+    /// Its largest buffer.
+    pub(crate) buffer_bytes_max: usize,
+}
+
 /// Messages of one class, in an order that makes neighbours alike.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round<'p> {
@@ -73,21 +82,41 @@ pub(crate) struct Text {
 
 impl Plan {
     /// Sorts a batch's messages into rounds that overlap. One that is shorter than its tag fails here.
-    pub(crate) fn of(work: &mut Work<'_>, keys: &Keys<'_>, device: &str) -> Result<Self, GpuError> {
-        let items = sorted(work, keys, device)?;
+    pub(crate) fn of(work: &mut Work<'_>, keys: &Keys<'_>, on: On<'_>) -> Result<Self, GpuError> {
+        let items = sorted(work, keys, on.device)?;
         let all: usize = items.iter().map(|item| item.input as usize).sum();
         let full = (all / SHARES).clamp(ROUND_UNITS_MIN, ROUND_UNITS);
-        Ok(Self { rounds: cut(&items, full, ROUND_MESSAGES), items })
+        Self { rounds: cut(&items, full, ROUND_MESSAGES), items }.in_buffers(keys, on)
     }
 
     /// The same with rounds as long as their messages are alike.
     pub(crate) fn of_few(
         work: &mut Work<'_>,
         keys: &Keys<'_>,
-        device: &str,
+        on: On<'_>,
     ) -> Result<Self, GpuError> {
-        let items = sorted(work, keys, device)?;
-        Ok(Self { rounds: cut(&items, UNITS_MAX, UNITS_MAX), items })
+        let items = sorted(work, keys, on.device)?;
+        Self { rounds: cut(&items, UNITS_MAX, UNITS_MAX), items }.in_buffers(keys, on)
+    }
+
+    /// Halves rounds until each slab of each fits a buffer. A message that does not by itself fails here.
+    fn in_buffers(mut self, keys: &Keys<'_>, on: On<'_>) -> Result<Self, GpuError> {
+        let mut left: Vec<_> = self.rounds.drain(..).rev().collect();
+        while let Some((class, range)) = left.pop() {
+            let round = Round { class, items: &self.items[range.clone()] };
+            let (found, limit) = (round.room(keys).largest(), on.buffer_bytes_max);
+            if found <= limit {
+                self.rounds.push((class, range));
+                continue;
+            }
+            if range.len() == 1 {
+                let device = on.device.to_owned();
+                return Err(GpuError::TooLong { device, what: "messages", found, limit });
+            }
+            let middle = range.start + range.len() / 2;
+            left.extend([(class, middle..range.end), (class, range.start..middle)]);
+        }
+        Ok(self)
     }
 
     pub(crate) fn rounds(&self) -> impl Iterator<Item = Round<'_>> {

@@ -167,6 +167,25 @@ fn a_large_batch_is_worked_in_rounds_that_overlap() {
 }
 
 #[test]
+fn rounds_fit_the_largest_buffer_and_a_message_that_does_not_is_told() {
+    let raw: Vec<_> = (0..24 * 61).map(|at: usize| at.to_le_bytes()[0]).collect();
+    let fake = Fake::with_buffers_of(41_000);
+    let worker = worker(&fake, 2);
+    for keys in [Keys::Raw(Column::fixed(&raw, 24)), session(1, 1).into()] {
+        let load = Load::seal(keys, &lengths());
+        load.check(&worker);
+        let held = load.run_by(|work| worker.hold(work)?.read().map(drop));
+        let (texts, tags) = load.sealed();
+        assert!(held.unwrap() == (texts, tags, vec![Status::Ok; 61]));
+    }
+    Load::seal(session(1, 1), &[0; 3_000]).check(&worker);
+    let failed = Load::seal(session(1, 1), &[100, 41_000]).run(&worker).unwrap_err().to_string();
+    let said = "takes messages of at most 41000, and this is 41056: split it";
+    assert!(failed.contains(said), "{failed}");
+    assert_eq!(worker.broken(), None);
+}
+
+#[test]
 fn a_call_that_fails_fails_the_batch_and_the_next_one_is_right() {
     let fake = Fake::new();
     let worker = worker(&fake, 2);

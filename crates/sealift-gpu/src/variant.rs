@@ -206,6 +206,7 @@ mod tests {
             group_items_max: 1_024,
             buffer_bytes_max: 1 << 30,
             local_is_cached,
+            is_simulated: false,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::keys::Keys;
 use crate::lanes::{Borrowed, Lanes};
 use crate::message::LANES;
 use crate::resident::Resident;
-use crate::round::{Packed, Plan, Round};
+use crate::round::{On, Packed, Plan, Round};
 use crate::variant::{Kernel, Tables, Variant};
 use sealift_core::{DeviceError, KeyLength, SessionId, Work};
 use std::collections::VecDeque;
@@ -165,7 +165,7 @@ impl Worker {
             return Ok(took);
         }
         let keys = Keys::of::<Failure>(work, &self.resident, &*self.gpu, &self.name)?;
-        let plan = Plan::of(work, &keys, &self.name)?;
+        let plan = Plan::of(work, &keys, self.on())?;
         let mut flights = VecDeque::new();
         for round in plan.rounds() {
             let lane = self.lane_for(&round.room(&keys), &mut flights, work, &mut took)?;
@@ -180,7 +180,7 @@ impl Worker {
     }
 
     /// A lane with room: one that is free, or that of the oldest round as soon as it is over. Where memory is short, rounds
-    /// are waited for, and lanes that nobody uses give theirs back.
+    /// are waited for, those of others, too, and lanes that nobody uses give theirs back.
     fn lane_for<'f>(
         &'f self,
         room: &Room,
@@ -189,7 +189,7 @@ impl Worker {
         took: &mut Took,
     ) -> Result<Borrowed<'f>, GpuError> {
         let mut free = self.lanes.try_take(&*self.gpu)?;
-        let mut released = false;
+        let began = Instant::now();
         loop {
             let mut lane = match free.take() {
                 Some(free) => free,
@@ -198,14 +198,17 @@ impl Worker {
                     None => self.lanes.take(&*self.gpu)?,
                 },
             };
-            match lane.reserve(room) {
-                Err(GpuError::OutOfMemory { .. }) if !flights.is_empty() || !released => {
-                    drop(lane);
-                    self.lanes.release();
-                    released = true;
-                }
-                reserved => return reserved.map(|()| lane),
+            if self.lanes.reserve(&mut lane, room)? {
+                return Ok(lane);
             }
+            if began.elapsed() > self.patience {
+                return lane.reserve(room).map(|()| lane);
+            }
+            drop(lane);
+            if flights.is_empty() {
+                self.lanes.wait_for_others();
+            }
+            self.lanes.release();
         }
     }
 
@@ -280,6 +283,11 @@ impl Worker {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What batches are cut for.
+    pub(crate) fn on(&self) -> On<'_> {
+        On { device: &self.name, buffer_bytes_max: self.gpu.about().buffer_bytes_max }
     }
 
     pub(crate) fn patience(&self) -> Duration {

@@ -70,7 +70,7 @@ impl Fake {
         &self.path
     }
 
-    /// Orders what happens from now on, instead of what was ordered before: `devices=2,late=3,never`, and calls that fail,
+    /// Orders what happens from now on, instead of what was ordered before: `devices=2,late=3,never`, `idle` for kernels that do nothing, and calls that fail,
     /// `cuLaunchKernel@2=701` with a code, `any@40=719!` with the device lost. Calls are counted from now on.
     ///
     /// # Panics

@@ -189,6 +189,7 @@ impl World {
                 Ok(())
             }
             Step::Fill(address, byte, bytes) => self.memory.write(address, &vec![byte; bytes]),
+            Step::Launch(_) if self.plan.idle => Ok(()),
             Step::Launch(launch) => kernels::run(&launch, &mut self.memory),
             Step::Stamp(event) => {
                 let now = self.ticks;

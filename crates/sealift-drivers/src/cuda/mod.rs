@@ -18,8 +18,7 @@ use std::sync::Arc;
 /// | `strict=on` | the S-box as a circuit, without tables |
 ///
 /// The library is `libcuda.so.1`, or the file that the variable `SEALIFT_LIBCUDA` names; `CUDA_VISIBLE_DEVICES` says which
-/// devices it shows. A library that computes without a GPU, for tests, calls its devices "fake": they are for tests only,
-/// and their times are simulated.
+/// devices it shows. Those of a library that plays GPUs are for tests only, and their times are simulated.
 #[derive(Debug)]
 pub struct Cuda;
 

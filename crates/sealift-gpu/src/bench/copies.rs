@@ -2,8 +2,10 @@
 
 use super::loaded::PATIENCE;
 use super::spec::refused;
+use super::turn::{Turn, megabyte_of};
 use crate::GpuError;
 use crate::gpu::{Gpu, Lane, Room, Slab, Took};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where bytes go.
@@ -27,6 +29,7 @@ pub struct CopyBench {
     lanes: [Box<dyn Lane>; 2],
     device: String,
     bytes: usize,
+    turn: Turn,
 }
 
 impl CopyBench {
@@ -43,7 +46,8 @@ impl CopyBench {
         for lane in &mut lanes {
             lane.reserve(&room)?;
         }
-        let mut bench = Self { lanes, device: gpu.about().name.clone(), bytes };
+        let device = gpu.about().name.clone();
+        let mut bench = Self { lanes, device, bytes, turn: Turn::new(bytes, megabyte_of(1)) };
         bench.check()?;
         Ok(bench)
     }
@@ -74,24 +78,58 @@ impl CopyBench {
     /// # Errors
     /// The device fails, or other bytes come back: the first.
     pub fn check(&mut self) -> Result<u64, GpuError> {
+        let all = 0..self.bytes;
         for lane in &mut self.lanes {
-            let host = &mut lane.host().input[..self.bytes];
-            (0..).zip(host.iter_mut()).for_each(|(at, byte)| *byte = sent(at));
-            lane.write(Slab::Input, self.bytes)?;
-            lane.flush()?;
-            lane.wait(PATIENCE)?;
-            lane.host().input[..self.bytes].fill(0);
-            lane.read(Slab::Input, self.bytes)?;
-            lane.flush()?;
-            lane.wait(PATIENCE)?;
-            let host = lane.host().input;
-            let mut came = (0..).zip(&host[..self.bytes]);
-            if let Some((at, byte)) = came.find(|(at, byte)| **byte != sent(*at)) {
-                let what = format!("byte {at} of {} came back as {byte}", self.bytes);
-                return Err(GpuError::Wrong { device: self.device.clone(), what });
-            }
+            send(&mut **lane, all.clone())?;
+            lane.host().input[all.clone()].fill(0);
+            bring(&mut **lane, all.clone())?;
         }
+        self.compare(0, all.clone())?;
+        self.compare(1, all)?;
         Ok(2 * self.bytes as u64)
+    }
+
+    /// Overwrites a part of what copies have brought, each in turn: on the device and on the host.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub fn forget(&mut self) -> Result<(), GpuError> {
+        let part = self.turn.part();
+        let [one, other] = &mut self.lanes;
+        one.host().input[part.clone()].fill(0);
+        one.write_part(Slab::Input, part.clone())?;
+        one.flush()?;
+        one.wait(PATIENCE)?;
+        fill(&mut **one, part.clone());
+        other.host().input[part].fill(0);
+        Ok(())
+    }
+
+    /// Looks whether copies have brought that part since, and returns how many bytes it has.
+    ///
+    /// # Errors
+    /// The device fails, or there are other bytes: the first.
+    pub fn check_part(&mut self, direction: Direction) -> Result<u64, GpuError> {
+        let part = self.turn.part();
+        self.turn.go_on();
+        if direction != Direction::Out {
+            self.lanes[0].host().input[part.clone()].fill(0);
+            bring(&mut *self.lanes[0], part.clone())?;
+            self.compare(0, part.clone())?;
+        }
+        if direction != Direction::In {
+            self.compare(1, part.clone())?;
+        }
+        Ok(part.len() as u64)
+    }
+
+    /// Whether a lane's host has what was sent.
+    fn compare(&mut self, lane: usize, part: Range<usize>) -> Result<(), GpuError> {
+        let came = &self.lanes[lane].host().input[part.clone()];
+        let wrong = part.zip(came).find(|(at, byte)| **byte != sent(*at as u64));
+        let Some((at, byte)) = wrong else { return Ok(()) };
+        let what = format!("byte {at} of {} came back as {byte}", self.bytes);
+        Err(GpuError::Wrong { device: self.device.clone(), what })
     }
 
     /// Bytes of a copy.
@@ -99,6 +137,25 @@ impl CopyBench {
     pub fn bytes(&self) -> usize {
         self.bytes
     }
+}
+
+/// Lays out what is sent.
+fn fill(lane: &mut dyn Lane, part: Range<usize>) {
+    let host = &mut lane.host().input[part.clone()];
+    part.zip(host).for_each(|(at, byte)| *byte = sent(at as u64));
+}
+
+fn send(lane: &mut dyn Lane, part: Range<usize>) -> Result<(), GpuError> {
+    fill(lane, part.clone());
+    lane.write_part(Slab::Input, part)?;
+    lane.flush()?;
+    lane.wait(PATIENCE).map(drop)
+}
+
+fn bring(lane: &mut dyn Lane, part: Range<usize>) -> Result<(), GpuError> {
+    lane.read_part(Slab::Input, part)?;
+    lane.flush()?;
+    lane.wait(PATIENCE).map(drop)
 }
 
 /// The byte that goes to a place: no two pages are alike.

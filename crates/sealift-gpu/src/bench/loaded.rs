@@ -1,8 +1,13 @@
 //! Work that lies in a device's memory.
 
+use super::turn::Turn;
 use crate::GpuError;
 use crate::gpu::{Gpu, Host, Lane, Launch, Room, Slab, Took};
+use std::ops::Range;
 use std::time::Duration;
+
+/// [`Loaded::output`] or [`Loaded::part`].
+pub(super) type Look = fn(&mut Loaded) -> Result<(usize, &[u8]), GpuError>;
 
 /// Kernels, and what they work on.
 pub(super) struct Loaded {
@@ -10,16 +15,19 @@ pub(super) struct Loaded {
     lane: Box<dyn Lane>,
     launches: Vec<Launch>,
     room: Room,
-    /// Somebody looked at the output, so that what is there does not tell of the next run.
+    /// Somebody looked at all of the output, so that what is there does not tell of the next run.
     is_seen: bool,
+    /// The part that is looked at next, and whether it was overwritten before the last run.
+    turn: Turn,
+    is_ready: bool,
 }
 
 impl Loaded {
-    /// Fills a lane and brings it to the device.
+    /// Fills a lane and brings it to the device. So much of the output is looked at between runs.
     pub(super) fn new(
         gpu: &dyn Gpu,
         launches: Vec<Launch>,
-        room: Room,
+        (room, part_bytes): (Room, usize),
         fill: impl FnOnce(&mut Host<'_>),
     ) -> Result<Self, GpuError> {
         let device = gpu.about().name.clone();
@@ -32,7 +40,9 @@ impl Loaded {
         let mut lane = gpu.lane()?;
         lane.reserve(&room)?;
         fill(&mut lane.host());
-        let mut loaded = Self { device, lane, launches, room, is_seen: true };
+        let turn = Turn::new(room.of(Slab::Output), part_bytes);
+        let mut loaded =
+            Self { device, lane, launches, room, is_seen: true, turn, is_ready: false };
         loaded.copy_in()?;
         loaded.finish()?;
         Ok(loaded)
@@ -58,14 +68,25 @@ impl Loaded {
         self.finish()
     }
 
-    /// What the last run wrote.
-    pub(super) fn output(&mut self) -> Result<&[u8], GpuError> {
-        let bytes = self.room.of(Slab::Output);
-        self.lane.read(Slab::Output, bytes)?;
-        self.finish()?;
+    /// What the last run wrote, and that it begins at 0.
+    pub(super) fn output(&mut self) -> Result<(usize, &[u8]), GpuError> {
         self.is_seen = true;
+        self.look(0..self.room.of(Slab::Output))
+    }
+
+    /// A part of that, another one each time, and where it begins.
+    pub(super) fn part(&mut self) -> Result<(usize, &[u8]), GpuError> {
+        let part = self.turn.part();
+        self.turn.go_on();
+        self.look(part)
+    }
+
+    fn look(&mut self, part: Range<usize>) -> Result<(usize, &[u8]), GpuError> {
+        self.is_ready = false;
+        self.lane.read_part(Slab::Output, part.clone())?;
+        self.finish()?;
         let output = self.lane.host().output;
-        Ok(&output[..bytes])
+        Ok((part.start, &output[part]))
     }
 
     fn copy_in(&mut self) -> Result<(), GpuError> {
@@ -78,16 +99,18 @@ impl Loaded {
         Ok(())
     }
 
-    /// Overwrites an output that was looked at: a kernel that did nothing must not find it right. A run does so itself
-    /// where nobody did; who times it by his own clock does it before.
+    /// Overwrites what is looked at next, or all of an output that was looked at: a kernel that did nothing must not find
+    /// it right. A run does so itself where nobody did; who times it by his own clock does it before.
     pub(super) fn forget_output(&mut self) -> Result<(), GpuError> {
-        if self.is_seen {
-            let bytes = self.room.of(Slab::Output);
-            self.lane.host().output[..bytes].fill(0xee);
-            self.lane.write(Slab::Output, bytes)?;
-            self.finish()?;
-            self.is_seen = false;
+        if self.is_ready {
+            return Ok(());
         }
+        let all = 0..self.room.of(Slab::Output);
+        let part = if self.is_seen { all } else { self.turn.part() };
+        self.lane.host().output[part.clone()].fill(0xee);
+        self.lane.write_part(Slab::Output, part)?;
+        self.finish()?;
+        (self.is_seen, self.is_ready) = (false, true);
         Ok(())
     }
 
@@ -103,3 +126,28 @@ impl Loaded {
 
 /// One work-item that does all the work of a processor takes long.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn the_part_that_is_looked_at_next_is_overwritten_before_the_run_in_front() {
+        let part = 1 << 20;
+        let room = Room::default().with(Slab::Output, 3 * part);
+        let fake = Fake::new();
+        let mut loaded = Loaded::new(&fake, vec![], (room, part), |_| {}).unwrap();
+        loaded.run(1).unwrap();
+        assert_eq!(loaded.part().unwrap().0, 0);
+        for begin in [part, 2 * part, 0, part] {
+            loaded.lane.clear(Slab::Output, 3 * part).unwrap();
+            let writes = fake.calls("write");
+            loaded.run(1).unwrap();
+            loaded.run(1).unwrap();
+            assert_eq!(fake.calls("write"), writes + 1);
+            let (at, found) = loaded.part().unwrap();
+            assert!(at == begin && *found == vec![0xee; part], "{at}");
+        }
+    }
+}

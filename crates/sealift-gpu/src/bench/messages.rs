@@ -1,9 +1,10 @@
 //! AES-GCM over messages that lie in a device's memory.
 
 use super::layout::{Layout, checksum, narrow};
-use super::loaded::Loaded;
+use super::loaded::{Loaded, Look};
 use super::program::LabProgram;
 use super::spec::{BenchSpec, Code, Grid, Mode, refused};
+use super::turn::megabyte_of;
 use crate::GpuError;
 use crate::gpu::{Gpu, KeysAt, Launch, Room, Slab, Took};
 use crate::message::{Operation, UNIT_BYTES};
@@ -46,7 +47,7 @@ impl Bench {
             room = with_checksums(room, results);
         }
         let mut expected = vec![];
-        let loaded = Loaded::new(&**gpu, launches, room, |host| {
+        let loaded = Loaded::new(&**gpu, launches, (room, megabyte_of(stride)), |host| {
             expected = layout.fill(spec.seed, host);
         })?;
         if spec.mode == Mode::Replicated {
@@ -88,10 +89,26 @@ impl Bench {
     /// # Errors
     /// The device fails, or computes something else: the first that differs.
     pub fn check(&mut self) -> Result<u64, GpuError> {
-        let output = self.loaded.output()?;
-        let right = self.expected.chunks(self.stride).cycle();
-        let wrong = output.chunks(self.stride).zip(right).position(|(made, right)| made != right);
-        let Some(number) = wrong else { return Ok(self.results as u64) };
+        self.compare(Loaded::output)
+    }
+
+    /// The same with a part of it, each in turn, in little time.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn check_part(&mut self) -> Result<u64, GpuError> {
+        self.compare(Loaded::part)
+    }
+
+    fn compare(&mut self, look: Look) -> Result<u64, GpuError> {
+        let (at, output) = look(&mut self.loaded)?;
+        let made = output.chunks(self.stride);
+        let (before, compared) = (at / self.stride, made.len());
+        let first = at % self.expected.len();
+        let right = self.expected[first..].chunks(self.stride);
+        let right = right.chain(self.expected.chunks(self.stride).cycle());
+        let wrong = made.zip(right).position(|(made, right)| made != right);
+        let Some(number) = wrong.map(|number| before + number) else { return Ok(compared as u64) };
         let who = if self.spec.mode == Mode::Replicated { "work-item" } else { "message" };
         let what = format!(
             "{who} {number} of {} differs from what this processor makes, with {:?} on {:?}",

@@ -6,7 +6,8 @@
 //! - [`UnitBench`]: single instructions of NVIDIA's multiprocessors.
 //! - [`CopyBench`]: copies to the device and back.
 //!
-//! Each checks what the device computed against this processor before it gives a first time, and whenever it is asked to.
+//! Each checks what the device computed against this processor before it gives a first time, and whenever it is asked to: all
+//! of it, or, between samples, a part, each in turn.
 //! Times are of the device's own clock ([`Took`](crate::gpu::Took)), all runs of a call together.
 
 mod copies;
@@ -15,6 +16,7 @@ mod loaded;
 mod messages;
 mod program;
 mod spec;
+mod turn;
 mod types;
 mod units;
 

@@ -85,7 +85,7 @@ fn programs_have_names_of_their_own_and_are_made_of_their_sources() {
 fn what_was_looked_at_is_overwritten_once_and_not_again_by_the_run_behind() {
     let fake = Fake::new();
     let room = Room::default().with(Slab::Output, 64);
-    let mut loaded = Loaded::new(&fake, vec![], room, |_| {}).unwrap();
+    let mut loaded = Loaded::new(&fake, vec![], (room, 16), |_| {}).unwrap();
     let mut writes = |work: fn(&mut Loaded)| {
         let before = fake.calls("write");
         work(&mut loaded);
@@ -93,7 +93,7 @@ fn what_was_looked_at_is_overwritten_once_and_not_again_by_the_run_behind() {
     };
     let run = |loaded: &mut Loaded| loaded.run(1).map(drop).unwrap();
     assert_eq!([writes(run), writes(run)], [1, 0]);
-    let look = |loaded: &mut Loaded| assert_eq!(loaded.output().unwrap(), [0xee; 64]);
+    let look = |loaded: &mut Loaded| assert_eq!(loaded.output().unwrap(), (0, &[0xee; 64][..]));
     assert_eq!([writes(look), writes(|loaded| loaded.forget_output().unwrap())], [0, 1]);
     assert_eq!(writes(run), 0);
 }

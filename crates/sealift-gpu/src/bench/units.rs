@@ -1,9 +1,10 @@
 //! How many of an instruction a multiprocessor works in a clock.
 
 use super::layout::{Random, narrow};
-use super::loaded::Loaded;
+use super::loaded::{Loaded, Look};
 use super::program::LabProgram;
 use super::spec::{Grid, lab_group_max, refused};
+use super::turn::megabyte_of;
 use crate::GpuError;
 use crate::gpu::{About, Gpu, KeysAt, Launch, Room, Slab, Took};
 use crate::message::LANES;
@@ -217,13 +218,22 @@ impl UnitBench {
         let room = Room::default()
             .with(Slab::Input, input.len())
             .with(Slab::Output, unit.output_bytes() * grid.items());
-        let loaded = Loaded::new(&**gpu, vec![launch], room, |host| {
-            copy(&mut host.input[..input.len()], &input);
-        })?;
+        let loaded =
+            Loaded::new(&**gpu, vec![launch], (room, megabyte_of(unit.output_bytes())), |host| {
+                copy(&mut host.input[..input.len()], &input);
+            })?;
         let mut bench = Self { unit, grid, rounds, loaded, expected };
         bench.run(1)?;
         bench.check()?;
         Ok(bench)
+    }
+
+    /// Overwrites what the last check looked at, so that the next run does not take the time for it.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub fn forget(&mut self) -> Result<(), GpuError> {
+        self.loaded.forget_output()
     }
 
     /// Runs it so many times, and waits for the end.
@@ -240,10 +250,24 @@ impl UnitBench {
     /// # Errors
     /// The device fails, or computes something else: the first that differs.
     pub fn check(&mut self) -> Result<u64, GpuError> {
+        self.compare(Loaded::output)
+    }
+
+    /// The same with a part of them, each in turn, in little time.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn check_part(&mut self) -> Result<u64, GpuError> {
+        self.compare(Loaded::part)
+    }
+
+    fn compare(&mut self, look: Look) -> Result<u64, GpuError> {
         let bytes = self.unit.output_bytes();
-        let made = self.loaded.output()?.chunks(bytes);
-        let wrong = made.zip(self.expected.chunks(bytes)).position(|(made, right)| made != right);
-        let Some(item) = wrong else { return Ok(self.grid.items() as u64) };
+        let (at, output) = look(&mut self.loaded)?;
+        let (made, right) = (output.chunks(bytes), self.expected[at..].chunks(bytes));
+        let compared = made.len() as u64;
+        let wrong = made.zip(right).position(|(made, right)| made != right);
+        let Some(item) = wrong.map(|item| at / bytes + item) else { return Ok(compared) };
         let what = format!("work-item {item} ends elsewhere with {}", self.unit.name());
         Err(GpuError::Wrong { device: self.loaded.device.clone(), what })
     }

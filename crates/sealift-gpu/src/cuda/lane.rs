@@ -5,6 +5,7 @@ use super::{Device, PATIENCE, shared_bytes};
 use crate::GpuError;
 use crate::gpu::{Argument, Host, KeysAt, Lane, Launch, Room, Slab, Took, slab_bytes};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,7 +78,7 @@ impl Lane for CudaLane {
         let mut fresh = vec![];
         for slab in Slab::ALL {
             if room.of(slab) > self.queue.room(slab as usize) {
-                let bytes = slab_bytes(room.of(slab));
+                let bytes = slab_bytes(room.of(slab), usize::MAX);
                 let context = &self.device.context;
                 let buffer = Buffer::new(context, bytes, slab.is_on_host(), slab.name())?;
                 fresh.push((slab as usize, buffer));
@@ -96,10 +97,10 @@ impl Lane for CudaLane {
         self.queue.address(slab as usize).map(Address::number)
     }
 
-    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+    fn write_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
         self.begin(Kind::CopyIn)?;
-        self.queue.upload(slab as usize, 0, bytes)?;
-        self.used = self.used.with(slab, bytes);
+        self.queue.upload(slab as usize, part.clone())?;
+        self.used = self.used.with(slab, part.end);
         Ok(())
     }
 
@@ -124,10 +125,10 @@ impl Lane for CudaLane {
         self.queue.launch(function, grid, &values)
     }
 
-    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
+    fn read_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
         self.begin(Kind::CopyOut)?;
-        self.queue.download(slab as usize, bytes)?;
-        self.used = self.used.with(slab, bytes);
+        self.queue.download(slab as usize, part.clone())?;
+        self.used = self.used.with(slab, part.end);
         Ok(())
     }
 

@@ -81,6 +81,7 @@ fn about(cuda: &Cuda, number: usize) -> Result<About, GpuError> {
         group_items_max: facts.threads_max,
         buffer_bytes_max: facts.memory_bytes,
         local_is_cached: false,
+        is_simulated: cuda.is_simulated(),
     })
 }
 
@@ -227,11 +228,12 @@ fn make(
 
 /// Brings bytes to a place of a buffer on the device, and leaves none of them on the host.
 fn fill(queue: &mut Queue, buffer: usize, at: usize, bytes: &[u8]) -> Result<(), GpuError> {
+    let part = at..at.saturating_add(bytes.len());
     let host = queue.hosts().nth(buffer).unwrap_or_default();
-    if let Some(place) = at.checked_add(bytes.len()).and_then(|end| host.get_mut(at..end)) {
+    if let Some(place) = host.get_mut(part.clone()) {
         copy(place, bytes);
     }
-    let filled = queue.upload(buffer, at, bytes.len()).and_then(|()| queue.wait(PATIENCE));
+    let filled = queue.upload(buffer, part).and_then(|()| queue.wait(PATIENCE));
     queue.zero_host(buffer, at, bytes.len());
     filled.map(drop)
 }

@@ -1,14 +1,15 @@
 //! A device, and what all its lanes share.
 
-use super::ffi::{Api, Buffer, Context, DeviceId, Failed, Program, Queue};
+use super::ffi::{Api, Buffer, Context, DeviceId, Event, Failed, Pinned, Program, Queue};
 use super::lane::{OpenClLane, finished};
 use crate::GpuError;
 use crate::builds::Builds;
 use crate::gpu::{About, Gpu, KEY_BYTES, KEY_SLOTS, Lane};
 use crate::program::Program as Source;
 use crate::table::t0;
+use sealift_kernels::copy::copy;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A device that was found and can be used.
@@ -50,6 +51,7 @@ impl Found {
             group_items_max: size(GROUP_ITEMS)?,
             buffer_bytes_max: size(BUFFER_BYTES)?,
             local_is_cached: !own_local || number(TYPE)? & PROCESSOR != 0,
+            is_simulated: false,
             detail: format!("{name}, {platform} {driver}, {version}"),
             capability: None,
             name,
@@ -108,9 +110,19 @@ pub(super) struct Ready {
     pub(super) context: Arc<Context>,
     pub(super) table: Buffer,
     pub(super) keys: Buffer,
-    /// For what lanes share.
-    queue: Mutex<Queue>,
+    pub(super) buffer_bytes_max: usize,
+    /// What fills that.
+    shared: Mutex<Shared>,
     programs: Builds<Program>,
+    /// Why nothing on it can be used any more.
+    lost: OnceLock<GpuError>,
+}
+
+/// A queue, and as much pinned memory as there are keys.
+#[derive(Debug)]
+struct Shared {
+    queue: Arc<Queue>,
+    pinned: Pinned,
 }
 
 impl Ready {
@@ -118,18 +130,59 @@ impl Ready {
         let name = found.about.name.clone();
         let failed = |failed: Failed| failed.of(&name);
         let context = Arc::new(found.api.context(found.id).map_err(failed)?);
-        let queue = Queue::new(&context).map_err(failed)?;
+        let queue = Arc::new(Queue::new(&context).map_err(failed)?);
         let buffer = |what, bytes| {
             Buffer::new(&context, bytes).map_err(|failed| failed.of_memory(&name, what, bytes))
         };
         let words: Vec<u8> = t0().iter().flat_map(|word| word.to_le_bytes()).collect();
         let table = buffer("the table", words.len())?;
-        let keys = buffer("keys", KEY_SLOTS * KEY_BYTES)?;
-        let written = queue.write_now(&table, 0, &words).map_err(failed)?;
+        let keys = buffer("keys", KEYS_BYTES)?;
+        let mut pinned = Pinned::new(&queue, KEYS_BYTES)
+            .map_err(|failed| failed.of_memory(&name, "keys", KEYS_BYTES))?;
+        copy(&mut pinned.bytes()[..words.len()], &words);
+        let written = queue.write(&table, &mut pinned, 0..words.len()).map_err(failed)?;
         let cleared = queue.clear(&keys, keys.bytes()).map_err(failed)?;
         queue.flush().map_err(failed)?;
         finished(&name, &[written, cleared], PATIENCE)?;
-        Ok(Self { context, table, keys, queue: Mutex::new(queue), programs: Builds::new(), name })
+        Ok(Self {
+            name,
+            context,
+            table,
+            keys,
+            buffer_bytes_max: found.about.buffer_bytes_max,
+            shared: Mutex::new(Shared { queue, pinned }),
+            programs: Builds::new(),
+            lost: OnceLock::new(),
+        })
+    }
+
+    /// The reason for which it is lost, if it is: whoever asks it again would wait in vain again.
+    pub(super) fn unless_lost(&self) -> Result<(), GpuError> {
+        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
+    }
+
+    /// Waits until a queue's events are over. Where one failed, or that can't be told or takes longer than `patience`, the
+    /// device is lost.
+    pub(super) fn finish(
+        &self,
+        queue: &Queue,
+        events: &[Event],
+        patience: Duration,
+    ) -> Result<(), GpuError> {
+        self.unless_lost()?;
+        let flushed = queue.flush().map_err(|failed| failed.of(&self.name));
+        let ended = flushed.and_then(|()| finished(&self.name, events, patience));
+        ended.map_err(|error| self.give_up(error))
+    }
+
+    /// Gives it up, and returns the first reason there was.
+    fn give_up(&self, error: GpuError) -> GpuError {
+        let device = || self.name.clone();
+        let lost = || match error.is_loss() {
+            true => error,
+            false => GpuError::Lost { device: device(), code: error.to_string() },
+        };
+        self.lost.get_or_init(lost).clone()
     }
 
     /// A program, which is built when it is first asked for.
@@ -152,22 +205,30 @@ impl Ready {
 
     fn write_keys(&self, first_slot: usize, records: &[u8]) -> Result<(), GpuError> {
         let failed = |failed: Failed| failed.of(&self.name);
-        let queue = lock(&self.queue);
-        let written = queue.write_now(&self.keys, first_slot * KEY_BYTES, records);
-        let written = written.map_err(failed)?;
-        queue.flush().map_err(failed)?;
-        finished(&self.name, &[written], PATIENCE)
+        let Shared { queue, pinned } = &mut *lock(&self.shared);
+        self.unless_lost()?;
+        let at = first_slot.saturating_mul(KEY_BYTES);
+        let part = at..at.saturating_add(records.len());
+        if let Some(place) = pinned.bytes().get_mut(part.clone()) {
+            copy(place, records);
+        }
+        let begun = queue.write(&self.keys, pinned, part.clone()).map_err(failed);
+        let written = begun.and_then(|event| self.finish(queue, &[event], PATIENCE));
+        pinned.zero(part);
+        written
     }
 }
 
 /// Keys that were left are overwritten.
 impl Drop for Ready {
     fn drop(&mut self) {
-        let queue = lock(&self.queue);
-        // A lost device can't be told anything.
-        let cleared = queue.clear(&self.keys, self.keys.bytes()).ok();
-        let _ = queue.flush();
-        let _ = finished(&self.name, cleared.as_slice(), PATIENCE);
+        if self.unless_lost().is_ok() {
+            let queue = &lock(&self.shared).queue;
+            // A device that is lost now can't be told anything.
+            let cleared = queue.clear(&self.keys, self.keys.bytes()).ok();
+            let _ = queue.flush();
+            let _ = finished(&self.name, cleared.as_slice(), PATIENCE);
+        }
     }
 }
 
@@ -185,6 +246,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+const KEYS_BYTES: usize = KEY_SLOTS * KEY_BYTES;
 /// For copies of a few kilobytes.
 const PATIENCE: Duration = Duration::from_secs(60);
 const TYPE: u32 = 0x1000;

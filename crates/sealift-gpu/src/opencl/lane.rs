@@ -13,6 +13,7 @@ use crate::program::Program;
 use crate::variant::Kernel;
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +27,6 @@ pub(super) struct OpenClLane {
     begun: Vec<(Part, Event)>,
     /// What is to be wiped.
     used: Room,
-    lost: bool,
 }
 
 /// A slab's two sides.
@@ -47,6 +47,7 @@ enum Part {
 
 impl OpenClLane {
     pub(super) fn new(ready: Arc<Ready>) -> Result<Self, GpuError> {
+        ready.unless_lost()?;
         let queue = Queue::new(&ready.context).map_err(|failed| failed.of(&ready.name))?;
         let queue = Arc::new(queue);
         Ok(Self {
@@ -56,7 +57,6 @@ impl OpenClLane {
             kernels: HashMap::new(),
             begun: vec![],
             used: Room::default(),
-            lost: false,
         })
     }
 
@@ -120,19 +120,16 @@ impl OpenClLane {
     fn settle(&mut self, patience: Duration) -> Result<Took, GpuError> {
         let mut took = Took::default();
         let begun = std::mem::take(&mut self.begun);
-        self.flush()?;
         let events: Vec<_> = begun.iter().map(|(_, event)| event.clone()).collect();
-        let ended = finished(&self.ready.name, &events, patience);
-        self.lost |= ended.as_ref().is_err_and(GpuError::is_loss);
-        ended?;
+        self.ready.finish(&self.queue, &events, patience)?;
         for (part, event) in begun {
             let ns = event.took_ns().map_err(|failed| self.failed(failed))?;
-            match part {
-                Part::CopyIn => took.copy_in_ns += ns,
-                Part::Compute => took.compute_ns += ns,
-                Part::CopyOut => took.copy_out_ns += ns,
-                Part::Wipe => {}
-            }
+            took += match part {
+                Part::CopyIn => Took { copy_in_ns: ns, ..Took::default() },
+                Part::Compute => Took { compute_ns: ns, ..Took::default() },
+                Part::CopyOut => Took { copy_out_ns: ns, ..Took::default() },
+                Part::Wipe => Took::default(),
+            };
         }
         Ok(took)
     }
@@ -152,7 +149,7 @@ impl Lane for OpenClLane {
             if needed <= has {
                 continue;
             }
-            let bytes = slab_bytes(needed);
+            let bytes = slab_bytes(needed, self.ready.buffer_bytes_max);
             let memory = self.allocate(slab, bytes)?;
             if has > 0 {
                 self.wipe()?;
@@ -178,13 +175,13 @@ impl Lane for OpenClLane {
         None
     }
 
-    fn write(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
-        self.used = self.used.with(slab, bytes);
+    fn write_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
+        self.used = self.used.with(slab, part.end);
         let memory = self.slabs[slab as usize].as_mut();
         let Some(Memory { host: Some(host), device }) = memory else {
             return Err(no_room(&self.ready.name, slab));
         };
-        let event = self.queue.write(device, host, bytes);
+        let event = self.queue.write(device, host, part);
         self.begin(Part::CopyIn, event)
     }
 
@@ -214,13 +211,13 @@ impl Lane for OpenClLane {
         Ok(())
     }
 
-    fn read(&mut self, slab: Slab, bytes: usize) -> Result<(), GpuError> {
-        self.used = self.used.with(slab, bytes);
+    fn read_part(&mut self, slab: Slab, part: Range<usize>) -> Result<(), GpuError> {
+        self.used = self.used.with(slab, part.end);
         let memory = self.slabs[slab as usize].as_mut();
         let Some(Memory { host: Some(host), device }) = memory else {
             return Err(no_room(&self.ready.name, slab));
         };
-        let event = self.queue.read(device, host, bytes);
+        let event = self.queue.read(device, host, part);
         self.begin(Part::CopyOut, event)
     }
 
@@ -253,7 +250,7 @@ impl Lane for OpenClLane {
 
 impl Drop for OpenClLane {
     fn drop(&mut self) {
-        if !self.lost && self.settle(PATIENCE).is_ok() {
+        if self.settle(PATIENCE).is_ok() {
             // Whatever was used of it, and by what failed, too.
             for (slab, memory) in Slab::ALL.into_iter().zip(&self.slabs) {
                 let bytes = memory.as_ref().map_or(0, |memory| memory.device.bytes());

@@ -52,6 +52,19 @@ fn a_held_batch_keeps_its_keys_and_is_worked_when_it_is_read() {
 }
 
 #[test]
+fn a_held_batch_whose_places_nobody_is_told_is_sealed_again() {
+    let fake = Fake::new();
+    let worker = worker(&fake, 1);
+    let made = Load::seal(session(3, 5), &[100]).run_by(|work| {
+        let mut held = worker.hold(work)?;
+        assert_eq!(held.places(), None, "this device tells no addresses");
+        held.work()?;
+        held.work().map(drop)
+    });
+    assert!(made.is_ok(), "{made:?}");
+}
+
+#[test]
 fn a_held_batch_fails_with_its_device() {
     for (call, brings) in
         [("lane", true), ("reserve", true), ("write", true), ("many", false), ("wait", false)]

@@ -81,6 +81,24 @@ fn a_result_that_comes_from_no_kernel_is_noticed() {
 }
 
 #[test]
+fn parts_of_the_results_are_compared_in_turn() {
+    let fake = Fake::new().unwrap();
+    let gpu = gpu(&fake).unwrap();
+    let spec = spec(Code::Published, Mode::Partitioned);
+    // Two in a part, and one is left.
+    let shape = Shape { messages: 5, text_bytes: 500_000, ..spec.shape };
+    let mut bench = Bench::new(&gpu, &BenchSpec { shape, ..spec }).unwrap();
+    for count in [2, 2, 1, 2] {
+        bench.run(1).unwrap();
+        assert_eq!(bench.check_part().unwrap(), count);
+    }
+    fake.plan("idle");
+    bench.run(1).unwrap();
+    let error = bench.check_part().unwrap_err().to_string();
+    assert!(error.contains("message 2 of 5 differs"), "{error}");
+}
+
+#[test]
 fn copies_go_each_way_and_both_at_once() {
     let fake = Fake::new().unwrap();
     let gpu = gpu(&fake).unwrap();
@@ -90,5 +108,14 @@ fn copies_go_each_way_and_both_at_once() {
     assert!(back.copy_in_ns == 0 && back.copy_out_ns > 0, "{back:?}");
     assert!(both.copy_in_ns > 0 && both.copy_out_ns > 0, "{both:?}");
     assert_eq!((bench.check().unwrap(), bench.bytes()), (200_000, 100_000));
+    for direction in Direction::ALL {
+        bench.forget().unwrap();
+        let error = bench.check_part(direction).unwrap_err();
+        assert!(matches!(error, GpuError::Wrong { .. }), "{direction:?}: {error}");
+        bench.check().unwrap();
+        bench.forget().unwrap();
+        bench.run(direction, 1).unwrap();
+        assert_eq!(bench.check_part(direction).unwrap(), 100_000);
+    }
     assert!(CopyBench::new(&gpu, 0).is_err());
 }

@@ -7,6 +7,7 @@ use sealift_gpu::gpu::{Gpu, KEY_BYTES, KEY_SLOTS, KeysAt, Lane, Launch, Room, Sl
 use sealift_gpu::variant::{Kernel, Tables, Variant};
 use sealift_gpu::{GpuError, Settings, Worker};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -259,6 +260,39 @@ fn a_batch_whose_rounds_find_memory_for_one_lane_alone_is_worked_in_it() {
         assert!(made.1.text_of(message) == expected.1.text_of(message), "message {message}");
         assert_eq!(made.1.tag_of(message), expected.1.tag_of(message));
     }
+}
+
+#[test]
+fn batches_that_find_no_memory_beside_each_other_are_worked_one_after_the_other() {
+    let fake = Fake::new().unwrap();
+    let worker = worker(gpu(&fake).unwrap());
+    worker.prepare().unwrap();
+    let text = vec![7; 3 << 20];
+    let batch = Batch::seal(
+        1,
+        session(0),
+        Column::Same((&[1; 12]).into()),
+        Column::Same(text.as_slice().into()),
+    );
+    fake.plan("memory=12000000");
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                let mut output = OwnedOutput::for_batch(&batch).unwrap();
+                worker.run(&mut Work::new(&batch, output.as_output(), &KeyRing).unwrap()).unwrap();
+            });
+        }
+    });
+    let too_much = vec![7; 12 << 20];
+    let batch = Batch::seal(
+        1,
+        session(0),
+        Column::Same((&[1; 12]).into()),
+        Column::Same(too_much.as_slice().into()),
+    );
+    let mut output = OwnedOutput::for_batch(&batch).unwrap();
+    let error = worker.run(&mut Work::new(&batch, output.as_output(), &KeyRing).unwrap());
+    assert!(error.unwrap_err().to_string().contains("split the batch"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::load::{bytes, device};
 use sealift_core::{Key, KeyLength};
 use sealift_gpu::GpuError;
-use sealift_gpu::gpu::{Gpu, KEY_BYTES, KeysAt, Lane, Launch, Room, Slab};
+use sealift_gpu::gpu::{Gpu, KEY_BYTES, KEY_SLOTS, KeysAt, Lane, Launch, Room, Slab};
 use sealift_gpu::message::{
     LANES, MESSAGE_BYTES, Message, Operation, PARTIAL_BYTES, PIECE_BLOCKS, PREPARED_BYTES,
     UNIT_BYTES, Verdict,
@@ -98,7 +98,7 @@ fn counted(
     }
     lane.read(Slab::Output, room.of(Slab::Output)).unwrap();
     lane.flush().unwrap();
-    let took = lane.wait(Duration::from_secs(60)).unwrap();
+    let took = lane.wait(MINUTE).unwrap();
     assert!(took.compute_ns > 0, "{took:?}");
     let output = lane.host().output;
     assert_eq!(Verdict::read(&output[UNIT_BYTES * blocks..]).unwrap().0, Verdict::Ok);
@@ -135,7 +135,7 @@ fn assert_wiped(lane: &mut dyn Lane, room: &Room) {
         assert_eq!(left(side(lane, room, slab)), 0, "the host's {slab:?}");
         side(lane, room, slab).fill(0xee);
         lane.read(slab, room.of(slab)).unwrap();
-        lane.wait(Duration::from_secs(60)).unwrap();
+        lane.wait(MINUTE).unwrap();
         assert_eq!(left(side(lane, room, slab)), 0, "the device's {slab:?}");
     }
 }
@@ -161,5 +161,61 @@ fn what_a_lane_has_no_room_for_is_refused_by_name() {
     let too_much = device.about().buffer_bytes_max.saturating_mul(2);
     let refused = lane.reserve(&Room::default().with(Slab::Prepared, too_much)).unwrap_err();
     assert!(matches!(refused, GpuError::OutOfMemory { what: "prepared", .. }), "{refused}");
-    assert_eq!(lane.wait(Duration::from_secs(60)).unwrap().compute_ns, 0);
+    assert_eq!(lane.wait(MINUTE).unwrap().compute_ns, 0);
+    lane.reserve(&Room::default().with(Slab::Input, 16)).unwrap();
+    let len = lane.host().input.len();
+    for refused in [
+        lane.write(Slab::Input, len + 1),
+        lane.read(Slab::Input, len + 1),
+        lane.read_part(Slab::Input, len..len + 1),
+        device.write_keys(KEY_SLOTS - 1, &[1; 2 * KEY_BYTES]),
+        // So many bytes that they count as none.
+        device.write_keys(1 << 59, &[1; KEY_BYTES]),
+    ] {
+        let refused = refused.unwrap_err();
+        assert!(refused.to_string().ends_with("gave -30, invalid value"), "{refused}");
+    }
+    device.write_keys(KEY_SLOTS - 1, &[1; KEY_BYTES]).unwrap();
 }
+
+#[test]
+fn a_part_of_a_slab_goes_there_and_back_and_nothing_else_of_it() {
+    let Some(device) = device() else { return };
+    let mut lane = device.lane().unwrap();
+    lane.reserve(&Room::default().with(Slab::Input, 1_000)).unwrap();
+    lane.clear(Slab::Input, 1_000).unwrap();
+    lane.host().input[..1_000].fill(1);
+    lane.write_part(Slab::Input, 100..300).unwrap();
+    lane.wait(MINUTE).unwrap();
+    lane.host().input[..1_000].fill(2);
+    lane.read_part(Slab::Input, 200..500).unwrap();
+    lane.wait(MINUTE).unwrap();
+    let expected: Vec<_> = [(2, 200), (1, 100), (0, 200), (2, 500)]
+        .into_iter()
+        .flat_map(|(byte, count)| vec![byte; count])
+        .collect();
+    assert!(lane.host().input[..1_000] == expected);
+}
+
+#[test]
+fn a_device_that_does_not_answer_is_lost_for_all_its_lanes_and_nobody_waits_again() {
+    let Some(device) = device() else { return };
+    let (mut lane, mut other) = (device.lane().unwrap(), device.lane().unwrap());
+    let bytes = 64 << 20;
+    lane.reserve(&Room::default().with(Slab::Input, bytes)).unwrap();
+    for _ in 0..16 {
+        lane.write(Slab::Input, bytes).unwrap();
+    }
+    let lost = lane.wait(Duration::ZERO).unwrap_err();
+    assert!(matches!(lost, GpuError::TimedOut { .. }), "{lost}");
+    for again in [
+        lane.wait(MINUTE).map(drop),
+        other.wait(MINUTE).map(drop),
+        device.lane().map(drop),
+        device.write_keys(0, &[0; KEY_BYTES]),
+    ] {
+        assert_eq!(again.unwrap_err(), lost);
+    }
+}
+
+const MINUTE: Duration = Duration::from_secs(60);

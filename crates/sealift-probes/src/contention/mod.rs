@@ -258,9 +258,13 @@ mod tests {
         for cipher in CIPHERS {
             let mut arm = prepare(&spec(cipher, 1, 100, 1)).unwrap();
             let before = counted(&arm, "streamed_bytes");
-            let sample = arm.sample(0.002).unwrap();
-            assert_eq!(sample.bytes, sample.operations * lane::CHUNK_BYTES as u64, "{cipher}");
-            assert!(counted(&arm, "streamed_bytes") > before, "{cipher}");
+            // On a busy machine what streams may get no core in one sample.
+            let streams = (0..1_000).any(|_| {
+                let sample = arm.sample(0.002).unwrap();
+                assert_eq!(sample.bytes, sample.operations * lane::CHUNK_BYTES as u64, "{cipher}");
+                counted(&arm, "streamed_bytes") > before
+            });
+            assert!(streams, "{cipher}");
             assert!(counted(&arm, "ceiling_bytes") > 0 && counted(&arm, "ceiling_ns") > 0);
             assert!(arm.told()[0].1.starts_with("100 % of "), "{:?}", arm.told());
         }

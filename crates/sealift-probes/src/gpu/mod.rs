@@ -125,7 +125,7 @@ fn open(device: &str) -> Result<Arc<dyn Gpu>, ArmError> {
         "opencl" => opencl::open(opencl::LIBRARY, number).map_err(|error| failed(device, error))?,
         _ => return Err(unknown()),
     };
-    if gpu.about().name == FAKE {
+    if gpu.about().is_simulated {
         return Err(ArmError::Simulated { device: device.to_owned() });
     }
     Ok(gpu)
@@ -145,8 +145,6 @@ fn failed(device: &str, error: GpuError) -> ArmError {
 
 /// A gigabyte of them with what belongs to each.
 const MESSAGES_MAX: usize = 1 << 22;
-/// The libcuda of tests.
-const FAKE: &str = "fake";
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,8 @@
 use super::*;
 use crate::Arm;
+use fake_cuda::Fake;
+use std::env;
+use std::process::Command;
 
 fn spec(device: &str) -> GpuSpec {
     GpuSpec {
@@ -27,7 +30,7 @@ fn on_opencl(spec: &GpuSpec) -> Option<GpuArm> {
     match prepare(spec) {
         Ok(arm) => Some(arm),
         Err(error @ ArmError::Absent { .. }) => {
-            let required = std::env::var("SEALIFT_REQUIRE").unwrap_or_default();
+            let required = env::var("SEALIFT_REQUIRE").unwrap_or_default();
             let is_required = required.split(',').any(|name| name == "opencl");
             assert!(!is_required, "opencl is required: {error}");
             eprintln!("skipped: opencl: {error}");
@@ -56,6 +59,23 @@ fn words_that_are_none_are_told_with_those_there_are() {
 fn a_device_that_is_not_here_is_absent_with_a_reason() {
     let error = prepare(&spec("opencl:1000")).map(drop).unwrap_err();
     assert!(matches!(&error, ArmError::Absent { what, .. } if what == "opencl:1000"), "{error}");
+}
+
+/// Starts itself again: a variable is a whole process's.
+#[test]
+fn a_gpu_that_is_played_is_not_timed() {
+    let variable = "SEALIFT_LIBCUDA";
+    if env::var_os(variable).is_some() {
+        let error = refused(&spec("cuda"));
+        assert!(error.starts_with("cuda is simulated: its seconds are not"), "{error}");
+        return;
+    }
+    let fake = Fake::shared().unwrap();
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", "gpu::tests::a_gpu_that_is_played_is_not_timed"]);
+    let ended = child.env(variable, fake.path()).output().unwrap();
+    let printed = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success() && printed.contains("1 passed"), "{printed}");
 }
 
 #[test]

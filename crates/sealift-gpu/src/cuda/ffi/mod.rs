@@ -111,7 +111,7 @@ pub(super) struct Cuda {
     functions: Functions,
     file: String,
     /// Keeps the functions where they are. The library has threads of its own, so it is never closed.
-    _library: ManuallyDrop<Library>,
+    library: ManuallyDrop<Library>,
 }
 
 /// What a device says of itself.
@@ -141,7 +141,7 @@ impl Cuda {
             install: "NVIDIA's driver, which brings it",
         })?;
         let functions = Functions::find(&library, &name)?;
-        let cuda = Self { functions, file: name, _library: ManuallyDrop::new(library) };
+        let cuda = Self { functions, file: name, library: ManuallyDrop::new(library) };
         // SAFETY: it takes a number that has to be zero.
         cuda.found("cuInit", unsafe { (cuda.functions.cuInit)(0) })?;
         Ok(cuda)
@@ -155,6 +155,12 @@ impl Cuda {
         self.found("cuDriverGetVersion", code)?;
         let version = usize::try_from(version).unwrap_or(0);
         Ok((version / 1_000, version % 1_000 / 10))
+    }
+
+    /// Whether it is the library of tests, crate `fake-cuda`, which has no GPU.
+    pub(super) fn is_simulated(&self) -> bool {
+        // SAFETY: what has this name is not called.
+        unsafe { self.library.get::<*const c_void>(OF_TESTS) }.is_ok()
     }
 
     /// How many devices there are.
@@ -262,6 +268,8 @@ fn why(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
+/// A function that the library of tests alone has.
+const OF_TESTS: &str = "fake_cuda_plan";
 const SUCCESS: Code = 0;
 const TEXT_BYTES: usize = 256;
 // `CUdevice_attribute`.

@@ -6,6 +6,7 @@ use crate::GpuError;
 use crate::gpu::poll_patiently;
 use std::ffi::{c_uint, c_void};
 use std::fmt;
+use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -135,15 +136,15 @@ impl Queue {
         Ok(())
     }
 
-    /// Begins to copy bytes from a place on to the same place on the device.
+    /// Begins to copy a part of a buffer to the same place on the device.
     pub(in crate::cuda) fn upload(
         &mut self,
         buffer: usize,
-        at: usize,
-        bytes: usize,
+        part: Range<usize>,
     ) -> Result<(), GpuError> {
         let _current = self.context.current()?;
-        let (device, host) = self.sides(buffer, at, bytes)?;
+        let bytes = part.len();
+        let (device, host) = self.sides(buffer, part)?;
         let copy = self.context.cuda.functions.cuMemcpyHtoDAsync_v2;
         // SAFETY: both sides have the bytes, which nobody is lent before the copy was waited for.
         let code = unsafe { copy(device, host, bytes, self.stream) };
@@ -151,14 +152,15 @@ impl Queue {
         self.context.check("cuMemcpyHtoDAsync_v2", code)
     }
 
-    /// Begins to copy the first bytes of a buffer back.
+    /// Begins to copy a part of a buffer back.
     pub(in crate::cuda) fn download(
         &mut self,
         buffer: usize,
-        bytes: usize,
+        part: Range<usize>,
     ) -> Result<(), GpuError> {
         let _current = self.context.current()?;
-        let (device, host) = self.sides(buffer, 0, bytes)?;
+        let bytes = part.len();
+        let (device, host) = self.sides(buffer, part)?;
         let copy = self.context.cuda.functions.cuMemcpyDtoHAsync_v2;
         // SAFETY: both sides have the bytes, which nobody is lent before the copy was waited for.
         let code = unsafe { copy(host, device, bytes, self.stream) };
@@ -297,24 +299,24 @@ impl Queue {
         Ok(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Both sides of a range of a buffer.
+    /// Where a part of a buffer begins on both sides.
     fn sides(
         &self,
         buffer: usize,
-        at: usize,
-        bytes: usize,
+        part: Range<usize>,
     ) -> Result<(DevicePointer, *mut c_void), GpuError> {
         let sides = &self.buffers[buffer];
         let limit = sides.pinned.as_ref().map_or(0, Pinned::bytes).min(sides.bytes());
-        let end = at.checked_add(bytes).filter(|end| *end <= limit);
-        match (end, &sides.memory, &sides.pinned) {
-            (Some(_), Some(memory), Some(pinned)) => {
-                Ok((memory.address + at as u64, pinned.address().wrapping_byte_add(at)))
+        let is_there = part.start <= part.end && part.end <= limit;
+        match (&sides.memory, &sides.pinned) {
+            (Some(memory), Some(pinned)) if is_there => {
+                let host = pinned.address().wrapping_byte_add(part.start);
+                Ok((memory.address + part.start as u64, host))
             }
             _ => Err(GpuError::TooLong {
                 device: self.context.name().to_owned(),
                 what: "copies",
-                found: at.saturating_add(bytes),
+                found: part.end,
                 limit,
             }),
         }

@@ -4,6 +4,7 @@ use super::objects::{Event, Handle, Queue, State};
 use super::{Context, Failed, NO_EVENTS};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::ptr::{NonNull, null_mut, write_bytes};
 use std::slice;
 use std::sync::Arc;
@@ -101,6 +102,20 @@ impl Pinned {
         unsafe { slice::from_raw_parts_mut(self.begin.as_ptr(), self.buffer.bytes) }
     }
 
+    /// Overwrites a part, as far as it is there. A copy that may be under way is of no use any more.
+    pub(in crate::opencl) fn zero(&mut self, part: Range<usize>) {
+        let end = part.end.min(self.len());
+        let begin = part.start.min(end);
+        // SAFETY: these bytes are mapped, and no reference of this process points to them.
+        unsafe { write_bytes(self.begin.as_ptr().wrapping_add(begin), 0, end - begin) };
+    }
+
+    /// Where a part begins, if it and a buffer of the device have it.
+    fn place(&self, part: &Range<usize>, other: &Buffer) -> Option<*mut u8> {
+        let is_there = part.start <= part.end && part.end <= self.len().min(other.bytes);
+        is_there.then(|| self.begin.as_ptr().wrapping_add(part.start))
+    }
+
     fn is_under_way(&self) -> bool {
         let state = self.last.as_ref().map(Event::state);
         matches!(state, Some(Ok(State::UnderWay)))
@@ -110,8 +125,7 @@ impl Pinned {
 /// Wipes. Memory that the device may still write to is left to it, with zeros for now.
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: so many bytes are mapped, and no reference of this process points to them.
-        unsafe { write_bytes(self.begin.as_ptr(), 0, self.buffer.bytes) };
+        self.zero(0..self.len());
         if !self.is_under_way() {
             self.queue.unmap(&self.buffer, self.begin);
             // SAFETY: it is dropped here only, and not used afterwards.
@@ -133,54 +147,39 @@ impl Queue {
         }
     }
 
-    /// Begins to copy the first bytes to the device.
+    /// Begins to copy a part to the same place on the device.
     pub(in crate::opencl) fn write(
         &self,
         to: &Buffer,
         from: &mut Pinned,
-        bytes: usize,
+        part: Range<usize>,
     ) -> Result<Event, Failed> {
-        let bytes = bytes.min(to.bytes).min(from.len());
-        let begin = from.begin.as_ptr().cast_const().cast();
-        let event = self.begun("clEnqueueWriteBuffer", |functions, queue, event| {
+        let call = "clEnqueueWriteBuffer";
+        let begin = from.place(&part, to).ok_or(Failed { call, status: INVALID_VALUE })?;
+        let event = self.begun(call, |functions, queue, event| {
             let (write, to) = (functions.clEnqueueWriteBuffer, to.raw());
-            // SAFETY: both sides have so many bytes; `from` keeps them until the event is over.
-            unsafe { write(queue, to, 0, 0, bytes, begin, NO_EVENTS.0, NO_EVENTS.1, event) }
+            let (at, bytes, from) = (part.start, part.len(), begin.cast_const().cast());
+            // SAFETY: both sides have these bytes; `from` keeps them until the event is over.
+            unsafe { write(queue, to, 0, at, bytes, from, NO_EVENTS.0, NO_EVENTS.1, event) }
         })?;
         from.last = Some(event.clone());
         Ok(event)
     }
 
-    /// Copies bytes to a place on the device, and waits until they are read.
-    pub(in crate::opencl) fn write_now(
-        &self,
-        to: &Buffer,
-        at: usize,
-        from: &[u8],
-    ) -> Result<Event, Failed> {
-        let end = at.checked_add(from.len()).filter(|end| *end <= to.bytes);
-        end.ok_or(Failed { call: "clEnqueueWriteBuffer", status: INVALID_VALUE })?;
-        self.begun("clEnqueueWriteBuffer", |functions, queue, event| {
-            let (write, to) = (functions.clEnqueueWriteBuffer, to.raw());
-            let (begin, bytes) = (from.as_ptr().cast(), from.len());
-            // SAFETY: the bytes lie within both sides, and are read when the call returns.
-            unsafe { write(queue, to, BLOCKING, at, bytes, begin, NO_EVENTS.0, NO_EVENTS.1, event) }
-        })
-    }
-
-    /// Begins to copy the first bytes back.
+    /// Begins to copy a part back.
     pub(in crate::opencl) fn read(
         &self,
         from: &Buffer,
         to: &mut Pinned,
-        bytes: usize,
+        part: Range<usize>,
     ) -> Result<Event, Failed> {
-        let bytes = bytes.min(from.bytes).min(to.len());
-        let begin = to.begin.as_ptr().cast();
-        let event = self.begun("clEnqueueReadBuffer", |functions, queue, event| {
+        let call = "clEnqueueReadBuffer";
+        let begin = to.place(&part, from).ok_or(Failed { call, status: INVALID_VALUE })?;
+        let event = self.begun(call, |functions, queue, event| {
             let (read, from) = (functions.clEnqueueReadBuffer, from.raw());
-            // SAFETY: both sides have so many bytes; `to` gives nobody its own until the event is over.
-            unsafe { read(queue, from, 0, 0, bytes, begin, NO_EVENTS.0, NO_EVENTS.1, event) }
+            let (at, bytes, to) = (part.start, part.len(), begin.cast());
+            // SAFETY: both sides have these bytes; `to` gives nobody its own until the event is over.
+            unsafe { read(queue, from, 0, at, bytes, to, NO_EVENTS.0, NO_EVENTS.1, event) }
         })?;
         to.last = Some(event.clone());
         Ok(event)
