@@ -83,7 +83,8 @@ pub(crate) fn lengths(subject: &Subject) -> Result<String, String> {
             _ => (AADS.len(), 8),
         };
         let long = TEXTS_OF_LONG_AADS.contains(&text).then_some(LONG_AAD);
-        for aad in AADS.into_iter().take(aads).chain(long) {
+        let aads = AADS.into_iter().take(aads).chain(long);
+        for aad in aads.filter(|&aad| aad <= subject.capabilities().aad_bytes_max) {
             let message = |key| Message {
                 op: Op::Seal,
                 key,

@@ -58,6 +58,9 @@ impl<'h, 'w> Held<'h, 'w> {
         let mut parts = vec![];
         for round in plan.rounds() {
             let (mut lane, room) = (worker.lane()?, round.room(&keys));
+            if let Err(GpuError::OutOfMemory { .. }) = lane.reserve(&room) {
+                worker.release_lanes();
+            }
             lane.reserve(&room)?;
             let packed = round.pack(work, &keys, &mut lane.host());
             bring(&mut *lane, &room)?;

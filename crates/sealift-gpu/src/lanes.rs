@@ -11,7 +11,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Lanes {
     state: Mutex<State>,
     freed: Condvar,
-    reserving: Mutex<()>,
     most: usize,
 }
 
@@ -20,6 +19,18 @@ struct State {
     idle: Vec<Box<dyn Lane>>,
     /// Lanes there are, idle or lent.
     made: usize,
+    /// Somebody waits until there are none.
+    is_short: bool,
+}
+
+/// Somebody waits; others get no lane until it is dropped.
+struct Short<'l>(&'l Lanes);
+
+impl Drop for Short<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_short = false;
+        self.0.freed.notify_all();
+    }
 }
 
 /// A lane that is lent, one of those that were made. Unless it is given back, it is dropped, and another one can be made.
@@ -29,13 +40,11 @@ pub(crate) struct Borrowed<'l> {
     lane: Option<Box<dyn Lane>>,
     /// Whether others may have it.
     is_free: bool,
-    /// Whether it has no memory yet.
-    is_new: bool,
 }
 
 impl Lanes {
     pub(crate) fn new(most: usize) -> Self {
-        Self { state: Mutex::default(), freed: Condvar::new(), reserving: Mutex::default(), most }
+        Self { state: Mutex::default(), freed: Condvar::new(), most }
     }
 
     /// A lane, as soon as there is one. Whoever waits holds none, so that somebody gives one back.
@@ -43,7 +52,8 @@ impl Lanes {
     /// # Errors
     /// The device gives none.
     pub(crate) fn take(&self, gpu: &dyn Gpu) -> Result<Borrowed<'_>, GpuError> {
-        let full = |state: &mut State| state.idle.is_empty() && state.made >= self.most;
+        let full =
+            |state: &mut State| state.is_short || state.idle.is_empty() && state.made >= self.most;
         let state = self.freed.wait_while(self.lock(), full);
         self.lend(state.unwrap_or_else(PoisonError::into_inner), gpu)
     }
@@ -54,7 +64,7 @@ impl Lanes {
     /// The device gives none.
     pub(crate) fn try_take(&self, gpu: &dyn Gpu) -> Result<Option<Borrowed<'_>>, GpuError> {
         let state = self.lock();
-        if state.idle.is_empty() && state.made >= self.most {
+        if state.is_short || state.idle.is_empty() && state.made >= self.most {
             return Ok(None);
         }
         self.lend(state, gpu).map(Some)
@@ -69,27 +79,29 @@ impl Lanes {
         self.freed.notify_all();
     }
 
-    /// Makes room in a lane. False where there is none beside what other lanes have, or what it had itself.
+    /// A lane with that room while nobody else has one: whoever finds no memory beside others waits for them, and they for him.
     ///
     /// # Errors
-    /// There is none at all, or the device fails.
-    pub(crate) fn reserve(&self, lane: &mut Borrowed<'_>, room: &Room) -> Result<bool, GpuError> {
-        // Two who each get a part of what they need would both fail.
-        let _one_by_one = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_alone = mem::take(&mut lane.is_new) && self.lock().made == 1;
-        match lane.reserve(room) {
-            Err(GpuError::OutOfMemory { .. }) if !is_alone => Ok(false),
-            reserved => reserved.map(|()| true),
+    /// There is no room at all, or the device fails.
+    pub(crate) fn alone(&self, gpu: &dyn Gpu, room: &Room) -> Result<Borrowed<'_>, GpuError> {
+        let state = self.freed.wait_while(self.lock(), |state| state.is_short);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        state.is_short = true;
+        drop(state);
+        let _others_go_on = Short(self);
+        let mut state = self.lock();
+        while state.made > 0 {
+            if state.idle.is_empty() {
+                state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            } else {
+                drop(state);
+                self.release();
+                state = self.lock();
+            }
         }
-    }
-
-    /// Waits until somebody is through with a lane, unless there is one that nobody uses, or none at all. Whoever waits
-    /// holds none.
-    pub(crate) fn wait_for_others(&self) {
-        let state = self.lock();
-        if state.made > 0 && state.idle.is_empty() {
-            drop(self.freed.wait(state));
-        }
+        let mut lane = self.lend(state, gpu)?;
+        lane.reserve(room)?;
+        Ok(lane)
     }
 
     fn lend(
@@ -98,12 +110,12 @@ impl Lanes {
         gpu: &dyn Gpu,
     ) -> Result<Borrowed<'_>, GpuError> {
         if let Some(lane) = state.idle.pop() {
-            return Ok(Borrowed { lanes: self, lane: Some(lane), is_free: false, is_new: false });
+            return Ok(Borrowed { lanes: self, lane: Some(lane), is_free: false });
         }
         state.made += 1;
         drop(state);
         // Counted already: where it can't be made, its drop takes it off again.
-        let mut borrowed = Borrowed { lanes: self, lane: None, is_free: false, is_new: true };
+        let mut borrowed = Borrowed { lanes: self, lane: None, is_free: false };
         borrowed.lane = Some(gpu.lane()?);
         Ok(borrowed)
     }

@@ -189,7 +189,6 @@ impl Worker {
         took: &mut Took,
     ) -> Result<Borrowed<'f>, GpuError> {
         let mut free = self.lanes.try_take(&*self.gpu)?;
-        let began = Instant::now();
         loop {
             let mut lane = match free.take() {
                 Some(free) => free,
@@ -198,15 +197,12 @@ impl Worker {
                     None => self.lanes.take(&*self.gpu)?,
                 },
             };
-            if self.lanes.reserve(&mut lane, room)? {
-                return Ok(lane);
+            match lane.reserve(room) {
+                Err(GpuError::OutOfMemory { .. }) => drop(lane),
+                reserved => return reserved.map(|()| lane),
             }
-            if began.elapsed() > self.patience {
-                return lane.reserve(room).map(|()| lane);
-            }
-            drop(lane);
             if flights.is_empty() {
-                self.lanes.wait_for_others();
+                return self.lanes.alone(&*self.gpu, room);
             }
             self.lanes.release();
         }
@@ -292,6 +288,11 @@ impl Worker {
 
     pub(crate) fn patience(&self) -> Duration {
         self.patience
+    }
+
+    /// Gives back the memory of lanes that nobody uses.
+    pub(crate) fn release_lanes(&self) {
+        self.lanes.release();
     }
 
     /// A lane that is not shared.

@@ -142,11 +142,11 @@ impl Lane for CudaLane {
         let times = self.queue.wait(patience)?;
         let mut took = Took::default();
         for (kind, ns) in kinds.into_iter().zip(times) {
-            *match kind {
-                Kind::CopyIn => &mut took.copy_in_ns,
-                Kind::Compute => &mut took.compute_ns,
-                Kind::CopyOut => &mut took.copy_out_ns,
-            } += ns;
+            took += match kind {
+                Kind::CopyIn => Took { copy_in_ns: ns, ..Took::default() },
+                Kind::Compute => Took { compute_ns: ns, ..Took::default() },
+                Kind::CopyOut => Took { copy_out_ns: ns, ..Took::default() },
+            };
         }
         Ok(took)
     }

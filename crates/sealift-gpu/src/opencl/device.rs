@@ -143,7 +143,7 @@ impl Ready {
         let written = queue.write(&table, &mut pinned, 0..words.len()).map_err(failed)?;
         let cleared = queue.clear(&keys, keys.bytes()).map_err(failed)?;
         queue.flush().map_err(failed)?;
-        finished(&name, &[written, cleared], PATIENCE)?;
+        finished(&name, &[written, cleared], PATIENCE, || Ok(()))?;
         Ok(Self {
             name,
             context,
@@ -171,7 +171,8 @@ impl Ready {
     ) -> Result<(), GpuError> {
         self.unless_lost()?;
         let flushed = queue.flush().map_err(|failed| failed.of(&self.name));
-        let ended = flushed.and_then(|()| finished(&self.name, events, patience));
+        let still = || self.unless_lost();
+        let ended = flushed.and_then(|()| finished(&self.name, events, patience, still));
         ended.map_err(|error| self.give_up(error))
     }
 
@@ -227,7 +228,7 @@ impl Drop for Ready {
             // A device that is lost now can't be told anything.
             let cleared = queue.clear(&self.keys, self.keys.bytes()).ok();
             let _ = queue.flush();
-            let _ = finished(&self.name, cleared.as_slice(), PATIENCE);
+            let _ = finished(&self.name, cleared.as_slice(), PATIENCE, || Ok(()));
         }
     }
 }

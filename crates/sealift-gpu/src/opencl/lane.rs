@@ -72,6 +72,9 @@ impl OpenClLane {
     fn allocate(&self, slab: Slab, bytes: usize) -> Result<Memory, GpuError> {
         let failed = |failed: Failed| failed.of_memory(&self.ready.name, slab.name(), bytes);
         let device = Buffer::new(&self.ready.context, bytes).map_err(failed)?;
+        // Many libraries look for memory when it is first used.
+        let used = self.queue.clear(&device, bytes).map_err(failed)?;
+        self.ready.finish(&self.queue, &[used], PATIENCE)?;
         let host = slab.is_on_host().then(|| Pinned::new(&self.queue, bytes)).transpose();
         Ok(Memory { host: host.map_err(failed)?, device })
     }
@@ -267,11 +270,16 @@ fn bytes(memory: &mut Option<Memory>) -> &mut [u8] {
     memory.as_mut().and_then(|memory| memory.host.as_mut()).map_or(&mut [], Pinned::bytes)
 }
 
-/// Waits until all events are over.
-pub(super) fn finished(device: &str, events: &[Event], patience: Duration) -> Result<(), GpuError> {
+/// Waits until all events are over, while the device is still there.
+pub(super) fn finished(
+    device: &str,
+    events: &[Event],
+    patience: Duration,
+    still: impl Fn() -> Result<(), GpuError>,
+) -> Result<(), GpuError> {
     let Some(last) = events.last() else { return Ok(()) };
     let failed = |failed: Failed| failed.of(device);
-    let over = || Ok(last.state().map_err(failed)? != State::UnderWay);
+    let over = || still().and_then(|()| Ok(last.state().map_err(failed)? != State::UnderWay));
     if !poll_patiently(patience, over)? {
         let seconds = patience.as_secs();
         return Err(GpuError::TimedOut { device: device.to_owned(), seconds });

@@ -1,14 +1,15 @@
 //! What each kind of fault is told as.
 
-use super::load::{KeyRing, gpu, raw_keys, seal_and_open, session, sessions, worker};
+use super::load::{KeyRing, gpu, impatient, raw_keys, seal_and_open, session, sessions, worker};
 use fake_cuda::Fake;
-use sealift_core::{Batch, Column, KeyLength, OwnedOutput, Work};
+use sealift_core::{Batch, Column, DeviceError, KeyLength, OwnedOutput, Work};
 use sealift_gpu::gpu::{Gpu, KEY_BYTES, KEY_SLOTS, KeysAt, Lane, Launch, Room, Slab};
 use sealift_gpu::variant::{Kernel, Tables, Variant};
 use sealift_gpu::{GpuError, Settings, Worker};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -265,34 +266,55 @@ fn a_batch_whose_rounds_find_memory_for_one_lane_alone_is_worked_in_it() {
 #[test]
 fn batches_that_find_no_memory_beside_each_other_are_worked_one_after_the_other() {
     let fake = Fake::new().unwrap();
-    let worker = worker(gpu(&fake).unwrap());
+    let worker = impatient(gpu(&fake).unwrap(), Duration::from_secs(600));
     worker.prepare().unwrap();
-    let text = vec![7; 3 << 20];
-    let batch = Batch::seal(
-        1,
-        session(0),
-        Column::Same((&[1; 12]).into()),
-        Column::Same(text.as_slice().into()),
-    );
     fake.plan("memory=12000000");
+    let seal = |bytes| seal_one(&worker, &vec![7; bytes]);
     thread::scope(|scope| {
-        for _ in 0..6 {
+        let all: Vec<_> = (0..6).map(|_| scope.spawn(|| seal(3 << 20))).collect();
+        all.into_iter().for_each(|one| one.join().unwrap().unwrap());
+    });
+    let lanes = fake.report().of("cuStreamCreate");
+    assert!(lanes < 60, "{lanes} lanes were made for six batches");
+    let ends = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
             scope.spawn(|| {
-                let mut output = OwnedOutput::for_batch(&batch).unwrap();
-                worker.run(&mut Work::new(&batch, output.as_output(), &KeyRing).unwrap()).unwrap();
+                while !ends.load(Relaxed) {
+                    seal(1_000).unwrap()
+                }
             });
         }
+        let began = Instant::now();
+        let error = seal(12 << 20).unwrap_err();
+        ends.store(true, Relaxed);
+        assert!(error.to_string().contains("split the batch"), "{error}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     });
-    let too_much = vec![7; 12 << 20];
-    let batch = Batch::seal(
-        1,
-        session(0),
-        Column::Same((&[1; 12]).into()),
-        Column::Same(too_much.as_slice().into()),
-    );
+}
+
+#[test]
+fn a_batch_to_hold_gets_the_memory_of_lanes_that_nobody_uses() {
+    let fake = Fake::new().unwrap();
+    let worker = worker(gpu(&fake).unwrap());
+    worker.prepare().unwrap();
+    fake.plan("memory=12000000");
+    let text = vec![7; 3 << 20];
+    seal_one(&worker, &text).unwrap();
+    let batch = one(&text);
     let mut output = OwnedOutput::for_batch(&batch).unwrap();
-    let error = worker.run(&mut Work::new(&batch, output.as_output(), &KeyRing).unwrap());
-    assert!(error.unwrap_err().to_string().contains("split the batch"));
+    let mut work = Work::new(&batch, output.as_output(), &KeyRing).unwrap();
+    worker.hold(&mut work).unwrap().read().unwrap();
+}
+
+fn one(text: &[u8]) -> Batch<'_> {
+    Batch::seal(1, session(0), Column::Same((&[1; 12]).into()), Column::Same(text.into()))
+}
+
+fn seal_one(worker: &Worker, text: &[u8]) -> Result<(), DeviceError> {
+    let batch = one(text);
+    let mut output = OwnedOutput::for_batch(&batch).unwrap();
+    worker.run(&mut Work::new(&batch, output.as_output(), &KeyRing).unwrap()).map(drop)
 }
 
 #[test]
