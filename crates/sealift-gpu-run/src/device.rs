@@ -79,6 +79,16 @@ impl Device {
         (!self.found.as_ref().is_ok_and(measured)).then_some(UNTIMED)
     }
 
+    /// What is to be said beside figures of what is no GPU.
+    pub(crate) fn no_gpu(&self) -> Option<String> {
+        let what = match self.untimed() {
+            _ if self.is_real() => return None,
+            Some(untimed) => untimed,
+            None => "OpenCL on a processor; its figures tell of no GPU",
+        };
+        Some(format!("No GPU: {} is {what}", self.spec))
+    }
+
     /// The device itself.
     ///
     /// # Errors
@@ -164,7 +174,7 @@ impl Notify for Nobody {
     fn ring(&self) {}
 }
 
-const UNTIMED: &str = "it is simulated: checked, and not timed";
+const UNTIMED: &str = "simulated: checked, and not timed";
 const DRIVERS: [&str; 2] = ["cuda", "opencl"];
 
 #[cfg(test)]

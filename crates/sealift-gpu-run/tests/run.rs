@@ -96,3 +96,18 @@ fn a_check_that_fails_is_told_and_the_others_go_on() {
     assert_eq!(passed.parse(), Ok(all - 1), "{told}");
     fs::remove_dir_all(out).unwrap();
 }
+
+#[test]
+fn a_device_that_was_named_and_is_absent_is_not_forgotten_beside_one_that_is_here() {
+    let fake = Fake::new().unwrap();
+    let out = place("absent");
+    let words = ["--device", "cuda:99", "--device", "cuda:0", "--step", "copies", "--budget", "60"];
+    let ended = run(fake.path(), &words, &out);
+    let said = talk(&ended);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("not measured: cuda:99 (there is no device 99: "), "{said}");
+    assert!(said.contains("No GPU: cuda:0 is simulated: checked, and not timed\n"), "{said}");
+    let notes = fs::read_to_string(out.join("notes.jsonl")).unwrap();
+    assert!(notes.contains("not measured: cuda:99"), "{notes}");
+    fs::remove_dir_all(out).unwrap();
+}
