@@ -183,6 +183,20 @@ def test_what_a_device_has_nothing_of_is_told_once_and_is_no_run(
     assert " samples]\n" in ran.stderr
 
 
+def test_opencl_without_a_driver_names_one_for_a_run_without_a_gpu(program: Path) -> None:
+    ran = subprocess.run(
+        [str(program), "--device", "opencl:0"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OCL_ICD_VENDORS": "/nowhere"},
+    )
+    assert ran.returncode == NOTHING_THERE
+    if "libOpenCL.so.1 is not on this machine" in ran.stderr:
+        skip("opencl", ran.stderr.strip())
+    assert "or, for a run without a GPU, PoCL (Debian: pocl-opencl-icd)" in ran.stderr
+
+
 def cells(experiment: PlannedExperiment) -> list[Cell]:
     """Of all groups."""
     return [cell for group in experiment.groups for cell in group]

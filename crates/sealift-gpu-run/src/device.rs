@@ -39,7 +39,10 @@ impl Device {
         let parsed: Spec = spec.parse().map_err(|error| format!("{error}"))?;
         let known = DRIVERS.iter().find(|name| **name == parsed.driver());
         let known = known.ok_or_else(|| {
-            format!("{spec} is no GPU; name one as in {}:0 or {}:0", DRIVERS[0], DRIVERS[1])
+            format!(
+                "no driver of GPUs is called {}: devices are named by driver and number, as in {}:0 or {}:0",
+                parsed.driver(), DRIVERS[0], DRIVERS[1]
+            )
         })?;
         let driver = driver(known).map_err(|error| error.to_string())?;
         let found = match driver.probe() {
@@ -184,7 +187,11 @@ mod tests {
     #[test]
     fn what_is_no_gpu_is_refused_with_what_is_one() {
         for (spec, told) in [
-            ("cpu", "cpu is no GPU; name one as in cuda:0 or opencl:0"),
+            (
+                "h200",
+                "no driver of GPUs is called h200: devices are named by driver and number, as in cuda:0",
+            ),
+            ("cpu:isa=aesni", "no driver of GPUs is called cpu: "),
             ("cuda:strict=maybe", "strict=maybe: write on or off"),
             ("cuda:fast", "fast is no device's number"),
         ] {
