@@ -13,6 +13,7 @@ use crate::part::{Part, Step};
 use crate::plan;
 use crate::sensors::{self, Sensors};
 use crate::vectors::Vectors;
+use sealift_conformance::check_environment;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,7 +22,9 @@ use std::time::{Duration, Instant, SystemTime};
 /// Does what was asked for. Talk goes to stderr, the folder's name to stdout.
 pub(crate) fn run(options: &Options) -> ExitCode {
     let began = Instant::now();
-    let devices = match device::look(&options.devices) {
+    let is_checked = options.steps.contains(&Step::Conformance);
+    let environment = if is_checked { check_environment() } else { Ok(()) };
+    let devices = match environment.and_then(|()| device::look(&options.devices)) {
         Ok(devices) => devices,
         Err(reason) => return said(&reason, USAGE),
     };
