@@ -386,9 +386,12 @@ def test_unknown_devices_are_named_with_the_nearest(engine: Engine) -> None:
         Engine(["cpu(("])
     with pytest.raises(sealift.UnknownDeviceError, match=r'"libary": .* did you mean "library"'):
         engine.counters("libary")
-    gpus = r'no driver is called "GPU": .*; did you mean "cuda" or "opencl"\?$'
-    with pytest.raises(sealift.UnknownDeviceError, match=gpus):
-        Engine(["GPU"])
+    for name in ("GPU", "h200", "NVIDIA-A100", "rtx4090", "Radeon", "mi300x"):
+        gpus = rf'no driver is called "{name}": .*; did you mean "cuda" or "opencl"\?$'
+        with pytest.raises(sealift.UnknownDeviceError, match=gpus):
+            Engine([name])
+    with pytest.raises(sealift.UnknownDeviceError, match=r'did you mean "cuda"\?$'):
+        Engine(["CUDA:0"])
     with pytest.raises(sealift.UnknownDeviceError, match=r'called "gpu": there are cpu$'):
         Engine(["cpu"]).state("gpu")
     with pytest.raises(sealift.DeviceError, match="an engine needs a device"):

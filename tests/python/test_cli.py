@@ -51,6 +51,7 @@ def test_help_imports_nothing_of_the_lab(command: str) -> None:
         ("advize", "advise"),
         ("gpu", "devices cuda and opencl, and `sealift devices` says what is here"),
         ("CUDA", "`sealift lab run 'gpu-*'` measures them"),
+        ("h200", "devices cuda and opencl, and `sealift devices` says what is here"),
         ("lab rnu", "run"),
         ("lab plot", "RUN"),
     ],

@@ -101,6 +101,9 @@ def test_several_threads_are_measured() -> None:
     [
         (["--devices", "libary"], "no device is called 'libary' (did you mean 'library'?)"),
         (["--devices", "gpu"], "no driver is called 'gpu'; GPUs are the devices cuda and opencl"),
+        (["--devices", "h200"], "no driver is called 'h200'; GPUs are the devices cuda and opencl"),
+        (["--devices", "CUDA"], "no device is called 'CUDA' (did you mean 'cuda'?)"),
+        (["--devices", "libary"], "; `sealift devices` shows them"),
         (["--devices", "UPMEM"], "no driver has this name; there are cpu, library, "),
         (["--devices", "cpu:isa=aesni,workers=2,qat"], "'qat' is an accelerator"),
         (

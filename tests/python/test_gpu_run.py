@@ -161,6 +161,42 @@ def test_rows_are_read_and_those_of_a_processor_are_called_so(
     assert page.count(">blocks</th>") == 1
 
 
+def test_what_a_device_has_nothing_of_is_told_once_and_is_no_run(
+    program: Path, tmp_path: Path
+) -> None:
+    command = [str(program), "--device", "opencl:0", "--out", str(tmp_path / "run")]
+    ran = subprocess.run([*command, "--step", "rates"], capture_output=True, text=True, check=False)
+    if "there is no GPU to measure" in ran.stderr:
+        skip("opencl", ran.stderr.strip())
+    told = "Rates of instructions on opencl:0: these are instructions of NVIDIA's GPUs"
+    assert ran.stderr.count("NVIDIA's GPUs") == ran.stderr.count(told) == 1
+    assert ran.returncode == NOTHING_THERE
+    assert not (tmp_path / "run").exists()
+    steps = ["--step", "rates", "--step", "copies", "--budget", "5"]
+    ran = subprocess.run([*command, *steps], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.count(told) == 1
+    found = store.read(tmp_path / "run")
+    assert [each.name for each in found.plan.experiments] == ["gpu-copies"]
+    if found.machine.devices[0].role == "test only":
+        assert "No GPU: opencl:0 is OpenCL on a processor" in ran.stderr
+    assert " samples]\n" in ran.stderr
+
+
+def test_opencl_without_a_driver_names_one_for_a_run_without_a_gpu(program: Path) -> None:
+    ran = subprocess.run(
+        [str(program), "--device", "opencl:0"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OCL_ICD_VENDORS": "/nowhere"},
+    )
+    assert ran.returncode == NOTHING_THERE
+    if "libOpenCL.so.1 is not on this machine" in ran.stderr:
+        skip("opencl", ran.stderr.strip())
+    assert "or, for a run without a GPU, PoCL (Debian: pocl-opencl-icd)" in ran.stderr
+
+
 def cells(experiment: PlannedExperiment) -> list[Cell]:
     """Of all groups."""
     return [cell for group in experiment.groups for cell in group]

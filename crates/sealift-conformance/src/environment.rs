@@ -17,6 +17,15 @@ pub(crate) fn skip(what: &str, reason: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Reads what the variables ask for, before any check does.
+///
+/// # Errors
+/// The first that is no number or no share.
+pub fn check_environment() -> Result<(), String> {
+    seed()?;
+    share().map(drop)
+}
+
 /// The seed of the random messages.
 ///
 /// # Errors

@@ -60,5 +60,6 @@ mod wrap;
 
 pub use candidate::Candidate;
 #[doc(hidden)]
+pub use environment::check_environment;
 pub use suite::run;
 pub use suite::{check, checks};

@@ -4,7 +4,7 @@ use crate::workers::{self, Crew, Software};
 use crate::{cuda, opencl};
 use sealift_core::{
     Capabilities, Clock, Context, Cost, Device, DeviceError, OpenError, Origin, Probe, Role,
-    SessionId, Spec, Timing, Work,
+    SessionId, Spec, SpecError, Timing, Work,
 };
 pub use sealift_gpu::gpu::Took;
 use sealift_gpu::gpu::{About, Gpu};
@@ -50,7 +50,7 @@ impl Asked {
     /// A number or a setting that is none.
     pub(crate) fn of(spec: &Spec) -> Result<Self, OpenError> {
         let wrong = |reason| OpenError::Setting { device: spec.to_string(), reason };
-        let word = spec.word(&["strict"]).map_err(|error| wrong(error.to_string()))?;
+        let word = spec.word(&["strict"]).map_err(|error| wrong(takes(error)))?;
         let number = word.map(|word| {
             word.parse().map_err(|_| {
                 let driver = spec.driver();
@@ -72,6 +72,16 @@ impl Asked {
 
     fn tables(&self, about: &About) -> Tables {
         if self.strict { Tables::None } else { Tables::best(about) }
+    }
+}
+
+/// What is wrong with a setting, beside what a number and settings look like.
+fn takes(error: SpecError) -> String {
+    match error {
+        SpecError::Unknown { driver, setting, .. } => {
+            SpecError::Unknown { driver, setting, known: TAKES.to_owned() }.to_string()
+        }
+        other => other.to_string(),
     }
 }
 
@@ -186,6 +196,7 @@ fn timing(start_ns: u64, end_ns: u64, took: Took) -> Timing {
     Timing { copy_in_ns, compute_ns, copy_out_ns, ..Timing::in_memory(start_ns, end_ns) }
 }
 
+const TAKES: &str = "a device's number and strict=on|off";
 /// A driver compiles some hundred kilobytes of PTX or C for each length of keys, once on a machine.
 const COMPILING: Duration = Duration::from_secs(60);
 /// A message's text and its aad; input and output, on both sides, have to fit at once.
@@ -223,9 +234,9 @@ mod tests {
         for (spec, right) in [
             ("opencl:fast", "fast is no device's number: write opencl:0 for the first one"),
             ("opencl:-1", "-1 is no device's number"),
-            ("cuda:0,1", "no setting \"1\": it takes strict, 0"),
+            ("cuda:0,1", "no setting \"1\": it takes a device's number and strict=on|off"),
             ("opencl:strict=yes", "strict=yes: write on or off"),
-            ("opencl:lanes=2", "no setting \"lanes\": it takes strict"),
+            ("opencl:lanes=2", "no setting \"lanes\": it takes a device's number and"),
             ("opencl(cpu)", "(cpu)"),
         ] {
             let error = read(spec).unwrap_err();

@@ -39,7 +39,10 @@ impl Device {
         let parsed: Spec = spec.parse().map_err(|error| format!("{error}"))?;
         let known = DRIVERS.iter().find(|name| **name == parsed.driver());
         let known = known.ok_or_else(|| {
-            format!("{spec} is no GPU; name one as in {}:0 or {}:0", DRIVERS[0], DRIVERS[1])
+            format!(
+                "no driver of GPUs is called {}: devices are named by driver and number, as in {}:0 or {}:0",
+                parsed.driver(), DRIVERS[0], DRIVERS[1]
+            )
         })?;
         let driver = driver(known).map_err(|error| error.to_string())?;
         let found = match driver.probe() {
@@ -77,6 +80,16 @@ impl Device {
     pub(crate) fn untimed(&self) -> Option<&'static str> {
         let measured = |found: &Found| found.origin == Origin::Measured;
         (!self.found.as_ref().is_ok_and(measured)).then_some(UNTIMED)
+    }
+
+    /// What is to be said beside figures of what is no GPU.
+    pub(crate) fn no_gpu(&self) -> Option<String> {
+        let what = match self.untimed() {
+            _ if self.is_real() => return None,
+            Some(untimed) => untimed,
+            None => "OpenCL on a processor; its figures tell of no GPU",
+        };
+        Some(format!("No GPU: {} is {what}", self.spec))
     }
 
     /// The device itself.
@@ -164,7 +177,7 @@ impl Notify for Nobody {
     fn ring(&self) {}
 }
 
-const UNTIMED: &str = "it is simulated: checked, and not timed";
+const UNTIMED: &str = "simulated: checked, and not timed";
 const DRIVERS: [&str; 2] = ["cuda", "opencl"];
 
 #[cfg(test)]
@@ -174,7 +187,11 @@ mod tests {
     #[test]
     fn what_is_no_gpu_is_refused_with_what_is_one() {
         for (spec, told) in [
-            ("cpu", "cpu is no GPU; name one as in cuda:0 or opencl:0"),
+            (
+                "h200",
+                "no driver of GPUs is called h200: devices are named by driver and number, as in cuda:0",
+            ),
+            ("cpu:isa=aesni", "no driver of GPUs is called cpu: "),
             ("cuda:strict=maybe", "strict=maybe: write on or off"),
             ("cuda:fast", "fast is no device's number"),
         ] {

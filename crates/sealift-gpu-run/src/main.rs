@@ -36,6 +36,10 @@ fn main() -> ExitCode {
             print!("{}", options::HELP);
             ExitCode::SUCCESS
         }
+        Ok(Asked::Version) => {
+            println!("sealift-gpu {}", env!("CARGO_PKG_VERSION"));
+            ExitCode::SUCCESS
+        }
         Ok(Asked::Run(options)) => run::run(&options),
         Ok(Asked::Part(part)) => part::work(&part),
         Err(reason) => {

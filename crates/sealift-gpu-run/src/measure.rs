@@ -50,6 +50,15 @@ impl Row {
         }
     }
 
+    /// How many samples are behind it.
+    fn counted(&self) -> String {
+        match self.found {
+            Ok((.., 1)) => " [1 sample]".to_owned(),
+            Ok((.., samples)) => format!(" [{samples} samples]"),
+            Err(_) => String::new(),
+        }
+    }
+
     /// What is wrong with it, where something is.
     pub(crate) fn failure(&self) -> Option<&str> {
         match &self.found {
@@ -178,7 +187,7 @@ impl Measuring<'_> {
         let mut failures = vec![];
         for (done, group) in groups.iter().enumerate() {
             for row in self.share(groups.len() - done).group(group, &mut make)? {
-                eprintln!("  {}", said(&row));
+                eprintln!("  {}{}", said(&row), row.counted());
                 failures.extend(row.failure().map(|_| format!("{experiment}: {}", said(&row))));
             }
         }

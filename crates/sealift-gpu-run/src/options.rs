@@ -9,6 +9,8 @@ use std::time::Duration;
 pub(crate) enum Asked {
     /// To be told how this is used.
     Help,
+    /// Which version this is.
+    Version,
     /// Everything.
     Run(Options),
     /// One part of it, in the process that was started for it.
@@ -51,6 +53,9 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> Result<Asked, Str
         if word == "--help" || word == "-h" {
             return Ok(Asked::Help);
         }
+        if word == "--version" {
+            return Ok(Asked::Version);
+        }
         if !KNOWN.contains(&&*word) {
             return Err(format!("{word:?} is no option; there are {}", KNOWN[1..].join(", ")));
         }
@@ -73,16 +78,32 @@ fn set(options: &mut Options, word: &str, value: String) -> Result<(), String> {
     let wrong = |right: &str| format!("{word} {value}: right would be {right}");
     match word {
         "--out" => options.out = Some(value.into()),
+        "--device" if options.devices.contains(&value) => {
+            return Err(format!("{word} {value} stands twice; name each device once"));
+        }
         "--device" => options.devices.push(value),
         "--step" => options.steps.push(Step::parse(&value)?),
         "--seed" => options.seed = value.parse().map_err(|_| wrong("a whole number"))?,
         _ => {
-            let seconds = value.parse().ok().filter(|seconds| (1.0..=DAY_S).contains(seconds));
+            let seconds = seconds(&value).filter(|seconds| (1.0..=DAY_S).contains(seconds));
+            let budget = seconds.map(Duration::from_secs_f64);
             options.budget =
-                seconds.map(Duration::from_secs_f64).ok_or_else(|| wrong("1 to 86400 seconds"))?;
+                budget.ok_or_else(|| wrong("1 to 86400 seconds, as in 90, 90s or 5m"))?;
         }
     }
     Ok(())
+}
+
+/// Reads `90`, `90s`, `3m` or `1.5h`, as the lab does.
+fn seconds(text: &str) -> Option<f64> {
+    let (number, unit) = text.split_at(text.trim_end_matches(char::is_alphabetic).len());
+    let seconds_of = match unit {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3_600.0,
+        _ => return None,
+    };
+    number.parse().ok().map(|number: f64| number * seconds_of)
 }
 
 /// Those that were named, or all.
@@ -97,15 +118,16 @@ Checks and measures the GPUs of this machine, and leaves a folder for `sealift l
 Usage: sealift-gpu [OPTIONS]
 
   --out FOLDER      where results go, a new folder (sealift-gpu-DATE in this one)
-  --budget SECONDS  the time for all of it (450)
+  --budget TIME     the time for all of it, as in 90, 90s or 5m (450)
   --device SPEC     what to measure, instead of the GPUs that are found; may stand again: cuda:1, opencl:0
   --step NAME       only this, and others named so: conformance, rates, copies, messages, host, cores, grids
   --seed NUMBER     of everything that is drawn (1)
+  --version         which one this is
 
 It needs a GPU's driver and nothing else. SEALIFT_LIBCUDA names another libcuda.so.1, CUDA_VISIBLE_DEVICES hides
 devices, SEALIFT_SHARE=0.01 makes less of the large numbers of the conformance suite.
 
-Status: 0 nothing failed, 1 something failed, 2 the command line is wrong, 3 there is no GPU.
+Status: 0 all was measured and nothing failed, 1 not so, 2 the command line is wrong, 3 there is nothing to measure.
 ";
 
 const KNOWN: [&str; 6] = ["--part", "--out", "--device", "--step", "--seed", "--budget"];
@@ -139,11 +161,21 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_has_units_as_in_the_lab() {
+        for (text, right) in [("90", 90.0), ("90s", 90.0), ("5m", 300.0), ("1.5h", 5_400.0)] {
+            assert_eq!(seconds(text), Some(right), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_not_right_is_told_with_what_would_be() {
         for (words, told) in [
             ("--fast 1", "--fast\" is no option; there are --out"),
             ("--out", "--out without a value"),
             ("--budget 0", "--budget 0: right would be 1 to 86400 seconds"),
+            ("--budget 5d", "--budget 5d: right would be 1 to 86400 seconds, as in 90, 90s or 5m"),
+            ("--budget nan", "--budget nan: right would be"),
+            ("--device cuda:0 --device cuda:0", "--device cuda:0 stands twice"),
             ("--seed x", "--seed x: right would be a whole number"),
             ("--step speed", "speed is no step; there are conformance"),
             ("--part rates --out x", "--part needs --out and --device"),

@@ -82,6 +82,7 @@ impl Step {
     pub(crate) fn experiments(self, device: &Device) -> Vec<Experiment> {
         match self {
             Self::Conformance => vec![],
+            _ if self.left_out(device).is_some() => vec![],
             Self::Rates => vec![rates::experiment(device)],
             Self::Copies => vec![copies::experiment(device)],
             Self::Messages => vec![gcm::experiment(device)],
@@ -91,14 +92,9 @@ impl Step {
         }
     }
 
-    /// Whether it is wrong when nothing is measured: on a GPU, which for single instructions is one of NVIDIA's.
-    fn has_rows_of(self, device: &Device) -> bool {
-        let has_it = match self {
-            Self::Conformance => false,
-            Self::Rates => device.is_cuda(),
-            _ => true,
-        };
-        has_it && device.is_real()
+    /// Why a device has nothing of it by its nature, where that is so.
+    pub(crate) fn left_out(self, device: &Device) -> Option<&'static str> {
+        (self == Self::Rates && !device.is_cuda()).then_some(OF_NVIDIA)
     }
 
     /// The step of a name.
@@ -176,7 +172,8 @@ fn failures(part: &Part, folder: &Folder) -> Result<Vec<String>, String> {
         Step::Grids => grids::work(&device, &measuring),
     }?;
     let names: Vec<_> = part.step.experiments(&device).iter().map(|each| each.name).collect();
-    if part.step.has_rows_of(&device) && is_empty(folder, &names, &device.label())? {
+    let is_timed = !names.is_empty() && device.untimed().is_none();
+    if is_timed && is_empty(folder, &names, &device.label())? {
         failures.push(NOTHING.to_owned());
     }
     Ok(failures)
@@ -192,6 +189,7 @@ fn is_empty(folder: &Folder, names: &[&str], device: &str) -> Result<bool, Strin
     Ok(true)
 }
 
+const OF_NVIDIA: &str = "these are instructions of NVIDIA's GPUs, opened as cuda";
 const NOTHING: &str = "nothing at all could be measured, for the reasons above";
 
 #[cfg(test)]

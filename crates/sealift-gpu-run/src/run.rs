@@ -13,6 +13,7 @@ use crate::part::{Part, Step};
 use crate::plan;
 use crate::sensors::{self, Sensors};
 use crate::vectors::Vectors;
+use sealift_conformance::check_environment;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,7 +22,9 @@ use std::time::{Duration, Instant, SystemTime};
 /// Does what was asked for. Talk goes to stderr, the folder's name to stdout.
 pub(crate) fn run(options: &Options) -> ExitCode {
     let began = Instant::now();
-    let devices = match device::look(&options.devices) {
+    let is_checked = options.steps.contains(&Step::Conformance);
+    let environment = if is_checked { check_environment() } else { Ok(()) };
+    let devices = match environment.and_then(|()| device::look(&options.devices)) {
         Ok(devices) => devices,
         Err(reason) => return said(&reason, USAGE),
     };
@@ -36,8 +39,20 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     if chosen.is_empty() {
         return said(NO_GPU, NOTHING_RAN);
     }
-    match all(options, &devices, &chosen, began) {
-        Ok((folder, failures)) => ended(&folder, &failures, began),
+    let order = order(&options.steps, &chosen);
+    if order.is_empty() {
+        return said(NOTHING_TO_DO, NOTHING_RAN);
+    }
+    let begun = match begin(options, &devices, &chosen) {
+        Ok(begun) => begun,
+        Err(reason) => return said(&reason, USAGE),
+    };
+    let (folder, load) = (begun.folder.clone(), begun.machine.load_1min());
+    match all(options, &chosen, &order, begun, began) {
+        Ok(failures) => {
+            closing(&folder, &chosen, load, began);
+            ended(&folder, failures, &unmeasured(options, &devices, &order))
+        }
         Err(reason) => said(&reason, FAILED),
     }
 }
@@ -46,17 +61,45 @@ fn found(devices: &[Device]) -> Vec<&Device> {
     devices.iter().filter(|device| device.found.is_ok()).collect()
 }
 
-fn all(
-    options: &Options,
-    devices: &[Device],
-    chosen: &[&Device],
-    began: Instant,
-) -> Result<(Folder, Vec<String>), String> {
+/// Each step on each device, but what a device has nothing of by its nature, which is told.
+fn order<'d>(steps: &[Step], chosen: &[&'d Device]) -> Vec<(Step, &'d Device)> {
+    let all = steps.iter().flat_map(|step| chosen.iter().map(|device| (*step, *device)));
+    let is_there = |(step, device): &(Step, &Device)| {
+        let left_out = step.left_out(device);
+        if let Some(why) = left_out {
+            eprintln!("{} on {}: {why}; left out", step.title(), device.spec);
+        }
+        left_out.is_none()
+    };
+    all.filter(is_there).collect()
+}
+
+/// Devices that were asked for by name and of which nothing was done.
+fn unmeasured(options: &Options, devices: &[Device], order: &[(Step, &Device)]) -> Vec<String> {
+    let nothing = |device: &Device| {
+        let why = match &device.found {
+            Err(reason) => reason,
+            Ok(_) if order.iter().any(|(_, of)| of.spec == device.spec) => return None,
+            Ok(_) => "none of these steps is for it",
+        };
+        Some(format!("{} ({why})", device.spec))
+    };
+    if options.devices.is_empty() { vec![] } else { devices.iter().filter_map(nothing).collect() }
+}
+
+/// A run whose plan is written.
+struct Begun {
+    folder: Folder,
+    machine: Machine,
+    nvml: Result<Nvml, String>,
+}
+
+fn begin(options: &Options, devices: &[Device], chosen: &[&Device]) -> Result<Begun, String> {
     let now = date(SystemTime::now());
     let place = || PathBuf::from(format!("sealift-gpu-{}", now.replace(':', "")));
     let folder = Folder::create(&options.out.clone().unwrap_or_else(place))?;
     let nvml = Nvml::open();
-    let mut machine = Machine {
+    let machine = Machine {
         facts: machine::facts(&nvml),
         devices: devices.iter().map(Device::as_json).collect(),
         sensors: sensors::look(&nvml),
@@ -64,8 +107,20 @@ fn all(
     // The plan comes last: with it the folder is that of a run.
     folder.write(folder::MACHINE, &machine.as_json())?;
     folder.write(folder::PLAN, &plan::plan(options, chosen, &now))?;
+    Ok(Begun { folder, machine, nvml })
+}
+
+/// What failed.
+fn all(
+    options: &Options,
+    chosen: &[&Device],
+    order: &[(Step, &Device)],
+    begun: Begun,
+    began: Instant,
+) -> Result<Vec<String>, String> {
+    let Begun { folder, mut machine, nvml } = begun;
     let sensors = Sensors::begin(nvml, &folder);
-    let mut failures = parts(options, chosen, &folder, began)?;
+    let mut failures = parts(options, order, &folder, began)?;
     drop(sensors);
     let mut unreached = 0;
     if options.steps.contains(&Step::Conformance) {
@@ -76,7 +131,7 @@ fn all(
     }
     folder.write(folder::MACHINE, &machine.as_json())?;
     folder.write(folder::ENDING, &ending(&folder, options, &failures, unreached)?)?;
-    Ok((folder, failures))
+    Ok(failures)
 }
 
 /// How the run ended, as the lab calls it, and why so.
@@ -105,16 +160,11 @@ fn ending(
 /// Works all parts; those that failed. What one does not use of its time, those behind it have.
 fn parts(
     options: &Options,
-    chosen: &[&Device],
+    order: &[(Step, &Device)],
     folder: &Folder,
     began: Instant,
 ) -> Result<Vec<String>, String> {
     let vectors = Vectors::unpack(folder.path())?;
-    let order: Vec<_> = options
-        .steps
-        .iter()
-        .flat_map(|step| chosen.iter().map(|device| (*step, *device)))
-        .collect();
     let mut failures = vec![];
     for (done, (step, device)) in order.iter().enumerate() {
         let left = options.budget.saturating_sub(began.elapsed());
@@ -160,6 +210,10 @@ impl Machine {
     fn as_json(&self) -> Value {
         json!({"facts": self.facts, "devices": self.devices, "sensors": self.sensors})
     }
+
+    fn load_1min(&self) -> f64 {
+        self.facts["load_1min"]["value"].as_f64().unwrap_or(0.0)
+    }
 }
 
 /// What the suite did on each device, as facts. Checks that were not reached are noted, too: no device failed them, and none
@@ -184,17 +238,42 @@ fn tallies(folder: &Folder, chosen: &[&Device]) -> Result<Vec<Tally>, String> {
     Ok(all?.into_iter().flatten().collect())
 }
 
-fn ended(folder: &Folder, failures: &[String], began: Instant) -> ExitCode {
-    let path = folder.path().display();
+/// What the lines above are worth, and what makes more of them.
+fn closing(folder: &Folder, chosen: &[&Device], load: f64, began: Instant) {
+    eprintln!();
+    for line in chosen.iter().filter_map(|device| device.no_gpu()).chain(busy(load)) {
+        eprintln!("{line}");
+    }
     eprintln!(
-        "\nDone in {:.0} s. Make its page, where Sealift is: sealift lab report {path}",
-        began.elapsed().as_secs_f64()
+        "Done in {:.0} s. The lines above are medians, disturbed samples among them; intervals and verdicts are on its page. \
+         Make that where Sealift is: sealift lab report {}",
+        began.elapsed().as_secs_f64(),
+        folder.path().display()
     );
-    println!("{path}");
-    if failures.is_empty() {
+}
+
+fn busy(load: f64) -> Option<String> {
+    (load >= BUSY_LOAD).then(|| {
+        format!(
+            "The machine was busy before this began (load {load:.1}): measure again when it is idle"
+        )
+    })
+}
+
+fn ended(folder: &Folder, failures: Vec<String>, unmeasured: &[String]) -> ExitCode {
+    println!("{}", folder.path().display());
+    let mut wrong = failures;
+    for device in unmeasured {
+        let note = format!("not measured: {device}");
+        if let Err(error) = folder.note(&note) {
+            wrong.push(error);
+        }
+        wrong.push(note);
+    }
+    if wrong.is_empty() {
         return ExitCode::SUCCESS;
     }
-    said(&format!("{} failed: {}", failures.len(), failures.join("; ")), FAILED)
+    said(&wrong.join("; "), FAILED)
 }
 
 fn said(reason: &str, status: u8) -> ExitCode {
@@ -204,8 +283,22 @@ fn said(reason: &str, status: u8) -> ExitCode {
 
 const NO_GPU: &str = "there is no GPU to measure; install its driver, or name a device that is for tests only, as in \
      --device opencl:0";
+const NOTHING_TO_DO: &str = "nothing is left to be measured; name other steps or devices";
+/// A core had no time for anything else.
+const BUSY_LOAD: f64 = 1.0;
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const NOTHING_RAN: u8 = 3;
 /// So that what is there can at least begin.
 const LEAST: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_whose_cores_have_work_already_is_called_busy() {
+        assert_eq!(busy(0.9), None);
+        assert!(busy(3.04).is_some_and(|said| said.contains("(load 3.0)")));
+    }
+}

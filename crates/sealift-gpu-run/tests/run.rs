@@ -96,3 +96,46 @@ fn a_check_that_fails_is_told_and_the_others_go_on() {
     assert_eq!(passed.parse(), Ok(all - 1), "{told}");
     fs::remove_dir_all(out).unwrap();
 }
+
+#[test]
+fn a_device_that_was_named_and_is_absent_is_not_forgotten_beside_one_that_is_here() {
+    let fake = Fake::new().unwrap();
+    let out = place("absent");
+    let words = ["--device", "cuda:99", "--device", "cuda:0", "--step", "copies", "--budget", "60"];
+    let ended = run(fake.path(), &words, &out);
+    let said = talk(&ended);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("not measured: cuda:99 (there is no device 99: "), "{said}");
+    assert!(said.contains("No GPU: cuda:0 is simulated: checked, and not timed\n"), "{said}");
+    let notes = fs::read_to_string(out.join("notes.jsonl")).unwrap();
+    assert!(notes.contains("not measured: cuda:99"), "{notes}");
+    fs::remove_dir_all(out).unwrap();
+}
+
+#[test]
+fn a_wrong_variable_and_a_folder_that_takes_nothing_are_told_before_anything_is_done() {
+    let fake = Fake::new().unwrap();
+    let out = place("early");
+    let words = ["--device", "cuda:0"];
+    let ended = with(fake.path(), &words, &out).env("SEALIFT_SHARE", "abc").output().unwrap();
+    let said = talk(&ended);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("SEALIFT_SHARE=\"abc\" is no number"), "{said}");
+    assert!(!out.exists());
+    for taken in ["/dev/null/run", env!("CARGO_MANIFEST_DIR")] {
+        let ended = run(fake.path(), &words, Path::new(taken));
+        let said = talk(&ended);
+        assert_eq!(ended.status.code(), Some(2), "{said}");
+        assert!(said.contains(taken), "{said}");
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    let ended = Command::new(env!("CARGO_BIN_EXE_sealift-gpu")).arg("--version").output().unwrap();
+    let told = format!("sealift-gpu {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        (String::from_utf8_lossy(&ended.stdout), ended.status.code()),
+        (told.into(), Some(0))
+    );
+}

@@ -7,14 +7,14 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GpuError {
     /// The library that speaks to GPUs isn't here, or can't be opened.
-    #[error("{library} is not on this machine ({reason}); install {install}")]
+    #[error("{library} is not on this machine ({reason}); {hint}")]
     NoLibrary {
         /// Its file's name.
         library: String,
         /// What the loader says.
         reason: String,
         /// What brings it, for people.
-        install: &'static str,
+        hint: &'static str,
     },
     /// The library lacks a function.
     #[error("{library} has no function {function}: it is too old, install a newer driver")]
@@ -25,12 +25,14 @@ pub enum GpuError {
         function: String,
     },
     /// The library is here and knows no device.
-    #[error("{library} is here and finds no device ({reason}); install the device's driver")]
+    #[error("{library} is here and finds no device ({reason}); install {install}")]
     NoDevice {
         /// The library.
         library: String,
         /// What it says.
         reason: String,
+        /// What brings one, for people.
+        install: &'static str,
     },
     /// There are devices, but all of them are processors.
     #[error(
@@ -45,7 +47,9 @@ pub enum GpuError {
         opens: &'static str,
     },
     /// There are devices, but not that one.
-    #[error("there is no device {number}: {library} finds {found}, counted from 0")]
+    #[error(
+        "there is no device {number}: {library} finds {found}, counted from 0; the first one is {opens}"
+    )]
     NoSuchDevice {
         /// The library.
         library: String,
@@ -53,6 +57,8 @@ pub enum GpuError {
         number: usize,
         /// How many there are.
         found: usize,
+        /// The spec that opens the first one, and what that one is for where it is no GPU.
+        opens: &'static str,
     },
     /// The device can't run these kernels.
     #[error("{device} is of no use here: {reason}")]

@@ -136,13 +136,15 @@ fn nearest_policy(py: Python<'_>, spec: &str) -> Option<String> {
     if known.contains(&name) { None } else { nearest(py, name, &known.join(", ")) }
 }
 
-/// The known name that looks most like the given one, or those that a word for GPUs stands for; in quotes.
+/// The known name that looks most like the given one, in any case, or those that a name of GPUs stands for; in quotes.
 fn nearest(py: Python<'_>, name: &str, known: &str) -> Option<String> {
     let known: Vec<_> = known.split(", ").collect();
-    if GPU_WORDS.contains(&name.to_ascii_lowercase().as_str()) {
+    let gpu_names = py.import("sealift.gpu_names").ok()?;
+    if gpu_names.call_method1("names_gpu", (name,)).ok()?.extract().ok()? {
         // "gpu" looks most like "cpu".
         return gpus(&known);
     }
+    let name = name.to_lowercase();
     let difflib = py.import("difflib").ok()?;
     let matches = difflib.call_method1("get_close_matches", (name, known, 1)).ok()?;
     let name: String = matches.get_item(0).ok()?.extract().ok()?;
@@ -186,7 +188,5 @@ where
     }
 }
 
-/// What people call GPUs that is no driver's name.
-const GPU_WORDS: [&str; 3] = ["gpu", "gpus", "nvidia"];
 const GPU_DRIVERS: [&str; 2] = ["cuda", "opencl"];
 const SHOWN_INDICES_MAX: usize = 10;

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from sealift.cli import advise, asked, devices, dpu, explain, lab
 from sealift.exit_code import ExitCode
+from sealift.gpu_names import names_gpu
 
 # \b keeps the lines as they are.
 BEGIN = """\b
@@ -46,7 +47,7 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As every group does, which finds that "gpu" looks like "dpu"."""
-        if args and args[0].casefold() in asked.GPU_WORDS:
+        if args and (args[0].casefold() in asked.GPU_DRIVERS or names_gpu(args[0])):
             ctx.fail(
                 f"No such command {args[0]!r}. {asked.GPU_DEVICES}; "
                 "`sealift lab run 'gpu-*'` measures them."

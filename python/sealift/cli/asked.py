@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sealift.cli.options import nearest
 from sealift.cli.said import fail, read, told
 from sealift.exit_code import ExitCode
+from sealift.gpu_names import names_gpu
 
 if TYPE_CHECKING:
     from sealift import Card
@@ -28,7 +29,7 @@ def devices(text: str) -> tuple[str, ...]:
         name = re.split(r"[:(]", part.strip(), maxsplit=1)[0].casefold()
         if name in known:
             continue
-        if name in GPU_WORDS:
+        if names_gpu(name):
             raise ValueError(f"no driver is called {name!r}; {GPU_DEVICES}")
         if name in ACCELERATORS:
             raise ValueError(
@@ -83,7 +84,7 @@ def card(text: str) -> "Card":
         return Card.read(text)
     name = re.split(r"[:(]", text, maxsplit=1)[0]
     if name in (driver.name for driver in drivers()):
-        if name in GPU_WORDS and (why := absences([text])):
+        if name in GPU_DRIVERS and (why := absences([text])):
             raise ValueError(f"{text!r} is no card but a device: {why[text]}. {BESIDE_CORES}")
         raise ValueError(f"{text!r} is no card but a device of this machine: --devices {text}")
     if gpu := _of_a_gpu(text):
@@ -104,8 +105,6 @@ def _of_a_gpu(text: str) -> str:
     def plain(name: str) -> str:
         return re.sub(r"nvidia|geforce|[\W_]", "", name.casefold())
 
-    if text.casefold() in GPU_WORDS:
-        return f"{GPU_DEVICES}. {BESIDE_CORES}"
     for gpu in GPUS:
         if plain(text) in (plain(gpu.name), plain(gpu.name).removeprefix("rtx")):
             at_least_us = message_ns(gpu, MESSAGES_MOST) / 1e3
@@ -115,7 +114,7 @@ def _of_a_gpu(text: str) -> str:
                 f"and no advice stands on one. {BESIDE_CORES}; where there is "
                 f"such a GPU, --devices cuda measures it"
             )
-    return ""
+    return f"{GPU_DEVICES}. {BESIDE_CORES}" if names_gpu(text) else ""
 
 
 def described(word: str) -> "Card":
@@ -166,10 +165,7 @@ def _or(names: Sequence[str]) -> str:
     return f" (or {', '.join(names)})" if names else ""
 
 
-# What people call GPUs, and the ways to them. One that is a driver is known by it.
-GPU_WORDS = frozenset(
-    {"cuda", "gpu", "gpus", "hip", "metal", "nvidia", "opencl", "rocm", "sycl", "vulkan"}
-)
+GPU_DRIVERS = ("cuda", "opencl")
 GPU_DEVICES = "GPUs are the devices cuda and opencl, and `sealift devices` says what is here"
 BESIDE_CORES = (
     "What GPUs could do at most beside this machine's cores: `sealift lab run gpu-beside-cpu`"

@@ -140,9 +140,10 @@ def _absent(spec: str, driver: DriverInfo, reason: str) -> Found:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, 1)
+    near = get_close_matches(name.casefold(), known, 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"no device is called {name!r}{hint}; there are {', '.join(known)}"
+    there = f"there are {', '.join(known)}; `sealift devices` shows them"
+    return f"no device is called {name!r}{hint}; {there}"
 
 
 # A summary names a setting's values as in `isa=aesni|vaes256`.

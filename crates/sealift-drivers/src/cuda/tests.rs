@@ -117,6 +117,7 @@ fn the_variable_names_the_library() {
             }
             Probe::Absent { reason } => {
                 assert!(reason.starts_with(&*library.to_string_lossy()), "{reason}");
+                assert!(reason.contains("; the variable SEALIFT_LIBCUDA names it: "), "{reason}");
                 println!("absent");
             }
         }

@@ -26,4 +26,9 @@ fn a_device_that_does_not_exist_is_absent_with_how_many_there_are() {
     let error = error.to_string();
     let reasons = ["there is no device 1000: libOpenCL.so.1 finds ", "libOpenCL.so.1 is "];
     assert!(reasons.iter().any(|reason| error.contains(reason)), "{error}");
+    assert_eq!(
+        error.contains(reasons[0]),
+        error.contains(", counted from 0; the first one is opencl:0"),
+        "{error}"
+    );
 }

@@ -28,20 +28,22 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct CudaLibrary {
     file: OsString,
+    /// What to do where it is not.
+    hint: &'static str,
 }
 
 impl CudaLibrary {
     /// The library of a file, or of a name that the loader finds. It is opened when it is asked for something.
     #[must_use]
     pub fn at(file: impl AsRef<OsStr>) -> Self {
-        Self { file: file.as_ref().to_owned() }
+        Self { file: file.as_ref().to_owned(), hint: INSTALL }
     }
 
     /// The library of this machine: of the file that `SEALIFT_LIBCUDA` names, or the driver's.
     #[must_use]
     pub fn of_this_machine() -> Self {
         let named = std::env::var_os(VARIABLE).filter(|file| !file.is_empty());
-        Self::at(named.unwrap_or_else(|| LIBRARY.into()))
+        named.map_or_else(|| Self::at(LIBRARY), |file| Self { file, hint: NAMED })
     }
 
     /// What device `number` is, from 0. It is not opened.
@@ -49,7 +51,7 @@ impl CudaLibrary {
     /// # Errors
     /// The library or the device is absent, or the device is of no use here.
     pub fn about(&self, number: usize) -> Result<About, GpuError> {
-        about(&Cuda::open(&self.file)?, number)
+        about(&Cuda::open(&self.file, self.hint)?, number)
     }
 
     /// Opens device `number`, from 0. Its memory and its processors are taken with the first lane.
@@ -57,7 +59,7 @@ impl CudaLibrary {
     /// # Errors
     /// The library or the device is absent, or the device is of no use here.
     pub fn open(&self, number: usize) -> Result<Arc<dyn Gpu>, GpuError> {
-        let cuda = Arc::new(Cuda::open(&self.file)?);
+        let cuda = Arc::new(Cuda::open(&self.file, self.hint)?);
         let about = about(&cuda, number)?;
         Ok(Arc::new(CudaGpu { cuda, number, about, ready: Mutex::default() }))
     }
@@ -245,8 +247,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The variable that names the library's file.
 const VARIABLE: &str = "SEALIFT_LIBCUDA";
+const NAMED: &str = "the variable SEALIFT_LIBCUDA names it: name another file, or unset it for that of NVIDIA's driver";
 /// The driver's library.
 const LIBRARY: &str = "libcuda.so.1";
+const INSTALL: &str = "install NVIDIA's driver, which brings it";
 /// The oldest devices that today's drivers serve.
 const CAPABILITY_MIN: (usize, usize) = (7, 5);
 /// Four tables begin at a multiple of this in shared memory.

@@ -47,7 +47,9 @@ pub fn open(library: &str, number: Option<usize>) -> Result<Arc<OpenCl>, GpuErro
     let chosen = found.get(number).cloned();
     let error = || {
         let library = library.to_owned();
-        GpuError::NoSuchDevice { library, number, found: found.len() }
+        let is_gpu = found.iter().any(|found| !found.about.local_is_cached);
+        let opens = if is_gpu { "opencl:0" } else { "opencl:0, for tests only" };
+        GpuError::NoSuchDevice { library, number, found: found.len(), opens }
     };
     Ok(Arc::new(OpenCl::new(chosen.ok_or_else(error)?)))
 }
@@ -58,7 +60,11 @@ fn found(library: &str) -> Result<Vec<Found>, GpuError> {
     static ONE_BY_ONE: Mutex<()> = Mutex::new(());
     let _alone = ONE_BY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let api = Api::open(library)?;
-    let none = |reason: String| GpuError::NoDevice { library: library.to_owned(), reason };
+    let none = |reason: String| GpuError::NoDevice {
+        library: library.to_owned(),
+        reason,
+        install: INSTALL,
+    };
     let ids = api.devices().map_err(|failed| none(failed.to_string()))?;
     let looked: Vec<_> = ids.into_iter().map(|id| Found::look(&api, id)).collect();
     let unfit = looked.iter().find_map(|found| found.as_ref().err().cloned());
@@ -81,3 +87,6 @@ fn first<'f>(library: &str, found: &'f [Found]) -> Result<&'f Found, GpuError> {
 fn only_processors(library: &str, found: String) -> GpuError {
     GpuError::OnlyProcessors { library: library.to_owned(), found, opens: "opencl:0" }
 }
+
+const INSTALL: &str =
+    "the device's driver or, for a run without a GPU, PoCL (Debian: pocl-opencl-icd)";

@@ -131,14 +131,15 @@ pub(super) struct Facts {
 }
 
 impl Cuda {
-    /// Opens the library of a file, or of a name that the loader finds, and initialises it.
-    pub(super) fn open(file: &OsStr) -> Result<Self, GpuError> {
+    /// Opens the library of a file, or of a name that the loader finds, and initialises it. Where it is not, the hint says
+    /// what to do.
+    pub(super) fn open(file: &OsStr, hint: &'static str) -> Result<Self, GpuError> {
         let name = file.to_string_lossy().into_owned();
         // SAFETY: the library's constructors set up its own tables and nothing of this process.
         let library = unsafe { Library::new(file) }.map_err(|error| GpuError::NoLibrary {
             library: name.clone(),
             reason: why(&error),
-            install: "NVIDIA's driver, which brings it",
+            hint,
         })?;
         let functions = Functions::find(&library, &name)?;
         let cuda = Self { functions, file: name, library: ManuallyDrop::new(library) };
@@ -196,8 +197,12 @@ impl Cuda {
         let found = self.devices()?;
         let wanted = c_int::try_from(number).ok().filter(|_| number < found);
         let library = || self.file.clone();
-        let wanted =
-            wanted.ok_or_else(|| GpuError::NoSuchDevice { library: library(), number, found })?;
+        let wanted = wanted.ok_or_else(|| GpuError::NoSuchDevice {
+            library: library(),
+            number,
+            found,
+            opens: "cuda:0",
+        })?;
         let mut device = 0;
         // SAFETY: the place is a whole integer.
         let code = unsafe { (self.functions.cuDeviceGet)(&raw mut device, wanted) };
@@ -234,7 +239,12 @@ impl Cuda {
         if code == SUCCESS {
             return Ok(());
         }
-        Err(GpuError::NoDevice { library: self.file.clone(), reason: self.told(call, code) })
+        let reason = self.told(call, code);
+        Err(GpuError::NoDevice {
+            library: self.file.clone(),
+            reason,
+            install: "the device's driver",
+        })
     }
 
     /// A failed call in CUDA's words: `cuInit: CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device is detected`.

@@ -78,8 +78,8 @@ fn absent(file: &str, error: &libloading::Error) -> GpuError {
         None => error.to_string(),
     };
     let reason = reason.strip_prefix(&format!("{file}: ")).unwrap_or(&reason).to_owned();
-    let install = "the OpenCL loader (Debian: ocl-icd-libopencl1) and the device's driver";
-    GpuError::NoLibrary { library: file.to_owned(), reason, install }
+    let hint = "install the OpenCL loader (Debian: ocl-icd-libopencl1) and the device's driver";
+    GpuError::NoLibrary { library: file.to_owned(), reason, hint }
 }
 
 fn lacks(file: &str, function: &str) -> GpuError {
