@@ -141,6 +141,12 @@ def _beside_published(folder: str) -> _Beside:
     told(*beside.notes)
     found = beside.comparisons
     if not found:
+        if not run.plan.experiments:
+            fail(
+                ExitCode.NOTHING_RAN,
+                f"{folder} has no experiment, and figures were published for experiments only; "
+                f"`sealift lab report {folder}` shows what it has",
+            )
         ran = ", ".join(each.name for each in run.plan.experiments)
         some = ", ".join(each.name for each in registry.all_experiments() if each.id)
         fail(

@@ -51,13 +51,28 @@ def digest(run: Run, found: Mapping[str, Found]) -> list[Digest]:
 def headline(run: Run, found: Mapping[str, Found]) -> str:
     """The answer of a run that asks where to encrypt nothing: what its first experiment found.
 
-    A sentence of an experiment's own goes before the counts of those that have none.
+    A sentence of an experiment's own goes before the counts of those that have none. A run without
+    experiments may have checked devices.
     """
+    if not run.plan.experiments:
+        return conformance(run) or "Nothing was measured."
     told = (recall.sentence(each, found[each.name]) for each in run.plan.experiments)
     first = run.plan.experiments[0]
     title = titled(first.title or first.name, found[first.name])
     counted = f"{title}: {_best(first, found[first.name])}."
     return next(filter(None, told), counted)
+
+
+def conformance(run: Run) -> str:
+    """How many checks of the suite for devices passed and failed, in a sentence; "" for none."""
+    by_device: dict[str, list[bool]] = {}
+    for each in run.checks:
+        by_device.setdefault(each.device, []).append(each.passed)
+    told = "; ".join(
+        f"{device} {sum(passed):,} checks passed, {passed.count(False) or 'none'} failed"
+        for device, passed in by_device.items()
+    )
+    return told and f"Conformance: {told}."
 
 
 def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:
