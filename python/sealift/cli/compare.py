@@ -153,7 +153,7 @@ def _beside_published(folder: str) -> _Beside:
             ExitCode.NOTHING_RAN,
             f"{folder} ran {ran}, for which nothing was published; there are figures for {some}",
         )
-    unjudged = {Match.NOT_RUN, Match.UNSETTLED, *UNJUDGED.values()}
+    unjudged = {Match.NOT_RUN, Match.UNSETTLED, Match.PROJECTED, *UNJUDGED.values()}
     judged = sum(each.match not in unjudged for each in found)
     slower = sum(each.match is Match.SLOWER for each in found)
     text = published_text(found, width=_width())

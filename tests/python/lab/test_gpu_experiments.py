@@ -37,7 +37,8 @@ from sealift.lab.gpus.shown import Sweep, sweeps, titled
 from sealift.lab.gpus.types import types_speed
 from sealift.lab.gpus.worth import break_even
 from sealift.lab.plot import drawn
-from sealift.lab.published import Match
+from sealift.lab.published import Match, rules
+from sealift.lab.report.compared import COLOURS
 from sealift.lab.result import Found, Origin, Row, Verified
 from sealift.lab.spec import Arm, Context, Experiment, Sample, Scope
 from sealift.lab.stats import Interval
@@ -159,7 +160,7 @@ def test_what_a_processor_does_is_said_of_no_gpu(experiment: Experiment) -> None
 @pytest.mark.parametrize(
     ("name", "model", "of"),
     [
-        ("003-F7", Match.REPRODUCED, BLOCK_THREADS),
+        ("003-F7", Match.PROJECTED, BLOCK_THREADS),
         ("003-F8", Match.GIVEN, H200.multiprocessors),
     ],
 )
@@ -362,6 +363,14 @@ def test_a_break_even_inside_interval_or_noise_is_not_settled() -> None:
     below = {1 << 17: replace(cores(0.1 * limit)[1 << 18], machine_busy=True)}
     assert earliest(H200, cores(0.9 * limit) | below) == "262,144 (131,072 not settled)"
     assert earliest(H200, cores(1.1 * limit) | below) == "never (131,072 not settled)"
+
+
+def test_what_is_only_projected_reproduces_nothing() -> None:
+    first, _ = registry.find("003-F7").published(missing(registry.find("003-F7")))
+    assert first.match is Match.PROJECTED
+    assert "reproduced within" not in " ".join(rules([first]))
+    assert "reproduces nothing" in " ".join(rules([first]))
+    assert COLOURS[first.match] == "plain"
 
 
 @pytest.mark.usefixtures("a_gpu")
