@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sealift.lab import recall
 from sealift.lab.finding import Finding, Kind, findings
-from sealift.lab.gpus.shown import titled
+from sealift.lab.gpus.shown import not_measured, titled
 from sealift.lab.published import Match
 from sealift.lab.result import Found, Row
 from sealift.lab.stats import Verdict
@@ -56,11 +56,18 @@ def headline(run: Run, found: Mapping[str, Found]) -> str:
     """
     if not run.plan.experiments:
         return conformance(run) or "Nothing was measured."
-    told = (recall.sentence(each, found[each.name]) for each in run.plan.experiments)
+    told = (_told(each, found[each.name]) for each in run.plan.experiments)
     first = run.plan.experiments[0]
     title = titled(first.title or first.name, found[first.name])
     counted = f"{title}: {_best(first, found[first.name])}."
     return next(filter(None, told), counted)
+
+
+def _told(planned: PlannedExperiment, found: Found) -> str:
+    """An experiment's sentence; of GPUs that were not measured that, before what is projected."""
+    sentence = recall.sentence(planned, found)
+    is_of_gpus = planned.name.startswith("gpu-")
+    return (is_of_gpus and sentence and not_measured(found)) or sentence
 
 
 def conformance(run: Run) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from sealift.lab import registry
+from sealift.lab import registry, store
+from sealift.lab.digest import headline
 from sealift.lab.experiments import gpu_grid, gpu_threads_per_block
 from sealift.lab.gpus import GPUS, cells, cores
 from sealift.lab.gpus.cells import (
@@ -33,7 +34,7 @@ from sealift.lab.gpus.cells import (
 from sealift.lab.gpus.cores import Waiting, core_counts, cores_of, cores_text, host_arm, shared_out
 from sealift.lab.gpus.grid import Grid
 from sealift.lab.gpus.host import earliest, message_ns
-from sealift.lab.gpus.shown import Sweep, sweeps, titled
+from sealift.lab.gpus.shown import Sweep, not_measured, sweeps, titled
 from sealift.lab.gpus.types import types_speed
 from sealift.lab.gpus.worth import break_even
 from sealift.lab.plot import drawn
@@ -44,6 +45,7 @@ from sealift.lab.spec import Arm, Context, Experiment, Sample, Scope
 from sealift.lab.stats import Interval
 from sealift.lab.values import Cell, Value
 from sealift.lab.workload import Workload
+from synthetic_run import made, write_run
 
 IDS = ("003-F4", "003-F7", "003-F8", "003-T3", "003-F9", "003-F10", "003-T5")
 EXPERIMENTS = [registry.find(name) for name in IDS]
@@ -371,6 +373,31 @@ def test_what_is_only_projected_reproduces_nothing() -> None:
     assert "reproduced within" not in " ".join(rules([first]))
     assert "reproduces nothing" in " ".join(rules([first]))
     assert COLOURS[first.match] == "plain"
+
+
+@each_one
+@pytest.mark.usefixtures("a_gpu")
+def test_only_where_no_gpu_was_measured_that_is_said(experiment: Experiment) -> None:
+    assert not_measured(found(experiment, WITH)) == ""
+    told = not_measured(found(experiment, WITHOUT))
+    assert told.startswith("No GPU was measured here; OpenCL on this processor was, for tests only")
+    # As docs/document-003-gpu.md has it of one thread and the best grid.
+    assert "reaches 7 to 10 % of what is projected" in told
+
+
+def test_cores_alone_are_no_gpu() -> None:
+    cell = {DEVICE.name: "cpu, 1 core"}
+    told = not_measured(Found([row(registry.find("003-F10"), cell, 1.0)], ()))
+    assert told.startswith("No GPU was measured here; cores alone were.")
+
+
+def test_a_run_without_a_gpu_is_not_headed_by_what_is_projected(tmp_path: Path) -> None:
+    experiment = registry.find("003-F10")
+    run = store.read(write_run(tmp_path / "run", made(), [experiment]))
+    here = found(experiment, WITHOUT)
+    told = headline(run, {experiment.name: here})
+    assert told == not_measured(here)
+    assert experiment.says(here) not in told
 
 
 @pytest.mark.usefixtures("a_gpu")

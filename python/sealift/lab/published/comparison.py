@@ -149,9 +149,9 @@ class Comparison:
         CONTRADICTED beyond, a LIMIT no more than PROJECTED within; a MODEL, whose neighbours stand
         as published, is IN_SHAPE within half as much again or two thirds, and an OPEN one UNSETTLED
         there. A SHAPE that was not measured is IN_SHAPE above the margin over 1 and CONTRADICTED
-        elsewhere. All of these are UNSETTLED where the ends of what plays with several seeds gave are on two sides of a limit, or far
-        from what was published on both sides of it. What was GIVEN to a model, and what is BEYOND
-        one, has no verdict but that.
+        elsewhere. All of these are UNSETTLED where the ends of what plays with several seeds gave
+        are on two sides of a limit, or far from what was published on both sides of it. What was
+        GIVEN to a model, and what is BEYOND one, has no verdict but that.
         """
         if self.kind in UNJUDGED:
             return UNJUDGED[self.kind]
