@@ -42,7 +42,7 @@ from sealift.lab.published import Match, rules
 from sealift.lab.report.compared import COLOURS
 from sealift.lab.result import Found, Origin, Row, Verified
 from sealift.lab.spec import Arm, Context, Experiment, Sample, Scope
-from sealift.lab.stats import Interval
+from sealift.lab.stats import Interval, Verdict
 from sealift.lab.values import Cell, Value
 from sealift.lab.workload import Workload
 from synthetic_run import made, write_run
@@ -293,6 +293,28 @@ def test_a_core_and_a_thread_are_compared_as_the_document_did() -> None:
     told = {each.what: each.match for each in experiment.published(here)}
     assert told["one CPU core against one GPU core"] is Match.REPRODUCED
     assert told["one thread of i7-12700H"] is Match.ALIKE
+
+
+@pytest.mark.usefixtures("a_gpu")
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (Verdict.SLOWER, "table, 1 core does 1.058 times as much as cuda, 1 thread."),
+        (Verdict.SAME, "table, 1 core does as much as cuda, 1 thread."),
+        (Verdict.UNSURE, "table, 1 core may do more or less than cuda, 1 thread."),
+        (None, "table, 1 core may do more or less than cuda, 1 thread."),
+    ],
+)
+def test_times_as_much_are_told_where_the_verdict_allows_it(
+    verdict: Verdict | None, said: str
+) -> None:
+    experiment = registry.find("003-F9")
+    here = found(experiment, WITH, lambda cell: 105.8 if "core" in str(cell["device"]) else 100.0)
+    rows = [
+        replace(each, verdict=verdict) if "cuda" in str(each.subject) else each
+        for each in here.rows
+    ]
+    assert f"Measured, as published: {said}" in experiment.says(Found(rows, here.verified))
 
 
 @each_one
