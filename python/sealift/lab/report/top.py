@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sealift.lab.answer import QUESTION
 from sealift.lab.digest import conformance
 from sealift.lab.finding import Kind, findings
-from sealift.lab.gpus.cells import PROCESSOR
+from sealift.lab.gpus.cells import DRIVERS, PROCESSOR
 from sealift.lab.machine import Fact
 from sealift.lab.report import order
 from sealift.lab.report.agreement import disagreements
@@ -210,12 +210,23 @@ def _ending(ending: Ending | None) -> str:
 
 
 def _blind(machine: Surroundings) -> Iterable[str]:
-    lacking = [worded(name)[0] for name, fact in machine.sensors.items() if fact.reason]
+    lacking = [
+        worded(name)[0]
+        for name, fact in machine.sensors.items()
+        if fact.reason and (_has_gpu(machine) or not name.startswith("gpu_"))
+    ]
     flags = machine.facts["cpu_flags"].value if "cpu_flags" in machine.facts else None
     if lacking:
         virtual = isinstance(flags, tuple) and "hypervisor" in flags
         where = "This is a virtual machine: it has" if virtual else "There is"
         yield f"{where} no sensor for {listed(lacking)}."
+
+
+def _has_gpu(machine: Surroundings) -> bool:
+    return any(
+        each.driver in DRIVERS and not each.reason and each.role != "test only"
+        for each in machine.devices
+    )
 
 
 def _noisy(rows: list[Row]) -> Iterable[str]:
