@@ -15,15 +15,12 @@ import pytest
 from sealift.lab import absent, registry, report, store
 from sealift.lab.advise import Advice
 from sealift.lab.crowding import Load
-from sealift.lab.machine import Fact
-from sealift.lab.report import bottom, markup, top
+from sealift.lab.report import bottom, markup
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.material import Material, gather
 from sealift.lab.report.words import format_bytes
-from sealift.lab.result import Verified
 from sealift.lab.stats import Verdict
 from sealift.lab.store import Ending, How, NotWrittenError, Run
-from sealift.lab.store.reading import NOT_REACHED
 from sealift.lab.summary import summarise
 from sealift.lab.table import Ink
 from sealift.lab.values import Cell
@@ -203,29 +200,6 @@ def test_where_every_driver_is_present_that_is_said_beside_the_absent_peers(run:
     shown = Outline(str(bottom.not_here(material))).text
     assert "Every device that is for work and has a driver is present." in shown
     assert "ipp (to compare with only)" in shown
-
-
-def test_what_the_budget_had_no_room_for_is_no_absent_device(material: Material) -> None:
-    first, *others = material.shown
-    arms = [
-        Verified(first.experiment.name, {"device": "ipp"}, {}, "no room", left_out=True),
-        Verified(first.experiment.name, {"device": "gcm2"}, {}, NOT_REACHED),
-        Verified(first.experiment.name, {"device": "table, 1 core"}, {}, "time was up"),
-        Verified(first.experiment.name, {"device": "mbedtls"}, {}, "it is not installed"),
-    ]
-    shown = [replace(first, found=replace(first.found, verified=arms))]
-    told = Outline(str(bottom.not_here(replace(material, shown=shown)))).text
-    assert "mbedtls (to compare with only) it is not installed" in told
-    assert told.count("(to compare with only)") == 1
-
-
-def test_a_gpus_sensor_is_missed_only_where_there_is_a_gpu(run: Run) -> None:
-    sensors = {"gpu_temperature_c": Fact(None, "libnvidia-ml.so.1 is not here")}
-    there = replace(run.machine.devices[0], spec="cuda:0", driver="cuda", role="real")
-    for device, is_missed in ((there, True), (replace(there, role="test only"), False)):
-        machine = replace(run.machine, sensors=sensors, devices=(device,))
-        care = str(top.care(gather(replace(run, machine=machine))))
-        assert ("no sensor for gpu temperature" in care) is is_missed
 
 
 def test_the_band_names_document_003_and_says_why_no_accelerator_is_in_it(
