@@ -363,6 +363,8 @@ def test_batches_that_were_not_run_are_told_with_the_budget_for_them() -> None:
     said = experiment.says(here)
     assert "could take less than cpu, 1 core here is not known; with 256, 1,024, " in said
     assert "RTX 3050 256" not in said
+    # Where the plan had fewer batches no budget is known for the others.
+    assert "(not among the cells of this run)" in experiment.says(Found(here.rows, ()))
 
 
 def test_with_no_cores_measured_no_break_even_is_projected() -> None:

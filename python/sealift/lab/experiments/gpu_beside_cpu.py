@@ -202,7 +202,7 @@ def _projected_break_even(found: Found) -> Iterator[str]:
     rows = {name: each for name, each in _by_batch(found).items() if cores_of(name)}
     by_cores = sorted(rows, key=lambda name: cores_of(name) or 0)
     for name in dict.fromkeys((*by_cores[:1], *by_cores[-1:])):
-        yield f"{_firsts(name, rows[name])}{_not_run(found, name)}."
+        yield f"{_firsts(name, rows[name])}{_not_run(found, name, rows[name])}."
     if rows:
         yield "What starts copies and kernels is not in that."
 
@@ -217,19 +217,15 @@ def _firsts(name: str, rows: Mapping[int, Row]) -> str:
     )
 
 
-def _not_run(found: Found, name: str) -> str:
-    """Which batches of cores are not known, and why."""
-    where = {DATA.name: HOST, DEVICE.name: name}
-    batches = {int(each.cell[BATCH.name]) for each in found.verified if _is_at(each.cell, where)}
-    missing = [each for each in batches if found.row(**where, **{BATCH.name: each}) is None]
+def _not_run(found: Found, name: str, rows: Mapping[int, Row]) -> str:
+    """With which batches that is not known, and why; each core has a message at least."""
+    cores = cores_of(name) or 1
+    missing = sorted(batch for batch in BATCHES if batch >= cores and batch not in rows)
     if not missing:
         return ""
-    why = found.why_not(**where, **{BATCH.name: missing[0]})
+    where: Cell = {DATA.name: HOST, DEVICE.name: name, BATCH.name: missing[0]}
+    why = found.why_not(**where)
     return f"; with {_counts(missing)} that is not known ({why})"
-
-
-def _is_at(cell: Cell, where: Mapping[str, Value]) -> bool:
-    return where.items() <= cell.items()
 
 
 def _counts(batches: Iterable[int]) -> str:
