@@ -254,8 +254,8 @@ def not_measured(found: Found) -> str:
     low, high = (f"{100 * share:.0f}" for share in shares)
     was = f"{PROCESSOR} was, for tests only" if devices else "cores alone were"
     return (
-        f"No GPU was measured here; {was}. Everything about GPUs below is projected, and document "
-        f"003's own program reaches {low} to {high} % of what is projected for it."
+        f"No GPU was measured here; {was}. What is told of GPUs is projected or published; "
+        f"document 003's own program reaches {low} to {high} % of what is projected for it."
     )
 
 
