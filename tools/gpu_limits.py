@@ -19,14 +19,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from kept_run import table
-from sealift.lab.experiments import gpu_core_beside_cpu, gpu_grid
+from sealift.lab.experiments import gpu_grid
 from sealift.lab.experiments.gpu_beside_cpu import BATCHES
 from sealift.lab.gpus import GPUS, Counts, Gpu, Limit, Messages, long_limit, message_limit
 from sealift.lab.gpus.cells import BLOCK_THREADS
 from sealift.lab.gpus.grid import Grid
 from sealift.lab.gpus.host import message_ns
 from sealift.lab.gpus.limits import BLOCK_BYTES
-from sealift.lab.gpus.shown import MEGABYTE, document_gpu, ours, replicated
+from sealift.lab.gpus.shown import MEGABYTE, document_shares, ours, replicated
 from sealift.lab.gpus.work import LANE_BYTES, long_counts, look_ups, message_counts, tables_of
 from sealift.lab.units import format_measure
 
@@ -142,13 +142,7 @@ def beside_table() -> str:
 
 def caches_text() -> str:
     """How far the document's figures lie below what is projected, and what its tables may do."""
-    gpu = document_gpu()
-    grids = gpu_grid.PRINTED
-    best = max(float(row["throughput_mb_s"]) for row in grids)
-    one = float(gpu_core_beside_cpu.DOCUMENT_THREAD["throughput_mb_s"])
-    whole = Grid(gpu.multiprocessors, BLOCK_THREADS)
-    shares = (one / replicated(gpu, Grid(1, 1)), best / replicated(gpu, whole))
-    thread, grid = (f"{100 * share * MEGABYTE:.0f} %" for share in shares)
+    thread, grid = (f"{100 * share:.0f} %" for share in document_shares())
     return (
         f"The document's one thread does {thread} of what is projected, and its best grid {grid}. "
         f"{gpu_grid.caches_text()}"

@@ -14,7 +14,7 @@ import pytest
 
 from command import invoke, process, start, wait_for_blocks
 from sealift import drivers
-from sealift.lab import registry
+from sealift.lab import devices, registry
 from sealift.lab.spec import Scope
 
 AMPLE = ("advise", "--sizes", "16", "--keys", "one", "--budget", "2")
@@ -89,6 +89,17 @@ def test_a_null_device_is_said_to_be_unchecked_and_is_no_advice() -> None:
     document = json.loads(invoke(*SHORT, "--devices", "library,null", "--json").stdout)
     assert [row["device"] for row in document["rows"]] == ["library", "null"]
     assert document["answer"]["where"].startswith("Only library was measured")
+
+
+def test_what_is_for_tests_only_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(devices, "role", lambda name: "test only" if name == "library" else "real")
+    for words in (("--size", "128"), ("--sizes", "16", "--keys", "one")):
+        # Measured, it would take an hour.
+        ran = invoke("advise", *words, "--devices", "library", "--budget", "3600")
+        assert ran.exit_code == 2
+        assert "no advice is to run on what is for tests only, and library is; leave" in ran.stderr
 
 
 def test_several_threads_are_measured() -> None:

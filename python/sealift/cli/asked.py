@@ -50,7 +50,7 @@ def present(text: str | None) -> tuple[str, ...]:
     Args:
         text: As asked for; None for every real one.
     """
-    from sealift.lab.devices import absences, real_devices
+    from sealift.lab.devices import absences, real_devices, role
 
     names = real_devices() if text is None else read("--devices", devices, text)
     absent = read("--devices", absences, names)
@@ -58,6 +58,12 @@ def present(text: str | None) -> tuple[str, ...]:
     left = tuple(name for name in names if name not in absent)
     if not left:
         fail(ExitCode.NOTHING_RAN, "no device is left to measure; `sealift devices` shows them all")
+    if all(role(name) == "test only" for name in left):
+        fail(
+            ExitCode.USAGE,
+            f"--devices: no advice is to run on what is for tests only, and {','.join(left)} is; "
+            "leave --devices out for every real one, `sealift devices` shows the roles",
+        )
     return left
 
 

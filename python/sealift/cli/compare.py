@@ -141,13 +141,19 @@ def _beside_published(folder: str) -> _Beside:
     told(*beside.notes)
     found = beside.comparisons
     if not found:
+        if not run.plan.experiments:
+            fail(
+                ExitCode.NOTHING_RAN,
+                f"{folder} has no experiment, and figures were published for experiments only; "
+                f"`sealift lab report {folder}` shows what it has",
+            )
         ran = ", ".join(each.name for each in run.plan.experiments)
         some = ", ".join(each.name for each in registry.all_experiments() if each.id)
         fail(
             ExitCode.NOTHING_RAN,
             f"{folder} ran {ran}, for which nothing was published; there are figures for {some}",
         )
-    unjudged = {Match.NOT_RUN, Match.UNSETTLED, *UNJUDGED.values()}
+    unjudged = {Match.NOT_RUN, Match.UNSETTLED, Match.PROJECTED, *UNJUDGED.values()}
     judged = sum(each.match not in unjudged for each in found)
     slower = sum(each.match is Match.SLOWER for each in found)
     text = published_text(found, width=_width())

@@ -207,8 +207,9 @@ def _renew_summary(run: "Run") -> None:
     from sealift.lab.store.writing import renew_summary
     from sealift.lab.summary import summarise
 
-    if renew_summary(run.path, summary_records(run, summarise(run))):
-        file = run.path / "summary.csv"
+    file = run.path / "summary.csv"
+    is_new = run.plan.is_by_program and not file.exists()
+    if renew_summary(run.path, summary_records(run, summarise(run))) and not is_new:
         told(f"{file} was missing, or not what the samples say, and was written anew")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sealift.lab import recall
 from sealift.lab.finding import Finding, Kind, findings
-from sealift.lab.gpus.shown import titled
+from sealift.lab.gpus.shown import not_measured, titled
 from sealift.lab.published import Match
 from sealift.lab.result import Found, Row
 from sealift.lab.stats import Verdict
@@ -51,13 +51,35 @@ def digest(run: Run, found: Mapping[str, Found]) -> list[Digest]:
 def headline(run: Run, found: Mapping[str, Found]) -> str:
     """The answer of a run that asks where to encrypt nothing: what its first experiment found.
 
-    A sentence of an experiment's own goes before the counts of those that have none.
+    A sentence of an experiment's own goes before the counts of those that have none. A run without
+    experiments may have checked devices.
     """
-    told = (recall.sentence(each, found[each.name]) for each in run.plan.experiments)
+    if not run.plan.experiments:
+        return conformance(run) or "Nothing was measured."
+    told = (_told(each, found[each.name]) for each in run.plan.experiments)
     first = run.plan.experiments[0]
     title = titled(first.title or first.name, found[first.name])
     counted = f"{title}: {_best(first, found[first.name])}."
     return next(filter(None, told), counted)
+
+
+def _told(planned: PlannedExperiment, found: Found) -> str:
+    """An experiment's sentence; of GPUs that were not measured that, before what is projected."""
+    sentence = recall.sentence(planned, found)
+    is_of_gpus = planned.name.startswith("gpu-")
+    return (is_of_gpus and sentence and not_measured(found)) or sentence
+
+
+def conformance(run: Run) -> str:
+    """How many checks of the suite for devices passed and failed, in a sentence; "" for none."""
+    by_device: dict[str, list[bool]] = {}
+    for each in run.checks:
+        by_device.setdefault(each.device, []).append(each.passed)
+    told = "; ".join(
+        f"{device} {sum(passed):,} checks passed, {passed.count(False) or 'none'} failed"
+        for device, passed in by_device.items()
+    )
+    return told and f"Conformance: {told}."
 
 
 def _parts(run: Run, planned: PlannedExperiment, found: Found) -> Iterator[str]:

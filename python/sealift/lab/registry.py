@@ -4,7 +4,7 @@ import importlib.util
 import pkgutil
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from sealift.lab import experiments
+from sealift.lab.gpus.cells import DRIVERS
 from sealift.lab.spec import Experiment
 
 
@@ -138,8 +139,11 @@ def _names(experiment: Experiment) -> tuple[str, ...]:
 
 def _unknown(name: str) -> str:
     known = {each.casefold(): each for one in all_experiments() for each in _names(one)}
-    near = [known[each] for each in get_close_matches(name.casefold(), known)]
-    near = near or _near_pattern(name.casefold(), known)
+    wanted = name.casefold()
+    if own := _of_document(wanted, known):
+        return f"no experiment fits {name!r}; of that document there are {own}"
+    near = _family(wanted, known) or [known[each] for each in get_close_matches(wanted, known)]
+    near = near or _near_pattern(wanted, known)
     if near:
         return f"no experiment fits {name!r}; did you mean {' or '.join(near)}?"
     return (
@@ -148,13 +152,28 @@ def _unknown(name: str) -> str:
     )
 
 
+def _of_document(name: str, known: Mapping[str, str]) -> str:
+    """The ids of the document that an id begins with; "" where it begins with none."""
+    document = name.partition("-")[0]
+    ids = [of for each, of in known.items() if each.startswith(f"{document}-")]
+    return ", ".join(sorted(ids)) if document.isdigit() and "-" in name else ""
+
+
+def _family(name: str, known: Iterable[str]) -> list[str]:
+    """The pattern of experiments that a word names: `'gpu-*'` for `gpu`, `gpus` and `cuda-*`."""
+    word = name.removesuffix("*").removesuffix("-").removesuffix("s")
+    word = "gpu" if word in DRIVERS else word
+    begins = [f"{word}-", f"{word}s-"] if word else []
+    return [f"'{each}*'" for each in begins if any(name.startswith(each) for name in known)]
+
+
 def _near_pattern(pattern: str, known: Iterable[str]) -> list[str]:
-    """The pattern whose beginning is near, where one ends in a star: `cards-*` for `card-*`."""
+    """The pattern whose beginning is near, where one ends in a star: `'cards-*'` for `card-*`."""
     begin = pattern.removesuffix("*")
     if begin == pattern or len(begin) < BEGINS_LEAST or {*begin} & {*"*?["}:
         return []
     begins = {word[: end + 1] for word in known for end, each in enumerate(word) if each == "-"}
-    return [f"{each}*" for each in get_close_matches(begin, sorted(begins))]
+    return [f"'{each}*'" for each in get_close_matches(begin, sorted(begins))]
 
 
 def _no_experiment_file(pattern: str) -> str:

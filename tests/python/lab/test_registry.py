@@ -91,9 +91,19 @@ def test_patterns_fit_names_and_ids_and_each_experiment_comes_once() -> None:
     ("pattern", "hint"),
     [
         ("aes-gcm-by-thread", "did you mean aes-gcm-by-threads"),
-        ("003-F51", "did you mean 003-F5"),
-        ("card-*", "did you mean cards-*"),
-        ("CARDS_*", "did you mean cards-*"),
+        (
+            "003-F99",
+            "'003-F99'; of that document there are 003-F10, 003-F14, 003-F4, 003-F5, 003-F6, "
+            "003-F7, 003-F8, 003-F9, 003-P0, 003-T3, 003-T4, 003-T5",
+        ),
+        ("gpu", "did you mean 'gpu-*'?"),
+        ("GPUs", "did you mean 'gpu-*'?"),
+        ("cuda-*", "did you mean 'gpu-*'?"),
+        ("opencl", "did you mean 'gpu-*'?"),
+        ("cards", "did you mean 'cards-*'?"),
+        ("copy", "did you mean 'copy-*'?"),
+        ("card-*", "did you mean 'cards-*'"),
+        ("CARDS_*", "did you mean 'cards-*'"),
         ("zzzz*", "there are aes-gcm-by-size, aes-gcm-by-threads, 003-F5"),
         ("999", "no experiment fits '999'"),
         ("", "no experiment fits ''"),

@@ -7,7 +7,7 @@ batch that is waited for before the next one begins. One message at once so is i
 there is no GPU that runs by OpenCL on this processor, and is called so. Not part of a quick run.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sealift.lab.gpus.cells import (
     ALONE,
@@ -172,7 +172,8 @@ def _says(found: Found) -> str:
     limits = mb_per_s_text(lambda gpu: message_limit(gpu, MESSAGES).bytes_per_s)
     told = [
         f"Projected: all of a GPU does at most, in MB/s, with Sealift's kernel: {limits} "
-        f"({OURS_STANDS_ON}). {_projected_break_even(found)}"
+        f"({OURS_STANDS_ON}).",
+        *_projected_break_even(found),
     ]
     by_device = _by_batch(found)
     device = device_in(found)
@@ -196,34 +197,39 @@ def _says(found: Found) -> str:
     return " ".join(told)
 
 
-def _projected_break_even(found: Found) -> str:
-    """From how many messages on a GPU could be faster than cores here, or than the document's."""
-    told = "; ".join(f"{name}: {_firsts(ns)}" for name, ns in _rivals(found).items())
+def _projected_break_even(found: Found) -> Iterator[str]:
+    """From how many messages on a GPU could be faster than cores here with as many."""
+    rows = {name: each for name, each in _by_batch(found).items() if cores_of(name)}
+    by_cores = sorted(rows, key=lambda name: cores_of(name) or 0)
+    for name in dict.fromkeys((*by_cores[:1], *by_cores[-1:])):
+        yield f"{_firsts(name, rows[name])}{_not_run(found, name, rows[name])}."
+    if rows:
+        yield "What starts copies and kernels is not in that."
+
+
+def _firsts(name: str, rows: Mapping[int, Row]) -> str:
+    if max(rows) == 1:
+        return f"From how many messages at once it could take less than {name} here is not known"
+    firsts = ", ".join(f"{gpu.name} {earliest(gpu, rows)}" for gpu in GPUS)
     return (
-        f"Of {', '.join(f'{batch:,}' for batch in sorted(BATCHES))} messages at once, {HOST}, the "
-        f"first with which it could take less than {told}. What starts copies and kernels is not "
-        "in that."
+        f"Of {_counts(rows)} messages at once, {HOST}, the first with which it could take less "
+        f"than {name} here: {firsts}"
     )
 
 
-def _firsts(other_ns: float) -> str:
-    firsts = ((gpu.name, earliest(gpu, other_ns, BATCHES)) for gpu in GPUS)
-    return ", ".join(f"{gpu} {first:,}" if first else f"{gpu} never" for gpu, first in firsts)
+def _not_run(found: Found, name: str, rows: Mapping[int, Row]) -> str:
+    """With which batches that is not known, and why; each core has a message at least."""
+    cores = cores_of(name) or 1
+    missing = sorted(batch for batch in BATCHES if batch >= cores and batch not in rows)
+    if not missing:
+        return ""
+    where: Cell = {DATA.name: HOST, DEVICE.name: name, BATCH.name: missing[0]}
+    why = found.why_not(**where)
+    return f"; with {_counts(missing)} that is not known ({why})"
 
 
-def _rivals(found: Found) -> Mapping[str, float]:
-    """Who a GPU has to beat, and nanoseconds that they take for a message, the least of all."""
-    rows = {name: each for name, each in _by_batch(found).items() if cores_of(name)}
-    if rows:
-        by_cores = sorted(rows, key=lambda name: cores_of(name) or 0)
-        return {f"{name} here": _least_ns(rows[name]) for name in (by_cores[0], by_cores[-1])}
-    name, key, label, test = EVERY_CORE_IPP
-    row = table_row(name, **{key: label}, test=test)
-    return {f"all cores of the document's {label} with the vendor's library": _ns(row)}
-
-
-def _least_ns(rows: Mapping[int, Row]) -> float:
-    return min(row.ns_per_operation.median for row in rows.values())
+def _counts(batches: Iterable[int]) -> str:
+    return ", ".join(f"{batch:,}" for batch in sorted(batches))
 
 
 def _by_batch(found: Found) -> Mapping[str, Mapping[int, Row]]:

@@ -58,6 +58,7 @@ from sealift.lab.published import (
 )
 from sealift.lab.result import Found, Origin
 from sealift.lab.spec import Arm, Context, Experiment, Plot, Scope
+from sealift.lab.stats import Verdict
 from sealift.lab.units import format_measure
 from sealift.lab.values import Cell
 from sealift.lab.vega import Chart, Labels, Point, Scales
@@ -141,16 +142,23 @@ def _says(found: Found) -> str:
         f"document's did {min(speeds):g} to {max(speeds):g}."
     )
     for code in THREADS:
-        device = _device(found, code)
-        times = times_as_fast(
-            found, {DEVICE.name: cores_text(BY_CODE[code], 1)}, {DEVICE.name: device}
-        )
+        core, device = cores_text(BY_CODE[code], 1), _device(found, code)
+        times = times_as_fast(found, {DEVICE.name: core}, {DEVICE.name: device})
         if not isinstance(times, str):
-            told += (
-                f" Measured: {cores_text(BY_CODE[code], 1)} does "
-                f"{format_measure(times.interval.median)} times as much as {named(device)}, {code}."
-            )
+            said = _compared(found, code, times.interval.median)
+            told += f" Measured, {code}: {core} {said} {named(device)}."
     return told
+
+
+def _compared(found: Found, code: str, times: float) -> str:
+    """What the verdict on one core and what stands beside it allows to be said of the first."""
+    rows = [row for row in found.rows if row.cell[CODE.name] == code]
+    verdict = next((row.verdict for row in rows if row.verdict), Verdict.UNSURE)
+    if verdict is Verdict.UNSURE:
+        return "may do more or less than"
+    if verdict is Verdict.SAME:
+        return "does as much as"
+    return f"does {format_measure(times)} times as much as"
 
 
 def _charts(found: Found) -> Sequence[Chart]:

@@ -94,7 +94,7 @@ BREAK = Break(
     claim="f7-break",
     along=THREADS,
     of="cores of a multiprocessor",
-    kind=Kind.NUMBER,
+    kind=Kind.LIMIT,
     why="four parts that each issue to a warp of 32 threads are put in; that one of their own "
     "units is asked for longest, and not the one that they share, is found",
 )

@@ -6,12 +6,15 @@ and what it takes to start copies and kernels, is not in it: each batch pays tha
 messages take much longer than is shown here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from sealift.lab.gpus.cells import BLOCK_THREADS, MESSAGES
 from sealift.lab.gpus.grid import Grid, grid_limit
 from sealift.lab.gpus.limits import Gpu
 from sealift.lab.gpus.work import LANES
+from sealift.lab.published.doubt import doubt
+from sealift.lab.result import Row
+from sealift.lab.stats import Verdict, least_told
 
 
 def message_ns(gpu: Gpu, batch: int) -> float:
@@ -27,15 +30,38 @@ def message_ns(gpu: Gpu, batch: int) -> float:
     return 1e9 * max(by_units / batch, max(there, back) / gpu.link_bytes_per_s)
 
 
-def earliest(gpu: Gpu, other_ns: float, batches: Iterable[int]) -> int | None:
-    """The first of some batches from which on a GPU could take less time; None if there is none.
+def earliest(gpu: Gpu, cores: Mapping[int, Row]) -> str:
+    """With which of some batches a GPU could first take less time than cores with the same one.
 
     Args:
         gpu: Where they are worked.
-        other_ns: What cores take for a message.
-        batches: Numbers of messages.
+        cores: What was measured of them, by messages at once.
+
+    Returns:
+        Words: `256`, `4,096 (256 not settled)`, `never`; `not settled` where full batches aren't.
     """
-    return next((each for each in sorted(batches) if message_ns(gpu, each) < other_ns), None)
+    said = {batch: _beside(message_ns(gpu, batch), row) for batch, row in sorted(cores.items())}
+    first = next((batch for batch, each in said.items() if each is Verdict.FASTER), None)
+    if first is None and said[max(said)] is Verdict.UNSURE:
+        return "not settled"
+    before = [
+        f"{batch:,}"
+        for batch, each in said.items()
+        if each is Verdict.UNSURE and (first is None or batch < first)
+    ]
+    told = f"{first:,}" if first else "never"
+    return f"{told} ({', '.join(before)} not settled)" if before else told
+
+
+def _beside(limit_ns: float, row: Row) -> Verdict:
+    """Whether what takes so long at least could be faster than cores, beyond interval and noise."""
+    here, noise = row.ns_per_operation, 1 + least_told(row.noise_floor)
+    # Over a loud floor what lies far beyond it is told, as between arms.
+    if doubt(here, 0.0, machine_busy=row.machine_busy):
+        return Verdict.UNSURE
+    if limit_ns * noise < here.low:
+        return Verdict.FASTER
+    return Verdict.SLOWER if limit_ns > here.high * noise else Verdict.UNSURE
 
 
 def _grid(batch: int) -> Grid:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sealift.lab.gpus.cells import (
+    BLOCK_THREADS,
     BLOCKS,
     DEVICE,
     MESSAGES,
@@ -14,7 +15,7 @@ from sealift.lab.gpus.cells import (
 from sealift.lab.gpus.cores import cores_of
 from sealift.lab.gpus.grid import LANES_AT_ONCE, Grid, grid_limit, replicated_limit
 from sealift.lab.gpus.limits import GPUS, Gpu
-from sealift.lab.published import table_row
+from sealift.lab.published import table, table_row
 from sealift.lab.result import Found, Origin, Row
 from sealift.lab.spec import Axis
 from sealift.lab.stats import Bend, bend
@@ -237,6 +238,37 @@ def titled(title: str, found: Found) -> str:
     names = {str(row.cell.get(DEVICE.name, "")) for row in found.rows}
     devices = [name for name in names if name and cores_of(name) is None]
     return f"{title}, by {NO_GPU}" if devices and all(map(_is_processor, devices)) else title
+
+
+def not_measured(found: Found) -> str:
+    """That no GPU was, what was in its place, and what projections are worth; "" where one was.
+
+    Args:
+        found: By an experiment of GPUs.
+    """
+    names = {str(row.cell.get(DEVICE.name, "")) for row in found.rows}
+    devices = [name for name in names if name and cores_of(name) is None]
+    if not names or not all(map(_is_processor, devices)):
+        return ""
+    shares = sorted(document_shares())
+    low, high = (f"{100 * share:.0f}" for share in shares)
+    was = f"{PROCESSOR} was, for tests only" if devices else "cores alone were"
+    return (
+        f"No GPU was measured here; {was}. What is told of GPUs is projected or published; "
+        f"document 003's own program reaches {low} to {high} % of what is projected for it."
+    )
+
+
+def document_shares() -> tuple[float, float]:
+    """Of what is projected, what the document's one thread and its best grid do; 0..1."""
+    gpu = document_gpu()
+    one = table_row("003-T5-gpu-generations", gpu="RTX 4070 (2023)", test="Thread = 1")
+    best = max(float(row["throughput_mb_s"]) for row in table("003-T3-gpu-blocks-threads"))
+    whole = Grid(gpu.multiprocessors, BLOCK_THREADS)
+    return (
+        MEGABYTE * float(one["throughput_mb_s"]) / replicated(gpu, Grid(1, 1)),
+        MEGABYTE * best / replicated(gpu, whole),
+    )
 
 
 def named(device: str) -> str:

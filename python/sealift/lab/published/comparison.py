@@ -36,6 +36,9 @@ class Kind(StrEnum):
     document (`point_kind`): it can have the shape of that where it doesn't have its value."""
     OPEN = "open"
     """The same of a point of which it is not known how its neighbours stand: nor is its shape."""
+    LIMIT = "limit"
+    """The same of a limit of a device, which nothing that was measured or simulated stands behind:
+    that it is alike reproduces nothing."""
     GIVEN = "given"
     """What was put into a model, fitted or as it was printed: no result of it."""
     BEYOND = "beyond"
@@ -57,6 +60,7 @@ class Match(StrEnum):
     DIFFERS = "differs here"
     NO_EFFECT = "no such effect here"
     IN_SHAPE = "reproduced in shape"
+    PROJECTED = "projected alike"
     GIVEN = "given to the model"
     BEYOND = "beyond the model"
     READING_HOLDS = "our reading holds here"
@@ -142,12 +146,12 @@ class Comparison:
         1, where a RATIO well above 1 has NO_EFFECT; and so do too few blocks, too much noise
         and a busy machine. A COUNT is REPRODUCED when it rounds to what was printed; a printed 0
         is CONTRADICTED by anything else. A NUMBER of a model is REPRODUCED within a tenth and
-        CONTRADICTED beyond; a MODEL, whose neighbours stand as published, is IN_SHAPE within half
-        as much again or two thirds, and an OPEN one UNSETTLED there. A SHAPE that was not measured
-        is IN_SHAPE above the margin over 1 and CONTRADICTED elsewhere. All of these are UNSETTLED
-        where the ends of what plays with several seeds gave are on two sides of a limit, or far
-        from what was published on both sides of it. What was GIVEN to a model, and what is BEYOND
-        one, has no verdict but that.
+        CONTRADICTED beyond, a LIMIT no more than PROJECTED within; a MODEL, whose neighbours stand
+        as published, is IN_SHAPE within half as much again or two thirds, and an OPEN one UNSETTLED
+        there. A SHAPE that was not measured is IN_SHAPE above the margin over 1 and CONTRADICTED
+        elsewhere. All of these are UNSETTLED where the ends of what plays with several seeds gave
+        are on two sides of a limit, or far from what was published on both sides of it. What was
+        GIVEN to a model, and what is BEYOND one, has no verdict but that.
         """
         if self.kind in UNJUDGED:
             return UNJUDGED[self.kind]
@@ -231,8 +235,8 @@ class Comparison:
     def _modelled(self, value: float) -> Match:
         times = value / self.published
         if 1 - NEAR <= times <= 1 + NEAR:
-            return Match.REPRODUCED
-        if self.kind is Kind.NUMBER or not 1 / ALIKE <= times <= ALIKE:
+            return Match.PROJECTED if self.kind is Kind.LIMIT else Match.REPRODUCED
+        if self.kind in (Kind.NUMBER, Kind.LIMIT) or not 1 / ALIKE <= times <= ALIKE:
             return Match.CONTRADICTED
         return Match.IN_SHAPE if self.kind is Kind.MODEL else Match.UNSETTLED
 
@@ -260,7 +264,7 @@ NEAR = 0.10
 # How far a point may be off whose table or curve has the document's shape there.
 ALIKE = 1.5
 SPANNED = (Kind.COUNT, Kind.WITHIN)
-MODELLED = (Kind.NUMBER, Kind.MODEL, Kind.OPEN)
+MODELLED = (Kind.NUMBER, Kind.MODEL, Kind.OPEN, Kind.LIMIT)
 # What nothing that was found here is held against.
 UNJUDGED = {
     Kind.WITHIN: Match.AGAINST_ITSELF,

@@ -34,8 +34,10 @@ def rules(comparisons: Collection[Comparison]) -> Iterator[str]:
     computed = [each for each in comparisons if each.origin is not Origin.MEASURED]
     if len(computed) < len(comparisons):
         yield MEASURED
-    if kinds & {*MODELLED}:
+    if kinds & {*MODELLED} - {Kind.LIMIT}:
         yield NUMBERS
+    if Kind.LIMIT in kinds:
+        yield LIMITS
     if kinds & {Kind.MODEL, Kind.OPEN}:
         yield POINTS
     if any(each.kind is Kind.SHAPE for each in computed):
@@ -56,6 +58,10 @@ MEASURED = (
 NUMBERS = (
     "A number that a model gives for the document's own machine is reproduced within "
     f"{100 * NEAR:.0f} % of what was published, and contradicted beyond."
+)
+LIMITS = (
+    f"A limit that is projected is alike within {100 * NEAR:.0f} % of what was published, and "
+    "contradicted beyond; nothing was measured of it, so that it reproduces nothing."
 )
 POINTS = (
     "A point of a table or a curve that is further off, by no more than "

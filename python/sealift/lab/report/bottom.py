@@ -5,6 +5,7 @@ import gzip
 from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab import absent, vega
+from sealift.lab.gpus.cores import cores_of
 from sealift.lab.machine import Fact
 from sealift.lab.measure import LEAD_IN_S_MIN, SAMPLE_S_MIN
 from sealift.lab.record import Record, as_text, summary_columns
@@ -14,10 +15,11 @@ from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.sections import Section
 from sealift.lab.report.words import with_interval, worded
-from sealift.lab.result import Origin
+from sealift.lab.result import Origin, Verified
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed, smallest_difference
 from sealift.lab.stats.flags import CLEAN_BLOCKS_MIN
 from sealift.lab.stats.verdicts import FAR_APART, LOUD_FLOOR
+from sealift.lab.store.reading import NOT_REACHED
 from sealift.lab.units import as_printed, format_measure
 from sealift.lab.vega import Labels, Point, Scales, Spec
 
@@ -143,11 +145,17 @@ def _absent_peers(material: Material) -> Iterable[tuple[str, str]]:
         for shown in material.shown
         if shown.is_of_the_lab
         for each in shown.found.verified
-        if each.skipped and "device" in each.cell
+        if "device" in each.cell and _is_absent(each)
     }
     for device, reason in skipped.items():
         if device.partition(":")[0] not in known:
             yield f"{device} (to compare with only)", reason
+
+
+def _is_absent(arm: Verified) -> bool:
+    """Whether an arm was skipped for what it needs: cores are there, and time is no device."""
+    is_of_time = arm.left_out or arm.skipped == NOT_REACHED
+    return bool(arm.skipped) and not is_of_time and cores_of(str(arm.cell["device"])) is None
 
 
 def _wishes(wishes: Sequence[absent.Wish]) -> Html:

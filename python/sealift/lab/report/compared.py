@@ -102,6 +102,7 @@ COLOURS = {
     Match.READING_HOLDS: "fine",
     Match.READING_FAILS: "fine",
     Match.IN_SHAPE: "good",
+    Match.PROJECTED: "plain",
     Match.GIVEN: "plain",
     Match.BEYOND: "plain",
     Match.UNSETTLED: "plain",

@@ -15,6 +15,7 @@ from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
 from sealift.lab.report.words import few, unique, with_interval
 from sealift.lab.result import Row
+from sealift.lab.store.plan import PROGRAM
 from sealift.lab.units import (
     axis_text,
     format_measure,
@@ -84,7 +85,7 @@ def _place(shown: Shown) -> tuple[object, ...]:
 
 def _document(shown: Shown) -> str:
     if shown.is_own:
-        return OWN
+        return PROGRAM if shown.experiment.file == PROGRAM else OWN
     return shown.experiment.id.split("-")[0] or HERE
 
 
@@ -420,6 +421,7 @@ DOCUMENTS = {
     ),
     "004": ("Document 004: copying", "ESCAPE Benchmarking (GAPS CLOSURE)."),
     HERE: ("This machine", "What no document asked, and the answer needs."),
+    PROGRAM: ("What sealift-gpu alone measures", ""),
     OWN: ("Experiments of your own", ""),
 }
 COLOURS = {"FASTER": "good", "SAME": "fine", "SLOWER": "bad", "UNSURE": "plain"}

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab.answer import QUESTION
+from sealift.lab.digest import conformance
 from sealift.lab.finding import Kind, findings
-from sealift.lab.gpus.cells import PROCESSOR
+from sealift.lab.gpus.cells import DRIVERS, PROCESSOR
 from sealift.lab.machine import Fact
 from sealift.lab.report import order
 from sealift.lab.report.agreement import disagreements
@@ -86,7 +87,8 @@ def _lead(material: Material, lead: Lead) -> Html:
 
 def _headline(material: Material) -> Html:
     first, end, rest = material.headline.partition(". ")
-    others = [each for each in _sentences(material) if each not in ("", material.headline)]
+    sentences = [*_sentences(material), conformance(material.run)]
+    others = [each for each in sentences if each not in ("", material.headline)]
     told = [tag("p", first + end.strip(), class_="where")]
     told += [tag("p", each) for each in (rest, *others) if each]
     whose = "Computed, not measured" if material.is_computed else "On this machine"
@@ -120,12 +122,19 @@ def blocks(material: Material) -> Html:
 
 
 def wrong(material: Material) -> Html:
-    """A red band for every arm that computed something wrong; nothing where all was right."""
-    told = unique(line for shown in material.shown for line in _wrong_arms(shown))
-    if not told:
-        return Html()
-    start = tag("strong", "Computed something wrong: its times mean nothing and are left out.")
-    return tag("section", start, _first_of(told), class_="wrong", role="alert")
+    """Red bands: arms that computed something wrong, and checks that failed."""
+    arms = unique(line for shown in material.shown for line in _wrong_arms(shown))
+    checks = material.run.checks
+    failed = [f"{each.device}, {each.name}: {each.said}" for each in checks if not each.passed]
+    bands = {
+        "Computed something wrong: its times mean nothing and are left out.": arms,
+        "Checks of the suite for devices failed:": failed,
+    }
+    return join(
+        tag("section", tag("strong", start), _first_of(told), class_="wrong", role="alert")
+        for start, told in bands.items()
+        if told
+    )
 
 
 def care(material: Material) -> Html:
@@ -170,7 +179,7 @@ def _reasons(material: Material) -> Iterable[str]:
     yield from _noisy(material.rows)
     yield from _shaken(material.rows)
     yield from disagreements(material.shown)
-    if not run.is_whole and not _is_short_of_time(run):
+    if not _is_done(run) and not _is_short_of_time(run):
         yield f"This run is incomplete: {_ending(run.ending)}."
     yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in run.notes)
     for shown in material.shown:
@@ -182,10 +191,16 @@ def _reasons(material: Material) -> Iterable[str]:
         yield from _blind(run.machine)
 
 
+def _is_done(run: Run) -> bool:
+    """Whether nothing is left to do; only how it ended tells that of a run without experiments."""
+    return run.is_whole if run.plan.experiments else run.ending == Ending(How.COMPLETE)
+
+
 def _is_short_of_time(run: Run) -> bool:
     """Whether only the last blocks are missing, and none that a verdict needs."""
     ended = run.ending is not None and run.ending.how is How.TIME_UP
-    return ended and all(count >= NEEDED for count, _ in block_counts(run))
+    counts = block_counts(run)
+    return ended and bool(counts) and all(count >= NEEDED for count, _ in counts)
 
 
 def _ending(ending: Ending | None) -> str:
@@ -195,12 +210,23 @@ def _ending(ending: Ending | None) -> str:
 
 
 def _blind(machine: Surroundings) -> Iterable[str]:
-    lacking = [worded(name)[0] for name, fact in machine.sensors.items() if fact.reason]
+    lacking = [
+        worded(name)[0]
+        for name, fact in machine.sensors.items()
+        if fact.reason and (_has_gpu(machine) or not name.startswith("gpu_"))
+    ]
     flags = machine.facts["cpu_flags"].value if "cpu_flags" in machine.facts else None
     if lacking:
         virtual = isinstance(flags, tuple) and "hypervisor" in flags
         where = "This is a virtual machine: it has" if virtual else "There is"
         yield f"{where} no sensor for {listed(lacking)}."
+
+
+def _has_gpu(machine: Surroundings) -> bool:
+    return any(
+        each.driver in DRIVERS and not each.reason and each.role != "test only"
+        for each in machine.devices
+    )
 
 
 def _noisy(rows: list[Row]) -> Iterable[str]:

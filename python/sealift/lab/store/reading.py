@@ -17,7 +17,7 @@ from sealift.lab.store.lines import Line, Lines, read_lines
 from sealift.lab.store.nearest import instead
 from sealift.lab.store.plan import Plan, PlannedExperiment, plan_of
 from sealift.lab.store.published import read_published
-from sealift.lab.store.run import Ending, How, Reading, Run, Surroundings
+from sealift.lab.store.run import Check, Ending, How, Reading, Run, Surroundings
 from sealift.lab.store.shape import Record, read_object
 from sealift.lab.values import Value
 
@@ -34,8 +34,9 @@ def read(path: Path) -> Run:
     verify = read_lines(path / names.VERIFY)
     sensors = read_lines(path / names.SENSORS)
     notes = read_lines(path / names.NOTES)
+    checks = read_lines(path / names.CONFORMANCE)
     told = [_told(line.record, plan) for line in verify]
-    torn = [file for file in (verify, sensors, notes) if file.torn]
+    torn = [file for file in (verify, sensors, notes, checks) if file.torn]
     return Run(
         path=path,
         plan=plan,
@@ -54,6 +55,7 @@ def read(path: Path) -> Run:
         wrong=frozenset(each.place for each in told if each.wrong),
         restarts=_restarts(told, samples),
         published=read_published(path, plan),
+        checks=tuple(_check(line.record) for line in checks),
     )
 
 
@@ -369,6 +371,11 @@ def _device(record: Record) -> Device:
 def _reading(record: Record) -> Reading:
     values = record.record("values")
     return Reading(record.number("at_s"), {name: values.finite(name) for name in values.plain})
+
+
+def _check(record: Record) -> Check:
+    name, device = record.text("check"), record.text("device")
+    return Check(device, name, record.flag("passed"), record.text("said"))
 
 
 def _ending(path: Path) -> Ending | None:

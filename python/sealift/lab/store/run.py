@@ -74,6 +74,23 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Check:
+    """A check of the suite for devices, as `sealift-gpu` worked it.
+
+    Attributes:
+        device: What was checked, as it was opened.
+        name: Of the check.
+        passed: Whether nothing was wrong.
+        said: What was done, or what was wrong.
+    """
+
+    device: str
+    name: str
+    passed: bool
+    said: str
+
+
+@dataclass(frozen=True)
 class Run:
     """A run folder, read and checked.
 
@@ -96,6 +113,7 @@ class Run:
         restarts: By experiment how many processes have measured it so far.
         published: By experiment of one's own what it says of published figures, once the run has
             ended; those of Sealift's are asked when they are shown.
+        checks: Of the suite for devices, where `sealift-gpu` worked it.
     """
 
     path: Path
@@ -111,6 +129,7 @@ class Run:
     wrong: frozenset[tuple[str, int, int]] = frozenset()
     restarts: Mapping[str, int] = field(default_factory=dict)
     published: Mapping[str, tuple[Comparison, ...]] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
 
     def blocks(self, name: str, group: int) -> Sequence[tuple[int, Block]]:
         """The complete blocks of a group, each with its restart.
