@@ -58,10 +58,13 @@ impl<'h, 'w> Held<'h, 'w> {
         let mut parts = vec![];
         for round in plan.rounds() {
             let (mut lane, room) = (worker.lane()?, round.room(&keys));
-            if let Err(GpuError::OutOfMemory { .. }) = lane.reserve(&room) {
-                worker.release_lanes();
+            match lane.reserve(&room) {
+                Err(GpuError::OutOfMemory { .. }) => {
+                    worker.release_lanes();
+                    lane.reserve(&room)?;
+                }
+                reserved => reserved?,
             }
-            lane.reserve(&room)?;
             let packed = round.pack(work, &keys, &mut lane.host());
             bring(&mut *lane, &room)?;
             lane.flush()?;
