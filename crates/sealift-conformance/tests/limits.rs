@@ -40,6 +40,7 @@ impl Driver for Limited {
             in_place: false,
             messages_max: 20,
             text_bytes_max: 1_000,
+            aad_bytes_max: 200,
             nonce_lengths: NonceLengths::of(&[8, 12, 16]),
             tag_lengths: vec![TagLength::FULL],
             ..inner.capabilities().clone()
