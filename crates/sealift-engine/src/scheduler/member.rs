@@ -3,6 +3,7 @@
 use super::Given;
 use super::health::{Health, State};
 use super::quote::Candidate;
+use super::standing::TRIAL_BATCHES;
 use crate::{DeviceId, Estimator};
 use sealift_core::{Capabilities, Cost, Role, Shape, Timing};
 use std::mem;
@@ -33,6 +34,14 @@ pub(super) struct Member {
     missed_ns: f64,
     /// Twice as long each time that it was tried and not better than thought.
     stands_ns: u64,
+    /// What batches cost while nothing surprised: if it is slow of late, it may be that again.
+    usual: Cost,
+    /// Batches since one surprised.
+    calm: u32,
+    /// Batches to come that are looked at closely, because one before them took surprisingly long.
+    watched: u32,
+    /// Batches to come that it gets as a trial.
+    trial: u32,
 }
 
 impl Member {
@@ -53,6 +62,10 @@ impl Member {
             given_ns: None,
             missed_ns: 0.0,
             stands_ns: STANDS_NS,
+            usual: capabilities.cost,
+            calm: 0,
+            watched: 0,
+            trial: 0,
         }
     }
 
@@ -76,10 +89,12 @@ impl Member {
 
     fn candidate(&self, device: DeviceId, shape: &Shape, before_ns: f64, here: bool) -> Candidate {
         let work_ns = self.predict_ns(shape);
+        let usual_ns = self.usual.of(shape.messages as u64, shape.bytes());
         Candidate {
             device,
             finish_ns: before_ns + work_ns,
             work_ns,
+            saved_ns: (work_ns - usual_ns).max(0.0),
             host_ns: if here { work_ns } else { HAND_OVER_HOST_NS + work_ns * self.host_share },
             cost: self.estimator.cost(),
             in_flight: self.in_flight,
@@ -87,6 +102,7 @@ impl Member {
             idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
             missed_ns: self.missed_ns,
             stands_ns: self.stands_ns,
+            on_trial: self.trial > 0,
         }
     }
 
@@ -108,12 +124,31 @@ impl Member {
         self.given_ns.get_or_insert(now_ns);
     }
 
-    /// It is chosen for a batch, as the best one or to look how it does.
-    pub(super) fn chosen(&mut self, is_explored: bool, now_ns: u64) {
+    /// It is chosen for a batch as the best one.
+    pub(super) fn chosen(&mut self, now_ns: u64) {
         self.given_ns = Some(now_ns);
         self.missed_ns = 0.0;
-        self.stands_ns =
-            if is_explored { (2 * self.stands_ns).min(STANDS_MAX_NS) } else { STANDS_NS };
+        self.stands_ns = STANDS_NS;
+        self.trial = 0;
+    }
+
+    /// It is chosen to see how fast it is now: for the first batch of a trial, or the next one.
+    pub(super) fn explored(&mut self, now_ns: u64) {
+        self.given_ns = Some(now_ns);
+        self.missed_ns = 0.0;
+        if self.trial > 0 {
+            self.trial -= 1;
+            return;
+        }
+        self.stands_ns = (2 * self.stands_ns).min(STANDS_MAX_NS);
+        self.trial = TRIAL_BATCHES - 1;
+        // The hope is spent: what the trial tells counts.
+        self.usual = self.estimator.cost();
+    }
+
+    /// Whether its next batches should be timed by the thread's own clock, too.
+    pub(super) fn is_watched(&self) -> bool {
+        self.watched > 0
     }
 
     /// Another one is chosen for a batch that would take so long there.
@@ -163,10 +198,13 @@ impl Member {
     /// Takes in what a batch took.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn(&mut self, shape: &Shape, timing: &Timing) {
-        let took_ns = timing.end_ns.saturating_sub(timing.start_ns);
+        let took_ns = timing.cost_ns();
         let thought_ns = self.predict_ns(shape);
         // The first batch finds cold caches and no expanded keys: slow, it says little of those to come.
         if !mem::replace(&mut self.is_warm, true) && took_ns as f64 > thought_ns {
+            return;
+        }
+        if self.is_odd(took_ns as f64 / thought_ns, timing.processor_ns.is_some()) {
             return;
         }
         self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
@@ -180,6 +218,24 @@ impl Member {
             let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
             self.host_share += ((host_ns / took_ns).min(1.0) - self.host_share) / 16.0;
         }
+    }
+
+    /// Counts a batch that took so many times what was predicted, and says whether to learn nothing from it.
+    ///
+    /// That is so for one that took far longer, unless those before it did or the thread's own clock
+    /// was read: then most likely the machine did something else in the middle of it.
+    fn is_odd(&mut self, times: f64, is_timed: bool) -> bool {
+        let (is_slow, is_fast) = (times > SURPRISING, times < 1.0 / SURPRISING);
+        // Two that are no faster than was thought end a trial.
+        self.trial =
+            if is_fast { self.trial } else { self.trial.saturating_sub(TRIAL_BATCHES / 2) };
+        self.calm = if is_slow || is_fast { 0 } else { self.calm.saturating_add(1) };
+        if self.calm >= CALM_BATCHES {
+            self.usual = self.estimator.cost();
+        }
+        let was_watched = self.watched > 0;
+        self.watched = if is_slow { WATCHED_BATCHES } else { self.watched.saturating_sub(1) };
+        is_slow && !is_timed && !was_watched
     }
 
     /// It holds a batch less.
@@ -269,6 +325,7 @@ impl Member {
 
     pub(super) fn set_cost(&mut self, cost: Cost) {
         self.estimator = Estimator::new(cost);
+        self.usual = cost;
     }
 
     fn predict_ns(&self, shape: &Shape) -> f64 {
@@ -279,6 +336,12 @@ impl Member {
 /// So long the costs of a device stand that others are preferred to, at first and at most.
 const STANDS_NS: u64 = 2_000_000;
 const STANDS_MAX_NS: u64 = 1_000_000_000;
+/// So many times what was predicted is no scatter.
+const SURPRISING: f64 = 1.5;
+/// So many batches are looked at closely after one that surprised.
+const WATCHED_BATCHES: u32 = 8;
+/// So many in a row without a surprise make what is known the usual cost.
+const CALM_BATCHES: u32 = 16;
 /// So many times dearer or cheaper after one batch is a change.
 const CHANGED: f64 = 1.5;
 /// Before anything was measured: waking a thread and switching to it.
