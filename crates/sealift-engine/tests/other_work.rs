@@ -152,6 +152,17 @@ fn a_device_that_became_slower_is_left_within_ten_batches_and_tried_again_when_i
 }
 
 #[test]
+fn a_device_whose_first_batch_paid_for_fresh_memory_is_tried_again_at_once() {
+    let bench = Bench::new([50_000_000, 250_000]);
+    assert_eq!(bench.run().index(), 0);
+    bench.took_ns[0].store(200_000, Relaxed);
+    bench.run_for(SECOND_NS / 50);
+    let devices = bench.run_for(SECOND_NS / 50);
+    let slow = devices.iter().filter(|device| device.index() == 1).count();
+    assert!(slow * 20 <= devices.len(), "{slow} of {}", devices.len());
+}
+
+#[test]
 fn a_device_that_sleeps_is_judged_by_the_time_that_passes() {
     let core = Arc::new(Core::default());
     let (engine, toys) = engine_on(Arc::clone(&core) as _, Settings::default(), &[4, 4]);

@@ -34,7 +34,7 @@ pub(super) struct Member {
     missed_ns: f64,
     /// Twice as long each time that it was tried and not better than thought.
     stands_ns: u64,
-    /// What batches cost while nothing surprised: if it is slow of late, it may be that again.
+    /// What batches may cost at best: what they did while nothing surprised, and nothing before the first one.
     usual: Cost,
     /// Batches since one surprised.
     calm: u32,
@@ -62,7 +62,7 @@ impl Member {
             given_ns: None,
             missed_ns: 0.0,
             stands_ns: STANDS_NS,
-            usual: capabilities.cost,
+            usual: hoped(capabilities),
             calm: 0,
             watched: 0,
             trial: 0,
@@ -331,6 +331,12 @@ impl Member {
     fn predict_ns(&self, shape: &Shape) -> f64 {
         self.estimator.predict_ns(shape.messages as u64, shape.bytes())
     }
+}
+
+/// What a device may cost of which nothing was measured: any, so that it is tried soon, unless getting ready takes time.
+fn hoped(capabilities: &Capabilities) -> Cost {
+    let is_ready = capabilities.computes_on_host && capabilities.prepares.is_zero();
+    if is_ready { Cost::clamped(0.0, 0.0, 0.0) } else { capabilities.cost }
 }
 
 /// So long the costs of a device stand that others are preferred to, at first and at most.
