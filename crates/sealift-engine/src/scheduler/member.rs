@@ -32,8 +32,8 @@ pub(super) struct Member {
     given_ns: Option<u64>,
     /// Work that others got since then.
     missed_ns: f64,
-    /// Twice as long each time that it was tried and not better than thought.
-    stands_ns: u64,
+    /// Between its last batch and the next trial; twice as long after each one.
+    trial_gap_ns: u64,
     /// What batches may cost at best: what they did while nothing surprised, and nothing before the first one.
     usual: Cost,
     /// Batches since one surprised.
@@ -61,7 +61,7 @@ impl Member {
             moved_ns: 0,
             given_ns: None,
             missed_ns: 0.0,
-            stands_ns: STANDS_NS,
+            trial_gap_ns: TRIAL_GAP_MIN_NS,
             usual: hoped(capabilities),
             calm: 0,
             watched: 0,
@@ -101,7 +101,7 @@ impl Member {
             here,
             idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
             missed_ns: self.missed_ns,
-            stands_ns: self.stands_ns,
+            trial_gap_ns: self.trial_gap_ns,
             on_trial: self.trial > 0,
         }
     }
@@ -128,7 +128,7 @@ impl Member {
     pub(super) fn chosen(&mut self, now_ns: u64) {
         self.given_ns = Some(now_ns);
         self.missed_ns = 0.0;
-        self.stands_ns = STANDS_NS;
+        self.trial_gap_ns = TRIAL_GAP_MIN_NS;
         self.trial = 0;
     }
 
@@ -140,7 +140,7 @@ impl Member {
             self.trial -= 1;
             return;
         }
-        self.stands_ns = (2 * self.stands_ns).min(STANDS_MAX_NS);
+        self.trial_gap_ns = (2 * self.trial_gap_ns).min(TRIAL_GAP_MAX_NS);
         self.trial = TRIAL_BATCHES - 1;
         // The hope is spent: what the trial tells counts.
         self.usual = self.estimator.cost();
@@ -208,11 +208,6 @@ impl Member {
             return;
         }
         self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
-        // A device that is taken to have changed is worth another look soon.
-        let times = self.predict_ns(shape) / thought_ns;
-        if !(1.0 / CHANGED..=CHANGED).contains(&times) {
-            self.stands_ns = STANDS_NS;
-        }
         let took_ns = took_ns as f64;
         if self.host_share < 1.0 && took_ns > 0.0 {
             let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
@@ -227,8 +222,9 @@ impl Member {
     fn is_odd(&mut self, times: f64, is_timed: bool) -> bool {
         let (is_slow, is_fast) = (times > SURPRISING, times < 1.0 / SURPRISING);
         // Two that are no faster than was thought end a trial.
-        self.trial =
-            if is_fast { self.trial } else { self.trial.saturating_sub(TRIAL_BATCHES / 2) };
+        if times > NO_FASTER {
+            self.trial = self.trial.saturating_sub(TRIAL_BATCHES / 2);
+        }
         self.calm = if is_slow || is_fast { 0 } else { self.calm.saturating_add(1) };
         if self.calm >= CALM_BATCHES {
             self.usual = self.estimator.cost();
@@ -339,17 +335,17 @@ fn hoped(capabilities: &Capabilities) -> Cost {
     if is_ready { Cost::clamped(0.0, 0.0, 0.0) } else { capabilities.cost }
 }
 
-/// So long the costs of a device stand that others are preferred to, at first and at most.
-const STANDS_NS: u64 = 2_000_000;
-const STANDS_MAX_NS: u64 = 1_000_000_000;
+/// Trials of a device are so far apart at first and at most.
+const TRIAL_GAP_MIN_NS: u64 = 2_000_000;
+const TRIAL_GAP_MAX_NS: u64 = 50_000_000;
+/// A batch that takes more than this share of what was predicted is no faster.
+const NO_FASTER: f64 = 0.97;
 /// So many times what was predicted is no scatter.
 const SURPRISING: f64 = 1.5;
 /// So many batches are looked at closely after one that surprised.
 const WATCHED_BATCHES: u32 = 8;
 /// So many in a row without a surprise make what is known the usual cost.
 const CALM_BATCHES: u32 = 16;
-/// So many times dearer or cheaper after one batch is a change.
-const CHANGED: f64 = 1.5;
 /// Before anything was measured: waking a thread and switching to it.
 const HAND_OVER_NS: f64 = 20_000.0;
 /// A worker that was not scheduled for longer says something about the machine, not about the device.

@@ -398,7 +398,7 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
         let batches = if other.finish_ns <= HERE_MAX_NS { TRIAL_BATCHES } else { 2 };
         let hoped_ns = f64::from(batches) * (dearer_ns - other.saved_ns);
         let is_cheap = hoped_ns <= other.missed_ns / 100.0;
-        other.in_flight == 0 && (other.on_trial || untried_ns >= other.stands_ns && is_cheap)
+        other.in_flight == 0 && (other.on_trial || untried_ns >= other.trial_gap_ns && is_cheap)
     };
     let others = asked.candidates.iter().filter(|other| other.device != chosen.device);
     others.filter(|other| other.missed_ns > 0.0).find(is_due).map(|other| other.device)

@@ -27,8 +27,8 @@ pub struct Candidate {
     pub idle_since_ns: u64,
     /// Work that others were given since then, as predicted, in nanoseconds.
     pub missed_ns: f64,
-    /// For how long its costs are taken to stand before it is tried again, in nanoseconds.
-    pub stands_ns: u64,
+    /// How long after its last batch it may be tried again, in nanoseconds.
+    pub trial_gap_ns: u64,
     /// Whether it is in the middle of a trial.
     pub on_trial: bool,
 }
