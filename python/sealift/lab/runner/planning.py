@@ -117,9 +117,7 @@ def works(run: Run, *, finish: bool) -> list[Work]:
     ]
 
 
-def enough_s(
-    experiment: Experiment, groups: Sequence[Sequence[Cell]], restarts: int = 1
-) -> float:
+def enough_s(experiment: Experiment, groups: Sequence[Sequence[Cell]], restarts: int = 1) -> float:
     """About what an experiment takes with blocks enough for most verdicts, in seconds."""
     step = _step(_planned(experiment, groups), restarts)
     return step.known_s + step.prepared_s + step.enough_s
@@ -214,7 +212,8 @@ def _fitted(
         if not each.is_timed or share_s is None:
             yield each
             continue
-        fits = int((share_s - step.prepared_s) / (_samples(each) * taken_s(SAMPLE_S_USUAL)))
+        block_s = _samples(each) * taken_s(SAMPLE_S_USUAL)
+        fits = int((share_s - step.prepared_s) / block_s + ROUNDED)
         least = max(restarts, blocks_least(each))
         yield replace(each, blocks=min(each.blocks, max(least, fits)))
 
@@ -333,6 +332,8 @@ BLOCKS = 60
 SAMPLE_S_USUAL = 0.003
 # Comparing results, keeping a sample, telling of it.
 BETWEEN_S = 0.0005
+# Of a block: shares of a budget add up to it, but for rounding.
+ROUNDED = 1e-6
 # A process of the lab's own, and an arm: 0.02 to 0.06 s on a quiet 2-core AMD EPYC, twice that on a
 # busy one, and one of 1 GiB a second and more.
 START_S, PREPARED_S = 1.0, 0.1

@@ -179,7 +179,7 @@ class _Session:
     def end_at_once(self) -> Done:
         """For who has asked twice: leaves everything as it is."""
         ending = Ending(How.INTERRUPTED, "asked to end twice")
-        say_ending(self._run, ending, self._teller.say, is_kept=self.is_kept)
+        say_ending(self._run, ending, self._teller.say, is_kept=self.is_kept, left_s=0.0)
         if self.is_kept:
             page = shlex.join(["sealift", "lab", "report", str(self._path)])
             self._teller.say(f"for a page of what was measured: {page}")
