@@ -46,10 +46,9 @@ def parse_count(text: str, least: int, most: int, noun: str) -> int:
     """
     number = parse_number(text)
     if number is None or number.denominator != 1 or not least <= number <= most:
-        example = next((each for each in EXAMPLES if least <= EXAMPLES[each] <= most), "")
+        example = ", as in 4k (4,000) or 4KiB (4,096)" if least <= 4_000 and most > 4_096 else ""
         raise ValueError(
-            f"{text.strip()!r} is no {noun}; write a whole number from {least:,} to {most:,}"
-            + (f", as in {example}" if example else "")
+            f"{text.strip()!r} is no {noun}; write a whole number from {least:,} to {most:,}{example}"
         )
     return int(number)
 
@@ -76,5 +75,3 @@ TIMES_NS = {
     "min": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
-EXAMPLES = {"4k (4,000) or 4KiB (4,096)": 4_096, "16": 16, "4": 4}
-UNITS = "k or K is 1,000, KiB 1,024; so M and MiB, G and GiB"

@@ -77,6 +77,7 @@ class Forecast:
             steps: In the order in which they are taken.
             budget_s: Seconds for all of them, and for what comes after.
             grace_s: How much more they may take together for blocks that are measured in any case.
+                Infinite where all steps are taken, whatever the budget.
             clock_s: Seconds of a monotonic clock.
         """
         self._steps = steps
@@ -103,8 +104,15 @@ class Forecast:
         return self._share_s(step, self._end_s)
 
     def most_s(self, step: int) -> float:
-        """What a step may take for blocks that are measured in any case."""
-        return self._share_s(step, self._end_s + self._grace_s)
+        """What a step may take for blocks that are measured in any case.
+
+        Three times what it needs where the machine is slow, as what is computed: what is begun is
+        finished, and later experiments are left out.
+        """
+        end_s = self._end_s + self._grace_s
+        needed_s = SLOWER_MOST * self._enough_needed_s(self._steps[step])
+        left_s = max(0.0, end_s - self._closing_s - self._clock_s())
+        return max(self._share_s(step, end_s), min(left_s, needed_s))
 
     def planned_s(self, experiment: str) -> float | None:
         """What an experiment of one step gets, if each takes its share; None where none is left."""

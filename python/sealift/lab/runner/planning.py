@@ -206,7 +206,7 @@ def _fitted(
             f"{math.ceil(smallest_s)} s or more"
         )
     whole = [_step(each, restarts) for each in planned]
-    forecast = Forecast([step for step in whole if step.blocks], budget_s)
+    forecast = Forecast([step for step in whole if step.blocks], budget_s, grace_s=0.0)
     for each, step in zip(planned, whole, strict=True):
         share_s = forecast.planned_s(each.name)
         if not each.is_timed or share_s is None:
@@ -260,12 +260,18 @@ def rest_s(steps: Sequence[Step]) -> float:
     )
 
 
+def blocks_enough(planned: PlannedExperiment, restarts: int) -> int:
+    """How many blocks most verdicts need; more with several restarts, because these differ, too."""
+    return max(restarts, blocks_least(planned), BLOCKS if restarts > 1 else BLOCKS_ENOUGH)
+
+
 def _work(run: Run, planned: PlannedExperiment, turn: int, *, finish: bool) -> Work:
     def up_to(blocks: int, turns: int) -> int:
         return math.ceil(blocks * turns / run.plan.restarts)
 
     target = up_to(planned.blocks, turn + 1)
-    least = target if finish else up_to(blocks_least(planned), turn + 1)
+    enough = min(planned.blocks, blocks_enough(planned, run.plan.restarts))
+    least = target if finish else up_to(enough, turn + 1)
     begin = up_to(planned.blocks, turn)
     added = added_least = samples = 0
     for group, cells in enumerate(planned.groups):
@@ -302,10 +308,12 @@ def _step(planned: PlannedExperiment, restarts: int) -> Step:
         experiment=planned.name,
         weight=planned.weight,
         blocks=planned.blocks * groups,
-        blocks_least=least * groups,
+        blocks_least=blocks_enough(planned, restarts) * groups,
         samples=planned.blocks * _samples(planned),
         prepared_s=restarts * prepared_s(planned),
-        enough_s=min(planned.blocks, max(least, BLOCKS_ENOUGH)) * _samples(planned) * sample_s,
+        enough_s=min(planned.blocks, blocks_enough(planned, restarts))
+        * _samples(planned)
+        * sample_s,
         least_s=least * _samples(planned) * sample_s,
     )
 

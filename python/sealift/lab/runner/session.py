@@ -57,7 +57,8 @@ def go(
     if budget_s is None:
         budget_s = _rest_s(run, steps)
     grace_s = math.inf if finish else max(GRACE_S_MIN, GRACE_SHARE * budget_s)
-    left_s = max(0.0, budget_s - (time.monotonic() - begin_s))
+    spent_s = time.monotonic() - begin_s
+    left_s = max(0.0, (1.0 if finish else 1 - GRACE_SHARE) * budget_s - spent_s)
     forecast = Forecast([work.step for work in steps], left_s, grace_s=grace_s)
     forecast.keep(CLOSING_SHARE * left_s)
     done = {
@@ -223,15 +224,16 @@ class _Session:
         self._course.begin(number, name)
         self._teller.renew()
         child = Child(order, self._teller.say)
-        patience_s = HANG_GRACE_S + max(0.0, order.latest_s - order.until_s)
         with self._stop.ends(child):
-            self._hear(order, child, FINISH_GRACE_S if self.finish else patience_s)
+            self._hear(order, child, FINISH_GRACE_S if self.finish else HANG_GRACE_S)
         if child.failed and name not in self._hung and not self._stop.is_asked:
             self._fail(
                 f"{name}: the process of restart {order.restart} {child.failed}; its complete "
                 "blocks are kept, what it had checked is not counted"
             )
-        store.mend(self._path)
+        # One that ended in good order leaves nothing half-written.
+        if child.failed or self._stop.is_asked:
+            store.mend(self._path)
 
     def _hear(self, order: Order, child: Child, patience_s: float) -> None:
         """Follows what a process tells, and ends one that hangs beyond its time.
@@ -361,8 +363,8 @@ class _Session:
 SHOWN_EVERY_S = 10.0
 # Of the time: pages of long runs on busy machines take seconds.
 SHOWING_SHARE = 0.05
-# Of the budget, and at least: how much longer a run takes for blocks that a verdict needs. A
-# process takes a second to begin on a busy machine.
+# Of the budget: what is kept for blocks that a verdict needs; and how much that is at least, beyond
+# a short budget, since a process takes a second to begin on a busy machine.
 GRACE_SHARE, GRACE_S_MIN = 0.05, 3.0
 # Of the budget, beside what pages are known to take: for summing up and printing.
 CLOSING_SHARE = 0.02

@@ -59,7 +59,7 @@ class Bench:
         context = Context(self._run.plan.seed, self._run.path, self._planned.legend)
         begin_s = time.monotonic()
         for group in self._wanted():
-            if self._arms and not self._order.finish and not self._has_time(group, begin_s):
+            if self._arms and not self._has_time(group, begin_s):
                 self._not_reached(group, [arm for arm, _ in self._right(group)])
             else:
                 self._prepare(experiment, group, context)
@@ -68,7 +68,7 @@ class Bench:
         """Whether one more group can be prepared, and measured beside those that are."""
         now_s = time.monotonic()
         if not self._planned.is_timed:
-            return now_s <= self._order.until_s
+            return self._order.finish or now_s <= self._order.until_s
         prepared = sum(map(len, self._arms.values()))
         arms = len(self._planned.groups[group])
         prepared_s = (now_s - begin_s) / prepared * arms
@@ -77,7 +77,7 @@ class Bench:
             * max(1, self._order.blocks_least - len(self._blocks(each)))
             for each in (*self._arms, group)
         )
-        return now_s + prepared_s + samples * SAMPLE_S <= self._order.until_s
+        return now_s + prepared_s + samples * SAMPLE_S <= self._order.latest_s
 
     def _prepare(self, experiment: Experiment, group: int, context: Context) -> None:
         arms = list(self._right(group))
