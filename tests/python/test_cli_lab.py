@@ -306,7 +306,7 @@ def test_a_thin_budget_is_told_in_one_line_before_anything_is_measured(tmp_path:
     ran = invoke("lab", "run", str(file), *SHORT, "--out", str(tmp_path / "run"))
     first, *others = ran.stderr.splitlines()
     assert first == (
-        "sealift: a budget of 1 s is thin for mine: few verdicts, wide intervals; --budget 20 "
+        "sealift: a budget of 1 s is thin for mine: few verdicts, wide intervals; --budget 6 "
         "would do"
     )
     assert not any("is thin" in line for line in others)

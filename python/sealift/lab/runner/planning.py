@@ -199,7 +199,8 @@ def _fitted(
     planned: Sequence[PlannedExperiment], budget_s: float, restarts: int
 ) -> Iterator[PlannedExperiment]:
     """With fewer blocks where samples would get too short to say much."""
-    smallest_s = min(_smallest_s(each) for each in planned if each.groups)
+    timed = [each for each in planned if each.groups and each.is_timed]
+    smallest_s = min(map(_smallest_s, timed), default=0.0)
     if smallest_s > budget_s:
         raise ValueError(
             f"a budget of {budget_s:g} s is too short to measure anything; allow "
@@ -219,9 +220,7 @@ def _fitted(
 
 
 def _smallest_s(planned: PlannedExperiment) -> float:
-    """The least time in which a group of an experiment gets a verdict; 0 of what is computed."""
-    if not planned.is_timed:
-        return 0.0
+    """The least time in which a group of an experiment gets a verdict."""
     arms = min(map(len, planned.groups))
     # Of the lab's own the arms of a cell are often there at once.
     return START_S / 2 + blocks_least(planned) * (arms + 1) * taken_s(SAMPLE_S_MIN)
