@@ -335,7 +335,7 @@ def test_a_cipher_is_timed_on_many_dpus_and_simulated_stands_apart_from_measured
         (("--kernel", "many", "--message-bytes", "100"), "not a multiple"),
         (("--dpus", "641"), "has 640"),
         (("--bytes", "33"), "a multiple of 32"),
-        (("--bytes", "1GB"), "write 65536, 64KiB or 1MiB"),
+        (("--bytes", "1GB"), "write a whole number from 0 to 67,108,864, as in 4k (4,000) or 4KiB"),
         (("--key-bits", "100"), "128, 192 or 256"),
     ):
         ran = invoke("dpu", "time", *options)

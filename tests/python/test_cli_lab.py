@@ -12,15 +12,15 @@ from hashlib import sha256
 from importlib import util
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from command import invoke, process, start
 from lab.running import make_quick
 from sealift.cli import times
+from sealift.cli.experiments import asked_for
 from sealift.lab import registry, store, survey
-from sealift.lab.survey import Entry
+from sealift.lab.survey import Entry, Here
 from synthetic_run import made, write_run
 
 QUICK = ("lab", "run", "aes-gcm-by-size", "--quick", "--budget", "3")
@@ -73,90 +73,63 @@ def test_help_teaches_with_examples() -> None:
     assert "sealift lab run ./mine.py\n" in shown
 
 
-Listed = list[dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def looked() -> tuple[Listed, tuple[Entry, ...]]:
-    """What the list says as JSON, and on what it stands: looking prepares an arm of every kind."""
-    look, found = survey.survey, []
-
-    def kept(*asked: Any, **times: Any) -> tuple[Entry, ...]:
-        found.append(look(*asked, **times))
-        return found[0]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(survey, "survey", kept)
-        listed: Listed = json.loads(invoke("lab", "list", "--json").output)
-    return listed, found[0]
-
-
-def test_list_names_every_experiment_and_what_can_be_run_here(
-    looked: tuple[Listed, tuple[Entry, ...]],
+def test_the_list_tells_names_and_times_and_prepares_nothing(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found, _ = looked
+    monkeypatch.setattr(survey, "survey", lambda *_: pytest.fail("an arm was prepared"))
+    listed = json.loads(invoke("lab", "list", "--json").output)
     experiments = registry.all_experiments()
-    assert [each["name"] for each in found] == [each.name for each in experiments]
-    assert [each["id"] for each in found] == [each.id for each in experiments]
-    for each in found:
-        assert each["here"] in ("yes", "on a processor", "partly", "no")
-        assert (each["here"] == "yes") == (not each["reasons"])
+    assert [each["name"] for each in listed] == [each.name for each in experiments]
+    assert [each["id"] for each in listed] == [each.id for each in experiments]
+    for each, of in zip(listed, experiments, strict=True):
+        assert set(each) == {"name", "id", "title", "quick_seconds", "seconds"}
         assert 0 <= each["quick_seconds"] < each["seconds"]
-    assert sum(each["seconds"] for each in found) == pytest.approx(300)
-
-
-def test_the_list_is_a_table_with_the_reasons_below(
-    looked: tuple[Listed, tuple[Entry, ...]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, entries = looked
-    monkeypatch.setattr(survey, "survey", lambda *_, **__: entries)
+        if not of.is_timed:
+            assert each["seconds"] == of.takes_s
     lines = invoke("lab", "list").output.splitlines()
-    assert lines[0].split()[:3] == ["experiment", "id", "here"]
-    table = lines[1 : 1 + len(entries)]
-    assert [line.split()[0] for line in table] == [each.name for each in entries]
-    assert "of all: quick, full  alone: quick, full" in lines[0]
-    reasons = [line.partition(" without ") for line in lines[1 + len(entries) : -2]]
-    told = {(name, why) for names, _, why in reasons for name in names.strip().split(", ")}
-    assert told == {(each.name, why) for each in entries for why in each.reasons}
-    assert len({why for *_, why in reasons}) == len(reasons)
-    assert "A run of all takes 60 s with --quick and 300 s without" in lines[-2]
-    assert "named alone gets all of that" in lines[-1]
-
-
-def test_an_experiment_alone_takes_the_whole_budget_or_what_its_longest_samples_take(
-    looked: tuple[Listed, tuple[Entry, ...]],
-) -> None:
-    by_name = {each["name"]: each for each in looked[0]}
-    by_size = by_name["aes-gcm-by-size"]
-    assert (by_size["quick_alone_seconds"], by_size["alone_seconds"]) == (60, 300)
-    # 60 blocks of two arms and a doubled one, a quarter of a second each and a lead-in.
-    assert by_name["operation-log"]["alone_seconds"] == pytest.approx(60 * 3 * 0.25 * 1.25)
-    for each in by_name.values():
-        is_quick = each["quick_alone_seconds"] > 0
-        assert (each["quick_seconds"] < each["quick_alone_seconds"] <= 60) == is_quick
-        assert each["seconds"] <= each["alone_seconds"] <= 300
-
-
-def test_what_is_computed_tells_what_it_takes_and_nothing_takes_no_time(
-    looked: tuple[Listed, tuple[Entry, ...]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listed, entries = looked
-    by_name = {each["name"]: each for each in listed}
-    for each in registry.all_experiments():
-        if not each.is_timed:
-            assert by_name[each.name]["alone_seconds"] == each.takes_s
-            assert by_name[each.name]["seconds"] == each.takes_s
-    monkeypatch.setattr(survey, "survey", lambda *_, **__: entries)
-    output = invoke("lab", "list").output
-    assert " 0 s" not in output
-    (claims,) = (line for line in output.splitlines() if line.startswith("dpu-claims "))
-    assert re.split(" {2,}", claims)[3:5] == ["-, under 1 s", "-, under 1 s"]
+    assert re.split(" {2,}", lines[0]) == ["experiment", "id", "takes: quick, full", "measures"]
+    assert [line.split()[0] for line in lines[1 : 1 + len(listed)]] == [
+        each.name for each in experiments
+    ]
+    assert lines[-1] == "`sealift lab list --try` finds out what of them can be run here."
+    (claims,) = (line for line in lines if line.startswith("dpu-claims "))
+    assert re.split(" {2,}", claims)[2] == "-, under 1 s"
+    assert not any(" 0 s" in line for line in lines)
     assert [times.seconds_text(each) for each in (0.0, 0.4, 1.4, 75.0)] == [
         "-",
         "under 1 s",
         "1 s",
         "75 s",
     ]
+
+
+def test_with_try_the_list_tells_what_can_be_run_here_with_the_reasons_below() -> None:
+    listed = json.loads(invoke("lab", "list", "--try", "--json").output)
+    for each in listed:
+        assert each["here"] in ("yes", "on a processor", "partly", "no")
+        assert (each["here"] == "yes") == (not each["reasons"])
+    entries = tuple(Entry(Here(each["here"]), tuple(each["reasons"])) for each in listed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(survey, "survey", lambda *_: entries)
+        lines = invoke("lab", "list", "--try").output.splitlines()
+    assert lines[0].split()[:3] == ["experiment", "id", "here"]
+    reasons = [line.partition(" without ") for line in lines[1 + len(entries) : -2]]
+    told = {(name, why) for names, _, why in reasons for name in names.strip().split(", ")}
+    assert told == {(each["name"], why) for each in listed for why in each["reasons"]}
+    assert len({why for *_, why in reasons}) == len(reasons)
+
+
+def test_all_experiments_have_the_main_question_first_and_then_cheap_figures() -> None:
+    asked = asked_for([], quick=False, threads=(), has_region=False)
+    names = [experiment.name for experiment, _ in asked]
+    quick = {
+        experiment.name for experiment, _ in asked_for([], quick=True, threads=(), has_region=False)
+    }
+    assert names[:2] == ["aes-gcm-by-size", "aes-gcm-by-threads"]
+    assert {*names[: len(quick)]} == quick
+    assert names[-1] == "cores-as-cards"
+    named = asked_for(["premise", "003-F5"], quick=False, threads=(), has_region=False)
+    assert [experiment.name for experiment, _ in named] == ["premise", "aes-gcm-by-threads"]
 
 
 def test_a_quick_run_ends_with_the_pages_path_and_everything_is_in_its_folder(
@@ -333,8 +306,8 @@ def test_a_thin_budget_is_told_in_one_line_before_anything_is_measured(tmp_path:
     ran = invoke("lab", "run", str(file), *SHORT, "--out", str(tmp_path / "run"))
     first, *others = ran.stderr.splitlines()
     assert first == (
-        "sealift: a budget of 1 s is thin for mine: blocks will be few, or samples as short as "
-        "2 ms, so intervals wide and verdicts rare; --budget 20 would do"
+        "sealift: a budget of 1 s is thin for mine: few verdicts, wide intervals; --budget 6 "
+        "would do"
     )
     assert not any("is thin" in line for line in others)
     ample = invoke("lab", "run", str(file), "--budget", "20", "--out", "/proc/self/run")
@@ -359,7 +332,7 @@ def test_an_experiment_without_cells_here_is_left_out(tmp_path: Path) -> None:
         (["run", "/proc/version"], "/proc/version is no experiment file; right would be one that"),
         (["run", "/proc"], "defines EXPERIMENT = Experiment(...), as docs/your-own-experiment.md"),
         (["run", "--budget", "0"], "'0' is no time"),
-        (["run", "--budget", "0.01"], "is too short for the blocks that a verdict needs; allow"),
+        (["run", "--budget", "0.01"], "is too short to measure anything; allow"),
         (["run", "--threads", "0"], "'0' is no number of threads"),
         (["run", "--out", ""], "'' is no folder"),
         (["run", "--resume", "nowhere"], "nowhere is not there; name the folder of a run"),

@@ -162,7 +162,7 @@ def test_a_device_that_is_for_checking_only_is_no_answer() -> None:
         (["--core-price", "5"], "--core-price is about a load"),
         (["--size", "0"], "--size"),
         (["--size", "-1"], "--size"),
-        (["--size", "68719476705"], "68719476704"),
+        (["--size", "68719476705"], "68,719,476,704"),
         (
             ["--size", "16", "--rate", "-40k"],
             "'-40k' is no number of messages a second from 0.01 to ",
@@ -224,6 +224,7 @@ def test_a_device_that_is_for_checking_only_is_no_answer() -> None:
         ),
         (["--size", "16", "--keys", "0"], "--keys: 0 sessions"),
         (["--size", "16", "--keys", "many"], "keys 'many'; write one, fresh or sessions:N"),
+        (["--size", "16", "--threads", "1000"], "--threads 1000: this machine has "),
         (["--size", "16", "--threads", "1,2"], "--threads 1,2 is a list; for messages of your own"),
         (["--size", "16", "--key-bits", "512"], "'512' is no size of an AES key"),
         (["--size", "16", "--mix", "half"], "mix 'half'; write seal, open, or weights"),
@@ -284,7 +285,7 @@ def test_two_cards_of_one_name_and_one_with_a_devices_name_are_refused(tmp_path:
 
 
 def test_messages_beyond_the_machines_memory_are_refused_with_the_figures() -> None:
-    ran = invoke("advise", "--size", "68719476704", "--budget", "2")
+    ran = invoke("advise", "--size", "68,719,476,704", "--budget", "2")
     assert ran.exit_code == 3, ran.output
     assert "GB" in ran.stderr
     assert "nothing was measured" in ran.stderr

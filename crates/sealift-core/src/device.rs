@@ -2,7 +2,7 @@
 
 use crate::{
     Algorithm, Batch, Clock, Cost, DeviceError, Key, LimitError, NonceLengths, Notify, OpenError,
-    OwnedOutput, SessionId, Shape, Spec, TagLength, Work,
+    OwnedOutput, SessionId, Shape, Spec, TagLength, ThreadUsage, Work,
 };
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -178,6 +178,9 @@ pub struct Timing {
     pub copy_out_ns: u64,
     /// Whose seconds these are.
     pub origin: Origin,
+    /// Processor time of the thread that worked it, where that was read and the thread never blocked: the
+    /// rest is what other threads had of its core.
+    pub processor_ns: Option<u64>,
     /// Beside them, what copying to and from a simulated device took on this machine: measured, and zero where all of them are.
     pub measured_copy_ns: u64,
 }
@@ -194,8 +197,25 @@ impl Timing {
             compute_ns,
             copy_out_ns: 0,
             origin: Origin::Measured,
+            processor_ns: None,
             measured_copy_ns: 0,
         }
+    }
+
+    /// The same with what the thread that did the work used of the machine before and after it.
+    #[must_use]
+    pub fn with_usage(self, before: Option<ThreadUsage>, after: Option<ThreadUsage>) -> Self {
+        let processor_ns =
+            before.zip(after).and_then(|(before, after)| after.processor_ns_since(&before));
+        Self { processor_ns, ..self }
+    }
+
+    /// What the batch costs its device, in nanoseconds: from start to end, or the processor time where
+    /// other threads had the core meanwhile.
+    #[must_use]
+    pub fn cost_ns(&self) -> u64 {
+        let elapsed_ns = self.end_ns.saturating_sub(self.start_ns);
+        self.processor_ns.map_or(elapsed_ns, |processor_ns| processor_ns.min(elapsed_ns))
     }
 }
 

@@ -26,7 +26,7 @@ pub use batch::{
     Batch, Buffer, Column, Keys, Layout, MAX_TEXT_BYTES, NonceRule, Ops, Shape, Stability, Tags,
     Text,
 };
-pub use clock::{Clock, Notify, SimulatedClock, SystemClock};
+pub use clock::{Clock, Notify, SimulatedClock, SystemClock, ThreadUsage};
 pub use cost::{BreakEven, Cost, CostError};
 pub use device::{
     Capabilities, Completion, Context, Device, Driver, Job, KeySource, Origin, Probe, Refusal,

@@ -27,7 +27,7 @@ impl Shared {
             let decision = decided.decision;
             let device = decision.device;
             let moved = u32::try_from(tried.len()).unwrap_or(u32::MAX);
-            let (error, end) = match self.run_checked(device, &mut work) {
+            let (error, end) = match self.run_checked(device, &mut work, decided.is_timed) {
                 Ok(timing) => {
                     drop(lease);
                     self.learn_here(&decided, work.shape(), &timing);
@@ -67,7 +67,7 @@ impl Shared {
     ) {
         let device = decision.device;
         let result = match Work::new(&flying.batch, output.as_output(), &*self.store) {
-            Ok(mut work) => self.run_checked(device, &mut work),
+            Ok(mut work) => self.run_checked(device, &mut work, false),
             Err(error) => Err((self.failure(device, error.to_string()), End::Failed)),
         };
         if result.is_err() {
@@ -97,13 +97,17 @@ impl Shared {
         self.sweep();
     }
 
-    /// Works a batch and audits it.
+    /// Works a batch and audits it; `is_timed` for one that is timed by the thread's own clock, too.
     fn run_checked(
         &self,
         device: DeviceId,
         work: &mut Work<'_>,
+        is_timed: bool,
     ) -> Result<Timing, (DeviceError, End)> {
+        let usage = || is_timed.then(|| self.clock.thread_usage()).flatten();
+        let before = usage();
         let timing = self.run_on(device, work).map_err(|error| (error, End::Failed))?;
+        let timing = timing.with_usage(before, usage());
         let Some(auditor) = &self.auditor else { return Ok(timing) };
         let sealed = auditor.draw_from_work(work);
         if self.is_wrong(device, work.batch(), &sealed, &*self.store) {
@@ -124,7 +128,8 @@ impl Shared {
         let scheduler = &mut dispatch.scheduler;
         if may_stand && let Some(decision) = scheduler.standing(&self.devices, work.shape()) {
             let teaches = decision.because == Because::Explored;
-            return Ok(DecidedHere { decision, at_ns: None, teaches });
+            let is_timed = teaches && scheduler.is_watched(decision.device);
+            return Ok(DecidedHere { decision, at_ns: None, teaches, is_timed });
         }
         let request = Request {
             session: first_session(work.batch()),
@@ -143,7 +148,9 @@ impl Shared {
         let stands = may_stand && scheduler.let_stand(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
         let teaches = !(stands && decision.because == Because::Explored);
-        Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches })
+        let is_long = decision.predicted_ns >= TIMED_MIN_NS;
+        let is_timed = teaches && (is_long || scheduler.is_watched(decision.device));
+        Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed })
     }
 
     /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
@@ -184,6 +191,10 @@ impl Shared {
 /// So many times the predicted time is no scatter.
 const SURPRISING: f64 = 4.0;
 
+/// From here on every batch is timed by the thread's own clock, too, which takes 0.7 us. A shorter one that
+/// other threads interrupt is conspicuous: they have a core for milliseconds.
+const TIMED_MIN_NS: f64 = 50_000.0;
+
 /// Who works a batch on the calling thread.
 struct DecidedHere {
     decision: Decision,
@@ -191,6 +202,8 @@ struct DecidedHere {
     at_ns: Option<u64>,
     /// Whether what the batch takes says what such batches take.
     teaches: bool,
+    /// Whether the thread's own clock is read around it.
+    is_timed: bool,
 }
 
 /// Whether a batch that a device failed may be given to another one.

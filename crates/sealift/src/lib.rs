@@ -55,6 +55,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+/// The README's block of Rust, run as it is printed.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 mod calibrate;
 mod engine;
 pub mod hazmat;

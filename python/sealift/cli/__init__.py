@@ -62,6 +62,7 @@ app = typer.Typer(
     "measure which should do it.",
     epilog=BEGIN,
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

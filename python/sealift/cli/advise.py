@@ -130,6 +130,7 @@ def _grid(
 
     threads = given["--threads"]
     counts = (1,) if threads is None else read("--threads", options.thread_counts, threads)
+    asked.check_threads(counts, a_core=THREADS_A_CORE)
     works = _works(workload, given, quick=quick)
     wish = Wish(works, asked.present(given["--devices"]), counts, given["--batch"])
     return advising.of_a_grid, wish.measurement, counts
@@ -158,3 +159,5 @@ def _works(workload: Workload, given: Given, *, quick: bool) -> "tuple[Work, ...
 
 
 SECONDS, QUICK_SECONDS = 120.0, 45.0
+# Ten are in document 003; far more take all the time to be prepared, and tell nothing else.
+THREADS_A_CORE = 16

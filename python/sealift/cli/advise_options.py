@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from sealift.cli.options import count, given
+
 
 class Workload(StrEnum):
     """What is measured."""
@@ -18,9 +20,9 @@ Size = Annotated[
     int | None,
     typer.Option(
         "--size",
-        help="Bytes of each of your messages: answers for these alone, in half a minute.",
-        min=1,
-        max=2**36 - 32,
+        help="Bytes of each of your messages, as in 128, 1k (1,000) or 4KiB (4,096): answers for "
+        "these alone, in half a minute.",
+        parser=given("--size", count(1, 2**36 - 32, "number of bytes")),
         metavar="N",
     ),
 ]
@@ -76,16 +78,17 @@ Works = Annotated[
 Sizes = Annotated[
     str | None,
     typer.Option(
-        help="Bytes of text: numbers, and ranges first:last:*factor or first:last:+step. "
-        "[default: 16,64,128,256,1024,8192,16384]",
+        help="Bytes of text: numbers, as 64 or 4KiB, and ranges first:last:*factor or "
+        "first:last:+step. [default: 16,64,128,256,1024,8192,16384]",
         metavar="LIST",
     ),
 ]
 Keys = Annotated[
     str | None,
     typer.Option(
-        help="Key regimes: one key; sessions:N (or N) installed keys used in turn; fresh, a raw "
-        "key for each message. [default: one,sessions:1024,fresh; with --size or --from: one]",
+        help="Key regimes: one key; sessions:N (or N, as 1024 or 5k) installed keys used in turn; "
+        "fresh, a raw key for each message. [default: one,sessions:1024,fresh; with --size or "
+        "--from: one]",
         metavar="LIST",
     ),
 ]
@@ -114,8 +117,7 @@ Batch = Annotated[
         help="Messages handed over at once; those of one batch have tags of one length. "
         "[default: 1024, fewer where these are over 16 MiB; with --rate the number that costs the "
         "processor least and meets --p99, or, without that, is full within 1 ms]",
-        min=1,
-        max=2**32 - 1,
+        parser=given("--batch", count(1, 2**32 - 1, "number of messages")),
         metavar="N",
     ),
 ]
@@ -133,8 +135,8 @@ Budget = Annotated[
     typer.Option(
         "--seconds",
         "--budget",
-        help="Time for all of it, as in 90 or 3m. [default: 120; quick: 45; with --size or --from: "
-        "20]",
+        help="Time for all of it, as in 90 (seconds) or 3m. [default: 120; quick: 45; with --size "
+        "or --from: 20]",
         metavar="TIME",
     ),
 ]
@@ -175,6 +177,9 @@ Out = Annotated[
 
 # \b keeps the lines as they are.
 EXAMPLES = """\b
+Numbers: k or K is 1,000 and KiB 1,024, so M and MiB, G and GiB; times us, ms, s, m, h.
+
+\b
 Columns of the table:
   times library   how many times as fast as the first device, with its 95 % interval
   verdict         FASTER, SLOWER, SAME or UNSURE, from the 99 % interval and the noise;

@@ -93,7 +93,10 @@ def measure(job: Job, form: Shown, view: View) -> int:
         run = store.read(done.path)
         forms = view(run, summarise(run))
         if not forms:
-            told("nothing was measured")
+            told(
+                "nothing was measured; allow more time, as in --budget 5m, or name fewer sizes, "
+                "keys, threads or devices"
+            )
             return done.code or ExitCode.NOTHING_RAN
         _show(forms, form)
     if job.out is not None:

@@ -67,6 +67,24 @@ def present(text: str | None) -> tuple[str, ...]:
     return left
 
 
+def check_threads(counts: Sequence[int], *, a_core: int) -> None:
+    """Ends the program where thread counts are beyond what can be told of this machine.
+
+    Args:
+        counts: From --threads.
+        a_core: How many threads for each core are right.
+    """
+    from sealift.lab import machine
+
+    cores = machine.describe().usable_cores
+    if max(counts) > (most := a_core * cores):
+        number = f"{cores} cores" if cores > 1 else "one core"
+        fail(
+            ExitCode.USAGE,
+            f"--threads {max(counts)}: this machine has {number}; write {most} at most",
+        )
+
+
 def card(text: str) -> "Card":
     """Reads the description of a card: a file, or the name of one that comes with Sealift.
 

@@ -12,6 +12,7 @@ import typer
 from sealift.cli import options
 from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
+from sealift.quantities import parse_count
 
 if TYPE_CHECKING:
     from sealift.lab.copy_tool import Copied, Tool
@@ -78,7 +79,10 @@ def copy(
         ),
     ] = "0",
     pause: Annotated[
-        str, typer.Option("-z", help="Seconds to wait before each experiment.", metavar="SECONDS")
+        str,
+        typer.Option(
+            "-z", help="How long to wait before each experiment, as in 2 or 500ms.", metavar="TIME"
+        ),
     ] = "0",
     region: Annotated[
         str | None,
@@ -118,7 +122,7 @@ def copy(
     """
     if published_method:
         _refuse_beside_published({"-i": init, "-o": value, "--region": region})
-    is_found = read("-i", whole(0, 1), init) == 1
+    is_found = read("-i", options.count(0, 1, "choice"), init) == 1
     named = read_region(region, owned=owned, is_found=is_found)
     with in_sentences():
         from sealift.lab.copy_tool import Tool
@@ -130,15 +134,19 @@ def copy(
                 is_found=is_found,
                 is_published=published_method,
             ),
-            lengths=read("-n", whole(1, 10), lengths),
-            runs=read("-r", whole(1, RUNS_MAX), runs or RUNS[published_method]),
-            threads=read("-t", whole(0, THREADS_MAX), threads),
-            value=read("-o", whole(0, 255), value),
+            lengths=read("-n", options.count(1, 10, "number of lengths"), lengths),
+            runs=read(
+                "-r",
+                options.count(1, RUNS_MAX, "number of samples"),
+                runs or RUNS[published_method],
+            ),
+            threads=read("-t", options.count(0, THREADS_MAX, "number of threads"), threads),
+            value=read("-o", options.count(0, 255, "value of a byte"), value),
             is_found=is_found,
             region=named,
             as_published=published_method,
         )
-        wait_s = read("-z", whole(0, WAIT_S_MAX), pause)
+        wait_s = 0.0 if pause == "0" else read("-z", options.seconds, pause)
         place = None if csv is None else read("--csv", _csv_file, csv)
         lines: list[Line] = []
         try:
@@ -187,25 +195,6 @@ def read_region(
     return read("--region", _checked, (path, offset, length))
 
 
-def whole(least: int, most: int) -> "_Whole":
-    """Reads whole numbers in bounds."""
-    return _Whole(least, most)
-
-
-class _Whole:
-    """Reads a whole number in bounds."""
-
-    def __init__(self, least: int, most: int) -> None:
-        self._least, self._most = least, most
-
-    def __call__(self, text: str) -> int:
-        if not re.fullmatch("[0-9]{1,9}", text) or not self._least <= int(text) <= self._most:
-            raise ValueError(
-                f"{text!r}; right would be a whole number from {self._least:,} to {self._most:,}"
-            )
-        return int(text)
-
-
 def _region_parts(text: str) -> tuple[Path, int, int]:
     path, *numbers = text.rsplit(":", 2)
     if len(numbers) != 2 or not path:
@@ -214,9 +203,12 @@ def _region_parts(text: str) -> tuple[Path, int, int]:
 
 
 def _bytes(text: str) -> int:
-    if not re.fullmatch("0x[0-9a-fA-F]{1,16}|[0-9]{1,19}", text):
-        raise ValueError(f"{text!r} is no number of bytes; write 4096 or 0x1000")
-    return int(text, 16 if text.startswith("0x") else 10)
+    if re.fullmatch("0x[0-9a-fA-F]{1,16}", text):
+        return int(text, 16)
+    try:
+        return parse_count(text, 0, 2**63 - 1, "number of bytes")
+    except ValueError:
+        raise ValueError(f"{text!r} is no number of bytes; write 4096, 4KiB or 0x1000") from None
 
 
 def _checked(region: tuple[Path, int, int]) -> tuple[Path, int, int]:
@@ -236,7 +228,9 @@ def _ids(
         all_ids = range(2 if is_published else last + 1)
         ids = tuple(i for i in all_ids if has_region or i not in REGION_IDS)
     else:
-        ids = tuple(dict.fromkeys(read("ID", whole(0, last), text) for text in texts))
+        ids = tuple(
+            dict.fromkeys(read("ID", options.count(0, last, "experiment"), text) for text in texts)
+        )
     if is_published and max(ids) > 1:
         fail(ExitCode.USAGE, f"experiment {max(ids)}: --published-method is for the heap, 0 and 1")
     if is_found and ids != (READ_REGION,):
@@ -261,7 +255,7 @@ def _ids(
     return ids
 
 
-def _shown(tool: "Tool", wait_s: int) -> "Iterator[Line]":
+def _shown(tool: "Tool", wait_s: float) -> "Iterator[Line]":
     """Prints each figure when it is there."""
     from sealift.lab.copy_tool import NAMES, copies
     from sealift.lab.spec import WrongResultError
@@ -323,4 +317,4 @@ def _write(path: Path, lines: "Iterable[Line]") -> None:
 
 
 RUNS = {False: "9", True: "5"}
-RUNS_MAX, THREADS_MAX, WAIT_S_MAX = 1_000_000, 1_024, 3_600
+RUNS_MAX, THREADS_MAX = 1_000_000, 1_024

@@ -4,7 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sealift.cli import said
 from sealift.cli.dpu_files import content, of_file
+from sealift.cli.options import count
 from sealift.cli.said import fail
 from sealift.exit_code import ExitCode
 
@@ -42,9 +44,9 @@ def wanted(text: str) -> tuple[str, int | None]:
     symbol, colon, length = text.rpartition(":")
     if text and not colon:
         return text, None
-    if not symbol or not re.fullmatch("[0-9]{1,9}", length):
+    if not symbol:
         fail(ExitCode.USAGE, f"--read {text}: write SYMBOL, or SYMBOL:N for its first N bytes")
-    return symbol, int(length)
+    return symbol, said.read(f"--read {text}", count(0, 2**30, "number of bytes"), length)
 
 
 def read(dpu: "DpuRun", symbol: str, length: int | None) -> bytes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sealift.cli import options
 from sealift.cli.dpu_progress import Waiting
 from sealift.cli.said import fail, in_sentences, told
 from sealift.exit_code import ExitCode
@@ -95,7 +96,9 @@ def run(
     max_cycles: Annotated[
         int,
         typer.Option(
-            help="When to stop a program that does not end.", min=1, max=2**53, metavar="N"
+            help="When to stop a program that does not end, as in 1M or 10G.",
+            parser=options.given("--max-cycles", options.count(1, 2**53, "number of cycles")),
+            metavar="N",
         ),
     ] = 10_000_000_000,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,

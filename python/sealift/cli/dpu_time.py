@@ -1,7 +1,6 @@
 """`sealift dpu time`: a cipher on many simulated DPUs."""
 
 import json
-import re
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,14 +36,24 @@ def time_kernel(
         str, typer.Option(help="What is computed; the kernels stand below.", metavar="KERNEL")
     ] = "ctr",
     dpus: Annotated[
-        int, typer.Option(help="How many DPUs, each with a text of its own.", min=1, metavar="N")
-    ] = 64,
-    size: Annotated[
-        str,
+        int,
         typer.Option(
-            "--bytes", help="Bytes of each DPU's text, a multiple of 32.", metavar="N|NKiB|NMiB"
+            help="How many DPUs, each with a text of its own.",
+            parser=options.given("--dpus", options.count(1, 2**20, "number of DPUs")),
+            metavar="N",
         ),
-    ] = "64KiB",
+    ] = 64,
+    text_bytes: Annotated[
+        int,
+        typer.Option(
+            "--bytes",
+            help="Bytes of each DPU's text, a multiple of 32, as in 65536, 64KiB or 1MiB. "
+            "[default: 64KiB]",
+            parser=options.given("--bytes", options.count(0, 2**26, "number of bytes")),
+            metavar="N",
+            show_default=False,
+        ),
+    ] = 65_536,
     tasklets: Annotated[
         int, typer.Option(help="Tasklets of each DPU.", min=1, max=24, metavar="N")
     ] = 16,
@@ -55,8 +64,7 @@ def time_kernel(
         int,
         typer.Option(
             help="Bytes of each message of the kernel `many`; they divide --bytes.",
-            min=1,
-            max=2**26,
+            parser=options.given("--message-bytes", options.count(1, 2**26, "number of bytes")),
             metavar="N",
         ),
     ] = 128,
@@ -90,7 +98,6 @@ def time_kernel(
     made something else, 130 interrupted.
     """
     bits = read("--key-bits", options.key_bits, key_bits)
-    text_bytes = read("--bytes", _bytes, size)
     with in_sentences():
         from sealift._sealift import DpuKernel, WrongResultError
         from sealift.cli.dpu_files import system as found
@@ -197,13 +204,6 @@ def _document(asked: dict[str, Any], system: "DpuSystem", took: "DpuTook") -> di
             "simulating_seconds": took.simulating_seconds,
         },
     }
-
-
-def _bytes(text: str) -> int:
-    found = re.fullmatch(r"([0-9]{1,9})(B|KiB|MiB)?", text)
-    if found is None:
-        raise ValueError(f"{text!r} is no number of bytes; write 65536, 64KiB or 1MiB")
-    return int(found[1]) * {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[found[2]]
 
 
 MANY = "many"

@@ -56,7 +56,12 @@ def summary(done: "Done", *, as_json: bool) -> str:
         first += [lead.question, f"{lead.origin}. {lead.answer}", lead.figures, ""]
     elif rows and not said:
         first = [headline(run, found), ""]
-    told = [str(line) if found[line.name].rows else _lost(line, done) for line in lines]
+    # What there was no time for was told when the run ended, all of it in one line.
+    told = [
+        str(line) if found[line.name].rows else _lost(line, done)
+        for line in lines
+        if run.has_begun(line.name) or done.ending.how is not store.How.TIME_UP
+    ]
     told += _tables(run, found)
     heard = noise(rows)
     noted = ["", heard.text] if heard else []

@@ -1,6 +1,6 @@
 """Which experiments are asked for on the command line, with the cells that they have here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 def asked_for(
     names: Sequence[str], *, quick: bool, threads: Sequence[int], has_region: bool
 ) -> "list[tuple[Experiment, Sequence[Sequence[Cell]]]]":
-    """The experiments with the cells that they have here; says which have none."""
+    """The experiments with the cells that they have here; says which have none.
+
+    Where all are asked for, the most wanted come first: a run that has no time for all leaves the
+    last ones out.
+    """
     from sealift.lab import registry
     from sealift.lab.copying import REGION
     from sealift.lab.survey import this_scope
@@ -35,7 +39,25 @@ def asked_for(
             told(f"{experiment.name} is no part of a quick run; leave out --quick to measure it")
     if not asked:
         fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list` says why")
-    return asked
+    return asked if {*names} - {"all"} else sorted(asked, key=_want(scope))
+
+
+def _want(
+    scope: "Scope",
+) -> "Callable[[tuple[Experiment, Sequence[Sequence[Cell]]]], tuple[bool, float]]":
+    """A sorting key: what quick runs have, by weight; then figures of documents, cheap ones first.
+
+    So as many of these as possible are whole.
+    """
+    from sealift.lab.runner.planning import enough_s
+
+    def key(one: "tuple[Experiment, Sequence[Sequence[Cell]]]") -> tuple[bool, float]:
+        experiment, groups = one
+        if _groups(experiment, replace(scope, quick=True)):
+            return False, -experiment.weight
+        return True, enough_s(experiment, groups)
+
+    return key
 
 
 def with_region(

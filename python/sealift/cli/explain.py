@@ -7,6 +7,7 @@ import typer
 
 from sealift import policies
 from sealift.cli import asked
+from sealift.cli.options import count, given
 from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
 
@@ -47,11 +48,21 @@ Examples:
 
 def explain(
     messages: Annotated[
-        int, typer.Option(help="Messages in the batch.", min=1, max=2**32 - 1, metavar="N")
+        int,
+        typer.Option(
+            help="Messages in the batch, as in 1024 or 40k.",
+            parser=given("--messages", count(1, 2**32 - 1, "number of messages")),
+            metavar="N",
+        ),
     ],
     message_bytes: Annotated[
         int,
-        typer.Option("--bytes", help="Bytes of each message.", min=0, max=2**36 - 32, metavar="B"),
+        typer.Option(
+            "--bytes",
+            help="Bytes of each message, as in 128, 1k (1,000) or 4KiB (4,096).",
+            parser=given("--bytes", count(0, 2**36 - 32, "number of bytes")),
+            metavar="B",
+        ),
     ],
     cards: Annotated[
         list[str] | None,

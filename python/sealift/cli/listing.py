@@ -1,25 +1,35 @@
-"""`sealift lab list`: the experiments, what of them can be run here, and how long they take."""
+"""`sealift lab list`: the experiments, how long they take, and what of them can be run here."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sealift.cli.said import in_sentences
 
+if TYPE_CHECKING:
+    from sealift.lab.survey import Entry
+
 
 def list_(
+    tried: Annotated[
+        bool,
+        typer.Option(
+            "--try",
+            help="Prepare an arm of each kind, which takes some seconds, to find out what can be "
+            "run here.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
-    """Show the experiments: what each measures, whether it can be run here, how long it takes.
+    """Show the experiments: what each measures, and how long it takes.
 
-    One arm of each kind is prepared and checked to find out, which takes some seconds;
-    where not all of them can be, the reasons stand below. Experiments on GPUs run `on a processor`
-    where there is none, by OpenCL, and tell of no GPU. Times are what an experiment gets of a
-    run of all of them, and about what it takes when it is named alone; with --quick and without.
-    What is computed, not measured, takes its time whatever the budget.
+    Times are for samples that are enough for most verdicts, with --quick and without; `-` is no
+    part of a quick run. With --try it also shows what can be run here, and why the rest can't.
+    Experiments on GPUs run `on a processor` where there is none, by OpenCL, and say nothing of
+    GPUs.
     """
-    from sealift.cli.times import alone_s, seconds_text
+    from sealift.cli.times import needed_s, seconds_text
     from sealift.lab import registry
     from sealift.lab.runner.planning import BUDGET_S, QUICK_BUDGET_S
     from sealift.lab.survey import survey, this_scope
@@ -27,41 +37,49 @@ def list_(
 
     experiments = registry.all_experiments()
     with in_sentences():
-        alone = [
-            {
-                "quick_alone_seconds": alone_s(each, quick=True),
-                "alone_seconds": alone_s(each, quick=False),
-            }
-            for each in experiments
-        ]
-        entries = survey(
-            experiments,
-            this_scope(quick=True),
-            budget_s=BUDGET_S,
-            quick_budget_s=QUICK_BUDGET_S,
-        )
+        quick, full = this_scope(quick=True), this_scope(quick=False)
+        times = [(needed_s(each, quick), needed_s(each, full)) for each in experiments]
+        entries = survey(experiments, quick) if tried else ()
     if as_json:
-        both = [entry.as_dict() | times for entry, times in zip(entries, alone, strict=True)]
-        typer.echo(json.dumps(both, indent=2))
+        document = [
+            {
+                "name": each.name,
+                "id": each.id,
+                "title": each.title,
+                "quick_seconds": quick_s,
+                "seconds": seconds,
+            }
+            | (_found(entries[number]) if entries else {})
+            for number, (each, (quick_s, seconds)) in enumerate(
+                zip(experiments, times, strict=True)
+            )
+        ]
+        typer.echo(json.dumps(document, indent=2))
         return
+    here = [[entry.here.value] for entry in entries] or [[] for _ in experiments]
     rows = [
-        (
-            entry.name,
-            entry.id,
-            entry.here,
-            ", ".join(map(seconds_text, (entry.quick_seconds, entry.seconds))),
-            ", ".join(map(seconds_text, times.values())),
-            entry.title,
-        )
-        for entry, times in zip(entries, alone, strict=True)
+        (each.name, each.id, *found, ", ".join(map(seconds_text, takes)), each.title)
+        for each, found, takes in zip(experiments, here, times, strict=True)
     ]
-    head = ("experiment", "id", "here", "of all: quick, full", "alone: quick, full", "measures")
-    typer.echo(aligned([head, *rows]))
+    tried_head = ["here"] if entries else []
+    typer.echo(
+        aligned([("experiment", "id", *tried_head, "takes: quick, full", "measures"), *rows])
+    )
     for reason in dict.fromkeys(reason for entry in entries for reason in entry.reasons):
-        names = [entry.name for entry in entries if reason in entry.reasons]
+        names = [
+            each.name
+            for each, entry in zip(experiments, entries, strict=True)
+            if reason in entry.reasons
+        ]
         typer.echo(f"  {', '.join(names)} without {reason}")
     typer.echo(
-        f"A run of all takes {QUICK_BUDGET_S:.0f} s with --quick and {BUDGET_S:.0f} s without, "
-        "shared out as under `of all`; what has `-` is no part of a quick one.\nOne that is named "
-        "alone gets all of that and takes what stands under `alone`; --budget gives more or less."
+        f"`sealift lab run` takes {BUDGET_S:.0f} s, {QUICK_BUDGET_S:.0f} s with --quick, or what "
+        "--budget says: the most wanted\nexperiments first, as many as fit; `--resume` measures "
+        "the rest."
     )
+    if not entries:
+        typer.echo("`sealift lab list --try` finds out what of them can be run here.")
+
+
+def _found(entry: "Entry") -> dict[str, object]:
+    return {"here": entry.here.value, "reasons": list(entry.reasons)}

@@ -1,17 +1,43 @@
 """Reads what is given on the command line; imports nothing of the lab until it is asked to."""
 
 import math
-import re
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from sealift.cli.said import read
+from sealift.quantities import parse_count, parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from sealift.lab.values import Value
     from sealift.lab.workload import Regime
+
+Read = TypeVar("Read")
+
+
+def given(option: str, parse: Callable[[str], Read]) -> Callable[[str | Read], Read]:
+    """What turns an option's text into its value, for `typer.Option(parser=...)`.
+
+    Args:
+        option: Its name, for what is said of a text that is wrong.
+        parse: Raises ValueError for one.
+    """
+
+    def parsed(value: str | Read) -> Read:
+        # Defaults come this way, too.
+        return read(option, parse, value) if isinstance(value, str) else value
+
+    return parsed
+
+
+def count(least: int, most: int, noun: str) -> Callable[[str], int]:
+    """What reads whole numbers, as `quantities.parse_count` does."""
+    return partial(parse_count, least=least, most=most, noun=noun)
 
 
 def thread_counts(text: str) -> tuple[int, ...]:
@@ -20,28 +46,21 @@ def thread_counts(text: str) -> tuple[int, ...]:
     Raises:
         ValueError: Naming the part that is no number of threads.
     """
-    counts = []
-    for part in text.split(","):
-        if not part.strip().isdecimal() or not 1 <= int(part) <= THREADS_MAX:
-            raise ValueError(
-                f"{part.strip()!r} is no number of threads; write numbers from 1 to "
-                f"{THREADS_MAX:,}, as in 1,2,4"
-            )
-        counts.append(int(part))
-    return tuple(dict.fromkeys(counts))
+    parts = text.split(",")
+    read_one = count(1, THREADS_MAX, "number of threads")
+    return tuple(dict.fromkeys(map(read_one, parts)))
 
 
 def seconds(text: str) -> float:
-    """Reads `90`, `90s`, `3m` or `1.5h`.
+    """Reads `90`, `90s`, `3m`, `1.5h` or `500ms`.
 
     Raises:
         ValueError: If it is no time above 0, or one without end.
     """
-    match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(s|m|min|h|)", text.strip())
-    length = float(match[1]) * SECONDS_OF[match[2]] if match else math.nan
-    if not 0 < length < math.inf:
+    ns = parse_number(text, "s")
+    if not ns or ns >= ENDLESS_NS:
         raise ValueError(f"{text!r} is no time; write seconds, as in 90, or 3m, or 1h")
-    return length
+    return float(ns / 10**9)
 
 
 def folder(text: str) -> Path:
@@ -109,13 +128,13 @@ def rate(text: str) -> float:
     Raises:
         ValueError: If it is no number, or one that nobody sends a second.
     """
-    value = _number(text, TIMES)
-    if not RATE_MIN <= value <= RATE_MAX:
+    value = parse_number(text)
+    if value is None or not RATE_MIN <= value <= RATE_MAX:
         raise ValueError(
             f"{text!r} is no number of messages a second from {RATE_MIN} to {RATE_MAX:,.0f}; write "
             "one, as in 40000, 40k or 1.5M"
         )
-    return value
+    return float(value)
 
 
 def price(text: str) -> float:
@@ -124,10 +143,10 @@ def price(text: str) -> float:
     Raises:
         ValueError: If it is no number above 0, or beyond all prices.
     """
-    value = _number(text, TIMES)
-    if not 0 < value <= PRICE_MAX:
+    value = parse_number(text)
+    if not value or value > PRICE_MAX:
         raise ValueError(f"{text!r} is no price above 0; write a number, as in 500")
-    return value
+    return float(value)
 
 
 def microseconds(text: str) -> float:
@@ -136,14 +155,14 @@ def microseconds(text: str) -> float:
     Raises:
         ValueError: If it is no time above 0.
     """
-    ns = _number(text, NS_OF)
-    if not 0 < ns < math.inf:
+    ns = parse_number(text, "us")
+    if not ns or ns >= ENDLESS_NS:
         raise ValueError(f"{text!r} is no time; write microseconds, as in 500, or 2ms")
-    return ns
+    return float(ns)
 
 
 def regimes(text: str) -> "tuple[Regime, ...]":
-    """Reads `one,sessions:1024,fresh`; a number alone is one of sessions.
+    """Reads `one,sessions:1024,fresh`; a number alone, as 5k, is one of sessions.
 
     Raises:
         ValueError: Naming the part that is no key regime.
@@ -151,7 +170,7 @@ def regimes(text: str) -> "tuple[Regime, ...]":
     from sealift.lab.workload import Regime
 
     parts = (part.strip() for part in text.split(","))
-    named = (f"sessions:{part}" if part.isdecimal() else part for part in parts)
+    named = (f"sessions:{part}" if part[:1].isdecimal() else part for part in parts)
     return tuple(dict.fromkeys(map(Regime.parse, named)))
 
 
@@ -161,13 +180,13 @@ def conditions(texts: "list[str]") -> "dict[str, Value]":
     Raises:
         ValueError: Naming the text that is none.
     """
-    read = {}
+    found = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise ValueError(f"{text!r} is no condition; write COLUMN=VALUE, as in threads=2")
-        read[name] = plain_value(value)
-    return read
+        found[name] = plain_value(value)
+    return found
 
 
 def nearest(name: str, known: "Iterable[str]") -> str:
@@ -187,25 +206,6 @@ def plain_value(text: str) -> "Value":
     return text
 
 
-def _number(text: str, units: "Mapping[str, float]") -> float:
-    """A number as people write it, with a unit behind it; NaN where it is none.
-
-    Raises:
-        ValueError: If a comma stands elsewhere than between thousands: some write 1.5 so.
-    """
-    number = r"([0-9][0-9,_]*\.?[0-9]*(?:[eE][0-9]{1,2})?|\.[0-9]+)"
-    match = re.fullmatch(rf"{number}\s*({'|'.join(units)})", text.strip())
-    if match is None:
-        return math.nan
-    whole = re.split("[.eE]", match[1])[0]
-    if "," in whole and not re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", whole):
-        raise ValueError(
-            f"{text!r} has a comma that is not between thousands, as in 40,000; for a part of one "
-            "write a point, as in 1.5M"
-        )
-    return float(re.sub("[,_]", "", match[1])) * units[match[2]]
-
-
 def _is_dir(text: str) -> bool:
     try:
         return Path(text).is_dir()
@@ -215,7 +215,6 @@ def _is_dir(text: str) -> bool:
 
 THREADS_MAX = 1_024
 RATE_MIN, RATE_MAX, PRICE_MAX = 0.01, 1e12, 1e12
-TIMES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-NS_OF = {"": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}
 PACKAGES = {"vl_convert": "vl-convert-python"}
-SECONDS_OF = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3_600.0}
+# Longer is no time to wait for: ten years.
+ENDLESS_NS = 10 * 365 * 86_400 * 10**9

@@ -79,6 +79,8 @@ def asked_for(given: Given) -> "tuple[View, Measuring, tuple[int, ...]]":
     wish = wanted(given, about)
     mix, bits = given["--mix"], given["--key-bits"]
     threads = _one("--threads", given["--threads"], options.thread_counts) or 1
+    # They are the cores that may encrypt.
+    asked.check_threads((threads,), a_core=1)
     own = Own(
         lengths=lengths,
         regime=_one("--keys", given["--keys"], options.regimes) or ONE_KEY,

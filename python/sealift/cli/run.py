@@ -59,8 +59,9 @@ def run(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Time for everything, preparing included, as in 90 or 3m; `sealift lab list` says "
-            "how it is shared out, and a thin one is told. [default: 5m; quick: 60]",
+            help="Time for everything, preparing included, as in 90 or 3m: the most wanted "
+            "experiments come first, and the rest is left for --resume. "
+            "[default: 5m; quick: 60; with --resume: as long as it takes]",
             metavar="TIME",
         ),
     ] = None,
@@ -71,7 +72,7 @@ def run(
     resume: Annotated[
         str | None,
         typer.Option(
-            help="Measure what is missing in this run's folder, however long that takes.",
+            help="Measure what is missing in this run's folder; it says how long that takes.",
             metavar="FOLDER",
         ),
     ] = None,
@@ -112,13 +113,12 @@ def run(
 
     Prints the answer, a line for each experiment, and last the path of the page. Ctrl-C ends it
     with a page of what is complete, and says how to measure the rest; so does a budget that is
-    used up, a twentieth or three seconds later where figures lack samples. Exit codes: 0 done, or
-    as far as the budget reached, 2 wrong usage, 3 nothing could be measured, 4 something was
-    computed wrong, 5 not everything could be written, 6 a part crashed or raised an error and the
-    others were measured, 130 interrupted.
+    used up. Exit codes: 0 done, or as far as the budget reached, 2 wrong usage, 3 nothing could
+    be measured, 4 something was computed wrong, 5 not everything could be written, 6 a part crashed
+    or raised an error and the others were measured, 130 interrupted.
     """
+    seconds = None if budget is None else read("--budget", options.seconds, budget)
     given = {
-        "--budget": budget,
         "--out": out,
         "--threads": threads,
         "--seed": seed,
@@ -127,9 +127,8 @@ def run(
     if resume is not None:
         _refuse_beside_resume(names, quick=quick, given=given)
         folder = read("--resume", options.folder, resume)
-        _finish(partial(_resume, folder), as_json=as_json)
+        _finish(partial(_resume, folder, seconds), as_json=as_json)
     counts = () if threads is None else read("--threads", options.thread_counts, threads)
-    seconds = None if budget is None else read("--budget", options.seconds, budget)
     place = None if out is None else read("--out", options.folder, out)
     named = copying.read_region(region, owned=owned)
     with in_sentences():
@@ -181,10 +180,10 @@ def replay(
     _finish(measure, as_json=as_json)
 
 
-def _resume(folder: Path, page: Page) -> "runner.Done":
+def _resume(folder: Path, budget_s: float | None, page: Page) -> "runner.Done":
     from sealift.lab import runner
 
-    return runner.resume(folder, after_task=page)
+    return runner.resume(folder, budget_s=budget_s, after_task=page)
 
 
 def _refuse_beside_resume(

@@ -31,6 +31,9 @@ class Step:
         samples: How many samples these blocks have.
         computed_s: What it takes where nothing is sampled: about so many seconds, or infinite
             where that isn't known; None for what is sampled.
+        prepared_s: About what starting the process and preparing its arms take.
+        enough_s: What samples take after that for most verdicts.
+        least_s: The same for any verdict.
     """
 
     experiment: str
@@ -39,6 +42,9 @@ class Step:
     blocks_least: int
     samples: int
     computed_s: float | None = None
+    prepared_s: float = 0.0
+    enough_s: float = 0.0
+    least_s: float = 0.0
 
     @property
     def known_s(self) -> float:
@@ -71,6 +77,7 @@ class Forecast:
             steps: In the order in which they are taken.
             budget_s: Seconds for all of them, and for what comes after.
             grace_s: How much more they may take together for blocks that are measured in any case.
+                Infinite where all steps are taken, whatever the budget.
             clock_s: Seconds of a monotonic clock.
         """
         self._steps = steps
@@ -80,6 +87,7 @@ class Forecast:
         self._closing_s = 0.0
         self._preparation_s: dict[str, float] = {}
         self._block_s: dict[str, float] = {}
+        self._prepared_s = self._estimated_s = 0.0
         self._current = -1
         self._begin_s = clock_s()
         self._granted_s = 0.0
@@ -88,19 +96,99 @@ class Forecast:
         self._done = 0
 
     def share_s(self, step: int) -> float:
-        """What a step may take: its weight's share of what computing leaves.
+        """What a step may take: what it needs, and its weight's share of what others leave.
 
-        What is computed may take three times what it says, however little is left.
+        Experiments that there is no time for get no share. What is computed may take three times
+        what it says, however little is left.
         """
         return self._share_s(step, self._end_s)
 
     def most_s(self, step: int) -> float:
-        """What a step may take for blocks that are measured in any case."""
-        return self._share_s(step, self._end_s + self._grace_s)
+        """What a step may take for blocks that are measured in any case.
+
+        Three times what it needs where the machine is slow, as what is computed: what is begun is
+        finished, and later experiments are left out.
+        """
+        end_s = self._end_s + self._grace_s
+        needed_s = SLOWER_MOST * self._enough_needed_s(self._steps[step])
+        left_s = max(0.0, end_s - self._closing_s - self._clock_s())
+        return max(self._share_s(step, end_s), min(left_s, needed_s))
+
+    def planned_s(self, experiment: str) -> float | None:
+        """What an experiment of one step gets, if each takes its share; None where none is left."""
+        left_s = self._end_s - self._closing_s - self._clock_s()
+        first = [step for step in self._steps if step.experiment == self._steps[0].experiment]
+        chosen = self._with_fitting(first, self._steps[len(first) :], left_s)
+        for index, step in enumerate(chosen):
+            share_s = self._grant_s(chosen[index:], left_s)
+            if step.experiment == experiment:
+                return share_s
+            left_s -= step.known_s or share_s
+        return None
+
+    def fits(self, step: int) -> bool:
+        """Whether a step's experiment has time for the blocks of a verdict."""
+        left_s = self._end_s - self._closing_s - self._clock_s()
+        name = self._steps[step].experiment
+        steps = [each for each in self._steps[step:] if each.experiment == name]
+        return sum(map(self._least_needed_s, steps)) <= left_s
 
     def _share_s(self, step: int, end_s: float) -> float:
         left_s = max(0.0, end_s - self._closing_s - self._clock_s())
-        return _granted_s(self._steps[step:], left_s)
+        return self._grant_s(self._chosen(step, left_s), left_s)
+
+    def _chosen(self, index: int, left_s: float) -> list[Step]:
+        """A step, those of its experiment, and later ones that there is time for."""
+        name = self._steps[index].experiment
+        later = self._steps[index:]
+        own = [step for step in later if step.experiment == name]
+        return self._with_fitting(own, [step for step in later if step.experiment != name], left_s)
+
+    def _with_fitting(
+        self, own: Sequence[Step], others: Sequence[Step], left_s: float
+    ) -> list[Step]:
+        if math.isinf(self._grace_s):
+            return [*own, *others]
+        chosen = list(own)
+        spare_s = left_s - sum(map(self._enough_needed_s, own))
+        by_name: dict[str, list[Step]] = defaultdict(list)
+        for step in others:
+            by_name[step.experiment].append(step)
+        for steps in by_name.values():
+            needed_s = sum(map(self._enough_needed_s, steps))
+            if needed_s <= spare_s:
+                chosen += steps
+                spare_s -= needed_s
+        return chosen
+
+    def _grant_s(self, steps: Sequence[Step], left_s: float) -> float:
+        """What the first of some steps may take of what is left for all of them."""
+        step = steps[0]
+        needed_s = [self._enough_needed_s(each) for each in steps]
+        weights = [each.weight for each in steps if not each.known_s]
+        spare_s = left_s - sum(needed_s)
+        if step.known_s:
+            by_weight_s = left_s * step.weight / sum(each.weight for each in steps)
+            return max(by_weight_s, SLOWER_MOST * step.known_s)
+        if spare_s >= 0:
+            return needed_s[0] + spare_s * step.weight / sum(weights)
+        sampled_s = sum(
+            needs for needs, each in zip(needed_s, steps, strict=True) if not each.known_s
+        )
+        left_s = max(0.0, left_s - sum(each.known_s for each in steps))
+        if not sampled_s:
+            return left_s * step.weight / sum(weights)
+        return left_s * needed_s[0] / sampled_s
+
+    def _enough_needed_s(self, step: Step) -> float:
+        return step.known_s + self._slowness() * step.prepared_s + step.enough_s
+
+    def _least_needed_s(self, step: Step) -> float:
+        return step.known_s + self._slowness() * step.prepared_s + step.least_s
+
+    def _slowness(self) -> float:
+        """How many times as long as was estimated it took to prepare arms."""
+        return (EXPECTED_S + self._prepared_s) / (EXPECTED_S + self._estimated_s)
 
     def keep(self, seconds: float) -> None:
         """So much of the time is for what comes after the last step."""
@@ -125,6 +213,8 @@ class Forecast:
         self._blocks = blocks
         name = self._steps[self._current].experiment
         self._preparation_s[name] = self._measuring_since_s - self._begin_s
+        self._prepared_s += self._preparation_s[name]
+        self._estimated_s += self._steps[self._current].prepared_s
 
     def block(self) -> None:
         """A block is complete."""
@@ -135,11 +225,12 @@ class Forecast:
         """Seconds until the last step has ended."""
         total_s = self._current_left_s() if self._current >= 0 else 0.0
         rest_s = max(0.0, self._end_s - self._closing_s - self._clock_s() - total_s)
-        later = self._steps[self._current + 1 :]
+        index = max(0, self._current)
+        later = self._chosen(index, total_s + rest_s)[self._current >= 0 :] if self._steps else []
         is_known = self._current >= 0 and self._steps[self._current].known_s > 0
         known_s = total_s if is_known else 0.0
         for index, step in enumerate(later):
-            takes_s = min(_granted_s(later[index:], rest_s), self._needed_s(step))
+            takes_s = min(self._grant_s(later[index:], rest_s), self._needed_s(step))
             takes_s = max(takes_s, self._least_s(step))
             rest_s = max(0.0, rest_s - takes_s)
             total_s += takes_s
@@ -185,16 +276,6 @@ class Forecast:
         if experiment in known or not known:
             return known.get(experiment, 0.0)
         return sum(known.values()) / len(known)
-
-
-def _granted_s(steps: Sequence[Step], left_s: float) -> float:
-    """What the first of some steps may take of what is left for all of them."""
-    step = steps[0]
-    if step.known_s:
-        by_weight_s = left_s * step.weight / sum(each.weight for each in steps)
-        return max(by_weight_s, SLOWER_MOST * step.known_s)
-    left_s = max(0.0, left_s - sum(each.known_s for each in steps))
-    return left_s * step.weight / sum(each.weight for each in steps if not each.known_s)
 
 
 class Course:
@@ -408,6 +489,8 @@ def _varying(planned: PlannedExperiment) -> tuple[str, ...]:
 
 # Machines are slower than those on which times were found, and busy.
 SLOWER_MOST = 3.0
+# Of preparing, so that the first arms alone don't tell how slow a machine is.
+EXPECTED_S = 2.0
 MINUTES_FROM_S = 120
 # Asked about twice a second, so that a line comes at least every ten.
 LINE_EVERY_S = 9.5

@@ -1,7 +1,7 @@
 """What can be measured here: tries an arm of each kind of every experiment."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,29 +23,15 @@ class Here(StrEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """An experiment, and what of it can be run.
+    """What of an experiment can be run.
 
     Attributes:
-        name: Of the experiment.
-        id: The document's name for it, or "".
-        title: What it measures.
         here: Whether it can be run.
         reasons: Why what can't be run can't.
-        seconds: About how long it takes in a full run of everything, in seconds.
-        quick_seconds: The same in a quick one; 0 where it is no part of that.
     """
 
-    name: str
-    id: str
-    title: str
     here: Here
     reasons: tuple[str, ...]
-    seconds: float
-    quick_seconds: float
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return asdict(self)
 
 
 def this_scope(*, quick: bool, threads: Sequence[int] = (), memories: Sequence[str] = ()) -> Scope:
@@ -60,41 +46,21 @@ def this_scope(*, quick: bool, threads: Sequence[int] = (), memories: Sequence[s
     return Scope(quick, cores, devices.real_devices(), tuple(threads), tuple(memories))
 
 
-def survey(
-    experiments: Sequence[Experiment], scope: Scope, *, budget_s: float, quick_budget_s: float
-) -> tuple[Entry, ...]:
+def survey(experiments: Sequence[Experiment], scope: Scope) -> tuple[Entry, ...]:
     """Looks at each experiment; takes some seconds, because arms are prepared and checked.
 
     Args:
-        experiments: Those that a run of everything would have.
+        experiments: Those to look at. What is no part of a quick run is looked at as a full one
+            has it.
         scope: What there is.
-        budget_s: Seconds of a full run.
-        quick_budget_s: Seconds of a quick one.
     """
-    is_quick = [bool(experiment.groups(scope)) for experiment in experiments]
-    quick = [each for each, has in zip(experiments, is_quick, strict=True) if has]
     return tuple(
-        _entry(
-            experiment,
-            # What is no part of a quick run is looked at as a full one has it.
-            scope if has else replace(scope, quick=False),
-            _share_s(experiment, experiments, budget_s),
-            _share_s(experiment, quick, quick_budget_s) if has else 0.0,
-        )
-        for experiment, has in zip(experiments, is_quick, strict=True)
+        _entry(each, scope if each.groups(scope) else replace(scope, quick=False))
+        for each in experiments
     )
 
 
-def _share_s(experiment: Experiment, among: Sequence[Experiment], budget_s: float) -> float:
-    """What one of several gets: what is computed takes its time, the others share the rest."""
-    if experiment.takes_s is not None:
-        return experiment.takes_s
-    left_s = max(0.0, budget_s - sum(each.takes_s or 0.0 for each in among))
-    weights = sum(each.weight for each in among if each.takes_s is None)
-    return left_s * experiment.weight / weights
-
-
-def _entry(experiment: Experiment, scope: Scope, seconds: float, quick_seconds: float) -> Entry:
+def _entry(experiment: Experiment, scope: Scope) -> Entry:
     cells = _one_of_each(experiment, scope)
     # What is computed needs nothing of a machine.
     reasons = dict(_reasons(experiment, cells)) if experiment.is_timed else {}
@@ -107,9 +73,7 @@ def _entry(experiment: Experiment, scope: Scope, seconds: float, quick_seconds: 
         here, told = Here.STAND_IN, (NO_GPU,)
     if not cells:
         here, told = Here.NO, ("it has no cells for what is here",)
-    return Entry(
-        experiment.name, experiment.id, experiment.title, here, told, seconds, quick_seconds
-    )
+    return Entry(here, told)
 
 
 def _stands_in(cell: Cell) -> bool:

@@ -4,6 +4,8 @@ import math
 from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import islice
 
+from sealift.quantities import parse_count
+
 
 def format_measure(value: float) -> str:
     """Formats a measured figure with four significant digits and grouped thousands.
@@ -94,7 +96,7 @@ def axis_text(name: str, value: object) -> str:
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Reads a list of sizes in bytes, in the order given, each once.
 
-    Parts are separated by commas. A part is a number (`16`, `1_024`) or a range
+    Parts are separated by commas. A part is a number (`16`, `1_024`, `4KiB`) or a range
     `first:last:*factor` or `first:last:+step`, whose last size is included when it is met:
     `16:128:*2` is 16, 32, 64, 128.
 
@@ -142,16 +144,14 @@ def _stepped(first: int, last: int, step: int) -> list[int]:
 
 
 def _size(text: str, part: str) -> int:
-    if not (text.isascii() and text.replace("_", "").isdigit()):
-        raise ValueError(f"part {part!r}: {text!r} is not a size in bytes, such as 16 or 1_024")
-    if len(text) > 1 and text.startswith("0"):
+    if len(text) > 1 and text.startswith("0") and text.isdecimal():
         raise ValueError(
-            f"part {part!r} begins with a zero; commas separate sizes, so write 1024 or 1_024"
+            f"part {part!r} begins with a zero; commas separate sizes, so write 1024, 1_024 or 1KiB"
         )
-    size = int(text.replace("_", ""))
-    if not 1 <= size <= MAX_TEXT_BYTES:
-        raise ValueError(f"part {part!r}: {size:,} is outside 1..{MAX_TEXT_BYTES:,} bytes")
-    return size
+    try:
+        return parse_count(text, 1, MAX_TEXT_BYTES, "size in bytes")
+    except ValueError as error:
+        raise ValueError(f"part {part!r}: {error}") from error
 
 
 def _rounded(value: float) -> Decimal:

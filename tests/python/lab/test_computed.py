@@ -23,11 +23,12 @@ from sealift.lab.report.cells import fact_names, fact_text
 from sealift.lab.report.computed import agreement
 from sealift.lab.report.material import gather
 from sealift.lab.result import Origin, Verified
-from sealift.lab.runner.planning import BLOCKS, BUDGET_S
+from sealift.lab.runner.planning import BLOCKS
 from sealift.lab.spec import Axis, Brief, Computed, Experiment
 from sealift.lab.stats import Interval
 from sealift.lab.store import How, StoreError
 from sealift.lab.summary import summarise
+from sealift.lab.survey import this_scope
 from sealift.lab.table import computed_text
 from sealift.lab.values import Value
 
@@ -124,7 +125,7 @@ def test_a_run_that_ended_before_the_cells_that_matter_first_shows_no_table_of_t
 
 
 def test_how_long_it_takes_stands_in_the_plan_and_is_what_a_run_forecasts(
-    done: runner.Done, sums: Path, tmp_path: Path
+    done: runner.Done, tmp_path: Path
 ) -> None:
     assert store.read_plan(done.path).experiments[0].takes_s is None
     text = TEXT.replace("origin=", "takes_s=0.25,\n    origin=")
@@ -132,8 +133,7 @@ def test_how_long_it_takes_stands_in_the_plan_and_is_what_a_run_forecasts(
     path.write_text(text, encoding="utf-8")
     plan = runner.make_plan(asked(path, restarts=5))
     assert plan.experiments[0].takes_s == 0.25
-    assert times.alone_s(registry.load(path), quick=False) == 0.25
-    assert times.alone_s(registry.load(sums), quick=False) == BUDGET_S, "nothing is known"
+    assert times.needed_s(registry.load(path), this_scope(quick=False)) == 0.25
     for wrong, said in (("0", "seconds above 0"), ("1, origin=Origin.MEASURED", "leave it out")):
         path.write_text(TEXT.replace("origin=Origin.SIMULATED", f"takes_s={wrong}"))
         with pytest.raises(ValueError, match=said):

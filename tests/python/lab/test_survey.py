@@ -8,7 +8,6 @@ import pytest
 from sealift.lab import Arm, Axis, Cell, Context, Experiment, Scope, Skip, WrongResultError, timed
 from sealift.lab.devices import real_devices
 from sealift.lab.gpus.cells import PROCESSOR
-from sealift.lab.result import Origin
 from sealift.lab.survey import Here, survey, this_scope
 
 SCOPE = Scope(quick=True, cores=2, devices=("library", "cpu"))
@@ -49,7 +48,7 @@ def lacking(**reasons: Exception) -> Callable[[Cell, Context], Arm]:
 def test_an_arm_of_each_kind_is_tried_with_the_least_work(
     reasons: dict[str, Exception], here: Here, told: tuple[str, ...]
 ) -> None:
-    (entry,) = survey([experiment(lacking(**reasons))], SCOPE, budget_s=300, quick_budget_s=60)
+    (entry,) = survey([experiment(lacking(**reasons))], SCOPE)
     assert (entry.here, entry.reasons) == (here, told)
 
 
@@ -58,7 +57,7 @@ def test_what_is_cheaper_to_try_than_to_make_is_only_tried() -> None:
         raise AssertionError(f"{cell} was to be tried only")
 
     tried = replace(experiment(made), tries=lacking(b=Skip("no b")))
-    (entry,) = survey([tried], SCOPE, budget_s=300, quick_budget_s=60)
+    (entry,) = survey([tried], SCOPE)
     assert (entry.here, entry.reasons) == (Here.PARTLY, ("b: no b",))
 
 
@@ -73,7 +72,7 @@ def test_what_a_processor_works_in_the_place_of_a_gpu_is_called_so() -> None:
         return replace(made, axes=axes, cells=lambda _: cells, tries=tries)
 
     without, with_gpu, lacks = of(PROCESSOR), of("cuda"), of(PROCESSOR, refused)
-    entries = survey([without, with_gpu, lacks], SCOPE, budget_s=300, quick_budget_s=60)
+    entries = survey([without, with_gpu, lacks], SCOPE)
     assert [each.here for each in entries] == [Here.STAND_IN, Here.YES, Here.NO]
     assert [bool(each.reasons) for each in entries] == [True, False, True]
     assert entries[0].reasons[0].startswith(f"a GPU: {PROCESSOR} is in its place")
@@ -84,29 +83,13 @@ def refused(*_: object) -> None:
     raise Skip("no OpenCL")
 
 
-def test_the_time_is_shared_out_by_weight() -> None:
-    every = [experiment(lacking(), 1.0), experiment(lacking(), 3.0)]
-    first, second = survey(every, SCOPE, budget_s=300, quick_budget_s=60)
-    assert (first.seconds, second.seconds) == (75.0, 225.0)
-    assert (first.quick_seconds, second.quick_seconds) == (15.0, 45.0)
-
-
-def test_what_is_computed_gets_the_time_it_takes_and_the_others_share_the_rest() -> None:
-    model = replace(experiment(lacking(), 2.0), origin=Origin.SIMULATED, takes_s=4.0)
-    every = [experiment(lacking(), 1.0), model, experiment(lacking(), 3.0)]
-    seconds = [each.seconds for each in survey(every, SCOPE, budget_s=300, quick_budget_s=60)]
-    assert seconds == [74.0, 4.0, 222.0]
-
-
 def test_what_is_no_part_of_a_quick_run_is_tried_as_in_a_full_one() -> None:
     full = replace(
         experiment(lacking(), 3.0),
         cells=lambda scope: [] if scope.quick else [{"who": "a", "count": 10}],
     )
-    first, second = survey([experiment(lacking()), full], SCOPE, budget_s=300, quick_budget_s=60)
+    _, second = survey([experiment(lacking()), full], SCOPE)
     assert (second.here, second.reasons) == (Here.YES, ())
-    assert (first.quick_seconds, second.quick_seconds) == (60.0, 0.0)
-    assert (first.seconds, second.seconds) == (75.0, 225.0)
 
 
 def test_an_experiment_without_cells_says_so() -> None:
@@ -118,7 +101,7 @@ def test_an_experiment_without_cells_says_so() -> None:
         arm=lacking(),
         cells=lambda _: (),
     )
-    (entry,) = survey([empty], SCOPE, budget_s=300, quick_budget_s=60)
+    (entry,) = survey([empty], SCOPE)
     assert (entry.here, entry.reasons) == (Here.NO, ("it has no cells for what is here",))
 
 

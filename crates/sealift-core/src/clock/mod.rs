@@ -23,10 +23,35 @@ pub trait Clock: Send + Sync + Debug {
         sleep: &mut dyn FnMut(Option<Duration>) -> bool,
     ) -> bool;
 
+    /// What the calling thread has used of the machine so far; none where nobody counts that. Reading it
+    /// is a call of the system.
+    fn thread_usage(&self) -> Option<ThreadUsage> {
+        None
+    }
+
     /// Rings `notify` when `at_ns` comes, if that is an event of this clock. False where time passes by
     /// itself: who wants to be woken there waits on a thread.
     fn ring_at(&self, _at_ns: u64, _notify: &Arc<dyn Notify>) -> bool {
         false
+    }
+}
+
+/// What a thread has used of the machine since it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadUsage {
+    /// Nanoseconds on a processor.
+    pub processor_ns: u64,
+    /// How often it blocked: it slept, or waited for a lock, a file or a device.
+    pub blocked: u64,
+}
+
+impl ThreadUsage {
+    /// Processor time between an earlier reading and this one. None if the thread blocked in between:
+    /// then the time it waited belongs to the work.
+    #[must_use]
+    pub fn processor_ns_since(&self, earlier: &Self) -> Option<u64> {
+        let never_blocked = self.blocked == earlier.blocked;
+        never_blocked.then(|| self.processor_ns.saturating_sub(earlier.processor_ns))
     }
 }
 
@@ -53,6 +78,17 @@ impl Default for SystemClock {
 impl Clock for SystemClock {
     fn now_ns(&self) -> u64 {
         u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn thread_usage(&self) -> Option<ThreadUsage> {
+        use nix::sys::resource::{UsageWho, getrusage};
+        let blocked = getrusage(UsageWho::RUSAGE_THREAD).ok()?.voluntary_context_switches();
+        let processor = nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID.now().ok()?;
+        Some(ThreadUsage {
+            processor_ns: u64::try_from(Duration::from(processor).as_nanos()).ok()?,
+            blocked: u64::try_from(blocked).ok()?,
+        })
     }
 
     fn park(
@@ -87,6 +123,20 @@ mod tests {
         let clock = SystemClock::new();
         let times: Vec<_> = (0..1_000).map(|_| clock.now_ns()).collect();
         assert!(times.is_sorted());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_threads_usage_counts_its_work_and_its_sleeps() {
+        let clock = SystemClock::new();
+        let first = clock.thread_usage().unwrap();
+        while clock.thread_usage().unwrap().processor_ns < first.processor_ns + 1_000_000 {}
+        std::thread::sleep(Duration::from_millis(1));
+        let last = clock.thread_usage().unwrap();
+        assert!(last.blocked > first.blocked);
+        assert_eq!(last.processor_ns_since(&first), None);
+        let same = ThreadUsage { blocked: first.blocked, ..last };
+        assert!(same.processor_ns_since(&first).unwrap() >= 1_000_000);
     }
 
     #[test]

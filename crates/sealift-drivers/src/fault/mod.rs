@@ -158,7 +158,7 @@ impl Faulty {
             std::thread::sleep(left.unwrap_or_default());
             false
         });
-        Ok(Timing { end_ns: due_ns, ..timing })
+        Ok(Timing { end_ns: due_ns, processor_ns: None, ..timing })
     }
 
     /// Takes what the wrapped device completed, and what is late and due.
@@ -196,7 +196,8 @@ impl Faulty {
                 .map_err(|error| self.failed(&error.to_string()))?;
         }
         let end_ns = timing.end_ns.saturating_add(fate.late_ns.unwrap_or_default());
-        Ok((output, Timing { end_ns, ..timing }))
+        let processor_ns = timing.processor_ns.filter(|_| fate.late_ns.is_none());
+        Ok((output, Timing { end_ns, processor_ns, ..timing }))
     }
 
     fn delay(&self, state: &mut State, due_ns: u64, mut completion: Completion) {

@@ -183,6 +183,7 @@ impl Software for Handle {
             compute_ns,
             copy_out_ns,
             origin: Origin::Simulated,
+            processor_ns: None,
             measured_copy_ns: whole_ns(took.copy_seconds),
         })
     }

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::testing::{Bell, context, job};
-use sealift_core::{Key, KeySource, Status, Ticket};
+use sealift_core::{Key, KeySource, Status, ThreadUsage, Ticket};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Says that all is done when the gate is open.
@@ -291,3 +291,66 @@ fn a_panic_of_the_bell_ends_no_thread() {
 
 const MINUTE: Duration = Duration::from_secs(60);
 const ROUNDS: u64 = 1_000;
+
+/// A clock that passes when it is told to.
+#[derive(Debug, Default)]
+struct Passing {
+    now_ns: AtomicU64,
+    processor_ns: AtomicU64,
+}
+
+impl Clock for Passing {
+    fn now_ns(&self) -> u64 {
+        self.now_ns.load(Ordering::Relaxed)
+    }
+
+    fn thread_usage(&self) -> Option<ThreadUsage> {
+        let processor_ns = self.processor_ns.load(Ordering::Relaxed);
+        Some(ThreadUsage { processor_ns, blocked: 0 })
+    }
+
+    fn park(&self, _: Option<u64>, sleep: &mut dyn FnMut(Option<Duration>) -> bool) -> bool {
+        sleep(Some(Duration::ZERO))
+    }
+}
+
+/// Takes so long a batch, twice what it computes.
+#[derive(Debug)]
+struct Preempted {
+    clock: Arc<Passing>,
+    took_ns: Mutex<Vec<u64>>,
+}
+
+impl Software for Preempted {
+    fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        let took_ns = self.took_ns.lock().unwrap().remove(0);
+        self.clock.now_ns.fetch_add(took_ns, Ordering::Relaxed);
+        self.clock.processor_ns.fetch_add(took_ns / 2, Ordering::Relaxed);
+        (0..work.len()).for_each(|message| work.set_status(message, Status::Ok));
+        Ok(())
+    }
+
+    fn retire(&self, _: SessionId) {}
+}
+
+#[test]
+fn a_worker_reads_its_processor_time_around_a_long_batch_that_follows_one() {
+    let clock = Arc::new(Passing::default());
+    let bell = Arc::new(Bell::default());
+    let context =
+        Context { clock: Arc::clone(&clock) as _, notify: Arc::clone(&bell) as Arc<dyn Notify> };
+    let took_ns = Mutex::new(vec![80_000, 80_000, 10_000, 80_000]);
+    let spec = "usage".parse().unwrap();
+    let capabilities = capabilities(&spec, "usage", Role::TestOnly, String::new());
+    let crew = Crew { workers: 1, cores: vec![] };
+    let device = open(Preempted { clock, took_ns }, capabilities, crew, &context);
+    let mut costs = vec![];
+    for number in 0..4u64 {
+        device.submit(job(number)).unwrap();
+        bell.wait(costs.len() + 1);
+        let mut done = vec![];
+        device.poll(&mut done);
+        costs.push(done.pop().unwrap().outcome.unwrap().1.cost_ns());
+    }
+    assert_eq!(costs, [80_000, 40_000, 10_000, 80_000]);
+}

@@ -3,6 +3,7 @@
 use super::Given;
 use super::health::{Health, State};
 use super::quote::Candidate;
+use super::standing::TRIAL_BATCHES;
 use crate::{DeviceId, Estimator};
 use sealift_core::{Capabilities, Cost, Role, Shape, Timing};
 use std::mem;
@@ -31,8 +32,16 @@ pub(super) struct Member {
     given_ns: Option<u64>,
     /// Work that others got since then.
     missed_ns: f64,
-    /// Twice as long each time that it was tried and not better than thought.
-    stands_ns: u64,
+    /// Between its last batch and the next trial; twice as long after each one.
+    trial_gap_ns: u64,
+    /// What batches may cost at best: what they did while nothing surprised, and nothing before the first one.
+    usual: Cost,
+    /// Batches since one surprised.
+    calm: u32,
+    /// Batches to come that are looked at closely, because one before them took surprisingly long.
+    watched: u32,
+    /// Batches to come that it gets as a trial.
+    trial: u32,
 }
 
 impl Member {
@@ -52,7 +61,11 @@ impl Member {
             moved_ns: 0,
             given_ns: None,
             missed_ns: 0.0,
-            stands_ns: STANDS_NS,
+            trial_gap_ns: TRIAL_GAP_MIN_NS,
+            usual: hoped(capabilities),
+            calm: 0,
+            watched: 0,
+            trial: 0,
         }
     }
 
@@ -76,17 +89,20 @@ impl Member {
 
     fn candidate(&self, device: DeviceId, shape: &Shape, before_ns: f64, here: bool) -> Candidate {
         let work_ns = self.predict_ns(shape);
+        let usual_ns = self.usual.of(shape.messages as u64, shape.bytes());
         Candidate {
             device,
             finish_ns: before_ns + work_ns,
             work_ns,
+            saved_ns: (work_ns - usual_ns).max(0.0),
             host_ns: if here { work_ns } else { HAND_OVER_HOST_NS + work_ns * self.host_share },
             cost: self.estimator.cost(),
             in_flight: self.in_flight,
             here,
             idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
             missed_ns: self.missed_ns,
-            stands_ns: self.stands_ns,
+            trial_gap_ns: self.trial_gap_ns,
+            on_trial: self.trial > 0,
         }
     }
 
@@ -108,12 +124,31 @@ impl Member {
         self.given_ns.get_or_insert(now_ns);
     }
 
-    /// It is chosen for a batch, as the best one or to look how it does.
-    pub(super) fn chosen(&mut self, is_explored: bool, now_ns: u64) {
+    /// It is chosen for a batch as the best one.
+    pub(super) fn chosen(&mut self, now_ns: u64) {
         self.given_ns = Some(now_ns);
         self.missed_ns = 0.0;
-        self.stands_ns =
-            if is_explored { (2 * self.stands_ns).min(STANDS_MAX_NS) } else { STANDS_NS };
+        self.trial_gap_ns = TRIAL_GAP_MIN_NS;
+        self.trial = 0;
+    }
+
+    /// It is chosen to see how fast it is now: for the first batch of a trial, or the next one.
+    pub(super) fn explored(&mut self, now_ns: u64) {
+        self.given_ns = Some(now_ns);
+        self.missed_ns = 0.0;
+        if self.trial > 0 {
+            self.trial -= 1;
+            return;
+        }
+        self.trial_gap_ns = (2 * self.trial_gap_ns).min(TRIAL_GAP_MAX_NS);
+        self.trial = TRIAL_BATCHES - 1;
+        // The hope is spent: what the trial tells counts.
+        self.usual = self.estimator.cost();
+    }
+
+    /// Whether its next batches should be timed by the thread's own clock, too.
+    pub(super) fn is_watched(&self) -> bool {
+        self.watched > 0
     }
 
     /// Another one is chosen for a batch that would take so long there.
@@ -163,23 +198,40 @@ impl Member {
     /// Takes in what a batch took.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn(&mut self, shape: &Shape, timing: &Timing) {
-        let took_ns = timing.end_ns.saturating_sub(timing.start_ns);
+        let took_ns = timing.cost_ns();
         let thought_ns = self.predict_ns(shape);
         // The first batch finds cold caches and no expanded keys: slow, it says little of those to come.
         if !mem::replace(&mut self.is_warm, true) && took_ns as f64 > thought_ns {
             return;
         }
-        self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
-        // A device that is taken to have changed is worth another look soon.
-        let times = self.predict_ns(shape) / thought_ns;
-        if !(1.0 / CHANGED..=CHANGED).contains(&times) {
-            self.stands_ns = STANDS_NS;
+        if self.is_odd(took_ns as f64 / thought_ns, timing.processor_ns.is_some()) {
+            return;
         }
+        self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
         let took_ns = took_ns as f64;
         if self.host_share < 1.0 && took_ns > 0.0 {
             let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
             self.host_share += ((host_ns / took_ns).min(1.0) - self.host_share) / 16.0;
         }
+    }
+
+    /// Counts a batch that took so many times what was predicted, and says whether to learn nothing from it.
+    ///
+    /// That is so for one that took far longer, unless those before it did or the thread's own clock
+    /// was read: then most likely the machine did something else in the middle of it.
+    fn is_odd(&mut self, times: f64, is_timed: bool) -> bool {
+        let (is_slow, is_fast) = (times > SURPRISING, times < 1.0 / SURPRISING);
+        // Two that are no faster than was thought end a trial.
+        if times > NO_FASTER {
+            self.trial = self.trial.saturating_sub(TRIAL_BATCHES / 2);
+        }
+        self.calm = if is_slow || is_fast { 0 } else { self.calm.saturating_add(1) };
+        if self.calm >= CALM_BATCHES {
+            self.usual = self.estimator.cost();
+        }
+        let was_watched = self.watched > 0;
+        self.watched = if is_slow { WATCHED_BATCHES } else { self.watched.saturating_sub(1) };
+        is_slow && !is_timed && !was_watched
     }
 
     /// It holds a batch less.
@@ -269,6 +321,7 @@ impl Member {
 
     pub(super) fn set_cost(&mut self, cost: Cost) {
         self.estimator = Estimator::new(cost);
+        self.usual = cost;
     }
 
     fn predict_ns(&self, shape: &Shape) -> f64 {
@@ -276,11 +329,23 @@ impl Member {
     }
 }
 
-/// So long the costs of a device stand that others are preferred to, at first and at most.
-const STANDS_NS: u64 = 2_000_000;
-const STANDS_MAX_NS: u64 = 1_000_000_000;
-/// So many times dearer or cheaper after one batch is a change.
-const CHANGED: f64 = 1.5;
+/// What a device may cost of which nothing was measured: any, so that it is tried soon, unless getting ready takes time.
+fn hoped(capabilities: &Capabilities) -> Cost {
+    let is_ready = capabilities.computes_on_host && capabilities.prepares.is_zero();
+    if is_ready { Cost::clamped(0.0, 0.0, 0.0) } else { capabilities.cost }
+}
+
+/// Trials of a device are so far apart at first and at most.
+const TRIAL_GAP_MIN_NS: u64 = 2_000_000;
+const TRIAL_GAP_MAX_NS: u64 = 50_000_000;
+/// A batch that takes more than this share of what was predicted is no faster.
+const NO_FASTER: f64 = 0.97;
+/// So many times what was predicted is no scatter.
+const SURPRISING: f64 = 1.5;
+/// So many batches are looked at closely after one that surprised.
+const WATCHED_BATCHES: u32 = 8;
+/// So many in a row without a surprise make what is known the usual cost.
+const CALM_BATCHES: u32 = 16;
 /// Before anything was measured: waking a thread and switching to it.
 const HAND_OVER_NS: f64 = 20_000.0;
 /// A worker that was not scheduled for longer says something about the machine, not about the device.

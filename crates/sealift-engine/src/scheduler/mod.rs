@@ -160,6 +160,11 @@ impl Scheduler {
         Ok(Decision::new(&winner, because, candidates))
     }
 
+    /// Whether a device's next batches should be timed by the thread's own clock, too.
+    pub(crate) fn is_watched(&self, device: DeviceId) -> bool {
+        self.members[device.0].is_watched()
+    }
+
     /// The decision that stands for a small batch on the calling thread.
     pub(crate) fn standing(
         &mut self,
@@ -200,7 +205,10 @@ impl Scheduler {
         for candidate in &self.candidates {
             let member = &mut self.members[candidate.device.0];
             if candidate.device == decision.device {
-                member.chosen(decision.because == Because::Explored, now_ns);
+                match decision.because {
+                    Because::Explored => member.explored(now_ns),
+                    _ => member.chosen(now_ns),
+                }
             } else {
                 member.missed(batches * work_ns);
             }
@@ -386,10 +394,11 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     let is_due = |other: &&Candidate| {
         let untried_ns = asked.now_ns.saturating_sub(other.idle_since_ns);
         let dearer_ns = (other.finish_ns - chosen.finish_ns).max(other.host_ns - chosen.host_ns);
-        let batches = if other.here { f64::from(TRIAL_BATCHES) } else { 1.0 };
-        other.in_flight == 0
-            && untried_ns >= other.stands_ns
-            && batches * dearer_ns <= other.missed_ns / 100.0
+        // Where predictions are right, a trial of large batches ends after the second one.
+        let batches = if other.finish_ns <= HERE_MAX_NS { TRIAL_BATCHES } else { 2 };
+        let hoped_ns = f64::from(batches) * (dearer_ns - other.saved_ns);
+        let is_cheap = hoped_ns <= other.missed_ns / 100.0;
+        other.in_flight == 0 && (other.on_trial || untried_ns >= other.trial_gap_ns && is_cheap)
     };
     let others = asked.candidates.iter().filter(|other| other.device != chosen.device);
     others.filter(|other| other.missed_ns > 0.0).find(is_due).map(|other| other.device)

@@ -13,6 +13,8 @@ pub struct Candidate {
     pub finish_ns: f64,
     /// Of it, working.
     pub work_ns: f64,
+    /// How much shorter the work would be if the device were as fast as before it became slower.
+    pub saved_ns: f64,
     /// Time of the host's processors that it takes.
     pub host_ns: f64,
     /// What the device's batches cost, as far as is known.
@@ -25,8 +27,10 @@ pub struct Candidate {
     pub idle_since_ns: u64,
     /// Work that others were given since then, as predicted, in nanoseconds.
     pub missed_ns: f64,
-    /// For how long its costs are taken to stand before it is tried again, in nanoseconds.
-    pub stands_ns: u64,
+    /// How long after its last batch it may be tried again, in nanoseconds.
+    pub trial_gap_ns: u64,
+    /// Whether it is in the middle of a trial.
+    pub on_trial: bool,
 }
 
 /// Why a device got a batch.

@@ -10,9 +10,13 @@ use sealift_core::{
 use sealift_engine::{Engine, EngineError, Session, Settings, policy};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+
+/// Called in the middle of every batch that a toy works.
+pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
 
 #[derive(Debug)]
 pub(crate) struct Toy {
@@ -23,6 +27,16 @@ pub(crate) struct Toy {
     retired: Mutex<Vec<SessionId>>,
     broken: AtomicBool,
     lies: AtomicBool,
+    hook: OnceLock<Shown<Hook>>,
+}
+
+/// For `Debug`, which a closure has not.
+struct Shown<T>(T);
+
+impl<T> Debug for Shown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hook")
+    }
 }
 
 impl Toy {
@@ -43,9 +57,14 @@ impl Toy {
     }
 
     fn with(capabilities: Capabilities, context: &Context) -> Arc<Self> {
-        let (queue, done, retired, broken, lies) = Default::default();
+        let (queue, done, retired, broken, lies, hook) = Default::default();
         let context = context.clone();
-        Arc::new(Self { capabilities, context, queue, done, retired, broken, lies })
+        Arc::new(Self { capabilities, context, queue, done, retired, broken, lies, hook })
+    }
+
+    /// Calls `hook` in the middle of every batch from now on.
+    pub(crate) fn hook(&self, hook: impl Fn() + Send + Sync + 'static) {
+        assert!(self.hook.set(Shown(Box::new(hook))).is_ok(), "a toy has one hook");
     }
 
     /// Works the oldest queued job; false when there is none.
@@ -129,6 +148,9 @@ impl Device for Toy {
 
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
         let start_ns = self.context.clock.now_ns();
+        if let Some(Shown(hook)) = self.hook.get() {
+            hook();
+        }
         for message in 0..work.len() {
             let session = work.batch().session_of(message).unwrap();
             let mask = work.key(session, "toy")?.as_bytes()[0];

@@ -45,11 +45,14 @@ def run(ask: Ask, *, after_task: AfterTask = lambda _: None) -> Done:
     return _new(path, plan, (), after_task, is_kept=ask.is_kept)
 
 
-def resume(path: Path, *, after_task: AfterTask = lambda _: None) -> Done:
-    """Measures what is missing in a run folder, however long that takes; nothing in a whole one.
+def resume(
+    path: Path, *, budget_s: float | None = None, after_task: AfterTask = lambda _: None
+) -> Done:
+    """Measures what is missing in a run folder; nothing in a whole one.
 
     Args:
         path: Of the folder.
+        budget_s: Seconds of wall clock for that; None for as long as all of it takes.
         after_task: As for `run`.
 
     Raises:
@@ -62,7 +65,9 @@ def resume(path: Path, *, after_task: AfterTask = lambda _: None) -> Done:
         store.mend(path)
         before = store.read(path)
         notes = _changes(before)
-        return go(path, lock, finish=True, notes=notes, after_task=after_task, begin_s=begin_s)
+        return go(
+            path, lock, budget_s=budget_s, notes=notes, after_task=after_task, begin_s=begin_s
+        )
 
 
 def replay(
@@ -134,7 +139,7 @@ def _new(
         return go(
             path,
             lock,
-            finish=False,
+            budget_s=plan.budget_s,
             notes=notes,
             after_task=after,
             begin_s=begin_s,

@@ -1,11 +1,13 @@
 """How a run ended: from what went wrong and what is missing, as an ending, in words, as a code."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sealift.exit_code import ExitCode
 from sealift.lab import store
+from sealift.lab.progress import MINUTES_FROM_S
 from sealift.lab.store import Ending, How
 
 
@@ -40,12 +42,13 @@ class Trouble:
     absent: set[tuple[str, int]] = field(default_factory=set)
     not_written: str = ""
 
-    def ending(self, run: store.Run, signal: str) -> Ending:
+    def ending(self, run: store.Run, signal: str, budget_s: float) -> Ending:
         """How a run ended.
 
         Args:
             run: As its folder has it now.
             signal: The name of the signal that ended it, or "".
+            budget_s: Seconds that it had.
         """
         if self.not_written:
             return Ending(How.NOT_WRITTEN, self.not_written)
@@ -57,11 +60,7 @@ class Trouble:
         raised = [text for group, text in self.raised.items() if group in lacking]
         if failed := [*self.failed, *raised]:
             return Ending(How.FAILED, "; ".join(dict.fromkeys(failed)))
-        missing, planned = run.count_missing()
-        return Ending(
-            How.TIME_UP,
-            f"{run.plan.budget_s:g} s were too short for {missing:,} of {planned:,} blocks",
-        )
+        return Ending(How.TIME_UP, _too_short(run, budget_s))
 
     def _lacking(self, run: store.Run) -> set[tuple[str, int]]:
         """The groups that lack blocks, and not only because nothing of them is here now."""
@@ -74,8 +73,23 @@ class Trouble:
         }
 
 
+def _too_short(run: store.Run, budget_s: float) -> str:
+    """What there was no time for: experiments, or only blocks of them."""
+    there = [each.name for each in run.plan.experiments if each.groups]
+    begun = [name for name in there if run.has_begun(name)]
+    if len(begun) < len(there):
+        return f"{budget_s:g} s had room for {len(begun)} of {len(there)} experiments"
+    missing, planned = run.count_missing()
+    return f"{budget_s:g} s were too short for {missing:,} of {planned:,} blocks"
+
+
 def say_ending(
-    run: store.Run, ending: Ending, say: Callable[[str], None], *, is_kept: bool
+    run: store.Run,
+    ending: Ending,
+    say: Callable[[str], None],
+    *,
+    is_kept: bool,
+    left_s: float,
 ) -> None:
     """Says how a run ended, and what to do next.
 
@@ -84,6 +98,7 @@ def say_ending(
         ending: How it ended.
         say: Is given each sentence.
         is_kept: Whether its folder stays, so that a resume may be spoken of.
+        left_s: About how many seconds a resume takes.
     """
     if ending.how is How.COMPLETE:
         if not run.has_results:
@@ -98,8 +113,19 @@ def say_ending(
     if not is_kept:
         say(said)
         return
+    if ending.how is How.TIME_UP:
+        resume = store.resume_command(run.path)
+        say(f"{said}; the rest takes {about_text(left_s)}: {resume}")
+        return
     say(f"{said}; what was measured is kept in {run.path}")
     say(f"to measure the rest: {store.resume_command(run.path)}")
+
+
+def about_text(seconds: float) -> str:
+    """A time that is not known exactly: `about 20 s`, `about 35 min`."""
+    if seconds < MINUTES_FROM_S:
+        return f"about {max(1, math.ceil(seconds))} s"
+    return f"about {math.ceil(seconds / 60)} min"
 
 
 def exit_code(run: store.Run, ending: Ending, *, whole: bool) -> int:

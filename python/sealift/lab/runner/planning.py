@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sealift import _sealift
 from sealift.lab.measure import SAMPLE_S_MIN, lead_in_s
-from sealift.lab.progress import Step
+from sealift.lab.progress import Forecast, Step
 from sealift.lab.spec import CELLS_MAX, Experiment
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
 from sealift.lab.store import Plan, PlannedExperiment, Run
@@ -63,9 +63,11 @@ class Work:
 def make_plan(ask: Ask) -> Plan:
     """Shares a time budget out over experiments and blocks.
 
+    Experiments that the budget has no room for stand in the plan, too: for a resume.
+
     Raises:
-        ValueError: If there is nothing to run, a number is out of range, or the budget can't hold
-            the blocks that a verdict needs; the message then names the budget that would do.
+        ValueError: If there is nothing to run, a number is out of range, or the budget is too short
+            for every group of cells; the message then names the budget that would do.
     """
     budget_s = (QUICK_BUDGET_S if ask.quick else BUDGET_S) if ask.budget_s is None else ask.budget_s
     restarts = (1 if ask.quick else RESTARTS) if ask.restarts is None else ask.restarts
@@ -101,7 +103,7 @@ def make_plan(ask: Ask) -> Plan:
 
 
 def works(run: Run, *, finish: bool) -> list[Work]:
-    """The steps that are left to do, in turns: each experiment once, then each once more.
+    """The steps that are left to do: all of one experiment, then all of the next.
 
     Args:
         run: What there is already.
@@ -109,10 +111,16 @@ def works(run: Run, *, finish: bool) -> list[Work]:
     """
     return [
         work
-        for turn in range(run.plan.restarts)
         for planned in run.plan.experiments
+        for turn in range(run.plan.restarts)
         if (work := _work(run, planned, turn, finish=finish)).step.blocks
     ]
+
+
+def enough_s(experiment: Experiment, groups: Sequence[Sequence[Cell]], restarts: int = 1) -> float:
+    """About what an experiment takes with blocks enough for most verdicts, in seconds."""
+    step = _step(_planned(experiment, groups), restarts)
+    return step.known_s + step.prepared_s + step.enough_s
 
 
 def changed_files(plan: Plan) -> Iterator[str]:
@@ -182,36 +190,40 @@ def _whole_s(planned: PlannedExperiment, restarts: int) -> float:
 
     One operation may take longer than a sample as short as usual.
     """
-    arms = sum(map(len, planned.groups))
     blocks = max(restarts, blocks_least(planned), BLOCKS_ENOUGH)
-    return restarts * arms * PREPARED_S + blocks * _samples(planned) * taken_s(4 * SAMPLE_S_USUAL)
+    sampled_s = blocks * _samples(planned) * taken_s(4 * SAMPLE_S_USUAL)
+    return restarts * prepared_s(planned) + sampled_s
 
 
 def _fitted(
     planned: Sequence[PlannedExperiment], budget_s: float, restarts: int
 ) -> Iterator[PlannedExperiment]:
     """With fewer blocks where samples would get too short to say much."""
-    computed_s, weights = shared_out(planned)
-    needed_s = 0.0
-    fitting = []
-    for each in planned:
-        if not each.is_timed or not each.groups:
-            fitting.append(each)
-            continue
-        share_s = max(0.0, budget_s - computed_s) * each.weight / weights
-        block_s = _samples(each) * taken_s(SAMPLE_S_USUAL)
-        fits = int(share_s / block_s)
-        least = max(restarts, blocks_least(each))
-        least_s = least * _samples(each) * taken_s(SAMPLE_S_MIN)
-        # The very number that is named below: one that is compared another way rounds another way.
-        needed_s = max(needed_s, computed_s + least_s * weights / each.weight)
-        fitting.append(replace(each, blocks=min(each.blocks, max(least, fits))))
-    if needed_s > budget_s:
+    timed = [each for each in planned if each.groups and each.is_timed]
+    smallest_s = min(map(_smallest_s, timed), default=0.0)
+    if smallest_s > budget_s:
         raise ValueError(
-            f"a budget of {budget_s:g} s is too short for the blocks that a verdict needs; allow "
-            f"{math.ceil(needed_s)} s, or name fewer experiments"
+            f"a budget of {budget_s:g} s is too short to measure anything; allow "
+            f"{math.ceil(smallest_s)} s or more"
         )
-    yield from fitting
+    whole = [_step(each, restarts) for each in planned]
+    forecast = Forecast([step for step in whole if step.blocks], budget_s, grace_s=0.0)
+    for each, step in zip(planned, whole, strict=True):
+        share_s = forecast.planned_s(each.name)
+        if not each.is_timed or share_s is None:
+            yield each
+            continue
+        block_s = _samples(each) * taken_s(SAMPLE_S_USUAL)
+        fits = int((share_s - step.prepared_s) / block_s + ROUNDED)
+        least = max(restarts, blocks_least(each))
+        yield replace(each, blocks=min(each.blocks, max(least, fits)))
+
+
+def _smallest_s(planned: PlannedExperiment) -> float:
+    """The least time in which a group of an experiment gets a verdict."""
+    arms = min(map(len, planned.groups))
+    # Of the lab's own the arms of a cell are often there at once.
+    return START_S / 2 + blocks_least(planned) * (arms + 1) * taken_s(SAMPLE_S_MIN)
 
 
 def shared_out(planned: Sequence[PlannedExperiment]) -> tuple[float, float]:
@@ -235,12 +247,30 @@ def blocks_least(planned: PlannedExperiment) -> int:
     return min(planned.blocks, blocks_needed(1 - (1 - VERDICT_CONFIDENCE) / comparisons))
 
 
+def prepared_s(planned: PlannedExperiment) -> float:
+    """About what a process takes until it measures an experiment."""
+    return START_S + PREPARED_S * sum(map(len, planned.groups))
+
+
+def rest_s(steps: Sequence[Step]) -> float:
+    """About what all blocks of some steps take, with samples as short as usual."""
+    return sum(
+        step.known_s or step.prepared_s + step.samples * taken_s(SAMPLE_S_USUAL) for step in steps
+    )
+
+
+def blocks_enough(planned: PlannedExperiment, restarts: int) -> int:
+    """How many blocks most verdicts need; more with several restarts, because these differ, too."""
+    return max(restarts, blocks_least(planned), BLOCKS if restarts > 1 else BLOCKS_ENOUGH)
+
+
 def _work(run: Run, planned: PlannedExperiment, turn: int, *, finish: bool) -> Work:
     def up_to(blocks: int, turns: int) -> int:
         return math.ceil(blocks * turns / run.plan.restarts)
 
     target = up_to(planned.blocks, turn + 1)
-    least = target if finish else up_to(blocks_least(planned), turn + 1)
+    enough = min(planned.blocks, blocks_enough(planned, run.plan.restarts))
+    least = target if finish else up_to(enough, turn + 1)
     begin = up_to(planned.blocks, turn)
     added = added_least = samples = 0
     for group, cells in enumerate(planned.groups):
@@ -251,9 +281,40 @@ def _work(run: Run, planned: PlannedExperiment, turn: int, *, finish: bool) -> W
         added_least += max(0, least - done)
         samples += (len(cells) + 1) * max(0, target - done)
     share = added / (planned.blocks * max(1, len(planned.groups)))
-    computed_s = None if planned.is_timed else planned.takes_s or math.inf
-    step = Step(planned.name, planned.weight * share, added, added_least, samples, computed_s)
+    whole = _step(planned, run.plan.restarts)
+    step = replace(
+        whole,
+        weight=planned.weight * share,
+        blocks=added,
+        blocks_least=added_least,
+        samples=samples,
+        prepared_s=whole.prepared_s / run.plan.restarts,
+        enough_s=whole.enough_s * share,
+        least_s=whole.least_s * share,
+    )
     return Work(step, target, least)
+
+
+def _step(planned: PlannedExperiment, restarts: int) -> Step:
+    """All of an experiment as one step."""
+    sample_s = taken_s(SAMPLE_S_USUAL)
+    least = max(restarts, blocks_least(planned))
+    groups = len(planned.groups)
+    if not planned.is_timed:
+        computed_s = planned.takes_s or math.inf
+        return Step(planned.name, planned.weight, groups, groups, 0, computed_s)
+    return Step(
+        experiment=planned.name,
+        weight=planned.weight,
+        blocks=planned.blocks * groups,
+        blocks_least=blocks_enough(planned, restarts) * groups,
+        samples=planned.blocks * _samples(planned),
+        prepared_s=restarts * prepared_s(planned),
+        enough_s=min(planned.blocks, blocks_enough(planned, restarts))
+        * _samples(planned)
+        * sample_s,
+        least_s=least * _samples(planned) * sample_s,
+    )
 
 
 def _samples(planned: PlannedExperiment) -> int:
@@ -278,7 +339,10 @@ BLOCKS = 60
 SAMPLE_S_USUAL = 0.003
 # Comparing results, keeping a sample, telling of it.
 BETWEEN_S = 0.0005
-# Seconds an arm, with a process that holds something for it.
-PREPARED_S = 0.1
+# Of a block: shares of a budget add up to it, but for rounding.
+ROUNDED = 1e-6
+# A process of the lab's own, and an arm: 0.02 to 0.06 s on a quiet 2-core AMD EPYC, twice that on a
+# busy one, and one of 1 GiB a second and more.
+START_S, PREPARED_S = 1.0, 0.1
 # Student's t at 99 % reaches 9.9 standard errors over three restarts and 4.6 over five.
 RESTARTS = 5

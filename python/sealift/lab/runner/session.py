@@ -17,8 +17,8 @@ from sealift.lab.progress import Course, Forecast, Teller, telling
 from sealift.lab.record import records_of
 from sealift.lab.result import Found
 from sealift.lab.runner.child import Child
-from sealift.lab.runner.outcome import Done, Trouble, exit_code, say_ending
-from sealift.lab.runner.planning import Work, works
+from sealift.lab.runner.outcome import Done, Trouble, about_text, exit_code, say_ending
+from sealift.lab.runner.planning import Work, rest_s, works
 from sealift.lab.runner.publishing import leave, publish
 from sealift.lab.runner.saying import Saying
 from sealift.lab.runner.stop import Stop, heeded
@@ -31,18 +31,18 @@ def go(
     path: Path,
     lock: int,
     *,
-    finish: bool,
+    budget_s: float | None,
     notes: Sequence[str],
     after_task: Callable[[Path], None],
     begin_s: float,
     is_kept: bool = True,
 ) -> Done:
-    """Measures what is missing, as planned, and writes summary and ending.
+    """Measures what is missing, one experiment after the other, and writes summary and ending.
 
     Args:
         path: A run folder, held.
         lock: The descriptor that holds it.
-        finish: Whether all blocks are to be measured even if that takes longer than planned.
+        budget_s: Seconds for everything; None for as long as all blocks take.
         notes: What is to be kept in notes.jsonl before.
         after_task: See `runner.run`.
         begin_s: When the budget began, on the monotonic clock.
@@ -52,13 +52,15 @@ def go(
         store.StoreError: If the folder is damaged.
     """
     run = store.read(path)
+    finish = budget_s is None
     steps = works(run, finish=finish)
-    shares = sum(work.step.weight for work in steps)
-    whole = sum(each.weight for each in run.plan.experiments if each.groups)
-    budget_s = run.plan.budget_s * shares / (whole or 1.0)
+    if budget_s is None:
+        budget_s = _rest_s(run, steps)
     grace_s = math.inf if finish else max(GRACE_S_MIN, GRACE_SHARE * budget_s)
-    left_s = max(0.0, budget_s - (time.monotonic() - begin_s))
+    spent_s = time.monotonic() - begin_s
+    left_s = max(0.0, (1.0 if finish else 1 - GRACE_SHARE) * budget_s - spent_s)
     forecast = Forecast([work.step for work in steps], left_s, grace_s=grace_s)
+    forecast.keep(CLOSING_SHARE * left_s)
     done = {
         planned.name: sum(
             len(run.blocks(planned.name, group)) for group in range(len(planned.groups))
@@ -69,13 +71,22 @@ def go(
     with telling(course) as teller, heeded() as stop:
         if not steps:
             teller.say(f"{path}: nothing is missing, so nothing is measured")
+        elif finish:
+            teller.say(f"the rest takes {about_text(budget_s)}; Ctrl-C keeps what is complete")
         session = _Session(run, lock, course, teller, stop, after_task)
-        session.finish, session.is_kept = finish, is_kept
+        session.finish, session.is_kept, session.budget_s = finish, is_kept, budget_s
         try:
             session.measure(steps, notes)
             return session.end()
         except KeyboardInterrupt:
             return session.end_at_once()
+
+
+def _rest_s(run: store.Run, steps: Sequence[Work]) -> float:
+    """About how long some steps take: as their share of the plan's budget, or more if needed."""
+    whole = sum(each.weight for each in run.plan.experiments if each.groups)
+    share = sum(work.step.weight for work in steps) / (whole or 1.0)
+    return max(run.plan.budget_s * share, rest_s([work.step for work in steps]))
 
 
 class _Session:
@@ -92,6 +103,7 @@ class _Session:
     ) -> None:
         self.finish = False
         self.is_kept = True
+        self.budget_s = run.plan.budget_s
         self._run = run
         self._path = run.path
         self._lock = lock
@@ -100,11 +112,14 @@ class _Session:
         self._stop = stop
         self._after_task = after_task
         self._shown_s = time.monotonic()
+        self._show_every_s = SHOWN_EVERY_S
         self._restarts = dict(run.restarts)
         self._noted = set(run.notes)
         self._saying = Saying(run.plan, teller.say)
         self._trouble = Trouble()
         self._hung: set[str] = set()
+        self._left_out: set[str] = set()
+        self._begun: set[str] = set()
 
     def measure(self, steps: Sequence[Work], notes: Sequence[str]) -> None:
         """Takes the steps, until one of the things happens that end a run."""
@@ -113,7 +128,7 @@ class _Session:
                 for note in notes:
                     self._note(note)
                 for number, work in enumerate(steps):
-                    if work.step.experiment in self._hung:
+                    if not self._is_next(number, work.step.experiment):
                         continue
                     self._step(number, work)
                     if self._stop.is_asked:
@@ -123,10 +138,24 @@ class _Session:
         except store.NotWrittenError as error:
             self._trouble.not_written = str(error)
 
+    def _is_next(self, number: int, name: str) -> bool:
+        """Whether to take a step; of experiments that have no time for a verdict only the first.
+
+        One that was begun goes on.
+        """
+        if name in self._hung or name in self._left_out:
+            return False
+        has_time = self.finish or not self._begun or self._course.forecast.fits(number)
+        if name not in self._begun and not has_time:
+            self._left_out.add(name)
+            return False
+        self._begun.add(name)
+        return True
+
     def end(self) -> Done:
         """Writes summary and ending, has them shown, and says what to do next."""
         run = store.read(self._path)
-        ending = self._trouble.ending(run, self._stop.signal)
+        ending = self._trouble.ending(run, self._stop.signal, self.budget_s)
         found = summary.summarise(run)
         records = [
             each
@@ -144,13 +173,14 @@ class _Session:
                 self._tried("page", lambda: self._after_task(self._path)),
             ]
         )
-        say_ending(run, ending, self._teller.say, is_kept=self.is_kept)
+        left_s = _rest_s(run, works(run, finish=True))
+        say_ending(run, ending, self._teller.say, is_kept=self.is_kept, left_s=left_s)
         return Done(self._path, ending, exit_code(run, ending, whole=whole))
 
     def end_at_once(self) -> Done:
         """For who has asked twice: leaves everything as it is."""
         ending = Ending(How.INTERRUPTED, "asked to end twice")
-        say_ending(self._run, ending, self._teller.say, is_kept=self.is_kept)
+        say_ending(self._run, ending, self._teller.say, is_kept=self.is_kept, left_s=0.0)
         if self.is_kept:
             page = shlex.join(["sealift", "lab", "report", str(self._path)])
             self._teller.say(f"for a page of what was measured: {page}")
@@ -194,15 +224,16 @@ class _Session:
         self._course.begin(number, name)
         self._teller.renew()
         child = Child(order, self._teller.say)
-        patience_s = HANG_GRACE_S + share_s
         with self._stop.ends(child):
-            self._hear(order, child, max(patience_s, FINISH_GRACE_S) if self.finish else patience_s)
+            self._hear(order, child, FINISH_GRACE_S if self.finish else HANG_GRACE_S)
         if child.failed and name not in self._hung and not self._stop.is_asked:
             self._fail(
                 f"{name}: the process of restart {order.restart} {child.failed}; its complete "
                 "blocks are kept, what it had checked is not counted"
             )
-        store.mend(self._path)
+        # One that ended in good order leaves nothing half-written.
+        if child.failed or self._stop.is_asked:
+            store.mend(self._path)
 
     def _hear(self, order: Order, child: Child, patience_s: float) -> None:
         """Follows what a process tells, and ends one that hangs beyond its time.
@@ -292,11 +323,13 @@ class _Session:
 
     def _show_meanwhile(self) -> None:
         begin_s = time.monotonic()
-        if begin_s - self._shown_s >= SHOWN_EVERY_S:
+        if begin_s - self._shown_s >= self._show_every_s:
             self._tried("page", lambda: self._after_task(self._path))
             self._shown_s = time.monotonic()
-            # What comes last takes as long.
-            self._course.forecast.keep(self._shown_s - begin_s)
+            took_s = self._shown_s - begin_s
+            self._show_every_s = max(SHOWN_EVERY_S, took_s / SHOWING_SHARE)
+            # What comes last takes as long, and what is printed.
+            self._course.forecast.keep(2 * took_s + CLOSING_SHARE * self.budget_s)
 
     def _tried(self, what: str, write: Callable[[], None]) -> bool:
         """Whether something was written; what it raises is told, and ends nothing."""
@@ -328,9 +361,13 @@ class _Session:
 
 
 SHOWN_EVERY_S = 10.0
-# Of the budget, and at least: how much longer a run takes for blocks that a verdict needs. A
-# process takes a second to begin on a busy machine.
+# Of the time: pages of long runs on busy machines take seconds.
+SHOWING_SHARE = 0.05
+# Of the budget: what is kept for blocks that a verdict needs; and how much that is at least, beyond
+# a short budget, since a process takes a second to begin on a busy machine.
 GRACE_SHARE, GRACE_S_MIN = 0.05, 3.0
-# Beside the process's share of the time once more: for a cold start, and for one slow sample.
+# Of the budget, beside what pages are known to take: for summing up and printing.
+CLOSING_SHARE = 0.02
+# For one slow sample. What takes longer is not waited for: others have the rest of the time.
 HANG_GRACE_S = 10.0
 FINISH_GRACE_S = 600.0

@@ -45,8 +45,13 @@ class Lines:
         return iter(self.lines)
 
 
-def read_lines(path: Path) -> Lines:
+def read_lines(path: Path, *, of: str | None = None) -> Lines:
     """Reads a file of lines; one that isn't there has none.
+
+    Args:
+        path: Of the file.
+        of: The experiment whose lines are read, so that what others have measured costs each
+            process no time; None for all lines.
 
     Raises:
         StoreError: If a line with an end is no object of JSON, or the file can't be read.
@@ -61,8 +66,16 @@ def read_lines(path: Path) -> Lines:
     lines, end = [], 0
     for number, text in enumerate(texts, start=1):
         end += len(text) + 1
+        if of is not None and _is_anothers(text, of):
+            continue
         lines.append(Line(Record.parse(text, f"{path}, line {number}", HINT), end))
     return Lines(path, tuple(lines), torn=bool(rest))
 
 
+def _is_anothers(text: bytes, name: str) -> bool:
+    """Whether a line is of another experiment, as far as its beginning tells."""
+    return text.startswith(BEGIN) and not text.startswith(f'{BEGIN.decode()}{name}"'.encode())
+
+
+BEGIN = b'{"experiment":"'
 HINT = "cut the file before this line to keep what stands above it, and resume the run"

@@ -22,16 +22,20 @@ from sealift.lab.store.shape import Record, read_object
 from sealift.lab.values import Value
 
 
-def read(path: Path) -> Run:
+def read(path: Path, *, of: str | None = None) -> Run:
     """Reads a run folder, of a run that has ended, was killed or still goes on.
+
+    Args:
+        path: Of the folder.
+        of: The experiment that is wanted: of the others only the plan is read. None for all.
 
     Raises:
         StoreError: If it is none, or is damaged beyond what a killed process leaves; names file
             and line, and what to try.
     """
     plan = read_plan(path)
-    samples = read_samples(path, plan)
-    verify = read_lines(path / names.VERIFY)
+    samples = read_samples(path, plan, of=of)
+    verify = read_lines(path / names.VERIFY, of=of)
     sensors = read_lines(path / names.SENSORS)
     notes = read_lines(path / names.NOTES)
     checks = read_lines(path / names.CONFORMANCE)
@@ -109,13 +113,13 @@ class Samples:
     dropped: tuple[str, ...]
 
 
-def read_samples(path: Path, plan: Plan) -> Samples:
-    """The complete blocks of a run.
+def read_samples(path: Path, plan: Plan, *, of: str | None = None) -> Samples:
+    """The complete blocks of a run, or of one experiment.
 
     Raises:
         StoreError: If a line is none of this plan's, or a block is not whole and not the last.
     """
-    lines = read_lines(path / names.SAMPLES)
+    lines = read_lines(path / names.SAMPLES, of=of)
     reader = _Blocks(plan)
     for line in lines:
         reader.take(line)

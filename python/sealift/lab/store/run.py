@@ -156,6 +156,13 @@ class Run:
             return 0
         return self.plan.experiment(name).blocks - len(self.blocks(name, group))
 
+    def has_begun(self, name: str) -> bool:
+        """Whether anything was measured of an experiment, or found out of all of its groups."""
+        groups = range(len(self.plan.experiment(name).groups))
+        return any(self.blocks(name, group) for group in groups) or all(
+            (name, group) in self.over for group in groups
+        )
+
     def count_missing(self) -> tuple[int, int]:
         """How many blocks of all groups are still to be measured, and how many were planned."""
         missing = planned = 0

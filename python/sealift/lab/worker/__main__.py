@@ -74,7 +74,7 @@ def _keep_from_forks(*descriptors: int) -> None:
 
 
 def _work(order: Order, tell: Tell) -> None:
-    run = store.read(order.folder)
+    run = store.read(order.folder, of=order.experiment)
     with (
         store.Journal(order.folder / names.SAMPLES) as samples,
         store.Journal(order.folder / names.VERIFY) as verify,

@@ -58,13 +58,26 @@ class Bench:
         experiment = _found(self._planned)
         context = Context(self._run.plan.seed, self._run.path, self._planned.legend)
         begin_s = time.monotonic()
-        share = PREPARING_SHARE_MAX if self._planned.is_timed else 1.0
-        until_s = begin_s + share * (self._order.until_s - begin_s)
         for group in self._wanted():
-            if self._arms and not self._order.finish and time.monotonic() > until_s:
+            if self._arms and not self._has_time(group, begin_s):
                 self._not_reached(group, [arm for arm, _ in self._right(group)])
             else:
                 self._prepare(experiment, group, context)
+
+    def _has_time(self, group: int, begin_s: float) -> bool:
+        """Whether one more group can be prepared, and measured beside those that are."""
+        now_s = time.monotonic()
+        if not self._planned.is_timed:
+            return self._order.finish or now_s <= self._order.until_s
+        prepared = sum(map(len, self._arms.values()))
+        arms = len(self._planned.groups[group])
+        prepared_s = (now_s - begin_s) / prepared * arms
+        samples = sum(
+            (len(self._planned.groups[each]) + 1)
+            * max(1, self._order.blocks_least - len(self._blocks(each)))
+            for each in (*self._arms, group)
+        )
+        return now_s + prepared_s + samples * SAMPLE_S <= self._order.latest_s
 
     def _prepare(self, experiment: Experiment, group: int, context: Context) -> None:
         arms = list(self._right(group))
@@ -130,14 +143,17 @@ class Bench:
                 self._told(group, arm, self._facts(guarded, group, arm))
 
     def _wanted(self) -> list[int]:
-        """The groups that lack blocks; first those that a process before had no time for."""
+        """The groups that lack blocks; first those that a process before had time for.
+
+        What has blocks of several processes is worth more than more groups with those of one.
+        """
         groups = [
             group
             for group in range(len(self._planned.groups))
             if self._run.missing(self._planned.name, group)
             and len(self._blocks(group)) < self._order.blocks
         ]
-        return sorted(groups, key=lambda group: len(self._blocks(group)))
+        return sorted(groups, key=lambda group: -len(self._blocks(group)))
 
     def _right(self, group: int) -> Iterator[tuple[int, Cell]]:
         """The arms of a group, without those that computed something wrong."""
@@ -287,5 +303,5 @@ def _is_clean(sample: Sample) -> bool:
 
 
 NO_TIME = "no time was left to prepare it"
-# Of a process's time: what is prepared is to be measured, too. The next one begins with the rest.
-PREPARING_SHARE_MAX = 2 / 3
+# As short as one may be, with its lead-in and what is between: what is prepared is to be measured.
+SAMPLE_S = 0.0085

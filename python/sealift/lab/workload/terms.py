@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+from sealift.quantities import parse_number
+
 
 class Operation(IntEnum):
     """What is done to a message, with the code that crosses to native code."""
@@ -47,15 +49,15 @@ class Regime:
 
     @classmethod
     def parse(cls, text: str) -> "Regime":
-        """Reads `one`, `fresh` or `sessions:1024` (also `sessions:1,024`).
+        """Reads `one`, `fresh` or `sessions:1024` (also `sessions:1,024`, `sessions:5k`).
 
         Raises:
             ValueError: Naming the text and the three forms.
         """
         kind, _, count = text.partition(":")
-        digits = count.replace(",", "").replace("_", "")
-        if kind == Keys.SESSIONS and digits.isascii() and digits.isdigit():
-            return cls(Keys.SESSIONS, int(digits))
+        number = parse_number(count) if kind == Keys.SESSIONS else None
+        if number is not None and number.denominator == 1:
+            return cls(Keys.SESSIONS, int(number))
         if text == Keys.ONE:
             return ONE_KEY
         if text == Keys.FRESH:

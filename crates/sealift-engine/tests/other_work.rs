@@ -1,0 +1,183 @@
+//! Other work on the caller's core: no device is judged by what the system did to the thread.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
+mod toy;
+
+use sealift_core::{Clock, OwnedOutput, ThreadUsage};
+use sealift_engine::{DeviceId, Engine, Options, Session, Settings};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+use toy::{engine_on, seal, session};
+
+/// The core of the thread that calls: each batch passes its time, and other work may have the core for as
+/// long as it had it before.
+#[derive(Debug, Default)]
+struct Core {
+    now_ns: AtomicU64,
+    processor_ns: AtomicU64,
+    blocked: AtomicU64,
+    is_shared: AtomicBool,
+    /// Of the time slice that the thread has.
+    left_ns: AtomicU64,
+    /// Whether nobody counts what threads use.
+    is_blind: AtomicBool,
+}
+
+impl Core {
+    fn compute(&self, ns: u64) {
+        for _ in 0..ns / STEP_NS {
+            self.now_ns.fetch_add(STEP_NS, Relaxed);
+            self.processor_ns.fetch_add(STEP_NS, Relaxed);
+            let left_ns = self.left_ns.load(Relaxed).saturating_sub(STEP_NS);
+            self.left_ns.store(left_ns, Relaxed);
+            if left_ns == 0 {
+                self.left_ns.store(SLICE_NS, Relaxed);
+                let others_ns = if self.is_shared.load(Relaxed) { SLICE_NS } else { 0 };
+                self.now_ns.fetch_add(others_ns, Relaxed);
+            }
+        }
+    }
+
+    fn sleep(&self, ns: u64) {
+        self.blocked.fetch_add(1, Relaxed);
+        self.now_ns.fetch_add(ns, Relaxed);
+    }
+}
+
+impl Clock for Core {
+    fn now_ns(&self) -> u64 {
+        self.now_ns.load(Relaxed)
+    }
+
+    fn thread_usage(&self) -> Option<ThreadUsage> {
+        let usage = ThreadUsage {
+            processor_ns: self.processor_ns.load(Relaxed),
+            blocked: self.blocked.load(Relaxed),
+        };
+        (!self.is_blind.load(Relaxed)).then_some(usage)
+    }
+
+    fn park(&self, _: Option<u64>, sleep: &mut dyn FnMut(Option<Duration>) -> bool) -> bool {
+        sleep(Some(Duration::ZERO))
+    }
+}
+
+/// Two devices that take so long a batch, on one core.
+struct Bench {
+    core: Arc<Core>,
+    engine: Engine,
+    session: Session,
+    took_ns: [Arc<AtomicU64>; 2],
+}
+
+impl Bench {
+    fn new(took_ns: [u64; 2]) -> Self {
+        let core = Arc::new(Core::default());
+        let (engine, toys) = engine_on(Arc::clone(&core) as _, Settings::default(), &[4, 4]);
+        let took_ns = took_ns.map(|ns| Arc::new(AtomicU64::new(ns)));
+        for (toy, took_ns) in toys.iter().zip(&took_ns) {
+            let (core, took_ns) = (Arc::clone(&core), Arc::clone(took_ns));
+            toy.hook(move || core.compute(took_ns.load(Relaxed)));
+        }
+        let session = session(&engine);
+        Self { core, engine, session, took_ns }
+    }
+
+    /// Works one batch, and says where.
+    fn run(&self) -> DeviceId {
+        let batch = seal(&self.session, &[b"text"]);
+        let mut output = OwnedOutput::for_batch(&batch).unwrap();
+        self.engine.run(&batch, output.as_output(), &Options::default()).unwrap().device
+    }
+
+    /// Works batches for so long; where they were.
+    fn run_for(&self, ns: u64) -> Vec<DeviceId> {
+        let end_ns = self.core.now_ns() + ns;
+        let mut devices = vec![];
+        while self.core.now_ns() < end_ns {
+            devices.push(self.run());
+        }
+        devices
+    }
+}
+
+#[test]
+fn while_other_work_has_the_core_and_after_it_the_faster_device_has_the_batches() {
+    let times = [20_000, 250_000, 20_000_000];
+    for [quick_ns, slow_ns] in times.into_iter().flat_map(|ns| [[ns, ns * 6 / 5], [ns, ns * 4]]) {
+        let bench = Bench::new([quick_ns, slow_ns]);
+        bench.run_for(SECOND_NS.max(1_000 * quick_ns));
+        for is_shared in [true, false, true, false] {
+            bench.core.is_shared.store(is_shared, Relaxed);
+            let devices = bench.run_for(SECOND_NS.max(1_000 * quick_ns));
+            let slow = devices.iter().filter(|device| device.index() == 1).count() as u64;
+            let (lost_ns, best_ns) = (slow * (slow_ns - quick_ns), devices.len() as u64 * quick_ns);
+            assert!(lost_ns * 50 <= best_ns, "{quick_ns} ns: lost {lost_ns} of {best_ns}");
+        }
+    }
+}
+
+#[test]
+fn one_batch_in_which_the_machine_stood_still_moves_no_prediction() {
+    for is_blind in [false, true] {
+        let bench = Bench::new([20_000, 30_000]);
+        bench.core.is_blind.store(is_blind, Relaxed);
+        bench.run_for(SECOND_NS / 10);
+        let device = bench.engine.device("toy0").unwrap();
+        let before = bench.engine.cost(device).unwrap();
+        bench.took_ns[0].store(300_000_000, Relaxed);
+        while bench.run() != device {}
+        bench.took_ns[0].store(20_000, Relaxed);
+        assert_eq!(bench.engine.cost(device).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_device_that_became_slower_is_left_within_ten_batches_and_tried_again_when_it_is_quick_again() {
+    for is_blind in [false, true] {
+        let bench = Bench::new([20_000, 80_000]);
+        bench.core.is_blind.store(is_blind, Relaxed);
+        bench.run_for(SECOND_NS / 10);
+        bench.took_ns[0].store(2_000_000, Relaxed);
+        let batches = (0..100).take_while(|_| bench.run().index() == 0).count();
+        assert!(batches <= 10, "{batches}, blind {is_blind}");
+        bench.took_ns[0].store(20_000, Relaxed);
+        bench.run_for(SECOND_NS / 20);
+        let devices = bench.run_for(SECOND_NS / 10);
+        let slow = devices.iter().filter(|device| device.index() == 1).count();
+        assert!(slow * 20 <= devices.len(), "{slow} of {}, blind {is_blind}", devices.len());
+    }
+}
+
+#[test]
+fn a_device_whose_first_batch_paid_for_fresh_memory_is_tried_again_at_once() {
+    let bench = Bench::new([50_000_000, 250_000]);
+    assert_eq!(bench.run().index(), 0);
+    bench.took_ns[0].store(200_000, Relaxed);
+    bench.run_for(SECOND_NS / 50);
+    let devices = bench.run_for(SECOND_NS / 50);
+    let slow = devices.iter().filter(|device| device.index() == 1).count();
+    assert!(slow * 20 <= devices.len(), "{slow} of {}", devices.len());
+}
+
+#[test]
+fn a_device_that_sleeps_is_judged_by_the_time_that_passes() {
+    let core = Arc::new(Core::default());
+    let (engine, toys) = engine_on(Arc::clone(&core) as _, Settings::default(), &[4, 4]);
+    let (sleeper, worker) = (Arc::clone(&core), Arc::clone(&core));
+    toys[0].hook(move || sleeper.sleep(1_000_000));
+    toys[1].hook(move || worker.compute(500_000));
+    let session = session(&engine);
+    let bench = Bench { core, engine, session, took_ns: Default::default() };
+    bench.run_for(SECOND_NS);
+    let devices = bench.run_for(SECOND_NS);
+    let slow = devices.iter().filter(|device| device.index() == 0).count();
+    assert!(slow * 20 <= devices.len(), "{slow} of {}", devices.len());
+}
+
+const STEP_NS: u64 = 10_000;
+/// What Linux gives a thread at a time beside another one.
+const SLICE_NS: u64 = 4_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
