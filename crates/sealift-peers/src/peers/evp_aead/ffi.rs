@@ -10,6 +10,7 @@ use aws_lc_sys::{
 use libloading::Library;
 use std::error::Error;
 use std::ffi::{CStr, OsStr, c_int};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ pub(super) struct Functions {
     clear_errors: unsafe extern "C" fn(),
     /// For keys of 128, 192 and 256 bits.
     algorithms: [unsafe extern "C" fn() -> *const EVP_AEAD; 3],
-    /// Keeps the functions where they are, where they are not linked.
-    _library: Option<Library>,
+    /// Where they are not linked. It is never closed: when a thread ends, BoringSSL's code still runs.
+    _library: Option<ManuallyDrop<Library>>,
 }
 
 impl Functions {
@@ -68,7 +69,7 @@ impl Functions {
                 find!("EVP_aead_aes_192_gcm"),
                 find!("EVP_aead_aes_256_gcm"),
             ],
-            _library: Some(library),
+            _library: Some(ManuallyDrop::new(library)),
         })
     }
 
