@@ -61,7 +61,7 @@ class Wanted:
         if not advice.ranked:
             return {}
         return {
-            Shown.TABLE: lambda: load.answer(advice).text(*links(out)),
+            Shown.TABLE: lambda: load.answer(advice).text(*links(out, is_asked=self.is_anything)),
             Shown.CSV: lambda: load.csv(advice),
             Shown.JSON: lambda: load.json_text(advice),
         }

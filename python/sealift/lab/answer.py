@@ -119,9 +119,10 @@ class Answer:
         quality = ", ".join(filter(None, (self.noise_text, self.disturbed_text)))
         noisy = f"{quality[0].upper()}{quality[1:]}." if quality else ""
         measured = f"{self.machine}: {quality}." if quality and self.machine else noisy
-        choices = [[measured, self.sizes, *self.care[:count]] for count in (3, 2, 1)]
-        choices += [[first, *self.care[:count]] for count in (3, 2) for first in (measured, noisy)]
-        choices += [[measured, *self.care[:1]], [noisy, *self.care[:1]], list(self.care[:1])]
+        counts = (3, 2, 1)
+        choices = [[measured, self.sizes, *self.care[:n]] for n in counts if self.sizes]
+        firsts = (measured, noisy, "")
+        choices += [[first, *self.care[:n]] for n in counts for first in firsts]
         told = [" ".join(filter(None, each)) for each in choices]
         fitting = (
             each

@@ -58,7 +58,7 @@ def _headline(advice: Advice) -> str:
     if used.state is State.NEAR_FULL:
         return f"{short_name(best)} on {cores}: too near to full to say how long messages take"
     run = run_on([best, *_same(advice)])
-    return f"{_buy(advice)}; run it {run[0].lower()}{run[1:]}"
+    return f"{_buy(advice)}; run {run[0].lower()}{run[1:]}"
 
 
 def _fastest(advice: Advice) -> str:
@@ -102,15 +102,15 @@ def _bars(advice: Advice) -> Iterator[Bar]:
 
 
 def _care(advice: Advice) -> Iterator[str]:
-    used, demand = advice.best.served.used, advice.demand
+    used = advice.best.served.used
     if used.p99_ns is not None:
-        wanted = "" if demand.p99_ns is None else f" of {time_text(demand.p99_ns)}"
-        at_most = "at most " if used.batch.messages > 1 else ""
-        yield f"p99 {at_most}{time_text(used.p99_ns.value)}{wanted} (simulated)."
+        # Waiting for the batch and for the device are each taken at their worst.
+        bound = "≤ " if used.batch.messages > 1 else ""
+        yield f"p99 {bound}{time_text(used.p99_ns.value)} (simulated)."
     if used.state in (State.OVERLOADED, State.NEAR_FULL):
         yield from _more_cores(advice)
     yield from (_card(each) for each in advice.payoffs)
-    if demand.rate_per_s is not None:
+    if advice.demand.rate_per_s is not None:
         for row in _peers(advice):
             if row.verdict is Verdict.UNSURE:
                 other = short_name(str(row.subject))
@@ -135,14 +135,11 @@ def _card(found: Payoff) -> str:
         return f"{name} {pays}."
     if host.cores_freed <= 0:
         return f"{name} doesn't pay at this load."
-    freed = f"frees {cores_text(host.cores_freed)}"
-    if not found.rate_per_s:
-        freed = f"{freed} at a million messages/s"
+    load = "" if found.rate_per_s else " at a million messages/s"
     if money is None or money.core_price is None:
-        return f"{name} {freed}; its price isn't known."
-    price = money_text(money.price, money.currency)
+        return f"{name} frees {cores_text(host.cores_freed)}{load}; its price isn't known."
     core = money_text(money.core_price, money.currency)
-    return f"{name} {freed}: for {price} it pays where a core costs over {core}."
+    return f"{name} pays{load} where a core costs over {core}."
 
 
 def _buy(advice: Advice) -> str:
