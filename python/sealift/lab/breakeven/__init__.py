@@ -6,11 +6,10 @@ sizes. Cards stand with what their descriptions let reckon for the same batches:
 
 from sealift.lab.breakeven.figure import DRAWN, drawn, real_records
 from sealift.lab.breakeven.lines import Line, Spot, lines
-from sealift.lab.breakeven.needed import MESSAGES_MOST, Needed, needed
+from sealift.lab.breakeven.needed import Needed, needed
 
 __all__ = [
     "DRAWN",
-    "MESSAGES_MOST",
     "Line",
     "Needed",
     "Spot",

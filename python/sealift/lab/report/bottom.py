@@ -89,7 +89,7 @@ def sensors(material: Material) -> Section:
     if not drawn and not told:
         inside.append(tag("p", "No sensor was read in this run.", class_="muted"))
     html = tag("section", *inside, id="sensors")
-    return Section("sensors", "Sensors", html, {place: spec for place, _, spec in drawn})
+    return Section(html, {place: spec for place, _, spec in drawn})
 
 
 def data(material: Material) -> Html:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from sealift import Card
-from sealift.lab.breakeven import MESSAGES_MOST, Line, Needed, lines, needed
+from sealift.lab.breakeven import Line, Needed, lines, needed
+from sealift.lab.by_size import MESSAGES_MOST
 from sealift.lab.report.by_size import rows_by_size
 from sealift.lab.report.markup import Html, join, table, tag
 from sealift.lab.report.material import Material

@@ -1,8 +1,8 @@
 """What a message takes by its size on this machine, drawn, and which device wins where."""
 
-from sealift.lab.answer import BY_SIZE
 from sealift.lab.breakeven import Line, lines, real_records
 from sealift.lab.by_size import chosen
+from sealift.lab.fullest import BY_SIZE
 from sealift.lab.report.chart import Series, line_chart
 from sealift.lab.report.markup import Html, tag
 from sealift.lab.report.material import Material

@@ -34,7 +34,7 @@ def compared(material: Material) -> Html:
         for name, group in groupby(ordered, key=lambda each: each.figure.partition("-")[0])
     ]
     label = "Published figures by document"
-    shown = table(COUNTED, documents, label=label, numbers=COUNTED[1:-1])
+    shown = table(COUNTED, documents, label=label, numbers=COUNTED[1:])
     judged = tag("p", " ".join(rules(every)), class_="muted")
     return tag(
         "section",
@@ -58,7 +58,8 @@ def _document(name: str, every: Sequence[Comparison]) -> tuple[str, ...]:
     title = DOCUMENTS[name][0].partition(": ")[2] if name in DOCUMENTS else "of your own"
     unsettled = matches[Match.UNSETTLED]
     counts = (f"{count:,}" for count in (len(every), agree, differ, unsettled))
-    return (f"{name} {title[:1].upper()}{title[1:]}", *counts, ", ".join(apart))
+    told = [tag("span", ", ".join(apart), class_="why")] if apart else []
+    return (join([f"{name} {title[:1].upper()}{title[1:]}", *told]), *counts)
 
 
 def _group(figure: str, title: str, group: Sequence[Comparison], most: int | None) -> Html:
@@ -113,7 +114,7 @@ NOTHING = {
     Kind.GIVEN: "put in, not found",
     Kind.BEYOND: "not in the model",
 }
-COUNTED = ("document", "figures", "agree", "differ", "not settled", "")
+COUNTED = ("document", "figures", "agree", "differ", "not settled")
 AGREE = (
     Match.REPRODUCED,
     Match.HOLDS,

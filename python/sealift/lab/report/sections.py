@@ -35,14 +35,10 @@ class Section:
     """A part of the page.
 
     Attributes:
-        id: What links point to.
-        title: Its heading.
         html: All of it.
         specs: The Vega-Lite specifications of its figures, by the id of their place.
     """
 
-    id: str
-    title: str
     html: Html
     specs: Mapping[str, Spec]
 
@@ -64,7 +60,7 @@ def sections(material: Material) -> Section:
             specs |= drawn
     heading = tag("h2", "Experiments")
     html = tag("section", heading, *inside, class_="card", id="experiments") if inside else Html()
-    return Section("experiments", "Experiments", html, specs)
+    return Section(html, specs)
 
 
 def drawing(place: str, title: str, spec: Spec, command: str) -> Html:
@@ -181,10 +177,7 @@ def _listings(shown: Shown, most: int | None) -> Iterable[Html]:
         is_prose = any(len(cell) > SAID_CHARS for row in rows for cell in row)
         class_ = CARDS if is_prose else ""
         whole = table(each.columns, rows, label=each.title, numbers=each.numbers, class_=class_)
-        if each.is_section:
-            yield tag("section", tag("h4", told), whole)
-        else:
-            yield folded(told, whole, is_open=len(rows) <= LISTED_OPEN)
+        yield folded(told, whole, is_open=len(rows) <= LISTED_OPEN)
 
 
 def _undrawn(shown: Shown, titles: Sequence[str]) -> Iterable[Html]:

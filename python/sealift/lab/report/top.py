@@ -24,6 +24,7 @@ from sealift.lab.stats import Trust, trust
 from sealift.lab.stats.verdicts import CAUTION_FLOOR, LOUD_FLOOR
 from sealift.lab.store import Ending, How, Run, Surroundings
 from sealift.lab.units import axis_text
+from sealift.lab.unsettled import noise
 from sealift.lab.values import Cell
 from sealift.lab.wording import machine_text
 
@@ -157,7 +158,7 @@ def _sentences(material: Material) -> list[str]:
 
 
 def blocks(material: Material) -> Html:
-    """How much was measured, in one calm line; nothing where nothing was."""
+    """How much was measured, and how noisily; nothing where nothing was."""
     counts = block_counts(material.run)
     if not counts:
         return Html()
@@ -170,7 +171,9 @@ def blocks(material: Material) -> Html:
     missing, every = material.run.count_missing()
     if missing and _is_short_of_time(material.run):
         told += f": time was up for {missing:,} of all {every:,}"
-    return tag("p", f"{told}. A verdict takes {NEEDED}.", class_="muted")
+    heard = noise(material.rows)
+    noisy = f" {heard.text}" if heard else ""
+    return tag("p", f"{told}. A verdict takes {NEEDED}.{noisy}", class_="muted")
 
 
 def wrong(material: Material) -> Html:
