@@ -39,7 +39,7 @@ from sealift.lab.runner.planning import taken_s
 from sealift.lab.spec import Arm, Context
 from sealift.lab.stats import VERDICT_CONFIDENCE, Interval, blocks_needed, speed_ratio
 from sealift.lab.summary import Group, Series, rows, series
-from sealift.lab.table import table_text, times_text
+from sealift.lab.table import aligned, times_text
 from sealift.lab.timed import timed
 from sealift.lab.units import NS_PER_S
 from sealift.lab.workload import SEAL_ONLY, of_size
@@ -258,11 +258,15 @@ def _differing(arms: dict[str, Way]) -> list[str]:
     return [f"{other} differs from {first}" for other in others if arms[other].sealed() != right]
 
 
+def _shown(row: Row) -> list[str]:
+    return [str(row.subject), times_text(row.ns_per_operation)]
+
+
 def _show(groups: Sequence[Group], ending: Ending, out: Path | None) -> int:
     found = {group.cells[0]["work"]: rows(group) for group in groups}
     compared = ratios(groups)
-    for those in found.values():
-        print(table_text(those))
+    for work, those in found.items():
+        print(aligned([[str(work), "ns/message"], *map(_shown, those)]))
     for pair, ratio in compared.items():
         print(f"{pair}: {times_text(ratio)} times as fast")
     if ending is not Ending.COMPLETE:

@@ -1,6 +1,6 @@
 """Measures what `sealift advise` is asked for, or reads it, and shows the advice."""
 
-import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Forms = Mapping[Shown, Callable[[], str]]
 """The advice in each form; empty where nothing was measured that it could stand on."""
-View = Callable[["Run", "Mapping[str, Found]"], Forms]
-"""Sees a run, with what it found, as advice."""
+View = Callable[["Run", "Mapping[str, Found]", "Path | None"], Forms]
+"""Sees a run, with what it found and the folder that keeps it, as advice."""
 Measuring = Callable[["Scope"], "tuple[Experiment, tuple[tuple[Cell, ...], ...]]"]
 """Gives the experiment and its cells for what there is."""
 
@@ -54,7 +54,7 @@ def advise_from(folder: Path, form: Shown, view: View) -> None:
 
     with in_sentences():
         run = store.read(folder)
-        forms = view(run, summarise(run))
+        forms = view(run, summarise(run), folder)
     if not forms:
         fail(ExitCode.NOTHING_RAN, f"{folder} holds no complete block of any device")
     _show(forms, form)
@@ -91,7 +91,7 @@ def measure(job: Job, form: Shown, view: View) -> int:
         told(*thin(ask))
         done = runner.run(ask)
         run = store.read(done.path)
-        forms = view(run, summarise(run))
+        forms = view(run, summarise(run), job.out)
         if not forms:
             told(
                 "nothing was measured; allow more time, as in --budget 5m, or name fewer sizes, "
@@ -99,25 +99,31 @@ def measure(job: Job, form: Shown, view: View) -> int:
             )
             return done.code or ExitCode.NOTHING_RAN
         _show(forms, form)
-    if job.out is not None:
-        told(f"the run is kept in {job.out}; `sealift lab report {job.out}` makes a page of it")
     return done.code
 
 
-def of_a_grid(run: "Run", found: "Mapping[str, Found]") -> Forms:
+def of_a_grid(run: "Run", found: "Mapping[str, Found]", out: "Path | None") -> Forms:
     """The advice of a run over sizes and keys."""
+    from sealift.cli.ended import YOUR_LOAD
     from sealift.lab.advise import Advice
-    from sealift.lab.table import Ink
 
     advice = Advice.of(run, found)
     if not advice.rows:
         return {}
-    ink = Ink.COLOUR if sys.stdout.isatty() and "NO_COLOR" not in os.environ else Ink.PLAIN
     return {
-        Shown.TABLE: lambda: advice.text(ink),
+        Shown.TABLE: lambda: advice.answer.text(links(out)[0], ("Your load", YOUR_LOAD)),
         Shown.CSV: advice.csv,
         Shown.JSON: advice.json,
     }
+
+
+def links(out: "Path | None", *, is_asked: bool = False) -> tuple[tuple[str, str], ...]:
+    """How to come by the page of a run, and what to ask next where nothing else was asked."""
+    if out is None:
+        return (("Page", "add --out FOLDER"),)
+    folder = shlex.quote(str(out))
+    page = ("Page", f"sealift lab report {folder}")
+    return (page,) if is_asked else (page, ("Load", f"sealift advise --run {folder} --rate 1M"))
 
 
 @contextmanager

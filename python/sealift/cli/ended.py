@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def summary(done: "Done", *, as_json: bool) -> str:
-    """What a run found, for standard output: the answer, experiments, rows and its page.
+    """What a run found, for standard output: the answer and its page.
+
+    Where the run asks for no answer, its experiments, one a line.
 
     Args:
         done: The run, which has said on standard error what failed.
@@ -29,7 +31,6 @@ def summary(done: "Done", *, as_json: bool) -> str:
     from sealift.lab.digest import digest, headline
     from sealift.lab.export import summary_records
     from sealift.lab.summary import summarise
-    from sealift.lab.unsettled import noise
 
     run = store.read(done.path)
     found = recall.together(run, summarise(run))
@@ -38,7 +39,7 @@ def summary(done: "Done", *, as_json: bool) -> str:
     page = done.path / "report.html"
     if as_json:
         document = {
-            "schema": "sealift-lab-run/1",
+            "schema": "sealift-lab-run/2",
             "run": str(done.path),
             "page": str(page) if page.exists() else None,
             "ending": asdict(done.ending),
@@ -49,23 +50,20 @@ def summary(done: "Done", *, as_json: bool) -> str:
             "rows": summary_records(run, found),
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
-    rows = [row for each in found.values() for row in each.rows]
-    end = page if page.exists() else done.path
-    first = [said.question, said.text, ""] if said else []
-    if lead:
-        first += [lead.question, f"{lead.origin}. {lead.answer}", lead.figures, ""]
-    elif rows and not said:
-        first = [headline(run, found), ""]
+    end = ("Page", str(page)) if page.exists() else ("Run", str(done.path))
+    if said:
+        return said.text(end, ("Your load", YOUR_LOAD))
+    first = [lead.question, f"{lead.origin}. {lead.answer}", lead.figures] if lead else []
+    if not lead and any(each.rows for each in found.values()):
+        first = [headline(run, found)]
     # What there was no time for was told when the run ended, all of it in one line.
     told = [
         str(line) if found[line.name].rows else _lost(line, done)
         for line in lines
         if run.has_begun(line.name) or done.ending.how is not store.How.TIME_UP
     ]
-    told += _tables(run, found)
-    heard = noise(rows)
-    noted = ["", heard.text] if heard else []
-    return "\n".join([*first, *told, *noted, "", str(end)]) + "\n"
+    parts = ["\n".join(first), "\n".join([*told, *_tables(run, found)]), "  ".join(end)]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _tables(run: "Run", found: "Mapping[str, Found]") -> list[str]:
@@ -113,3 +111,4 @@ def _lost(line: "Digest", done: "Done") -> str:
 
 
 TABLES_MOST, CELLS_MOST, COLUMNS_MOST = 3, 24, 120
+YOUR_LOAD = "sealift advise --size 128 --keys 5000 --rate 40k"

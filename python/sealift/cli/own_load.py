@@ -44,8 +44,9 @@ class Wanted:
         asked = (self.demand.rate_per_s, self.demand.batch)
         return any(each is not None for each in asked) or bool(self.cards)
 
-    def view(self, run: "Run", found: "Mapping[str, Found]") -> "Forms":
+    def view(self, run: "Run", found: "Mapping[str, Found]", out: "Path | None") -> "Forms":
         """The advice of a run on messages of one's own."""
+        from sealift.cli.advising import links
         from sealift.lab import load
 
         advice = load.Advice.of(
@@ -60,7 +61,7 @@ class Wanted:
         if not advice.ranked:
             return {}
         return {
-            Shown.TABLE: lambda: load.text(advice),
+            Shown.TABLE: lambda: load.answer(advice).text(*links(out, is_asked=self.is_anything)),
             Shown.CSV: lambda: load.csv(advice),
             Shown.JSON: lambda: load.json_text(advice),
         }
@@ -118,18 +119,18 @@ def wanted(given: Given, about: str = "") -> Wanted:
 def view_of_any(wish: Wanted) -> "View":
     """Shows a run as what it is: on messages of one's own, or over a grid."""
 
-    def view(run: "Run", found: "Mapping[str, Found]") -> "Forms":
+    def view(run: "Run", found: "Mapping[str, Found]", out: "Path | None") -> "Forms":
         from sealift.cli.advising import of_a_grid
         from sealift.lab.load import is_own
 
         of_a_load = wish.is_anything or is_own(run, found)
-        return wish.view(run, found) if of_a_load else of_a_grid(run, found)
+        return (wish.view if of_a_load else of_a_grid)(run, found, out)
 
     return view
 
 
 def _lengths(given: Given) -> "tuple[Lengths, str]":
-    """The lengths of one's messages, and what to say of the file that they are from."""
+    """The lengths of one's messages, and in what they differ from the file that they are from."""
     from sealift.lab.lengths import Lengths
 
     size, file = given["--size"], given["--from"]
@@ -141,15 +142,11 @@ def _lengths(given: Given) -> "tuple[Lengths, str]":
             f"--size {size} and --from {file} both say how long messages are; give one",
         )
     lengths = read("--from", lambda text: Lengths.read(Path(text)), file)
-    about = (
-        f"The lengths of the {lengths.messages:,} messages in {file} were measured in their "
-        "proportions, in an order drawn by --seed."
-    )
-    kept = lengths.thinned()
+    about, kept = "", lengths.thinned()
     if abs(kept.mean_bytes / lengths.mean_bytes - 1) > MEAN_OFF:
-        about += (
-            f" It has {len(lengths.counts):,} lengths, of which {len(kept.counts):,} were taken: "
-            f"{kept.mean_bytes:,.0f} bytes on average, and not {lengths.mean_bytes:,.0f} as all."
+        about = (
+            f"Of {len(lengths.counts):,} lengths {len(kept.counts):,} were taken: "
+            f"{kept.mean_bytes:,.0f} bytes on average, not {lengths.mean_bytes:,.0f}."
         )
     return kept, about
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from sealift.lab import registry
 from sealift.lab.answer import ADVISING, Answer, answer
-from sealift.lab.checked import checked_text, clock_text
 from sealift.lab.export import summary_records
 from sealift.lab.fullest import BY_SIZE
 from sealift.lab.grid import (
@@ -26,8 +25,6 @@ from sealift.lab.result import Found, Row
 from sealift.lab.shortfall import shortfall
 from sealift.lab.spec import Experiment, Scope
 from sealift.lab.store import Run
-from sealift.lab.table import Ink, table_text
-from sealift.lab.unsettled import Noise, noise
 from sealift.lab.values import Cell
 from sealift.lab.workload import Mix, Regime
 
@@ -93,13 +90,11 @@ class Advice:
         run: Where the figures come from.
         found: What it found.
         answer: The answer.
-        noise: That of all rows of the run; None where there are none.
     """
 
     run: Run
     found: Mapping[str, Found]
     answer: Answer
-    noise: Noise | None
 
     @classmethod
     def of(cls, run: Run, found: Mapping[str, Found]) -> "Advice":
@@ -114,26 +109,12 @@ class Advice:
             raise ValueError(
                 f"{run.path} compared no devices on AES-GCM messages: {' and '.join(ADVISING)} do"
             )
-        every = [row for each in found.values() for row in each.rows]
-        return cls(run, comparing, answer(comparing, run.machine.devices), noise(every))
+        return cls(run, comparing, answer(comparing, run.machine, lacking=shortfall(run)))
 
     @property
     def rows(self) -> list[Row]:
         """Of all experiments that compare devices."""
         return [row for found in self.found.values() for row in found.rows]
-
-    def text(self, ink: Ink) -> str:
-        """A table for each experiment, who was checked against whom, and the answer.
-
-        What the run lacks comes before all of it.
-        """
-        lacking = shortfall(self.run)
-        tables = [table_text(found.rows, ink=ink) for found in self.found.values() if found.rows]
-        verified = [each for found in self.found.values() for each in found.verified]
-        noise_text = [self.noise.text] if self.noise else []
-        foot = [*checked_text(verified), *clock_text(self.run), *noise_text]
-        said = [self.answer.question, self.answer.text]
-        return "\n".join([*([lacking, ""] if lacking else []), *tables, *foot, "", *said]) + "\n"
 
     def csv(self) -> str:
         """The rows, with the columns of summary.csv and what the run lacks."""
@@ -146,7 +127,7 @@ class Advice:
         """The rows, the answer and the machine."""
         facts = self.run.machine.facts
         document: dict[str, Any] = {
-            "schema": "sealift-advice/1",
+            "schema": "sealift-advice/2",
             "run": str(self.run.path),
             "command": list(self.run.plan.command),
             "ending": None if self.run.ending is None else asdict(self.run.ending),

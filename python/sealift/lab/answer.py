@@ -1,104 +1,187 @@
-"""Answers "Where should my bulk encryption run?" from what was found, and claims no more."""
+"""The answer to "Where should my bulk encryption run?": one value for terminal, page and JSON."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sealift.lab import headline
-from sealift.lab.crossover import crossover
+from sealift.lab.by_size import chosen as by_sizes
+from sealift.lab.by_size import winners_text
 from sealift.lab.crowding import is_crowded
 from sealift.lab.devices import Found as Device
-from sealift.lab.finding import Finding, findings, labeller
+from sealift.lab.finding import Finding, findings
 from sealift.lab.fullest import BY_SIZE, alike, fullest
-from sealift.lab.reasons import Label, accelerators, costs, doubts, sentences
 from sealift.lab.recall import of_the_lab
-from sealift.lab.result import Found, Row
-from sealift.lab.stats import Verdict
-from sealift.lab.store import Run
+from sealift.lab.result import Found, Origin, Row
+from sealift.lab.shortfall import shortfall
+from sealift.lab.stats import Interval, Verdict
+from sealift.lab.store import Run, Surroundings
+from sealift.lab.units import format_count
+from sealift.lab.unsettled import Noise, noise
 from sealift.lab.values import Cell
-from sealift.lab.wording import measured_text, work_text
+from sealift.lab.wording import (
+    GPU_DRIVERS,
+    device_name,
+    machine_text,
+    work_name,
+)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One device beside the others.
+
+    Attributes:
+        device: What opens it, or the kind of device that is missing.
+        name: For people.
+        rate: Messages a second; None where there is none.
+        note: Why there is none.
+        origin: Where the rate comes from.
+    """
+
+    device: str
+    name: str
+    rate: Interval | None
+    note: str = ""
+    origin: Origin = Origin.MEASURED
+
+    @property
+    def text(self) -> str:
+        """`30.3 M messages/s`, `1.2 M messages/s (projected)`, `none in this machine`."""
+        if self.rate is None:
+            return self.note
+        projected = "" if self.origin is Origin.MEASURED else f" ({self.origin.value})"
+        return f"{format_count(self.rate.median)} messages/s{projected}"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Where to run, in sentences.
+    """Where to run.
 
     Attributes:
-        question: What is asked.
-        work: For which piece of work the next three are said; "" without an answer.
-        where: The answer in one short sentence.
-        speed_text: How fast, and how much faster than the next, with intervals.
-        next_best: What else there is; "" where there is nothing else, or `speed_text` has said it.
-        passed_over: What comes before that work and was not settled; "" when nothing does.
-        accelerators: Why none is in the answer; "" when one is, or that is not known.
-        crossover: Between which sizes the winner changes; "" when sizes were not varied.
-        details: On which pieces of work the answer stands, and what was found of each.
-        cautions: Reasons to take it with care.
+        question: In words.
+        headline: The recommendation, or that it is not settled; without a stop.
+        figure: One number with its 95 % interval; "" without one.
+        basis: The messages that headline, figure and bars are for.
+        bars: The devices, the fastest first, then those that are missing.
+        machine: What was measured on; "" where that is not known.
+        noise: How far the same code differed from itself; None where nothing was measured.
+        disturbed: Share of samples that something else disturbed; None likewise.
+        sizes: Which device wins at which sizes; "" where sizes were not varied.
+        care: At most three reasons to take it with care, the weightiest first.
     """
 
     question: str
-    work: str
-    where: str
-    speed_text: str
-    next_best: str
-    passed_over: str
-    accelerators: str
-    crossover: str
-    details: tuple[str, ...]
-    cautions: tuple[str, ...]
+    headline: str
+    figure: str
+    basis: str
+    bars: tuple[Bar, ...]
+    machine: str
+    noise: Noise | None
+    disturbed: float | None
+    sizes: str
+    care: tuple[str, ...]
 
     @property
-    def text(self) -> str:
-        """All of it as lines, the answer first."""
-        first = " ".join(filter(None, (self.work, self.where, self.speed_text)))
-        after = (*self.further, *self.details, *self.cautions)
-        return "\n".join([first, *(f"- {line}" for line in after)])
+    def noise_text(self) -> str:
+        """`noise ±1.9 %`; "" where nothing was measured."""
+        return f"noise {self.noise.usual_text}" if self.noise else ""
 
     @property
-    def further(self) -> tuple[str, ...]:
-        """What belongs right below the answer."""
-        lines = (self.next_best, self.passed_over, self.crossover, self.accelerators)
-        return tuple(line for line in lines if line)
+    def disturbed_text(self) -> str:
+        """`14 % of samples disturbed`; "" where nothing was measured."""
+        return (
+            "" if self.disturbed is None else f"{self.disturbed * 100:.0f} % of samples disturbed"
+        )
+
+    def text(self, *links: tuple[str, str]) -> str:
+        """All of it for a terminal of 80 columns.
+
+        Args:
+            links: Where to go from here: a name, and a path or a command.
+        """
+        wide = max((len(name) for name, _ in links), default=0)
+        head = [*_headed(self.headline, self.figure), *_wrapped(self.basis)]
+        bars = bars_text(self.bars)
+        further = [f"{name:<{wide}}  {place}" for name, place in links]
+        shown = (self.question, *head, *(each.name for each in self.bars), *further)
+        words = sum(len(each.split()) for each in (*shown, *(each.text for each in self.bars)))
+        parts = [head, bars, self._stands_on(WORDS_MOST - words), further]
+        text = "\n\n".join("\n".join(f"  {line}" for line in part) for part in parts if part)
+        return f"{self.question}\n\n{text}\n"
+
+    def _stands_on(self, words: int) -> list[str]:
+        """Machine, noise, sizes and reasons for care, as far as three lines go; the page has all.
+
+        Args:
+            words: How many there may be; the weightiest reason is never left out.
+        """
+        quality = ", ".join(filter(None, (self.noise_text, self.disturbed_text)))
+        noisy = f"{quality[0].upper()}{quality[1:]}." if quality else ""
+        measured = f"{self.machine}: {quality}." if quality and self.machine else noisy
+        counts = (3, 2, 1)
+        choices = [[measured, self.sizes, *self.care[:n]] for n in counts if self.sizes]
+        firsts = (measured, noisy, "")
+        choices += [[first, *self.care[:n]] for n in counts for first in firsts]
+        told = [" ".join(filter(None, each)) for each in choices]
+        fitting = (
+            each
+            for each in told
+            if len(each.split()) <= words and len(_wrapped(each)) <= LINES_MOST
+        )
+        return _wrapped(next(fitting, told[-1]))
 
 
 def answer(
-    found: Mapping[str, Found], devices: Sequence[Device] = (), *, own: Cell | None = None
+    found: Mapping[str, Found],
+    machine: Surroundings | None = None,
+    *,
+    own: Cell | None = None,
+    lacking: str = "",
 ) -> Answer:
     """Where to run, how fast, and what of it holds for which other work.
 
-    The headline stands on one piece of work that is told in full: `headline.choose` says which.
-    A device is recommended only where every other one was shown to be slower, and without a
-    condition only where no other device won any piece of work. Devices that are for checking or
-    for comparing only (an oracle, a peer library) are no advice.
+    Headline, figure and bars are for one piece of work: `headline.choose` says which. A device is
+    recommended only where every other one was shown to be slower, and without a condition only
+    where no other device won any piece of work. Devices that are for checking or for comparing
+    only (an oracle, a peer library) are no advice.
 
     Args:
         found: What each experiment found; those that compare devices by AES-GCM messages are used.
-        devices: Those of the machine, from the run; none where they are not known.
+        machine: What was measured on; None where it is not known.
         own: The work that the headline is for, settled or not; chosen when left out.
+        lacking: From `shortfall` of the run.
     """
-    rows, cautions = _advisable(found)
-    if not rows:
-        where = "No answer: no device that is for real work was measured on AES-GCM messages."
-        return _no_answer(where, cautions)
-    rows = _judged(rows)
-    if not rows:
-        return _no_answer(UNJUDGED, cautions)
+    rows, wrong = _advisable(found)
     everything = findings(rows)
     chosen = headline.choose(everything) if own is None else _of(own, everything)
-    if chosen is None:
-        return _no_answer(UNMEASURED, cautions)
-    label = labeller(rows)
-    by_size = [row for row in rows if row.experiment == BY_SIZE]
-    return Answer(
+    devices = () if machine is None else machine.devices
+    absent = missing_bars(devices, {str(row.subject) for row in rows})
+    care = (*wrong, *([lacking] if lacking else []))
+    noted = Answer(
         question=QUESTION,
-        work=work_text(chosen.rows[0], with_batch=own is not None),
-        where=headline.where(chosen, everything, label),
-        speed_text=headline.speed(chosen),
-        next_best=headline.next_best(chosen, everything),
-        passed_over="" if own else headline.passed_over(chosen, everything),
-        accelerators=accelerators(devices, {str(row.subject) for row in rows}),
-        crossover=crossover(by_size),
-        details=(measured_text(rows), *_more(everything, label), *costs(by_size)),
-        cautions=(*cautions, *doubts(everything)),
+        headline=NOTHING,
+        figure="",
+        basis="",
+        bars=absent,
+        machine=machine_text(machine.facts) if machine else "",
+        noise=noise(rows),
+        disturbed=disturbed(rows),
+        sizes="",
+        care=care[:CARE_MOST],
+    )
+    if chosen is None:
+        return noted
+    line = by_sizes([row for row in rows if row.experiment == BY_SIZE])
+    cautions = (*care, *headline.care(chosen, everything, told={row.work for row in line}))
+    return replace(
+        noted,
+        headline=headline.where(chosen, everything),
+        figure=headline.figure(chosen),
+        basis=work_name(chosen.rows[0].cell),
+        bars=(*_bars(chosen, devices), *absent),
+        sizes=winners_text(line),
+        care=cautions[:CARE_MOST],
     )
 
 
@@ -110,44 +193,101 @@ def answer_of(run: Run, found: Mapping[str, Found]) -> Answer | None:
         found: From `summarise(run)`.
     """
     known = of_the_lab(run, found)
-    if not is_asked(known):
+    if not any(name in known for name in ADVISING):
         return None
-    own = fullest(run, known)
+    own, lacking = fullest(run, known), shortfall(run)
     if own is None:
-        return answer(known, run.machine.devices)
-    return answer({**known, BY_SIZE: own.found}, run.machine.devices, own=own.work)
+        return answer(known, run.machine, lacking=lacking)
+    return answer({**known, BY_SIZE: own.found}, run.machine, own=own.work, lacking=lacking)
 
 
-def is_asked(found: Mapping[str, Found]) -> bool:
-    """Whether something was to be measured that answers the question."""
-    return any(name in found for name in ADVISING)
+def bars_text(bars: Sequence[Bar]) -> list[str]:
+    """A line for each device: its name, a bar as long as it is fast, its rate."""
+    names = max((len(bar.name) for bar in bars), default=0)
+    texts = max((len(bar.text) for bar in bars if bar.rate), default=0)
+    wide = max(BAR_LEAST, min(BAR_MOST, COLUMNS - names - texts - 6))
+    most = max((bar.rate.median for bar in bars if bar.rate), default=1.0)
+    return [
+        f"{bar.name:<{names}}  {_drawn(bar, bar.rate.median / most, wide):<{wide}}  {bar.text}"
+        if bar.rate
+        else f"{bar.name:<{names}}  {bar.text}"
+        for bar in bars
+    ]
+
+
+def missing_bars(devices: Sequence[Device], measured: Iterable[str]) -> tuple[Bar, ...]:
+    """A line for GPUs where none was measured; none where the devices are not known."""
+    gpus = [each for each in devices if each.driver in GPU_DRIVERS]
+    if not gpus or any(spec.partition(":")[0] in GPU_DRIVERS for spec in measured):
+        return ()
+    # A processor that OpenCL finds is for tests only.
+    there = [each.spec for each in gpus if not each.reason and each.role == REAL]
+    note = f"not measured: --devices {there[0]}" if there else "none in this machine"
+    return (Bar("gpu", "GPU", None, note),)
+
+
+def disturbed(rows: Sequence[Row]) -> float | None:
+    """Share of the samples that something else disturbed; None where there are none.
+
+    Threads that share the cores hide what something else does to them.
+    """
+    alone = [row for row in rows if not is_crowded(row.cell)]
+    blocks = sum(row.blocks for row in alone)
+    return 1 - sum(row.clean_share * row.blocks for row in alone) / blocks if blocks else None
+
+
+def _bars(chosen: Finding, devices: Sequence[Device]) -> list[Bar]:
+    ordered = sorted(chosen.rows, key=lambda row: row.ns_per_operation.median)
+    return [
+        Bar(
+            str(row.subject),
+            device_name(str(row.subject), devices),
+            row.operations_per_s,
+            origin=row.origin,
+        )
+        for row in ordered
+    ]
+
+
+def _headed(headline: str, figure: str) -> list[str]:
+    """Both in one line where that is short enough."""
+    one = f"{headline}: {figure}" if figure else f"{headline}."
+    both = [one] if len(one) <= COLUMNS - 2 else [f"{headline}.", figure]
+    return [line for each in both for line in _wrapped(each)]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, COLUMNS - 2, break_on_hyphens=False)
+
+
+def _drawn(bar: Bar, share: float, wide: int) -> str:
+    if bar.origin is not Origin.MEASURED:
+        return "░" * max(1, round(share * wide))
+    whole, eighths = divmod(max(1, round(share * wide * 8)), 8)
+    return "█" * whole + EIGHTHS[eighths]
 
 
 def _of(own: Cell, everything: Sequence[Finding]) -> Finding | None:
     return next((each for each in everything if alike(each.rows[0].cell, own, tuple(own))), None)
 
 
-def _no_answer(why: str, cautions: Sequence[str]) -> Answer:
-    return Answer(QUESTION, "", why, "", "", "", "", "", (), tuple(cautions))
-
-
-def _more(everything: Sequence[Finding], label: Label) -> list[str]:
-    """Nothing of the headline's work alone: the headline has told it."""
-    return sentences(everything, label) if len(everything) > 1 else []
-
-
 def _advisable(found: Mapping[str, Found]) -> tuple[list[Row], list[str]]:
-    """The rows of devices for real work, and why others are left out."""
+    """The rows of devices for real work that can be judged, and which computed something wrong."""
     rows: list[Row] = []
-    cautions: dict[str, None] = {}
-    measured = {str(row.subject) for name in ADVISING if name in found for row in found[name].rows}
+    wrong: dict[str, None] = {}
     for name in ADVISING:
         if name in found:
             roles = _roles(found[name])
-            cautions |= dict.fromkeys(_left_out(found[name], roles, measured))
+            wrong |= dict.fromkeys(
+                f"{each.cell['device']} computed something wrong, so its times don't count."
+                for each in found[name].verified
+                if each.wrong
+            )
             sound = [row for row in found[name].rows if not row.wrong and not is_crowded(row.cell)]
             rows += _among([row for row in sound if roles[str(row.subject)] == REAL], sound)
-    return rows, list(cautions)
+    # Without the reference there is no noise floor to judge by.
+    judged = {row.work for row in rows if row.ratio is None}
+    return [row for row in rows if row.work in judged], list(wrong)
 
 
 def _roles(found: Found) -> dict[str, str]:
@@ -157,20 +297,6 @@ def _roles(found: Found) -> dict[str, str]:
         device = str(each.cell["device"])
         roles[device] = str(each.facts.get("role", roles.get(device, REAL)))
     return roles
-
-
-def _left_out(found: Found, roles: Mapping[str, str], measured: Collection[str]) -> Iterable[str]:
-    for each in found.verified:
-        device = str(each.cell["device"])
-        if each.wrong:
-            yield f"{device} computed something wrong, so its times don't count: {each.wrong}"
-        elif each.skipped and roles[device] == REAL:
-            how = "measured for a part of the work only" if device in measured else "not measured"
-            yield f"{device} was {how}: {each.skipped}"
-    for row in found.rows:
-        device = str(row.subject)
-        if row.winner and row.verdict is Verdict.FASTER and roles[device] != REAL:
-            yield f"{device} is no device to run on ({roles[device]}), so it is not advised."
 
 
 def _among(kept: Sequence[Row], everyone: Sequence[Row]) -> list[Row]:
@@ -190,12 +316,6 @@ def _among(kept: Sequence[Row], everyone: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _judged(rows: Sequence[Row]) -> list[Row]:
-    """Those whose reference is among them: without it there is no noise floor to judge by."""
-    known = {row.work for row in rows if row.ratio is None}
-    return [row for row in rows if row.work in known]
-
-
 def _leads(row: Row, group: Sequence[Row]) -> bool:
     if any(other.verdict is Verdict.FASTER for other in group):
         return row.verdict is Verdict.FASTER
@@ -203,12 +323,9 @@ def _leads(row: Row, group: Sequence[Row]) -> bool:
 
 
 QUESTION = "Where should my bulk encryption run?"
-UNJUDGED = (
-    "No answer: the first device is not for real work or computed something wrong, and the others "
-    "are judged by it."
-)
-UNMEASURED = (
-    "No answer: no device that is for real work was measured on these messages in full batches."
-)
+NOTHING = "No answer: no device for real work was measured and judged on these messages"
 ADVISING = (BY_SIZE, "aes-gcm-by-threads")
 REAL = "real"
+COLUMNS, WORDS_MOST, LINES_MOST, CARE_MOST = 80, 79, 3, 3
+BAR_LEAST, BAR_MOST = 8, 28
+EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")

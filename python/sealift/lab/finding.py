@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from sealift.lab.result import Row
 from sealift.lab.stats import Interval, Trust, Verdict, smallest_difference
-from sealift.lab.units import format_size, keys_text
+from sealift.lab.units import keys_text
 from sealift.lab.values import Value
 
 
@@ -73,76 +73,12 @@ def findings(rows: Iterable[Row]) -> list[Finding]:
     return [_finding(work) for work in works.values()]
 
 
-def labeller(rows: Sequence[Row]) -> Callable[[Sequence[Finding]], str]:
-    """Names pieces of work by what differs between them, runs of sizes as `16 to 256 B`.
-
-    Args:
-        rows: All among which a name must tell.
-    """
-    qualify = qualifier(rows)
-    sizes: dict[str, set[float]] = {}
-    for row in rows:
-        sizes.setdefault(qualify(row), set()).add(size_of(row))
-
-    def label(found: Sequence[Finding]) -> str:
-        by_qualifier: dict[str, list[float]] = {}
-        for finding in found:
-            by_qualifier.setdefault(qualify(finding.rows[0]), []).append(finding.size_bytes)
-        parts = []
-        for name, those in by_qualifier.items():
-            told = sizes_text(those, sorted(sizes[name]))
-            parts.append(f"{told} ({name})" if name else told)
-        return "; ".join(parts)
-
-    return label
-
-
-def qualifier(rows: Sequence[Row]) -> Callable[[Row], str]:
-    """Names what differs between rows beside size and device, as `AES-128, one key`.
-
-    Args:
-        rows: All among which a name must tell.
-    """
-    unsaid = {"batch"} if batch_follows_size(rows) else set()
-    said = [name for name in QUALIFIERS if name not in unsaid]
-    # By workload what each column holds.
-    held: dict[Value | None, dict[str, set[Value | None]]] = {}
-    for row in rows:
-        columns = held.setdefault(row.cell.get("workload"), {name: set() for name in said})
-        for name, values in columns.items():
-            values.add(row.cell.get(name))
-
-    def qualify(row: Row) -> str:
-        workload = row.cell.get("workload")
-        differing = [
-            QUALIFIERS[name](row.cell[name])
-            for name, values in held.get(workload, {}).items()
-            if name in row.cell and len(values) > 1
-        ]
-        return ", ".join([str(workload), *differing] if len(held) > 1 else differing)
-
-    return qualify
-
-
 def batch_follows_size(rows: Iterable[Row]) -> bool:
     """Whether batches differ only because large messages come in smaller ones."""
     batches: dict[float, set[Value | None]] = {}
     for row in rows:
         batches.setdefault(size_of(row), set()).add(row.cell.get("batch"))
     return all(len(each) == 1 for each in batches.values())
-
-
-def sizes_text(some: Iterable[float], measured: Sequence[float]) -> str:
-    """Sizes in bytes; three or more that follow each other as a range.
-
-    Args:
-        some: Of `measured`.
-        measured: All sizes there are, ascending.
-    """
-    places = sorted({measured.index(size) for size in some})
-    if len(places) > 2 and places[-1] - places[0] == len(places) - 1:
-        return f"{format_size(measured[places[0]])} to {format_size(measured[places[-1]])} B"
-    return listed([format_size(measured[place]) for place in places]) + " B"
 
 
 def size_of(row: Row) -> float:

@@ -21,11 +21,6 @@ class Fullest:
     work: Cell
     found: Found
 
-    @property
-    def are_alike(self) -> bool:
-        """Whether all sizes came in batches of one length."""
-        return len({row.cell["batch"] for row in self.found.rows}) == 1
-
 
 def fullest(run: Run, found: Mapping[str, Found]) -> Fullest | None:
     """What a page or a headline about one's own messages stands on.

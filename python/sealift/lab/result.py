@@ -122,14 +122,12 @@ class Listing:
         columns: Their names.
         rows: Text in each column.
         numbers: The columns that hold numbers.
-        is_section: Whether it has a heading of its own, and a link from the top of the page.
     """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     numbers: Sequence[str] = ()
-    is_section: bool = False
 
 
 @dataclass(frozen=True)

@@ -62,12 +62,8 @@ def _how(run: Run) -> str:
 
 def _worth(least: int) -> str:
     if least >= NEEDED:
-        return "what follows stands on less than was planned"
-    many = "block" if least == 1 else "blocks"
-    return (
-        f"what follows is a first guess, since some of it stands on {least} {many} "
-        f"and a verdict takes {NEEDED}"
-    )
+        return "less than was planned"
+    return f"a first guess, {least} of the {NEEDED} blocks that a verdict takes"
 
 
 NEEDED = blocks_needed(VERDICT_CONFIDENCE)

@@ -1,65 +1,22 @@
-"""Shows rows of one experiment as a table for people. Shows only, never measures."""
+"""Tables of plain text."""
 
 import io
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
 from sealift.lab.facts import stands_for, why_none
-from sealift.lab.result import Row, Verified
+from sealift.lab.result import Verified
 from sealift.lab.spec import Brief
-from sealift.lab.stats import Interval, Verdict
+from sealift.lab.stats import Interval
 from sealift.lab.units import (
     format_estimate,
     format_measure,
-    format_noise,
-    format_range,
-    format_share,
     format_size,
-    rate_unit,
 )
-from sealift.lab.unsettled import said_text, why_unsure
 from sealift.lab.values import Value
-
-
-class Ink(StrEnum):
-    """Whether a table may use colour; it says the same without."""
-
-    PLAIN = "plain"
-    COLOUR = "colour"
-
-
-def table_text(rows: Sequence[Row], *, operation: str = "message", ink: Ink = Ink.PLAIN) -> str:
-    """The table as text, one line a row, never wrapped.
-
-    What is the same in all rows (threads, key regime and so on) stands once, above the table.
-
-    Args:
-        rows: Of one experiment, in the order to show.
-        operation: What one operation is.
-        ink: Plain for pipes and files, colour for a terminal that has it.
-
-    Raises:
-        ValueError: If there are no rows.
-    """
-    if not rows:
-        raise ValueError("no rows to show; measure something first")
-    axes = _axes(rows)
-    common = [name for name, show in axes.items() if len({show(row) for row in rows}) == 1]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    varied = {name: show for name, show in axes.items() if name not in common}
-    columns = varied | _figures(rows, operation)
-    for name in columns:
-        right = name in RIGHT or name not in (*varied, rows[0].compare, "verdict")
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
-    for row in rows:
-        cells = [show(row) for show in columns.values()]
-        table.add_row(*cells, style=COLOURS.get(row.verdict) if row.verdict else None)
-    heading = "; ".join(f"{name} {axes[name](rows[0])}" for name in common)
-    return f"{heading}\n{_drawn(table, ink)}" if heading else _drawn(table, ink)
 
 
 def computed_text(computed: Sequence[Verified], axes: Sequence[str], brief: Brief | None) -> str:
@@ -95,7 +52,7 @@ def computed_text(computed: Sequence[Verified], axes: Sequence[str], brief: Brie
         if name not in varied
     )
     heading = "; ".join(same)
-    return f"{heading}\n{_drawn(table, Ink.PLAIN)}" if heading else _drawn(table, Ink.PLAIN)
+    return f"{heading}\n{_drawn(table)}" if heading else _drawn(table)
 
 
 def _found(facts: Mapping[str, Value], name: str) -> Value:
@@ -146,17 +103,6 @@ def times_text(ratio: Interval) -> str:
     return format_estimate(ratio.median, ratio.low, ratio.high)
 
 
-def _axes(rows: Sequence[Row]) -> dict[str, Callable[[Row], str]]:
-    shown = {
-        TITLES.get(name, name): _shower(name) for name in rows[0].cell if name != rows[0].compare
-    }
-    return shown | {"origin": lambda row: row.origin.value}
-
-
-def _shower(name: str) -> Callable[[Row], str]:
-    return lambda row: value_text(name, row.cell[name])
-
-
 def value_text(name: str, value: Value) -> str:
     """The value of an axis as people read it."""
     if name == "size_bytes" and not isinstance(value, str):
@@ -166,53 +112,12 @@ def value_text(name: str, value: Value) -> str:
     return value if isinstance(value, str) else f"{value:,}"
 
 
-def _figures(rows: Sequence[Row], operation: str) -> dict[str, Callable[[Row], str]]:
-    figures: dict[str, Callable[[Row], str]] = {
-        rows[0].compare: lambda row: value_text(row.compare, row.subject),
-        f"ns/{operation}": lambda row: format_measure(row.ns_per_operation.median),
-        "95 % interval": lambda row: _range(row.ns_per_operation),
-        rate_unit(operation): lambda row: format_measure(row.operations_per_s.median),
-    }
-    if any(row.payload_bytes for row in rows):
-        figures["MB/s"] = _payload
-    if any(row.ratio for row in rows):
-        references = sorted({str(row.reference) for row in rows})
-        against = references[0] if len(references) == 1 else "the reference"
-        figures[f"times {against}"] = _times
-        figures["verdict"] = _said
-        figures["noise"] = lambda row: format_noise(row.noise_floor)
-    figures["clean"] = lambda row: format_share(row.clean_share)
-    figures["sampled"] = lambda row: f"{row.blocks:,}"
-    return figures
-
-
-def _payload(row: Row) -> str:
-    speed = row.payload_mb_per_s
-    return "" if speed is None else format_measure(speed.median)
-
-
-def _times(row: Row) -> str:
-    return "reference" if row.ratio is None else times_text(row.ratio)
-
-
-def _said(row: Row) -> str:
-    if row.wrong:
-        return "WRONG RESULT"
-    said, why = said_text(row), why_unsure(row)
-    return f"{said}: {why}" if why else said
-
-
-def _range(interval: Interval) -> str:
-    return format_range(interval.low, interval.high)
-
-
-def _drawn(table: Table, ink: Ink) -> str:
+def _drawn(table: Table) -> str:
     out = io.StringIO()
     Console(
         file=out,
         width=NO_WRAP_WIDTH,
-        color_system="standard" if ink is Ink.COLOUR else None,
-        force_terminal=ink is Ink.COLOUR,
+        color_system=None,
         highlight=False,
         emoji=False,
         markup=False,
@@ -226,5 +131,3 @@ NO_WRAP_WIDTH = 1_000
 WIDTH_LEAST = 40
 INDENT = "    "
 TITLES = {"size_bytes": "size B"}
-RIGHT = ("size B", "threads", "batch")
-COLOURS = {Verdict.FASTER: "green", Verdict.SLOWER: "yellow"}

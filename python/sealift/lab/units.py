@@ -37,6 +37,20 @@ def format_estimate(median: float, low: float, high: float) -> str:
     return f"{format_measure(median)} {format_range(low, high)}"
 
 
+def format_short(value: float) -> str:
+    """Three significant digits, for sentences and headlines: `2.55`, `42.4`, `1,270`."""
+    rounded = float(f"{_checked(value):.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:#.3g}".rstrip(".")
+
+
+def format_count(value: float) -> str:
+    """A large count, as a rate: `42.4 M`, `875 k`, `320`."""
+    for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= unit:
+            return f"{format_short(value / unit)}{name}"
+    return format_short(value)
+
+
 def format_size(size_bytes: float) -> str:
     """Formats a size in bytes: `16`, `1,024`; a mean size keeps its fraction: `28.25`."""
     if size_bytes == int(_checked(size_bytes)):

@@ -82,13 +82,6 @@ def ratios_text(found: Sequence[Finding]) -> str:
     )
 
 
-def ratios_seen(found: Sequence[Finding]) -> str:
-    """The same with what its brackets are; "" where there is no ratio."""
-    count = sum(row.ratio is not None for finding in found for row in finding.rows)
-    noun = "interval" if count == 1 else "intervals"
-    return f"{ratios_text(found)} (95 % {noun})" if count else ""
-
-
 def least_and_most(ratios: Sequence[Interval]) -> str:
     """One ratio with its interval, or of several the least and the most."""
     ends = (min(ratios, key=_median), max(ratios, key=_median))
@@ -112,21 +105,17 @@ class Noise:
     pairs: int
 
     @property
-    def text(self) -> str:
-        """Both in a sentence."""
-        return f"Noise floor {self.usual_text}: {self.spread_text}."
-
-    @property
     def usual_text(self) -> str:
         """The usual one: `±1.2 %`, or `over 1,000 %`."""
         told = format_noise(self.usual)
         return told if told.startswith("over") else f"±{told}"
 
     @property
-    def spread_text(self) -> str:
-        """What the usual one means, and the worst."""
+    def text(self) -> str:
+        """Both in a sentence, with what the usual one means."""
         pairs = f"{self.pairs:,} {'pair' if self.pairs == 1 else 'pairs'} of the same code"
-        return f"half of {pairs} differ by less; the worst by {format_noise(self.worst)}"
+        worst = format_noise(self.worst)
+        return f"Noise {self.usual_text}: half of {pairs} differ by less, the worst by {worst}."
 
 
 def noise(rows: Iterable[Row]) -> Noise | None:

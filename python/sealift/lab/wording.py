@@ -1,66 +1,105 @@
-"""Names a piece of work in words: what is done to messages of which size under which keys."""
+"""Devices, work, machine and cards in the words that people use for them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sealift.lab.finding import QUALIFIERS, batch_follows_size, size_of
-from sealift.lab.grid import LOGGED, OF, STATED
-from sealift.lab.result import Row
-from sealift.lab.units import format_measure, format_size, keys_text
+from sealift.lab.crowding import LOAD, Load
+from sealift.lab.devices import Found as Device
+from sealift.lab.grid import LOGGED, OF
+from sealift.lab.machine import Fact
+from sealift.lab.units import format_measure, format_size
 from sealift.lab.values import Cell, Value
 
 if TYPE_CHECKING:
     from sealift import Card
 
 
-def work_text(row: Row, *, with_batch: bool = False) -> str:
-    """One piece of work as a short question begins: `For 128-byte messages, sealed ...:`."""
-    batch = f", {QUALIFIERS['batch'](row.cell['batch'])}" if with_batch else ""
-    return f"For {named(row)}{batch}:"
+def device_name(spec: str, devices: Sequence[Device] = ()) -> str:
+    """A device beside others: `CPU kernels (AVX-512)`, `AWS-LC`, `GPU (cuda)`."""
+    details = {each.spec: each.detail or "" for each in devices}
+    code = ISAS.get(details.get(spec, "").partition(":")[0], "")
+    return f"{short_name(spec)} ({code})" if spec == "cpu" and code else short_name(spec)
 
 
-def named(row: Row) -> str:
-    """One piece of work: `128-byte messages, sealed under 1,024 sessions, one thread`."""
-    cell = row.cell
-    size = f"{format_size(size_of(row))}-byte messages"
-    if OF in str(cell["workload"]):
-        size = f"messages of {format_size(size_of(row))} bytes on average"
-    of = DOCUMENTS.get(str(cell["workload"]))
-    what = f"document 003's {size} {of}" if of else size
-    threads = "one thread" if cell["threads"] == 1 else f"{cell['threads']:,} threads"
-    return f"{what}, {done_text(cell)}, {threads}"
+def short_name(spec: str) -> str:
+    """A device in a sentence: `CPU kernels`, `AWS-LC`; one with settings as it is opened."""
+    return f"GPU ({spec})" if spec in GPU_DRIVERS else NAMES.get(spec, spec)
 
 
-def done_text(cell: Cell) -> str:
-    """What is done to the messages of a cell under which keys: `sealed under 1,024 sessions`."""
-    return f"{_done(cell['mix'])} under {keys_text(cell['keys'])}"
+def wins(name: str) -> str:
+    """`CPU kernels win`, `AWS-LC wins`."""
+    return f"{name} {'win' if name.endswith('s') else 'wins'}"
 
 
-def constants_text(rows: Sequence[Row]) -> str:
-    """What is the same in all rows: `AES-128, sealed, 1,024 sessions, 1 thread, batches of 1,024`.
-
-    Args:
-        rows: Of one workload or more; what differs between them is left out.
-    """
-    follows = batch_follows_size(rows)
-    return ", ".join(
-        told
-        for name, show in CONSTANTS.items()
-        if (told := _constant(name, show, rows, largest=name == "batch" and follows))
-    )
+def run_on(specs: Sequence[str]) -> str:
+    """Where to run: `On your CPU, with Sealift's kernels`, `On your GPU (cuda)`."""
+    names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in specs]
+    if all(spec.partition(":")[0] in ON_THE_CPU for spec in specs):
+        return f"On your CPU, with {' or '.join(names)}"
+    return " or ".join(f"on your {name}" for name in names).capitalize().replace("gpu", "GPU")
 
 
-def measured_text(rows: Sequence[Row]) -> str:
-    """Of each workload what is the same in all its rows, and where the figures come from.
+def work_name(cell: Cell, mean_bytes: float | None = None) -> str:
+    """`128-byte messages, sealed, 1,024 keys, both cores, batches of 1,024`.
 
     Args:
-        rows: Of any number of workloads; of one origin.
+        cell: Of the work.
+        mean_bytes: Mean size of a message where the cell's is not exact.
     """
-    by_workload: dict[Value, list[Row]] = {}
-    for row in rows:
-        by_workload.setdefault(row.cell["workload"], []).append(row)
-    told = "; ".join(constants_text(each) for each in by_workload.values())
-    return f"{rows[0].origin.value.capitalize()} here: {told}."
+    size = format_size(float(cell["size_bytes"]) if mean_bytes is None else mean_bytes)
+    workload = str(cell["workload"])
+    is_mean = OF in workload or workload == LOGGED
+    bits = workload.partition(OF)[0]
+    parts = [
+        f"messages of {size} bytes on average" if is_mean else f"{size}-byte messages",
+        bits if bits in ("AES-192", "AES-256") else "",
+        done_text(cell["mix"]),
+        keys_name(cell["keys"]),
+        threads_name(cell),
+        "one at a time" if cell["batch"] == 1 else f"batches of {cell['batch']:,}",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def keys_name(keys: Value) -> str:
+    """`1,024 keys`, `one key`, `a fresh key each`."""
+    name, _, count = str(keys).partition(":")
+    many = f"{int(count):,} keys" if count.isdecimal() else str(keys)
+    return {"one": "one key", "fresh": "a fresh key each"}.get(name, many)
+
+
+def threads_name(cell: Cell) -> str:
+    """`one core`, `both cores`, `all 8 cores`, `3 threads`."""
+    threads = int(cell["threads"])
+    if threads == 1:
+        return "one core"
+    if cell.get(LOAD.name) != Load.ALL:
+        return f"{threads:,} threads"
+    return "both cores" if threads == 2 else f"all {threads:,} cores"
+
+
+def done_text(mix: Value) -> str:
+    """What is done to messages: `sealed`, `opened`, `50 % sealed`."""
+    weights = [float(each) for each in str(mix).split("/")]
+    share = 100 * weights[0] / sum(weights)
+    if share == 100:
+        return "sealed"
+    return f"{share:.3g} % sealed" if share else "opened"
+
+
+def machine_text(facts: Mapping[str, Fact]) -> str:
+    """`Intel Xeon, 2 cores, virtual machine`; what is not known is left out."""
+    values = {name: fact.value for name, fact in facts.items()}
+    model = str(values.get("cpu_model") or "")
+    for mark in ("(R)", "(TM)", " Processor", " CPU"):
+        model = model.replace(mark, "")
+    cores, flags = values.get("cores_affinity"), values.get("cpu_flags")
+    parts = [
+        model.partition(" @")[0].strip(),
+        f"{cores} {'core' if cores == 1 else 'cores'}" if cores else "",
+        "virtual machine" if isinstance(flags, tuple) and "hypervisor" in flags else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def measured_of(card: "Card") -> str:
@@ -112,33 +151,10 @@ def same_but_size(one: Cell, other: Cell) -> bool:
     return all(one.get(name) == other.get(name) for name in rest - {"size_bytes", "batch"})
 
 
-def _constant(
-    name: str, show: Callable[[Value], str], rows: Sequence[Row], *, largest: bool
-) -> str:
-    values = {row.cell[name] for row in rows}
-    if len(values) == 1:
-        return show(values.pop())
-    return f"batches of up to {max(map(int, values)):,}" if largest else ""
-
-
-def _workload(workload: Value) -> str:
-    of = DOCUMENTS.get(str(workload))
-    return f"document 003's messages {of} (AES-128, 192 and 256)" if of else str(workload)
-
-
-def _done(mix: Value) -> str:
-    return {"100/0/0": "sealed", "0/100/0": "opened", "0/0/100": "refused"}.get(
-        str(mix), f"{mix} % sealed/opened/refused"
-    )
-
-
-# What the answer calls document 003, for whoever meets that name first.
+# What pages call document 003, for whoever meets that name first.
 DOCUMENT_003 = '"NVIDIA CUDA on CPU (± Intel oneAPI) & GP-GPU" (Ebadollahyvahed, 2024)'
-DOCUMENTS = {STATED: "as stated", LOGGED: "as logged"}
-CONSTANTS: dict[str, Callable[[Value], str]] = {
-    "workload": _workload,
-    "mix": _done,
-    "keys": keys_text,
-    "threads": QUALIFIERS["threads"],
-    "batch": QUALIFIERS["batch"],
-}
+NAMES = {"cpu": "CPU kernels", "library": "AWS-LC"}
+ISAS = {"vaes512": "AVX-512", "vaes256": "AVX2", "aesni": "AES-NI"}
+GPU_DRIVERS = ("cuda", "opencl")
+# Drivers that work on the processor itself; every other one is an accelerator's.
+ON_THE_CPU = frozenset({"cpu", "library", "reference", "null"})

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from sealift.lab import plot
 from sealift.lab.breakeven.lines import card_ns
 from sealift.lab.breakeven.meeting import Place, meetings
-from sealift.lab.breakeven.words import about
 from sealift.lab.record import Record
 from sealift.lab.result import Origin
 from sealift.lab.store import Run
@@ -104,7 +103,7 @@ def _marked(spec: Spec) -> Spec:
     if not crossed:
         return spec
     values = [
-        {"x": size, "y": ns, "label": about(size), "between": between}
+        {"x": size, "y": ns, "label": _about(size), "between": between}
         for (size, ns), between in crossed.items()
     ]
     above, below = _told_apart(values)
@@ -137,6 +136,12 @@ def _name(series: str) -> str:
 def _label_mark(dy: int) -> Spec:
     """A label so many pixels below its place."""
     return {"type": "text", "dy": dy, "fontSize": 12, "fontWeight": "bold"}
+
+
+def _about(size_bytes: float) -> str:
+    """A size between measured ones, with two digits: `91 B`, `1.4 KiB`, `190 KiB`."""
+    unit, name = next((unit, name) for unit, name in BYTES if size_bytes >= unit or unit == 1)
+    return f"{float(f'{size_bytes / unit:.2g}'):,g} {name}"
 
 
 def _layer(spec: Spec, values: Sequence[Crossing], mark: Spec, more: Spec) -> Spec:
@@ -176,3 +181,4 @@ LABEL: Spec = {"text": {"field": "label"}}
 ABOVE_PX, BELOW_PX = -14, 24
 # Labels of sizes that differ by less than this many times run into each other.
 LABEL_WIDE = 3
+BYTES = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))

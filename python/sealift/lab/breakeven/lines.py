@@ -1,15 +1,12 @@
 """What a message takes by size, one line a device: measured here, or projected from a card."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sealift.lab.finding import batch_follows_size, size_of
-from sealift.lab.grid import MANY_KEYS
+from sealift.lab.finding import size_of
 from sealift.lab.result import Origin, Row
 from sealift.lab.stats import Interval
-from sealift.lab.units import MAX_TEXT_BYTES
-from sealift.lab.values import Value
 
 if TYPE_CHECKING:
     from sealift import Card
@@ -54,30 +51,11 @@ class Line:
         return {spot.size_bytes: spot for spot in self.spots}
 
 
-def chosen(rows: Sequence[Row], *, across: Set[str] = frozenset()) -> list[Row]:
-    """The rows of the one piece of work that is seen at the most sizes; none where that is one.
-
-    Among equally many that with 1,024 sessions, and then the one with the fewest threads.
-
-    Args:
-        rows: Of devices for real work, by size and whatever else.
-        across: Axes that tell no pieces of work apart here, beside size.
-    """
-    usual = [row for row in rows if not row.wrong and _is_usual(row)]
-    varied = {"size_bytes", *across} | ({"batch"} if batch_follows_size(usual) else set())
-    works: dict[tuple[tuple[str, Value], ...], list[Row]] = {}
-    for row in usual:
-        rest = tuple(item for item in row.work if item[0] not in varied)
-        works.setdefault(rest, []).append(row)
-    best = max(works.values(), key=_rank, default=[])
-    return best if _count(best) > 1 else []
-
-
 def lines(rows: Sequence[Row], cards: Iterable["Card"]) -> list[Line]:
     """A line for each device that was measured, and one for each card with the same batches.
 
     Args:
-        rows: From `chosen`.
+        rows: From `by_size.chosen`.
         cards: Descriptions of what isn't here.
     """
     measured: dict[str, list[Spot]] = {}
@@ -106,27 +84,3 @@ def _of_card(card: "Card", batches: Mapping[float, int]) -> Line:
 
 def _ordered(spots: Iterable[Spot]) -> tuple[Spot, ...]:
     return tuple(sorted(spots, key=lambda spot: spot.size_bytes))
-
-
-def _is_usual(row: Row) -> bool:
-    """Whether a card can be asked for the same: folders may come from anywhere."""
-    size, batch = row.cell.get("size_bytes"), row.cell.get("batch")
-    return (
-        isinstance(size, int)
-        and isinstance(batch, int)
-        and size <= MAX_TEXT_BYTES
-        and batch <= MESSAGES_MOST
-    )
-
-
-def _rank(rows: Sequence[Row]) -> tuple[int, bool, int]:
-    cell = rows[0].cell
-    return _count(rows), cell.get("keys") == str(MANY_KEYS), -int(cell.get("threads", 1))
-
-
-def _count(rows: Sequence[Row]) -> int:
-    return len({size_of(row) for row in rows})
-
-
-MESSAGES_MOST = 1 << 20
-"""The longest batch that is looked at; set-ups weigh nothing in it any more."""

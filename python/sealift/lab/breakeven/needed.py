@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sealift.lab.breakeven.lines import MESSAGES_MOST, Spot, card_ns
+from sealift.lab.breakeven.lines import Spot, card_ns
+from sealift.lab.by_size import MESSAGES_MOST
 from sealift.lab.stats import Interval
 
 if TYPE_CHECKING:

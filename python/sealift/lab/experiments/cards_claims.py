@@ -134,7 +134,7 @@ def _listings(found: Found) -> Sequence[Listing]:
         if name in found.beside:
             rows_of += board.misses(found.beside[name])
     columns = ("what", "published", "here", "why")
-    return [Listing(MISSES, columns, rows_of, is_section=True)] if rows_of else []
+    return [Listing(MISSES, columns, rows_of)] if rows_of else []
 
 
 def _figures(each: Comparison) -> tuple[str, str]:

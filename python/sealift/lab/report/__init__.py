@@ -1,7 +1,6 @@
 """The page of a run: one HTML file that needs nothing beside itself."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -9,13 +8,12 @@ from pathlib import Path
 from string import Template
 
 from sealift.lab.embedding import json_in_script, policy, vega_bundle
-from sealift.lab.report import bottom, tiles, top
-from sealift.lab.report.breakeven import breakeven
+from sealift.lab.report import bottom, by_size, top
 from sealift.lab.report.compared import compared
 from sealift.lab.report.extent import EXTENTS, MOST_BYTES, Extent
-from sealift.lab.report.markup import Html, tag
+from sealift.lab.report.markup import Html, folded, tag
 from sealift.lab.report.material import Material, gather
-from sealift.lab.report.sections import Section, listing_id, sections
+from sealift.lab.report.sections import sections
 from sealift.lab.store import Run, names, write_file
 
 
@@ -45,30 +43,27 @@ def page(run: Run) -> str:
 def page_of(material: Material) -> str:
     """The page of what was gathered, with as much of it as `material.extent` says."""
     parts = sections(material)
-    # Neither says anything of what is computed.
+    # It says nothing of what is computed.
     sensors = [] if material.is_computed else [bottom.sensors(material)]
-    absent = [] if material.is_computed else [bottom.not_here(material)]
-    even = breakeven(material)
-    before = [even] if even else []
-    drawn = (*before, *parts, *sensors)
-    specs = {place: spec for part in drawn for place, spec in part.specs.items()}
+    specs = {place: spec for part in (parts, *sensors) for place, spec in part.specs.items()}
     body = [
-        top.header(material),
+        tag("h1", top.question(material)),
         top.answer(material),
         top.wrong(material),
-        tiles.tiles(material),
-        top.blocks(material),
-        top.care(material),
-        top.left_out(material),
-        _contents(material, before, parts),
-        *(part.html for part in before),
+        by_size.section(material),
         compared(material),
-        *(part.html for part in parts),
-        *absent,
-        bottom.method(material),
-        bottom.machine(material),
-        *(part.html for part in sensors),
-        bottom.data(material),
+        Html() if material.is_computed else bottom.not_here(material),
+        parts.html,
+        folded(
+            "Method, machine, sensors, raw data, replay",
+            *top.care(material),
+            top.blocks(material),
+            bottom.data(material),
+            bottom.method(material),
+            bottom.machine(material),
+            *(part.html for part in sensors),
+            class_="rest",
+        ),
     ]
     scripts = [vega_bundle() if specs else "", _asset("page.js")]
     return Template(_asset("page.html")).substitute(
@@ -99,28 +94,6 @@ def write(run: Run, path: Path | None = None) -> Path:
     place = path or run.path / names.REPORT
     write_file(place, page(run))
     return place
-
-
-def _contents(material: Material, before: Sequence[Section], parts: Sequence[Section]) -> Html:
-    links = [
-        *((part.id, part.title) for part in before),
-        ("published", "Published figures"),
-        *((part.id, part.title) for part in parts),
-        *(
-            (listing_id(shown), each.title)
-            for shown in material.shown
-            for each in shown.listings
-            if each.is_section
-        ),
-        *([] if material.is_computed else [("absent", "Devices not here")]),
-        ("method", "Method"),
-        ("machine", "Machine"),
-        *([] if material.is_computed else [("sensors", "Sensors")]),
-        ("data", "Data"),
-    ]
-    return tag(
-        "nav", *(tag("a", title, href=f"#{place}") for place, title in links), aria_label="Contents"
-    )
 
 
 def _asset(name: str) -> str:

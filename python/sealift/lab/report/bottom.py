@@ -11,6 +11,7 @@ from sealift.lab.measure import LEAD_IN_S_MIN, SAMPLE_S_MIN
 from sealift.lab.record import Record, as_text, summary_columns
 from sealift.lab.record import csv_text as csv_of
 from sealift.lab.report import computed
+from sealift.lab.report.breakeven import cards_needed
 from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.sections import Section
@@ -25,34 +26,35 @@ from sealift.lab.vega import Labels, Point, Scales, Spec
 
 
 def not_here(material: Material) -> Html:
-    """Devices that are absent, and what those of the documents would need to win here."""
-    devices = material.run.machine.devices
-    drivers = [(each.spec, each.reason or "") for each in devices if each.is_missing]
-    inside = [tag("h2", "Devices that are not here")]
-    if not drivers and material.run.plan.is_by_program:
-        inside.append(tag("p", "sealift-gpu looked only at the devices that it was asked for."))
-    elif not drivers:
-        inside.append(tag("p", "Every device that is for work and has a driver is present."))
-    if absent_here := [*drivers, *_absent_peers(material)]:
-        label = "Absent devices with the reason"
-        inside.append(table(["device", "why it is not here"], absent_here, label=label))
-    if not _has_devices(material):
-        return tag("section", *inside, id="absent")
-    inside += [
-        tag("h3", "What the documents' devices would need to win here"),
-        tag(
-            "p",
-            "Their speeds are ",
-            tag("strong", "published"),
-            ", or where the document itself only reckoned ",
-            tag("strong", "projected from published inputs"),
-            ". What they would need is projected from that and from the fastest device measured "
-            "here on the nearest work. Below 1 the published speed is above what was measured "
-            "here.",
-        ),
-        _wishes(absent.wishes(material.lab_rows, material.run.machine.devices)),
-    ]
-    return tag("section", *inside, id="absent")
+    """Devices that are absent, with why; folded what they would need to win here."""
+    absent_here = [*_absent_drivers(material), *_absent_peers(material)]
+    short = [(name, _short(reason)) for name, reason in absent_here]
+    label = "Absent devices with the reason"
+    inside = [tag("h2", "Not in this machine")]
+    inside += [table(["device", "why"], short, label=label, class_="plain")] if short else []
+    if not short:
+        by_program = material.run.plan.is_by_program
+        inside.append(tag("p", ONLY_ASKED if by_program else ALL_PRESENT, class_="muted"))
+    full = [tag("li", f"{name}: {reason}") for name, reason in absent_here]
+    if [reason for _, reason in short] != [reason for _, reason in absent_here]:
+        inside.append(folded("What to install", tag("ul", *full)))
+    if _has_devices(material):
+        rows = absent.wishes(material.lab_rows, material.run.machine.devices)
+        wished = [tag("p", WISHED, class_="muted"), _wishes(rows), *cards_needed(material)]
+        inside.append(folded("What they would need to win (projected)", *wished))
+    return tag("section", *inside, class_="card", id="absent")
+
+
+def _absent_drivers(material: Material) -> Iterable[tuple[str, str]]:
+    for each in material.run.machine.devices:
+        if each.is_missing:
+            yield ABSENT_NAMES.get(each.spec, each.spec), each.reason or ""
+
+
+def _short(reason: str) -> str:
+    """Why, without the system's words for it and what to do."""
+    first = reason.partition(" (")[0].partition("; ")[0]
+    return first.partition(": ")[2] or first if first.count(": ") == 1 else first
 
 
 def _has_devices(material: Material) -> bool:
@@ -64,21 +66,21 @@ def method(material: Material) -> Html:
     """How figures come about, in short: what is measured, and what is computed."""
     told = [*(() if material.is_computed else METHOD), *computed.method(material), *ALWAYS]
     items = [tag("li", line) for line in told]
-    return tag("section", tag("h2", "Method"), tag("ul", *items), id="method")
+    return tag("section", tag("h3", "Method"), tag("ul", *items), id="method")
 
 
 def machine(material: Material) -> Html:
     """What was measured on: each fact a value, or the reason why there is none."""
     facts = list(_facts(material.run.machine.facts))
     shown = table(["what", "value, or why there is none"], facts, label="The machine")
-    return tag("section", tag("h2", "Machine"), shown, id="machine")
+    return tag("section", tag("h3", "Machine"), shown, id="machine")
 
 
 def sensors(material: Material) -> Section:
     """What the sensors said over time, or why there is none."""
     drawn = list(_drawn(material))
     told = list(_told(material))
-    inside = [tag("h2", "Sensors, once a second")]
+    inside = [tag("h3", "Sensors, once a second")]
     if drawn:
         inside.append(tag("div", *(_sensor_figure(*each) for each in drawn), class_="figures"))
     if told:
@@ -87,14 +89,14 @@ def sensors(material: Material) -> Section:
     if not drawn and not told:
         inside.append(tag("p", "No sensor was read in this run.", class_="muted"))
     html = tag("section", *inside, id="sensors")
-    return Section("sensors", "Sensors", html, {place: spec for place, _, spec in drawn})
+    return Section(html, {place: spec for place, _, spec in drawn})
 
 
 def data(material: Material) -> Html:
     """All rows, folded away; the same as CSV, to be kept as a file."""
     records = [each for shown in material.shown for each in shown.records]
     computed = sum(len(shown.computed) for shown in material.shown)
-    inside = [tag("h2", "Data")]
+    inside = [tag("h3", "Data")]
     if (records or computed) and material.extent.has_csv:
         named = f"{material.run.path.name}-summary.csv"
         button = tag(
@@ -307,6 +309,14 @@ PUBLISHED_AS = {
     Origin.PUBLISHED: "published",
     Origin.PROJECTED: "projected from published inputs",
 }
+ABSENT_NAMES = {"cuda": "NVIDIA GPU (cuda)", "opencl": "OpenCL GPU (opencl)"}
+ALL_PRESENT = "Every device that is for work and has a driver is present."
+ONLY_ASKED = "sealift-gpu looked only at the devices that it was asked for."
+WISHED = (
+    "Speeds are published, or projected from published inputs. What they would need is projected "
+    "from that and from the fastest device measured here on the nearest work; below 1 the "
+    "published speed is above that."
+)
 READINGS_MOST = 100
 # Count from the start of the machine; a figure shows what was added since that of the run.
 COUNTERS = {"steal_s"}

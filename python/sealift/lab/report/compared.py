@@ -1,48 +1,74 @@
 """The table of published figures beside what was found here."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
 from sealift.lab.published import Comparison, Kind, Match, claimed, rules
-from sealift.lab.report.markup import CARDS, Html, join, table, tag
+from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material
 from sealift.lab.report.order import place
+from sealift.lab.report.sections import DOCUMENTS
 from sealift.lab.report.words import with_interval
 from sealift.lab.result import Origin
 from sealift.lab.units import as_printed
 
 
 def compared(material: Material) -> Html:
-    """Published, here, their ratio and a verdict; one row a value, grouped by figure."""
+    """How much of each document agrees, differs or is not settled; folded every figure."""
     every = [each for shown in material.shown for each in shown.comparisons]
-    heading = tag("h2", "Published figures, and here")
     if not every:
-        none = tag("p", "No experiment of this run has published figures.", class_="muted")
-        return tag("section", heading, none, id="published")
+        return Html()
     titles = {
         each.figure: shown.experiment.title
         for shown in material.shown
         for each in shown.comparisons
     }
     ordered = sorted(every, key=lambda each: place(each.figure))
-    is_open = len(every) <= ROWS_OPEN
     groups = [
-        _group(figure, titles[figure], list(group), material.extent.listed, is_open=is_open)
+        _group(figure, titles[figure], list(group), material.extent.listed)
         for figure, group in groupby(ordered, key=lambda each: each.figure)
     ]
+    documents = [
+        _document(name, list(group))
+        for name, group in groupby(ordered, key=lambda each: each.figure.partition("-")[0])
+    ]
+    label = "Published figures by document"
+    shown = table(COUNTED, documents, label=label, numbers=COUNTED[1:])
     judged = tag("p", " ".join(rules(every)), class_="muted")
-    return tag("section", heading, judged, *groups, id="published")
+    return tag(
+        "section",
+        tag("h2", "Beside what was published"),
+        shown,
+        folded("Every figure, its interval and its verdict", judged, *groups),
+        class_="card",
+        id="published",
+    )
 
 
-def _group(
-    figure: str, title: str, group: Sequence[Comparison], most: int | None, *, is_open: bool
-) -> Html:
+def _document(name: str, every: Sequence[Comparison]) -> tuple[str, ...]:
+    """A row: how many figures, agreeing ones, others, and those that tell nothing."""
+    # What numbers were fitted to tells of the fit, and is no agreement.
+    free = [each for each in every if not each.is_fitted_to]
+    matches = Counter(each.match for each in free)
+    agree, differ = (sum(matches[each] for each in those) for those in (AGREE, DIFFER))
+    apart = [f"{matches[each]:,} {told}" for each, told in APART.items() if matches[each]]
+    if fitted := len(every) - len(free):
+        apart.append(f"{fitted:,} fitted to")
+    title = DOCUMENTS[name][0].partition(": ")[2] if name in DOCUMENTS else "of your own"
+    unsettled = matches[Match.UNSETTLED]
+    counts = (f"{count:,}" for count in (len(every), agree, differ, unsettled))
+    told = [tag("span", ", ".join(apart), class_="why")] if apart else []
+    return (join([f"{name} {title[:1].upper()}{title[1:]}", *told]), *counts)
+
+
+def _group(figure: str, title: str, group: Sequence[Comparison], most: int | None) -> Html:
     counts = {match: sum(each.match is match for each in group) for match in Match}
     chips = [_chip(match, f"{count:,} {match.value}") for match, count in counts.items() if count]
     summary = tag("summary", tag("strong", figure), " ", title, " ", *chips)
     label = f"{figure}: {title}"
     rows = table(HEADER, [_cells(each) for each in group[:most]], label=label, class_=CARDS)
-    return tag("details", summary, rows, class_="figure-group", open=is_open)
+    return tag("details", summary, rows, class_="figure-group")
 
 
 def _cells(each: Comparison) -> tuple[str, ...]:
@@ -88,7 +114,31 @@ NOTHING = {
     Kind.GIVEN: "put in, not found",
     Kind.BEYOND: "not in the model",
 }
-ROWS_OPEN = 20
+COUNTED = ("document", "figures", "agree", "differ", "not settled")
+AGREE = (
+    Match.REPRODUCED,
+    Match.HOLDS,
+    Match.ALIKE,
+    Match.IN_SHAPE,
+    Match.READING_HOLDS,
+    Match.PROJECTED,
+)
+DIFFER = (
+    Match.FASTER,
+    Match.SLOWER,
+    Match.LARGER,
+    Match.SMALLER,
+    Match.DIFFERS,
+    Match.NO_EFFECT,
+    Match.READING_FAILS,
+    Match.CONTRADICTED,
+)
+APART = {
+    Match.NOT_RUN: "not run",
+    Match.GIVEN: "given to the model",
+    Match.BEYOND: "beyond the model",
+    Match.AGAINST_ITSELF: "at odds with itself",
+}
 COLOURS = {
     Match.REPRODUCED: "good",
     Match.HOLDS: "good",

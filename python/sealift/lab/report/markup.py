@@ -54,9 +54,9 @@ def table(
     return tag("div", inside, class_="wide", role="region", aria_label=label, tabindex="0")
 
 
-def folded(summary: str, *inside: str, is_open: bool = False) -> Html:
+def folded(summary: str, *inside: str, is_open: bool = False, class_: str = "") -> Html:
     """Content that is shown on demand."""
-    return tag("details", tag("summary", summary), *inside, open=is_open)
+    return tag("details", tag("summary", summary), *inside, open=is_open, class_=class_ or False)
 
 
 def _head(name: str, right: set[str]) -> Html:

@@ -1,15 +1,14 @@
 """What a page shows, gathered from a run folder."""
 
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sealift import Card, cards
 from sealift.lab import recall
 from sealift.lab.answer import Answer, answer_of
-from sealift.lab.crowding import as_designed
-from sealift.lab.digest import headline
+from sealift.lab.digest import digest, headline
 from sealift.lab.fullest import Fullest, fullest
 from sealift.lab.published import Comparison
 from sealift.lab.record import Record, record, records_of
@@ -32,6 +31,7 @@ class Shown:
         doubt: Why there are no comparisons, or "".
         is_of_the_lab: Whether it is one of the lab's own, so that its axes are known.
         sentence: What a reader can do about it, or "".
+        takeaway: What it found, in a few words.
         lines: What stands in its figures beside what it found.
         charts: Figures of its own.
         listings: Tables beside its rows.
@@ -45,6 +45,7 @@ class Shown:
     doubt: str
     is_of_the_lab: bool
     sentence: str = ""
+    takeaway: str = ""
     lines: Sequence[Line] = ()
     charts: Sequence[Chart] = ()
     listings: Sequence[Listing] = ()
@@ -106,7 +107,6 @@ class Material:
         headline: What the first experiment found, in a sentence.
         lead: The answer to a question that the run may have been made for.
         shown: Its experiments, in the plan's order.
-        clocks_ghz: Of all samples that were timed together with the clock of their core.
         own: The messages of one's own that the page is about; None for other runs.
         cards: Descriptions of devices that are not here, which are projected beside what is.
         extent: How much of it the page holds.
@@ -116,7 +116,6 @@ class Material:
     answer: Answer | None
     headline: str
     shown: Sequence[Shown]
-    clocks_ghz: Sequence[float]
     lead: Lead | None = None
     own: Fullest | None = None
     cards: Sequence[Card] = ()
@@ -160,6 +159,7 @@ def gather(run: Run) -> Material:
     found = summarise(run)
     known = recall.of_the_lab(run, found)
     every = recall.together(run, found)
+    told = {each.name: each.said.partition("; ")[0] for each in digest(run, every)}
     return Material(
         run=run,
         answer=answer_of(run, found),
@@ -167,10 +167,12 @@ def gather(run: Run) -> Material:
         headline=headline(run, every),
         lead=recall.lead(run, every),
         shown=[
-            _shown(run, planned, every[planned.name], is_of_the_lab=planned.name in known)
+            replace(
+                _shown(run, planned, every[planned.name], is_of_the_lab=planned.name in known),
+                takeaway=told[planned.name],
+            )
             for planned in run.plan.experiments
         ],
-        clocks_ghz=list(_clocks_ghz(run)),
         cards=cards(),
     )
 
@@ -190,11 +192,3 @@ def _shown(run: Run, planned: PlannedExperiment, found: Found, *, is_of_the_lab:
         stands_on=recall.stands_on(planned),
         brief=recall.brief(planned),
     )
-
-
-def _clocks_ghz(run: Run) -> Iterable[float]:
-    for planned in run.plan.experiments:
-        for group in range(len(planned.groups)):
-            for _, block in run.blocks(planned.name, group):
-                taken = as_designed(block, planned.groups[group]).taken
-                yield from (each.clock_ghz for each in taken if each.clock_ghz)

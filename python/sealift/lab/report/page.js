@@ -37,7 +37,17 @@ const offerCsv = (button) => {
   });
 };
 
-for (const [id, spec] of Object.entries(read("specs"))) draw(id, spec);
+// A figure that is folded away has no width yet: it is drawn when it is unfolded.
+const waiting = new Map(Object.entries(read("specs")));
+const drawShown = () => {
+  for (const [id, spec] of waiting) {
+    if (document.getElementById(id).getClientRects().length === 0) continue;
+    waiting.delete(id);
+    draw(id, spec);
+  }
+};
+document.addEventListener("toggle", drawShown, true);
+drawShown();
 const button = document.getElementById("save");
 if (button) offerCsv(button);
 

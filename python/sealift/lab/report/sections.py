@@ -1,9 +1,10 @@
-"""One section a document, in it one subsection an experiment with its figures and rows."""
+"""The experiments, each folded: a takeaway, and inside its figures, rows and notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from textwrap import shorten
 
 from sealift.lab import plot
 from sealift.lab.crowding import is_crowded
@@ -34,30 +35,32 @@ class Section:
     """A part of the page.
 
     Attributes:
-        id: What links point to.
-        title: Its heading.
         html: All of it.
         specs: The Vega-Lite specifications of its figures, by the id of their place.
     """
 
-    id: str
-    title: str
     html: Html
     specs: Mapping[str, Spec]
 
 
-def sections(material: Material) -> list[Section]:
-    """The experiments, grouped by the document they reproduce."""
+def sections(material: Material) -> Section:
+    """The experiments, each folded, in the order of the documents that they reproduce."""
     ordered = sorted(material.shown, key=_place)
-    return [
-        _section(name, list(group), material.command_folder, material.extent)
-        for name, group in groupby(ordered, key=_document)
-    ]
-
-
-def listing_id(shown: Shown) -> str:
-    """What links point to of an experiment whose table has a heading of its own."""
-    return f"listing-{shown.experiment.name}"
+    with_takeaway = len(ordered) <= TAKEAWAYS_MOST
+    inside: list[Html] = []
+    specs: dict[str, Spec] = {}
+    for name, group in groupby(ordered, key=_document):
+        title, told = DOCUMENTS.get(name, (f"Document {name}", ""))
+        inside.append(tag("h3", title, title=told or False))
+        for shown in group:
+            html, drawn = _experiment(
+                shown, material.command_folder, material.extent, with_takeaway=with_takeaway
+            )
+            inside.append(html)
+            specs |= drawn
+    heading = tag("h2", "Experiments")
+    html = tag("section", heading, *inside, class_="card", id="experiments") if inside else Html()
+    return Section(html, specs)
 
 
 def drawing(place: str, title: str, spec: Spec, command: str) -> Html:
@@ -89,21 +92,16 @@ def _document(shown: Shown) -> str:
     return shown.experiment.id.split("-")[0] or HERE
 
 
-def _section(name: str, group: Sequence[Shown], run: str, extent: Extent) -> Section:
-    title, told = DOCUMENTS.get(name, (f"Document {name}", ""))
-    drawn = [_experiment(shown, run, extent) for shown in group]
-    lead = [tag("p", told, class_="muted")] if told else []
-    html = tag(
-        "section", tag("h2", title), *lead, *(html for html, _ in drawn), id=f"document-{name}"
-    )
-    specs = {place: spec for _, each in drawn for place, spec in each.items()}
-    return Section(f"document-{name}", title, html, specs)
-
-
-def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str, Spec]]:
+def _experiment(
+    shown: Shown, run: str, extent: Extent, *, with_takeaway: bool
+) -> tuple[Html, dict[str, Spec]]:
     experiment = shown.experiment
-    name = tag("span", " · ".join(filter(None, (experiment.id, experiment.name))), class_="name")
-    inside = [tag("h3", titled(experiment.title, shown.found), " ", name)]
+    title = titled(experiment.title, shown.found)
+    name = " · ".join(filter(None, (experiment.id, experiment.name)))
+    takeaway = shorten(shown.takeaway, TAKEAWAY_CHARS, placeholder=" ...")
+    brief = [" ", tag("span", takeaway, class_="takeaway")] if with_takeaway else []
+    inside = [tag("summary", tag("strong", title), *brief)]
+    inside.append(tag("p", name, class_="name"))
     if experiment.why:
         inside.append(tag("p", experiment.why))
     specs: dict[str, Spec] = {}
@@ -138,7 +136,7 @@ def _experiment(shown: Shown, run: str, extent: Extent) -> tuple[Html, dict[str,
         inside += _skipped(shown)
     if left_out := shown.experiment.left_out_text:
         inside.append(tag("p", tag("strong", "Not run, budget: "), left_out, ".", class_="muted"))
-    return tag("article", *inside, id=f"experiment-{experiment.name}"), specs
+    return tag("details", *inside, id=f"experiment-{experiment.name}", class_="experiment"), specs
 
 
 def _figures(shown: Shown, run: str, extent: Extent) -> Iterable[tuple[str, plot.Figure, Html]]:
@@ -179,10 +177,7 @@ def _listings(shown: Shown, most: int | None) -> Iterable[Html]:
         is_prose = any(len(cell) > SAID_CHARS for row in rows for cell in row)
         class_ = CARDS if is_prose else ""
         whole = table(each.columns, rows, label=each.title, numbers=each.numbers, class_=class_)
-        if each.is_section:
-            yield tag("section", tag("h4", told), whole, id=listing_id(shown))
-        else:
-            yield folded(told, whole, is_open=len(rows) <= LISTED_OPEN)
+        yield folded(told, whole, is_open=len(rows) <= LISTED_OPEN)
 
 
 def _undrawn(shown: Shown, titles: Sequence[str]) -> Iterable[Html]:
@@ -372,6 +367,8 @@ def _skipped(shown: Shown) -> Iterable[Html]:
         )
 
 
+# With more experiments their titles alone are shown.
+TAKEAWAYS_MOST, TAKEAWAY_CHARS = 12, 130
 ROWS_OPEN, COMPUTED_OPEN = 12, 50
 LISTED_OPEN = 60
 CROWDED = (

@@ -1,12 +1,11 @@
-"""The first ten seconds: the answer, and what to be careful about; between them are the tiles."""
+"""The first screen: the answer with a bar for each device, and what it was measured on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sealift.lab.answer import QUESTION
+from sealift.lab.answer import QUESTION, Answer, Bar
 from sealift.lab.digest import conformance
 from sealift.lab.finding import Kind, findings
 from sealift.lab.gpus.cells import DRIVERS, PROCESSOR
-from sealift.lab.machine import Fact
 from sealift.lab.report import order
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.markup import Html, folded, join, tag
@@ -19,26 +18,15 @@ from sealift.lab.report.words import (
     unique,
     worded,
 )
-from sealift.lab.result import Lead, Row
+from sealift.lab.result import Lead, Origin, Row
 from sealift.lab.shortfall import NEEDED, block_counts, took_s
-from sealift.lab.stats import Trust
+from sealift.lab.stats import Trust, trust
 from sealift.lab.stats.verdicts import CAUTION_FLOOR, LOUD_FLOOR
 from sealift.lab.store import Ending, How, Run, Surroundings
 from sealift.lab.units import axis_text
+from sealift.lab.unsettled import noise
 from sealift.lab.values import Cell
-from sealift.lab.wording import DOCUMENT_003
-
-
-def header(material: Material) -> Html:
-    """Title, machine, date, run, and how to measure it again."""
-    run = material.run
-    created = run.plan.created.replace("T", " ").replace("Z", " UTC")
-    told = [*_machine(run.machine.facts), created, f"run {run.path.name}"]
-    if run.sensors:
-        told.append(f"took {duration(took_s(run.sensors))}")
-    command = tag("code", material.again)
-    line = join([" · ".join(part for part in told if part), " · ", command])
-    return tag("header", tag("h1", question(material)), tag("p", line, class_="muted"))
+from sealift.lab.wording import machine_text
 
 
 def question(material: Material) -> str:
@@ -51,48 +39,113 @@ def question(material: Material) -> str:
 
 
 def answer(material: Material) -> Html:
-    """The band with the answer."""
+    """The card with the answer."""
     found, lead = material.answer, material.lead
-    if found is None:
-        return _lead(material, lead) if lead else _headline(material)
-    inside = [tag("h2", found.work or "On this machine"), tag("p", found.where, class_="where")]
-    lines = [found.speed_text, *found.further]
-    if "document 003" in found.work:
-        lines.insert(1, f"Document 003 is {DOCUMENT_003}.")
-    inside += [tag("p", line) for line in lines if line]
-    said = {word.strip(",.;:") for word in found.where.split()}
-    inside += [
-        tag("p", f"{device.spec} is {device.detail}.")
-        for device in material.run.machine.devices
-        if device.spec in said and device.detail and device.detail != device.spec
+    if found:
+        inside = [*_found(found), *_items_of(found.care)]
+    else:
+        inside = _lead(material, lead) if lead else _headline(material)
+    chips = tag("p", *_chips(material), class_="chips")
+    return tag("section", *inside[:-1], chips, inside[-1], class_="card answer", id="answer")
+
+
+def _found(found: Answer) -> list[Html]:
+    under = " · ".join(filter(None, (found.figure, found.basis)))
+    rates = [bar.rate for bar in found.bars if bar.rate]
+    most = max((rate.high for rate in rates), default=1.0)
+    fastest = max((rate.median for rate in rates), default=0.0)
+    bars = [
+        tag(
+            "div",
+            *_bar(bar, most, is_most=bar.rate is not None and bar.rate.median == fastest),
+            class_="bar",
+        )
+        for bar in found.bars
     ]
-    if lead:
-        inside.append(tag("p", f"{lead.question} {lead.answer} ({lead.origin}.)"))
-    if stands_on := (*found.details, *found.cautions):
-        inside.append(folded("What this stands on", _items(stands_on)))
-    return tag("section", *inside, class_="answer", id="answer")
+    return [
+        tag("h2", f"{found.headline}.", class_="where"),
+        tag("p", under, class_="muted") if under else Html(),
+        tag("div", *bars, class_="bars"),
+    ]
 
 
-def _lead(material: Material, lead: Lead) -> Html:
+def _bar(bar: Bar, most: float, *, is_most: bool) -> Iterable[Html]:
+    """Its name, its bar with marks at the ends of the interval, and its rate."""
+    if bar.rate is None:
+        yield tag("span", bar.name, class_="absent")
+        yield tag("span", bar.note, class_="absent note")
+        return
+    wide, low, high = (100 * each / most for each in (bar.rate.median, bar.rate.low, bar.rate.high))
+    kind = "first" if is_most else "other"
+    if bar.origin is not Origin.MEASURED:
+        kind = "projected"
+    marks = [tag("i", style=f"left:{each:.2f}%") for each in (low, high) if low < high]
+    drawn = tag("b", class_=kind, style=f"width:{wide:.2f}%")
+    yield tag("span", bar.name)
+    yield tag("span", drawn, *marks, class_="track")
+    yield tag("span", bar.text, class_="rate most" if is_most else "rate")
+
+
+def _chips(material: Material) -> Iterable[Html]:
+    """Noise, disturbed samples, machine, and when: as good, to be careful with, or bad."""
+    found, run = material.answer, material.run
+    if found and found.noise:
+        yield _chip(found.noise_text, TRUST[trust(found.noise.usual)])
+    if found and found.disturbed is not None:
+        colour = next(colour for most, colour in UNCLEAN if found.disturbed <= most)
+        yield _chip(found.disturbed_text, colour)
+    if material.is_computed:
+        counts = computed_cells(material)
+        yield from (_chip(f"{count:,} cells {origin}") for origin, count in counts.items())
+        yield _chip("nothing was measured")
+    elif named := machine_text(run.machine.facts):
+        yield _chip(named)
+    date, took = run.plan.created.partition("T")[0], took_s(run.sensors)
+    done = "computed" if material.is_computed else "measured"
+    yield _chip(f"{done} in {duration(took)}, {date}" if took else f"{done} {date}")
+
+
+def computed_cells(material: Material) -> Mapping[str, int]:
+    """How many cells were computed, by their origin."""
+    counts: dict[str, int] = {}
+    for shown in material.shown:
+        if shown.computed:
+            origin = shown.experiment.origin.value
+            counts[origin] = counts.get(origin, 0) + len(shown.computed)
+    return counts
+
+
+def _chip(text: str, colour: str = "plain") -> Html:
+    return tag("span", text, class_=f"chip {colour}")
+
+
+def _items_of(care: Sequence[str]) -> list[Html]:
+    return [tag("p", " ".join(care), class_="muted")] if care else [Html()]
+
+
+def _lead(material: Material, lead: Lead) -> list[Html]:
     """The answer to what the run was made for; what single experiments say is folded."""
-    inside = [
-        tag("h2", lead.origin),
-        tag("p", lead.answer, class_="where"),
+    sentences = [each for each in _sentences(material) if each]
+    more = folded("What each experiment says", _items(sentences)) if sentences else Html()
+    return [
+        tag("p", lead.origin, class_="muted"),
+        tag("h2", lead.answer, class_="where"),
         tag("p", lead.figures),
+        more,
     ]
-    if sentences := [each for each in _sentences(material) if each]:
-        inside.append(folded("What each experiment says", _items(sentences)))
-    return tag("section", *inside, class_="answer", id="answer")
 
 
-def _headline(material: Material) -> Html:
+def _headline(material: Material) -> list[Html]:
     first, end, rest = material.headline.partition(". ")
     sentences = [*_sentences(material), conformance(material.run)]
-    others = [each for each in sentences if each not in ("", material.headline)]
-    told = [tag("p", first + end.strip(), class_="where")]
-    told += [tag("p", each) for each in (rest, *others) if each]
+    others = [each for each in (rest, *sentences) if each not in ("", material.headline)]
     whose = "Computed, not measured" if material.is_computed else "On this machine"
-    return tag("section", tag("h2", whose), *told, class_="answer", id="answer")
+    more = folded("What each experiment says", _items(others)) if others else Html()
+    return [
+        tag("p", whose, class_="muted"),
+        tag("h2", first + end.strip(), class_="where"),
+        more,
+    ]
 
 
 def _sentences(material: Material) -> list[str]:
@@ -105,7 +158,7 @@ def _sentences(material: Material) -> list[str]:
 
 
 def blocks(material: Material) -> Html:
-    """How much was measured, in one calm line; nothing where nothing was."""
+    """How much was measured, and how noisily; nothing where nothing was."""
     counts = block_counts(material.run)
     if not counts:
         return Html()
@@ -118,7 +171,9 @@ def blocks(material: Material) -> Html:
     missing, every = material.run.count_missing()
     if missing and _is_short_of_time(material.run):
         told += f": time was up for {missing:,} of all {every:,}"
-    return tag("p", f"{told}. A verdict takes {NEEDED}.", class_="muted")
+    heard = noise(material.rows)
+    noisy = f" {heard.text}" if heard else ""
+    return tag("p", f"{told}. A verdict takes {NEEDED}.{noisy}", class_="muted")
 
 
 def wrong(material: Material) -> Html:
@@ -137,21 +192,11 @@ def wrong(material: Material) -> Html:
     )
 
 
-def care(material: Material) -> Html:
-    """A yellow band with the reasons to read the page with care; nothing where there are none."""
+def care(material: Material) -> list[Html]:
+    """Every reason to read the page with care; nothing where there are none."""
     reasons = unique(_reasons(material))
-    if not reasons:
-        return Html()
-    start = tag("strong", "Read with care:")
-    if len(reasons) == 1:
-        return tag("section", start, " ", reasons[0], class_="care")
-    return tag("section", start, _first_of(reasons), class_="care")
-
-
-def left_out(material: Material) -> Html:
-    """What a page of a large run doesn't show; nothing where it shows all."""
-    told = material.extent.told
-    return tag("p", told, class_="muted", id="left-out") if told else Html()
+    told = [*reasons, *([material.extent.told] if material.extent.told else [])]
+    return [tag("h3", "Read with care"), _first_of(told)] if told else []
 
 
 def _wrong_arms(shown: Shown) -> Iterable[str]:
@@ -160,16 +205,6 @@ def _wrong_arms(shown: Shown) -> Iterable[str]:
     for cell, wrong in arms:
         if wrong:
             yield f"{shown.experiment.name}, {_cell(shown, cell)}: {wrong}"
-
-
-def _machine(facts: Mapping[str, Fact]) -> Iterable[str]:
-    if "cpu_model" in facts:
-        yield str(facts["cpu_model"])
-    cores = facts["cores_affinity"].value if "cores_affinity" in facts else None
-    if isinstance(cores, int):
-        yield counted(cores, "core", "cores")
-    if "kernel" in facts:
-        yield str(facts["kernel"])
 
 
 def _reasons(material: Material) -> Iterable[str]:
@@ -292,3 +327,5 @@ def _items(lines: Iterable[str]) -> Html:
 
 
 LINES_SHOWN, LINES_FOLDED = 5, 200
+TRUST = {Trust.GOOD: "good", Trust.CAUTION: "caution", Trust.LOUD: "bad"}
+UNCLEAN = ((0.05, "good"), (0.5, "caution"), (1.0, "bad"))

@@ -62,7 +62,9 @@ def duration(seconds: float) -> str:
     if not minutes:
         return f"{whole} s"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
 BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
