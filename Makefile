@@ -33,12 +33,12 @@ bench: $(EXTENSION) $(TESTING) $(PEERS) ## Measure for ten minutes and write the
 	@$(BIN)/sealift lab run aes-gcm-by-threads aes-gcm-by-size --threads 1 --budget 4m --out $(RESULTS)/lab
 	@$(BIN)/python benches/python_loop.py --seconds 100 --out $(RESULTS)
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
-	@$(BIN)/python tools/readme_tables.py $(RESULTS)
+	@$(BIN)/python tools/performance_tables.py
 
 .PHONY: bench-peers
 bench-peers: $(EXTENSION) $(TESTING) $(PEERS) ## Measure the kernels beside every library found here, some minutes
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
-	@$(BIN)/python tools/readme_tables.py
+	@$(BIN)/python tools/performance_tables.py
 
 .PHONY: aa
 aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth is known, and write the table of docs/statistics.md
@@ -166,7 +166,7 @@ lint-python: $(EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, impor
 tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe stands, links
 	@echo "Checking the house rules"
 	@$(PYTHON) tools/tidy.py
-	@$(PYTHON) tools/readme_tables.py --check
+	@$(PYTHON) tools/performance_tables.py --check
 	@$(PYTHON) tools/statistics_table.py --check
 	@$(PYTHON) tools/scheduler_page.py --check
 	@$(PYTHON) tools/constant_time_page.py --check

@@ -25,12 +25,14 @@ class Case:
     Attributes:
         name: For the command line.
         title: For people.
+        kind: The message size, or what else is special. A summary takes a kind's cases together.
         workload: The messages.
         batch: Messages in a call of the engine and the kernels; all of them for 0.
     """
 
     name: str
     title: str
+    kind: str
     workload: Workload
     batch: int = 0
 
@@ -57,7 +59,9 @@ def _one_call_each() -> Iterator[Case]:
         title = (
             f"{plain.title}, {batch} in a call" if batch > 1 else f"{plain.title}, one in a call"
         )
-        yield replace(plain, name=f"{plain.name}-batch-{batch}", title=title, batch=batch)
+        kind = f"{batch} messages a call" if batch > 1 else "1 message a call"
+        name = f"{plain.name}-batch-{batch}"
+        yield replace(plain, name=name, title=title, kind=kind, batch=batch)
 
 
 def _opened() -> Iterator[Case]:
@@ -75,11 +79,13 @@ def _document_003() -> Iterator[Case]:
         yield Case(
             name=f"003-{regime}",
             title=f"document 003 as stated, {KEYS[regime]}",
+            kind="document 003's mix",
             workload=as_stated(REGIMES[regime], messages=3_072),
         )
     yield Case(
         name="003-as-logged",
         title="document 003 as logged, a fresh key each",
+        kind="document 003's log",
         workload=as_logged(),
     )
 
@@ -88,15 +94,16 @@ def _case(
     size: int, regime: str, *, bits: int = 128, mix: Mix = SEAL_ONLY, messages: int = 0
 ) -> Case:
     is_sealing = mix is SEAL_ONLY
-    kind = "" if is_sealing else "-open"
+    infix = "" if is_sealing else "-open"
     place = "-memory" if messages else ""
     from_memory = f", {messages:,} messages from memory" if messages else ""
     operation = "" if is_sealing else " opened"
     # One key: a quarter of a MiB, so that texts and results lie in the second cache.
     fitting = min(RING, max(1, (1 << 18) // size)) if regime == "one" else RING
     return Case(
-        name=f"{size}{kind}-{regime}-{bits}{place}",
+        name=f"{size}{infix}-{regime}-{bits}{place}",
         title=f"{_size(size)}{operation}, {KEYS[regime]}, AES-{bits}{from_memory}",
+        kind=f"{_size(size)}{' from memory' if messages else ''}",
         workload=of_size(size, REGIMES[regime], mix, messages=messages or fitting, key_bits=bits),
     )
 

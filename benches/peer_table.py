@@ -112,6 +112,7 @@ class Comparison:
         return {
             "name": self.case.name,
             "title": self.case.title,
+            "kind": self.case.kind,
             "arms": {name: _figures(arm) for name, arm in self.arms.items()},
             "best": self.best,
             "engine_to_best": _ends(self.engine_to_best),

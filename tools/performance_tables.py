@@ -1,12 +1,11 @@
-"""Writes what was measured into README.md and docs/kernels.md, or checks that it stands there.
+"""Writes measured speeds into README.md and docs/performance.md, or checks them.
 
-Usage: python tools/readme_tables.py [--check] [FOLDER]
+Usage: python tools/performance_tables.py [--check]
 
-FOLDER is results/<date>/<machine>: the run folder lab/ of `sealift lab run`, and python-loop.json
-of `benches/python_loop.py --out FOLDER`, as `make bench` writes them; the newest when left out.
-What is written lies between `<!-- generated: NAME -->` and `<!-- end -->`, so that no figure of
-these pages is older than its source. Without any results the places between must be empty. Needs
-nothing but Python.
+Generated text lies between `<!-- generated: NAME -->` and `<!-- end -->`. Its sources lie in
+results/<date>/<machine>, and the newest of each counts: the run folder lab/ of `sealift lab run`,
+python-loop.json of `benches/python_loop.py`, and peers.json of `benches/peers.py`, of which each
+machine has a table. A block without a source is empty. Needs nothing but Python.
 """
 
 import argparse
@@ -16,13 +15,13 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import peer_rows
 from markdown import interval, table_line, three
-from peer_rows import block as peer_block
-from peer_rows import every_case
 from picture import Point, Words, picture
 
 Document = dict[str, Any]
@@ -33,52 +32,45 @@ def main() -> int:
     """Writes, or with --check compares; 1 when something is not as it should be."""
     arguments = _arguments()
     root: Path = arguments.root.resolve()
-    folder = arguments.folder.resolve() if arguments.folder else newest(root)
     try:
-        files = generated(root, folder)
+        files = generated(root)
     except ValueError as error:
-        print(f"readme_tables: {error}", file=sys.stderr)
+        print(f"performance_tables: {error}", file=sys.stderr)
         return 1
     stale = [path for path, text in files.items() if _text(path) != text]
-    if arguments.check:
-        for path in stale:
-            print(
-                f"{path.relative_to(root)} is not what the results say: run tools/readme_tables.py"
-            )
-        return 1 if stale else 0
     for path in stale:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(files[path], encoding="utf-8")
-    source = folder.relative_to(root) if folder else "no results"
-    print(f"{PAGES[0]}: {len(stale)} files written from {source}")
-    return 0
+        if arguments.check:
+            print(f"{path.relative_to(root)} is out of date: run tools/performance_tables.py")
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(files[path], encoding="utf-8")
+            print(f"wrote {path.relative_to(root)}")
+    return 1 if arguments.check and stale else 0
 
 
-def newest(root: Path) -> Path | None:
-    """The folder under results/ with the latest date in its path."""
-    folders = sorted(path.parents[1] for path in root.glob("results/*/*/lab/summary.csv"))
-    return folders[-1] if folders else None
-
-
-def generated(root: Path, folder: Path | None) -> dict[Path, str]:
-    """What the pages, and the files they show, must be.
+def generated(root: Path) -> dict[Path, str]:
+    """The right texts of the pages and of the picture that they show.
 
     Raises:
-        ValueError: If a marker has no end, no generator knows its name, or a source is missing.
+        ValueError: If a marker has no end, no generator knows its name, or a file is missing.
     """
-    source = Source(root, folder)
     pages = [root / page for page in PAGES if (root / page).exists()]
-    return {page: _filled(page, source, folder) for page in pages} | source.beside
+    files = {page: _filled(page, root) for page in pages}
+    return files | ({root / PICTURE: svg(root)} if Source.newest(root, LAB) else {})
 
 
-def _filled(page: Path, source: "Source", folder: Path | None) -> str:
+def _filled(page: Path, root: Path) -> str:
+    to_root = "../" * len(page.relative_to(root).parents[:-1])
+
     def fill(match: re.Match[str]) -> str:
         name = match[1]
         if name not in BLOCKS:
             known = ", ".join(BLOCKS)
             raise ValueError(f"{page.name} wants {name!r} generated; there are {known}")
-        body = BLOCKS[name](source) if folder else ""
-        return f"<!-- generated: {name} -->\n{body}<!-- end -->"
+        file, body = BLOCKS[name]
+        sources = Source.newest_of_each_machine(root, file, to_root)
+        text = body(sources) if sources else ""
+        return f"<!-- generated: {name} -->\n{text}<!-- end -->"
 
     text = page.read_text(encoding="utf-8")
     if len(MARKER.findall(text)) != text.count("<!-- generated:"):
@@ -86,25 +78,42 @@ def _filled(page: Path, source: "Source", folder: Path | None) -> str:
     return MARKER.sub(fill, text)
 
 
+@dataclass(frozen=True)
 class Source:
-    """The results folder; files that the README shows are collected in `beside`."""
+    """What one machine gave on one day.
 
-    def __init__(self, root: Path, folder: Path | None) -> None:
-        """Reads nothing yet."""
-        self.root = root
-        self._folder = folder
-        self.beside: dict[Path, str] = {}
+    Attributes:
+        root: The tree.
+        folder: results/<date>/<machine>.
+        to_root: From the page that is written, "" or "../".
+    """
 
-    @property
-    def folder(self) -> Path:
-        """The folder; blocks are only generated when there is one."""
-        assert self._folder is not None
-        return self._folder
+    root: Path
+    folder: Path
+    to_root: str = ""
+
+    @classmethod
+    def newest_of_each_machine(cls, root: Path, file: str, to_root: str = "") -> "list[Source]":
+        """The folders that have a file; the newest of all is last."""
+        found = sorted(root.glob(f"results/*/*/{file}"))
+        by_machine = {path.relative_to(root).parts[2]: path for path in found}
+        folders = [root.joinpath(*path.relative_to(root).parts[:3]) for path in by_machine.values()]
+        return [cls(root, folder, to_root) for folder in sorted(folders)]
+
+    @classmethod
+    def newest(cls, root: Path, file: str) -> "Source | None":
+        """The newest folder that has a file."""
+        return next(reversed(cls.newest_of_each_machine(root, file)), None)
 
     @property
     def place(self) -> str:
-        """Its path from the README."""
-        return self.folder.resolve().relative_to(self.root.resolve()).as_posix()
+        """Its path from the page."""
+        return self.to_root + self.folder.relative_to(self.root).as_posix()
+
+    @property
+    def date(self) -> str:
+        """When it was measured."""
+        return self.folder.parent.name
 
     def read(self, name: str) -> Document:
         """One of its JSON documents."""
@@ -117,19 +126,85 @@ class Source:
 
     def rows(self, *, experiment: str, **wanted: str) -> list[Row]:
         """The rows of an experiment whose columns have these values."""
-        every = csv.DictReader(self._text("lab/summary.csv").splitlines())
+        every = csv.DictReader(self._text(LAB).splitlines())
         chosen = {"experiment": experiment, **wanted}
         return [row for row in every if chosen.items() <= row.items()]
 
     def _text(self, name: str) -> str:
         file = self.folder / name
         if not file.exists():
-            raise ValueError(f"{file} is missing; {COMMANDS.get(name, RUN)} writes it")
+            raise ValueError(f"{file} is missing; {RUN} writes it")
         return file.read_text(encoding="utf-8")
 
 
-def table(source: Source) -> str:
-    """Every piece of work with what each device did, the upshot, and where it was measured."""
+def speed(sources: list[Source]) -> str:
+    """Three sentences for the README: how fast, and where another library is ahead."""
+    newest = sources[-1]
+    sentences = peer_rows.sentences(newest.read(PEERS), newest.date)
+    return f"\n{sentences}\n\n"
+
+
+def peers(sources: list[Source]) -> str:
+    """Every case of each machine, and the libraries that it was compared with."""
+    blocks = [
+        peer_rows.block(source.read(PEERS), date=source.date, place=source.place)
+        for source in sources
+    ]
+    return "".join(blocks)
+
+
+def loop(sources: list[Source]) -> str:
+    """The gain of a batch over a loop in Python, in one sentence for the README."""
+    document, kept = sources[-1].read(LOOP), "pyca loop, kept AESGCM"
+    lists, columns = (_times(document, batch, kept) for batch in BATCHES)
+    return (
+        f"\nFor {_work(document, kept)} of 128 bytes under 1,024 keys, this is "
+        f"{three(lists['median'])} times as fast as a loop with its `AESGCM` objects made "
+        f"beforehand, and over numpy arrays {three(columns['median'])} times.\n\n"
+    )
+
+
+def loop_against_batch(sources: list[Source]) -> str:
+    """The same with all figures."""
+    source = sources[-1]
+    document = source.read(LOOP)
+    fresh, kept = "pyca loop, new AESGCM", "pyca loop, kept AESGCM"
+    lists, columns = BATCHES
+    ns = {row["caller"]: row["ns_per_message"]["median"] for row in document["rows"]}
+    times = {
+        (fast, slow): interval(_times(document, fast, slow))
+        for fast in BATCHES
+        for slow in (fresh, kept)
+    }
+    return (
+        f"\nFor {_work(document, kept)} of 128 bytes under 1,024 keys, `seal_batch` over lists, "
+        f"with sessions made beforehand, takes {ns[lists]:,.0f} ns a message. That is "
+        f"**{times[lists, kept]} times** as fast as a loop over pyca's `encrypt` whose `AESGCM` "
+        f"objects are made beforehand ({ns[kept]:,.0f} ns), and {times[lists, fresh]} times as "
+        f"fast as one that makes them for each message ({ns[fresh]:,.0f} ns). Over columns of numpy "
+        f"arrays it takes {ns[columns]:,.0f} ns: **{times[columns, kept]} times** and "
+        f"{times[columns, fresh]} times as fast. From Rust, such a batch is "
+        f"{interval(_times(document, RUST, columns))} times as fast as from numpy. "
+        f"{_measured(source, document['machine'], document['command'])}\n\n"
+    )
+
+
+def _times(document: Document, fast: str, slow: str) -> dict[str, float]:
+    name = f"{fast} / {slow}"
+    if name not in document["ratios"]:
+        raise ValueError(f"python-loop.json has no {name!r}; install cryptography and repeat")
+    ratio: dict[str, float] = document["ratios"][name]
+    return ratio
+
+
+def _work(document: Document, caller: str) -> str:
+    works: dict[str, str] = {row["caller"]: row["work"] for row in document["rows"]}
+    return works[caller]
+
+
+def table(sources: list[Source]) -> str:
+    """Every workload with the speed of each device, the upshot, and how it was measured."""
+    source = sources[-1]
     rows = [
         *source.rows(experiment="aes-gcm-by-threads", threads="1"),
         *_by_size(source),
@@ -145,7 +220,7 @@ def table(source: Source) -> str:
         *(f"{other} against {reference}" for other in others),
     ]
     lines = [table_line(head), table_line(["---", *["---:"] * (len(head) - 1)])]
-    for _, group in groupby(rows, key=_work):
+    for _, group in groupby(rows, key=_axes):
         by_device = {row["device"]: row for row in group}
         first = next(iter(by_device.values()))
         lines.append(
@@ -158,22 +233,22 @@ def table(source: Source) -> str:
                 ]
             )
         )
-    said = [f"> {_upshot(rows, other, reference)}" for other in others]
-    return "\n".join(["", *lines, "", *said, "", _caption(source, rows), "", ""])
+    upshots = [f"> {_upshot(rows, other, reference)}" for other in others]
+    return "\n".join(["", *lines, "", *upshots, "", _caption(source, rows), "", ""])
 
 
 def _upshot(rows: list[Row], device: str, reference: str) -> str:
     """One sentence that counts verdicts, with the least and the greatest ratio."""
     judged = [row for row in rows if row["device"] == device and row["verdict"]]
-    told = []
+    counts = []
     for verdict, word in VERDICTS.items():
         ratios = [_three_of(row, TIMES) for row in judged if row["verdict"] == verdict]
         if ratios:
             ratios.sort(key=lambda ratio: ratio["median"])
             ends = " to ".join(dict.fromkeys(map(interval, (ratios[0], ratios[-1]))))
             times = f", {ends} times as fast" if verdict in ("FASTER", "SLOWER") else ""
-            told.append(f"{word} for {len(ratios):,} of {len(judged):,} pieces of work{times}")
-    return f"{device} against {reference}: {'; '.join(told) or 'not compared'}."
+            counts.append(f"{word} for {len(ratios):,} of {len(judged):,} workloads{times}")
+    return f"{device} against {reference}: {'; '.join(counts) or 'not compared'}."
 
 
 def _by_size(source: Source) -> list[Row]:
@@ -181,74 +256,29 @@ def _by_size(source: Source) -> list[Row]:
     return [row for row in rows if float(row["size_bytes"]) <= SIZE_MOST]
 
 
-def loop(source: Source) -> str:
-    """What the batch gains over the loop, in one paragraph."""
-    document = source.read("python-loop.json")
-    ns = {row["caller"]: row["ns_per_message"]["median"] for row in document["rows"]}
-    works = {row["caller"]: row["work"] for row in document["rows"]}
-    fresh, kept = "pyca loop, new AESGCM", "pyca loop, kept AESGCM"
-    if fresh not in ns:
-        raise ValueError(
-            f"{source.place}/python-loop.json has no pyca; install cryptography and repeat"
-        )
-    lists, columns = "seal_batch, lists", "seal_batch, columns"
-    said = {
-        (fast, slow): interval(document["ratios"][f"{fast} / {slow}"])
-        for fast in (lists, columns)
-        for slow in (fresh, kept)
-    }
-    where = _measured(source, document["machine"], document["command"])
-    return (
-        f"\nFor {works[fresh]} of 128 bytes under 1,024 keys, with sessions made beforehand, the "
-        f"call is **{said[lists, kept]} times** as fast as a loop whose `AESGCM` objects are made "
-        f"beforehand too ({ns[lists]:,.0f} instead of {ns[kept]:,.0f} ns a message), and "
-        f"{said[lists, fresh]} times as fast as the loop above, which makes them anew "
-        f"({ns[fresh]:,.0f} ns). Over columns of numpy arrays it is "
-        f"**{said[columns, kept]} times** and {said[columns, fresh]} times as fast "
-        f"({ns[columns]:,.0f} ns); from Rust such a batch is "
-        f"{interval(document['ratios'][f'{RUST} / {columns}'])} times as fast as from these. "
-        f"{where}\n\n"
-    )
-
-
-def peers(source: Source) -> str:
-    """The main cases beside other libraries: of this folder, or of the newest that has them."""
-    found = source.folder / PEERS_FILE
-    if not found.exists():
-        kept = sorted(source.root.glob(f"results/*/*/{PEERS_FILE}"))
-        if not kept:
-            return ""
-        found = kept[-1]
-    return _peers_of(found, source.root, peer_block)
-
-
-def every_peer_case(source: Source) -> str:
-    """All cases, with what is wanted of them: of each machine, as it was measured last."""
-    kept = sorted(source.root.glob(f"results/*/*/{PEERS_FILE}"))
-    newest = {each.parent.name: each for each in kept}
-    return "".join(_peers_of(newest[name], source.root, every_case) for name in sorted(newest))
-
-
-def _peers_of(file: Path, root: Path, block: Callable[..., str]) -> str:
-    document: Document = json.loads(file.read_text(encoding="utf-8"))
-    place = file.parent.resolve().relative_to(root.resolve()).as_posix()
-    return block(document, date=file.parent.parent.name, place=place)
-
-
-def chart(source: Source) -> str:
-    """The picture of speed by size, as a file beside the README."""
-    sealed = [row for row in _by_size(source) if row["device"] in DEVICES]
-    words = Words("Payload speed by message size", "bytes of text in a message", "MB/s")
-    svg = picture([_point(row) for row in sealed], words)
-    file = source.root / PICTURE
-    source.beside[file] = svg
-    devices = " and ".join(dict.fromkeys(row["device"] for row in sealed))
-    row = sealed[0]
+def picture_block(sources: list[Source]) -> str:
+    """The picture of speed by size, and its conditions."""
+    source = sources[-1]
+    rows = _drawn(source)
+    row, devices = rows[0], " and ".join(dict.fromkeys(row["device"] for row in rows))
     conditions = (
         f"{row['workload']}, sealed, {_keys(row['keys'])}, batches of {int(row['batch']):,}, "
-        f"1 thread, {row['origin']} {source.folder.parent.name}"
+        f"1 thread, {row['origin']} {source.date}"
     )
-    return f"\n![Payload speed by message size: {devices}]({PICTURE})\n\n*{conditions}.*\n\n"
+    file = f"{source.to_root}{PICTURE}"
+    return f"\n![Payload speed by message size: {devices}]({file})\n\n*{conditions}.*\n\n"
+
+
+def svg(root: Path) -> str:
+    """The picture itself."""
+    source = Source.newest(root, LAB)
+    assert source is not None
+    words = Words("Payload speed by message size", "bytes of text in a message", "MB/s")
+    return picture([_point(row) for row in _drawn(source)], words)
+
+
+def _drawn(source: Source) -> list[Row]:
+    return [row for row in _by_size(source) if row["device"] in DEVICES]
 
 
 def _point(row: Row) -> Point:
@@ -267,7 +297,6 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, fail when stale")
     parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
-    parser.add_argument("folder", type=Path, nargs="?", help="results/<date>/<machine>")
     return parser.parse_args()
 
 
@@ -275,7 +304,7 @@ def _text(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
-def _work(row: Row) -> tuple[str, ...]:
+def _axes(row: Row) -> tuple[str, ...]:
     axes = ("experiment", "workload", "size_bytes", "keys", "mix", "threads", "batch")
     return tuple(row[name] for name in axes)
 
@@ -348,18 +377,18 @@ def _checked(source: Source, plan: Document, rows: list[Row]) -> str:
 
 def _measured(source: Source, machine: Document, command: str) -> str:
     cpu = machine["cpu_model"]["value"] or "a processor that doesn't name itself"
-    date = source.folder.parent.name
     shown = re.sub(r" --out \S+", "", command)
     return (
-        f"Medians with 95 % intervals, one thread, {date}, {cpu}: `{shown}`, "
+        f"Medians with 95 % intervals, one thread, {source.date}, {cpu}: `{shown}`, "
         f"[all figures]({source.place})."
     )
 
 
-PAGES = ("README.md", "docs/kernels.md")
+PAGES = ("README.md", "docs/performance.md")
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
-PEERS_FILE = "peers.json"
+LAB, LOOP, PEERS = "lab/summary.csv", "python-loop.json", "peers.json"
 RUST = "Engine::run in Rust"
+BATCHES = ("seal_batch, lists", "seal_batch, columns")
 PICTURE = "docs/speed-by-size.svg"
 DEVICES = ("library", "cpu")
 TIMES = "times_reference"
@@ -373,13 +402,13 @@ VERDICTS = {
     "UNSURE": "not settled",
 }
 RUN = "`sealift lab run aes-gcm-by-threads aes-gcm-by-size --out FOLDER/lab`"
-COMMANDS = {"python-loop.json": "`python benches/python_loop.py --out FOLDER`"}
-BLOCKS: dict[str, Callable[[Source], str]] = {
-    "loop-against-batch": loop,
-    "peers": peers,
-    "every-peer-case": every_peer_case,
-    "picture": chart,
-    "table": table,
+BLOCKS: dict[str, tuple[str, Callable[[list[Source]], str]]] = {
+    "speed": (PEERS, speed),
+    "loop": (LOOP, loop),
+    "picture": (LAB, picture_block),
+    "peers": (PEERS, peers),
+    "table": (LAB, table),
+    "loop-against-batch": (LOOP, loop_against_batch),
 }
 
 if __name__ == "__main__":
