@@ -65,7 +65,7 @@ def test_work_without_a_winner_does_not_keep_the_headline_from_being_plain() -> 
 def test_devices_equal_to_the_reference_are_all_named() -> None:
     library, cpu = pair(1.0, Verdict.SAME)
     assert headline(library, cpu, another(cpu, "cuda")) == (
-        "On AWS-LC, CPU kernels or GPU (cuda): they differ by less than 2.0 %"
+        "On AWS-LC, CPU kernels or GPU (cuda): each differs from AWS-LC by less than 2.0 %"
     )
 
 
