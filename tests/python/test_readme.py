@@ -23,7 +23,7 @@ def _blocks(language: str) -> list[str]:
 
 
 def _commands() -> list[str]:
-    """Every command without its comment: a line that begins with `$ `, or every line of a block without any."""
+    """Every command without its comment: lines after `$ `, or all lines of a block without one."""
     commands = []
     for block in _blocks("console"):
         lines = [line for line in block.splitlines() if line]

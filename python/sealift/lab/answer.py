@@ -9,7 +9,7 @@ from sealift.lab.by_size import chosen as by_sizes
 from sealift.lab.by_size import winners_text
 from sealift.lab.crowding import is_crowded
 from sealift.lab.devices import Found as Device
-from sealift.lab.finding import Finding, findings
+from sealift.lab.finding import Finding, Kind, findings
 from sealift.lab.fullest import BY_SIZE, alike, fullest
 from sealift.lab.recall import of_the_lab
 from sealift.lab.result import Found, Origin, Row
@@ -37,6 +37,7 @@ class Bar:
         rate: Messages a second; None where there is none.
         note: Why there is none.
         origin: Where the rate comes from.
+        is_advised: Whether the headline names it as one to run on.
     """
 
     device: str
@@ -44,6 +45,7 @@ class Bar:
     rate: Interval | None
     note: str = ""
     origin: Origin = Origin.MEASURED
+    is_advised: bool = False
 
     @property
     def text(self) -> str:
@@ -104,8 +106,7 @@ class Answer:
         head = [*_headed(self.headline, self.figure), *_wrapped(self.basis)]
         bars = bars_text(self.bars)
         further = [f"{name:<{wide}}  {place}" for name, place in links]
-        shown = (self.question, *head, *(each.name for each in self.bars), *further)
-        words = sum(len(each.split()) for each in (*shown, *(each.text for each in self.bars)))
+        words = sum(len(line.split()) for line in (self.question, *head, *bars, *further))
         parts = [head, bars, self._stands_on(WORDS_MOST - words), further]
         text = "\n\n".join("\n".join(f"  {line}" for line in part) for part in parts if part)
         return f"{self.question}\n\n{text}\n"
@@ -237,15 +238,17 @@ def disturbed(rows: Sequence[Row]) -> float | None:
 
 
 def _bars(chosen: Finding, devices: Sequence[Device]) -> list[Bar]:
-    ordered = sorted(chosen.rows, key=lambda row: row.ns_per_operation.median)
+    is_settled = chosen.kind in (*headline.SETTLED, Kind.ALONE)
+    advised = chosen.devices[:1] if chosen.winner else chosen.devices if is_settled else ()
     return [
         Bar(
-            str(row.subject),
-            device_name(str(row.subject), devices),
-            row.operations_per_s,
+            device=str(row.subject),
+            name=device_name(str(row.subject), devices),
+            rate=row.operations_per_s,
             origin=row.origin,
+            is_advised=str(row.subject) in advised,
         )
-        for row in ordered
+        for row in sorted(chosen.rows, key=lambda row: row.ns_per_operation.median)
     ]
 
 

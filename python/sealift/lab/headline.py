@@ -34,7 +34,11 @@ def where(chosen: Finding, everything: Sequence[Finding]) -> str:
     if chosen.kind is Kind.ALONE:
         return f"{told}, the only device measured"
     if chosen.kind is Kind.SAME:
-        return f"{told}: they differ by less than {format_noise(chosen.smallest_difference)}"
+        # Each was judged against the reference, so of two others nothing more is known.
+        those = (
+            "they differ" if len(chosen.devices) == 2 else f"each differs from {_reference(chosen)}"
+        )
+        return f"{told}: {those} by less than {format_noise(chosen.smallest_difference)}"
     others = [each for each in everything if each is not chosen]
     contrary: dict[str, list[Finding]] = {}
     for each in others:
@@ -116,6 +120,10 @@ def _span(chosen: Finding, those: Sequence[Finding], others: Sequence[Finding]) 
     if there == list(those):
         return told
     return f"for {len(those):,} of {len(others):,} other workloads"
+
+
+def _reference(finding: Finding) -> str:
+    return short_name(str(finding.rows[0].reference))
 
 
 def _work(finding: Finding) -> Cell:

@@ -10,17 +10,19 @@ from sealift.lab.store import How, Reading, Run
 def shortfall(run: Run) -> str:
     """Why the figures of a run are to be taken with care, in a sentence; "" where it has enough.
 
-    A run that time was up for has enough when every group has the blocks that a verdict takes.
+    A run that time was up for has enough when every group of each experiment that was begun has the
+    blocks that a verdict takes.
 
     Args:
         run: From `store.read`.
     """
     missing, planned = run.count_missing()
-    least = min(block_counts(run), default=(0, 0))[0]
     if not missing:
         return ""
+    time_is_up = run.ending is not None and run.ending.how is How.TIME_UP
+    least = min(block_counts(run, begun_only=time_is_up), default=(0, 0))[0]
     held = f"{planned - missing:,} of {planned:,} blocks"
-    if run.ending is None or run.ending.how is not How.TIME_UP:
+    if not time_is_up:
         seconds = f"about {took_s(run.sensors):.0f} of {run.plan.budget_s:,g} s"
         return f"{_how(run)} after {seconds}, with {held}: {_worth(least)}."
     if least >= NEEDED:
@@ -28,17 +30,19 @@ def shortfall(run: Run) -> str:
     return f"Too little time: {run.plan.budget_s:,g} s gave {held}: {_worth(least)}."
 
 
-def block_counts(run: Run) -> list[tuple[int, int]]:
+def block_counts(run: Run, *, begun_only: bool = False) -> list[tuple[int, int]]:
     """Of each group how many blocks there are and were planned; not of those that were given up.
 
     Args:
         run: From `store.read`.
+        begun_only: Whether to leave out experiments that there was no time for.
     """
     return [
         (len(run.blocks(planned.name, group)), planned.blocks)
         for planned in run.plan.experiments
         for group in range(len(planned.groups))
         if (planned.name, group) not in run.over
+        and (run.has_begun(planned.name) or not begun_only)
     ]
 
 

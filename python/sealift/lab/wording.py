@@ -23,7 +23,8 @@ def device_name(spec: str, devices: Sequence[Device] = ()) -> str:
 
 def short_name(spec: str) -> str:
     """A device in a sentence: `CPU kernels`, `AWS-LC`; one with settings as it is opened."""
-    return f"GPU ({spec})" if spec in GPU_DRIVERS else NAMES.get(spec, spec)
+    is_gpu = spec.partition(":")[0] in GPU_DRIVERS
+    return f"GPU ({spec})" if is_gpu else NAMES.get(spec, spec)
 
 
 def wins(name: str) -> str:
@@ -33,10 +34,13 @@ def wins(name: str) -> str:
 
 def run_on(specs: Sequence[str]) -> str:
     """Where to run: `On your CPU, with Sealift's kernels`, `On your GPU (cuda)`."""
-    names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in specs]
     if all(spec.partition(":")[0] in ON_THE_CPU for spec in specs):
+        names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in specs]
         return f"On your CPU, with {' or '.join(names)}"
-    return " or ".join(f"on your {name}" for name in names).capitalize().replace("gpu", "GPU")
+    if len(specs) == 1:
+        return f"On your {short_name(specs[0])}"
+    *names, last = map(short_name, specs)
+    return f"On {', '.join(names)} or {last}"
 
 
 def work_name(cell: Cell, mean_bytes: float | None = None) -> str:

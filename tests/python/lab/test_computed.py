@@ -20,7 +20,7 @@ from sealift.lab.export import as_bytes, sample_records, summary_records
 from sealift.lab.published import Comparison, Kind, Match, Place, counted, point_kind
 from sealift.lab.report import bottom
 from sealift.lab.report.cells import fact_names, fact_text
-from sealift.lab.report.computed import agreement
+from sealift.lab.report.compared import document_counts
 from sealift.lab.report.material import gather
 from sealift.lab.result import Origin, Verified
 from sealift.lab.runner.planning import BLOCKS
@@ -85,11 +85,7 @@ def test_its_page_shows_what_was_computed_and_that_nothing_was_measured(done: ru
     assert "sum, units" in page
     assert "was not measured:" not in page
     assert "not sampled at all" not in page
-    tiles = page.partition('class="tiles"')[2].partition("</section>")[0]
-    assert "2 simulated; none measured" in tiles
-    assert "Seed" in tiles
-    for measured in ("Noise floor", "Memory ceiling", "Clock while measuring"):
-        assert measured not in tiles
+    assert "Noise ±" not in page
     method = page.partition('id="method"')[2].partition("</section>")[0]
     assert "What is computed is not timed" in method
     assert "noise floor" not in method
@@ -121,7 +117,7 @@ def test_a_run_that_ended_before_the_cells_that_matter_first_shows_no_table_of_t
     ended = summary(done, as_json=False)
     assert heading not in ended
     assert "sums: simulated, not measured" in ended
-    assert ended.splitlines()[-1].startswith(str(done.path))
+    assert ended.splitlines()[-1].startswith(f"Run  {done.path}")
 
 
 def test_how_long_it_takes_stands_in_the_plan_and_is_what_a_run_forecasts(
@@ -356,10 +352,9 @@ def test_what_lies_on_both_sides_of_what_was_published_settles_nothing(
 def test_cells_of_a_table_that_numbers_were_fitted_to_are_counted_apart() -> None:
     free = [beside(Kind.NUMBER, Interval(1.0, 1.0, 1.0, 1.0, 3), each) for each in (1.0, 2.0)]
     fitted = [replace(each, is_fitted_to=True) for each in (*free, free[0])]
-    told = agreement([*free, *fitted])
-    assert ">1 of 2<" in told
-    assert "2 of 3 cells of tables that numbers were fitted to come out too" in told
-    assert ">none<" in agreement(fitted)
+    told = [str(cell) for cell in document_counts("002", [*free, *fitted])]
+    assert told[1:] == ["5", "1", "1", "0"]
+    assert "3 fitted to" in told[0]
 
 
 def beside(kind: Kind, here: Interval | None, published: float, unit: str = "x") -> Comparison:

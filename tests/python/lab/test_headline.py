@@ -1,168 +1,131 @@
-"""Which piece of work the answer is for, what it passes over, and among which devices it is."""
+"""The answer: one recommendation with one number, short, and never more than was shown."""
 
 from dataclasses import replace
 
 import pytest
 
 from made_rows import another, found, pair
-from sealift.lab import reasons
-from sealift.lab.answer import answer
+from sealift.lab.answer import Answer, answer
 from sealift.lab.crowding import Load
 from sealift.lab.devices import Found as Device
-from sealift.lab.devices import look
 from sealift.lab.result import Row
-from sealift.lab.stats import Verdict
+from sealift.lab.stats import Interval, Verdict
+from sealift.lab.store import Surroundings
+from synthetic_run import SURROUNDINGS
 
-ON_TWO = "Not settled: 128-byte messages, sealed under one key, 2 threads"
+
+def device(spec: str, reason: str | None = None, role: str = "real") -> Device:
+    state = "absent" if reason else "present"
+    return Device(spec, spec.partition(":")[0], state, role, None, None, reason, spec)
+
+
+def here(*devices: Device) -> Surroundings:
+    return replace(SURROUNDINGS, devices=(device("cpu"), device("library"), *devices))
+
+
+def asked(rows: list[Row], *devices: Device) -> Answer:
+    return answer(found(rows), here(*devices))
+
+
+def test_a_winner_is_recommended_with_its_ratio_to_the_next() -> None:
+    said = asked(pair(2.0, Verdict.FASTER), device("cuda", "libcuda.so.1 is missing"))
+    assert said.headline == "On your CPU, with Sealift's kernels"
+    assert said.figure == "2.00× AWS-LC [1.96–2.04]"
+    assert said.basis.startswith("128-byte messages")
+    assert [(bar.device, bar.note) for bar in said.bars] == [
+        ("cpu", ""),
+        ("library", ""),
+        ("gpu", "none in this machine"),
+    ]
+
+
+def test_the_reference_is_recommended_where_it_wins() -> None:
+    said = asked(pair(0.5, Verdict.SLOWER))
+    assert "AWS-LC" in said.headline
+    assert said.bars[0].device == "library"
+
+
+def test_a_gpu_is_recommended_where_it_wins() -> None:
+    library, cpu = pair(2.0, Verdict.FASTER)
+    gpu = another(
+        cpu,
+        "cuda:0",
+        ratio=Interval(4.0, 3.9, 4.1, 0.95, 30),
+        ns_per_operation=Interval(25.0, 24.0, 26.0, 0.95, 30),
+    )
+    said = asked([library, replace(cpu, winner=False), gpu], device("cuda:0"))
+    assert "GPU" in said.headline
+    assert said.bars[0].device == "cuda:0"
+    assert not any(bar.note == "none in this machine" for bar in said.bars)
+
+
+def test_a_tie_is_called_one() -> None:
+    said = asked(pair(1.0, Verdict.SAME))
+    assert "differ by less than" in said.headline
 
 
 @pytest.mark.parametrize(
-    ("open_rows", "told"),
+    ("changes", "why"),
     [
-        (
-            pair(1.5, Verdict.UNSURE, threads=2, machine_busy=True),
-            f"{ON_TWO} (machine busy): cpu 1.500 [1.470..1.530] times as fast as library "
-            "(95 % interval).",
-        ),
-        (
-            pair(1.5, Verdict.UNSURE, threads=2, noise_floor=0.2),
-            f"{ON_TWO} (noise floor over 10 %): cpu 1.500 [1.470..1.530] times as fast as library "
-            "(95 % interval).",
-        ),
-        (
-            pair(1.0, Verdict.UNSURE, threads=2),
-            f"{ON_TWO} (99 % interval crosses the noise): cpu 1.000 [0.9800..1.020] times as fast "
-            "as library (95 % interval).",
-        ),
-        (
-            [replace(row, blocks=7) for row in pair(1.0, Verdict.UNSURE, threads=2)],
-            f"{ON_TWO} (fewer than 8 blocks): cpu 1.000 [0.9800..1.020] times as fast as library "
-            "(95 % interval).",
-        ),
-        (
-            pair(1.0, Verdict.SAME, threads=2)[:1],
-            f"{ON_TWO} (nothing to compare with): library 10.00 million [9.804..10.10] messages/s "
-            "(1,280 MB/s) (95 % interval).",
-        ),
+        ({"machine_busy": True}, "machine busy"),
+        ({"noise_floor": 0.2}, "noise floor over 10 %"),
+        ({}, "99 % interval crosses the noise"),
     ],
-    ids=["busy", "noisy", "near", "short", "alone"],
 )
-def test_an_open_first_piece_of_work_gives_way_to_a_settled_one_and_is_told(
-    open_rows: list[Row], told: str
+def test_what_is_not_settled_is_called_so_with_the_reason(
+    changes: dict[str, float | bool], why: str
 ) -> None:
-    settled = pair(2.0, Verdict.FASTER)
+    rows = [replace(row, **changes) for row in pair(1.5, Verdict.UNSURE)]  # type: ignore[arg-type]
+    said = asked(rows)
+    assert said.headline.startswith("Not settled: ")
+    assert why in said.headline
+
+
+def test_a_device_alone_is_no_winner() -> None:
+    library, _ = pair(1.0, Verdict.SAME)
+    said = asked([library])
+    assert "the only device measured" in said.headline
+    assert "messages/s" in said.figure
+
+
+def test_where_nothing_was_measured_there_is_no_answer() -> None:
+    assert asked([]).headline.startswith("No answer")
+
+
+def test_an_open_first_piece_of_work_gives_way_to_a_settled_one_and_is_counted() -> None:
     rows = [
         replace(row, cell={**row.cell, "load": load})
-        for load, some in ((Load.ALL, open_rows), (Load.BELOW, settled))
+        for load, some in (
+            (Load.ALL, pair(1.5, Verdict.UNSURE, threads=2)),
+            (Load.BELOW, pair(2.0, Verdict.FASTER)),
+        )
         for row in some
     ]
-    said = answer(found(rows))
-    assert said.work == "For 128-byte messages, sealed under one key, one thread:"
-    assert said.where == "Run it on cpu."
-    assert said.passed_over == told
-    assert f"- {told}" in said.text.splitlines()
+    said = asked(rows)
+    assert said.headline == "On your CPU, with Sealift's kernels"
+    assert "Not settled: 1 of 1 other workloads." in said.care
 
 
-def test_of_several_open_pieces_of_work_before_the_headlines_the_others_are_counted() -> None:
-    rows = [
-        *pair(1.0, Verdict.UNSURE, keys="sessions:1024"),
-        *pair(1.0, Verdict.UNSURE, keys="one"),
-        *pair(2.0, Verdict.FASTER, size_bytes=64),
-        *pair(1.0, Verdict.UNSURE, size_bytes=16),
-    ]
-    said = answer(found(rows))
-    assert said.work.startswith("For 64-byte messages")
-    assert "under 1,024 sessions" in said.passed_over
-    assert said.passed_over.endswith("; nor 1 more piece of work before this one.")
+def test_a_busy_machine_is_a_reason_for_care() -> None:
+    assert (
+        "The machine was busy: measure again."
+        in asked(pair(2.0, Verdict.FASTER, machine_busy=True)).care
+    )
+    assert asked(pair(2.0, Verdict.FASTER)).care == ()
 
 
-def test_where_nothing_is_settled_the_first_piece_of_work_is_told() -> None:
-    rows = [*pair(1.0, Verdict.UNSURE, size_bytes=16), *pair(1.0, Verdict.UNSURE)]
-    said = answer(found(rows))
-    assert said.work.startswith("For 128-byte messages")
-    assert said.where == "Not settled here between library and cpu: longer samples are needed."
-    assert said.passed_over == ""
-
-
-def test_two_that_beat_the_reference_are_open_because_nothing_else_judged_them() -> None:
-    library, cpu = pair(2.0, Verdict.FASTER)
-    rows = [replace(library, winner=False), cpu, another(cpu, "cuda")]
-    said = answer(found([*rows, *pair(2.0, Verdict.FASTER, size_bytes=16)]))
-    assert "(judged by library only): cpu 2.000 [1.960..2.040]" in said.passed_over
-    assert said.passed_over.endswith("(95 % intervals).")
-
-
-def device(spec: str, reason: str | None = None) -> Device:
-    state = "absent" if reason else "present"
-    return Device(spec, spec.partition(":")[0], state, "real", None, None, reason, spec)
-
-
-# As in the folder of an older run, too, which calls them absent.
-INCOMPLETE = (
-    device("fault", "it wraps another device, write fault:fail=7(cpu)"),
-    device("cards", "it needs a description of a card: write cards:quad-hifn-7751 or cards:FILE"),
-)
-GPUS = {"cuda", "opencl"}
-ON_THE_CPU = (device("cpu"), device("cpu:isa=aesni"), device("library"))
-
-
-@pytest.mark.parametrize(
-    ("devices", "told"),
-    [
-        (
-            ON_THE_CPU,
-            "No real accelerator has a driver in this version, so the answer is among what runs on "
-            "the CPU: cpu and library.",
-        ),
-        (
-            (*ON_THE_CPU, device("cuda", "libcuda.so.1 is missing"), device("qat", "no card")),
-            "No accelerator is present (cuda: libcuda.so.1 is missing; qat: no card), so the "
-            "answer is among what runs on the CPU: cpu and library.",
-        ),
-        (
-            (*ON_THE_CPU, device("cuda"), device("qat", "no card")),
-            "No accelerator was measured, though cuda could be, so the answer is among what runs "
-            "on the CPU: cpu and library.",
-        ),
-        (
-            (*ON_THE_CPU, *INCOMPLETE),
-            "No real accelerator has a driver in this version, so the answer is among what runs on "
-            "the CPU: cpu and library.",
-        ),
-        (
-            (*ON_THE_CPU, *INCOMPLETE, device("qat", "no card")),
-            "No accelerator is present (qat: no card), so the answer is among what runs on "
-            "the CPU: cpu and library.",
-        ),
-        ((), ""),
-    ],
-    ids=["no driver", "absent", "not measured", "incomplete", "incomplete, absent", "not known"],
-)
-def test_the_answer_says_why_no_accelerator_is_in_it(
-    devices: tuple[Device, ...], told: str
-) -> None:
-    said = answer(found(pair(2.0, Verdict.FASTER)), devices)
-    assert said.accelerators == told
-    assert (f"- {told}" in said.text.splitlines()) is bool(told)
-
-
-def test_an_answer_with_an_accelerator_in_it_says_nothing_of_the_cpu_alone() -> None:
-    library, cpu = pair(2.0, Verdict.FASTER)
-    rows = [library, cpu, another(cpu, "cuda:gpu=0", verdict=Verdict.SLOWER, winner=False)]
-    assert answer(found(rows), (*ON_THE_CPU, device("cuda:gpu=0"))).accelerators == ""
-
-
-def test_it_is_known_of_every_driver_whether_it_works_on_the_processor() -> None:
-    alone = {device.driver for device in look() if not device.is_incomplete}
-    assert alone - GPUS == reasons.ON_THE_CPU
-
-
-@pytest.mark.parametrize(
-    ("ratio", "verdict"), [(2.0, Verdict.FASTER), (0.5, Verdict.SLOWER), (1.0, Verdict.SAME)]
-)
-def test_a_headline_that_a_busy_machine_measured_says_so_in_its_own_line(
-    ratio: float, verdict: Verdict
-) -> None:
-    busy = "(The machine was busy while this was measured.)"
-    assert answer(found(pair(ratio, verdict, machine_busy=True))).where.endswith(f". {busy}")
-    assert busy not in answer(found(pair(ratio, verdict))).where
+def test_it_is_under_80_words_and_at_most_15_lines_of_80_columns_whatever_is_to_be_told() -> None:
+    sizes = (16, 64, 256, 1_024, 8_192, 16_384)
+    rows = pair(2.5, Verdict.FASTER, machine_busy=True, steady=False, clean_share=0.7)
+    for size in sizes:
+        rows += pair(1.5, Verdict.UNSURE, size_bytes=size, noise_floor=0.2, steady=False)
+    said = answer(
+        found(rows),
+        here(device("cuda", "libcuda.so.1 is missing"), device("opencl", "no loader")),
+        lacking="Interrupted after about 20 of 60 s, with 30 of 200 blocks: a first guess.",
+    )
+    text = said.text(("Page", "runs/x/report.html"), ("Your load", "sealift advise --size 128"))
+    assert len(text.split()) < 80
+    assert len(text.splitlines()) <= 15
+    assert max(map(len, text.splitlines())) <= 80
+    assert "Interrupted after" in text

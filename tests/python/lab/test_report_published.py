@@ -92,10 +92,8 @@ def test_a_page_of_copies_says_what_each_experiment_found_and_asks_nothing_of_de
     full = replace(SCOPE, quick=False)
     folder = write_run(tmp_path / "run", how, experiments, scope=full)
     page = re.sub(r"<script.*?</script>|<[^>]*>", " ", report.page(store.read(folder)), flags=re.S)
-    answer, _, rest = re.sub(r"\s+", " ", html.unescape(page)).partition("Noise floor")
-    assert "On this machine, with 1 thread memory moves " in answer
-    assert "The C library's copy does not collapse at any offset" in answer
-    # A copy past the caches moves its payload twice.
-    assert re.search(r"Memory ceiling (59|60)\.\d+ GB/s \[[\d.]+\], traffic, copy past the ", rest)
-    assert "copies/s" in rest
-    assert "would need to win here" not in rest
+    shown = re.sub(r"\s+", " ", html.unescape(page))
+    assert "with 1 thread memory moves " in shown
+    assert "The C library's copy does not collapse at any offset" in shown
+    assert "copies/s" in shown
+    assert "would need to win here" not in shown

@@ -58,7 +58,7 @@ def _headline(advice: Advice) -> str:
     if used.state is State.NEAR_FULL:
         return f"{short_name(best)} on {cores}: too near to full to say how long messages take"
     run = run_on([best, *_same(advice)])
-    return f"{_buy(advice)}; run {run[0].lower()}{run[1:]}"
+    return f"{_buy(advice)} run {run[0].lower()}{run[1:]}"
 
 
 def _fastest(advice: Advice) -> str:
@@ -143,7 +143,7 @@ def _card(found: Payoff) -> str:
 
 
 def _buy(advice: Advice) -> str:
-    """What to buy: a card that pays, nothing, or nothing on a condition."""
+    """What to buy: `Buy nothing;`, `Buy 2 × card (projected), or`, or nothing on a condition."""
     wished = advice.demand.p99_ns is not None
     able = [each for each in advice.payoffs if not wished or each.served.state is State.MEETS]
     if paying := [each for each in able if each.money and each.money.pays]:
@@ -151,7 +151,7 @@ def _buy(advice: Advice) -> str:
         count = f"{best.cards:,} × " if best.cards > 1 else ""
         return f"Buy {count}{best.served.device.name} (projected), or"
     conditions = [told for each in able if (told := _condition(each))]
-    return f"Buy nothing unless {' or '.join(conditions)}" if conditions else "Buy nothing"
+    return f"Buy nothing unless {' or '.join(conditions)};" if conditions else "Buy nothing;"
 
 
 def _condition(found: Payoff) -> str:

@@ -30,7 +30,7 @@ def compared(material: Material) -> Html:
         for figure, group in groupby(ordered, key=lambda each: each.figure)
     ]
     documents = [
-        _document(name, list(group))
+        document_counts(name, list(group))
         for name, group in groupby(ordered, key=lambda each: each.figure.partition("-")[0])
     ]
     label = "Published figures by document"
@@ -46,7 +46,7 @@ def compared(material: Material) -> Html:
     )
 
 
-def _document(name: str, every: Sequence[Comparison]) -> tuple[str, ...]:
+def document_counts(name: str, every: Sequence[Comparison]) -> tuple[str, ...]:
     """A row: how many figures, agreeing ones, others, and those that tell nothing."""
     # What numbers were fitted to tells of the fit, and is no agreement.
     free = [each for each in every if not each.is_fitted_to]
