@@ -108,11 +108,11 @@ def _mirror() -> str:
 
 def install_openssl(folder: Path, scratch: Path) -> None:
     """OpenSSL's libcrypto, built as the crate builds it, and linked as a shared library."""
+    _require({"cargo": "cargo", "cc": "gcc", "make": "make", "perl": "perl"})
     source = _source("openssl-src")
     target = folder / f"libcrypto-{source.name}.so"
     if target.exists():
         return
-    _require({"cc": "gcc", "make": "make", "perl": "perl"})
     _announce("OpenSSL", source)
     build = scratch / "openssl"
     shutil.copytree(source / "openssl", build)
@@ -126,11 +126,11 @@ def install_openssl(folder: Path, scratch: Path) -> None:
 
 def install_boringssl(folder: Path, scratch: Path) -> None:
     """BoringSSL's libcrypto, built by its own cmake."""
+    _require({"cargo": "cargo", "cc": "gcc", "c++": "g++", "make": "make", "cmake": "cmake"})
     source = _source("boring-sys")
     target = folder / f"libcrypto-{source.name}.so"
     if target.exists():
         return
-    _require({"cc": "gcc", "c++": "g++", "make": "make", "cmake": "cmake"})
     _announce("BoringSSL", source)
     settings = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=1", "-DBUILD_TESTING=OFF")
     _run(["cmake", "-S", source / "deps" / "boringssl", "-B", ".", *settings], scratch)

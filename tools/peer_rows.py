@@ -43,18 +43,18 @@ def sentences(document: Document, date: str) -> str:
         raise ValueError(
             f"peers.json has no {' and no '.join(missing)}; `make bench-peers` measures them"
         )
-    many, fresh = (_against(cases[name], document["peers"]) for name in HEADLINES)
+    many, fresh = (cases[name] for name in HEADLINES)
+    peers = document["peers"]
     return (
-        f"At 128 bytes on one core, `Engine::run` is {many} under 1,024 keys, and {fresh} when "
-        f"each message has a fresh key. {_behind(document['cases'])} "
-        f"{_processor(document)}, {date}, against "
-        f"{len(document['cases'][0]['arms']) - OWN_ARMS} libraries."
+        f"At 128 bytes, `Engine::run` is {_times(many)} times as fast as the best other library "
+        f"({_named(many['best'], peers)}) under 1,024 keys, and {_times(fresh)} times "
+        f"({_named(fresh['best'], peers)}) with a fresh key each. {_behind(document['cases'])} "
+        f"Measured on one core ({_processor(document)}, {date})."
     )
 
 
-def _against(case: Document, peers: Document) -> str:
-    times = three(case["engine_to_best"]["median"])
-    return f"{times} times as fast as the best other library ({_named(case['best'], peers)})"
+def _times(case: Document) -> str:
+    return three(case["engine_to_best"]["median"])
 
 
 def _behind(cases: list[Document]) -> str:
@@ -67,12 +67,12 @@ def _behind(cases: list[Document]) -> str:
         if lost:
             factor = max(1 / each["engine_to_best"]["median"] for each in lost)
             places = always if len(lost) == len(group) else sometimes
-            places.append(f"{kind} ({three(factor)} times)")
+            places.append(f"{kind} ({three(factor)}x)")
     if not always and not sometimes:
         return "No other library is ahead in any case."
     parts = [f"at {', '.join(always)}"] if always else []
     parts += [f"in some cases at {', '.join(sometimes)}"] if sometimes else []
-    return f"Another library is faster {' and '.join(parts)}."
+    return f"Another library is faster {', and '.join(parts)}."
 
 
 def _library(name: str, facts: Document) -> list[str]:
@@ -118,4 +118,3 @@ CASES = (
 )
 HEADLINES = ("128-many-128", "128-fresh-128")
 BEHIND = "behind"
-OWN_ARMS = 3

@@ -4,8 +4,9 @@ Usage: python tools/performance_tables.py [--check]
 
 Generated text lies between `<!-- generated: NAME -->` and `<!-- end -->`. Its sources lie in
 results/<date>/<machine>, and the newest of each counts: the run folder lab/ of `sealift lab run`,
-python-loop.json of `benches/python_loop.py`, and peers.json of `benches/peers.py`, of which each
-machine has a table. A block without a source is empty. Needs nothing but Python.
+python-loop.json of `benches/python_loop.py`, advise.txt with a command and its output, and
+peers.json of `benches/peers.py`, of which each machine has a table. A block without a source is
+empty. Needs nothing but Python.
 """
 
 import argparse
@@ -117,20 +118,21 @@ class Source:
 
     def read(self, name: str) -> Document:
         """One of its JSON documents."""
-        document: Document = json.loads(self._text(name))
+        document: Document = json.loads(self.text(name))
         return document
 
     def lines(self, name: str) -> list[Document]:
         """The documents of a file that has one on each line."""
-        return [json.loads(line) for line in self._text(name).splitlines()]
+        return [json.loads(line) for line in self.text(name).splitlines()]
 
     def rows(self, *, experiment: str, **wanted: str) -> list[Row]:
         """The rows of an experiment whose columns have these values."""
-        every = csv.DictReader(self._text(LAB).splitlines())
+        every = csv.DictReader(self.text(LAB).splitlines())
         chosen = {"experiment": experiment, **wanted}
         return [row for row in every if chosen.items() <= row.items()]
 
-    def _text(self, name: str) -> str:
+    def text(self, name: str) -> str:
+        """One of its files."""
         file = self.folder / name
         if not file.exists():
             raise ValueError(f"{file} is missing; {RUN} writes it")
@@ -158,10 +160,15 @@ def loop(sources: list[Source]) -> str:
     document, kept = sources[-1].read(LOOP), "pyca loop, kept AESGCM"
     lists, columns = (_times(document, batch, kept) for batch in BATCHES)
     return (
-        f"\nFor {_work(document, kept)} of 128 bytes under 1,024 keys, this is "
-        f"{three(lists['median'])} times as fast as a loop with its `AESGCM` objects made "
-        f"beforehand, and over numpy arrays {three(columns['median'])} times.\n\n"
+        f"\nFor {_work(document, kept)} of 128 bytes, that is {three(lists['median'])} times as "
+        f"fast as a loop with cached `AESGCM` objects, and with numpy arrays "
+        f"{three(columns['median'])} times.\n\n"
     )
+
+
+def advise(sources: list[Source]) -> str:
+    """A command and its output."""
+    return f"\n```console\n{sources[-1].text(ADVISE).strip()}\n```\n\n"
 
 
 def loop_against_batch(sources: list[Source]) -> str:
@@ -181,7 +188,7 @@ def loop_against_batch(sources: list[Source]) -> str:
         f"with sessions made beforehand, takes {ns[lists]:,.0f} ns a message. That is "
         f"**{times[lists, kept]} times** as fast as a loop over pyca's `encrypt` whose `AESGCM` "
         f"objects are made beforehand ({ns[kept]:,.0f} ns), and {times[lists, fresh]} times as "
-        f"fast as one that makes them for each message ({ns[fresh]:,.0f} ns). Over columns of numpy "
+        f"fast as one that makes them for each message ({ns[fresh]:,.0f} ns). Over numpy "
         f"arrays it takes {ns[columns]:,.0f} ns: **{times[columns, kept]} times** and "
         f"{times[columns, fresh]} times as fast. From Rust, such a batch is "
         f"{interval(_times(document, RUST, columns))} times as fast as from numpy. "
@@ -352,8 +359,8 @@ def _caption(source: Source, rows: list[Row]) -> str:
     plan = source.read("lab/plan.json")
     machine = source.read("lab/machine.json")["facts"]
     return (
-        "M/s are million messages a second, MB/s 10⁶ bytes of text a second; each checked byte for "
-        f"byte ({_checked(source, plan, rows)}). "
+        "M/s are million messages a second, MB/s 10⁶ bytes of text a second. Every output was "
+        f"compared byte for byte ({_checked(source, plan, rows)}). "
         f"{_measured(source, machine, shlex.join(plan['command']))}"
     )
 
@@ -387,6 +394,7 @@ def _measured(source: Source, machine: Document, command: str) -> str:
 PAGES = ("README.md", "docs/performance.md")
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
 LAB, LOOP, PEERS = "lab/summary.csv", "python-loop.json", "peers.json"
+ADVISE = "advise.txt"
 RUST = "Engine::run in Rust"
 BATCHES = ("seal_batch, lists", "seal_batch, columns")
 PICTURE = "docs/speed-by-size.svg"
@@ -406,6 +414,7 @@ BLOCKS: dict[str, tuple[str, Callable[[list[Source]], str]]] = {
     "speed": (PEERS, speed),
     "loop": (LOOP, loop),
     "picture": (LAB, picture_block),
+    "advise": (ADVISE, advise),
     "peers": (PEERS, peers),
     "table": (LAB, table),
     "loop-against-batch": (LOOP, loop_against_batch),
