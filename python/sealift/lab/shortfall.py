@@ -41,8 +41,7 @@ def block_counts(run: Run, *, begun_only: bool = False) -> list[tuple[int, int]]
         (len(run.blocks(planned.name, group)), planned.blocks)
         for planned in run.plan.experiments
         for group in range(len(planned.groups))
-        if (planned.name, group) not in run.over
-        and (run.has_begun(planned.name) or not begun_only)
+        if (planned.name, group) not in run.over and (run.has_begun(planned.name) or not begun_only)
     ]
 
 
