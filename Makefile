@@ -20,6 +20,7 @@ RUST_SOURCES := $(shell find crates \( -name tests -o -name sealift-conformance 
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 RESULTS ?= results/$(shell date +%F)/$(or $(PROCESSOR),unknown)-$(shell nproc)-cores
+ADVISE := sealift advise --size 128 --keys 5000
 export PYTHON
 
 ##@ Use
@@ -29,16 +30,21 @@ run: $(EXTENSION) ## Build, measure for a minute, say where bulk encryption shou
 	@$(BIN)/sealift lab run --quick
 
 .PHONY: bench
-bench: $(EXTENSION) $(TESTING) $(PEERS) ## Measure for ten minutes and write the figures and what README shows of them
+bench: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Measure for twelve minutes, and write README's figures and docs/performance.md
 	@$(BIN)/sealift lab run aes-gcm-by-threads aes-gcm-by-size --threads 1 --budget 4m --out $(RESULTS)/lab
 	@$(BIN)/python benches/python_loop.py --seconds 100 --out $(RESULTS)
+	@{ echo '$$ $(ADVISE)'; $(BIN)/$(ADVISE); } >$(RESULTS)/advise.txt
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
-	@$(BIN)/python tools/readme_tables.py $(RESULTS)
+	@$(BIN)/python tools/performance_tables.py
 
 .PHONY: bench-peers
-bench-peers: $(EXTENSION) $(TESTING) $(PEERS) ## Measure the kernels beside every library found here, some minutes
+bench-peers: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Compare with the newest releases of other libraries, in three minutes
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
-	@$(BIN)/python tools/readme_tables.py
+	@$(BIN)/python tools/performance_tables.py
+
+.PHONY: peer-libraries
+peer-libraries: $(RUNNING) ## Install other libraries into .venv/peers: ipsec-mb by apt, OpenSSL and BoringSSL from source
+	@$(PYTHON) tools/peer_libraries.py
 
 .PHONY: aa
 aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth is known, and write the table of docs/statistics.md
@@ -166,7 +172,7 @@ lint-python: $(EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, impor
 tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe stands, links
 	@echo "Checking the house rules"
 	@$(PYTHON) tools/tidy.py
-	@$(PYTHON) tools/readme_tables.py --check
+	@$(PYTHON) tools/performance_tables.py --check
 	@$(PYTHON) tools/statistics_table.py --check
 	@$(PYTHON) tools/scheduler_page.py --check
 	@$(PYTHON) tools/constant_time_page.py --check

@@ -1,4 +1,4 @@
-"""Runs the command `peers` on one case after the other, and reads what it says."""
+"""Runs the command `peers` on a case, and parses its output."""
 
 import json
 import os
@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from peer_cases import Case
-from peer_table import Measured, block_of
+from peer_table import OWN_ARMS, Measured, block_of
 from sealift.exit_code import ExitCode
-from sealift.lab.ipp import find_ipp
 from sealift.lab.spec import Sample
 from sealift.lab.workload import Keys, Operation, Workload
 
@@ -22,7 +21,7 @@ class Bench:
     """The command that takes the samples."""
 
     def __init__(self, binary: Path, *, core: int | None = None, seed: int = 1) -> None:
-        """Finds the libraries that lie with Python's packages.
+        """Keeps what to run.
 
         Args:
             binary: The command.
@@ -30,20 +29,13 @@ class Bench:
             seed: Of bytes and order.
         """
         self._binary = binary
-        self._core = core
+        self._core = max(os.sched_getaffinity(0)) if core is None else core
         self._seed = seed
-        self._environment = dict(os.environ)
-        if ipp := find_ipp():
-            there = self._environment.get("LD_LIBRARY_PATH")
-            folders = [str(ipp.parent), *([there] if there else [])]
-            self._environment["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
 
     def peers(self) -> dict[str, dict[str, Any]]:
         """Every library: what it is, or why it is absent."""
         command = [str(self._binary), "--list"]
-        listed = subprocess.run(
-            command, env=self._environment, capture_output=True, text=True, check=True
-        )
+        listed = subprocess.run(command, capture_output=True, text=True, check=True)
         documents = map(json.loads, listed.stdout.splitlines())
         return {each.get("peer") or each["absent"]: each for each in documents}
 
@@ -51,15 +43,12 @@ class Bench:
         """Takes the samples of a case.
 
         Raises:
-            SystemExit: If the command fails, with what it says.
+            SystemExit: If the command fails, with its message.
         """
-        if missing := self._missing_cores(case):
-            return Measured(case, (), (), dict.fromkeys(case.arms, missing))
         command = self._command(case, peers, seconds)
         ran = subprocess.run(
             command,
             input="\n".join(messages(case.workload)),
-            env=self._environment,
             stdout=subprocess.PIPE,
             text=True,
             check=False,
@@ -72,25 +61,12 @@ class Bench:
     def _command(self, case: Case, peers: Sequence[str], seconds: float) -> list[str]:
         regime = case.workload.regime
         keys = str(regime.sessions) if regime.keys is Keys.SESSIONS else regime.keys.value
-        arms = [*case.arms, *(peers if case.with_peers else ())]
         return [
             str(self._binary),
-            *(word for arm in dict.fromkeys(arms) for word in ("--arm", arm)),
+            *(word for arm in (*OWN_ARMS, *peers) for word in ("--arm", arm)),
             *("--keys", keys, "--batch", str(case.batch), "--seconds", f"{seconds:.3f}"),
-            *("--seed", str(self._seed), "--cores", ",".join(map(str, self._cores(case)))),
+            *("--seed", str(self._seed), "--cores", str(self._core)),
         ]
-
-    def _cores(self, case: Case) -> list[int]:
-        """The one asked for first, and as many others as the case needs."""
-        allowed = sorted(os.sched_getaffinity(0))
-        first = self._core if self._core is not None else allowed[-1]
-        return [first, *(core for core in allowed if core != first)][: case.cores]
-
-    def _missing_cores(self, case: Case) -> str:
-        found = len(self._cores(case))
-        return (
-            "" if found == case.cores else f"it needs {case.cores} cores, and {found} may be used"
-        )
 
 
 def messages(workload: Workload) -> Iterator[str]:
@@ -111,7 +87,7 @@ def messages(workload: Workload) -> Iterator[str]:
 
 
 def read(case: Case, documents: Iterator[dict[str, Any]]) -> Measured:
-    """What the command said of a case; a block that isn't complete is left out."""
+    """The samples of a case; a block that isn't complete is left out."""
     arms: list[str] = []
     absent: dict[str, str] = {}
     blocks: dict[int, dict[int, list[Sample]]] = {}

@@ -1,24 +1,27 @@
-"""How fast the kernels are beside other libraries, case by case, and whether that is enough.
+"""Compares Engine::run and the kernels with other libraries, case by case.
 
 Usage: python benches/peers.py [--out FOLDER] [--case NAME]... [--seconds SECONDS] [--core N]
-                               [--also ARM]... [--binary FILE] [--seed N] [--list]
+                               [--binary FILE] [--seed N] [--list]
 
-Each case is a piece of work (so many bytes, under one key, 1,024 or a fresh one each) that
-Sealift's kernels and every library found here do in turn, in one process kept to one core:
-AWS-LC, ring, RustCrypto and graviola are linked, OpenSSL, Intel's IPP and libipsec-mb are opened
-where they are installed. All outputs are checked before anything is timed and while it is. The
-ratio is against the best library of the same case, a median with its 95 % interval; a library
-that is absent is named. "Of ports" is the share of what the same instructions of AES and GHASH
-reach alone, on registers: the most that this processor allows. Without libipsec-mb (Debian:
-libipsec-mb1) the first cases don't count.
+A case is some messages, under one key, many or a fresh key each. Every arm works the same messages
+in turn, in one process kept to one core:
+
+- the engine: Engine::detect() with its default policy and devices, all messages in one call;
+- the kernels alone, with expanded keys and checked columns;
+- ports: the AES and GHASH instructions alone, on registers, which is the peak of this processor;
+- every library that is found, called for each message, with keys expanded beforehand: AWS-LC, ring,
+  RustCrypto and graviola are linked, BoringSSL, OpenSSL, Intel's IPP and ipsec-mb are opened.
+
+All outputs are compared with those of two other implementations before anything is timed. Ratios
+are against the fastest library of the same case: medians of pairs with 95 % intervals. A library
+that is absent is a line with the reason.
 
 --case NAME     that case only, or all whose names begin so; may be repeated
---seconds S     of measuring all cases together; 90 by default, 8 blocks of each are taken anyway
---core N        the core to keep to; the system's choice by default
---also ARM      one more arm and row in every case, as in kernels:isa=aesni
+--seconds S     of measuring all cases together; 150 by default, 8 blocks of each are taken anyway
+--core N        the core to keep to; the last that may be used by default
 --out FOLDER    also writes peers.json and peers-samples.csv there
 --binary FILE   the command `peers`, as `make bench-peers` builds it
---list          names the cases and what is wanted of each, and measures nothing
+--list          prints the names of the cases, and measures nothing
 """
 
 import argparse
@@ -29,26 +32,23 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from peer_bench import Bench
-from peer_cases import Case, Wanted, cases
-from peer_table import Arm, Line, Measured, arms_of, lines, table
+from peer_cases import Case, cases
+from peer_table import Comparison, Measured, behind, compare, table
 from sealift.exit_code import ExitCode
 from sealift.lab import machine
-from sealift.lab.stats import Interval
 
 
 def main() -> int:
-    """Measures, prints, and writes what is asked for."""
+    """Measures, prints, and writes the results."""
     arguments = _arguments()
     try:
-        also = tuple(Wanted(arm=arm) for arm in arguments.also)
-        chosen = [replace(case, wanted=case.wanted + also) for case in _chosen(arguments.case)]
+        chosen = _chosen(arguments.case)
         if arguments.list:
-            print("\n".join(_listed(case) for case in chosen))
+            print("\n".join(f"{case.name}: {case.title}" for case in chosen))
             return 0
         _check(arguments)
         bench = Bench(arguments.binary, core=arguments.core, seed=arguments.seed)
@@ -56,64 +56,61 @@ def main() -> int:
     except ValueError as error:
         print(f"peers: {error}", file=sys.stderr)
         return ExitCode.USAGE
-    measured, ended = _measure(bench, chosen, list(peers), arguments.seconds)
-    said = _said(measured, list(peers))
-    if not said:
+    present = [name for name, each in peers.items() if "detail" in each]
+    measured, ended = _measure(bench, chosen, present, arguments.seconds)
+    comparisons = [each for each in map(compare, measured) if each is not None]
+    if not comparisons:
         print("peers: no case was complete", file=sys.stderr)
         return ended or ExitCode.NOTHING_RAN
-    print(table(said))
-    for name, each in (peers | _absences(measured)).items():
-        if reason := each.get("reason"):
-            print(f"absent: {name}: {reason}")
+    print("\n".join([*map(_described, peers.items()), "", table(comparisons), behind(comparisons)]))
     if arguments.out is not None:
-        _write(arguments.out, measured, said, peers)
+        _write(arguments.out, measured, comparisons, peers)
     return ended
 
 
+def _described(peer: tuple[str, dict[str, Any]]) -> str:
+    name, facts = peer
+    if "reason" in facts:
+        return f"absent: {name}: {facts['reason']}"
+    released = f", released {facts['released']}" if facts["released"] else ""
+    return f"{name}: {facts['detail']}{released}"
+
+
 def _measure(
-    bench: Bench, chosen: Sequence[Case], peers: Sequence[str], every_s: float
+    bench: Bench, chosen: Sequence[Case], peers: Sequence[str], total_s: float
 ) -> tuple[list[Measured], int]:
     """One case after the other; Ctrl-C keeps what there is."""
     start_s, measured = time.monotonic(), []
-    seconds = every_s / len(chosen)
+    seconds = total_s / len(chosen)
     try:
         for number, case in enumerate(chosen):
-            _say_progress(number, len(chosen), case, start_s, seconds)
+            _print_progress(number, len(chosen), case, start_s, seconds)
             measured.append(bench.run(case, peers, seconds))
     except KeyboardInterrupt:
         return measured, ExitCode.INTERRUPTED
     return measured, 0
 
 
-def _say_progress(number: int, every: int, case: Case, start_s: float, seconds: float) -> None:
+def _print_progress(number: int, total: int, case: Case, start_s: float, seconds: float) -> None:
     passed_s = time.monotonic() - start_s
-    each_s = passed_s / number if number else seconds * 1.3
-    left_s = each_s * (every - number)
-    print(f"[{number + 1}/{every}] {case.title}; about {left_s:.0f} s left", file=sys.stderr)
-
-
-def _said(measured: Sequence[Measured], peers: Sequence[str]) -> list[Line]:
-    return [line for each in measured if each.blocks for line in lines(each, peers)]
-
-
-def _absences(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:
-    """Arms that are missing in some cases only, with the first reason."""
-    found: dict[str, dict[str, Any]] = {}
-    for each in measured:
-        for arm, reason in each.absent.items():
-            found.setdefault(f"{arm} in {each.case.name}", {"reason": reason})
-    return found
+    each_s = passed_s / number if number else seconds * 1.2
+    left_s = each_s * (total - number)
+    print(f"[{number + 1}/{total}] {case.title}; about {left_s:.0f} s left", file=sys.stderr)
 
 
 def _write(
-    folder: Path, measured: Sequence[Measured], said: Sequence[Line], peers: dict[str, Any]
+    folder: Path,
+    measured: Sequence[Measured],
+    comparisons: Sequence[Comparison],
+    peers: dict[str, Any],
 ) -> None:
     document = {
-        "schema": "sealift-peers/1",
+        "schema": "sealift-peers/2",
         "command": shlex.join(["python", "benches/peers.py", *sys.argv[1:]]),
         "machine": machine.describe().as_dict(),
         "peers": peers,
-        "cases": [_record(each, said) for each in measured],
+        "cases": [each.record() for each in comparisons],
+        "absent": {each.case.name: dict(each.absent) for each in measured if each.absent},
     }
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     (folder / "peers.json").write_text(text, encoding="utf-8")
@@ -121,33 +118,6 @@ def _write(
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(SAMPLE_COLUMNS)
         writer.writerows(row for each in measured for row in _samples(each))
-
-
-def _record(measured: Measured, said: Sequence[Line]) -> dict[str, object]:
-    arms = arms_of(measured) if measured.blocks else {}
-    return {
-        "name": measured.case.name,
-        "title": measured.case.title,
-        "arms": {name: _figures(arm) for name, arm in arms.items()},
-        "absent": dict(measured.absent),
-        "lines": [line.record() for line in said if line.case == measured.case.name],
-    }
-
-
-def _figures(arm: Arm) -> dict[str, object]:
-    row, cycles = arm.row, arm.cycles
-    return {
-        "ns_per_message": _ends(row.ns_per_operation),
-        "cycles_per_message": cycles and _ends(cycles),
-        "payload_bytes": row.payload_bytes,
-        "clean_share": row.clean_share,
-        "noise_floor": row.noise_floor,
-        "blocks": row.blocks,
-    }
-
-
-def _ends(interval: Interval) -> dict[str, float]:
-    return {"median": interval.median, "low": interval.low, "high": interval.high}
 
 
 def _samples(measured: Measured) -> Iterator[tuple[object, ...]]:
@@ -169,17 +139,6 @@ def _chosen(names: Sequence[str]) -> tuple[Case, ...]:
     )
 
 
-def _listed(case: Case) -> str:
-    wanted = "; ".join(
-        f"{each.arm} against {each.against}"
-        + (f" {each.times:g} x" if each.times else "")
-        + (f", {each.cycles:g} cycles" if each.cycles else "")
-        + (" (aim)" if each.is_aim else "")
-        for each in case.wanted
-    )
-    return f"{case.name}: {case.title}: {wanted}"
-
-
 def _check(arguments: argparse.Namespace) -> None:
     """Refuses what can't be measured or written, before anything is."""
     if not 0 < arguments.seconds < float("inf"):
@@ -187,7 +146,9 @@ def _check(arguments: argparse.Namespace) -> None:
             f"{arguments.seconds:g} s of measuring; right would be a finite time above 0"
         )
     if not os.access(arguments.binary, os.X_OK):
-        raise ValueError(f"{arguments.binary} is no command; `make bench-peers` builds it")
+        raise ValueError(
+            f"{arguments.binary} is not an executable file; `make bench-peers` builds it"
+        )
     allowed = os.sched_getaffinity(0)
     if arguments.core is not None and arguments.core not in allowed:
         cores = ", ".join(map(str, sorted(allowed)))
@@ -214,9 +175,8 @@ def _arguments() -> argparse.Namespace:
         usage=argparse.SUPPRESS,
     )
     parser.add_argument("--case", action="append", default=[], help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=float, default=90.0, help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=150.0, help=argparse.SUPPRESS)
     parser.add_argument("--core", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--also", action="append", default=[], help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--binary", type=Path, default=BINARY, help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=1, help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""The tables of the kernels beside other libraries, from peers.json."""
+"""The comparison with other libraries, from peers.json, as tables and as sentences."""
 
 import re
 from typing import Any
@@ -9,88 +9,112 @@ Document = dict[str, Any]
 
 
 def block(document: Document, *, date: str, place: str) -> str:
-    """The main rows, who took part, and where it was measured.
+    """The libraries, every case, and how it was measured, below a heading for the machine.
 
     Args:
         document: peers.json.
         date: When it was measured.
-        place: The folder it lies in, from the README.
+        place: The folder it lies in, from the page.
+    """
+    libraries = [_library(name, each) for name, each in document["peers"].items()]
+    cases = [_case(each, document["peers"]) for each in document["cases"]]
+    command = re.sub(r" --(?:out|binary) \S+", "", document["command"])
+    caption = (
+        f"Medians with 95 % intervals, {date}: `{command}`, "
+        f"[all figures]({place}/peers.json) and [samples]({place}/peers-samples.csv)."
+    )
+    parts = [
+        f"### {_processor(document)}",
+        _table(LIBRARIES, libraries, texts=3),
+        _table(CASES, cases, texts=1),
+        caption,
+    ]
+    return "\n" + "\n\n".join(parts) + "\n\n"
+
+
+def sentences(document: Document, date: str) -> str:
+    """How fast the engine is at 128 bytes, where another library is ahead, and the conditions.
 
     Raises:
-        ValueError: If no main row was measured.
+        ValueError: If the cases of 128 bytes weren't measured.
     """
-    every = [each for case in document["cases"] for each in case["lines"]]
-    rows = [
-        each for each in every if re.fullmatch(MAIN, each["case"]) and each["verdict"] != "shown"
-    ]
-    if not rows:
+    cases = {each["name"]: each for each in document["cases"]}
+    if missing := [name for name in HEADLINES if name not in cases]:
         raise ValueError(
-            f"{place}/peers.json has none of the main cases; `make bench-peers` measures them"
+            f"peers.json has no {' and no '.join(missing)}; `make bench-peers` measures them"
         )
-    table = [table_line(HEAD), table_line(["---", *["---:"] * (len(HEAD) - 1)]), *map(_row, rows)]
-    return "\n".join(["", *table, "", _caption(document, date, place), "", ""])
-
-
-def every_case(document: Document, *, date: str, place: str) -> str:
-    """All rows with their goals, for a page in docs/.
-
-    Args:
-        document: peers.json.
-        date: When it was measured.
-        place: The folder it lies in, from the README.
-    """
-    rows = [each for case in document["cases"] for each in case["lines"]]
-    head = [*HEAD[:4], "against, GB/s", HEAD[5], "goal", "verdict"]
-    table = [table_line(head), table_line(["---", *["---:"] * 5, "---", "---"])]
-    table += [f"{_row(each)[:-2]} | {each['goal']} | {each['verdict']} |" for each in rows]
-    heading = f"### {_processor(document)}"
-    return "\n".join(["", heading, "", *table, "", _caption(document, date, f"../{place}"), "", ""])
-
-
-def _row(of: Document) -> str:
-    cycles = three(of["cycles"]["median"]) if of["cycles"] else "unknown"
-    return table_line(
-        [
-            of["title"],
-            three(of["gb_per_s"]),
-            cycles,
-            f"{100 * share['median']:.0f} %" if (share := of.get("of_ports")) else "",
-            f"{three(of['best_gb_per_s'])} ({of['best']})",
-            interval(of["ratio"]),
-        ]
+    many, fresh = (cases[name] for name in HEADLINES)
+    peers = document["peers"]
+    return (
+        f"At 128 bytes, `Engine::run` is {_times(many)} times as fast as the best other library "
+        f"({_named(many['best'], peers)}) under 1,024 keys, and {_times(fresh)} times "
+        f"({_named(fresh['best'], peers)}) with a fresh key each. {_behind(document['cases'])} "
+        f"Measured on one core ({_processor(document)}, {date})."
     )
+
+
+def _times(case: Document) -> str:
+    return three(case["engine_to_best"]["median"])
+
+
+def _behind(cases: list[Document]) -> str:
+    """The kinds of cases in which another library wins, each with the largest factor."""
+    always: list[str] = []
+    sometimes: list[str] = []
+    for kind in dict.fromkeys(each["kind"] for each in cases):
+        group = [each for each in cases if each["kind"] == kind]
+        lost = [each for each in group if each["engine_is"] == BEHIND]
+        if lost:
+            factor = max(1 / each["engine_to_best"]["median"] for each in lost)
+            places = always if len(lost) == len(group) else sometimes
+            places.append(f"{kind} ({three(factor)}x)")
+    if not always and not sometimes:
+        return "No other library is ahead in any case."
+    parts = [f"at {', '.join(always)}"] if always else []
+    parts += [f"in some cases at {', '.join(sometimes)}"] if sometimes else []
+    return f"Another library is faster {', and '.join(parts)}."
+
+
+def _library(name: str, facts: Document) -> list[str]:
+    if "reason" in facts:
+        return [name, f"absent: {facts['reason']}", ""]
+    detail = facts["detail"].partition(" (r0x")[0]
+    in_place = "; in place, so a copy is in its time" if facts["in_place"] else ""
+    return [name, f"{detail}{in_place}", facts["released"] or "unknown"]
+
+
+def _case(case: Document, peers: Document) -> list[str]:
+    engine, kernels, best = (case["arms"][name] for name in ("engine", "kernels", case["best"]))
+    cycles, ports = kernels["cycles_per_message"], case["kernels_to_ports"]
+    ratio = interval(case["engine_to_best"])
+    return [
+        case["title"],
+        three(engine["gb_per_s"]),
+        three(kernels["gb_per_s"]),
+        three(cycles["median"]) if cycles else "unknown",
+        f"{100 * ports['median']:.0f} %" if ports else "",
+        f"{three(best['gb_per_s'])} ({_named(case['best'], peers)})",
+        f"**{ratio}**" if case["engine_is"] == BEHIND else ratio,
+    ]
+
+
+def _named(peer: str, peers: Document) -> str:
+    return f"{peer} {peers[peer]['version']}"
+
+
+def _table(head: tuple[str, ...], lines: list[list[str]], *, texts: int) -> str:
+    ruler = [*["---"] * texts, *["---:"] * (len(head) - texts)]
+    return "\n".join(map(table_line, ([*head], ruler, *lines)))
 
 
 def _processor(document: Document) -> str:
     return document["machine"]["cpu_model"]["value"] or "a processor that doesn't name itself"
 
 
-def _caption(document: Document, date: str, place: str) -> str:
-    present = [name for name, each in document["peers"].items() if "detail" in each]
-    copying = [name for name in present if document["peers"][name]["in_place"]]
-    wiping = "zeroize" in document["peers"].get("rustcrypto", {}).get("detail", "")
-    absent = [name for name, each in document["peers"].items() if "reason" in each]
-    command = re.sub(r" --(?:out|binary) \S+", "", document["command"])
-    said = [
-        "GB/s are 10⁹ bytes of text a second on one core; the ratio is against the best other "
-        f"library of the same case, of {', '.join(present)}.",
-        "Of the ports: the share of the speed that the same instructions of AES and GHASH have "
-        "alone, on registers, which is the most that this processor allows."
-        if any(line.get("of_ports") for case in document["cases"] for line in case["lines"])
-        else "",
-        f"{' and '.join(copying)} work only in place, so a copy is in their time."
-        if copying
-        else "",
-        "rustcrypto wipes (feature zeroize), which slows it under fresh keys." if wiping else "",
-        f"Absent: {', '.join(absent)}." if absent else "",
-        f"Medians with 95 % intervals, {date}, {_processor(document)}: `{command}`, "
-        f"[all cases and who was compared]({place}/peers.json).",
-    ]
-    return " ".join(filter(None, said))
-
-
-HEAD = [
-    *("work", "GB/s", "cycles a message", "of the ports"),
-    *("best other library, GB/s", "times as fast"),
-]
-MAIN = r"128-(?:one|many|fresh)-\d+|1420-many-\d+|(?:16384|1048576)-one-\d+|003-(?:many|fresh)-\w+"
+LIBRARIES = ("library", "version", "released")
+CASES = (
+    *("work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, cycles a message"),
+    *("kernels, % of peak", "best other library, GB/s", "`Engine::run` to best"),
+)
+HEADLINES = ("128-many-128", "128-fresh-128")
+BEHIND = "behind"

@@ -1,16 +1,16 @@
 //! One case: the messages, who takes part, and how long.
 
 use crate::cipher::Assignment;
-use crate::lot::{Lot, Truth};
 use crate::measure::{Time, blocks};
+use crate::messages::{PreparedMessages, Truth};
 use crate::options::Options;
 use crate::report::{Failure, Report};
-use crate::roster::{Contender, Unfit};
-use sealift_probes::{Arm, ArmSpec, Columns, Planned};
+use crate::roster::{ArmConfig, Unfit};
+use sealift_probes::{Arm, ArmSpec, Columns};
 
 /// What is measured.
 pub struct Case {
-    contenders: Vec<Contender>,
+    arms: Vec<ArmConfig>,
     spec: ArmSpec,
     time: Time,
 }
@@ -23,10 +23,10 @@ impl Case {
     pub fn new(options: &Options, columns: Columns) -> Result<Self, String> {
         let spec = options.spec(columns);
         spec.check().map_err(|error| error.to_string())?;
-        let contender = |name: &String| Contender::parse(name, spec.batch);
-        let contenders = options.arms.iter().map(contender).collect::<Result<_, _>>()?;
+        let arm = |name: &String| ArmConfig::parse(name, spec.batch);
+        let arms = options.arms.iter().map(arm).collect::<Result<_, _>>()?;
         let (seconds, sample_seconds) = (options.seconds, options.sample_ms / 1e3);
-        Ok(Self { contenders, spec, time: Time { seconds, sample_seconds, seed: options.seed } })
+        Ok(Self { arms, spec, time: Time { seconds, sample_seconds, seed: options.seed } })
     }
 
     /// Prepares and checks every arm, and takes samples of those that are here.
@@ -34,33 +34,22 @@ impl Case {
     /// # Errors
     /// An arm failed or gave something wrong; a line couldn't be written.
     pub fn measure(&self, report: &mut Report<'_>) -> Result<(), Failure> {
-        let (truth, sealing) = (Truth::open()?, sealing(&self.spec));
-        let lots = Lot::all(&self.spec, &truth)?;
-        let is_sealed = self.contenders.iter().any(|each| each.is_sealing);
-        let sealed = if is_sealed { Lot::all(&sealing, &truth)? } else { vec![] };
+        let messages = PreparedMessages::all(&self.spec, &Truth::open()?)?;
         let (keys, _) = self.spec.installed();
-        let work = Assignment { lots: &lots, keys: &keys, threads: 1 };
-        let to_seal = Assignment { lots: &sealed, ..work };
-        let of = |each: &Contender| if each.is_sealing { &to_seal } else { &work };
-        let benches = self.contenders.iter().map(|each| each.benches(of(each)));
+        let work = Assignment { messages: &messages, keys: &keys, threads: 1 };
+        let benches = self.arms.iter().map(|arm| arm.benches(&work));
         let mut benches = benches.collect::<Result<Vec<_>, _>>()?;
         let mut arms: Vec<Box<dyn Arm + '_>> = vec![];
-        for (contender, benches) in self.contenders.iter().zip(&mut benches) {
-            match contender.arm(&self.spec, of(contender), benches) {
+        for (config, benches) in self.arms.iter().zip(&mut benches) {
+            match config.arm(&self.spec, &work, benches) {
                 Ok(arm) => {
-                    report.arm(contender, &*arm)?;
+                    report.arm(config, &*arm)?;
                     arms.push(arm);
                 }
-                Err(Unfit::Absent(reason)) => report.absent(&contender.name, &reason)?,
+                Err(Unfit::Absent(reason)) => report.absent(&config.name, &reason)?,
                 Err(Unfit::Failed(error)) => return Err(error.into()),
             }
         }
         blocks(&mut arms, self.time, report)
     }
-}
-
-/// The same messages, all of them to be sealed.
-fn sealing(spec: &ArmSpec) -> ArmSpec {
-    let planned = vec![Planned::Seal; spec.columns.len()];
-    ArmSpec { columns: Columns { planned, ..spec.columns.clone() }, ..spec.clone() }
 }

@@ -1,7 +1,7 @@
 //! What a library has to do, and the loop over messages that is compiled into each.
 
-use crate::lot::{Lot, LotKeys};
-use crate::place::{Checks, Place};
+use crate::messages::{MessageKeys, PreparedMessages};
+use crate::outputs::{Checks, Outputs};
 use crate::timed::Timed;
 use sealift::Status;
 use sealift_probes::{Arm, ArmError, ArmSpec, Done, Part, Planned};
@@ -110,7 +110,7 @@ pub fn arm<'l, C: Cipher>(
     work: &Assignment<'l>,
 ) -> Result<Box<dyn Arm + 'l>, ArmError> {
     let cipher = Arc::new(cipher);
-    let part = |_| Turn::new(&cipher, work);
+    let part = |_| PeerThread::new(&cipher, work);
     let parts = (0..work.threads).map(part).collect::<Result<Vec<_>, _>>()?;
     Ok(Box::new(Timed::prepare(detail, parts)?))
 }
@@ -118,7 +118,7 @@ pub fn arm<'l, C: Cipher>(
 /// What an arm is to work.
 pub struct Assignment<'l> {
     /// The messages.
-    pub lots: &'l [Lot],
+    pub messages: &'l [PreparedMessages],
     /// The installed keys.
     pub keys: &'l [Vec<u8>],
     /// Threads that each work all of them, from the same inputs to outputs of their own.
@@ -126,78 +126,86 @@ pub struct Assignment<'l> {
 }
 
 /// One thread's turn with a library.
-struct Turn<'l, C: Cipher> {
+struct PeerThread<'l, C: Cipher> {
     cipher: Arc<C>,
-    lots: &'l [Lot],
-    stations: Vec<Station<C::Key>>,
+    messages: &'l [PreparedMessages],
+    stations: Vec<ThreadState<C::Key>>,
     checks: Checks,
 }
 
-/// What a thread needs for one lot.
-struct Station<K> {
+/// What a thread needs for one set.
+struct ThreadState<K> {
     /// The installed keys, or one that is renewed for each message.
     keys: Vec<K>,
-    place: Place,
+    place: Outputs,
 }
 
-impl<'l, C: Cipher> Turn<'l, C> {
+impl<'l, C: Cipher> PeerThread<'l, C> {
     fn new(cipher: &Arc<C>, work: &Assignment<'l>) -> Result<Self, ArmError> {
-        let station = |lot| Station::new(&**cipher, lot, work.keys);
-        let stations = work.lots.iter().map(station).collect::<Result<_, _>>();
+        let station = |set| ThreadState::new(&**cipher, set, work.keys);
+        let stations = work.messages.iter().map(station).collect::<Result<_, _>>();
         Ok(Self {
             stations: stations.map_err(wrong::<C>)?,
             cipher: Arc::clone(cipher),
-            lots: work.lots,
+            messages: work.messages,
             checks: Checks::default(),
         })
     }
 }
 
-impl<C: Cipher> Part for Turn<'_, C> {
+impl<C: Cipher> Part for PeerThread<'_, C> {
     fn work(&mut self, times: usize) -> Result<Done, ArmError> {
         for _ in 0..times {
-            for (lot, station) in self.lots.iter().zip(&mut self.stations) {
-                station.pass(&*self.cipher, lot).map_err(wrong::<C>)?;
+            for (set, station) in self.messages.iter().zip(&mut self.stations) {
+                station.pass(&*self.cipher, set).map_err(wrong::<C>)?;
             }
         }
-        Ok(crate::timed::done(self.lots, times))
+        Ok(crate::timed::done(self.messages, times))
     }
 
     fn check(&mut self) -> Result<(), ArmError> {
-        let Self { lots, stations, checks, .. } = self;
-        checks.next(C::NAME, lots, |lot, at| {
-            let (text, tag, status) = stations[lot].place.message(at);
-            lots[lot].wrong(at, text, tag, status)
+        let Self { messages, stations, checks, .. } = self;
+        checks.next(C::NAME, messages, |set, at| {
+            let (text, tag, status) = stations[set].place.message(at);
+            messages[set].wrong(at, text, tag, status)
         })
     }
 }
 
-impl<K> Station<K> {
-    fn new<C: Cipher<Key = K>>(cipher: &C, lot: &Lot, keys: &[Vec<u8>]) -> Result<Self, Refused> {
-        let tag_bytes = lot.tag_length.bytes();
-        let keys = match &lot.keys {
-            LotKeys::Installed(_) => {
+impl<K> ThreadState<K> {
+    fn new<C: Cipher<Key = K>>(
+        cipher: &C,
+        set: &PreparedMessages,
+        keys: &[Vec<u8>],
+    ) -> Result<Self, Refused> {
+        let tag_bytes = set.tag_length.bytes();
+        let keys = match &set.keys {
+            MessageKeys::Installed(_) => {
                 keys.iter().map(|raw| cipher.expand(raw, tag_bytes)).collect::<Result<_, _>>()?
             }
-            LotKeys::Fresh(raw) => vec![cipher.expand(raw.get(0), tag_bytes)?],
+            MessageKeys::Fresh(raw) => vec![cipher.expand(raw.get(0), tag_bytes)?],
         };
-        Ok(Self { keys, place: Place::of(lot) })
+        Ok(Self { keys, place: Outputs::of(set) })
     }
 
-    /// Works every message of the lot once.
-    fn pass<C: Cipher<Key = K>>(&mut self, cipher: &C, lot: &Lot) -> Result<(), Refused> {
-        match &lot.keys {
-            LotKeys::Installed(of) => {
+    /// Works every message of the set once.
+    fn pass<C: Cipher<Key = K>>(
+        &mut self,
+        cipher: &C,
+        set: &PreparedMessages,
+    ) -> Result<(), Refused> {
+        match &set.keys {
+            MessageKeys::Installed(of) => {
                 for (at, key) in of.iter().enumerate() {
                     let key = &mut self.keys[*key as usize];
-                    self.place.status[at] = message(cipher, key, lot, at, &mut self.place)?;
+                    self.place.status[at] = message(cipher, key, set, at, &mut self.place)?;
                 }
             }
-            LotKeys::Fresh(raw) => {
-                let (key, tag_bytes) = (&mut self.keys[0], lot.tag_length.bytes());
-                for at in 0..lot.len() {
+            MessageKeys::Fresh(raw) => {
+                let (key, tag_bytes) = (&mut self.keys[0], set.tag_length.bytes());
+                for at in 0..set.len() {
                     cipher.renew(key, raw.get(at), tag_bytes)?;
-                    self.place.status[at] = message(cipher, key, lot, at, &mut self.place)?;
+                    self.place.status[at] = message(cipher, key, set, at, &mut self.place)?;
                 }
             }
         }
@@ -209,20 +217,20 @@ impl<K> Station<K> {
 fn message<C: Cipher>(
     cipher: &C,
     key: &mut C::Key,
-    lot: &Lot,
+    set: &PreparedMessages,
     at: usize,
-    place: &mut Place,
+    place: &mut Outputs,
 ) -> Result<Status, Refused> {
-    let (nonce, aad, input) = (lot.nonces.get(at), lot.aads.get(at), lot.texts.get(at));
-    let output = &mut place.text[lot.texts.layout().range(at)];
-    let bytes = lot.tag_length.bytes();
+    let (nonce, aad, input) = (set.nonces.get(at), set.aads.get(at), set.texts.get(at));
+    let output = &mut place.text[set.texts.layout().range(at)];
+    let bytes = set.tag_length.bytes();
     let tag = at * bytes..(at + 1) * bytes;
-    if lot.planned[at] == Planned::Seal {
+    if set.planned[at] == Planned::Seal {
         let tag = &mut place.tags[tag];
         cipher.seal(key, Sealing { nonce, aad, input, output, tag })?;
         return Ok(Status::Ok);
     }
-    let (tag, into) = (&lot.tags[tag], &mut *output);
+    let (tag, into) = (&set.tags[tag], &mut *output);
     if cipher.unseal(key, Opening { nonce, aad, input, output: into, tag })? {
         return Ok(Status::Ok);
     }

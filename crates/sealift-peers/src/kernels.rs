@@ -1,8 +1,8 @@
 //! Sealift's own kernels, called as a device calls them.
 
 use crate::cipher::Assignment;
-use crate::lot::{Lot, LotKeys};
-use crate::place::{Checks, Place};
+use crate::messages::{MessageKeys, PreparedMessages};
+use crate::outputs::{Checks, Outputs};
 use crate::timed::{self, Timed};
 use sealift::{Batch, Key, KeySource, Output, Place as Room, SessionId, SlotTag, SlotText, Work};
 use sealift_kernels::{Path, Schedule, Schedules};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What the calls of one thread borrow: schedules, columns, and room for results.
 pub struct Bench<'l> {
     schedules: Vec<Schedule>,
-    tables: Vec<(Batch<'l>, Place)>,
+    tables: Vec<(Batch<'l>, Outputs)>,
 }
 
 impl<'l> Bench<'l> {
@@ -25,7 +25,11 @@ impl<'l> Bench<'l> {
             Schedule::from_raw(path, raw).map_err(|error| failed(&error.to_string()))
         };
         let schedules = work.keys.iter().map(expand).collect::<Result<_, _>>()?;
-        let tables = work.lots.iter().map(|lot| (lot.batch(), Place::of(lot))).collect();
+        let tables = work
+            .messages
+            .iter()
+            .map(|set| (set.batch(0..set.len(), numbered), Outputs::of(set)))
+            .collect();
         Ok(Self { schedules, tables })
     }
 }
@@ -38,76 +42,76 @@ impl<'l> Bench<'l> {
 pub fn arm<'b, 'l: 'b>(
     path: Path,
     batch: usize,
-    lots: &'l [Lot],
+    messages: &'l [PreparedMessages],
     benches: &'b mut [Bench<'l>],
 ) -> Result<Box<dyn Arm + 'b>, ArmError> {
-    let part = |bench| Turn::new(path, batch, lots, bench);
+    let part = |bench| KernelThread::new(path, batch, messages, bench);
     let parts = benches.iter_mut().map(part).collect::<Result<Vec<_>, _>>()?;
     Ok(Box::new(Timed::prepare(format!("sealift-kernels, {}", path.name()), parts)?))
 }
 
-struct Turn<'b> {
+struct KernelThread<'b> {
     path: Path,
     batch: usize,
-    lots: &'b [Lot],
+    messages: &'b [PreparedMessages],
     calls: Vec<(Work<'b>, Held<'b>)>,
     checks: Checks,
 }
 
-/// The schedules of a lot's messages.
+/// The schedules of a set's messages.
 enum Held<'b> {
     One(&'b Schedule),
     Each(Vec<&'b Schedule>),
     Raw,
 }
 
-impl<'b> Turn<'b> {
+impl<'b> KernelThread<'b> {
     fn new<'l: 'b>(
         path: Path,
         batch: usize,
-        lots: &'l [Lot],
+        messages: &'l [PreparedMessages],
         bench: &'b mut Bench<'l>,
     ) -> Result<Self, ArmError> {
         let Bench { schedules, tables } = bench;
         let mut calls = vec![];
-        for (lot, (batch, place)) in lots.iter().zip(tables) {
+        for (set, (batch, place)) in messages.iter().zip(tables) {
             let batch: &'b Batch<'b> = batch;
             let output = Output {
-                text: Room::Packed { bytes: &mut place.text, layout: borrowed(lot.texts.layout()) },
-                tags: Room::fixed(&mut place.tags, lot.tag_length.bytes()),
+                text: Room::Packed { bytes: &mut place.text, layout: borrowed(set.texts.layout()) },
+                tags: Room::fixed(&mut place.tags, set.tag_length.bytes()),
                 status: &mut place.status,
             };
             let work = Work::new(batch, output, &NO_KEYS).map_err(|e| failed(&e.to_string()))?;
-            calls.push((work, Held::by(&lot.keys, schedules)));
+            calls.push((work, Held::by(&set.keys, schedules)));
         }
-        Ok(Self { path, batch, lots, calls, checks: Checks::default() })
+        Ok(Self { path, batch, messages, calls, checks: Checks::default() })
     }
 }
 
-impl Part for Turn<'_> {
+impl Part for KernelThread<'_> {
     fn work(&mut self, times: usize) -> Result<Done, ArmError> {
         for _ in 0..times {
             for (work, held) in &mut self.calls {
                 pass(self.path, self.batch, work, held);
             }
         }
-        Ok(timed::done(self.lots, times))
+        Ok(timed::done(self.messages, times))
     }
 
     fn check(&mut self) -> Result<(), ArmError> {
-        let Self { lots, calls, checks, .. } = self;
-        checks.next(NAME, lots, |lot, at| wrong(&lots[lot], &mut calls[lot].0, at))
+        let Self { messages, calls, checks, .. } = self;
+        checks.next(NAME, messages, |set, at| wrong(&messages[set], &mut calls[set].0, at))
     }
 }
 
 impl<'b> Held<'b> {
-    fn by(keys: &LotKeys, schedules: &'b [Schedule]) -> Self {
+    fn by(keys: &MessageKeys, schedules: &'b [Schedule]) -> Self {
         match keys {
-            LotKeys::Fresh(_) => Self::Raw,
-            LotKeys::Installed(of) if of.iter().all(|key| *key == of[0]) => {
+            MessageKeys::Fresh(_) => Self::Raw,
+            MessageKeys::Installed(of) if of.iter().all(|key| *key == of[0]) => {
                 Self::One(&schedules[of[0] as usize])
             }
-            LotKeys::Installed(of) => {
+            MessageKeys::Installed(of) => {
                 Self::Each(of.iter().map(|key| &schedules[*key as usize]).collect())
             }
         }
@@ -131,18 +135,23 @@ fn pass(path: Path, batch: usize, work: &mut Work<'_>, held: &Held<'_>) {
 }
 
 /// What is wrong with a message that was worked; nothing when it is right.
-fn wrong(lot: &Lot, work: &mut Work<'_>, at: usize) -> Option<String> {
+fn wrong(set: &PreparedMessages, work: &mut Work<'_>, at: usize) -> Option<String> {
     let status = work.statuses()[at];
     let slot = work.slot(at);
     match (slot.text, slot.tag) {
-        (SlotText::Apart { output, .. }, SlotTag::Write(tag)) => lot.wrong(at, output, tag, status),
-        (SlotText::Apart { output, .. }, SlotTag::Check(tag)) => lot.wrong(at, output, tag, status),
+        (SlotText::Apart { output, .. }, SlotTag::Write(tag)) => set.wrong(at, output, tag, status),
+        (SlotText::Apart { output, .. }, SlotTag::Check(tag)) => set.wrong(at, output, tag, status),
         _ => Some(format!("message {at} has no place")),
     }
 }
 
 fn failed(what: &str) -> ArmError {
     ArmError::Wrong { device: NAME.to_owned(), what: what.to_owned() }
+}
+
+/// The schedules are found by the messages' keys, and never by a session.
+fn numbered(key: u32) -> SessionId {
+    SessionId { slot: key, generation: 1 }
 }
 
 /// The schedules are here already.

@@ -1,10 +1,12 @@
 //! Other libraries' AES-GCM beside Sealift's kernels: the same messages, in turn, each checked.
 //!
-//! A [`Peer`](roster::Peer) is a library that is compared with: linked ([`aws_lc`](peers::aws_lc),
+//! A [`Peer`](roster::Peer) is a library that is compared with: linked ([`aws_lc`](peers::evp_aead::AwsLc),
 //! [`ring`](peers::ring), [`rustcrypto`](peers::rustcrypto), [`graviola`](peers::graviola)) or opened at
-//! run time ([`ipsec_mb`](peers::ipsec_mb), [`openssl`](peers::openssl), [`ipp`](peers::ipp)). One that is
-//! absent says why. Each is a small file that implements [`Cipher`](cipher::Cipher); the loop over
-//! messages is compiled into it, so that a call costs what it costs the library's users.
+//! run time ([`boringssl`](peers::evp_aead::BoringSsl), [`ipsec_mb`](peers::ipsec_mb),
+//! [`openssl`](peers::openssl), [`ipp`](peers::ipp)), first from `.venv`, where `make peer-libraries` installs
+//! the newest versions. One that is absent says why. Each is a small file that implements
+//! [`Cipher`](cipher::Cipher); the loop over messages is compiled into it, so that a call costs what it
+//! costs the library's users.
 //!
 //! Every arm has the same messages, outputs of its own that lie alike, and keys that were expanded
 //! before. What it gives is compared with what two other implementations agreed on, all of it before it
@@ -13,13 +15,15 @@
 pub mod case;
 pub mod cipher;
 pub mod cores;
+pub mod engine;
 pub mod kernels;
-pub mod lot;
 pub mod measure;
+pub mod messages;
 pub mod options;
+pub mod outputs;
 pub mod peers;
-pub mod place;
 pub mod ports;
+pub mod releases;
 pub mod report;
 pub mod roster;
 pub mod timed;

@@ -1,6 +1,6 @@
 //! The command `peers`: measures Sealift's kernels beside other libraries.
 
-use sealift_peers::options::{self, Asked, HELP, Options};
+use sealift_peers::options::{self, Command, HELP, Options};
 use sealift_peers::report::{Failure, Report};
 use sealift_peers::{case, cores};
 use std::io::{self, Write};
@@ -10,9 +10,9 @@ fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let ended = match options::read(std::env::args().skip(1)) {
         Err(reason) => return usage(&reason),
-        Ok(Asked::Help) => out.write_all(HELP.as_bytes()).map_err(Failure::from),
-        Ok(Asked::List) => Report::to(&mut out).peers(),
-        Ok(Asked::Measure(options)) => match ready(&options) {
+        Ok(Command::Help) => out.write_all(HELP.as_bytes()).map_err(Failure::from),
+        Ok(Command::List) => Report::to(&mut out).peers(),
+        Ok(Command::Measure(options)) => match ready(&options) {
             Err(reason) => return usage(&reason),
             Ok(case) => case.measure(&mut Report::to(&mut out)),
         },

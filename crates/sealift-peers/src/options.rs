@@ -1,10 +1,10 @@
 //! The command line, and messages as they are read.
 
-use crate::roster::Contender;
+use crate::roster::ArmConfig;
 use sealift_probes::{ArmSpec, Columns, Planned, Regime};
 
-/// What was asked for.
-pub enum Asked {
+/// A parsed command line.
+pub enum Command {
     /// To be told how this is used.
     Help,
     /// Which libraries there are.
@@ -35,7 +35,7 @@ pub struct Options {
 ///
 /// # Errors
 /// The first that isn't right, and what would be.
-pub fn read(words: impl IntoIterator<Item = String>) -> Result<Asked, String> {
+pub fn read(words: impl IntoIterator<Item = String>) -> Result<Command, String> {
     let mut words = words.into_iter();
     let mut options = Options {
         arms: vec![],
@@ -48,10 +48,10 @@ pub fn read(words: impl IntoIterator<Item = String>) -> Result<Asked, String> {
     };
     while let Some(word) = words.next() {
         if word == "--help" || word == "-h" {
-            return Ok(Asked::Help);
+            return Ok(Command::Help);
         }
         if word == "--list" {
-            return Ok(Asked::List);
+            return Ok(Command::List);
         }
         let known = ["--arm", "--keys", "--batch", "--seconds", "--sample-ms", "--seed", "--cores"];
         if !known.contains(&&*word) {
@@ -63,14 +63,14 @@ pub fn read(words: impl IntoIterator<Item = String>) -> Result<Asked, String> {
     if options.arms.is_empty() {
         return Err("no arm is named; write --arm kernels --arm aws-lc, and see --list".to_owned());
     }
-    Ok(Asked::Measure(options))
+    Ok(Command::Measure(options))
 }
 
 fn set(options: &mut Options, word: &str, value: &str) -> Result<(), String> {
     let wrong = |right: &str| format!("{word} {value}: right would be {right}");
     match word {
         "--arm" => {
-            Contender::parse(value, 1)?;
+            ArmConfig::parse(value, 1)?;
             options.arms.push(value.to_owned());
         }
         "--keys" => {
@@ -167,7 +167,7 @@ Usage: peers --arm NAME… [options] < MESSAGES
        peers --list
 
   --arm NAME       who takes part, the reference first: kernels, kernels:isa=aesni,batch=17,threads=2,
-                   kernels:sealing (all messages, whatever is planned), engine, ports (the
+                   engine (Engine::run with every device that Engine::detect finds), ports (the
                    instructions of AES and GHASH alone, which is the most that the processor allows), or
                    a library of --list: ring:threads=2, openssl:lib=FILE
   --keys WHICH     one (for each key length), fresh (a raw key for each message), or how many; one
@@ -210,7 +210,6 @@ mod tests {
             refused(&["--arm", "kernels:isa=sse"]).contains("\"sse\" is no instruction-set path")
         );
         assert!(refused(&["--arm", "kernels:opening"]).contains("kernels has no setting"));
-        assert!(refused(&["--arm", "ring:sealing"]).contains("ring has no setting \"sealing\""));
         assert!(refused(&["--arm", "kernels:batch=0"]).ends_with("a whole number above 0"));
         assert_eq!(refused(&["--seconds", "0"]), "--seconds 0: right would be a time above 0");
         assert_eq!(

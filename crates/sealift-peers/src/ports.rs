@@ -1,6 +1,6 @@
 //! What the units for AES and multiplication allow: no arm that encrypts by the same instructions is faster.
 
-use crate::lot::{Lot, LotKeys};
+use crate::messages::{MessageKeys, PreparedMessages};
 use crate::timed::{self, Timed};
 use sealift_probes::{Arm, ArmError, Done, Load, Part, Ports};
 use std::hint::black_box;
@@ -10,15 +10,18 @@ use std::hint::black_box;
 ///
 /// # Errors
 /// The thread couldn't be started.
-pub fn arm(lots: &[Lot], keys: &[Vec<u8>]) -> Option<Result<Box<dyn Arm>, ArmError>> {
+pub fn arm(
+    messages: &[PreparedMessages],
+    keys: &[Vec<u8>],
+) -> Option<Result<Box<dyn Arm>, ArmError>> {
     let ports = Ports::widest()?;
     let mut load = Load::default();
-    for lot in lots {
-        (0..lot.len()).for_each(|at| add(&mut load, lot, at, keys));
+    for set in messages {
+        (0..set.len()).for_each(|at| add(&mut load, set, at, keys));
     }
     let lanes = ports.lanes as u64;
     let load = Load { rounds: load.rounds / lanes, products: load.products / lanes };
-    let pass = Pass { ports, load, done: timed::done(lots, 1) };
+    let pass = Pass { ports, load, done: timed::done(messages, 1) };
     let arm = Timed::unchecked(ports.detail.to_owned(), vec![pass]);
     Some(arm.map(|arm| Box::new(arm) as Box<dyn Arm>))
 }
@@ -31,15 +34,15 @@ struct Pass {
 
 /// Adds those of a message, as if blocks filled registers: of its first counter, and of the hash key where
 /// the key is fresh; four products a block that is hashed, the lengths too, and one for the remainder.
-fn add(load: &mut Load, lot: &Lot, at: usize, keys: &[Vec<u8>]) {
+fn add(load: &mut Load, set: &PreparedMessages, at: usize, keys: &[Vec<u8>]) {
     let blocks = |bytes: usize| bytes.div_ceil(16) as u64;
-    let text = blocks(lot.texts.get(at).len());
-    let (key_bytes, of_key) = match &lot.keys {
-        LotKeys::Installed(of) => (keys[of[at] as usize].len(), 0),
-        LotKeys::Fresh(raw) => (raw.get(at).len(), 1),
+    let text = blocks(set.texts.get(at).len());
+    let (key_bytes, of_key) = match &set.keys {
+        MessageKeys::Installed(of) => (keys[of[at] as usize].len(), 0),
+        MessageKeys::Fresh(raw) => (raw.get(at).len(), 1),
     };
     load.rounds += (text + 1 + of_key) * (key_bytes as u64 / 4 + 6);
-    load.products += 4 * (blocks(lot.aads.get(at).len()) + text + 1) + 1;
+    load.products += 4 * (blocks(set.aads.get(at).len()) + text + 1) + 1;
 }
 
 impl Part for Pass {

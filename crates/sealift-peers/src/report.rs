@@ -1,6 +1,7 @@
 //! What was found, as lines of JSON.
 
-use crate::roster::{Contender, PEERS};
+use crate::releases;
+use crate::roster::{ArmConfig, PEERS};
 use sealift_probes::{Arm, ArmError, Sample, Verified};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -33,16 +34,16 @@ impl<'w> Report<'w> {
     ///
     /// # Errors
     /// The line couldn't be written.
-    pub fn arm(&mut self, contender: &Contender, arm: &dyn Arm) -> Result<(), Failure> {
+    pub fn arm(&mut self, config: &ArmConfig, arm: &dyn Arm) -> Result<(), Failure> {
         let against = match arm.verified() {
             Verified::Against(devices) => devices.join(", "),
             Verified::NothingToCheck => String::new(),
         };
         self.line(&format!(
             r#"{{"arm":{},"detail":{},"in_place":{},"checked_against":{},"cores":{:?}}}"#,
-            quoted(&contender.name),
+            quoted(&config.name),
             quoted(arm.detail()),
-            contender.is_in_place(),
+            config.is_in_place(),
             quoted(&against),
             arm.cores(),
         ))
@@ -76,12 +77,18 @@ impl<'w> Report<'w> {
     pub fn peers(&mut self) -> Result<(), Failure> {
         for peer in PEERS {
             match peer.probe() {
-                Ok(detail) => self.line(&format!(
-                    r#"{{"peer":{},"detail":{},"in_place":{}}}"#,
-                    quoted(peer.name),
-                    quoted(&detail),
-                    peer.in_place
-                ))?,
+                Ok(detail) => {
+                    let version = releases::version(&detail).unwrap_or_default();
+                    let released = releases::released(peer.name, version).unwrap_or_default();
+                    self.line(&format!(
+                        r#"{{"peer":{},"detail":{},"version":{},"released":{},"in_place":{}}}"#,
+                        quoted(peer.name),
+                        quoted(&detail),
+                        quoted(version),
+                        quoted(released),
+                        peer.in_place
+                    ))?;
+                }
                 Err(reason) => self.absent(peer.name, &reason)?,
             }
         }

@@ -1,8 +1,9 @@
 //! Who takes part: our own arms, and the libraries that are compared with.
 
 use crate::cipher::{self, Assignment, Cipher};
+use crate::engine;
 use crate::kernels::{self, Bench};
-use crate::peers::aws_lc::AwsLc;
+use crate::peers::evp_aead::{AwsLc, BoringSsl};
 use crate::peers::graviola::Graviola;
 use crate::peers::ipp::Intel;
 use crate::peers::ipsec_mb::IpsecMb;
@@ -10,9 +11,9 @@ use crate::peers::openssl::OpenSsl;
 use crate::peers::ring::Ring;
 use crate::peers::rustcrypto::RustCrypto;
 use crate::ports;
-use sealift::{EngineError, OpenError, Spec};
+use sealift::Spec;
 use sealift_kernels::Path;
-use sealift_probes::{Arm, ArmError, ArmSpec, GcmArm};
+use sealift_probes::{Arm, ArmError, ArmSpec};
 
 /// An arm, or why there is none.
 pub type Prepared<'l> = Result<Box<dyn Arm + 'l>, Unfit>;
@@ -23,7 +24,8 @@ pub struct Peer {
     pub name: &'static str,
     /// Whether it only works in place: then it copies first, and the copy is in its time.
     pub in_place: bool,
-    is_linked: bool,
+    /// Whether it is part of this program.
+    pub is_linked: bool,
     probe: fn() -> Result<String, String>,
     arm: for<'l> fn(Option<&str>, &ArmSpec, &Assignment<'l>) -> Prepared<'l>,
 }
@@ -32,6 +34,7 @@ pub struct Peer {
 #[rustfmt::skip] // One line each, so that a new peer is one new line.
 pub static PEERS: &[Peer] = &[
     Peer::of::<AwsLc>(),
+    Peer::of::<BoringSsl>(),
     Peer::of::<Ring>(),
     Peer::of::<RustCrypto>(),
     Peer::of::<Graviola>(),
@@ -56,13 +59,11 @@ impl Peer {
 }
 
 /// Someone who takes part.
-pub struct Contender {
+pub struct ArmConfig {
     /// As it was asked for.
     pub name: String,
     who: Who,
     threads: usize,
-    /// Whether it seals all messages, whatever is planned.
-    pub is_sealing: bool,
 }
 
 /// Why someone doesn't take part.
@@ -87,10 +88,9 @@ enum Who {
     Peer(&'static Peer, Option<String>),
 }
 
-impl Contender {
-    /// Reads `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `kernels:sealing` (which seals all messages,
-    /// whatever is planned), `engine`, `ports` (the instructions alone), or the name of a library, with a file
-    /// where it isn't linked: `ipp:lib=FILE`; `batch` is what they have otherwise.
+impl ArmConfig {
+    /// Parses `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, `ports` (the instructions alone), or
+    /// the name of a library, with a file where it isn't linked: `ipp:lib=FILE`; `batch` is the default.
     ///
     /// # Errors
     /// A name or a setting that there isn't.
@@ -98,17 +98,14 @@ impl Contender {
         let spec: Spec = text.parse().map_err(|error| format!("{error}"))?;
         let peer = PEERS.iter().find(|peer| peer.name == spec.driver());
         let known: &[&str] = match (spec.driver(), peer) {
-            ("kernels", _) => &["isa", "batch", "threads", SEALING],
+            ("kernels", _) => &["isa", "batch", "threads"],
             ("engine", _) => &["batch", "threads"],
             ("ports", _) => &[],
             (_, Some(peer)) if peer.is_linked => &["threads"],
             (_, Some(_)) => &["threads", "lib"],
             (other, None) => return Err(format!("there is no arm {other:?}; {}", arms())),
         };
-        let word = spec.word(known).map_err(|error| error.to_string())?;
-        if word.is_some_and(|word| word != SEALING || !known.contains(&SEALING)) {
-            spec.only(known).map_err(|error| error.to_string())?;
-        }
+        spec.only(known).map_err(|error| error.to_string())?;
         let batch = number(&spec, "batch", batch)?;
         let who = match (spec.driver(), peer) {
             (_, Some(peer)) => Who::Peer(peer, spec.setting("lib").map(str::to_owned)),
@@ -117,7 +114,7 @@ impl Contender {
             (_, None) => Who::Kernels { path: path(&spec)?, batch },
         };
         let threads = number(&spec, "threads", 1)?;
-        Ok(Self { name: text.to_owned(), who, threads, is_sealing: word.is_some() })
+        Ok(Self { name: text.to_owned(), who, threads })
     }
 
     /// Whether it only works in place and copies first.
@@ -158,16 +155,13 @@ impl Contender {
                 Err(Unfit::Absent("this processor has no path but the model".to_owned()))
             }
             Who::Kernels { path: Some(path), batch } => {
-                kernels::arm(*path, *batch, work.lots, benches).map_err(Unfit::Failed)
+                kernels::arm(*path, *batch, work.messages, benches).map_err(Unfit::Failed)
             }
-            Who::Ports => match ports::arm(work.lots, work.keys) {
+            Who::Ports => match ports::arm(work.messages, work.keys) {
                 Some(arm) => arm.map_err(Unfit::Failed),
                 None => Err(Unfit::Absent("this processor has no units for AES".to_owned())),
             },
-            Who::Engine { batch } => {
-                let spec = ArmSpec { batch: *batch, threads, ..spec.clone() };
-                engine(&spec)
-            }
+            Who::Engine { batch } => engine::arm(*batch, &Assignment { threads, ..*work }),
         }
     }
 }
@@ -182,15 +176,6 @@ fn arm<'l, C: Cipher>(file: Option<&str>, spec: &ArmSpec, work: &Assignment<'l>)
         Some(reason) => Err(Unfit::Absent(reason)),
         None => cipher::arm(cipher, detail, work).map_err(Unfit::Failed),
     }
-}
-
-/// `Engine::run` on the calling thread, with the kernels' device.
-fn engine(spec: &ArmSpec) -> Prepared<'static> {
-    let engine = sealift_probes::open(DEVICE).map_err(|error| match error {
-        EngineError::Open(OpenError::Absent { reason, .. }) => Unfit::Absent(reason),
-        other => Unfit::Failed(other.into()),
-    })?;
-    Ok(Box::new(GcmArm::prepare(&engine, DEVICE, spec).map_err(Unfit::Failed)?))
 }
 
 fn path(spec: &Spec) -> Result<Option<Path>, String> {
@@ -212,6 +197,3 @@ fn arms() -> String {
     let peers: Vec<_> = PEERS.iter().map(|peer| peer.name).collect();
     format!("there are kernels, engine, ports, {}", peers.join(", "))
 }
-
-const DEVICE: &str = "cpu";
-const SEALING: &str = "sealing";

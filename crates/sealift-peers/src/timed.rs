@@ -1,6 +1,6 @@
 //! Anything made of parts as an arm.
 
-use crate::lot::{CHECKERS, Lot};
+use crate::messages::{CHECKERS, PreparedMessages};
 use sealift_probes::{Arm, ArmError, Crew, Done, Part, Sample, Verified};
 
 /// Parts that work at the same time, one a thread.
@@ -63,8 +63,10 @@ impl<P: Part> Arm for Timed<P> {
     }
 }
 
-/// What working all lots so many times amounts to.
-pub(crate) fn done(lots: &[Lot], times: usize) -> Done {
-    let sum = |of: fn(&Lot) -> usize| (lots.iter().map(of).sum::<usize>() * times) as u64;
-    Done { operations: sum(Lot::len), bytes: sum(Lot::text_bytes) }
+/// What working all messages so many times amounts to.
+pub(crate) fn done(messages: &[PreparedMessages], times: usize) -> Done {
+    let sum = |of: fn(&PreparedMessages) -> usize| {
+        (messages.iter().map(of).sum::<usize>() * times) as u64
+    };
+    Done { operations: sum(PreparedMessages::len), bytes: sum(PreparedMessages::text_bytes) }
 }

@@ -4,13 +4,12 @@
 
 use sealift_peers::case::Case;
 use sealift_peers::cipher::{self, Assignment, Cipher, Opening, Refused, Sealing};
-use sealift_peers::lot::{Lot, Truth};
-use sealift_peers::options;
+use sealift_peers::messages::{PreparedMessages, Truth};
 use sealift_peers::report::Report;
-use sealift_peers::roster::{Contender, PEERS, Unfit};
+use sealift_peers::roster::{ArmConfig, PEERS, Unfit};
+use sealift_peers::{options, releases};
 use sealift_probes::{ArmError, ArmSpec, Columns, Planned, Random, Regime};
 use std::io::Write;
-use std::path::Path;
 
 /// Seals, opens and opens with wrong tags, of many lengths among which is none at all.
 fn messages(key_bytes: &[u8], nonce_bytes: &[u8], tag_bytes: &[u8], count: usize) -> Columns {
@@ -33,12 +32,12 @@ fn messages(key_bytes: &[u8], nonce_bytes: &[u8], tag_bytes: &[u8], count: usize
 
 /// Checks an arm on all messages; why it is absent otherwise.
 fn checked(name: &str, spec: &ArmSpec) -> Result<Option<String>, String> {
-    let lots = Lot::all(spec, &Truth::open().unwrap()).unwrap();
+    let messages = PreparedMessages::all(spec, &Truth::open().unwrap()).unwrap();
     let (keys, _) = spec.installed();
-    let work = Assignment { lots: &lots, keys: &keys, threads: 1 };
-    let contender = Contender::parse(name, spec.batch).unwrap();
-    let mut benches = contender.benches(&work).unwrap();
-    match contender.arm(spec, &work, &mut benches) {
+    let work = Assignment { messages: &messages, keys: &keys, threads: 1 };
+    let config = ArmConfig::parse(name, spec.batch).unwrap();
+    let mut benches = config.benches(&work).unwrap();
+    match config.arm(spec, &work, &mut benches) {
         Ok(mut arm) => arm.sample(0.001).map(|_| None).map_err(|error| error.to_string()),
         Err(Unfit::Absent(reason)) => Ok(Some(reason)),
         Err(Unfit::Failed(error)) => Err(error.to_string()),
@@ -53,15 +52,8 @@ fn spec(columns: Columns, regime: Regime, batch: usize) -> ArmSpec {
 fn everyone() -> Vec<String> {
     let paths = sealift_kernels::Path::available();
     let own = paths.iter().map(|path| format!("kernels:isa={},batch=17", path.name()));
-    let own = own.chain(["kernels:sealing".to_owned()]);
-    own.chain(PEERS.iter().map(|peer| named(peer.name))).collect()
-}
-
-/// Intel's library from `.venv`, if it is there, or else where the loader finds it.
-fn named(peer: &str) -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/lib/libippcp.so.13");
-    let is_there = peer == "ipp" && file.is_file();
-    if is_there { format!("ipp:lib={}", file.display()) } else { peer.to_owned() }
+    let own = own.chain(["engine".to_owned(), "engine:batch=7".to_owned()]);
+    own.chain(PEERS.iter().map(|peer| peer.name.to_owned())).collect()
 }
 
 /// Says so, or fails where `SEALIFT_REQUIRE` names it.
@@ -82,6 +74,20 @@ fn every_library_seals_and_opens_the_usual_lengths_right_and_refuses_wrong_tags(
             if let Some(reason) = checked(&name, &spec).unwrap() {
                 skip(&name, &reason);
             }
+        }
+    }
+}
+
+#[test]
+fn the_release_date_of_each_library_that_a_lock_file_names_is_known() {
+    for peer in PEERS.iter().filter(|peer| peer.is_linked || peer.name == "boringssl") {
+        match peer.probe() {
+            Ok(detail) => {
+                let version = releases::version(&detail).unwrap();
+                let is_known = releases::released(peer.name, version).is_some();
+                assert!(is_known, "add {} {version} to RELEASES in src/releases.rs", peer.name);
+            }
+            Err(reason) => skip(peer.name, &reason),
         }
     }
 }
@@ -136,9 +142,9 @@ fn broken(planned: Planned, key_bytes: u8) -> ArmError {
     columns.planned.fill(planned);
     columns.text_bytes.fill(20);
     let spec = spec(columns, Regime::One, 30);
-    let lots = Lot::all(&spec, &Truth::open().unwrap()).unwrap();
+    let messages = PreparedMessages::all(&spec, &Truth::open().unwrap()).unwrap();
     let (keys, _) = spec.installed();
-    let work = Assignment { lots: &lots, keys: &keys, threads: 1 };
+    let work = Assignment { messages: &messages, keys: &keys, threads: 1 };
     match cipher::arm(Broken, String::new(), &work) {
         Err(error) => error,
         Ok(_) => panic!("a broken library was taken for a right one"),
@@ -168,17 +174,14 @@ fn a_library_that_gives_something_wrong_is_not_measured() {
 fn a_case_tells_its_arms_the_absent_ones_and_whole_blocks() {
     let words =
         "--arm kernels:isa=model --arm engine --arm aws-lc --arm ring --seconds 0.01 --sample-ms 1";
-    let asked = options::read(words.split(' ').map(str::to_owned)).unwrap();
-    let options::Asked::Measure(options) = asked else { panic!("asked for something else") };
+    let command = options::read(words.split(' ').map(str::to_owned)).unwrap();
+    let options::Command::Measure(options) = command else { panic!("no measurement") };
     let columns = options::messages("seal 24 12 0 16 16 3").unwrap();
     let mut lines = vec![];
     Case::new(&options, columns).unwrap().measure(&mut Report::to(&mut lines)).unwrap();
     let lines = String::from_utf8(lines).unwrap();
     let count = |what: &str| lines.lines().filter(|line| line.starts_with(what)).count();
-    // The engine's device is this processor's kernels, which not every build has.
-    let engines = count("{\"arm\":\"engine\"");
-    assert_eq!(engines + count("{\"absent\":\"engine\""), 1, "{lines}");
-    assert_eq!(count("{\"arm\":"), 2 + engines, "{lines}");
+    assert_eq!(count("{\"arm\":"), 3, "{lines}");
     assert_eq!(count("{\"absent\":\"ring\",\"reason\":\"it takes no key of 24 bytes\"}"), 1);
-    assert_eq!(count("{\"block\":7,"), 3 + engines, "{lines}");
+    assert_eq!(count("{\"block\":7,"), 4, "{lines}");
 }

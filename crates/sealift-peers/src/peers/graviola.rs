@@ -36,7 +36,8 @@ impl Cipher for Graviola {
     const IN_PLACE: bool = true;
 
     fn open(_: Option<&str>) -> Result<(Self, String), String> {
-        lacks_processor().map_or_else(|| Ok((Self, "graviola 0.4".to_owned())), Err)
+        let detail = concat!("graviola ", env!("VERSION_OF_GRAVIOLA"));
+        lacks_processor().map_or_else(|| Ok((Self, detail.to_owned())), Err)
     }
 
     fn lacks(&self, spec: &ArmSpec) -> Option<String> {

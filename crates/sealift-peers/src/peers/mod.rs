@@ -1,6 +1,6 @@
 //! The libraries that are compared with, a file each.
 
-pub mod aws_lc;
+pub mod evp_aead;
 pub mod graviola;
 pub mod ipp;
 pub mod ipsec_mb;
@@ -9,6 +9,32 @@ pub mod ring;
 pub mod rustcrypto;
 
 use sealift_probes::ArmSpec;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Opens a named file, or the first that opens of those in `.venv/peers` and then those that the loader
+/// finds by name.
+fn first_that_opens<L>(
+    file: Option<&str>,
+    names: &[&str],
+    open: impl Fn(&OsStr) -> Result<L, String>,
+) -> Result<L, String> {
+    if let Some(file) = file {
+        return open(file.as_ref());
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/peers");
+    let installed = names.iter().map(|name| folder.join(name)).filter(|file| file.is_file());
+    let candidates = installed.chain(names.iter().map(PathBuf::from));
+    let mut reasons = vec![];
+    for candidate in candidates {
+        match open(candidate.as_ref()) {
+            Ok(library) => return Ok(library),
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    // The newest is named first, and its absence is what a reader wants to know of.
+    Err(reasons.swap_remove(0))
+}
 
 /// Why a library with the usual lengths only can't work such messages; nothing when it can.
 fn lacks_usual(spec: &ArmSpec, key_bytes: &[u8]) -> Option<String> {
@@ -21,3 +47,5 @@ fn lacks_usual(spec: &ArmSpec, key_bytes: &[u8]) -> Option<String> {
         .or_else(|| lacks("nonce", &columns.nonce_bytes, &[12]))
         .or_else(|| lacks("tag", &columns.tag_bytes, &[16]))
 }
+
+const INSTALLING: &str = "`make peer-libraries` installs it, or says why it can't";

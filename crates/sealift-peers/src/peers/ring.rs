@@ -16,7 +16,7 @@ impl Cipher for Ring {
     const IN_PLACE: bool = true;
 
     fn open(_: Option<&str>) -> Result<(Self, String), String> {
-        Ok((Self, "ring 0.17".to_owned()))
+        Ok((Self, concat!("ring ", env!("VERSION_OF_RING")).to_owned()))
     }
 
     fn lacks(&self, spec: &ArmSpec) -> Option<String> {

@@ -40,7 +40,7 @@ impl Cipher for RustCrypto {
     const NAME: &'static str = "rustcrypto";
 
     fn open(_: Option<&str>) -> Result<(Self, String), String> {
-        Ok((Self, "RustCrypto aes-gcm 0.11".to_owned()))
+        Ok((Self, concat!("RustCrypto aes-gcm ", env!("VERSION_OF_AES_GCM")).to_owned()))
     }
 
     fn lacks(&self, spec: &ArmSpec) -> Option<String> {

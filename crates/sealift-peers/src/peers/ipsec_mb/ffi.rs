@@ -10,6 +10,8 @@ use zeroize::{DefaultIsZeroes, Zeroize};
 pub(super) struct Functions {
     /// For keys of 128, 192 and 256 bits.
     sizes: [Size; 3],
+    /// Cache lines of an expanded key, which differ between versions and instruction sets.
+    key_lines: usize,
     version: String,
     suffix: &'static str,
     /// Keeps the functions where they are.
@@ -53,7 +55,8 @@ impl Functions {
             Size::find(&library, 192, suffix)?,
             Size::find(&library, 256, suffix)?,
         ];
-        Ok(Self { sizes, version: version(&library)?, suffix, _library: library })
+        let key_lines = sizes[2].lines_written();
+        Ok(Self { sizes, key_lines, version: version(&library)?, suffix, _library: library })
     }
 
     /// Version and instruction set.
@@ -109,11 +112,9 @@ impl Functions {
 impl Key {
     /// Room without a key.
     pub(super) fn new(functions: &Functions) -> Self {
-        // Version 1 has 1,024 bytes, later ones more.
-        let lines = if functions.version.starts_with("1.") { 16 } else { 64 };
         Self {
             size: 0,
-            data: vec![Line::default(); lines].into_boxed_slice(),
+            data: vec![Line::default(); functions.key_lines].into_boxed_slice(),
             context: Box::new([Line::default(); 4]),
         }
     }
@@ -178,6 +179,19 @@ impl Size {
             encrypt_end: find!("enc_{bits}_finalize"),
             decrypt_end: find!("dec_{bits}_finalize"),
         })
+    }
+
+    /// How many cache lines the expansion of a key writes: more would spread keys over more of the caches
+    /// than the library's own structure does.
+    fn lines_written(&self) -> usize {
+        let last = |fill: u8| {
+            let mut room = vec![Line([fill; 64]); KEY_LINES_MAX];
+            // SAFETY: a key of 256 bits is read, and the room is larger than any version's structure.
+            unsafe { (self.expand)([0; 32].as_ptr(), room.as_mut_ptr().cast()) };
+            room.iter().rposition(|line| line.0 != [fill; 64]).map_or(0, |at| at + 1)
+        };
+        // A byte that happens to be written with one fill differs from the other.
+        last(0xA5).max(last(0x5A))
     }
 
     /// A message whose nonce hasn't 12 bytes.
@@ -280,6 +294,7 @@ const SUFFIXES: [&str; 9] = [
     "vaes_avx10",
     "avx10_vaes",
 ];
+const KEY_LINES_MAX: usize = 64;
 /// Among the first fields of every version.
 const TABLE_WORDS: usize = 160;
 const NONCE_BYTES: usize = 12;

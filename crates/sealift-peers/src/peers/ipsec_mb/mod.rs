@@ -4,6 +4,7 @@
 
 mod ffi;
 
+use super::{INSTALLING, first_that_opens};
 use crate::cipher::{Cipher, Opening, Refused, Sealing};
 use ffi::{Direction, Functions, Key, Message};
 use sealift_probes::ArmSpec;
@@ -18,17 +19,10 @@ impl Cipher for IpsecMb {
     const IS_LINKED: bool = false;
 
     fn open(file: Option<&str>) -> Result<(Self, String), String> {
-        let mut reasons = vec![];
-        for file in file.as_ref().map_or(&LIBRARIES[..], std::slice::from_ref) {
-            match Functions::open(file.as_ref()) {
-                Ok(functions) => {
-                    let detail = functions.detail();
-                    return Ok((Self(functions), detail));
-                }
-                Err(reason) => reasons.push(reason),
-            }
-        }
-        Err(format!("{}; {HELP}", reasons.join(", ")))
+        let functions = first_that_opens(file, &LIBRARIES, Functions::open)
+            .map_err(|reason| format!("{reason}; {INSTALLING}"))?;
+        let detail = functions.detail();
+        Ok((Self(functions), detail))
     }
 
     fn lacks(&self, _: &ArmSpec) -> Option<String> {
@@ -67,4 +61,3 @@ impl Cipher for IpsecMb {
 
 /// The newest first.
 const LIBRARIES: [&str; 3] = ["libIPSec_MB.so.3", "libIPSec_MB.so.2", "libIPSec_MB.so.1"];
-const HELP: &str = "Debian's package libipsec-mb1 brings version 1.3";

@@ -5,6 +5,7 @@ use crate::cipher::{Opening, Sealing};
 use libloading::Library;
 use std::error::Error;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -31,8 +32,8 @@ pub(super) struct Functions {
     /// For keys of 128, 192 and 256 bits: fetched once, because looking them up takes long.
     ciphers: [NonNull<c_void>; 3],
     version: String,
-    /// Keeps the functions where they are.
-    _library: Library,
+    /// Never closed: when a thread ends, the library's code still runs.
+    _library: ManuallyDrop<Library>,
 }
 
 // SAFETY: the ciphers are statics of the library's, which any thread may read.
@@ -70,7 +71,7 @@ impl Functions {
                 fetched(&library, c"AES-256-GCM")?,
             ],
             version: version(&library)?,
-            _library: library,
+            _library: ManuallyDrop::new(library),
         })
     }
 

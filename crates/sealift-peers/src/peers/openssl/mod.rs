@@ -2,6 +2,7 @@
 
 mod ffi;
 
+use super::{INSTALLING, first_that_opens};
 use crate::cipher::{Cipher, Opening, Refused, Sealing};
 use ffi::{Context, Functions};
 use sealift_probes::ArmSpec;
@@ -16,17 +17,10 @@ impl Cipher for OpenSsl {
     const IS_LINKED: bool = false;
 
     fn open(file: Option<&str>) -> Result<(Self, String), String> {
-        let mut reasons = vec![];
-        for file in file.as_ref().map_or(&LIBRARIES[..], std::slice::from_ref) {
-            match Functions::open(file.as_ref()) {
-                Ok(functions) => {
-                    let detail = functions.detail();
-                    return Ok((Self(Arc::new(functions)), detail));
-                }
-                Err(reason) => reasons.push(reason),
-            }
-        }
-        Err(format!("{}; Debian's package libssl3 brings one", reasons.join(", ")))
+        let functions = first_that_opens(file, &LIBRARIES, Functions::open)
+            .map_err(|reason| format!("{reason}; {INSTALLING}"))?;
+        let detail = functions.detail();
+        Ok((Self(Arc::new(functions)), detail))
     }
 
     fn lacks(&self, _: &ArmSpec) -> Option<String> {
@@ -62,4 +56,8 @@ fn refused(function: &str) -> Refused {
 }
 
 /// The newest first.
-const LIBRARIES: [&str; 2] = ["libcrypto.so.4", "libcrypto.so.3"];
+const LIBRARIES: [&str; 3] = [
+    concat!("libcrypto-openssl-src-", env!("VERSION_OF_OPENSSL_SRC"), ".so"),
+    "libcrypto.so.4",
+    "libcrypto.so.3",
+];

@@ -1,11 +1,11 @@
 //! Where results go, and whether they are right.
 
-use crate::lot::Lot;
+use crate::messages::PreparedMessages;
 use sealift::{Layout, Status};
 use sealift_probes::{ArmError, Memory};
 
-/// The results of a lot.
-pub struct Place {
+/// The results of a set.
+pub struct Outputs {
     /// Texts, lying like the inputs.
     pub text: Memory,
     /// Tags of seals.
@@ -16,16 +16,16 @@ pub struct Place {
     tag_bytes: usize,
 }
 
-impl Place {
-    /// Room for a lot, filled with bytes that show where nothing is written.
+impl Outputs {
+    /// Room for a set, filled with bytes that show where nothing is written.
     #[must_use]
-    pub fn of(lot: &Lot) -> Self {
-        let tag_bytes = lot.tag_length.bytes();
+    pub fn of(set: &PreparedMessages) -> Self {
+        let tag_bytes = set.tag_length.bytes();
         let mut place = Self {
-            text: Memory::zeroed(lot.text_bytes()),
-            tags: Memory::zeroed(lot.len() * tag_bytes),
-            status: vec![Status::NotProcessed; lot.len()],
-            layout: lot.texts.layout().clone(),
+            text: Memory::zeroed(set.text_bytes()),
+            tags: Memory::zeroed(set.len() * tag_bytes),
+            status: vec![Status::NotProcessed; set.len()],
+            layout: set.texts.layout().clone(),
             tag_bytes,
         };
         place.text.fill(SPOILT);
@@ -44,38 +44,38 @@ impl Place {
 /// Checks every message once, and then some after each sample, going round.
 #[derive(Default)]
 pub struct Checks {
-    lot: usize,
+    set: usize,
     at: usize,
     was_whole: bool,
 }
 
 impl Checks {
-    /// Asks of some messages, by lot and place, what is wrong with what came of them.
+    /// Asks of some messages, by set and place, what is wrong with what came of them.
     ///
     /// # Errors
     /// The first that is wrong.
     pub fn next(
         &mut self,
         name: &str,
-        lots: &[Lot],
+        messages: &[PreparedMessages],
         mut wrong: impl FnMut(usize, usize) -> Option<String>,
     ) -> Result<(), ArmError> {
-        let every: usize = lots.iter().map(Lot::len).sum();
+        let every: usize = messages.iter().map(PreparedMessages::len).sum();
         let some = if self.was_whole { every.min(CHECKED_A_SAMPLE) } else { every };
         self.was_whole = true;
         for _ in 0..some {
-            if let Some(what) = wrong(self.lot, self.at) {
+            if let Some(what) = wrong(self.set, self.at) {
                 return Err(ArmError::Wrong { device: name.to_owned(), what });
             }
-            self.step(lots);
+            self.step(messages);
         }
         Ok(())
     }
 
-    fn step(&mut self, lots: &[Lot]) {
+    fn step(&mut self, messages: &[PreparedMessages]) {
         self.at += 1;
-        if self.at == lots[self.lot].len() {
-            (self.lot, self.at) = ((self.lot + 1) % lots.len(), 0);
+        if self.at == messages[self.set].len() {
+            (self.set, self.at) = ((self.set + 1) % messages.len(), 0);
         }
     }
 }

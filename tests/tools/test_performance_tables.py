@@ -1,4 +1,4 @@
-"""The README's figures come from the results folder, and from nowhere else."""
+"""The figures of the pages come from the results folders, and from nowhere else."""
 
 import csv
 import json
@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
-import readme_tables
+import performance_tables
 from picture import Point, Words, picture
 
 README = """# Title
 
+<!-- generated: loop -->
+<!-- end -->
 <!-- generated: loop-against-batch -->
+<!-- end -->
+<!-- generated: advise -->
 <!-- end -->
 between
 <!-- generated: picture -->
@@ -124,12 +128,14 @@ def tree(tmp_path: Path) -> Path:
     new, kept = readme_loops()
     times = {new: 1_200.0, kept: 360.0, "seal_batch, lists": 160.0, "seal_batch, columns": 60.0}
     (folder / "python-loop.json").write_text(json.dumps(loop(**times)))
+    (folder / "advise.txt").write_text("$ sealift advise\nAn answer.\n")
     return tmp_path
 
 
 def run(tree: Path, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr("sys.argv", ["readme_tables.py", "--root", str(tree), *arguments])
-    return readme_tables.main()
+    monkeypatch.setattr("sys.argv", ["performance_tables.py", "--root", str(tree), *arguments])
+    ended: int = performance_tables.main()
+    return ended
 
 
 def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,15 +157,17 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
         in text
     )
     assert (
-        "> cpu against library: faster for 1 of 2 pieces of work, 2.00 [1.80..2.20] times as fast; "
-        "not settled for 1 of 2 pieces of work.\n"
+        "> cpu against library: faster for 1 of 2 workloads, 2.00 [1.80..2.20] times as fast; "
+        "not settled for 1 of 2 workloads.\n"
     ) in text
     assert "(library against reference; cpu against library and reference)" in text
     assert "2026-01-02, A Processor: `sealift lab run --seed 1`" in text
     assert text.count("| AES-128") == 2
-    assert "7.50 [6.75..8.25] times as fast as the loop above, which makes them anew (1,200" in text
-    assert "For 9 messages of 128 bytes under 1,024 keys, with sessions made beforehand" in text
-    assert "from Rust such a batch is 1.10 [" in text
+    assert "7.50 [6.75..8.25] times as fast as one that makes them for each message (1,200" in text
+    assert "For 9 messages of 128 bytes under 1,024 keys, `seal_batch` over lists" in text
+    assert "For 9 messages of 128 bytes, that is 7.50 times as fast as a loop" in text
+    assert "From Rust, such a batch is 1.10 [" in text
+    assert "```console\n$ sealift advise\nAn answer.\n```" in text
     assert "](docs/speed-by-size.svg)" in text
 
 
@@ -171,29 +179,98 @@ def test_a_changed_file_is_found(path: str, tree: Path, monkeypatch: pytest.Monk
     assert run(tree, "--check", monkeypatch=monkeypatch) == 1
 
 
-def test_every_machine_has_a_table_of_when_it_was_measured_last(tree: Path) -> None:
+def compared(machine: str) -> dict[str, Any]:
+    """What benches/peers.py writes: one case that another library wins, and one that it loses."""
+
+    def case(name: str, kind: str, ratio: float, standing: str) -> dict[str, Any]:
+        arm = {"gb_per_s": 12.8, "cycles_per_message": interval(40.1)}
+        return {
+            "name": name,
+            "title": f"title of {name}",
+            "kind": kind,
+            "arms": {"engine": arm, "kernels": arm, "aws-lc": arm},
+            "best": "aws-lc",
+            "engine_to_best": interval(ratio),
+            "kernels_to_ports": interval(0.8),
+            "engine_is": standing,
+        }
+
+    return {
+        "cases": [
+            case("128-many-128", "128 B", 1.25, "ahead"),
+            case("128-fresh-128", "128 B", 6.0, "ahead"),
+            case("1420-one-128", "1,420 B", 0.8, "behind"),
+            case("1420-many-128", "1,420 B", 1.0, "within noise"),
+            case("8192-one-128", "8 KiB", 0.5, "behind"),
+        ],
+        "peers": {
+            "aws-lc": {
+                "detail": "AWS-LC 5",
+                "version": "5",
+                "released": "2025-01-01",
+                "in_place": True,
+            },
+            "ipp": {"reason": "not installed"},
+        },
+        "command": "python benches/peers.py --binary target/peers --out results/x/y",
+        "machine": {"cpu_model": {"value": machine}},
+    }
+
+
+def test_the_comparison_has_a_table_for_each_machine_and_sentences_of_the_newest(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = ("speed", "peers")
+    page = tree / "docs" / "performance.md"
+    page.parent.mkdir()
+    page.write_text("".join(f"<!-- generated: {name} -->\n<!-- end -->\n" for name in blocks))
     for date, machine in (("2026-01-01", "a"), ("2026-01-02", "a"), ("2026-01-01", "b")):
         folder = tree / "results" / date / machine
         folder.mkdir(parents=True, exist_ok=True)
-        document = {
-            "cases": [],
-            "peers": {},
-            "command": "python benches/peers.py",
-            "machine": {"cpu_model": {"value": f"processor {machine} on {date}"}},
-        }
+        document = compared(f"processor {machine} on {date}")
         (folder / "peers.json").write_text(json.dumps(document))
-    source = readme_tables.Source(tree, tree / "results" / "2026-01-02" / "here")
-    text = readme_tables.every_peer_case(source)
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    text = page.read_text()
     headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert headings == ["### processor a on 2026-01-02", "### processor b on 2026-01-01"]
+    assert headings == ["### processor b on 2026-01-01", "### processor a on 2026-01-02"]
+    assert (
+        "At 128 bytes, `Engine::run` is 1.25 times as fast as the best other library (aws-lc 5) "
+        "under 1,024 keys, and 6.00 times (aws-lc 5) with a fresh key each. Another library is "
+        "faster at 8 KiB (2.00x), and in some cases at 1,420 B (1.25x). Measured on one core "
+        "(processor a on 2026-01-02, 2026-01-02)."
+    ) in text
+    assert "| aws-lc | AWS-LC 5; in place, so a copy is in its time | 2025-01-01 |" in text
+    assert "| ipp | absent: not installed |  |" in text
+    ratio = "**0.800 [0.720..0.880]**"
+    assert (
+        f"| title of 1420-one-128 | 12.8 | 12.8 | 40.1 | 80 % | 12.8 (aws-lc 5) | {ratio} |" in text
+    )
+    assert "`python benches/peers.py`, [all figures](../results/2026-01-02/a/peers.json)" in text
 
 
-def test_the_newest_folder_is_the_source(tree: Path) -> None:
+def test_without_the_cases_of_128_bytes_there_is_no_sentence(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "README.md").write_text("<!-- generated: speed -->\n<!-- end -->\n")
+    document = compared("here") | {"cases": []}
+    (tree / "results" / "2026-01-02" / "here" / "peers.json").write_text(json.dumps(document))
+    assert run(tree, monkeypatch=monkeypatch) == 1
+    assert "no 128-many-128 and no 128-fresh-128; `make bench-peers`" in capsys.readouterr().err
+
+
+def test_the_newest_folder_that_has_a_file_is_its_source(tree: Path) -> None:
     later = tree / "results" / "2026-02-01" / "there"
     (later / "lab").mkdir(parents=True)
-    assert readme_tables.newest(tree) == tree / "results" / "2026-01-02" / "here"
-    (later / "lab" / "summary.csv").write_text("")
-    assert readme_tables.newest(tree) == later
+    lab = performance_tables.LAB
+
+    def newest() -> str:
+        source = performance_tables.Source.newest(tree, lab)
+        assert source is not None
+        return str(source.place)
+
+    assert newest() == "results/2026-01-02/here"
+    (later / lab).write_text("")
+    assert newest() == "results/2026-02-01/there"
 
 
 def test_without_results_the_places_are_empty(
@@ -226,23 +303,15 @@ def test_a_marker_that_is_wrong_is_an_error(
     assert said in capsys.readouterr().err
 
 
-def test_a_missing_source_names_the_command_that_writes_it(
-    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tree / "results" / "2026-01-02" / "here" / "python-loop.json").unlink()
-    assert run(tree, monkeypatch=monkeypatch) == 1
-    assert "`python benches/python_loop.py --out FOLDER` writes it" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("file", ["summary.csv", "plan.json", "machine.json", "verify.jsonl"])
+@pytest.mark.parametrize("file", ["plan.json", "machine.json", "verify.jsonl"])
 def test_a_run_folder_that_lacks_a_file_names_it(
     file: str, tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tree / "results" / "2026-01-02" / "here"
     (folder / "lab" / file).unlink()
-    assert run(tree, str(folder), monkeypatch=monkeypatch) == 1
-    said = capsys.readouterr().err
-    assert f"{file} is missing; `sealift lab run aes-gcm-by-threads" in said
+    assert run(tree, monkeypatch=monkeypatch) == 1
+    message = capsys.readouterr().err
+    assert f"{file} is missing; `sealift lab run aes-gcm-by-threads" in message
 
 
 def test_the_picture_has_a_line_and_a_name_for_each_device_apart_from_each_other() -> None:

@@ -4,14 +4,15 @@ use sealift::{
     Batch, Column, DeviceId, Engine, Keys, Layout, NONCE_BYTES, NonceRule, Op, Ops, Options,
     OwnedOutput, SessionId, Stability, Status, TagLength, Tags, Text,
 };
-use sealift_probes::{ArmError, ArmSpec, Memory, Planned, Random, borrowed, layout};
+use sealift_probes::{ArmError, ArmSpec, Memory, Planned, Random, layout};
+use std::ops::Range;
 
 /// Messages whose tags are of one length.
-pub struct Lot {
+pub struct PreparedMessages {
     /// What is done to each.
     pub planned: Vec<Planned>,
     /// Under which keys.
-    pub keys: LotKeys,
+    pub keys: MessageKeys,
     /// Their nonces.
     pub nonces: Packed,
     /// Their additional data.
@@ -28,8 +29,8 @@ pub struct Lot {
     right_tags: Memory,
 }
 
-/// The keys of a lot.
-pub enum LotKeys {
+/// The keys of a set.
+pub enum MessageKeys {
     /// Which of the installed keys each message takes.
     Installed(Vec<u32>),
     /// A raw key for each message.
@@ -42,7 +43,7 @@ pub struct Packed {
     layout: Layout<'static>,
 }
 
-impl Lot {
+impl PreparedMessages {
     /// The messages of a spec, parted by tag length.
     ///
     /// Both devices of `truth` must give the same bytes for every message.
@@ -83,12 +84,12 @@ impl Lot {
         let plain =
             drawn(lengths(&|at| usize::try_from(columns.text_bytes[at]).unwrap_or(usize::MAX)));
         let keys = match key_of {
-            Some(key_of) => LotKeys::Installed(members.iter().map(|at| key_of[*at]).collect()),
-            None => LotKeys::Fresh(drawn(lengths(&|at| columns.key_bytes[at].into()))),
+            Some(key_of) => MessageKeys::Installed(members.iter().map(|at| key_of[*at]).collect()),
+            None => MessageKeys::Fresh(drawn(lengths(&|at| columns.key_bytes[at].into()))),
         };
         let planned: Vec<_> = members.iter().map(|at| columns.planned[*at]).collect();
         let none = Packed::holding(&[], &[0]);
-        let mut lot = Self {
+        let mut set = Self {
             tags: Memory::zeroed(members.len() * tag_length.bytes()),
             right_tags: Memory::zeroed(members.len() * tag_length.bytes()),
             planned,
@@ -99,9 +100,9 @@ impl Lot {
             tag_length,
             right_texts: none,
         };
-        let sealed = truth.sealed(&lot, installed)?;
-        lot.plan(&sealed, random);
-        Ok(lot)
+        let sealed = truth.sealed(&set, installed)?;
+        set.plan(&sealed, random);
+        Ok(set)
     }
 
     /// Turns messages that are all to be sealed into those that are planned.
@@ -150,35 +151,42 @@ impl Lot {
         self.texts.bytes.len()
     }
 
-    /// The columns of a batch; installed keys are sessions that are numbered like them.
+    /// The columns of a batch of some of the messages, whose sessions are those of the installed keys.
     #[must_use]
-    pub fn batch(&self) -> Batch<'_> {
-        let session = |key: u32| SessionId { slot: key, generation: 1 };
+    pub fn batch(&self, range: Range<usize>, session: impl Fn(u32) -> SessionId) -> Batch<'_> {
         let keys = match &self.keys {
-            LotKeys::Fresh(raw) => Keys::Raw(raw.column()),
-            LotKeys::Installed(of) if of.iter().all(|key| *key == of[0]) => session(of[0]).into(),
-            LotKeys::Installed(of) => of.iter().map(|key| session(*key)).collect::<Vec<_>>().into(),
+            MessageKeys::Fresh(raw) => Keys::Raw(raw.column(range.clone())),
+            MessageKeys::Installed(of) => {
+                let of = &of[range.clone()];
+                if of.iter().all(|key| *key == of[0]) {
+                    session(of[0]).into()
+                } else {
+                    of.iter().map(|key| session(*key)).collect::<Vec<_>>().into()
+                }
+            }
         };
         let op = |planned: &Planned| if *planned == Planned::Seal { Op::Seal } else { Op::Open };
-        let ops: Vec<_> = self.planned.iter().map(op).collect();
+        let ops: Vec<_> = self.planned[range.clone()].iter().map(op).collect();
         let is_one = ops.iter().all(|op| *op == ops[0]);
         let ops = if is_one { Ops::All(ops[0]) } else { Ops::Each(ops.into()) };
-        self.columns(keys, ops)
+        self.columns(range, keys, ops)
     }
 
-    fn columns<'b>(&'b self, keys: Keys<'b>, ops: Ops<'b>) -> Batch<'b> {
-        let is_standard = (0..self.len()).all(|at| self.nonces.get(at).len() == NONCE_BYTES);
+    fn columns<'b>(&'b self, range: Range<usize>, keys: Keys<'b>, ops: Ops<'b>) -> Batch<'b> {
+        let is_standard = range.clone().all(|at| self.nonces.get(at).len() == NONCE_BYTES);
         let nonce_rule = if is_standard { NonceRule::Standard } else { NonceRule::HazmatAnyLength };
+        let tag_bytes = self.tag_length.bytes();
+        let tags = &self.tags[range.start * tag_bytes..range.end * tag_bytes];
         Batch {
-            len: self.len(),
+            len: range.len(),
             ops,
-            aad: self.aads.column(),
-            text: Text::Apart(self.texts.column()),
-            tags: Tags::Apart(Column::fixed(&*self.tags, self.tag_length.bytes())),
+            aad: self.aads.column(range.clone()),
+            text: Text::Apart(self.texts.column(range.clone())),
+            tags: Tags::Apart(Column::fixed(tags, tag_bytes)),
             tag_length: self.tag_length,
             nonce_rule,
             stability: Stability::Frozen,
-            ..Batch::seal(self.len(), keys, self.nonces.column(), Column::Empty)
+            ..Batch::seal(range.len(), keys, self.nonces.column(range), Column::Empty)
         }
     }
 
@@ -223,11 +231,34 @@ impl Packed {
         &self.layout
     }
 
-    fn column(&self) -> Column<'_> {
+    /// Some of them, as a batch takes them.
+    fn column(&self, range: Range<usize>) -> Column<'_> {
         if self.bytes.is_empty() {
             return Column::Empty;
         }
-        Column::Packed { buffer: (&*self.bytes).into(), layout: borrowed(&self.layout) }
+        let (bytes, layout) = part(&self.layout, range);
+        let buffer = bytes.map_or(&*self.bytes, |bytes| &self.bytes[bytes]);
+        Column::Packed { buffer: buffer.into(), layout }
+    }
+}
+
+/// Where some of the messages lie: in these bytes of the buffer, or in the whole buffer.
+#[must_use]
+pub fn part<'l>(
+    layout: &'l Layout<'static>,
+    range: Range<usize>,
+) -> (Option<Range<usize>>, Layout<'l>) {
+    match layout {
+        Layout::Fixed { stride, len } => {
+            let bytes = range.start * stride..range.end * stride;
+            (Some(bytes), Layout::Fixed { stride: *stride, len: *len })
+        }
+        Layout::Offsets32(offsets) => {
+            (None, Layout::Offsets32((&offsets[range.start..=range.end]).into()))
+        }
+        Layout::Offsets64(offsets) => {
+            (None, Layout::Offsets64((&offsets[range.start..=range.end]).into()))
+        }
     }
 }
 
@@ -248,21 +279,25 @@ impl Truth {
         Ok(Self { engine, devices })
     }
 
-    /// Seals every message of a lot on both.
-    fn sealed(&self, lot: &Lot, installed: &[Vec<u8>]) -> Result<OwnedOutput, ArmError> {
-        let keys = match &lot.keys {
-            LotKeys::Fresh(_) => None,
-            LotKeys::Installed(of) => {
+    /// Seals every message of a set on both.
+    fn sealed(
+        &self,
+        set: &PreparedMessages,
+        installed: &[Vec<u8>],
+    ) -> Result<OwnedOutput, ArmError> {
+        let keys = match &set.keys {
+            MessageKeys::Fresh(_) => None,
+            MessageKeys::Installed(of) => {
                 let each: Vec<_> = of.iter().map(|key| &installed[*key as usize][..]).collect();
                 let lengths: Vec<_> = each.iter().map(|key| key.len()).collect();
                 Some(Packed::holding(&each.concat(), &lengths))
             }
         };
-        let raw = match (&keys, &lot.keys) {
-            (Some(packed), _) | (None, LotKeys::Fresh(packed)) => packed.column(),
-            (None, LotKeys::Installed(_)) => Column::Empty,
+        let raw = match (&keys, &set.keys) {
+            (Some(packed), _) | (None, MessageKeys::Fresh(packed)) => packed.column(0..set.len()),
+            (None, MessageKeys::Installed(_)) => Column::Empty,
         };
-        let batch = lot.columns(Keys::Raw(raw), Ops::All(Op::Seal));
+        let batch = set.columns(0..set.len(), Keys::Raw(raw), Ops::All(Op::Seal));
         let mut agreed: Option<OwnedOutput> = None;
         for (device, name) in self.devices.iter().zip(CHECKERS) {
             let options = Options { on: Some(*device), ..Options::default() };

@@ -1,0 +1,204 @@
+"""Installs the newest versions of libraries that `make bench-peers` compares with.
+
+Usage: python tools/peer_libraries.py [FOLDER]
+
+FOLDER is .venv/peers when left out. Intel's ipsec-mb is a Debian package: apt downloads the newest
+version that loads here from this machine's mirror and checks it by Debian's signatures. The lists
+and sources are separate ones, so nothing of the system changes. OpenSSL and BoringSSL are built, a
+minute each, from the sources in the crates openssl-src and boring-sys, which cargo checks by
+benches/peer-sources/Cargo.lock. A library that can't be installed is a line with the reason. What
+is there already stays; delete FOLDER to look for newer versions. Needs nothing but Python.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+
+class UnavailableError(Exception):
+    """Why a library can't be installed."""
+
+
+def main() -> int:
+    """Installs what can be installed; always 0, because a library may be absent."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / ".venv" / "peers")
+    folder: Path = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, install in LIBRARIES.items():
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                install(folder, Path(scratch))
+        except UnavailableError as error:
+            print(f"absent: {name}: {error}", file=sys.stderr)
+    return 0
+
+
+def install_ipsec_mb(folder: Path, scratch: Path) -> None:
+    """The newest of Debian's suites that loads on this machine."""
+    if any(folder.glob("libIPSec_MB.so.*")):
+        return
+    _require({"apt-get": "apt", "dpkg-deb": "dpkg"})
+    if not KEYRING.exists():
+        raise UnavailableError(f"{KEYRING} is missing (Debian: apt-get install {KEYRING.stem})")
+    reasons = []
+    for suite in SUITES:
+        try:
+            library = _unpacked(suite, scratch / suite)
+        except UnavailableError as error:
+            reasons.append(f"{suite}: {error}")
+            continue
+        # By the name that the loader knows, as in libIPSec_MB.so.2.
+        shutil.copy(library, folder / ".".join(library.name.split(".")[:3]))
+        return
+    raise UnavailableError("; ".join(reasons))
+
+
+def _unpacked(suite: str, scratch: Path) -> Path:
+    """The library in the newest package of a suite."""
+    scratch.mkdir()
+    for each in ("state/lists/partial", "cache/archives/partial"):
+        (scratch / each).mkdir(parents=True)
+    (scratch / "state" / "status").touch()
+    mirror = f"deb [signed-by={KEYRING}] {_mirror()} {suite} main\n"
+    (scratch / "sources.list").write_text(mirror, encoding="utf-8")
+    settings = {
+        "Dir::Etc::SourceList": scratch / "sources.list",
+        "Dir::Etc::SourceParts": "/dev/null",
+        "Dir::State": scratch / "state",
+        "Dir::State::status": scratch / "state" / "status",
+        "Dir::Cache": scratch / "cache",
+        "Acquire::Languages": "none",
+        # apt's own user may not write into the scratch folder.
+        "APT::Sandbox::User": "",
+    }
+    apt = ["apt-get", "-qq", *(f"--option={name}={value}" for name, value in settings.items())]
+    _run([*apt, "update"], scratch)
+    failed: UnavailableError | None = None
+    for package in PACKAGES:
+        try:
+            _run([*apt, "download", package], scratch)
+        except UnavailableError as error:
+            failed = error
+            continue
+        _run(["dpkg-deb", "-x", next(scratch.glob("*.deb")).name, "root"], scratch)
+        library = next(file for file in scratch.rglob("libIPSec_MB.so.*") if not file.is_symlink())
+        _run(
+            [sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library], scratch
+        )
+        return library
+    raise failed or UnavailableError("no package is known")
+
+
+def _mirror() -> str:
+    """Where this machine's apt finds Debian."""
+    listed = _run(["apt-get", "indextargets", "--format", "$(REPO_URI)"], ROOT)
+    found = [uri for uri in listed.split() if uri.rstrip("/").endswith("/debian")]
+    if not found:
+        raise UnavailableError("this machine's apt has no mirror of Debian")
+    return found[0]
+
+
+def install_openssl(folder: Path, scratch: Path) -> None:
+    """OpenSSL's libcrypto, built as the crate builds it, and linked as a shared library."""
+    _require({"cargo": "cargo", "cc": "gcc", "make": "make", "perl": "perl"})
+    source = _source("openssl-src")
+    target = folder / f"libcrypto-{source.name}.so"
+    if target.exists():
+        return
+    _announce("OpenSSL", source)
+    build = scratch / "openssl"
+    shutil.copytree(source / "openssl", build)
+    _run(["perl", "Configure", "linux-x86_64", *OPENSSL_SETTINGS], build)
+    _run(["make", f"-j{_cores()}", "build_generated"], build)
+    _run(["make", f"-j{_cores()}", "libcrypto.a"], build)
+    whole = ["-Wl,--whole-archive", "libcrypto.a", "-Wl,--no-whole-archive", "-Wl,-Bsymbolic"]
+    _run(["cc", "-shared", "-s", "-o", "libcrypto.so", *whole, "-ldl", "-lpthread"], build)
+    shutil.copy(build / "libcrypto.so", target)
+
+
+def install_boringssl(folder: Path, scratch: Path) -> None:
+    """BoringSSL's libcrypto, built by its own cmake."""
+    _require({"cargo": "cargo", "cc": "gcc", "c++": "g++", "make": "make", "cmake": "cmake"})
+    source = _source("boring-sys")
+    target = folder / f"libcrypto-{source.name}.so"
+    if target.exists():
+        return
+    _announce("BoringSSL", source)
+    settings = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=1", "-DBUILD_TESTING=OFF")
+    _run(["cmake", "-S", source / "deps" / "boringssl", "-B", ".", *settings], scratch)
+    _run(["cmake", "--build", ".", "--target", "crypto", "--parallel", str(_cores())], scratch)
+    shutil.copy(scratch / "libcrypto.so", target)
+
+
+def _source(crate: str) -> Path:
+    """The folder of a crate's sources, which cargo downloads and checks."""
+    lock = ["--locked", "--manifest-path", str(SOURCES)]
+    _run(["cargo", "fetch", *lock, "--target", PLATFORM], ROOT)
+    metadata = _run(
+        ["cargo", "metadata", *lock, "--format-version=1", "--filter-platform", PLATFORM], ROOT
+    )
+    packages = json.loads(metadata)["packages"]
+    found = next(each for each in packages if each["name"] == crate)
+    return Path(found["manifest_path"]).parent
+
+
+def _announce(name: str, source: Path) -> None:
+    print(f"Building {name} from {source.name}, a minute on two cores", file=sys.stderr)
+
+
+def _require(commands: dict[str, str]) -> None:
+    """Refuses when a command is missing, and names the packages that have it."""
+    missing = {name: package for name, package in commands.items() if shutil.which(name) is None}
+    if missing:
+        packages = " ".join(dict.fromkeys(missing.values()))
+        raise UnavailableError(
+            f"there is no {' and no '.join(missing)} on PATH (Debian: apt-get install {packages})"
+        )
+
+
+def _run(command: Sequence[str | Path], folder: Path) -> str:
+    """What a command prints; its last line of errors is the reason when it fails."""
+    try:
+        ran = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnavailableError(str(error)) from error
+    if ran.returncode:
+        lines = (ran.stderr or ran.stdout).strip().splitlines() or ["no message"]
+        raise UnavailableError(f"{command[0]} failed: {lines[-1]}")
+    return ran.stdout
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "benches" / "peer-sources" / "Cargo.toml"
+PLATFORM = "x86_64-unknown-linux-gnu"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+# The newest first; a library that needs a newer C library than this machine's doesn't load.
+SUITES = ("sid", "trixie")
+PACKAGES = ("libipsec-mb3", "libipsec-mb2")
+OPENSSL_SETTINGS = (
+    *("no-shared", "no-module", "no-tests", "no-apps", "no-docs", "no-legacy", "no-engine"),
+    *("no-comp", "no-zlib", "no-ssl-trace", "-fPIC"),
+)
+TIMEOUT_S = 900.0
+LIBRARIES: dict[str, Callable[[Path, Path], None]] = {
+    "ipsec-mb": install_ipsec_mb,
+    "openssl": install_openssl,
+    "boringssl": install_boringssl,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
