@@ -25,7 +25,8 @@ def test_without_the_commands_that_it_needs_each_library_is_absent_and_says_why(
         "(Debian: apt-get install apt dpkg)",
         "absent: openssl: there is no cargo and no cc and no make and no perl on PATH "
         "(Debian: apt-get install cargo gcc make perl)",
-        "absent: boringssl: there is no cargo and no cc and no c++ and no make and no cmake on PATH "
+        "absent: boringssl: there is no cargo and no cc and no c++ and no make and no cmake on "
+        "PATH "
         "(Debian: apt-get install cargo gcc g++ make cmake)",
     ]
 
