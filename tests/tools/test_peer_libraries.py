@@ -26,8 +26,7 @@ def test_without_the_commands_that_it_needs_each_library_is_absent_and_says_why(
         "absent: openssl: there is no cargo and no cc and no make and no perl on PATH "
         "(Debian: apt-get install cargo gcc make perl)",
         "absent: boringssl: there is no cargo and no cc and no c++ and no make and no cmake on "
-        "PATH "
-        "(Debian: apt-get install cargo gcc g++ make cmake)",
+        "PATH (Debian: apt-get install cargo gcc g++ make cmake)",
     ]
 
 

@@ -26,10 +26,16 @@ pub fn arm<'l>(batch: usize, work: &Assignment<'l>) -> Prepared<'l> {
 struct EngineThread<'l> {
     engine: Engine,
     messages: &'l [PreparedMessages],
-    calls: Vec<(Vec<(Range<usize>, Batch<'l>)>, Outputs)>,
+    calls: Vec<Calls<'l>>,
     checks: Checks,
     /// Keeps the keys installed.
     _sessions: Vec<Session>,
+}
+
+/// The calls of one pass over messages whose tags are of one length.
+struct Calls<'l> {
+    batches: Vec<(Range<usize>, Batch<'l>)>,
+    outputs: Outputs,
 }
 
 impl<'l> EngineThread<'l> {
@@ -44,7 +50,7 @@ impl<'l> EngineThread<'l> {
             let each = |range: Range<usize>| {
                 (range.clone(), set.batch(range, |key| sessions[key as usize].id()))
             };
-            (ranges.map(each).collect(), Outputs::of(set))
+            Calls { batches: ranges.map(each).collect(), outputs: Outputs::of(set) }
         };
         Ok(Self {
             engine: engine.clone(),
@@ -60,7 +66,8 @@ impl Part for EngineThread<'_> {
     fn work(&mut self, times: usize) -> Result<Done, ArmError> {
         let options = Options::default();
         for _ in 0..times {
-            for (set, (batches, outputs)) in self.messages.iter().zip(&mut self.calls) {
+            for (set, calls) in self.messages.iter().zip(&mut self.calls) {
+                let Calls { batches, outputs } = calls;
                 let tag_bytes = set.tag_length.bytes();
                 for (range, batch) in batches {
                     let (bytes, layout) = part(set.texts.layout(), range.clone());
@@ -84,7 +91,7 @@ impl Part for EngineThread<'_> {
     fn check(&mut self) -> Result<(), ArmError> {
         let Self { messages, calls, checks, .. } = self;
         checks.next(NAME, messages, |set, at| {
-            let (text, tag, status) = calls[set].1.message(at);
+            let (text, tag, status) = calls[set].outputs.message(at);
             messages[set].wrong(at, text, tag, status)
         })
     }
