@@ -47,9 +47,8 @@ def parse_count(text: str, least: int, most: int, noun: str) -> int:
     number = parse_number(text)
     if number is None or number.denominator != 1 or not least <= number <= most:
         example = ", as in 4k (4,000) or 4KiB (4,096)" if least <= 4_000 and most > 4_096 else ""
-        raise ValueError(
-            f"{text.strip()!r} is no {noun}; write a whole number from {least:,} to {most:,}{example}"
-        )
+        right = f"write a whole number from {least:,} to {most:,}{example}"
+        raise ValueError(f"{text.strip()!r} is no {noun}; {right}")
     return int(number)
 
 
