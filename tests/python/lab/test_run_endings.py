@@ -139,7 +139,7 @@ def test_a_child_whose_parent_is_gone_before_it_starts_measures_nothing(
 ) -> None:
     before = (half_run / names.SAMPLES).read_bytes()
     # Process 1 is not the parent.
-    words = [half_run, "made-up", 1, time.monotonic() + 5, "inf", 40, 40, 1, 0, 0]
+    words = [half_run, "made-up", 1, time.monotonic() + 5, "inf", 40, 40, 1, 0]
     command = [sys.executable, "-m", "sealift.lab.worker", *map(str, words)]
     process = subprocess.run(command, capture_output=True, timeout=60, check=False)
     assert process.returncode == -signal.SIGKILL

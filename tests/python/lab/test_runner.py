@@ -217,8 +217,9 @@ def test_figures_that_a_budget_can_not_hold_are_told_and_not_waited_for(
 
 
 def test_experiments_come_one_after_the_other_and_what_has_no_time_is_told_in_one_line(
-    folder: Path, tmp_path: Path
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session, "GRACE_S_MIN", 0.5)
     first = experiment_file(tmp_path, "first", "second")
     slow, last = (
         experiment_file(tmp_path, "first", "rather slow to prepare", name=name)

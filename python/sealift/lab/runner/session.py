@@ -211,7 +211,6 @@ class _Session:
             blocks_least=work.blocks_least,
             parent=os.getpid(),
             lock=self._lock,
-            finish=self.finish,
         )
         self._restarts[name] = order.restart + 1
         self._course.begin(number, name)
