@@ -8,7 +8,6 @@ from typing import Any
 
 from sealift.cli import main
 from sealift.lab.runner import session
-from sealift.lab.worker import Order
 
 
 def be_patient(change: Callable[[object, str, Any], None] = setattr) -> None:
@@ -19,7 +18,6 @@ def be_patient(change: Callable[[object, str, Any], None] = setattr) -> None:
     """
     change(session, "GRACE_S_MIN", 60.0)
     change(session, "HANG_GRACE_S", 60.0)
-    change(session, "Order", lambda **fields: Order(**fields | {"finish": True}))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from command import invoke, process, start
-from lab.running import make_quick
 from sealift.cli import times
 from sealift.cli.experiments import asked_for
 from sealift.lab import registry, store, survey
@@ -224,7 +223,6 @@ def test_ctrl_c_leaves_a_page_and_a_resume_finishes_the_run(tmp_path: Path) -> N
     assert f"sealift lab run --resume {folder}" in stderr
     assert "Traceback" not in stderr
     assert store.read(folder).ending is not None
-    make_quick(folder)
     ran = invoke("lab", "run", "--resume", str(folder), "--json")
     assert ran.exit_code == 0, ran.stderr
     assert json.loads(ran.stdout)["ending"]["how"] == "complete"

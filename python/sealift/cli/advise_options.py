@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sealift.cli.options import count, given
+from sealift.cli.options import count, given, seed
 
 
 class Workload(StrEnum):
@@ -152,8 +152,7 @@ Seed = Annotated[
     int | None,
     typer.Option(
         help="Of messages and order: same seed, same bytes. [default: 1]",
-        min=0,
-        max=2**64 - 1,
+        parser=given("--seed", seed),
         metavar="N",
     ),
 ]

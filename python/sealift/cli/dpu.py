@@ -50,7 +50,11 @@ def asm(
     ] = None,
     tasklets: Annotated[
         int | None,
-        typer.Option(help="What NR_TASKLETS stands for in it.", min=1, max=24, metavar="N"),
+        typer.Option(
+            help="What NR_TASKLETS stands for in it.",
+            parser=options.given("--tasklets", options.tasklets),
+            metavar="N",
+        ),
     ] = None,
     names: Annotated[
         list[str] | None,

@@ -36,8 +36,7 @@ def run(
         typer.Option(
             help="What NR_TASKLETS stands for in assembly: programs boot their tasklets "
             "themselves.",
-            min=1,
-            max=24,
+            parser=options.given("--tasklets", options.tasklets),
             metavar="N",
         ),
     ] = None,

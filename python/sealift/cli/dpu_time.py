@@ -55,7 +55,12 @@ def time_kernel(
         ),
     ] = 65_536,
     tasklets: Annotated[
-        int, typer.Option(help="Tasklets of each DPU.", min=1, max=24, metavar="N")
+        int,
+        typer.Option(
+            help="Tasklets of each DPU.",
+            parser=options.given("--tasklets", options.tasklets),
+            metavar="N",
+        ),
     ] = 16,
     key_bits: Annotated[
         str, typer.Option(help="128, 192 or 256 bits of key.", metavar="BITS")

@@ -40,6 +40,16 @@ def count(least: int, most: int, noun: str) -> Callable[[str], int]:
     return partial(parse_count, least=least, most=most, noun=noun)
 
 
+def seed(text: str) -> int:
+    """Reads what everything that is drawn is drawn from."""
+    return parse_count(text, 0, 2**64 - 1, "seed")
+
+
+def tasklets(text: str) -> int:
+    """Reads how many tasklets a DPU has."""
+    return parse_count(text, 1, 24, "number of tasklets")
+
+
 def thread_counts(text: str) -> tuple[int, ...]:
     """Reads `1,2,4`.
 

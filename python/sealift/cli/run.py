@@ -86,8 +86,7 @@ def run(
         int | None,
         typer.Option(
             help="Of messages and order: same seed, same bytes. [default: 1]",
-            min=0,
-            max=2**64 - 1,
+            parser=options.given("--seed", options.seed),
             metavar="N",
         ),
     ] = None,

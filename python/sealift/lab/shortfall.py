@@ -1,10 +1,8 @@
 """What a run lacks that was stopped early, or had too little time for verdicts."""
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
-from sealift.lab.store import How, Reading, Run
+from sealift.lab.store import How, Run
+from sealift.lab.store.run import took_s as took_s
 
 
 def shortfall(run: Run) -> str:
@@ -41,20 +39,8 @@ def block_counts(run: Run, *, begun_only: bool = False) -> list[tuple[int, int]]
         (len(run.blocks(planned.name, group)), planned.blocks)
         for planned in run.plan.experiments
         for group in range(len(planned.groups))
-        if (planned.name, group) not in run.over
-        and (run.has_begun(planned.name) or not begun_only)
+        if (planned.name, group) not in run.over and (run.has_begun(planned.name) or not begun_only)
     ]
-
-
-def took_s(readings: Sequence[Reading]) -> float:
-    """Seconds of measuring: a run that was resumed later was not measured in between.
-
-    Args:
-        readings: Of its sensors, about one a second.
-    """
-    times_s = [0.0, *(reading.at_s for reading in readings)]
-    gaps_s = (after - before for before, after in pairwise(times_s))
-    return sum(gap_s for gap_s in gaps_s if gap_s <= PAUSE_S)
 
 
 def _how(run: Run) -> str:
@@ -71,5 +57,3 @@ def _worth(least: int) -> str:
 
 
 NEEDED = blocks_needed(VERDICT_CONFIDENCE)
-# Sensors are read once a second; a busy machine may be late.
-PAUSE_S = 10

@@ -42,7 +42,7 @@ class Waiting:
             self._once()
             time.sleep(300)
         if who == "rather slow to prepare":
-            time.sleep(1.2)
+            time.sleep(2.0)
 
     def sample(self, seconds: float) -> Sample:
         """Waits for the time asked for."""

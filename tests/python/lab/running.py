@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 import io
-import json
 import signal
 import subprocess
 import sys
@@ -129,13 +128,6 @@ def check(folder: Path, *, whole: bool) -> store.Run:
             for group in range(len(planned.groups)):
                 assert len(read.blocks(planned.name, group)) == planned.blocks
     return read
-
-
-def make_quick(folder: Path) -> None:
-    """So that the rest of a run takes a second."""
-    plan = json.loads((folder / names.PLAN).read_text(encoding="utf-8"))
-    plan["budget_s"] = 1.0
-    (folder / names.PLAN).write_text(json.dumps(plan), encoding="utf-8")
 
 
 DRIVER = Path(drive_runner.__file__)

@@ -31,7 +31,6 @@ class Slow:
         arm_s: float,
         *,
         origin: Origin = Origin.MEASURED,
-        finish: bool = False,
         latest_s: float = LATEST_S,
     ) -> None:
         self.now_s = 0.0
@@ -51,7 +50,7 @@ class Slow:
         monkeypatch.setattr(bench, "_found", lambda _: experiment)
         planned = made.planned(groups=groups, blocks=1, origin=origin)
         path = made.create(folder / "run", made.plan(planned))
-        order = Order(path, "by-size", 0, UNTIL_S, latest_s, 1, 1, 0, 0, finish)
+        order = Order(path, "by-size", 0, UNTIL_S, latest_s, 1, 1, 0, 0)
         with (
             store.Journal(path / names.SAMPLES) as samples,
             store.Journal(path / names.VERIFY) as verify,
@@ -85,12 +84,15 @@ class Slow:
         return list(dict.fromkeys(groups))
 
 
-def test_what_is_timed_leaves_a_third_of_its_time_for_measuring(
+def test_of_what_is_timed_only_as_much_is_prepared_as_can_be_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow = Slow(tmp_path, monkeypatch, 1.0)
-    assert (slow.prepared, slow.late) == ([0, 1, 2, 3], [4, 5])
-    assert slow.run.missing("by-size", 4) == 1, "the next process begins with it"
+    assert Slow(tmp_path / "fast", monkeypatch, 1.0).late == [4, 5]
+    # A block has three samples.
+    monkeypatch.setattr(bench, "SAMPLE_S", 1.0)
+    slow = Slow(tmp_path / "slow", monkeypatch, 1.0)
+    assert (slow.prepared, slow.late) == ([0, 1], [2, 3, 4, 5])
+    assert slow.run.missing("by-size", 4) == 1
 
 
 def test_what_is_computed_has_all_of_its_time(
@@ -110,5 +112,5 @@ def test_the_first_group_is_prepared_however_slow_it_is_until_it_is_too_late_to_
 
 
 def test_who_is_to_finish_prepares_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = Slow(tmp_path, monkeypatch, 5.0, finish=True, latest_s=float("inf"))
+    slow = Slow(tmp_path, monkeypatch, 5.0, latest_s=float("inf"))
     assert (slow.prepared, slow.late) == ([0, 1, 2, 3, 4, 5], [])

@@ -1,8 +1,10 @@
 """Runs in processes of their own, from the plan to the page."""
 
 import json
+import re
 import shutil
 import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from lab.running import (
 from sealift.exit_code import ExitCode
 from sealift.lab import registry, report, runner, store
 from sealift.lab.runner import session
+from sealift.lab.runner.planning import blocks_least
 from sealift.lab.spec import Scope
 from sealift.lab.store import How, names
 from sealift.lab.summary import summarise
@@ -181,18 +184,20 @@ def test_nothing_that_could_be_measured_has_its_own_exit_code(folder: Path, tmp_
 def test_a_budget_that_is_used_up_leaves_the_rest_for_a_resume(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "GRACE_S_MIN", 1.3)
+    monkeypatch.setattr(session, "GRACE_S_MIN", 1.5)
     file = experiment_file(tmp_path, "first", "rather slow to prepare")
-    code, said = run("run", folder, 1, 1, file)
+    code, said = run("run", folder, 2, 1, file)
     assert code == 0, said
     read = check(folder, whole=False)
     (planned,) = read.plan.experiments
-    blocks = planned.blocks
-    assert blocks < BLOCKS
-    reason = f"1 s were too short for {blocks} of {2 * blocks} blocks"
+    assert blocks_least(planned) <= planned.blocks < BLOCKS
+    reason = f"2 s were too short for {planned.blocks} of {2 * planned.blocks} blocks"
     assert read.ending == store.Ending(How.TIME_UP, reason)
-    assert f"{reason}; the rest takes about " in said
-    assert [len(read.blocks("made-up", group)) for group in (0, 1)] == [blocks, 0]
+    assert re.search(
+        rf"{reason}; the rest takes about \d+ s: sealift lab run --resume {folder}\n", said
+    )
+    assert said.count("--resume") == 1
+    assert [len(read.blocks("made-up", group)) for group in (0, 1)] == [planned.blocks, 0]
     skipped = [each.skipped for each in read.verified]
     assert skipped == ["", "", *["no time was left to prepare it"] * 2]
     assert run("resume", folder)[0] == 0
@@ -209,6 +214,56 @@ def test_figures_that_a_budget_can_not_hold_are_told_and_not_waited_for(
     assert read.ending is not None
     assert read.ending.how is How.TIME_UP
     assert f"{read.ending.reason}; the rest takes about " in said
+
+
+def test_experiments_come_one_after_the_other_and_what_has_no_time_is_told_in_one_line(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "GRACE_S_MIN", 0.5)
+    first = experiment_file(tmp_path, "first", "second")
+    slow, last = (
+        experiment_file(tmp_path, "first", "rather slow to prepare", name=name)
+        for name in ("slow", "last")
+    )
+    code, said = run("run", folder, 5, 2, first, slow, last)
+    assert code == 0, said
+    read = check(folder, whole=False)
+    planned = read.plan.experiment("made-up")
+    assert [len(read.blocks("made-up", group)) for group in (0, 1)] == [planned.blocks] * 2
+    assert [restart for restart, _ in read.blocks("made-up", 0)] == sorted(
+        restart for restart, _ in read.blocks("made-up", 0)
+    )
+    order = (folder / names.SAMPLES).read_text(encoding="utf-8").splitlines()
+    begun = list(dict.fromkeys(json.loads(line)["experiment"] for line in order))
+    assert begun[0] == "made-up"
+    assert len(begun) < 3
+    assert read.ending == store.Ending(
+        How.TIME_UP, f"5 s had room for {len(begun)} of 3 experiments"
+    )
+    lines = [line for line in said.splitlines() if line.startswith("sealift: ")]
+    assert len(lines) == 1
+    assert "the rest takes about " in lines[0]
+    # A resume has a budget, too, if it is given one.
+    begin_s = time.monotonic()
+    again = runner.resume(folder, budget_s=0.5)
+    assert time.monotonic() - begin_s < 20
+    assert again.ending.how is How.TIME_UP
+    code, said = run("resume", folder)
+    assert code == 0, said
+    assert "sealift: the rest takes about " in said
+    check(folder, whole=True)
+
+
+def test_a_process_reads_of_the_run_only_what_its_experiment_has(
+    folder: Path, tmp_path: Path
+) -> None:
+    files = [experiment_file(tmp_path, "first", "second", name=name) for name in ("one", "two")]
+    assert run("run", folder, 60, 1, *files)[0] == 0
+    whole, one = store.read(folder), store.read(folder, of="one")
+    assert one.blocks("one", 1) == whole.blocks("one", 1)
+    assert one.blocks("one", 1)
+    assert one.restarts == {"one": 1}
+    assert not one.blocks("two", 1)
 
 
 def test_a_folder_that_was_changed_since_is_resumed_with_a_warning(half_run: Path) -> None:

@@ -14,6 +14,7 @@ from sealift.lab.spec import CELLS_MAX, Experiment
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
 from sealift.lab.store import Plan, PlannedExperiment, Run
 from sealift.lab.store.files import kept_bytes
+from sealift.lab.store.run import took_s
 from sealift.lab.values import Cell, is_text
 
 
@@ -199,8 +200,8 @@ def _fitted(
     planned: Sequence[PlannedExperiment], budget_s: float, restarts: int
 ) -> Iterator[PlannedExperiment]:
     """With fewer blocks where samples would get too short to say much."""
-    timed = [each for each in planned if each.groups and each.is_timed]
-    smallest_s = min(map(_smallest_s, timed), default=0.0)
+    # Who is first has all of the time where that is too short for more.
+    smallest_s = next(_smallest_s(each) for each in planned if each.groups)
     if smallest_s > budget_s:
         raise ValueError(
             f"a budget of {budget_s:g} s is too short to measure anything; allow "
@@ -220,7 +221,9 @@ def _fitted(
 
 
 def _smallest_s(planned: PlannedExperiment) -> float:
-    """The least time in which a group of an experiment gets a verdict."""
+    """The least time in which a group of an experiment gets a verdict; 0 of what is computed."""
+    if not planned.is_timed:
+        return 0.0
     arms = min(map(len, planned.groups))
     # Of the lab's own the arms of a cell are often there at once.
     return START_S / 2 + blocks_least(planned) * (arms + 1) * taken_s(SAMPLE_S_MIN)
@@ -252,11 +255,24 @@ def prepared_s(planned: PlannedExperiment) -> float:
     return START_S + PREPARED_S * sum(map(len, planned.groups))
 
 
-def rest_s(steps: Sequence[Step]) -> float:
-    """About what all blocks of some steps take, with samples as short as usual."""
-    return sum(
-        step.known_s or step.prepared_s + step.samples * taken_s(SAMPLE_S_USUAL) for step in steps
-    )
+def rest_s(run: Run, rest: Sequence[Work]) -> float:
+    """About how long some steps take, at the pace of what was measured.
+
+    Args:
+        run: What there is already.
+        rest: From `works`: what it lacks.
+    """
+    whole_s = sum(_usual_s(_step(each, run.plan.restarts)) for each in run.plan.experiments)
+    left_s = sum(_usual_s(work.step) for work in rest)
+    done_s = max(0.0, whole_s - left_s)
+    # A few blocks tell little of a pace.
+    pace = (took_s(run.sensors) + PACE_S) / (done_s + PACE_S)
+    return left_s * min(PACE_MOST, max(1.0, pace))
+
+
+def _usual_s(step: Step) -> float:
+    """What a step takes with samples as short as usual."""
+    return step.known_s or step.prepared_s + step.samples * taken_s(SAMPLE_S_USUAL)
 
 
 def blocks_enough(planned: PlannedExperiment, restarts: int) -> int:
@@ -339,6 +355,8 @@ BLOCKS = 60
 SAMPLE_S_USUAL = 0.003
 # Comparing results, keeping a sample, telling of it.
 BETWEEN_S = 0.0005
+# Machines that are busy are slower, up to so many times; nothing is expected to be faster.
+PACE_S, PACE_MOST = 10.0, 5.0
 # Of a block: shares of a budget add up to it, but for rounding.
 ROUNDED = 1e-6
 # A process of the lab's own, and an arm: 0.02 to 0.06 s on a quiet 2-core AMD EPYC, twice that on a

@@ -55,7 +55,7 @@ def go(
     finish = budget_s is None
     steps = works(run, finish=finish)
     if budget_s is None:
-        budget_s = _rest_s(run, steps)
+        budget_s = rest_s(run, steps)
     grace_s = math.inf if finish else max(GRACE_S_MIN, GRACE_SHARE * budget_s)
     spent_s = time.monotonic() - begin_s
     left_s = max(0.0, (1.0 if finish else 1 - GRACE_SHARE) * budget_s - spent_s)
@@ -80,13 +80,6 @@ def go(
             return session.end()
         except KeyboardInterrupt:
             return session.end_at_once()
-
-
-def _rest_s(run: store.Run, steps: Sequence[Work]) -> float:
-    """About how long some steps take: as their share of the plan's budget, or more if needed."""
-    whole = sum(each.weight for each in run.plan.experiments if each.groups)
-    share = sum(work.step.weight for work in steps) / (whole or 1.0)
-    return max(run.plan.budget_s * share, rest_s([work.step for work in steps]))
 
 
 class _Session:
@@ -173,7 +166,7 @@ class _Session:
                 self._tried("page", lambda: self._after_task(self._path)),
             ]
         )
-        left_s = _rest_s(run, works(run, finish=True))
+        left_s = rest_s(run, works(run, finish=True))
         say_ending(run, ending, self._teller.say, is_kept=self.is_kept, left_s=left_s)
         return Done(self._path, ending, exit_code(run, ending, whole=whole))
 
@@ -218,7 +211,6 @@ class _Session:
             blocks_least=work.blocks_least,
             parent=os.getpid(),
             lock=self._lock,
-            finish=self.finish,
         )
         self._restarts[name] = order.restart + 1
         self._course.begin(number, name)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +185,18 @@ class Run:
     def is_whole(self) -> bool:
         """Whether a resume would measure nothing."""
         return self.count_missing()[0] == 0
+
+
+def took_s(readings: Sequence[Reading]) -> float:
+    """Seconds of measuring: a run that was resumed later was not measured in between.
+
+    Args:
+        readings: Of its sensors, about one a second.
+    """
+    times_s = [0.0, *(reading.at_s for reading in readings)]
+    gaps_s = (after - before for before, after in pairwise(times_s))
+    return sum(gap_s for gap_s in gaps_s if gap_s <= PAUSE_S)
+
+
+# Sensors are read once a second; a busy machine may be late.
+PAUSE_S = 10

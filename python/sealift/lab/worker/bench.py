@@ -68,7 +68,7 @@ class Bench:
         """Whether one more group can be prepared, and measured beside those that are."""
         now_s = time.monotonic()
         if not self._planned.is_timed:
-            return self._order.finish or now_s <= self._order.until_s
+            return now_s < self._order.latest_s
         prepared = sum(map(len, self._arms.values()))
         arms = len(self._planned.groups[group])
         prepared_s = (now_s - begin_s) / prepared * arms

@@ -21,7 +21,6 @@ class Order:
         blocks_least: How many each group is to have even if that takes longer than `until_s`.
         parent: Process id of the parent.
         lock: Descriptor that holds the folder, inherited from the parent.
-        finish: Whether everything is to be prepared and measured, however long that takes.
     """
 
     folder: Path
@@ -33,19 +32,17 @@ class Order:
     blocks_least: int
     parent: int
     lock: int
-    finish: bool
 
     def command(self) -> list[str]:
         """The command line that does it."""
-        words = (asdict(self) | {"finish": int(self.finish)}).values()
         # -P: a file in the current folder hides no module of Python's own.
-        return [sys.executable, "-P", "-m", MODULE, *map(str, words)]
+        return [sys.executable, "-P", "-m", MODULE, *map(str, asdict(self).values())]
 
     @classmethod
     def parse(cls, words: Sequence[str]) -> "Order":
         """The order of a command line."""
         folder, experiment, restart, until_s, latest_s, *rest = words
-        blocks, blocks_least, parent, lock, finish = map(int, rest)
+        blocks, blocks_least, parent, lock = map(int, rest)
         return cls(
             folder=Path(folder),
             experiment=experiment,
@@ -56,7 +53,6 @@ class Order:
             blocks_least=blocks_least,
             parent=parent,
             lock=lock,
-            finish=bool(finish),
         )
 
 
