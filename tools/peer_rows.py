@@ -54,7 +54,9 @@ def sentences(document: Document, date: str) -> str:
 
 
 def _times(case: Document) -> str:
-    return three(case["engine_to_best"]["median"])
+    """A settled ratio, or one with its interval where noise leaves open which side is ahead."""
+    ratio = case["engine_to_best"]
+    return interval(ratio) if case["engine_is"] == EVEN else three(ratio["median"])
 
 
 def _behind(cases: list[Document]) -> str:
@@ -117,4 +119,4 @@ CASES = (
     *("kernels, % of peak", "best other library, GB/s", "`Engine::run` to best"),
 )
 HEADLINES = ("128-many-128", "128-fresh-128")
-BEHIND = "behind"
+BEHIND, EVEN = "behind", "within noise"
