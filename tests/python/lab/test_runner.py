@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -214,44 +213,6 @@ def test_figures_that_a_budget_can_not_hold_are_told_and_not_waited_for(
     assert read.ending is not None
     assert read.ending.how is How.TIME_UP
     assert f"{read.ending.reason}; the rest takes about " in said
-
-
-def test_experiments_come_one_after_the_other_and_what_has_no_time_is_told_in_one_line(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "GRACE_S_MIN", 0.5)
-    first = experiment_file(tmp_path, "first", "second")
-    slow, last = (
-        experiment_file(tmp_path, "first", "rather slow to prepare", name=name)
-        for name in ("slow", "last")
-    )
-    code, said = run("run", folder, 5, 2, first, slow, last)
-    assert code == 0, said
-    read = check(folder, whole=False)
-    planned = read.plan.experiment("made-up")
-    assert [len(read.blocks("made-up", group)) for group in (0, 1)] == [planned.blocks] * 2
-    assert [restart for restart, _ in read.blocks("made-up", 0)] == sorted(
-        restart for restart, _ in read.blocks("made-up", 0)
-    )
-    order = (folder / names.SAMPLES).read_text(encoding="utf-8").splitlines()
-    begun = list(dict.fromkeys(json.loads(line)["experiment"] for line in order))
-    assert begun[0] == "made-up"
-    assert len(begun) < 3
-    assert read.ending == store.Ending(
-        How.TIME_UP, f"5 s had room for {len(begun)} of 3 experiments"
-    )
-    lines = [line for line in said.splitlines() if line.startswith("sealift: ")]
-    assert len(lines) == 1
-    assert "the rest takes about " in lines[0]
-    # A resume has a budget, too, if it is given one.
-    begin_s = time.monotonic()
-    again = runner.resume(folder, budget_s=0.5)
-    assert time.monotonic() - begin_s < 20
-    assert again.ending.how is How.TIME_UP
-    code, said = run("resume", folder)
-    assert code == 0, said
-    assert "sealift: the rest takes about " in said
-    check(folder, whole=True)
 
 
 def test_a_process_reads_of_the_run_only_what_its_experiment_has(
