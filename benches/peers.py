@@ -30,6 +30,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -160,7 +161,8 @@ def _check(arguments: argparse.Namespace) -> None:
 def _check_writable(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "peers.json").touch()
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"x")
     except OSError as error:
         raise ValueError(
             f"{folder} takes no files: {error.strerror}; name a folder that can be written"

@@ -32,6 +32,30 @@ def block(document: Document, *, date: str, place: str) -> str:
     return "\n" + "\n\n".join(parts) + "\n\n"
 
 
+def behind(document: Document, date: str) -> str:
+    """The cases that another library wins, with its lead, and how many cases are open.
+
+    Args:
+        document: peers.json.
+        date: When it was measured.
+    """
+    cases = document["cases"]
+    lost = [each for each in cases if each["engine_is"] == BEHIND]
+    still_open = sum(each["engine_is"] == EVEN for each in cases)
+    head = (
+        f"On {_processor(document)}, {date}, another library is ahead in {len(lost)} of "
+        f"{len(cases)} cases. In {still_open} more the interval includes 1, so neither is ahead."
+    )
+    lines = [_lost(each, document["peers"]) for each in lost]
+    return "\n" + "\n".join([head, *(["", *lines] if lines else [])]) + "\n\n"
+
+
+def _lost(case: Document, peers: Document) -> str:
+    ratio = case["engine_to_best"]
+    lead = {"median": 1 / ratio["median"], "low": 1 / ratio["high"], "high": 1 / ratio["low"]}
+    return f"- {case['title']}: {_named(case['best'], peers)}, {interval(lead)} times as fast"
+
+
 def sentences(document: Document, date: str) -> str:
     """How fast the engine is at 128 bytes, where another library is ahead, and the conditions.
 
@@ -45,11 +69,12 @@ def sentences(document: Document, date: str) -> str:
         )
     many, fresh = (cases[name] for name in HEADLINES)
     peers = document["peers"]
+    other = "" if many["best"] == fresh["best"] else f" ({_named(fresh['best'], peers)})"
     return (
         f"At 128 bytes, `Engine::run` is {_times(many)} times as fast as the best other library "
-        f"({_named(many['best'], peers)}) under 1,024 keys, and {_times(fresh)} times "
-        f"({_named(fresh['best'], peers)}) with a fresh key each. {_behind(document['cases'])} "
-        f"Measured on one core ({_processor(document)}, {date})."
+        f"({_named(many['best'], peers)}) under 1,024 keys, and {_times(fresh)} times{other} "
+        f"with a fresh key each. {_behind(document['cases'])} "
+        f"One core, {_processor(document)}, {date}."
     )
 
 
@@ -73,7 +98,7 @@ def _behind(cases: list[Document]) -> str:
     if not always and not sometimes:
         return "No other library is ahead in any case."
     parts = [f"at {', '.join(always)}"] if always else []
-    parts += [f"in some cases at {', '.join(sometimes)}"] if sometimes else []
+    parts += [f"sometimes at {', '.join(sometimes)}"] if sometimes else []
     return f"Another library is faster {', and '.join(parts)}."
 
 

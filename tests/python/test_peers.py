@@ -161,10 +161,11 @@ def test_a_run_prints_the_table_names_who_is_absent_and_keeps_its_samples(tmp_pa
     assert len(kept) == 1 + 2 * BLOCKS * 4
 
 
-def test_an_arm_that_is_wrong_ends_the_run_and_nothing_is_shown(tmp_path: Path) -> None:
-    binary = stand_in(tmp_path, exit_code=1)
-    ran = run("--binary", str(binary), "--case", "128-one", "--seconds", "1")
+def test_an_arm_that_is_wrong_ends_the_run_and_nothing_is_shown_or_kept(tmp_path: Path) -> None:
+    binary, out = stand_in(tmp_path, exit_code=1), tmp_path / "results"
+    ran = run("--binary", str(binary), "--case", "128-one", "--seconds", "1", "--out", str(out))
     assert (ran.returncode, ran.stdout) == (4, "")
+    assert list(out.iterdir()) == []
     assert "peers: 128-one-128 failed: " in ran.stderr
 
 

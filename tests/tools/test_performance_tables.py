@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import peer_rows
 import performance_tables
 from picture import Point, Words, picture
 
@@ -165,7 +166,10 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     assert text.count("| AES-128") == 2
     assert "7.50 [6.75..8.25] times as fast as one that makes them for each message (1,200" in text
     assert "For 9 messages of 128 bytes under 1,024 keys, `seal_batch` over lists" in text
-    assert "For 9 messages of 128 bytes, that is 7.50 times as fast as a loop" in text
+    assert (
+        "On one core (a processor that doesn't name itself), for 9 messages of 128 bytes under "
+        "1,024 keys, that is 7.50 times as fast as a loop with cached `AESGCM` objects"
+    ) in text
     assert "From Rust, such a batch is 1.10 [" in text
     assert "```console\n$ sealift advise\nAn answer.\n```" in text
     assert "](docs/speed-by-size.svg)" in text
@@ -220,7 +224,7 @@ def compared(machine: str) -> dict[str, Any]:
 def test_the_comparison_has_a_table_for_each_machine_and_sentences_of_the_newest(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blocks = ("speed", "peers")
+    blocks = ("speed", "peers", "behind")
     page = tree / "docs" / "performance.md"
     page.parent.mkdir()
     page.write_text("".join(f"<!-- generated: {name} -->\n<!-- end -->\n" for name in blocks))
@@ -235,9 +239,9 @@ def test_the_comparison_has_a_table_for_each_machine_and_sentences_of_the_newest
     assert headings == ["### processor b on 2026-01-01", "### processor a on 2026-01-02"]
     assert (
         "At 128 bytes, `Engine::run` is 1.25 times as fast as the best other library (aws-lc 5) "
-        "under 1,024 keys, and 6.00 times (aws-lc 5) with a fresh key each. Another library is "
-        "faster at 8 KiB (2.00x), and in some cases at 1,420 B (1.25x). Measured on one core "
-        "(processor a on 2026-01-02, 2026-01-02)."
+        "under 1,024 keys, and 6.00 times with a fresh key each. Another library is "
+        "faster at 8 KiB (2.00x), and sometimes at 1,420 B (1.25x). One core, processor a on "
+        "2026-01-02, 2026-01-02."
     ) in text
     assert "| aws-lc | AWS-LC 5; in place, so a copy is in its time | 2025-01-01 |" in text
     assert "| ipp | absent: not installed |  |" in text
@@ -246,6 +250,30 @@ def test_the_comparison_has_a_table_for_each_machine_and_sentences_of_the_newest
         f"| title of 1420-one-128 | 12.8 | 12.8 | 40.1 | 80 % | 12.8 (aws-lc 5) | {ratio} |" in text
     )
     assert "`python benches/peers.py`, [all figures](../results/2026-01-02/a/peers.json)" in text
+    assert (
+        "On processor a on 2026-01-02, 2026-01-02, another library is ahead in 2 of 5 cases. In 1 "
+        "more the interval includes 1, so neither is ahead.\n\n"
+        "- title of 1420-one-128: aws-lc 5, 1.25 [1.14..1.39] times as fast\n"
+        "- title of 8192-one-128: aws-lc 5, 2.00 [1.82..2.22] times as fast\n"
+    ) in text
+
+
+def test_where_no_library_is_ahead_there_is_no_list_of_cases() -> None:
+    document = compared("here")
+    document["cases"] = document["cases"][:2]
+    assert peer_rows.behind(document, "2026-01-02") == (
+        "\nOn here, 2026-01-02, another library is ahead in 0 of 2 cases. In 0 more the interval "
+        "includes 1, so neither is ahead.\n\n"
+    )
+
+
+def test_sentences_name_the_library_of_each_case_when_they_differ() -> None:
+    document = compared("here")
+    document["peers"]["ring"] = {**document["peers"]["aws-lc"], "version": "1"}
+    fresh = document["cases"][1]
+    fresh["best"], fresh["arms"]["ring"] = "ring", fresh["arms"]["aws-lc"]
+    said = peer_rows.sentences(document, "2026-01-02")
+    assert "(aws-lc 5) under 1,024 keys, and 6.00 times (ring 1) with a fresh key each." in said
 
 
 def test_without_the_cases_of_128_bytes_there_is_no_sentence(

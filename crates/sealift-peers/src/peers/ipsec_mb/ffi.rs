@@ -206,9 +206,9 @@ impl Size {
         // SAFETY: the key was expanded for this size, the context has room, nonce and aad have the readable
         // bytes that stand beside them.
         unsafe { (self.start)(data, context, nonce.as_ptr(), nonce_len, aad.as_ptr(), aad_len) };
-        // SAFETY: as above; both texts have `len` bytes.
+        // SAFETY: the key is expanded, the context was started just now, and both texts have `len` bytes.
         unsafe { part(data, context, of.output.as_mut_ptr(), of.input.as_ptr(), len as u64) };
-        // SAFETY: as above; the tag has the bytes that are written.
+        // SAFETY: the key is expanded, the context was started above, and the tag has the bytes that are written.
         unsafe { end(data, context, of.tag.as_mut_ptr(), of.tag.len() as u64) };
     }
 }

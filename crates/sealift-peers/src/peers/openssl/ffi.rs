@@ -39,7 +39,7 @@ pub(super) struct Functions {
 // SAFETY: the ciphers are statics of the library's, which any thread may read.
 unsafe impl Send for Functions {}
 
-// SAFETY: as above.
+// SAFETY: the functions may be called from any thread, and nothing here changes after opening.
 unsafe impl Sync for Functions {}
 
 impl Functions {
