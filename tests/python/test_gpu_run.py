@@ -153,8 +153,8 @@ def test_rows_are_read_and_those_of_a_processor_are_called_so(
     title = f"Copies between host and GPU{f', by {NO_GPU}' if is_processor else ''}"
     assert headline(found, summarise(found)).startswith(f"{title}: ")
     page = write(found).read_text(encoding="utf-8")
-    assert page.count(f"<h3>{title} <") == 1
-    assert page.count(f", by {NO_GPU} <") == (2 if is_processor else 0)
+    assert page.count(f"<strong>{title}</strong>") == 1
+    assert page.count(f", by {NO_GPU}</strong>") == (2 if is_processor else 0)
     # Blocks that were sampled would be taken for those of a GPU's threads; all rows, folded away,
     # have the columns of summary.csv.
     assert page.count(">sampled</th>") == 2

@@ -9,7 +9,7 @@ from sealift.lab.by_size import chosen as by_sizes
 from sealift.lab.by_size import winners_text
 from sealift.lab.crowding import is_crowded
 from sealift.lab.devices import Found as Device
-from sealift.lab.finding import Finding, findings
+from sealift.lab.finding import Finding, Kind, findings
 from sealift.lab.fullest import BY_SIZE, alike, fullest
 from sealift.lab.recall import of_the_lab
 from sealift.lab.result import Found, Origin, Row
@@ -37,6 +37,7 @@ class Bar:
         rate: Messages a second; None where there is none.
         note: Why there is none.
         origin: Where the rate comes from.
+        is_advised: Whether the headline names it as one to run on.
     """
 
     device: str
@@ -44,6 +45,7 @@ class Bar:
     rate: Interval | None
     note: str = ""
     origin: Origin = Origin.MEASURED
+    is_advised: bool = False
 
     @property
     def text(self) -> str:
@@ -104,8 +106,7 @@ class Answer:
         head = [*_headed(self.headline, self.figure), *_wrapped(self.basis)]
         bars = bars_text(self.bars)
         further = [f"{name:<{wide}}  {place}" for name, place in links]
-        shown = (self.question, *head, *(each.name for each in self.bars), *further)
-        words = sum(len(each.split()) for each in (*shown, *(each.text for each in self.bars)))
+        words = sum(len(line.split()) for line in (self.question, *head, *bars, *further))
         parts = [head, bars, self._stands_on(WORDS_MOST - words), further]
         text = "\n\n".join("\n".join(f"  {line}" for line in part) for part in parts if part)
         return f"{self.question}\n\n{text}\n"
@@ -116,13 +117,12 @@ class Answer:
         Args:
             words: How many there may be; the weightiest reason is never left out.
         """
-        quality = ", ".join(filter(None, (self.noise_text, self.disturbed_text)))
-        noisy = f"{quality[0].upper()}{quality[1:]}." if quality else ""
-        measured = f"{self.machine}: {quality}." if quality and self.machine else noisy
+        quality = [each for each in (self.noise_text, self.disturbed_text) if each]
+        firsts = [_sentence(self.machine, quality[:n]) for n in range(len(quality), -1, -1)]
         counts = (3, 2, 1)
-        choices = [[measured, self.sizes, *self.care[:n]] for n in counts if self.sizes]
-        firsts = (measured, noisy, "")
-        choices += [[first, *self.care[:n]] for n in counts for first in firsts]
+        choices = [[firsts[0], self.sizes, *self.care[:n]] for n in counts if self.sizes]
+        choices += [[first, *self.care[:n]] for n in counts for first in (*firsts, "")]
+        choices += [[*self.care[:1]]]
         told = [" ".join(filter(None, each)) for each in choices]
         fitting = (
             each
@@ -173,7 +173,7 @@ def answer(
     if chosen is None:
         return noted
     line = by_sizes([row for row in rows if row.experiment == BY_SIZE])
-    cautions = (*care, *headline.care(chosen, everything, told={row.work for row in line}))
+    cautions = (*care, *headline.care(chosen, everything))
     return replace(
         noted,
         headline=headline.where(chosen, everything),
@@ -237,15 +237,17 @@ def disturbed(rows: Sequence[Row]) -> float | None:
 
 
 def _bars(chosen: Finding, devices: Sequence[Device]) -> list[Bar]:
-    ordered = sorted(chosen.rows, key=lambda row: row.ns_per_operation.median)
+    is_settled = chosen.kind in (*headline.SETTLED, Kind.ALONE)
+    advised = chosen.devices[:1] if chosen.winner else chosen.devices if is_settled else ()
     return [
         Bar(
-            str(row.subject),
-            device_name(str(row.subject), devices),
-            row.operations_per_s,
+            device=str(row.subject),
+            name=device_name(str(row.subject), devices),
+            rate=row.operations_per_s,
             origin=row.origin,
+            is_advised=str(row.subject) in advised,
         )
-        for row in ordered
+        for row in sorted(chosen.rows, key=lambda row: row.ns_per_operation.median)
     ]
 
 
@@ -254,6 +256,12 @@ def _headed(headline: str, figure: str) -> list[str]:
     one = f"{headline}: {figure}" if figure else f"{headline}."
     both = [one] if len(one) <= COLUMNS - 2 else [f"{headline}.", figure]
     return [line for each in both for line in _wrapped(each)]
+
+
+def _sentence(machine: str, quality: Sequence[str]) -> str:
+    """`Intel Xeon, 2 cores: noise ±1.9 %.`; without a machine `Noise ±1.9 %.`."""
+    told = ": ".join(filter(None, (machine, ", ".join(quality))))
+    return f"{told[0].upper()}{told[1:]}." if told else ""
 
 
 def _wrapped(text: str) -> list[str]:

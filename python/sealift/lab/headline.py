@@ -1,7 +1,7 @@
 """The recommendation: for which piece of work, where to run it, and how sure that is."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sealift.lab.crowding import LOAD, Load
 from sealift.lab.finding import Finding, Kind
@@ -34,7 +34,11 @@ def where(chosen: Finding, everything: Sequence[Finding]) -> str:
     if chosen.kind is Kind.ALONE:
         return f"{told}, the only device measured"
     if chosen.kind is Kind.SAME:
-        return f"{told}: they differ by less than {format_noise(chosen.smallest_difference)}"
+        # Each was judged against the reference, so of two others nothing more is known.
+        those = (
+            "they differ" if len(chosen.devices) == 2 else f"each differs from {_reference(chosen)}"
+        )
+        return f"{told}: {those} by less than {format_noise(chosen.smallest_difference)}"
     others = [each for each in everything if each is not chosen]
     contrary: dict[str, list[Finding]] = {}
     for each in others:
@@ -65,23 +69,14 @@ def times(ratio: Interval, other: str) -> str:
     return f"{format_short(ratio.median)}× {short_name(other)} {ends}"
 
 
-def care(
-    chosen: Finding, everything: Sequence[Finding], *, told: Collection[object] = ()
-) -> Iterator[str]:
-    """Reasons to take the headline with care, the weightiest first.
-
-    Args:
-        chosen: What the headline is for.
-        everything: What was found.
-        told: The work of which another sentence says what was not settled.
-    """
+def care(chosen: Finding, everything: Sequence[Finding]) -> Iterator[str]:
+    """Reasons to take the headline with care, the weightiest first."""
     others = [each for each in everything if each is not chosen]
     if chosen.kind in SETTLED and any(row.machine_busy for row in chosen.rows):
         yield "The machine was busy: measure again."
     if chosen.kind not in SETTLED and (won := _won(others)):
         yield f"Of {len(others):,} other workloads {won}."
-    unsettled = [each for each in others if each.kind in (Kind.UNSURE, Kind.NOISY)]
-    if count := sum(each.rows[0].work not in told for each in unsettled):
+    if count := sum(each.kind in (Kind.UNSURE, Kind.NOISY) for each in others):
         yield f"Not settled: {count:,} of {len(others):,} other workloads."
     drifting = [each for each in everything if not all(row.steady for row in each.rows)]
     if drifting:
@@ -116,6 +111,10 @@ def _span(chosen: Finding, those: Sequence[Finding], others: Sequence[Finding]) 
     if there == list(those):
         return told
     return f"for {len(those):,} of {len(others):,} other workloads"
+
+
+def _reference(finding: Finding) -> str:
+    return short_name(str(finding.rows[0].reference))
 
 
 def _work(finding: Finding) -> Cell:

@@ -23,7 +23,7 @@ def device_name(spec: str, devices: Sequence[Device] = ()) -> str:
 
 def short_name(spec: str) -> str:
     """A device in a sentence: `CPU kernels`, `AWS-LC`; one with settings as it is opened."""
-    return f"GPU ({spec})" if spec in GPU_DRIVERS else NAMES.get(spec, spec)
+    return f"GPU ({spec})" if _driver(spec) in GPU_DRIVERS else NAMES.get(spec, spec)
 
 
 def wins(name: str) -> str:
@@ -33,10 +33,12 @@ def wins(name: str) -> str:
 
 def run_on(specs: Sequence[str]) -> str:
     """Where to run: `On your CPU, with Sealift's kernels`, `On your GPU (cuda)`."""
-    names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in specs]
-    if all(spec.partition(":")[0] in ON_THE_CPU for spec in specs):
-        return f"On your CPU, with {' or '.join(names)}"
-    return " or ".join(f"on your {name}" for name in names).capitalize().replace("gpu", "GPU")
+    on_cpu = [spec for spec in specs if _driver(spec) in ON_THE_CPU]
+    names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in on_cpu]
+    parts = [f"on your CPU, with {' or '.join(names)}"] if names else []
+    parts += [f"on your {short_name(spec)}" for spec in specs if spec not in on_cpu]
+    told = ", or ".join(parts)
+    return f"{told[0].upper()}{told[1:]}"
 
 
 def work_name(cell: Cell, mean_bytes: float | None = None) -> str:
@@ -149,6 +151,10 @@ def same_but_size(one: Cell, other: Cell) -> bool:
     """Whether two pieces of work differ in nothing but the size of messages and of batches."""
     rest = one.keys() | other.keys()
     return all(one.get(name) == other.get(name) for name in rest - {"size_bytes", "batch"})
+
+
+def _driver(spec: str) -> str:
+    return spec.partition(":")[0]
 
 
 # What pages call document 003, for whoever meets that name first.

@@ -1,463 +1,223 @@
-"""Where to run, word for word, and no word more than the rows allow."""
+"""Where to run: one recommendation, one number, and no word more than the rows allow."""
 
-from dataclasses import replace
+import re
+from dataclasses import asdict, replace
 
 import pytest
 
 from made_rows import BY_SIZE, another, found, pair
-from sealift.lab.answer import answer
+from sealift.lab.answer import NOTHING, Answer, Bar, answer, answer_of, bars_text, missing_bars
 from sealift.lab.crowding import Load
-from sealift.lab.result import Found, Row, Verified
+from sealift.lab.devices import Found as Device
+from sealift.lab.devices import look
+from sealift.lab.result import Found, Origin, Row, Verified
 from sealift.lab.stats import Interval, Verdict
+from sealift.lab.store import Run, Surroundings, read
+from sealift.lab.summary import summarise
+from sealift.lab.wording import GPU_DRIVERS, ON_THE_CPU
+from synthetic_run import SURROUNDINGS, made, write_run
 
 THREADS = "aes-gcm-by-threads"
-SIZES = (16, 64, 1_024)
+LINKS = (
+    ("Page", "runs/2026-11-24T075408Z/report.html"),
+    ("Your load", "sealift advise --size 128 --keys 5000 --rate 40k"),
+)
+ON_CPU = "On your CPU, with Sealift's kernels"
+BOTH = "On your CPU, with AWS-LC or Sealift's kernels"
 
 
-def two(ratio: float, verdict: Verdict, *, noise_floor: float = 0.01) -> list[Row]:
-    """Two pieces of work that end alike."""
-    return [
-        row
-        for size in (16, 64)
-        for row in pair(ratio, verdict, size_bytes=size, noise_floor=noise_floor)
-    ]
+def device(spec: str, reason: str | None = None, role: str = "real") -> Device:
+    state = "absent" if reason else "present"
+    detail = "vaes512: wide" if spec == "cpu" else None
+    return Device(spec, spec.partition(":")[0], state, role, detail, None, reason, spec)
 
 
-def test_the_answer_names_device_size_factor_and_interval() -> None:
-    said = answer(found(pair(2.41, Verdict.FASTER)))
+CPU = (device("cpu"), device("library"))
+NO_GPU = (*CPU, device("cuda", "libcuda.so.1 is missing"), device("opencl", "no loader"))
+
+
+def on(*devices: Device) -> Surroundings:
+    return replace(SURROUNDINGS, devices=devices)
+
+
+def of(rows: list[Row], *devices: Device, lacking: str = "") -> Answer:
+    return answer(found(rows), on(*devices) if devices else None, lacking=lacking)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A made-up quick run of everything."""
+    return read(write_run(tmp_path_factory.mktemp("runs") / "quick", made()))
+
+
+def test_the_answer_is_a_recommendation_a_number_a_basis_and_bars() -> None:
+    said = of(pair(2.41, Verdict.FASTER), *NO_GPU)
     assert said.question == "Where should my bulk encryption run?"
-    assert said.work == "For 128-byte messages, sealed under one key, one thread:"
-    assert said.where == "Run it on cpu."
-    assert said.speed_text == (
-        "24.10 million [23.63..24.34] messages/s (3,085 MB/s), "
-        "2.410 [2.362..2.458] times as fast as library (95 % intervals)."
+    assert said.headline == ON_CPU
+    assert said.figure == "2.41× AWS-LC [2.36–2.46]"
+    assert said.basis == "128-byte messages, sealed, one key, one core, batches of 1,024"
+    assert [(bar.name, bar.text) for bar in said.bars] == [
+        ("CPU kernels (AVX-512)", "24.1 M messages/s"),
+        ("AWS-LC", "10.0 M messages/s"),
+        ("GPU", "none in this machine"),
+    ]
+    assert said.machine == "A made-up <processor> & more, 2 cores, virtual machine"
+    assert (said.noise_text, said.disturbed_text) == ("noise ±1.0 %", "0 % of samples disturbed")
+    assert said.care == ()
+
+
+def test_the_text_is_the_answer_first_and_the_next_command_last() -> None:
+    rows = [*pair(2.41, Verdict.FASTER), *pair(1.2, Verdict.FASTER, size_bytes=16_384)]
+    machine = on(*NO_GPU)
+    cpu = replace(machine.facts["cpu_model"], value="Intel(R) Xeon(R) Processor")
+    machine = replace(machine, facts={**machine.facts, "cpu_model": cpu})
+    assert answer(found(rows), machine).text(*LINKS) == GOLDEN
+
+
+def test_the_answer_of_a_quick_run_is_short_and_plain(run: Run) -> None:
+    said = answer_of(run, summarise(run))
+    assert said is not None
+    assert said.headline == ON_CPU
+    text = said.text(*LINKS)
+    assert len(text.split()) < 80
+    assert len(text.splitlines()) <= 15
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.replace("\n", "").isprintable()
+    assert "none in this machine" in text
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_however_much_there_is_to_be_careful_about_three_lines_tell_it(count: int) -> None:
+    why = [f"Reason {place} is one of some that are long enough." for place in range(count)]
+    said = of(
+        pair(2.0, Verdict.FASTER, machine_busy=True, steady=False), *NO_GPU, lacking=" ".join(why)
     )
-    assert said.next_best == said.crossover == ""
-    assert said.details == ("Measured here: AES-128, sealed, one key, 1 thread, batches of 1,024.",)
-    assert said.cautions == ()
-    assert said.text.splitlines()[0] == f"{said.work} {said.where} {said.speed_text}"
-
-
-def test_a_slow_rate_is_not_told_in_millions() -> None:
-    said = answer(found(pair(2.0, Verdict.FASTER, library_ns=4_000.0)))
-    assert said.speed_text.startswith("500,000 [490,200..505,100] messages/s (64.00 MB/s), 2.000 ")
+    assert len(said.care) <= 3
+    lines = said.text(*LINKS).splitlines()
+    bars, links = (
+        next(i for i, line in enumerate(lines) if word in line) for word in ("GPU", "Page")
+    )
+    assert links - bars - 3 <= 3
+    assert not why or why[0].split()[0] in " ".join(lines[bars:links])
 
 
 def test_the_answer_goes_to_the_reference_when_that_wins() -> None:
-    said = answer(found(pair(0.5, Verdict.SLOWER)))
-    assert said.where == "Run it on library."
-    assert "2.000 [1.961..2.041] times as fast as cpu" in said.speed_text
+    said = of(pair(0.5, Verdict.SLOWER))
+    assert (said.headline, said.figure) == (
+        "On your CPU, with AWS-LC",
+        "2.00× CPU kernels [1.96–2.04]",
+    )
+    assert [bar.device for bar in said.bars] == ["library", "cpu"]
 
 
-def test_a_third_device_is_the_next_best_where_it_was_the_faster_of_the_losers() -> None:
+def test_a_gpu_that_wins_is_recommended() -> None:
     library, cpu = pair(2.0, Verdict.FASTER)
-    took = Interval(60.0, 59.0, 61.0, 0.95, 30)
-    third = another(cpu, "cuda", ns_per_operation=took, winner=False)
-    said = answer(found([library, cpu, third]))
-    assert said.next_best == (
-        "Next best: cuda, 16.67 million [16.39..16.95] messages/s (2,133 MB/s) (95 % interval)."
-    )
-
-
-def test_the_headline_stands_on_the_documents_messages_on_all_cores_and_names_contrary_sizes() -> (
-    None
-):
-    rows = [
-        *pair(3.0, Verdict.FASTER, size_bytes=16),
-        *pair(2.0, Verdict.FASTER, size_bytes=128),
-        *pair(0.5, Verdict.SLOWER, size_bytes=16_384),
-        *pair(1.5, Verdict.FASTER, workload="as stated", experiment=THREADS),
-        *pair(9.0, Verdict.FASTER, experiment="own-experiment"),
-    ]
-    said = answer(found(rows))
-    assert said.work == (
-        "For document 003's 128-byte messages as stated, sealed under one key, one thread:"
-    )
-    assert said.where == "Run it on cpu; but on library for 16,384 B (AES-128)."
-    assert said.speed_text.startswith("15.00 million [14.71..15.15] messages/s (1,920 MB/s), 1.500")
-    assert any(
-        line.startswith("library wins for 16,384 B (AES-128): 2.000") for line in said.details
-    )
-    assert "9.000" not in said.text
-
-
-def test_of_thread_counts_a_thread_a_core_makes_the_headline_and_one_where_that_is_not_known() -> (
-    None
-):
-    def rows(*loads: Load) -> list[Row]:
-        return [
-            replace(row, cell={**row.cell, "load": load})
-            for threads, load in zip((1, 2, 4), loads, strict=False)
-            for row in pair(2.0, Verdict.FASTER, threads=threads, workload="as stated")
-        ]
-
-    assert "2 threads:" in answer(found(rows(Load.BELOW, Load.ALL, Load.OVER))).work
-    assert "one thread:" in answer(found(rows(Load.BELOW, Load.BELOW))).work
-    plain = [row for count in (1, 2) for row in pair(2.0, Verdict.FASTER, threads=count)]
-    assert "one thread:" in answer(found(plain)).work
-
-
-def test_of_key_regimes_many_sessions_make_the_headline() -> None:
-    rows = [
-        row
-        for keys in ("one", "sessions:1024", "fresh")
-        for row in pair(2.0, Verdict.FASTER, keys=keys)
-    ]
-    assert "sealed under 1,024 sessions" in answer(found(rows)).work
+    fast = Interval(9.0, 8.9, 9.1, 0.95, 30)
+    cuda = another(cpu, "cuda", ratio=fast, ns_per_operation=Interval(11.0, 10.9, 11.1, 0.95, 30))
+    said = of([library, replace(cpu, winner=False), cuda], *CPU, device("cuda"))
+    assert (said.headline, said.figure) == ("On your GPU (cuda)", "9.00× AWS-LC [8.90–9.10]")
+    assert [bar.name for bar in said.bars] == ["GPU (cuda)", "CPU kernels (AVX-512)", "AWS-LC"]
+    assert [bar.is_advised for bar in said.bars] == [True, False, False]
 
 
 @pytest.mark.parametrize(
-    ("mix", "keys", "work"),
+    ("rows", "headline", "figure"),
     [
-        ("0/100/0", "fresh", "For 128-byte messages, opened under a fresh key each,"),
-        ("50/25/25", "sessions:64", "% sealed/opened/refused under 64 sessions,"),
+        (
+            pair(1.0, Verdict.SAME),
+            f"{BOTH}: they differ by less than 2.0 %",
+            "CPU kernels 1.00× AWS-LC [0.980–1.02]",
+        ),
+        (
+            pair(1.0, Verdict.SAME, noise_floor=0.045),
+            f"{BOTH}: they differ by less than 4.5 %",
+            "CPU kernels 1.00× AWS-LC [0.980–1.02]",
+        ),
+        (
+            pair(1.02, Verdict.UNSURE),
+            "Not settled: AWS-LC or CPU kernels (99 % interval crosses the noise)",
+            "CPU kernels 1.02× AWS-LC [1.00–1.04]",
+        ),
+        (
+            pair(1.5, Verdict.UNSURE, machine_busy=True),
+            "Not settled: AWS-LC or CPU kernels (machine busy)",
+            "CPU kernels 1.50× AWS-LC [1.47–1.53]",
+        ),
+        (
+            pair(3.0, Verdict.UNSURE, noise_floor=0.25),
+            "Not settled: AWS-LC or CPU kernels (noise floor over 10 %)",
+            "CPU kernels 3.00× AWS-LC [2.94–3.06]",
+        ),
+        (
+            [replace(row, blocks=7) for row in pair(1.5, Verdict.UNSURE)],
+            "Not settled: AWS-LC or CPU kernels (fewer than 8 blocks)",
+            "CPU kernels 1.50× AWS-LC [1.47–1.53]",
+        ),
+        (
+            pair(2.0, Verdict.FASTER)[:1],
+            "On your CPU, with AWS-LC, the only device measured",
+            "10.0 M messages/s [9.80 M–10.1 M]",
+        ),
     ],
+    ids=["tie", "noisy tie", "unsettled", "busy", "noisy", "short", "one device"],
 )
-def test_the_work_is_named_by_what_is_done_under_which_keys(mix: str, keys: str, work: str) -> None:
-    rows = [
-        replace(row, cell={**row.cell, "mix": mix}) for row in pair(2.0, Verdict.FASTER, keys=keys)
-    ]
-    assert work in answer(found(rows)).work
-
-
-def test_where_another_device_wins_the_larger_sizes_the_headline_says_from_which() -> None:
-    rows = [
-        *pair(2.0, Verdict.FASTER, size_bytes=16),
-        *pair(3.0, Verdict.FASTER, size_bytes=128),
-        *pair(1.0, Verdict.SAME, size_bytes=1_024),
-        *pair(0.5, Verdict.SLOWER, size_bytes=8_192),
-        *pair(0.5, Verdict.SLOWER, size_bytes=16_384),
-    ]
-    assert answer(found(rows)).where == "For 128 B run it on cpu, from 8,192 B on library."
-
-
-def test_where_another_device_wins_the_smaller_sizes_the_headline_says_up_to_which() -> None:
-    rows = [
-        *pair(0.5, Verdict.SLOWER, size_bytes=16),
-        *pair(0.5, Verdict.SLOWER, size_bytes=64),
-        *pair(3.0, Verdict.FASTER, size_bytes=128),
-    ]
-    assert answer(found(rows)).where == "For 128 B run it on cpu, up to 64 B on library."
-
-
-def test_no_range_of_sizes_is_claimed_with_an_unsettled_one_in_it() -> None:
-    rows = [
-        *pair(3.0, Verdict.FASTER, size_bytes=128),
-        *pair(0.5, Verdict.SLOWER, size_bytes=8_192),
-        *pair(1.0, Verdict.UNSURE, size_bytes=16_384),
-    ]
-    assert answer(found(rows)).where == "Run it on cpu; but on library for 8,192 B."
-
-
-def test_no_range_of_sizes_is_claimed_from_wins_under_other_keys() -> None:
-    rows = [
-        *pair(3.0, Verdict.FASTER, keys="sessions:1024"),
-        *pair(1.0, Verdict.UNSURE, size_bytes=8_192, keys="sessions:1024"),
-        *pair(0.5, Verdict.SLOWER, size_bytes=8_192, keys="fresh"),
-    ]
-    assert answer(found(rows)).where == (
-        "Run it on cpu; but on library for 8,192 B (a fresh key each)."
-    )
-
-
-def test_another_winner_under_other_keys_or_threads_keeps_the_headline_from_being_plain() -> None:
-    rows = [
-        *pair(3.0, Verdict.FASTER, keys="sessions:1024"),
-        *pair(0.5, Verdict.SLOWER, keys="fresh"),
-        *pair(0.5, Verdict.SLOWER, keys="fresh", threads=2),
-    ]
-    said = answer(found(rows))
-    assert said.where == "Run it on cpu; but on library for 2 of 2 other pieces of work."
-    few = answer(found(rows[:4]))
-    assert few.where == "Run it on cpu; but on library for 128 B (a fresh key each)."
-
-
-def test_work_without_a_winner_does_not_keep_the_headline_from_being_plain() -> None:
-    rows = [*pair(3.0, Verdict.FASTER), *pair(1.0, Verdict.SAME, size_bytes=16_384)]
-    assert answer(found(rows)).where == "Run it on cpu."
-
-
-def test_where_the_headlines_work_is_a_draw_it_is_told_who_won_other_work() -> None:
-    rows = [
-        *pair(1.0, Verdict.SAME),
-        *pair(2.0, Verdict.FASTER, size_bytes=16),
-        *pair(2.0, Verdict.FASTER, size_bytes=64),
-        *pair(0.5, Verdict.SLOWER, size_bytes=16_384),
-    ]
-    said = answer(found(rows))
-    assert said.where == "Either will do: library and cpu differ by less than 2.0 %."
-    assert said.next_best == "Of 3 other pieces of work cpu won 2 and library won 1."
-    assert said.passed_over == ""
-
-
-def test_the_crossover_is_bracketed_by_the_sizes_that_were_shown() -> None:
-    rows = [
-        *pair(2.0, Verdict.FASTER, size_bytes=16),
-        *pair(1.5, Verdict.FASTER, size_bytes=1_024),
-        *pair(1.0, Verdict.SAME, size_bytes=4_096),
-        *pair(0.5, Verdict.SLOWER, size_bytes=16_384),
-    ]
-    assert answer(found(rows)).crossover == (
-        "By size (AES-128, sealed, one key, 1 thread, batches of 1,024): "
-        "the winner changes from cpu to library between 1,024 and 16,384 B."
-    )
-
-
-def test_each_key_regime_has_its_own_crossover() -> None:
-    rows = [
-        *pair(2.0, Verdict.FASTER, size_bytes=16, keys="one"),
-        *pair(0.5, Verdict.SLOWER, size_bytes=64, keys="one"),
-        *pair(2.0, Verdict.FASTER, size_bytes=16, keys="sessions:1024"),
-        *pair(2.0, Verdict.FASTER, size_bytes=64, keys="sessions:1024"),
-        *pair(2.0, Verdict.FASTER, size_bytes=16, keys="fresh"),
-        *pair(1.0, Verdict.SAME, size_bytes=64, keys="fresh"),
-        *pair(1.0, Verdict.SAME, size_bytes=128, keys="fresh"),
-    ]
-    assert answer(found(rows)).crossover == (
-        "By size (AES-128, sealed, 1 thread, batches of 1,024): one key: "
-        "the winner changes from cpu to library between 16 and 64 B; "
-        "1,024 sessions: cpu wins at every size from 16 to 64 B; "
-        "a fresh key each: cpu wins at 16 B, and at 64 and 128 B no device was shown to."
-    )
-
-
-def test_large_messages_in_smaller_batches_belong_to_their_line() -> None:
-    rows = [
-        replace(row, cell={**row.cell, "batch": batch})
-        for size, batch, ratio, verdict in (
-            (16, 1_024, 2.0, Verdict.FASTER),
-            (64, 1_024, 2.0, Verdict.FASTER),
-            (1 << 20, 16, 0.5, Verdict.SLOWER),
-        )
-        for row in pair(ratio, verdict, size_bytes=size)
-    ]
-    said = answer(found(rows))
-    assert said.crossover == (
-        "By size (AES-128, sealed, one key, 1 thread, batches of up to 1,024): "
-        "the winner changes from cpu to library between 64 and 1,048,576 B."
-    )
-    assert "from 1,048,576 B on library" in said.where
-    both = [*rows, *(replace(row, cell={**row.cell, "batch": 1}) for row in rows[:2])]
-    assert "one at a time" in answer(found(both)).text
-
-
-def test_alike_regimes_share_their_crossover() -> None:
-    rows = [
-        row
-        for keys in ("one", "fresh")
-        for size in (16, 64)
-        for row in pair(1.0, Verdict.SAME, size_bytes=size, keys=keys)
-    ]
-    said = answer(found(rows))
-    assert said.crossover == (
-        "By size (AES-128, sealed, 1 thread, batches of 1,024): "
-        "no device was shown to win from 16 to 64 B."
-    )
-
-
-@pytest.mark.parametrize(("noise_floor", "least"), [(0.004, "2.0 %"), (0.045, "4.5 %")])
-def test_a_draw_is_told_with_the_smallest_difference_that_a_verdict_calls_one(
-    noise_floor: float, least: str
-) -> None:
-    rows = [
-        *pair(2.5, Verdict.FASTER, size_bytes=16),
-        *pair(1.0142, Verdict.SAME, size_bytes=64, noise_floor=noise_floor),
-    ]
-    assert answer(found(rows)).details[1:] == (
-        "cpu wins for 16 B: 2.500 [2.450..2.550] times as fast as library (95 % interval).",
-        f"For 64 B, library and cpu differ by less than {least}: either will do.",
-    )
+def test_without_a_winner_the_headline_says_so(rows: list[Row], headline: str, figure: str) -> None:
+    said = of(rows)
+    assert (said.headline, said.figure) == (headline, figure)
+    assert any(bar.is_advised for bar in said.bars) is not headline.startswith("Not settled")
 
 
 def test_devices_equal_to_the_reference_are_not_said_to_be_equal_to_each_other() -> None:
     library, cpu = pair(1.0, Verdict.SAME)
-    said = answer(found([library, cpu, another(cpu, "cuda")]))
-    assert said.where == "Any will do: cpu and cuda each differ from library by less than 2.0 %."
+    said = of([library, cpu, another(cpu, "cpu:isa=aesni")])
+    assert said.headline.endswith(": each differs from AWS-LC by less than 2.0 %")
 
 
-def costing(*sizes: tuple[float, float], verdict: Verdict = Verdict.SAME) -> list[Row]:
-    """Of each size a pair of equal devices that take so many ns."""
-    return [
-        row
-        for size, ns in sizes
-        for row in pair(1.0, verdict, size_bytes=size, library_ns=ns, keys="sessions:1024")
-    ]
-
-
-def test_what_a_message_and_a_byte_cost_is_told_with_intervals_and_of_which_work() -> None:
-    rows = costing((100, 100.0), (500, 150.0), (1_100, 200.0), (1 << 20, 9e9))
-    assert answer(found(rows)).details[-1] == (
-        "What a message costs (AES-128, sealed, 1,024 sessions, 1 thread, batches of 1,024): one "
-        "of 100 B in a batch of 1,024 takes library about 100.0 [99.00..102.0] ns, and "
-        "0.1000 [0.09600..0.1050] ns for each byte more; cpu about 100.0 [99.00..102.0] ns, and "
-        "0.1000 [0.09600..0.1050] ns for each byte more up to 1,100 B (95 % intervals)."
-    )
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        costing((100, 100.0), (1_100, 200.0), verdict=Verdict.UNSURE),
-        costing((100, 100.0), (1_100, 101.0)),
-        costing((100, 100.0), (700, 200.0)),
-        [
-            replace(row, cell={**row.cell, "batch": int(110_000 / float(row.cell["size_bytes"]))})
-            for row in costing((100, 100.0), (1_100, 200.0))
-        ],
-    ],
-    ids=["no verdicts", "intervals that meet", "sizes too near", "other batches"],
-)
-def test_no_cost_of_a_byte_is_told_where_it_can_not_be_said(rows: list[Row]) -> None:
-    assert "What a message costs" not in answer(found(rows)).text
-
-
-def test_what_differs_between_pieces_of_work_is_named() -> None:
-    rows = [
-        *pair(2.0, Verdict.FASTER, keys="one"),
-        *pair(3.0, Verdict.FASTER, keys="fresh", threads=2),
-        *pair(1.5, Verdict.FASTER, size_bytes=28.25, keys="fresh", workload="as logged"),
-    ]
-    assert answer(found(rows)).details[-1] == (
-        "cpu wins for 128 B (AES-128, one key, 1 thread); 128 B (AES-128, a fresh key each, "
-        "2 threads); 28.25 B (as logged): 1.500 [1.470..1.530] to 3.000 [2.940..3.060] times as "
-        "fast as library (95 % intervals)."
-    )
-
-
-@pytest.mark.parametrize(
-    ("rows", "where"),
-    [
-        (
-            two(1.0, Verdict.SAME),
-            "Either will do: library and cpu differ by less than 2.0 %.",
-        ),
-        (
-            two(1.02, Verdict.UNSURE),
-            "Not settled here between library and cpu: longer samples are needed.",
-        ),
-        (
-            two(2.0, Verdict.UNSURE, noise_floor=0.2),
-            "Not settled here: there was too much noise.",
-        ),
-        (
-            [row for row in two(2.0, Verdict.FASTER) if row.subject == "library"],
-            "Only library was measured, so there is nothing to choose from.",
-        ),
-    ],
-)
-def test_without_a_winner_the_answer_says_why(rows: list[Row], where: str) -> None:
-    said = answer(found(rows))
-    assert said.where == where
-    assert said.next_best == ""
-    # How fast they are is worth knowing all the same.
-    assert said.speed_text.startswith(
-        "library 10.00 million [9.804..10.10] messages/s (640.0 MB/s)"
-    )
-
-
-def test_two_equal_devices_above_a_slower_one_are_not_anywhere() -> None:
-    rows = []
-    for library, cpu in (two(1.0, Verdict.SAME)[:2], two(1.0, Verdict.SAME)[2:]):
-        rows += [library, cpu, another(cpu, "cuda", verdict=Verdict.SLOWER, winner=False)]
-    said = answer(found(rows))
-    assert said.where == "Either will do: library and cpu differ by less than 2.0 %."
-    assert said.details[1:] == (
-        "For 16 and 64 B, library and cpu differ by less than 2.0 %: either will do.",
-    )
-
-
-def test_what_is_unsettled_is_said_to_be() -> None:
-    rows = [*pair(1.02, Verdict.UNSURE), *pair(2.0, Verdict.FASTER, size_bytes=16)]
-    assert answer(found(rows)).details[-1] == (
-        "For 128 B, these samples don't settle it between library and cpu (99 % interval crosses "
-        "the noise): cpu 1.020 [0.9996..1.040] times as fast as library (95 % interval)."
-    )
-
-
-def test_a_noisy_machine_gets_no_recommendation() -> None:
-    said = answer(found(two(3.0, Verdict.UNSURE, noise_floor=0.25)))
-    assert "Run it" not in said.text
-    assert said.details[1:] == (
-        "For 16 and 64 B there is no verdict (noise floor over 10 %): "
-        "cpu 3.000 [2.940..3.060] times as fast as library (95 % intervals).",
-    )
-    assert said.cautions == (
-        "2 of 2 pieces of work without a verdict: the same code differed from itself by more than "
-        "10 %.",
-    )
-
-
-def test_where_the_machine_was_busy_no_longer_samples_are_asked_for() -> None:
-    said = answer(found(pair(1.5, Verdict.UNSURE, machine_busy=True)))
-    assert said.where == "Not settled here between library and cpu: the machine was busy."
-
-
-def test_a_busy_an_uneasy_and_a_drifting_machine_are_mentioned() -> None:
-    rows = [
-        *pair(2.0, Verdict.FASTER, size_bytes=16, machine_busy=True, clean_share=0.3),
-        *pair(2.0, Verdict.FASTER, size_bytes=64, noise_floor=0.04, steady=False),
-    ]
-    assert answer(found(rows)).cautions == (
-        "The machine was busy during 1 of 2 pieces of work: measure again when it is quiet.",
-        "Take 1 of 2 pieces of work with care: noise floor over 3 %.",
-        "Times still drifted at the end of 1 of 2 pieces of work: measure longer, and look at the "
-        "clock and at what else runs.",
-    )
+def test_two_equal_devices_above_a_slower_one_are_a_tie_of_two() -> None:
+    library, cpu = pair(1.0, Verdict.SAME)
+    said = of([library, cpu, another(cpu, "cuda", verdict=Verdict.SLOWER, winner=False)])
+    assert said.headline == f"{BOTH}: they differ by less than 2.0 %"
 
 
 @pytest.mark.parametrize("verdict", [Verdict.SAME, Verdict.UNSURE, Verdict.SLOWER])
 def test_a_winner_without_a_verdict_is_not_recommended(verdict: Verdict) -> None:
     library, cpu = pair(2.0, Verdict.FASTER)
-    said = answer(found([library, replace(cpu, verdict=verdict)]))
-    assert "Run it on" not in said.text
-    assert said.where.startswith("Not settled here between library and cpu")
+    assert of([library, replace(cpu, verdict=verdict)]).headline.startswith("Not settled: ")
 
 
 @pytest.mark.parametrize("verdict", [Verdict.SAME, Verdict.UNSURE, Verdict.FASTER])
 def test_a_winning_reference_without_a_verdict_is_not_recommended(verdict: Verdict) -> None:
     library, cpu = pair(0.5, Verdict.SLOWER)
-    said = answer(found([library, replace(cpu, verdict=verdict)]))
-    assert "Run it on" not in said.text
-    assert said.where.startswith("Not settled here between library and cpu")
+    assert of([library, replace(cpu, verdict=verdict)]).headline.startswith("Not settled: ")
 
 
 def test_a_third_device_does_not_turn_a_lead_over_the_reference_into_a_win() -> None:
     library, cpu = pair(2.0, Verdict.FASTER)
     third = another(cpu, "cuda", ratio=Interval(2.01, 1.97, 2.05, 0.95, 30))
-    said = answer(found([library, cpu, third]))
-    assert said.where.startswith("Not settled here between cpu and cuda")
+    told = of([library, cpu, third]).headline
+    assert told == "Not settled: CPU kernels or GPU (cuda) (judged by library only)"
+
+
+def test_two_devices_equal_to_a_beaten_reference_are_not_known_to_be_equal() -> None:
+    library, cpu = pair(1.01, Verdict.SAME)
+    said = of([replace(library, winner=False), cpu, another(cpu, "cuda")])
+    assert said.headline.startswith("Not settled: CPU kernels or GPU (cuda)")
 
 
 def test_a_peer_that_is_no_device_is_no_advice_even_when_it_is_fastest() -> None:
     library, cpu = pair(2.0, Verdict.FASTER)
     peer = another(cpu, "ipp", ratio=Interval(9.0, 8.9, 9.1, 0.95, 30), winner=True)
-    beaten = replace(cpu, winner=False)
-    said = answer(found([library, beaten, peer], ipp="lab only"))
-    assert said.where == "Run it on cpu."
-    assert said.cautions == ("ipp is no device to run on (lab only), so it is not advised.",)
+    said = answer(found([library, replace(cpu, winner=False), peer], ipp="lab only"))
+    assert said.headline == ON_CPU
+    assert "ipp" not in said.text()
 
 
-def test_a_slower_peer_is_not_worth_a_word() -> None:
+def test_of_several_behind_a_peer_none_is_known_to_be_the_fastest() -> None:
     library, cpu = pair(2.0, Verdict.FASTER)
-    table = another(cpu, "table", ratio=Interval(0.1, 0.1, 0.1, 0.95, 30), winner=False)
-    said = answer(found([library, cpu, table], table="lab only"))
-    assert said.where == "Run it on cpu."
-    assert said.next_best == ""
-    assert "table" not in said.text
-
-
-def test_a_peer_that_only_noise_lets_win_is_not_worth_a_word() -> None:
-    library, cpu = pair(2.0, Verdict.UNSURE, noise_floor=0.3)
-    table = another(cpu, "table", winner=True)
-    assert "table" not in answer(found([library, cpu, table], table="test only")).text
-
-
-def test_two_devices_equal_to_a_beaten_reference_are_not_known_to_be_equal() -> None:
-    library, cpu = pair(1.01, Verdict.SAME)
-    cuda = another(cpu, "cuda")
-    said = answer(found([replace(library, winner=False), cpu, cuda]))
-    assert "will do" not in said.text
-    assert said.where.startswith("Not settled here between cpu and cuda")
+    cuda = another(cpu, "cuda", winner=False)
+    peer = another(cpu, "ipp", winner=True)
+    said = answer(found([library, replace(cpu, winner=False), cuda, peer], ipp="lab only"))
+    assert said.headline.startswith("Not settled: CPU kernels or GPU (cuda)")
 
 
 def test_threads_that_share_cores_are_no_advice() -> None:
@@ -469,27 +229,21 @@ def test_threads_that_share_cores_are_no_advice() -> None:
         )
         for row in pair(ratio, verdict, threads=threads, experiment=THREADS)
     ]
-    assert answer(found(rows)).where == "Run it on cpu."
+    assert of(rows).headline == ON_CPU
 
 
-def test_of_several_behind_a_peer_none_is_known_to_be_the_fastest() -> None:
-    library, cpu = pair(2.0, Verdict.FASTER)
-    cuda = another(cpu, "cuda", winner=False)
-    peer = another(cpu, "ipp", winner=True)
-    said = answer(found([library, replace(cpu, winner=False), cuda, peer], ipp="lab only"))
-    assert "Run it on" not in said.text
-    assert said.where.startswith("Not settled here between cpu and cuda")
-
-
-def test_without_a_real_reference_there_is_no_answer() -> None:
-    said = answer(found(pair(2.0, Verdict.FASTER), library="oracle"))
-    assert said.where.startswith("No answer: the first device is not for real work")
-
-
-def test_without_a_comparison_of_devices_there_is_no_answer() -> None:
-    assert answer({}).where.startswith("No answer: no device that is for real work")
-    other = found(pair(2.0, Verdict.FASTER, experiment="own-experiment"))
-    assert answer(other).where.startswith("No answer: no device")
+@pytest.mark.parametrize(
+    "none",
+    [
+        {},
+        found(pair(2.0, Verdict.FASTER), library="oracle"),
+        found(pair(2.0, Verdict.FASTER, experiment="own-experiment")),
+    ],
+    ids=["nothing", "no real reference", "another experiment"],
+)
+def test_without_a_comparison_of_real_devices_there_is_no_answer(none: dict[str, Found]) -> None:
+    said = answer(none)
+    assert (said.headline, said.figure, said.bars) == (NOTHING, "", ())
 
 
 def test_a_device_that_computed_something_wrong_is_told_and_never_advised() -> None:
@@ -498,33 +252,217 @@ def test_a_device_that_computed_something_wrong_is_told_and_never_advised() -> N
     verified = [
         Verified(BY_SIZE, library.cell, facts),
         Verified(BY_SIZE, cpu.cell, facts, wrong="a tag differs"),
-        Verified(BY_SIZE, {**cpu.cell, "device": "cuda"}, {}, skipped="libcuda.so.1 is missing"),
     ]
     said = answer({BY_SIZE: Found([library, replace(cpu, wrong="a tag differs")], verified)})
-    assert said.where == "Only library was measured, so there is nothing to choose from."
-    assert said.cautions == (
-        "cpu computed something wrong, so its times don't count: a tag differs",
-        "cuda was not measured: libcuda.so.1 is missing",
+    assert said.headline == "On your CPU, with AWS-LC, the only device measured"
+    assert said.care == ("cpu computed something wrong, so its times don't count.",)
+    assert said.care[0] in " ".join(said.text().split())
+
+
+def test_a_winner_of_other_sizes_keeps_the_headline_from_being_plain() -> None:
+    larger = [
+        *pair(3.0, Verdict.FASTER, size_bytes=128),
+        *pair(1.0, Verdict.SAME, size_bytes=1_024),
+        *pair(0.5, Verdict.SLOWER, size_bytes=8_192),
+        *pair(0.5, Verdict.SLOWER, size_bytes=16_384),
+    ]
+    assert of(larger).headline == f"{ON_CPU}; AWS-LC from 8 KiB"
+    smaller = [*pair(0.5, Verdict.SLOWER, size_bytes=64), *pair(3.0, Verdict.FASTER)]
+    assert of(smaller).headline == f"{ON_CPU}; AWS-LC up to 64 B"
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [
+            *pair(0.5, Verdict.SLOWER, size_bytes=8_192),
+            *pair(1.0, Verdict.UNSURE, size_bytes=16_384),
+        ],
+        [
+            *pair(1.0, Verdict.UNSURE, size_bytes=8_192),
+            *pair(0.5, Verdict.SLOWER, size_bytes=8_192, keys="fresh"),
+        ],
+    ],
+    ids=["an unsettled one in it", "wins under other keys"],
+)
+def test_no_range_of_sizes_is_claimed_that_was_not_shown_whole(others: list[Row]) -> None:
+    said = of([*pair(3.0, Verdict.FASTER), *others])
+    assert said.headline == f"{ON_CPU}; AWS-LC for 1 of 2 other workloads"
+
+
+def test_work_without_a_winner_does_not_keep_the_headline_from_being_plain() -> None:
+    rows = [*pair(3.0, Verdict.FASTER), *pair(1.0, Verdict.SAME, size_bytes=16_384)]
+    assert of(rows).headline == ON_CPU
+
+
+def test_the_headline_is_for_128_bytes_the_documents_messages_many_keys_and_all_cores() -> None:
+    def basis(*rows: Row) -> str:
+        return of(list(rows)).basis
+
+    sizes = [
+        row for size in (16, 128, 16_384) for row in pair(2.0, Verdict.FASTER, size_bytes=size)
+    ]
+    stated = pair(1.5, Verdict.FASTER, workload="as stated", experiment=THREADS, keys="fresh")
+    assert basis(*sizes).startswith("128-byte messages")
+    assert "a fresh key each" in basis(*sizes, *stated)
+    keys = [
+        row
+        for name in ("one", "sessions:1024", "fresh")
+        for row in pair(2.0, Verdict.FASTER, keys=name)
+    ]
+    assert "1,024 keys" in basis(*keys)
+    threads = [
+        replace(row, cell={**row.cell, "load": load})
+        for count, load in ((1, Load.BELOW), (2, Load.ALL), (4, Load.OVER))
+        for row in pair(2.0, Verdict.FASTER, threads=count)
+    ]
+    assert "both cores" in basis(*threads)
+
+
+def test_a_settled_piece_of_work_goes_before_an_open_one_which_is_counted() -> None:
+    rows = [*pair(1.0, Verdict.UNSURE, threads=2), *pair(2.0, Verdict.FASTER, keys="fresh")]
+    said = of(rows)
+    assert (said.headline, "a fresh key each" in said.basis) == (ON_CPU, True)
+    assert said.care == ("Not settled: 1 of 1 other workloads.",)
+
+
+def test_a_headline_that_a_busy_or_drifting_machine_measured_says_so() -> None:
+    assert of(pair(2.0, Verdict.FASTER, machine_busy=True, steady=False)).care == (
+        "The machine was busy: measure again.",
+        "Speeds drifted during 1 of 1 workloads.",
     )
 
 
-def test_a_device_that_was_measured_for_some_of_the_work_is_told_so() -> None:
-    library, cpu = pair(2.0, Verdict.FASTER)
-    facts = {"role": "real"}
-    verified = [
-        Verified(BY_SIZE, library.cell, facts),
-        Verified(BY_SIZE, cpu.cell, facts),
-        Verified(BY_SIZE, {**cpu.cell, "size_bytes": 1 << 30}, {}, skipped="too little memory"),
-    ]
-    said = answer({BY_SIZE: Found([library, cpu], verified)})
-    assert said.cautions == ("cpu was measured for a part of the work only: too little memory",)
+def test_what_a_run_lacks_is_told_first() -> None:
+    lacking = "Interrupted after about 3 of 60 s."
+    said = of(pair(2.0, Verdict.FASTER, machine_busy=True), lacking=lacking)
+    assert said.care[0] == lacking
+    assert lacking in said.text()
 
 
-def test_sizes_are_a_range_among_those_of_their_own_kind_of_messages() -> None:
+def test_where_nothing_is_settled_all_of_it_is_counted() -> None:
+    rows = [row for size in (16, 128, 1_024) for row in pair(1.0, Verdict.UNSURE, size_bytes=size)]
+    said = of(rows)
+    assert said.headline.startswith("Not settled: ")
+    assert said.care == ("Not settled: 2 of 2 other workloads.",)
+
+
+def test_where_ones_own_work_is_open_it_is_told_who_won_other_work() -> None:
+    own = pair(1.0, Verdict.UNSURE)
+    rows = [*own, *pair(2.0, Verdict.FASTER, size_bytes=16)]
+    work = {name: value for name, value in own[0].cell.items() if name != "device"}
+    said = answer(found(rows), own=work)
+    assert said.headline.startswith("Not settled: ")
+    assert said.care == ("Of 1 other workloads CPU kernels won 1.",)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told"),
+    [
+        (
+            {16: Verdict.FASTER, 128: Verdict.FASTER, 1_024: Verdict.FASTER},
+            "CPU kernels win from 16 B to 1 KiB.",
+        ),
+        (
+            {16: Verdict.FASTER, 128: Verdict.UNSURE, 1_024: Verdict.FASTER},
+            "CPU kernels win at 16 B and at 1 KiB; not settled at 128 B.",
+        ),
+        (
+            {16: Verdict.FASTER, 128: Verdict.SAME, 1_024: Verdict.SLOWER},
+            "CPU kernels win at 16 B; no difference at 128 B; AWS-LC wins at 1 KiB.",
+        ),
+        (
+            {
+                size: Verdict.FASTER if place % 2 else Verdict.SLOWER
+                for place, size in enumerate((16, 32, 64, 128, 256))
+            },
+            "AWS-LC wins at 3 of 5 sizes; CPU kernels win at 2 of 5 sizes.",
+        ),
+        ({128: Verdict.FASTER}, ""),
+    ],
+    ids=["all", "one open", "changes", "to and fro", "one size"],
+)
+def test_it_is_told_at_which_sizes_which_device_wins(
+    outcomes: dict[int, Verdict], told: str
+) -> None:
+    ratios = {Verdict.FASTER: 2.0, Verdict.SLOWER: 0.5}
     rows = [
-        *pair(3.0, Verdict.FASTER, workload="as stated", size_bytes=128, experiment=THREADS),
-        *(row for size in SIZES for row in pair(0.5, Verdict.SLOWER, size_bytes=size)),
-        *pair(1.0, Verdict.SAME, size_bytes=4_096),
+        row
+        for size, verdict in outcomes.items()
+        for row in pair(ratios.get(verdict, 1.0), verdict, size_bytes=size)
     ]
-    won = "library wins for 16 to 1,024 B (AES-128): "
-    assert any(line.startswith(won) for line in answer(found(rows)).details)
+    assert of(rows).sizes == told
+
+
+@pytest.mark.parametrize(
+    ("mix", "keys", "told"),
+    [
+        ("0/100/0", "fresh", "128-byte messages, opened, a fresh key each, "),
+        ("50/25/25", "sessions:64", "128-byte messages, 50 % sealed, 64 keys, "),
+    ],
+)
+def test_the_basis_says_what_is_done_under_which_keys(mix: str, keys: str, told: str) -> None:
+    rows = [
+        replace(row, cell={**row.cell, "mix": mix}) for row in pair(2.0, Verdict.FASTER, keys=keys)
+    ]
+    assert of(rows).basis.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("devices", "told"),
+    [
+        ((), []),
+        (CPU, []),
+        (NO_GPU, ["none in this machine"]),
+        ((*CPU, device("cuda")), ["not measured: --devices cuda"]),
+        ((*CPU, device("opencl", role="test only")), ["none in this machine"]),
+    ],
+    ids=["not known", "no driver", "absent", "not measured", "a processor in its place"],
+)
+def test_gpus_have_a_line_where_none_was_measured(
+    devices: tuple[Device, ...], told: list[str]
+) -> None:
+    assert [bar.note for bar in missing_bars(devices, ["cpu", "library"])] == told
+    assert missing_bars(devices, ["cuda:1"]) == ()
+
+
+def test_bars_are_as_long_as_rates_are_high_and_projected_ones_are_shaded() -> None:
+    def bar(name: str, rate: float, origin: Origin = Origin.MEASURED) -> Bar:
+        return Bar(name, name, Interval(rate, rate, rate, 0.95, 8), origin=origin)
+
+    bars = [bar("fast", 20e6), bar("half", 10e6), bar("card", 5e6, Origin.PROJECTED)]
+    fast, half, card, gpu = bars_text([*bars, Bar("gpu", "GPU", None, "none")])
+    assert fast.count("█") == 28
+    assert half.count("█") == 14
+    assert card.count("░") == 7
+    assert card.endswith("5.00 M messages/s (projected)")
+    assert gpu == "GPU   none"
+    tiny = bars_text([bar("fast", 20e6), bar("slow", 1.0)])[1]
+    assert re.search(r"slow  ▏ +1.00 messages/s", tiny)
+
+
+def test_an_answer_can_be_written_as_json() -> None:
+    assert asdict(of(pair(2.0, Verdict.FASTER)))["bars"][0]["rate"]["median"] == pytest.approx(20e6)
+
+
+def test_it_is_known_of_every_driver_whether_it_works_on_the_processor() -> None:
+    alone = {device.driver for device in look() if not device.is_incomplete}
+    assert alone - {*GPU_DRIVERS} == ON_THE_CPU
+
+
+GOLDEN = """\
+Where should my bulk encryption run?
+
+  On your CPU, with Sealift's kernels: 2.41× AWS-LC [2.36–2.46]
+  128-byte messages, sealed, one key, one core, batches of 1,024
+
+  CPU kernels (AVX-512)  ████████████████████████████  24.1 M messages/s
+  AWS-LC                 ███████████▋                  10.0 M messages/s
+  GPU                    none in this machine
+
+  Intel Xeon, 2 cores, virtual machine: noise ±1.0 %, 0 % of samples disturbed.
+  CPU kernels win from 128 B to 16 KiB.
+
+  Page       runs/2026-11-24T075408Z/report.html
+  Your load  sealift advise --size 128 --keys 5000 --rate 40k
+"""

@@ -428,7 +428,6 @@ def test_what_the_models_do_not_get_is_one_table_with_reasons(
 ) -> None:
     together = replace(claims, beside={"cards-quad-hifn": slow, "cards-four-broadcom": fast})
     (missed,) = cards_claims.EXPERIMENT.listings(together)
-    assert missed.is_section
     told = [row[0] for row in missed.rows]
     assert len(told) >= len(CONTRADICTED) + len(BEYOND) + 2
     assert all(row[3] for row in missed.rows)

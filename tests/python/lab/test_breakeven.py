@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from made_card import made_card
-from made_rows import BY_SIZE, another, pair
+from made_rows import BY_SIZE, pair
 from sealift import Card, cards
-from sealift.lab.breakeven import chosen, drawn, lines, needed, needed_text, pair_text, pairs
+from sealift.lab.breakeven import drawn, lines, needed
 from sealift.lab.breakeven.meeting import meetings
-from sealift.lab.breakeven.words import about
+from sealift.lab.by_size import chosen
 from sealift.lab.record import Record, record
 from sealift.lab.result import Origin, Row
 from sealift.lab.stats import Verdict
@@ -36,13 +36,6 @@ def by_size(
         for size, ratio, verdict in zip(sizes, ratios, said, strict=True)
         for row in pair(ratio, verdict, size_bytes=size)
     ]
-
-
-def text_of(rows: Sequence[Row], *described: Card) -> dict[str, str]:
-    return {
-        f"{each.one.device}, {each.other.device}": pair_text(each)
-        for each in pairs(lines(rows, described))
-    }
 
 
 def records(rows: Sequence[Row]) -> list[Record]:
@@ -132,73 +125,6 @@ def test_a_card_stands_beside_what_was_measured_with_the_same_batches(tmp_path: 
         assert spot.ns.low == spot.ns.high == spot.ns.median
 
 
-@pytest.mark.parametrize(
-    ("ratios", "verdicts", "told"),
-    [
-        (
-            (2.0, 1.5, 1.2),
-            (),
-            "cpu is 1.2 to 2 times as fast from 16 B to 4 KiB: no break-even",
-        ),
-        (
-            (2.0, 0.5, 0.5),
-            (),
-            "break-even near 64 B, between 16 B and 256 B: below cpu is faster, above library",
-        ),
-        (
-            (2.0, 1.1, 0.5),
-            (Verdict.FASTER, Verdict.UNSURE, Verdict.SLOWER),
-            "break-even near 360 B, between 16 B and 4 KiB: below cpu is faster, above library",
-        ),
-        (
-            (2.0, 1.5, 0.9),
-            (Verdict.FASTER, Verdict.FASTER, Verdict.UNSURE),
-            "cpu is faster from 16 B to 256 B; at 4 KiB neither was shown to be, though the lines "
-            "cross near 2.3 KiB",
-        ),
-        (
-            (1.01, 0.99, 1.0),
-            (Verdict.SAME, Verdict.SAME, Verdict.SAME),
-            "neither was shown to be faster from 16 B to 4 KiB, though the lines cross near 64 B",
-        ),
-        (
-            (2.0, 0.5, 2.0),
-            (),
-            "break-even near 64 B, between 16 B and 256 B: below cpu is faster, above library; "
-            "then break-even near 1 KiB, between 256 B and 4 KiB: below library is faster, above "
-            "cpu",
-        ),
-    ],
-)
-def test_two_devices_break_even_where_verdicts_change(
-    ratios: Sequence[float], verdicts: Sequence[Verdict], told: str
-) -> None:
-    assert text_of(by_size(*ratios, verdicts=verdicts)) == {"library, cpu": told}
-
-
-def test_two_devices_that_no_verdict_compares_are_told_apart_by_their_intervals() -> None:
-    rows = by_size(2.0, 2.0, sizes=(16, 256))
-    cpus = [row for row in rows if row.subject == "cpu"]
-    near = [
-        another(row, "near", ns_per_operation=row.ns_per_operation.scaled(1.02)) for row in cpus
-    ]
-    far = [another(row, "far", ns_per_operation=row.ns_per_operation.scaled(3)) for row in cpus]
-    told = text_of([*rows, *near, *far])
-    assert told["cpu, near"] == "neither was shown to be faster from 16 B to 256 B"
-    assert told["cpu, far"] == "cpu is 3 times as fast from 16 B to 256 B: no break-even"
-
-
-def test_a_card_that_wins_above_a_size_breaks_even_between_the_sizes_beside_it(
-    tmp_path: Path,
-) -> None:
-    # cpu takes 50 ns at all sizes; the card 20 ns and a tenth of one a byte: 300 B, or where
-    # straight lines between the measured sizes cross.
-    card = made_card(tmp_path, message_ns=20, byte_ns=0.1)
-    told = text_of(by_size(2.0, 2.0, 2.0), card)
-    assert told["cpu, pretend"].startswith("break-even near 290 B, between 256 B and 4 KiB: below ")
-    assert told["cpu, pretend"].endswith("below pretend is faster, above cpu")
-
-
 @pytest.mark.parametrize(("way_ns", "messages"), [(0, 1), (1_000, 58), (10_000, 572)])
 def test_a_batch_on_a_card_has_to_be_so_long_that_both_ways_are_paid(
     way_ns: float, messages: int, tmp_path: Path
@@ -227,33 +153,13 @@ def test_a_card_that_takes_longer_for_each_message_needs_more_than_any_batch_has
     assert [each.messages for each in found] == [None, None, None]
     # 116 ns against 50.
     assert found[0].times.median == pytest.approx(116 / 50, rel=0.01)
-    assert needed_text(found) == "no batch is long enough for the card to be done earlier"
-
-
-def test_it_is_said_from_how_many_messages_on_and_at_which_sizes_never(tmp_path: Path) -> None:
-    card = made_card(tmp_path, message_ns=10, byte_ns=0.1, way_ns=1_000)
-    (_, cpu, _) = lines(by_size(2.0, 2.0, 2.0), [card])
-    told = needed_text([needed(card, spot) for spot in cpu.spots])
-    assert re.fullmatch(
-        r"a batch on the card is done earlier from \d+ messages on \(of 16 B\), and never at 4 KiB",
-        told,
-    )
 
 
 def test_the_boards_of_2003_never_break_even_with_what_is_measured_here() -> None:
     rows = by_size(2.0, 2.0, 2.0)
-    told = text_of(rows, *cards())
     for card in cards():
-        assert told[f"cpu, {card.name}"].endswith("from 16 B to 4 KiB: no break-even")
         (_, cpu, _) = lines(rows, [card])
         assert all(needed(card, spot).messages is None for spot in cpu.spots)
-
-
-@pytest.mark.parametrize(
-    ("size", "told"), [(90.6, "91 B"), (1_450, "1.4 KiB"), (190_000, "190 KiB"), (2**20, "1 MiB")]
-)
-def test_a_size_between_measured_ones_is_told_with_two_digits(size: float, told: str) -> None:
-    assert about(size) == told
 
 
 def drawing(rows: Sequence[Row], *described: Card) -> dict[str, Any]:

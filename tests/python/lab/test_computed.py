@@ -4,7 +4,6 @@ import io
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import polars
@@ -20,7 +19,6 @@ from sealift.lab.export import as_bytes, sample_records, summary_records
 from sealift.lab.published import Comparison, Kind, Match, Place, counted, point_kind
 from sealift.lab.report import bottom
 from sealift.lab.report.cells import fact_names, fact_text
-from sealift.lab.report.computed import agreement
 from sealift.lab.report.material import gather
 from sealift.lab.result import Origin, Verified
 from sealift.lab.runner.planning import BLOCKS, BUDGET_S
@@ -84,11 +82,10 @@ def test_its_page_shows_what_was_computed_and_that_nothing_was_measured(done: ru
     assert "sum, units" in page
     assert "was not measured:" not in page
     assert "not sampled at all" not in page
-    tiles = page.partition('class="tiles"')[2].partition("</section>")[0]
-    assert "2 simulated; none measured" in tiles
-    assert "Seed" in tiles
-    for measured in ("Noise floor", "Memory ceiling", "Clock while measuring"):
-        assert measured not in tiles
+    card = page.partition('id="answer"')[2].partition("</section>")[0]
+    assert ">2 cells simulated</span>" in card
+    assert ">nothing was measured</span>" in card
+    assert "noise" not in card
     method = page.partition('id="method"')[2].partition("</section>")[0]
     assert "What is computed is not timed" in method
     assert "noise floor" not in method
@@ -351,15 +348,6 @@ def test_what_lies_on_both_sides_of_what_was_published_settles_nothing(
     compared = beside(kind, Interval(high, low, high, 1.0, 3), 100.0, "Mbit/s")
     assert compared.match is expected
     assert bool(compared.doubt) == (expected is Match.UNSETTLED)
-
-
-def test_cells_of_a_table_that_numbers_were_fitted_to_are_counted_apart() -> None:
-    free = [beside(Kind.NUMBER, Interval(1.0, 1.0, 1.0, 1.0, 3), each) for each in (1.0, 2.0)]
-    fitted = [replace(each, is_fitted_to=True) for each in (*free, free[0])]
-    told = agreement([*free, *fitted])
-    assert ">1 of 2<" in told
-    assert "2 of 3 cells of tables that numbers were fitted to come out too" in told
-    assert ">none<" in agreement(fitted)
 
 
 def beside(kind: Kind, here: Interval | None, published: float, unit: str = "x") -> Comparison:

@@ -14,15 +14,12 @@ import pytest
 
 from conftest import skip
 from lab.browser import Browser, Seen, browser
-from made_card import made_card
-from sealift import Card, cards
 from sealift.lab import embedding, plot, report, store
 from sealift.lab.report import bottom
 from sealift.lab.report.extent import EXTENTS
 from sealift.lab.report.material import Material, gather
 from synthetic_run import made, write_run
 
-BOARDS = ("quad-hifn-7751", "four-broadcom-5820")
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
@@ -63,7 +60,7 @@ def seen(chromium: Browser, path: Path) -> Seen:
 
 def advice(material: Material) -> str:
     assert material.answer is not None
-    return material.answer.where
+    return material.answer.headline
 
 
 class Drawings(HTMLParser):
@@ -98,17 +95,36 @@ class Drawings(HTMLParser):
             self.words[self._place] += f" {data}"
 
 
-def test_the_browser_shows_the_answer_and_four_tiles(seen: Seen, material: Material) -> None:
-    answer = re.search(r'<p class="where">(.*?)</p>', seen.document)
-    assert answer
-    assert answer[1] == advice(material) == "Run it on cpu."
-    tiles = re.findall(r'class="tile \w+" id="tile-(\w+)">.*?class="value">(.*?)<', seen.document)
-    assert [name for name, _ in tiles] == ["noise", "clean", "clock", "memory"]
-    assert all(any(character.isdigit() for character in value) for _, value in tiles)
+def test_the_browser_shows_the_answer_with_a_bar_for_each_device_and_chips(
+    seen: Seen, material: Material
+) -> None:
+    card = seen.document.split('id="answer"')[1].split("</section>")[0]
+    headline = re.search(r'<h2 class="where">(.*?)</h2>', card)
+    assert headline
+    assert html.unescape(headline[1]) == f"{advice(material)}."
+    assert advice(material) == "On your CPU, with Sealift's kernels"
+    assert card.count('class="track"') == 2
+    chips = re.findall(r'<span class="chip[^"]*">(.*?)</span>', card)
+    assert [each.split()[0] for each in chips] == ["noise", "5", "A", "measured"]
+
+
+@pytest.mark.parametrize("kind", ["whole", "nothing"])
+def test_a_page_shows_few_words_before_anything_is_opened(
+    kind: str, chromium: Browser, folder: Path, path: Path
+) -> None:
+    if kind == "nothing":
+        path = report.write(store.read(write_run(folder / "empty", made(blocks=0))))
+    page = re.sub(r"<meta http-equiv=[^>]*>", "", path.read_text(encoding="utf-8"))
+    counted = folder / "counted.html"
+    counted.write_text(f"<script>{COUNTS}</script></body>".join(page.rsplit("</body>", 1)), "utf-8")
+    said = re.search(r'<pre id="said">(\d+)</pre>', chromium.see(counted).document)
+    assert said
+    assert 50 < int(said[1]) <= WORDS_MOST
 
 
 def test_the_browser_shows_a_row_for_every_published_value(seen: Seen, material: Material) -> None:
     published = seen.document.split('id="published"')[1].split("</section>")[0]
+    _, _, published = published.partition("<details")
     comparisons = sum(len(shown.comparisons) for shown in material.shown)
     assert comparisons > 20
     assert published.count('<th scope="row"') == comparisons
@@ -133,26 +149,12 @@ def test_a_figure_has_its_labels(seen: Seen) -> None:
         assert label in words
 
 
-def test_the_break_even_figure_is_drawn_with_dashed_cards_and_a_ring_where_lines_cross(
-    chromium: Browser, folder: Path, material: Material, seen: Seen
-) -> None:
-    words = Drawings(seen.document).words["figure-break-even"]
-    for label in ("16 KiB", "ns a message", "library", "cpu"):
-        assert label in words
-
-    def drawn(name: str, *cards: Card) -> str:
-        page = folder / f"{name}.html"
-        page.write_text(report.page_of(replace(material, cards=cards)), encoding="utf-8")
-        return chromium.see(page).document.split('id="figure-break-even"')[1].split("</figure>")[0]
-
-    # The boards of 2003 are far from every line, so they are told and not drawn.
-    figure = drawn("far", *(card for card in cards() if card.name in BOARDS))
-    assert figure.count('stroke-dasharray="8,4"') == 0
-    assert 'aria-roledescription="crossing"' not in figure
-    figure = drawn("crossing", made_card(folder, message_ns=10, byte_ns=0.15))
-    assert figure.count('aria-roledescription="crossing"') == 1
-    assert figure.count('stroke-dasharray="8,4"') == 1
-    assert re.search(r">2\d0 B</text>", figure)
+def test_the_chart_by_size_has_a_line_and_a_name_for_each_device(seen: Seen) -> None:
+    chart = seen.document.split('id="by-size"')[1].split("</section>")[0]
+    assert chart.count('class="line ') == 2
+    assert re.findall(r'<div class="ends">(.*?)</div>', chart)
+    for label in ("16 KiB", "100 ns", "AWS-LC", "CPU kernels"):
+        assert f">{label}</span>" in chart
 
 
 def test_the_browser_finds_nothing_to_complain_about(seen: Seen) -> None:
@@ -200,7 +202,7 @@ def test_without_scripts_the_tables_are_there(
     bare.write_text(re.sub(r"script-src [^\"]*", "script-src 'none'", page), encoding="utf-8")
     seen = chromium.see(bare)
     assert 'data-drawn="yes"' not in seen.document
-    assert advice(material) in seen.document
+    assert advice(material) in html.unescape(seen.document)
     assert seen.document.count("<tr>") > 2 * len(material.rows)
 
 
@@ -236,6 +238,16 @@ def test_compressed_data_are_saved_as_they_were(
     assert html.unescape(said[1]) == bottom.csv_text(material)
 
 
+WORDS_MOST = 1_500
+# Says how many words there are outside of what is folded.
+COUNTS = """
+addEventListener("load", () => {
+  const count = document.body.innerText.split(/\\s+/).filter(Boolean).length;
+  const said = document.body.appendChild(document.createElement("pre"));
+  said.id = "said";
+  said.textContent = count;
+});
+"""
 # Clicks on both entries of a legend, and points at a mark; says what it saw.
 HANDS = """
 const wait = () => new Promise((done) => setTimeout(done, 300));

@@ -27,14 +27,15 @@ from sealift.lab.vega import Labels, Point, Scales, Spec
 
 def not_here(material: Material) -> Html:
     """Devices that are absent, with why; folded what they would need to win here."""
-    absent_here = [*_absent_drivers(material), *_absent_peers(material)]
+    drivers = list(_absent_drivers(material))
+    absent_here = [*drivers, *_absent_peers(material)]
     short = [(name, _short(reason)) for name, reason in absent_here]
-    label = "Absent devices with the reason"
     inside = [tag("h2", "Not in this machine")]
-    inside += [table(["device", "why"], short, label=label, class_="plain")] if short else []
-    if not short:
+    if not drivers:
         by_program = material.run.plan.is_by_program
         inside.append(tag("p", ONLY_ASKED if by_program else ALL_PRESENT, class_="muted"))
+    if short:
+        inside.append(table(["device", "why"], short, label="Absent devices with the reason"))
     full = [tag("li", f"{name}: {reason}") for name, reason in absent_here]
     if [reason for _, reason in short] != [reason for _, reason in absent_here]:
         inside.append(folded("What to install", tag("ul", *full)))
@@ -46,8 +47,11 @@ def not_here(material: Material) -> Html:
 
 
 def _absent_drivers(material: Material) -> Iterable[tuple[str, str]]:
-    for each in material.run.machine.devices:
-        if each.is_missing:
+    missing = [each for each in material.run.machine.devices if each.is_missing]
+    plain = {each.spec for each in missing}
+    for each in missing:
+        # With settings the same driver is no other device.
+        if each.spec == each.driver or each.driver not in plain:
             yield ABSENT_NAMES.get(each.spec, each.spec), each.reason or ""
 
 

@@ -45,45 +45,36 @@ def answer(material: Material) -> Html:
         inside = [*_found(found), *_items_of(found.care)]
     else:
         inside = _lead(material, lead) if lead else _headline(material)
-    chips = tag("p", *_chips(material), class_="chips")
+    chips = tag("p", *_spaced(_chips(material)), class_="chips")
     return tag("section", *inside[:-1], chips, inside[-1], class_="card answer", id="answer")
 
 
 def _found(found: Answer) -> list[Html]:
     under = " · ".join(filter(None, (found.figure, found.basis)))
-    rates = [bar.rate for bar in found.bars if bar.rate]
-    most = max((rate.high for rate in rates), default=1.0)
-    fastest = max((rate.median for rate in rates), default=0.0)
-    bars = [
-        tag(
-            "div",
-            *_bar(bar, most, is_most=bar.rate is not None and bar.rate.median == fastest),
-            class_="bar",
-        )
-        for bar in found.bars
-    ]
+    most = max((bar.rate.high for bar in found.bars if bar.rate), default=1.0)
+    bars = [tag("div", *_spaced(_bar(bar, most)), class_="bar") for bar in found.bars]
     return [
-        tag("h2", f"{found.headline}.", class_="where"),
+        _where(f"{found.headline}."),
         tag("p", under, class_="muted") if under else Html(),
         tag("div", *bars, class_="bars"),
     ]
 
 
-def _bar(bar: Bar, most: float, *, is_most: bool) -> Iterable[Html]:
+def _bar(bar: Bar, most: float) -> Iterable[Html]:
     """Its name, its bar with marks at the ends of the interval, and its rate."""
     if bar.rate is None:
         yield tag("span", bar.name, class_="absent")
         yield tag("span", bar.note, class_="absent note")
         return
     wide, low, high = (100 * each / most for each in (bar.rate.median, bar.rate.low, bar.rate.high))
-    kind = "first" if is_most else "other"
+    kind = "first" if bar.is_advised else "other"
     if bar.origin is not Origin.MEASURED:
         kind = "projected"
     marks = [tag("i", style=f"left:{each:.2f}%") for each in (low, high) if low < high]
     drawn = tag("b", class_=kind, style=f"width:{wide:.2f}%")
     yield tag("span", bar.name)
     yield tag("span", drawn, *marks, class_="track")
-    yield tag("span", bar.text, class_="rate most" if is_most else "rate")
+    yield tag("span", bar.text, class_="rate most" if bar.is_advised else "rate")
 
 
 def _chips(material: Material) -> Iterable[Html]:
@@ -119,6 +110,18 @@ def _chip(text: str, colour: str = "plain") -> Html:
     return tag("span", text, class_=f"chip {colour}")
 
 
+def _where(headline: str) -> Html:
+    """In large letters, where it is short enough to be read at a glance."""
+    return tag("h2", headline, class_="where" if len(headline) <= GLANCE_CHARS else "where long")
+
+
+def _spaced(parts: Iterable[Html]) -> Iterable[str]:
+    """With spaces between, for whoever reads the page without its style."""
+    for part in parts:
+        yield part
+        yield " "
+
+
 def _items_of(care: Sequence[str]) -> list[Html]:
     return [tag("p", " ".join(care), class_="muted")] if care else [Html()]
 
@@ -129,7 +132,7 @@ def _lead(material: Material, lead: Lead) -> list[Html]:
     more = folded("What each experiment says", _items(sentences)) if sentences else Html()
     return [
         tag("p", lead.origin, class_="muted"),
-        tag("h2", lead.answer, class_="where"),
+        _where(lead.answer),
         tag("p", lead.figures),
         more,
     ]
@@ -143,7 +146,7 @@ def _headline(material: Material) -> list[Html]:
     more = folded("What each experiment says", _items(others)) if others else Html()
     return [
         tag("p", whose, class_="muted"),
-        tag("h2", first + end.strip(), class_="where"),
+        _where(first + end.strip()),
         more,
     ]
 
@@ -326,6 +329,7 @@ def _items(lines: Iterable[str]) -> Html:
     return tag("ul", *(tag("li", line) for line in lines))
 
 
+GLANCE_CHARS = 90
 LINES_SHOWN, LINES_FOLDED = 5, 200
 TRUST = {Trust.GOOD: "good", Trust.CAUTION: "caution", Trust.LOUD: "bad"}
 UNCLEAN = ((0.05, "good"), (0.5, "caution"), (1.0, "bad"))
