@@ -27,12 +27,10 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_help_explains_the_columns_and_the_document() -> None:
+def test_help_explains_where_the_figures_are_and_the_document() -> None:
     shown = invoke("advise", "--help").output
     assert "sealift advise --sizes 128 --keys sessions:1024 --threads 1,2\n" in shown
-    for column in ("verdict", "noise", "clean", "sampled"):
-        assert f"\n    {column} " in shown
-    assert "by less than 2 %, is the SAME" in " ".join(shown.split())
+    assert "--csv and --json have every figure" in " ".join(shown.split())
     assert "NVIDIA CUDA on CPU" in shown
     assert "roles" in shown
 
@@ -49,6 +47,7 @@ def test_advice_as_json_holds_machine_rows_and_answer() -> None:
     assert {row["device"] for row in document["rows"]} == set(REAL)
     assert document["answer"]["question"] == "Where should my bulk encryption run?"
     assert document["answer"]["headline"]
+    assert {bar["device"] for bar in document["answer"]["bars"]} >= {"cpu", "library"}
     assert document["machine"]["core_clock_ghz"]["value"]
     for each in document["verified"]:
         others = each["facts"]["checked_against"].split(", ")
@@ -82,12 +81,12 @@ def test_quick_measures_the_documents_messages_and_every_size() -> None:
     assert len(groups) == 3 + 1 + 7
 
 
-def test_a_null_device_is_said_to_be_unchecked_and_is_no_advice() -> None:
+def test_a_null_device_is_no_advice() -> None:
     ran = invoke(*SHORT, "--devices", "null")
     assert "No answer: " in ran.stdout
     document = json.loads(invoke(*SHORT, "--devices", "library,null", "--json").stdout)
     assert [row["device"] for row in document["rows"]] == ["library", "null"]
-    assert document["answer"]["headline"] == "On your CPU, with AWS-LC, the only device measured"
+    assert document["answer"]["headline"].endswith("AWS-LC, the only device measured")
 
 
 def test_what_is_for_tests_only_is_refused_before_anything_is_measured(
@@ -193,7 +192,7 @@ def test_a_machine_without_kernels_measures_the_library_alone_and_says_so() -> N
     ran = process(*SHORT, "--devices", "cpu,library", SEALIFT_ISA="model")
     assert ran.returncode == 0, ran.stderr
     assert "cpu is absent: the environment variable SEALIFT_ISA allows the model only" in ran.stderr
-    assert "On your CPU, with AWS-LC, the only device measured" in ran.stdout
+    assert "On your CPU, with AWS-LC, the only device measured." in ran.stdout
     none = process(*SHORT, "--devices", "cpu", SEALIFT_ISA="model")
     assert (none.returncode, none.stdout) == (3, "")
     assert "no device is left to measure" in none.stderr
@@ -208,18 +207,20 @@ def test_a_folder_keeps_the_run_and_advises_again_without_measuring(tmp_path: Pa
     again = invoke("advise", "--run", str(folder))
     assert again.exit_code == 0, again.stderr
     assert again.stdout == ran.stdout
+    assert f"\n  Page       sealift lab report {folder}\n" in ran.stdout
     twice = invoke(*SHORT, "--out", str(folder))
     assert (twice.exit_code, twice.stdout) == (2, "")
     assert "holds a run already" in twice.stderr
 
 
-def test_piped_output_is_the_answer_without_colour() -> None:
+def test_piped_output_is_the_plain_short_answer() -> None:
     ran = process(*SHORT, FORCE_COLOR="", NO_COLOR="")
     assert ran.returncode == 0, ran.stderr
     assert "\x1b" not in ran.stdout + ran.stderr
     assert ran.stdout.startswith("Where should my bulk encryption run?\n")
     assert len(ran.stdout.split()) < 80
     assert len(ran.stdout.splitlines()) <= 15
+    assert "█ " in ran.stdout
     assert "aes-gcm-by-size" in ran.stderr
 
 
@@ -246,13 +247,13 @@ def test_a_full_standard_output_is_told_and_the_folder_is_still_written(tmp_path
     assert (tmp_path / "kept" / "summary.csv").exists()
 
 
-def test_ctrl_c_prints_what_is_complete_and_ends_with_130(tmp_path: Path) -> None:
+def test_ctrl_c_answers_with_what_is_complete_and_ends_with_130(tmp_path: Path) -> None:
     running = start(*SHORT[:-1], "60", TMPDIR=str(tmp_path))
     wait_for_blocks(running, 2, tmp_path)
     running.send_signal(signal.SIGINT)
     stdout, stderr = running.communicate(timeout=120)
     assert running.returncode == 130, stderr
-    assert stdout.startswith("Where should my bulk encryption run?\n")
+    assert "Interrupted after about " in " ".join(stdout.split())
     assert "Traceback" not in stderr
 
 

@@ -51,8 +51,8 @@ def advise(
 
     Every device is first checked on every message against another one; a wrong result ends with
     exit code 4. Samples of all devices take turns, every figure is a median with its 95 %
-    interval, and the same code is measured twice to price the noise. The table goes to standard
-    output, progress to standard error; Ctrl-C prints what is complete.
+    interval, and the same code is measured twice to price the noise. The answer goes to
+    standard output, progress to standard error; Ctrl-C answers with what is complete.
     """
     form = forms.shown(as_csv=as_csv, as_json=as_json)
     own: Given = {"--size": size, "--from": lengths}

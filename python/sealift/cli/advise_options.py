@@ -165,8 +165,8 @@ RunFolder = Annotated[
         metavar="RUN",
     ),
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="CSV instead of the table.")]
-Json = Annotated[bool, typer.Option("--json", help="JSON instead of the table.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Every figure as CSV instead of the answer.")]
+Json = Annotated[bool, typer.Option("--json", help="Everything as JSON instead of the answer.")]
 Out = Annotated[
     str | None,
     typer.Option(
@@ -179,28 +179,11 @@ EXAMPLES = """\b
 Numbers: k or K is 1,000 and KiB 1,024, so M and MiB, G and GiB; times us, ms, s, m, h.
 
 \b
-Columns of the table:
-  times library   how many times as fast as the first device, with its 95 % interval
-  verdict         FASTER, SLOWER, SAME or UNSURE, from the 99 % interval and the noise;
-                  UNSURE with the reason
-  noise           how far the same code differed from itself in this run; what
-                  differs by less, or by less than 2 %, is the SAME; over 10 % only
-                  what lies beyond three times that gets a verdict
-  clean           share of samples that nothing disturbed: no other program on the
-                  core, no time taken by the hypervisor, the usual clock
-  sampled         how often every device had its turn
-  origin          measured here, projected from a card's description, or simulated
-                  with both; they are never mixed
-
-\b
-Of your own messages, beside these:
-  rank            devices that noise doesn't tell apart share one; ~2 is the place
-                  that a card would take
-  one alone us    a message that is not in a batch, from handing over to result
-  batch us        a batch of the length that suits best
-  host ns/message time of this machine's processors
-  cores busy      at --rate
-  p99 us          simulated, at --rate
+The answer is for one piece of work; --csv and --json have every figure, and the page
+that `sealift lab report` makes of a kept run (--out) draws them. With messages of your
+own and a --rate the number is how busy the load keeps the processor.
+Figures are measured here, simulated (p99), or projected from a card's description, and
+marked so. Devices that noise doesn't tell apart are said to be not settled.
 
 \b
 "Document 003" is the measurement that --workload repeats: "NVIDIA CUDA on CPU

@@ -50,9 +50,9 @@ def summary(done: "Done", *, as_json: bool) -> str:
             "rows": summary_records(run, found),
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
-    end = ("Page", str(page)) if page.exists() else ("Run", str(done.path))
+    name, end = ("Page", page) if page.exists() else ("Run", done.path)
     if said:
-        return said.text(end, ("Your load", YOUR_LOAD))
+        return said.text((name, str(end)), ("Your load", YOUR_LOAD))
     first = [lead.question, f"{lead.origin}. {lead.answer}", lead.figures] if lead else []
     if not lead and any(each.rows for each in found.values()):
         first = [headline(run, found)]
@@ -62,7 +62,7 @@ def summary(done: "Done", *, as_json: bool) -> str:
         for line in lines
         if run.has_begun(line.name) or done.ending.how is not store.How.TIME_UP
     ]
-    parts = ["\n".join(first), "\n".join([*told, *_tables(run, found)]), "  ".join(end)]
+    parts = ["\n".join(first), "\n".join([*told, *_tables(run, found)]), str(end)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -117,13 +117,12 @@ class Answer:
         Args:
             words: How many there may be; the weightiest reason is never left out.
         """
-        quality = ", ".join(filter(None, (self.noise_text, self.disturbed_text)))
-        noisy = f"{quality[0].upper()}{quality[1:]}." if quality else ""
-        measured = f"{self.machine}: {quality}." if quality and self.machine else noisy
+        quality = [each for each in (self.noise_text, self.disturbed_text) if each]
+        firsts = [_sentence(self.machine, quality[:n]) for n in range(len(quality), -1, -1)]
         counts = (3, 2, 1)
-        choices = [[measured, self.sizes, *self.care[:n]] for n in counts if self.sizes]
-        firsts = (measured, noisy, "")
-        choices += [[first, *self.care[:n]] for n in counts for first in firsts]
+        choices = [[firsts[0], self.sizes, *self.care[:n]] for n in counts if self.sizes]
+        choices += [[first, *self.care[:n]] for n in counts for first in (*firsts, "")]
+        choices += [[*self.care[:1]]]
         told = [" ".join(filter(None, each)) for each in choices]
         fitting = (
             each
@@ -174,7 +173,7 @@ def answer(
     if chosen is None:
         return noted
     line = by_sizes([row for row in rows if row.experiment == BY_SIZE])
-    cautions = (*care, *headline.care(chosen, everything, told={row.work for row in line}))
+    cautions = (*care, *headline.care(chosen, everything))
     return replace(
         noted,
         headline=headline.where(chosen, everything),
@@ -257,6 +256,12 @@ def _headed(headline: str, figure: str) -> list[str]:
     one = f"{headline}: {figure}" if figure else f"{headline}."
     both = [one] if len(one) <= COLUMNS - 2 else [f"{headline}.", figure]
     return [line for each in both for line in _wrapped(each)]
+
+
+def _sentence(machine: str, quality: Sequence[str]) -> str:
+    """`Intel Xeon, 2 cores: noise ±1.9 %.`; without a machine `Noise ±1.9 %.`."""
+    told = ": ".join(filter(None, (machine, ", ".join(quality))))
+    return f"{told[0].upper()}{told[1:]}." if told else ""
 
 
 def _wrapped(text: str) -> list[str]:

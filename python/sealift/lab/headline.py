@@ -1,7 +1,7 @@
 """The recommendation: for which piece of work, where to run it, and how sure that is."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sealift.lab.crowding import LOAD, Load
 from sealift.lab.finding import Finding, Kind
@@ -69,23 +69,14 @@ def times(ratio: Interval, other: str) -> str:
     return f"{format_short(ratio.median)}× {short_name(other)} {ends}"
 
 
-def care(
-    chosen: Finding, everything: Sequence[Finding], *, told: Collection[object] = ()
-) -> Iterator[str]:
-    """Reasons to take the headline with care, the weightiest first.
-
-    Args:
-        chosen: What the headline is for.
-        everything: What was found.
-        told: The work of which another sentence says what was not settled.
-    """
+def care(chosen: Finding, everything: Sequence[Finding]) -> Iterator[str]:
+    """Reasons to take the headline with care, the weightiest first."""
     others = [each for each in everything if each is not chosen]
     if chosen.kind in SETTLED and any(row.machine_busy for row in chosen.rows):
         yield "The machine was busy: measure again."
     if chosen.kind not in SETTLED and (won := _won(others)):
         yield f"Of {len(others):,} other workloads {won}."
-    unsettled = [each for each in others if each.kind in (Kind.UNSURE, Kind.NOISY)]
-    if count := sum(each.rows[0].work not in told for each in unsettled):
+    if count := sum(each.kind in (Kind.UNSURE, Kind.NOISY) for each in others):
         yield f"Not settled: {count:,} of {len(others):,} other workloads."
     drifting = [each for each in everything if not all(row.steady for row in each.rows)]
     if drifting:

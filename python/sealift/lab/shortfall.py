@@ -22,10 +22,10 @@ def shortfall(run: Run) -> str:
     held = f"{planned - missing:,} of {planned:,} blocks"
     if not time_is_up:
         seconds = f"about {took_s(run.sensors):.0f} of {run.plan.budget_s:,g} s"
-        return f"{_how(run)} after {seconds}, with {held}: {_worth(least)}."
+        return f"{_how(run)} after {seconds}, with {held}{_fewest(least)}."
     if least >= NEEDED:
         return ""
-    return f"Too little time: {run.plan.budget_s:,g} s gave {held}: {_worth(least)}."
+    return f"Too little time: {run.plan.budget_s:,g} s gave {held}{_fewest(least)}."
 
 
 def block_counts(run: Run, *, begun_only: bool = False) -> list[tuple[int, int]]:
@@ -50,10 +50,11 @@ def _how(run: Run) -> str:
     return "Interrupted" if run.ending.how is How.INTERRUPTED else f"Ended early ({run.ending.how})"
 
 
-def _worth(least: int) -> str:
+def _fewest(least: int) -> str:
+    """That some work has too few blocks; "" where every group has enough."""
     if least >= NEEDED:
-        return "less than was planned"
-    return f"a first guess, {least} of the {NEEDED} blocks that a verdict takes"
+        return ""
+    return f", as few as {least} for some work (verdicts need {NEEDED})"
 
 
 NEEDED = blocks_needed(VERDICT_CONFIDENCE)

@@ -23,8 +23,7 @@ def device_name(spec: str, devices: Sequence[Device] = ()) -> str:
 
 def short_name(spec: str) -> str:
     """A device in a sentence: `CPU kernels`, `AWS-LC`; one with settings as it is opened."""
-    is_gpu = spec.partition(":")[0] in GPU_DRIVERS
-    return f"GPU ({spec})" if is_gpu else NAMES.get(spec, spec)
+    return f"GPU ({spec})" if _driver(spec) in GPU_DRIVERS else NAMES.get(spec, spec)
 
 
 def wins(name: str) -> str:
@@ -34,13 +33,12 @@ def wins(name: str) -> str:
 
 def run_on(specs: Sequence[str]) -> str:
     """Where to run: `On your CPU, with Sealift's kernels`, `On your GPU (cuda)`."""
-    if all(spec.partition(":")[0] in ON_THE_CPU for spec in specs):
-        names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in specs]
-        return f"On your CPU, with {' or '.join(names)}"
-    if len(specs) == 1:
-        return f"On your {short_name(specs[0])}"
-    *names, last = map(short_name, specs)
-    return f"On {', '.join(names)} or {last}"
+    on_cpu = [spec for spec in specs if _driver(spec) in ON_THE_CPU]
+    names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in on_cpu]
+    parts = [f"on your CPU, with {' or '.join(names)}"] if names else []
+    parts += [f"on your {short_name(spec)}" for spec in specs if spec not in on_cpu]
+    told = ", or ".join(parts)
+    return f"{told[0].upper()}{told[1:]}"
 
 
 def work_name(cell: Cell, mean_bytes: float | None = None) -> str:
@@ -153,6 +151,10 @@ def same_but_size(one: Cell, other: Cell) -> bool:
     """Whether two pieces of work differ in nothing but the size of messages and of batches."""
     rest = one.keys() | other.keys()
     return all(one.get(name) == other.get(name) for name in rest - {"size_bytes", "batch"})
+
+
+def _driver(spec: str) -> str:
+    return spec.partition(":")[0]
 
 
 # What pages call document 003, for whoever meets that name first.

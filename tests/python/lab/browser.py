@@ -58,7 +58,7 @@ class Browser:
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def see(self, path: Path) -> Seen:
-        """A page after 20 s of its own time, which passes as fast as its scripts run."""
+        """A page, all unfolded, after 20 s of its own time, which passes as fast as scripts run."""
         target = self.do("Target.createTarget", url="about:blank")["targetId"]
         page = self.do("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
@@ -66,6 +66,7 @@ class Browser:
         self.events.clear()
         self.do("Page.navigate", page, url=path.as_uri())
         self.wait_for(page, "Page.loadEventFired")
+        self.do("Runtime.evaluate", page, expression=UNFOLD)
         budget: dict[str, Any] = {"budget": 20_000, "maxVirtualTimeTaskStarvationCount": 9_999}
         self.do("Emulation.setVirtualTimePolicy", page, policy="advance", **budget)
         self.wait_for(page, "Emulation.virtualTimeBudgetExpired")
@@ -111,6 +112,7 @@ class Browser:
 
 
 PATIENCE_S = 120
+UNFOLD = "for (const each of document.querySelectorAll('details')) each.open = true;"
 COMPLAINTS = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
 OPTIONS = (
     "--headless",

@@ -155,15 +155,6 @@ def test_a_card_that_takes_longer_for_each_message_needs_more_than_any_batch_has
     assert found[0].times.median == pytest.approx(116 / 50, rel=0.01)
 
 
-def test_a_card_may_need_some_messages_of_one_size_and_never_win_at_another(tmp_path: Path) -> None:
-    card = made_card(tmp_path, message_ns=10, byte_ns=0.1, way_ns=1_000)
-    (_, cpu, _) = lines(by_size(2.0, 2.0, 2.0), [card])
-    found = [needed(card, spot).messages for spot in cpu.spots]
-    assert found[0] is not None
-    assert found[0] > 1
-    assert found[-1] is None
-
-
 def test_the_boards_of_2003_never_break_even_with_what_is_measured_here() -> None:
     rows = by_size(2.0, 2.0, 2.0)
     for card in cards():

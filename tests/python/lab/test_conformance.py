@@ -76,7 +76,7 @@ def test_parts_of_the_program_are_no_experiments_of_your_own(tmp_path: Path) -> 
     part = planned(name="gpu-rates", id="", file="sealift-gpu")
     store.create(tmp_path / "run", plan(part), SURROUNDINGS)
     page = report.page(store.read(tmp_path / "run"))
-    assert "What sealift-gpu alone measures" in page
+    assert ">What sealift-gpu alone measures</" in page
     assert "Experiments of your own" not in page
 
 

@@ -160,17 +160,15 @@ def test_two_processes_that_write_at_once_leave_one_whole_file(caches: Path, car
 
 def test_explain_and_advise_say_what_copies_were_reckoned_with(tmp_path: Path, card: Path) -> None:
     run = str(run_of(tmp_path / "run"))
-    commands = (
-        ("explain", "--messages", "4", "--bytes", "128", "--devices", "library"),
-        ("advise", "--run", run),
-    )
-    explained = invoke(*commands[0], "--device", str(card)).stdout
-    assert f"Gbit/s, {TIMED}" in explained
+    explain = ("explain", "--messages", "4", "--bytes", "128", "--devices", "library")
+    advise = ("advise", "--run", run)
+    device = ("--device", str(card))
+    assert f"Gbit/s, {TIMED}" in invoke(*explain, *device).stdout
     EXPERIMENT.keeps(found(lambda size: size / 8))
-    shown = invoke(*commands[0], "--device", str(card)).stdout
+    shown = invoke(*explain, *device).stdout
     assert re.search(rf"host\.copy_gbit_per_s is 64(\.0+)? Gbit/s, {KEPT}\.", shown), shown
-    for command in commands:
-        document = json.loads(invoke(*command, "--device", str(card), "--json").stdout)
+    for command in (explain, advise):
+        document = json.loads(invoke(*command, *device, "--json").stdout)
         cards = document.get("cards") or document["devices"]
         (told,) = (each for each in cards if each["device"] == "copier")
         here = told["measured_here"]["host.copy_gbit_per_s"]

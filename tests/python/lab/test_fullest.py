@@ -1,9 +1,12 @@
 """A page and a headline about one's own messages are about these, in the fullest batches."""
 
+import re
 from pathlib import Path
 
+import pytest
+
 from made_load import own, run_of
-from sealift.lab import registry
+from sealift.lab import registry, report
 from sealift.lab.answer import answer_of
 from sealift.lab.fullest import fullest
 from sealift.lab.store import Run, read
@@ -61,3 +64,13 @@ def test_a_run_over_a_grid_has_no_messages_of_ones_own(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run", made(), [registry.find("aes-gcm-by-size")])
     run = read(path)
     assert fullest(run, summarise(run)) is None
+
+
+@pytest.mark.parametrize("lengths", [{500: 1}, {400: 1, 600: 1}])
+def test_the_chart_by_size_draws_them_in_full_batches(
+    tmp_path: Path, lengths: dict[int, int]
+) -> None:
+    page = report.page(run_on(tmp_path / "run", lengths))
+    told = re.search(r"<title>CPU kernels: 62 B [\d.]+ ns; 500 B ([\d.]+) ns; 8,000 B ", page)
+    assert told
+    assert float(told[1]) == pytest.approx(600 / 1_024 + 30 + 0.05 * 500, rel=0.02)

@@ -86,7 +86,7 @@ def test_a_page_of_a_run_that_asked_nothing_about_encryption_says_what_was_measu
     assert "Lists <b>and</b> tuples: tuple is the fastest kind in 2 of 2 comparisons" in shown.text
 
 
-def test_an_own_experiment_is_neither_the_ceiling_nor_a_device_of_the_answer(
+def test_an_own_experiment_of_a_known_name_is_no_device_of_the_answer(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "mine.py"

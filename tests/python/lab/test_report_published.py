@@ -9,7 +9,7 @@ import pytest
 
 from sealift.lab import absent, registry, report, store
 from sealift.lab.published import Match
-from sealift.lab.report.compared import COLOURS
+from sealift.lab.report.compared import AGREE, APART, COLOURS, DIFFER
 from sealift.lab.report.material import Material, gather
 from sealift.lab.result import Origin
 from synthetic_run import SCOPE, SURROUNDINGS, made, write_run
@@ -92,8 +92,27 @@ def test_a_page_of_copies_says_what_each_experiment_found_and_asks_nothing_of_de
     full = replace(SCOPE, quick=False)
     folder = write_run(tmp_path / "run", how, experiments, scope=full)
     page = re.sub(r"<script.*?</script>|<[^>]*>", " ", report.page(store.read(folder)), flags=re.S)
-    shown = re.sub(r"\s+", " ", html.unescape(page))
-    assert "with 1 thread memory moves " in shown
-    assert "The C library's copy does not collapse at any offset" in shown
-    assert "copies/s" in shown
-    assert "would need to win here" not in shown
+    answer, _, rest = re.sub(r"\s+", " ", html.unescape(page)).partition(
+        "Beside what was published"
+    )
+    assert "On this machine with 1 thread memory moves " in answer.replace(", with", " with")
+    assert "The C library's copy does not collapse at any offset" in answer
+    assert "copies/s" in rest
+    assert "would need to win" not in rest
+
+
+def test_a_document_has_a_row_with_counts_that_add_up(page: str, material: Material) -> None:
+    every = [each for shown in material.shown for each in shown.comparisons]
+    row = re.search(r"<tr><th[^>]*>003 AES-GCM on CPU and GPU(.*?)</th>(.*?)</tr>", page)
+    assert row
+    figures, agree, differ, unsettled = map(int, re.findall(r">(\d+)</td>", row[2]))
+    of_003 = [each for each in every if each.figure.startswith("003")]
+    apart = sum(int(count) for count in re.findall(r"(\d+) ", re.sub(r"<[^>]*>", " ", row[1])))
+    assert figures == len(of_003)
+    assert agree + differ + unsettled + apart == figures
+    assert f"{sum(each.match is Match.NOT_RUN for each in of_003)} not run" in row[1]
+
+
+def test_every_match_is_counted_once() -> None:
+    counted = [*AGREE, *DIFFER, *APART, Match.UNSETTLED]
+    assert sorted(counted) == sorted(Match)

@@ -7,14 +7,21 @@ from sealift.lab.answer import QUESTION, Answer, Bar, disturbed, missing_bars
 from sealift.lab.finding import findings
 from sealift.lab.headline import figure as figure_of
 from sealift.lab.load.advice import Advice
-from sealift.lab.load.amounts import cores_text, money_text, number, share_text, time_text
+from sealift.lab.load.amounts import (
+    SHARE_MIN,
+    cores_text,
+    money_text,
+    number,
+    share_text,
+    time_text,
+)
 from sealift.lab.load.device import Figure
 from sealift.lab.load.payoff import Payoff
 from sealift.lab.load.serving import FULL_SHARE, State
 from sealift.lab.result import Row
 from sealift.lab.shortfall import shortfall
 from sealift.lab.stats import Interval, Verdict
-from sealift.lab.units import NS_PER_S, format_measure
+from sealift.lab.units import NS_PER_S, format_measure, format_short
 from sealift.lab.unsettled import why_unsure
 from sealift.lab.wording import device_name, machine_text, run_on, short_name, work_name
 
@@ -62,11 +69,18 @@ def _headline(advice: Advice) -> str:
 
 
 def _fastest(advice: Advice) -> str:
-    unsure = [each for each in _peers(advice) if each.verdict is Verdict.UNSURE]
-    if not unsure:
+    if _is_settled(advice):
         return run_on([advice.best.name, *_same(advice)])
     names = [advice.best.name, *(str(each.subject) for each in _peers(advice))]
-    return f"Not settled: {' or '.join(map(short_name, names))} ({why_unsure(unsure[0])})"
+    (why, *_) = (why_unsure(each) for each in _peers(advice) if each.verdict is Verdict.UNSURE)
+    return f"Not settled: {' or '.join(map(short_name, names))} ({why})"
+
+
+def _is_settled(advice: Advice) -> bool:
+    """Whether a device is advised: it does the load, or without one nothing may be faster."""
+    if advice.demand.rate_per_s is not None:
+        return advice.best.served.state is State.MEETS
+    return all(each.verdict is not Verdict.UNSURE for each in _peers(advice))
 
 
 def _figure(advice: Advice) -> str:
@@ -82,34 +96,44 @@ def _figure(advice: Advice) -> str:
         for each in (host.value, host.low or host.value, host.high or host.value)
     )
     load = f"at {number(rate)} messages/s"
-    if busy >= 1:
-        return f"{busy:.3g} cores [{low:.3g}–{high:.3g}] {load}"
-    return f"{share_text(busy)} of a core [{_digits(low)}–{_digits(high)}] {load}"
+    if busy < SHARE_MIN:
+        return f"{share_text(busy)} of a core {load}"
+    scale, unit = (1, "cores") if busy >= 1 else (100, "% of a core")
+    ends = f"[{format_short(low * scale)}–{format_short(high * scale)}]"
+    return f"{format_short(busy * scale)} {unit} {ends} {load}"
 
 
 def _bars(advice: Advice) -> Iterator[Bar]:
     devices = advice.run.machine.devices
     batch = advice.best.served.used.batch.messages
+    advised = [advice.best.name, *_same(advice)] if _is_settled(advice) else []
     for each in advice.ranked:
         served = each.served
         same = (one for one in served.every if one.batch.messages == batch)
         rate = next(same, served.used).batch.per_s
         name = device_name(each.name, devices)
-        yield Bar(each.name, name, _interval(rate), origin=served.device.origin)
+        yield Bar(
+            device=each.name,
+            name=name,
+            rate=_interval(rate),
+            origin=served.device.origin,
+            is_advised=each.name in advised,
+        )
     for device, why in advice.seen.left_out.items():
         yield Bar(device, device_name(device, devices), None, why)
     yield from missing_bars(devices, [each.name for each in advice.ranked])
 
 
 def _care(advice: Advice) -> Iterator[str]:
-    used = advice.best.served.used
+    used, wanted = advice.best.served.used, advice.demand.p99_ns
+    cards = [_card(each) for each in advice.payoffs]
+    late = []
     if used.p99_ns is not None:
-        # Waiting for the batch and for the device are each taken at their worst.
-        bound = "≤ " if used.batch.messages > 1 else ""
-        yield f"p99 {bound}{time_text(used.p99_ns.value)} (simulated)."
+        late = [_p99(used.p99_ns.value, used.batch.messages, wanted)]
+    # Without a deadline a card weighs more than how long messages take.
+    yield from (*cards, *late) if wanted is None else (*late, *cards)
     if used.state in (State.OVERLOADED, State.NEAR_FULL):
         yield from _more_cores(advice)
-    yield from (_card(each) for each in advice.payoffs)
     if advice.demand.rate_per_s is not None:
         for row in _peers(advice):
             if row.verdict is Verdict.UNSURE:
@@ -118,6 +142,13 @@ def _care(advice: Advice) -> Iterator[str]:
     if advice.about:
         yield advice.about
     yield from _other_mean(advice)
+
+
+def _p99(p99_ns: float, messages: int, wanted_ns: float | None) -> str:
+    # Waiting for the batch and for the device are each taken at their worst.
+    bound = "≤ " if messages > 1 else ""
+    of = "" if wanted_ns is None else f" of {time_text(wanted_ns)}"
+    return f"p99 {bound}{time_text(p99_ns)}{of} (simulated)."
 
 
 def _card(found: Payoff) -> str:
@@ -139,17 +170,23 @@ def _card(found: Payoff) -> str:
     if money is None or money.core_price is None:
         return f"{name} frees {cores_text(host.cores_freed)}{load}; its price isn't known."
     core = money_text(money.core_price, money.currency)
-    return f"{name} pays{load} where a core costs over {core}."
+    return f"{name} pays{load} where a core costs over {core}{_unreckoned(found)}."
+
+
+def _unreckoned(found: Payoff) -> str:
+    """That the p99 isn't known of several cards, and of one that is nearly full."""
+    known = found.rate_per_s is None or found.served.state in (State.MEETS, State.LATE)
+    return "" if known else "; its p99 was not simulated"
 
 
 def _buy(advice: Advice) -> str:
-    """What to buy: `Buy nothing;`, `Buy 2 × card (projected), or`, or nothing on a condition."""
+    """What to buy: a card that pays, nothing, or nothing on a condition; where to run follows."""
     wished = advice.demand.p99_ns is not None
     able = [each for each in advice.payoffs if not wished or each.served.state is State.MEETS]
     if paying := [each for each in able if each.money and each.money.pays]:
         best = max(paying, key=lambda each: each.host.cores_freed)
         count = f"{best.cards:,} × " if best.cards > 1 else ""
-        return f"Buy {count}{best.served.device.name} (projected), or"
+        return f"Buy {count}{best.served.device.name} (projected); else"
     conditions = [told for each in able if (told := _condition(each))]
     return f"Buy nothing unless {' or '.join(conditions)};" if conditions else "Buy nothing;"
 
@@ -210,10 +247,6 @@ def _cores(advice: Advice) -> str:
 def _interval(figure: Figure) -> Interval:
     low, high = figure.low or figure.value, figure.high or figure.value
     return Interval(figure.value, low, high, 1.0 if figure.low is None else 0.95, 0)
-
-
-def _digits(share: float) -> str:
-    return share_text(share).removesuffix(" %")
 
 
 # Less than a tenth of a core frees nothing that one could use for something else.

@@ -47,8 +47,11 @@ def not_here(material: Material) -> Html:
 
 
 def _absent_drivers(material: Material) -> Iterable[tuple[str, str]]:
-    for each in material.run.machine.devices:
-        if each.is_missing:
+    missing = [each for each in material.run.machine.devices if each.is_missing]
+    plain = {each.spec for each in missing}
+    for each in missing:
+        # With settings the same driver is no other device.
+        if each.spec == each.driver or each.driver not in plain:
             yield ABSENT_NAMES.get(each.spec, each.spec), each.reason or ""
 
 

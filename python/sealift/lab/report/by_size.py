@@ -1,5 +1,7 @@
 """What a message takes by its size on this machine, drawn, and which device wins where."""
 
+from collections.abc import Collection
+
 from sealift.lab.breakeven import Line, lines, real_records
 from sealift.lab.by_size import chosen
 from sealift.lab.fullest import BY_SIZE
@@ -32,8 +34,8 @@ def section(material: Material) -> Html:
         return Html()
     _, _, work = work_name(rows[0].cell).partition(", ")
     told = f"Time per message ({work}), lower is better. {material.answer.sizes}"
-    first = material.answer.bars[0].device if material.answer.bars else ""
-    drawn = [_series(line, first) for line in lines(rows, ())]
+    advised = {bar.device for bar in material.answer.bars if bar.is_advised}
+    drawn = [_series(line, advised) for line in lines(rows, ())]
     chart = line_chart(drawn, told)
     return tag(
         "section",
@@ -45,6 +47,6 @@ def section(material: Material) -> Html:
     )
 
 
-def _series(line: Line, first: str) -> Series:
+def _series(line: Line, advised: Collection[str]) -> Series:
     points = [(spot.size_bytes, spot.ns.median, spot.ns.low, spot.ns.high) for spot in line.spots]
-    return Series(short_name(line.device), points, line.device == first)
+    return Series(short_name(line.device), points, line.device in advised)

@@ -14,7 +14,7 @@ from sealift.lab.report.cells import SAID_CHARS, fact_names, fact_text
 from sealift.lab.report.extent import Extent
 from sealift.lab.report.markup import CARDS, Html, folded, join, table, tag
 from sealift.lab.report.material import Material, Shown
-from sealift.lab.report.words import few, unique, with_interval
+from sealift.lab.report.words import counted, few, unique, with_interval
 from sealift.lab.result import Row
 from sealift.lab.store.plan import PROGRAM
 from sealift.lab.units import (
@@ -44,20 +44,29 @@ class Section:
 
 
 def sections(material: Material) -> Section:
-    """The experiments, each folded, in the order of the documents that they reproduce."""
+    """The experiments, each folded, in the order of the documents that they reproduce.
+
+    Where there are many, those of a document are folded together.
+    """
     ordered = sorted(material.shown, key=_place)
     with_takeaway = len(ordered) <= TAKEAWAYS_MOST
     inside: list[Html] = []
     specs: dict[str, Spec] = {}
     for name, group in groupby(ordered, key=_document):
         title, told = DOCUMENTS.get(name, (f"Document {name}", ""))
-        inside.append(tag("h3", title, title=told or False))
-        for shown in group:
-            html, drawn = _experiment(
+        made = [
+            _experiment(
                 shown, material.command_folder, material.extent, with_takeaway=with_takeaway
             )
-            inside.append(html)
-            specs |= drawn
+            for shown in group
+        ]
+        specs |= {place: spec for _, drawn in made for place, spec in drawn.items()}
+        folds = [html for html, _ in made]
+        if with_takeaway:
+            inside += [tag("h3", title, title=told or False), *folds]
+        else:
+            count = counted(len(folds), "experiment", "experiments")
+            inside.append(folded(f"{title} ({count})", *folds, class_="of-document"))
     heading = tag("h2", "Experiments")
     html = tag("section", heading, *inside, class_="card", id="experiments") if inside else Html()
     return Section(html, specs)
@@ -368,7 +377,7 @@ def _skipped(shown: Shown) -> Iterable[Html]:
 
 
 # With more experiments their titles alone are shown.
-TAKEAWAYS_MOST, TAKEAWAY_CHARS = 12, 130
+TAKEAWAYS_MOST, TAKEAWAY_CHARS = 12, 110
 ROWS_OPEN, COMPUTED_OPEN = 12, 50
 LISTED_OPEN = 60
 CROWDED = (

@@ -54,7 +54,7 @@ def _found(found: Answer) -> list[Html]:
     most = max((bar.rate.high for bar in found.bars if bar.rate), default=1.0)
     bars = [tag("div", *_spaced(_bar(bar, most)), class_="bar") for bar in found.bars]
     return [
-        tag("h2", f"{found.headline}.", class_="where"),
+        _where(f"{found.headline}."),
         tag("p", under, class_="muted") if under else Html(),
         tag("div", *bars, class_="bars"),
     ]
@@ -110,6 +110,11 @@ def _chip(text: str, colour: str = "plain") -> Html:
     return tag("span", text, class_=f"chip {colour}")
 
 
+def _where(headline: str) -> Html:
+    """In large letters, where it is short enough to be read at a glance."""
+    return tag("h2", headline, class_="where" if len(headline) <= GLANCE_CHARS else "where long")
+
+
 def _spaced(parts: Iterable[Html]) -> Iterable[str]:
     """With spaces between, for whoever reads the page without its style."""
     for part in parts:
@@ -127,7 +132,7 @@ def _lead(material: Material, lead: Lead) -> list[Html]:
     more = folded("What each experiment says", _items(sentences)) if sentences else Html()
     return [
         tag("p", lead.origin, class_="muted"),
-        tag("h2", lead.answer, class_="where"),
+        _where(lead.answer),
         tag("p", lead.figures),
         more,
     ]
@@ -141,7 +146,7 @@ def _headline(material: Material) -> list[Html]:
     more = folded("What each experiment says", _items(others)) if others else Html()
     return [
         tag("p", whose, class_="muted"),
-        tag("h2", first + end.strip(), class_="where"),
+        _where(first + end.strip()),
         more,
     ]
 
@@ -324,6 +329,7 @@ def _items(lines: Iterable[str]) -> Html:
     return tag("ul", *(tag("li", line) for line in lines))
 
 
+GLANCE_CHARS = 90
 LINES_SHOWN, LINES_FOLDED = 5, 200
 TRUST = {Trust.GOOD: "good", Trust.CAUTION: "caution", Trust.LOUD: "bad"}
 UNCLEAN = ((0.05, "good"), (0.5, "caution"), (1.0, "bad"))
