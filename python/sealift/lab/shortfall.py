@@ -29,6 +29,8 @@ def shortfall(run: Run) -> str:
 def block_counts(run: Run) -> list[tuple[int, int]]:
     """Of each group how many blocks there are and were planned; not of those that were given up.
 
+    Nor of experiments that the run had no time to begin, which it tells.
+
     Args:
         run: From `store.read`.
     """
@@ -36,7 +38,7 @@ def block_counts(run: Run) -> list[tuple[int, int]]:
         (len(run.blocks(planned.name, group)), planned.blocks)
         for planned in run.plan.experiments
         for group in range(len(planned.groups))
-        if (planned.name, group) not in run.over
+        if (planned.name, group) not in run.over and not run.is_left_out(planned.name)
     ]
 
 
