@@ -238,7 +238,7 @@ def test_experiments_come_one_after_the_other_and_what_has_no_time_is_told_in_on
     assert begun[0] == "made-up"
     assert len(begun) < 3
     assert read.ending == store.Ending(
-        How.TIME_UP, f"5 s had room for {len(begun)} of 3 experiments"
+        How.TIME_UP, f"5 s were too short for {3 - len(begun)} of 3 experiments"
     )
     lines = [line for line in said.splitlines() if line.startswith("sealift: ")]
     assert len(lines) == 1
