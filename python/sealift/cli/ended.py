@@ -60,7 +60,7 @@ def summary(done: "Done", *, as_json: bool) -> str:
     told = [
         str(line) if found[line.name].rows else _lost(line, done)
         for line in lines
-        if run.has_begun(line.name) or done.ending.how is not store.How.TIME_UP
+        if not run.is_left_out(line.name)
     ]
     parts = ["\n".join(first), "\n".join([*told, *_tables(run, found)]), str(end)]
     return "\n\n".join(filter(None, parts)) + "\n"

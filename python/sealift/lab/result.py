@@ -102,7 +102,7 @@ class Verified:
         facts: As the arm told them: `checked_against`, counts.
         skipped: Why the arm was not measured, or "".
         wrong: What was computed wrong, or "".
-        left_out: Whether the budget had no room for it, so that it was not planned.
+        left_out: Whether the budget had no room for it, so that it was not planned or not begun.
     """
 
     experiment: str

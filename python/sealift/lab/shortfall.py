@@ -18,7 +18,7 @@ def shortfall(run: Run) -> str:
     if not missing:
         return ""
     time_is_up = run.ending is not None and run.ending.how is How.TIME_UP
-    least = min(block_counts(run, begun_only=time_is_up), default=(0, 0))[0]
+    least = min(block_counts(run), default=(0, 0))[0]
     held = f"{planned - missing:,} of {planned:,} blocks"
     if not time_is_up:
         seconds = f"about {took_s(run.sensors):.0f} of {run.plan.budget_s:,g} s"
@@ -28,18 +28,19 @@ def shortfall(run: Run) -> str:
     return f"Too little time: {run.plan.budget_s:,g} s gave {held}{_fewest(least)}."
 
 
-def block_counts(run: Run, *, begun_only: bool = False) -> list[tuple[int, int]]:
+def block_counts(run: Run) -> list[tuple[int, int]]:
     """Of each group how many blocks there are and were planned; not of those that were given up.
+
+    Nor of experiments that the run had no time to begin, which it tells.
 
     Args:
         run: From `store.read`.
-        begun_only: Whether to leave out experiments that there was no time for.
     """
     return [
         (len(run.blocks(planned.name, group)), planned.blocks)
         for planned in run.plan.experiments
         for group in range(len(planned.groups))
-        if (planned.name, group) not in run.over and (run.has_begun(planned.name) or not begun_only)
+        if (planned.name, group) not in run.over and not run.is_left_out(planned.name)
     ]
 
 

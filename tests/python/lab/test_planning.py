@@ -92,9 +92,9 @@ def test_a_quick_run_of_everything_has_time_for_most_blocks_with_usual_samples()
 
 def test_what_computing_takes_is_no_time_for_blocks() -> None:
     model = experiment(name="model", origin=Origin.SIMULATED, takes_s=6.0)
-    for budget_s in (2.0, 20.0):
-        with_it = runner.make_plan(ask(experiment(), model, budget_s=budget_s + 6.0))
-        alone = runner.make_plan(ask(experiment(), budget_s=budget_s))
+    for budget_s in (5.0, 20.0):
+        with_it = runner.make_plan(ask(experiment(), model, budget_s=budget_s + 6.0, restarts=1))
+        alone = runner.make_plan(ask(experiment(), budget_s=budget_s, restarts=1))
         assert with_it.experiments[0] == alone.experiments[0]
         assert with_it.experiments[1].blocks == 1
     assert runner.make_plan(ask(model, budget_s=0.1)).experiments[0].blocks == 1

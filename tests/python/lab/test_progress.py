@@ -122,6 +122,41 @@ def test_what_is_computed_takes_its_time_whatever_the_budget_and_others_share_th
     assert short.left_s() == pytest.approx(2.5)
 
 
+def test_a_step_gets_what_it_needs_and_its_share_of_what_those_that_fit_leave(
+    clock: Clock,
+) -> None:
+    first = replace(step(weight=1), prepared_s=5.0, enough_s=15.0)
+    large = replace(step("large", weight=1), enough_s=50.0)
+    last = replace(step("last", weight=3), enough_s=10.0)
+    forecast = Forecast([first, large, last], 60.0, grace_s=0.0, clock_s=clock)
+    # 30 s are left when `large`, which does not fit, is left out.
+    assert forecast.share_s(0) == pytest.approx(20.0 + 30.0 / 4)
+    assert forecast.planned_s("by-size") == pytest.approx(27.5)
+    assert forecast.planned_s("last") == pytest.approx(32.5)
+    assert forecast.planned_s("large") is None
+    assert [forecast.fits(each) for each in range(3)] == [True, True, True]
+    clock.passes(55.0)
+    assert forecast.share_s(2) == pytest.approx(5.0)
+
+
+def test_what_is_begun_is_finished_on_a_slow_machine_and_later_ones_have_no_time(
+    clock: Clock,
+) -> None:
+    slow = replace(step(), prepared_s=2.0, enough_s=8.0, least_s=4.0)
+    later = replace(slow, experiment="later")
+    forecast = Forecast([slow, later], 30.0, grace_s=0.0, clock_s=clock)
+    assert (forecast.share_s(0), forecast.most_s(0)) == pytest.approx((15.0, 30.0))
+    assert forecast.fits(1)
+    forecast.begin(0)
+    clock.passes(14.0)
+    forecast.measuring(10)
+    # Preparing took (2 + 14) / (2 + 2) times as long as was expected.
+    clock.passes(3.0)
+    assert forecast.fits(1)
+    clock.passes(2.0)
+    assert not forecast.fits(1)
+
+
 def test_what_is_left_of_a_step_follows_its_pace(clock: Clock) -> None:
     forecast = Forecast([step()], 60.0, clock_s=clock)
     forecast.begin(0)

@@ -78,7 +78,8 @@ def _too_short(run: store.Run, budget_s: float) -> str:
     there = [each.name for each in run.plan.experiments if each.groups]
     begun = [name for name in there if run.has_begun(name)]
     if 0 < len(begun) < len(there):
-        return f"{budget_s:g} s had room for {len(begun)} of {len(there)} experiments"
+        left_out = len(there) - len(begun)
+        return f"{budget_s:g} s were too short for {left_out} of {len(there)} experiments"
     missing, planned = run.count_missing()
     return f"{budget_s:g} s were too short for {missing:,} of {planned:,} blocks"
 

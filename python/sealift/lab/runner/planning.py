@@ -28,7 +28,7 @@ class Ask:
         out: A new folder; None for one named after the time, below `runs`.
         budget_s: Seconds of wall clock for everything; None for 60 when quick, else 300.
         restarts: Over how many processes the blocks of an experiment are shared out; None for 1
-            when quick, else 5.
+            when quick or where the budget has no room for more, else 5.
         seed: Of everything that is drawn.
         quick: Whether the page should be there within 90 seconds.
         threads: Thread counts that were asked for, for the record.
@@ -71,25 +71,25 @@ def make_plan(ask: Ask) -> Plan:
             for every group of cells; the message then names the budget that would do.
     """
     budget_s = (QUICK_BUDGET_S if ask.quick else BUDGET_S) if ask.budget_s is None else ask.budget_s
-    restarts = (1 if ask.quick else RESTARTS) if ask.restarts is None else ask.restarts
     if not any(groups for _, groups in ask.experiments):
         raise ValueError("nothing to measure; name at least one experiment that has cells here")
     if not 0 < budget_s < math.inf:
         raise ValueError(f"a budget of {budget_s:g} s; right would be a finite time above 0")
-    if not 1 <= restarts <= BLOCKS:
-        raise ValueError(f"{restarts} restarts; right would be 1 to {BLOCKS}")
+    if ask.restarts is not None and not 1 <= ask.restarts <= BLOCKS:
+        raise ValueError(f"{ask.restarts} restarts; right would be 1 to {BLOCKS}")
     names = [experiment.name for experiment, _ in ask.experiments]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"the experiment {min(twice)!r} is named twice")
     cells = sum(len(group) for _, groups in ask.experiments for group in groups)
     if cells > CELLS_MAX:
         raise ValueError(f"{cells:,} cells; right would be {CELLS_MAX:,} at most in a run")
-    planned = _trimmed(
-        [_planned(experiment, groups) for experiment, groups in ask.experiments],
-        [experiment.essential for experiment, _ in ask.experiments],
-        budget_s,
-        restarts,
-    )
+    whole = [_planned(experiment, groups) for experiment, groups in ask.experiments]
+    essential = [experiment.essential for experiment, _ in ask.experiments]
+    restarts = ask.restarts
+    if restarts is None:
+        full = _trimmed(whole, essential, budget_s, RESTARTS)
+        restarts = 1 if ask.quick else _restarts(full, budget_s)
+    planned = _trimmed(whole, essential, budget_s, restarts)
     return Plan(
         version=_sealift.__version__,
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -163,25 +163,30 @@ def _planned(experiment: Experiment, groups: Sequence[Sequence[Cell]]) -> Planne
     )
 
 
+def _restarts(planned: Sequence[PlannedExperiment], budget_s: float) -> int:
+    """One where the time of the first experiment is too short to begin a process five times."""
+    first = _step(next(each for each in planned if each.groups), RESTARTS)
+    needed_s = first.known_s + first.prepared_s + first.enough_s
+    return RESTARTS if needed_s <= budget_s else 1
+
+
 def _trimmed(
     planned: Sequence[PlannedExperiment],
     essential: Sequence[int | None],
     budget_s: float,
     restarts: int,
 ) -> list[PlannedExperiment]:
-    """Without the last groups of experiments that may leave some out, where time is too short."""
-    computed_s, weights = shared_out(planned)
+    """Without the last groups of experiments that may leave some out, where these need all time."""
     trimmed = []
     for each, least in zip(planned, essential, strict=True):
         if each.takes_s is not None or not each.groups:
             trimmed.append(each)
             continue
-        kept, share_s = each, max(0.0, budget_s - computed_s) * each.weight / weights
-        while least and len(kept.groups) > least and _whole_s(kept, restarts) > share_s:
+        kept = each
+        while least and len(kept.groups) > least and _whole_s(kept, restarts) > budget_s:
             kept = replace(kept, groups=kept.groups[:-1])
         left_out = each.groups[len(kept.groups) :]
-        sampled_s = _whole_s(each, restarts) * weights / each.weight
-        whole_s = computed_s + sampled_s if left_out else 0.0
+        whole_s = _whole_s(each, restarts) if left_out else 0.0
         trimmed.append(replace(kept, left_out=left_out, whole_s=whole_s))
     return trimmed
 
@@ -227,16 +232,6 @@ def _smallest_s(planned: PlannedExperiment) -> float:
     arms = min(map(len, planned.groups))
     # Of the lab's own the arms of a cell are often there at once.
     return START_S / 2 + blocks_least(planned) * (arms + 1) * taken_s(SAMPLE_S_MIN)
-
-
-def shared_out(planned: Sequence[PlannedExperiment]) -> tuple[float, float]:
-    """What is computed takes together in seconds, and the weights of those that share the rest.
-
-    Where it isn't known what computing takes, it has a share as what is sampled has.
-    """
-    there = [each for each in planned if each.groups]
-    computed_s = sum(each.takes_s or 0.0 for each in there)
-    return computed_s, sum(each.weight for each in there if each.takes_s is None)
 
 
 def taken_s(sample_s: float) -> float:

@@ -41,13 +41,15 @@ def read(path: Path, *, of: str | None = None) -> Run:
     checks = read_lines(path / names.CONFORMANCE)
     told = [_told(line.record, plan) for line in verify]
     torn = [file for file in (verify, sensors, notes, checks) if file.torn]
+    ending = _ending(path)
+    is_short = ending is not None and ending.how is How.TIME_UP
     return Run(
         path=path,
         plan=plan,
         machine=_surroundings(read_object(path / names.MACHINE, FOREIGN)),
-        verified=tuple(_verified(plan, told, samples.blocks)),
+        verified=tuple(_verified(plan, told, samples.blocks, is_short=is_short)),
         sensors=tuple(_reading(line.record) for line in sensors),
-        ending=_ending(path),
+        ending=ending,
         notes=(
             *(line.record.text("note") for line in notes),
             *samples.dropped,
@@ -262,11 +264,15 @@ def _verified(
     plan: Plan,
     told: Sequence[_Told],
     blocks: Mapping[tuple[str, int], list[tuple[int, Block]]],
+    *,
+    is_short: bool,
 ) -> Iterator[Verified]:
     by_place = defaultdict(list)
     for each in told:
         by_place[each.place].append(each)
+    begun = {name for name, *_ in by_place}
     for experiment in plan.experiments:
+        left_out = is_short and bool(begun) and experiment.name not in begun
         for group, cells in enumerate(experiment.groups):
             taken = blocks.get((experiment.name, group), ())
             for arm, cell in enumerate(cells):
@@ -278,6 +284,7 @@ def _verified(
                     facts=_added_up(lines),
                     skipped="" if measured else _why_not(lines),
                     wrong=next((line.wrong for line in lines if line.wrong), ""),
+                    left_out=left_out,
                 )
         yield from _left_out(experiment)
 
