@@ -6,7 +6,8 @@ use crate::scheduler::{Because, Decision, Nobody, Request};
 use crate::shared::{Shared, failures, first_session};
 use crate::{DeviceId, EngineError, Options, Report, route};
 use sealift_core::{
-    Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, Ticket, Timing, Work,
+    Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, ThreadUsage, Ticket,
+    Timing, Work,
 };
 
 impl Shared {
@@ -148,7 +149,7 @@ impl Shared {
         let stands = may_stand && scheduler.let_stand(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
         let teaches = !(stands && decision.because == Because::Explored);
-        let is_long = decision.predicted_ns >= TIMED_MIN_NS;
+        let is_long = decision.predicted_ns >= ThreadUsage::WORTH_READING_NS as f64;
         let is_timed = teaches && (is_long || scheduler.is_watched(decision.device));
         Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed })
     }
@@ -190,10 +191,6 @@ impl Shared {
 
 /// So many times the predicted time is no scatter.
 const SURPRISING: f64 = 4.0;
-
-/// From here on every batch is timed by the thread's own clock, too, which takes 0.7 us. A shorter one that
-/// other threads interrupt is conspicuous: they have a core for milliseconds.
-const TIMED_MIN_NS: f64 = 50_000.0;
 
 /// Who works a batch on the calling thread.
 struct DecidedHere {

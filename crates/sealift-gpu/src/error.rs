@@ -36,7 +36,7 @@ pub enum GpuError {
     },
     /// There are devices, but all of them are processors.
     #[error(
-        "{library} finds no GPU, only {found}, whose time tells of secrets; {opens} opens it for tests"
+        "{library} finds no GPU, only {found}, whose run time depends on secrets; {opens} opens it for tests"
     )]
     OnlyProcessors {
         /// The library.

@@ -2,7 +2,7 @@
 
 from sealift.lab.stats import VERDICT_CONFIDENCE, blocks_needed
 from sealift.lab.store import How, Run
-from sealift.lab.store.run import took_s as took_s
+from sealift.lab.store.run import took_s
 
 
 def shortfall(run: Run) -> str:

@@ -46,6 +46,10 @@ pub struct ThreadUsage {
 }
 
 impl ThreadUsage {
+    /// Work that takes so long is worth reading this before and after it, which takes 0.7 us. Shorter work that other threads
+    /// interrupt is conspicuous by its time alone, since they have the core for milliseconds.
+    pub const WORTH_READING_NS: u64 = 50_000;
+
     /// Processor time between an earlier reading and this one. None if the thread blocked in between:
     /// then the time it waited belongs to the work.
     #[must_use]

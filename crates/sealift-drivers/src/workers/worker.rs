@@ -2,7 +2,9 @@
 
 use super::state::Seat;
 use super::{Shared, Software};
-use sealift_core::{Batch, Completion, DeviceError, Job, KeySource, OwnedOutput, Timing, Work};
+use sealift_core::{
+    Batch, Completion, DeviceError, Job, KeySource, OwnedOutput, ThreadUsage, Timing, Work,
+};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
@@ -11,12 +13,14 @@ impl<S: Software> Shared<S> {
     /// Works jobs until there are none for a while. Nothing that panics on the way ends the thread.
     pub(super) fn work_jobs(&self, seat: Seat) {
         let pinned = self.crew.pin(seat.worker).map_err(|reason| self.failed(reason));
+        // A batch is timed if the one before was worth it.
         let mut is_timed = false;
         while let Some(job) = self.next_job(seat) {
             let usage = is_timed.then(|| self.clock.thread_usage()).flatten();
             let mut completion = self.complete(*job, &pinned);
             if let Ok((_, timing)) = &mut completion.outcome {
-                let is_long = timing.end_ns.saturating_sub(timing.start_ns) >= TIMED_MIN_NS;
+                let is_long =
+                    timing.end_ns.saturating_sub(timing.start_ns) >= ThreadUsage::WORTH_READING_NS;
                 if is_timed && is_long {
                     *timing = timing.with_usage(usage, self.clock.thread_usage());
                 }
@@ -94,10 +98,6 @@ impl<S: Software> Shared<S> {
         DeviceError::Failed { device: self.capabilities.name.clone(), reason }
     }
 }
-
-/// A worker reads its processor time around a batch if the one before took as long as this: reading it takes
-/// 0.7 us, and a shorter batch that other threads interrupt is conspicuous by its time alone.
-const TIMED_MIN_NS: u64 = 50_000;
 
 fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();

@@ -19,10 +19,11 @@ from sealift.lab.report.words import (
     worded,
 )
 from sealift.lab.result import Lead, Origin, Row
-from sealift.lab.shortfall import NEEDED, block_counts, took_s
+from sealift.lab.shortfall import NEEDED, block_counts
 from sealift.lab.stats import Trust, trust
 from sealift.lab.stats.verdicts import CAUTION_FLOOR, LOUD_FLOOR
 from sealift.lab.store import Ending, How, Run, Surroundings
+from sealift.lab.store.run import took_s
 from sealift.lab.units import axis_text
 from sealift.lab.unsettled import noise
 from sealift.lab.values import Cell
