@@ -68,13 +68,12 @@ def sentences(document: Document, date: str) -> str:
             f"peers.json has no {' and no '.join(missing)}; `make bench-peers` measures them"
         )
     many, fresh = (cases[name] for name in HEADLINES)
-    peers = document["peers"]
-    other = "" if many["best"] == fresh["best"] else f" ({_named(fresh['best'], peers)})"
+    count = sum("detail" in each for each in document["peers"].values())
     return (
-        f"At 128 bytes, `Engine::run` is {_times(many)} times as fast as the best other library "
-        f"({_named(many['best'], peers)}) under 1,024 keys, and {_times(fresh)} times{other} "
-        f"with a fresh key each. {_behind(document['cases'])} "
-        f"One core, {_processor(document)}, {date}."
+        f"From Rust, on one core, 128-byte messages under 1,024 keys are sealed "
+        f"{_times(many)} times as fast as by the fastest of {count} other libraries; with a fresh "
+        f"key for each, {_times(fresh)} times. {_behind(document['cases'])} "
+        f"({_processor(document)}, {date}.)"
     )
 
 
@@ -85,21 +84,39 @@ def _times(case: Document) -> str:
 
 
 def _behind(cases: list[Document]) -> str:
-    """The kinds of cases in which another library wins, each with the largest factor."""
-    always: list[str] = []
-    sometimes: list[str] = []
-    for kind in dict.fromkeys(each["kind"] for each in cases):
-        group = [each for each in cases if each["kind"] == kind]
-        lost = [each for each in group if each["engine_is"] == BEHIND]
-        if lost:
-            factor = max(1 / each["engine_to_best"]["median"] for each in lost)
-            places = always if len(lost) == len(group) else sometimes
-            places.append(f"{kind} ({three(factor)}x)")
-    if not always and not sometimes:
+    """The message sizes and calls in which another library wins, and how many cases more."""
+    lost: dict[str, float] = {}
+    for each in cases:
+        if each["engine_is"] == BEHIND:
+            factor = 1 / each["engine_to_best"]["median"]
+            lost[each["kind"]] = max(factor, lost.get(each["kind"], 1.0))
+    sizes = {kind: factor for kind, factor in lost.items() if re.fullmatch(SIZE, kind)}
+    calls = {kind: factor for kind, factor in lost.items() if kind.endswith(CALL)}
+    others = len(lost) - len(sizes) - len(calls)
+    if not lost:
         return "No other library is ahead in any case."
-    parts = [f"at {', '.join(always)}"] if always else []
-    parts += [f"sometimes at {', '.join(sometimes)}"] if sometimes else []
-    return f"Another library is faster {', and '.join(parts)}."
+    told = []
+    if sizes:
+        ends = [f"{100 * (end - 1):.0f}" for end in (min(sizes.values()), max(sizes.values()))]
+        most = " to ".join(dict.fromkeys(ends))
+        told.append(f"Another library is {most} % faster at {listed(list(sizes))}.")
+    if calls:
+        other = "It" if told else "Another library"
+        told.append(
+            f"{other} is {listed([f'{three(factor)} times' for factor in calls.values()])} as fast "
+            f"for calls of {listed([kind.removesuffix(CALL) for kind in calls])}."
+        )
+    if others:
+        kinds = "kind" if others == 1 else "kinds"
+        other = "It is also" if told else "Another library is"
+        told.append(f"{other} ahead in {others} other {kinds} of work.")
+    return " ".join(told)
+
+
+def listed(words: list[str]) -> str:
+    """`a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _library(name: str, facts: Document) -> list[str]:
@@ -145,3 +162,4 @@ CASES = (
 )
 HEADLINES = ("128-many-128", "128-fresh-128")
 BEHIND, EVEN = "behind", "within noise"
+SIZE, CALL = r"[\d,]+ (?:B|KiB|MiB)", " a call"
