@@ -100,16 +100,14 @@ def _behind(cases: list[Document]) -> str:
         ends = [f"{100 * (end - 1):.0f}" for end in (min(sizes.values()), max(sizes.values()))]
         most = " to ".join(dict.fromkeys(ends))
         told.append(f"Another library is {most} % faster at {listed(list(sizes))}.")
-    if calls:
-        other = "It" if told else "Another library"
-        told.append(
-            f"{other} is {listed([f'{three(factor)} times' for factor in calls.values()])} as fast "
-            f"for calls of {listed([kind.removesuffix(CALL) for kind in calls])}."
-        )
+    told += [
+        f"For {kind} another library is {three(factor)} times as fast."
+        for kind, factor in calls.items()
+    ]
     if others:
-        kinds = "kind" if others == 1 else "kinds"
-        other = "It is also" if told else "Another library is"
-        told.append(f"{other} ahead in {others} other {kinds} of work.")
+        told.append(
+            f"The tables have {others} more kinds of work in which another library is ahead."
+        )
     return " ".join(told)
 
 
