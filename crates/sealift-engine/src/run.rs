@@ -6,8 +6,7 @@ use crate::scheduler::{Because, Decision, Nobody, Request};
 use crate::shared::{Shared, failures, first_session};
 use crate::{DeviceId, EngineError, Options, Report, route};
 use sealift_core::{
-    Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, ThreadUsage, Ticket,
-    Timing, Work,
+    Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, Ticket, Timing, Work,
 };
 
 impl Shared {
@@ -129,7 +128,7 @@ impl Shared {
         let scheduler = &mut dispatch.scheduler;
         if may_stand && let Some(decision) = scheduler.standing(&self.devices, work.shape()) {
             let teaches = decision.because == Because::Explored;
-            let is_timed = teaches && scheduler.is_watched(decision.device);
+            let is_timed = teaches && scheduler.is_timed(&decision);
             return Ok(DecidedHere { decision, at_ns: None, teaches, is_timed });
         }
         let request = Request {
@@ -149,8 +148,7 @@ impl Shared {
         let stands = may_stand && scheduler.let_stand(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
         let teaches = !(stands && decision.because == Because::Explored);
-        let is_long = decision.predicted_ns >= ThreadUsage::WORTH_READING_NS as f64;
-        let is_timed = teaches && (is_long || scheduler.is_watched(decision.device));
+        let is_timed = teaches && scheduler.is_timed(&decision);
         Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed })
     }
 

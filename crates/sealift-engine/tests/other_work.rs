@@ -1,6 +1,7 @@
 //! Other work on the caller's core: no device is judged by what the system did to the thread.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+#![allow(clippy::cast_precision_loss, reason = "nanoseconds are far under 2^52")]
 
 mod toy;
 
@@ -87,7 +88,12 @@ impl Bench {
 
     /// Works one batch, and says where.
     fn run(&self) -> DeviceId {
-        let batch = seal(&self.session, &[b"text"]);
+        self.run_of(1)
+    }
+
+    /// Works a batch of so many messages, and says where.
+    fn run_of(&self, messages: usize) -> DeviceId {
+        let batch = seal(&self.session, &vec![b"text" as &[u8]; messages]);
         let mut output = OwnedOutput::for_batch(&batch).unwrap();
         self.engine.run(&batch, output.as_output(), &Options::default()).unwrap().device
     }
@@ -121,15 +127,15 @@ fn while_other_work_has_the_core_and_after_it_the_faster_device_has_the_batches(
 
 #[test]
 fn one_batch_in_which_the_machine_stood_still_moves_no_prediction() {
-    for is_blind in [false, true] {
-        let bench = Bench::new([20_000, 30_000]);
+    for (is_blind, batch_ns) in [(false, 20_000), (true, 20_000), (true, 200_000)] {
+        let bench = Bench::new([batch_ns, batch_ns * 3 / 2]);
         bench.core.is_blind.store(is_blind, Relaxed);
         bench.run_for(SECOND_NS / 10);
         let device = bench.engine.device("toy0").unwrap();
         let before = bench.engine.cost(device).unwrap();
         bench.took_ns[0].store(300_000_000, Relaxed);
         while bench.run() != device {}
-        bench.took_ns[0].store(20_000, Relaxed);
+        bench.took_ns[0].store(batch_ns, Relaxed);
         assert_eq!(bench.engine.cost(device).unwrap(), before);
     }
 }
@@ -160,6 +166,43 @@ fn a_device_whose_first_batch_paid_for_fresh_memory_is_tried_again_at_once() {
     let devices = bench.run_for(SECOND_NS / 50);
     let slow = devices.iter().filter(|device| device.index() == 1).count();
     assert!(slow * 20 <= devices.len(), "{slow} of {}", devices.len());
+}
+
+/// Batches of one message that take so long, every tenth of 64 messages a hundred times as long; what was
+/// lost on the slower device, as a share.
+fn lost_of_mixed(bench: &Bench, quick_ns: u64, times: u64, batches: u64) -> f64 {
+    let (mut lost_ns, mut best_ns) = (0, 0);
+    for batch in 0..batches {
+        let (messages, ns) = if batch % 10 == 9 { (64, 100 * quick_ns) } else { (1, quick_ns) };
+        bench.took_ns[0].store(ns, Relaxed);
+        bench.took_ns[1].store(times * ns, Relaxed);
+        let device = bench.run_of(messages);
+        best_ns += ns;
+        lost_ns += if device.index() == 1 { (times - 1) * ns } else { 0 };
+    }
+    lost_ns as f64 / best_ns as f64
+}
+
+#[test]
+fn a_trial_with_small_batches_does_not_go_on_with_large_ones() {
+    let bench = Bench::new([20_000, 200_000]);
+    lost_of_mixed(&bench, 20_000, 10, 2_000);
+    let lost = lost_of_mixed(&bench, 20_000, 10, 20_000);
+    assert!(lost < 0.02, "{lost}");
+}
+
+#[test]
+fn a_size_that_is_rare_and_takes_longer_than_predicted_is_learnt() {
+    let bench = Bench::new([20_000, 200_000]);
+    let device = bench.engine.device("toy0").unwrap();
+    for batch in 0..3_000 {
+        // Too short to be timed by the thread's own clock, and too rare to be watched.
+        let (messages, ns) = if batch % 16 == 15 { (64, 40_000) } else { (1, 20_000) };
+        bench.took_ns[0].store(ns, Relaxed);
+        bench.run_of(messages);
+    }
+    let predicted_ns = bench.engine.cost(device).unwrap().of(64, 64 * 4);
+    assert!((32_000.0..50_000.0).contains(&predicted_ns), "{predicted_ns}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub trait Clock: Send + Sync + Debug {
 pub struct ThreadUsage {
     /// Nanoseconds on a processor.
     pub processor_ns: u64,
-    /// How often it blocked: it slept, or waited for a lock, a file or a device.
+    /// How often it blocked: it slept, or waited for a lock or a file. One that yields while it polls does not.
     pub blocked: u64,
 }
 

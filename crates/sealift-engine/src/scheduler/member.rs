@@ -3,15 +3,16 @@
 use super::Given;
 use super::health::{Health, State};
 use super::quote::Candidate;
-use super::standing::TRIAL_BATCHES;
+use super::trial::Trial;
 use crate::{DeviceId, Estimator};
-use sealift_core::{Capabilities, Cost, Role, Shape, Timing};
+use sealift_core::{Capabilities, Cost, Role, Shape, ThreadUsage, Timing};
 use std::mem;
 
 /// One device: what it costs, how it does, and what it holds.
 #[derive(Debug)]
 pub(super) struct Member {
     is_real: bool,
+    computes_on_host: bool,
     estimator: Estimator,
     /// Whether it has worked a batch.
     is_warm: bool,
@@ -40,14 +41,16 @@ pub(super) struct Member {
     calm: u32,
     /// Batches to come that are looked at closely, because one before them took surprisingly long.
     watched: u32,
-    /// Batches to come that it gets as a trial.
-    trial: u32,
+    /// Messages and bytes of a batch that took surprisingly long and was not learnt from.
+    odd: Option<(u64, u64)>,
+    trial: Trial,
 }
 
 impl Member {
     pub(super) fn new(capabilities: &Capabilities) -> Self {
         Self {
             is_real: capabilities.role == Role::Real,
+            computes_on_host: capabilities.computes_on_host,
             estimator: Estimator::new(capabilities.cost),
             is_warm: false,
             host_share: if capabilities.computes_on_host { 1.0 } else { 0.0 },
@@ -65,7 +68,8 @@ impl Member {
             usual: hoped(capabilities),
             calm: 0,
             watched: 0,
-            trial: 0,
+            odd: None,
+            trial: Trial::default(),
         }
     }
 
@@ -90,11 +94,13 @@ impl Member {
     fn candidate(&self, device: DeviceId, shape: &Shape, before_ns: f64, here: bool) -> Candidate {
         let work_ns = self.predict_ns(shape);
         let usual_ns = self.usual.of(shape.messages as u64, shape.bytes());
+        // A trial that is hoped to be cheap may be dear all the same.
+        let hopes = if usual_ns > 0.0 { usual_ns } else { work_ns } <= HOPE_MAX_NS;
         Candidate {
             device,
             finish_ns: before_ns + work_ns,
             work_ns,
-            saved_ns: (work_ns - usual_ns).max(0.0),
+            saved_ns: if hopes { (work_ns - usual_ns).max(0.0) } else { 0.0 },
             host_ns: if here { work_ns } else { HAND_OVER_HOST_NS + work_ns * self.host_share },
             cost: self.estimator.cost(),
             in_flight: self.in_flight,
@@ -102,7 +108,7 @@ impl Member {
             idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
             missed_ns: self.missed_ns,
             trial_gap_ns: self.trial_gap_ns,
-            on_trial: self.trial > 0,
+            on_trial: self.trial.goes_on(work_ns),
         }
     }
 
@@ -129,26 +135,25 @@ impl Member {
         self.given_ns = Some(now_ns);
         self.missed_ns = 0.0;
         self.trial_gap_ns = TRIAL_GAP_MIN_NS;
-        self.trial = 0;
+        self.trial = Trial::default();
     }
 
-    /// It is chosen to see how fast it is now: for the first batch of a trial, or the next one.
-    pub(super) fn explored(&mut self, now_ns: u64) {
+    /// It is chosen to see how fast it is now, for a batch that is predicted to take so long.
+    pub(super) fn explored(&mut self, work_ns: f64, now_ns: u64) {
         self.given_ns = Some(now_ns);
         self.missed_ns = 0.0;
-        if self.trial > 0 {
-            self.trial -= 1;
-            return;
+        if self.trial.give(work_ns) {
+            self.trial_gap_ns = (2 * self.trial_gap_ns).min(TRIAL_GAP_MAX_NS);
+            // The hope is spent: what the trial tells counts.
+            self.usual = self.estimator.cost();
         }
-        self.trial_gap_ns = (2 * self.trial_gap_ns).min(TRIAL_GAP_MAX_NS);
-        self.trial = TRIAL_BATCHES - 1;
-        // The hope is spent: what the trial tells counts.
-        self.usual = self.estimator.cost();
     }
 
-    /// Whether its next batches should be timed by the thread's own clock, too.
-    pub(super) fn is_watched(&self) -> bool {
-        self.watched > 0
+    /// Whether a batch should be timed by the thread's own clock, too: a long one, or one after another
+    /// that surprised.
+    pub(super) fn is_timed(&self, predicted_ns: f64) -> bool {
+        let is_long = predicted_ns >= ThreadUsage::WORTH_READING_NS as f64;
+        self.computes_on_host && (is_long || self.watched > 0)
     }
 
     /// Another one is chosen for a batch that would take so long there.
@@ -198,13 +203,17 @@ impl Member {
     /// Takes in what a batch took.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn(&mut self, shape: &Shape, timing: &Timing) {
+        // Where another machine part computes, waiting for it is its time, whatever the thread did.
+        let processor_ns = timing.processor_ns.filter(|_| self.computes_on_host);
+        let timing = Timing { processor_ns, ..*timing };
         let took_ns = timing.cost_ns();
-        let thought_ns = self.predict_ns(shape);
+        let times = took_ns as f64 / self.predict_ns(shape);
+        self.trial.done(times <= NO_FASTER);
         // The first batch finds cold caches and no expanded keys: slow, it says little of those to come.
-        if !mem::replace(&mut self.is_warm, true) && took_ns as f64 > thought_ns {
+        if !mem::replace(&mut self.is_warm, true) && times > 1.0 {
             return;
         }
-        if self.is_odd(took_ns as f64 / thought_ns, timing.processor_ns.is_some()) {
+        if self.is_odd(shape, times, processor_ns.is_some()) {
             return;
         }
         self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
@@ -217,21 +226,24 @@ impl Member {
 
     /// Counts a batch that took so many times what was predicted, and says whether to learn nothing from it.
     ///
-    /// That is so for one that took far longer, unless those before it did or the thread's own clock
-    /// was read: then most likely the machine did something else in the middle of it.
-    fn is_odd(&mut self, times: f64, is_timed: bool) -> bool {
+    /// That is so for one that took far longer, unless the last one of about its size did too, or the
+    /// thread's own clock was read: then most likely the machine did something else in the middle of it.
+    fn is_odd(&mut self, shape: &Shape, times: f64, is_timed: bool) -> bool {
         let (is_slow, is_fast) = (times > SURPRISING, times < 1.0 / SURPRISING);
-        // Two that are no faster than was thought end a trial.
-        if times > NO_FASTER {
-            self.trial = self.trial.saturating_sub(TRIAL_BATCHES / 2);
-        }
         self.calm = if is_slow || is_fast { 0 } else { self.calm.saturating_add(1) };
         if self.calm >= CALM_BATCHES {
             self.usual = self.estimator.cost();
         }
-        let was_watched = self.watched > 0;
         self.watched = if is_slow { WATCHED_BATCHES } else { self.watched.saturating_sub(1) };
-        is_slow && !is_timed && !was_watched
+        let size = (shape.messages as u64, shape.bytes());
+        let is_like = |odd: (u64, u64)| is_near(odd.0, size.0) && is_near(odd.1, size.1);
+        let is_repeated = self.odd.is_some_and(is_like);
+        if is_slow && !is_timed {
+            self.odd = Some(size);
+            return !is_repeated;
+        }
+        self.odd = self.odd.filter(|_| !is_repeated);
+        false
     }
 
     /// It holds a batch less.
@@ -335,6 +347,13 @@ fn hoped(capabilities: &Capabilities) -> Cost {
     if is_ready { Cost::clamped(0.0, 0.0, 0.0) } else { capabilities.cost }
 }
 
+/// Whether one number is at most twice the other.
+fn is_near(one: u64, other: u64) -> bool {
+    one / 2 <= other && other / 2 <= one
+}
+
+/// A device is hoped to be fast where a batch takes at most so long then.
+const HOPE_MAX_NS: f64 = 10_000_000.0;
 /// Trials of a device are so far apart at first and at most.
 const TRIAL_GAP_MIN_NS: u64 = 2_000_000;
 const TRIAL_GAP_MAX_NS: u64 = 50_000_000;

@@ -18,6 +18,7 @@ mod seats;
 mod size_split;
 mod split;
 mod standing;
+mod trial;
 
 pub use health::State;
 pub use policy::{Asked, Choice, CopyPolicy, NamedPolicy, Policy, Reach};
@@ -160,9 +161,9 @@ impl Scheduler {
         Ok(Decision::new(&winner, because, candidates))
     }
 
-    /// Whether a device's next batches should be timed by the thread's own clock, too.
-    pub(crate) fn is_watched(&self, device: DeviceId) -> bool {
-        self.members[device.0].is_watched()
+    /// Whether a batch on the calling thread should be timed by the thread's own clock, too.
+    pub(crate) fn is_timed(&self, decision: &Decision) -> bool {
+        self.members[decision.device.0].is_timed(decision.predicted_ns)
     }
 
     /// The decision that stands for a small batch on the calling thread.
@@ -206,7 +207,7 @@ impl Scheduler {
             let member = &mut self.members[candidate.device.0];
             if candidate.device == decision.device {
                 match decision.because {
-                    Because::Explored => member.explored(now_ns),
+                    Because::Explored => member.explored(work_ns, now_ns),
                     _ => member.chosen(now_ns),
                 }
             } else {
@@ -387,8 +388,8 @@ impl Scheduler {
 }
 
 /// A device that others have been preferred to for so long that trying it costs a hundredth of the work
-/// they did since at most: one that was written off wrongly comes back, and exploring never costs more
-/// than 1 % for each device.
+/// they did since at most: one that was written off wrongly comes back. One that was never measured or that
+/// became slower is priced once as fast as it may be, so that its first trial may cost more.
 fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     let chosen = asked.of(chosen)?;
     let is_due = |other: &&Candidate| {
