@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import astuple, replace
+from itertools import takewhile
 from statistics import mean
 
 import pytest
@@ -305,9 +306,10 @@ def test_where_software_beside_the_cards_costs_is_said_with_the_reason(asked: Fo
     assert {(1_024, name) for name in questions.SOFTWARE} <= costs
     kept, where, *_ = cards_beyond.EXPERIMENT.listings(asked)
     for rate, row in zip(questions.SOFTWARE, kept.rows, strict=True):
-        upto = max(size for size, name in pays if name == rate)
-        assert row[1] == f"{upto}"
-        assert all((size, rate) in pays for size in questions.SOFTWARE_SIZES if size <= upto)
+        smaller = [
+            *takewhile(lambda cell: cell in pays, ((n, rate) for n in questions.SOFTWARE_SIZES))
+        ]
+        assert row[1] == f"{smaller[-1][0]}"
     rows = list(zip(found, where.rows, strict=True))
     assert {key for key, row in rows if row[3] == "pays"} == pays
     assert {key for key, row in rows if row[3] == "costs"} == costs
