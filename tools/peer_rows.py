@@ -1,6 +1,7 @@
-"""The comparison with other libraries, from peers.json, as tables and as sentences."""
+"""The comparison with other libraries, from peers.json, as tables."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from markdown import interval, table_line, three
@@ -56,8 +57,8 @@ def _lost(case: Document, peers: Document) -> str:
     return f"- {case['title']}: {_named(case['best'], peers)}, {interval(lead)} times as fast"
 
 
-def sentences(document: Document, date: str) -> str:
-    """How fast the engine is at 128 bytes, where another library is ahead, and the conditions.
+def headline(document: Document, date: str) -> str:
+    """A table: the engine at 128 bytes, then where another library is ahead; and the conditions.
 
     Raises:
         ValueError: If the cases of 128 bytes weren't measured.
@@ -67,24 +68,33 @@ def sentences(document: Document, date: str) -> str:
         raise ValueError(
             f"peers.json has no {' and no '.join(missing)}; `make bench-peers` measures them"
         )
-    many, fresh = (cases[name] for name in HEADLINES)
+    lost, others = _lost_by_kind(document["cases"])
+    rows = [
+        *((work, _faster(cases[name])) for name, work in HEADLINES.items()),
+        *lost,
+    ]
+    more = f", {others} more of which another library wins" if others else ""
     count = sum("detail" in each for each in document["peers"].values())
+    columns = ("messages", f"fastest of Sealift and {count} other libraries, and its lead")
     return (
-        f"From Rust, on one core, 128-byte messages under 1,024 keys are sealed "
-        f"{_times(many)} times as fast as by the fastest of {count} other libraries; with a fresh "
-        f"key for each, {_times(fresh)} times. {_behind(document['cases'])} "
-        f"({_processor(document)}, {date}.)"
+        f"{_table(columns, [list(row) for row in rows], texts=2)}\n\n"
+        f"*From Rust, sealed, one core of {_processor(document)}, {date}. "
+        f"All cases{more}: [docs/performance.md](docs/performance.md).*"
     )
 
 
-def _times(case: Document) -> str:
-    """A settled ratio, or one with its interval where noise leaves open which side is ahead."""
+def _faster(case: Document) -> str:
+    """Who is faster and how many times; the interval where noise leaves that open."""
     ratio = case["engine_to_best"]
-    return interval(ratio) if case["engine_is"] == EVEN else three(ratio["median"])
+    if case["engine_is"] == EVEN:
+        return f"not settled: Sealift is {interval(ratio)} times as fast"
+    if case["engine_is"] == BEHIND:
+        return f"another library, {three(1 / ratio['median'])}×"
+    return f"Sealift, {three(ratio['median'])}×"
 
 
-def _behind(cases: list[Document]) -> str:
-    """The message sizes and calls in which another library wins, and how many cases more."""
+def _lost_by_kind(cases: list[Document]) -> tuple[list[tuple[str, str]], int]:
+    """The message sizes and calls in which another library wins, and how many kinds more."""
     lost: dict[str, float] = {}
     for each in cases:
         if each["engine_is"] == BEHIND:
@@ -92,23 +102,18 @@ def _behind(cases: list[Document]) -> str:
             lost[each["kind"]] = max(factor, lost.get(each["kind"], 1.0))
     sizes = {kind: factor for kind, factor in lost.items() if re.fullmatch(SIZE, kind)}
     calls = {kind: factor for kind, factor in lost.items() if kind.endswith(CALL)}
-    others = len(lost) - len(sizes) - len(calls)
-    if not lost:
-        return "No other library is ahead in any case."
-    told = []
-    if sizes:
-        ends = [f"{100 * (end - 1):.0f}" for end in (min(sizes.values()), max(sizes.values()))]
-        most = " to ".join(dict.fromkeys(ends))
-        told.append(f"Another library is {most} % faster at {listed(list(sizes))}.")
-    told += [
-        f"For {kind} another library is {three(factor)} times as fast."
-        for kind, factor in calls.items()
-    ]
-    if others:
-        told.append(
-            f"The tables have {others} more kinds of work in which another library is ahead."
-        )
-    return " ".join(told)
+    told = {listed(list(sizes)): sizes.values()} if sizes else {}
+    rows = [*told.items(), *((kind, [factor]) for kind, factor in calls.items())]
+    return (
+        [(work, f"another library, {_range(factors)}") for work, factors in rows],
+        len(lost) - len(sizes) - len(calls),
+    )
+
+
+def _range(factors: Iterable[float]) -> str:
+    """`1.02–1.17×`."""
+    ends = sorted(factors)
+    return "–".join(dict.fromkeys(three(end) for end in (ends[0], ends[-1]))) + "×"
 
 
 def listed(words: list[str]) -> str:
@@ -158,6 +163,9 @@ CASES = (
     *("work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, cycles a message"),
     *("kernels, % of peak", "best other library, GB/s", "`Engine::run` to best"),
 )
-HEADLINES = ("128-many-128", "128-fresh-128")
+HEADLINES = {
+    "128-many-128": "128 B, 1,024 keys",
+    "128-fresh-128": "128 B, a new key for each",
+}
 BEHIND, EVEN = "behind", "within noise"
 SIZE, CALL = r"[\d,]+ (?:B|KiB|MiB)", " a call"

@@ -140,10 +140,9 @@ class Source:
 
 
 def speed(sources: list[Source]) -> str:
-    """Three sentences for the README: how fast, and where another library is ahead."""
+    """A table for the README: how fast, and where another library is ahead."""
     newest = sources[-1]
-    sentences = peer_rows.sentences(newest.read(PEERS), newest.date)
-    return f"\n{sentences}\n\n"
+    return f"\n{peer_rows.headline(newest.read(PEERS), newest.date)}\n\n"
 
 
 def peers(sources: list[Source]) -> str:
@@ -165,10 +164,10 @@ def loop(sources: list[Source]) -> str:
     document, kept = sources[-1].read(LOOP), "pyca loop, kept AESGCM"
     lists, columns = (_times(document, batch, kept) for batch in BATCHES)
     return (
-        f"\nOn one core ({_processor(document['machine'])}), with {_work(document, kept)} of "
-        f"128 bytes under 1,024 keys, this call is {three(lists['median'])} times as fast as the "
-        f"loop with its `AESGCM` objects made once. With numpy arrays instead of lists it is "
-        f"{three(columns['median'])} times as fast.\n\n"
+        f"\nThis call is {three(lists['median'])} times as fast as that loop, and "
+        f"{three(columns['median'])} times with numpy arrays instead of lists. (One core, "
+        f"{_processor(document['machine'])}, {_work(document, kept)} of 128 bytes under 1,024 "
+        f"keys.)\n\n"
     )
 
 

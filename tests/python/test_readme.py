@@ -49,8 +49,7 @@ def test_the_python_blocks_run_and_the_batch_gives_what_the_loop_gives() -> None
     keys = [bytes([i % 3]) * 16 for i in range(9)]
     nonces = [bytes([i]) * 12 for i in range(9)]
     texts = [b"text " * i for i in range(9)]
-    names: dict[str, Any] = {"messages": list(zip(keys, nonces, texts, strict=True))}
-    names |= {"keys": keys, "nonces": nonces, "texts": texts}
+    names: dict[str, Any] = {"keys": keys, "nonces": nonces, "texts": texts}
     exec(loop, names)
     sealed = names["sealed"]
     exec(batch, names)
