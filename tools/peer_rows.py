@@ -73,13 +73,13 @@ def headline(document: Document, date: str) -> str:
         *((work, _faster(cases[name])) for name, work in HEADLINES.items()),
         *lost,
     ]
-    more = f", {others} more of which another library wins" if others else ""
+    more = f" In {others} more kinds of work another library is ahead." if others else ""
     count = sum("detail" in each for each in document["peers"].values())
     columns = ("messages", f"fastest of Sealift and {count} other libraries, and its lead")
     return (
         f"{_table(columns, [list(row) for row in rows], texts=2)}\n\n"
-        f"*From Rust, sealed, one core of {_processor(document)}, {date}. "
-        f"All cases{more}: [docs/performance.md](docs/performance.md).*"
+        f"*From Rust, sealed, one core of {_processor(document)}, {date}.{more}* "
+        f"[All cases](docs/performance.md)."
     )
 
 
