@@ -178,9 +178,9 @@ pub struct Timing {
     pub copy_out_ns: u64,
     /// Whose seconds these are.
     pub origin: Origin,
-    /// Processor time of the thread that worked it, where that was read and the thread never blocked: the
-    /// rest is what other threads had of its core.
-    pub processor_ns: Option<u64>,
+    /// What one undisturbed core would have taken, where that is known better than by start and end: where other threads
+    /// had the core meanwhile, or several cores worked the batch.
+    pub core_ns: Option<u64>,
     /// Beside them, what copying to and from a simulated device took on this machine: measured, and zero where all of them are.
     pub measured_copy_ns: u64,
 }
@@ -197,7 +197,7 @@ impl Timing {
             compute_ns,
             copy_out_ns: 0,
             origin: Origin::Measured,
-            processor_ns: None,
+            core_ns: None,
             measured_copy_ns: 0,
         }
     }
@@ -207,15 +207,20 @@ impl Timing {
     pub fn with_usage(self, before: Option<ThreadUsage>, after: Option<ThreadUsage>) -> Self {
         let processor_ns =
             before.zip(after).and_then(|(before, after)| after.processor_ns_since(&before));
-        Self { processor_ns, ..self }
+        let core_ns = processor_ns.map(|processor_ns| processor_ns.min(self.elapsed_ns()));
+        Self { core_ns, ..self }
     }
 
-    /// What the batch costs its device, in nanoseconds: from start to end, or the processor time where
-    /// other threads had the core meanwhile.
+    /// What the batch costs its device, in nanoseconds.
     #[must_use]
     pub fn cost_ns(&self) -> u64 {
-        let elapsed_ns = self.end_ns.saturating_sub(self.start_ns);
-        self.processor_ns.map_or(elapsed_ns, |processor_ns| processor_ns.min(elapsed_ns))
+        self.core_ns.unwrap_or(self.elapsed_ns())
+    }
+
+    /// From start to end, in nanoseconds.
+    #[must_use]
+    pub fn elapsed_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
     }
 }
 
@@ -274,6 +279,8 @@ pub struct Capabilities {
     pub algorithms: Vec<Algorithm>,
     /// Whether [`Device::run`] works.
     pub runs_on_calling_thread: bool,
+    /// Whether several threads may each run a part of a batch, and are that much faster together.
+    pub runs_in_parts: bool,
     /// Whether it computes on this machine's processors, so that its work is their time.
     pub computes_on_host: bool,
     /// What a batch costs, as far as is known before anything was measured here.

@@ -31,6 +31,10 @@ impl<'w> Work<'w> {
         Ok(Self { batch, output, keys, shape })
     }
 
+    pub(crate) fn parts_mut(&mut self) -> (&'w Batch<'w>, &mut Output<'w>, &'w dyn KeySource) {
+        (self.batch, &mut self.output, self.keys)
+    }
+
     /// What a device has to know to accept and to quote.
     #[must_use]
     pub fn shape(&self) -> &Shape {

@@ -73,6 +73,12 @@ pub enum EngineError {
         /// What would be right.
         reason: String,
     },
+    /// A number of threads that is none.
+    #[error("{reason}")]
+    Threads {
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
     /// An engine without devices.
     #[error("an engine needs a device: {reason}")]
     NoDevice {

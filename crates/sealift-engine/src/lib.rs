@@ -7,6 +7,7 @@
 
 mod audit;
 mod bell;
+mod cores;
 mod engine;
 mod error;
 mod estimator;
@@ -26,6 +27,7 @@ mod settings;
 mod shared;
 pub mod simulate;
 mod store;
+mod threads;
 
 pub use engine::{Engine, Report};
 pub use error::{EngineError, SubmitError, SubmitRefusal};

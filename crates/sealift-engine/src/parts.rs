@@ -144,7 +144,7 @@ fn both(one: Report, other: Report) -> Report {
         compute_ns: one.timing.compute_ns + other.timing.compute_ns,
         copy_out_ns: one.timing.copy_out_ns + other.timing.copy_out_ns,
         origin: last.timing.origin,
-        processor_ns: None,
+        core_ns: None,
         measured_copy_ns: one.timing.measured_copy_ns + other.timing.measured_copy_ns,
     };
     Report {

@@ -8,6 +8,7 @@ use crate::{DeviceId, EngineError, Options, Report, route};
 use sealift_core::{
     Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, Ticket, Timing, Work,
 };
+use std::num::NonZeroUsize;
 
 impl Shared {
     pub(crate) fn run(
@@ -27,7 +28,7 @@ impl Shared {
             let decision = decided.decision;
             let device = decision.device;
             let moved = u32::try_from(tried.len()).unwrap_or(u32::MAX);
-            let (error, end) = match self.run_checked(device, &mut work, decided.is_timed) {
+            let (error, end) = match self.run_checked(&mut work, &decided, options.threads) {
                 Ok(timing) => {
                     drop(lease);
                     self.learn_here(&decided, work.shape(), &timing);
@@ -67,7 +68,10 @@ impl Shared {
     ) {
         let device = decision.device;
         let result = match Work::new(&flying.batch, output.as_output(), &*self.store) {
-            Ok(mut work) => self.run_checked(device, &mut work, false),
+            Ok(mut work) => {
+                let decided = DecidedHere { decision, at_ns: None, teaches: false, is_timed: false };
+                self.run_checked(&mut work, &decided, Some(NonZeroUsize::MIN))
+            }
             Err(error) => Err((self.failure(device, error.to_string()), End::Failed)),
         };
         if result.is_err() {
@@ -97,23 +101,39 @@ impl Shared {
         self.sweep();
     }
 
-    /// Works a batch and audits it; `is_timed` for one that is timed by the thread's own clock, too.
+    /// Works a batch, on several cores where that pays, and audits it.
     fn run_checked(
         &self,
-        device: DeviceId,
         work: &mut Work<'_>,
-        is_timed: bool,
+        decided: &DecidedHere,
+        threads: Option<NonZeroUsize>,
     ) -> Result<Timing, (DeviceError, End)> {
-        let usage = || is_timed.then(|| self.clock.thread_usage()).flatten();
-        let before = usage();
-        let timing = self.run_on(device, work).map_err(|error| (error, End::Failed))?;
-        let timing = timing.with_usage(before, usage());
+        let Decision { device, predicted_ns, .. } = decided.decision;
+        let threads = threads.unwrap_or(self.threads).get();
+        let timing = match self.pieces_of(device, work.shape(), predicted_ns, threads) {
+            Some(pieces) => self.run_in_parts(device, work, pieces, threads),
+            None => self.run_whole(device, work, decided.is_timed),
+        };
+        let timing = timing.map_err(|error| (error, End::Failed))?;
         let Some(auditor) = &self.auditor else { return Ok(timing) };
         let sealed = auditor.draw_from_work(work);
         if self.is_wrong(device, work.batch(), &sealed, &*self.store) {
             return Err((self.wrong(device), End::Wrong));
         }
         Ok(timing)
+    }
+
+    /// Works a batch on the calling thread, whose own clock is read around it when it `is_timed`.
+    fn run_whole(
+        &self,
+        device: DeviceId,
+        work: &mut Work<'_>,
+        is_timed: bool,
+    ) -> Result<Timing, DeviceError> {
+        let usage = || is_timed.then(|| self.clock.thread_usage()).flatten();
+        let before = usage();
+        let timing = self.run_on(device, work)?;
+        Ok(timing.with_usage(before, usage()))
     }
 
     /// Who works a batch.
@@ -156,7 +176,7 @@ impl Shared {
     /// anew, and teaches.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
-        let took_ns = timing.end_ns.saturating_sub(timing.start_ns) as f64;
+        let took_ns = timing.cost_ns().max(timing.elapsed_ns()) as f64;
         let is_surprise = took_ns > SURPRISING * decided.decision.predicted_ns;
         if !decided.teaches && !is_surprise {
             return;

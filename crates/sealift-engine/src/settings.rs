@@ -4,6 +4,7 @@ use crate::scheduler::{self, Policy};
 use crate::{DeviceId, EngineError};
 use sealift_core::{Batch, BatchError, Op};
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// How an engine spreads work over its devices.
@@ -20,6 +21,9 @@ pub struct Settings {
     /// Submitted batches that are not taken back yet, at most; at least 1. Beyond it a batch is handed
     /// back as full.
     pub in_flight_max: usize,
+    /// How many threads, the calling one among them, one [`run`](crate::Engine::run) may use. None takes the environment
+    /// variable `SEALIFT_THREADS`, or else as many as affinity and control group let the process run at a time.
+    pub threads: Option<NonZeroUsize>,
 }
 
 impl Settings {
@@ -30,13 +34,21 @@ impl Settings {
     pub fn with_policy(spec: &str) -> Result<Self, EngineError> {
         Ok(Self { policy: scheduler::policy(spec)?, ..Self::default() })
     }
+
+    /// The usual settings, but each call stays on the thread that makes it: for programs with threads of
+    /// their own, and for measuring one core.
+    #[must_use]
+    pub fn on_one_thread() -> Self {
+        Self { threads: Some(NonZeroUsize::MIN), ..Self::default() }
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let policy = scheduler::default_policy();
         let patience = Patience::default();
-        Self { policy, patience, tries: 3, audit: None, in_flight_max: IN_FLIGHT_MAX }
+        let (tries, audit, in_flight_max, threads) = (3, None, IN_FLIGHT_MAX, None);
+        Self { policy, patience, tries, audit, in_flight_max, threads }
     }
 }
 
@@ -81,6 +93,9 @@ pub struct Options {
     pub on: Option<DeviceId>,
     /// Whether to look for a nonce that seals twice under one session.
     pub nonces: NonceCheck,
+    /// How many threads a [`run`](crate::Engine::run) may use; none for as many as the engine's
+    /// [settings](Settings::threads) allow.
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// The two ways to give an engine a batch.

@@ -9,13 +9,14 @@ use crate::retire::Retirements;
 use crate::scheduler::{Decision, Explained, Request, Scheduler};
 use crate::settings::Patience;
 use crate::store::KeyStore;
-use crate::{Call, DeviceId, EngineError, Report, Settings, SubmitRefusal, ffi};
+use crate::{Call, DeviceId, EngineError, Report, Settings, SubmitRefusal, ffi, threads};
 use sealift_core::{
     Batch, Clock, Device, DeviceError, KeySource, OutputPool, SessionId, Shape, Status, Ticket,
     Timing, Work,
 };
 use std::any::Any;
 use std::mem;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) bell: Arc<Bell>,
     pub(crate) patience: Patience,
     pub(crate) in_flight_max: usize,
+    pub(crate) threads: NonZeroUsize,
     pub(crate) auditor: Option<Auditor>,
     pub(crate) retirements: Retirements,
     pub(crate) outputs: Arc<OutputPool>,
@@ -50,7 +52,9 @@ impl Shared {
         bell: Arc<Bell>,
         settings: Settings,
     ) -> Result<Self, EngineError> {
-        let Settings { policy, patience, tries, audit, in_flight_max } = settings;
+        let Settings { policy, patience, tries, audit, in_flight_max, threads } = settings;
+        let threads = threads.map_or_else(threads::default_threads, Ok);
+        let threads = threads.map_err(|reason| EngineError::Threads { reason })?;
         let auditor = audit.map(|audit| Auditor::new(audit, &devices)).transpose()?;
         let scheduler = Scheduler::new(&devices, policy, tries.max(1));
         let dispatch = Mutex::new(Dispatch { flight: Flight::default(), scheduler });
@@ -64,6 +68,7 @@ impl Shared {
             bell,
             patience,
             in_flight_max: in_flight_max.max(1),
+            threads,
             auditor,
             retirements,
             outputs,

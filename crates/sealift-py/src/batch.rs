@@ -329,7 +329,7 @@ impl Manner {
     ) -> Outcome<Self> {
         let bytes = crate::forms::at_least(0, tag_length, "tag_length")?;
         let on = device.map(|name| engine.device(name)).transpose()?;
-        let options = Options { on, nonces };
+        let options = Options { on, nonces, threads: None };
         Ok(Self { options, nonce_rule, tag_length: TagLength::new(bytes)? })
     }
 }

@@ -58,7 +58,7 @@ impl Projected {
             compute_ns: took_ns - copy_in_ns,
             copy_out_ns: 0,
             origin: Origin::Projected,
-            processor_ns: None,
+            core_ns: None,
             measured_copy_ns: 0,
         }
     }

@@ -97,6 +97,7 @@ fn capabilities(card: &Card, spec: &Spec) -> Capabilities {
     };
     Capabilities {
         origin: Origin::Projected,
+        runs_in_parts: false,
         computes_on_host: false,
         cost: card.cost(),
         workers: card.line().workers(),

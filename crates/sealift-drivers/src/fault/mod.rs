@@ -69,7 +69,8 @@ fn capabilities(spec: &Spec, inner: &Capabilities) -> Capabilities {
         _ => Role::TestOnly,
     };
     let detail = format!("{}, with faults on order", inner.detail);
-    Capabilities { name: spec.to_string(), role, detail, ..inner.clone() }
+    // A fault is ordered for a batch, not for a part of one.
+    Capabilities { name: spec.to_string(), role, detail, runs_in_parts: false, ..inner.clone() }
 }
 
 #[derive(Debug)]
@@ -158,7 +159,7 @@ impl Faulty {
             std::thread::sleep(left.unwrap_or_default());
             false
         });
-        Ok(Timing { end_ns: due_ns, processor_ns: None, ..timing })
+        Ok(Timing { end_ns: due_ns, core_ns: None, ..timing })
     }
 
     /// Takes what the wrapped device completed, and what is late and due.
@@ -196,8 +197,8 @@ impl Faulty {
                 .map_err(|error| self.failed(&error.to_string()))?;
         }
         let end_ns = timing.end_ns.saturating_add(fate.late_ns.unwrap_or_default());
-        let processor_ns = timing.processor_ns.filter(|_| fate.late_ns.is_none());
-        Ok((output, Timing { end_ns, processor_ns, ..timing }))
+        let core_ns = timing.core_ns.filter(|_| fate.late_ns.is_none());
+        Ok((output, Timing { end_ns, core_ns, ..timing }))
     }
 
     fn delay(&self, state: &mut State, due_ns: u64, mut completion: Completion) {

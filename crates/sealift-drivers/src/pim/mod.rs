@@ -96,6 +96,7 @@ impl Watch {
 fn capabilities(spec: &Spec, settings: &Settings) -> Capabilities {
     Capabilities {
         origin: Origin::Simulated,
+        runs_in_parts: false,
         computes_on_host: false,
         cost: settings.cost(),
         text_bytes_max: TEXT_BYTES_MAX,
@@ -183,7 +184,7 @@ impl Software for Handle {
             compute_ns,
             copy_out_ns,
             origin: Origin::Simulated,
-            processor_ns: None,
+            core_ns: None,
             measured_copy_ns: whole_ns(took.copy_seconds),
         })
     }

@@ -64,6 +64,7 @@ pub fn capabilities(spec: &Spec, driver: &'static str, role: Role, detail: Strin
         detail,
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: true,
+        runs_in_parts: true,
         computes_on_host: true,
         cost: Cost::clamped(200.0, 100.0, 0.25),
         in_place: true,
@@ -218,9 +219,11 @@ impl<S: Software> Shared<S> {
     ) -> Self {
         let workers = crew.workers;
         let slots = workers.saturating_mul(SLOTS_PER_WORKER);
+        // Who names cores means these and no others.
+        let runs_in_parts = capabilities.runs_in_parts && crew.cores.is_empty();
         Self {
             software,
-            capabilities: Capabilities { workers, slots, ..capabilities },
+            capabilities: Capabilities { workers, slots, runs_in_parts, ..capabilities },
             crew,
             clock: Arc::clone(&context.clock),
             notify: Arc::clone(&context.notify),

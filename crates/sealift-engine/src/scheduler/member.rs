@@ -204,8 +204,8 @@ impl Member {
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn(&mut self, shape: &Shape, timing: &Timing) {
         // Where another machine part computes, waiting for it is its time, whatever the thread did.
-        let processor_ns = timing.processor_ns.filter(|_| self.computes_on_host);
-        let timing = Timing { processor_ns, ..*timing };
+        let core_ns = timing.core_ns.filter(|_| self.computes_on_host);
+        let timing = Timing { core_ns, ..*timing };
         let took_ns = timing.cost_ns();
         let times = took_ns as f64 / self.predict_ns(shape);
         self.trial.done(times <= NO_FASTER);
@@ -213,7 +213,7 @@ impl Member {
         if !mem::replace(&mut self.is_warm, true) && times > 1.0 {
             return;
         }
-        if self.is_odd(shape, times, processor_ns.is_some()) {
+        if self.is_odd(shape, times, core_ns.is_some()) {
             return;
         }
         self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);

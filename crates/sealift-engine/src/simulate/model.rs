@@ -114,6 +114,7 @@ impl Model {
             detail: format!("{setup} ns a batch, {message} ns a message, {byte} ns a byte"),
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: self.runs_on_calling_thread,
+            runs_in_parts: false,
             computes_on_host: self.computes_on_host,
             cost: self.quoted.unwrap_or(self.cost),
             in_place: true,

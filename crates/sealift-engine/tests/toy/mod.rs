@@ -208,6 +208,7 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
         detail: "xor".into(),
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: true,
+        runs_in_parts: false,
         computes_on_host: true,
         cost: Cost::clamped(1e6, 100.0, 1.0),
         in_place: false,

@@ -4,7 +4,7 @@ use super::gate::{Gate, Turn, asleep, spawned};
 use super::kept::{self, Memory};
 use crate::ArmError;
 use bytes::Bytes;
-use sealift::{Batch, Column, Engine, Key, Options};
+use sealift::{Batch, Column, Engine, Key, Options, Settings};
 use std::error;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -82,7 +82,7 @@ impl Drop for Held {
 /// Sealift's engine after a batch that its workers worked, as they are or released.
 fn engine(what: &str) -> Option<Result<Engine, Box<dyn error::Error>>> {
     let worked = || {
-        let engine = Engine::with(&["cpu"])?;
+        let engine = Engine::open(&["cpu"], &[], Settings::on_one_thread())?;
         let session = engine.session(Key::new(&[7; 16])?)?;
         let nonces = (0..MESSAGES as u64)
             .flat_map(|number| [number.to_be_bytes().as_slice(), &[0; 4]].concat());

@@ -8,7 +8,7 @@ use crate::ArmError;
 use crate::random::Random;
 use sealift::{
     Batch, Column, Engine, Key, Layout, NONCE_BYTES, Op, Ops, Options, Output, Place, Session,
-    Stability, Status, Tags,
+    Settings, Stability, Status, Tags,
 };
 
 /// The frames that one process sends, as it writes them or as the other compares them.
@@ -111,7 +111,7 @@ impl Sealing {
             value: KEY_BYTES.to_string(),
             right: error.to_string(),
         })?;
-        let engine = Engine::detect()?;
+        let engine = Engine::detect_with(Settings::on_one_thread())?;
         Ok(Self {
             session: engine.session(key)?,
             engine,

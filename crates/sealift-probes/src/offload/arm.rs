@@ -132,7 +132,7 @@ fn devices(spec: &OffloadSpec) -> Result<Vec<String>, ArmError> {
 /// Cores are slow where many threads share them, and none of them dies.
 fn settings() -> Settings {
     let patience = Patience { extra: PATIENCE, ..Patience::default() };
-    Settings { patience, ..Settings::default() }
+    Settings { patience, ..Settings::on_one_thread() }
 }
 
 fn detail(engine: &Engine) -> String {

@@ -8,7 +8,7 @@ use crate::{ArmError, Random, tdes};
 use bytes::Bytes;
 use sealift::{
     Batch, Column, DeviceId, Engine, EngineError, Key, NONCE_BYTES, Options, OwnedOutput,
-    SEALS_MAX, Session, Status, SubmitError, SubmitRefusal, Ticket,
+    SEALS_MAX, Session, Settings, Status, SubmitError, SubmitRefusal, Ticket,
 };
 use std::hint::spin_loop;
 use std::sync::Arc;
@@ -215,7 +215,7 @@ fn give_way(looks: u32) {
 }
 
 fn by_the_library(batch: &Batch<'static>, key: &Key) -> Result<Expected, ArmError> {
-    let engine = Engine::with(&["library"])?;
+    let engine = Engine::open(&["library"], &[], Settings::on_one_thread())?;
     let session = engine.session(key.clone())?;
     let own = Batch { keys: session.id().into(), ..batch.clone() };
     let mut output = OwnedOutput::for_batch(&own).map_err(EngineError::from)?;

@@ -10,7 +10,7 @@ pub mod ipp;
 pub mod slowed;
 pub mod table;
 
-use sealift::{Driver, Engine, EngineError, Spec};
+use sealift::{Driver, Engine, EngineError, Settings, Spec};
 
 /// Every peer.
 #[rustfmt::skip] // One line each, so that a new peer is one new line.
@@ -29,7 +29,7 @@ pub fn open(device: &str) -> Result<Engine, EngineError> {
     let own = device.parse().ok().map(|spec: Spec| spec.to_string());
     let others = CHECKERS.iter().filter(|name| own.as_deref() != Some(**name));
     let specs: Vec<_> = std::iter::once(device).chain(others.copied()).collect();
-    Engine::with_drivers(&specs, PEERS)
+    Engine::open(&specs, PEERS, Settings::on_one_thread())
 }
 
 const CHECKERS: [&str; 2] = ["library", "reference"];

@@ -100,6 +100,7 @@ impl Shared {
             detail: "a card of a board, in virtual time".to_owned(),
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: false,
+            runs_in_parts: false,
             computes_on_host: model.in_software,
             cost: Cost::clamped(host_ns, model.setup_ns, model.byte_ns + copied_ns),
             in_place: false,

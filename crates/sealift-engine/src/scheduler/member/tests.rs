@@ -54,7 +54,7 @@ fn processor_time_counts_only_for_a_device_that_computes_on_this_machine() {
             Model { computes_on_host, ..Model::new("device", Cost::new(100.0, 0.0, 0.0).unwrap()) };
         let mut device = Member::new(&model.capabilities());
         let shape = Shape::of_seals(1, 16);
-        let timing = Timing { processor_ns: Some(100), ..Timing::in_memory(0, 1_000) };
+        let timing = Timing { core_ns: Some(100), ..Timing::in_memory(0, 1_000) };
         (0..50).for_each(|_| device.finished(&shape, &timing, None, 1_000));
         let found_ns = device.predict_ns(&shape);
         assert!((found_ns / expected_ns - 1.0).abs() < 0.1, "{computes_on_host}: {found_ns}");

@@ -1,0 +1,297 @@
+//! A work cut into consecutive pieces, which threads can work at the same time.
+
+use crate::{Batch, BatchError, Column, KeySource, Layout, Output, Place, Status, Text, Work};
+use std::borrow::Cow;
+use std::mem;
+use std::ops::Range;
+
+/// Some consecutive messages of a [`Work`], with the part of its output that is theirs.
+///
+/// Cutting is cheap; the thread that runs a piece makes a [`Work`] of it.
+pub struct Piece<'p> {
+    batch: &'p Batch<'p>,
+    keys: &'p dyn KeySource,
+    messages: Range<usize>,
+    /// Offsets are still those of the whole; the bytes begin at the first of them.
+    text: Place<'p>,
+    tags: Place<'p>,
+    status: &'p mut [Status],
+}
+
+impl Piece<'_> {
+    /// Calls `run` with the piece as a work of its own, whose statuses are reset.
+    ///
+    /// # Errors
+    /// None for a piece of a checked work.
+    pub fn run<T>(self, run: impl FnOnce(&mut Work<'_>) -> T) -> Result<T, BatchError> {
+        let Self { batch, keys, messages, text, tags, status } = self;
+        let batch = batch.slice(messages);
+        let output = Output { text: text.rebased(), tags: tags.rebased(), status };
+        Work::new(&batch, output, keys).map(|mut work| run(&mut work))
+    }
+}
+
+impl Work<'_> {
+    /// Cuts the work into about so many pieces of about as many bytes each, a message counted as
+    /// [`MESSAGE_BYTES`] more than it has.
+    pub fn cut(&mut self, pieces: usize) -> Vec<Piece<'_>> {
+        let starts = self.starts(pieces.clamp(1, self.len().max(1)));
+        self.cut_before(&starts)
+    }
+
+    /// Where pieces start.
+    fn starts(&mut self, pieces: usize) -> Vec<usize> {
+        let (batch, output, _) = self.parts_mut();
+        let len = batch.len;
+        let weights = match (&batch.text, &output.text) {
+            (Text::Apart(Column::Packed { layout, .. }), _)
+            | (Text::InPlace, Place::Packed { layout, .. }) => Weights::Layout(layout),
+            (Text::Apart(Column::Empty | Column::Same(_)), _) | (Text::InPlace, _) => {
+                Weights::Equal
+            }
+            (Text::Apart(Column::Scattered(texts)), _) => {
+                Weights::Sums(sums(texts.iter().map(|text| text.as_ref().len())))
+            }
+        };
+        let total = weights.before(len);
+        let piece = |n: usize| {
+            let target = u128::from(total) * n as u128 / pieces as u128;
+            first_message(len, |message| u128::from(weights.before(message)) >= target)
+        };
+        let mut starts: Vec<_> = (0..pieces).map(piece).filter(|start| *start < len).collect();
+        starts.dedup();
+        if starts.is_empty() { vec![0] } else { starts }
+    }
+
+    /// Cuts the work before each of `starts`, which begin with 0 and rise.
+    fn cut_before(&mut self, starts: &[usize]) -> Vec<Piece<'_>> {
+        let (batch, output, keys) = self.parts_mut();
+        let ends = starts.iter().skip(1).copied().chain([batch.len]);
+        let ranges: Vec<_> = starts.iter().zip(ends).map(|(start, end)| *start..end).collect();
+        let places = output.text.cut(&ranges).into_iter().zip(output.tags.cut(&ranges));
+        let mut rest = &mut *output.status;
+        let piece = |(messages, (text, tags)): (Range<usize>, _)| {
+            let (status, later) = mem::take(&mut rest).split_at_mut(messages.len());
+            rest = later;
+            Piece { batch, keys, messages, text, tags, status }
+        };
+        ranges.iter().cloned().zip(places).map(piece).collect()
+    }
+}
+
+/// What a message weighs beside its bytes when pieces are to take equally long: as many as a device works
+/// in the time that it takes to begin with a message.
+pub const MESSAGE_BYTES: u64 = 256;
+
+/// What the messages before one weigh.
+enum Weights<'p> {
+    Equal,
+    Layout(&'p Layout<'p>),
+    Sums(Vec<u64>),
+}
+
+impl Weights<'_> {
+    fn before(&self, message: usize) -> u64 {
+        let bytes = match self {
+            Self::Equal => 0,
+            Self::Layout(Layout::Fixed { len, .. }) => message as u64 * *len as u64,
+            Self::Layout(layout) => (layout.start(message) - layout.start(0)) as u64,
+            Self::Sums(sums) => sums[message],
+        };
+        bytes.saturating_add(MESSAGE_BYTES * message as u64)
+    }
+}
+
+/// The sum of the lengths before each, and of all.
+fn sums(lengths: impl Iterator<Item = usize>) -> Vec<u64> {
+    let running = lengths.scan(0, |sum: &mut u64, length| {
+        *sum += length as u64;
+        Some(*sum)
+    });
+    std::iter::once(0).chain(running).collect()
+}
+
+/// The first message of which something holds that holds of all later ones, too.
+fn first_message(len: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low.midpoint(high);
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
+impl Place<'_> {
+    fn cut(&mut self, ranges: &[Range<usize>]) -> Vec<Place<'_>> {
+        match self {
+            Self::Empty => ranges.iter().map(|_| Place::Empty).collect(),
+            Self::Packed { bytes, layout } => cut_packed(bytes, layout, ranges),
+            Self::Scattered(slots) => {
+                let mut slots = slots.iter_mut().map(|slot| &mut **slot);
+                let part = |range: &Range<usize>| slots.by_ref().take(range.len()).collect();
+                ranges.iter().map(part).map(Place::Scattered).collect()
+            }
+        }
+    }
+
+    /// The same with offsets from the first of them.
+    fn rebased(self) -> Self {
+        match self {
+            Self::Packed { bytes, layout: Layout::Offsets32(offsets) } => {
+                let offsets: Vec<_> = offsets.iter().map(|offset| offset - offsets[0]).collect();
+                Self::Packed { bytes, layout: Layout::Offsets32(offsets.into()) }
+            }
+            Self::Packed { bytes, layout: Layout::Offsets64(offsets) } => {
+                let offsets: Vec<_> = offsets.iter().map(|offset| offset - offsets[0]).collect();
+                Self::Packed { bytes, layout: Layout::Offsets64(offsets.into()) }
+            }
+            other => other,
+        }
+    }
+}
+
+fn cut_packed<'p>(
+    bytes: &'p mut [u8],
+    layout: &'p Layout<'_>,
+    ranges: &[Range<usize>],
+) -> Vec<Place<'p>> {
+    let (mut rest, mut begin) = (bytes, 0);
+    let part = |messages: &Range<usize>| {
+        let start = layout.start(messages.start);
+        let own = &mut mem::take(&mut rest)[start - begin..];
+        // The last message may end before its stride does.
+        let len = (layout.start(messages.end) - start).min(own.len());
+        let (bytes, later) = own.split_at_mut(len);
+        (rest, begin) = (later, start + len);
+        Place::Packed { bytes, layout: layout.part(messages) }
+    };
+    ranges.iter().map(part).collect()
+}
+
+impl Layout<'_> {
+    /// Where a message starts, or where the last one ends.
+    #[expect(clippy::cast_possible_truncation, reason = "checked against a buffer's length")]
+    fn start(&self, message: usize) -> usize {
+        match self {
+            Self::Fixed { stride, .. } => message * stride,
+            Self::Offsets32(offsets) => offsets[message] as usize,
+            Self::Offsets64(offsets) => offsets[message] as usize,
+        }
+    }
+
+    /// The layout of some messages, offsets as they are.
+    fn part(&self, messages: &Range<usize>) -> Layout<'_> {
+        let ends = messages.start..=messages.end;
+        match self {
+            Self::Fixed { stride, len } => Layout::Fixed { stride: *stride, len: *len },
+            Self::Offsets32(offsets) => Layout::Offsets32(Cow::Borrowed(&offsets[ends])),
+            Self::Offsets64(offsets) => Layout::Offsets64(Cow::Borrowed(&offsets[ends])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Op, SessionId, SlotTag, SlotText};
+
+    const SESSION: SessionId = SessionId { slot: 0, generation: 1 };
+
+    /// Writes to every message what says which piece it is in and where.
+    fn mark(work: &mut Work<'_>, piece: u8) {
+        for message in 0..work.len() {
+            let slot = work.slot(message);
+            let SlotText::Apart { input, output } = slot.text else { panic!("not apart") };
+            output.iter_mut().zip(input).for_each(|(to, from)| *to = from ^ 0x80);
+            let SlotTag::Write(tag) = slot.tag else { panic!("no tag to write") };
+            tag.fill(piece);
+            work.set_status(message, Status::Ok);
+        }
+    }
+
+    #[test]
+    fn the_pieces_are_all_of_the_work_in_every_form_of_output() {
+        let (nonces, texts): (_, Vec<u8>) = ([0; 12 * 10], (0..100).collect());
+        let squares = || (0..=10u32).map(|n| n * n).collect::<Vec<_>>();
+        let wide = || squares().into_iter().map(|n| u64::from(n) + 7).collect::<Vec<_>>();
+        let batch =
+            Batch::seal(10, SESSION, Column::fixed(&nonces, 12), Column::offsets(&texts, squares()));
+        for starts in [&[0][..], &[0, 3, 4, 9], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
+            let piece_of = |n: usize| starts.iter().rposition(|start| *start <= n).unwrap();
+            let (mut fixed, mut narrow, mut broad) = ([0; 10 * 20 - 1], [0; 100], [0; 120]);
+            let mut slots = [[0; 20]; 10];
+            let forms = [
+                Place::Packed { bytes: &mut fixed, layout: Layout::Fixed { stride: 20, len: 19 } },
+                Place::Packed { bytes: &mut narrow, layout: Layout::Offsets32(squares().into()) },
+                Place::Packed { bytes: &mut broad, layout: Layout::Offsets64(wide().into()) },
+                Place::Scattered(slots.iter_mut().map(|slot| &mut slot[..]).collect()),
+            ];
+            for text in forms {
+                let (mut tags, mut status) = ([0xff; 160], [Status::Ok; 10]);
+                let output =
+                    Output { text, tags: Place::fixed(&mut tags, 16), status: &mut status };
+                let mut work = Work::new(&batch, output, &()).unwrap();
+                for (piece, number) in work.cut_before(starts).into_iter().zip(0..) {
+                    piece.run(|work| mark(work, number)).unwrap();
+                }
+                for n in 0..10 {
+                    let place = work.slot(n);
+                    let SlotText::Apart { input, output } = place.text else { panic!() };
+                    assert!(input.iter().zip(output).all(|(from, to)| from ^ 0x80 == *to));
+                }
+                assert_eq!(work.statuses(), [Status::Ok; 10]);
+                drop(work);
+                assert!((0..10).all(|n| usize::from(tags[n * 16]) == piece_of(n)), "{starts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_weigh_about_the_same_whatever_the_lengths() {
+        let nonces = [0; 12 * 100];
+        let bytes = vec![0; 100 * 4_096];
+        // Ten long texts, then ninety short ones.
+        let len = |n: usize| if n < 10 { 4_096 } else { 16 };
+        let offsets = sums((0..100).map(len));
+        let texts = (0..100).map(|n| bytes[..len(n)].into()).collect();
+        for text in [Column::offsets64(&bytes, offsets.clone()), Column::Scattered(texts)] {
+            let batch = Batch::seal(100, SESSION, Column::fixed(&nonces, 12), text);
+            let mut output = crate::OwnedOutput::for_batch(&batch).unwrap();
+            let mut work = Work::new(&batch, output.as_output(), &()).unwrap();
+            let starts = work.starts(4);
+            assert_eq!(starts, [0, 4, 8, 38], "{:?}", batch.text);
+            assert!(work.cut(1_000).len() <= 100);
+        }
+        let (same, none) = (Column::Same((&[7; 9]).into()), Column::Empty);
+        for (text, len) in [(same, 100), (none, 100), (Column::Empty, 0)] {
+            let batch = Batch::seal(len, SESSION, Column::fixed(&nonces, 12), text);
+            let mut output = crate::OwnedOutput::for_batch(&batch).unwrap();
+            let mut work = Work::new(&batch, output.as_output(), &()).unwrap();
+            let expected: &[usize] = if len == 0 { &[0] } else { &[0, 34, 67] };
+            assert_eq!(work.starts(3), expected);
+        }
+    }
+
+    #[test]
+    fn texts_in_place_are_cut_with_their_places() {
+        let nonces = [0; 36];
+        let mut texts = *b"abcdefghi";
+        let batch = Batch::seal(3, SESSION, Column::fixed(&nonces, 12), Text::InPlace);
+        let (mut tags, mut status) = ([0; 48], [Status::Ok; 3]);
+        let output = Output {
+            text: Place::fixed(&mut texts, 3),
+            tags: Place::fixed(&mut tags, 16),
+            status: &mut status,
+        };
+        let mut work = Work::new(&batch, output, &()).unwrap();
+        let mut read = vec![];
+        for piece in work.cut_before(&[0, 2]) {
+            let text = |work: &mut Work<'_>| match work.slot(0) {
+                crate::Slot { op: Op::Seal, text: SlotText::InPlace(text), .. } => text.to_vec(),
+                _ => panic!("not in place"),
+            };
+            read.push(piece.run(text).unwrap());
+        }
+        assert_eq!(read, [b"abc", b"ghi"]);
+    }
+}

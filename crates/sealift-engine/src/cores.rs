@@ -1,0 +1,110 @@
+//! One batch on several cores.
+
+use crate::DeviceId;
+use crate::shared::Shared;
+use crate::threads;
+use sealift_core::{DeviceError, MESSAGE_BYTES, Piece, Shape, Timing, Work};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+impl Shared {
+    /// Into how many pieces a batch is cut that is predicted to take one core so long; none where it had
+    /// better stay whole.
+    pub(crate) fn pieces_of(
+        &self,
+        device: DeviceId,
+        shape: &Shape,
+        predicted_ns: f64,
+        threads: usize,
+    ) -> Option<usize> {
+        let may_be_cut = threads > 1 && predicted_ns >= CUT_MIN_NS && shape.messages > 1;
+        let capabilities = self.devices[device.0].capabilities();
+        if !may_be_cut || !capabilities.runs_in_parts || capabilities.workers < 2 {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
+        let by_time = (predicted_ns / PIECE_MIN_NS) as usize;
+        let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
+        let by_bytes = usize::try_from(weight / PIECE_BYTES).unwrap_or(usize::MAX);
+        let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(shape.messages);
+        (pieces > 1 && threads::cores_of_caller() > 1).then_some(pieces)
+    }
+
+    /// Works a batch in pieces, on the calling thread and on others that have time.
+    ///
+    /// # Errors
+    /// That of the first piece that failed; the others may be worked then, or not.
+    pub(crate) fn run_in_parts(
+        &self,
+        device: DeviceId,
+        work: &mut Work<'_>,
+        pieces: usize,
+        threads: usize,
+    ) -> Result<Timing, DeviceError> {
+        let start_ns = self.clock.now_ns();
+        let pieces: Vec<_> = work.cut(pieces).into_iter().map(Some).map(Mutex::new).collect();
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Done::default()));
+        let finish = |piece: Piece<'_>| {
+            let ran = piece.run(|work| self.run_on(device, work));
+            let ran = ran.unwrap_or_else(|error| Err(self.failure(device, error.to_string())));
+            lock(&done).add(ran)
+        };
+        threads::with_helpers(threads.min(pieces.len()) - 1, &|| {
+            while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed))
+                && let Some(piece) = lock(piece).take()
+                && finish(piece)
+            {}
+        });
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let count = pieces.len();
+        drop(pieces);
+        if let Some(error) = done.error {
+            return Err(error);
+        }
+        if done.took_ns.len() < count {
+            return Err(self.failure(device, "a thread that helped it has panicked".to_owned()));
+        }
+        let core_ns = Some(done.core_ns());
+        Ok(Timing { core_ns, ..Timing::in_memory(start_ns, self.clock.now_ns()) })
+    }
+}
+
+/// What became of the pieces so far.
+#[derive(Default)]
+struct Done {
+    took_ns: Vec<u64>,
+    error: Option<DeviceError>,
+}
+
+impl Done {
+    /// Counts a piece in, and says whether to go on.
+    fn add(&mut self, ran: Result<Timing, DeviceError>) -> bool {
+        match ran {
+            Ok(timing) => self.took_ns.push(timing.elapsed_ns()),
+            Err(error) => self.error = Some(self.error.take().unwrap_or(error)),
+        }
+        self.error.is_none()
+    }
+
+    /// What the batch would have taken one core: pieces are alike, so that the median is one that nothing
+    /// interrupted.
+    fn core_ns(mut self) -> u64 {
+        let (count, middle) = (self.took_ns.len(), self.took_ns.len() / 2);
+        let (_, median, _) = self.took_ns.select_nth_unstable(middle);
+        median.saturating_mul(count as u64)
+    }
+}
+
+/// No code panics while it holds one of these locks.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What takes one core less is done before another one has woken.
+const CUT_MIN_NS: f64 = 40_000.0;
+/// Taking a piece costs some 0.1 us.
+const PIECE_MIN_NS: f64 = 10_000.0;
+/// Input and output of a piece fit the second cache.
+const PIECE_BYTES: u64 = 256 << 10;
+/// So many at least, where the work is long enough: threads that come late or are interrupted take fewer.
+const PIECES_A_THREAD: usize = 4;
