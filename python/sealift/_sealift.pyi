@@ -215,9 +215,9 @@ class Engine:
     Several threads may use it at once. In a child after `os.fork` it raises `ForkedError`: make a
     new one there.
 
-    Only `seal_batch` and `open_batch` give it work, and they work on the thread that calls them.
-    What batches cost on its devices is read from the cache that `calibrate` fills, and learnt from
-    what they take.
+    Only `seal_batch` and `open_batch` give it work. They work on the thread that calls them, and
+    long batches on other cores, too. What batches cost on its devices is read from the cache that
+    `calibrate` fills, and learnt from what they take.
 
     Args:
         devices: The devices to open, for example `["cpu:isa=aesni", "library"]`; None opens every
@@ -231,6 +231,9 @@ class Engine:
             again before anyone sees them; None checks none. A device whose results do not open is
             quarantined, and its batch is done elsewhere unless it named the device. What was sealed
             in place is not audited, and nobody may write to the texts meanwhile.
+        threads: How many threads, the calling one among them, one call may use; None takes the
+            environment variable SEALIFT_THREADS, else as many as this process may run at a time. A
+            batch is cut only where that pays. Give 1 in a program with a thread for each core.
 
     Raises:
         TypeError: If `devices` is not a sequence of str.
@@ -246,6 +249,7 @@ class Engine:
         *,
         policy: str = "earliest-finish",
         audit: float | None = None,
+        threads: int | None = None,
     ) -> Self: ...
     @staticmethod
     def detect() -> Engine:
@@ -382,6 +386,7 @@ class Engine:
         device: str | None = None,
         check_nonces: bool = False,
         hazmat_nonces: bool = False,
+        threads: int | None = None,
     ) -> list[bytes]:
         """Seals many messages in one call, each under its own key and nonce.
 
@@ -406,6 +411,7 @@ class Engine:
             hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are
                 hashed, which lowers the number of messages a key may safely seal (SP 800-38D
                 section 8.3).
+            threads: How many threads this call may use; None for as many as the engine may.
 
         Returns:
             If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
@@ -439,6 +445,7 @@ class Engine:
         device: str | None = None,
         check_nonces: bool = False,
         hazmat_nonces: bool = False,
+        threads: int | None = None,
     ) -> BatchResult: ...
     @overload
     def seal_batch(
@@ -454,6 +461,7 @@ class Engine:
         device: str | None = None,
         check_nonces: bool = False,
         hazmat_nonces: bool = False,
+        threads: int | None = None,
     ) -> BatchResult: ...
     @overload
     def open_batch(
@@ -469,6 +477,7 @@ class Engine:
         out: None = None,
         device: str | None = None,
         hazmat_nonces: bool = False,
+        threads: int | None = None,
     ) -> list[bytes]:
         """Opens many messages in one call. Columns are as in `seal_batch`.
 
@@ -488,6 +497,7 @@ class Engine:
             device: The name of a device, or of its driver where one such is open; None lets the
                 engine choose.
             hazmat_nonces: Whether to take nonces of 1 to 128 bytes.
+            threads: How many threads this call may use; None for as many as the engine may.
 
         Returns:
             If `sealed` is a list and `out` is not given: a list of bytes (or None). Else a
@@ -511,6 +521,7 @@ class Engine:
         out: None = None,
         device: str | None = None,
         hazmat_nonces: bool = False,
+        threads: int | None = None,
     ) -> list[bytes | None]: ...
     @overload
     def open_batch(
@@ -526,6 +537,7 @@ class Engine:
         out: _Place,
         device: str | None = None,
         hazmat_nonces: bool = False,
+        threads: int | None = None,
     ) -> BatchResult: ...
     @overload
     def open_batch(
@@ -541,6 +553,7 @@ class Engine:
         out: _Place | None = None,
         device: str | None = None,
         hazmat_nonces: bool = False,
+        threads: int | None = None,
     ) -> BatchResult: ...
 
 @final

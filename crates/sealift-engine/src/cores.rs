@@ -27,7 +27,25 @@ impl Shared {
         let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
         let by_bytes = usize::try_from(weight / PIECE_BYTES).unwrap_or(usize::MAX);
         let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(shape.messages);
-        (pieces > 1 && threads::cores_of_caller() > 1).then_some(pieces)
+        let is_cut = pieces > 1 && self.is_help_near(predicted_ns) && threads::cores_of_caller() > 1;
+        is_cut.then_some(pieces)
+    }
+
+    /// Whether other threads begin soon enough to help with a batch that takes so long: they are awake, or
+    /// it is long enough to wake one, or batches follow each other so closely that it stays awake.
+    fn is_help_near(&self, predicted_ns: f64) -> bool {
+        let is_in_row = || {
+            let ended_ns = self.long_ended_ns.load(Ordering::Relaxed);
+            self.clock.now_ns().saturating_sub(ended_ns) < IN_ROW_NS
+        };
+        predicted_ns >= WAKE_MIN_NS || threads::is_one_awake() || is_in_row()
+    }
+
+    /// Notes when a batch ended that might have been cut.
+    pub(crate) fn note_end(&self, predicted_ns: f64, timing: &Timing) {
+        if predicted_ns >= CUT_MIN_NS {
+            self.long_ended_ns.store(timing.end_ns, Ordering::Relaxed);
+        }
     }
 
     /// Works a batch in pieces, on the calling thread and on others that have time.
@@ -100,11 +118,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What takes one core less is done before another one has woken.
-const CUT_MIN_NS: f64 = 40_000.0;
-/// Taking a piece costs some 0.1 us.
-const PIECE_MIN_NS: f64 = 10_000.0;
+/// What takes one core less gains too little from others, even if they are awake.
+const CUT_MIN_NS: f64 = 30_000.0;
+/// Waking another thread takes some 50 us, and 3 us of the caller's time.
+const WAKE_MIN_NS: f64 = 200_000.0;
+/// Batches no further apart come in a row. A thread that has helped stays awake as long.
+const IN_ROW_NS: u64 = 100_000;
+/// Taking a piece costs some 0.2 us.
+const PIECE_MIN_NS: f64 = 7_000.0;
 /// Input and output of a piece fit the second cache.
-const PIECE_BYTES: u64 = 256 << 10;
+const PIECE_BYTES: u64 = 512 << 10;
 /// So many at least, where the work is long enough: threads that come late or are interrupted take fewer.
 const PIECES_A_THREAD: usize = 4;

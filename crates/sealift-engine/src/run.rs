@@ -115,6 +115,7 @@ impl Shared {
             None => self.run_whole(device, work, decided.is_timed),
         };
         let timing = timing.map_err(|error| (error, End::Failed))?;
+        self.note_end(predicted_ns, &timing);
         let Some(auditor) = &self.auditor else { return Ok(timing) };
         let sealed = auditor.draw_from_work(work);
         if self.is_wrong(device, work.batch(), &sealed, &*self.store) {

@@ -18,6 +18,7 @@ use std::any::Any;
 use std::mem;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What an engine's handles and sessions have in common.
@@ -31,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) patience: Patience,
     pub(crate) in_flight_max: usize,
     pub(crate) threads: NonZeroUsize,
+    /// When the last batch ended that was long enough for several threads.
+    pub(crate) long_ended_ns: AtomicU64,
     pub(crate) auditor: Option<Auditor>,
     pub(crate) retirements: Retirements,
     pub(crate) outputs: Arc<OutputPool>,
@@ -69,6 +72,7 @@ impl Shared {
             patience,
             in_flight_max: in_flight_max.max(1),
             threads,
+            long_ended_ns: AtomicU64::new(0),
             auditor,
             retirements,
             outputs,

@@ -11,7 +11,7 @@ use crate::room;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealift::{
-    Batch, Engine, NonceCheck, NonceRule, Op, Ops, Options, Output, Report, Stability, Status,
+    Batch, Engine, NonceRule, Op, Ops, Options, Output, Report, Stability, Status,
     TagLength, Tags, Text,
 };
 
@@ -320,16 +320,8 @@ impl Done {
 }
 
 impl Manner {
-    pub(crate) fn new(
-        engine: &Engine,
-        device: Option<&str>,
-        tag_length: i64,
-        nonces: NonceCheck,
-        nonce_rule: NonceRule,
-    ) -> Outcome<Self> {
+    pub(crate) fn new(options: Options, tag_length: i64, nonce_rule: NonceRule) -> Outcome<Self> {
         let bytes = crate::forms::at_least(0, tag_length, "tag_length")?;
-        let on = device.map(|name| engine.device(name)).transpose()?;
-        let options = Options { on, nonces, threads: None };
         Ok(Self { options, nonce_rule, tag_length: TagLength::new(bytes)? })
     }
 }

@@ -13,17 +13,18 @@ use crate::schedule::{self, Calibration, Cost, Explanation};
 use crate::session::Session;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use sealift::{Audit, Call, Key, NonceCheck, NonceRule, Settings, Shape};
+use sealift::{Audit, Call, Key, NonceCheck, NonceRule, Options, Settings, Shape};
 use std::hash::{BuildHasher, RandomState};
+use std::num::NonZeroUsize;
 
 /// Sessions, batches and this machine's devices behind one handle.
 ///
 /// Several threads may use it at once. In a child after `os.fork` it raises `ForkedError`: make a
 /// new one there.
 ///
-/// Only `seal_batch` and `open_batch` give it work, and they work on the thread that calls them.
-/// What batches cost on its devices is read from the cache that `calibrate` fills, and learnt from
-/// what they take.
+/// Only `seal_batch` and `open_batch` give it work. They work on the thread that calls them, and
+/// long batches on other cores, too. What batches cost on its devices is read from the cache that
+/// `calibrate` fills, and learnt from what they take.
 ///
 /// Args:
 ///     devices: The devices to open, for example `["cpu:isa=aesni", "library"]`; None opens every
@@ -37,6 +38,9 @@ use std::hash::{BuildHasher, RandomState};
 ///         again before anyone sees them; None checks none. A device whose results do not open is
 ///         quarantined, and its batch is done elsewhere unless it named the device. What was sealed
 ///         in place is not audited, and nobody may write to the texts meanwhile.
+///     threads: How many threads, the calling one among them, one call may use; None takes the
+///         environment variable SEALIFT_THREADS, else as many as this process may run at a time. A
+///         batch is cut only where that pays. Give 1 in a program with a thread for each core.
 ///
 /// Raises:
 ///     TypeError: If `devices` is not a sequence of str.
@@ -54,12 +58,18 @@ pub(crate) struct Engine {
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (devices = None, *, policy = "earliest-finish", audit = None))]
-    fn new(devices: Option<&Bound<'_, PyAny>>, policy: &str, audit: Option<f64>) -> Outcome<Self> {
+    #[pyo3(signature = (devices = None, *, policy = "earliest-finish", audit = None, threads = None))]
+    fn new(
+        devices: Option<&Bound<'_, PyAny>>,
+        policy: &str,
+        audit: Option<f64>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> Outcome<Self> {
         // Whoever could tell which messages are drawn could spoil the others.
         let audit =
             audit.map(|share| Audit { share, seed: RandomState::new().hash_one(share.to_bits()) });
-        let settings = Settings { audit, ..Settings::with_policy(policy)? };
+        let threads = read_threads(threads)?;
+        let settings = Settings { audit, threads, ..Settings::with_policy(policy)? };
         let Some(devices) = devices else {
             return Ok(Self { engine: sealift::Engine::detect_with(settings)? });
         };
@@ -266,6 +276,7 @@ impl Engine {
     ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes. Lengths other than 12 are
     ///         hashed, which lowers the number of messages a key may safely seal (SP 800-38D
     ///         section 8.3).
+    ///     threads: How many threads this call may use; None for as many as the engine may.
     ///
     /// Returns:
     ///     If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
@@ -286,7 +297,7 @@ impl Engine {
     ///     MemoryError: If there is no memory for the results.
     #[pyo3(signature = (
         keys, nonces, texts, aad = None, *, tag_length = 16, out = None, tags = None,
-        device = None, check_nonces = false, hazmat_nonces = false,
+        device = None, check_nonces = false, hazmat_nonces = false, threads = None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn seal_batch<'py>(
@@ -302,9 +313,11 @@ impl Engine {
         device: Option<&str>,
         check_nonces: bool,
         hazmat_nonces: bool,
+        threads: Option<&Bound<'py, PyAny>>,
     ) -> Outcome<Py<PyAny>> {
         let check = if check_nonces { NonceCheck::WithinBatch } else { NonceCheck::Off };
-        let manner = Manner::new(&self.engine, device, tag_length, check, rule(hazmat_nonces))?;
+        let options = Options { nonces: check, threads: read_threads(threads)?, ..named(&self.engine, device)? };
+        let manner = Manner::new(options, tag_length, rule(hazmat_nonces))?;
         let inputs = Inputs {
             keys: GivenKeys::read(keys)?,
             nonces: Given::read(nonces, "nonces")?,
@@ -333,6 +346,7 @@ impl Engine {
     ///     device: The name of a device, or of its driver where one such is open; None lets the
     ///         engine choose.
     ///     hazmat_nonces: Whether to take nonces of 1 to 128 bytes.
+    ///     threads: How many threads this call may use; None for as many as the engine may.
     ///
     /// Returns:
     ///     If `sealed` is a list and `out` is not given: a list of bytes (or None). Else a
@@ -343,7 +357,7 @@ impl Engine {
     ///         `seal_batch` does.
     #[pyo3(signature = (
         keys, nonces, sealed, aad = None, *, on_error = "raise", tag_length = 16, tags = None,
-        out = None, device = None, hazmat_nonces = false,
+        out = None, device = None, hazmat_nonces = false, threads = None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn open_batch<'py>(
@@ -359,10 +373,11 @@ impl Engine {
         out: Option<&Bound<'py, PyAny>>,
         device: Option<&str>,
         hazmat_nonces: bool,
+        threads: Option<&Bound<'py, PyAny>>,
     ) -> Outcome<Py<PyAny>> {
         let on_error = OnError::read(on_error)?;
-        let (check, rule) = (NonceCheck::Off, rule(hazmat_nonces));
-        let manner = Manner::new(&self.engine, device, tag_length, check, rule)?;
+        let options = Options { threads: read_threads(threads)?, ..named(&self.engine, device)? };
+        let manner = Manner::new(options, tag_length, rule(hazmat_nonces))?;
         let inputs = Inputs {
             keys: GivenKeys::read(keys)?,
             nonces: Given::read(nonces, "nonces")?,
@@ -393,6 +408,17 @@ fn names(devices: &Bound<'_, PyAny>) -> Outcome<Vec<String>> {
     let names = devices.try_iter().and_then(|names| names.map(|name| name?.extract()).collect());
     let wrong = || wrong_type("devices is a sequence of str, for example [\"cpu\", \"library\"]");
     Ok(names.map_err(|_| wrong())?)
+}
+
+fn read_threads(threads: Option<&Bound<'_, PyAny>>) -> Outcome<Option<NonZeroUsize>> {
+    let threads = threads.map(|threads| whole_at_least(1, threads, "threads")).transpose()?;
+    Ok(threads.and_then(NonZeroUsize::new))
+}
+
+/// A batch on the device of this name, or on any.
+fn named(engine: &sealift::Engine, device: Option<&str>) -> Outcome<Options> {
+    let on = device.map(|name| engine.device(name)).transpose()?;
+    Ok(Options { on, ..Options::default() })
 }
 
 fn rule(hazmat_nonces: bool) -> NonceRule {

@@ -1,43 +1,48 @@
 //! What a call lends to other threads, and the pool that they are of.
 #![allow(unsafe_code)]
 
-use super::{Gate, new_pool};
+use super::Gate;
+use super::pool::Pool;
 use crate::ffi::forks;
-use rayon_core::ThreadPool;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The pool of this process; none where it has no cores or no threads for one.
-pub(super) fn pool() -> Option<&'static ThreadPool> {
+/// The pool of this process; none where it has one core only.
+pub(super) fn pool() -> Option<&'static Pool> {
     let newest = NEWEST.load(Ordering::Acquire);
-    // SAFETY: it is null, or of a box that was leaked whole before it was stored here.
-    let newest_pool = unsafe { newest.as_ref() };
-    if let Some(own) = newest_pool.filter(|pool| pool.forks == forks()) {
-        return own.threads.as_ref();
+    if let Some(own) = own(newest) {
+        return own.pool.as_ref();
     }
-    let made = Box::new(Pool { forks: forks(), threads: new_pool() });
-    let made = Box::into_raw(made);
+    let made = Box::into_raw(Box::new(OfProcess { forks: forks(), pool: Pool::new() }));
     match NEWEST.compare_exchange(newest, made, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => {}
-        Err(_) => {
-            // SAFETY: it comes from a box and nobody else was given it. Its threads end by themselves.
+        Ok(_) => own(made)?.pool.as_ref().inspect(|pool| pool.start()),
+        Err(other) => {
+            // SAFETY: it comes from a box, and nobody else was given it.
             drop(unsafe { Box::from_raw(made) });
+            own(other)?.pool.as_ref()
         }
     }
-    // SAFETY: as above, and not null any more, since a pool is never taken out.
-    let newest_pool = unsafe { NEWEST.load(Ordering::Acquire).as_ref() };
-    newest_pool.and_then(|pool| pool.threads.as_ref())
 }
 
-/// Of a parent its threads are not there: it is left alone and another one made.
-static NEWEST: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
+/// The pool of this process, if it was needed before.
+pub(super) fn pool_there_is() -> Option<&'static Pool> {
+    own(NEWEST.load(Ordering::Acquire))?.pool.as_ref()
+}
 
-struct Pool {
+/// What it points to, unless that is of a parent of this process: its threads are not here.
+fn own(newest: *const OfProcess) -> Option<&'static OfProcess> {
+    // SAFETY: it is null, or of a box that was made whole before it was stored, and is never dropped then.
+    unsafe { newest.as_ref() }.filter(|newest| newest.forks == forks())
+}
+
+static NEWEST: AtomicPtr<OfProcess> = AtomicPtr::new(ptr::null_mut());
+
+struct OfProcess {
     forks: u32,
-    threads: Option<ThreadPool>,
+    pool: Option<Pool>,
 }
 
 /// Lets others call `work` while `run` runs, and waits for them afterwards.

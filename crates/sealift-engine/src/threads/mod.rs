@@ -5,11 +5,10 @@
 //! begun to help: whoever comes late finds it closed, so that a caller on a busy machine does its work itself.
 
 mod ffi;
+mod pool;
 
-use rustix::process::getpid;
-use rustix::thread::{sched_getaffinity, sched_setaffinity};
+use rustix::thread::sched_getaffinity;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, Thread, available_parallelism};
 use std::time::Duration;
@@ -32,36 +31,24 @@ pub(crate) fn default_threads() -> Result<NonZeroUsize, String> {
 /// Returns when all that began have ended. `work` shares out what there is to do by itself and returns when
 /// nothing is left.
 pub(crate) fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
-    let Some(pool) = (helpers > 0).then(ffi::pool).flatten() else { return work() };
-    ffi::share(work, |call| {
-        for _ in 0..helpers.min(pool.current_num_threads()) {
-            let call = Arc::clone(call);
-            pool.spawn(move || call.help());
-        }
-        work();
-    });
+    match (helpers > 0).then(ffi::pool).flatten() {
+        Some(pool) => ffi::share(work, |call| {
+            pool.post(call, helpers);
+            work();
+        }),
+        None => work(),
+    }
+}
+
+/// Whether a thread waits for something to help with and would begin at once. One that has slept needs some
+/// 50 us.
+pub(crate) fn is_one_awake() -> bool {
+    ffi::pool_there_is().is_some_and(pool::Pool::is_one_awake)
 }
 
 /// The cores that the calling thread may run on: a thread that is kept to one wants no help.
 pub(crate) fn cores_of_caller() -> usize {
     sched_getaffinity(None).map_or(1, |cores| cores.count() as usize)
-}
-
-/// A pool with a thread for each core of the process but the caller's; none where there is one only, or
-/// the system gives no threads.
-fn new_pool() -> Option<rayon_core::ThreadPool> {
-    let helpers = available_parallelism().map_or(0, |cores| cores.get() - 1);
-    let builder = rayon_core::ThreadPoolBuilder::new()
-        .num_threads(helpers)
-        .thread_name(|at| format!("sealift-{at}"))
-        // Not those of the thread that happens to make the pool.
-        .start_handler(|_| keep_to_cores_of_process());
-    (helpers > 0).then(|| builder.build().ok()).flatten()
-}
-
-fn keep_to_cores_of_process() {
-    // Where the system refuses, the thread runs where its maker may.
-    let _ = sched_getaffinity(Some(getpid())).and_then(|cores| sched_setaffinity(None, &cores));
 }
 
 /// Who is inside a call, and whether it still lets anyone in.
@@ -111,7 +98,7 @@ impl Gate {
 
 const VARIABLE: &str = "SEALIFT_THREADS";
 const CLOSED: u32 = 1 << 31;
-/// About 20 us: the last pieces mostly end within that, and sleeping and waking takes as long.
+/// About 20 us: the last pieces mostly end within that, and sleeping and waking takes longer.
 const SPINS_MAX: u32 = 500;
 const PARK_MAX: Duration = Duration::from_millis(50);
 
