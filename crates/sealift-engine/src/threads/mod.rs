@@ -33,7 +33,7 @@ pub(crate) fn default_threads() -> Result<NonZeroUsize, String> {
 pub(crate) fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
     match (helpers > 0).then(ffi::pool).flatten() {
         Some(pool) => ffi::share(work, |call| {
-            pool.post(call, helpers);
+            let _offer = pool.offer(call, helpers);
             work();
         }),
         None => work(),

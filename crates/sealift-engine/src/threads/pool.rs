@@ -22,9 +22,32 @@ pub(super) struct Pool {
 
 #[derive(Default)]
 struct Queue {
-    /// A call stands here once for each thread that it wants.
-    calls: VecDeque<Arc<Shared>>,
+    /// Calls with the number of threads that they still want.
+    calls: VecDeque<(Arc<Shared>, usize)>,
     asleep: usize,
+}
+
+impl Queue {
+    /// The call that waits longest; if it wants more threads it waits behind the others.
+    fn take(&mut self) -> Option<Arc<Shared>> {
+        let (call, wanted) = self.calls.pop_front()?;
+        if wanted > 1 {
+            self.calls.push_back((Arc::clone(&call), wanted - 1));
+        }
+        Some(call)
+    }
+}
+
+/// A call that threads may come to until this is dropped.
+pub(super) struct Offer<'p> {
+    pool: &'p Pool,
+    call: &'p Arc<Shared>,
+}
+
+impl Drop for Offer<'_> {
+    fn drop(&mut self) {
+        self.pool.lock().calls.retain(|(call, _)| !Arc::ptr_eq(call, self.call));
+    }
 }
 
 impl Pool {
@@ -50,18 +73,16 @@ impl Pool {
         }
     }
 
-    /// Offers a call to so many threads. Nobody waits for them, and where others wait for help already, none
-    /// are asked.
-    pub(super) fn post(&self, call: &Arc<Shared>, wanted: usize) {
+    /// Offers a call to so many threads, which come when they have time.
+    pub(super) fn offer<'p>(&'p self, call: &'p Arc<Shared>, wanted: usize) -> Offer<'p> {
         let mut queue = self.lock();
-        let room = self.helpers.saturating_sub(queue.calls.len());
-        let wanted = wanted.min(room);
-        queue.calls.extend(std::iter::repeat_n(call, wanted).cloned());
+        queue.calls.push_back((Arc::clone(call), wanted));
         let sleepers = queue.asleep.min(wanted);
         drop(queue);
         self.posted.fetch_add(1, Ordering::Release);
         // To wake nobody is a call of the system, too.
         (0..sleepers).for_each(|_| self.wake.notify_one());
+        Offer { pool: self, call }
     }
 
     pub(super) fn is_one_awake(&self) -> bool {
@@ -72,7 +93,7 @@ impl Pool {
         keep_to_cores_of_process();
         loop {
             let posted = self.posted.load(Ordering::Acquire);
-            let call = self.lock().calls.pop_front();
+            let call = self.lock().take();
             match call {
                 Some(call) => call.help(),
                 None if self.spin(posted) => {}

@@ -50,6 +50,12 @@ impl Toy {
         Self::with(Capabilities { runs_on_calling_thread: false, ..capabilities }, context)
     }
 
+    /// One that works parts of a batch on several threads.
+    pub(crate) fn in_parts(name: &str, context: &Context) -> Arc<Self> {
+        let capabilities = capabilities(name, Role::Real, 4);
+        Self::with(Capabilities { runs_in_parts: true, workers: 4, ..capabilities }, context)
+    }
+
     /// One that says how long it may take to get ready.
     pub(crate) fn preparing(name: &str, prepares: Duration, context: &Context) -> Arc<Self> {
         let capabilities = capabilities(name, Role::Real, 4);
