@@ -89,7 +89,7 @@ class Messages:
         bytes_of = random.Random(seed).randbytes
         keys = [bytes_of(KEY_BYTES) for _ in range(KEYS)]
         # The usual policy tries other devices now and then, and a sample is to be of one device.
-        engine = Engine(policy="failover")
+        engine = Engine(policy="failover", threads=1)
         return cls(
             keys=keys,
             key_of=[message % KEYS for message in range(MESSAGES)],

@@ -11,7 +11,7 @@ import pytest
 
 import sealift
 from conftest import skip
-from sealift import AESGCM, Engine
+from sealift import AESGCM, Engine, InputError
 
 KEY, NONCE = bytes(range(16)), bytes(12)
 
@@ -33,6 +33,32 @@ def test_eight_threads_seal_on_one_engine(engine: Engine) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))
     assert shared.sealed == 8 * 30
+
+
+@pytest.mark.parametrize("device", ["cpu", "library"])
+def test_a_batch_on_several_threads_is_that_of_one(device: str) -> None:
+    engine = Engine([device], threads=4)
+    texts = np.frombuffer(os.urandom(3_000 * 500), np.uint8).reshape(3_000, 500)
+    nonces = np.arange(3_000 * 12, dtype=np.uint64).astype(np.uint8).reshape(3_000, 12)
+    nonces[:, :4] = np.arange(3_000, dtype=np.uint32).view(np.uint8).reshape(3_000, 4)
+    session = engine.session(KEY)
+    one, many = (engine.seal_batch(session, nonces, texts, threads=n) for n in (1, None))
+    sealed, tags = (np.array(column).reshape(3_000, -1) for column in (many.text, many.tags))
+    assert np.array_equal(np.asarray(one.text).reshape(3_000, -1), sealed)
+    assert np.array_equal(np.asarray(one.tags).reshape(3_000, -1), tags)
+    tags[2_999, 0] ^= 1
+    opened = engine.open_batch(session, nonces, sealed, tags=tags, on_error="mask")
+    assert np.flatnonzero(opened.status).tolist() == [2_999]
+    plain = np.asarray(opened.text).reshape(3_000, -1)
+    assert np.array_equal(plain[:2_999], texts[:2_999])
+    assert not plain[2_999].any()
+
+
+def test_a_number_of_threads_that_is_none_is_an_error(engine: Engine) -> None:
+    with pytest.raises(InputError, match="threads is 0: give 1 or more"):
+        Engine(["cpu"], threads=0)
+    with pytest.raises(InputError, match="threads is -1: give 1 or more"):
+        engine.seal_batch(engine.session(KEY), [NONCE], [b"text"], threads=-1)
 
 
 def test_threads_never_get_the_same_nonce(engine: Engine) -> None:
