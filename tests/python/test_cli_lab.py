@@ -272,7 +272,7 @@ def test_what_an_arm_raises_is_told_once_with_file_and_line(
     assert f"{error} ({file}, line {line})\n" in ran.stderr
     assert (ran.stderr + ran.stdout).count(error) == 1
     assert ran.stderr.count(": failed in the same way") == 1
-    assert "a part failed; what was measured is kept in " in ran.stderr
+    assert "a part failed; the rest takes about " in ran.stderr
     assert "mine: not measured, because it failed" in ran.stdout
 
 

@@ -35,10 +35,17 @@ def run_on(specs: Sequence[str]) -> str:
     """Where to run: `On your CPU, with Sealift's kernels`, `On your GPU (cuda)`."""
     on_cpu = [spec for spec in specs if _driver(spec) in ON_THE_CPU]
     names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in on_cpu]
-    parts = [f"on your CPU, with {' or '.join(names)}"] if names else []
-    parts += [f"on your {short_name(spec)}" for spec in specs if spec not in on_cpu]
+    parts = [f"on your CPU, with {any_of(names)}"] if names else []
+    others = [short_name(spec) for spec in specs if spec not in on_cpu]
+    parts += [f"on your {any_of(others)}"] if others else []
     told = ", or ".join(parts)
     return f"{told[0].upper()}{told[1:]}"
+
+
+def any_of(names: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or 2 more`."""
+    *most, last = names if len(names) <= 3 else (*names[:2], f"{len(names) - 2} more")
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def work_name(cell: Cell, mean_bytes: float | None = None) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from sealift.lab import registry, report, store
 from sealift.lab.crowding import Load
-from sealift.lab.report import bottom, markup
+from sealift.lab.report import bottom, markup, top
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.material import Material, gather
 from sealift.lab.report.words import format_bytes
@@ -179,6 +179,24 @@ def test_the_first_screen_is_the_answer_with_a_bar_a_device_and_what_it_stands_o
     # A switch in 4 % of samples of a millisecond.
     assert disturbed
     assert 2 <= float(disturbed[1]) <= 7
+
+
+def test_the_first_screen_has_no_more_words_than_a_terminal_gets_and_folds_the_rest(
+    material: Material,
+) -> None:
+    found = material.answer
+    assert found is not None
+    why = [f"Reason {place} is one of three that are long enough." for place in range(3)]
+    others = [replace(found.bars[1], name=f"Device {place}") for place in range(4)]
+    crowded = replace(found, care=tuple(why), bars=(*found.bars, *others))
+    for answer in (found, crowded):
+        card = top.answer(replace(material, answer=answer))
+        shown = Visible(card).words
+        assert len(shown) < 80
+        assert (answer.care[:1] or ("",))[0] in " ".join(shown)
+        assert all(bar.name in card for bar in answer.bars)
+        assert all(reason in card for reason in answer.care)
+    assert "6 more" in " ".join(shown)
 
 
 @pytest.mark.parametrize("name", ["whole", *KEPT])
