@@ -243,7 +243,7 @@ def test_the_comparison_has_a_table_for_each_machine_and_sentences_of_the_newest
         "| 128 B, 1,024 keys | Sealift, 1.25× |\n"
         "| 128 B, a new key for each | Sealift, 6.00× |\n"
         "| 1,420 B and 8 KiB, one key | another library, 1.25–2.00× |\n\n"
-        "*From Rust, AES-128, sealed, one core of processor a on 2026-01-02, 2026-01-02.* [All cases](docs/"
+        "*From Rust, AES-128, sealed, one core of processor a on 2026-01-02, 2026-01-02.* [All"
     ) in text
     assert "| aws-lc | AWS-LC 5; in place, so a copy is in its time | 2025-01-01 |" in text
     assert "| ipp | absent: not installed |  |" in text
