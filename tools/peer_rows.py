@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from markdown import interval, table_line, three
+from markdown import interval, processor, table_line, three
 
 Document = dict[str, Any]
 
@@ -25,7 +25,7 @@ def block(document: Document, *, date: str, place: str) -> str:
         f"[all figures]({place}/peers.json) and [samples]({place}/peers-samples.csv)."
     )
     parts = [
-        f"### {_processor(document)}",
+        f"### {processor(document['machine'])}",
         _table(LIBRARIES, libraries, texts=3),
         _table(CASES, cases, texts=1),
         caption,
@@ -44,7 +44,7 @@ def behind(document: Document, date: str) -> str:
     lost = [each for each in cases if each["engine_is"] == BEHIND]
     still_open = sum(each["engine_is"] == EVEN for each in cases)
     head = (
-        f"On {_processor(document)}, {date}, another library is ahead in {len(lost)} of "
+        f"On {processor(document['machine'])}, {date}, another library is ahead in {len(lost)} of "
         f"{len(cases)} cases. In {still_open} more the interval includes 1, so neither is ahead."
     )
     lines = [_behind(each, document["peers"]) for each in lost]
@@ -79,8 +79,8 @@ def headline(document: Document, date: str) -> str:
     columns = ("messages", f"fastest of Sealift and {count} other libraries, and its lead")
     return (
         f"{_table(columns, [list(row) for row in rows], texts=2)}\n\n"
-        f"*From Rust, AES-128, sealed, one core of {_processor(document)}, {date}.{more}* "
-        f"[All cases](docs/performance.md)."
+        f"*From Rust, AES-128, sealed, one core of {processor(document['machine'])}, {date}.{more}*"
+        f" [All cases](docs/performance.md)."
     )
 
 
@@ -157,10 +157,6 @@ def _named(peer: str, peers: Document) -> str:
 def _table(head: tuple[str, ...], lines: list[list[str]], *, texts: int) -> str:
     ruler = [*["---"] * texts, *["---:"] * (len(head) - texts)]
     return "\n".join(map(table_line, ([*head], ruler, *lines)))
-
-
-def _processor(document: Document) -> str:
-    return document["machine"]["cpu_model"]["value"] or "a processor that doesn't name itself"
 
 
 LIBRARIES = ("library", "version", "released")

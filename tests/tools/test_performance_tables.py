@@ -149,7 +149,7 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     assert text.startswith("# Title\n")
     assert text.endswith("the rest\n")
     assert (
-        "| AES-128, sealed, 1,024 sessions | 16 | 10.0 M/s, 160 MB/s | 20.0 M/s, 320 MB/s "
+        "| AES-128, sealed, 1,024 keys | 16 | 10.0 M/s, 160 MB/s | 20.0 M/s, 320 MB/s "
         "| 2.00 [1.80..2.20] FASTER |"
     ) in text
     assert "| too noisy to say |" in text

@@ -92,11 +92,11 @@ def format_noise(share: float) -> str:
 
 
 def keys_text(keys: object) -> str:
-    """A key regime in words: `1,024 sessions`, `one key`, `a fresh key each`; another as it is."""
+    """A key regime in words: `1,024 keys`, `one key`, `a fresh key each`; another as it is."""
     regime = str(keys)
     name, colon, count = regime.partition(":")
     if name == "sessions" and colon and count.isdecimal():
-        return f"{int(count):,} sessions"
+        return f"{int(count):,} keys"
     return {"one": "one key", "fresh": "a fresh key each"}.get(regime, regime)
 
 

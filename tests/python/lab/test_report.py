@@ -14,10 +14,9 @@ import pytest
 
 from sealift.lab import registry, report, store
 from sealift.lab.crowding import Load
-from sealift.lab.report import bottom, markup, top
+from sealift.lab.report import bottom, markup
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.material import Material, gather
-from sealift.lab.report.words import format_bytes
 from sealift.lab.stats import Verdict
 from sealift.lab.store import Ending, How, NotWrittenError, Run
 from sealift.lab.values import Cell
@@ -179,24 +178,6 @@ def test_the_first_screen_is_the_answer_with_a_bar_a_device_and_what_it_stands_o
     # A switch in 4 % of samples of a millisecond.
     assert disturbed
     assert 2 <= float(disturbed[1]) <= 7
-
-
-def test_the_first_screen_has_no_more_words_than_a_terminal_gets_and_folds_the_rest(
-    material: Material,
-) -> None:
-    found = material.answer
-    assert found is not None
-    why = [f"Reason {place} is one of three that are long enough." for place in range(3)]
-    others = [replace(found.bars[1], name=f"Device {place}") for place in range(4)]
-    crowded = replace(found, care=tuple(why), bars=(*found.bars, *others))
-    for answer in (found, crowded):
-        card = top.answer(replace(material, answer=answer))
-        shown = Visible(card).words
-        assert len(shown) < 80
-        assert (answer.care[:1] or ("",))[0] in " ".join(shown)
-        assert all(bar.name in card for bar in answer.bars)
-        assert all(reason in card for reason in answer.care)
-    assert "6 more" in " ".join(shown)
 
 
 @pytest.mark.parametrize("name", ["whole", *KEPT])
@@ -550,22 +531,14 @@ def test_the_method_tells_the_rules_of_verdicts(outline: Outline) -> None:
         assert rule in method
 
 
-@pytest.mark.parametrize(
-    ("size_bytes", "text"),
-    [(256 << 20, "256 MiB"), (1 << 30, "1 GiB"), (1_536, "1,536 B"), (3 << 10, "3 KiB")],
-)
-def test_a_buffer_is_told_in_the_largest_whole_unit(size_bytes: int, text: str) -> None:
-    assert format_bytes(size_bytes) == text
-
-
 def test_axes_that_follow_another_one_are_told_once(outline: Outline) -> None:
-    assert "By workload: as stated is size_bytes 128, 1,024 sessions, mix 50/25/25" in outline.text
+    assert "By workload: as stated is size_bytes 128, 1,024 keys, mix 50/25/25" in outline.text
 
 
 def test_key_regimes_have_one_wording_on_the_page_but_in_commands_and_data(page: str) -> None:
     shown = page.split('<script type="application/json"')[0].split('<section id="data"')[0]
     words = Outline(re.sub(r"<code>.*?</code>", "", shown) + "</details></main></body></html>").text
-    assert "Sealing by message size: 1,024 sessions" in words
+    assert "Sealing by message size: 1,024 keys" in words
     for raw in ("sessions:1024", "keys one", "keys fresh"):
         assert raw not in words
     specs = json.loads(page.split('id="specs">')[1].split("</script>")[0])

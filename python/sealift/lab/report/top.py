@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sealift.lab.answer import BARS_MOST, QUESTION, WORDS_MOST, Answer, Bar, first_bars
 from sealift.lab.digest import conformance
-from sealift.lab.finding import Kind, findings
+from sealift.lab.finding import Kind, findings, listed
 from sealift.lab.gpus.cells import DRIVERS, PROCESSOR
 from sealift.lab.report import order
 from sealift.lab.report.agreement import disagreements
@@ -15,7 +15,6 @@ from sealift.lab.report.words import (
     counted,
     duration,
     few,
-    listed,
     unique,
     worded,
 )
