@@ -139,4 +139,4 @@ def test_the_first_screen_has_no_more_words_than_a_terminal_gets_and_folds_the_r
         assert (answer.care[:1] or ("",))[0] in " ".join(shown)
         assert all(bar.name in card for bar in answer.bars)
         assert all(reason in card for reason in answer.care)
-    assert "6 more" in " ".join(shown)
+    assert re.search(r"[56] more$", " ".join(shown))
