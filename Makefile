@@ -33,7 +33,8 @@ run: $(EXTENSION) ## Build, measure for a minute, say where bulk encryption shou
 bench: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Measure for ten minutes, and write README's figures and docs/performance.md
 	@$(BIN)/sealift lab run aes-gcm-by-threads aes-gcm-by-size --threads 1 --budget 4m --out $(RESULTS)/lab
 	@$(BIN)/python benches/python_loop.py --seconds 100 --out $(RESULTS)
-	@{ echo '$$ $(ADVISE)'; $(BIN)/$(ADVISE); } | tee $(RESULTS)/advise.txt
+	@{ echo '$$ $(ADVISE)'; $(BIN)/$(ADVISE); } | tee $(RESULTS)/advise.txt.new
+	@mv $(RESULTS)/advise.txt.new $(RESULTS)/advise.txt
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
 	@$(BIN)/python tools/performance_tables.py
 

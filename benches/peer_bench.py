@@ -43,7 +43,7 @@ class Bench:
         """Takes the samples of a case.
 
         Raises:
-            SystemExit: If the command fails, with its message.
+            SystemExit: If the command fails, with the exit code for that.
         """
         command = self._command(case, peers, seconds)
         ran = subprocess.run(
@@ -54,8 +54,10 @@ class Bench:
             check=False,
         )
         if ran.returncode:
-            print(f"peers: {case.name} failed: {shlex.join(command)}", file=sys.stderr)
-            raise SystemExit(ExitCode.WRONG_RESULT)
+            code = CODES.get(ran.returncode, ExitCode.PART_FAILED)
+            ended = f"ended with {ran.returncode}"
+            print(f"peers: {case.name} failed, {ended}: {shlex.join(command)}", file=sys.stderr)
+            raise SystemExit(code)
         return read(case, map(json.loads, ran.stdout.splitlines()))
 
     def _command(self, case: Case, peers: Sequence[str], seconds: float) -> list[str]:
@@ -101,3 +103,7 @@ def read(case: Case, documents: Iterator[dict[str, Any]]) -> Measured:
             blocks.setdefault(number, {}).setdefault(place, []).append(Sample(**each))
     complete = (block_of(samples, len(arms)) for samples in blocks.values())
     return Measured(case, tuple(arms), tuple(filter(None, complete)), absent)
+
+
+# Of the command; below 0 it was ended by a signal.
+CODES = {1: ExitCode.WRONG_RESULT, 2: ExitCode.USAGE}

@@ -26,21 +26,23 @@ that is absent is a line with the reason.
 
 import argparse
 import csv
+import io
 import json
 import os
 import shlex
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from out_folder import check_writable
 from peer_bench import Bench
 from peer_cases import Case, cases
 from peer_table import Comparison, Measured, behind, compare, table
 from sealift.exit_code import ExitCode
 from sealift.lab import machine
+from sealift.lab.store import NotWrittenError, write_file
 
 
 def main() -> int:
@@ -64,8 +66,14 @@ def main() -> int:
         print("peers: no case was complete", file=sys.stderr)
         return ended or ExitCode.NOTHING_RAN
     print("\n".join([*map(_described, peers.items()), "", table(comparisons), behind(comparisons)]))
-    if arguments.out is not None:
-        _write(arguments.out, measured, comparisons, peers)
+    if ended:
+        print("peers: interrupted, so nothing was written", file=sys.stderr)
+    elif arguments.out is not None:
+        try:
+            _write(arguments.out, measured, comparisons, peers)
+        except NotWrittenError as error:
+            print(f"peers: {error}", file=sys.stderr)
+            return ExitCode.NOT_WRITTEN
     return ended
 
 
@@ -80,7 +88,7 @@ def _described(peer: tuple[str, dict[str, Any]]) -> str:
 def _measure(
     bench: Bench, chosen: Sequence[Case], peers: Sequence[str], total_s: float
 ) -> tuple[list[Measured], int]:
-    """One case after the other; Ctrl-C keeps what there is."""
+    """One case after the other; after Ctrl-C those that are complete."""
     start_s, measured = time.monotonic(), []
     seconds = total_s / len(chosen)
     try:
@@ -113,12 +121,12 @@ def _write(
         "cases": [each.record() for each in comparisons],
         "absent": {each.case.name: dict(each.absent) for each in measured if each.absent},
     }
-    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-    (folder / "peers.json").write_text(text, encoding="utf-8")
-    with (folder / "peers-samples.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(SAMPLE_COLUMNS)
-        writer.writerows(row for each in measured for row in _samples(each))
+    samples = io.StringIO()
+    writer = csv.writer(samples, lineterminator="\n")
+    writer.writerow(SAMPLE_COLUMNS)
+    writer.writerows(row for each in measured for row in _samples(each))
+    write_file(folder / "peers-samples.csv", samples.getvalue())
+    write_file(folder / "peers.json", json.dumps(document, indent=1, allow_nan=False) + "\n")
 
 
 def _samples(measured: Measured) -> Iterator[tuple[object, ...]]:
@@ -146,6 +154,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ValueError(
             f"{arguments.seconds:g} s of measuring; right would be a finite time above 0"
         )
+    if not 0 <= arguments.seed < 2**64:
+        raise ValueError(
+            f"{arguments.seed} is no seed; right would be a whole number from 0 to {2**64 - 1:,}"
+        )
     if not os.access(arguments.binary, os.X_OK):
         raise ValueError(
             f"{arguments.binary} is not an executable file; `make bench-peers` builds it"
@@ -155,18 +167,7 @@ def _check(arguments: argparse.Namespace) -> None:
         cores = ", ".join(map(str, sorted(allowed)))
         raise ValueError(f"core {arguments.core} may not be used; right would be one of {cores}")
     if arguments.out is not None:
-        _check_writable(arguments.out)
-
-
-def _check_writable(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(b"x")
-    except OSError as error:
-        raise ValueError(
-            f"{folder} takes no files: {error.strerror}; name a folder that can be written"
-        ) from error
+        check_writable(arguments.out)
 
 
 def _arguments() -> argparse.Namespace:

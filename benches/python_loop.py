@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from out_folder import check_writable
 from sealift import AESGCM, Engine, Session
 from sealift.exit_code import ExitCode
 from sealift.lab import machine
@@ -51,7 +52,7 @@ def main() -> int:
     try:
         _check_seconds(arguments.seconds)
         if arguments.out is not None:
-            _check_writable(arguments.out)
+            check_writable(arguments.out)
     except ValueError as error:
         print(f"python_loop: {error}", file=sys.stderr)
         return ExitCode.USAGE
@@ -321,18 +322,6 @@ def _check_seconds(seconds: float) -> None:
         raise ValueError(
             f"{seconds:g} s is too short for {BLOCKS_LEAST} blocks; allow {needed_s:.1f} s"
         )
-
-
-def _check_writable(folder: Path) -> None:
-    """Makes the folder and writes into it, before anything is measured for it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(b"x")
-    except OSError as error:
-        raise ValueError(
-            f"{folder} takes no files: {error.strerror}; name a folder that can be written"
-        ) from error
 
 
 def _arguments() -> argparse.Namespace:

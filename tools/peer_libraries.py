@@ -32,10 +32,10 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / ".venv" / "peers")
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    for name, install in LIBRARIES.items():
+    for name, install_library in LIBRARIES.items():
         try:
             with tempfile.TemporaryDirectory() as scratch:
-                install(folder, Path(scratch))
+                install_library(folder, Path(scratch))
         except UnavailableError as error:
             print(f"absent: {name}: {error}", file=sys.stderr)
     return 0
@@ -56,7 +56,7 @@ def install_ipsec_mb(folder: Path, scratch: Path) -> None:
             reasons.append(f"{suite}: {error}")
             continue
         # By the name that the loader knows, as in libIPSec_MB.so.2.
-        shutil.copy(library, folder / ".".join(library.name.split(".")[:3]))
+        install(library, folder / ".".join(library.name.split(".")[:3]))
         return
     raise UnavailableError("; ".join(reasons))
 
@@ -121,7 +121,7 @@ def install_openssl(folder: Path, scratch: Path) -> None:
     _run(["make", f"-j{_cores()}", "libcrypto.a"], build)
     whole = ["-Wl,--whole-archive", "libcrypto.a", "-Wl,--no-whole-archive", "-Wl,-Bsymbolic"]
     _run(["cc", "-shared", "-s", "-o", "libcrypto.so", *whole, "-ldl", "-lpthread"], build)
-    shutil.copy(build / "libcrypto.so", target)
+    install(build / "libcrypto.so", target)
 
 
 def install_boringssl(folder: Path, scratch: Path) -> None:
@@ -135,7 +135,15 @@ def install_boringssl(folder: Path, scratch: Path) -> None:
     settings = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=1", "-DBUILD_TESTING=OFF")
     _run(["cmake", "-S", source / "deps" / "boringssl", "-B", ".", *settings], scratch)
     _run(["cmake", "--build", ".", "--target", "crypto", "--parallel", str(_cores())], scratch)
-    shutil.copy(scratch / "libcrypto.so", target)
+    install(scratch / "libcrypto.so", target)
+
+
+def install(library: Path, target: Path) -> None:
+    """Copies a library into its place, where it is whole or not at all."""
+    # No name that is looked for: what was interrupted is written again.
+    beside = target.with_name(f".{target.name}.new")
+    shutil.copy(library, beside)
+    beside.replace(target)
 
 
 def _source(crate: str) -> Path:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from markdown import interval, table_line, three
+from markdown import interval, processor, table_line, three
 
 Document = dict[str, Any]
 
@@ -25,7 +25,7 @@ def block(document: Document, *, date: str, place: str) -> str:
         f"[all figures]({place}/peers.json) and [samples]({place}/peers-samples.csv)."
     )
     parts = [
-        f"### {_processor(document)}",
+        f"### {processor(document['machine'])}",
         _table(LIBRARIES, libraries, texts=3),
         _table(CASES, cases, texts=1),
         caption,
@@ -44,14 +44,14 @@ def behind(document: Document, date: str) -> str:
     lost = [each for each in cases if each["engine_is"] == BEHIND]
     still_open = sum(each["engine_is"] == EVEN for each in cases)
     head = (
-        f"On {_processor(document)}, {date}, another library is ahead in {len(lost)} of "
+        f"On {processor(document['machine'])}, {date}, another library is ahead in {len(lost)} of "
         f"{len(cases)} cases. In {still_open} more the interval includes 1, so neither is ahead."
     )
-    lines = [_lost(each, document["peers"]) for each in lost]
+    lines = [_behind(each, document["peers"]) for each in lost]
     return "\n" + "\n".join([head, *(["", *lines] if lines else [])]) + "\n\n"
 
 
-def _lost(case: Document, peers: Document) -> str:
+def _behind(case: Document, peers: Document) -> str:
     ratio = case["engine_to_best"]
     lead = {"median": 1 / ratio["median"], "low": 1 / ratio["high"], "high": 1 / ratio["low"]}
     return f"- {case['title']}: {_named(case['best'], peers)}, {interval(lead)} times as fast"
@@ -68,18 +68,19 @@ def headline(document: Document, date: str) -> str:
         raise ValueError(
             f"peers.json has no {' and no '.join(missing)}; `make bench-peers` measures them"
         )
-    lost, others = _lost_by_kind(document["cases"])
+    lost, others = _lost(document["cases"])
     rows = [
         *((work, _faster(cases[name])) for name, work in HEADLINES.items()),
         *lost,
     ]
-    more = f" In {others} more kinds of work another library is ahead." if others else ""
+    more_cases = "1 more case" if others == 1 else f"{others} more cases"
+    more = f" In {more_cases} another library is ahead." if others else ""
     count = sum("detail" in each for each in document["peers"].values())
     columns = ("messages", f"fastest of Sealift and {count} other libraries, and its lead")
     return (
         f"{_table(columns, [list(row) for row in rows], texts=2)}\n\n"
-        f"*From Rust, sealed, one core of {_processor(document)}, {date}.{more}* "
-        f"[All cases](docs/performance.md)."
+        f"*From Rust, AES-128, sealed, one core of {processor(document['machine'])}, {date}.{more}*"
+        f" [All cases](docs/performance.md)."
     )
 
 
@@ -93,21 +94,25 @@ def _faster(case: Document) -> str:
     return f"Sealift, {three(ratio['median'])}×"
 
 
-def _lost_by_kind(cases: list[Document]) -> tuple[list[tuple[str, str]], int]:
-    """The message sizes and calls in which another library wins, and how many kinds more."""
-    lost: dict[str, float] = {}
-    for each in cases:
-        if each["engine_is"] == BEHIND:
-            factor = 1 / each["engine_to_best"]["median"]
-            lost[each["kind"]] = max(factor, lost.get(each["kind"], 1.0))
-    sizes = {kind: factor for kind, factor in lost.items() if re.fullmatch(SIZE, kind)}
-    calls = {kind: factor for kind, factor in lost.items() if kind.endswith(CALL)}
-    told = {listed(list(sizes)): sizes.values()} if sizes else {}
-    rows = [*told.items(), *((kind, [factor]) for kind, factor in calls.items())]
-    return (
-        [(work, f"another library, {_range(factors)}") for work, factors in rows],
-        len(lost) - len(sizes) - len(calls),
-    )
+def _lost(cases: list[Document]) -> tuple[list[tuple[str, str]], int]:
+    """The sizes and calls in which another library wins, and how many more cases it wins.
+
+    A row of sizes is of plain sealing under AES-128, with the same keys.
+    """
+    lost = {
+        each["name"]: (each["kind"], 1 / each["engine_to_best"]["median"])
+        for each in cases
+        if each["engine_is"] == BEHIND and each["name"] not in HEADLINES
+    }
+    rows: list[tuple[str, str]] = []
+    told = 0
+    for pattern, keys in ROWS.items():
+        found = [lost[name] for name in lost if re.fullmatch(pattern, name)]
+        told += len(found)
+        if found:
+            sizes, factors = zip(*found, strict=True)
+            rows.append((f"{listed(list(sizes))}{keys}", f"another library, {_range(factors)}"))
+    return rows, len(lost) - told
 
 
 def _range(factors: Iterable[float]) -> str:
@@ -154,10 +159,6 @@ def _table(head: tuple[str, ...], lines: list[list[str]], *, texts: int) -> str:
     return "\n".join(map(table_line, ([*head], ruler, *lines)))
 
 
-def _processor(document: Document) -> str:
-    return document["machine"]["cpu_model"]["value"] or "a processor that doesn't name itself"
-
-
 LIBRARIES = ("library", "version", "released")
 CASES = (
     *("work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, cycles a message"),
@@ -168,4 +169,11 @@ HEADLINES = {
     "128-fresh-128": "128 B, a new key for each",
 }
 BEHIND, EVEN = "behind", "within noise"
-SIZE, CALL = r"[\d,]+ (?:B|KiB|MiB)", " a call"
+# By the names of cases; what is named there is a message size or a call.
+ROWS = {
+    r"\d+-many-128": ", 1,024 keys",
+    r"\d+-one-128": ", one key",
+    r"\d+-fresh-128": ", a new key for each",
+    r"128-many-128-batch-1": "",
+    r"128-many-128-batch-16": "",
+}

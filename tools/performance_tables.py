@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import peer_rows
-from markdown import interval, table_line, three
+from markdown import interval, processor, table_line, three
 from picture import Point, Words, picture
 
 Document = dict[str, Any]
@@ -166,7 +166,7 @@ def loop(sources: list[Source]) -> str:
     return (
         f"\nThis call is {three(lists['median'])} times as fast as that loop, and "
         f"{three(columns['median'])} times with numpy arrays instead of lists. (One core, "
-        f"{_processor(document['machine'])}, {_work(document, kept)} of 128 bytes under 1,024 "
+        f"{processor(document['machine'])}, {_work(document, kept)} of 128 bytes under 1,024 "
         f"keys.)\n\n"
     )
 
@@ -331,7 +331,7 @@ def _named(row: Row) -> str:
 
 def _keys(regime: str) -> str:
     if regime.startswith("sessions:"):
-        return f"{int(regime.partition(':')[2]):,} sessions"
+        return f"{int(regime.partition(':')[2]):,} keys"
     return {"one": "one key", "fresh": "a fresh key each"}[regime]
 
 
@@ -390,13 +390,9 @@ def _checked(source: Source, plan: Document, rows: list[Row]) -> str:
 def _measured(source: Source, machine: Document, command: str) -> str:
     shown = re.sub(r" --out \S+", "", command)
     return (
-        f"Medians with 95 % intervals, one thread, {source.date}, {_processor(machine)}: "
+        f"Medians with 95 % intervals, one thread, {source.date}, {processor(machine)}: "
         f"`{shown}`, [all figures]({source.place})."
     )
-
-
-def _processor(machine: Document) -> str:
-    return machine["cpu_model"]["value"] or "a processor that doesn't name itself"
 
 
 PAGES = ("README.md", "docs/performance.md")

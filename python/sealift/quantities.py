@@ -52,6 +52,24 @@ def parse_count(text: str, least: int, most: int, noun: str) -> int:
     return int(number)
 
 
+def list_parts(text: str) -> list[str]:
+    """Splits a list at its commas.
+
+    Raises:
+        ValueError: If a part is empty, or begins with a zero: some write 1,024 for 1024.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if not part:
+            raise ValueError(f"an empty part in the list {text!r}; write it as in 16,64,1024")
+        if len(part) > 1 and part.startswith("0") and part.isdecimal():
+            raise ValueError(
+                f"part {part!r} begins with a zero; commas separate the parts of a list, so write "
+                "1024, 1_024 or 1k"
+            )
+    return parts
+
+
 # Up to two digits of an exponent: more is no number of anything, and takes long.
 NUMBER = r"([0-9][0-9,_]*\.?[0-9]*(?:[eE][0-9]{1,2})?|\.[0-9]+)"
 _STEPS = {"k": 1, "K": 1, "M": 2, "G": 3, "T": 4}

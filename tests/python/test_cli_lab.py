@@ -13,6 +13,7 @@ from hashlib import sha256
 from importlib import util
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -272,7 +273,7 @@ def test_what_an_arm_raises_is_told_once_with_file_and_line(
     assert f"{error} ({file}, line {line})\n" in ran.stderr
     assert (ran.stderr + ran.stdout).count(error) == 1
     assert ran.stderr.count(": failed in the same way") == 1
-    assert "a part failed; what was measured is kept in " in ran.stderr
+    assert "a part failed; the rest takes about " in ran.stderr
     assert "mine: not measured, because it failed" in ran.stdout
 
 
@@ -320,7 +321,32 @@ def test_an_experiment_without_cells_here_is_left_out(tmp_path: Path) -> None:
     ran = invoke("lab", "run", str(file), "--out", str(tmp_path / "run"))
     assert ran.exit_code == 3
     assert "mine has no cells for what is here, so it is left out" in ran.stderr
-    assert "`sealift lab list` says why" in ran.stderr
+    assert "`sealift lab list --try` says why" in ran.stderr
+
+
+def test_all_experiments_by_name_are_those_of_a_run_that_names_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = []
+    for names in ((), ("all",)):
+        asked = asked_for(names, quick=True, threads=(), has_region=False)
+        chosen.append(([each.name for each, _ in asked], capsys.readouterr().err))
+    assert chosen[0] == chosen[1]
+    assert "quick run" not in chosen[0][1]
+
+
+def test_the_list_looks_at_the_machine_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    look = Mock(wraps=survey.this_scope)
+    monkeypatch.setattr(survey, "this_scope", look)
+    assert invoke("lab", "list").exit_code == 0
+    assert look.call_count == 1
+
+
+def test_help_describes_what_is_printed() -> None:
+    begin, run = (" ".join(invoke(*words, "-h").stdout.split()) for words in ((), ("lab", "run")))
+    assert "a table and the answer" not in begin
+    assert "all experiments in a minute" not in begin
+    assert "Prints where to encrypt, or, for experiments that don't compare devices" in run
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,17 @@ def test_any_columns_are_drawn_in_four_forms(
     assert file.read_bytes().lstrip().startswith(begins)
 
 
+def test_a_condition_on_numbers_takes_them_as_every_option_does(run: str, tmp_path: Path) -> None:
+    figures = [tmp_path / f"{place}.svg" for place in range(3)]
+    for file, size in zip(figures, ("1024", "1KiB", "1,024"), strict=True):
+        ran = invoke(
+            "lab", "plot", run, "--x", "device", "--y", "ns_per_operation",
+            "--where", f"size_bytes={size}", "--where", "threads=1", "-o", str(file),
+        )  # fmt: skip
+        assert ran.exit_code == 0, ran.stderr
+    assert len({file.read_text() for file in figures}) == 1
+
+
 def test_several_runs_are_drawn_apart_by_the_column_run(run: str, tmp_path: Path) -> None:
     other = tmp_path / "tuesday"
     write_run(other, made(), [registry.find("aes-gcm-by-size")], seed=9)

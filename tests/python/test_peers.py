@@ -5,12 +5,13 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import peers
 from command import script
-from peer_bench import messages, read
+from peer_bench import Bench, messages, read
 from peer_cases import Case, cases
 from peer_table import Comparison, Measured, Standing, behind, compare, table
 from sealift.lab.workload import ONE_KEY, SEAL_ONLY, as_stated, of_size
@@ -110,7 +111,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
-def stand_in(folder: Path, *, exit_code: int = 0) -> Path:
+def stand_in(folder: Path, *, exit_code: int | str = 0) -> Path:
     """A command that says what `peers` would, without measuring."""
     listed = [
         json.dumps(
@@ -129,7 +130,7 @@ def stand_in(folder: Path, *, exit_code: int = 0) -> Path:
     text = "\n".join(
         [
             f"#!{sys.executable}",
-            "import sys",
+            "import os, sys",
             f"listed, samples = {listed!r}, {samples!r}",
             'print("\\n".join(listed if "--list" in sys.argv else samples))',
             f'sys.exit(0 if "--list" in sys.argv else {exit_code})',
@@ -161,12 +162,45 @@ def test_a_run_prints_the_table_names_who_is_absent_and_keeps_its_samples(tmp_pa
     assert len(kept) == 1 + 2 * BLOCKS * 4
 
 
-def test_an_arm_that_is_wrong_ends_the_run_and_nothing_is_shown_or_kept(tmp_path: Path) -> None:
-    binary, out = stand_in(tmp_path, exit_code=1), tmp_path / "results"
+@pytest.mark.parametrize(
+    ("ended", "code"),
+    [(1, 4), (2, 2), (101, 6), ("os.kill(os.getpid(), 9)", 6)],
+    ids=["an arm is wrong", "wrong usage", "a panic", "killed"],
+)
+def test_a_command_that_fails_ends_the_run_and_nothing_is_shown_or_kept(
+    ended: int | str, code: int, tmp_path: Path
+) -> None:
+    binary, out = stand_in(tmp_path, exit_code=ended), tmp_path / "results"
     ran = run("--binary", str(binary), "--case", "128-one", "--seconds", "1", "--out", str(out))
-    assert (ran.returncode, ran.stdout) == (4, "")
+    assert (ran.returncode, ran.stdout) == (code, "")
     assert list(out.iterdir()) == []
-    assert "peers: 128-one-128 failed: " in ran.stderr
+    assert "peers: 128-one-128 failed, ended with " in ran.stderr
+
+
+def test_ctrl_c_leaves_the_results_that_are_there_and_a_whole_run_puts_new_ones_in_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("--binary", str(stand_in(tmp_path)), "--case", "128-fresh", "--seconds", "1")
+    before, link = tmp_path / "peers.json", tmp_path / "before"
+    before.write_text("whole")
+    link.hardlink_to(before)
+    take = Bench.run
+
+    def interrupted(bench: Bench, case: Case, *rest: Any) -> Measured:
+        if case.name == "128-fresh-256":
+            raise KeyboardInterrupt
+        return take(bench, case, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Bench, "run", interrupted)
+        ran = script(peers.main, *arguments, "--out", str(tmp_path))
+    assert ran.returncode == 130
+    assert "128 B, a fresh key each, AES-128" in ran.stdout
+    assert "peers: interrupted, so nothing was written" in ran.stderr
+    assert (before.read_text(), (tmp_path / "peers-samples.csv").exists()) == ("whole", False)
+    assert script(peers.main, *arguments, "--out", str(tmp_path)).returncode == 0
+    assert json.loads(before.read_text())["schema"] == "sealift-peers/2"
+    assert link.read_text() == "whole"
 
 
 @pytest.mark.parametrize(
@@ -178,6 +212,7 @@ def test_an_arm_that_is_wrong_ends_the_run_and_nothing_is_shown_or_kept(tmp_path
             ("--binary", "/nowhere"),
             "/nowhere is not an executable file; `make bench-peers` builds it",
         ),
+        (("--seed", "-1"), "-1 is no seed; right would be a whole number from 0 to 18,446,744,"),
         (("--binary", sys.executable, "--core", "9999"), "core 9999 may not be used; right"),
         (("--binary", sys.executable, "--out", "/proc/self"), "/proc/self takes no files"),
     ],

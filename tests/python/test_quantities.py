@@ -1,9 +1,12 @@
 """Numbers with units, as every command takes them."""
 
+from collections.abc import Callable
+
 import pytest
 
 from command import invoke
 from sealift.cli import options
+from sealift.lab.units import parse_sizes
 from sealift.quantities import parse_count, parse_number
 
 
@@ -39,6 +42,27 @@ def test_counts_have_decimal_and_binary_units(text: str, number: int) -> None:
 def test_what_is_no_count_is_named_with_what_would_be_right(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no number of bytes; .* from 1 to 9,000, as in 4k \("):
         parse_count(text, 1, 9_000, "number of bytes")
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (options.thread_counts, "1,024"),
+        (options.regimes, "1,024"),
+        (options.regimes, "sessions:1,024"),
+        (options.regimes, "5,000"),
+        (parse_sizes, "1,024"),
+    ],
+)
+def test_a_comma_between_thousands_is_refused_in_every_list(
+    parse: Callable[[str], object], text: str
+) -> None:
+    with pytest.raises(ValueError, match="begins with a zero; commas separate the parts of a list"):
+        parse(text)
+    whole = text.replace(",", "_")
+    with pytest.raises(ValueError, match="an empty part in the list"):
+        parse(f"{whole},")
+    assert parse(whole)
 
 
 def test_a_comma_for_a_point_is_told() -> None:

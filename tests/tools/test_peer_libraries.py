@@ -4,6 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+import peer_libraries
+
 TOOL = Path(__file__).parents[2] / "tools" / "peer_libraries.py"
 
 
@@ -28,6 +32,26 @@ def test_without_the_commands_that_it_needs_each_library_is_absent_and_says_why(
         "absent: boringssl: there is no cargo and no cc and no c++ and no make and no cmake on "
         "PATH (Debian: apt-get install cargo gcc g++ make cmake)",
     ]
+
+
+def test_a_copy_that_is_interrupted_leaves_no_library_to_be_taken_for_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built, target = tmp_path / "libcrypto.so", tmp_path / "peers" / "libIPSec_MB.so.2"
+    built.write_text("a library")
+    target.parent.mkdir()
+
+    def half(library: Path, place: Path) -> None:
+        place.write_text(library.read_text()[:4])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.copy", half)
+        with pytest.raises(KeyboardInterrupt):
+            peer_libraries.install(built, target)
+    assert list(target.parent.glob("lib*")) == []
+    peer_libraries.install(built, target)
+    assert target.read_text() == "a library"
 
 
 def test_what_is_there_already_stays(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_figures_are_written_and_then_stand(tree: Path, monkeypatch: pytest.Monk
     assert text.startswith("# Title\n")
     assert text.endswith("the rest\n")
     assert (
-        "| AES-128, sealed, 1,024 sessions | 16 | 10.0 M/s, 160 MB/s | 20.0 M/s, 320 MB/s "
+        "| AES-128, sealed, 1,024 keys | 16 | 10.0 M/s, 160 MB/s | 20.0 M/s, 320 MB/s "
         "| 2.00 [1.80..2.20] FASTER |"
     ) in text
     assert "| too noisy to say |" in text
@@ -242,8 +242,8 @@ def test_the_comparison_has_a_table_for_each_machine_and_sentences_of_the_newest
         "| messages | fastest of Sealift and 1 other libraries, and its lead |\n| --- | --- |\n"
         "| 128 B, 1,024 keys | Sealift, 1.25× |\n"
         "| 128 B, a new key for each | Sealift, 6.00× |\n"
-        "| 1,420 B and 8 KiB | another library, 1.25–2.00× |\n\n"
-        "*From Rust, sealed, one core of processor a on 2026-01-02, 2026-01-02.* [All cases](docs/"
+        "| 1,420 B and 8 KiB, one key | another library, 1.25–2.00× |\n\n"
+        "*From Rust, AES-128, sealed, one core of processor a on 2026-01-02, 2026-01-02.* [All"
     ) in text
     assert "| aws-lc | AWS-LC 5; in place, so a copy is in its time | 2025-01-01 |" in text
     assert "| ipp | absent: not installed |  |" in text
@@ -269,13 +269,29 @@ def test_where_no_library_is_ahead_there_is_no_list_of_cases() -> None:
     )
 
 
-def test_the_headline_tells_sizes_calls_and_other_work_apart() -> None:
+def test_the_headline_tells_sizes_keys_calls_and_other_cases_apart() -> None:
     document = compared("here")
-    lost = [each for each in document["cases"] if each["engine_is"] == "behind"]
-    lost[0]["kind"], lost[1]["kind"] = "16 messages a call", "from memory"
+    lost = document["cases"][2]
+    for name, kind, ratio in (
+        ("256-many-128", "256 B", 0.8),
+        ("4096-many-128", "4 KiB", 0.9),
+        ("128-many-128-batch-16", "16 messages a call", 0.25),
+        ("16384-open-one-128", "16 KiB", 0.1),
+        ("16384-one-256", "16 KiB", 0.1),
+        ("128-many-128-memory", "128 B from memory", 0.1),
+    ):
+        changed = {"name": name, "kind": kind, "engine_to_best": interval(ratio)}
+        document["cases"].append(lost | changed)
     said = peer_rows.headline(document, "2026-01-02")
-    assert "| 16 messages a call | another library, 1.25× |" in said
-    assert "In 1 more kinds of work another library is ahead.*" in said
+    assert (
+        "| 256 B and 4 KiB, 1,024 keys | another library, 1.11–1.25× |\n"
+        "| 1,420 B and 8 KiB, one key | another library, 1.25–2.00× |\n"
+        "| 16 messages a call | another library, 4.00× |\n"
+    ) in said
+    assert "In 3 more cases another library is ahead.*" in said
+    assert "In 1 more case another" in peer_rows.headline(
+        document | {"cases": document["cases"][:-2]}, "2026-01-02"
+    )
 
 
 def test_the_headline_says_so_where_another_library_is_ahead_at_128_bytes() -> None:

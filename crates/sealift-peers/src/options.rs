@@ -74,15 +74,15 @@ fn set(options: &mut Options, word: &str, value: &str) -> Result<(), String> {
             options.arms.push(value.to_owned());
         }
         "--keys" => {
-            options.regime = match (value, value.parse()) {
+            options.regime = match (value, count(value)) {
                 ("one", _) => Regime::One,
                 ("fresh", _) => Regime::Fresh,
-                (_, Ok(keys)) if keys > 0 => Regime::Sessions(keys),
+                (_, Some(keys)) if keys > 0 => Regime::Sessions(keys),
                 _ => return Err(wrong("one, fresh, or how many are installed")),
             };
         }
         "--batch" => {
-            options.batch = value.parse().map_err(|_| wrong("messages in a call, 0 for all"))?;
+            options.batch = count(value).ok_or_else(|| wrong("messages in a call, 0 for all"))?;
         }
         "--seconds" => options.seconds = above_0(value).ok_or_else(|| wrong("a time above 0"))?,
         "--sample-ms" => {
@@ -95,6 +95,22 @@ fn set(options: &mut Options, word: &str, value: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Reads a count as `sealift` does: `1024`, `1,024`, `1k`, `1Ki`.
+fn count(text: &str) -> Option<usize> {
+    let digits = text.trim_end_matches(|each: char| each.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" => 1,
+        "k" | "K" => 1_000,
+        "M" => 1_000_000,
+        "Ki" => 1 << 10,
+        "Mi" => 1 << 20,
+        _ => return None,
+    };
+    let is_grouped = digits.split(',').skip(1).all(|group| group.len() == 3);
+    let number = digits.replace([',', '_'], "").parse::<usize>().ok().filter(|_| is_grouped);
+    number?.checked_mul(unit)
 }
 
 fn above_0(text: &str) -> Option<f64> {
@@ -220,6 +236,23 @@ mod tests {
             refused(&["--cores", "a"]),
             "--cores a: right would be numbers of cores, as in 0,1"
         );
+    }
+
+    #[test]
+    fn counts_are_read_as_sealift_reads_them() {
+        let measured = |words: &str| match read(words.split(' ').map(str::to_owned)) {
+            Ok(Command::Measure(options)) => options,
+            _ => panic!("{words} was not taken"),
+        };
+        for (text, number) in [("1k", 1_000), ("1,024", 1_024), ("2Ki", 2_048), ("1_000", 1_000)] {
+            let options = measured(&format!("--arm ring --keys {text} --batch {text}"));
+            assert_eq!(options.batch, number);
+            assert!(matches!(options.regime, Regime::Sessions(keys) if keys == number));
+        }
+        for text in ["1,5k", "k", "1.5k", "-1", "1x", "99999999999999999M"] {
+            assert!(refused(&["--batch", text]).ends_with("0 for all"), "{text}");
+            assert!(refused(&["--keys", text]).ends_with("how many are installed"), "{text}");
+        }
     }
 
     #[test]

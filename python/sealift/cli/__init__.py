@@ -20,12 +20,12 @@ from sealift.gpu_names import names_gpu
 BEGIN = """\b
 Begin with
   sealift devices           what this machine has
-  sealift advise --quick    where to encrypt: a table and the answer, in a minute
+  sealift advise --quick    where to encrypt, measured in a minute
   sealift advise --size 128 --rate 40k
                             what your own load takes, in half a minute
   sealift explain --messages 1024 --bytes 128
                             which device would get such a batch, and why
-  sealift lab run --quick   all experiments in a minute, and a page about them
+  sealift lab run --quick   the same and more, with a page, in a minute
   sealift dpu run FILE      a program of your own on a simulated UPMEM DPU
 
 \b

@@ -145,7 +145,7 @@ Quick = Annotated[
     typer.Option(
         "--quick",
         help="Answer within a minute: document 003's messages as stated under three key "
-        "regimes and as logged, and all seven sizes sealed under 1,024 sessions.",
+        "regimes and as logged, and all seven sizes sealed under 1,024 keys.",
     ),
 ]
 Seed = Annotated[

@@ -56,11 +56,11 @@ def summary(done: "Done", *, as_json: bool) -> str:
     first = [lead.question, f"{lead.origin}. {lead.answer}", lead.figures] if lead else []
     if not lead and any(each.rows for each in found.values()):
         first = [headline(run, found)]
-    # What there was no time for was told when the run ended, all of it in one line.
+    # Experiments that were not begun were told when the run ended, all in one line.
     told = [
         str(line) if found[line.name].rows else _lost(line, done)
         for line in lines
-        if not run.is_left_out(line.name)
+        if not all(each.left_out for each in found[line.name].verified)
     ]
     parts = ["\n".join(first), "\n".join([*told, *_tables(run, found)]), str(end)]
     return "\n\n".join(filter(None, parts)) + "\n"

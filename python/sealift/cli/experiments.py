@@ -35,10 +35,10 @@ def asked_for(
             asked.append((experiment, groups))
         elif not (quick and _groups(experiment, replace(scope, quick=False))):
             told(f"{experiment.name} has no cells for what is here, so it is left out")
-        elif names:
+        elif {*names} - {"all"}:
             told(f"{experiment.name} is no part of a quick run; leave out --quick to measure it")
     if not asked:
-        fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list` says why")
+        fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list --try` says why")
     return asked if {*names} - {"all"} else sorted(asked, key=_want(scope))
 
 

@@ -1,6 +1,7 @@
 """`sealift lab list`: the experiments, how long they take, and what of them can be run here."""
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,7 +38,8 @@ def list_(
 
     experiments = registry.all_experiments()
     with in_sentences():
-        quick, full = this_scope(quick=True), this_scope(quick=False)
+        quick = this_scope(quick=True)
+        full = replace(quick, quick=False)
         times = [(needed_s(each, quick), needed_s(each, full)) for each in experiments]
         entries = survey(experiments, quick) if tried else ()
     if as_json:

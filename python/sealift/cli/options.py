@@ -1,6 +1,5 @@
 """Reads what is given on the command line; imports nothing of the lab until it is asked to."""
 
-import math
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import partial
@@ -9,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from sealift.cli.said import read
-from sealift.quantities import parse_count, parse_number
+from sealift.quantities import list_parts, parse_count, parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sealift.lab.values import Value
     from sealift.lab.workload import Regime
 
 Read = TypeVar("Read")
@@ -56,9 +54,8 @@ def thread_counts(text: str) -> tuple[int, ...]:
     Raises:
         ValueError: Naming the part that is no number of threads.
     """
-    parts = text.split(",")
     read_one = count(1, THREADS_MAX, "number of threads")
-    return tuple(dict.fromkeys(map(read_one, parts)))
+    return tuple(dict.fromkeys(map(read_one, list_parts(text))))
 
 
 def seconds(text: str) -> float:
@@ -179,13 +176,13 @@ def regimes(text: str) -> "tuple[Regime, ...]":
     """
     from sealift.lab.workload import Regime
 
-    parts = (part.strip() for part in text.split(","))
+    parts = list_parts(text)
     named = (f"sessions:{part}" if part[:1].isdecimal() else part for part in parts)
     return tuple(dict.fromkeys(map(Regime.parse, named)))
 
 
-def conditions(texts: "list[str]") -> "dict[str, Value]":
-    """Reads `threads=2` and the like; numbers become numbers.
+def conditions(texts: "list[str]") -> dict[str, str]:
+    """Reads `threads=2` and the like.
 
     Raises:
         ValueError: Naming the text that is none.
@@ -195,7 +192,7 @@ def conditions(texts: "list[str]") -> "dict[str, Value]":
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise ValueError(f"{text!r} is no condition; write COLUMN=VALUE, as in threads=2")
-        found[name] = plain_value(value)
+        found[name] = value
     return found
 
 
@@ -203,17 +200,6 @@ def nearest(name: str, known: "Iterable[str]") -> str:
     """`did you mean a or b?`, or "" where nothing is near."""
     near = get_close_matches(name, list(known))
     return f"did you mean {' or '.join(near)}?" if near else ""
-
-
-def plain_value(text: str) -> "Value":
-    """A number where the text is one, else the text."""
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except ValueError:
-            continue
-        return number if math.isfinite(number) else text
-    return text
 
 
 def _is_dir(text: str) -> bool:

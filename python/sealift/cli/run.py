@@ -110,11 +110,12 @@ def run(
 ) -> None:
     """Measure experiments into a folder, and write the page of what was found.
 
-    Prints the answer, a line for each experiment, and last the path of the page. Ctrl-C ends it
-    with a page of what is complete, and says how to measure the rest; so does a budget that is
-    used up. Exit codes: 0 done, or as far as the budget reached, 2 wrong usage, 3 nothing could
-    be measured, 4 something was computed wrong, 5 not everything could be written, 6 a part crashed
-    or raised an error and the others were measured, 130 interrupted.
+    Prints where to encrypt, or, for experiments that don't compare devices for that, a line for
+    each, and last the path of the page. Ctrl-C ends it with a page of what is complete, and says
+    how to measure the rest; so does a budget that is used up. Exit codes: 0 done, or as far as the
+    budget reached, 2 wrong usage, 3 nothing could be measured, 4 something was computed wrong, 5
+    not everything could be written, 6 a part crashed or raised an error and the others were
+    measured, 130 interrupted.
     """
     seconds = None if budget is None else read("--budget", options.seconds, budget)
     given = {

@@ -12,6 +12,7 @@ from sealift.cli import forms, options
 from sealift.cli.forms import Written
 from sealift.cli.said import fail, in_sentences, read, told
 from sealift.exit_code import ExitCode
+from sealift.quantities import parse_number
 
 if TYPE_CHECKING:
     from sealift import Card
@@ -136,6 +137,7 @@ def plot(
         runs = [_read(text) for text in folders]
         records = _records(runs)
         _check_experiment(records, chosen)
+        chosen = {name: _as_held(records, name, value) for name, value in chosen.items()}
         if card:
             spec = _with_cards(runs, records, (x, y, z), chosen, [_card(text) for text in card])
         else:
@@ -268,6 +270,16 @@ def _is_on_a_page(runs: "Sequence[Run]", drawn: tuple[str, str, str], chosen: "R
         if planned.name == chosen.get("experiment")
         for plot in planned.plots
     )
+
+
+def _as_held(records: "Sequence[Record]", name: str, text: str) -> str:
+    """A value as rows have it: `4KiB` is 4096 in a column that holds numbers."""
+    if not any(isinstance(row.get(name), int | float) for row in records):
+        return text
+    number = parse_number(text)
+    if number is None:
+        return text
+    return str(int(number) if number.denominator == 1 else float(number))
 
 
 def _check_experiment(records: "Sequence[Record]", chosen: "Record") -> None:

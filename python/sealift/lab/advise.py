@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sealift.lab import registry
-from sealift.lab.answer import ADVISING, Answer, answer
+from sealift.lab.answer import Answer, answer
 from sealift.lab.export import summary_records
-from sealift.lab.fullest import BY_SIZE
+from sealift.lab.fullest import ADVISING, BY_SIZE
 from sealift.lab.grid import (
     MANY_KEYS,
     REGIMES,

@@ -1,7 +1,7 @@
 """The answer to "Where should my bulk encryption run?": one value for terminal, page and JSON."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sealift.lab import headline
@@ -10,7 +10,7 @@ from sealift.lab.by_size import winners_text
 from sealift.lab.crowding import is_crowded
 from sealift.lab.devices import Found as Device
 from sealift.lab.finding import Finding, Kind, findings
-from sealift.lab.fullest import BY_SIZE, alike, fullest
+from sealift.lab.fullest import ADVISING, BY_SIZE, alike, fullest
 from sealift.lab.recall import of_the_lab
 from sealift.lab.result import Found, Origin, Row
 from sealift.lab.shortfall import shortfall
@@ -97,25 +97,28 @@ class Answer:
         )
 
     def text(self, *links: tuple[str, str]) -> str:
-        """All of it for a terminal of 80 columns.
+        """What fits into 15 lines of 80 columns and 80 words, for a terminal; the page has all.
+
+        Reasons for care but the weightiest are left out first, then links but the first, then bars.
 
         Args:
             links: Where to go from here: a name, and a path or a command.
         """
-        wide = max((len(name) for name, _ in links), default=0)
         head = [*_headed(self.headline, self.figure), *_wrapped(self.basis)]
-        bars = bars_text(self.bars)
-        further = [f"{name:<{wide}}  {place}" for name, place in links]
-        words = sum(len(line.split()) for line in (self.question, *head, *bars, *further))
-        parts = [head, bars, self._stands_on(WORDS_MOST - words), further]
-        text = "\n\n".join("\n".join(f"  {line}" for line in part) for part in parts if part)
-        return f"{self.question}\n\n{text}\n"
+        texts = [
+            _paragraphs(
+                [self.question], head, bars_text(self.bars, most), stands_on, _linked(shown)
+            )
+            for most in BARS_MOST
+            for shown in (links, links[:1])
+            for stands_on in self._stands_on()
+        ]
+        return next((each for each in texts if _fits(each)), texts[-1])
 
-    def _stands_on(self, words: int) -> list[str]:
-        """Machine, noise, sizes and reasons for care, as far as three lines go; the page has all.
+    def _stands_on(self) -> Iterator[list[str]]:
+        """Machine, noise, sizes and reasons for care on up to three lines, the longest first.
 
-        Args:
-            words: How many there may be; the weightiest reason is never left out.
+        The weightiest reason is in all of them.
         """
         quality = [each for each in (self.noise_text, self.disturbed_text) if each]
         firsts = [_sentence(self.machine, quality[:n]) for n in range(len(quality), -1, -1)]
@@ -123,13 +126,10 @@ class Answer:
         choices = [[firsts[0], self.sizes, *self.care[:n]] for n in counts if self.sizes]
         choices += [[first, *self.care[:n]] for n in counts for first in (*firsts, "")]
         choices += [[*self.care[:1]]]
-        told = [" ".join(filter(None, each)) for each in choices]
-        fitting = (
-            each
-            for each in told
-            if len(each.split()) <= words and len(_wrapped(each)) <= LINES_MOST
-        )
-        return _wrapped(next(fitting, told[-1]))
+        for each in choices:
+            lines = _wrapped(" ".join(filter(None, each)))
+            if len(lines) <= STANDS_ON_MOST or each is choices[-1]:
+                yield lines
 
 
 def answer(
@@ -201,18 +201,31 @@ def answer_of(run: Run, found: Mapping[str, Found]) -> Answer | None:
     return answer({**known, BY_SIZE: own.found}, run.machine, own=own.work, lacking=lacking)
 
 
-def bars_text(bars: Sequence[Bar]) -> list[str]:
-    """A line for each device: its name, a bar as long as it is fast, its rate."""
+def bars_text(every: Sequence[Bar], most: int) -> list[str]:
+    """A line for each device: its name, a bar as long as it is fast, its rate.
+
+    Args:
+        every: The fastest first.
+        most: How many lines of bars; how many devices that leaves out is one line more.
+    """
+    bars = first_bars(every, most)
+    left_out = len(every) - len(bars)
     names = max((len(bar.name) for bar in bars), default=0)
     texts = max((len(bar.text) for bar in bars if bar.rate), default=0)
     wide = max(BAR_LEAST, min(BAR_MOST, COLUMNS - names - texts - 6))
-    most = max((bar.rate.median for bar in bars if bar.rate), default=1.0)
-    return [
-        f"{bar.name:<{names}}  {_drawn(bar, bar.rate.median / most, wide):<{wide}}  {bar.text}"
+    fastest = max((bar.rate.median for bar in bars if bar.rate), default=1.0)
+    lines = [
+        f"{bar.name:<{names}}  {_drawn(bar, bar.rate.median / fastest, wide):<{wide}}  {bar.text}"
         if bar.rate
-        else f"{bar.name:<{names}}  {bar.text}"
+        else _cut(f"{bar.name:<{names}}  {bar.text}")
         for bar in bars
     ]
+    return [*lines, *([f"and {left_out} more on the page"] if left_out else [])]
+
+
+def first_bars(bars: Sequence[Bar], most: int) -> Sequence[Bar]:
+    """The first bars; where only one more is there, that too."""
+    return bars if len(bars) <= most + 1 else bars[:most]
 
 
 def missing_bars(devices: Sequence[Device], measured: Iterable[str]) -> tuple[Bar, ...]:
@@ -249,6 +262,25 @@ def _bars(chosen: Finding, devices: Sequence[Device]) -> list[Bar]:
         )
         for row in sorted(chosen.rows, key=lambda row: row.ns_per_operation.median)
     ]
+
+
+def _paragraphs(question: Sequence[str], *parts: Sequence[str]) -> str:
+    """With lines between them."""
+    indented = [[f"  {line}" for line in part] for part in parts if part]
+    return "\n\n".join("\n".join(part) for part in (question, *indented)) + "\n"
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= COLUMNS - 2 else f"{line[: COLUMNS - 3].rstrip()}…"
+
+
+def _fits(text: str) -> bool:
+    return len(text.split()) <= WORDS_MOST and len(text.splitlines()) <= LINES_MOST
+
+
+def _linked(links: Sequence[tuple[str, str]]) -> list[str]:
+    wide = max((len(name) for name, _ in links), default=0)
+    return [f"{name:<{wide}}  {place}" for name, place in links]
 
 
 def _headed(headline: str, figure: str) -> list[str]:
@@ -332,8 +364,8 @@ def _leads(row: Row, group: Sequence[Row]) -> bool:
 
 QUESTION = "Where should my bulk encryption run?"
 NOTHING = "No answer: no device for real work was measured and judged on these messages"
-ADVISING = (BY_SIZE, "aes-gcm-by-threads")
 REAL = "real"
-COLUMNS, WORDS_MOST, LINES_MOST, CARE_MOST = 80, 79, 3, 3
+BARS_MOST = (3, 2, 1)
+COLUMNS, WORDS_MOST, LINES_MOST, STANDS_ON_MOST, CARE_MOST = 80, 79, 15, 3, 3
 BAR_LEAST, BAR_MOST = 8, 28
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")

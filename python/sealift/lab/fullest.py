@@ -75,4 +75,5 @@ def _own_first(rows: Sequence[Row], own: Cell) -> list[Row]:
 
 
 BY_SIZE = "aes-gcm-by-size"
+ADVISING = (BY_SIZE, "aes-gcm-by-threads")
 WORK = ("workload", "size_bytes", "keys", "mix", "threads")

@@ -11,7 +11,7 @@ from sealift.lab.units import format_count, format_noise, format_short
 from sealift.lab.unsettled import why_open
 from sealift.lab.values import Cell
 from sealift.lab.vega import format_bytes
-from sealift.lab.wording import run_on, same_but_size, short_name
+from sealift.lab.wording import any_of, run_on, same_but_size, short_name
 
 
 def choose(everything: Sequence[Finding]) -> Finding | None:
@@ -28,7 +28,7 @@ def choose(everything: Sequence[Finding]) -> Finding | None:
 def where(chosen: Finding, everything: Sequence[Finding]) -> str:
     """Where to run the chosen work, and where other work that another device wins."""
     if chosen.kind in (Kind.UNSURE, Kind.NOISY):
-        named = " or ".join(short_name(each) for each in chosen.devices)
+        named = any_of([short_name(each) for each in chosen.devices])
         return f"Not settled: {named} ({why_open(chosen)})"
     told = run_on(chosen.devices[:1] if chosen.winner else chosen.devices)
     if chosen.kind is Kind.ALONE:
@@ -45,6 +45,9 @@ def where(chosen: Finding, everything: Sequence[Finding]) -> str:
         if each.winner not in (None, chosen.winner):
             contrary.setdefault(str(each.winner), []).append(each)
     spans = [f"{short_name(name)} {_span(chosen, contrary[name], others)}" for name in contrary]
+    if len(spans) > SPANS_MOST:
+        lost = sum(map(len, contrary.values()))
+        spans = [f"other devices for {lost:,} of {len(others):,} other workloads"]
     return "; ".join([told, *spans])
 
 
@@ -127,4 +130,5 @@ def _won(others: Sequence[Finding]) -> str:
     return ", ".join(f"{short_name(name)} won {count:,}" for name, count in counts)
 
 
+SPANS_MOST = 2
 SETTLED = (Kind.WINNER, Kind.SAME)

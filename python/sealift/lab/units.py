@@ -4,7 +4,7 @@ import math
 from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import islice
 
-from sealift.quantities import parse_count
+from sealift.quantities import list_parts, parse_count
 
 
 def format_measure(value: float) -> str:
@@ -92,11 +92,11 @@ def format_noise(share: float) -> str:
 
 
 def keys_text(keys: object) -> str:
-    """A key regime in words: `1,024 sessions`, `one key`, `a fresh key each`; another as it is."""
+    """A key regime in words: `1,024 keys`, `one key`, `a fresh key each`; another as it is."""
     regime = str(keys)
     name, colon, count = regime.partition(":")
     if name == "sessions" and colon and count.isdecimal():
-        return f"{int(count):,} sessions"
+        return f"{int(count):,} keys"
     return {"one": "one key", "fresh": "a fresh key each"}.get(regime, regime)
 
 
@@ -118,16 +118,14 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         ValueError: Naming the part that can't be read, and what would be right.
     """
     sizes: dict[int, None] = {}
-    for part in text.split(","):
-        sizes.update(dict.fromkeys(_part_sizes(part.strip())))
+    for part in list_parts(text):
+        sizes.update(dict.fromkeys(_part_sizes(part)))
         if len(sizes) > MAX_SIZES:
             raise ValueError(f"part {part!r} brings the list over {MAX_SIZES:,} sizes")
     return tuple(sizes)
 
 
 def _part_sizes(part: str) -> list[int]:
-    if not part:
-        raise ValueError("an empty part in the list of sizes; write numbers, as in 16,64,1024")
     if ":" not in part:
         return [_size(part, part)]
     fields = part.split(":")
@@ -158,10 +156,6 @@ def _stepped(first: int, last: int, step: int) -> list[int]:
 
 
 def _size(text: str, part: str) -> int:
-    if len(text) > 1 and text.startswith("0") and text.isdecimal():
-        raise ValueError(
-            f"part {part!r} begins with a zero; commas separate sizes, so write 1024, 1_024 or 1KiB"
-        )
     try:
         return parse_count(text, 1, MAX_TEXT_BYTES, "size in bytes")
     except ValueError as error:

@@ -7,7 +7,7 @@ from sealift.lab.crowding import LOAD, Load
 from sealift.lab.devices import Found as Device
 from sealift.lab.grid import LOGGED, OF
 from sealift.lab.machine import Fact
-from sealift.lab.units import format_measure, format_size
+from sealift.lab.units import format_measure, format_size, keys_text
 from sealift.lab.values import Cell, Value
 
 if TYPE_CHECKING:
@@ -35,10 +35,17 @@ def run_on(specs: Sequence[str]) -> str:
     """Where to run: `On your CPU, with Sealift's kernels`, `On your GPU (cuda)`."""
     on_cpu = [spec for spec in specs if _driver(spec) in ON_THE_CPU]
     names = ["Sealift's kernels" if spec == "cpu" else short_name(spec) for spec in on_cpu]
-    parts = [f"on your CPU, with {' or '.join(names)}"] if names else []
-    parts += [f"on your {short_name(spec)}" for spec in specs if spec not in on_cpu]
+    parts = [f"on your CPU, with {any_of(names)}"] if names else []
+    others = [short_name(spec) for spec in specs if spec not in on_cpu]
+    parts += [f"on your {any_of(others)}"] if others else []
     told = ", or ".join(parts)
     return f"{told[0].upper()}{told[1:]}"
+
+
+def any_of(names: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or 2 more`."""
+    *most, last = names if len(names) <= 3 else (*names[:2], f"{len(names) - 2} more")
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def work_name(cell: Cell, mean_bytes: float | None = None) -> str:
@@ -56,18 +63,11 @@ def work_name(cell: Cell, mean_bytes: float | None = None) -> str:
         f"messages of {size} bytes on average" if is_mean else f"{size}-byte messages",
         bits if bits in ("AES-192", "AES-256") else "",
         done_text(cell["mix"]),
-        keys_name(cell["keys"]),
+        keys_text(cell["keys"]),
         threads_name(cell),
         "one at a time" if cell["batch"] == 1 else f"batches of {cell['batch']:,}",
     ]
     return ", ".join(filter(None, parts))
-
-
-def keys_name(keys: Value) -> str:
-    """`1,024 keys`, `one key`, `a fresh key each`."""
-    name, _, count = str(keys).partition(":")
-    many = f"{int(count):,} keys" if count.isdecimal() else str(keys)
-    return {"one": "one key", "fresh": "a fresh key each"}.get(name, many)
 
 
 def threads_name(cell: Cell) -> str:

@@ -86,19 +86,41 @@ def test_the_answer_of_a_quick_run_is_short_and_plain(run: Run) -> None:
     assert "none in this machine" in text
 
 
-@pytest.mark.parametrize("count", range(5))
-def test_however_much_there_is_to_be_careful_about_three_lines_tell_it(count: int) -> None:
-    why = [f"Reason {place} is one of some that are long enough." for place in range(count)]
-    said = of(
-        pair(2.0, Verdict.FASTER, machine_busy=True, steady=False), *NO_GPU, lacking=" ".join(why)
-    )
-    assert len(said.care) <= 3
-    lines = said.text(*LINKS).splitlines()
-    bars, links = (
-        next(i for i, line in enumerate(lines) if word in line) for word in ("GPU", "Page")
-    )
-    assert links - bars - 3 <= 3
-    assert not why or why[0].split()[0] in " ".join(lines[bars:links])
+SHORTFALL = (
+    "Interrupted after about 2 of 60 s, with 30 of 200 blocks, as few as 3 for some work (verdicts "
+    "need 8)."
+)
+
+
+@pytest.mark.parametrize("more", [0, 1, 2, 5])
+@pytest.mark.parametrize("verdict", [Verdict.FASTER, Verdict.SAME, Verdict.UNSURE])
+@pytest.mark.parametrize("lacking", ["", SHORTFALL])
+def test_however_many_devices_and_reasons_for_care_there_are_the_answer_is_short(
+    more: int, verdict: Verdict, lacking: str
+) -> None:
+    ratio = 2.0 if verdict is Verdict.FASTER else 1.0
+    rows = pair(ratio, verdict, machine_busy=True, steady=False)
+    rows += [another(rows[1], f"cpu:isa=aesni,batch={place}") for place in range(more)]
+    rows += pair(1.0, Verdict.UNSURE, size_bytes=16_384, steady=False)
+    said = of(rows, *NO_GPU, lacking=lacking)
+    assert len(said.bars) == 3 + more
+    assert len(said.care) >= 2
+    text = said.text(*LINKS)
+    assert len(text.split()) < 80
+    assert len(text.splitlines()) <= 15
+    assert max(map(len, text.splitlines())) <= 80
+    assert said.care[0] in " ".join(text.split())
+    assert LINKS[0][1] in text
+    left_out = re.search(r"\n  and (\d+) more on the page\n", text)
+    drawn = sum("messages/s" in line for line in text.splitlines()) + ("GPU  " in text)
+    assert drawn + (int(left_out[1]) if left_out else 0) == len(said.bars)
+
+
+def test_a_reason_why_a_device_has_no_bar_is_cut_at_the_end_of_the_line() -> None:
+    (line,) = bars_text([Bar("cuda", "GPU (cuda)", None, "was not measured: " + "why " * 30)], 3)
+    assert len(line) <= 78
+    assert line.startswith("GPU (cuda)  was not measured: why")
+    assert line.endswith("why…")
 
 
 def test_the_answer_goes_to_the_reference_when_that_wins() -> None:
@@ -431,13 +453,13 @@ def test_bars_are_as_long_as_rates_are_high_and_projected_ones_are_shaded() -> N
         return Bar(name, name, Interval(rate, rate, rate, 0.95, 8), origin=origin)
 
     bars = [bar("fast", 20e6), bar("half", 10e6), bar("card", 5e6, Origin.PROJECTED)]
-    fast, half, card, gpu = bars_text([*bars, Bar("gpu", "GPU", None, "none")])
+    fast, half, card, gpu = bars_text([*bars, Bar("gpu", "GPU", None, "none")], 3)
     assert fast.count("█") == 28
     assert half.count("█") == 14
     assert card.count("░") == 7
     assert card.endswith("5.00 M messages/s (projected)")
     assert gpu == "GPU   none"
-    tiny = bars_text([bar("fast", 20e6), bar("slow", 1.0)])[1]
+    tiny = bars_text([bar("fast", 20e6), bar("slow", 1.0)], 3)[1]
     assert re.search(r"slow  ▏ +1.00 messages/s", tiny)
 
 

@@ -245,7 +245,7 @@ def test_every_comparison_of_messages_names_keys_batch_and_threads(name: str) ->
     for comparison in experiment.published(found(experiment, lambda _: 100.0)):
         if comparison.here is not None:
             assert re.search(
-                r"(1,024 sessions|a fresh key each), batch 1,024, \d+ threads?", comparison.note
+                r"(1,024 keys|a fresh key each), batch 1,024, \d+ threads?", comparison.note
             ), comparison.note
 
 

@@ -82,6 +82,34 @@ def test_the_answer_is_short_with_a_card_too(folder: Path, tmp_path: Path) -> No
         assert (pays in " ".join(text.split())) is bool(cards)
 
 
+@pytest.mark.parametrize("rate_per_s", [None, 40_000, 20e6, 50e6])
+@pytest.mark.parametrize("price", [None, 900.0])
+def test_the_answer_is_short_with_three_cards_and_says_how_many_bars_it_leaves_out(
+    rate_per_s: float | None, price: float | None, folder: Path, tmp_path: Path
+) -> None:
+    names = ("pretend-to-be-a-card", "another-card", "third")
+    cards = [card(tmp_path, name=name, host_ns=10, price=price, algorithm="3des") for name in names]
+    told = said(folder, *cards, rate_per_s=rate_per_s, p99_ns=rate_per_s and 2e6)
+    text = told.text(("Page", "sealift lab report runs/mine"), ("Your load", "sealift advise -h"))
+    assert len(told.bars) == 6
+    assert len(text.split()) < 80
+    assert len(text.splitlines()) <= 15
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.search(r"CPU kernels +█\S* +\S+ M messages/s\n", text)
+    assert re.search(r"\n  and [345] more on the page\n", text)
+    assert told.care[0] in " ".join(text.split())
+
+
+def test_of_several_cards_the_one_that_pays_first_is_the_condition(
+    folder: Path, tmp_path: Path
+) -> None:
+    cards = [card(tmp_path, name=f"at-{price}", host_ns=10, price=price) for price in (900, 300)]
+    cards.append(card(tmp_path, name="free", host_ns=5, price=None))
+    assert said(folder, *cards, rate_per_s=20e6).headline.startswith(
+        "Buy nothing unless a core costs you over 556 USD; run"
+    )
+
+
 def test_without_a_deadline_the_batch_fills_within_a_millisecond(folder: Path) -> None:
     told = said(folder)
     assert told.basis.endswith("batches of 16")

@@ -17,7 +17,6 @@ from sealift.lab.crowding import Load
 from sealift.lab.report import bottom, markup
 from sealift.lab.report.agreement import disagreements
 from sealift.lab.report.material import Material, gather
-from sealift.lab.report.words import format_bytes
 from sealift.lab.stats import Verdict
 from sealift.lab.store import Ending, How, NotWrittenError, Run
 from sealift.lab.values import Cell
@@ -532,22 +531,14 @@ def test_the_method_tells_the_rules_of_verdicts(outline: Outline) -> None:
         assert rule in method
 
 
-@pytest.mark.parametrize(
-    ("size_bytes", "text"),
-    [(256 << 20, "256 MiB"), (1 << 30, "1 GiB"), (1_536, "1,536 B"), (3 << 10, "3 KiB")],
-)
-def test_a_buffer_is_told_in_the_largest_whole_unit(size_bytes: int, text: str) -> None:
-    assert format_bytes(size_bytes) == text
-
-
 def test_axes_that_follow_another_one_are_told_once(outline: Outline) -> None:
-    assert "By workload: as stated is size_bytes 128, 1,024 sessions, mix 50/25/25" in outline.text
+    assert "By workload: as stated is size_bytes 128, 1,024 keys, mix 50/25/25" in outline.text
 
 
 def test_key_regimes_have_one_wording_on_the_page_but_in_commands_and_data(page: str) -> None:
     shown = page.split('<script type="application/json"')[0].split('<section id="data"')[0]
     words = Outline(re.sub(r"<code>.*?</code>", "", shown) + "</details></main></body></html>").text
-    assert "Sealing by message size: 1,024 sessions" in words
+    assert "Sealing by message size: 1,024 keys" in words
     for raw in ("sessions:1024", "keys one", "keys fresh"):
         assert raw not in words
     specs = json.loads(page.split('id="specs">')[1].split("</script>")[0])

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.test_report import Outline
+from lab.test_report import Outline, Visible
 from sealift.lab import registry, report, store
-from sealift.lab.report import bottom
+from sealift.lab.report import bottom, top
 from sealift.lab.report.extent import EXTENTS, MOST_BYTES
 from sealift.lab.report.material import gather
 from synthetic_run import made, write_run
@@ -120,3 +120,23 @@ def test_every_line_of_a_thinned_figure_keeps_points(tmp_path: Path) -> None:
     assert 50 <= len(by_line[0]) <= 100
     assert by_line[0][0] == 0
     assert by_line[0][-1] > 290
+
+
+def test_the_first_screen_has_no_more_words_than_a_terminal_gets_and_folds_the_rest(
+    tmp_path: Path,
+) -> None:
+    experiments = [registry.find("aes-gcm-by-size")]
+    material = gather(store.read(write_run(tmp_path / "run", made(), experiments)))
+    found = material.answer
+    assert found is not None
+    why = [f"Reason {place} is one of three that are long enough." for place in range(3)]
+    others = [replace(found.bars[1], name=f"Device {place}") for place in range(4)]
+    crowded = replace(found, care=tuple(why), bars=(*found.bars, *others))
+    for answer in (found, crowded):
+        card = top.answer(replace(material, answer=answer))
+        shown = Visible(card).words
+        assert len(shown) < 80
+        assert (answer.care[:1] or ("",))[0] in " ".join(shown)
+        assert all(bar.name in card for bar in answer.bars)
+        assert all(reason in card for reason in answer.care)
+    assert re.search(r"[56] more$", " ".join(shown))

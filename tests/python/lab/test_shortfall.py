@@ -57,6 +57,43 @@ def test_what_a_run_lacks_is_told_with_seconds_and_blocks(
     assert shortfall(store.read(run_of(tmp_path / "run", None, **changes))) == said
 
 
+@pytest.mark.parametrize("how", [How.INTERRUPTED, How.FAILED, How.TIME_UP, None])
+@pytest.mark.parametrize("files", [("samples", "verify"), ("samples",)])
+def test_experiments_that_the_answer_does_not_stand_on_are_no_shortfall_of_it(
+    files: tuple[str, ...], how: How | None, tmp_path: Path
+) -> None:
+    answering = "aes-gcm-by-size"
+    names = (answering, "aes-gcm-by-threads", "memory-read")
+    ending = how and Ending(how, "")
+    path = write_run(tmp_path / "run", made(ending=ending), list(map(registry.find, names)))
+    for file in files:
+        keep(path / f"{file}.jsonl", answering)
+    run = store.read(path)
+    assert not run.is_whole
+    assert shortfall(run) == ""
+
+
+def test_where_a_part_failed_the_answer_takes_the_blocks_of_a_verdict_and_no_more(
+    tmp_path: Path,
+) -> None:
+    failed = Ending(How.FAILED, "an arm raised")
+    said = [
+        shortfall(store.read(run_of(tmp_path / f"{blocks}", None, ending=failed, blocks=blocks)))
+        for blocks in (8, 3)
+    ]
+    assert said == [
+        "",
+        f"Ended early (a part failed) after about 59 of 60 s, with 30 of 200 blocks{FEW}",
+    ]
+
+
+def keep(file: Path, name: str) -> None:
+    """Of a file of a run only the lines of one experiment."""
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = (each for each in lines if json.loads(each)["experiment"] == name)
+    file.write_text("".join(kept), encoding="utf-8")
+
+
 def test_it_is_the_first_care_of_the_advice_on_a_load_and_a_field_for_programs(
     tmp_path: Path,
 ) -> None:

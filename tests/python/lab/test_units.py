@@ -134,7 +134,7 @@ def test_any_text_gives_sizes_or_a_clear_error(text: str) -> None:
     [
         ("one", "one key"),
         ("fresh", "a fresh key each"),
-        ("sessions:1024", "1,024 sessions"),
+        ("sessions:1024", "1,024 keys"),
         ("sessions:x", "sessions:x"),
         ("sessions:", "sessions:"),
         ("other", "other"),
@@ -146,7 +146,7 @@ def test_a_key_regime_has_one_wording_and_what_is_none_stays(keys: object, text:
 
 
 def test_an_axis_is_told_by_name_but_for_key_regimes_that_name_themselves() -> None:
-    assert axis_text("keys", "sessions:1024") == "1,024 sessions"
+    assert axis_text("keys", "sessions:1024") == "1,024 keys"
     assert axis_text("keys", "mine") == "keys mine"
     assert axis_text("mix", "100/0/0") == "mix 100/0/0"
     assert axis_text("way", "one") == "way one"

@@ -23,7 +23,14 @@ from sealift.lab.shortfall import shortfall
 from sealift.lab.stats import Interval, Verdict
 from sealift.lab.units import NS_PER_S, format_measure, format_short
 from sealift.lab.unsettled import why_unsure
-from sealift.lab.wording import device_name, machine_text, run_on, short_name, work_name
+from sealift.lab.wording import (
+    any_of,
+    device_name,
+    machine_text,
+    run_on,
+    short_name,
+    work_name,
+)
 
 
 def answer(advice: Advice) -> Answer:
@@ -73,7 +80,7 @@ def _fastest(advice: Advice) -> str:
         return run_on([advice.best.name, *_same(advice)])
     names = [advice.best.name, *(str(each.subject) for each in _peers(advice))]
     (why, *_) = (why_unsure(each) for each in _peers(advice) if each.verdict is Verdict.UNSURE)
-    return f"Not settled: {' or '.join(map(short_name, names))} ({why})"
+    return f"Not settled: {any_of([*map(short_name, names)])} ({why})"
 
 
 def _is_settled(advice: Advice) -> bool:
@@ -187,8 +194,10 @@ def _buy(advice: Advice) -> str:
         best = max(paying, key=lambda each: each.host.cores_freed)
         count = f"{best.cards:,} × " if best.cards > 1 else ""
         return f"Buy {count}{best.served.device.name} (projected); else"
-    conditions = [told for each in able if (told := _condition(each))]
-    return f"Buy nothing unless {' or '.join(conditions)};" if conditions else "Buy nothing;"
+    # The card that pays at the lowest price of a core; without prices the one that frees most.
+    able.sort(key=lambda each: (_core_price(each), -each.host.cores_freed))
+    condition = next(filter(None, map(_condition, able)), "")
+    return f"Buy nothing unless {condition};" if condition else "Buy nothing;"
 
 
 def _condition(found: Payoff) -> str:
@@ -201,6 +210,12 @@ def _condition(found: Payoff) -> str:
     if money.pays is None:
         return f"a core costs you over {money_text(money.core_price, money.currency)}"
     return ""
+
+
+def _core_price(found: Payoff) -> float:
+    """What a core must cost for a card to pay; without a limit where its price isn't known."""
+    known = found.money.core_price if found.money else None
+    return math.inf if known is None else known
 
 
 def _more_cores(advice: Advice) -> Iterator[str]:

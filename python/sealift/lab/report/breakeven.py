@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from sealift import Card
 from sealift.lab.breakeven import Line, Needed, lines, needed
 from sealift.lab.by_size import MESSAGES_MOST
+from sealift.lab.finding import listed
 from sealift.lab.report.by_size import rows_by_size
 from sealift.lab.report.markup import Html, join, table, tag
 from sealift.lab.report.material import Material
-from sealift.lab.report.words import listed, with_interval
+from sealift.lab.report.words import with_interval
 from sealift.lab.vega import format_bytes
 from sealift.lab.wording import measured_of
 

@@ -1,10 +1,11 @@
 """The first screen: the answer with a bar for each device, and what it was measured on."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from sealift.lab.answer import QUESTION, Answer, Bar
+from sealift.lab.answer import BARS_MOST, QUESTION, WORDS_MOST, Answer, Bar, first_bars
 from sealift.lab.digest import conformance
-from sealift.lab.finding import Kind, findings
+from sealift.lab.finding import Kind, findings, listed
 from sealift.lab.gpus.cells import DRIVERS, PROCESSOR
 from sealift.lab.report import order
 from sealift.lab.report.agreement import disagreements
@@ -14,7 +15,6 @@ from sealift.lab.report.words import (
     counted,
     duration,
     few,
-    listed,
     unique,
     worded,
 )
@@ -40,25 +40,45 @@ def question(material: Material) -> str:
 
 
 def answer(material: Material) -> Html:
-    """The card with the answer."""
+    """The card with the answer; what is beyond as many words as a terminal gets is folded."""
     found, lead = material.answer, material.lead
-    if found:
-        inside = [*_found(found), *_items_of(found.care)]
-    else:
-        inside = _lead(material, lead) if lead else _headline(material)
+    if not found:
+        return _card(material, _lead(material, lead) if lead else _headline(material))
+    cards = [
+        _card(material, _found(found, first_bars(found.bars, most), found.care[:reasons]))
+        for most in BARS_MOST
+        for reasons in range(max(1, len(found.care)), 0, -1)
+    ]
+    return next((each for each in cards if _visible_words(each) <= WORDS_MOST), cards[-1])
+
+
+def _card(material: Material, inside: Sequence[Html]) -> Html:
     chips = tag("p", *_spaced(_chips(material)), class_="chips")
     return tag("section", *inside[:-1], chips, inside[-1], class_="card answer", id="answer")
 
 
-def _found(found: Answer) -> list[Html]:
+def _visible_words(card: Html) -> int:
+    unfolded = re.sub("</summary>.*?</details>", "", card, flags=re.S)
+    return len(re.sub("<[^>]*>", " ", unfolded).split())
+
+
+def _found(found: Answer, bars: Sequence[Bar], care: Sequence[str]) -> list[Html]:
     under = " · ".join(filter(None, (found.figure, found.basis)))
-    most = max((bar.rate.high for bar in found.bars if bar.rate), default=1.0)
-    bars = [tag("div", *_spaced(_bar(bar, most)), class_="bar") for bar in found.bars]
+    more, others = found.bars[len(bars) :], found.care[len(care) :]
+    folds = [*([_bars(found, more)] if more else []), *([_items(others)] if others else [])]
+    reasons = tag("p", " ".join(care), class_="muted") if care else Html()
     return [
         _where(f"{found.headline}."),
         tag("p", under, class_="muted") if under else Html(),
-        tag("div", *bars, class_="bars"),
+        _bars(found, bars),
+        join([reasons, folded(f"{len(more) + len(others)} more", *folds) if folds else Html()]),
     ]
+
+
+def _bars(found: Answer, bars: Iterable[Bar]) -> Html:
+    most = max((bar.rate.high for bar in found.bars if bar.rate), default=1.0)
+    lines = (tag("div", *_spaced(_bar(bar, most)), class_="bar") for bar in bars)
+    return tag("div", *lines, class_="bars")
 
 
 def _bar(bar: Bar, most: float) -> Iterable[Html]:
@@ -121,10 +141,6 @@ def _spaced(parts: Iterable[Html]) -> Iterable[str]:
     for part in parts:
         yield part
         yield " "
-
-
-def _items_of(care: Sequence[str]) -> list[Html]:
-    return [tag("p", " ".join(care), class_="muted")] if care else [Html()]
 
 
 def _lead(material: Material, lead: Lead) -> list[Html]:

@@ -18,11 +18,6 @@ def with_interval(value: Interval | None, unit: str = "") -> Html:
     return join([median, " ", tag("span", format_range(value.low, value.high), class_="interval")])
 
 
-def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def few(names: Sequence[str]) -> list[str]:
     """Those that fit in a sentence, and how many more there are."""
     more = len(names) - NAMES_MOST
@@ -47,14 +42,6 @@ def unique(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def format_bytes(size_bytes: int) -> str:
-    """`256 MiB`, `1 GiB`, `1,000 B`: a whole number of the largest unit."""
-    for unit, name in BINARY:
-        if size_bytes >= unit and size_bytes % unit == 0:
-            return f"{size_bytes // unit:,} {name}"
-    return f"{size_bytes:,} B"
-
-
 def duration(seconds: float) -> str:
     """`58 s`, `5 min 2 s`, `1 h 3 min`."""
     whole = round(seconds)
@@ -67,7 +54,6 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
-BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 NAMES_MOST = 20
 UNITS = {
     "c": "°C",

@@ -99,7 +99,7 @@ def say_ending(
         ending: How it ended.
         say: Is given each sentence.
         is_kept: Whether its folder stays, so that a resume may be spoken of.
-        left_s: About how many seconds a resume takes.
+        left_s: About how many seconds a resume takes; 0 where that is not known.
     """
     if ending.how is How.COMPLETE:
         if not run.has_results:
@@ -114,12 +114,8 @@ def say_ending(
     if not is_kept:
         say(said)
         return
-    if ending.how is How.TIME_UP:
-        resume = store.resume_command(run.path)
-        say(f"{said}; the rest takes {about_text(left_s)}: {resume}")
-        return
-    say(f"{said}; what was measured is kept in {run.path}")
-    say(f"to measure the rest: {store.resume_command(run.path)}")
+    rest = f"the rest takes {about_text(left_s)}" if left_s else "to measure the rest"
+    say(f"{said}; {rest}: {store.resume_command(run.path)}")
 
 
 def about_text(seconds: float) -> str:

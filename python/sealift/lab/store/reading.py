@@ -41,15 +41,13 @@ def read(path: Path, *, of: str | None = None) -> Run:
     checks = read_lines(path / names.CONFORMANCE)
     told = [_told(line.record, plan) for line in verify]
     torn = [file for file in (verify, sensors, notes, checks) if file.torn]
-    ending = _ending(path)
-    is_short = ending is not None and ending.how is How.TIME_UP
     return Run(
         path=path,
         plan=plan,
         machine=_surroundings(read_object(path / names.MACHINE, FOREIGN)),
-        verified=tuple(_verified(plan, told, samples.blocks, is_short=is_short)),
+        verified=tuple(_verified(plan, told, samples.blocks)),
         sensors=tuple(_reading(line.record) for line in sensors),
-        ending=ending,
+        ending=_ending(path),
         notes=(
             *(line.record.text("note") for line in notes),
             *samples.dropped,
@@ -264,15 +262,13 @@ def _verified(
     plan: Plan,
     told: Sequence[_Told],
     blocks: Mapping[tuple[str, int], list[tuple[int, Block]]],
-    *,
-    is_short: bool,
 ) -> Iterator[Verified]:
     by_place = defaultdict(list)
     for each in told:
         by_place[each.place].append(each)
-    begun = {name for name, *_ in by_place}
+    begun = {name for name, *_ in (*by_place, *blocks)}
     for experiment in plan.experiments:
-        left_out = is_short and bool(begun) and experiment.name not in begun
+        left_out = bool(begun) and experiment.name not in begun
         for group, cells in enumerate(experiment.groups):
             taken = blocks.get((experiment.name, group), ())
             for arm, cell in enumerate(cells):

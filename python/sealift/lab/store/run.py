@@ -164,12 +164,6 @@ class Run:
             (name, group) in self.over for group in groups
         )
 
-    def is_left_out(self, name: str) -> bool:
-        """Whether there was no time to begin an experiment, beside others that were begun."""
-        ended = self.ending is not None and self.ending.how is How.TIME_UP
-        begun = {each.name for each in self.plan.experiments if self.has_begun(each.name)}
-        return ended and bool(begun) and name not in begun
-
     def count_missing(self) -> tuple[int, int]:
         """How many blocks of all groups are still to be measured, and how many were planned."""
         missing = planned = 0

@@ -10,7 +10,7 @@ use zeroize::{DefaultIsZeroes, Zeroize};
 pub(super) struct Functions {
     /// For keys of 128, 192 and 256 bits.
     sizes: [Size; 3],
-    /// Cache lines of an expanded key, which differ between versions and instruction sets.
+    /// Cache lines of the longest expanded key, which differ between versions and instruction sets.
     key_lines: usize,
     version: String,
     suffix: &'static str,
@@ -55,7 +55,7 @@ impl Functions {
             Size::find(&library, 192, suffix)?,
             Size::find(&library, 256, suffix)?,
         ];
-        let key_lines = sizes[2].lines_written();
+        let key_lines = sizes.iter().map(Size::lines_written).max().unwrap_or(KEY_LINES_MAX);
         Ok(Self { sizes, key_lines, version: version(&library)?, suffix, _library: library })
     }
 
@@ -73,8 +73,8 @@ impl Functions {
             32 => 2,
             _ => return None,
         };
-        // SAFETY: the raw key is as long as this size's function reads, and the room for the expanded one
-        // is at least as large and as aligned as any version of the library wants.
+        // SAFETY: the raw key is as long as this size's function reads. The room is aligned to a cache line
+        // and has a line more than the expansions of all three sizes wrote when this library was opened.
         unsafe { (self.sizes[key.size].expand)(raw.as_ptr(), key.data.as_mut_ptr().cast()) };
         Some(())
     }
@@ -114,7 +114,8 @@ impl Key {
     pub(super) fn new(functions: &Functions) -> Self {
         Self {
             size: 0,
-            data: vec![Line::default(); functions.key_lines].into_boxed_slice(),
+            // The last line is a guard: what a version writes for some keys only would land there.
+            data: vec![Line::default(); functions.key_lines + 1].into_boxed_slice(),
             context: Box::new([Line::default(); 4]),
         }
     }
@@ -186,7 +187,7 @@ impl Size {
     fn lines_written(&self) -> usize {
         let last = |fill: u8| {
             let mut room = vec![Line([fill; 64]); KEY_LINES_MAX];
-            // SAFETY: a key of 256 bits is read, and the room is larger than any version's structure.
+            // SAFETY: at most 256 bits are read, and the room is larger than any version's structure.
             unsafe { (self.expand)([0; 32].as_ptr(), room.as_mut_ptr().cast()) };
             room.iter().rposition(|line| line.0 != [fill; 64]).map_or(0, |at| at + 1)
         };
@@ -302,6 +303,29 @@ const NONCE_BYTES: usize = 12;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_size_of_key_is_expanded_into_the_guard_line() {
+        let functions =
+            match crate::peers::first_that_opens(None, &super::super::LIBRARIES, Functions::open) {
+                Ok(functions) => functions,
+                Err(reason) => {
+                    let required = std::env::var("SEALIFT_REQUIRE").unwrap_or_default();
+                    assert!(!required.contains("ipsec-mb"), "ipsec-mb is required: {reason}");
+                    return;
+                }
+            };
+        let mut written = vec![];
+        for bytes in [16, 24, 32] {
+            let mut key = Key::new(&functions);
+            key.data.fill(Line([0xA5; 64]));
+            assert!(functions.expand(&mut key, &vec![7; bytes]).is_some());
+            let is_fresh = |line: &Line| line.0 == [0xA5; 64];
+            assert!(key.data.last().is_some_and(is_fresh), "{bytes} bytes of key");
+            written.push(key.data.iter().filter(|line| !is_fresh(line)).count());
+        }
+        assert_eq!(written.iter().max(), Some(&functions.key_lines), "{written:?}");
+    }
 
     #[test]
     fn a_library_that_is_not_there_or_is_another_one_says_so() {

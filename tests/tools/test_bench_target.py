@@ -1,0 +1,32 @@
+"""`make bench` with commands that do nothing in the place of those that measure."""
+
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BUILT = ("EXTENSION", "TESTING", "PEERS")
+
+
+def bench(tmp_path: Path, sealift: str) -> int:
+    """Runs the target with what it builds taken as built."""
+    for name, text in {"sealift": sealift, "python": "exit 0"}.items():
+        file = tmp_path / name
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+    built = {name: tmp_path / name for name in BUILT}
+    for file in built.values():
+        file.touch()
+    old = [word for each in (*built.values(), "peer-libraries") for word in ("-o", str(each))]
+    places = {**built, "BIN": tmp_path, "RESULTS": tmp_path}
+    command = ["make", *old, *(f"{name}={place}" for name, place in places.items()), "bench"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode
+
+
+def test_advice_that_fails_leaves_the_one_that_is_there(tmp_path: Path) -> None:
+    kept = tmp_path / "advise.txt"
+    kept.write_text("whole")
+    half = 'if [ "$1" = advise ]; then echo half; exit 6; fi'
+    assert bench(tmp_path, half) != 0
+    assert kept.read_text() == "whole"
+    assert bench(tmp_path, "echo an answer") == 0
+    assert kept.read_text() == "$ sealift advise --size 128 --keys 5000\nan answer\n"
