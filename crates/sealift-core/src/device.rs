@@ -281,8 +281,8 @@ pub struct Capabilities {
     pub runs_on_calling_thread: bool,
     /// Whether several threads may each run a part of a batch, and are that much faster together.
     pub runs_in_parts: bool,
-    /// Whether it computes on this machine's processors, so that its work is their time.
-    pub computes_on_host: bool,
+    /// What it computes on.
+    pub works_on: Resource,
     /// What a batch costs, as far as is known before anything was measured here.
     pub cost: Cost,
     /// How long it may take to get ready, with its first batch: seconds where a driver has to compile. An engine gives a
@@ -304,6 +304,34 @@ pub struct Capabilities {
     pub nonce_lengths: NonceLengths,
     /// Tag lengths it takes.
     pub tag_lengths: Vec<TagLength>,
+}
+
+/// What a device computes on. Devices on the same cores are no faster together than the fastest alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// These of this machine's cores; none named are all that the process may use.
+    Cores(Vec<usize>),
+    /// A machine part that no other device works on.
+    Own,
+}
+
+impl Resource {
+    /// Whether it is cores of this machine, so that its work is their time.
+    #[must_use]
+    pub fn is_cores(&self) -> bool {
+        matches!(self, Self::Cores(_))
+    }
+
+    /// Whether two devices would work against each other.
+    #[must_use]
+    pub fn is_shared_with(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Cores(own), Self::Cores(others)) => {
+                own.is_empty() || others.is_empty() || own.iter().any(|core| others.contains(core))
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Capabilities {

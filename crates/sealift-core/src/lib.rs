@@ -31,7 +31,7 @@ pub use clock::{Clock, Notify, SimulatedClock, SystemClock, ThreadUsage};
 pub use cost::{BreakEven, Cost, CostError};
 pub use device::{
     Capabilities, Completion, Context, Device, Driver, Job, KeySource, Origin, Probe, Refusal,
-    Refused, Role, Submission, Ticket, Timing,
+    Refused, Resource, Role, Submission, Ticket, Timing,
 };
 pub use error::{BatchError, DeviceError, KeyError, LimitError, NonceError, OpenError, TagError};
 pub use key::{Algorithm, Key, KeyLength, SessionId};

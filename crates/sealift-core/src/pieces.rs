@@ -214,8 +214,12 @@ mod tests {
         let (nonces, texts): (_, Vec<u8>) = ([0; 12 * 10], (0..100).collect());
         let squares = || (0..=10u32).map(|n| n * n).collect::<Vec<_>>();
         let wide = || squares().into_iter().map(|n| u64::from(n) + 7).collect::<Vec<_>>();
-        let batch =
-            Batch::seal(10, SESSION, Column::fixed(&nonces, 12), Column::offsets(&texts, squares()));
+        let batch = Batch::seal(
+            10,
+            SESSION,
+            Column::fixed(&nonces, 12),
+            Column::offsets(&texts, squares()),
+        );
         for starts in [&[0][..], &[0, 3, 4, 9], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
             let piece_of = |n: usize| starts.iter().rposition(|start| *start <= n).unwrap();
             let (mut fixed, mut narrow, mut broad) = ([0; 10 * 20 - 1], [0; 100], [0; 120]);

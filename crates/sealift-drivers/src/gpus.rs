@@ -3,8 +3,8 @@
 use crate::workers::{self, Crew, Software};
 use crate::{cuda, opencl};
 use sealift_core::{
-    Capabilities, Clock, Context, Cost, Device, DeviceError, OpenError, Origin, Probe, Role,
-    SessionId, Spec, SpecError, Timing, Work,
+    Capabilities, Clock, Context, Cost, Device, DeviceError, OpenError, Origin, Probe, Resource,
+    Role, SessionId, Spec, SpecError, Timing, Work,
 };
 pub use sealift_gpu::gpu::Took;
 use sealift_gpu::gpu::{About, Gpu};
@@ -123,7 +123,7 @@ fn capabilities(spec: &Spec, driver: &'static str, about: &About, tables: Tables
     // A message's aad and its text are in one buffer.
     let part_bytes_max = PART_BYTES_MAX.min(about.buffer_bytes_max / 4);
     Capabilities {
-        computes_on_host: is_processor,
+        works_on: if is_processor { Resource::Cores(vec![]) } else { Resource::Own },
         cost: if is_processor { PROCESSOR_COST } else { GPU_COST },
         text_bytes_max: part_bytes_max,
         aad_bytes_max: part_bytes_max,
@@ -266,7 +266,7 @@ mod tests {
             let found = capabilities(&spec, "cuda", &about, Tables::best(&about));
             assert_eq!(found.role == Role::TestOnly, is_simulated);
             assert_eq!(found.origin == Origin::Simulated, is_simulated);
-            assert_eq!(found.computes_on_host, is_simulated);
+            assert_eq!(found.works_on.is_cores(), is_simulated);
         }
     }
 
@@ -275,14 +275,17 @@ mod tests {
         let about = about();
         let spec: Spec = "opencl:0".parse().unwrap();
         let real = capabilities(&spec, "opencl", &about, Tables::best(&about));
-        assert_eq!((real.role, real.computes_on_host), (Role::Real, false));
+        assert_eq!((real.role, real.works_on.is_cores()), (Role::Real, false));
         assert_eq!(real.detail, "a device, driver 1; a table for each lane");
         assert_eq!((real.text_bytes_max, real.aad_bytes_max), (256 << 10, 256 << 10));
         let processor = About { local_is_cached: true, ..about };
         for asked in ["opencl:0", "opencl:0,strict=on"] {
             let tables = Asked::of(&asked.parse().unwrap()).unwrap().tables(&processor);
             let capabilities = capabilities(&spec, "opencl", &processor, tables);
-            assert_eq!((capabilities.role, capabilities.computes_on_host), (Role::TestOnly, true));
+            assert_eq!(
+                (capabilities.role, capabilities.works_on.is_cores()),
+                (Role::TestOnly, true)
+            );
         }
     }
 }

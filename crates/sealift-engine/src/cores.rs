@@ -27,7 +27,8 @@ impl Shared {
         let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
         let by_bytes = usize::try_from(weight / PIECE_BYTES).unwrap_or(usize::MAX);
         let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(shape.messages);
-        let is_cut = pieces > 1 && self.is_help_near(predicted_ns) && threads::cores_of_caller() > 1;
+        let is_cut =
+            pieces > 1 && self.is_help_near(predicted_ns) && threads::cores_of_caller() > 1;
         is_cut.then_some(pieces)
     }
 

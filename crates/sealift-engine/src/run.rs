@@ -69,7 +69,8 @@ impl Shared {
         let device = decision.device;
         let result = match Work::new(&flying.batch, output.as_output(), &*self.store) {
             Ok(mut work) => {
-                let decided = DecidedHere { decision, at_ns: None, teaches: false, is_timed: false };
+                let decided =
+                    DecidedHere { decision, at_ns: None, teaches: false, is_timed: false };
                 self.run_checked(&mut work, &decided, Some(NonZeroUsize::MIN))
             }
             Err(error) => Err((self.failure(device, error.to_string()), End::Failed)),

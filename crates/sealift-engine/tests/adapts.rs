@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 #![allow(clippy::cast_precision_loss, reason = "counts and nanoseconds are far under 2^52")]
 
-use sealift_core::{Batch, Clock, Column, Cost, Key, NONCE_BYTES, OwnedOutput, Role};
+use sealift_core::{Batch, Clock, Column, Cost, Key, NONCE_BYTES, OwnedOutput, Resource, Role};
 use sealift_engine::simulate::{FaultPlan, Jitter, Model, Pool, pool};
 use sealift_engine::{Because, DeviceId, Engine, Options, Record, Session};
 
@@ -11,7 +11,9 @@ use sealift_engine::{Because, DeviceId, Engine, Options, Record, Session};
 fn model(name: &str) -> Model {
     let cost = Cost::new(100_000.0, 10.0, 0.1).unwrap();
     let jitter = Jitter::Even { share: 0.05 };
-    Model { role: Role::Real, computes_on_host: true, jitter, ..Model::new(name, cost) }
+    // Each on a core of its own, told by its name.
+    let works_on = Resource::Cores(vec![name.bytes().map(usize::from).sum()]);
+    Model { role: Role::Real, works_on, jitter, ..Model::new(name, cost) }
 }
 
 fn session(engine: &Engine) -> Session {
@@ -202,4 +204,30 @@ fn run_once(engine: &Engine, batch: &Batch<'_>) -> Record {
     let mut output = OwnedOutput::for_batch(batch).unwrap();
     engine.run(batch, output.as_output(), &Options::default()).unwrap();
     *engine.records().unwrap().last().unwrap()
+}
+
+#[test]
+fn of_devices_on_the_same_cores_only_the_faster_one_is_given_work() {
+    let shared = |name: &str, setup_ns| Model {
+        works_on: Resource::Cores(vec![]),
+        cost: Cost::new(setup_ns, 10.0, 0.1).unwrap(),
+        slots: 4,
+        ..model(name)
+    };
+    // In either order, and the faster one full.
+    for (models, faster) in [
+        ([shared("fast", 100_000.0), shared("slow", 300_000.0)], 0),
+        ([shared("slow", 300_000.0), shared("fast", 100_000.0)], 1),
+    ] {
+        let pool = pool(models).unwrap();
+        per_s(&pool, 4, 2_000);
+        let given: Vec<_> =
+            pool.engine.devices().map(|(id, _)| pool.engine.counters(id).unwrap().batches).collect();
+        assert!(given[1 - faster] <= 40, "{given:?}");
+        let session = session(&pool.engine);
+        let fill = || pool.engine.submit(seal(&session, 1), &Options::default());
+        (0..4).for_each(|_| drop(fill().unwrap()));
+        let full = fill().unwrap_err().to_string();
+        assert!(full.contains("fast has no free slot: 4 of 4"), "{full}");
+    }
 }

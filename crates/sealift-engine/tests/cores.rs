@@ -131,7 +131,10 @@ fn an_environment_that_asks_for_no_number_of_threads_is_an_error_that_says_what_
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(!output.status.success());
-    assert!(said.contains("SEALIFT_THREADS=\"many\" is no number of threads: give 1 or more"), "{said}");
+    assert!(
+        said.contains("SEALIFT_THREADS=\"many\" is no number of threads: give 1 or more"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -14,7 +14,9 @@ use std::ops::Range;
 /// # Errors
 /// There is no device; it gave something wrong; a thread couldn't be started.
 pub fn arm<'l>(batch: usize, work: &Assignment<'l>) -> Prepared<'l> {
-    let engine = Engine::detect_with(Settings::on_one_thread()).map_err(ArmError::from).map_err(Unfit::Failed)?;
+    let engine = Engine::detect_with(Settings::on_one_thread())
+        .map_err(ArmError::from)
+        .map_err(Unfit::Failed)?;
     let names: Vec<_> = engine.devices().map(|(_, device)| device.name.clone()).collect();
     let thread = |_| EngineThread::new(&engine, batch, work);
     let parts = (0..work.threads).map(thread).collect::<Result<Vec<_>, _>>();

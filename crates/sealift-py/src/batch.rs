@@ -11,8 +11,8 @@ use crate::room;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealift::{
-    Batch, Engine, NonceRule, Op, Ops, Options, Output, Report, Stability, Status,
-    TagLength, Tags, Text,
+    Batch, Engine, NonceRule, Op, Ops, Options, Output, Report, Stability, Status, TagLength, Tags,
+    Text,
 };
 
 /// What a batch over columns gave.

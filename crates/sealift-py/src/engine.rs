@@ -316,7 +316,11 @@ impl Engine {
         threads: Option<&Bound<'py, PyAny>>,
     ) -> Outcome<Py<PyAny>> {
         let check = if check_nonces { NonceCheck::WithinBatch } else { NonceCheck::Off };
-        let options = Options { nonces: check, threads: read_threads(threads)?, ..named(&self.engine, device)? };
+        let options = Options {
+            nonces: check,
+            threads: read_threads(threads)?,
+            ..named(&self.engine, device)?
+        };
         let manner = Manner::new(options, tag_length, rule(hazmat_nonces))?;
         let inputs = Inputs {
             keys: GivenKeys::read(keys)?,

@@ -199,7 +199,11 @@ impl Lane<'_> {
         let batch = material.batch(self.session, point);
         // One for all: new memory costs more than the work at its first touch.
         let mut output = OwnedOutput::for_batch(&batch)?;
-        let options = Options { on: Some(self.device), threads: Some(NonZeroUsize::MIN), ..Options::default() };
+        let options = Options {
+            on: Some(self.device),
+            threads: Some(NonZeroUsize::MIN),
+            ..Options::default()
+        };
         let mut work = || {
             let timing = if self.capabilities.runs_on_calling_thread {
                 self.engine.run(&batch, output.as_output(), &options)?.timing

@@ -115,7 +115,12 @@ fn what_is_wrong_with_a_batch_is_the_same_error_on_several_threads() {
     let (nonces, texts) = (vec![0; 11 * 4_096], vec![0; 4_096 * 256]);
     let batch = Batch {
         nonce_rule: NonceRule::Standard,
-        ..Batch::seal(4_096, sessions[0].id(), Column::fixed(&nonces, 11), Column::fixed(&texts, 256))
+        ..Batch::seal(
+            4_096,
+            sessions[0].id(),
+            Column::fixed(&nonces, 11),
+            Column::fixed(&texts, 256),
+        )
     };
     let (mut out, mut tags) = (vec![7; 4_096 * 256], vec![0; 4_096 * 16]);
     let mut status = vec![Status::NotProcessed; 4_096];

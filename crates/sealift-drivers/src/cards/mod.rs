@@ -24,7 +24,8 @@ use crate::kernels::Kernels;
 use crate::workers;
 use device::Projected;
 use sealift_core::{
-    Capabilities, Context, Device, Driver, OpenError, Origin, Probe, Role, Spec, SpecError,
+    Capabilities, Context, Device, Driver, OpenError, Origin, Probe, Resource, Role, Spec,
+    SpecError,
 };
 use std::sync::Arc;
 
@@ -98,7 +99,7 @@ fn capabilities(card: &Card, spec: &Spec) -> Capabilities {
     Capabilities {
         origin: Origin::Projected,
         runs_in_parts: false,
-        computes_on_host: false,
+        works_on: Resource::Own,
         cost: card.cost(),
         workers: card.line().workers(),
         slots: card.slots(),

@@ -63,7 +63,7 @@ fn a_fake_is_for_tests_only_and_its_times_are_not_measured() {
     let device = open(&"cuda:1".parse().unwrap(), &context().0, &library).unwrap();
     let found = device.capabilities();
     assert_eq!((found.name.as_str(), found.role), ("cuda:1", Role::TestOnly));
-    assert_eq!((found.origin, found.computes_on_host), (Origin::Simulated, true));
+    assert_eq!((found.origin, found.works_on.is_cores()), (Origin::Simulated, true));
     assert!(found.detail.contains("0000:01:00.0"), "{}", found.detail);
     assert_eq!(fake.report().of("contexts"), 0, "nobody gave it work");
 }

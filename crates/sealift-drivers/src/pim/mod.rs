@@ -25,8 +25,8 @@ use crate::workers::{self, Crew, Software};
 use bank::Bank;
 use messages::{Item, KeysOf, Round};
 use sealift_core::{
-    Capabilities, Clock, Context, Device, DeviceError, Driver, OpenError, Origin, Probe, Role,
-    SessionId, Spec, Timing, Work,
+    Capabilities, Clock, Context, Device, DeviceError, Driver, OpenError, Origin, Probe, Resource,
+    Role, SessionId, Spec, Timing, Work,
 };
 use settings::Settings;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -97,7 +97,7 @@ fn capabilities(spec: &Spec, settings: &Settings) -> Capabilities {
     Capabilities {
         origin: Origin::Simulated,
         runs_in_parts: false,
-        computes_on_host: false,
+        works_on: Resource::Own,
         cost: settings.cost(),
         text_bytes_max: TEXT_BYTES_MAX,
         ..workers::capabilities(spec, NAME, Role::Simulated, settings.detail())

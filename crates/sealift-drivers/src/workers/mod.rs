@@ -13,8 +13,8 @@ pub use crew::Crew;
 
 use sealift_core::{
     Algorithm, Capabilities, Clock, Completion, Context, Cost, Device, DeviceError, Job,
-    MAX_TEXT_BYTES, NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Role, SessionId,
-    Spec, Submission, TagLength, Timing, Work,
+    MAX_TEXT_BYTES, NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Resource, Role,
+    SessionId, Spec, Submission, TagLength, Timing, Work,
 };
 use state::{Next, Seat, State};
 use std::fmt::Debug;
@@ -65,7 +65,7 @@ pub fn capabilities(spec: &Spec, driver: &'static str, role: Role, detail: Strin
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: true,
         runs_in_parts: true,
-        computes_on_host: true,
+        works_on: Resource::Cores(vec![]),
         cost: Cost::clamped(200.0, 100.0, 0.25),
         in_place: true,
         workers: 0,
@@ -220,10 +220,14 @@ impl<S: Software> Shared<S> {
         let workers = crew.workers;
         let slots = workers.saturating_mul(SLOTS_PER_WORKER);
         // Who names cores means these and no others.
+        let works_on = match capabilities.works_on {
+            Resource::Cores(_) => Resource::Cores(crew.cores.clone()),
+            own => own,
+        };
         let runs_in_parts = capabilities.runs_in_parts && crew.cores.is_empty();
         Self {
             software,
-            capabilities: Capabilities { workers, slots, runs_in_parts, ..capabilities },
+            capabilities: Capabilities { workers, slots, runs_in_parts, works_on, ..capabilities },
             crew,
             clock: Arc::clone(&context.clock),
             notify: Arc::clone(&context.notify),

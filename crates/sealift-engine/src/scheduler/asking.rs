@@ -181,11 +181,36 @@ impl Scheduler {
         if let Some(device) = due {
             self.quote(device, request, false, now_ns);
         }
+        let waits_for = self.mark_outdone(found, request);
+        if let Some(device) = waits_for.filter(|_| due.is_none()) {
+            return Err(self.full_at(device, false));
+        }
         if !self.candidates.is_empty() {
             return Ok((first, due.is_some()));
         }
         let device = self.full.first().copied().unwrap_or(first);
         Err(self.full_at(device, self.full.is_empty()))
+    }
+
+    /// Marks the candidates that others on the same cores outdo. Where that leaves none, because the others
+    /// are full, one of these: the batch waits for it.
+    fn mark_outdone(&mut self, found: &mut Found, request: &Request<'_>) -> Option<DeviceId> {
+        if !self.policy.spares_cores() || request.named.is_some() {
+            return None;
+        }
+        let Self { members, candidates, .. } = self;
+        let mut waits_for = None;
+        for candidate in candidates.iter_mut() {
+            let own = &members[candidate.device.0];
+            let outdoes = |other: &&DeviceId| {
+                let is_first = **other < candidate.device;
+                members[other.0].outdoes(own, request.shape, is_first)
+            };
+            let faster = found.in_order().iter().find(outdoes);
+            candidate.is_outdone = faster.is_some();
+            waits_for = faster.copied();
+        }
+        waits_for.filter(|_| candidates.iter().all(|candidate| candidate.is_outdone))
     }
 
     /// Asks a device for both ways in which it may work a batch.

@@ -61,6 +61,10 @@ impl Policy for EarliestFinish {
         true
     }
 
+    fn spares_cores(&self) -> bool {
+        true
+    }
+
     fn decisions_stand(&self) -> bool {
         true
     }

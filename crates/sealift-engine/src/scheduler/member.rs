@@ -5,14 +5,14 @@ use super::health::{Health, State};
 use super::quote::Candidate;
 use super::trial::Trial;
 use crate::{DeviceId, Estimator};
-use sealift_core::{Capabilities, Cost, Role, Shape, ThreadUsage, Timing};
+use sealift_core::{Capabilities, Cost, Resource, Role, Shape, ThreadUsage, Timing};
 use std::mem;
 
 /// One device: what it costs, how it does, and what it holds.
 #[derive(Debug)]
 pub(super) struct Member {
     is_real: bool,
-    computes_on_host: bool,
+    works_on: Resource,
     estimator: Estimator,
     /// Whether it has worked a batch.
     is_warm: bool,
@@ -50,10 +50,10 @@ impl Member {
     pub(super) fn new(capabilities: &Capabilities) -> Self {
         Self {
             is_real: capabilities.role == Role::Real,
-            computes_on_host: capabilities.computes_on_host,
+            works_on: capabilities.works_on.clone(),
             estimator: Estimator::new(capabilities.cost),
             is_warm: false,
-            host_share: if capabilities.computes_on_host { 1.0 } else { 0.0 },
+            host_share: if capabilities.works_on.is_cores() { 1.0 } else { 0.0 },
             hand_over_ns: HAND_OVER_NS,
             health: Health::default(),
             workers: capabilities.workers.max(1),
@@ -109,6 +109,7 @@ impl Member {
             missed_ns: self.missed_ns,
             trial_gap_ns: self.trial_gap_ns,
             on_trial: self.trial.goes_on(work_ns),
+            is_outdone: false,
         }
     }
 
@@ -123,6 +124,14 @@ impl Member {
         // What is at work is not over before its completion, however late it is.
         let left_ns = self.queued_ns - worked_ns.min(batch_ns * self.workers as f64);
         left_ns.max(0.0) / self.workers as f64
+    }
+
+    /// Whether it works a batch faster than another device on the same cores; as fast is enough where it
+    /// comes first.
+    pub(super) fn outdoes(&self, other: &Self, shape: &Shape, is_first: bool) -> bool {
+        let (own_ns, others_ns) = (self.predict_ns(shape), other.predict_ns(shape));
+        let is_faster = own_ns < others_ns || is_first && own_ns <= others_ns;
+        is_faster && self.works_on.is_shared_with(&other.works_on)
     }
 
     /// It was asked. From the first time on it counts as not tried.
@@ -153,7 +162,7 @@ impl Member {
     /// that surprised.
     pub(super) fn is_timed(&self, predicted_ns: f64) -> bool {
         let is_long = predicted_ns >= ThreadUsage::WORTH_READING_NS as f64;
-        self.computes_on_host && (is_long || self.watched > 0)
+        self.works_on.is_cores() && (is_long || self.watched > 0)
     }
 
     /// Another one is chosen for a batch that would take so long there.
@@ -204,7 +213,7 @@ impl Member {
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn(&mut self, shape: &Shape, timing: &Timing) {
         // Where another machine part computes, waiting for it is its time, whatever the thread did.
-        let core_ns = timing.core_ns.filter(|_| self.computes_on_host);
+        let core_ns = timing.core_ns.filter(|_| self.works_on.is_cores());
         let timing = Timing { core_ns, ..*timing };
         let took_ns = timing.cost_ns();
         let times = took_ns as f64 / self.predict_ns(shape);
@@ -343,7 +352,7 @@ impl Member {
 
 /// What a device may cost of which nothing was measured: any, so that it is tried soon, unless getting ready takes time.
 fn hoped(capabilities: &Capabilities) -> Cost {
-    let is_ready = capabilities.computes_on_host && capabilities.prepares.is_zero();
+    let is_ready = capabilities.works_on.is_cores() && capabilities.prepares.is_zero();
     if is_ready { Cost::clamped(0.0, 0.0, 0.0) } else { capabilities.cost }
 }
 

@@ -251,7 +251,7 @@ impl Scheduler {
         }
         let (first, last_resort) = self.ask(devices, request, now_ns).ok()?;
         let Self { policy, candidates, full, .. } = self;
-        candidates.retain(|candidate| !candidate.here);
+        candidates.retain(|candidate| !candidate.here && !candidate.is_outdone);
         if last_resort || candidates.len() < 2 {
             return None;
         }

@@ -38,6 +38,11 @@ pub trait Policy: CopyPolicy + Send + Debug {
         false
     }
 
+    /// Whether of devices on the same cores it takes the fastest only, and waits for that one when it is full.
+    fn spares_cores(&self) -> bool {
+        false
+    }
+
     /// Whether a decision on a small batch on the calling thread may stand for the next ones of about its
     /// shape, whatever their sessions are: to ask anew would take as long as the work.
     fn decisions_stand(&self) -> bool {
@@ -96,10 +101,11 @@ impl Asked<'_> {
         self.candidates.iter().find(|candidate| candidate.device == device)
     }
 
-    /// The candidate with the least of something.
+    /// The candidate with the least of something, but none that is outdone.
     pub(super) fn least(&self, of: impl Fn(&Candidate) -> f64) -> &Candidate {
-        let lesser = |best, other| if of(other) < of(best) { other } else { best };
-        self.candidates[1..].iter().fold(&self.candidates[0], lesser)
+        let kept = self.candidates.iter().filter(|one| !one.is_outdone);
+        let least = kept.min_by(|one, other| of(one).total_cmp(&of(other)));
+        least.unwrap_or(&self.candidates[0])
     }
 }
 

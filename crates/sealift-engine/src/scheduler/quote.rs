@@ -31,6 +31,8 @@ pub struct Candidate {
     pub trial_gap_ns: u64,
     /// Whether it is in the middle of a trial.
     pub on_trial: bool,
+    /// Whether another device on the same cores works such a batch faster: together they would be no faster.
+    pub is_outdone: bool,
 }
 
 /// Why a device got a batch.

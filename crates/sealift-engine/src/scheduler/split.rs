@@ -35,6 +35,10 @@ impl Policy for Split {
         true
     }
 
+    fn spares_cores(&self) -> bool {
+        true
+    }
+
     fn decisions_stand(&self) -> bool {
         true
     }

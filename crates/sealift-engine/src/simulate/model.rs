@@ -1,7 +1,8 @@
 use super::random::Random;
 use super::{Cipher, FaultPlan, Machine, SimulationError, ToyCipher};
 use sealift_core::{
-    Algorithm, Capabilities, Cost, NonceLengths, Notify, Origin, Role, SimulatedClock, TagLength,
+    Algorithm, Capabilities, Cost, NonceLengths, Notify, Origin, Resource, Role, SimulatedClock,
+    TagLength,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,8 +38,8 @@ pub struct Model {
     pub slots: usize,
     /// Whether it also works on the calling thread, beside its workers.
     pub runs_on_calling_thread: bool,
-    /// Whether its work is counted as time of this machine's processors.
-    pub computes_on_host: bool,
+    /// What it says that it computes on.
+    pub works_on: Resource,
     /// What engines may use it for: as [`Role::Real`] they take it for users' work.
     pub role: Role,
     /// Most messages a batch.
@@ -79,7 +80,7 @@ impl Model {
             workers: 1,
             slots: 64,
             runs_on_calling_thread: false,
-            computes_on_host: false,
+            works_on: Resource::Own,
             role: Role::Simulated,
             messages_max: 1 << 24,
             text_bytes_max: 1 << 30,
@@ -115,7 +116,7 @@ impl Model {
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: self.runs_on_calling_thread,
             runs_in_parts: false,
-            computes_on_host: self.computes_on_host,
+            works_on: self.works_on.clone(),
             cost: self.quoted.unwrap_or(self.cost),
             in_place: true,
             workers: self.workers,

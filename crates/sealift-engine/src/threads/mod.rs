@@ -128,10 +128,9 @@ mod tests {
                     let left = AtomicUsize::new(20);
                     let take = |n: usize| n.checked_sub(1);
                     with_helpers(3, &|| {
-                        while left
-                            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-                            .is_ok()
-                        {}
+                        while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+                        {
+                        }
                     });
                     assert_eq!(left.load(Ordering::Relaxed), 0);
                 }

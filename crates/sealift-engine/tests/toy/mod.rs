@@ -4,8 +4,8 @@
 
 use sealift_core::{
     Algorithm, Batch, Buffer, Capabilities, Clock, Column, Completion, Context, Cost, Device,
-    DeviceError, Job, Key, NonceLengths, Origin, Place, Refusal, Refused, Role, SessionId,
-    SimulatedClock, SlotTag, SlotText, Status, Submission, TagLength, Timing, Work,
+    DeviceError, Job, Key, NonceLengths, Origin, Place, Refusal, Refused, Resource, Role,
+    SessionId, SimulatedClock, SlotTag, SlotText, Status, Submission, TagLength, Timing, Work,
 };
 use sealift_engine::{Engine, EngineError, Session, Settings, policy};
 use std::cell::RefCell;
@@ -215,7 +215,8 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: true,
         runs_in_parts: false,
-        computes_on_host: true,
+        // Each on a core of its own, told by its name.
+        works_on: Resource::Cores(vec![name.bytes().map(usize::from).sum()]),
         cost: Cost::clamped(1e6, 100.0, 1.0),
         in_place: false,
         workers: 1,

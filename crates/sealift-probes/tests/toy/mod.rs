@@ -2,8 +2,8 @@
 
 use sealift::{
     Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Engine, EngineError,
-    Job, NonceLengths, Op, Origin, Refusal, Refused, Role, SessionId, SlotTag, SlotText, Status,
-    Submission, SystemClock, TagLength, Timing, Work,
+    Job, NonceLengths, Op, Origin, Refusal, Refused, Resource, Role, SessionId, SlotTag, SlotText,
+    Status, Submission, SystemClock, TagLength, Timing, Work,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,7 +50,8 @@ impl Toy {
             detail: "xor".into(),
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: true,
-            computes_on_host: true,
+            runs_in_parts: false,
+            works_on: Resource::Cores(vec![]),
             cost: Cost::clamped(200.0, 100.0, 1.0),
             in_place: false,
             workers: 1,

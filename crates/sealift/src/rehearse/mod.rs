@@ -9,7 +9,7 @@ pub use board::{ClosedLoad, PlayedLoad, play, play_with};
 pub use error::RehearsalError;
 
 use aes::Aes;
-use sealift_core::{Context, Cost, Device, Role, SimulatedClock};
+use sealift_core::{Context, Cost, Device, Resource, Role, SimulatedClock};
 use sealift_drivers::cards::Card;
 use sealift_engine::simulate::{DeviceLoad, Draw, Load, LoadReport, Model, Shapes};
 use sealift_engine::{Engine, Settings};
@@ -160,7 +160,7 @@ impl Player {
                 let model = Model {
                     workers: *workers,
                     slots: self.slots(),
-                    computes_on_host: true,
+                    works_on: Resource::Cores(vec![]),
                     role: Role::Real,
                     cipher: Arc::new(Aes::new(&name)?),
                     ..Model::new(name, *cost)

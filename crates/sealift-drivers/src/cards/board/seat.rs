@@ -6,8 +6,8 @@ use super::play::{Play, Request};
 use crate::workers::Software;
 use sealift_core::{
     Algorithm, Capabilities, Clock, Completion, Context, Cost, Device, DeviceError, Job,
-    MAX_TEXT_BYTES, NonceLengths, Notify, Origin, Refusal, Refused, Role, SessionId, Shape,
-    SimulatedClock, Submission, TagLength, Timing, Work,
+    MAX_TEXT_BYTES, NonceLengths, Notify, Origin, Refusal, Refused, Resource, Role, SessionId,
+    Shape, SimulatedClock, Submission, TagLength, Timing, Work,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -101,7 +101,7 @@ impl Shared {
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: false,
             runs_in_parts: false,
-            computes_on_host: model.in_software,
+            works_on: if model.in_software { Resource::Cores(vec![]) } else { Resource::Own },
             cost: Cost::clamped(host_ns, model.setup_ns, model.byte_ns + copied_ns),
             in_place: false,
             workers: 1,

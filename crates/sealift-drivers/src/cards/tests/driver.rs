@@ -15,7 +15,7 @@ fn cards_that_come_with_sealift_open_by_name_and_files_by_path() {
         let found = device.capabilities();
         assert_eq!((found.name.as_str(), found.driver), (spec.as_str(), "cards"));
         assert_eq!((found.role, found.origin), (Role::Simulated, Origin::Projected));
-        assert!(!found.computes_on_host && found.runs_on_calling_thread);
+        assert!(!found.works_on.is_cores() && found.runs_on_calling_thread);
     }
     let card = Card::read(file).unwrap();
     assert_eq!((card.spec().to_string(), card.slots()), (format!("cards:{file}"), 16));

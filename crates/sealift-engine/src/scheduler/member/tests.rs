@@ -49,15 +49,15 @@ fn what_waits_for_a_worker_tells_nothing_of_waking() {
 
 #[test]
 fn processor_time_counts_only_for_a_device_that_computes_on_this_machine() {
-    for (computes_on_host, expected_ns) in [(true, 100.0), (false, 1_000.0)] {
-        let model =
-            Model { computes_on_host, ..Model::new("device", Cost::new(100.0, 0.0, 0.0).unwrap()) };
+    for (works_on, expected_ns) in [(Resource::Cores(vec![]), 100.0), (Resource::Own, 1_000.0)] {
+        let is_host = works_on.is_cores();
+        let model = Model { works_on, ..Model::new("device", Cost::new(100.0, 0.0, 0.0).unwrap()) };
         let mut device = Member::new(&model.capabilities());
         let shape = Shape::of_seals(1, 16);
         let timing = Timing { core_ns: Some(100), ..Timing::in_memory(0, 1_000) };
         (0..50).for_each(|_| device.finished(&shape, &timing, None, 1_000));
         let found_ns = device.predict_ns(&shape);
-        assert!((found_ns / expected_ns - 1.0).abs() < 0.1, "{computes_on_host}: {found_ns}");
-        assert_eq!(device.is_timed(1e6), computes_on_host);
+        assert!((found_ns / expected_ns - 1.0).abs() < 0.1, "{is_host}: {found_ns}");
+        assert_eq!(device.is_timed(1e6), is_host);
     }
 }
