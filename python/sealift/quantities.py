@@ -56,12 +56,10 @@ def list_parts(text: str) -> list[str]:
     """Splits a list at its commas.
 
     Raises:
-        ValueError: If a part is empty, or begins with a zero: some write 1,024 for 1024.
+        ValueError: If a part begins with a zero: some write 1,024 for 1024.
     """
     parts = [part.strip() for part in text.split(",")]
     for part in parts:
-        if not part:
-            raise ValueError(f"an empty part in the list {text!r}; write it as in 16,64,1024")
         if len(part) > 1 and part.startswith("0") and part.isdecimal():
             raise ValueError(
                 f"part {part!r} begins with a zero; commas separate the parts of a list, so write "

@@ -126,6 +126,8 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 
 
 def _part_sizes(part: str) -> list[int]:
+    if not part:
+        raise ValueError("an empty part in the list of sizes; write numbers, as in 16,64,1024")
     if ":" not in part:
         return [_size(part, part)]
     fields = part.split(":")
