@@ -221,8 +221,11 @@ fn of_devices_on_the_same_cores_only_the_faster_one_is_given_work() {
     ] {
         let pool = pool(models).unwrap();
         per_s(&pool, 4, 2_000);
-        let given: Vec<_> =
-            pool.engine.devices().map(|(id, _)| pool.engine.counters(id).unwrap().batches).collect();
+        let given: Vec<_> = pool
+            .engine
+            .devices()
+            .map(|(id, _)| pool.engine.counters(id).unwrap().batches)
+            .collect();
         assert!(given[1 - faster] <= 40, "{given:?}");
         let session = session(&pool.engine);
         let fill = || pool.engine.submit(seal(&session, 1), &Options::default());

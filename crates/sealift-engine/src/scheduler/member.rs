@@ -1,6 +1,7 @@
 //! What the scheduler knows of one device.
 
 use super::Given;
+use super::excess::{Excess, HOPE_MAX_NS};
 use super::health::{Health, State};
 use super::quote::Candidate;
 use super::trial::Trial;
@@ -44,6 +45,7 @@ pub(super) struct Member {
     /// Messages and bytes of a batch that took surprisingly long and was not learnt from.
     odd: Option<(u64, u64)>,
     trial: Trial,
+    excess: Excess,
 }
 
 impl Member {
@@ -70,6 +72,7 @@ impl Member {
             watched: 0,
             odd: None,
             trial: Trial::default(),
+            excess: Excess::default(),
         }
     }
 
@@ -96,19 +99,21 @@ impl Member {
         let usual_ns = self.usual.of(shape.messages as u64, shape.bytes());
         // A trial that is hoped to be cheap may be dear all the same.
         let hopes = if usual_ns > 0.0 { usual_ns } else { work_ns } <= HOPE_MAX_NS;
+        let slower_ns = (self.usually_ns(shape) - usual_ns).max(0.0);
+        let may_be_tried = !self.excess.is_owing();
         Candidate {
             device,
             finish_ns: before_ns + work_ns,
             work_ns,
-            saved_ns: if hopes { (work_ns - usual_ns).max(0.0) } else { 0.0 },
+            saved_ns: if hopes { slower_ns } else { 0.0 },
             host_ns: if here { work_ns } else { HAND_OVER_HOST_NS + work_ns * self.host_share },
             cost: self.estimator.cost(),
             in_flight: self.in_flight,
             here,
             idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
             missed_ns: self.missed_ns,
-            trial_gap_ns: self.trial_gap_ns,
-            on_trial: self.trial.goes_on(work_ns),
+            trial_gap_ns: if may_be_tried { self.trial_gap_ns } else { u64::MAX },
+            on_trial: may_be_tried && self.trial.goes_on(work_ns),
             is_outdone: false,
         }
     }
@@ -168,6 +173,7 @@ impl Member {
     /// Another one is chosen for a batch that would take so long there.
     pub(super) fn missed(&mut self, work_ns: f64) {
         self.missed_ns += work_ns;
+        self.excess.pay(work_ns);
     }
 
     pub(super) fn take(&mut self, shape: &Shape, now_ns: u64) -> Given {
@@ -216,12 +222,16 @@ impl Member {
         let core_ns = timing.core_ns.filter(|_| self.works_on.is_cores());
         let timing = Timing { core_ns, ..*timing };
         let took_ns = timing.cost_ns();
-        let times = took_ns as f64 / self.predict_ns(shape);
+        let usual_ns = self.usually_ns(shape);
+        let times = took_ns as f64 / usual_ns;
         self.trial.done(times <= NO_FASTER);
         // The first batch finds cold caches and no expanded keys: slow, it says little of those to come.
         if !mem::replace(&mut self.is_warm, true) && times > 1.0 {
             return;
         }
+        // A shorter batch may have been interrupted, and nobody looked.
+        let is_looked_at = core_ns.is_some() || usual_ns >= ThreadUsage::WORTH_READING_NS as f64;
+        self.excess.add(usual_ns, times, is_looked_at || !self.works_on.is_cores());
         if self.is_odd(shape, times, core_ns.is_some()) {
             return;
         }
@@ -345,7 +355,13 @@ impl Member {
         self.usual = cost;
     }
 
+    /// What a batch takes on average.
     fn predict_ns(&self, shape: &Shape) -> f64 {
+        self.usually_ns(shape) * self.excess.factor()
+    }
+
+    /// What it takes when nothing is in its way.
+    fn usually_ns(&self, shape: &Shape) -> f64 {
         self.estimator.predict_ns(shape.messages as u64, shape.bytes())
     }
 }
@@ -361,8 +377,6 @@ fn is_near(one: u64, other: u64) -> bool {
     one / 2 <= other && other / 2 <= one
 }
 
-/// A device is hoped to be fast where a batch takes at most so long then.
-const HOPE_MAX_NS: f64 = 10_000_000.0;
 /// Trials of a device are so far apart at first and at most.
 const TRIAL_GAP_MIN_NS: u64 = 2_000_000;
 const TRIAL_GAP_MAX_NS: u64 = 50_000_000;

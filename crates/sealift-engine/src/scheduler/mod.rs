@@ -6,6 +6,7 @@
 
 mod asking;
 mod earliest_finish;
+mod excess;
 mod failover;
 mod found;
 mod health;
