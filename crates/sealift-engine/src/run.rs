@@ -145,13 +145,17 @@ impl Shared {
         options: &Options,
         tried: &[DeviceId],
     ) -> Result<DecidedHere, EngineError> {
-        let may_stand = options.on.is_none() && tried.is_empty();
+        let is_cacheable = options.on.is_none() && tried.is_empty();
+        if is_cacheable && let Some(decision) = self.decisions.use_once(&self.devices, work.shape())
+        {
+            return Ok(DecidedHere { decision, at_ns: None, teaches: false, is_timed: false });
+        }
         let mut dispatch = self.lock();
         let scheduler = &mut dispatch.scheduler;
-        if may_stand && let Some(decision) = scheduler.standing(&self.devices, work.shape()) {
-            let teaches = decision.because == Because::Explored;
-            let is_timed = teaches && scheduler.is_timed(&decision);
-            return Ok(DecidedHere { decision, at_ns: None, teaches, is_timed });
+        if is_cacheable && let Some(decision) = scheduler.next_of_trial(&self.devices, work.shape())
+        {
+            let is_timed = scheduler.is_timed(&decision);
+            return Ok(DecidedHere { decision, at_ns: None, teaches: true, is_timed });
         }
         let request = Request {
             session: first_session(work.batch()),
@@ -166,10 +170,10 @@ impl Shared {
             Nobody::Never(error) => error,
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
-        scheduler.chose(&decision, now_ns);
-        let stands = may_stand && scheduler.let_stand(work.shape(), &decision);
+        scheduler.chose(&decision, self.decisions.take_used(), now_ns);
+        let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
-        let teaches = !(stands && decision.because == Because::Explored);
+        let teaches = !(is_cached && decision.because == Because::Explored);
         let is_timed = teaches && scheduler.is_timed(&decision);
         Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed })
     }
@@ -188,7 +192,7 @@ impl Shared {
             scheduler.finished(decided.decision.device, shape, timing, None, timing.end_ns);
         }
         if is_surprise {
-            scheduler.let_none_stand();
+            scheduler.invalidate_decisions();
         }
     }
 
@@ -215,7 +219,7 @@ const SURPRISING: f64 = 4.0;
 /// Who works a batch on the calling thread.
 struct DecidedHere {
     decision: Decision,
-    /// When that was decided; none for a decision that stood, because the clock is not read for it.
+    /// When that was decided; none for a cached decision, because the clock is not read for it.
     at_ns: Option<u64>,
     /// Whether what the batch takes says what such batches take.
     teaches: bool,

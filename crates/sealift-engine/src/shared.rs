@@ -6,7 +6,7 @@ use crate::flight::Flight;
 use crate::offer::refusal;
 use crate::record::{End, Record, Records};
 use crate::retire::Retirements;
-use crate::scheduler::{Decision, Explained, Request, Scheduler};
+use crate::scheduler::{Decision, DecisionCache, Explained, Request, Scheduler};
 use crate::settings::Patience;
 use crate::store::KeyStore;
 use crate::{Call, DeviceId, EngineError, Report, Settings, SubmitRefusal, ffi, threads};
@@ -37,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) auditor: Option<Auditor>,
     pub(crate) retirements: Retirements,
     pub(crate) outputs: Arc<OutputPool>,
+    pub(crate) decisions: Arc<DecisionCache>,
     dispatch: Mutex<Dispatch>,
     records: Mutex<Records>,
     forks: u32,
@@ -60,6 +61,7 @@ impl Shared {
         let threads = threads.map_err(|reason| EngineError::Threads { reason })?;
         let auditor = audit.map(|audit| Auditor::new(audit, &devices)).transpose()?;
         let scheduler = Scheduler::new(&devices, policy, tries.max(1));
+        let decisions = Arc::clone(scheduler.decisions());
         let dispatch = Mutex::new(Dispatch { flight: Flight::default(), scheduler });
         let records = Mutex::new(Records::new(devices.len()));
         let retirements = Retirements::of(devices.len());
@@ -76,6 +78,7 @@ impl Shared {
             auditor,
             retirements,
             outputs,
+            decisions,
             dispatch,
             records,
             forks,

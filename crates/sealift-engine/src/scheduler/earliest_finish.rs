@@ -65,7 +65,7 @@ impl Policy for EarliestFinish {
         true
     }
 
-    fn decisions_stand(&self) -> bool {
+    fn allows_cached_decisions(&self) -> bool {
         true
     }
 }

@@ -5,6 +5,7 @@
 //! same code runs under the system's clock and under a simulated one.
 
 mod asking;
+mod decision_cache;
 mod earliest_finish;
 mod excess;
 mod failover;
@@ -18,7 +19,6 @@ mod round_robin;
 mod seats;
 mod size_split;
 mod split;
-mod standing;
 mod trial;
 
 pub use health::State;
@@ -26,13 +26,14 @@ pub use policy::{Asked, Choice, CopyPolicy, NamedPolicy, Policy, Reach};
 pub use quote::{Because, Candidate, Decision, Explained};
 
 pub(crate) use asking::{Nobody, Request};
+pub(crate) use decision_cache::DecisionCache;
 
 use crate::{DeviceId, EngineError};
+use decision_cache::{CachedDecision, TRIAL_BATCHES};
 use found::Found;
 use member::Member;
 use sealift_core::{Cost, Device, Shape, Spec, SpecError, Timing};
 use seats::Seats;
-use standing::{Standing, TRIAL_BATCHES};
 use std::mem;
 use std::sync::Arc;
 
@@ -94,12 +95,9 @@ pub(crate) struct Scheduler {
     candidates: Vec<Candidate>,
     full: Vec<DeviceId>,
     tries: u32,
-    /// The last decision on a small batch, which stands for the next ones like it.
-    standing: Option<Standing>,
+    decisions: Arc<DecisionCache>,
     /// A device that is tried again with several small batches; others come in between.
-    trial: Option<Standing>,
-    /// Batches worked by decisions that stood, since anyone was asked.
-    stood: u32,
+    trial: Option<CachedDecision>,
 }
 
 impl Scheduler {
@@ -115,9 +113,8 @@ impl Scheduler {
             candidates: vec![],
             full: vec![],
             tries,
-            standing: None,
+            decisions: Arc::new(DecisionCache::new()),
             trial: None,
-            stood: 0,
         };
         // One may have no slot at all.
         (0..devices.len()).for_each(|at| scheduler.change(DeviceId(at), |_| ()));
@@ -167,41 +164,42 @@ impl Scheduler {
         self.members[decision.device.0].is_timed(decision.predicted_ns)
     }
 
-    /// The decision that stands for a small batch on the calling thread.
-    pub(crate) fn standing(
+    /// The decisions that threads use again.
+    pub(crate) fn decisions(&self) -> &Arc<DecisionCache> {
+        &self.decisions
+    }
+
+    /// The next batch of a trial that is going on, for a small batch on the calling thread.
+    pub(crate) fn next_of_trial(
         &mut self,
         devices: &[Arc<dyn Device>],
         shape: &Shape,
     ) -> Option<Decision> {
-        if !self.standing.is_some_and(|standing| standing.is_for(devices, shape)) {
-            self.standing = None;
-        }
-        let trial = self.trial.as_mut().filter(|trial| trial.is_for(devices, shape));
-        let decision = trial.or(self.standing.as_mut())?.use_once();
-        self.stood += 1;
-        Some(decision)
+        self.trial.as_mut()?.use_once(devices, shape)
     }
 
-    /// Lets a decision on a small batch stand for the next ones, if it may. True when it does.
-    pub(crate) fn let_stand(&mut self, shape: &Shape, decision: &Decision) -> bool {
-        let standing = Standing::new(shape, decision).filter(|_| self.policy.decisions_stand());
+    /// Keeps a decision on a small batch for the next ones, if it may be. True when it does.
+    pub(crate) fn cache_decision(&mut self, shape: &Shape, decision: &Decision) -> bool {
+        let cached = CachedDecision::new(shape, decision);
+        let cached = cached.filter(|_| self.policy.allows_cached_decisions());
         if decision.because == Because::Explored {
-            self.trial = standing;
-        } else {
-            self.standing = standing;
+            self.trial = cached;
+        } else if let Some(cached) = cached {
+            self.decisions.put(cached);
         }
-        standing.is_some()
+        cached.is_some()
     }
 
-    /// No decision stands any more: the device that took a batch took far longer than was thought.
-    pub(crate) fn let_none_stand(&mut self) {
-        (self.standing, self.trial) = (None, None);
+    /// No decision is used again: the device that took a batch took far longer than was thought.
+    pub(crate) fn invalidate_decisions(&mut self) {
+        self.decisions.invalidate();
+        self.trial = None;
     }
 
-    /// Takes note of a decision that is carried out: the others go without, and went without those that
-    /// were worked by decisions that stood.
-    pub(crate) fn chose(&mut self, decision: &Decision, now_ns: u64) {
-        let batches = 1.0 + f64::from(mem::take(&mut self.stood));
+    /// Takes note of a decision that is carried out: the others go without, and went without so many before
+    /// it that were worked by cached decisions.
+    pub(crate) fn chose(&mut self, decision: &Decision, cached: u32, now_ns: u64) {
+        let batches = 1.0 + f64::from(cached);
         let winner = |one: &&Candidate| one.device == decision.device && one.here == decision.here;
         let work_ns = self.candidates.iter().find(winner).map_or(0.0, |one| one.work_ns);
         for candidate in &self.candidates {
@@ -231,10 +229,10 @@ impl Scheduler {
         let candidates = self.candidates.clone();
         let parts = if request.here { None } else { self.split(devices, request, now_ns) };
         self.policy = policy;
-        let is_like = |standing: &&Standing| standing.is_for(devices, request.shape);
-        let stands = || [&self.trial, &self.standing].into_iter().flatten().find(is_like);
-        let decision = match request.here.then(stands).flatten() {
-            Some(standing) => standing.decision().as_quoted(&candidates),
+        let of_trial = || self.trial.and_then(|mut trial| trial.use_once(devices, request.shape));
+        let cached = || of_trial().or_else(|| self.decisions.peek(devices, request.shape));
+        let decision = match request.here.then(cached).flatten() {
+            Some(cached) => cached.as_quoted(&candidates),
             None => decided?,
         };
         Ok(Explained { decision, candidates, parts })
@@ -342,7 +340,7 @@ impl Scheduler {
 
     /// Uses a device again after it was down or in quarantine.
     pub(crate) fn reinstate(&mut self, device: DeviceId) {
-        self.let_none_stand();
+        self.invalidate_decisions();
         self.change(device, Member::reinstate);
     }
 
@@ -351,7 +349,7 @@ impl Scheduler {
     }
 
     pub(crate) fn set_cost(&mut self, device: DeviceId, cost: Cost) {
-        self.let_none_stand();
+        self.invalidate_decisions();
         self.members[device.0].set_cost(cost);
     }
 
@@ -369,10 +367,8 @@ impl Scheduler {
         let result = how(member);
         self.seats.set(device, member.is_open());
         if member.is_in_doubt() {
-            for standing in [&mut self.standing, &mut self.trial] {
-                let is_its = |standing: &Standing| standing.decision().device == device;
-                *standing = standing.filter(|standing| !is_its(standing));
-            }
+            self.decisions.invalidate();
+            self.trial = self.trial.filter(|trial| trial.decision().device != device);
         }
         result
     }

@@ -39,7 +39,7 @@ impl Policy for Split {
         true
     }
 
-    fn decisions_stand(&self) -> bool {
+    fn allows_cached_decisions(&self) -> bool {
         true
     }
 

@@ -1,6 +1,6 @@
 //! Batches that a slower device gets to see how fast it is now.
 
-use super::standing::TRIAL_BATCHES;
+use super::decision_cache::TRIAL_BATCHES;
 
 /// The batches of a device's trial, one after the other.
 #[derive(Clone, Copy, Debug, Default)]

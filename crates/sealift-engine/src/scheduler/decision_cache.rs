@@ -1,0 +1,132 @@
+//! Decisions that are used again: asking anew would take as long as the work.
+
+use super::HERE_MAX_NS;
+use super::quote::{Because, Decision};
+use crate::route;
+use sealift_core::{Device, Shape};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The decisions of one engine on small batches. Each thread has its own, so that using one takes no lock.
+#[derive(Debug)]
+pub(crate) struct DecisionCache {
+    engine: u64,
+    /// How often all were invalidated.
+    version: AtomicU64,
+}
+
+impl DecisionCache {
+    pub(super) fn new() -> Self {
+        static ENGINES: AtomicU64 = AtomicU64::new(0);
+        Self { engine: ENGINES.fetch_add(1, Ordering::Relaxed), version: AtomicU64::new(0) }
+    }
+
+    /// The decision of this thread for such a batch, for one batch more.
+    pub(crate) fn use_once(&self, devices: &[Arc<dyn Device>], shape: &Shape) -> Option<Decision> {
+        LAST.with_borrow_mut(|last| {
+            let entry = last.find(self)?;
+            let decision = entry.cached.use_once(devices, shape)?;
+            last.used += 1;
+            Some(decision)
+        })
+    }
+
+    /// The same without using it.
+    pub(super) fn peek(&self, devices: &[Arc<dyn Device>], shape: &Shape) -> Option<Decision> {
+        let mut cached = LAST.with_borrow_mut(|last| last.find(self).map(|entry| entry.cached))?;
+        cached.use_once(devices, shape)
+    }
+
+    /// How many batches of this thread went by cached decisions since this was asked last.
+    pub(crate) fn take_used(&self) -> u32 {
+        LAST.with_borrow_mut(|last| std::mem::take(&mut last.used))
+    }
+
+    pub(super) fn put(&self, cached: CachedDecision) {
+        let version = self.version.load(Ordering::Relaxed);
+        let entry = Entry { engine: self.engine, version, cached };
+        LAST.with_borrow_mut(|last| last.entry = Some(entry));
+    }
+
+    /// No decision is used again, by no thread.
+    pub(crate) fn invalidate(&self) {
+        self.version.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<Last> = const { RefCell::new(Last { entry: None, used: 0 }) };
+}
+
+struct Last {
+    entry: Option<Entry>,
+    used: u32,
+}
+
+impl Last {
+    fn find(&mut self, cache: &DecisionCache) -> Option<&mut Entry> {
+        let version = cache.version.load(Ordering::Relaxed);
+        self.entry.as_mut().filter(|entry| entry.engine == cache.engine && entry.version == version)
+    }
+}
+
+struct Entry {
+    engine: u64,
+    version: u64,
+    cached: CachedDecision,
+}
+
+/// A decision that is used for the next batches like the one it was made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CachedDecision {
+    shape: Shape,
+    decision: Decision,
+    left: u32,
+}
+
+impl CachedDecision {
+    /// Of a small batch: work as usual, or a trial.
+    pub(super) fn new(shape: &Shape, decision: &Decision) -> Option<Self> {
+        let left = match decision.because {
+            Because::LastResort => return None,
+            Because::Explored => TRIAL_BATCHES - 1,
+            _ => USUAL_BATCHES - 1,
+        };
+        let is_small = decision.predicted_ns <= HERE_MAX_NS;
+        is_small.then_some(Self { shape: *shape, decision: *decision, left })
+    }
+
+    /// The decision, if it is one for such a batch, too.
+    pub(super) fn use_once(
+        &mut self,
+        devices: &[Arc<dyn Device>],
+        shape: &Shape,
+    ) -> Option<Decision> {
+        let takes_it = || {
+            let device = devices[self.decision.device.0].capabilities();
+            route::accept(device, shape, true).is_ok()
+        };
+        let is_like = || {
+            let (bytes, known_bytes) = (shape.bytes(), self.shape.bytes());
+            let is_as_large = bytes / 2 <= known_bytes && known_bytes / 2 <= bytes;
+            shape.messages == self.shape.messages && is_as_large && takes_it()
+        };
+        if self.left == 0 || !(*shape == self.shape || is_like()) {
+            return None;
+        }
+        self.left -= 1;
+        Some(self.decision)
+    }
+
+    /// The device.
+    pub(super) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+}
+
+/// So many small batches go by one decision.
+const USUAL_BATCHES: u32 = 32;
+/// So many does a device get that is tried again. The first one finds nothing in its caches, and one may
+/// be interrupted.
+pub(super) const TRIAL_BATCHES: u32 = 8;
