@@ -282,7 +282,7 @@ impl Engine {
     /// A forked child.
     pub fn records(&self) -> Result<Vec<Record>, EngineError> {
         self.shared.check_fork()?;
-        Ok(self.shared.lock_records().last())
+        Ok(self.shared.records.last())
     }
 
     /// What a device has done so far.
@@ -291,7 +291,7 @@ impl Engine {
     /// A device of another engine; a forked child.
     pub fn counters(&self, device: DeviceId) -> Result<Counters, EngineError> {
         self.known(device)?;
-        let counters = self.shared.lock_records().counters(device);
+        let counters = self.shared.records.counters(device);
         counters.ok_or_else(|| route::unknown(device, &self.shared.devices))
     }
 

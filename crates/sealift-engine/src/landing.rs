@@ -179,7 +179,7 @@ impl Shared {
                 let timing = completion.outcome.as_ref().ok().map(|(_, timing)| timing);
                 dispatch.scheduler.ended_late(device, &shape, timing, now_ns);
                 if timing.is_some() {
-                    self.lock_records().count_late(device);
+                    self.records.count_late(device);
                 }
                 if !dispatch.flight.hangs(device) {
                     self.retirements.came_back(device);

@@ -27,6 +27,7 @@ mod settings;
 mod shared;
 pub mod simulate;
 mod store;
+mod stripes;
 mod threads;
 
 pub use engine::{Engine, Report};

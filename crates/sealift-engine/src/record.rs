@@ -2,7 +2,10 @@
 
 use crate::DeviceId;
 use crate::scheduler::Decision;
+use crate::stripes::Stripes;
 use sealift_core::{Ticket, Timing};
+use std::iter::Sum;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const RECORDS: usize = 1_024;
 
@@ -68,9 +71,16 @@ pub struct Counters {
     pub busy_ns: u64,
 }
 
-/// The last records and everything's sums. Allocates once.
+/// The last records and everything's sums, of each group of threads by itself.
 #[derive(Debug)]
 pub(crate) struct Records {
+    devices: usize,
+    stripes: Stripes<Mutex<OfThreads>>,
+}
+
+/// Grows to its bound once.
+#[derive(Debug)]
+struct OfThreads {
     ring: Vec<Record>,
     next: usize,
     counters: Vec<Counters>,
@@ -78,11 +88,39 @@ pub(crate) struct Records {
 
 impl Records {
     pub(crate) fn new(devices: usize) -> Self {
-        let counters = vec![Counters::default(); devices];
-        Self { ring: Vec::with_capacity(RECORDS), next: 0, counters }
+        let counters = || vec![Counters::default(); devices];
+        let own = || Mutex::new(OfThreads { ring: vec![], next: 0, counters: counters() });
+        Self { devices, stripes: Stripes::new(own) }
     }
 
-    pub(crate) fn push(&mut self, record: Record) {
+    pub(crate) fn push(&self, record: Record) {
+        lock(self.stripes.own()).push(record);
+    }
+
+    pub(crate) fn count_late(&self, device: DeviceId) {
+        lock(self.stripes.own()).counters[device.0].late += 1;
+    }
+
+    /// The last records, oldest first: by when they ended, where different threads made them.
+    pub(crate) fn last(&self) -> Vec<Record> {
+        let mut all = vec![];
+        for stripe in self.stripes.iter() {
+            let own = lock(stripe);
+            let (newer, older) = own.ring.split_at(own.next);
+            all.extend([older, newer].concat());
+        }
+        all.sort_by_key(|record| record.timing.end_ns);
+        all.split_off(all.len().saturating_sub(RECORDS))
+    }
+
+    pub(crate) fn counters(&self, device: DeviceId) -> Option<Counters> {
+        let own = |stripe| lock(stripe).counters[device.0];
+        (device.0 < self.devices).then(|| self.stripes.iter().map(own).sum())
+    }
+}
+
+impl OfThreads {
+    fn push(&mut self, record: Record) {
         let counters = &mut self.counters[record.device.0];
         match record.end {
             End::Done => {
@@ -103,20 +141,27 @@ impl Records {
             self.next = (self.next + 1) % RECORDS;
         }
     }
+}
 
-    pub(crate) fn count_late(&mut self, device: DeviceId) {
-        self.counters[device.0].late += 1;
+impl Sum for Counters {
+    fn sum<I: Iterator<Item = Self>>(each: I) -> Self {
+        each.fold(Self::default(), |sum, one| Self {
+            batches: sum.batches + one.batches,
+            messages: sum.messages + one.messages,
+            text_bytes: sum.text_bytes + one.text_bytes,
+            auth_failed: sum.auth_failed + one.auth_failed,
+            failed: sum.failed + one.failed,
+            abandoned: sum.abandoned + one.abandoned,
+            wrong: sum.wrong + one.wrong,
+            late: sum.late + one.late,
+            busy_ns: sum.busy_ns + one.busy_ns,
+        })
     }
+}
 
-    /// The last records, oldest first.
-    pub(crate) fn last(&self) -> Vec<Record> {
-        let (newer, older) = self.ring.split_at(self.next);
-        [older, newer].concat()
-    }
-
-    pub(crate) fn counters(&self, device: DeviceId) -> Option<Counters> {
-        self.counters.get(device.0).copied()
-    }
+/// Nothing panics while it is locked.
+fn lock(stripe: &Mutex<OfThreads>) -> MutexGuard<'_, OfThreads> {
+    stripe.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -125,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_ring_keeps_the_last_records_in_order_and_the_sums_of_all() {
-        let mut records = Records::new(1);
+        let records = Records::new(1);
         let count = RECORDS as u64 * 2 + 5;
         for n in 0..count {
             let end = if n == 7 { End::Failed } else { End::Done };

@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) outputs: Arc<OutputPool>,
     pub(crate) decisions: Arc<DecisionCache>,
     dispatch: Mutex<Dispatch>,
-    records: Mutex<Records>,
+    pub(crate) records: Records,
     forks: u32,
 }
 
@@ -63,7 +63,7 @@ impl Shared {
         let scheduler = Scheduler::new(&devices, policy, tries.max(1));
         let decisions = Arc::clone(scheduler.decisions());
         let dispatch = Mutex::new(Dispatch { flight: Flight::default(), scheduler });
-        let records = Mutex::new(Records::new(devices.len()));
+        let records = Records::new(devices.len());
         let retirements = Retirements::of(devices.len());
         let (store, outputs, forks) = (Arc::default(), Arc::default(), ffi::forks());
         Ok(Self {
@@ -143,7 +143,7 @@ impl Shared {
     ) {
         let Report { device, timing, auth_failed, moved: attempt } = report;
         let (messages, text_bytes) = (shape.messages, shape.text_bytes);
-        self.lock_records().push(Record {
+        self.records.push(Record {
             ticket,
             device,
             attempt,
@@ -167,10 +167,6 @@ impl Shared {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Dispatch> {
         self.dispatch.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn lock_records(&self) -> MutexGuard<'_, Records> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
