@@ -103,6 +103,24 @@ fn a_device_that_hangs_is_given_up_and_its_late_result_is_wiped_and_counted() {
 }
 
 #[test]
+fn a_late_result_is_wiped_before_another_batch_gets_its_memory() {
+    let (engine, toys) = engine(impatient("failover"), &[4, 4]);
+    let session = session(&engine);
+    // Long enough that its memory is used again.
+    let texts = vec![&[0; 1_000][..]; 100];
+    let submit = || engine.submit(seal(&session, &texts), &Options::default()).unwrap();
+    let ticket = submit();
+    assert!(engine.wait(Some(ticket), Some(SHORT + SHORT / 2)).unwrap().is_none());
+    assert!(toys[1].finish_one());
+    let taken = engine.wait(Some(ticket), None).unwrap();
+    assert!(toys[0].finish_one());
+    assert!(engine.poll().unwrap().is_none(), "it is too late");
+    submit();
+    assert_eq!(toys[0].queued_output(), [0; 100_000]);
+    drop(taken);
+}
+
+#[test]
 fn a_device_that_does_not_ring_is_asked_before_it_is_given_up() {
     let (engine, toys) = engine(impatient("failover"), &[4, 4]);
     let ticket = submit(&engine, &session(&engine));

@@ -6,7 +6,7 @@ mod toy;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use sealift_core::{
-    Batch, Clock, Column, Cost, Output, Place, Role, Stability, Status, SystemClock, Ticket,
+    Batch, Clock, Column, Cost, Output, Place, Role, Stability, Status, SystemClock, Text, Ticket,
 };
 use sealift_engine::simulate::{FaultPlan, Model, Pool, pool, pool_with};
 use sealift_engine::{
@@ -219,6 +219,19 @@ fn seals_of_texts_that_may_change_are_not_run_twice() {
     let batch = seal(&session, &[b"one", b"break"]);
     assert!(!run(&engine, &Batch { stability: Stability::Shared, ..batch }).0);
     assert_eq!(engine.records().unwrap().len(), 1);
+}
+
+#[test]
+fn seals_in_place_are_not_run_twice() {
+    let (engine, _) = engine(by("failover"), &[1, 1]);
+    let session = session(&engine);
+    let batch = Batch { text: Text::InPlace, ..seal(&session, &[b"first", b"break"]) };
+    let (mut place, mut tags, mut status) = (*b"firstbreak", [0; 32], [Status::Ok; 2]);
+    let (text, tag) = (Place::fixed(&mut place, 5), Place::fixed(&mut tags, 16));
+    let output = Output { text, tags: tag, status: &mut status };
+    engine.run(&batch, output, &Options::default()).unwrap_err();
+    // Sealed again, it would be the plaintext.
+    assert_eq!(place, b"firstbreak".map(|byte| byte ^ MASK));
 }
 
 #[derive(Clone, Debug)]
