@@ -145,6 +145,17 @@ fn a_batch_that_a_broken_device_hands_back_counts_nothing() {
 }
 
 #[test]
+fn an_engine_holds_as_many_batches_as_it_may_though_its_devices_have_room() {
+    let settings = Settings { in_flight_max: 2, ..Settings::default() };
+    let (engine, _) = toy::engine(settings, &[4]);
+    let session = session(&engine);
+    let submit = || engine.submit(seal(&session, &[b"text"]), &Options::default());
+    assert!(submit().is_ok() && submit().is_ok());
+    let full = SubmitRefusal::Full { device: "the engine".into(), in_flight: 2, slots: 2 };
+    assert_eq!(submit().unwrap_err().reason, full);
+}
+
+#[test]
 fn a_session_dropped_with_work_in_flight_is_wiped_when_the_work_is_done() {
     let (engine, toy) = engine(4);
     let session = session(&engine);

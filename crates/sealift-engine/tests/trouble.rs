@@ -202,6 +202,21 @@ fn a_failed_run_leaves_neither_texts_nor_tags() {
 }
 
 #[test]
+fn a_small_batch_that_failed_is_wiped_before_another_one_gets_its_memory() {
+    let (engine, toys) = engine(by("earliest-finish"), &[2]);
+    let session = session(&engine);
+    let on = engine.device("toy0").unwrap();
+    // Small by its cost, so that it is worked at once; long enough that its memory is used again.
+    engine.set_cost(on, Cost::clamped(1_000.0, 0.0, 0.0)).unwrap();
+    let mut texts = vec![&[0; 1_000][..]; 99];
+    texts.push(b"break");
+    for on in [None, Some(on)] {
+        engine.submit(seal(&session, &texts), &Options { on, ..Options::default() }).unwrap();
+    }
+    assert_eq!(toys[0].queued_output(), [0; 99_005]);
+}
+
+#[test]
 fn a_device_that_panics_has_failed() {
     let (engine, _) = engine(by("failover"), &[1, 1]);
     let session = session(&engine);

@@ -101,6 +101,17 @@ impl Toy {
         is_there
     }
 
+    /// Works the oldest queued job and says that its first message failed.
+    pub(crate) fn misreport_one(&self) -> bool {
+        let is_there = self.finish_one();
+        if let Some(Completion { outcome: Ok((output, _)), .. }) =
+            self.done.lock().unwrap().last_mut()
+        {
+            output.as_output().status[0] = Status::AuthFailed;
+        }
+        is_there
+    }
+
     /// Fails the oldest queued job.
     pub(crate) fn fail_one(&self) -> bool {
         let Some(job) = self.queue.lock().unwrap().pop_front() else { return false };
@@ -131,9 +142,9 @@ impl Toy {
         self.queue.lock().unwrap().iter().map(|job| job.batch.len).sum()
     }
 
-    /// What lies in the output of the oldest job that waits to be finished.
+    /// What lies in the output of the newest job that waits to be finished.
     pub(crate) fn queued_output(&self) -> Vec<u8> {
-        self.queue.lock().unwrap().front().unwrap().output.text().0.to_vec()
+        self.queue.lock().unwrap().back().unwrap().output.text().0.to_vec()
     }
 
     pub(crate) fn retired(&self) -> Vec<SessionId> {

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A key's first round key is the key itself, so expanded ones are found too.
 pub(crate) static KEY: Secret = Secret::new(*b"\xa7\x3c\x91\xe5key to spyon");
 /// A plaintext that an engine has fetched from its device.
-pub(crate) static FETCHED: Secret = Secret::new(*b"\xb1\x5d\x82\xc6text fetched");
+pub(crate) static FETCHED_TEXT: Secret = Secret::new(*b"\xb1\x5d\x82\xc6text fetched");
 /// A plaintext that a device holds.
-pub(crate) static QUEUED: Secret = Secret::new(*b"\xc4\x6e\x93\xd7text unpolld");
+pub(crate) static QUEUED_TEXT: Secret = Secret::new(*b"\xc4\x6e\x93\xd7text unpolld");
+/// A plaintext that another device opens to see whether it was sealed right.
+pub(crate) static AUDITED_TEXT: Secret = Secret::new(*b"\xd2\x7f\xa4\xe8text audited");
 
 /// Bytes to look for. Each test has its own, because others run beside it.
 pub(crate) struct Secret {
@@ -27,11 +29,11 @@ impl Secret {
     }
 
     /// Blocks that were freed with it in them.
-    pub(crate) fn freed(&self) -> usize {
+    pub(crate) fn freed_blocks(&self) -> usize {
         self.freed.load(Ordering::SeqCst)
     }
 
-    fn look_in(&self, block: &[u8]) {
+    fn count_in(&self, block: &[u8]) {
         if block.windows(self.bytes.len()).any(|window| window == self.bytes) {
             self.freed.fetch_add(1, Ordering::SeqCst);
         }
@@ -54,7 +56,9 @@ unsafe impl GlobalAlloc for Spy {
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: the caller owns the block, which was made with zeros.
         let bytes = unsafe { std::slice::from_raw_parts(block, layout.size()) };
-        [&KEY, &FETCHED, &QUEUED].iter().for_each(|secret| secret.look_in(bytes));
+        [&KEY, &FETCHED_TEXT, &QUEUED_TEXT, &AUDITED_TEXT]
+            .iter()
+            .for_each(|secret| secret.count_in(bytes));
         // SAFETY: the caller keeps the same promise.
         unsafe { System.dealloc(block, layout) }
     }

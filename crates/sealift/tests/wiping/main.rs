@@ -5,8 +5,8 @@ mod ffi;
 
 use ffi::Secret;
 use sealift::{
-    Batch, Column, Context, DRIVERS, Engine, Job, Key, Keys, Notify, Options, Output,
-    OwnedOutput, Place, Probe, Session, Status, SystemClock, Tags, Ticket,
+    Audit, Batch, Column, Context, DRIVERS, Engine, Job, Key, Keys, Notify, Options, Output,
+    OwnedOutput, Place, Probe, Session, Settings, Status, SystemClock, Tags, Ticket,
 };
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ const TEXT_KEY: [u8; 16] = [7; 16];
 
 #[test]
 fn neither_sessions_nor_devices_leave_a_key_in_freed_memory() {
-    let before = ffi::KEY.freed();
+    let before = ffi::KEY.freed_blocks();
     let present = DRIVERS.iter().filter(|driver| matches!(driver.probe(), Probe::Present { .. }));
     // A processor under OpenCL, which has to be named.
     let named = ["opencl:0"].into_iter().filter(|spec| Engine::with(&[spec]).is_ok());
@@ -36,10 +36,10 @@ fn neither_sessions_nor_devices_leave_a_key_in_freed_memory() {
         let ticket = engine.submit(batch, &Options { on, ..Options::default() }).unwrap();
         assert!(engine.wait(Some(ticket), None).unwrap().unwrap().outcome.is_ok());
         drop((sessions, engine));
-        assert_eq!(ffi::KEY.freed(), before, "{spec}");
+        assert_eq!(ffi::KEY.freed_blocks(), before, "{spec}");
     }
     drop(vec![*ffi::KEY.bytes(); 3]);
-    assert!(ffi::KEY.freed() > before, "the spy sees what is not wiped");
+    assert!(ffi::KEY.freed_blocks() > before, "the spy sees what is not wiped");
 }
 
 #[test]
@@ -47,13 +47,13 @@ fn results_that_an_engine_has_fetched_and_nobody_took_are_wiped_with_it() {
     let engine = Engine::with(&["library:workers=1"]).unwrap();
     let session = engine.session(Key::new(&TEXT_KEY).unwrap()).unwrap();
     let options = Options { on: engine.device("library").ok(), ..Options::default() };
-    let secret = engine.submit(opening(session.id(), ffi::FETCHED.bytes()), &options).unwrap();
+    let secret = engine.submit(opening(session.id(), ffi::FETCHED_TEXT.bytes()), &options).unwrap();
     // One worker, so the first is there when the second is.
     let second = engine.submit(opening(session.id(), &[0; 16]), &options).unwrap();
     assert!(secret < second && engine.wait(Some(second), None).unwrap().is_some());
     drop((session, engine));
-    assert_eq!(ffi::FETCHED.freed(), 0);
-    assert_is_seen(&ffi::FETCHED);
+    assert_eq!(ffi::FETCHED_TEXT.freed_blocks(), 0);
+    assert_is_seen(&ffi::FETCHED_TEXT);
 }
 
 #[test]
@@ -63,11 +63,23 @@ fn results_that_nobody_polled_are_wiped_with_the_device() {
         Context { clock: Arc::new(SystemClock::new()), notify: Arc::new(Bell(rung.into())) };
     let device = sealift::open(&"library:workers=1".parse().unwrap(), &context).unwrap();
     let key = Keys::Raw(Column::Same(TEXT_KEY.to_vec().into()));
-    device.submit(job(opening(key, ffi::QUEUED.bytes()))).unwrap();
+    device.submit(job(opening(key, ffi::QUEUED_TEXT.bytes()))).unwrap();
     rings.recv().unwrap();
     drop(device);
-    assert_eq!(ffi::QUEUED.freed(), 0);
-    assert_is_seen(&ffi::QUEUED);
+    assert_eq!(ffi::QUEUED_TEXT.freed_blocks(), 0);
+    assert_is_seen(&ffi::QUEUED_TEXT);
+}
+
+#[test]
+fn an_audit_leaves_no_plaintext() {
+    let audit = Some(Audit { share: 1.0, seed: 1 });
+    let settings = Settings { audit, ..Settings::default() };
+    let engine = Engine::open(&["library", "reference"], &[], settings).unwrap();
+    let session = engine.session(Key::new(&TEXT_KEY).unwrap()).unwrap();
+    session.seal(&[1; 12], &[], ffi::AUDITED_TEXT.bytes(), &mut [0; 32]).unwrap();
+    drop((session, engine));
+    assert_eq!(ffi::AUDITED_TEXT.freed_blocks(), 0);
+    assert_is_seen(&ffi::AUDITED_TEXT);
 }
 
 /// Whoever rings says so.
@@ -99,7 +111,7 @@ fn job(batch: Batch<'static>) -> Box<Job> {
 /// That the spy sees what is not wiped.
 fn assert_is_seen(secret: &'static Secret) {
     drop(vec![*secret.bytes(); 3]);
-    assert_eq!(secret.freed(), 1);
+    assert_eq!(secret.freed_blocks(), 1);
 }
 
 fn in_another_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
