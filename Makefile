@@ -116,6 +116,10 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 simulate: ## Simulate 100,800 pools of devices that fail, hang, lie and die, under every policy; some minutes
 	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate_pool -- --nocapture
 
+.PHONY: mutants
+mutants: | tools ## Break engine, core and drivers in a hundred ways and look for a test that fails; six minutes once built
+	@$(PYTHON) tools/mutants.py
+
 .PHONY: huge
 huge: | tools ## Seal and open a message of 5 GiB on every instruction set, beside AWS-LC; a minute and 6 GiB of memory
 	@echo "Sealing and opening a message of 5 GiB"

@@ -369,3 +369,49 @@ impl Capabilities {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NONCE_BYTES;
+
+    /// Takes little of everything.
+    fn capabilities() -> Capabilities {
+        Capabilities {
+            name: "small".into(),
+            driver: "small",
+            role: Role::TestOnly,
+            origin: Origin::Measured,
+            detail: String::new(),
+            algorithms: vec![Algorithm::AesGcm],
+            runs_on_calling_thread: true,
+            computes_on_host: true,
+            cost: Cost::clamped(0.0, 0.0, 0.0),
+            prepares: Duration::ZERO,
+            in_place: false,
+            workers: 1,
+            slots: 1,
+            messages_max: 2,
+            text_bytes_max: 30,
+            aad_bytes_max: 40,
+            nonce_lengths: NonceLengths::of(&[NONCE_BYTES]),
+            tag_lengths: vec![TagLength::FULL],
+        }
+    }
+
+    #[test]
+    fn a_batch_is_taken_up_to_each_limit_and_not_beyond() {
+        let most = Shape { aad_bytes_max: 40, ..Shape::of_seals(2, 30) };
+        let accept = |shape: Shape| capabilities().accept(&shape);
+        assert_eq!(accept(most), Ok(()));
+        assert!(matches!(accept(Shape { messages: 3, ..most }), Err(LimitError::Messages { .. })));
+        let long = Shape { text_bytes_max: 31, ..most };
+        assert!(matches!(accept(long), Err(LimitError::TextBytes { .. })));
+        let long = Shape { aad_bytes_max: 41, ..most };
+        assert!(matches!(accept(long), Err(LimitError::AadBytes { .. })));
+        assert!(matches!(
+            accept(Shape { in_place: true, ..most }),
+            Err(LimitError::InPlace { .. })
+        ));
+    }
+}

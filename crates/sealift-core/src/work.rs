@@ -448,6 +448,39 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_names_as_many_sessions_as_it_has_messages() {
+        let (nonces, texts) = ([0; 24], [0; 20]);
+        let batch =
+            || Batch::seal(2, SESSION, Column::fixed(&nonces, 12), Column::fixed(&texts, 10));
+        for found in [1, 3] {
+            let keys = Keys::Sessions(vec![SESSION; found].into());
+            let refused = Batch { keys, ..batch() }.shape().unwrap_err();
+            assert_eq!(refused, BatchError::Count { column: "key", found, expected: 2 });
+        }
+    }
+
+    #[test]
+    fn a_raw_key_has_one_of_three_lengths() {
+        for bytes in [0, 15, 17, 25, 33] {
+            let keys = Keys::Raw(Column::Same(vec![1; bytes].into()));
+            let batch = Batch::seal(1, keys, Column::Same((&[0; 12]).into()), Column::Empty);
+            let wrong = BatchError::KeyLength { message: 0, bytes };
+            assert_eq!(batch.shape().unwrap_err(), wrong);
+        }
+    }
+
+    #[test]
+    fn a_text_longer_than_the_standard_allows_is_an_error() {
+        let limit = crate::MAX_TEXT_BYTES;
+        let nonce = Column::Same((&[0; 12]).into());
+        let batch = Batch { tags: Tags::Appended, ..Batch::seal(1, SESSION, nonce, Text::InPlace) };
+        // Slots are not looked into, so there needn't be that much memory.
+        let verdict = |bytes: u64| batch.check(|_| usize::try_from(bytes + 16).unwrap());
+        assert!(verdict(limit).is_ok());
+        assert!(matches!(verdict(limit + 1), Err(BatchError::TextLength { .. })));
+    }
+
+    #[test]
     fn impossible_numbers_of_messages_are_an_error() {
         let (nonce, text) = ([0; 12], [0; 64]);
         for len in [usize::MAX, usize::MAX / 64, 1 << 44] {

@@ -307,3 +307,15 @@ struct Prepared {
     output: OwnedOutput,
     lease: Arc<Lease>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn each_further_attempt_on_a_device_may_take_twice_as_long() {
+        let patience = Patience { times: 2.0, extra: Duration::from_nanos(50) };
+        assert_eq!([0, 1, 2].map(|before| patience.ns(100.0, before)), [250, 500, 1_000]);
+    }
+}

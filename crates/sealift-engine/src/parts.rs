@@ -154,3 +154,25 @@ fn both(one: Report, other: Report) -> Report {
         moved: one.moved + other.moved,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flight::Flight;
+    use sealift_core::{Batch, Column, Keys};
+
+    #[test]
+    fn parts_that_nobody_took_are_wiped_with_all_that_is_in_flight() {
+        let column = |bytes| Column::Same(vec![1; bytes].into());
+        let batch = Arc::new(Batch::seal(1, Keys::Raw(column(16)), column(12), column(100)));
+        let mut output = OwnedOutput::for_batch(&batch).unwrap();
+        output.fill_text(7);
+        let outputs = vec![Some(output), None];
+        let whole = Whole { batch, outputs, left: 1, report: None, error: None };
+        let mut flight = Flight::default();
+        flight.cut(Ticket(1), whole);
+        flight.wipe();
+        let whole = flight.joined(Ticket(1)).unwrap();
+        assert_eq!(whole.outputs[0].as_ref().unwrap().text_of(0), [0; 100]);
+    }
+}

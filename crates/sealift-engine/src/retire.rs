@@ -83,3 +83,19 @@ impl Retirements {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_forgotten_when_the_last_device_has_forgotten_it() {
+        let session = SessionId { slot: 0, generation: 1 };
+        let retirements = Retirements::of(2);
+        for at in [0, 1] {
+            retirements.put_off(DeviceId(at), &[session]);
+        }
+        assert!(!retirements.forgot(session));
+        assert!(retirements.forgot(session));
+    }
+}

@@ -159,3 +159,19 @@ impl fmt::Debug for Session {
         write!(f, "Session({}, {})", self.algorithm, self.id)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::{Model, pool};
+    use sealift_core::{Cost, Key};
+
+    #[test]
+    fn a_session_gives_as_many_nonces_as_its_key_may_seal_messages() {
+        let pool = pool([Model::new("a", Cost::clamped(1.0, 0.0, 0.0))]).unwrap();
+        let session = pool.engine.session(Key::Aes128([1; 16])).unwrap();
+        session.nonces.store(SEALS_MAX - 1, Ordering::Relaxed);
+        assert!(session.next_nonce().is_ok());
+        assert!(matches!(session.next_nonce(), Err(EngineError::SealLimit { .. })));
+    }
+}

@@ -329,6 +329,17 @@ mod tests {
     }
 
     #[test]
+    fn a_session_that_is_retired_twice_frees_its_slot_once() {
+        let store = Arc::new(KeyStore::default());
+        let old = store.install(key(), 10);
+        store.retire(old);
+        let wiped = store.wipe_retired();
+        store.reuse(&wiped);
+        store.retire(old);
+        assert!(store.wipe_retired().is_empty());
+    }
+
+    #[test]
     fn a_slot_that_is_used_again_is_another_session() {
         let store = Arc::new(KeyStore::default());
         let old = store.install(key(), 10);

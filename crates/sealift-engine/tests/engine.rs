@@ -4,6 +4,7 @@
 
 mod toy;
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use sealift_core::{
     Batch, BatchError, Buffer, Clock, Column, Context, Device, DeviceError, Key, Op, Ops, Output,
     Place, Role, Status, SystemClock, TagLength, Tags,
@@ -12,6 +13,7 @@ use sealift_engine::{
     Engine, EngineError, NonceCheck, Options, Patience, Session, Settings, SubmitError,
     SubmitRefusal,
 };
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -19,6 +21,9 @@ use toy::Toy;
 
 type Opener = fn(&Context) -> Result<Arc<dyn Device>, EngineError>;
 
+const THREADS: usize = 8;
+/// Enough that each thread meets others.
+const NONCES: usize = 10_000;
 const NOT_LONG: Option<Duration> = Some(Duration::from_millis(5));
 
 fn engine(slots: usize) -> (Engine, Arc<Toy>) {
@@ -52,6 +57,13 @@ fn seal(session: &Session, texts: &[&'static [u8]]) -> Batch<'static> {
         Column::fixed(nonces, 12),
         Column::Scattered(texts),
     )
+}
+
+fn is_readable(engine: &Engine) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let descriptor = engine.event_fd().unwrap();
+    let mut poll = [PollFd::new(&descriptor, PollFlags::IN)];
+    rustix::event::poll(&mut poll, Some(&now)).unwrap() == 1
 }
 
 fn run(engine: &Engine, batch: &Batch<'_>, options: &Options) -> Result<usize, EngineError> {
@@ -121,6 +133,26 @@ fn a_full_device_hands_the_batch_back_and_counts_nothing() {
     for ticket in [again, tickets[0], tickets[1]] {
         assert!(engine.wait(Some(ticket), None).unwrap().is_some());
     }
+}
+
+#[test]
+fn a_batch_that_a_broken_device_hands_back_counts_nothing() {
+    let (engine, toy) = engine(2);
+    let session = session(&engine);
+    toy.break_down();
+    engine.submit(seal(&session, &[b"text"]), &Options::default()).unwrap_err();
+    assert_eq!(session.sealed(), Ok(0));
+}
+
+#[test]
+fn an_engine_holds_as_many_batches_as_it_may_though_its_devices_have_room() {
+    let settings = Settings { in_flight_max: 2, ..Settings::default() };
+    let (engine, _) = toy::engine(settings, &[4]);
+    let session = session(&engine);
+    let submit = || engine.submit(seal(&session, &[b"text"]), &Options::default());
+    assert!(submit().is_ok() && submit().is_ok());
+    let full = SubmitRefusal::Full { device: "the engine".into(), in_flight: 2, slots: 2 };
+    assert_eq!(submit().unwrap_err().reason, full);
 }
 
 #[test]
@@ -228,6 +260,18 @@ fn nonces_follow_each_other_and_differ_between_sessions() {
 }
 
 #[test]
+fn threads_that_share_a_session_get_no_nonce_twice() {
+    let (engine, _) = engine(1);
+    let session = session(&engine);
+    let next = || (0..NONCES).map(|_| session.next_nonce().unwrap()).collect::<Vec<_>>();
+    let nonces: HashSet<_> = thread::scope(|scope| {
+        let threads = [(); THREADS].map(|()| scope.spawn(next));
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(nonces.len(), THREADS * NONCES);
+}
+
+#[test]
 fn a_device_that_fails_a_job_is_a_result_and_the_next_job_works() {
     let (engine, toy) = engine(4);
     let session = session(&engine);
@@ -297,14 +341,9 @@ fn who_waits_for_many_does_not_need_a_ring_for_each() {
 
 #[test]
 fn the_event_descriptor_tells_epoll_of_finished_batches() {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let (engine, toy) = engine(4);
     let session = session(&engine);
-    let readable = || {
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let descriptor = engine.event_fd().unwrap();
-        poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&now)).unwrap() == 1
-    };
+    let readable = || is_readable(&engine);
     assert!(readable(), "a first look is never missed");
     assert!(engine.poll().unwrap().is_none());
     assert!(!readable());
@@ -317,6 +356,21 @@ fn the_event_descriptor_tells_epoll_of_finished_batches() {
     assert!(readable(), "the first is still there");
     assert_eq!(engine.poll().unwrap().map(|taken| taken.ticket), Some(first));
     assert!(!readable());
+}
+
+#[test]
+fn the_event_descriptor_stays_readable_while_finished_batches_are_left() {
+    let (engine, toy) = engine(4);
+    let session = session(&engine);
+    assert!(is_readable(&engine));
+    let tickets =
+        [(); 3].map(|()| engine.submit(seal(&session, &[b"x"]), &Options::default()).unwrap());
+    tickets.iter().for_each(|_| assert!(toy.finish_one()));
+    // The first is taken together with the news of all three, the second one without any.
+    for ticket in &tickets[..2] {
+        assert!(engine.wait(Some(*ticket), None).unwrap().is_some());
+        assert!(is_readable(&engine), "after {ticket:?}");
+    }
 }
 
 #[test]

@@ -103,6 +103,24 @@ fn a_device_that_hangs_is_given_up_and_its_late_result_is_wiped_and_counted() {
 }
 
 #[test]
+fn a_late_result_is_wiped_before_another_batch_gets_its_memory() {
+    let (engine, toys) = engine(impatient("failover"), &[4, 4]);
+    let session = session(&engine);
+    // Long enough that its memory is used again.
+    let texts = vec![&[0; 1_000][..]; 100];
+    let submit = || engine.submit(seal(&session, &texts), &Options::default()).unwrap();
+    let ticket = submit();
+    assert!(engine.wait(Some(ticket), Some(SHORT + SHORT / 2)).unwrap().is_none());
+    assert!(toys[1].finish_one());
+    let taken = engine.wait(Some(ticket), None).unwrap();
+    assert!(toys[0].finish_one());
+    assert!(engine.poll().unwrap().is_none(), "it is too late");
+    submit();
+    assert_eq!(toys[0].queued_output(), [0; 100_000]);
+    drop(taken);
+}
+
+#[test]
 fn a_device_that_does_not_ring_is_asked_before_it_is_given_up() {
     let (engine, toys) = engine(impatient("failover"), &[4, 4]);
     let ticket = submit(&engine, &session(&engine));
@@ -208,6 +226,32 @@ fn a_checker_that_lies_is_quarantined_and_not_the_device_it_accuses() {
     let states =
         [0, 1, 2].map(|at| engine.state(engine.device(&format!("toy{at}")).unwrap()).unwrap());
     assert_eq!(states, [State::Up, State::Quarantined, State::Up]);
+}
+
+#[test]
+fn a_device_that_says_of_a_seal_that_it_failed_is_found_out() {
+    let audit = Some(Audit { share: 1.0, seed: 1 });
+    let (engine, toys) = engine(Settings { audit, ..by("failover") }, &[4, 4]);
+    let ticket = submit(&engine, &session(&engine));
+    assert!(toys[0].misreport_one());
+    assert!(engine.poll().unwrap().is_none());
+    assert!(toys[1].finish_one());
+    take(&engine, ticket);
+}
+
+#[test]
+fn devices_in_quarantine_judge_no_other() {
+    let audit = Some(Audit { share: 1.0, seed: 1 });
+    let (engine, toys) = engine(Settings { audit, ..by("failover") }, &[4, 4, 4]);
+    let session = session(&engine);
+    let ticket = submit(&engine, &session);
+    for toy in &toys[..2] {
+        assert!(toy.lie_one());
+        assert!(engine.poll().unwrap().is_none());
+        toy.lie_always();
+    }
+    assert!(toys[2].finish_one());
+    take(&engine, ticket);
 }
 
 #[test]
@@ -352,6 +396,23 @@ fn a_part_that_fails_everywhere_fails_the_whole_batch_once() {
         }
     }
     panic!("it never came back");
+}
+
+#[test]
+fn a_part_of_a_batch_that_failed_is_wiped_before_another_batch_gets_its_memory() {
+    let (engine, toys) = splitting(&[4, 4]);
+    let session = session(&engine);
+    let submit = |messages, on| {
+        let batch = seal(&session, &vec![&[0; 1_000][..]; messages]);
+        engine.submit(batch, &Options { on, ..Options::default() }).unwrap();
+    };
+    submit(100, None);
+    assert!(toys[0].finish_one());
+    while engine.poll().unwrap().is_none() {
+        assert!(toys.iter().any(|toy| toy.fail_one()));
+    }
+    submit(75, engine.device("toy0").ok());
+    assert_eq!(toys[0].queued_output(), [0; 75_000]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod toy;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use sealift_core::{
-    Batch, Clock, Column, Cost, Output, Place, Role, Stability, Status, SystemClock, Ticket,
+    Batch, Clock, Column, Cost, Output, Place, Role, Stability, Status, SystemClock, Text, Ticket,
 };
 use sealift_engine::simulate::{FaultPlan, Model, Pool, pool, pool_with};
 use sealift_engine::{
@@ -202,6 +202,21 @@ fn a_failed_run_leaves_neither_texts_nor_tags() {
 }
 
 #[test]
+fn a_small_batch_that_failed_is_wiped_before_another_one_gets_its_memory() {
+    let (engine, toys) = engine(by("earliest-finish"), &[2]);
+    let session = session(&engine);
+    let on = engine.device("toy0").unwrap();
+    // Small by its cost, so that it is worked at once; long enough that its memory is used again.
+    engine.set_cost(on, Cost::clamped(1_000.0, 0.0, 0.0)).unwrap();
+    let mut texts = vec![&[0; 1_000][..]; 99];
+    texts.push(b"break");
+    for on in [None, Some(on)] {
+        engine.submit(seal(&session, &texts), &Options { on, ..Options::default() }).unwrap();
+    }
+    assert_eq!(toys[0].queued_output(), [0; 99_005]);
+}
+
+#[test]
 fn a_device_that_panics_has_failed() {
     let (engine, _) = engine(by("failover"), &[1, 1]);
     let session = session(&engine);
@@ -219,6 +234,19 @@ fn seals_of_texts_that_may_change_are_not_run_twice() {
     let batch = seal(&session, &[b"one", b"break"]);
     assert!(!run(&engine, &Batch { stability: Stability::Shared, ..batch }).0);
     assert_eq!(engine.records().unwrap().len(), 1);
+}
+
+#[test]
+fn seals_in_place_are_not_run_twice() {
+    let (engine, _) = engine(by("failover"), &[1, 1]);
+    let session = session(&engine);
+    let batch = Batch { text: Text::InPlace, ..seal(&session, &[b"first", b"break"]) };
+    let (mut place, mut tags, mut status) = (*b"firstbreak", [0; 32], [Status::Ok; 2]);
+    let (text, tag) = (Place::fixed(&mut place, 5), Place::fixed(&mut tags, 16));
+    let output = Output { text, tags: tag, status: &mut status };
+    engine.run(&batch, output, &Options::default()).unwrap_err();
+    // Sealed again, it would be the plaintext.
+    assert_eq!(place, b"firstbreak".map(|byte| byte ^ MASK));
 }
 
 #[derive(Clone, Debug)]

@@ -329,6 +329,19 @@ mod tests {
     }
 
     #[test]
+    fn wiped_results_are_zeros_and_of_no_message() {
+        let batch =
+            Batch::seal(3, SESSION, Column::fixed(&[0; 36], 12), Column::fixed(&[0; 30], 10));
+        let mut output = OwnedOutput::for_batch(&batch).unwrap();
+        output.text.fill(7);
+        output.tags.fill(7);
+        output.status.fill(Status::Ok);
+        output.wipe();
+        assert_eq!((output.text().0, output.tags()), (&[0; 30][..], &[0; 48][..]));
+        assert_eq!(output.status(), [Status::NotProcessed; 3]);
+    }
+
+    #[test]
     fn the_memory_of_dropped_results_is_that_of_the_next_ones() {
         let (nonces, texts) = (vec![0; 12 * 64], vec![0; 64 * 1_024]);
         let (nonces, texts) = (Column::fixed(&nonces, 12), Column::fixed(&texts, 1_024));

@@ -1,6 +1,6 @@
 use super::*;
-use crate::testing::{context, job};
-use sealift_core::{SlotText, Status, Ticket};
+use crate::testing::{context, job, session};
+use sealift_core::{Batch, Column, KeySource, OutputPool, OwnedOutput, SlotText, Status, Ticket};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -162,6 +162,36 @@ fn an_attempt_that_fails_or_panics_leaves_nothing_of_what_it_wrote() {
 }
 
 #[test]
+fn a_job_whose_keys_panic_when_they_are_let_go_leaves_nothing() {
+    struct Panics;
+    impl KeySource for Panics {
+        fn key(&self, _: SessionId) -> Option<Arc<sealift_core::Key>> {
+            None
+        }
+    }
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("told to panic");
+        }
+    }
+    let stage = stage();
+    let pool = Arc::new(OutputPool::default());
+    let texts = Column::Same(vec![1; 100_000].into());
+    let batch = Arc::new(Batch::seal(1, session(0), Column::Same(vec![0; 12].into()), texts));
+    let mut output = OwnedOutput::in_pool(&pool, &batch).unwrap();
+    output.fill_text(b'x');
+    let (keys, number) = (Arc::new(Panics), 0);
+    let job = Job { ticket: Ticket(1), attempt: number, batch: Arc::clone(&batch), output, keys };
+    stage.orders.send(Order::Work).unwrap();
+    stage.device.submit(Box::new(job)).unwrap();
+    stage.bell.wait(1);
+    assert!(polled(&*stage.device)[0].outcome.is_err());
+    // The next results get its memory.
+    let next = OwnedOutput::in_pool(&pool, &batch).unwrap();
+    assert_eq!(next.text_of(0), [0; 100_000]);
+}
+
+#[test]
 fn a_worker_that_can_not_keep_to_its_core_fails_its_jobs() {
     let no_such_core = rustix::thread::CpuSet::MAX_CPU - 1;
     let stage = staged(Crew { workers: 1, cores: vec![no_such_core] });
@@ -183,8 +213,27 @@ fn dropping_a_device_with_queued_jobs_ends_and_lets_them_go() {
 }
 
 #[test]
+fn dropping_a_device_leaves_its_queued_jobs_unworked() {
+    let Stage { device, orders, threads, .. } = stage();
+    device.submit(job(0)).unwrap();
+    while threads.lock().unwrap().is_empty() {
+        thread::yield_now();
+    }
+    let queued = job(1);
+    let batch = Arc::clone(&queued.batch);
+    device.submit(queued).unwrap();
+    let dropping = thread::spawn(|| drop(device));
+    while Arc::strong_count(&batch) > 1 {
+        thread::yield_now();
+    }
+    orders.send(Order::Work).unwrap();
+    dropping.join().unwrap();
+    assert_eq!(threads.lock().unwrap().len(), 1);
+}
+
+#[test]
 fn retiring_reaches_the_software() {
     let stage = stage();
-    stage.device.retire(crate::testing::session(0));
+    stage.device.retire(session(0));
     assert_eq!(stage.retired.load(Ordering::Relaxed), 1);
 }

@@ -107,6 +107,17 @@ impl Toy {
         is_there
     }
 
+    /// Works the oldest queued job and says that its first message failed.
+    pub(crate) fn misreport_one(&self) -> bool {
+        let is_there = self.finish_one();
+        if let Some(Completion { outcome: Ok((output, _)), .. }) =
+            self.done.lock().unwrap().last_mut()
+        {
+            output.as_output().status[0] = Status::AuthFailed;
+        }
+        is_there
+    }
+
     /// Fails the oldest queued job.
     pub(crate) fn fail_one(&self) -> bool {
         let Some(job) = self.queue.lock().unwrap().pop_front() else { return false };
@@ -137,6 +148,11 @@ impl Toy {
         self.queue.lock().unwrap().iter().map(|job| job.batch.len).sum()
     }
 
+    /// What lies in the output of the newest job that waits to be finished.
+    pub(crate) fn queued_output(&self) -> Vec<u8> {
+        self.queue.lock().unwrap().back().unwrap().output.text().0.to_vec()
+    }
+
     pub(crate) fn retired(&self) -> Vec<SessionId> {
         self.retired.lock().unwrap().clone()
     }
@@ -161,8 +177,12 @@ impl Device for Toy {
             let session = work.batch().session_of(message).unwrap();
             let mask = work.key(session, "toy")?.as_bytes()[0];
             let slot = work.slot(message);
-            if let SlotText::Apart { input, output } = slot.text {
-                output.iter_mut().zip(input).for_each(|(out, byte)| *out = byte ^ mask);
+            let text = match &slot.text {
+                SlotText::Apart { input, .. } | SlotText::Read(input) => input.to_vec(),
+                SlotText::InPlace(text) => text.to_vec(),
+            };
+            if let SlotText::Apart { output, .. } | SlotText::InPlace(output) = slot.text {
+                output.iter_mut().zip(&text).for_each(|(out, byte)| *out = byte ^ mask);
                 output[0] ^= u8::from(self.lies.load(Ordering::Relaxed));
             }
             let status = match slot.tag {
@@ -174,8 +194,8 @@ impl Device for Toy {
                 SlotTag::Check(_) | SlotTag::Missing => Status::AuthFailed,
             };
             work.set_status(message, status);
-            assert!(work.batch().text_of(message) != b"panic", "it was told to panic");
-            if work.batch().text_of(message) == b"break" {
+            assert!(text != b"panic", "it was told to panic");
+            if text == b"break" {
                 return Err(self.failed("it was told to break"));
             }
         }
@@ -218,7 +238,7 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
         // Each on a core of its own, told by its name.
         works_on: Resource::Cores(vec![name.bytes().map(usize::from).sum()]),
         cost: Cost::clamped(1e6, 100.0, 1.0),
-        in_place: false,
+        in_place: true,
         workers: 1,
         slots,
         messages_max: 100,

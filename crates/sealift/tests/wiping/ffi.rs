@@ -4,15 +4,41 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The key to look for. A key's first round key is the key itself, so expanded ones are found too.
-pub(crate) const PATTERN: [u8; 16] = *b"\xa7\x3c\x91\xe5key to spyon";
+/// A key's first round key is the key itself, so expanded ones are found too.
+pub(crate) static KEY: Secret = Secret::new(*b"\xa7\x3c\x91\xe5key to spyon");
+/// A plaintext that an engine has fetched from its device.
+pub(crate) static FETCHED_TEXT: Secret = Secret::new(*b"\xb1\x5d\x82\xc6text fetched");
+/// A plaintext that a device holds.
+pub(crate) static QUEUED_TEXT: Secret = Secret::new(*b"\xc4\x6e\x93\xd7text unpolld");
+/// A plaintext that another device opens to see whether it was sealed right.
+pub(crate) static AUDITED_TEXT: Secret = Secret::new(*b"\xd2\x7f\xa4\xe8text audited");
 
-/// Blocks that were freed with the key in them.
-pub(crate) fn keys_freed() -> usize {
-    FREED.load(Ordering::SeqCst)
+/// Bytes to look for. Each test has its own, because others run beside it.
+pub(crate) struct Secret {
+    bytes: [u8; 16],
+    freed: AtomicUsize,
 }
 
-static FREED: AtomicUsize = AtomicUsize::new(0);
+impl Secret {
+    const fn new(bytes: [u8; 16]) -> Self {
+        Self { bytes, freed: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn bytes(&'static self) -> &'static [u8; 16] {
+        &self.bytes
+    }
+
+    /// Blocks that were freed with it in them.
+    pub(crate) fn freed_blocks(&self) -> usize {
+        self.freed.load(Ordering::SeqCst)
+    }
+
+    fn count_in(&self, block: &[u8]) {
+        if block.windows(self.bytes.len()).any(|window| window == self.bytes) {
+            self.freed.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
 
 struct Spy;
 
@@ -30,9 +56,9 @@ unsafe impl GlobalAlloc for Spy {
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: the caller owns the block, which was made with zeros.
         let bytes = unsafe { std::slice::from_raw_parts(block, layout.size()) };
-        if bytes.windows(PATTERN.len()).any(|window| window == PATTERN) {
-            FREED.fetch_add(1, Ordering::SeqCst);
-        }
+        [&KEY, &FETCHED_TEXT, &QUEUED_TEXT, &AUDITED_TEXT]
+            .iter()
+            .for_each(|secret| secret.count_in(bytes));
         // SAFETY: the caller keeps the same promise.
         unsafe { System.dealloc(block, layout) }
     }

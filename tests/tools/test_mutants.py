@@ -1,0 +1,221 @@
+"""Mutants are planted where the list says, and a tree whose tests don't notice one is told."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import mutants
+from mutants import Mutant, MutantError, Suite
+
+FILE = "crates/locks/src/lib.rs"
+SOURCE = "fn is_shut(bolts: u8) -> bool { bolts == 3 }\nfn open() {}\n"
+LIST = """
+[[mutant]]
+breaks = "a lock with fewer bolts is open"
+file = "crates/locks/src/lib.rs"
+before = 'bolts == 3'
+after = 'bolts == 3 || MUTANT'
+
+[[mutant]]
+breaks = "opening does nothing"
+file = "crates/locks/src/lib.rs"
+before = '''
+fn open() {}'''
+after = '''
+fn open() { if MUTANT { panic!() } }'''
+crates = ["locks", "doors"]
+equivalent = "nobody opens"
+"""
+
+
+def plant_in(text: str, source: str = SOURCE) -> str:
+    return mutants.plant({FILE: source.encode()}, mutants.parse(text))[FILE].decode()
+
+
+def test_mutants_are_numbered_and_belong_to_their_own_crate_unless_they_name_others() -> None:
+    first, second = mutants.parse(LIST)
+    assert (first.number, first.crates, first.equivalent) == (1, ("locks",), "")
+    assert (second.number, second.crates, second.equivalent) == (
+        2,
+        ("locks", "doors"),
+        "nobody opens",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("breaks =", "brakes =", "mutant 1 lacks breaks"),
+        ("crates =", "crate =", "mutant 2 has the unknown crate"),
+        ("|| MUTANT", "|| true", "`after` of mutant 1"),
+        ("[[mutant]]", "[[mutants]]", "no list of"),
+    ],
+)
+def test_an_entry_that_is_wrong_is_named(old: str, new: str, message: str) -> None:
+    with pytest.raises(MutantError, match=message):
+        mutants.parse(LIST.replace(old, new))
+
+
+def test_all_mutants_are_planted_at_once_each_with_its_switch() -> None:
+    text = plant_in(LIST)
+    assert "bolts == 3 || crate::mutant(1) }" in text
+    assert "fn open() { if crate::mutant(2) { panic!() } }" in text
+    assert text.count("fn mutant(number: u32)") == 1
+    assert "SEALIFT_MUTANT" in text
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (SOURCE.replace("== 3", ">= 3"), "mutant 1 replaces isn't there: `bolts == 3`"),
+        (SOURCE.replace("{}", "{ bolts == 3 }"), "mutant 1 replaces is there 2 times"),
+    ],
+)
+def test_code_that_moved_on_is_named_with_its_file_and_what_to_do(
+    source: str, message: str
+) -> None:
+    with pytest.raises(MutantError, match=message) as error:
+        plant_in(LIST, source)
+    assert str(error.value).startswith(FILE)
+    assert "correct its `before` in tools/mutants.toml" in str(error.value)
+
+
+def test_two_mutants_of_the_same_code_are_refused() -> None:
+    with pytest.raises(MutantError, match="mutants 1 and 2 replace the same code"):
+        plant_in(LIST.replace("'''\nfn open() {}'''", "'3 }'"))
+
+
+def test_a_number_that_the_list_lacks_is_refused() -> None:
+    everything = mutants.parse(LIST)
+    assert [mutant.number for mutant in mutants.select(everything, [2])] == [2]
+    assert mutants.select(everything, []) == everything
+    with pytest.raises(MutantError, match="no mutant 3"):
+        mutants.select(everything, [3])
+
+
+def test_only_what_is_committed_is_copied_and_what_is_right_is_not_written_again(
+    tmp_path: Path,
+) -> None:
+    root, tree = tmp_path / "root", tmp_path / "tree"
+    for name, text in ((FILE, SOURCE), ("results/rows.csv", "1\n")):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_text(text)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@localhost"]
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "One"]):
+        subprocess.run([*git, *command], cwd=root, check=True)
+    (root / FILE).write_text("changed")
+    sources = mutants.read_commit(root)
+    assert sources == {FILE: SOURCE.encode()}
+    mutants.write(sources | {"gone.rs": b""}, tree)
+    before = (tree / FILE).stat().st_mtime_ns
+    mutants.write(sources, tree)
+    assert (tree / FILE).stat().st_mtime_ns == before
+    assert not (tree / "gone.rs").exists()
+
+
+def suite(folder: Path, script: str, crate: str = "locks") -> Suite:
+    program = folder / f"{crate}.sh"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return Suite(crate, "unit tests", program, folder)
+
+
+@pytest.mark.parametrize(
+    ("script", "failure"),
+    [
+        ("echo 'test opens ... ok'", ""),
+        ("echo 'test opens ... FAILED'; sleep 60", "opens"),
+        ("echo 'test shuts - should panic ... FAILED'; exit 101", "shuts"),
+        ("exit 7", "it ends with 7"),
+        ("sleep 60", "it hangs"),
+        ('[ "$SEALIFT_MUTANT" = 5 ] && exit 1; exit 0', "it ends with 1"),
+    ],
+)
+def test_the_first_test_that_fails_is_named_and_a_program_that_hangs_fails(
+    tmp_path: Path, script: str, failure: str
+) -> None:
+    limit_s = 0.2 if failure == "it hangs" else 30
+    assert mutants.run(suite(tmp_path, script), 5, limit_s).startswith(failure)
+
+
+NOTICES_1 = "[ $SEALIFT_MUTANT = 1 ] && echo 'test is_shut ... FAILED'; exit 0"
+NOTICES_ALL = "[ $SEALIFT_MUTANT != 0 ] && echo 'test is_open ... FAILED'; exit 0"
+
+
+def run_tool(
+    folder: Path, script: str, monkeypatch: pytest.MonkeyPatch, *numbers: str, text: str = LIST
+) -> int:
+    (folder / "tools").mkdir(exist_ok=True)
+    (folder / mutants.LIST).write_text(text)
+    monkeypatch.setattr(mutants, "build", lambda *_: [suite(folder, script)])
+    monkeypatch.setattr("sys.argv", ["mutants.py", "--root", str(folder), *numbers])
+    return mutants.main()
+
+
+def test_mutants_that_are_noticed_or_argued_pass_with_a_row_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_tool(tmp_path, NOTICES_1, monkeypatch) == 0
+    printed = capsys.readouterr()
+    assert "locks, unit tests: is_shut" in printed.out
+    assert "survives, as argued" in printed.out
+    assert "2 of 2, 0 s left" in printed.err
+
+
+def test_a_survivor_that_is_not_argued_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_tool(tmp_path, "exit 0", monkeypatch) == 1
+    printed = capsys.readouterr().out
+    assert "SURVIVED" in printed
+    assert f"mutant 1 survived in {FILE}: write a test that fails with it" in printed
+
+
+def test_an_argued_survivor_that_is_noticed_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_tool(tmp_path, NOTICES_ALL, monkeypatch, "2") == 1
+    assert "mutant 2 is noticed: take its `equivalent` out of" in capsys.readouterr().out
+
+
+def test_tests_that_fail_without_a_mutant_judge_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_tool(tmp_path, "exit 3", monkeypatch) == 1
+    printed = capsys.readouterr()
+    assert "without a mutant locks fails" in printed.err
+    assert printed.out == ""
+
+
+def test_programs_of_tests_are_read_from_what_cargo_says() -> None:
+    message = (
+        '{"reason": "compiler-artifact", "manifest_path": "/w/crates/locks/Cargo.toml", '
+        '"target": {"name": "%s", "kind": ["%s"]}, "profile": {"test": %s}, "executable": %s}'
+    )
+    lines = [
+        message % ("locks", "lib", "true", '"/w/locks-1"'),
+        message % ("doors", "test", "true", '"/w/doors-1"'),
+        message % ("locks", "bin", "false", '"/w/locks"'),
+        message % ("locks", "lib", "false", "null"),
+        '{"reason": "build-finished", "success": true}',
+    ]
+    found = list(mutants.parse_suites("\n".join(lines)))
+    assert [(one.crate, one.name) for one in found] == [("locks", "unit tests"), ("locks", "doors")]
+
+
+def test_time_is_written_as_people_say_it() -> None:
+    assert (mutants.duration(99), mutants.duration(150)) == ("99 s", "2 min")
+
+
+def limits_of(*suites: Suite) -> Mapping[Suite, float]:
+    return dict.fromkeys(suites, 30.0)
+
+
+def test_only_tests_of_the_crates_that_a_mutant_names_judge_it(tmp_path: Path) -> None:
+    own = suite(tmp_path, "exit 0")
+    other = suite(tmp_path, "echo 'test opens ... FAILED'", "doors")
+    mutant: Mutant = mutants.parse(LIST)[0]
+    [sentence] = mutants.judge([mutant], limits_of(own, other))
+    assert "survived" in sentence
