@@ -7,7 +7,7 @@ use crate::record::End;
 use crate::scheduler::{Decision, Nobody, Request};
 use crate::settings::Patience;
 use crate::shared::{Dispatch, Shared, failures, first_session};
-use crate::store::Lease;
+use crate::store::{KeyStore, Lease};
 use crate::{DeviceId, EngineError, Options, Report, SubmitError, SubmitRefusal, route};
 use sealift_core::{
     Batch, Device, DeviceError, Job, KeySource, Notify, OwnedOutput, Refusal, Refused, Shape,
@@ -51,7 +51,7 @@ impl Shared {
         }
         options.nonces.check(batch).map_err(EngineError::from)?;
         let output = OwnedOutput::in_pool(&self.outputs, batch).map_err(EngineError::from)?;
-        let lease = Arc::new(self.store.admit(batch)?);
+        let lease = Arc::new(KeyStore::admit(Arc::clone(&self.store), batch)?);
         Ok(Prepared { named, shape, arrived_ns, output, lease })
     }
 

@@ -4,6 +4,7 @@ use crate::flight::Flying;
 use crate::record::End;
 use crate::scheduler::{Because, Decision, Nobody, Request};
 use crate::shared::{Shared, failures, first_session};
+use crate::store::KeyStore;
 use crate::{DeviceId, EngineError, Options, Report, route};
 use sealift_core::{
     Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, Ticket, Timing, Work,
@@ -23,7 +24,7 @@ impl Shared {
         let mut decided = self.decide_here(&work, options, &tried)?;
         let arrived_ns = decided.at_ns;
         options.nonces.check(batch)?;
-        let lease = self.store.admit(batch)?;
+        let lease = KeyStore::admit(&*self.store, batch)?;
         loop {
             let decision = decided.decision;
             let device = decision.device;

@@ -3,59 +3,73 @@
 //! A batch leases the whole store for as long as it is in flight instead of counting references a
 //! message. Every retirement ends an epoch; a retired key is wiped when no lease of its epoch or an
 //! earlier one is left.
+//!
+//! Each group of threads has a stripe of its own, where batches are checked and their seals counted: it is granted
+//! seals of each session, a million at a time, and gives what is left of them back when another one needs them. So
+//! threads that seal at the same time don't wait for each other, and no key seals one message too many.
+//!
+//! Locks are taken in this order: what is common, then stripes. Only who has the first may have two stripes.
 
 use crate::EngineError;
+use crate::stripes::Stripes;
 use sealift_core::{Batch, Key, KeySource, Keys, Op, Ops, SessionId};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most messages one key may seal (SP 800-38D section 8.3).
 pub const SEALS_MAX: u64 = 1 << 32;
 
 /// Sessions and their keys.
-#[derive(Default)]
 pub(crate) struct KeyStore {
-    inner: Mutex<Inner>,
-    /// Whether a retired key is needed by nobody, written under the lock.
+    common: Mutex<Common>,
+    stripes: Stripes<Mutex<Stripe>>,
+    /// How many sessions were retired.
+    epoch: AtomicU64,
+    /// Whether a key is retired and not wiped, written under the lock.
+    has_retired: AtomicBool,
+    /// Whether one of these is needed by nobody, written under the lock.
     wipeable: AtomicBool,
 }
 
+/// What threads have in common.
 #[derive(Default)]
-struct Inner {
+struct Common {
     slots: Vec<Slot>,
-    /// What every message of every batch is checked against, for each slot: apart from the rest, so that
-    /// it stays in the nearest cache.
-    seats: Vec<Seat>,
     free: Vec<u32>,
-    epoch: u64,
-    leases: VecDeque<(u64, usize)>,
     retired: VecDeque<(u64, SessionId)>,
 }
 
 struct Slot {
+    /// 0, which no session has, when the slot is free.
     generation: u32,
+    is_retired: bool,
     /// Behind a pointer, so that a growing list of slots moves no key and leaves none behind.
     key: Option<Arc<Key>>,
     limit: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Seat {
-    /// 0, which no session has, when its session is retired.
-    generation: u32,
-    /// How many messages its key may still seal.
+    /// How many messages it may still seal that no stripe was granted.
     seals_left: u64,
 }
 
-impl Seat {
-    #[inline]
-    fn is_of(&self, session: SessionId) -> bool {
-        self.generation == session.generation && session.generation != 0
-    }
+/// What a group of threads has for itself.
+#[derive(Default)]
+struct Stripe {
+    /// What every message of every batch is checked against, for each slot: apart from the rest, so that
+    /// it stays in the nearest cache.
+    seats: Vec<Seat>,
+    leases: VecDeque<(u64, usize)>,
 }
 
-/// Whether there is such a session and its key may seal so many messages more; then they are counted.
+#[derive(Clone, Copy, Default)]
+struct Seat {
+    /// 0, which no session has, where none is known here.
+    generation: u32,
+    /// How many messages its key may still seal here.
+    seals_left: u64,
+}
+
+/// Whether a session is known here and may seal so many messages more; then they are counted.
 #[inline]
 fn count(seats: &mut [Seat], session: SessionId, seals: u64) -> bool {
     match seats.get_mut(session.slot as usize) {
@@ -67,6 +81,25 @@ fn count(seats: &mut [Seat], session: SessionId, seals: u64) -> bool {
     }
 }
 
+impl Seat {
+    #[inline]
+    fn is_of(&self, session: SessionId) -> bool {
+        self.generation == session.generation && session.generation != 0
+    }
+}
+
+impl Default for KeyStore {
+    fn default() -> Self {
+        Self {
+            common: Mutex::default(),
+            stripes: Stripes::new(Mutex::default),
+            epoch: AtomicU64::new(0),
+            has_retired: AtomicBool::new(false),
+            wipeable: AtomicBool::new(false),
+        }
+    }
+}
+
 impl KeyStore {
     /// Installs a key that may seal `limit` messages.
     pub(crate) fn install(&self, key: Key, limit: u64) -> SessionId {
@@ -74,19 +107,17 @@ impl KeyStore {
         static GENERATIONS: AtomicU32 = AtomicU32::new(1);
         let generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
         let generation = generation.max(1);
-        let fresh = Slot { generation, key: Some(Arc::new(key)), limit };
-        let seat = Seat { generation, seals_left: limit };
-        let mut inner = self.lock();
-        let slot = match inner.free.pop() {
+        let key = Some(Arc::new(key));
+        let fresh = Slot { generation, is_retired: false, key, limit, seals_left: limit };
+        let mut common = lock(&self.common);
+        let slot = match common.free.pop() {
             Some(slot) => {
-                inner.slots[slot as usize] = fresh;
-                inner.seats[slot as usize] = seat;
+                common.slots[slot as usize] = fresh;
                 slot
             }
             None => {
-                inner.slots.push(fresh);
-                inner.seats.push(seat);
-                u32::try_from(inner.slots.len() - 1).unwrap_or(u32::MAX)
+                common.slots.push(fresh);
+                u32::try_from(common.slots.len() - 1).unwrap_or(u32::MAX)
             }
         };
         SessionId { slot, generation }
@@ -94,56 +125,118 @@ impl KeyStore {
 
     /// Takes a session out of use. Its key lives on for work in flight.
     pub(crate) fn retire(&self, session: SessionId) {
-        let mut inner = self.lock();
-        let epoch = inner.epoch;
-        if inner.slot_mut(session).is_some() {
-            inner.seats[session.slot as usize].generation = 0;
-            inner.retired.push_back((epoch, session));
-            inner.epoch += 1;
+        let mut common = lock(&self.common);
+        let Some(slot) = common.live(session) else { return };
+        slot.is_retired = true;
+        for stripe in self.stripes.iter() {
+            let mut stripe = lock(stripe);
+            if let Some(seat) = stripe.seat_of(session) {
+                *seat = Seat::default();
+            }
         }
-        self.wipeable.store(inner.has_wipeable(), Ordering::Release);
+        // Batches that found it above have leases of this epoch or of earlier ones.
+        let epoch = self.epoch.fetch_add(1, Ordering::Relaxed);
+        common.retired.push_back((epoch, session));
+        // Before the leases are looked at, so that who ends one meanwhile looks again.
+        self.has_retired.store(true, Ordering::Release);
+        self.wipeable.store(self.finds_wipeable(&common), Ordering::Release);
     }
 
     /// Checks every session of a batch, counts its seals and leases the store. All or nothing.
-    pub(crate) fn admit(self: &Arc<Self>, batch: &Batch<'_>) -> Result<Lease, EngineError> {
-        let mut inner = self.lock();
-        inner.count_seals(batch)?;
-        let epoch = inner.epoch;
-        match inner.leases.back_mut() {
-            Some((last, count)) if *last == epoch => *count += 1,
-            _ => inner.leases.push_back((epoch, 1)),
+    pub(crate) fn admit<S: Deref<Target = Self>>(
+        store: S,
+        batch: &Batch<'_>,
+    ) -> Result<Lease<S>, EngineError> {
+        let place = store.stripes.own_place();
+        let mut stripe = lock(store.stripes.at(place));
+        let counted = stripe.count_seals(batch, |_, _, _| false);
+        if counted.is_err() {
+            drop(stripe);
+            let mut common = lock(&store.common);
+            stripe = lock(store.stripes.at(place));
+            let top_up = |seats: &mut Vec<Seat>, session, seals| {
+                store.top_up(&mut common, seats, place, session, seals)
+            };
+            if let Err(Refused { message, session }) = stripe.count_seals(batch, top_up) {
+                let left = stripe.seat_of(session).map_or(0, |seat| seat.seals_left);
+                return Err(common.refusal(message, session, left));
+            }
         }
-        Ok(Lease { store: Arc::clone(self), epoch })
+        let epoch = store.epoch.load(Ordering::Relaxed);
+        stripe.lease(epoch);
+        drop(stripe);
+        Ok(Lease { store, place, epoch })
+    }
+
+    /// Grants a stripe more seals of a session, those of other stripes too where it takes them. False where
+    /// there is no such session, or it has not enough in all.
+    fn top_up(
+        &self,
+        common: &mut Common,
+        seats: &mut Vec<Seat>,
+        place: usize,
+        session: SessionId,
+        seals: u64,
+    ) -> bool {
+        let Some(slot) = common.live(session) else { return false };
+        let at = session.slot as usize;
+        if seats.len() <= at {
+            seats.resize(at + 1, Seat::default());
+        }
+        let seat = &mut seats[at];
+        if !seat.is_of(session) {
+            *seat = Seat { generation: session.generation, seals_left: 0 };
+        }
+        let missing = seals.saturating_sub(seat.seals_left);
+        if slot.seals_left < missing {
+            for (_, stripe) in self.stripes.iter().enumerate().filter(|(other, _)| *other != place)
+            {
+                let mut stripe = lock(stripe);
+                if let Some(other) = stripe.seat_of(session) {
+                    slot.seals_left += std::mem::take(&mut other.seals_left);
+                }
+            }
+        }
+        let granted = missing.max(GRANT).min(slot.seals_left);
+        slot.seals_left -= granted;
+        seat.seals_left += granted;
+        granted >= missing
     }
 
     /// Takes back what [`admit`](Self::admit) counted for a batch that was not worked after all.
     pub(crate) fn uncount(&self, batch: &Batch<'_>) {
-        self.lock().uncount_seals(batch, batch.len);
+        let mut common = lock(&self.common);
+        for message in (0..batch.len).filter(|&message| batch.ops.get(message) == Op::Seal) {
+            if let Some(slot) = batch.session_of(message).and_then(|session| common.live(session)) {
+                slot.seals_left += 1;
+            }
+        }
     }
 
     /// Wipes the retired keys that no lease can need and returns their sessions. Give them to
     /// [`reuse`](Self::reuse) when the devices have forgotten them too.
     pub(crate) fn wipe_retired(&self) -> Vec<SessionId> {
-        let mut inner = self.lock();
+        let mut common = lock(&self.common);
         let mut wiped = vec![];
-        while inner.has_wipeable() {
-            let Some((_, session)) = inner.retired.pop_front() else { break };
-            if let Some(slot) = inner.slot_mut(session) {
+        while self.finds_wipeable(&common) {
+            let Some((_, session)) = common.retired.pop_front() else { break };
+            if let Some(slot) = common.slot_mut(session) {
                 slot.key = None;
                 wiped.push(session);
             }
         }
+        self.has_retired.store(!common.retired.is_empty(), Ordering::Release);
         self.wipeable.store(false, Ordering::Release);
         wiped
     }
 
     /// Frees the slots of wiped sessions.
     pub(crate) fn reuse(&self, wiped: &[SessionId]) {
-        let mut inner = self.lock();
+        let mut common = lock(&self.common);
         for session in wiped {
-            if let Some(slot) = inner.slot_mut(*session) {
+            if let Some(slot) = common.slot_mut(*session) {
                 slot.generation = 0;
-                inner.free.push(session.slot);
+                common.free.push(session.slot);
             }
         }
     }
@@ -155,69 +248,101 @@ impl KeyStore {
 
     /// Seals counted for a session.
     pub(crate) fn sealed(&self, session: SessionId) -> u64 {
-        let mut inner = self.lock();
-        let limit = inner.slot_mut(session).map_or(0, |slot| slot.limit);
-        inner
-            .seats
-            .get(session.slot as usize)
-            .map_or(0, |seat| limit.saturating_sub(seat.seals_left))
+        let mut common = lock(&self.common);
+        let Some(slot) = common.slot_mut(session) else { return 0 };
+        let granted = |stripe: &Mutex<Stripe>| {
+            lock(stripe).seat_of(session).map_or(0, |seat| seat.seals_left)
+        };
+        let left: u64 = self.stripes.iter().map(granted).sum();
+        slot.limit.saturating_sub(slot.seals_left + left)
     }
 
-    fn release(&self, epoch: u64) {
-        let mut inner = self.lock();
-        if let Ok(at) = inner.leases.binary_search_by_key(&epoch, |(epoch, _)| *epoch) {
-            inner.leases[at].1 -= 1;
-        }
-        while inner.leases.front().is_some_and(|(_, count)| *count == 0) {
-            inner.leases.pop_front();
-        }
-        self.wipeable.store(inner.has_wipeable(), Ordering::Release);
+    /// Whether the first retired key was so before every lease there is.
+    fn finds_wipeable(&self, common: &Common) -> bool {
+        let Some((retired, _)) = common.retired.front() else { return false };
+        self.stripes.iter().all(|stripe| {
+            let oldest = lock(stripe).leases.front().map_or(u64::MAX, |(epoch, _)| *epoch);
+            *retired < oldest
+        })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn release(&self, place: usize, epoch: u64) {
+        lock(self.stripes.at(place)).end_lease(epoch);
+        if self.has_retired.load(Ordering::Acquire) {
+            let common = lock(&self.common);
+            self.wipeable.store(self.finds_wipeable(&common), Ordering::Release);
+        }
     }
 }
 
 impl KeySource for KeyStore {
     fn key(&self, session: SessionId) -> Option<Arc<Key>> {
-        self.lock().slot_mut(session)?.key.clone()
+        lock(&self.common).slot_mut(session)?.key.clone()
     }
 }
 
-impl Inner {
+impl Common {
     fn slot_mut(&mut self, session: SessionId) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(session.slot as usize)?;
-        // Free slots have generation 0, which no session has.
         let known = slot.generation == session.generation && slot.generation != 0;
         known.then_some(slot)
     }
 
-    /// Whether the first retired key was so before every lease there is.
-    fn has_wipeable(&self) -> bool {
-        let oldest = self.leases.front().map_or(u64::MAX, |(epoch, _)| *epoch);
-        self.retired.front().is_some_and(|(epoch, _)| *epoch < oldest)
+    fn live(&mut self, session: SessionId) -> Option<&mut Slot> {
+        self.slot_mut(session).filter(|slot| !slot.is_retired)
     }
 
-    fn count_seals(&mut self, batch: &Batch<'_>) -> Result<(), EngineError> {
+    /// Why a message may not be sealed or opened, when a stripe has so many seals of its session and the
+    /// others none.
+    #[cold]
+    fn refusal(&mut self, message: usize, session: SessionId, left: u64) -> EngineError {
+        match self.live(session) {
+            None => EngineError::UnknownSession { message, session },
+            Some(slot) => {
+                let sealed = slot.limit - slot.seals_left - left;
+                EngineError::SealLimit { session, sealed, limit: slot.limit }
+            }
+        }
+    }
+}
+
+/// The first message whose session is not known here, or has not enough seals.
+struct Refused {
+    message: usize,
+    session: SessionId,
+}
+
+impl Stripe {
+    fn seat_of(&mut self, session: SessionId) -> Option<&mut Seat> {
+        self.seats.get_mut(session.slot as usize).filter(|seat| seat.is_of(session))
+    }
+
+    /// Counts the seals of a batch, or nothing. `top_up` is called for a session that has not enough here and
+    /// says whether it has now.
+    fn count_seals(
+        &mut self,
+        batch: &Batch<'_>,
+        top_up: impl FnMut(&mut Vec<Seat>, SessionId, u64) -> bool,
+    ) -> Result<(), Refused> {
         let seals = |op| u64::from(op == Op::Seal);
         match (&batch.keys, &batch.ops) {
             (Keys::Raw(_), _) => Ok(()),
             (Keys::Session(session), Ops::All(op)) => {
                 let seals = seals(*op) * batch.len as u64;
-                self.count_each(batch, std::iter::once((*session, seals)))
+                self.count_each(batch, std::iter::once((*session, seals)), top_up)
             }
             (Keys::Sessions(sessions), Ops::All(op)) => {
                 let seals = seals(*op);
-                self.count_each(batch, sessions.iter().map(|session| (*session, seals)))
+                let sessions = sessions.iter().map(|session| (*session, seals));
+                self.count_each(batch, sessions, top_up)
             }
             (Keys::Sessions(sessions), Ops::Each(ops)) => {
                 let sessions =
                     sessions.iter().zip(&**ops).map(|(session, op)| (*session, seals(*op)));
-                self.count_each(batch, sessions)
+                self.count_each(batch, sessions, top_up)
             }
             (Keys::Session(session), Ops::Each(ops)) => {
-                self.count_each(batch, ops.iter().map(|op| (*session, seals(*op))))
+                self.count_each(batch, ops.iter().map(|op| (*session, seals(*op))), top_up)
             }
         }
     }
@@ -226,44 +351,48 @@ impl Inner {
         &mut self,
         batch: &Batch<'_>,
         sessions: impl Iterator<Item = (SessionId, u64)>,
-    ) -> Result<(), EngineError> {
-        let seats = self.seats.as_mut_slice();
-        let refused =
-            sessions.enumerate().find(|(_, (session, seals))| !count(seats, *session, *seals));
+        mut top_up: impl FnMut(&mut Vec<Seat>, SessionId, u64) -> bool,
+    ) -> Result<(), Refused> {
+        let seats = &mut self.seats;
+        let refused = sessions.enumerate().find(|(_, (session, seals))| {
+            let counts = |seats: &mut [Seat]| count(seats, *session, *seals);
+            !counts(seats) && !(top_up(seats, *session, *seals) && counts(seats))
+        });
         let Some((message, (session, _))) = refused else { return Ok(()) };
         self.uncount_seals(batch, message);
-        Err(self.refusal(message, session))
-    }
-
-    #[cold]
-    fn refusal(&mut self, message: usize, session: SessionId) -> EngineError {
-        let seat = self.seats.get(session.slot as usize);
-        if seat.is_none_or(|seat| !seat.is_of(session)) {
-            return EngineError::UnknownSession { message, session };
-        }
-        self.at_limit(session)
-    }
-
-    fn at_limit(&self, session: SessionId) -> EngineError {
-        let place = session.slot as usize;
-        let limit = self.slots[place].limit;
-        let sealed = limit - self.seats[place].seals_left;
-        EngineError::SealLimit { session, sealed, limit }
+        Err(Refused { message, session })
     }
 
     fn uncount_seals(&mut self, batch: &Batch<'_>, messages: usize) {
         for message in (0..messages).filter(|&message| batch.ops.get(message) == Op::Seal) {
-            let Some(session) = batch.session_of(message) else { continue };
-            if self.slot_mut(session).is_some() {
-                self.seats[session.slot as usize].seals_left += 1;
+            if let Some(seat) = batch.session_of(message).and_then(|session| self.seat_of(session))
+            {
+                seat.seals_left += 1;
             }
+        }
+    }
+
+    fn lease(&mut self, epoch: u64) {
+        match self.leases.back_mut() {
+            Some((last, count)) if *last == epoch => *count += 1,
+            _ => self.leases.push_back((epoch, 1)),
+        }
+    }
+
+    fn end_lease(&mut self, epoch: u64) {
+        if let Ok(at) = self.leases.binary_search_by_key(&epoch, |(epoch, _)| *epoch) {
+            self.leases[at].1 -= 1;
+        }
+        while self.leases.front().is_some_and(|(_, count)| *count == 0) {
+            self.leases.pop_front();
         }
     }
 }
 
 /// Holds every key that was live when it was made, until it is dropped.
-pub(crate) struct Lease {
-    store: Arc<KeyStore>,
+pub(crate) struct Lease<S: Deref<Target = KeyStore> = Arc<KeyStore>> {
+    store: S,
+    place: usize,
     epoch: u64,
 }
 
@@ -273,17 +402,25 @@ impl KeySource for Lease {
     }
 }
 
-impl std::fmt::Debug for Lease {
+impl<S: Deref<Target = KeyStore>> std::fmt::Debug for Lease<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Lease(secret)")
     }
 }
 
-impl Drop for Lease {
+impl<S: Deref<Target = KeyStore>> Drop for Lease<S> {
     fn drop(&mut self) {
-        self.store.release(self.epoch);
+        self.store.release(self.place, self.epoch);
     }
 }
+
+/// Nothing panics while one of these is locked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Seals that a stripe is granted at a time.
+const GRANT: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -302,12 +439,12 @@ mod tests {
     fn a_retired_key_lives_until_the_last_lease_of_its_time_ends() {
         let store = Arc::new(KeyStore::default());
         let (old, other) = (store.install(key(), 10), store.install(key(), 10));
-        let lease = store.admit(&seal(&[old])).unwrap();
+        let lease = KeyStore::admit(Arc::clone(&store), &seal(&[old])).unwrap();
         store.retire(old);
-        let later = store.admit(&seal(&[other])).unwrap();
+        let later = KeyStore::admit(Arc::clone(&store), &seal(&[other])).unwrap();
         assert!(store.wipe_retired().is_empty());
         assert!(lease.key(old).is_some());
-        assert!(store.admit(&seal(&[old])).is_err());
+        assert!(KeyStore::admit(Arc::clone(&store), &seal(&[old])).is_err());
         drop(lease);
         assert_eq!(store.wipe_retired(), [old], "the later lease can't need it");
         assert!(later.key(old).is_none() && later.key(other).is_some());
@@ -321,7 +458,7 @@ mod tests {
         let wiped = store.wipe_retired();
         store.reuse(&wiped);
         let forged = SessionId { generation: 0, ..old };
-        assert!(store.admit(&seal(&[forged])).is_err());
+        assert!(KeyStore::admit(Arc::clone(&store), &seal(&[forged])).is_err());
         store.retire(forged);
         assert!(store.wipe_retired().is_empty());
         let (one, other) = (store.install(key(), 10), store.install(key(), 10));
@@ -349,7 +486,7 @@ mod tests {
         let new = store.install(key(), 10);
         assert_eq!(old.slot, new.slot);
         assert_ne!(old, new);
-        let error = store.admit(&seal(&[new, old])).err();
+        let error = KeyStore::admit(Arc::clone(&store), &seal(&[new, old])).err();
         assert_eq!(error, Some(EngineError::UnknownSession { message: 1, session: old }));
         assert_eq!(store.sealed(new), 0, "a refused batch counts nothing");
     }
@@ -360,15 +497,15 @@ mod tests {
         let session = store.install(key(), 3);
         let twice = [session, session];
         let batch = Batch { keys: session.into(), ..seal(&twice) };
-        drop(store.admit(&batch).unwrap());
-        let error = store.admit(&batch).err();
+        drop(KeyStore::admit(Arc::clone(&store), &batch).unwrap());
+        let error = KeyStore::admit(Arc::clone(&store), &batch).err();
         assert_eq!(error, Some(EngineError::SealLimit { session, sealed: 2, limit: 3 }));
-        assert!(store.admit(&seal(&[session, session])).is_err());
+        assert!(KeyStore::admit(Arc::clone(&store), &seal(&[session, session])).is_err());
         assert_eq!(store.sealed(session), 2);
         store.uncount(&batch);
         assert_eq!(store.sealed(session), 0);
         let open = Batch { ops: Ops::All(Op::Open), ..batch };
-        (0..9).for_each(|_| drop(store.admit(&open).unwrap()));
+        (0..9).for_each(|_| drop(KeyStore::admit(Arc::clone(&store), &open).unwrap()));
         assert_eq!(store.sealed(session), 0, "opening is not limited");
     }
 
@@ -378,7 +515,7 @@ mod tests {
         let sessions: Vec<_> = (0..4).map(|_| store.install(key(), 10)).collect();
         let mut leases = vec![];
         for session in &sessions {
-            leases.push(store.admit(&seal(&[*session])).unwrap());
+            leases.push(KeyStore::admit(Arc::clone(&store), &seal(&[*session])).unwrap());
             store.retire(*session);
         }
         drop(leases.remove(2));
@@ -387,5 +524,53 @@ mod tests {
         assert_eq!(store.wipe_retired(), sessions[..1]);
         leases.clear();
         assert_eq!(store.wipe_retired(), sessions[1..]);
+    }
+
+    #[test]
+    fn threads_together_seal_exactly_as_many_messages_as_a_key_may() {
+        let store = Arc::new(KeyStore::default());
+        let session = store.install(key(), 1_000);
+        let sealed = move |store: Arc<KeyStore>| {
+            let one = || KeyStore::admit(Arc::clone(&store), &seal(&[session])).is_ok();
+            std::iter::repeat_with(one).take_while(|is_sealed| *is_sealed).count()
+        };
+        let threads = (0..8).map(|_| {
+            let store = Arc::clone(&store);
+            std::thread::spawn(move || sealed(store))
+        });
+        let sum: usize =
+            threads.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).sum();
+        assert_eq!((sum, store.sealed(session)), (1_000, 1_000));
+        store.uncount(&seal(&[session; 3]));
+        assert_eq!(store.sealed(session), 997);
+        assert!(KeyStore::admit(Arc::clone(&store), &seal(&[session; 4])).is_err());
+        assert!(KeyStore::admit(Arc::clone(&store), &seal(&[session; 3])).is_ok());
+    }
+
+    #[test]
+    fn a_key_that_is_retired_while_threads_use_it_is_wiped_when_all_have_ended() {
+        let store = Arc::new(KeyStore::default());
+        for _ in 0..200 {
+            let (session, other) = (store.install(key(), 1 << 20), store.install(key(), 1 << 20));
+            let threads = (0..4).map(|_| {
+                let store = Arc::clone(&store);
+                std::thread::spawn(move || {
+                    while let Ok(lease) =
+                        KeyStore::admit(Arc::clone(&store), &seal(&[other, session]))
+                    {
+                        assert!(lease.key(session).is_some(), "it is leased");
+                        drop(lease);
+                    }
+                })
+            });
+            let threads: Vec<_> = threads.collect();
+            std::thread::yield_now();
+            store.retire(session);
+            assert!(!store.wipe_retired().contains(&other));
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            store.wipe_retired();
+            assert!(store.key(session).is_none());
+            assert!(store.key(other).is_some());
+        }
     }
 }
