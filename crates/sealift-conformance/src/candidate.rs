@@ -1,7 +1,7 @@
 //! What the suite is given to test.
 
 use crate::bell::Bell;
-use crate::environment::{seed, share, skip};
+use crate::environment::{scale, seed, skip};
 use crate::subject::{Effort, Subject};
 use crate::submitting::Submitting;
 use sealift_core::{
@@ -18,7 +18,7 @@ pub struct Candidate {
     spec: String,
     required_as: String,
     effort: Effort,
-    share: f64,
+    scale: f64,
 }
 
 impl Candidate {
@@ -26,7 +26,7 @@ impl Candidate {
     #[must_use]
     pub fn new(driver: &'static dyn Driver, spec: impl Into<String>) -> Self {
         let (spec, required_as) = (spec.into(), driver.name().to_owned());
-        Self { driver, spec, required_as, effort: Effort::Full, share: 1.0 }
+        Self { driver, spec, required_as, effort: Effort::Full, scale: 1.0 }
     }
 
     /// What `SEALIFT_REQUIRE` calls it: its driver's name, unless something else is said here.
@@ -41,10 +41,11 @@ impl Candidate {
         Self { effort: Effort::Slow, ..self }
     }
 
-    /// Its every byte is so dear that this share of the large numbers is enough.
+    /// Its every byte is so dear that this part of the large numbers is enough. Every kind of message, form and
+    /// failure is tested at any scale.
     #[must_use]
-    pub fn share(self, share: f64) -> Self {
-        Self { share, ..self }
+    pub fn scale(self, scale: f64) -> Self {
+        Self { scale, ..self }
     }
 
     /// The spec that opens it.
@@ -73,8 +74,8 @@ impl Candidate {
         } else {
             Arc::new(Submitting::new(device, bell.clone()))
         };
-        let (effort, seed, share) = (self.effort, seed()?, share()? * self.share);
-        Ok(Some(Subject { device, bell, oracle, effort, seed, share }))
+        let (effort, seed, scale) = (self.effort, seed()?, scale()? * self.scale);
+        Ok(Some(Subject { device, bell, oracle, effort, seed, scale }))
     }
 }
 

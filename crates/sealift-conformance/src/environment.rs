@@ -20,10 +20,10 @@ pub(crate) fn skip(what: &str, reason: &str) -> Result<(), String> {
 /// Reads what the variables ask for, before any check does.
 ///
 /// # Errors
-/// The first that is no number or no share.
+/// The first that is no number, or no scale.
 pub fn check_environment() -> Result<(), String> {
     seed()?;
-    share().map(drop)
+    scale().map(drop)
 }
 
 /// The seed of the random messages.
@@ -37,16 +37,16 @@ pub(crate) fn seed() -> Result<u64, String> {
 /// How much of the large numbers is done: 1 for all.
 ///
 /// # Errors
-/// `SEALIFT_SHARE` is no share.
-pub(crate) fn share() -> Result<f64, String> {
-    let share: f64 = number("SEALIFT_SHARE", 1.0)?;
-    if !(share > 0.0 && share <= 1.0) {
-        return Err(format!("SEALIFT_SHARE={share}: give more than 0 and at most 1"));
+/// `SEALIFT_TEST_SCALE` is no scale.
+pub(crate) fn scale() -> Result<f64, String> {
+    let scale: f64 = number("SEALIFT_TEST_SCALE", 1.0)?;
+    if !(scale > 0.0 && scale <= 1.0) {
+        return Err(format!("SEALIFT_TEST_SCALE={scale}: give more than 0 and at most 1"));
     }
-    if share < 1.0 {
-        note(&format!("SEALIFT_SHARE: {share} of the large numbers"));
+    if scale < 1.0 {
+        note(&format!("SEALIFT_TEST_SCALE: {scale} of the large numbers, each kind at least once"));
     }
-    Ok(share)
+    Ok(scale)
 }
 
 fn number<T: std::str::FromStr>(variable: &str, default: T) -> Result<T, String> {

@@ -24,7 +24,7 @@
 //! |---|---|
 //! | `SEALIFT_REQUIRE=vectors,mine` | what may not be skipped: `vectors`, and [drivers](Candidate::required_as) |
 //! | `SEALIFT_SEED=7` | the seed of the random messages, which a failure names |
-//! | `SEALIFT_SHARE=0.01` | how much of the large numbers is done |
+//! | `SEALIFT_TEST_SCALE=0.01` | how much of the large numbers is done; each kind of message, form and failure is tested once at any scale |
 //! | `SEALIFT_VECTORS` | the folder of the Python package `cryptography_vectors`, if not in Sealift's `.venv` |
 
 mod arranged;
@@ -43,6 +43,7 @@ mod form;
 mod guards;
 mod memory;
 mod message;
+mod message_bytes;
 mod nist;
 #[cfg(test)]
 mod notices;
@@ -50,6 +51,7 @@ mod published;
 mod race;
 mod random;
 mod recipe;
+mod rereads;
 mod sessions;
 mod strip;
 mod subject;
