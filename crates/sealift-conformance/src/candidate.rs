@@ -1,12 +1,13 @@
 //! What the suite is given to test.
 
 use crate::bell::Bell;
-use crate::environment::{scale, seed, skip};
+use crate::environment::{scale, seed};
 use crate::subject::{Effort, Subject};
 use crate::submitting::Submitting;
 use sealift_core::{
     Capabilities, Context, Device, Driver, NONCE_BYTES, OpenError, Spec, SystemClock, TagLength,
 };
+use sealift_testing::{ran, skip};
 use std::sync::Arc;
 
 /// A device that the suite shall test: its driver, and the spec that opens it.
@@ -48,10 +49,21 @@ impl Candidate {
         Self { scale, ..self }
     }
 
+    /// The name of its driver.
+    #[must_use]
+    pub fn driver_name(&self) -> &'static str {
+        self.driver.name()
+    }
+
     /// The spec that opens it.
     #[must_use]
     pub fn spec(&self) -> &str {
         &self.spec
+    }
+
+    /// The name of its driver, and what `SEALIFT_REQUIRE` calls it.
+    pub(crate) fn names(&self) -> [&str; 2] {
+        [self.driver.name(), &self.required_as]
     }
 
     /// Opens it with its oracle; nothing when it is absent, which is said.
@@ -67,6 +79,7 @@ impl Candidate {
             }
             Err(error) => return Err(format!("it does not open: {error}")),
         };
+        self.names().into_iter().for_each(ran);
         check_needs(device.capabilities())?;
         let oracle = oracle_for(&*device).map_err(|error| format!("its oracle: {error}"))?;
         let device = if device.capabilities().runs_on_calling_thread {

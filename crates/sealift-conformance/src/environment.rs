@@ -1,27 +1,13 @@
-//! What the variables of the environment ask for, and what is said past the test harness.
+//! Variables of the environment.
 
-use std::collections::BTreeSet;
-use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use sealift_testing::{check_required, note};
 
-/// Says why something is not tested.
+/// Reads the variables before any check does.
 ///
 /// # Errors
-/// `SEALIFT_REQUIRE` lists it.
-pub(crate) fn skip(what: &str, reason: &str) -> Result<(), String> {
-    let required = std::env::var("SEALIFT_REQUIRE").unwrap_or_default();
-    if required.split(',').any(|name| name.trim() == what) {
-        return Err(format!("{what} is required: {reason}"));
-    }
-    note(&format!("skipped: {what}: {reason}"));
-    Ok(())
-}
-
-/// Reads what the variables ask for, before any check does.
-///
-/// # Errors
-/// The first that is no number, or no scale.
+/// The first that is no number, no scale, or requires what no test knows.
 pub fn check_environment() -> Result<(), String> {
+    check_required([])?;
     seed()?;
     scale().map(drop)
 }
@@ -53,15 +39,5 @@ fn number<T: std::str::FromStr>(variable: &str, default: T) -> Result<T, String>
     match std::env::var(variable) {
         Err(_) => Ok(default),
         Ok(value) => value.parse().map_err(|_| format!("{variable}={value:?} is no number")),
-    }
-}
-
-/// Prints a line once, past the test harness, which keeps what passing tests print to itself.
-fn note(line: &str) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.insert(line.to_owned()) {
-        let written = writeln!(std::io::stderr(), "{line}");
-        assert!(written.is_ok(), "standard error is closed: {written:?}");
     }
 }

@@ -22,7 +22,8 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `SEALIFT_REQUIRE=vectors,mine` | what may not be skipped: `vectors`, and [drivers](Candidate::required_as) |
+//! | `SEALIFT_REQUIRE=vectors,mine` | what may not be skipped: names in `sealift-testing`'s `names.txt`, and [of candidates](Candidate::required_as); others are an error |
+//! | `SEALIFT_TEST_REPORT` | a file to which names that ran or were skipped are appended |
 //! | `SEALIFT_SEED=7` | the seed of the random messages, which a failure names |
 //! | `SEALIFT_TEST_SCALE=0.01` | how much of the large numbers is done; each kind of message, form and failure is tested once at any scale |
 //! | `SEALIFT_VECTORS` | the folder of the Python package `cryptography_vectors`, if not in Sealift's `.venv` |

@@ -90,6 +90,8 @@ pub fn run(test: &str, candidates: impl IntoIterator<Item = Candidate>) {
     let entry = Entry::of(test).expect("`suite!` makes the tests of this list");
     let candidates: Vec<_> = candidates.into_iter().collect();
     assert!(!candidates.is_empty(), "`suite!` was given no candidate: name the devices to test");
+    let known = candidates.iter().flat_map(Candidate::names);
+    sealift_testing::check_required(known).unwrap_or_else(|error| panic!("{error}"));
     let verdicts = candidates.iter().map(|candidate| {
         let fault = |fault| format!("{}: {}: {fault}", entry.what, candidate.spec());
         entry.run(candidate).map_err(fault)

@@ -37,6 +37,15 @@ fn every_driver_is_in_the_suite_or_named_as_an_exception() {
     assert!(specs.iter().any(|spec| spec == SLOW), "{SLOW} is no device under test");
 }
 
+#[test]
+fn every_device_and_every_instruction_set_can_be_required() {
+    let devices = candidates().into_iter().map(|device| device.driver_name());
+    for name in devices.chain(Path::NAMES) {
+        let known = sealift_testing::names().any(|(_, known)| known == name);
+        assert!(known, "{name} is missing in sealift-testing's names.txt");
+    }
+}
+
 /// With AVX-512 AWS-LC reads each byte of ciphertext once, so that there nothing would show whether `library` copies
 /// what others may write to. Its other code reads bytes again.
 #[test]
