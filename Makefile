@@ -110,7 +110,7 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@echo "Looking at what the kernels, built as users build them, leave on the stack"
 	@cargo test --release -p sealift-kernels --test residue
 	@echo "Testing a device in a crate of its own"
-	@SEALIFT_SHARE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
+	@SEALIFT_TEST_SCALE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
 
 .PHONY: simulate
 simulate: ## Simulate 100,800 pools of devices that fail, hang, lie and die, under every policy; some minutes

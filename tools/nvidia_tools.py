@@ -3,7 +3,6 @@
 import ctypes
 import importlib.metadata
 import importlib.util
-import os
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+import run_report
 
 
 class MissingError(Exception):
@@ -131,7 +132,8 @@ def without(error: MissingError, left_out: str) -> int:
         error: What is missing.
         left_out: What is therefore not done.
     """
-    required = "nvrtc" in os.environ.get("SEALIFT_REQUIRE", "").split(",")
+    run_report.skipped("nvrtc", str(error))
+    required = "nvrtc" in run_report.required()
     said = f"SEALIFT_REQUIRE names nvrtc, but {error}" if required else f"{left_out}: {error}"
     print(said, file=sys.stderr)
     return int(required)

@@ -407,13 +407,14 @@ TARGETS = (
 # What each crate may depend on.
 LAYERS: dict[str, set[str]] = {
     "dpu-sim": set(),
+    "sealift-testing": set(),
     "sealift-core": set(),
     "sealift-kernels": {"sealift-core"},
     "sealift-engine": {"sealift-core"},
     "sealift-gpu": {"sealift-core", "sealift-kernels"},
     "fake-cuda": {"sealift-core", "sealift-gpu", "sealift-kernels"},
     "sealift-drivers": {"dpu-sim", "sealift-core", "sealift-gpu", "sealift-kernels"},
-    "sealift-conformance": {"sealift-core", "sealift-drivers"},
+    "sealift-conformance": {"sealift-core", "sealift-drivers", "sealift-testing"},
     "sealift": {"sealift-core", "sealift-drivers", "sealift-engine"},
     "sealift-probes": {"sealift", "sealift-gpu", "sealift-kernels"},
     "sealift-py": {"dpu-sim", "sealift", "sealift-probes"},

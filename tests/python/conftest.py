@@ -6,6 +6,7 @@ from typing import NoReturn
 import pytest
 from hypothesis import settings
 
+import run_report
 import sealift
 from patient import be_patient
 
@@ -13,6 +14,14 @@ from patient import be_patient
 # that it judges the change and not the draw; everywhere else each run draws others.
 settings.register_profile("any machine", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("any machine")
+
+
+def pytest_configure() -> None:
+    """No test begins where SEALIFT_REQUIRE names what no test knows."""
+    try:
+        run_report.required()
+    except run_report.UnknownNameError as error:
+        pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +37,11 @@ def engine() -> sealift.Engine:
 
 
 def skip(what: str, reason: str) -> NoReturn:
-    """Skips a test or a module for what is lacking here; fails where SEALIFT_REQUIRE names it."""
-    if what in os.environ.get("SEALIFT_REQUIRE", "").split(","):
+    """Skips a test or a module for what is lacking here; fails where SEALIFT_REQUIRE names it.
+
+    Where it is not lacking, `run_report.ran` says so.
+    """
+    run_report.skipped(what, reason)
+    if what in run_report.required():
         pytest.fail(f"SEALIFT_REQUIRE names {what}, but {reason}")
     pytest.skip(reason, allow_module_level=True)

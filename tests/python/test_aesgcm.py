@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import sealift
 from conftest import skip
+from run_report import ran
 from sealift import AESGCM
 
 try:
@@ -19,6 +20,7 @@ try:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM as PYCA
 except ModuleNotFoundError as error:
     skip("pyca", f"{error}: its class is what ours is compared with")
+ran("pyca")
 
 KEY = bytes(range(16))
 NONCE = b"twelve bytes"

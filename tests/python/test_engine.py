@@ -9,6 +9,7 @@ import pytest
 
 import sealift
 from conftest import skip
+from run_report import ran
 from sealift import Engine
 
 KEY = bytes(range(16))
@@ -57,6 +58,7 @@ def test_devices_take_settings() -> None:
     cpu = next(driver for driver in sealift.drivers() if driver.name == "cpu")
     if cpu.state == "absent":
         skip("cpu", f"cpu is absent: {cpu.reason}")
+    ran("cpu")
     engine = Engine(["cpu:isa=aesni"])
     assert engine.devices[0].name == "cpu:isa=aesni"
     sealed = engine.seal_batch(engine.session(KEY), [bytes(12)], [b"text"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import run_report
 from command import invoke
 from conftest import skip
 from sealift.exit_code import ExitCode
@@ -30,6 +31,7 @@ def program() -> Path:
     program = BUILT / "sealift-gpu"
     if not program.exists() or not (BUILT / "libfake_cuda.so").exists():
         skip("gpu-run", f"{BUILT} lacks sealift-gpu or libfake_cuda.so: call `make test-python`")
+    run_report.ran("gpu-run")
     return program
 
 
@@ -44,6 +46,7 @@ def run(program: Path, out: Path, steps: tuple[str, ...], *words: str) -> Run:
     if ran.returncode == NOTHING_THERE:
         skip("opencl", ran.stderr.strip())
     assert ran.returncode == 0, ran.stderr
+    run_report.ran("opencl")
     found = store.read(out)
     assert found.notes == ()
     return found

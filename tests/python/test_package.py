@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+import run_report
 import sealift
 from conftest import skip
 from sealift import _sealift, errors
@@ -39,18 +41,23 @@ def test_every_exception_stands_in_the_drawn_tree() -> None:
 
 
 def test_a_required_thing_that_skips_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SEALIFT_REQUIRE", "library,abacus")
-    with pytest.raises(
-        pytest.fail.Exception, match="SEALIFT_REQUIRE names abacus, but none is here"
-    ):
-        skip("abacus", "none is here")
+    monkeypatch.delenv("SEALIFT_TEST_REPORT", raising=False)
+    monkeypatch.setenv("SEALIFT_REQUIRE", "library,ipp")
+    with pytest.raises(pytest.fail.Exception, match="SEALIFT_REQUIRE names ipp, but none is here"):
+        skip("ipp", "none is here")
     with pytest.raises(pytest.skip.Exception, match="none is here"):
-        skip("sundial", "none is here")
+        skip("nvrtc", "none is here")
+
+
+def test_every_name_that_is_skipped_by_can_be_required() -> None:
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        for name in re.findall(r'\bskip\("([^"]*)",', path.read_text(encoding="utf-8")):
+            assert name in run_report.names(), f"{path.name} skips {name}: add it to names.txt"
 
 
 def test_nothing_skips_past_what_is_required() -> None:
     around = ("pytest.skip(", "importorskip(", "mark.skip")
-    for path in Path(__file__).parent.glob("*.py"):
+    for path in Path(__file__).parent.rglob("*.py"):
         found = [word for word in around if word in path.read_text(encoding="utf-8")]
         assert path.name in ("conftest.py", "test_package.py") or not found, path.name
 

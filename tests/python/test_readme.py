@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from conftest import skip
+from run_report import ran
 
 README = Path(__file__).parents[2] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -45,6 +46,7 @@ def test_every_block_says_what_it_is() -> None:
 def test_the_python_blocks_run_and_the_batch_gives_what_the_loop_gives() -> None:
     if find_spec("cryptography") is None:
         skip("pyca", "cryptography is not installed: the README's loop is one over its class")
+    ran("pyca")
     loop, batch, columns = _blocks("python")
     keys = [bytes([i % 3]) * 16 for i in range(9)]
     nonces = [bytes([i]) * 12 for i in range(9)]

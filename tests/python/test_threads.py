@@ -11,6 +11,7 @@ import pytest
 
 import sealift
 from conftest import skip
+from run_report import ran
 from sealift import AESGCM, Engine, InputError
 
 KEY, NONCE = bytes(range(16)), bytes(12)
@@ -119,6 +120,7 @@ def test_a_buffer_that_changes_meanwhile_opens_right_or_not_at_all(
 ) -> None:
     if device not in {found.name for found in engine.devices}:
         skip(device, f"{device} is absent: `sealift devices` says why")
+    ran(device)
     count = 400_000 // length
     session, text = engine.session(KEY), bytes(range(256)) * (length // 256 + 1)
     texts = np.frombuffer(text[:length] * count, np.uint8).reshape(count, length)

@@ -8,6 +8,7 @@ import pytest
 import machine_code
 from conftest import skip
 from nvidia_tools import MissingError, Nvrtc, assembled, versions
+from run_report import ran
 
 ARCHITECTURE = ["--gpu-architecture=compute_75"]
 LINES = [*ARCHITECTURE, "--generate-line-info"]
@@ -25,9 +26,11 @@ extern "C" __global__ void sum(const unsigned *from, unsigned *to, unsigned coun
 def nvrtc() -> Nvrtc:
     try:
         versions()
-        return Nvrtc.installed()
+        compiler = Nvrtc.installed()
     except MissingError as error:
         skip("nvrtc", str(error))
+    ran("nvrtc")
+    return compiler
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_86", "sm_90"])

@@ -1,8 +1,9 @@
 //! Devices that are wrong in one way, to see that the suite notices.
 
 use sealift_core::{
-    Capabilities, Completion, Device, DeviceError, Job, Op, OwnedOutput, Place, SessionId, Slot,
-    SlotTag, SlotText, Status, Submission, Ticket, Timing, Work,
+    Batch, Capabilities, Completion, Device, DeviceError, Job, Keys, Op, OwnedOutput, Place,
+    SessionId, Slot, SlotTag, SlotText, Stability, Status, Submission, Tags, Text, Ticket, Timing,
+    Work,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,8 +29,12 @@ pub(crate) enum Fault {
     TakesTheSlotForTheSession,
     /// Two batches at the same time spoil each other.
     OneBatchAtATime,
+    /// Messages of a kind are left out.
+    LeavesOut(Kind),
     /// Every message is said to be right.
     AcceptsEverything,
+    /// Every message of this operation is said to be right.
+    Accepts(Op),
     /// An input shorter than its tag is said to be right.
     AcceptsShortInputs,
     /// Decrypts other bytes than it checked, when they change meanwhile.
@@ -42,6 +47,43 @@ pub(crate) enum Fault {
     SpoilsSubmittedWork,
     /// A message that fails when it was submitted leaves what was in its output before.
     LeavesSubmittedText,
+}
+
+/// A kind of message, by its batch and what is done with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    OutOfPlace,
+    InPlace,
+    Detached,
+    Appended,
+    Sessions,
+    RawKeys,
+    Frozen,
+    Shared,
+    Of(Op),
+    /// Opened in place in memory that others write to, under a raw key.
+    OpenInPlaceSharedRaw,
+}
+
+impl Kind {
+    fn holds(self, batch: &Batch<'_>, op: Op) -> bool {
+        let in_place = matches!(batch.text, Text::InPlace);
+        let appended = matches!(batch.tags, Tags::Appended);
+        let raw_keys = matches!(batch.keys, Keys::Raw(_));
+        let shared = batch.stability == Stability::Shared;
+        match self {
+            Self::OutOfPlace => !in_place,
+            Self::InPlace => in_place,
+            Self::Detached => !appended,
+            Self::Appended => appended,
+            Self::Sessions => !raw_keys,
+            Self::RawKeys => raw_keys,
+            Self::Frozen => !shared,
+            Self::Shared => shared,
+            Self::Of(one) => op == one,
+            Self::OpenInPlaceSharedRaw => op == Op::Open && in_place && shared && raw_keys,
+        }
+    }
 }
 
 /// A right device with a fault.
@@ -63,8 +105,14 @@ impl Broken {
 
     fn spoil(&self, work: &mut Work<'_>, message: usize, first_read: &[u8], alone: bool) {
         let (len, session) = (work.len(), work.batch().session_of(message));
+        let op = work.batch().ops.get(message);
+        if let Fault::LeavesOut(kind) = self.fault
+            && kind.holds(work.batch(), op)
+        {
+            return work.set_status(message, Status::NotProcessed);
+        }
         let slot = work.slot(message);
-        let is_seal = slot.op == Op::Seal;
+        let is_seal = op == Op::Seal;
         match self.fault {
             Fault::WrongTagByte => flip_tag(slot),
             Fault::LeavesFailedText => leave_text(slot),
@@ -81,6 +129,7 @@ impl Broken {
             Fault::OneBatchAtATime if !alone => flip(slot),
             Fault::ReadsTwice => decrypt_again(slot, first_read),
             Fault::AcceptsEverything => work.set_status(message, Status::Ok),
+            Fault::Accepts(one) if op == one => work.set_status(message, Status::Ok),
             Fault::AcceptsShortInputs if matches!(slot.tag, SlotTag::Missing) => {
                 work.set_status(message, Status::Ok);
             }

@@ -1,12 +1,13 @@
 //! What the suite is given to test.
 
 use crate::bell::Bell;
-use crate::environment::{seed, share, skip};
+use crate::environment::{scale, seed};
 use crate::subject::{Effort, Subject};
 use crate::submitting::Submitting;
 use sealift_core::{
     Capabilities, Context, Device, Driver, NONCE_BYTES, OpenError, Spec, SystemClock, TagLength,
 };
+use sealift_testing::{ran, skip};
 use std::sync::Arc;
 
 /// A device that the suite shall test: its driver, and the spec that opens it.
@@ -18,7 +19,7 @@ pub struct Candidate {
     spec: String,
     required_as: String,
     effort: Effort,
-    share: f64,
+    scale: f64,
 }
 
 impl Candidate {
@@ -26,7 +27,7 @@ impl Candidate {
     #[must_use]
     pub fn new(driver: &'static dyn Driver, spec: impl Into<String>) -> Self {
         let (spec, required_as) = (spec.into(), driver.name().to_owned());
-        Self { driver, spec, required_as, effort: Effort::Full, share: 1.0 }
+        Self { driver, spec, required_as, effort: Effort::Full, scale: 1.0 }
     }
 
     /// What `SEALIFT_REQUIRE` calls it: its driver's name, unless something else is said here.
@@ -41,16 +42,28 @@ impl Candidate {
         Self { effort: Effort::Slow, ..self }
     }
 
-    /// Its every byte is so dear that this share of the large numbers is enough.
+    /// Its every byte is so dear that this part of the large numbers is enough. Every kind of message, form and
+    /// failure is tested at any scale.
     #[must_use]
-    pub fn share(self, share: f64) -> Self {
-        Self { share, ..self }
+    pub fn scale(self, scale: f64) -> Self {
+        Self { scale, ..self }
+    }
+
+    /// The name of its driver.
+    #[must_use]
+    pub fn driver_name(&self) -> &'static str {
+        self.driver.name()
     }
 
     /// The spec that opens it.
     #[must_use]
     pub fn spec(&self) -> &str {
         &self.spec
+    }
+
+    /// The name of its driver, and what `SEALIFT_REQUIRE` calls it.
+    pub(crate) fn names(&self) -> [&str; 2] {
+        [self.driver.name(), &self.required_as]
     }
 
     /// Opens it with its oracle; nothing when it is absent, which is said.
@@ -66,6 +79,7 @@ impl Candidate {
             }
             Err(error) => return Err(format!("it does not open: {error}")),
         };
+        self.names().into_iter().for_each(ran);
         check_needs(device.capabilities())?;
         let oracle = oracle_for(&*device).map_err(|error| format!("its oracle: {error}"))?;
         let device = if device.capabilities().runs_on_calling_thread {
@@ -73,8 +87,8 @@ impl Candidate {
         } else {
             Arc::new(Submitting::new(device, bell.clone()))
         };
-        let (effort, seed, share) = (self.effort, seed()?, share()? * self.share);
-        Ok(Some(Subject { device, bell, oracle, effort, seed, share }))
+        let (effort, seed, scale) = (self.effort, seed()?, scale()? * self.scale);
+        Ok(Some(Subject { device, bell, oracle, effort, seed, scale }))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::compare::{grouped, must_conform, seal_truths};
 use crate::form::{Form, TagPlace, TextPlace};
 use crate::message::{Group, Message, Ring, Truth};
 use crate::random::Random;
-use crate::recipe::{Longest, Recipe, mixed, random_key};
+use crate::recipe::{Longest, Recipe, key_of_size, mixed};
 use crate::subject::Subject;
 use sealift_core::{Op, TagLength};
 
@@ -53,17 +53,15 @@ pub(crate) fn batch_sizes(subject: &Subject) -> Result<String, String> {
     let mut random = Random::new(subject.seed, 1);
     let recipe = Recipe::new(subject, 40, &mut random);
     let text = if subject.is_slow() { 40 } else { 200 };
-    let mut messages = 0;
+    let (mut messages, mut batches) = (0, 0);
     for size in BATCHES {
         let times = if size > 17 { 4 } else { 20 };
-        for _ in 0..subject.count(times, times) {
+        for _ in 0..subject.count_at_least(2, times, times) {
             let sealed = recipe.sealed(subject, size, Longest { text, aad: 40 }, &mut random)?;
-            let form =
-                |random: &mut Random| Form::nth(random.below(Form::COUNT), subject.capabilities());
-            must_conform(&*subject.device, &sealed, form(&mut random))?;
-            let mixed = mixed(&sealed, &mut random);
-            must_conform(&*subject.device, &mixed, form(&mut random))?;
-            messages += size;
+            let form = Form::nth(batches, subject.capabilities());
+            must_conform(&*subject.device, &sealed, form)?;
+            must_conform(&*subject.device, &mixed(&sealed, &mut random), form)?;
+            (messages, batches) = (messages + size, batches + 1);
         }
     }
     recipe.ring.retire_all(&*subject.device);
@@ -73,13 +71,16 @@ pub(crate) fn batch_sizes(subject: &Subject) -> Result<String, String> {
 /// Texts and aad at the edges of blocks and registers, up to 16 MiB.
 pub(crate) fn lengths(subject: &Subject) -> Result<String, String> {
     let mut random = Random::new(subject.seed, 2);
-    let ring = Ring::new([16, 24, 32].map(|len| sized_key(len, &mut random)).into());
+    let ring = Ring::new([16, 24, 32].map(|len| key_of_size(len, &mut random)).into());
     let mut batches = 0;
     let longest = subject.text_bytes(if subject.is_slow() { TEXT_SLOW } else { usize::MAX });
     for text in TEXTS.into_iter().filter(|&text| text <= longest) {
         let (aads, forms) = match text {
             65_537.. => (2, 1),
-            514.. => (subject.count(AADS.len(), AADS.len()), subject.count(8, 8)),
+            514.. => {
+                let [aads, forms] = [AADS.len(), 8].map(|all| subject.count_at_least(2, all, all));
+                (aads, forms)
+            }
             _ => (AADS.len(), 8),
         };
         let long = TEXTS_OF_LONG_AADS.contains(&text).then_some(LONG_AAD);
@@ -205,13 +206,4 @@ pub(crate) fn limits(subject: &Subject) -> Result<String, String> {
         [one] => format!("takes everything but {one}"),
         [first, .., last] => format!("refuses {}: from {first} to {last}", said.len()),
     })
-}
-
-fn sized_key(len: usize, random: &mut Random) -> sealift_core::Key {
-    loop {
-        let key = random_key(random);
-        if key.as_bytes().len() == len {
-            return key;
-        }
-    }
 }

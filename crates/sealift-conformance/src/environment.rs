@@ -1,29 +1,15 @@
-//! What the variables of the environment ask for, and what is said past the test harness.
+//! Variables of the environment.
 
-use std::collections::BTreeSet;
-use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use sealift_testing::{check_required, note};
 
-/// Says why something is not tested.
+/// Reads the variables before any check does.
 ///
 /// # Errors
-/// `SEALIFT_REQUIRE` lists it.
-pub(crate) fn skip(what: &str, reason: &str) -> Result<(), String> {
-    let required = std::env::var("SEALIFT_REQUIRE").unwrap_or_default();
-    if required.split(',').any(|name| name.trim() == what) {
-        return Err(format!("{what} is required: {reason}"));
-    }
-    note(&format!("skipped: {what}: {reason}"));
-    Ok(())
-}
-
-/// Reads what the variables ask for, before any check does.
-///
-/// # Errors
-/// The first that is no number or no share.
+/// The first that is no number, no scale, or requires what no test knows.
 pub fn check_environment() -> Result<(), String> {
+    check_required([])?;
     seed()?;
-    share().map(drop)
+    scale().map(drop)
 }
 
 /// The seed of the random messages.
@@ -37,31 +23,21 @@ pub(crate) fn seed() -> Result<u64, String> {
 /// How much of the large numbers is done: 1 for all.
 ///
 /// # Errors
-/// `SEALIFT_SHARE` is no share.
-pub(crate) fn share() -> Result<f64, String> {
-    let share: f64 = number("SEALIFT_SHARE", 1.0)?;
-    if !(share > 0.0 && share <= 1.0) {
-        return Err(format!("SEALIFT_SHARE={share}: give more than 0 and at most 1"));
+/// `SEALIFT_TEST_SCALE` is no scale.
+pub(crate) fn scale() -> Result<f64, String> {
+    let scale: f64 = number("SEALIFT_TEST_SCALE", 1.0)?;
+    if !(scale > 0.0 && scale <= 1.0) {
+        return Err(format!("SEALIFT_TEST_SCALE={scale}: give more than 0 and at most 1"));
     }
-    if share < 1.0 {
-        note(&format!("SEALIFT_SHARE: {share} of the large numbers"));
+    if scale < 1.0 {
+        note(&format!("SEALIFT_TEST_SCALE: {scale} of the large numbers, each kind at least once"));
     }
-    Ok(share)
+    Ok(scale)
 }
 
 fn number<T: std::str::FromStr>(variable: &str, default: T) -> Result<T, String> {
     match std::env::var(variable) {
         Err(_) => Ok(default),
         Ok(value) => value.parse().map_err(|_| format!("{variable}={value:?} is no number")),
-    }
-}
-
-/// Prints a line once, past the test harness, which keeps what passing tests print to itself.
-fn note(line: &str) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.insert(line.to_owned()) {
-        let written = writeln!(std::io::stderr(), "{line}");
-        assert!(written.is_ok(), "standard error is closed: {written:?}");
     }
 }

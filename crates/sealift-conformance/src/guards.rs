@@ -7,7 +7,7 @@ use crate::form::{Form, KeyForm, TagPlace, TextPlace};
 use crate::memory::Where;
 use crate::message::{Group, Message, Ring, Truth};
 use crate::random::Random;
-use crate::recipe::random_key;
+use crate::recipe::keys_of_all_sizes;
 use crate::strip::Arrangement;
 use crate::subject::Subject;
 use sealift_core::{Op, TagLength};
@@ -19,7 +19,7 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
         return Ok("it takes submitted jobs only, whose bytes are in no such place".to_owned());
     }
     let mut random = Random::new(subject.seed, 0x9a4d);
-    let ring = Ring::new((0..20).map(|_| random_key(&mut random)).collect());
+    let ring = Ring::new(keys_of_all_sizes(20, &mut random));
     let mut batches = 0;
     for len in lengths(subject) {
         for messages in [1, 17] {
@@ -44,13 +44,19 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
 }
 
 fn lengths(subject: &Subject) -> Vec<usize> {
-    let every = (1.0 / subject.share).sqrt();
+    let every = (1.0 / subject.scale).sqrt();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let step = every as usize;
+    let is_kept = |&(n, len): &(usize, usize)| n.is_multiple_of(step.max(1)) || is_edge(len);
     let around = |middle: usize| middle - 17..=middle + 17;
     let longer = [512, 1_024, 4_096].into_iter().flat_map(around);
-    let lengths = (0..=300).chain(longer).step_by(step.max(1));
+    let lengths = (0..=300).chain(longer).enumerate().filter(is_kept).map(|(_, len)| len);
     lengths.filter(|&len| len == subject.text_bytes(len)).collect()
+}
+
+/// Lengths that no scale leaves out: powers of two, where blocks, registers and loops end, and those beside them.
+fn is_edge(len: usize) -> bool {
+    [len.saturating_sub(1), len, len + 1].iter().any(|len| len.is_power_of_two())
 }
 
 /// All of one length, so that a fixed stride starts and ends at the guards.

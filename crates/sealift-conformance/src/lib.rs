@@ -22,9 +22,10 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `SEALIFT_REQUIRE=vectors,mine` | what may not be skipped: `vectors`, and [drivers](Candidate::required_as) |
+//! | `SEALIFT_REQUIRE=vectors,mine` | what may not be skipped: names in `sealift-testing`'s `names.txt`, and [of candidates](Candidate::required_as); others are an error |
+//! | `SEALIFT_TEST_REPORT` | a file to which names that ran or were skipped are appended |
 //! | `SEALIFT_SEED=7` | the seed of the random messages, which a failure names |
-//! | `SEALIFT_SHARE=0.01` | how much of the large numbers is done |
+//! | `SEALIFT_TEST_SCALE=0.01` | how much of the large numbers is done; each kind of message, form and failure is tested once at any scale |
 //! | `SEALIFT_VECTORS` | the folder of the Python package `cryptography_vectors`, if not in Sealift's `.venv` |
 
 mod arranged;
@@ -43,6 +44,7 @@ mod form;
 mod guards;
 mod memory;
 mod message;
+mod message_bytes;
 mod nist;
 #[cfg(test)]
 mod notices;
@@ -50,6 +52,7 @@ mod published;
 mod race;
 mod random;
 mod recipe;
+mod rereads;
 mod sessions;
 mod strip;
 mod subject;

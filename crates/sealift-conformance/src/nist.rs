@@ -1,11 +1,11 @@
 //! The NIST CAVP records of AES-GCM, from the PyPI package `cryptography-vectors`.
 
 use crate::compare::{Tally, conform};
-use crate::environment::skip;
 use crate::form::Form;
 use crate::message::{Group, Message, Ring, Truth};
 use crate::subject::Subject;
 use sealift_core::{Key, Op, TagLength};
+use sealift_testing::{ran, skip};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -17,6 +17,7 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     if !are_here()? {
         return Ok("no records to give it".to_owned());
     }
+    ran("vectors");
     let mut tally = Tally::default();
     for (n, same) in records()?.chunk_by(|one, other| one.shape() == other.shape()).enumerate() {
         let form = Form::nth(n, subject.capabilities());

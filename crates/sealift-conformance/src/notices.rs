@@ -1,10 +1,11 @@
 //! The suite's own test: each check fails on the wrong devices that it is there for.
 
-use crate::broken::{Broken, Fault};
+use crate::broken::{Broken, Fault, Kind};
 use crate::candidate::Candidate;
 use crate::nist;
 use crate::subject::{Effort, Subject};
 use crate::suite::CHECKS;
+use sealift_core::Op;
 use sealift_drivers::cpu::Cpu;
 
 #[test]
@@ -37,13 +38,40 @@ fn faults(what: &str) -> &'static [Fault] {
             Fault::AcceptsEverything,
             Fault::FlipsBitUnderNonceOf { bytes: 128 },
         ],
-        "random" => &[Fault::WrongTagByte, Fault::LeavesFailedText, Fault::AcceptsEverything],
-        "flips" => &[Fault::LeavesFailedText, Fault::AcceptsEverything],
+        "random" => &[
+            Fault::WrongTagByte,
+            Fault::LeavesFailedText,
+            Fault::AcceptsEverything,
+            Fault::Accepts(Op::Open),
+            Fault::Accepts(Op::Verify),
+            Fault::LeavesOut(Kind::OutOfPlace),
+            Fault::LeavesOut(Kind::InPlace),
+            Fault::LeavesOut(Kind::Detached),
+            Fault::LeavesOut(Kind::Appended),
+            Fault::LeavesOut(Kind::Sessions),
+            Fault::LeavesOut(Kind::RawKeys),
+            Fault::LeavesOut(Kind::Frozen),
+            Fault::LeavesOut(Kind::Shared),
+            Fault::LeavesOut(Kind::Of(Op::Seal)),
+            Fault::LeavesOut(Kind::Of(Op::Open)),
+            Fault::LeavesOut(Kind::Of(Op::Verify)),
+            Fault::LeavesOut(Kind::OpenInPlaceSharedRaw),
+        ],
+        "flips" => &[
+            Fault::LeavesFailedText,
+            Fault::AcceptsEverything,
+            Fault::Accepts(Op::Verify),
+            Fault::LeavesOut(Kind::OpenInPlaceSharedRaw),
+        ],
         "guard pages" => {
             &[Fault::WrongTagByte, Fault::LeavesFailedText, Fault::FlipsBitAt { text: 32 }]
         }
         "race" => &[Fault::ReadsTwice, Fault::LeavesFailedText, Fault::AcceptsEverything],
-        "batch sizes" => &[Fault::FlipsBitInBatchOf { messages: 1_025 }],
+        "rereads" => &[Fault::ReadsTwice, Fault::LeavesFailedText, Fault::AcceptsEverything],
+        "batch sizes" => &[
+            Fault::FlipsBitInBatchOf { messages: 1_025 },
+            Fault::LeavesOut(Kind::OpenInPlaceSharedRaw),
+        ],
         "lengths" => {
             &[Fault::WrongTagByte, Fault::LeavesFailedText, Fault::FlipsBitAt { text: 4_097 }]
         }
@@ -60,11 +88,11 @@ fn faults(what: &str) -> &'static [Fault] {
     }
 }
 
-/// A small amount of work for a wrong device.
+/// As little work as there can be for a wrong device.
 fn wrong(fault: Fault) -> Subject {
     // A build without kernels has the model only.
     let mut found = ["cpu", "cpu:isa=model"].into_iter().map(|spec| Candidate::new(&Cpu, spec));
     let right = found.find_map(|candidate| candidate.subject().unwrap()).unwrap();
     let device = Broken::new(right.device.clone(), fault);
-    Subject { device, effort: Effort::Slow, share: 0.05, ..right }
+    Subject { device, effort: Effort::Slow, scale: f64::MIN_POSITIVE, ..right }
 }

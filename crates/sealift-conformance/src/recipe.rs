@@ -14,6 +14,64 @@ pub(crate) struct Longest {
     pub(crate) aad: usize,
 }
 
+/// What the messages of a group have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupClass {
+    /// Which of the three bounds its texts have.
+    pub(crate) bound: usize,
+    /// Whether all texts have one length.
+    pub(crate) same_text: bool,
+    pub(crate) aads: Aads,
+    /// Whether nonces have all lengths, or 12 bytes.
+    pub(crate) all_nonces: bool,
+    /// Whether all are under one key.
+    pub(crate) one_key: bool,
+    /// Which tag length, modulo their number.
+    pub(crate) tag_length: usize,
+}
+
+/// Additional data of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Aads {
+    None,
+    Same,
+    Each,
+}
+
+const AADS: [Aads; 3] = [Aads::None, Aads::Same, Aads::Each];
+
+impl GroupClass {
+    /// So many first classes have every kind, in and out of place, with sessions and raw keys, frozen and
+    /// shared; and each bound with each kind of aad.
+    pub(crate) const COVERING: usize = 20;
+
+    /// The `n`-th class.
+    pub(crate) fn nth(n: usize) -> Self {
+        Self {
+            bound: n % 3,
+            same_text: n / 3 % 2 == 1,
+            aads: AADS[n / 3 % 3],
+            all_nonces: n / 4 % 2 == 1,
+            one_key: n / 5 % 2 == 1,
+            tag_length: n,
+        }
+    }
+
+    /// A quarter has one text length, a quarter one key, a third no aad, a third one for all, a fifth
+    /// nonces of all lengths.
+    pub(crate) fn random(random: &mut Random) -> Self {
+        Self {
+            bound: random.below(3),
+            same_text: random.one_in(4),
+            aads: random.pick(&AADS),
+            all_nonces: random.one_in(5),
+            one_key: random.one_in(4),
+            // A multiple of every number of tag lengths there can be.
+            tag_length: random.below(7 * 6 * 5 * 4),
+        }
+    }
+}
+
 /// What random messages may be.
 pub(crate) struct Recipe {
     pub(crate) ring: Arc<Ring>,
@@ -26,7 +84,7 @@ pub(crate) struct Recipe {
 impl Recipe {
     /// With so many keys of all sizes.
     pub(crate) fn new(subject: &Subject, keys: usize, random: &mut Random) -> Self {
-        Self::with_ring(subject, Ring::new((0..keys).map(|_| random_key(random)).collect()))
+        Self::with_ring(subject, Ring::new(keys_of_all_sizes(keys, random)))
     }
 
     /// With these keys.
@@ -36,37 +94,45 @@ impl Recipe {
         Self { ring, nonce_lengths, tag_lengths, text_bytes_max, aad_bytes_max }
     }
 
-    /// Messages to seal, without truths. A quarter of the groups has one text length, a quarter
-    /// short texts; a third no aad, a third one for all; a fifth nonces of all lengths.
+    /// Messages to seal, without truths, of a random class.
     pub(crate) fn seals(&self, count: usize, longest: Longest, random: &mut Random) -> Group {
+        self.seals_of(GroupClass::random(random), count, longest, random)
+    }
+
+    /// Messages to seal, without truths.
+    pub(crate) fn seals_of(
+        &self,
+        class: GroupClass,
+        count: usize,
+        longest: Longest,
+        random: &mut Random,
+    ) -> Group {
         let longest = Longest {
             text: longest.text.min(self.text_bytes_max),
             aad: longest.aad.min(self.aad_bytes_max),
         };
-        let text_most = random.pick(&[300, 1_024, longest.text]).min(longest.text);
-        let same_text = random.one_in(4).then(|| random.up_to(text_most));
-        let aads = random.below(3);
+        let text_most = [300, 1_024, longest.text][class.bound].min(longest.text);
+        let same_text = class.same_text.then(|| random.up_to(text_most));
         let aad_len = random.up_to(longest.aad);
         let same_aad = random.bytes(aad_len);
-        let all_nonces = random.one_in(5);
-        let one_key = random.one_in(4).then(|| random.below(self.ring.len()));
+        let one_key = class.one_key.then(|| random.below(self.ring.len()));
         let message = |_| {
             let text = same_text.unwrap_or_else(|| random.up_to(text_most));
-            let aad = match aads {
-                0 => vec![],
-                1 => same_aad.clone(),
-                _ => {
+            let aad = match class.aads {
+                Aads::None => vec![],
+                Aads::Same => same_aad.clone(),
+                Aads::Each => {
                     let len = random.up_to(longest.aad);
                     random.bytes(len)
                 }
             };
-            let nonce = if all_nonces { random.pick(&self.nonce_lengths) } else { 12 };
+            let nonce = if class.all_nonces { random.pick(&self.nonce_lengths) } else { 12 };
             let key = one_key.unwrap_or_else(|| random.below(self.ring.len()));
             let (nonce, text) = (random.bytes(nonce), random.bytes(text));
             Message { op: Op::Seal, key, nonce, aad, text, tag: vec![] }
         };
         let messages = (0..count).map(message).collect();
-        let tag_length = random.pick(&self.tag_lengths);
+        let tag_length = self.tag_lengths[class.tag_length % self.tag_lengths.len()];
         Group { ring: self.ring.clone(), tag_length, messages, truths: vec![] }
     }
 
@@ -84,28 +150,70 @@ impl Recipe {
     }
 }
 
-/// A key of one of the three sizes.
-pub(crate) fn random_key(random: &mut Random) -> Key {
-    let bytes = random.pick(&[16, 24, 32]);
+/// Keys of the three sizes in turn.
+pub(crate) fn keys_of_all_sizes(keys: usize, random: &mut Random) -> Vec<Key> {
+    (0..keys).map(|n| key_of_size([16, 24, 32][n % 3], random)).collect()
+}
+
+/// A key of so many bytes.
+pub(crate) fn key_of_size(bytes: usize, random: &mut Random) -> Key {
     Key::new(&random.bytes(bytes)).expect("a key has one of these lengths")
 }
 
-/// Opens what a group sealed, mixed with seals, verifies and wrong tags.
+/// A key of one of the three sizes.
+pub(crate) fn random_key(random: &mut Random) -> Key {
+    let bytes = random.pick(&[16, 24, 32]);
+    key_of_size(bytes, random)
+}
+
+/// What becomes of a message that was sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Open,
+    Seal,
+    Verify,
+    FailedOpen,
+    FailedVerify,
+}
+
+impl Kind {
+    const ALL: [Self; 5] =
+        [Self::Open, Self::Seal, Self::Verify, Self::FailedOpen, Self::FailedVerify];
+
+    /// Most are opened.
+    fn random(random: &mut Random) -> Self {
+        match random.below(20) {
+            0..=1 => Self::Seal,
+            2..=3 => Self::Verify,
+            4..=5 => Self::FailedOpen,
+            6 => Self::FailedVerify,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// Opens what a group sealed, mixed with seals, verifies and wrong tags. Five messages have each of these.
 pub(crate) fn mixed(sealed: &Group, random: &mut Random) -> Group {
     let mut group = sealed.opening();
     let seals = sealed.messages.iter().zip(&sealed.truths);
     let opens = group.messages.iter_mut().zip(&mut group.truths);
-    for ((message, truth), (seal, seal_truth)) in opens.zip(seals) {
-        match random.below(20) {
-            0..=1 => (*message, *truth) = (seal.clone(), seal_truth.clone()),
-            2..=3 => (message.op, *truth) = (Op::Verify, Truth::verified()),
-            kind @ 4..=6 => {
-                message.op = if kind == 6 { Op::Verify } else { Op::Open };
+    let first = random.below(Kind::ALL.len());
+    for (n, ((message, truth), (seal, seal_truth))) in opens.zip(seals).enumerate() {
+        let kind = match n {
+            0..5 => Kind::ALL[(first + n) % Kind::ALL.len()],
+            _ => Kind::random(random),
+        };
+        match kind {
+            Kind::Open => {}
+            Kind::Seal => (*message, *truth) = (seal.clone(), seal_truth.clone()),
+            Kind::Verify => (message.op, *truth) = (Op::Verify, Truth::verified()),
+            Kind::FailedOpen | Kind::FailedVerify => {
+                let verifies = kind == Kind::FailedVerify;
+                message.op = if verifies { Op::Verify } else { Op::Open };
                 let bit = random.below(8 * message.tag.len());
                 message.tag[bit / 8] ^= 1 << (bit % 8);
                 *truth = Truth::failed(message);
             }
-            _ => {}
         }
     }
     group

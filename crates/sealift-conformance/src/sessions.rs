@@ -11,28 +11,32 @@ use sealift_core::{DeviceError, Key, KeySource, SessionId};
 
 const SESSIONS: usize = 5_000;
 const MESSAGES: usize = 7_000;
+/// At any scale: from the first session to the last.
+const MESSAGES_MIN: usize = 64;
 /// From a session's slot to the next one's.
 const STRIDES: [u32; 3] = [1, 1_021, 65_536];
 const LONGEST: Longest = Longest { text: 60, aad: 20 };
 
 /// Many sessions, met in no order, in dense slots and in slots that share places in a small table.
 pub(crate) fn many(subject: &Subject) -> Result<String, String> {
-    let mut messages = 0;
+    let (mut messages, mut batches) = (0, 0);
     for stride in STRIDES {
         let mut random = Random::new(subject.seed, u64::from(stride));
         let keys = (0..SESSIONS).map(|_| random_key(&mut random)).collect();
         let recipe = Recipe::with_ring(subject, Ring::spread(keys, stride));
-        for n in 0..if subject.is_slow() { 1 } else { 3 } {
-            let count = subject.count(MESSAGES, MESSAGES);
+        for _ in 0..if subject.is_slow() { 1 } else { 3 } {
+            let count = subject.count_at_least(MESSAGES_MIN, MESSAGES, MESSAGES);
             let mut seals = recipe.seals(count, LONGEST, &mut random);
-            for message in &mut seals.messages {
-                message.key = random.below(SESSIONS);
+            for (n, message) in seals.messages.iter_mut().enumerate() {
+                let spread = (n < MESSAGES_MIN).then(|| n * (SESSIONS - 1) / (MESSAGES_MIN - 1));
+                message.key = spread.unwrap_or_else(|| random.below(SESSIONS));
             }
             seal_truths(&*subject.oracle, &mut seals)?;
-            let form = Form { keys: KeyForm::Sessions, ..Form::nth(n, subject.capabilities()) };
+            let form =
+                Form { keys: KeyForm::Sessions, ..Form::nth(batches, subject.capabilities()) };
             must_conform(&*subject.device, &seals, form)?;
             must_conform(&*subject.device, &mixed(&seals, &mut random), form)?;
-            messages += count;
+            (messages, batches) = (messages + count, batches + 1);
         }
         recipe.ring.retire_all(&*subject.device);
         recipe.ring.retire_all(&*subject.oracle);

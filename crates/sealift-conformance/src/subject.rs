@@ -18,7 +18,7 @@ pub(crate) struct Subject {
     pub(crate) effort: Effort,
     pub(crate) seed: u64,
     /// Of the large numbers: 1 for all.
-    pub(crate) share: f64,
+    pub(crate) scale: f64,
 }
 
 /// How much a device can do in a test's time.
@@ -38,7 +38,12 @@ impl Subject {
         self.effort == Effort::Slow
     }
 
-    /// The share of a large number; `slow` for slow devices.
+    /// A large number to scale, `slow` for slow devices; at any scale so many as have every kind.
+    pub(crate) fn count_at_least(&self, least: usize, full: usize, slow: usize) -> usize {
+        self.count(full, slow).max(least)
+    }
+
+    /// A large number to scale, `slow` for slow devices; one at least.
     pub(crate) fn count(&self, full: usize, slow: usize) -> usize {
         let count = if self.is_slow() { slow } else { full };
         #[expect(
@@ -46,13 +51,13 @@ impl Subject {
             clippy::cast_sign_loss,
             clippy::cast_precision_loss
         )]
-        let share = (count as f64 * self.share).ceil() as usize;
-        share.clamp(1, count)
+        let scaled = (count as f64 * self.scale).ceil() as usize;
+        scaled.clamp(1, count)
     }
 
-    /// The share of a time that is spent.
+    /// A time to scale.
     pub(crate) fn time(&self, full: Duration) -> Duration {
-        full.mul_f64(self.share.clamp(0.05, 1.0))
+        full.mul_f64(self.scale.clamp(0.05, 1.0))
     }
 
     /// A number of messages, or as many as fit into a batch.

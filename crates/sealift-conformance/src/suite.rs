@@ -3,7 +3,8 @@
 use crate::candidate::Candidate;
 use crate::subject::Check;
 use crate::{
-    columns, differential, edges, flips, guards, nist, published, race, sessions, workers, wrap,
+    columns, differential, edges, flips, guards, nist, published, race, rereads, sessions, workers,
+    wrap,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -31,6 +32,7 @@ macro_rules! every_check {
             a_flipped_bit_opens_nothing_and_harms_no_neighbour: "flips", flips::check;
             nothing_outside_the_buffers_is_touched: "guard pages", guards::check;
             a_buffer_that_is_rewritten_opens_right_or_not_at_all: "race", race::check;
+            a_byte_that_changes_after_it_was_read_changes_nothing: "rereads", rereads::check;
             batches_of_every_size_are_right_at_their_edges: "batch sizes", edges::batch_sizes;
             texts_of_every_length_are_right_at_their_edges: "lengths", edges::lengths;
             an_input_shorter_than_its_tag_does_not_open: "short inputs", edges::shorter_than_its_tag;
@@ -88,6 +90,8 @@ pub fn run(test: &str, candidates: impl IntoIterator<Item = Candidate>) {
     let entry = Entry::of(test).expect("`suite!` makes the tests of this list");
     let candidates: Vec<_> = candidates.into_iter().collect();
     assert!(!candidates.is_empty(), "`suite!` was given no candidate: name the devices to test");
+    let known = candidates.iter().flat_map(Candidate::names);
+    sealift_testing::check_required(known).unwrap_or_else(|error| panic!("{error}"));
     let verdicts = candidates.iter().map(|candidate| {
         let fault = |fault| format!("{}: {}: {fault}", entry.what, candidate.spec());
         entry.run(candidate).map_err(fault)
@@ -177,7 +181,7 @@ mod tests {
     fn a_program_is_told_what_a_check_did_or_found() {
         let limits = "a_device_takes_what_its_capabilities_say_and_nothing_else";
         assert!(checks().contains(&limits));
-        let right = check(limits, &Candidate::new(&Reference, "reference").slow().share(0.01));
+        let right = check(limits, &Candidate::new(&Reference, "reference").slow().scale(0.01));
         assert!(right.unwrap().is_some());
         let fault = check(limits, &Candidate::new(&Wrong, "wrong").slow()).unwrap_err();
         assert!(fault.contains("found Ok") && fault.contains("[seed "), "{fault}");

@@ -8,7 +8,7 @@ use crate::compare::{grouped, must_conform, seal_truths};
 use crate::form::Form;
 use crate::message::{Group, Message, Ring};
 use crate::random::Random;
-use crate::recipe::{mixed, random_key};
+use crate::recipe::{keys_of_all_sizes, mixed};
 use crate::subject::Subject;
 use aes_gcm::aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use aes_gcm::aes::{Aes128, Aes192, Aes256};
@@ -27,7 +27,7 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     let mut random = Random::new(subject.seed, 0x3a9);
     let near = if subject.is_slow() { NEAR_SLOW } else { NEAR };
     let far = FAR.into_iter().filter(|_| !subject.is_slow());
-    let ring = Ring::new((0..12).map(|_| random_key(&mut random)).collect());
+    let ring = Ring::new(keys_of_all_sizes(12, &mut random));
     let mut messages = 0;
     let wraps = |before: &u32| subject.text_bytes(usize::MAX) > 16 * *before as usize;
     for before in (0..near).chain(far).filter(wraps) {

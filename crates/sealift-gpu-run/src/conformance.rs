@@ -127,15 +127,15 @@ fn candidate(device: &Device, way: &str) -> Result<Candidate, String> {
     let driver = driver(way.split(':').next().unwrap_or(way)).map_err(|error| error.to_string())?;
     let candidate = Candidate::new(driver, way);
     Ok(if device.is_real() {
-        candidate.share(REAL_SHARE)
+        candidate.scale(REAL_SCALE)
     } else {
-        candidate.slow().share(TEST_SHARE)
+        candidate.slow().scale(TEST_SCALE)
     })
 }
 
-const REAL_SHARE: f64 = 0.2;
+const REAL_SCALE: f64 = 0.2;
 /// A processor takes longer to launch than to work most batches.
-const TEST_SHARE: f64 = 0.02;
+const TEST_SCALE: f64 = 0.02;
 
 #[cfg(test)]
 mod tests {

@@ -125,7 +125,7 @@ Usage: sealift-gpu [OPTIONS]
   --version         which one this is
 
 It needs a GPU's driver and nothing else. SEALIFT_LIBCUDA names another libcuda.so.1, CUDA_VISIBLE_DEVICES hides
-devices, SEALIFT_SHARE=0.01 makes less of the large numbers of the conformance suite.
+devices, SEALIFT_TEST_SCALE=0.01 makes less of the large numbers of the conformance suite.
 
 Status: 0 all was measured and nothing failed, 1 not so, 2 the command line is wrong, 3 there is nothing to measure.
 ";

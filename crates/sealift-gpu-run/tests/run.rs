@@ -12,7 +12,7 @@ use std::{env, fs, process};
 fn with(libcuda: impl AsRef<OsStr>, words: &[&str], out: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealift-gpu"));
     command.args(words).arg("--out").arg(out);
-    command.env("SEALIFT_LIBCUDA", libcuda).env("SEALIFT_SHARE", "0.001");
+    command.env("SEALIFT_LIBCUDA", libcuda).env("SEALIFT_TEST_SCALE", "0.001");
     command
 }
 
@@ -117,10 +117,10 @@ fn a_wrong_variable_and_a_folder_that_takes_nothing_are_told_before_anything_is_
     let fake = Fake::new().unwrap();
     let out = place("early");
     let words = ["--device", "cuda:0"];
-    let ended = with(fake.path(), &words, &out).env("SEALIFT_SHARE", "abc").output().unwrap();
+    let ended = with(fake.path(), &words, &out).env("SEALIFT_TEST_SCALE", "abc").output().unwrap();
     let said = talk(&ended);
     assert_eq!(ended.status.code(), Some(2), "{said}");
-    assert!(said.contains("SEALIFT_SHARE=\"abc\" is no number"), "{said}");
+    assert!(said.contains("SEALIFT_TEST_SCALE=\"abc\" is no number"), "{said}");
     assert!(!out.exists());
     for taken in ["/dev/null/run", env!("CARGO_MANIFEST_DIR")] {
         let ended = run(fake.path(), &words, Path::new(taken));

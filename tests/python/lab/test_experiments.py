@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from conftest import skip
+from run_report import ran
 from sealift.lab import registry
 from sealift.lab.crowding import Load
 from sealift.lab.files.arm import close_files
@@ -406,6 +407,7 @@ def test_every_arm_can_be_made_timed_and_says_what_it_was_checked_against(
         # A device is required by its driver's name.
         what = NEEDED.get(experiment.name.partition("-")[0], str(cell[experiment.compare]))
         skip(what.partition(":")[0], str(error))
+    ran(str(cell[experiment.compare]).partition(":")[0])
     sample = arm.sample(0.001)
     assert sample.operations >= 1
     assert sample.bytes >= (experiment.id != "003-F4")

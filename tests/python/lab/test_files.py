@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import skip
+from run_report import ran
 from sealift.lab.files import arm, processes
 from sealift.lab.files.arm import Spec, file_arm, try_file
 from sealift.lab.files.condition import (
@@ -46,6 +47,7 @@ def taken_for(spec: Spec, context: Context) -> str:
     told = file_arm(spec, context).verified()["c_library_takes_it_for"]
     if told == "unknown":
         skip("glibc", "this C library doesn't say whether a process is single-threaded")
+    ran("glibc")
     return str(told)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from conftest import skip
+from run_report import ran
 from sealift import UnknownDeviceError, _sealift
 from sealift._sealift import Arm
 from sealift.lab import ipp, native
@@ -182,6 +183,7 @@ def test_intels_library_is_found_in_its_package_and_checked() -> None:
     path = find_ipp()
     if path is None:
         skip("ipp", "ipp-crypto is not installed: `pip install ipp-crypto`")
+    ran("ipp")
     assert path.name.startswith("libippcp.so")
     for device in ("ipp", f"ipp:lib={path}", "slowed:percent=5(ipp)"):
         arm = gcm(device, as_logged(), threads=1, batch=1_024, context=CONTEXT)

@@ -14,6 +14,7 @@ import pytest
 
 from conftest import skip
 from lab.browser import Browser, Seen, browser
+from run_report import ran
 from sealift.lab import embedding, plot, report, store
 from sealift.lab.report import bottom
 from sealift.lab.report.extent import EXTENTS
@@ -25,6 +26,7 @@ BROWSER = next(
 )
 if not BROWSER:
     skip("chromium", "no Chromium is installed (apt install chromium)")
+ran("chromium")
 
 
 @pytest.fixture(scope="module")

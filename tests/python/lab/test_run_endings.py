@@ -28,6 +28,7 @@ from lab.running import (
     wait_until,
     workers_of,
 )
+from run_report import ran
 from sealift.exit_code import ExitCode
 from sealift.lab import progress, report, runner, store
 from sealift.lab.runner import session
@@ -348,6 +349,7 @@ def test_a_full_disk_ends_a_run_with_a_page_of_what_was_measured(tmp_path: Path)
     mounts = ["sh", "-c", f"mount -t tmpfs -o size=64k none {tmp_path}"]
     if unshare is None or subprocess.run([unshare, "-rm", *mounts], capture_output=True).returncode:
         skip("tmpfs", "no small file system can be mounted here")
+    ran("tmpfs")
     (tmp_path / "mine").mkdir()
     file = slow_file(tmp_path / "mine")
     small, kept = tmp_path / "small", tmp_path / "kept"

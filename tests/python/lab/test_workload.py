@@ -1,7 +1,6 @@
 """Workloads: the published ones, and what is refused."""
 
 import importlib.util
-import os
 import re
 from collections import Counter
 from dataclasses import replace
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import make_as_logged
+from conftest import skip
 from sealift.lab.workload import (
     FRESH_KEYS,
     ONE_KEY,
@@ -54,9 +54,7 @@ def test_as_logged_has_the_published_counts() -> None:
 def test_the_as_logged_table_is_what_the_tool_makes_of_the_vectors() -> None:
     if importlib.util.find_spec("cryptography_vectors") is None:
         reason = "the PyPI package cryptography-vectors is not installed"
-        if "vectors" in os.environ.get("SEALIFT_REQUIRE", "").split(","):
-            pytest.fail(f"SEALIFT_REQUIRE names vectors, but {reason}")
-        pytest.skip(reason)
+        skip("vectors", reason)
     assert TABLE.read_text(encoding="utf-8") == make_as_logged.table()
 
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 /// What it computes is known to be right; what is tested is how it is told, which every message does: a part is enough.
 pub(crate) fn device() -> Candidate {
     static DRIVER: LazyLock<OnAFake> = LazyLock::new(OnAFake::new);
-    Candidate::new(&*DRIVER, "fake-cuda").slow().share(0.1)
+    Candidate::new(&*DRIVER, "fake-cuda").slow().scale(0.1)
 }
 
 struct OnAFake(CudaLibrary);

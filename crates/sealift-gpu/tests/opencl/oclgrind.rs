@@ -40,6 +40,7 @@ fn a_planted_race_is_found() {
         return plant();
     }
     let found = found(PLANTED, 0);
+    sealift_testing::ran("oclgrind");
     assert!(found.contains("data race"), "it said: {found:?}");
 }
 

@@ -28,12 +28,12 @@ fn refused(spec: &GpuSpec) -> String {
 /// What OpenCL's first device gives, or that it is not here.
 fn on_opencl(spec: &GpuSpec) -> Option<GpuArm> {
     match prepare(spec) {
-        Ok(arm) => Some(arm),
+        Ok(arm) => {
+            sealift_testing::ran("opencl");
+            Some(arm)
+        }
         Err(error @ ArmError::Absent { .. }) => {
-            let required = env::var("SEALIFT_REQUIRE").unwrap_or_default();
-            let is_required = required.split(',').any(|name| name == "opencl");
-            assert!(!is_required, "opencl is required: {error}");
-            eprintln!("skipped: opencl: {error}");
+            sealift_testing::skip("opencl", &error.to_string()).unwrap();
             None
         }
         Err(error) => panic!("{error}"),

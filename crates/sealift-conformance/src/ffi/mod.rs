@@ -1,6 +1,10 @@
 //! Memory between inaccessible pages, memory that two threads write, and a child that may die.
 #![allow(unsafe_code)]
 
+mod wired;
+
+pub(crate) use wired::Wired;
+
 use std::cell::Cell;
 use std::io::Error;
 use std::mem::MaybeUninit;
@@ -133,7 +137,7 @@ pub(crate) struct Named(#[expect(dead_code, reason = "kept alive for the handler
 
 impl Named {
     pub(crate) fn new(what: String) -> Self {
-        BEFORE.get_or_init(install);
+        install_handler();
         let line = format!("segmentation fault: {what}\n");
         WHAT.set((line.as_ptr(), line.len()));
         Self(line)
@@ -152,18 +156,33 @@ thread_local! {
 /// What a segmentation fault did before.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
+fn install_handler() {
+    BEFORE.get_or_init(install);
+}
+
 fn install() -> libc::sigaction {
     let (mut action, mut before) = (zeroed_action(), zeroed_action());
-    action.sa_sigaction = say_and_give_back as *const () as libc::sighandler_t;
-    action.sa_flags = libc::SA_ONSTACK;
+    action.sa_sigaction = on_fault as *const () as libc::sighandler_t;
+    action.sa_flags = libc::SA_ONSTACK | libc::SA_SIGINFO;
     // SAFETY: both are whole, and the handler does only what a handler may.
     let failed = unsafe { libc::sigaction(libc::SIGSEGV, &raw const action, &raw mut before) };
     assert_eq!(failed, 0, "sigaction: {}", Error::last_os_error());
     before
 }
 
-/// Returning runs the faulty instruction again, now under the handler from before.
-extern "C" fn say_and_give_back(_: libc::c_int) {
+/// Returning runs the faulty instruction again.
+extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the system gives a handler of this kind the fault's information.
+    let info = unsafe { &*info };
+    // SAFETY: a segmentation fault has an address.
+    let address = unsafe { info.si_addr() };
+    if !wired::spring(address as usize) {
+        say_and_give_back();
+    }
+}
+
+/// Whoever faults again does so under the handler from before.
+fn say_and_give_back() {
     let (line, len) = WHAT.get();
     // SAFETY: the line lives while it is named, and nothing is written when there is none.
     unsafe { libc::write(2, line.cast(), len) };
