@@ -287,7 +287,7 @@ def run(suite: Suite, number: int, limit_s: float) -> str:
 
     A program that takes longer than `limit_s` hangs, which is a failure too.
     """
-    environment = os.environ | {SWITCHED_BY: str(number), "SEALIFT_SHARE": SHARE}
+    environment = os.environ | {SWITCHED_BY: str(number), "SEALIFT_TEST_SCALE": SHARE}
     environment["CARGO_MANIFEST_DIR"] = str(suite.folder)
     is_late = threading.Event()
     with subprocess.Popen(

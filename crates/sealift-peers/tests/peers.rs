@@ -9,7 +9,6 @@ use sealift_peers::report::Report;
 use sealift_peers::roster::{ArmConfig, PEERS, Peer, Unfit};
 use sealift_peers::{options, releases};
 use sealift_probes::{ArmError, ArmSpec, Columns, Planned, Random, Regime};
-use std::io::Write;
 use std::path::Path;
 
 /// Seals, opens and opens with wrong tags, of many lengths among which is none at all.

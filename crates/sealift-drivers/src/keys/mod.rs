@@ -2,10 +2,11 @@
 //!
 //! For drivers in crates of your own too.
 
+use crossbeam_utils::sync::{ShardedLock, ShardedLockReadGuard};
 use sealift_core::{DeviceError, Key, SessionId, Shape, Work};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::PoisonError;
 
 /// How a device expands a key.
 pub trait Expander {
@@ -56,7 +57,8 @@ impl<T, F> Step<T> for F where
 /// and count no references. Whoever misses expands outside the lock, works with keys of its own, and
 /// puts them into the table afterwards. What is evicted, retired or dropped is wiped by its own drop.
 pub struct KeyTable<T> {
-    entries: RwLock<Entries<T>>,
+    /// Read by every batch: each group of threads has a lock of its own, and who writes takes all of them.
+    entries: ShardedLock<Entries<T>>,
     /// One less than the capacity, which is a power of two.
     mask: usize,
 }
@@ -73,7 +75,7 @@ impl<T> KeyTable<T> {
 
     fn with_capacity(capacity: usize) -> Self {
         debug_assert!(capacity.is_power_of_two(), "{capacity}");
-        Self { entries: RwLock::default(), mask: capacity - 1 }
+        Self { entries: ShardedLock::default(), mask: capacity - 1 }
     }
 
     /// Works all messages with the key of one session.
@@ -232,7 +234,7 @@ impl<T> KeyTable<T> {
 
     /// Nothing panics while it writes, so a poisoned lock guards whole entries.
     #[inline]
-    fn read(&self) -> RwLockReadGuard<'_, Entries<T>> {
+    fn read(&self) -> ShardedLockReadGuard<'_, Entries<T>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
