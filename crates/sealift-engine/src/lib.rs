@@ -14,6 +14,9 @@ mod ffi;
 mod flight;
 mod landing;
 mod leased;
+#[cfg(test)]
+#[cfg(sealift_loom)]
+mod models;
 mod offer;
 mod parts;
 mod record;
@@ -26,6 +29,7 @@ mod settings;
 mod shared;
 pub mod simulate;
 mod store;
+mod sync;
 
 pub use engine::{Engine, Report};
 pub use error::{EngineError, SubmitError, SubmitRefusal};

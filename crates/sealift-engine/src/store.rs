@@ -5,10 +5,11 @@
 //! earlier one is left.
 
 use crate::EngineError;
+use crate::sync::{AtomicBool, Mutex, MutexGuard};
 use sealift_core::{Batch, Key, KeySource, Keys, Op, Ops, SessionId};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError};
 
 /// The most messages one key may seal (SP 800-38D section 8.3).
 pub const SEALS_MAX: u64 = 1 << 32;

@@ -2,10 +2,11 @@
 //!
 //! For drivers in crates of your own too.
 
+use crate::sync::{RwLock, RwLockReadGuard};
 use sealift_core::{DeviceError, Key, SessionId, Shape, Work};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::PoisonError;
 
 /// How a device expands a key.
 pub trait Expander {
@@ -312,5 +313,8 @@ const SMALL_WINDOW: usize = 16;
 /// costs about 1 % of the work.
 const HELD_BYTES_MAX: u64 = 1 << 20;
 
+#[cfg(test)]
+#[cfg(sealift_loom)]
+mod models;
 #[cfg(test)]
 mod tests;
