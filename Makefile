@@ -138,6 +138,12 @@ portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels
 	@RUSTFLAGS="--cfg sealift_portable" CARGO_TARGET_DIR=$(TARGET)/portable \
 		cargo test --workspace --exclude sealift-py --tests
 
+.PHONY: models
+models: | tools ## Try every order of what threads do to leases, key tables, the bell and completions, with loom; seconds, once built
+	@echo "Trying every order of what threads do"
+	@RUSTFLAGS="--cfg sealift_loom" CARGO_TARGET_DIR=$(TARGET)/models \
+		cargo test --quiet -p sealift-engine -p sealift-drivers --lib models
+
 # A library that a test opens finds the sanitizer in the executable, which has to show it: -rdynamic. Threads of PoCL's LLVM
 # bring signal stacks, which the sanitizer would take for its own and fail to unmap.
 .PHONY: asan

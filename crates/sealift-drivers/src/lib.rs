@@ -6,6 +6,7 @@
 //! [`cache`], what was measured of this machine before.
 
 mod alarm;
+mod sync;
 #[cfg(test)]
 mod testing;
 

@@ -1,11 +1,12 @@
 //! What devices ring and waiters wait for.
 
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::{DeviceId, EngineError};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use sealift_core::Notify;
 use std::mem;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Counts rings, so that one between looking and waiting is not missed, and knows which devices rang, so

@@ -1,10 +1,11 @@
 //! The keys of an attempt.
 
 use crate::store::Lease;
+use crate::sync::RwLock;
 use sealift_core::{Batch, Key, KeySource, Keys, SessionId};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 /// The keys behind the sessions of a job: those of the store, and once the attempt is given up only its
 /// own, so that a device that hangs keeps no other key from being wiped.

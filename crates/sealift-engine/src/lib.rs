@@ -15,6 +15,9 @@ mod ffi;
 mod flight;
 mod landing;
 mod leased;
+#[cfg(test)]
+#[cfg(sealift_loom)]
+mod models;
 mod offer;
 mod parts;
 mod record;
@@ -28,6 +31,7 @@ mod shared;
 pub mod simulate;
 mod store;
 mod stripes;
+mod sync;
 mod threads;
 
 pub use engine::{Engine, Report};

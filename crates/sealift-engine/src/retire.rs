@@ -1,11 +1,12 @@
 //! Sessions that some device can't be told to forget yet.
 
 use crate::DeviceId;
+use crate::sync::{AtomicBool, Mutex, MutexGuard};
 use sealift_core::SessionId;
 use std::collections::HashMap;
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 /// What each device has still to forget: a device that hangs may not be asked to, because it might wait
 /// for what it hangs on.

@@ -9,6 +9,7 @@ use crate::retire::Retirements;
 use crate::scheduler::{Decision, DecisionCache, Explained, Request, Scheduler};
 use crate::settings::Patience;
 use crate::store::KeyStore;
+use crate::sync::{Mutex, MutexGuard};
 use crate::{Call, DeviceId, EngineError, Report, Settings, SubmitRefusal, ffi, threads};
 use sealift_core::{
     Batch, Clock, Device, DeviceError, KeySource, OutputPool, SessionId, Shape, Status, Ticket,
@@ -19,7 +20,7 @@ use std::mem;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// What an engine's handles and sessions have in common.
 ///

@@ -12,11 +12,12 @@
 
 use crate::EngineError;
 use crate::stripes::Stripes;
+use crate::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard};
 use sealift_core::{Batch, Key, KeySource, Keys, Op, Ops, SessionId};
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError};
 
 /// The most messages one key may seal (SP 800-38D section 8.3).
 pub const SEALS_MAX: u64 = 1 << 32;

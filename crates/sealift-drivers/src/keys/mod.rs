@@ -2,7 +2,7 @@
 //!
 //! For drivers in crates of your own too.
 
-use crossbeam_utils::sync::{ShardedLock, ShardedLockReadGuard};
+use crate::sync::{ShardedLock, ShardedLockReadGuard};
 use sealift_core::{DeviceError, Key, SessionId, Shape, Work};
 use std::fmt;
 use std::ops::Range;
@@ -314,5 +314,8 @@ const SMALL_WINDOW: usize = 16;
 /// costs about 1 % of the work.
 const HELD_BYTES_MAX: u64 = 1 << 20;
 
+#[cfg(test)]
+#[cfg(sealift_loom)]
+mod models;
 #[cfg(test)]
 mod tests;
