@@ -357,7 +357,7 @@ impl Stripe {
         let seats = &mut self.seats;
         let refused = sessions.enumerate().find(|(_, (session, seals))| {
             let counts = |seats: &mut [Seat]| count(seats, *session, *seals);
-            !counts(seats) && !(top_up(seats, *session, *seals) && counts(seats))
+            !(counts(seats) || top_up(seats, *session, *seals) && counts(seats))
         });
         let Some((message, (session, _))) = refused else { return Ok(()) };
         self.uncount_seals(batch, message);

@@ -1,5 +1,7 @@
 //! One batch on several threads: who works it, and what becomes of it when a part fails.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
 mod toy;
 
 use sealift_core::{Batch, Output, Place, Status, SystemClock};

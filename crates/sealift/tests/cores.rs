@@ -1,5 +1,11 @@
 //! One batch on several cores gives what one core gives.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "patterns of bytes, and lengths far under 2^32"
+)]
+
 use proptest::prelude::*;
 use sealift::{
     Batch, Column, Engine, Key, NonceRule, Op, Ops, Options, Output, Place, Session, SessionId,
