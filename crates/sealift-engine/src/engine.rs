@@ -104,7 +104,8 @@ impl Engine {
         Session::new(Arc::clone(&self.shared), id)
     }
 
-    /// Works a batch on the calling thread.
+    /// Works a batch on the calling thread; a long one on other cores, too, as [`Settings::threads`] and
+    /// [`Options::threads`] allow.
     ///
     /// # Errors
     /// Anything wrong with the batch, before a message is touched. Messages that don't open are a status,

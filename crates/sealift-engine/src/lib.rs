@@ -1,7 +1,7 @@
 //! Sessions, batches and devices behind one handle.
 //!
 //! The engine is handed open devices and can name none: it knows them by their capabilities. A
-//! blocking [`Engine::run`] works on the calling thread; [`Engine::submit`] gives a batch to a
+//! blocking [`Engine::run`] works on the calling thread, and long batches on other cores, too; [`Engine::submit`] gives a batch to a
 //! device's workers, and [`Engine::poll`] or [`Engine::wait`] bring it back. Nothing is ever
 //! dropped: a batch that finds no free slot is handed back.
 
