@@ -76,7 +76,7 @@ def headline(document: Document, date: str) -> str:
     more_cases = "1 more case" if others == 1 else f"{others} more cases"
     more = f" In {more_cases} another library is ahead." if others else ""
     count = sum("detail" in each for each in document["peers"].values())
-    columns = ("messages", f"fastest of Sealift and {count} other libraries, and its lead")
+    columns = ("messages", f"fastest of Sealift and {count} other libraries")
     return (
         f"{_table(columns, [list(row) for row in rows], texts=2)}\n\n"
         f"*From Rust, AES-128, sealed, one core of {processor(document['machine'])}, {date}.{more}*"
@@ -90,8 +90,8 @@ def _faster(case: Document) -> str:
     if case["engine_is"] == EVEN:
         return f"not settled: Sealift is {interval(ratio)} times as fast"
     if case["engine_is"] == BEHIND:
-        return f"another library, {three(1 / ratio['median'])}×"
-    return f"Sealift, {three(ratio['median'])}×"
+        return f"another, {three(1 / ratio['median'])}× Sealift"
+    return f"Sealift, {three(ratio['median'])}× the best other"
 
 
 def _lost(cases: list[Document]) -> tuple[list[tuple[str, str]], int]:
@@ -111,7 +111,7 @@ def _lost(cases: list[Document]) -> tuple[list[tuple[str, str]], int]:
         told += len(found)
         if found:
             sizes, factors = zip(*found, strict=True)
-            rows.append((f"{listed(list(sizes))}{keys}", f"another library, {_range(factors)}"))
+            rows.append((f"{listed(list(sizes))}{keys}", f"another, {_range(factors)} Sealift"))
     return rows, len(lost) - told
 
 
