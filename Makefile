@@ -154,6 +154,19 @@ asan: $(TESTING) ## Run the tests of kernels, drivers and probes under the addre
 		cargo test --target x86_64-unknown-linux-gnu --tests \
 		-p sealift-kernels -p sealift-drivers -p sealift-conformance -p sealift-probes
 
+# Locks of a standard library that the sanitizer doesn't see would be races, so that is compiled too. What other languages do
+# (AWS-LC, PoCL, whose threads are its own) it doesn't see. The test that is left out races on purpose.
+.PHONY: tsan
+tsan: $(TESTING) ## Run the tests of engine and drivers under the thread sanitizer; needs rust-src, seven minutes
+	@echo "Testing engine and drivers under the thread sanitizer"
+	@[ -d "$$(rustc --print sysroot)/lib/rustlib/src/rust/library" ] || { \
+		echo "this toolchain has no source of the standard library, which has to be compiled for the thread sanitizer:" \
+			"\`rustup component add rust-src\`" >&2; exit 1; }
+	@RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread -Clink-arg=-rdynamic" CARGO_TARGET_DIR=$(TARGET)/tsan \
+		OCL_ICD_VENDORS=/nowhere SEALIFT_TEST_SCALE=0.001 \
+		cargo test -Zbuild-std --target x86_64-unknown-linux-gnu --tests -p sealift-engine -p sealift-drivers \
+		-- --skip a_buffer_that_is_rewritten_opens_right_or_not_at_all
+
 ##@ Check
 
 .PHONY: lint
