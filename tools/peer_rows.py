@@ -74,13 +74,13 @@ def headline(document: Document, date: str) -> str:
         *lost,
     ]
     more_cases = "1 more case" if others == 1 else f"{others} more cases"
-    more = f" In {more_cases} another library is ahead." if others else ""
+    more = f" The full table has {more_cases} that another library wins." if others else ""
     count = sum("detail" in each for each in document["peers"].values())
     columns = ("messages", f"fastest of Sealift and {count} other libraries")
     return (
         f"{_table(columns, [list(row) for row in rows], texts=2)}\n\n"
         f"*From Rust, AES-128, sealed, one core of {processor(document['machine'])}, {date}.{more}*"
-        f" [All cases](docs/performance.md)."
+        f" [Full table](docs/performance.md)."
     )
 
 

@@ -243,7 +243,7 @@ def test_the_comparison_has_a_table_for_each_machine_and_sentences_of_the_newest
         "| 128 B, 1,024 keys | Sealift, 1.25× the best other |\n"
         "| 128 B, a new key for each | Sealift, 6.00× the best other |\n"
         "| 1,420 B and 8 KiB, one key | another, 1.25–2.00× Sealift |\n\n"
-        "*From Rust, AES-128, sealed, one core of processor a on 2026-01-02, 2026-01-02.* [All"
+        "*From Rust, AES-128, sealed, one core of processor a on 2026-01-02, 2026-01-02.* [Full"
     ) in text
     assert "| aws-lc | AWS-LC 5; in place, so a copy is in its time | 2025-01-01 |" in text
     assert "| ipp | absent: not installed |  |" in text
@@ -288,8 +288,8 @@ def test_the_headline_tells_sizes_keys_calls_and_other_cases_apart() -> None:
         "| 1,420 B and 8 KiB, one key | another, 1.25–2.00× Sealift |\n"
         "| 16 messages a call | another, 4.00× Sealift |\n"
     ) in said
-    assert "In 3 more cases another library is ahead.*" in said
-    assert "In 1 more case another" in peer_rows.headline(
+    assert "The full table has 3 more cases that another library wins.*" in said
+    assert "The full table has 1 more case that" in peer_rows.headline(
         document | {"cases": document["cases"][:-2]}, "2026-01-02"
     )
 
