@@ -62,7 +62,7 @@ impl Shared {
     ) -> Result<Timing, DeviceError> {
         let start_ns = self.clock.now_ns();
         let pieces: Vec<_> = work.cut(pieces).into_iter().map(Some).map(Mutex::new).collect();
-        let (next, done) = (AtomicUsize::new(0), Mutex::new(Done::default()));
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(PieceResults::default()));
         let finish = |piece: Piece<'_>| {
             let ran = piece.run(|work| self.run_on(device, work));
             let ran = ran.unwrap_or_else(|error| Err(self.failure(device, error.to_string())));
@@ -90,12 +90,12 @@ impl Shared {
 
 /// What became of the pieces so far.
 #[derive(Default)]
-struct Done {
+struct PieceResults {
     took_ns: Vec<u64>,
     error: Option<DeviceError>,
 }
 
-impl Done {
+impl PieceResults {
     /// Counts a piece in, and says whether to go on.
     fn add(&mut self, ran: Result<Timing, DeviceError>) -> bool {
         match ran {

@@ -75,12 +75,12 @@ pub struct Counters {
 #[derive(Debug)]
 pub(crate) struct Records {
     devices: usize,
-    stripes: Stripes<Mutex<OfThreads>>,
+    stripes: Stripes<Mutex<ThreadRecords>>,
 }
 
 /// Grows to its bound once.
 #[derive(Debug)]
-struct OfThreads {
+struct ThreadRecords {
     ring: Vec<Record>,
     next: usize,
     counters: Vec<Counters>,
@@ -89,7 +89,7 @@ struct OfThreads {
 impl Records {
     pub(crate) fn new(devices: usize) -> Self {
         let counters = || vec![Counters::default(); devices];
-        let own = || Mutex::new(OfThreads { ring: vec![], next: 0, counters: counters() });
+        let own = || Mutex::new(ThreadRecords { ring: vec![], next: 0, counters: counters() });
         Self { devices, stripes: Stripes::new(own) }
     }
 
@@ -119,7 +119,7 @@ impl Records {
     }
 }
 
-impl OfThreads {
+impl ThreadRecords {
     fn push(&mut self, record: Record) {
         let counters = &mut self.counters[record.device.0];
         match record.end {
@@ -160,7 +160,7 @@ impl Sum for Counters {
 }
 
 /// Nothing panics while it is locked.
-fn lock(stripe: &Mutex<OfThreads>) -> MutexGuard<'_, OfThreads> {
+fn lock(stripe: &Mutex<ThreadRecords>) -> MutexGuard<'_, ThreadRecords> {
     stripe.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -158,7 +158,7 @@ impl KeyStore {
             let top_up = |seats: &mut Vec<Seat>, session, seals| {
                 store.top_up(&mut common, seats, place, session, seals)
             };
-            if let Err(Refused { message, session }) = stripe.count_seals(batch, top_up) {
+            if let Err(RefusedMessage { message, session }) = stripe.count_seals(batch, top_up) {
                 let left = stripe.seat_of(session).map_or(0, |seat| seat.seals_left);
                 return Err(common.refusal(message, session, left));
             }
@@ -308,7 +308,7 @@ impl Common {
 }
 
 /// The first message whose session is not known here, or has not enough seals.
-struct Refused {
+struct RefusedMessage {
     message: usize,
     session: SessionId,
 }
@@ -324,7 +324,7 @@ impl Stripe {
         &mut self,
         batch: &Batch<'_>,
         top_up: impl FnMut(&mut Vec<Seat>, SessionId, u64) -> bool,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RefusedMessage> {
         let seals = |op| u64::from(op == Op::Seal);
         match (&batch.keys, &batch.ops) {
             (Keys::Raw(_), _) => Ok(()),
@@ -353,7 +353,7 @@ impl Stripe {
         batch: &Batch<'_>,
         sessions: impl Iterator<Item = (SessionId, u64)>,
         mut top_up: impl FnMut(&mut Vec<Seat>, SessionId, u64) -> bool,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RefusedMessage> {
         let seats = &mut self.seats;
         let refused = sessions.enumerate().find(|(_, (session, seals))| {
             let counts = |seats: &mut [Seat]| count(seats, *session, *seals);
@@ -361,7 +361,7 @@ impl Stripe {
         });
         let Some((message, (session, _))) = refused else { return Ok(()) };
         self.uncount_seals(batch, message);
-        Err(Refused { message, session })
+        Err(RefusedMessage { message, session })
     }
 
     fn uncount_seals(&mut self, batch: &Batch<'_>, messages: usize) {

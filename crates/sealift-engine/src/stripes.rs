@@ -8,16 +8,16 @@ use std::{
 
 /// Values of which each thread uses its own, mostly alone.
 #[derive(Debug)]
-pub(crate) struct Stripes<T>(Box<[Apart<T>]>);
+pub(crate) struct Stripes<T>(Box<[Padded<T>]>);
 
 /// In cache lines of its own; processors fetch two at a time.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Apart<T>(T);
+struct Padded<T>(T);
 
 impl<T> Stripes<T> {
     pub(crate) fn new(mut make: impl FnMut() -> T) -> Self {
-        Self((0..count()).map(|_| Apart(make())).collect())
+        Self((0..count()).map(|_| Padded(make())).collect())
     }
 
     /// The place of the calling thread's.
@@ -35,7 +35,7 @@ impl<T> Stripes<T> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().map(|Apart(value)| value)
+        self.0.iter().map(|Padded(value)| value)
     }
 }
 

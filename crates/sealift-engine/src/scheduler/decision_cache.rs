@@ -24,7 +24,7 @@ impl DecisionCache {
 
     /// The decision of this thread for such a batch, for one batch more.
     pub(crate) fn use_once(&self, devices: &[Arc<dyn Device>], shape: &Shape) -> Option<Decision> {
-        LAST.with_borrow_mut(|last| {
+        CACHE.with_borrow_mut(|last| {
             let entry = last.find(self)?;
             let decision = entry.cached.use_once(devices, shape)?;
             last.used += 1;
@@ -34,19 +34,19 @@ impl DecisionCache {
 
     /// The same without using it.
     pub(super) fn peek(&self, devices: &[Arc<dyn Device>], shape: &Shape) -> Option<Decision> {
-        let mut cached = LAST.with_borrow_mut(|last| last.find(self).map(|entry| entry.cached))?;
+        let mut cached = CACHE.with_borrow_mut(|last| last.find(self).map(|entry| entry.cached))?;
         cached.use_once(devices, shape)
     }
 
     /// How many batches of this thread went by cached decisions since this was asked last.
     pub(crate) fn take_used(&self) -> u32 {
-        LAST.with_borrow_mut(|last| std::mem::take(&mut last.used))
+        CACHE.with_borrow_mut(|last| std::mem::take(&mut last.used))
     }
 
     pub(super) fn put(&self, cached: CachedDecision) {
         let version = self.version.load(Ordering::Relaxed);
         let entry = Entry { engine: self.engine, version, cached };
-        LAST.with_borrow_mut(|last| last.entry = Some(entry));
+        CACHE.with_borrow_mut(|last| last.entry = Some(entry));
     }
 
     /// No decision is used again, by no thread.
@@ -56,15 +56,15 @@ impl DecisionCache {
 }
 
 thread_local! {
-    static LAST: RefCell<Last> = const { RefCell::new(Last { entry: None, used: 0 }) };
+    static CACHE: RefCell<ThreadCache> = const { RefCell::new(ThreadCache { entry: None, used: 0 }) };
 }
 
-struct Last {
+struct ThreadCache {
     entry: Option<Entry>,
     used: u32,
 }
 
-impl Last {
+impl ThreadCache {
     fn find(&mut self, cache: &DecisionCache) -> Option<&mut Entry> {
         let version = cache.version.load(Ordering::Relaxed);
         self.entry.as_mut().filter(|entry| entry.engine == cache.engine && entry.version == version)

@@ -16,7 +16,7 @@ pub(super) fn pool() -> Option<&'static Pool> {
     if let Some(own) = own(newest) {
         return own.pool.as_ref();
     }
-    let made = Box::into_raw(Box::new(OfProcess { forks: forks(), pool: Pool::new() }));
+    let made = Box::into_raw(Box::new(ProcessPool { forks: forks(), pool: Pool::new() }));
     match NEWEST.compare_exchange(newest, made, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => own(made)?.pool.as_ref().inspect(|pool| pool.start()),
         Err(other) => {
@@ -33,42 +33,42 @@ pub(super) fn pool_there_is() -> Option<&'static Pool> {
 }
 
 /// What it points to, unless that is of a parent of this process: its threads are not here.
-fn own(newest: *const OfProcess) -> Option<&'static OfProcess> {
+fn own(newest: *const ProcessPool) -> Option<&'static ProcessPool> {
     // SAFETY: it is null, or of a box that was made whole before it was stored, and is never dropped then.
     unsafe { newest.as_ref() }.filter(|newest| newest.forks == forks())
 }
 
-static NEWEST: AtomicPtr<OfProcess> = AtomicPtr::new(ptr::null_mut());
+static NEWEST: AtomicPtr<ProcessPool> = AtomicPtr::new(ptr::null_mut());
 
-struct OfProcess {
+struct ProcessPool {
     forks: u32,
     pool: Option<Pool>,
 }
 
 /// Lets others call `work` while `run` runs, and waits for them afterwards.
-pub(super) fn share(work: &(dyn Fn() + Sync), run: impl FnOnce(&Arc<Shared>)) {
+pub(super) fn share(work: &(dyn Fn() + Sync), run: impl FnOnce(&Arc<SharedCall>)) {
     // SAFETY: only the lifetime changes. Who is inside the gate calls it, and this function does not end,
     // by a panic neither, before the gate is closed and nobody is inside.
     let work = unsafe { mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(work) };
-    let shared = Arc::new(Shared { work, gate: Gate::new() });
+    let shared = Arc::new(SharedCall { work, gate: Gate::new() });
     let closing = Closing(&shared);
     run(&shared);
     drop(closing);
 }
 
 /// A call that others may help with until it is closed.
-pub(super) struct Shared {
+pub(super) struct SharedCall {
     /// Lives until the gate is closed and nobody is inside.
     work: *const (dyn Fn() + Sync),
     gate: Gate,
 }
 
 // SAFETY: the pointer is to something that may be called from every thread, and is followed inside the gate only.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedCall {}
 // SAFETY: as above.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedCall {}
 
-impl Shared {
+impl SharedCall {
     /// Helps, unless it is too late.
     pub(super) fn help(&self) {
         if !self.gate.enter() {
@@ -82,7 +82,7 @@ impl Shared {
     }
 }
 
-struct Closing<'c>(&'c Shared);
+struct Closing<'c>(&'c SharedCall);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {

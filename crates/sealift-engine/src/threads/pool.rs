@@ -1,6 +1,6 @@
 //! Threads that wait for calls to help with.
 
-use super::ffi::Shared;
+use super::ffi::SharedCall;
 use rustix::process::getpid;
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
 use std::collections::VecDeque;
@@ -23,13 +23,13 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct Queue {
     /// Calls with the number of threads that they still want.
-    calls: VecDeque<(Arc<Shared>, usize)>,
+    calls: VecDeque<(Arc<SharedCall>, usize)>,
     asleep: usize,
 }
 
 impl Queue {
     /// The call that waits longest; if it wants more threads it waits behind the others.
-    fn take(&mut self) -> Option<Arc<Shared>> {
+    fn take(&mut self) -> Option<Arc<SharedCall>> {
         let (call, wanted) = self.calls.pop_front()?;
         if wanted > 1 {
             self.calls.push_back((Arc::clone(&call), wanted - 1));
@@ -41,7 +41,7 @@ impl Queue {
 /// A call that threads may come to until this is dropped.
 pub(super) struct Offer<'p> {
     pool: &'p Pool,
-    call: &'p Arc<Shared>,
+    call: &'p Arc<SharedCall>,
 }
 
 impl Drop for Offer<'_> {
@@ -74,7 +74,7 @@ impl Pool {
     }
 
     /// Offers a call to so many threads, which come when they have time.
-    pub(super) fn offer<'p>(&'p self, call: &'p Arc<Shared>, wanted: usize) -> Offer<'p> {
+    pub(super) fn offer<'p>(&'p self, call: &'p Arc<SharedCall>, wanted: usize) -> Offer<'p> {
         let mut queue = self.lock();
         queue.calls.push_back((Arc::clone(call), wanted));
         let sleepers = queue.asleep.min(wanted);
