@@ -8,28 +8,35 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 impl Shared {
-    /// Into how many pieces a batch is cut that is predicted to take one core so long; none where it had
-    /// better stay whole.
-    pub(crate) fn pieces_of(
+    /// How a batch is cut that is predicted to take one core so long; none where it had better stay whole.
+    /// `may_stop` is whether it may be stopped half-way, for which long ones are cut on a single thread, too.
+    pub(crate) fn cut_of(
         &self,
         device: DeviceId,
         shape: &Shape,
         predicted_ns: f64,
         threads: usize,
-    ) -> Option<usize> {
-        let may_be_cut = threads > 1 && predicted_ns >= CUT_MIN_NS && shape.messages > 1;
+        may_stop: bool,
+    ) -> Option<Cut> {
         let capabilities = self.devices[device.0].capabilities();
-        if !may_be_cut || !capabilities.runs_in_parts || capabilities.workers < 2 {
+        let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
+        let may_pay = threads > 1 && predicted_ns >= CUT_MIN_NS && capabilities.workers > 1;
+        let is_long = may_stop && weight >= STOPPABLE_BYTES;
+        if !(may_pay || is_long) || !capabilities.runs_in_parts || shape.messages < 2 {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
         let by_time = (predicted_ns / PIECE_MIN_NS) as usize;
-        let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
         let by_bytes = usize::try_from(weight / PIECE_BYTES).unwrap_or(usize::MAX);
         let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(shape.messages);
-        let is_cut =
-            pieces > 1 && self.is_help_near(predicted_ns) && threads::cores_of_caller() > 1;
-        is_cut.then_some(pieces)
+        let pays = may_pay
+            && pieces > 1
+            && self.is_help_near(predicted_ns)
+            && threads::cores_of_caller() > 1;
+        match pays {
+            true => Some(Cut { pieces, threads }),
+            false => is_long.then(|| Cut { pieces: by_bytes.min(shape.messages), threads: 1 }),
+        }
     }
 
     /// Whether other threads begin soon enough to help with a batch that takes so long: they are awake, or
@@ -49,42 +56,78 @@ impl Shared {
         }
     }
 
-    /// Works a batch in pieces, on the calling thread and on others that have time.
+    /// Works a batch in pieces, on the calling thread and on others that have time. `stop` is asked after each piece
+    /// of the calling thread; when it says so, pieces that are begun are finished and no other is begun.
     ///
     /// # Errors
-    /// That of the first piece that failed; the others may be worked then, or not.
+    /// That of the first piece that failed; the others may be worked then, or not. It was stopped.
     pub(crate) fn run_in_parts(
         &self,
         device: DeviceId,
         work: &mut Work<'_>,
-        pieces: usize,
-        threads: usize,
-    ) -> Result<Timing, DeviceError> {
+        cut: Cut,
+        stop: Stop<'_>,
+    ) -> Result<Timing, RunError> {
         let start_ns = self.clock.now_ns();
-        let pieces: Vec<_> = work.cut(pieces).into_iter().map(Some).map(Mutex::new).collect();
+        let pieces: Vec<_> = work.cut(cut.pieces).into_iter().map(Some).map(Mutex::new).collect();
         let (next, done) = (AtomicUsize::new(0), Mutex::new(PieceResults::default()));
         let finish = |piece: Piece<'_>| {
             let ran = piece.run(|work| self.run_on(device, work));
             let ran = ran.unwrap_or_else(|error| Err(self.failure(device, error.to_string())));
             lock(&done).add(ran)
         };
-        threads::with_helpers(threads.min(pieces.len()) - 1, &|| {
-            while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed))
-                && let Some(piece) = lock(piece).take()
-                && finish(piece)
-            {}
+        let work_next = || {
+            let piece = pieces.get(next.fetch_add(1, Ordering::Relaxed));
+            piece.and_then(|piece| lock(piece).take()).is_some_and(&finish)
+        };
+        let mut is_stopped = false;
+        let help = || while work_next() {};
+        threads::with_helpers(cut.threads.min(pieces.len()) - 1, &help, || {
+            while work_next() {
+                if stop() {
+                    is_stopped = true;
+                    next.store(pieces.len(), Ordering::Relaxed);
+                    break;
+                }
+            }
         });
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let count = pieces.len();
         drop(pieces);
         if let Some(error) = done.error {
-            return Err(error);
+            return Err(error.into());
         }
         if done.took_ns.len() < count {
-            return Err(self.failure(device, "a thread that helped it has panicked".to_owned()));
+            if is_stopped {
+                return Err(RunError::Stopped);
+            }
+            let reason = "a thread that helped it has panicked".to_owned();
+            return Err(self.failure(device, reason).into());
         }
         let core_ns = Some(done.core_ns());
         Ok(Timing { core_ns, ..Timing::in_memory(start_ns, self.clock.now_ns()) })
+    }
+}
+
+/// Asked again and again whether to stop.
+pub(crate) type Stop<'s> = &'s mut dyn FnMut() -> bool;
+
+/// Into how many pieces a batch is cut, and how many threads may work them.
+pub(crate) struct Cut {
+    pieces: usize,
+    threads: usize,
+}
+
+/// Why a batch was not worked to its end.
+pub(crate) enum RunError {
+    Device(DeviceError),
+    /// Whoever gave the batch wanted it.
+    Stopped,
+}
+
+impl From<DeviceError> for RunError {
+    fn from(error: DeviceError) -> Self {
+        Self::Device(error)
     }
 }
 
@@ -129,5 +172,7 @@ const IN_ROW_NS: u64 = 100_000;
 const PIECE_MIN_NS: f64 = 7_000.0;
 /// Input and output of a piece fit the second cache.
 const PIECE_BYTES: u64 = 512 << 10;
+/// A batch that weighs so much is cut where it may be stopped: it takes about a millisecond.
+const STOPPABLE_BYTES: u64 = 4 << 20;
 /// So many at least, where the work is long enough: threads that come late or are interrupted take fewer.
 const PIECES_A_THREAD: usize = 4;

@@ -8,7 +8,7 @@ use crate::store::SEALS_MAX;
 use crate::{Call, EngineError, Options, Session, Settings, SubmitError, ffi};
 use rustix::fd::BorrowedFd;
 use sealift_core::{
-    Batch, Capabilities, Clock, Context, Cost, Device, Key, Output, Shape, Ticket, Timing,
+    Batch, Capabilities, Clock, Context, Cost, Device, Key, Keys, Output, Shape, Ticket, Timing,
 };
 use std::collections::HashSet;
 use std::fmt;
@@ -85,7 +85,7 @@ impl Engine {
     /// Installs a key.
     ///
     /// # Errors
-    /// The system has no random bytes; a forked child.
+    /// A forked child.
     pub fn session(&self, key: Key) -> Result<Session, EngineError> {
         self.session_with_limit(key, SEALS_MAX)
     }
@@ -101,7 +101,19 @@ impl Engine {
         }
         self.shared.sweep();
         let id = self.shared.store.install(key, seals_max);
-        Session::new(Arc::clone(&self.shared), id)
+        Ok(Session::new(Arc::clone(&self.shared), id))
+    }
+
+    /// The next nonces of the sessions of so many messages, 12 bytes each, one behind the other: for a batch whose
+    /// rule is [`NonceRule::Counted`](sealift_core::NonceRule::Counted). They are never given again, whatever becomes
+    /// of the batch.
+    ///
+    /// # Errors
+    /// Raw keys; a session that this engine does not have, or that has given 2^32 nonces; a forked child, where parent
+    /// and child would give the same ones.
+    pub fn next_nonces(&self, keys: &Keys<'_>, messages: usize) -> Result<Vec<u8>, EngineError> {
+        self.shared.check_fork()?;
+        self.shared.store.next_nonces(keys, messages)
     }
 
     /// Works a batch on the calling thread; a long one on other cores, too, as [`Settings::threads`] and
@@ -120,7 +132,23 @@ impl Engine {
         output: Output<'_>,
         options: &Options,
     ) -> Result<Report, EngineError> {
-        self.shared.run(batch, output, options)
+        self.shared.run(batch, output, options, None)
+    }
+
+    /// The same for a batch that may be stopped: `stop` is asked on the calling thread between pieces of a long batch, about
+    /// every 0.1 ms. When it says so, messages that are begun are finished, no other is begun, and the statuses say which
+    /// are done.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); [`EngineError::Stopped`].
+    pub fn run_until(
+        &self,
+        batch: &Batch<'_>,
+        output: Output<'_>,
+        options: &Options,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Report, EngineError> {
+        self.shared.run(batch, output, options, Some(stop))
     }
 
     /// Gives a batch to a device's workers. Never blocks.

@@ -32,6 +32,28 @@ pub enum EngineError {
         /// The most it may seal.
         limit: u64,
     },
+    /// Counted nonces for a session whose nonces come from the caller.
+    #[error(
+        "session {session} has sealed with nonces that were given, and its counter knows nothing of them: give nonces \
+         on, or make a session with a new key"
+    )]
+    NoncesOfCaller {
+        /// The session.
+        session: SessionId,
+    },
+    /// Nonces given by hand for a session that counts its own.
+    #[error(
+        "session {session} seals with nonces that it counts itself: give none, or make a session with a new key"
+    )]
+    NoncesCounted {
+        /// The session.
+        session: SessionId,
+    },
+    /// Counted nonces for raw keys.
+    #[error(
+        "raw keys have no counter of nonces: give a nonce for each message, or make sessions with `session(key)`"
+    )]
+    RawKeysDontCount,
     /// A limit over the standard's.
     #[error("a limit of {limit} seals a key: SP 800-38D section 8.3 allows at most {max}")]
     LimitTooHigh {
@@ -94,6 +116,9 @@ pub enum EngineError {
     /// No such ticket in flight.
     #[error("ticket {} is not in flight: it was taken already or never given", .0.0)]
     UnknownTicket(Ticket),
+    /// A run that was told to stop.
+    #[error("the batch was stopped: the statuses say which messages are done")]
+    Stopped,
     /// The process was forked after the engine was made.
     #[error(
         "this engine was made before the process forked and its threads are gone: make a new \

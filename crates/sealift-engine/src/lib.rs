@@ -18,6 +18,7 @@ mod leased;
 #[cfg(test)]
 #[cfg(sealift_loom)]
 mod models;
+mod nonces;
 mod offer;
 mod parts;
 mod record;

@@ -1,5 +1,6 @@
 //! Batches that are worked on the calling thread.
 
+use crate::cores::{RunError, Stop};
 use crate::flight::Flying;
 use crate::record::End;
 use crate::scheduler::{Because, Decision, Nobody, Request};
@@ -17,6 +18,7 @@ impl Shared {
         batch: &Batch<'_>,
         output: Output<'_>,
         options: &Options,
+        mut stop: Option<Stop<'_>>,
     ) -> Result<Report, EngineError> {
         self.check_fork()?;
         let mut work = Work::new(batch, output, &*self.store)?;
@@ -29,14 +31,20 @@ impl Shared {
             let decision = decided.decision;
             let device = decision.device;
             let moved = u32::try_from(tried.len()).unwrap_or(u32::MAX);
-            let (error, end) = match self.run_checked(&mut work, &decided, options.threads) {
+            let stop = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
+            let (error, end) = match self.run_checked(&mut work, &decided, options.threads, stop) {
                 Ok(timing) => {
                     drop(lease);
                     self.learn_here(&decided, work.shape(), &timing);
                     let arrived_ns = arrived_ns.unwrap_or(timing.start_ns);
                     return Ok(self.ran(&work, decision, timing, arrived_ns, moved));
                 }
-                Err(failed) => failed,
+                Err((RunError::Device(error), end)) => (error, end),
+                Err((RunError::Stopped, _)) => {
+                    drop(lease);
+                    self.sweep();
+                    return Err(EngineError::Stopped);
+                }
             };
             work.wipe();
             let failed_ns = self.clock.now_ns();
@@ -72,10 +80,11 @@ impl Shared {
             Ok(mut work) => {
                 let decided =
                     DecidedHere { decision, at_ns: None, teaches: false, is_timed: false };
-                self.run_checked(&mut work, &decided, Some(NonZeroUsize::MIN))
+                self.run_checked(&mut work, &decided, Some(NonZeroUsize::MIN), None)
             }
-            Err(error) => Err((self.failure(device, error.to_string()), End::Failed)),
+            Err(error) => Err((self.failure(device, error.to_string()).into(), End::Failed)),
         };
+        let result = result.map_err(|(error, end)| (self.error_of(device, error), end));
         if result.is_err() {
             output.wipe();
         }
@@ -109,21 +118,30 @@ impl Shared {
         work: &mut Work<'_>,
         decided: &DecidedHere,
         threads: Option<NonZeroUsize>,
-    ) -> Result<Timing, (DeviceError, End)> {
+        stop: Option<Stop<'_>>,
+    ) -> Result<Timing, (RunError, End)> {
         let Decision { device, predicted_ns, .. } = decided.decision;
         let threads = threads.unwrap_or(self.threads).get();
-        let timing = match self.pieces_of(device, work.shape(), predicted_ns, threads) {
-            Some(pieces) => self.run_in_parts(device, work, pieces, threads),
-            None => self.run_whole(device, work, decided.is_timed),
+        let timing = match self.cut_of(device, work.shape(), predicted_ns, threads, stop.is_some())
+        {
+            Some(cut) => self.run_in_parts(device, work, cut, stop.unwrap_or(&mut || false)),
+            None => self.run_whole(device, work, decided.is_timed).map_err(RunError::from),
         };
         let timing = timing.map_err(|error| (error, End::Failed))?;
         self.note_end(predicted_ns, &timing);
         let Some(auditor) = &self.auditor else { return Ok(timing) };
         let sealed = auditor.draw_from_work(work);
         if self.is_wrong(device, work.batch(), &sealed, &*self.store) {
-            return Err((self.wrong(device), End::Wrong));
+            return Err((self.wrong(device).into(), End::Wrong));
         }
         Ok(timing)
+    }
+
+    fn error_of(&self, device: DeviceId, error: RunError) -> DeviceError {
+        match error {
+            RunError::Device(error) => error,
+            RunError::Stopped => self.failure(device, "it was stopped".to_owned()),
+        }
     }
 
     /// Works a batch on the calling thread, whose own clock is read around it when it `is_timed`.

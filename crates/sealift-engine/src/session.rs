@@ -1,37 +1,24 @@
+use crate::EngineError;
+use crate::nonces::NonceCounter;
 use crate::shared::Shared;
-use crate::{EngineError, SEALS_MAX};
 use sealift_core::{
-    Algorithm, Batch, Buffer, Column, NONCE_BYTES, Nonce, NonceRule, Op, Ops, Output, Place,
-    SessionId, Status, TagLength, Tags,
+    Algorithm, Batch, Buffer, Column, Nonce, NonceRule, Op, Ops, Output, Place, SessionId, Status,
+    TagLength, Tags,
 };
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// An installed key. Dropping it retires the key, which is wiped when no work in flight needs it.
 pub struct Session {
     engine: Arc<Shared>,
     id: SessionId,
     algorithm: Algorithm,
-    first_nonce: u128,
-    nonces: AtomicU64,
+    nonces: OnceLock<Arc<NonceCounter>>,
 }
 
 impl Session {
-    pub(crate) fn new(engine: Arc<Shared>, id: SessionId) -> Result<Self, EngineError> {
-        // Made before the random bytes: if they fail, dropping it retires the key.
-        let mut session = Self {
-            engine,
-            id,
-            algorithm: Algorithm::AesGcm,
-            first_nonce: 0,
-            nonces: AtomicU64::new(0),
-        };
-        let mut random = [0; 16];
-        getrandom::fill(&mut random[16 - NONCE_BYTES..])
-            .map_err(|error| EngineError::Random { reason: error.to_string() })?;
-        session.first_nonce = u128::from_be_bytes(random);
-        Ok(session)
+    pub(crate) fn new(engine: Arc<Shared>, id: SessionId) -> Self {
+        Self { engine, id, algorithm: Algorithm::AesGcm, nonces: OnceLock::new() }
     }
 
     /// What batches name it by.
@@ -61,19 +48,30 @@ impl Session {
     /// SP 800-38D section 8.2.2, whose limit of 2^32 messages a key is kept.
     ///
     /// # Errors
-    /// After 2^32 nonces, and in a forked child, where parent and child would give the same ones.
+    /// After 2^32 nonces, and in a forked child, where parent and child would give the same ones. The system has no
+    /// random bytes.
     pub fn next_nonce(&self) -> Result<Nonce, EngineError> {
+        self.nonces()?.take_one(self.id)
+    }
+
+    /// The next nonces of those that [`next_nonce`](Self::next_nonce) gives, all or none.
+    ///
+    /// # Errors
+    /// As [`next_nonce`](Self::next_nonce).
+    pub fn next_nonces(
+        &self,
+        count: usize,
+    ) -> Result<impl Iterator<Item = Nonce> + use<>, EngineError> {
+        self.nonces()?.take(self.id, count as u64)
+    }
+
+    fn nonces(&self) -> Result<&NonceCounter, EngineError> {
         self.engine.check_fork()?;
-        let given = self.nonces.fetch_add(1, Ordering::Relaxed);
-        if given >= SEALS_MAX {
-            self.nonces.fetch_sub(1, Ordering::Relaxed);
-            let (session, limit) = (self.id, SEALS_MAX);
-            return Err(EngineError::SealLimit { session, sealed: limit, limit });
+        if let Some(counter) = self.nonces.get() {
+            return Ok(counter);
         }
-        let bytes = self.first_nonce.wrapping_add(u128::from(given)).to_be_bytes();
-        let mut nonce = [0; NONCE_BYTES];
-        nonce.copy_from_slice(&bytes[16 - NONCE_BYTES..]);
-        Ok(nonce.into())
+        let counter = self.engine.store.nonces_of(self.id)?;
+        Ok(self.nonces.get_or_init(|| counter))
     }
 
     /// Seals one message: `out` gets the ciphertext and the tag behind it.
@@ -143,7 +141,7 @@ impl Session {
         let room = out.len();
         let output =
             Output { text: Place::fixed(out, room), tags: Place::Empty, status: &mut status };
-        self.engine.run(&batch, output, &Default::default())?;
+        self.engine.run(&batch, output, &Default::default(), None)?;
         Ok(status[0])
     }
 }
@@ -157,21 +155,5 @@ impl Drop for Session {
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Session({}, {})", self.algorithm, self.id)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::simulate::{Model, pool};
-    use sealift_core::{Cost, Key};
-
-    #[test]
-    fn a_session_gives_as_many_nonces_as_its_key_may_seal_messages() {
-        let pool = pool([Model::new("a", Cost::clamped(1.0, 0.0, 0.0))]).unwrap();
-        let session = pool.engine.session(Key::Aes128([1; 16])).unwrap();
-        session.nonces.store(SEALS_MAX - 1, Ordering::Relaxed);
-        assert!(session.next_nonce().is_ok());
-        assert!(matches!(session.next_nonce(), Err(EngineError::SealLimit { .. })));
     }
 }

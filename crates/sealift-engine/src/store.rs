@@ -11,9 +11,10 @@
 //! Locks are taken in this order: what is common, then stripes. Only who has the first may have two stripes.
 
 use crate::EngineError;
+use crate::nonces::NonceCounter;
 use crate::stripes::Stripes;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard};
-use sealift_core::{Batch, Key, KeySource, Keys, Op, Ops, SessionId};
+use sealift_core::{Batch, Key, KeySource, Keys, NONCE_BYTES, NonceRule, Op, Ops, SessionId};
 use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,6 +52,29 @@ struct Slot {
     limit: u64,
     /// How many messages it may still seal that no stripe was granted.
     seals_left: u64,
+    /// Made when the first is wanted.
+    nonces: Option<Arc<NonceCounter>>,
+    /// Where the nonces of its seals come from; none before the first seal.
+    nonce_source: Option<NonceSource>,
+}
+
+/// Where nonces come from. A session's seals have them all from one source, so that none comes from both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum NonceSource {
+    /// The caller.
+    #[default]
+    Caller,
+    /// The session's counter.
+    Counter,
+}
+
+impl NonceSource {
+    fn of(batch: &Batch<'_>) -> Self {
+        match batch.nonce_rule {
+            NonceRule::Counted => Self::Counter,
+            NonceRule::Standard | NonceRule::HazmatAnyLength => Self::Caller,
+        }
+    }
 }
 
 /// What a group of threads has for itself.
@@ -66,15 +90,22 @@ struct Stripe {
 struct Seat {
     /// 0, which no session has, where none is known here.
     generation: u32,
+    /// Where the nonces of its seals come from, if it may seal any here.
+    nonce_source: NonceSource,
     /// How many messages its key may still seal here.
     seals_left: u64,
 }
 
-/// Whether a session is known here and may seal so many messages more; then they are counted.
+/// Whether a session is known here and may seal so many messages more with nonces of this source; then they are
+/// counted.
 #[inline]
-fn count(seats: &mut [Seat], session: SessionId, seals: u64) -> bool {
+fn count(seats: &mut [Seat], session: SessionId, seals: u64, nonces: NonceSource) -> bool {
     match seats.get_mut(session.slot as usize) {
-        Some(seat) if seat.is_of(session) && seat.seals_left >= seals => {
+        Some(seat)
+            if seat.is_of(session)
+                && seat.seals_left >= seals
+                && (seals == 0 || seat.nonce_source == nonces) =>
+        {
             seat.seals_left -= seals;
             true
         }
@@ -109,7 +140,15 @@ impl KeyStore {
         let generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
         let generation = generation.max(1);
         let key = Some(Arc::new(key));
-        let fresh = Slot { generation, is_retired: false, key, limit, seals_left: limit };
+        let fresh = Slot {
+            generation,
+            is_retired: false,
+            key,
+            limit,
+            seals_left: limit,
+            nonces: None,
+            nonce_source: None,
+        };
         let mut common = lock(&self.common);
         let slot = match common.free.pop() {
             Some(slot) => {
@@ -155,12 +194,13 @@ impl KeyStore {
             drop(stripe);
             let mut common = lock(&store.common);
             stripe = lock(store.stripes.at(place));
+            let nonces = NonceSource::of(batch);
             let top_up = |seats: &mut Vec<Seat>, session, seals| {
-                store.top_up(&mut common, seats, place, session, seals)
+                store.top_up(&mut common, seats, place, session, seals, nonces)
             };
             if let Err(RefusedMessage { message, session }) = stripe.count_seals(batch, top_up) {
                 let left = stripe.seat_of(session).map_or(0, |seat| seat.seals_left);
-                return Err(common.refusal(message, session, left));
+                return Err(common.refusal(message, session, left, nonces));
             }
         }
         let epoch = store.epoch.load(Ordering::Relaxed);
@@ -170,7 +210,7 @@ impl KeyStore {
     }
 
     /// Grants a stripe more seals of a session, those of other stripes too where it takes them. False where
-    /// there is no such session, or it has not enough in all.
+    /// there is no such session, it has not enough in all, or its nonces come from elsewhere.
     fn top_up(
         &self,
         common: &mut Common,
@@ -178,16 +218,25 @@ impl KeyStore {
         place: usize,
         session: SessionId,
         seals: u64,
+        nonces: NonceSource,
     ) -> bool {
         let Some(slot) = common.live(session) else { return false };
+        if seals > 0 && slot.nonce_source.is_some_and(|source| source != nonces) {
+            return false;
+        }
         let at = session.slot as usize;
         if seats.len() <= at {
             seats.resize(at + 1, Seat::default());
         }
         let seat = &mut seats[at];
         if !seat.is_of(session) {
-            *seat = Seat { generation: session.generation, seals_left: 0 };
+            *seat = Seat { generation: session.generation, ..Seat::default() };
         }
+        if seals == 0 {
+            return true;
+        }
+        slot.nonce_source = Some(nonces);
+        seat.nonce_source = nonces;
         let missing = seals.saturating_sub(seat.seals_left);
         if slot.seals_left < missing {
             for (_, stripe) in self.stripes.iter().enumerate().filter(|(other, _)| *other != place)
@@ -202,6 +251,44 @@ impl KeyStore {
         slot.seals_left -= granted;
         seat.seals_left += granted;
         granted >= missing
+    }
+
+    /// A session's counter of nonces.
+    ///
+    /// # Errors
+    /// There is no such session; the system has no random bytes.
+    pub(crate) fn nonces_of(&self, session: SessionId) -> Result<Arc<NonceCounter>, EngineError> {
+        lock(&self.common).nonces_of(session, 0).cloned()
+    }
+
+    /// The next nonces of the sessions of so many messages, one behind the other.
+    ///
+    /// # Errors
+    /// There is no such session, or it has given as many nonces as a key may seal messages; raw keys; the system has
+    /// no random bytes.
+    pub(crate) fn next_nonces(
+        &self,
+        keys: &Keys<'_>,
+        messages: usize,
+    ) -> Result<Vec<u8>, EngineError> {
+        let mut nonces = Vec::with_capacity(messages.saturating_mul(NONCE_BYTES));
+        match keys {
+            Keys::Raw(_) => return Err(EngineError::RawKeysDontCount),
+            Keys::Session(session) => {
+                let counter = self.nonces_of(*session)?;
+                for nonce in counter.take(*session, messages as u64)? {
+                    nonces.extend_from_slice(nonce.as_bytes());
+                }
+            }
+            Keys::Sessions(sessions) => {
+                let mut common = lock(&self.common);
+                for (message, session) in sessions.iter().enumerate() {
+                    let nonce = common.nonces_of(*session, message)?.take_one(*session)?;
+                    nonces.extend_from_slice(nonce.as_bytes());
+                }
+            }
+        }
+        Ok(nonces)
     }
 
     /// Takes back what [`admit`](Self::admit) counted for a batch that was not worked after all.
@@ -293,12 +380,36 @@ impl Common {
         self.slot_mut(session).filter(|slot| !slot.is_retired)
     }
 
+    fn nonces_of(
+        &mut self,
+        session: SessionId,
+        message: usize,
+    ) -> Result<&Arc<NonceCounter>, EngineError> {
+        let slot = self.live(session).ok_or(EngineError::UnknownSession { message, session })?;
+        match &mut slot.nonces {
+            Some(counter) => Ok(counter),
+            none => Ok(none.insert(Arc::new(NonceCounter::new()?))),
+        }
+    }
+
     /// Why a message may not be sealed or opened, when a stripe has so many seals of its session and the
     /// others none.
     #[cold]
-    fn refusal(&mut self, message: usize, session: SessionId, left: u64) -> EngineError {
+    fn refusal(
+        &mut self,
+        message: usize,
+        session: SessionId,
+        left: u64,
+        nonces: NonceSource,
+    ) -> EngineError {
         match self.live(session) {
             None => EngineError::UnknownSession { message, session },
+            Some(slot) if slot.nonce_source.is_some_and(|source| source != nonces) => {
+                match nonces {
+                    NonceSource::Counter => EngineError::NoncesOfCaller { session },
+                    NonceSource::Caller => EngineError::NoncesCounted { session },
+                }
+            }
             Some(slot) => {
                 let sealed = slot.limit - slot.seals_left - left;
                 EngineError::SealLimit { session, sealed, limit: slot.limit }
@@ -354,9 +465,9 @@ impl Stripe {
         sessions: impl Iterator<Item = (SessionId, u64)>,
         mut top_up: impl FnMut(&mut Vec<Seat>, SessionId, u64) -> bool,
     ) -> Result<(), RefusedMessage> {
-        let seats = &mut self.seats;
+        let (seats, nonces) = (&mut self.seats, NonceSource::of(batch));
         let refused = sessions.enumerate().find(|(_, (session, seals))| {
-            let counts = |seats: &mut [Seat]| count(seats, *session, *seals);
+            let counts = |seats: &mut [Seat]| count(seats, *session, *seals, nonces);
             !(counts(seats) || top_up(seats, *session, *seals) && counts(seats))
         });
         let Some((message, (session, _))) = refused else { return Ok(()) };
@@ -427,6 +538,34 @@ const GRANT: u64 = 1 << 20;
 mod tests {
     use super::*;
     use sealift_core::Column;
+
+    #[test]
+    fn a_session_that_seals_with_nonces_of_one_source_takes_none_of_the_other() {
+        let store = Arc::new(KeyStore::default());
+        let (one, other) = (store.install(key(), 10), store.install(key(), 10));
+        fn counted(sessions: &[SessionId]) -> Batch<'_> {
+            Batch { nonce_rule: NonceRule::Counted, ..seal(sessions) }
+        }
+        let admit = |batch: &Batch<'_>| KeyStore::admit(Arc::clone(&store), batch).map(drop);
+        let both = [one, other];
+        assert!(admit(&seal(&[one])).is_ok() && admit(&counted(&[other])).is_ok());
+        assert_eq!(admit(&counted(&both)), Err(EngineError::NoncesOfCaller { session: one }));
+        assert_eq!(admit(&seal(&both)), Err(EngineError::NoncesCounted { session: other }));
+        for batch in [seal(&both), counted(&both)] {
+            let open = Batch { ops: Ops::All(Op::Open), ..batch };
+            assert!(admit(&open).is_ok(), "opening takes any nonces");
+        }
+        // Another group of threads knows of it, too.
+        let elsewhere = Arc::clone(&store);
+        let refused =
+            std::thread::spawn(move || KeyStore::admit(elsewhere, &counted(&[one])).map(drop));
+        assert_eq!(refused.join().unwrap(), Err(EngineError::NoncesOfCaller { session: one }));
+        assert_eq!(
+            (store.sealed(one), store.sealed(other)),
+            (1, 1),
+            "refused batches count nothing"
+        );
+    }
 
     fn key() -> Key {
         Key::Aes128([7; 16])

@@ -6,8 +6,8 @@ mod toy;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use sealift_core::{
-    Batch, BatchError, Buffer, Clock, Column, Context, Device, DeviceError, Key, Op, Ops, Output,
-    Place, Role, Status, SystemClock, TagLength, Tags,
+    Batch, BatchError, Buffer, Clock, Column, Context, Device, DeviceError, Key, Keys, NONCE_BYTES,
+    NonceRule, Op, Ops, Output, Place, Role, Status, SystemClock, TagLength, Tags,
 };
 use sealift_engine::{
     Engine, EngineError, NonceCheck, Options, Patience, Session, Settings, SubmitError,
@@ -257,6 +257,40 @@ fn nonces_follow_each_other_and_differ_between_sessions() {
         assert_eq!(number(&one), (first + next) % (1 << 96));
     }
     assert_ne!(number(&other), number(&one));
+}
+
+#[test]
+fn counted_nonces_of_a_batch_are_the_next_ones_of_its_sessions() {
+    let (engine, _) = engine(1);
+    let (one, other) = (session(&engine), session(&engine));
+    let first = [one.next_nonce().unwrap(), other.next_nonce().unwrap()];
+    let last = |nonce: &[u8]| nonce[NONCE_BYTES - 1];
+    let keys = [one.id(), other.id(), one.id()];
+    let nonces = engine.next_nonces(&Keys::from(&keys[..]), 3).unwrap();
+    let steps: Vec<u8> = nonces
+        .chunks(NONCE_BYTES)
+        .zip([0, 1, 0])
+        .map(|(nonce, of)| last(nonce).wrapping_sub(last(first[of].as_bytes())))
+        .collect();
+    assert_eq!(steps, [1, 1, 2]);
+    let more = engine.next_nonces(&one.id().into(), 2).unwrap();
+    let by_hand: Vec<u8> =
+        one.next_nonces(2).unwrap().flat_map(|nonce| *nonce.as_bytes()).collect();
+    assert_eq!(last(&by_hand), last(&more).wrapping_add(2));
+    let batch = Batch {
+        nonce: Column::fixed(nonces, NONCE_BYTES),
+        nonce_rule: NonceRule::Counted,
+        ..Batch::seal(3, &keys[..], Column::Empty, Column::fixed(vec![7; 15], 5))
+    };
+    run(&engine, &batch, &Options::default()).unwrap();
+    let refused = run(&engine, &seal(&one, &[b"hello"]), &Options::default()).unwrap_err();
+    assert_eq!(refused, EngineError::NoncesCounted { session: one.id() });
+    let raw = Keys::Raw(Column::fixed(vec![7; 16], 16));
+    assert_eq!(engine.next_nonces(&raw, 1), Err(EngineError::RawKeysDontCount));
+    let gone = other.id();
+    drop(other);
+    let unknown = engine.next_nonces(&Keys::from(&[one.id(), gone][..]), 2).unwrap_err();
+    assert_eq!(unknown, EngineError::UnknownSession { message: 1, session: gone });
 }
 
 #[test]

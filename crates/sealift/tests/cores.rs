@@ -8,8 +8,8 @@
 
 use proptest::prelude::*;
 use sealift::{
-    Batch, Column, Engine, Key, NonceRule, Op, Ops, Options, Output, Place, Session, SessionId,
-    Settings, Status, Tags, Text,
+    Batch, Column, Engine, EngineError, Key, NonceRule, Op, Ops, Options, Output, Place, Session,
+    SessionId, Settings, Status, Tags, Text,
 };
 use std::num::NonZeroUsize;
 
@@ -137,4 +137,43 @@ fn what_is_wrong_with_a_batch_is_the_same_error_on_several_threads() {
     let error = engine.run(&batch, output, &on(4)).unwrap_err();
     assert!(error.to_string().contains("11"), "{error}");
     assert!(out.iter().all(|byte| *byte == 7));
+}
+
+#[test]
+fn a_batch_that_is_stopped_has_done_whole_messages_and_touched_no_other() {
+    let (engine, sessions) = engine("cpu");
+    let (len, bytes) = (16_384, 1_024);
+    let nonces: Vec<u8> = (0..12 * len).map(|n| (n / 12 * 31 + n % 12) as u8).collect();
+    let plain: Vec<u8> = (0..len * bytes).map(|n| n as u8).collect();
+    let texts = Column::fixed(&plain, bytes);
+    let batch = Batch::seal(len, sessions[0].id(), Column::fixed(&nonces, 12), texts);
+    let room = vec![bytes; len];
+    let (whole, whole_tags, _) = run(&engine, &batch, &room, 1);
+    for threads in [1, 2, 4] {
+        let (mut out, mut tags) = (vec![0xaa; len * bytes], vec![0xaa; 16 * len]);
+        let mut status = vec![Status::NotProcessed; len];
+        let output = Output {
+            text: Place::fixed(&mut out, bytes),
+            tags: Place::fixed(&mut tags, 16),
+            status: &mut status,
+        };
+        let mut asked = 0;
+        let stop = &mut || {
+            asked += 1;
+            asked == 3
+        };
+        let stopped = engine.run_until(&batch, output, &on(threads), stop);
+        assert_eq!(stopped, Err(EngineError::Stopped));
+        let done = status.iter().filter(|status| **status == Status::Ok).count();
+        assert!(done > 0 && done < len, "{done} of {len} on {threads} threads");
+        for (message, status) in status.iter().enumerate() {
+            let text = &out[message * bytes..][..bytes];
+            let tag = &tags[message * 16..][..16];
+            if *status == Status::Ok {
+                assert_eq!((text, tag), (&whole[message][..], &whole_tags[message * 16..][..16]));
+            } else {
+                assert!(text.iter().chain(tag).all(|byte| *byte == 0xaa), "{message}");
+            }
+        }
+    }
 }

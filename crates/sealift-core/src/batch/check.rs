@@ -140,7 +140,7 @@ impl Batch<'_> {
     fn check_nonces(&self) -> Result<NonceLengths, BatchError> {
         self.nonce.check("nonce", self.len)?;
         let allowed = match self.nonce_rule {
-            NonceRule::Standard => NONCE_BYTES..=NONCE_BYTES,
+            NonceRule::Standard | NonceRule::Counted => NONCE_BYTES..=NONCE_BYTES,
             NonceRule::HazmatAnyLength => 1..=MAX_NONCE_BYTES,
         };
         let mut lengths = NonceLengths::default();

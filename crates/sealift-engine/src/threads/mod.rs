@@ -27,16 +27,16 @@ pub(crate) fn default_threads() -> Result<NonZeroUsize, String> {
     }
 }
 
-/// Calls `work` on the calling thread and, as soon as they come, on up to so many others at the same time.
-/// Returns when all that began have ended. `work` shares out what there is to do by itself and returns when
-/// nothing is left.
-pub(crate) fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
+/// Calls `own` on the calling thread and, as soon as they come, `help` on up to so many others at the same time.
+/// Returns when all that began have ended. Both share out by themselves what there is to do, and return when nothing
+/// is left.
+pub(crate) fn with_helpers(helpers: usize, help: &(dyn Fn() + Sync), own: impl FnOnce()) {
     match (helpers > 0).then(ffi::pool).flatten() {
-        Some(pool) => ffi::share(work, |call| {
+        Some(pool) => ffi::share(help, |call| {
             let _offer = pool.offer(call, helpers);
-            work();
+            own();
         }),
-        None => work(),
+        None => own(),
     }
 }
 
@@ -111,11 +111,12 @@ mod tests {
     fn each_piece_is_done_once_whoever_does_it() {
         for helpers in [0, 1, 7] {
             let (next, done) = (AtomicUsize::new(0), [const { AtomicUsize::new(0) }; 100]);
-            with_helpers(helpers, &|| {
+            let work = || {
                 while let Some(piece) = done.get(next.fetch_add(1, Ordering::Relaxed)) {
                     piece.fetch_add(1, Ordering::Relaxed);
                 }
-            });
+            };
+            with_helpers(helpers, &work, work);
             assert!(done.iter().all(|piece| piece.load(Ordering::Relaxed) == 1));
         }
     }
@@ -127,11 +128,12 @@ mod tests {
                 for _ in 0..200 {
                     let left = AtomicUsize::new(20);
                     let take = |n: usize| n.checked_sub(1);
-                    with_helpers(3, &|| {
+                    let work = || {
                         while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
                         {
                         }
-                    });
+                    };
+                    with_helpers(3, &work, work);
                     assert_eq!(left.load(Ordering::Relaxed), 0);
                 }
             })
@@ -152,14 +154,13 @@ mod tests {
     #[test]
     fn a_caller_that_panics_waits_for_those_inside() {
         static INSIDE: AtomicUsize = AtomicUsize::new(0);
-        let caller = thread::current().id();
         let panicked = std::panic::catch_unwind(|| {
-            with_helpers(2, &|| {
-                assert_ne!(thread::current().id(), caller, "on purpose");
+            let help = || {
                 INSIDE.fetch_add(1, Ordering::Relaxed);
                 thread::sleep(Duration::from_millis(5));
                 INSIDE.fetch_sub(1, Ordering::Relaxed);
-            });
+            };
+            with_helpers(2, &help, || panic!("on purpose"));
         });
         assert!(panicked.is_err());
         assert_eq!(INSIDE.load(Ordering::Relaxed), 0);
