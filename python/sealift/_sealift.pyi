@@ -5,9 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, Protocol, Self, TypeAlias, final, overload, type_check_only
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NoReturn,
+    Protocol,
+    Self,
+    TypeAlias,
+    final,
+    overload,
+    type_check_only,
+)
 
 from typing_extensions import Buffer
+
+from sealift.futures import Future
 
 __all__ = [
     "AESGCM",
@@ -32,8 +45,10 @@ __all__ = [
     "DriverInfo",
     "Engine",
     "Explanation",
+    "Finished",
     "Fixed",
     "Held",
+    "InFlight",
     "NotMeasurableError",
     "Offsets",
     "PlayedBoard",
@@ -44,6 +59,7 @@ __all__ = [
     "Rehearsal",
     "Rehearsed",
     "Session",
+    "Submission",
     "WrongResultError",
     "__version__",
     "aes_ctr",
@@ -79,7 +95,7 @@ _Bytes: TypeAlias = Buffer | _Array
 # A column: the byte strings of all messages of a batch.
 _Packed: TypeAlias = _Bytes | Fixed | Offsets | Column
 _Column: TypeAlias = Sequence[_Bytes] | _Packed
-_Keys: TypeAlias = Session | Sequence[Session] | _Column
+_Keys: TypeAlias = Session | Sequence[Session] | Sequence[int] | _Column
 _Aad: TypeAlias = _Column | None
 _Place: TypeAlias = _Bytes | Fixed | Offsets
 
@@ -89,7 +105,8 @@ class AESGCM:
 
     It differs from `cryptography.hazmat.primitives.ciphers.aead.AESGCM` in this:
 
-    - `InvalidTag` is `sealift.InvalidTag`; messages of errors are worded differently.
+    - `InvalidTag` is `sealift.InvalidTag`, and pyca's, too, where that is imported; messages of
+      errors are worded differently.
     - A failed `decrypt_into` leaves zeros in `buf` instead of plaintext that nobody vouches for.
     - `data` may overlap `buf` in any way, not only exactly; it is copied first then.
     - Text and associated data may be longer than 2**31 - 1 bytes; text up to 2**36 - 32.
@@ -215,9 +232,9 @@ class Engine:
     Several threads may use it at once. In a child after `os.fork` it raises `ForkedError`: make a
     new one there.
 
-    Only `seal_batch` and `open_batch` give it work. They work on the thread that calls them, and
-    long batches on other cores, too. What batches cost on its devices is read from the cache that
-    `calibrate` fills, and learnt from what they take.
+    `seal_batch` and `open_batch` work on the thread that calls them, and long batches on other
+    cores, too; `submit_seal` and `submit_open` on threads of the devices. What batches cost is read
+    from the cache that `calibrate` fills, and learnt from what they take.
 
     Args:
         devices: The devices to open, for example `["cpu:isa=aesni", "library"]`; None opens every
@@ -226,7 +243,7 @@ class Engine:
         policy: How it chooses among the real devices for a batch that names none: a name of
             `policies()`, with settings as in "size-split:bytes=4096". A device that was not tried
             for long gets a batch now and then under the usual one; "failover" keeps to the first.
-            "split" cuts batches that are submitted, and those of Python are worked where they are.
+            "split" cuts batches that are submitted.
         audit: The share of all sealed messages, above 0 and at most 1, that another device opens
             again before anyone sees them; None checks none. A device whose results do not open is
             quarantined, and its batch is done elsewhere unless it named the device. What was sealed
@@ -395,9 +412,11 @@ class Engine:
         are read and written where they are. Buffers are held and the GIL is left meanwhile.
 
         Args:
-            keys: A `Session`, a sequence of sessions, a buffer of session ids (uint64), or a column
-                of raw keys.
-            nonces: A column of 12-byte nonces. Never use one twice with the same key.
+            keys: A `Session`, a sequence of sessions, session ids in a list or buffer (uint64), or
+                a column of raw keys.
+            nonces: A column of 12-byte nonces. Never use one twice with the same key. None lets
+                each session count its own, never one twice; such a session takes no others, and raw
+                keys take none.
             texts: A column of plaintexts.
             aad: Authenticated and not encrypted: None, one bytes-like object for all, or a column.
             tag_length: Bytes of each tag: 4, 8 or 12 to 16.
@@ -415,14 +434,15 @@ class Engine:
 
         Returns:
             If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
-            tag behind it. Else a `BatchResult`.
+            tag behind it. Else, or where the sessions count nonces, a `BatchResult`.
 
         Raises:
             TypeError: If an argument is no column of bytes, or a place is read-only.
             BufferError: If a buffer or its rows are not contiguous.
             InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
                 there are more than 2**32 - 1 messages, or `check_nonces` found a nonce twice.
-            SessionError: If a session is closed or of another engine.
+            SessionError: If a session is closed or of another engine, or if some of its nonces are
+                given and others counted.
             SealLimitError: If a session would pass its limit. Nothing was sealed.
             LimitError: If no device takes the batch.
             UnknownDeviceError: If there is no such device.
@@ -430,7 +450,25 @@ class Engine:
                 in place some are ciphertexts already, so never seal that memory again.
             ForkedError: In a forked child.
             MemoryError: If there is no memory for the results.
+            KeyboardInterrupt: If Ctrl-C came; the main thread looks every 0.05 s. Its `status` has
+                2 for messages that were not begun: their place in `out` is untouched.
         """
+    @overload
+    def seal_batch(
+        self,
+        keys: _Keys,
+        nonces: None,
+        texts: Sequence[_Bytes] | _Packed,
+        aad: _Aad = None,
+        *,
+        tag_length: int = 16,
+        out: _Place | None = None,
+        tags: _Place | None = None,
+        device: str | None = None,
+        check_nonces: bool = False,
+        hazmat_nonces: bool = False,
+        threads: int | None = None,
+    ) -> BatchResult: ...
     @overload
     def seal_batch(
         self,
@@ -555,6 +593,124 @@ class Engine:
         hazmat_nonces: bool = False,
         threads: int | None = None,
     ) -> BatchResult: ...
+    @overload
+    def submit_seal(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        texts: Sequence[_Bytes],
+        aad: _Aad = None,
+        *,
+        tag_length: int = 16,
+        device: str | None = None,
+        check_nonces: bool = False,
+        hazmat_nonces: bool = False,
+    ) -> Future[list[bytes]]:
+        """Seals a batch on a device's workers and returns at once.
+
+        Arguments are those of `seal_batch`. Their buffers are held, and nobody may write to them,
+        until the future is done, even if nobody waits for it. Bad input raises here.
+
+        Returns:
+            A `Future` of what `seal_batch` returns: `result(timeout)`, `done()`,
+            `add_done_callback`, or `await` it. An engine that is full takes the batch later.
+        """
+    @overload
+    def submit_seal(
+        self,
+        keys: _Keys,
+        nonces: None,
+        texts: Sequence[_Bytes] | _Packed,
+        aad: _Aad = None,
+        *,
+        tag_length: int = 16,
+        device: str | None = None,
+        check_nonces: bool = False,
+        hazmat_nonces: bool = False,
+    ) -> Future[BatchResult]: ...
+    @overload
+    def submit_seal(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        texts: _Packed,
+        aad: _Aad = None,
+        *,
+        tag_length: int = 16,
+        device: str | None = None,
+        check_nonces: bool = False,
+        hazmat_nonces: bool = False,
+    ) -> Future[BatchResult]: ...
+    @overload
+    def submit_open(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        sealed: Sequence[_Bytes],
+        aad: _Aad = None,
+        *,
+        on_error: Literal["raise"] = "raise",
+        tag_length: int = 16,
+        tags: _Column | None = None,
+        device: str | None = None,
+        hazmat_nonces: bool = False,
+    ) -> Future[list[bytes]]:
+        """Opens a batch on a device's workers and returns at once.
+
+        Arguments are those of `open_batch`, buffers are held as by `submit_seal`.
+
+        Returns:
+            A `Future` of what `open_batch` returns; where that raises `InvalidTag`, `result` does.
+        """
+    @overload
+    def submit_open(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        sealed: Sequence[_Bytes],
+        aad: _Aad = None,
+        *,
+        on_error: Literal["mask"],
+        tag_length: int = 16,
+        tags: _Column | None = None,
+        device: str | None = None,
+        hazmat_nonces: bool = False,
+    ) -> Future[list[bytes | None]]: ...
+    @overload
+    def submit_open(
+        self,
+        keys: _Keys,
+        nonces: _Column,
+        sealed: _Packed,
+        aad: _Aad = None,
+        *,
+        on_error: Literal["raise", "mask"] = "raise",
+        tag_length: int = 16,
+        tags: _Column | None = None,
+        device: str | None = None,
+        hazmat_nonces: bool = False,
+    ) -> Future[BatchResult]: ...
+
+@final
+class InFlight:
+    """Gives batches to an engine and takes them back, for `sealift.futures`."""
+
+    def submit(self, submission: Submission) -> int | None:
+        """Gives a batch to the engine: its ticket, or None when the engine is full."""
+    def take(self, timeout_s: float) -> list[tuple[int, Finished]]:
+        """Takes all batches that are finished, by ticket; waits so many seconds for one."""
+    def descriptor(self) -> int:
+        """A descriptor that is readable when `take` may have something."""
+    def result(self, submission: Submission, finished: Finished) -> object:
+        """What a submission asked for. Lets go of the batch's objects."""
+
+@final
+class Submission:
+    """A batch that may be given to an engine, and what is to become of its results."""
+
+@final
+class Finished:
+    """A batch that an engine gave back."""
 
 @final
 class Session:
@@ -586,8 +742,23 @@ class Session:
             SealLimitError: After 2**32 nonces.
             ForkedError: In a forked child, where parent and child would give the same ones.
         """
+    def next_nonces(self, count: int) -> Column:
+        """So many nonces that this session has not given before.
+
+        They are the next ones of those that `next_nonce` gives.
+
+        Returns:
+            A `Column` of `count` rows of 12 bytes, which a batch takes as its nonces.
+
+        Raises:
+            InputError: If `count` is negative or over 2**32.
+            SessionError: If it is closed.
+            SealLimitError: If fewer are left of 2**32; then none is used up.
+            ForkedError: In a forked child.
+        """
     def close(self) -> None:
         """Retires the key. Closing twice is allowed."""
+    def __reduce__(self) -> NoReturn: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -667,9 +838,15 @@ class BatchResult:
     """What a batch over columns gave."""
 
     text: Final[Any]
-    """Ciphertexts or plaintexts: the `out` that was given, or a `Column`."""
+    """Ciphertexts or plaintexts: the `out` that was given, or a `Column`.
+
+    For a list of texts whose nonces the sessions counted: a list of ciphertexts, each with its tag
+    behind it.
+    """
+    nonces: Final[Column | None]
+    """The nonces that the sessions counted, 12 bytes each. None where they were given."""
     tags: Final[Any]
-    """Tags of seals: the `tags` that was given, or a `Column`. None after `open_batch`."""
+    """Tags of seals: the `tags` that was given, or a `Column`. None where there are none apart."""
     status: Final[bytes]
     """One byte a message: 0 worked, 1 did not open and its text is zeros."""
     device: Final[str]

@@ -2,7 +2,8 @@
 
     Exception
     └── SealiftError
-        ├── InvalidTag              messages that did not open; `indices` says which
+        ├── InvalidTag              messages that did not open; `indices` says which, and
+        │                           it is pyca's InvalidTag, too, where that is imported
         ├── InputError              (ValueError) lengths, counts, ranges, overlaps, repeated nonces
         │   └── LimitError          no device takes such a batch
         ├── SessionError            (ValueError) a session that is closed or of another engine
@@ -16,8 +17,9 @@ memory that is not contiguous a BufferError, and memory that can't be had a Memo
 everywhere in Python.
 """
 
-from collections.abc import Iterable
-from typing import Self
+import functools
+import sys
+from collections.abc import Callable, Iterable
 
 __all__ = [
     "DeviceError",
@@ -50,9 +52,21 @@ class InvalidTag(SealiftError):  # noqa: N818 (the name that pyca/cryptography g
         super().__init__(message)
         self.indices = tuple(indices)
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, tuple[int, ...]]]:
+    def __reduce__(self) -> tuple[Callable[..., "InvalidTag"], tuple[str, tuple[int, ...]]]:
         """So that a process pool brings it back whole."""
-        return type(self), (str(self), self.indices)
+        return invalid_tag, (str(self), self.indices)
+
+
+def invalid_tag(message: str, indices: Iterable[int]) -> InvalidTag:
+    """An `InvalidTag`; where pyca/cryptography is imported, one that is its `InvalidTag`, too."""
+    theirs = sys.modules.get("cryptography.exceptions")
+    made = InvalidTag if theirs is None else _of_both(theirs.InvalidTag)
+    return made(message, indices)
+
+
+@functools.cache
+def _of_both(theirs: type[Exception]) -> type[InvalidTag]:
+    return type("InvalidTag", (InvalidTag, theirs), {"__module__": __name__})
 
 
 class InputError(SealiftError, ValueError):

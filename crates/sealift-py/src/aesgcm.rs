@@ -1,7 +1,7 @@
 //! One message at a time, with the interface of pyca/cryptography.
 
 use crate::bytes::Lent;
-use crate::errors::{Failure, Outcome};
+use crate::errors::{Failure, Outcome, not_pickled};
 use crate::ffi::Memory;
 use crate::gil;
 use crate::home::Home;
@@ -19,7 +19,8 @@ use sealift::{
 ///
 /// It differs from `cryptography.hazmat.primitives.ciphers.aead.AESGCM` in this:
 ///
-/// - `InvalidTag` is `sealift.InvalidTag`; messages of errors are worded differently.
+/// - `InvalidTag` is `sealift.InvalidTag`, and pyca's, too, where that is imported; messages of
+///   errors are worded differently.
 /// - A failed `decrypt_into` leaves zeros in `buf` instead of plaintext that nobody vouches for.
 /// - `data` may overlap `buf` in any way, not only exactly; it is copied first then.
 /// - Text and associated data may be longer than 2**31 - 1 bytes; text up to 2**36 - 32.
@@ -188,6 +189,10 @@ impl AesGcm {
         opened(self.work_into(py, &message, &mut buf)?)?;
         Ok(buf.len())
     }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("an AESGCM"))
+    }
 }
 
 impl AesGcm {
@@ -319,7 +324,7 @@ impl Message<'_> {
     /// Bytes of plaintext in a ciphertext with its tag.
     fn opened_bytes(&self) -> Outcome<usize> {
         let bytes = self.text.len().checked_sub(TAG_BYTES);
-        bytes.ok_or(Failure::InvalidTag { indices: vec![0], messages: 1 })
+        bytes.ok_or(Failure::InvalidTag { indices: vec![0], messages: 1, hint: "" })
     }
 }
 
@@ -327,7 +332,7 @@ fn opened(status: Status) -> PyResult<()> {
     match status {
         Status::Ok => Ok(()),
         Status::AuthFailed | Status::NotProcessed => {
-            Err(Failure::InvalidTag { indices: vec![0], messages: 1 }.into())
+            Err(Failure::InvalidTag { indices: vec![0], messages: 1, hint: "" }.into())
         }
     }
 }

@@ -2,26 +2,32 @@
 
 use crate::column::Given;
 use crate::errors::{Failure, Outcome, wrong_type};
-use crate::ffi::FreshBytes;
+use crate::ffi::{Column, FreshBytes};
 use crate::gil;
 use crate::keys::GivenKeys;
 use crate::overlap::{self, Apart};
 use crate::place::Target;
 use crate::room;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealift::{
-    Batch, Engine, NonceRule, Op, Ops, Options, Output, Report, Stability, Status, TagLength, Tags,
-    Text,
+    Batch, Engine, EngineError, NONCE_BYTES, NonceRule, Op, Ops, Options, Output, Report,
+    Stability, Status, TagLength, Tags, Text,
 };
 
 /// What a batch over columns gave.
 #[pyclass(frozen, get_all, module = "sealift")]
 pub(crate) struct BatchResult {
     /// Ciphertexts or plaintexts: the `out` that was given, or a `Column`.
+    ///
+    /// For a list of texts whose nonces the sessions counted: a list of ciphertexts, each with its tag
+    /// behind it.
     text: Py<PyAny>,
-    /// Tags of seals: the `tags` that was given, or a `Column`. None after `open_batch`.
+    /// Tags of seals: the `tags` that was given, or a `Column`. None where there are none apart.
     tags: Option<Py<PyAny>>,
+    /// The nonces that the sessions counted, 12 bytes each. None where they were given.
+    nonces: Option<Py<Column>>,
     /// One byte a message: 0 worked, 1 did not open and its text is zeros.
     status: Py<PyBytes>,
     /// The name of the device that worked it.
@@ -87,12 +93,13 @@ impl OnError {
 pub(crate) fn seal<'py>(
     py: Python<'py>,
     engine: &Engine,
-    inputs: &Inputs<'py>,
+    mut inputs: Inputs<'py>,
     manner: &Manner,
     out: Option<&Bound<'py, PyAny>>,
     tags: Option<&Bound<'py, PyAny>>,
 ) -> Outcome<Py<PyAny>> {
     let count = inputs.check_counts("texts")?;
+    let nonces = inputs.count_nonces(engine, manner, count)?;
     let tag_bytes = manner.tag_length.bytes();
     if let (Given::Each(each), None) = (&inputs.texts, out) {
         if tags.is_some() {
@@ -103,9 +110,13 @@ pub(crate) fn seal<'py>(
         }
         let lengths = each.iter().map(|text| text.as_slice().len() + tag_bytes);
         let text = Target::Objects(FreshBytes::new(py, lengths)?);
-        let job = Job { op: Op::Seal, inputs, manner, appended: true };
+        let job = Job { op: Op::Seal, inputs: &inputs, manner, appended: true };
         let (done, text, _) = job.run(py, engine, text, Target::Nothing)?;
-        return done.list(py, text);
+        let list = done.list(py, text)?;
+        return match nonces {
+            Some(_) => done.result(py, engine, list, None, nonces),
+            None => Ok(list),
+        };
     }
     let text = match out {
         Some(out) => Target::given(out, "out")?,
@@ -115,9 +126,9 @@ pub(crate) fn seal<'py>(
         Some(tags) => Target::given(tags, "tags")?,
         None => Target::own_fixed(count, tag_bytes, "tags")?,
     };
-    let job = Job { op: Op::Seal, inputs, manner, appended: false };
+    let job = Job { op: Op::Seal, inputs: &inputs, manner, appended: false };
     let (done, text, tags) = job.run(py, engine, text, tags)?;
-    done.columns(py, engine, text, tags)
+    done.columns(py, engine, text, tags, nonces)
 }
 
 /// Opens a batch: a list of bytes for a list of ciphertexts, else a [`BatchResult`].
@@ -145,14 +156,37 @@ pub(crate) fn open<'py>(
     };
     let (done, text, _) = job.run(py, engine, text, Target::Nothing)?;
     if on_error == OnError::Raise {
-        done.raise_failures()?;
+        done.raise_failures(inputs.hint(appended))?;
     }
-    if as_list { done.list(py, text) } else { done.columns(py, engine, text, Target::Nothing) }
+    match as_list {
+        true => done.list(py, text),
+        false => done.columns(py, engine, text, Target::Nothing, None),
+    }
 }
 
 impl Inputs<'_> {
+    /// Takes nonces from the sessions' counters where they are to count them.
+    pub(crate) fn count_nonces(
+        &mut self,
+        engine: &Engine,
+        manner: &Manner,
+        count: usize,
+    ) -> Outcome<Option<Vec<u8>>> {
+        if manner.nonce_rule != NonceRule::Counted {
+            return Ok(None);
+        }
+        let nonces = engine.next_nonces(&self.keys.lend(false), count)?;
+        self.nonces = Given::Counted(nonces.clone());
+        Ok(Some(nonces))
+    }
+
+    /// What may be wrong where nothing opens.
+    pub(crate) fn hint(&self, appended: bool) -> &'static str {
+        if appended && matches!(self.texts, Given::Rows(_)) { TAGS_APART } else { "" }
+    }
+
     /// Checks that all columns are for the same number of messages, and says how many.
-    fn check_counts(&self, texts: &'static str) -> Outcome<usize> {
+    pub(crate) fn check_counts(&self, texts: &'static str) -> Outcome<usize> {
         let Some(count) = self.texts.count() else {
             return Err(wrong_type(format!("{texts} is no column")).into());
         };
@@ -164,7 +198,7 @@ impl Inputs<'_> {
         Ok(count)
     }
 
-    fn stability(&self) -> Stability {
+    pub(crate) fn stability(&self) -> Stability {
         let columns = [&self.nonces, &self.texts, &self.aad, &self.tags];
         let frozen = columns.into_iter().all(Given::is_frozen) && self.keys.is_frozen();
         if frozen { Stability::Frozen } else { Stability::Shared }
@@ -199,9 +233,14 @@ impl<'py> Job<'_, 'py> {
         let output =
             Output { text: text.place(&apart), tags: tags.place(&apart), status: &mut status };
         let options = &self.manner.options;
-        let report = gil::leave(py, || engine.run(&batch, output, options))?;
+        let (ran, interrupt) =
+            gil::leave_until(py, |stop| engine.run_until(&batch, output, options, stop));
         drop(batch);
-        Ok((Done { status, report }, text, tags))
+        match ran {
+            Ok(report) => Ok((Done { status, report }, text, tags)),
+            Err(EngineError::Stopped) => Err(interrupted(py, interrupt, &status)),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn batch(&self, count: usize, in_place: bool, apart: &Apart) -> Batch<'_> {
@@ -266,20 +305,23 @@ impl<'py> Job<'_, 'py> {
 }
 
 /// A batch that was worked.
-struct Done {
-    status: Vec<Status>,
-    report: Report,
+pub(crate) struct Done {
+    pub(crate) status: Vec<Status>,
+    pub(crate) report: Report,
 }
 
 impl Done {
-    fn raise_failures(&self) -> Outcome<()> {
+    /// Raises what did not open; `hint` is said where nothing did.
+    pub(crate) fn raise_failures(&self, hint: &'static str) -> Outcome<()> {
         let failed = |(_, status): &(usize, &Status)| **status != Status::Ok;
         let indices: Vec<_> =
             self.status.iter().enumerate().filter(failed).map(|(i, _)| i).collect();
         if indices.is_empty() {
             return Ok(());
         }
-        Err(Failure::InvalidTag { indices, messages: self.status.len() })
+        let messages = self.status.len();
+        let hint = if indices.len() == messages { hint } else { "" };
+        Err(Failure::InvalidTag { indices, messages, hint })
     }
 
     /// A list of bytes, with None for messages that did not open.
@@ -299,24 +341,64 @@ impl Done {
         engine: &Engine,
         text: Target<'py>,
         tags: Target<'py>,
+        nonces: Option<Vec<u8>>,
+    ) -> Outcome<Py<PyAny>> {
+        let text = text.into_object(py)?.unwrap_or_else(|| py.None());
+        self.result(py, engine, text, tags.into_object(py)?, nonces)
+    }
+
+    pub(crate) fn result(
+        &self,
+        py: Python<'_>,
+        engine: &Engine,
+        text: Py<PyAny>,
+        tags: Option<Py<PyAny>>,
+        nonces: Option<Vec<u8>>,
     ) -> Outcome<Py<PyAny>> {
         let device = self.report.device;
         let name = engine.devices().find(|(id, _)| *id == device);
         let timing = self.report.timing;
-        let status = PyBytes::new_with(py, self.status.len(), |bytes| {
-            let codes = self.status.iter().map(|status| u8::from(*status != Status::Ok));
-            bytes.iter_mut().zip(codes).for_each(|(byte, code)| *byte = code);
-            Ok(())
-        })?;
         let result = BatchResult {
-            text: text.into_object(py)?.unwrap_or_else(|| py.None()),
-            tags: tags.into_object(py)?,
-            status: status.unbind(),
+            text,
+            tags,
+            nonces: nonces
+                .map(|nonces| Py::new(py, Column::of_rows(nonces, NONCE_BYTES)))
+                .transpose()?,
+            status: codes(py, &self.status)?,
             device: name.map(|(_, capabilities)| capabilities.name.clone()).unwrap_or_default(),
             seconds: timing.end_ns.saturating_sub(timing.start_ns) as f64 / 1e9,
         };
         Ok(Py::new(py, result)?.into_any())
     }
+}
+
+/// Statuses as Python has them.
+fn codes(py: Python<'_>, statuses: &[Status]) -> PyResult<Py<PyBytes>> {
+    let codes = PyBytes::new_with(py, statuses.len(), |bytes| {
+        let codes = statuses.iter().map(|status| match status {
+            Status::Ok => 0,
+            Status::AuthFailed => 1,
+            Status::NotProcessed => 2,
+        });
+        bytes.iter_mut().zip(codes).for_each(|(byte, code)| *byte = code);
+        Ok(())
+    });
+    codes.map(Bound::unbind)
+}
+
+/// What a signal raised in a batch, with what became of the messages.
+fn interrupted(py: Python<'_>, interrupt: Option<PyErr>, statuses: &[Status]) -> Failure {
+    let error = interrupt.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
+    let done = statuses.iter().filter(|status| **status != Status::NotProcessed).count();
+    let note = format!(
+        "sealift: {done} of {} messages were worked; `status` of this exception has 0 or 1 for them and 2 for the rest",
+        statuses.len()
+    );
+    let value = error.value(py);
+    // An exception that takes neither is still the one to raise.
+    let _ = codes(py, statuses).and_then(|codes| value.setattr("status", codes));
+    let _ = value.call_method1("add_note", (note,));
+    error.into()
 }
 
 impl Manner {
@@ -339,3 +421,4 @@ pub(crate) fn check_messages(count: usize, texts: &str) -> Outcome<()> {
 /// As many as one key may seal (SP 800-38D section 8.3). Rows without bytes take no memory, so that
 /// nothing else bounds their number.
 const MESSAGES_MAX: usize = u32::MAX as usize;
+const TAGS_APART: &str = "; if their tags are in a column of their own, give it as tags=";

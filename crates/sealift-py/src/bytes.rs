@@ -98,10 +98,21 @@ pub(crate) fn check_writable(buffer: &PyUntypedBuffer, name: &str) -> PyResult<(
 
 /// Why an object is no bytes.
 pub(crate) fn no_bytes(object: &Bound<'_, PyAny>, name: &str) -> String {
-    let hint = if object.is_instance_of::<PyString>() {
-        "encode it, for example text.encode()"
-    } else {
-        "give bytes, bytearray, memoryview or an array of bytes"
+    let hint = match object.cast::<PyString>() {
+        Ok(text) if text.to_str().is_ok_and(is_hex) => {
+            "of hex digits bytes.fromhex(text) makes bytes"
+        }
+        Ok(_) if name.starts_with("key") => {
+            "a key is bytes, as bytes.fromhex(text) or base64.b64decode(text) make them"
+        }
+        Ok(_) => "encode it, for example text.encode()",
+        Err(_) => "give bytes, bytearray, memoryview or an array of bytes",
     };
     format!("{name} is {} where bytes belong: {hint}", type_name(object))
+}
+
+fn is_hex(text: &str) -> bool {
+    !text.is_empty()
+        && text.len().is_multiple_of(2)
+        && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }

@@ -7,7 +7,7 @@ use crate::forms::{Fixed, Offsets};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
-use sealift::{BatchError, Buffer, Column, Layout};
+use sealift::{BatchError, Buffer, Column, Layout, NONCE_BYTES};
 
 /// A column whose bytes are held for the length of a call.
 pub(crate) enum Given<'py> {
@@ -19,6 +19,8 @@ pub(crate) enum Given<'py> {
     Each(Vec<Lent<'py>>),
     /// All in one piece of memory.
     Rows(Rows),
+    /// Nonces that the sessions counted, one behind the other.
+    Counted(Vec<u8>),
 }
 
 /// Messages in one piece of memory. All of them lie inside it.
@@ -60,6 +62,7 @@ impl<'py> Given<'py> {
             Self::Empty | Self::Same(_) => None,
             Self::Each(each) => Some(each.len()),
             Self::Rows(rows) => Some(rows.count),
+            Self::Counted(nonces) => Some(nonces.len() / NONCE_BYTES),
         }
     }
 
@@ -80,13 +83,14 @@ impl<'py> Given<'py> {
             Self::Same(bytes) => bytes.as_slice().len(),
             Self::Each(each) => each[message].as_slice().len(),
             Self::Rows(rows) => rows.layout.range(message).len(),
+            Self::Counted(_) => NONCE_BYTES,
         }
     }
 
     /// Whether nobody can write to its bytes meanwhile.
     pub(crate) fn is_frozen(&self) -> bool {
         match self {
-            Self::Empty => true,
+            Self::Empty | Self::Counted(_) => true,
             Self::Same(bytes) => bytes.is_frozen(),
             Self::Each(each) => each.iter().all(Lent::is_frozen),
             Self::Rows(rows) => rows.frozen,
@@ -102,6 +106,7 @@ impl<'py> Given<'py> {
             Self::Each(each) => Column::Scattered(
                 each.iter().map(|bytes| Buffer::Borrowed(bytes.as_slice())).collect(),
             ),
+            Self::Counted(nonces) => Column::fixed(nonces, NONCE_BYTES),
             Self::Rows(rows) if interleaved => {
                 let row = |message| rows.memory.part(rows.layout.range(message)).into();
                 Column::Scattered((0..rows.count).map(row).collect())
@@ -109,6 +114,19 @@ impl<'py> Given<'py> {
             Self::Rows(rows) => {
                 Column::Packed { buffer: rows.memory.bytes().into(), layout: rows.layout.clone() }
             }
+        }
+    }
+
+    /// The same for a batch that outlives the call.
+    pub(crate) fn outliving(self) -> Column<'static> {
+        match self {
+            Self::Empty => Column::Empty,
+            Self::Same(bytes) => Column::Same(ffi::outliving(bytes)),
+            Self::Each(each) => Column::Scattered(each.into_iter().map(ffi::outliving).collect()),
+            Self::Rows(Rows { memory, layout, .. }) => {
+                Column::Packed { buffer: ffi::outliving_memory(memory), layout }
+            }
+            Self::Counted(nonces) => Column::fixed(nonces, NONCE_BYTES),
         }
     }
 

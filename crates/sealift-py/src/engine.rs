@@ -3,7 +3,7 @@
 use crate::batch::{self, Inputs, Manner, OnError};
 use crate::bytes::Lent;
 use crate::column::Given;
-use crate::errors::{Outcome, wrong_type};
+use crate::errors::{Outcome, not_pickled, wrong_type};
 use crate::forms::whole_at_least;
 use crate::gil;
 use crate::info::DeviceInfo;
@@ -11,9 +11,11 @@ use crate::keys::GivenKeys;
 use crate::records::{Counters, Record};
 use crate::schedule::{self, Calibration, Cost, Explanation};
 use crate::session::Session;
+use crate::submit::{InFlight, Submission};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use sealift::{Audit, Call, Key, NonceCheck, NonceRule, Options, Settings, Shape};
+use sealift::{Audit, Call, Key, NonceCheck, NonceRule, Op, Options, Settings, Shape};
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroUsize;
 
@@ -22,9 +24,9 @@ use std::num::NonZeroUsize;
 /// Several threads may use it at once. In a child after `os.fork` it raises `ForkedError`: make a
 /// new one there.
 ///
-/// Only `seal_batch` and `open_batch` give it work. They work on the thread that calls them, and
-/// long batches on other cores, too. What batches cost on its devices is read from the cache that
-/// `calibrate` fills, and learnt from what they take.
+/// `seal_batch` and `open_batch` work on the thread that calls them, and long batches on other
+/// cores, too; `submit_seal` and `submit_open` on threads of the devices. What batches cost is read
+/// from the cache that `calibrate` fills, and learnt from what they take.
 ///
 /// Args:
 ///     devices: The devices to open, for example `["cpu:isa=aesni", "library"]`; None opens every
@@ -33,7 +35,7 @@ use std::num::NonZeroUsize;
 ///     policy: How it chooses among the real devices for a batch that names none: a name of
 ///         `policies()`, with settings as in "size-split:bytes=4096". A device that was not tried
 ///         for long gets a batch now and then under the usual one; "failover" keeps to the first.
-///         "split" cuts batches that are submitted, and those of Python are worked where they are.
+///         "split" cuts batches that are submitted.
 ///     audit: The share of all sealed messages, above 0 and at most 1, that another device opens
 ///         again before anyone sees them; None checks none. A device whose results do not open is
 ///         quarantined, and its batch is done elsewhere unless it named the device. What was sealed
@@ -50,9 +52,11 @@ use std::num::NonZeroUsize;
 ///     DeviceError: If one is absent, or the list is empty.
 #[pyclass(frozen, module = "sealift")]
 pub(crate) struct Engine {
-    // Dropped with the GIL, which waits for the devices' workers. No worker ever needs the GIL: Python
-    // submits nothing, and `run` lends objects' memory only while its caller holds them.
+    // Dropped with the GIL, which waits for the devices' workers. No worker ever needs the GIL: objects whose memory a
+    // submitted batch reads are let go later, and `run` lends memory only while its caller holds it.
     engine: sealift::Engine,
+    /// Made with the first submitted batch.
+    futures: PyOnceLock<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -71,11 +75,11 @@ impl Engine {
         let threads = read_threads(threads)?;
         let settings = Settings { audit, threads, ..Settings::with_policy(policy)? };
         let Some(devices) = devices else {
-            return Ok(Self { engine: sealift::Engine::detect_with(settings)? });
+            return Ok(Self::over(sealift::Engine::detect_with(settings)?));
         };
         let devices = names(devices)?;
         let specs: Vec<&str> = devices.iter().map(String::as_str).collect();
-        Ok(Self { engine: sealift::Engine::open(&specs, &[], settings)? })
+        Ok(Self::over(sealift::Engine::open(&specs, &[], settings)?))
     }
 
     /// An engine over every device that is present: `Engine()` by another name.
@@ -87,7 +91,7 @@ impl Engine {
     ///     DeviceError: If nothing could be opened.
     #[staticmethod]
     fn detect() -> Outcome<Self> {
-        Ok(Self { engine: sealift::Engine::detect()? })
+        Ok(Self::over(sealift::Engine::detect()?))
     }
 
     /// Installs a key.
@@ -260,9 +264,11 @@ impl Engine {
     /// are read and written where they are. Buffers are held and the GIL is left meanwhile.
     ///
     /// Args:
-    ///     keys: A `Session`, a sequence of sessions, a buffer of session ids (uint64), or a column
-    ///         of raw keys.
-    ///     nonces: A column of 12-byte nonces. Never use one twice with the same key.
+    ///     keys: A `Session`, a sequence of sessions, session ids in a list or buffer (uint64), or
+    ///         a column of raw keys.
+    ///     nonces: A column of 12-byte nonces. Never use one twice with the same key. None lets
+    ///         each session count its own, never one twice; such a session takes no others, and raw
+    ///         keys take none.
     ///     texts: A column of plaintexts.
     ///     aad: Authenticated and not encrypted: None, one bytes-like object for all, or a column.
     ///     tag_length: Bytes of each tag: 4, 8 or 12 to 16.
@@ -280,14 +286,15 @@ impl Engine {
     ///
     /// Returns:
     ///     If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
-    ///     tag behind it. Else a `BatchResult`.
+    ///     tag behind it. Else, or where the sessions count nonces, a `BatchResult`.
     ///
     /// Raises:
     ///     TypeError: If an argument is no column of bytes, or a place is read-only.
     ///     BufferError: If a buffer or its rows are not contiguous.
     ///     InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
     ///         there are more than 2**32 - 1 messages, or `check_nonces` found a nonce twice.
-    ///     SessionError: If a session is closed or of another engine.
+    ///     SessionError: If a session is closed or of another engine, or if some of its nonces are
+    ///         given and others counted.
     ///     SealLimitError: If a session would pass its limit. Nothing was sealed.
     ///     LimitError: If no device takes the batch.
     ///     UnknownDeviceError: If there is no such device.
@@ -295,6 +302,8 @@ impl Engine {
     ///         in place some are ciphertexts already, so never seal that memory again.
     ///     ForkedError: In a forked child.
     ///     MemoryError: If there is no memory for the results.
+    ///     KeyboardInterrupt: If Ctrl-C came; the main thread looks every 0.05 s. Its `status` has
+    ///         2 for messages that were not begun: their place in `out` is untouched.
     #[pyo3(signature = (
         keys, nonces, texts, aad = None, *, tag_length = 16, out = None, tags = None,
         device = None, check_nonces = false, hazmat_nonces = false, threads = None,
@@ -304,7 +313,7 @@ impl Engine {
         &self,
         py: Python<'py>,
         keys: &Bound<'py, PyAny>,
-        nonces: &Bound<'py, PyAny>,
+        nonces: Option<&Bound<'py, PyAny>>,
         texts: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
         tag_length: i64,
@@ -315,21 +324,10 @@ impl Engine {
         hazmat_nonces: bool,
         threads: Option<&Bound<'py, PyAny>>,
     ) -> Outcome<Py<PyAny>> {
-        let check = if check_nonces { NonceCheck::WithinBatch } else { NonceCheck::Off };
-        let options = Options {
-            nonces: check,
-            threads: read_threads(threads)?,
-            ..named(&self.engine, device)?
-        };
-        let manner = Manner::new(options, tag_length, rule(hazmat_nonces))?;
-        let inputs = Inputs {
-            keys: GivenKeys::read(keys)?,
-            nonces: Given::read(nonces, "nonces")?,
-            texts: Given::read(texts, "texts")?,
-            aad: Given::read_shared(aad, "aad")?,
-            tags: Given::Empty,
-        };
-        batch::seal(py, &self.engine, &inputs, &manner, out, tags)
+        let options = Options { threads: read_threads(threads)?, ..named(&self.engine, device)? };
+        let manner = to_seal(options, nonces, tag_length, check_nonces, hazmat_nonces)?;
+        let inputs = inputs(keys, nonces, ("texts", texts), aad, None)?;
+        batch::seal(py, &self.engine, inputs, &manner, out, tags)
     }
 
     /// Opens many messages in one call. Columns are as in `seal_batch`.
@@ -382,14 +380,73 @@ impl Engine {
         let on_error = OnError::read(on_error)?;
         let options = Options { threads: read_threads(threads)?, ..named(&self.engine, device)? };
         let manner = Manner::new(options, tag_length, rule(hazmat_nonces))?;
-        let inputs = Inputs {
-            keys: GivenKeys::read(keys)?,
-            nonces: Given::read(nonces, "nonces")?,
-            texts: Given::read(sealed, "sealed")?,
-            aad: Given::read_shared(aad, "aad")?,
-            tags: tags.map_or(Ok(Given::Empty), |tags| Given::read(tags, "tags"))?,
-        };
+        let inputs = inputs(keys, Some(nonces), ("sealed", sealed), aad, tags)?;
         batch::open(py, &self.engine, &inputs, &manner, out, on_error)
+    }
+
+    /// Seals a batch on a device's workers and returns at once.
+    ///
+    /// Arguments are those of `seal_batch`. Their buffers are held, and nobody may write to them,
+    /// until the future is done, even if nobody waits for it. Bad input raises here.
+    ///
+    /// Returns:
+    ///     A `Future` of what `seal_batch` returns: `result(timeout)`, `done()`,
+    ///     `add_done_callback`, or `await` it. An engine that is full takes the batch later.
+    #[pyo3(signature = (
+        keys, nonces, texts, aad = None, *, tag_length = 16, device = None, check_nonces = false,
+        hazmat_nonces = false,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn submit_seal<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        nonces: Option<&Bound<'py, PyAny>>,
+        texts: &Bound<'py, PyAny>,
+        aad: Option<&Bound<'py, PyAny>>,
+        tag_length: i64,
+        device: Option<&str>,
+        check_nonces: bool,
+        hazmat_nonces: bool,
+    ) -> Outcome<Py<PyAny>> {
+        let options = named(&self.engine, device)?;
+        let manner = to_seal(options, nonces, tag_length, check_nonces, hazmat_nonces)?;
+        let inputs = inputs(keys, nonces, ("texts", texts), aad, None)?;
+        self.submit(py, Submission::new(&self.engine, Op::Seal, inputs, manner, OnError::Raise)?)
+    }
+
+    /// Opens a batch on a device's workers and returns at once.
+    ///
+    /// Arguments are those of `open_batch`, buffers are held as by `submit_seal`.
+    ///
+    /// Returns:
+    ///     A `Future` of what `open_batch` returns; where that raises `InvalidTag`, `result` does.
+    #[pyo3(signature = (
+        keys, nonces, sealed, aad = None, *, on_error = "raise", tag_length = 16, tags = None,
+        device = None, hazmat_nonces = false,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn submit_open<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        nonces: &Bound<'py, PyAny>,
+        sealed: &Bound<'py, PyAny>,
+        aad: Option<&Bound<'py, PyAny>>,
+        on_error: &str,
+        tag_length: i64,
+        tags: Option<&Bound<'py, PyAny>>,
+        device: Option<&str>,
+        hazmat_nonces: bool,
+    ) -> Outcome<Py<PyAny>> {
+        let on_error = OnError::read(on_error)?;
+        let manner = Manner::new(named(&self.engine, device)?, tag_length, rule(hazmat_nonces))?;
+        let inputs = inputs(keys, Some(nonces), ("sealed", sealed), aad, tags)?;
+        self.submit(py, Submission::new(&self.engine, Op::Open, inputs, manner, on_error)?)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("an Engine"))
     }
 
     fn __repr__(&self) -> String {
@@ -399,9 +456,53 @@ impl Engine {
 }
 
 impl Engine {
+    fn over(engine: sealift::Engine) -> Self {
+        Self { engine, futures: PyOnceLock::new() }
+    }
+
+    /// A future of what becomes of a batch.
+    fn submit(&self, py: Python<'_>, submission: Submission) -> Outcome<Py<PyAny>> {
+        // A forked child finds the futures as another thread may have left them.
+        self.engine.in_flight()?;
+        let futures = self.futures.get_or_try_init(py, || {
+            let class = py.import("sealift.futures")?.getattr("Futures")?;
+            Ok::<_, PyErr>(class.call1((InFlight::of(&self.engine),))?.unbind())
+        })?;
+        Ok(futures.bind(py).call_method1("submit", (submission,))?.unbind())
+    }
+
     fn names(&self) -> Vec<String> {
         self.engine.devices().map(|(_, device)| device.name.clone()).collect()
     }
+}
+
+/// The arguments of a batch, held.
+fn inputs<'py>(
+    keys: &Bound<'py, PyAny>,
+    nonces: Option<&Bound<'py, PyAny>>,
+    (name, texts): (&'static str, &Bound<'py, PyAny>),
+    aad: Option<&Bound<'py, PyAny>>,
+    tags: Option<&Bound<'py, PyAny>>,
+) -> Outcome<Inputs<'py>> {
+    Ok(Inputs {
+        keys: GivenKeys::read(keys)?,
+        nonces: nonces.map_or(Ok(Given::Empty), |nonces| Given::read(nonces, "nonces"))?,
+        texts: Given::read(texts, name)?,
+        aad: Given::read_shared(aad, "aad")?,
+        tags: tags.map_or(Ok(Given::Empty), |tags| Given::read(tags, "tags"))?,
+    })
+}
+
+fn to_seal(
+    options: Options,
+    nonces: Option<&Bound<'_, PyAny>>,
+    tag_length: i64,
+    check_nonces: bool,
+    hazmat_nonces: bool,
+) -> Outcome<Manner> {
+    let check = if check_nonces { NonceCheck::WithinBatch } else { NonceCheck::Off };
+    let rule = if nonces.is_some() { rule(hazmat_nonces) } else { NonceRule::Counted };
+    Manner::new(Options { nonces: check, ..options }, tag_length, rule)
 }
 
 fn names(devices: &Bound<'_, PyAny>) -> Outcome<Vec<String>> {

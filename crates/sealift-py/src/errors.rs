@@ -24,7 +24,7 @@ pub(crate) enum Failure {
     /// A closed session.
     Closed(String),
     /// Messages that did not open, of how many.
-    InvalidTag { indices: Vec<usize>, messages: usize },
+    InvalidTag { indices: Vec<usize>, messages: usize, hint: &'static str },
 }
 
 pub(crate) type Outcome<T> = Result<T, Failure>;
@@ -32,6 +32,14 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 /// An object of the wrong kind.
 pub(crate) fn wrong_type(message: impl Into<String>) -> PyErr {
     PyTypeError::new_err(message.into())
+}
+
+/// What pickling an object of this process raises.
+pub(crate) fn not_pickled(what: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{what} can't be pickled: its keys and threads belong to this process; send keys and make it in the worker, \
+         for example in the function that ProcessPoolExecutor(initializer=...) calls"
+    ))
 }
 
 /// A buffer whose bytes don't lie as they should.
@@ -100,7 +108,9 @@ impl From<Failure> for PyErr {
             Failure::Tag(error) => raise(py, "InputError", error.to_string()),
             Failure::Input(message) => raise(py, "InputError", message),
             Failure::Closed(message) => raise(py, "SessionError", message),
-            Failure::InvalidTag { indices, messages } => invalid_tag(py, &indices, messages),
+            Failure::InvalidTag { indices, messages, hint } => {
+                invalid_tag(py, &indices, messages, hint)
+            }
         })
     }
 }
@@ -109,8 +119,11 @@ fn engine_error(py: Python<'_>, error: &EngineError) -> PyErr {
     let class = match error {
         EngineError::Batch(_) | EngineError::LimitTooHigh { .. } => "InputError",
         EngineError::Policy { .. } | EngineError::Audit { .. } => "InputError",
+        EngineError::RawKeysDontCount => "InputError",
         EngineError::Limits(_) => "LimitError",
-        EngineError::UnknownSession { .. } => "SessionError",
+        EngineError::UnknownSession { .. }
+        | EngineError::NoncesOfCaller { .. }
+        | EngineError::NoncesCounted { .. } => "SessionError",
         EngineError::SealLimit { .. } => "SealLimitError",
         EngineError::UnknownDevice { .. } | EngineError::Open(OpenError::UnknownDriver { .. }) => {
             "UnknownDeviceError"
@@ -157,20 +170,22 @@ fn gpus(known: &[&str]) -> Option<String> {
     if found.is_empty() { None } else { Some(found.join(" or ")) }
 }
 
-fn invalid_tag(py: Python<'_>, indices: &[usize], messages: usize) -> PyErr {
-    if messages == 1 {
-        let message = "the tag does not belong to key, nonce, associated data and ciphertext";
-        return exception(py, "InvalidTag", (message, indices.to_vec()));
-    }
+fn invalid_tag(py: Python<'_>, indices: &[usize], messages: usize, hint: &str) -> PyErr {
     let shown = indices.iter().take(SHOWN_INDICES_MAX).map(ToString::to_string);
     let shown = shown.collect::<Vec<_>>().join(", ");
     let more = if indices.len() > SHOWN_INDICES_MAX { ", …" } else { "" };
-    let message = format!(
-        "{} of {messages} messages did not open: their tags do not belong to key, nonce, aad and \
-         ciphertext; indices {shown}{more}",
-        indices.len()
-    );
-    exception(py, "InvalidTag", (message, indices.to_vec()))
+    let message = if messages == 1 {
+        format!("the tag does not belong to key, nonce, associated data and ciphertext{hint}")
+    } else {
+        format!(
+            "{} of {messages} messages did not open: their tags do not belong to key, nonce, aad and \
+             ciphertext; indices {shown}{more}{hint}",
+            indices.len()
+        )
+    };
+    let errors = py.import("sealift.errors");
+    let error = errors.and_then(|e| e.call_method1("invalid_tag", (message, indices.to_vec())));
+    error.map_or_else(|error| error, PyErr::from_value)
 }
 
 fn raise(py: Python<'_>, class: &str, message: String) -> PyErr {

@@ -6,7 +6,7 @@ use crate::errors::{Outcome, type_name, wrong_type};
 use crate::integers::{self, Integer};
 use crate::session::Session;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyInt, PyList, PyTuple};
 use sealift::{BatchError, Keys, SessionId};
 
 /// Sessions or raw keys, held for the length of a call.
@@ -17,7 +17,7 @@ pub(crate) enum GivenKeys<'py> {
 }
 
 impl<'py> GivenKeys<'py> {
-    /// Reads a session, a sequence of sessions, a buffer of session ids, or a column of raw keys.
+    /// Reads a session, a sequence of sessions, session ids as a list or a buffer, or a column of raw keys.
     pub(crate) fn read(object: &Bound<'py, PyAny>) -> Outcome<Self> {
         if let Ok(session) = object.cast::<Session>() {
             return session.get().open_id().map(Self::One);
@@ -31,6 +31,11 @@ impl<'py> GivenKeys<'py> {
             && is_session(tuple.get_item(0))
         {
             return sessions(tuple.iter());
+        }
+        if let Ok(list) = object.cast::<PyList>()
+            && is_id(list.get_item(0))
+        {
+            return listed_ids(list.iter());
         }
         match ids(object)? {
             Some(ids) => Ok(Self::Each(ids)),
@@ -68,8 +73,37 @@ impl<'py> GivenKeys<'py> {
     }
 }
 
+impl GivenKeys<'_> {
+    /// The same for a batch that outlives the call.
+    pub(crate) fn outliving(self) -> Keys<'static> {
+        match self {
+            Self::One(session) => Keys::Session(session),
+            Self::Each(ids) => Keys::Sessions(ids.into()),
+            Self::Raw(column) => Keys::Raw(column.outliving()),
+        }
+    }
+}
+
 fn is_session(item: PyResult<Bound<'_, PyAny>>) -> bool {
     item.is_ok_and(|item| item.is_instance_of::<Session>())
+}
+
+fn is_id(item: PyResult<Bound<'_, PyAny>>) -> bool {
+    item.is_ok_and(|item| item.is_instance_of::<PyInt>())
+}
+
+fn listed_ids<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>) -> Outcome<GivenKeys<'py>> {
+    let id = |(message, item): (usize, Bound<'py, PyAny>)| {
+        match item.extract() {
+        Ok(id) => Ok(SessionId::from_u64(id)),
+        Err(_) => Err(wrong_type(format!(
+            "keys[{message}] is {} among session ids: give Session.id of a session for each message",
+            type_name(&item)
+        ))
+        .into()),
+    }
+    };
+    items.enumerate().map(id).collect::<Outcome<_>>().map(GivenKeys::Each)
 }
 
 fn sessions<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>) -> Outcome<GivenKeys<'py>> {

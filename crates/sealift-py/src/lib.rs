@@ -34,6 +34,7 @@ mod rehearse;
 mod room;
 mod schedule;
 mod session;
+mod submit;
 
 use pyo3::pymodule;
 
@@ -82,6 +83,8 @@ mod _sealift {
     };
     #[pymodule_export]
     use crate::session::Session;
+    #[pymodule_export]
+    use crate::submit::{Finished, InFlight, Submission};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "its name in Python")]

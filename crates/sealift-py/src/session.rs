@@ -1,9 +1,13 @@
 //! An installed key, from Python.
 
-use crate::errors::{Failure, Outcome};
+use crate::batch;
+use crate::errors::{Failure, Outcome, not_pickled};
+use crate::ffi::Column;
+use crate::forms::whole_at_least;
+use crate::room;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
-use sealift::SessionId;
+use sealift::{NONCE_BYTES, SessionId};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An installed key. Made by `Engine.session(key)`.
@@ -54,6 +58,31 @@ impl Session {
         Ok(PyBytes::new(py, nonce.as_bytes()))
     }
 
+    /// So many nonces that this session has not given before.
+    ///
+    /// They are the next ones of those that `next_nonce` gives.
+    ///
+    /// Returns:
+    ///     A `Column` of `count` rows of 12 bytes, which a batch takes as its nonces.
+    ///
+    /// Raises:
+    ///     InputError: If `count` is negative or over 2**32.
+    ///     SessionError: If it is closed.
+    ///     SealLimitError: If fewer are left of 2**32; then none is used up.
+    ///     ForkedError: In a forked child.
+    fn next_nonces(&self, count: &Bound<'_, PyAny>) -> Outcome<Column> {
+        let count = whole_at_least(0, count, "count")?;
+        batch::check_messages(count, "count")?;
+        let mut nonces = room::empty(count.saturating_mul(NONCE_BYTES), "count")?;
+        self.with(|session| {
+            session
+                .next_nonces(count)?
+                .for_each(|nonce| nonces.extend_from_slice(nonce.as_bytes()));
+            Ok(())
+        })?;
+        Ok(Column::of_rows(nonces, NONCE_BYTES))
+    }
+
     /// Retires the key. Closing twice is allowed.
     fn close(&self) {
         self.lock().take();
@@ -70,6 +99,10 @@ impl Session {
         _traceback: Option<&Bound<'_, PyAny>>,
     ) {
         self.close();
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("a Session"))
     }
 
     fn __repr__(&self) -> String {

@@ -97,6 +97,12 @@ impl Column {
         Self { bytes, layout, count, shape, strides: [shape[1], 1], dimensions }
     }
 
+    /// Rows of some bytes, one behind the other.
+    pub(crate) fn of_rows(bytes: Vec<u8>, len: usize) -> Self {
+        let count = bytes.len().checked_div(len).unwrap_or(0);
+        Self::new(bytes, Layout::Fixed { stride: len, len }, count)
+    }
+
     /// Where its messages lie.
     pub(crate) fn layout(&self) -> (&Layout<'static>, usize) {
         (&self.layout, self.count)

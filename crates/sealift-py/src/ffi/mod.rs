@@ -7,10 +7,12 @@
 
 mod column;
 mod fresh;
+mod held;
 mod memory;
 mod zeros;
 
 pub(crate) use column::Column;
 pub(crate) use fresh::FreshBytes;
+pub(crate) use held::{let_go, outliving, outliving_memory};
 pub(crate) use memory::Memory;
 pub(crate) use zeros::zeros;
