@@ -371,8 +371,47 @@ def test_a_batch_beyond_the_named_device_is_refused(engine: Engine) -> None:
 def test_bad_keys_are_refused(engine: Engine) -> None:
     with pytest.raises(InputError, match="a key of 15 bytes: an AES key has 16, 24 or 32"):
         engine.session(bytes(15))
-    with pytest.raises(TypeError, match="key is str where bytes belong: encode it"):
+    with pytest.raises(TypeError, match="key is str where bytes belong: decode it"):
         engine.session(_any("k" * 16))
+
+
+def test_a_key_in_hex_is_told_from_text(engine: Engine) -> None:
+    for use in (engine.session, sealift.AESGCM):
+        with pytest.raises(TypeError, match=r"it looks like hex, of which bytes\.fromhex"):
+            use(_any("00ff" * 8))
+    with pytest.raises(TypeError, match=r"texts\[0\] is str where bytes belong: encode it"):
+        engine.seal_batch(engine.session(KEY), None, _any(["some text"]))
+
+
+def test_tags_that_were_forgotten_are_asked_for(engine: Engine) -> None:
+    session = engine.session(KEY)
+    result = engine.seal_batch(session, None, np.zeros((10, 40), np.uint8))
+    with pytest.raises(sealift.InvalidTag, match="give it as tags="):
+        engine.open_batch(session, _any(result.nonces), result.text)
+    wrong = np.array(result.tags)
+    wrong[3] ^= 1
+    with pytest.raises(sealift.InvalidTag) as raised:
+        engine.open_batch(session, _any(result.nonces), result.text, tags=wrong)
+    assert "tags=" not in str(raised.value)
+
+
+def test_nonces_come_from_one_source(engine: Engine) -> None:
+    given, counting = engine.session(KEY), engine.session(KEY)
+    engine.seal_batch(given, NONCES[:1], TEXTS[:1])
+    engine.seal_batch(counting, None, TEXTS[:1])
+    with pytest.raises(sealift.SessionError, match="nonces that were given"):
+        engine.seal_batch(given, None, TEXTS[:1])
+    with pytest.raises(sealift.SessionError, match="that it counts itself"):
+        engine.seal_batch(counting, NONCES[:1], TEXTS[:1])
+    with pytest.raises(InputError, match="raw keys have no counter"):
+        engine.seal_batch([KEY], None, TEXTS[:1])
+    for wrong, message in (
+        (-1, "count is -1"),
+        (2**33, "give 0 to 4294967296"),
+        ("1", "whole number"),
+    ):
+        with pytest.raises((InputError, TypeError), match=message):
+            given.next_nonces(_any(wrong))
 
 
 def test_unknown_devices_are_named_with_the_nearest(engine: Engine) -> None:

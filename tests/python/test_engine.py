@@ -3,9 +3,11 @@
 import ctypes
 import gc
 import os
+import pickle
 
 import numpy as np
 import pytest
+from cryptography import exceptions as theirs
 
 import sealift
 from conftest import skip
@@ -97,6 +99,43 @@ def test_next_nonces_count_up_from_a_random_one(engine: Engine) -> None:
     assert [(nonce - first[0]) % 2**96 for nonce in first] == [0, 1, 2]
     assert one.next_nonce()[:8] != other.next_nonce()[:8]
     assert len(one.next_nonce()) == 12
+
+
+def test_nonces_are_counted_where_none_are_given(engine: Engine) -> None:
+    session, texts = engine.session(KEY), [os.urandom(n) for n in range(40)]
+    first = int.from_bytes(session.next_nonce())
+    result = engine.seal_batch(session, None, texts, b"aad")
+    assert result.nonces is not None
+    assert result.tags is None
+    assert [(int.from_bytes(nonce) - first) % 2**96 for nonce in result.nonces] == [*range(1, 41)]
+    assert engine.open_batch(session, result.nonces, result.text, b"aad") == texts
+    more = session.next_nonces(3)
+    assert np.asarray(more).shape == (3, 12)
+    assert [(int.from_bytes(nonce) - first) % 2**96 for nonce in more] == [41, 42, 43]
+    rows = np.frombuffer(os.urandom(90), np.uint8).reshape(9, 10)
+    sessions = [engine.session(KEY) for _ in range(9)]
+    ids = [session.id for session in sessions]
+    for keys in (sessions, ids, tuple(ids), np.array(ids, np.uint64)):
+        sealed = engine.seal_batch(keys, None, rows)
+        assert sealed.nonces is not None
+        opened = engine.open_batch(keys, sealed.nonces, sealed.text, tags=sealed.tags)
+        assert (np.asarray(opened.text) == rows).all()
+    assert all(session.sealed == 4 for session in sessions)
+    with pytest.raises(TypeError, match=r"keys\[1\] is str among session ids"):
+        engine.seal_batch([ids[0], "x"], None, rows[:2])  # type: ignore[list-item]
+
+
+def test_a_wrong_tag_is_pycas_invalid_tag_too(engine: Engine) -> None:
+    assert issubclass(type(_invalid_tag(engine)), theirs.InvalidTag)
+    copied = pickle.loads(pickle.dumps(_invalid_tag(engine)))
+    assert isinstance(copied, theirs.InvalidTag)
+    assert copied.indices == (0,)
+
+
+def _invalid_tag(engine: Engine) -> sealift.InvalidTag:
+    with pytest.raises(sealift.InvalidTag) as raised:
+        engine.open_batch([KEY], [bytes(12)], [bytes(20)])
+    return raised.value
 
 
 def test_a_session_says_what_it_is(engine: Engine) -> None:

@@ -100,10 +100,10 @@ pub(crate) fn check_writable(buffer: &PyUntypedBuffer, name: &str) -> PyResult<(
 pub(crate) fn no_bytes(object: &Bound<'_, PyAny>, name: &str) -> String {
     let hint = match object.cast::<PyString>() {
         Ok(text) if text.to_str().is_ok_and(is_hex) => {
-            "of hex digits bytes.fromhex(text) makes bytes"
+            "it looks like hex, of which bytes.fromhex(text) makes bytes"
         }
         Ok(_) if name.starts_with("key") => {
-            "a key is bytes, as bytes.fromhex(text) or base64.b64decode(text) make them"
+            "decode it, for example with bytes.fromhex or base64.b64decode"
         }
         Ok(_) => "encode it, for example text.encode()",
         Err(_) => "give bytes, bytearray, memoryview or an array of bytes",

@@ -22,20 +22,10 @@ impl<'py> GivenKeys<'py> {
         if let Ok(session) = object.cast::<Session>() {
             return session.get().open_id().map(Self::One);
         }
-        if let Ok(list) = object.cast::<PyList>()
-            && is_session(list.get_item(0))
-        {
-            return sessions(list.iter());
-        }
-        if let Ok(tuple) = object.cast::<PyTuple>()
-            && is_session(tuple.get_item(0))
-        {
-            return sessions(tuple.iter());
-        }
-        if let Ok(list) = object.cast::<PyList>()
-            && is_id(list.get_item(0))
-        {
-            return listed_ids(list.iter());
+        match first_of(object) {
+            Some(first) if first.is_instance_of::<Session>() => return each(object, session_id),
+            Some(first) if first.is_instance_of::<PyInt>() => return each(object, listed_id),
+            _ => {}
         }
         match ids(object)? {
             Some(ids) => Ok(Self::Each(ids)),
@@ -84,38 +74,45 @@ impl GivenKeys<'_> {
     }
 }
 
-fn is_session(item: PyResult<Bound<'_, PyAny>>) -> bool {
-    item.is_ok_and(|item| item.is_instance_of::<Session>())
+/// The first item of a list or a tuple.
+fn first_of<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let list = object.cast::<PyList>().ok().map(|list| list.get_item(0));
+    let tuple = || object.cast::<PyTuple>().ok().map(|tuple| tuple.get_item(0));
+    list.or_else(tuple)?.ok()
 }
 
-fn is_id(item: PyResult<Bound<'_, PyAny>>) -> bool {
-    item.is_ok_and(|item| item.is_instance_of::<PyInt>())
-}
-
-fn listed_ids<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>) -> Outcome<GivenKeys<'py>> {
-    let id = |(message, item): (usize, Bound<'py, PyAny>)| {
-        match item.extract() {
-        Ok(id) => Ok(SessionId::from_u64(id)),
-        Err(_) => Err(wrong_type(format!(
-            "keys[{message}] is {} among session ids: give Session.id of a session for each message",
-            type_name(&item)
-        ))
-        .into()),
-    }
+/// The sessions of a list or a tuple.
+fn each<'py>(
+    object: &Bound<'py, PyAny>,
+    id: impl Fn(usize, &Bound<'py, PyAny>) -> Outcome<SessionId>,
+) -> Outcome<GivenKeys<'py>> {
+    let ids: Outcome<_> = match (object.cast::<PyList>(), object.cast::<PyTuple>()) {
+        (Ok(list), _) => list.iter().enumerate().map(|(at, item)| id(at, &item)).collect(),
+        (_, Ok(tuple)) => tuple.iter().enumerate().map(|(at, item)| id(at, &item)).collect(),
+        _ => Ok(vec![]),
     };
-    items.enumerate().map(id).collect::<Outcome<_>>().map(GivenKeys::Each)
+    ids.map(GivenKeys::Each)
 }
 
-fn sessions<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>) -> Outcome<GivenKeys<'py>> {
-    let id = |(message, item): (usize, Bound<'py, PyAny>)| match item.cast::<Session>() {
+fn session_id(message: usize, item: &Bound<'_, PyAny>) -> Outcome<SessionId> {
+    match item.cast::<Session>() {
         Ok(session) => session.get().open_id(),
         Err(_) => Err(wrong_type(format!(
             "keys[{message}] is {} among sessions: give a session for each message",
-            type_name(&item)
+            type_name(item)
         ))
         .into()),
-    };
-    items.enumerate().map(id).collect::<Outcome<_>>().map(GivenKeys::Each)
+    }
+}
+
+fn listed_id(message: usize, item: &Bound<'_, PyAny>) -> Outcome<SessionId> {
+    item.extract().map(SessionId::from_u64).map_err(|_| {
+        wrong_type(format!(
+            "keys[{message}] is {} among session ids: give `Session.id` for each message",
+            type_name(item)
+        ))
+        .into()
+    })
 }
 
 /// Session ids, if the object is a buffer of 8-byte integers. Copied: others may change it.

@@ -1,13 +1,12 @@
 //! An installed key, from Python.
 
-use crate::batch;
 use crate::errors::{Failure, Outcome, not_pickled};
 use crate::ffi::Column;
 use crate::forms::whole_at_least;
 use crate::room;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
-use sealift::{NONCE_BYTES, SessionId};
+use sealift::{NONCE_BYTES, SEALS_MAX, SessionId};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An installed key. Made by `Engine.session(key)`.
@@ -72,7 +71,9 @@ impl Session {
     ///     ForkedError: In a forked child.
     fn next_nonces(&self, count: &Bound<'_, PyAny>) -> Outcome<Column> {
         let count = whole_at_least(0, count, "count")?;
-        batch::check_messages(count, "count")?;
+        if count as u64 > SEALS_MAX {
+            return Err(Failure::Input(format!("count is {count}: give 0 to {SEALS_MAX}")));
+        }
         let mut nonces = room::empty(count.saturating_mul(NONCE_BYTES), "count")?;
         self.with(|session| {
             session
