@@ -60,6 +60,9 @@ def _behind(case: Document, peers: Document) -> str:
 def headline(document: Document, date: str) -> str:
     """A table: the engine at 128 bytes, then where another library is ahead; and the conditions.
 
+    Speeds are multiples of the best other library's.
+
+
     Raises:
         ValueError: If the cases of 128 bytes weren't measured.
     """
@@ -74,24 +77,21 @@ def headline(document: Document, date: str) -> str:
         *lost,
     ]
     more_cases = "1 more case" if others == 1 else f"{others} more cases"
-    more = f" The full table has {more_cases} that another library wins." if others else ""
+    more = f", as in {more_cases} of the" if others else "."
     count = sum("detail" in each for each in document["peers"].values())
-    columns = ("messages", f"fastest of Sealift and {count} other libraries")
+    columns = ("messages", f"speed, times the fastest of {count} other libraries")
+    table = f"[{'full' if others else 'Full'} table](docs/performance.md)"
     return (
-        f"{_table(columns, [list(row) for row in rows], texts=2)}\n\n"
-        f"*From Rust, AES-128, sealed, one core of {processor(document['machine'])}, {date}.{more}*"
-        f" [Full table](docs/performance.md)."
+        f"{_table(columns, [list(row) for row in rows], texts=1)}\n\n"
+        f"Below 1, another library is faster{more} {table}.\n\n"
+        f"*From Rust, AES-128, sealed, one core of {processor(document['machine'])}, {date}.*"
     )
 
 
 def _faster(case: Document) -> str:
-    """Who is faster and how many times; the interval where noise leaves that open."""
+    """The engine's speed to the best other's; an interval where it is open which is ahead."""
     ratio = case["engine_to_best"]
-    if case["engine_is"] == EVEN:
-        return f"not settled: Sealift is {interval(ratio)} times as fast"
-    if case["engine_is"] == BEHIND:
-        return f"another, {three(1 / ratio['median'])}× Sealift"
-    return f"Sealift, {three(ratio['median'])}× the best other"
+    return interval(ratio) if case["engine_is"] == EVEN else three(ratio["median"])
 
 
 def _lost(cases: list[Document]) -> tuple[list[tuple[str, str]], int]:
@@ -100,7 +100,7 @@ def _lost(cases: list[Document]) -> tuple[list[tuple[str, str]], int]:
     A row of sizes is of plain sealing under AES-128, with the same keys.
     """
     lost = {
-        each["name"]: (each["kind"], 1 / each["engine_to_best"]["median"])
+        each["name"]: (each["kind"], each["engine_to_best"]["median"])
         for each in cases
         if each["engine_is"] == BEHIND and each["name"] not in HEADLINES
     }
@@ -111,14 +111,14 @@ def _lost(cases: list[Document]) -> tuple[list[tuple[str, str]], int]:
         told += len(found)
         if found:
             sizes, factors = zip(*found, strict=True)
-            rows.append((f"{listed(list(sizes))}{keys}", f"another, {_range(factors)} Sealift"))
+            rows.append((f"{listed(list(sizes))}{keys}", _range(factors)))
     return rows, len(lost) - told
 
 
 def _range(factors: Iterable[float]) -> str:
-    """`1.02–1.17×`."""
+    """`0.85–0.98`."""
     ends = sorted(factors)
-    return "–".join(dict.fromkeys(three(end) for end in (ends[0], ends[-1]))) + "×"
+    return "–".join(dict.fromkeys(three(end) for end in (ends[0], ends[-1])))
 
 
 def listed(words: list[str]) -> str:

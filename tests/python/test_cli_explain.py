@@ -147,7 +147,10 @@ def test_the_table_shows_sources_pairs_and_what_was_done() -> None:
     ]  # fmt: skip
     assert re.search(r"^library .* \[[\d.,]+\] of [\d,]+$", lines[3])
     assert lines[4].endswith("(not asked, its role is oracle)")
-    assert re.search(r"\nOf [\d,]+ such batches that named no device: library [\d,]+ ", ran.stdout)
+    assert re.search(
+        r"\n[\d,]+ such batches were run just now without naming a device: library [\d,]+ ",
+        ran.stdout,
+    )
     assert "By these costs, for batches of 64:\n  library is at least as fast" in ran.stdout
     assert "\nCost of reference: " in ran.stdout
     assert "--calibrate measures anew" in ran.stdout

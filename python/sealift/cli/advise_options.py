@@ -144,8 +144,9 @@ Quick = Annotated[
     bool,
     typer.Option(
         "--quick",
-        help="Answer within a minute: document 003's messages as stated under three key "
-        "regimes and as logged, and all seven sizes sealed under 1,024 keys.",
+        help="Not for a load of your own. Answer within a minute: document 003's messages as "
+        "stated under three key regimes and as logged, and all seven sizes sealed under 1,024 "
+        "keys.",
     ),
 ]
 Seed = Annotated[

@@ -120,7 +120,7 @@ def of_a_grid(run: "Run", found: "Mapping[str, Found]", out: "Path | None") -> F
 def links(out: "Path | None", *, is_asked: bool = False) -> tuple[tuple[str, str], ...]:
     """How to come by the page of a run, and what to ask next where nothing else was asked."""
     if out is None:
-        return (("Page", "to get one, add --out FOLDER"),)
+        return (("No page", "add --out FOLDER for one"),)
     folder = shlex.quote(str(out))
     page = ("Page", f"sealift lab report {folder}")
     return (page,) if is_asked else (page, ("Load", f"sealift advise --run {folder} --rate 1M"))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from sealift import Calibrated, Card
-from sealift.cli.explaining import OFF_MOST, Asked, Found, Projected, Taken
+from sealift.cli.explaining import Asked, Found, Projected, Taken
 from sealift.lab.pairs import in_words
 from sealift.lab.units import format_measure, format_range
 from sealift.lab.wording import fitted_of, measured_here, measured_of, played_of
@@ -187,8 +187,7 @@ def _disagreements(found: Found, renew: str) -> Iterator[str]:
             continue
         ran, predicted = format_measure(each.taken.median_ns), format_measure(each.predicted_ns)
         yield (
-            f"{each.device}: {each.origin} {ran} ns, predicted {predicted} ns ({off}, told from "
-            f"{OFF_MOST:g} times on): "
+            f"{each.device}: {each.origin} {ran} ns, predicted {predicted} ns ({off}): "
             f"{_why_off(each.known, found.asked_at_s, renew)}"
         )
 
@@ -218,7 +217,7 @@ def _done(found: Found) -> Iterator[str]:
     parts = [
         f"{device} {batches:,} (because {because})" for device, because, batches in found.given
     ]
-    yield f"Of {total:,} such batches that named no device: {', '.join(parts)}"
+    yield f"{total:,} such batches were run just now without naming a device: {', '.join(parts)}"
 
 
 def _sources(found: Found) -> Iterator[str]:

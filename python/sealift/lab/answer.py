@@ -220,7 +220,7 @@ def bars_text(every: Sequence[Bar], most: int) -> list[str]:
         else _cut(f"{bar.name:<{names}}  {bar.text}")
         for bar in bars
     ]
-    return [*lines, *([f"and {left_out} more on the page"] if left_out else [])]
+    return [*lines, *([f"and {left_out} more"] if left_out else [])]
 
 
 def first_bars(bars: Sequence[Bar], most: int) -> Sequence[Bar]:

@@ -147,8 +147,8 @@ def _unknown(name: str) -> str:
     if near:
         return f"no experiment fits {name!r}; did you mean {' or '.join(near)}?"
     return (
-        f"no experiment fits {name!r}; there are {', '.join(known.values())}, and files of one's "
-        "own, which end in .py"
+        f"no experiment fits {name!r}; `sealift lab list` has all {len(all_experiments())}, and "
+        "files of one's own end in .py"
     )
 
 

@@ -111,7 +111,7 @@ def test_however_many_devices_and_reasons_for_care_there_are_the_answer_is_short
     assert max(map(len, text.splitlines())) <= 80
     assert said.care[0] in " ".join(text.split())
     assert LINKS[0][1] in text
-    left_out = re.search(r"\n  and (\d+) more on the page\n", text)
+    left_out = re.search(r"\n  and (\d+) more\n", text)
     drawn = sum("messages/s" in line for line in text.splitlines()) + ("GPU  " in text)
     assert drawn + (int(left_out[1]) if left_out else 0) == len(said.bars)
 

@@ -158,9 +158,9 @@ def test_an_unknown_key_regime_is_named(text: str) -> None:
 
 
 def test_a_number_of_sessions_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"0 sessions for keys 'sessions'; right would be 1\.\."):
+    with pytest.raises(ValueError, match="0 keys; right would be 1 to 4,294"):
         Regime.parse("sessions:0")
-    with pytest.raises(ValueError, match="2 sessions for keys 'one'"):
+    with pytest.raises(ValueError, match=r"2 keys; right would be 1$"):
         Regime(Keys.ONE, 2)
 
 

@@ -38,9 +38,9 @@ impl Excess {
         self.was_slow = is_slow;
     }
 
-    /// How many times the usual time a batch takes on average. One slow batch alone says nothing.
-    pub(super) fn factor(&self) -> f64 {
-        if self.slow > 1.0 { 1.0 + self.times / self.batches } else { 1.0 }
+    /// How many times the usual time a batch takes on average, where more than so many slow batches are remembered.
+    pub(super) fn factor(&self, slow_most: f64) -> f64 {
+        if self.slow > slow_most { 1.0 + self.times / self.batches } else { 1.0 }
     }
 
     /// Other devices worked so long: a hundredth of that is for trials.
@@ -55,6 +55,11 @@ impl Excess {
     }
 }
 
+/// One slow batch alone says nothing.
+pub(super) const SLOW_MOST: f64 = 1.0;
+/// The same where a batch is slow now and then because the machine did something else meanwhile. A virtual machine's
+/// processor clock goes on while its host does that.
+pub(super) const SLOW_MOST_ON_CORES: f64 = 4.0;
 /// A device is hoped to be fast where a batch takes at most so long then.
 pub(super) const HOPE_MAX_NS: f64 = 10_000_000.0;
 /// So many times the usual time is slow.
@@ -78,18 +83,18 @@ mod tests {
             excess.add(10.0, 1_001.0, true);
         };
         hundred(&mut excess);
-        assert_eq!(excess.factor().to_bits(), 1f64.to_bits());
+        assert_eq!(excess.factor(SLOW_MOST).to_bits(), 1f64.to_bits());
         (0..20).for_each(|_| hundred(&mut excess));
-        assert!(near(excess.factor(), 11.0), "{excess:?}");
+        assert!(near(excess.factor(SLOW_MOST), 11.0), "{excess:?}");
         (0..20_000).for_each(|_| excess.add(10.0, 1.0, true));
-        assert_eq!(excess.factor().to_bits(), 1f64.to_bits());
+        assert_eq!(excess.factor(SLOW_MOST).to_bits(), 1f64.to_bits());
     }
 
     #[test]
     fn a_change_is_no_tail() {
         let mut excess = Excess::default();
         (0..100).for_each(|_| excess.add(10.0, 50.0, true));
-        assert_eq!(excess.factor().to_bits(), 1f64.to_bits());
+        assert_eq!(excess.factor(SLOW_MOST).to_bits(), 1f64.to_bits());
     }
 
     #[test]
@@ -99,7 +104,7 @@ mod tests {
         assert!(!excess.is_owing());
         excess.add(1e6, 100.0, false);
         assert!(excess.is_owing());
-        assert_eq!(excess.factor().to_bits(), 1f64.to_bits());
+        assert_eq!(excess.factor(SLOW_MOST).to_bits(), 1f64.to_bits());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the scheduler knows of one device.
 
 use super::Given;
-use super::excess::{Excess, HOPE_MAX_NS};
+use super::excess::{Excess, HOPE_MAX_NS, SLOW_MOST, SLOW_MOST_ON_CORES};
 use super::health::{Health, State};
 use super::quote::Candidate;
 use super::trial::Trial;
@@ -357,7 +357,8 @@ impl Member {
 
     /// What a batch takes on average.
     fn predict_ns(&self, shape: &Shape) -> f64 {
-        self.usually_ns(shape) * self.excess.factor()
+        let slow_most = if self.works_on.is_cores() { SLOW_MOST_ON_CORES } else { SLOW_MOST };
+        self.usually_ns(shape) * self.excess.factor(slow_most)
     }
 
     /// What it takes when nothing is in its way.

@@ -42,10 +42,8 @@ class Regime:
         allowed = {Keys.ONE: (1, 1), Keys.SESSIONS: (1, MAX_SESSIONS), Keys.FRESH: (0, 0)}
         least, most = allowed[self.keys]
         if not least <= self.sessions <= most:
-            raise ValueError(
-                f"{self.sessions:,} sessions for keys {self.keys.value!r}; "
-                f"right would be {least:,}..{most:,}"
-            )
+            right = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+            raise ValueError(f"{self.sessions:,} keys; right would be {right}")
 
     @classmethod
     def parse(cls, text: str) -> "Regime":
