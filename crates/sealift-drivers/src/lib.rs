@@ -3,7 +3,7 @@
 //! [`DRIVERS`] is the list of them all. A driver is in every build: what this machine lacks is an
 //! [`Absent`](sealift_core::Probe::Absent) with its reason. Drivers never use each other: what several
 //! need, [`kernels`], [`keys`] and [`workers`], stands beside them, for drivers in other crates too; and
-//! [`cache`], what was measured of this machine before.
+//! [`cache`], what was measured of this machine before, and [`single`], a key without a device.
 
 mod alarm;
 mod sync;
@@ -24,6 +24,7 @@ pub mod null;
 pub mod opencl;
 pub mod pim;
 pub mod reference;
+pub mod single;
 pub mod workers;
 
 use sealift_core::{Context, Device, Driver, OpenError, Spec};

@@ -4,16 +4,12 @@ use crate::bytes::Lent;
 use crate::errors::{Failure, Outcome, not_pickled};
 use crate::ffi::Memory;
 use crate::gil;
-use crate::home::Home;
 use crate::overlap;
 use crate::room;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealift::{
-    Batch, Buffer, Column, EngineError, Key, NonceRule, Op, Ops, Options, Output, Place, Stability,
-    Status, TagLength, Tags, Text,
-};
+use sealift::{EngineError, Key, Op, Slot, SlotTag, SlotText, Stability, Status, TagLength};
 
 /// AES-GCM for one message at a time, with the interface of pyca/cryptography.
 ///
@@ -37,7 +33,7 @@ use sealift::{
 ///     ValueError: If it has another length.
 #[pyclass(name = "AESGCM", frozen, module = "sealift")]
 pub(crate) struct AesGcm {
-    home: Home,
+    cipher: sealift::AesGcm,
 }
 
 #[pymethods]
@@ -47,7 +43,8 @@ impl AesGcm {
         let key = Lent::read(key, "key")?;
         let key =
             Key::new(key.as_slice()).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Self { home: Home::new(key)? })
+        let cipher = sealift::AesGcm::new(&key).map_err(EngineError::from)?;
+        Ok(Self { cipher })
     }
 
     /// A random key.
@@ -197,7 +194,18 @@ impl AesGcm {
 
 impl AesGcm {
     fn work(&self, py: Python<'_>, message: &Message<'_>, out: &mut [u8]) -> Outcome<Status> {
-        self.run(py, message, Text::Apart(same(message.text)), Tags::Appended, out)
+        let Message { op, text, .. } = *message;
+        match (op, text.split_last_chunk::<TAG_BYTES>()) {
+            (Op::Seal, _) => {
+                let (output, tag) = out.split_at_mut(text.len());
+                self.run(py, message, SlotText::Apart { input: text, output }, SlotTag::Write(tag))
+            }
+            (_, Some((input, tag))) => {
+                let text = SlotText::Apart { input, output: out };
+                self.run(py, message, text, SlotTag::Check(tag))
+            }
+            (_, None) => Ok(Status::AuthFailed),
+        }
     }
 
     /// Works into a caller's buffer, in which inputs may lie.
@@ -216,12 +224,13 @@ impl AesGcm {
         {
             return match message.op {
                 Op::Seal => {
-                    self.run(py, message, Text::InPlace, Tags::Appended, buf.bytes_mut(&proof))
+                    let (text, tag) = buf.bytes_mut(&proof).split_at_mut(text.len());
+                    self.run(py, message, SlotText::InPlace(text), SlotTag::Write(tag))
                 }
                 Op::Open | Op::Verify => {
                     let tag: Vec<u8> = text[text.len() - TAG_BYTES..].to_vec();
-                    let tags = Tags::Apart(Column::Same(tag.into()));
-                    self.run(py, message, Text::InPlace, tags, buf.bytes_mut(&proof))
+                    let text = SlotText::InPlace(buf.bytes_mut(&proof));
+                    self.run(py, message, text, SlotTag::Check(&tag))
                 }
             };
         }
@@ -243,35 +252,13 @@ impl AesGcm {
         &self,
         py: Python<'_>,
         message: &Message<'_>,
-        text: Text<'_>,
-        tags: Tags<'_>,
-        out: &mut [u8],
+        text: SlotText<'_>,
+        tag: SlotTag<'_>,
     ) -> Outcome<Status> {
-        let mut status = [Status::NotProcessed];
-        self.home.with(|installed| -> Result<(), EngineError> {
-            let batch = Batch {
-                ops: Ops::All(message.op),
-                aad: same(message.aad),
-                tags: tags.clone(),
-                tag_length: TagLength::FULL,
-                nonce_rule: NonceRule::HazmatAnyLength,
-                stability: message.stability,
-                ..Batch::seal(1, installed.session.id(), same(message.nonce), text.clone())
-            };
-            let out_bytes = out.len();
-            let output = Output {
-                text: Place::fixed(out, out_bytes),
-                tags: Place::Empty,
-                status: &mut status,
-            };
-            let options = Options::default();
-            let engine = &installed.engine;
-            gil::leave_for(py, message.text.len() + message.aad.len(), || {
-                engine.run(&batch, output, &options)
-            })
-            .map(|_| ())
-        })?;
-        Ok(status[0])
+        let Message { op, nonce, aad, stability, .. } = *message;
+        let slot = Slot { op, nonce, aad, text, tag };
+        let bytes = message.text.len() + aad.len();
+        Ok(gil::leave_for(py, bytes, || self.cipher.process(slot, stability))?)
     }
 }
 
@@ -342,10 +329,6 @@ fn check_room(room: usize, needed: usize) -> PyResult<()> {
         return Ok(());
     }
     Err(PyValueError::new_err(format!("buf has {room} bytes: it must have exactly {needed}")))
-}
-
-fn same(bytes: &[u8]) -> Column<'_> {
-    Column::Same(Buffer::Borrowed(bytes))
 }
 
 const TAG_BYTES: usize = TagLength::FULL.bytes();

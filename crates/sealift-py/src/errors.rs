@@ -4,7 +4,8 @@ use pyo3::exceptions::{PyBufferError, PyMemoryError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use sealift::{
-    BatchError, CacheError, CopyCostError, EngineError, KeyError, OpenError, POLICIES, TagError,
+    AesGcmError, BatchError, CacheError, CopyCostError, EngineError, KeyError, OpenError, POLICIES,
+    TagError,
 };
 
 /// Everything that can go wrong between a Python call and its result.
@@ -23,6 +24,8 @@ pub(crate) enum Failure {
     NoMemory(String),
     /// A closed session.
     Closed(String),
+    /// A key that has sealed as much as it may.
+    SealLimit(String),
     /// Messages that did not open, of how many.
     InvalidTag { indices: Vec<usize>, messages: usize, hint: &'static str },
 }
@@ -56,6 +59,16 @@ pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
+    }
+}
+
+impl From<AesGcmError> for Failure {
+    fn from(error: AesGcmError) -> Self {
+        match error {
+            AesGcmError::Device(error) => Self::Engine(error.into()),
+            AesGcmError::SealLimit => Self::SealLimit(error.to_string()),
+            other => Self::Input(other.to_string()),
+        }
     }
 }
 
@@ -108,6 +121,7 @@ impl From<Failure> for PyErr {
             Failure::Tag(error) => raise(py, "InputError", error.to_string()),
             Failure::Input(message) => raise(py, "InputError", message),
             Failure::Closed(message) => raise(py, "SessionError", message),
+            Failure::SealLimit(message) => raise(py, "SealLimitError", message),
             Failure::InvalidTag { indices, messages, hint } => {
                 invalid_tag(py, &indices, messages, hint)
             }

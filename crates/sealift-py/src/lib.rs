@@ -20,7 +20,6 @@ mod frames;
 mod gil;
 mod gpus;
 mod hazmat;
-mod home;
 mod info;
 mod integers;
 mod keys;

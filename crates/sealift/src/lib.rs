@@ -23,10 +23,7 @@
 //! let engine = sealift::Engine::detect()?;
 //! let session = engine.session(sealift::Key::new(&[7; 32])?)?;
 //! let texts = vec![1; 128 * 1_000];
-//! let mut nonces = vec![];
-//! for _ in 0..1_000 {
-//!     nonces.extend_from_slice(session.next_nonce()?.as_bytes());
-//! }
+//! let nonces = engine.next_nonces(&session.id().into(), 1_000)?;
 //! let (nonces, columns) = (Column::fixed(&nonces, 12), Column::fixed(&texts, 128));
 //! let batch = Batch::seal(1_000, session.id(), nonces, columns);
 //!
@@ -60,11 +57,13 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+mod aes_gcm;
 mod calibrate;
 mod engine;
 pub mod hazmat;
 mod rehearse;
 
+pub use aes_gcm::{AesGcm, AesGcmError};
 pub use calibrate::{Calibrated, Calibration, CostSource};
 pub use engine::{Engine, driver_among};
 pub use rehearse::{

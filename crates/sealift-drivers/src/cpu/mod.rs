@@ -65,6 +65,18 @@ fn best() -> Result<Path, NoPath> {
     })
 }
 
+/// The fastest path that there is; none where this processor or this build has none.
+///
+/// # Errors
+/// `SEALIFT_ISA` is a slip of the pen.
+pub(crate) fn fastest() -> Result<Option<Path>, OpenError> {
+    match best() {
+        Ok(path) => Ok(Some(path)),
+        Err(NoPath::Absent(_)) => Ok(None),
+        Err(NoPath::Setting(reason)) => Err(OpenError::Setting { device: "cpu".into(), reason }),
+    }
+}
+
 /// Why there is no path, for people.
 enum NoPath {
     /// This processor or this build has none.

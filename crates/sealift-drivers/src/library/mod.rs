@@ -104,7 +104,7 @@ impl Expander for Contexts<'_> {
     fn expand(&self, key: &Key) -> Result<Aead, DeviceError> {
         Aead::new(key, self.tag_length).map_err(|ffi::Refused| DeviceError::Failed {
             device: self.device.to_owned(),
-            reason: "AWS-LC made no context: it has no memory".to_owned(),
+            reason: NO_CONTEXT.to_owned(),
         })
     }
 
@@ -112,6 +112,31 @@ impl Expander for Contexts<'_> {
         aead.tag_length() == self.tag_length
     }
 }
+
+/// One key without a device around it, for tags of 16 bytes.
+#[derive(Debug)]
+pub(crate) struct OneKey(Aead);
+
+impl OneKey {
+    pub(crate) fn new(key: &Key) -> Result<Self, OpenError> {
+        let device = || "library".to_owned();
+        let none = |ffi::Refused| OpenError::Absent { device: device(), reason: NO_CONTEXT.into() };
+        Aead::new(key, TagLength::FULL).map(Self).map_err(none)
+    }
+
+    pub(crate) fn process(
+        &self,
+        slot: Slot<'_>,
+        stability: Stability,
+    ) -> Result<Status, DeviceError> {
+        process(&self.0, slot, stability).map_err(|ffi::Refused| DeviceError::Failed {
+            device: "library".to_owned(),
+            reason: "AWS-LC did not seal the message".to_owned(),
+        })
+    }
+}
+
+const NO_CONTEXT: &str = "AWS-LC made no context: it has no memory";
 
 fn process(aead: &Aead, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
     let Slot { nonce, aad, text, tag, .. } = slot;

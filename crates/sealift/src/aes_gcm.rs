@@ -1,0 +1,224 @@
+//! One message at a time.
+
+use sealift_core::{
+    DeviceError, Key, MAX_NONCE_BYTES, MAX_TEXT_BYTES, Op, OpenError, Slot, SlotTag, SlotText,
+    Stability, Status, TagLength,
+};
+use sealift_drivers::single::Single;
+use sealift_engine::SEALS_MAX;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// AES-GCM under one key, a message at a time on the calling thread: without an engine, and with less to do before each
+/// message than one has. Many messages in a call are faster by an [`Engine`](crate::Engine).
+///
+/// It works on in a forked child; each process counts its own seals.
+///
+/// ```
+/// let cipher = sealift::AesGcm::new(&sealift::Key::new(&[7; 16])?)?;
+/// let mut sealed = [0; 5 + 16];
+/// cipher.seal(&[1; 12], b"header", b"hello", &mut sealed)?;
+///
+/// let mut text = [0; 5];
+/// let status = cipher.open(&[1; 12], b"header", &sealed, &mut text)?;
+/// assert_eq!((status, &text), (sealift::Status::Ok, b"hello"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AesGcm {
+    single: Single,
+    sealed: AtomicU64,
+}
+
+impl AesGcm {
+    /// Expands a key.
+    ///
+    /// # Errors
+    /// The environment variable `SEALIFT_ISA` names no instruction set.
+    pub fn new(key: &Key) -> Result<Self, OpenError> {
+        Ok(Self { single: Single::new(key)?, sealed: AtomicU64::new(0) })
+    }
+
+    /// Seals: `out` gets the ciphertext and the tag of 16 bytes behind it. Never use a nonce twice.
+    ///
+    /// # Errors
+    /// `out` has another length; a nonce that is empty or longer than 128 bytes (12 are usual); a text that is too long;
+    /// 2^32 messages were sealed.
+    pub fn seal(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        text: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), AesGcmError> {
+        let (room, needed) = (out.len(), text.len().saturating_add(TAG_BYTES));
+        if room != needed {
+            return Err(AesGcmError::Room { room, needed });
+        }
+        let (output, tag) = out.split_at_mut(text.len());
+        let text = SlotText::Apart { input: text, output };
+        let slot = Slot { op: Op::Seal, nonce, aad, text, tag: SlotTag::Write(tag) };
+        self.process(slot, Stability::Frozen).map(|_| ())
+    }
+
+    /// Opens ciphertext and tag: `out` gets the text, or zeros where the tag is wrong, which is no error but a status.
+    ///
+    /// # Errors
+    /// As [`seal`](Self::seal).
+    pub fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        sealed: &[u8],
+        out: &mut [u8],
+    ) -> Result<Status, AesGcmError> {
+        let Some((input, tag)) = sealed.split_last_chunk::<TAG_BYTES>() else {
+            out.fill(0);
+            return Ok(Status::AuthFailed);
+        };
+        let (room, needed) = (out.len(), input.len());
+        if room != needed {
+            return Err(AesGcmError::Room { room, needed });
+        }
+        let text = SlotText::Apart { input, output: out };
+        let slot = Slot { op: Op::Open, nonce, aad, text, tag: SlotTag::Check(tag) };
+        self.process(slot, Stability::Frozen)
+    }
+
+    /// A message taken apart, in place for example; a tag has 16 bytes. `stability` says whether somebody may write to it
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// As [`seal`](Self::seal); parts that don't fit the operation.
+    #[inline]
+    pub fn process(&self, slot: Slot<'_>, stability: Stability) -> Result<Status, AesGcmError> {
+        let bytes = slot.nonce.len();
+        if !(1..=MAX_NONCE_BYTES).contains(&bytes) {
+            return Err(AesGcmError::Nonce { bytes });
+        }
+        let text_bytes = match &slot.text {
+            SlotText::Apart { input, .. } => input.len(),
+            SlotText::InPlace(text) => text.len(),
+            SlotText::Read(text) => text.len(),
+        };
+        if text_bytes as u64 > MAX_TEXT_BYTES {
+            return Err(AesGcmError::Text { bytes: text_bytes });
+        }
+        if slot.op == Op::Seal && self.sealed.fetch_add(1, Ordering::Relaxed) >= SEALS_MAX {
+            self.sealed.fetch_sub(1, Ordering::Relaxed);
+            return Err(AesGcmError::SealLimit);
+        }
+        match self.single.process(slot, stability)? {
+            Status::NotProcessed => Err(AesGcmError::Parts),
+            status => Ok(status),
+        }
+    }
+}
+
+impl fmt::Debug for AesGcm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AesGcm(secret)")
+    }
+}
+
+/// Why a message was not worked. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AesGcmError {
+    /// The place for the result has another length.
+    #[error("the result takes {needed} bytes, and its place has {room}")]
+    Room {
+        /// Its length in bytes.
+        room: usize,
+        /// What would be right.
+        needed: usize,
+    },
+    /// A nonce of a length that GCM does not take here.
+    #[error("a nonce of {bytes} bytes: give 1 to {MAX_NONCE_BYTES}, 12 are usual")]
+    Nonce {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A text longer than the standard allows.
+    #[error("a text of {bytes} bytes: AES-GCM takes at most {MAX_TEXT_BYTES}")]
+    Text {
+        /// Its length.
+        bytes: usize,
+    },
+    /// Text and tag are not those of the operation.
+    #[error("text and tag don't fit the operation, or the tag has not 16 bytes")]
+    Parts,
+    /// The key has sealed as much as it may.
+    #[error(
+        "this key has sealed {SEALS_MAX} messages, the most that SP 800-38D section 8.3 allows: take a new one"
+    )]
+    SealLimit,
+    /// AWS-LC refused.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+const TAG_BYTES: usize = TagLength::FULL.bytes();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cipher() -> AesGcm {
+        AesGcm::new(&Key::new(&[7; 32]).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn it_gives_what_a_session_gives() {
+        let key = Key::new(&[7; 32]).unwrap();
+        let engine = crate::Engine::detect().unwrap();
+        let (cipher, session) = (cipher(), engine.session(key).unwrap());
+        for bytes in [0, 1, 15, 16, 17, 255, 1_000, 70_000] {
+            let text: Vec<_> = (0..bytes).map(|n: usize| n.to_le_bytes()[0]).collect();
+            let (mut one, mut other) = (vec![0; bytes + 16], vec![0; bytes + 16]);
+            let nonce = [3; 12];
+            cipher.seal(&nonce, &text[..bytes.min(40)], &text, &mut one).unwrap();
+            session.seal(&nonce, &text[..bytes.min(40)], &text, &mut other).unwrap();
+            assert_eq!(one, other);
+            let mut opened = vec![1; bytes];
+            let status = cipher.open(&nonce, &text[..bytes.min(40)], &one, &mut opened).unwrap();
+            assert_eq!((status, &opened), (Status::Ok, &text));
+            one[bytes / 2] ^= 1;
+            let status = cipher.open(&nonce, &text[..bytes.min(40)], &one, &mut opened).unwrap();
+            assert_eq!((status, opened), (Status::AuthFailed, vec![0; bytes]));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_and_writes_nothing() {
+        let (cipher, mut out) = (cipher(), [9; 21]);
+        let said = |error: AesGcmError| error.to_string();
+        let nonces = [&[][..], &[1; 129]];
+        for nonce in nonces {
+            let error = said(cipher.seal(nonce, b"", b"hello", &mut out).unwrap_err());
+            assert!(error.contains("give 1 to 128"), "{error}");
+        }
+        let error = said(cipher.seal(&[1; 12], b"", b"hell", &mut out).unwrap_err());
+        assert_eq!(error, "the result takes 20 bytes, and its place has 21");
+        let error = cipher.open(&[1; 12], b"", &[0; 16], &mut out).unwrap_err();
+        assert!(matches!(error, AesGcmError::Room { needed: 0, .. }));
+        assert_eq!(out, [9; 21]);
+        let short = cipher.open(&[1; 12], b"", &[0; 15], &mut out).unwrap();
+        assert_eq!((short, out), (Status::AuthFailed, [0; 21]));
+        let text = SlotText::Read(b"hello");
+        let slot =
+            Slot { op: Op::Open, nonce: &[1; 12], aad: &[], text, tag: SlotTag::Check(&[0; 16]) };
+        assert!(matches!(cipher.process(slot, Stability::Frozen), Err(AesGcmError::Parts)));
+    }
+
+    #[test]
+    fn a_key_seals_as_many_messages_as_it_may() {
+        let (cipher, mut out) = (cipher(), [0; 21]);
+        cipher.sealed.store(SEALS_MAX - 1, Ordering::Relaxed);
+        let mut seal = || cipher.seal(&[1; 12], b"", b"hello", &mut out);
+        assert!(seal().is_ok());
+        assert!(matches!(seal(), Err(AesGcmError::SealLimit)));
+        assert!(matches!(seal(), Err(AesGcmError::SealLimit)));
+        let mut text = [0; 5];
+        assert!(cipher.open(&[1; 12], b"", &out, &mut text).is_ok(), "opening is not limited");
+    }
+}
