@@ -15,6 +15,7 @@ use sealift::{
     Batch, Engine, EngineError, NONCE_BYTES, NonceRule, Op, Ops, Options, Output, Report,
     Stability, Status, TagLength, Tags, Text,
 };
+use smallvec::SmallVec;
 
 /// What a batch over columns gave.
 #[pyclass(frozen, get_all, module = "sealift")]
@@ -228,19 +229,29 @@ impl<'py> Job<'_, 'py> {
         self.check_target(&text, "out", count)?;
         self.check_target(&tags, "tags", count)?;
         let apart = self.check_overlap(&text, &tags, in_place)?;
-        let mut status = room::filled(Status::NotProcessed, count, "status")?;
+        let mut status = room::statuses(count)?;
         let batch = self.batch(count, in_place, &apart);
         let output =
             Output { text: text.place(&apart), tags: tags.place(&apart), status: &mut status };
         let options = &self.manner.options;
-        let (ran, interrupt) =
-            gil::leave_until(py, |stop| engine.run_until(&batch, output, options, stop));
+        let (ran, interrupt) = if self.is_small(count) {
+            (engine.run(&batch, output, options), None)
+        } else {
+            gil::leave_until(py, |stop| engine.run_until(&batch, output, options, stop))
+        };
         drop(batch);
         match ran {
             Ok(report) => Ok((Done { status, report }, text, tags)),
             Err(EngineError::Stopped) => Err(interrupted(py, interrupt, &status)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether it takes less time than leaving the GIL may.
+    fn is_small(&self, count: usize) -> bool {
+        let Inputs { texts, aad, .. } = self.inputs;
+        let bytes = |column: &Given<'_>| (0..count).map(|at| column.len_of(at)).sum::<usize>();
+        count <= FEW && !gil::is_worth_leaving(bytes(texts).saturating_add(bytes(aad)))
     }
 
     fn batch(&self, count: usize, in_place: bool, apart: &Apart) -> Batch<'_> {
@@ -288,6 +299,9 @@ impl<'py> Job<'_, 'py> {
         tags: &Target<'_>,
         in_place: bool,
     ) -> Outcome<Apart> {
+        if text.rows().is_none() && tags.rows().is_none() {
+            return Ok(Apart { interleaved: false });
+        }
         let outputs: Vec<_> = [("out", text.rows()), ("tags", tags.rows())]
             .into_iter()
             .filter_map(|(name, rows)| Some((name, rows?)))
@@ -304,9 +318,12 @@ impl<'py> Job<'_, 'py> {
     }
 }
 
+/// Most batches of few messages are of one.
+pub(crate) type Statuses = SmallVec<[Status; 8]>;
+
 /// A batch that was worked.
 pub(crate) struct Done {
-    pub(crate) status: Vec<Status>,
+    pub(crate) status: Statuses,
     pub(crate) report: Report,
 }
 
@@ -329,9 +346,8 @@ impl Done {
         let Target::Objects(objects) = text else {
             return Err(Failure::Input("a list of results has no other place".into()));
         };
-        let items = objects.into_objects().into_iter().zip(&self.status);
-        let items: Vec<_> =
-            items.map(|(bytes, status)| (*status == Status::Ok).then_some(bytes)).collect();
+        let items = objects.into_objects().zip(&self.status);
+        let items = items.map(|(bytes, status)| (*status == Status::Ok).then_some(bytes));
         Ok(PyList::new(py, items)?.into_any().unbind())
     }
 
@@ -421,4 +437,6 @@ pub(crate) fn check_messages(count: usize, texts: &str) -> Outcome<()> {
 /// As many as one key may seal (SP 800-38D section 8.3). Rows without bytes take no memory, so that
 /// nothing else bounds their number.
 const MESSAGES_MAX: usize = u32::MAX as usize;
+/// So many messages are worked within a microsecond or two.
+const FEW: usize = 16;
 const TAGS_APART: &str = "; if their tags are in a column of their own, give it as tags=";

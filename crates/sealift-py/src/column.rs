@@ -8,6 +8,7 @@ use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use sealift::{BatchError, Buffer, Column, Layout, NONCE_BYTES};
+use smallvec::SmallVec;
 
 /// A column whose bytes are held for the length of a call.
 pub(crate) enum Given<'py> {
@@ -16,7 +17,7 @@ pub(crate) enum Given<'py> {
     /// The same for all.
     Same(Lent<'py>),
     /// An object for each.
-    Each(Vec<Lent<'py>>),
+    Each(SmallVec<[Lent<'py>; 1]>),
     /// All in one piece of memory.
     Rows(Rows),
     /// Nonces that the sessions counted, one behind the other.
@@ -103,9 +104,12 @@ impl<'py> Given<'py> {
         match self {
             Self::Empty => Column::Empty,
             Self::Same(bytes) => Column::Same(bytes.as_slice().into()),
-            Self::Each(each) => Column::Scattered(
-                each.iter().map(|bytes| Buffer::Borrowed(bytes.as_slice())).collect(),
-            ),
+            Self::Each(each) => match &each[..] {
+                [one] => Column::Same(one.as_slice().into()),
+                each => Column::Scattered(
+                    each.iter().map(|bytes| Buffer::Borrowed(bytes.as_slice())).collect(),
+                ),
+            },
             Self::Counted(nonces) => Column::fixed(nonces, NONCE_BYTES),
             Self::Rows(rows) if interleaved => {
                 let row = |message| rows.memory.part(rows.layout.range(message)).into();
@@ -141,7 +145,7 @@ impl<'py> Given<'py> {
                 Err(other) => Lent::read(&other.into_inner(), &format!("{name}[{message}]")),
             }
         };
-        let each: PyResult<Vec<_>> = items.enumerate().map(read).collect();
+        let each: PyResult<SmallVec<_>> = items.enumerate().map(read).collect();
         Ok(Self::Each(each?))
     }
 }

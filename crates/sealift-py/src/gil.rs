@@ -12,13 +12,18 @@ pub(crate) fn leave<T: Ungil>(py: Python<'_>, work: impl FnOnce() -> T + Ungil) 
     py.detach(work)
 }
 
-/// The same for one message: leaves only when it is long enough to be worth it.
+/// The same where so few bytes are worked that it may not be worth it.
 pub(crate) fn leave_for<T: Ungil>(
     py: Python<'_>,
     bytes: usize,
     work: impl FnOnce() -> T + Ungil,
 ) -> T {
-    if bytes >= WORTH_LEAVING_BYTES { py.detach(work) } else { work() }
+    if is_worth_leaving(bytes) { py.detach(work) } else { work() }
+}
+
+/// Whether so many bytes take long enough.
+pub(crate) fn is_worth_leaving(bytes: usize) -> bool {
+    bytes >= WORTH_LEAVING_BYTES
 }
 
 /// The same for work that may be stopped, which asks again and again whether to stop: on the main thread a signal like

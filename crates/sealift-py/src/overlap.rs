@@ -58,7 +58,7 @@ enum Area<'a> {
 }
 
 impl<'a> Area<'a> {
-    fn of(name: &'static str, given: &'a Given<'a>) -> Option<Self> {
+    fn of(name: &'static str, given: &'a Given<'_>) -> Option<Self> {
         match given {
             Given::Empty | Given::Counted(_) => None,
             Given::Same(bytes) => Some(Self::Same(name, bytes.as_slice())),

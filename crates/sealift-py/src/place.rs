@@ -63,7 +63,7 @@ impl<'py> Target<'py> {
     pub(crate) fn place(&mut self, apart: &Apart) -> Place<'_> {
         match self {
             Self::Nothing => Place::Empty,
-            Self::Objects(objects) => Place::Scattered(objects.slots()),
+            Self::Objects(objects) => objects.place(),
             Self::Given(rows, _) => given_place(rows, apart),
             Self::Own(bytes, layout, _) => Place::Packed { bytes, layout: layout.clone() },
         }

@@ -1,8 +1,9 @@
 //! Memory for what a call makes. Where there is none it raises MemoryError, and the process goes on.
 
+use crate::batch::Statuses;
 use crate::errors::{Failure, Outcome};
 use crate::ffi;
-use sealift::BatchError;
+use sealift::{BatchError, Status};
 
 /// A vector with room for so many items.
 pub(crate) fn empty<T>(items: usize, name: &str) -> Outcome<Vec<T>> {
@@ -13,10 +14,13 @@ pub(crate) fn empty<T>(items: usize, name: &str) -> Outcome<Vec<T>> {
     }
 }
 
-/// So many times the same item.
-pub(crate) fn filled<T: Clone>(item: T, items: usize, name: &str) -> Outcome<Vec<T>> {
-    let mut all = empty(items, name)?;
-    all.resize(items, item);
+/// A status for each message.
+pub(crate) fn statuses(messages: usize) -> Outcome<Statuses> {
+    let mut all = Statuses::new();
+    match all.try_reserve_exact(messages) {
+        Ok(()) => all.resize(messages, Status::NotProcessed),
+        Err(_) => return Err(none(messages as u128, "status")),
+    }
     Ok(all)
 }
 

@@ -103,7 +103,7 @@ impl InFlight {
         let_go(py);
         let (output, report) = outcome.map_err(EngineError::from)?;
         let Form { is_list, on_error, hint, nonces } = &submission.form;
-        let done = Done { status: output.status().to_vec(), report };
+        let done = Done { status: output.status().into(), report };
         if *on_error == OnError::Raise {
             done.raise_failures(hint)?;
         }

@@ -1,10 +1,12 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sealift::Place;
+use smallvec::SmallVec;
 use std::slice;
 
 /// Bytes objects that nobody else has seen yet, so that they may still be written to.
-pub(crate) struct FreshBytes<'py>(Vec<Bound<'py, PyBytes>>);
+pub(crate) struct FreshBytes<'py>(SmallVec<[Bound<'py, PyBytes>; 1]>);
 
 impl<'py> FreshBytes<'py> {
     /// One object of zeros for each length in bytes.
@@ -14,13 +16,20 @@ impl<'py> FreshBytes<'py> {
     }
 
     /// The bytes of each.
-    pub(crate) fn slots(&mut self) -> Vec<&mut [u8]> {
-        self.0.iter_mut().map(slot).collect()
+    pub(crate) fn place(&mut self) -> Place<'_> {
+        match &mut self.0[..] {
+            [one] => {
+                let one = slot(one);
+                let bytes = one.len();
+                Place::fixed(one, bytes)
+            }
+            all => Place::Scattered(all.iter_mut().map(slot).collect()),
+        }
     }
 
     /// The finished objects.
-    pub(crate) fn into_objects(self) -> Vec<Bound<'py, PyBytes>> {
-        self.0
+    pub(crate) fn into_objects(self) -> impl ExactSizeIterator<Item = Bound<'py, PyBytes>> {
+        self.0.into_iter()
     }
 }
 
