@@ -54,9 +54,11 @@ aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth i
 		$(BIN)/python tools/statistics_table.py $(RESULTS); exit $$missed
 
 .PHONY: bench-scheduler
-bench-scheduler: ## Measure what the engine costs, whether two devices do the work of two, and pools of 10,000
+bench-scheduler: ## Measure what the engine costs, its choices against the best device, every core, and pools of 10,000; half an hour
 	@mkdir -p $(RESULTS)
 	@cargo bench --quiet -p sealift --bench scheduler -- $(abspath $(RESULTS))/scheduler.csv
+	@cargo bench --quiet -p sealift --bench cores -- $(abspath $(RESULTS))/cores.csv
+	@cargo bench --quiet -p sealift --bench regret -- $(abspath $(RESULTS))/regret.csv
 	@cargo bench --quiet -p sealift-engine --bench scale -- $(abspath $(RESULTS))/pool-scale.csv
 	@$(PYTHON) tools/scheduler_page.py $(RESULTS)
 

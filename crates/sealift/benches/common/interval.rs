@@ -14,10 +14,6 @@ impl Interval {
         let median = f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2]);
         Self { low: sorted[outside], median, high: sorted[count - 1 - outside] }
     }
-
-    pub(crate) fn half_width(&self) -> f64 {
-        (self.high - self.low) / 2.0
-    }
 }
 
 /// How many values lie outside on either side: the most whose binomial probability is at most 2.5 %.

@@ -1,7 +1,10 @@
-//! What benchmarks of the scheduler have in common: intervals, and threads that call at the same time.
+//! What benchmarks of the scheduler have in common: arguments, intervals, and threads
+//! that call at the same time.
 
+mod budget;
 mod interval;
 
+pub(crate) use budget::{Arguments, Clock};
 pub(crate) use interval::Interval;
 
 use std::panic::{self, AssertUnwindSafe};

@@ -17,25 +17,22 @@ mod pairs;
 mod traffic;
 
 use cell::{CROWD, Cell, FACTORS};
-use common::Interval;
+use common::{Arguments, Clock, Interval};
 use measure::{COLUMNS, Found, measure};
 use sealift_engine::simulate::Random;
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{env, fs};
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = env::args().skip(1).filter(|one| one != "--bench").collect();
-    if arguments.iter().any(|one| one == "--test") {
+    let Some(Arguments { file, budget }) = Arguments::read(BUDGET) else {
         return ExitCode::SUCCESS;
-    }
+    };
     if !has_a_cache_of_its_own() {
         return with_a_cache_of_its_own();
     }
-    let (file, budget) = parse(&arguments);
-    let found = measure_all(Duration::from_secs(budget));
+    let found = measure_all(budget);
     if let Some(file) = file {
         let lines: String = found.iter().map(Found::line).collect();
         fs::write(&file, format!("{FACTORS},{COLUMNS}\n{lines}")).unwrap();
@@ -66,54 +63,18 @@ fn forget_costs() {
     _ = fs::remove_dir_all(cache_folder());
 }
 
-/// The file and the seconds.
-fn parse(arguments: &[String]) -> (Option<String>, u64) {
-    let (mut file, mut budget) = (None, BUDGET_S);
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        if argument == "--budget" {
-            let seconds = arguments.next().and_then(|seconds| seconds.parse().ok());
-            budget = seconds.expect("--budget takes a whole number of seconds");
-        } else {
-            file = Some(argument.clone());
-        }
-    }
-    (file, budget)
-}
-
 fn measure_all(budget: Duration) -> Vec<Found> {
     let most = usize::try_from(budget.as_secs() / CELL_S).unwrap();
     let cells = Cell::draw(most.saturating_sub(AGAIN).min(CELLS_MAX), &mut Random::new(SEED));
-    let mut clock = Clock { end: Instant::now() + budget, left: cells.len() + AGAIN };
-    let mut found: Vec<_> = cells.iter().map(|cell| clock.measure(cell)).collect();
+    let mut clock = Clock::new(budget, cells.len() + AGAIN);
+    let mut measure_next = |cell: &Cell| measure(cell, clock.next_end(), SEED);
+    let mut found: Vec<_> = cells.iter().map(&mut measure_next).collect();
     found.sort_by(|a, b| b.beyond_noise().total_cmp(&a.beyond_noise()));
     for again in found.iter_mut().take(AGAIN) {
-        *again = clock.measure(&again.cell.clone());
+        *again = measure_next(&again.cell.clone());
     }
     found.sort_by(|a, b| b.beyond_noise().total_cmp(&a.beyond_noise()));
-    if io::stderr().is_terminal() {
-        eprintln!("\r{:40}", "");
-    }
     found
-}
-
-/// Gives each cell an equal share of the time that is left.
-struct Clock {
-    end: Instant,
-    left: usize,
-}
-
-impl Clock {
-    fn measure(&mut self, cell: &Cell) -> Found {
-        let (now, left) = (Instant::now(), u32::try_from(self.left).unwrap());
-        if io::stderr().is_terminal() {
-            let left_s = self.end.saturating_duration_since(now).as_secs();
-            eprint!("\r{left} cells left, about {left_s} s   ");
-        }
-        let until = now + self.end.saturating_duration_since(now) / left;
-        self.left -= 1;
-        measure(cell, until, SEED)
-    }
 }
 
 fn summarise(found: &[Found]) {
@@ -150,7 +111,7 @@ fn percent(share: f64) -> String {
 
 const CACHE: &str = "sealift-regret-";
 const SEED: u64 = 1;
-const BUDGET_S: u64 = 19 * 60;
+const BUDGET: Duration = Duration::from_secs(19 * 60);
 const CELL_S: u64 = 7;
 const CELLS_MAX: usize = 150;
 /// So many of the worst are measured again.

@@ -69,7 +69,7 @@ pub(crate) fn measure(cell: &Cell, until: Instant, seed: u64) -> Found {
         rounds: samples.times_s.len() - 1,
         best: names[best - 1].to_owned(),
         regret: Interval::of(samples.times_s[1..].iter().map(ratio)),
-        noise: samples.noise().half_width(),
+        noise: samples.noise(),
         used: shares(&free, &devices, &names),
         p99_ratio: is_crowd.then(|| samples.p99_ns(0) / samples.p99_ns(best)),
         first: ratio(&samples.times_s[0]),
@@ -118,10 +118,11 @@ impl Samples {
         Interval::of(self.times_s[1..].iter().map(|times| times[arm])).median
     }
 
-    fn noise(&self) -> Interval {
-        Interval::of(
-            self.times_s[1..].iter().map(|times| times[times.len() - 1] / times[self.twice]),
-        )
+    /// Half the interval of an arm against itself.
+    fn noise(&self) -> f64 {
+        let same = self.times_s[1..].iter().map(|times| times[times.len() - 1] / times[self.twice]);
+        let Interval { low, high, .. } = Interval::of(same);
+        (high - low) / 2.0
     }
 
     fn p99_ns(&self, arm: usize) -> f64 {
