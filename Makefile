@@ -115,7 +115,7 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@SEALIFT_TEST_SCALE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
 
 .PHONY: simulate
-simulate: ## Simulate 100,800 pools of devices that fail, hang, lie and die, under every policy; some minutes
+simulate: ## Simulate 115,200 pools of devices that fail, hang, lie and die, under every policy; some minutes
 	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate_pool -- --nocapture
 
 .PHONY: mutants
