@@ -1,16 +1,17 @@
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// What a benchmark is called with: `[FILE.csv] [--budget SECONDS]`.
+/// What a benchmark is called with: `[FILE.csv] [--budget SECONDS] [WORDS]`.
 pub(crate) struct Arguments {
     pub(crate) file: Option<String>,
     pub(crate) budget: Duration,
+    pub(crate) words: Vec<String>,
 }
 
 impl Arguments {
     /// None where cargo only wants to see that the benchmark starts.
     pub(crate) fn read(budget: Duration) -> Option<Self> {
-        let mut read = Self { file: None, budget };
+        let mut read = Self { file: None, budget, words: vec![] };
         let mut arguments = std::env::args().skip(1).filter(|one| one != "--bench");
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -20,7 +21,8 @@ impl Arguments {
                     let seconds = seconds.expect("--budget takes a whole number of seconds");
                     read.budget = Duration::from_secs(seconds);
                 }
-                _ => read.file = Some(argument),
+                name if name.ends_with(".csv") => read.file = Some(argument),
+                _ => read.words.push(argument),
             }
         }
         Some(read)

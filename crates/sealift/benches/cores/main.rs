@@ -1,6 +1,6 @@
 //! What a call gains from every core, and what callers and devices that share them cost each other.
 //!
-//! `cargo bench -p sealift --bench cores [-- FILE.csv] [--budget SECONDS]`, on a machine where nothing else runs;
+//! `cargo bench -p sealift --bench cores -- [FILE.csv] [--budget SECONDS]`, on a machine where nothing else runs;
 //! without a budget it takes under five minutes. What is compared takes turns in the same rounds: figures are medians of the
 //! rounds' ratios with their 95 % intervals.
 
@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 use turns::{ratio, take_turns};
 
 fn main() {
-    let Some(Arguments { file, budget }) = Arguments::read(BUDGET) else { return };
+    let Some(Arguments { file, budget, words }) = Arguments::read(BUDGET) else { return };
+    assert!(words.is_empty(), "cores takes [FILE.csv] [--budget SECONDS], not {words:?}");
     let cells = cells();
     let mut clock = Clock::new(budget, cells.len() + sharing::CELLS + price::CELLS);
     let mut found = vec![];
