@@ -13,8 +13,8 @@ def regret_tables(rows: Sequence[Row]) -> str:
     crowd = [row for row in rows if int(row["threads"]) >= CROWD]
     of_all = [
         "| calling threads | cells | median regret | within 2 % | worst, beyond its noise "
-        "| 99th percentile of a call |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| 99th percentile of a call | median over the best engine with one device |",
+        "|---|---:|---:|---:|---:|---:|---:|",
         *(_group(name, group) for name, group in ((FEW, few), (MANY, crowd)) if group),
     ]
     worst = [
@@ -54,6 +54,7 @@ def _group(name: str, rows: Sequence[Row]) -> str:
         f"{100 * within:.0f} %",
         _percent(max(_beyond_noise(row) for row in rows)),
         f"{median(p99):.2f} of the best device's" if p99 else "",
+        _percent(median(float(row["over_alone"]) for row in rows)),
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -22,13 +22,13 @@ failover,100,2600000.0,0.7600,0.8100,4100.0
 REGRET = "\n".join(
     [
         "text_bytes,lengths,messages,keys,op,form,memory,threads,pace,costs,"
-        "regret,regret_low,regret_high,noise,used,p99_ratio",
+        "regret,regret_low,regret_high,noise,used,p99_ratio,over_alone",
         "16,mixed,1024,20000,open,scattered,used,2,sleeping,unknown,"
-        "0.0900,0.0700,0.1100,0.0100,cpu 0.020 library 0.980,",
+        "0.0900,0.0700,0.1100,0.0100,cpu 0.020 library 0.980,,0.0800",
         "128,alike,1,raw,seal,columns,fresh,1,steady,calibrated,"
-        "0.0100,-0.0100,0.0200,0.0200,cpu 0.990 library 0.010,",
+        "0.0100,-0.0100,0.0200,0.0200,cpu 0.990 library 0.010,,0.0200",
         "128,alike,16,1,seal,columns,used,32,steady,calibrated,"
-        "0.0100,-0.0100,0.0200,0.0100,cpu 0.990 library 0.010,1.100",
+        "0.0100,-0.0100,0.0200,0.0100,cpu 0.990 library 0.010,1.100,0.0300",
     ]
 )
 CORES = """what,messages,text_bytes,keys,memory,median,low,high,unit
@@ -86,8 +86,8 @@ def test_regret_and_cores_come_from_the_newest_folder_that_has_them(
     assert run(tree, monkeypatch=monkeypatch) == 0
     assert run(tree, "--check", monkeypatch=monkeypatch) == 0
     page = (tree / "docs" / "scheduler.md").read_text()
-    assert "| 1 and 2 | 2 | 5.0 % | 50 % | 6.0 % |  |" in page
-    assert "| 8 and 32 | 1 | 1.0 % | 100 % | -2.0 % | 1.10 of the best device's |" in page
+    assert "| 1 and 2 | 2 | 5.0 % | 50 % | 6.0 % |  | 5.0 % |" in page
+    assert "| 8 and 32 | 1 | 1.0 % | 100 % | -2.0 % | 1.10 of the best device's | 3.0 % |" in page
     worst = (
         "| open 1,024 x about 16 B, 20,000 keys, scattered, used memory, 2 threads, "
         "each sleeping 200 us between its batches, costs unknown "

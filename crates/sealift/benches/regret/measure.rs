@@ -1,11 +1,12 @@
-//! Measures one cell: an engine that chooses, in turn with each device named.
+//! Measures one cell: an engine that chooses, in turn with each device named and with engines that have only one.
 
 use super::cell::{CROWD, Cell, Costs, Pace};
-use super::traffic::{Arm, Caller, Corpus, options};
+use super::traffic::{Arm, Caller, Corpus};
 use crate::common::{Interval, with_callers};
 use sealift::{DRIVERS, DeviceId, Engine, Probe, Role};
 use sealift_engine::simulate::Random;
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -15,7 +16,7 @@ use std::time::Instant;
 pub(crate) struct Found {
     pub(crate) cell: Cell,
     rounds: usize,
-    best: String,
+    best: &'static str,
     /// Time over that of the best named device, less 1.
     pub(crate) regret: Interval,
     /// Half the interval of the best device against itself.
@@ -26,6 +27,9 @@ pub(crate) struct Found {
     p99_ratio: Option<f64>,
     /// The regret of the first round, in which costs may not be known.
     first: f64,
+    best_alone: &'static str,
+    /// Time over that of the best engine with one device, less 1.
+    pub(crate) over_alone: Interval,
 }
 
 impl Found {
@@ -35,44 +39,48 @@ impl Found {
     }
 
     pub(crate) fn line(&self) -> String {
-        let Self { rounds, best, regret, noise, used, first, .. } = self;
+        let Self { rounds, best, regret, noise, used, first, best_alone, .. } = self;
         let Interval { low, median, high } = regret;
+        let Interval { low: alone_low, median: alone, high: alone_high } = self.over_alone;
         let p99 = self.p99_ratio.map_or(String::new(), |ratio| format!("{ratio:.3}"));
         let factors = self.cell.line();
         format!(
-            "{factors},{rounds},{best},{median:.4},{low:.4},{high:.4},{noise:.4},{used},{p99},{first:.4}\n"
+            "{factors},{rounds},{best},{median:.4},{low:.4},{high:.4},{noise:.4},{used},{p99},{first:.4},\
+             {best_alone},{alone:.4},{alone_low:.4},{alone_high:.4}\n"
         )
     }
 }
 
-pub(crate) const COLUMNS: &str =
-    "rounds,best,regret,regret_low,regret_high,noise,used,p99_ratio,first_round";
+pub(crate) const COLUMNS: &str = "rounds,best,regret,regret_low,regret_high,noise,used,p99_ratio,first_round,\
+    best_alone,over_alone,over_alone_low,over_alone_high";
 
 /// Prepares a cell and measures it until then.
 pub(crate) fn measure(cell: &Cell, until: Instant, seed: u64) -> Found {
     let names = real_devices();
-    let [free, named] = engines(&names, cell.costs);
     let corpus = Corpus::new(cell, &mut Random::new(seed));
-    let [of_free, of_named] = [&free, &named].map(|engine| corpus.sessions(engine));
-    let [ids_of_free, ids_of_named] = [&of_free, &of_named].map(|sessions| corpus.ids(sessions));
-    let [to_free, to_named] = [&ids_of_free, &ids_of_named].map(|ids| corpus.batches(ids));
-    let arm = |device| Arm { engine: &named, batches: &to_named, options: options(Some(device)) };
-    let devices: Vec<_> = names.iter().map(|name| named.device(name).unwrap()).collect();
-    let mut arms = vec![Arm { engine: &free, batches: &to_free, options: options(None) }];
-    arms.extend(devices.iter().map(|&device| arm(device)));
-    let samples = rounds(cell, &arms, until);
-    let best = least(1..arms.len(), |arm| samples.median(arm));
-    let ratio = |times: &Vec<f64>| times[0] / times[best] - 1.0;
-    let is_crowd = cell.threads >= CROWD;
+    let engines = engines(&names, cell.costs);
+    let sessions: Vec<_> = engines.iter().map(|engine| corpus.sessions(engine)).collect();
+    let ids: Vec<_> = sessions.iter().map(|sessions| corpus.ids(sessions)).collect();
+    let batches: Vec<_> = ids.iter().map(|ids| corpus.batches(ids)).collect();
+    let arm = |at: usize, on| Arm { engine: &engines[at], batches: &batches[at], on };
+    let devices: Vec<_> = names.iter().map(|name| engines[1].device(name).unwrap()).collect();
+    let mut arms = vec![arm(0, None)];
+    arms.extend(devices.iter().map(|&device| arm(1, Some(device))));
+    arms.extend((2..engines.len()).map(|alone| arm(alone, None)));
+    let (named, alone) = (1..1 + names.len(), 1 + names.len()..arms.len());
+    let samples = rounds(cell, &arms, named.clone(), until);
+    let [best, best_alone] = [named, alone].map(|arms| least(arms, |arm| samples.median_s(arm)));
     Found {
         cell: cell.clone(),
-        rounds: samples.times_s.len() - 1,
-        best: names[best - 1].to_owned(),
-        regret: Interval::of(samples.times_s[1..].iter().map(ratio)),
+        rounds: samples.counted().len(),
+        best: names[best - 1],
+        regret: samples.over(best),
         noise: samples.noise(),
-        used: shares(&free, &devices, &names),
-        p99_ratio: is_crowd.then(|| samples.p99_ns(0) / samples.p99_ns(best)),
-        first: ratio(&samples.times_s[0]),
+        used: shares(&engines[0], &devices, &names),
+        p99_ratio: (cell.threads >= CROWD).then(|| samples.p99_ns(0) / samples.p99_ns(best)),
+        first: samples.times_s[0][0] / samples.times_s[0][best] - 1.0,
+        best_alone: names[best_alone - 1 - names.len()],
+        over_alone: samples.over(best_alone),
     }
 }
 
@@ -81,13 +89,15 @@ fn real_devices() -> Vec<&'static str> {
     DRIVERS.iter().filter(|one| is_real(one.probe())).map(|driver| driver.name()).collect()
 }
 
-/// Two of the same knowledge, so that what is named teaches nothing to the one that chooses.
-fn engines(names: &[&str], costs: Costs) -> [Engine; 2] {
+/// One that chooses, one whose devices are named, so that they teach nothing to the first, and one for each device alone.
+/// All know the same.
+fn engines(names: &[&str], costs: Costs) -> Vec<Engine> {
     super::forget_costs();
-    let engines = [(); 2].map(|()| Engine::with(names).unwrap());
+    let alone = names.iter().map(std::slice::from_ref);
+    let engines: Vec<_> = [names, names].into_iter().chain(alone).map(Engine::with).collect();
+    let engines: Vec<_> = engines.into_iter().map(Result::unwrap).collect();
     if costs == Costs::Calibrated {
-        engines[0].calibrate_anew().unwrap();
-        engines[1].calibrate().unwrap();
+        engines.iter().for_each(|engine| _ = engine.calibrate().unwrap());
     }
     engines
 }
@@ -114,13 +124,22 @@ struct Samples {
 }
 
 impl Samples {
-    fn median(&self, arm: usize) -> f64 {
-        Interval::of(self.times_s[1..].iter().map(|times| times[arm])).median
+    fn counted(&self) -> &[Vec<f64>] {
+        &self.times_s[1..]
+    }
+
+    fn median_s(&self, arm: usize) -> f64 {
+        Interval::of(self.counted().iter().map(|times| times[arm])).median
+    }
+
+    /// How much longer the free choice took than an arm, as a share of it.
+    fn over(&self, arm: usize) -> Interval {
+        Interval::of(self.counted().iter().map(|times| times[0] / times[arm] - 1.0))
     }
 
     /// Half the interval of an arm against itself.
     fn noise(&self) -> f64 {
-        let same = self.times_s[1..].iter().map(|times| times[times.len() - 1] / times[self.twice]);
+        let same = self.counted().iter().map(|times| times[times.len() - 1] / times[self.twice]);
         let Interval { low, high, .. } = Interval::of(same);
         (high - low) / 2.0
     }
@@ -133,7 +152,7 @@ impl Samples {
 }
 
 /// Rounds in which all arms take turns, in an order that changes, the best named one twice.
-fn rounds(cell: &Cell, arms: &[Arm<'_>], until: Instant) -> Samples {
+fn rounds(cell: &Cell, arms: &[Arm<'_>], named: Range<usize>, until: Instant) -> Samples {
     let callers: Vec<_> = (0..cell.threads).map(|thread| Mutex::new(Caller::new(thread))).collect();
     let (current, times) = (AtomicUsize::new(0), AtomicUsize::new(1));
     let calls = |thread: usize| {
@@ -150,7 +169,7 @@ fn rounds(cell: &Cell, arms: &[Arm<'_>], until: Instant) -> Samples {
         };
         let once_s = |arm| work(arm, &mut vec![]);
         size(&times, until, || once_s(1).0);
-        let twice = least(1..arms.len(), |arm| once_s(arm).1 + once_s(arm).1);
+        let twice = least(named, |arm| once_s(arm).1 + once_s(arm).1);
         let mut samples = Samples { times_s: vec![], calls_ns: vec![vec![]; arms.len()], twice };
         while samples.times_s.len() < ROUNDS_MIN || Instant::now() < until {
             let mut round_s = vec![0.0; arms.len() + 1];
@@ -158,13 +177,16 @@ fn rounds(cell: &Cell, arms: &[Arm<'_>], until: Instant) -> Samples {
                 let arm = if turn == arms.len() { twice } else { turn };
                 round_s[turn] = work(arm, &mut samples.calls_ns[arm]).1;
             }
+            if samples.times_s.is_empty() {
+                samples.calls_ns.iter_mut().for_each(Vec::clear);
+            }
             samples.times_s.push(round_s);
         }
         samples
     })
 }
 
-fn least(arms: std::ops::Range<usize>, s: impl Fn(usize) -> f64) -> usize {
+fn least(arms: Range<usize>, s: impl Fn(usize) -> f64) -> usize {
     let timed = arms.map(|arm| (s(arm), arm));
     timed.min_by(|one, other| one.0.total_cmp(&other.0)).unwrap().1
 }
@@ -195,7 +217,7 @@ fn collect(callers: &[Mutex<Caller>], calls_ns: &mut Vec<u64>) -> f64 {
     calls_ns[before..].iter().sum::<u64>() as f64 / 1e9 / callers.len() as f64
 }
 
-const TURNS: f64 = 160.0;
+const TURNS: f64 = 200.0;
 const TURN_S_MIN: f64 = 0.005;
 const TURN_S_MAX: f64 = 0.04;
 const ROUNDS_MIN: usize = 4;

@@ -2,12 +2,11 @@
 
 use super::cell::{Cell, Form, Keys, Lengths, Memory, Pace};
 use sealift::{
-    Batch, Buffer, Column, Engine, Key, Layout, NONCE_BYTES, Op, Options, Output, Place, Session,
-    SessionId, Status, Tags,
+    Batch, Buffer, Column, DeviceId, Engine, Key, Layout, NONCE_BYTES, Op, Options, Output, Place,
+    Session, SessionId, Status, Tags,
 };
 use sealift_engine::simulate::Random;
 use std::borrow::Cow;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -155,7 +154,8 @@ impl Prepared<'_> {
 pub(crate) struct Arm<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) batches: &'a [Prepared<'a>],
-    pub(crate) options: Options,
+    /// The device that is named; none lets the engine choose.
+    pub(crate) on: Option<DeviceId>,
 }
 
 /// A thread's own memory.
@@ -213,7 +213,8 @@ impl Caller {
             tags: tag_place(cell, tags),
             status: &mut self.status[..batch.len],
         };
-        let report = arm.engine.run(batch, output, &arm.options).unwrap();
+        let options = Options { on: arm.on, ..Options::default() };
+        let report = arm.engine.run(batch, output, &options).unwrap();
         assert_eq!(report.auth_failed, 0);
     }
 }
@@ -244,11 +245,6 @@ fn tag_place<'w>(cell: &Cell, tags: &'w mut [u8]) -> Place<'w> {
         (Op::Seal, Form::Scattered) => Place::Scattered(tags.chunks_exact_mut(TAG_BYTES).collect()),
         _ => Place::Empty,
     }
-}
-
-/// Names a device, or lets the engine choose.
-pub(crate) fn options(on: Option<sealift::DeviceId>) -> Options {
-    Options { on, threads: None::<NonZeroUsize>, ..Options::default() }
 }
 
 pub(crate) const TOUCHED_BYTES: usize = 2 << 20;
