@@ -135,8 +135,8 @@ WORST = 3
 WITHIN = 0.02
 PACES = {
     "steady": "",
-    "touching": ", each writing to 2 MiB between its batches",
-    "sleeping": ", each sleeping 200 us between its batches",
+    "touching": ", writing to 2 MiB between batches",
+    "sleeping": ", sleeping 200 us between batches",
 }
 EVERY_CORE, COPY, ONE_MESSAGE = "every core", "a plain copy", "one message"
 COLUMNS = ("128", "1420", "16384", ONE_MESSAGE, COPY)

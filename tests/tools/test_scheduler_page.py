@@ -90,7 +90,7 @@ def test_regret_and_cores_come_from_the_newest_folder_that_has_them(
     assert "| 8 and 32 | 1 | 1.0 % | 100 % | -2.0 % | 1.10 of the best device's | 3.0 % |" in page
     worst = (
         "| open 1,024 x about 16 B, 20,000 keys, scattered, used memory, 2 threads, "
-        "each sleeping 200 us between its batches, costs unknown "
+        "sleeping 200 us between batches, costs unknown "
         "| 9.0 % [7.0 %..11.0 %] | 1.0 % | cpu 0.020 library 0.980 |"
     )
     assert worst in page
