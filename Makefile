@@ -54,9 +54,11 @@ aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth i
 		$(BIN)/python tools/statistics_table.py $(RESULTS); exit $$missed
 
 .PHONY: bench-scheduler
-bench-scheduler: ## Measure what the engine costs, whether two devices do the work of two, and pools of 10,000
+bench-scheduler: ## Measure what the engine costs, its choices against the best device, every core, and pools of 10,000; half an hour
 	@mkdir -p $(RESULTS)
 	@cargo bench --quiet -p sealift --bench scheduler -- $(abspath $(RESULTS))/scheduler.csv
+	@cargo bench --quiet -p sealift --bench cores -- $(abspath $(RESULTS))/cores.csv
+	@cargo bench --quiet -p sealift --bench regret -- $(abspath $(RESULTS))/regret.csv
 	@cargo bench --quiet -p sealift-engine --bench scale -- $(abspath $(RESULTS))/pool-scale.csv
 	@$(PYTHON) tools/scheduler_page.py $(RESULTS)
 
@@ -113,7 +115,7 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@SEALIFT_TEST_SCALE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
 
 .PHONY: simulate
-simulate: ## Simulate 100,800 pools of devices that fail, hang, lie and die, under every policy; some minutes
+simulate: ## Simulate 115,200 pools of devices that fail, hang, lie and die, under every policy; some minutes
 	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate_pool -- --nocapture
 
 .PHONY: mutants

@@ -2,19 +2,21 @@
 
 Usage: python tools/scheduler_page.py [--check] [FOLDER]
 
-FOLDER is results/<date>/<machine> with scheduler.csv and pool-scale.csv, as `make bench-scheduler`
-writes them; the newest when left out. What is written lies between `<!-- generated: NAME -->` and
-`<!-- end -->`, and the pictures beside the page. Needs nothing but Python.
+FOLDER is results/<date>/<machine> with scheduler.csv, pool-scale.csv, regret.csv and cores.csv, as
+`make bench-scheduler` writes them; the newest that has them when left out. What is written lies
+between `<!-- generated: NAME -->` and `<!-- end -->`, and the pictures beside the page. A page may
+be without regret and cores as long as no folder has them. Needs nothing but Python.
 """
 
 import argparse
 import csv
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from picture import Point, Words, picture
+from scheduler_tables import cores_tables, regret_tables
 
 Row = dict[str, str]
 
@@ -24,7 +26,7 @@ def main() -> int:
     arguments = _arguments()
     root: Path = arguments.root.resolve()
     try:
-        folder = arguments.folder.resolve() if arguments.folder else newest(root)
+        folder = arguments.folder.resolve() if arguments.folder else newest(root, SCALE)
         files = generated(root, folder)
     except (OSError, ValueError, KeyError) as error:
         print(f"scheduler_page: {error}", file=sys.stderr)
@@ -40,15 +42,15 @@ def main() -> int:
     return int(arguments.check and bool(stale))
 
 
-def newest(root: Path) -> Path:
-    """The folder under results/ with the latest date in its path.
+def newest(root: Path, file: str) -> Path:
+    """The folder under results/ with this file and the latest date in its path.
 
     Raises:
         ValueError: If there is none.
     """
-    folders = sorted(path.parent for path in root.glob(f"results/*/*/{SCALE}"))
+    folders = sorted(path.parent for path in root.glob(f"results/*/*/{file}"))
     if not folders:
-        raise ValueError(f"no results/<date>/<machine>/{SCALE}; run `make bench-scheduler`")
+        raise ValueError(f"no results/<date>/<machine>/{file}; run `{MEASURE}`")
     return folders[-1]
 
 
@@ -61,22 +63,43 @@ def generated(root: Path, folder: Path) -> dict[Path, str]:
     page = root / PAGE
     scale, costs = _rows(folder / SCALE), _rows(folder / COSTS)
     place = folder.relative_to(root).as_posix()
-    source = f"Measured {folder.parent.name} on {folder.name}"
-    blocks = {
-        "framework": f"\n{_framework(costs)}\n\n{source}; [figures](../{place}/{COSTS}).\n\n",
-        "two-devices": f"\n{_shares(costs)}\n\n{source}; [figures](../{place}/{COSTS}).\n\n",
-        "scale": f"\n{_scale(scale)}\n\n{_pictures()}\n\n[Figures](../{place}/{SCALE}); throughput "
-        f"and utilisation simulated, nanoseconds {source[0].lower()}{source[1:]}.\n\n",
-    }
+    measured = f"measured {folder.parent.name} on {folder.name}"
     text = page.read_text(encoding="utf-8")
+    blocks = {
+        "framework": _measured(root, folder / COSTS, _framework(costs)),
+        "two-devices": _measured(root, folder / COSTS, _shares(costs)),
+        "scale": f"\n{_scale(scale)}\n\n{_pictures()}\n\n[Figures](../{place}/{SCALE}); throughput "
+        f"and utilisation simulated, nanoseconds {measured}.\n\n",
+        **_later_blocks(root, folder, text),
+    }
     for name, block in blocks.items():
         begin, end = f"<!-- generated: {name} -->\n", "<!-- end -->"
         marker = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.S)
         text, places = marker.subn(f"{begin}{block}{end}".replace("\\", r"\\"), text)
         if places != 1:
-            raise ValueError(f"{PAGE} has {places} places for {name}; right would be one")
+            right = f"one, `{begin.strip()}` and `{end}`"
+            raise ValueError(f"{PAGE} has {places} places for {name}; right would be {right}")
     drawn = {root / f"docs/{file}.svg": _drawn(scale, file) for file in PICTURES}
     return {page: text, **drawn}
+
+
+def _later_blocks(root: Path, folder: Path, text: str) -> dict[str, str]:
+    """What the page need not have before it was measured."""
+    blocks = {}
+    for name, tables in LATER.items():
+        file = f"{name}.csv"
+        is_wanted = f"<!-- generated: {name} -->" in text
+        if is_wanted or any(root.glob(f"results/*/*/{file}")):
+            path = (folder if (folder / file).exists() else newest(root, file)) / file
+            blocks[name] = _measured(root, path, tables(_rows(path)))
+        else:
+            print(f"{PAGE} has nothing of {file}: run `{MEASURE}`", file=sys.stderr)
+    return blocks
+
+
+def _measured(root: Path, path: Path, table: str) -> str:
+    source = f"Measured {path.parent.parent.name} on {path.parent.name}"
+    return f"\n{table}\n\n{source}; [figures](../{path.relative_to(root).as_posix()}).\n\n"
 
 
 def _framework(rows: Sequence[Row]) -> str:
@@ -149,8 +172,13 @@ def _arguments() -> argparse.Namespace:
 
 
 COMMAND = "tools/scheduler_page.py"
+MEASURE = "make bench-scheduler"
 PAGE = "docs/scheduler.md"
 SCALE, COSTS = "pool-scale.csv", "scheduler.csv"
+LATER: dict[str, Callable[[Sequence[Row]], str]] = {
+    "regret": regret_tables,
+    "cores": cores_tables,
+}
 _DEVICES = "devices in the pool"
 PICTURES = {
     "pool-throughput": (

@@ -5,17 +5,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
-use sealift_core::{Cost, Role};
+use sealift_core::{Cost, Resource, Role};
 use sealift_engine::simulate::{
     Clients, Draw, FaultKind, FaultPlan, Jitter, Load, LoadReport, Machine, Model, Pool, Random,
-    Shapes, pool_with,
+    Shapes, SharedCores, pool_with,
 };
 use sealift_engine::{Audit, POLICIES, Patience, Settings};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 const RUNS: u64 = 20;
 const BATCHES: u64 = 60;
+/// Enough that one in a hundred jobs of a device is some.
+const BATCHES_OF_TAILS: u64 = 300;
 /// About as long as a run lasts.
 const SPAN_NS: u64 = 15_000;
 
@@ -38,6 +41,9 @@ fn whatever_breaks_every_message_comes_back_once_and_right() {
     let moved = seen.values().map(|seen| seen.moved).sum::<u64>();
     let late = seen.values().map(|seen| seen.late).sum::<u64>();
     assert!(moved > 10 * runs && late > runs, "{moved} moved, {late} late");
+    let misquoted = seen.values().map(|seen| seen.misquoted).sum::<u64>();
+    let contended = seen.values().map(|seen| seen.contended).sum::<u64>();
+    assert!(misquoted > 5 * runs && contended > 2 * runs, "{misquoted}, {contended}");
 }
 
 #[test]
@@ -65,6 +71,10 @@ struct Seen {
     parts: u64,
     /// Results that came after they were given up.
     late: u64,
+    /// Runs with a device whose quote is wrong over tenfold.
+    misquoted: u64,
+    /// Runs in which devices on the same cores slowed each other.
+    contended: u64,
 }
 
 impl Seen {
@@ -74,14 +84,19 @@ impl Seen {
         self.occurred += u64::from(occurred);
         self.full += u64::from(occurred && run.report.refused > 0);
         self.moved += run.report.moved;
-        self.parts += run.report.devices.iter().map(|device| device.batches).sum::<u64>() - BATCHES;
+        self.parts += run.report.devices.iter().map(|device| device.batches).sum::<u64>()
+            - run.report.batches;
         self.late += run.report.devices.iter().map(|device| device.late).sum::<u64>();
+        self.misquoted += u64::from(run.is_misquoted);
+        self.contended +=
+            u64::from(run.pool.machines.iter().any(|machine| machine.faults().contended > 0));
     }
 }
 
 struct Run {
     named: String,
     kind: FaultKind,
+    is_misquoted: bool,
     pool: Pool,
     report: LoadReport,
 }
@@ -92,17 +107,28 @@ impl Run {
         let models = models(kind, &mut random);
         let sealed_only = kind == FaultKind::Wrong;
         let audit = sealed_only.then_some(Audit { share: 1.0, seed });
-        let patience = Patience { times: 4.0, extra: Duration::from_micros(10) };
+        let is_misquoted = models.iter().any(is_misquoted);
+        // A quote that is far too low must not make every device look hung.
+        let extra = Duration::from_micros(if is_misquoted { 200 } else { 10 });
+        let patience = Patience { times: 4.0, extra };
         let spec = if policy == "size-split" { "size-split:bytes=60" } else { policy };
         let settings = Settings { patience, audit, ..Settings::with_policy(spec).unwrap() };
         let pool = pool_with(settings, models).unwrap();
-        let load = Load { seed, ..load(policy, sealed_only, pool.machines.len(), &mut random) };
+        let batches = if kind == FaultKind::Tail { BATCHES_OF_TAILS } else { BATCHES };
+        let load = load(policy, sealed_only, pool.machines.len(), &mut random);
+        let load = Load { seed, batches, ..load };
         let report = load.drive(&pool.engine, &pool.clock).unwrap();
         // What was given up may still come back.
         while pool.clock.step() {
             assert!(pool.engine.poll().unwrap().is_none(), "seed {seed}: nobody waits for it");
         }
-        Self { named: format!("{policy} x {kind:?}, seed {seed}"), kind, pool, report }
+        Self {
+            named: format!("{policy} x {kind:?}, seed {seed}"),
+            kind,
+            is_misquoted,
+            pool,
+            report,
+        }
     }
 
     fn occurred(&self) -> u64 {
@@ -112,7 +138,7 @@ impl Run {
     fn check(&self) {
         let Self { named, pool, report, .. } = self;
         let bad = (report.lost, report.doubled, report.wrong, report.failed);
-        assert_eq!((bad, report.batches), ((0, 0, 0, 0), BATCHES), "{named}: {report:?}");
+        assert_eq!((bad, report.batches), ((0, 0, 0, 0), report.sent), "{named}: {report:?}");
         let done = report.devices.iter().map(|device| device.messages).sum::<u64>();
         assert_eq!(done, report.messages, "{named}: {report:?}");
         assert_eq!(pool.engine.in_flight(), Ok(0), "{named}");
@@ -120,9 +146,10 @@ impl Run {
             pool.engine.devices().zip(pool.machines.iter().zip(&report.devices))
         {
             let (faults, late) = (machine.faults(), pool.engine.counters(id).unwrap().late);
-            // What was given up came back late, or hangs, or died with its device.
+            // What was given up came back late, or hangs, or failed or died later.
             let known = late + machine.held() as u64;
-            let known = known..=known + faults.lost;
+            let failed_later = faults.failed.saturating_sub(device.failed);
+            let known = known..=known + failed_later + faults.lost;
             assert!(
                 known.contains(&device.abandoned),
                 "{named}: {late} late, {device:?}, {faults:?}"
@@ -158,6 +185,13 @@ fn models(kind: FaultKind, random: &mut Random) -> Vec<Model> {
         let is_wrong = others[other].0 == FaultKind::Wrong && kind != FaultKind::Wrong;
         models[also].faults = if is_wrong { FaultPlan::none() } else { others[other].1.clone() };
     }
+    if random.happens(0.25) {
+        let cores = Arc::new(SharedCores::default());
+        for model in &mut models[..2] {
+            model.works_on = Resource::Cores(vec![]);
+            model.shared_cores = Some(Arc::clone(&cores));
+        }
+    }
     let cost = Cost::new(10.0, 0.0, 0.0).unwrap();
     let oracle = Model::new("oracle", cost);
     models.push(Model { role: Role::Oracle, runs_on_calling_thread: true, ..oracle });
@@ -167,7 +201,8 @@ fn models(kind: FaultKind, random: &mut Random) -> Vec<Model> {
 fn model(name: &str, random: &mut Random) -> Model {
     let mut near = |ns: f64| ns * (1.0 + 2.0 * random.unit());
     let cost = Cost::new(near(300.0), near(30.0), near(0.2)).unwrap();
-    let wrong_by = 4f64.powf(2.0 * random.unit() - 1.0);
+    let wrong_by_most: f64 = if random.happens(0.125) { 1_000.0 } else { 4.0 };
+    let wrong_by = wrong_by_most.powf(2.0 * random.unit() - 1.0);
     let quoted =
         [cost.setup_ns(), cost.per_message_ns(), cost.per_byte_ns()].map(|ns| ns * wrong_by);
     Model {
@@ -201,6 +236,12 @@ fn load(policy: &str, sealed_only: bool, devices: usize, random: &mut Random) ->
     }
     let batches_per_s = f64::from(crowd) * 1e6 * (3.0 + 12.0 * random.unit());
     Load { clients: Clients::Open { batches_per_s }, ..load }
+}
+
+fn is_misquoted(model: &Model) -> bool {
+    let quoted = model.quoted.unwrap_or(model.cost);
+    let wrong_by = quoted.setup_ns() / model.cost.setup_ns();
+    !(0.1..10.0).contains(&wrong_by)
 }
 
 fn is_real(machine: &Machine) -> bool {

@@ -49,6 +49,19 @@ fn a_quote_that_is_wrong_costs_a_tenth_at_most() {
 }
 
 #[test]
+fn a_best_device_is_found_whatever_it_quotes_up_to_ten_milliseconds() {
+    for times in [0.001, 0.1, 10.0, 45.0] {
+        let quoted = Some(Cost::new(times * BEST_NS, 0.0, 0.0).unwrap());
+        let right = || Model { quoted, ..model("best", BEST_NS) };
+        let slower = || model("slower", 3.0 * BEST_NS);
+        for models in [[right(), slower()], [slower(), right()]] {
+            let found = times_the_best(models);
+            assert!(found < 1.1, "quoted at {times} times: {found}");
+        }
+    }
+}
+
+#[test]
 fn a_device_that_becomes_a_thousand_times_slower_costs_a_tenth_at_most() {
     for times in [10.0, 1_000.0] {
         let faults = FaultPlan::none().slow_from(200_000_000, times);

@@ -10,11 +10,13 @@ pub enum FaultKind {
     Hang,
     /// Jobs take much longer than others.
     Late,
+    /// One job in a hundred takes a thousand times as long.
+    Tail,
     /// Results are wrong and say nothing of it.
     Wrong,
     /// Jobs are refused although there is a slot.
     Full,
-    /// The machine gets slower.
+    /// The machine gets slower, up to a thousand times.
     Slow,
     /// The machine dies.
     Die,
@@ -22,24 +24,34 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Fail, Self::Hang, Self::Late, Self::Wrong, Self::Full, Self::Slow, Self::Die];
+    pub const ALL: [Self; 8] = [
+        Self::Fail,
+        Self::Hang,
+        Self::Late,
+        Self::Tail,
+        Self::Wrong,
+        Self::Full,
+        Self::Slow,
+        Self::Die,
+    ];
 
-    /// A plan of this kind for a run that lasts about `span_ns`: 1 to 20 of 100 jobs, or a moment in it.
+    /// A plan of this kind for a run that lasts about `span_ns`: 1 to 20 of 100 jobs (1 for a tail), or a moment in it.
     pub fn draw(self, span_ns: u64, random: &mut Random) -> FaultPlan {
         let plan = FaultPlan::none();
         let (share, at_ns) = (0.01 + 0.19 * random.unit(), random.below(span_ns));
-        let times = 2.0 * 32f64.powf(random.unit());
+        let scale = random.unit();
+        let times = |most: f64| 2.0 * (most / 2.0).powf(scale);
         match self {
             Self::Fail => plan.on_share(share, JobFault::Fail),
             Self::Hang => plan.on_share(share, JobFault::Hang),
-            Self::Late => plan.on_share(share, JobFault::Late { times }),
+            Self::Late => plan.on_share(share, JobFault::Late { times: times(64.0) }),
+            Self::Tail => plan.on_share(0.01, JobFault::Late { times: 1_000.0 }),
             Self::Wrong => plan.on_share(share, JobFault::Wrong),
             Self::Full => {
                 let for_ns = 1 + whole_ns(span_ns as f64 * (0.1 + 0.4 * random.unit()));
                 plan.full(at_ns..at_ns.saturating_add(for_ns))
             }
-            Self::Slow => plan.slow_from(at_ns, times),
+            Self::Slow => plan.slow_from(at_ns, times(1_000.0)),
             Self::Die => plan.die_at(at_ns),
         }
     }
@@ -49,7 +61,7 @@ impl FaultKind {
         match self {
             Self::Fail => counts.failed,
             Self::Hang => counts.hung,
-            Self::Late => counts.late,
+            Self::Late | Self::Tail => counts.late,
             Self::Wrong => counts.wrong,
             Self::Full => counts.refused_full,
             Self::Slow => counts.slowed,

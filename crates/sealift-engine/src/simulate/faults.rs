@@ -129,6 +129,8 @@ pub struct FaultCounts {
     pub wrong: u64,
     /// Jobs that took longer because the machine had slowed down.
     pub slowed: u64,
+    /// Jobs that took longer because other machines worked on the same cores.
+    pub contended: u64,
     /// Jobs in flight when the machine died.
     pub lost: u64,
     /// Jobs refused as full although there was a slot.
@@ -140,8 +142,9 @@ pub struct FaultCounts {
 impl FaultCounts {
     /// Everything that went wrong.
     pub fn all(&self) -> u64 {
-        let Self { failed, hung, late, wrong, slowed, lost, refused_full, refused_broken } = self;
-        failed + hung + late + wrong + slowed + lost + refused_full + refused_broken
+        let Self { failed, hung, late, wrong, slowed, contended, .. } = self;
+        let Self { lost, refused_full, refused_broken, .. } = self;
+        failed + hung + late + wrong + slowed + contended + lost + refused_full + refused_broken
     }
 }
 

@@ -50,14 +50,20 @@ impl Machine {
     }
 
     fn take(&self, shape: &Shape, start_ns: u64, state: &mut State) -> (Fate, u64) {
-        let Model { faults, cost, jitter, .. } = &self.model;
+        let Model { name, faults, cost, jitter, shared_cores, .. } = &self.model;
         let fate = faults.draw(state.jobs, &mut state.random);
         state.jobs += 1;
         let slowed = faults.slowed(start_ns);
         state.counts.late += u64::from(fate.times > 1.0);
         state.counts.slowed += u64::from(slowed > 1.0);
+        let contended = shared_cores.as_ref().map_or(1.0, |cores| cores.slowed(name, start_ns));
+        state.counts.contended += u64::from(contended > 1.0);
         let ns = cost.of(shape.messages as u64, shape.bytes()) * jitter.draw(&mut state.random);
-        (fate, start_ns.saturating_add(whole_ns(ns * fate.times * slowed)))
+        let end_ns = start_ns.saturating_add(whole_ns(ns * fate.times * slowed * contended));
+        if let Some(cores) = shared_cores {
+            cores.occupy(name, end_ns);
+        }
+        (fate, end_ns)
     }
 
     /// Puts a job on the first free worker.

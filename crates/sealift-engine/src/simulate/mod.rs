@@ -19,6 +19,7 @@ mod model;
 pub mod mva;
 mod pool;
 mod random;
+mod shared_cores;
 pub mod toy;
 
 pub use cipher::{Cipher, ToyCipher};
@@ -31,3 +32,4 @@ pub use machine::Machine;
 pub use model::{Jitter, Model};
 pub use pool::{Pool, pool, pool_with};
 pub use random::Random;
+pub use shared_cores::SharedCores;

@@ -1,5 +1,5 @@
 use super::random::Random;
-use super::{Cipher, FaultPlan, Machine, SimulationError, ToyCipher};
+use super::{Cipher, FaultPlan, Machine, SharedCores, SimulationError, ToyCipher};
 use sealift_core::{
     Algorithm, Capabilities, Cost, NonceLengths, Notify, Origin, Resource, Role, SimulatedClock,
     TagLength,
@@ -40,6 +40,8 @@ pub struct Model {
     pub runs_on_calling_thread: bool,
     /// What it says that it computes on.
     pub works_on: Resource,
+    /// Cores that it truly shares with other machines, if it does.
+    pub shared_cores: Option<Arc<SharedCores>>,
     /// What engines may use it for: as [`Role::Real`] they take it for users' work.
     pub role: Role,
     /// Most messages a batch.
@@ -81,6 +83,7 @@ impl Model {
             slots: 64,
             runs_on_calling_thread: false,
             works_on: Resource::Own,
+            shared_cores: None,
             role: Role::Simulated,
             messages_max: 1 << 24,
             text_bytes_max: 1 << 30,

@@ -44,7 +44,11 @@ pub(crate) fn model() -> Model {
 
 impl Bench {
     pub(crate) fn new(model: Model) -> Self {
-        let (clock, rings) = (Arc::new(SimulatedClock::new()), Arc::new(Rings::default()));
+        Self::with_clock(model, Arc::new(SimulatedClock::new()))
+    }
+
+    pub(crate) fn with_clock(model: Model, clock: Arc<SimulatedClock>) -> Self {
+        let rings = Arc::new(Rings::default());
         let machine = model.open(&clock, &(Arc::clone(&rings) as Arc<dyn Notify>)).unwrap();
         Self { machine, clock, rings, keys: Arc::new(OneKey) }
     }

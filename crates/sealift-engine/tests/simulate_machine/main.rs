@@ -10,7 +10,7 @@ use sealift_core::{
     Batch, Clock, Column, Cost, Device, DeviceError, Keys, Notify, Op, Ops, Origin, Refusal, Role,
     SimulatedClock, Status, Tags, Text,
 };
-use sealift_engine::simulate::{FaultCounts, FaultPlan, Jitter, Model, toy};
+use sealift_engine::simulate::{FaultCounts, FaultPlan, Jitter, Model, SharedCores, toy};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -40,6 +40,24 @@ fn workers_take_jobs_at_the_same_time_and_costs_count_messages_and_bytes() {
     // One message, three bytes of aad, nine of text.
     bench.submit_seals(0..3);
     assert_eq!(bench.finished(&[121, 122, 243, 244]), [vec![], vec![0, 1], vec![], vec![2]]);
+}
+
+#[test]
+fn machines_on_the_same_cores_slow_each_other() {
+    let cores = Arc::new(SharedCores::default());
+    let bench = |name: &str, clock: &Arc<SimulatedClock>| {
+        let (name, shared_cores) = (name.to_owned(), Some(Arc::clone(&cores)));
+        Bench::with_clock(Model { name, shared_cores, ..model() }, Arc::clone(clock))
+    };
+    let clock = Arc::new(SimulatedClock::new());
+    let (one, other) = (bench("one", &clock), bench("other", &clock));
+    one.submit_seals(0..1);
+    other.submit_seals(0..1);
+    assert_eq!(one.finished(&[99, 100]), [vec![], vec![0]]);
+    assert_eq!(other.finished(&[199, 200]), [vec![], vec![0]]);
+    one.submit_seals(1..2);
+    assert_eq!(one.finished(&[299, 300]), [vec![], vec![1]]);
+    assert_eq!([one.machine.faults().contended, other.machine.faults().contended], [0, 1]);
 }
 
 #[test]
