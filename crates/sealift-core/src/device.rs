@@ -181,6 +181,8 @@ pub struct Timing {
     /// What one undisturbed core would have taken, where that is known better than by start and end: where other threads
     /// had the core meanwhile, or several cores worked the batch.
     pub core_ns: Option<u64>,
+    /// Of it, expanding keys that the device then keeps: later batches under them don't take that time.
+    pub prepared_ns: u64,
     /// Beside them, what copying to and from a simulated device took on this machine: measured, and zero where all of them are.
     pub measured_copy_ns: u64,
 }
@@ -198,6 +200,7 @@ impl Timing {
             copy_out_ns: 0,
             origin: Origin::Measured,
             core_ns: None,
+            prepared_ns: 0,
             measured_copy_ns: 0,
         }
     }
@@ -211,10 +214,10 @@ impl Timing {
         Self { core_ns, ..self }
     }
 
-    /// What the batch costs its device, in nanoseconds.
+    /// What such a batch costs the device when it has its keys, in nanoseconds.
     #[must_use]
     pub fn cost_ns(&self) -> u64 {
-        self.core_ns.unwrap_or(self.elapsed_ns())
+        self.core_ns.unwrap_or(self.elapsed_ns()).saturating_sub(self.prepared_ns)
     }
 
     /// From start to end, in nanoseconds.

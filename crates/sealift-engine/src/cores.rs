@@ -142,7 +142,7 @@ impl PieceResults {
     /// Counts a piece in, and says whether to go on.
     fn add(&mut self, ran: Result<Timing, DeviceError>) -> bool {
         match ran {
-            Ok(timing) => self.took_ns.push(timing.elapsed_ns()),
+            Ok(timing) => self.took_ns.push(timing.cost_ns()),
             Err(error) => self.error = Some(self.error.take().unwrap_or(error)),
         }
         self.error.is_none()

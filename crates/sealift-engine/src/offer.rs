@@ -154,7 +154,7 @@ impl Shared {
                 Ok(decision) => decision,
                 Err(nobody) => return Offered::Back(Box::new((flying, nobody))),
             };
-            dispatch.scheduler.chose(&decision, 0, now_ns);
+            dispatch.scheduler.chose(&flying.shape, &decision, 0, now_ns);
             let anew = || OwnedOutput::in_pool(&self.outputs, &flying.batch);
             let made = output.take().map_or_else(anew, Ok);
             let made = match made {

@@ -145,6 +145,7 @@ fn both(one: Report, other: Report) -> Report {
         copy_out_ns: one.timing.copy_out_ns + other.timing.copy_out_ns,
         origin: last.timing.origin,
         core_ns: None,
+        prepared_ns: one.timing.prepared_ns + other.timing.prepared_ns,
         measured_copy_ns: one.timing.measured_copy_ns + other.timing.measured_copy_ns,
     };
     Report {

@@ -164,14 +164,17 @@ impl Shared {
         options: &Options,
         tried: &[DeviceId],
     ) -> Result<DecidedHere, EngineError> {
-        let is_cacheable = options.on.is_none() && tried.is_empty();
-        if is_cacheable && let Some(decision) = self.decisions.use_once(&self.devices, work.shape())
+        let is_cacheable = tried.is_empty();
+        if is_cacheable
+            && let Some(decision) = self.decisions.use_once(&self.devices, work.shape(), options.on)
         {
             return Ok(DecidedHere { decision, at_ns: None, teaches: false, is_timed: false });
         }
         let mut dispatch = self.lock();
         let scheduler = &mut dispatch.scheduler;
-        if is_cacheable && let Some(decision) = scheduler.next_of_trial(&self.devices, work.shape())
+        if is_cacheable
+            && options.on.is_none()
+            && let Some(decision) = scheduler.next_of_trial(&self.devices, work.shape())
         {
             let is_timed = scheduler.is_timed(&decision);
             return Ok(DecidedHere { decision, at_ns: None, teaches: true, is_timed });
@@ -189,7 +192,7 @@ impl Shared {
             Nobody::Never(error) => error,
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
-        scheduler.chose(&decision, self.decisions.take_used(), now_ns);
+        scheduler.chose(work.shape(), &decision, self.decisions.take_used(), now_ns);
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
         let teaches = !(is_cached && decision.because == Because::Explored);

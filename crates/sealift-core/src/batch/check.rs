@@ -25,6 +25,10 @@ pub struct Shape {
     pub tag_length: TagLength,
     /// Whether results overwrite the inputs.
     pub in_place: bool,
+    /// Whether each message has a raw key, which is expanded for it.
+    pub raw_keys: bool,
+    /// Whether it opens or verifies all of its messages.
+    pub opens: bool,
 }
 
 impl Shape {
@@ -40,6 +44,8 @@ impl Shape {
             nonce_lengths: NonceLengths::of(&[NONCE_BYTES]),
             tag_length: TagLength::FULL,
             in_place: false,
+            raw_keys: false,
+            opens: false,
         }
     }
 
@@ -95,6 +101,8 @@ impl Batch<'_> {
             nonce_lengths,
             tag_length,
             in_place,
+            raw_keys: matches!(self.keys, Keys::Raw(_)),
+            opens: matches!(self.ops, Ops::All(Op::Open | Op::Verify)),
         })
     }
 

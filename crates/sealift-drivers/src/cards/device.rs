@@ -59,6 +59,7 @@ impl Projected {
             copy_out_ns: 0,
             origin: Origin::Projected,
             core_ns: None,
+            prepared_ns: 0,
             measured_copy_ns: 0,
         }
     }

@@ -4,9 +4,11 @@
 
 use crate::sync::{ShardedLock, ShardedLockReadGuard};
 use sealift_core::{DeviceError, Key, SessionId, Shape, Work};
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::sync::PoisonError;
+use std::time::Instant;
 
 /// How a device expands a key.
 pub trait Expander {
@@ -97,10 +99,10 @@ impl<T> KeyTable<T> {
                 return step(work, all, Lent::One(kept));
             }
         }
-        let own = key_of(session, work, expander)?;
+        let own = prepare(|| key_of(session, work, expander))?;
         step(work, all, Lent::One(&own))?;
         if is_short {
-            self.install([(session, own)]);
+            prepare(|| self.install([(session, own)]));
         }
         Ok(())
     }
@@ -193,10 +195,10 @@ impl<T> KeyTable<T> {
             drop(entries);
             // Each turn adds at least one of the window's keys, so this ends even when others evict
             // at the same time.
-            own.expand(missing, work, expander)?;
+            prepare(|| own.expand(missing, work, expander))?;
         }
         if !own.0.is_empty() {
-            self.install(own.0);
+            prepare(|| self.install(own.0));
         }
         Ok(())
     }
@@ -274,6 +276,24 @@ impl<T> Own<T> {
         self.0.sort_unstable_by_key(|(session, _)| *session);
         Ok(())
     }
+}
+
+/// Counts the time that making keys ready takes.
+fn prepare<R>(make: impl FnOnce() -> R) -> R {
+    let begun = Instant::now();
+    let made = make();
+    let took_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    PREPARED_NS.set(PREPARED_NS.get().saturating_add(took_ns));
+    made
+}
+
+/// How long the calling thread has made keys ready since it last asked.
+pub(crate) fn take_prepared_ns() -> u64 {
+    PREPARED_NS.take()
+}
+
+thread_local! {
+    static PREPARED_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 fn key_of<E: Expander>(

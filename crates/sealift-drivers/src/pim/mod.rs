@@ -185,6 +185,7 @@ impl Software for Handle {
             copy_out_ns,
             origin: Origin::Simulated,
             core_ns: None,
+            prepared_ns: 0,
             measured_copy_ns: whole_ns(took.copy_seconds),
         })
     }

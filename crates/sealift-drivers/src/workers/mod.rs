@@ -11,6 +11,7 @@ mod worker;
 
 pub use crew::Crew;
 
+use crate::keys;
 use sealift_core::{
     Algorithm, Capabilities, Clock, Completion, Context, Cost, Device, DeviceError, Job,
     MAX_TEXT_BYTES, NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Resource, Role,
@@ -239,7 +240,9 @@ impl<S: Software> Shared<S> {
 
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
         self.capabilities.accept(work.shape())?;
-        self.software.run_timed(work, &*self.clock)
+        keys::take_prepared_ns();
+        let timing = self.software.run_timed(work, &*self.clock)?;
+        Ok(Timing { prepared_ns: keys::take_prepared_ns(), ..timing })
     }
 
     /// No code panics while it holds this lock, so a poisoned one guards a whole state.

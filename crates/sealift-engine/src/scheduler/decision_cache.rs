@@ -2,7 +2,7 @@
 
 use super::HERE_MAX_NS;
 use super::quote::{Because, Decision};
-use crate::route;
+use crate::{DeviceId, route};
 use sealift_core::{Device, Shape};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -23,19 +23,29 @@ impl DecisionCache {
     }
 
     /// The decision of this thread for such a batch, for one batch more.
-    pub(crate) fn use_once(&self, devices: &[Arc<dyn Device>], shape: &Shape) -> Option<Decision> {
+    pub(crate) fn use_once(
+        &self,
+        devices: &[Arc<dyn Device>],
+        shape: &Shape,
+        named: Option<DeviceId>,
+    ) -> Option<Decision> {
         CACHE.with_borrow_mut(|last| {
             let entry = last.find(self)?;
-            let decision = entry.cached.use_once(devices, shape)?;
+            let decision = entry.cached.use_once(devices, shape, named)?;
             last.used += 1;
             Some(decision)
         })
     }
 
     /// The same without using it.
-    pub(super) fn peek(&self, devices: &[Arc<dyn Device>], shape: &Shape) -> Option<Decision> {
+    pub(super) fn peek(
+        &self,
+        devices: &[Arc<dyn Device>],
+        shape: &Shape,
+        named: Option<DeviceId>,
+    ) -> Option<Decision> {
         let mut cached = CACHE.with_borrow_mut(|last| last.find(self).map(|entry| entry.cached))?;
-        cached.use_once(devices, shape)
+        cached.use_once(devices, shape, named)
     }
 
     /// How many batches of this thread went by cached decisions since this was asked last.
@@ -97,12 +107,17 @@ impl CachedDecision {
         is_small.then_some(Self { shape: *shape, decision: *decision, left })
     }
 
-    /// The decision, if it is one for such a batch, too.
+    /// The decision, if it is one for such a batch, too, which names this device or none.
     pub(super) fn use_once(
         &mut self,
         devices: &[Arc<dyn Device>],
         shape: &Shape,
+        named: Option<DeviceId>,
     ) -> Option<Decision> {
+        let own = Some(self.decision.device).filter(|_| self.decision.because == Because::Named);
+        if named != own {
+            return None;
+        }
         let takes_it = || {
             let device = devices[self.decision.device.0].capabilities();
             route::accept(device, shape, true).is_ok()
@@ -110,7 +125,9 @@ impl CachedDecision {
         let is_like = || {
             let (bytes, known_bytes) = (shape.bytes(), self.shape.bytes());
             let is_as_large = bytes / 2 <= known_bytes && known_bytes / 2 <= bytes;
-            shape.messages == self.shape.messages && is_as_large && takes_it()
+            let is_of_class =
+                shape.raw_keys == self.shape.raw_keys && shape.opens == self.shape.opens;
+            shape.messages == self.shape.messages && is_as_large && is_of_class && takes_it()
         };
         if self.left == 0 || !(*shape == self.shape || is_like()) {
             return None;

@@ -3,9 +3,10 @@
 use super::Given;
 use super::excess::{Excess, HOPE_MAX_NS, SLOW_MOST, SLOW_MOST_ON_CORES};
 use super::health::{Health, State};
+use super::known::Classes;
 use super::quote::Candidate;
 use super::trial::Trial;
-use crate::{DeviceId, Estimator};
+use crate::DeviceId;
 use sealift_core::{Capabilities, Cost, Resource, Role, Shape, ThreadUsage, Timing};
 use std::mem;
 
@@ -14,7 +15,7 @@ use std::mem;
 pub(super) struct Member {
     is_real: bool,
     works_on: Resource,
-    estimator: Estimator,
+    classes: Classes,
     /// Whether it has worked a batch.
     is_warm: bool,
     /// Share of the working time that the host's processors spend.
@@ -36,14 +37,8 @@ pub(super) struct Member {
     missed_ns: f64,
     /// Between its last batch and the next trial; twice as long after each one.
     trial_gap_ns: u64,
-    /// What batches may cost at best: what they did while nothing surprised, and nothing before the first one.
-    usual: Cost,
-    /// Batches since one surprised.
-    calm: u32,
     /// Batches to come that are looked at closely, because one before them took surprisingly long.
     watched: u32,
-    /// Messages and bytes of a batch that took surprisingly long and was not learnt from.
-    odd: Option<(u64, u64)>,
     trial: Trial,
     excess: Excess,
 }
@@ -53,7 +48,7 @@ impl Member {
         Self {
             is_real: capabilities.role == Role::Real,
             works_on: capabilities.works_on.clone(),
-            estimator: Estimator::new(capabilities.cost),
+            classes: Classes::new(capabilities.cost, hoped(capabilities)),
             is_warm: false,
             host_share: if capabilities.works_on.is_cores() { 1.0 } else { 0.0 },
             hand_over_ns: HAND_OVER_NS,
@@ -67,10 +62,7 @@ impl Member {
             given_ns: None,
             missed_ns: 0.0,
             trial_gap_ns: TRIAL_GAP_MIN_NS,
-            usual: hoped(capabilities),
-            calm: 0,
             watched: 0,
-            odd: None,
             trial: Trial::default(),
             excess: Excess::default(),
         }
@@ -96,10 +88,11 @@ impl Member {
 
     fn candidate(&self, device: DeviceId, shape: &Shape, before_ns: f64, here: bool) -> Candidate {
         let work_ns = self.predict_ns(shape);
-        let usual_ns = self.usual.of(shape.messages as u64, shape.bytes());
+        let known = self.classes.of(shape);
+        let usual_ns = known.usual.of(shape.messages as u64, shape.bytes());
         // A trial that is hoped to be cheap may be dear all the same.
         let hopes = if usual_ns > 0.0 { usual_ns } else { work_ns } <= HOPE_MAX_NS;
-        let slower_ns = (self.usually_ns(shape) - usual_ns).max(0.0);
+        let slower_ns = (known.usually_ns(shape) - usual_ns).max(0.0);
         let may_be_tried = !self.excess.is_owing();
         Candidate {
             device,
@@ -107,7 +100,7 @@ impl Member {
             work_ns,
             saved_ns: if hopes { slower_ns } else { 0.0 },
             host_ns: if here { work_ns } else { HAND_OVER_HOST_NS + work_ns * self.host_share },
-            cost: self.estimator.cost(),
+            cost: known.estimator.cost(),
             in_flight: self.in_flight,
             here,
             idle_since_ns: self.given_ns.unwrap_or(u64::MAX),
@@ -115,6 +108,7 @@ impl Member {
             trial_gap_ns: if may_be_tried { self.trial_gap_ns } else { u64::MAX },
             on_trial: may_be_tried && self.trial.goes_on(work_ns),
             is_outdone: false,
+            is_measured: self.is_warm,
         }
     }
 
@@ -153,13 +147,13 @@ impl Member {
     }
 
     /// It is chosen to see how fast it is now, for a batch that is predicted to take so long.
-    pub(super) fn explored(&mut self, work_ns: f64, now_ns: u64) {
+    pub(super) fn explored(&mut self, shape: &Shape, work_ns: f64, now_ns: u64) {
         self.given_ns = Some(now_ns);
         self.missed_ns = 0.0;
         if self.trial.give(work_ns) {
             self.trial_gap_ns = (2 * self.trial_gap_ns).min(TRIAL_GAP_MAX_NS);
             // The hope is spent: what the trial tells counts.
-            self.usual = self.estimator.cost();
+            self.classes.spend_hope(shape);
         }
     }
 
@@ -235,7 +229,8 @@ impl Member {
         if self.is_odd(shape, times, core_ns.is_some()) {
             return;
         }
-        self.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
+        let known = self.classes.of_mut(shape);
+        known.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
         let took_ns = took_ns as f64;
         if self.host_share < 1.0 && took_ns > 0.0 {
             let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
@@ -249,19 +244,20 @@ impl Member {
     /// thread's own clock was read: then most likely the machine did something else in the middle of it.
     fn is_odd(&mut self, shape: &Shape, times: f64, is_timed: bool) -> bool {
         let (is_slow, is_fast) = (times > SURPRISING, times < 1.0 / SURPRISING);
-        self.calm = if is_slow || is_fast { 0 } else { self.calm.saturating_add(1) };
-        if self.calm >= CALM_BATCHES {
-            self.usual = self.estimator.cost();
+        let known = self.classes.of_mut(shape);
+        known.calm = if is_slow || is_fast { 0 } else { known.calm.saturating_add(1) };
+        if known.calm >= CALM_BATCHES {
+            known.usual = known.estimator.cost();
         }
         self.watched = if is_slow { WATCHED_BATCHES } else { self.watched.saturating_sub(1) };
         let size = (shape.messages as u64, shape.bytes());
         let is_like = |odd: (u64, u64)| is_near(odd.0, size.0) && is_near(odd.1, size.1);
-        let is_repeated = self.odd.is_some_and(is_like);
+        let is_repeated = known.odd.is_some_and(is_like);
         if is_slow && !is_timed {
-            self.odd = Some(size);
+            known.odd = Some(size);
             return !is_repeated;
         }
-        self.odd = self.odd.filter(|_| !is_repeated);
+        known.odd = known.odd.filter(|_| !is_repeated);
         false
     }
 
@@ -347,12 +343,12 @@ impl Member {
     }
 
     pub(super) fn cost(&self) -> Cost {
-        self.estimator.cost()
+        self.classes.first().estimator.cost()
     }
 
+    /// Of seals under sessions; what is known of others is forgotten.
     pub(super) fn set_cost(&mut self, cost: Cost) {
-        self.estimator = Estimator::new(cost);
-        self.usual = cost;
+        self.classes = Classes::new(cost, cost);
     }
 
     /// What a batch takes on average.
@@ -363,7 +359,7 @@ impl Member {
 
     /// What it takes when nothing is in its way.
     fn usually_ns(&self, shape: &Shape) -> f64 {
-        self.estimator.predict_ns(shape.messages as u64, shape.bytes())
+        self.classes.of(shape).usually_ns(shape)
     }
 }
 

@@ -11,6 +11,7 @@ mod excess;
 mod failover;
 mod found;
 mod health;
+mod known;
 mod least_sessions;
 mod member;
 mod policy;
@@ -175,13 +176,14 @@ impl Scheduler {
         devices: &[Arc<dyn Device>],
         shape: &Shape,
     ) -> Option<Decision> {
-        self.trial.as_mut()?.use_once(devices, shape)
+        self.trial.as_mut()?.use_once(devices, shape, None)
     }
 
     /// Keeps a decision on a small batch for the next ones, if it may be. True when it does.
     pub(crate) fn cache_decision(&mut self, shape: &Shape, decision: &Decision) -> bool {
         let cached = CachedDecision::new(shape, decision);
-        let cached = cached.filter(|_| self.policy.allows_cached_decisions());
+        let may_be = decision.because == Because::Named || self.policy.allows_cached_decisions();
+        let cached = cached.filter(|_| may_be);
         if decision.because == Because::Explored {
             self.trial = cached;
         } else if let Some(cached) = cached {
@@ -198,7 +200,7 @@ impl Scheduler {
 
     /// Takes note of a decision that is carried out: the others go without, and went without so many before
     /// it that were worked by cached decisions.
-    pub(crate) fn chose(&mut self, decision: &Decision, cached: u32, now_ns: u64) {
+    pub(crate) fn chose(&mut self, shape: &Shape, decision: &Decision, cached: u32, now_ns: u64) {
         let batches = 1.0 + f64::from(cached);
         let winner = |one: &&Candidate| one.device == decision.device && one.here == decision.here;
         let work_ns = self.candidates.iter().find(winner).map_or(0.0, |one| one.work_ns);
@@ -206,7 +208,7 @@ impl Scheduler {
             let member = &mut self.members[candidate.device.0];
             if candidate.device == decision.device {
                 match decision.because {
-                    Because::Explored => member.explored(work_ns, now_ns),
+                    Because::Explored => member.explored(shape, work_ns, now_ns),
                     _ => member.chosen(now_ns),
                 }
             } else {
@@ -229,8 +231,10 @@ impl Scheduler {
         let candidates = self.candidates.clone();
         let parts = if request.here { None } else { self.split(devices, request, now_ns) };
         self.policy = policy;
-        let of_trial = || self.trial.and_then(|mut trial| trial.use_once(devices, request.shape));
-        let cached = || of_trial().or_else(|| self.decisions.peek(devices, request.shape));
+        let of_trial =
+            || self.trial.and_then(|mut trial| trial.use_once(devices, request.shape, None));
+        let cached =
+            || of_trial().or_else(|| self.decisions.peek(devices, request.shape, request.named));
         let decision = match request.here.then(cached).flatten() {
             Some(cached) => cached.as_quoted(&candidates),
             None => decided?,
@@ -385,7 +389,7 @@ impl Scheduler {
 }
 
 /// A device that others have been preferred to for so long that trying it costs a hundredth of the work
-/// they did since at most: one that was written off wrongly comes back. One that was never measured or that
+/// they did since at most, or a tenth where nothing of it was ever measured: one that was written off wrongly comes back. One that was never measured or that
 /// became slower is priced once as fast as it may be, so that its first trial may cost more.
 fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     let chosen = asked.of(chosen)?;
@@ -393,9 +397,13 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
         let untried_ns = asked.now_ns.saturating_sub(other.idle_since_ns);
         let dearer_ns = (other.finish_ns - chosen.finish_ns).max(other.host_ns - chosen.host_ns);
         // Where predictions are right, a trial of large batches ends after the second one.
-        let batches = if other.finish_ns <= HERE_MAX_NS { TRIAL_BATCHES } else { 2 };
+        let (batches, share) = match other.is_measured {
+            false => (1, 10.0),
+            true if other.finish_ns <= HERE_MAX_NS => (TRIAL_BATCHES, 100.0),
+            true => (2, 100.0),
+        };
         let hoped_ns = f64::from(batches) * (dearer_ns - other.saved_ns);
-        let is_cheap = hoped_ns <= other.missed_ns / 100.0;
+        let is_cheap = hoped_ns <= other.missed_ns / share;
         other.in_flight == 0 && (other.on_trial || untried_ns >= other.trial_gap_ns && is_cheap)
     };
     let others = asked.candidates.iter().filter(|other| other.device != chosen.device);

@@ -33,6 +33,8 @@ pub struct Candidate {
     pub on_trial: bool,
     /// Whether another device on the same cores works such a batch faster: together they would be no faster.
     pub is_outdone: bool,
+    /// Whether a batch of it was ever measured.
+    pub is_measured: bool,
 }
 
 /// Why a device got a batch.
