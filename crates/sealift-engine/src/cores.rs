@@ -4,7 +4,7 @@ use crate::DeviceId;
 use crate::shared::Shared;
 use crate::threads;
 use sealift_core::{DeviceError, MESSAGE_BYTES, Piece, Shape, Timing, Work};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 impl Shared {
@@ -32,6 +32,7 @@ impl Shared {
         let pays = may_pay
             && pieces > 1
             && self.is_help_near(predicted_ns)
+            && !self.help_pause.is_on(|| self.clock.now_ns())
             && threads::cores_of_caller() > 1;
         match pays {
             true => Some(Cut { pieces, threads }),
@@ -80,7 +81,7 @@ impl Shared {
             let piece = pieces.get(next.fetch_add(1, Ordering::Relaxed));
             piece.and_then(|piece| lock(piece).take()).is_some_and(&finish)
         };
-        let mut is_stopped = false;
+        let (mut is_stopped, mut own_end_ns) = (false, start_ns);
         let help = || while work_next() {};
         threads::with_helpers(cut.threads.min(pieces.len()) - 1, &help, || {
             while work_next() {
@@ -90,7 +91,10 @@ impl Shared {
                     break;
                 }
             }
+            own_end_ns = self.clock.now_ns();
         });
+        let end_ns = self.clock.now_ns();
+        self.help_pause.note(own_end_ns - start_ns, end_ns - own_end_ns, end_ns);
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let count = pieces.len();
         drop(pieces);
@@ -105,7 +109,7 @@ impl Shared {
             return Err(self.failure(device, reason).into());
         }
         let core_ns = Some(done.core_ns());
-        Ok(Timing { core_ns, ..Timing::in_memory(start_ns, self.clock.now_ns()) })
+        Ok(Timing { core_ns, ..Timing::in_memory(start_ns, end_ns) })
     }
 }
 
@@ -116,6 +120,35 @@ pub(crate) type Stop<'s> = &'s mut dyn FnMut() -> bool;
 pub(crate) struct Cut {
     pieces: usize,
     threads: usize,
+}
+
+/// Whether help is not wanted for a while, because callers waited long for helpers: where other programs want the cores, a
+/// helper may lose its own in the middle of a piece.
+#[derive(Debug, Default)]
+pub(crate) struct HelpPause {
+    /// When it ends; 0 where there is none.
+    end_ns: AtomicU64,
+    /// How long the last one was, where nothing but pauses came since.
+    length_ns: AtomicU64,
+}
+
+impl HelpPause {
+    fn is_on(&self, now_ns: impl FnOnce() -> u64) -> bool {
+        let end_ns = self.end_ns.load(Ordering::Relaxed);
+        end_ns > 0 && now_ns() < end_ns
+    }
+
+    /// A caller worked so long and then waited so long for helpers.
+    fn note(&self, worked_ns: u64, waited_ns: u64, now_ns: u64) {
+        let last_ns = self.length_ns.load(Ordering::Relaxed);
+        if waited_ns > WAIT_MOST_NS && waited_ns > worked_ns / 4 {
+            let length_ns = (2 * last_ns).clamp(PAUSE_MIN_NS, PAUSE_MAX_NS);
+            self.length_ns.store(length_ns, Ordering::Relaxed);
+            self.end_ns.store(now_ns + length_ns, Ordering::Relaxed);
+        } else if last_ns > 0 {
+            self.length_ns.store(0, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Why a batch was not worked to its end.
@@ -172,7 +205,35 @@ const IN_ROW_NS: u64 = 100_000;
 const PIECE_MIN_NS: f64 = 7_000.0;
 /// Input and output of a piece fit the second cache.
 const PIECE_BYTES: u64 = 512 << 10;
+/// Several times what a piece takes.
+const WAIT_MOST_NS: u64 = 300_000;
+/// A caller that waits long waits some milliseconds: so it loses a tenth of its time at most, and a hundredth where that goes on.
+const PAUSE_MIN_NS: u64 = 40_000_000;
+const PAUSE_MAX_NS: u64 = 640_000_000;
 /// A batch that weighs so much is cut where it may be stopped: it takes about a millisecond.
 const STOPPABLE_BYTES: u64 = 4 << 20;
 /// So many at least, where the work is long enough: threads that come late or are interrupted take fewer.
 const PIECES_A_THREAD: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_wait_makes_a_pause_and_another_one_a_longer_one() {
+        let pause = HelpPause::default();
+        let ms = 1_000_000;
+        pause.note(ms, WAIT_MOST_NS, 0);
+        pause.note(100 * ms, 10 * ms, 0);
+        assert!(!pause.is_on(|| 1), "waits that are short beside the work");
+        pause.note(ms, 4 * ms, 1_000 * ms);
+        assert!(pause.is_on(|| 1_039 * ms) && !pause.is_on(|| 1_040 * ms));
+        pause.note(ms, 4 * ms, 2_000 * ms);
+        assert!(pause.is_on(|| 2_079 * ms) && !pause.is_on(|| 2_080 * ms));
+        (0..9).for_each(|_| pause.note(ms, 4 * ms, 3_000 * ms));
+        assert!(!pause.is_on(|| 3_640 * ms), "no longer than that");
+        pause.note(ms, 0, 4_000 * ms);
+        pause.note(ms, 4 * ms, 5_000 * ms);
+        assert!(pause.is_on(|| 5_039 * ms) && !pause.is_on(|| 5_040 * ms));
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::audit::{Auditor, Sealed};
 use crate::bell::Bell;
+use crate::cores::HelpPause;
 use crate::flight::Flight;
 use crate::offer::refusal;
 use crate::record::{End, Record, Records};
@@ -35,6 +36,7 @@ pub(crate) struct Shared {
     pub(crate) threads: NonZeroUsize,
     /// When the last batch ended that was long enough for several threads.
     pub(crate) long_ended_ns: AtomicU64,
+    pub(crate) help_pause: HelpPause,
     pub(crate) auditor: Option<Auditor>,
     pub(crate) retirements: Retirements,
     pub(crate) outputs: Arc<OutputPool>,
@@ -76,6 +78,7 @@ impl Shared {
             in_flight_max: in_flight_max.max(1),
             threads,
             long_ended_ns: AtomicU64::new(0),
+            help_pause: HelpPause::default(),
             auditor,
             retirements,
             outputs,

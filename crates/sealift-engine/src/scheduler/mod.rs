@@ -388,8 +388,8 @@ impl Scheduler {
     }
 }
 
-/// A device that others have been preferred to for so long that trying it costs a hundredth of the work
-/// they did since at most, or a tenth where nothing of it was ever measured: one that was written off wrongly comes back. One that was never measured or that
+/// A device that others have been preferred to for so long that trying it costs half a hundredth of the
+/// work they did since at most, or a tenth where nothing of it was ever measured: one that was written off wrongly comes back. One that was never measured or that
 /// became slower is priced once as fast as it may be, so that its first trial may cost more.
 fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     let chosen = asked.of(chosen)?;
@@ -398,9 +398,9 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
         let dearer_ns = (other.finish_ns - chosen.finish_ns).max(other.host_ns - chosen.host_ns);
         // Where predictions are right, a trial of large batches ends after the second one.
         let (batches, share) = match other.is_measured {
-            false => (1, 10.0),
-            true if other.finish_ns <= HERE_MAX_NS => (TRIAL_BATCHES, 100.0),
-            true => (2, 100.0),
+            false => (1, FIRST_TRIAL_SHARE),
+            true if other.finish_ns <= HERE_MAX_NS => (TRIAL_BATCHES, TRIALS_SHARE),
+            true => (2, TRIALS_SHARE),
         };
         let hoped_ns = f64::from(batches) * (dearer_ns - other.saved_ns);
         let is_cheap = hoped_ns <= other.missed_ns / share;
@@ -415,6 +415,11 @@ fn without_settings(spec: &Spec, policy: impl Policy + 'static) -> Result<Box<dy
     spec.only(&[]).map_err(|error| error.to_string())?;
     Ok(Box::new(policy))
 }
+
+/// Of what others worked, one part in so many is for trials of a device.
+const TRIALS_SHARE: f64 = 200.0;
+/// The same for the first batch of one that was never measured: what it says of itself may be wrong.
+const FIRST_TRIAL_SHARE: f64 = 10.0;
 
 /// What handing a batch to a sleeping worker costs the thread that does it: up to here it is quicker to
 /// do the work at once.
