@@ -1,6 +1,6 @@
 //! A work cut into consecutive pieces, which threads can work at the same time.
 
-use crate::{Batch, BatchError, Column, KeySource, Layout, Output, Place, Status, Text, Work};
+use crate::{Batch, Column, KeySource, Layout, Output, Place, Shape, Status, Text, Work};
 use std::borrow::Cow;
 use std::mem;
 use std::ops::Range;
@@ -12,6 +12,8 @@ pub struct Piece<'p> {
     batch: &'p Batch<'p>,
     keys: &'p dyn KeySource,
     messages: Range<usize>,
+    /// Of it, with the longest message of the whole, and of all bytes as many as of other pieces.
+    shape: Shape,
     /// Offsets are still those of the whole; the bytes begin at the first of them.
     text: Place<'p>,
     tags: Place<'p>,
@@ -19,15 +21,12 @@ pub struct Piece<'p> {
 }
 
 impl Piece<'_> {
-    /// Calls `run` with the piece as a work of its own, whose statuses are reset.
-    ///
-    /// # Errors
-    /// None for a piece of a checked work.
-    pub fn run<T>(self, run: impl FnOnce(&mut Work<'_>) -> T) -> Result<T, BatchError> {
-        let Self { batch, keys, messages, text, tags, status } = self;
+    /// Calls `run` with the piece as a work of its own.
+    pub fn run<T>(self, run: impl FnOnce(&mut Work<'_>) -> T) -> T {
+        let Self { batch, keys, messages, shape, text, tags, status } = self;
         let batch = batch.slice(messages);
         let output = Output { text: text.rebased(), tags: tags.rebased(), status };
-        Work::new(&batch, output, keys).map(|mut work| run(&mut work))
+        run(&mut Work::of_checked(&batch, output, keys, shape))
     }
 }
 
@@ -65,6 +64,7 @@ impl Work<'_> {
 
     /// Cuts the work before each of `starts`, which begin with 0 and rise.
     fn cut_before(&mut self, starts: &[usize]) -> Vec<Piece<'_>> {
+        let whole = *self.shape();
         let (batch, output, keys) = self.parts_mut();
         let ends = starts.iter().skip(1).copied().chain([batch.len]);
         let ranges: Vec<_> = starts.iter().zip(ends).map(|(start, end)| *start..end).collect();
@@ -73,7 +73,13 @@ impl Work<'_> {
         let piece = |(messages, (text, tags)): (Range<usize>, _)| {
             let (status, later) = mem::take(&mut rest).split_at_mut(messages.len());
             rest = later;
-            Piece { batch, keys, messages, text, tags, status }
+            let shape = Shape {
+                messages: messages.len(),
+                text_bytes: whole.text_bytes.div_ceil(starts.len() as u64),
+                aad_bytes: whole.aad_bytes.div_ceil(starts.len() as u64),
+                ..whole
+            };
+            Piece { batch, keys, messages, shape, text, tags, status }
         };
         ranges.iter().cloned().zip(places).map(piece).collect()
     }
@@ -236,7 +242,7 @@ mod tests {
                     Output { text, tags: Place::fixed(&mut tags, 16), status: &mut status };
                 let mut work = Work::new(&batch, output, &()).unwrap();
                 for (piece, number) in work.cut_before(starts).into_iter().zip(0..) {
-                    piece.run(|work| mark(work, number)).unwrap();
+                    piece.run(|work| mark(work, number));
                 }
                 for n in 0..10 {
                     let place = work.slot(n);
@@ -294,7 +300,7 @@ mod tests {
                 crate::Slot { op: Op::Seal, text: SlotText::InPlace(text), .. } => text.to_vec(),
                 _ => panic!("not in place"),
             };
-            read.push(piece.run(text).unwrap());
+            read.push(piece.run(text));
         }
         assert_eq!(read, [b"abc", b"ghi"]);
     }

@@ -31,6 +31,16 @@ impl<'w> Work<'w> {
         Ok(Self { batch, output, keys, shape })
     }
 
+    /// Some messages of a work that was checked, with a shape at least as large as theirs.
+    pub(crate) fn of_checked(
+        batch: &'w Batch<'w>,
+        output: Output<'w>,
+        keys: &'w dyn KeySource,
+        shape: Shape,
+    ) -> Self {
+        Self { batch, output, keys, shape }
+    }
+
     pub(crate) fn parts_mut(&mut self) -> (&'w Batch<'w>, &mut Output<'w>, &'w dyn KeySource) {
         (self.batch, &mut self.output, self.keys)
     }
@@ -198,7 +208,7 @@ fn check(batch: &Batch<'_>, output: &Output<'_>) -> Result<Shape, BatchError> {
     }
     output.text.check("out", batch.len)?;
     output.tags.check("tag", batch.len)?;
-    let shape = batch.check(|message| output.text.room(message))?;
+    let shape = batch.check(|message| output.text.room(message), output.text.is_uniform())?;
     check_room(batch, output)?;
     Ok(shape)
 }
@@ -475,7 +485,7 @@ mod tests {
         let nonce = Column::Same((&[0; 12]).into());
         let batch = Batch { tags: Tags::Appended, ..Batch::seal(1, SESSION, nonce, Text::InPlace) };
         // Slots are not looked into, so there needn't be that much memory.
-        let verdict = |bytes: u64| batch.check(|_| usize::try_from(bytes + 16).unwrap());
+        let verdict = |bytes: u64| batch.check(|_| usize::try_from(bytes + 16).unwrap(), true);
         assert!(verdict(limit).is_ok());
         assert!(matches!(verdict(limit + 1), Err(BatchError::TextLength { .. })));
     }

@@ -74,7 +74,6 @@ impl Shared {
         let (next, done) = (AtomicUsize::new(0), Mutex::new(PieceResults::default()));
         let finish = |piece: Piece<'_>| {
             let ran = piece.run(|work| self.run_on(device, work));
-            let ran = ran.unwrap_or_else(|error| Err(self.failure(device, error.to_string())));
             lock(&done).add(ran)
         };
         let work_next = || {
@@ -130,6 +129,8 @@ pub(crate) struct HelpPause {
     end_ns: AtomicU64,
     /// How long the last one was, where nothing but pauses came since.
     length_ns: AtomicU64,
+    /// When a caller last waited long.
+    waited_ns: AtomicU64,
 }
 
 impl HelpPause {
@@ -142,6 +143,11 @@ impl HelpPause {
     fn note(&self, worked_ns: u64, waited_ns: u64, now_ns: u64) {
         let last_ns = self.length_ns.load(Ordering::Relaxed);
         if waited_ns > WAIT_MOST_NS && waited_ns > worked_ns / 4 {
+            let before_ns = self.waited_ns.swap(now_ns, Ordering::Relaxed);
+            let is_alone = before_ns == 0 || now_ns.saturating_sub(before_ns) > NEAR_NS;
+            if is_alone && last_ns == 0 {
+                return;
+            }
             let length_ns = (2 * last_ns).clamp(PAUSE_MIN_NS, PAUSE_MAX_NS);
             self.length_ns.store(length_ns, Ordering::Relaxed);
             self.end_ns.store(now_ns + length_ns, Ordering::Relaxed);
@@ -207,7 +213,9 @@ const PIECE_MIN_NS: f64 = 7_000.0;
 const PIECE_BYTES: u64 = 512 << 10;
 /// Several times what a piece takes.
 const WAIT_MOST_NS: u64 = 300_000;
-/// A caller that waits long waits some milliseconds: so it loses a tenth of its time at most, and a hundredth where that goes on.
+/// Two waits no further apart are no accident.
+const NEAR_NS: u64 = 50_000_000;
+/// A caller that waits long waits some milliseconds: so it loses a fifth of its time at most, and a hundredth where that goes on.
 const PAUSE_MIN_NS: u64 = 40_000_000;
 const PAUSE_MAX_NS: u64 = 640_000_000;
 /// A batch that weighs so much is cut where it may be stopped: it takes about a millisecond.
@@ -220,12 +228,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_wait_makes_a_pause_and_another_one_a_longer_one() {
+    fn two_long_waits_make_a_pause_and_more_of_them_a_longer_one() {
         let pause = HelpPause::default();
         let ms = 1_000_000;
         pause.note(ms, WAIT_MOST_NS, 0);
         pause.note(100 * ms, 10 * ms, 0);
         assert!(!pause.is_on(|| 1), "waits that are short beside the work");
+        pause.note(ms, 4 * ms, 900 * ms);
+        pause.note(ms, 4 * ms, 951 * ms);
+        assert!(!pause.is_on(|| 952 * ms), "far apart");
         pause.note(ms, 4 * ms, 1_000 * ms);
         assert!(pause.is_on(|| 1_039 * ms) && !pause.is_on(|| 1_040 * ms));
         pause.note(ms, 4 * ms, 2_000 * ms);
@@ -233,6 +244,7 @@ mod tests {
         (0..9).for_each(|_| pause.note(ms, 4 * ms, 3_000 * ms));
         assert!(!pause.is_on(|| 3_640 * ms), "no longer than that");
         pause.note(ms, 0, 4_000 * ms);
+        pause.note(ms, 4 * ms, 4_990 * ms);
         pause.note(ms, 4 * ms, 5_000 * ms);
         assert!(pause.is_on(|| 5_039 * ms) && !pause.is_on(|| 5_040 * ms));
     }

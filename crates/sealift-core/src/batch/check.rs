@@ -75,12 +75,17 @@ impl Batch<'_> {
         if matches!(self.text, Text::InPlace) {
             return Err(BatchError::InPlaceSubmitted);
         }
-        self.check(|_| 0)
+        self.check(|_| 0, true)
     }
 
     /// Checks the columns against each other and the standard. `slot` gives the output slot's
-    /// length of a message, which is the text's when the batch is worked in place.
-    pub(crate) fn check(&self, slot: impl Fn(usize) -> usize) -> Result<Shape, BatchError> {
+    /// length of a message, which is the text's when the batch is worked in place; `alike` says that it is the
+    /// same for all.
+    pub(crate) fn check(
+        &self,
+        slot: impl Fn(usize) -> usize,
+        alike: bool,
+    ) -> Result<Shape, BatchError> {
         self.check_keys()?;
         let nonce_lengths = self.check_nonces()?;
         if let Ops::Each(ops) = &self.ops {
@@ -88,7 +93,7 @@ impl Batch<'_> {
         }
         let (aad_bytes, aad_bytes_max) = self.check_aad()?;
         self.check_tags()?;
-        let (text_bytes, text_bytes_max) = self.check_texts(slot)?;
+        let (text_bytes, text_bytes_max) = self.check_texts(slot, alike)?;
         let in_place = matches!(self.text, Text::InPlace);
         let tag_length = self.tag_length;
         Ok(Shape {
@@ -198,13 +203,21 @@ impl Batch<'_> {
         Ok((total, longest))
     }
 
-    fn check_texts(&self, slot: impl Fn(usize) -> usize) -> Result<(u64, usize), BatchError> {
-        if let Text::Apart(column) = &self.text {
-            column.check("text", self.len)?;
-            if let (Some(_), Ops::All(_)) = (column.uniform_len(), &self.ops) {
-                let bytes = if self.len == 0 { 0 } else { self.check_text(0, slot(0))? };
-                return Ok((times(bytes, self.len)?, bytes));
+    fn check_texts(
+        &self,
+        slot: impl Fn(usize) -> usize,
+        alike: bool,
+    ) -> Result<(u64, usize), BatchError> {
+        let is_uniform = match &self.text {
+            Text::Apart(column) => {
+                column.check("text", self.len)?;
+                column.uniform_len().is_some()
             }
+            Text::InPlace => alike,
+        };
+        if is_uniform && matches!(self.ops, Ops::All(_)) {
+            let bytes = if self.len == 0 { 0 } else { self.check_text(0, slot(0))? };
+            return Ok((times(bytes, self.len)?, bytes));
         }
         (0..self.len).try_fold((0, 0), |(total, longest), message| {
             let bytes = self.check_text(message, slot(message))?;
