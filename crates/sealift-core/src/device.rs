@@ -404,6 +404,13 @@ mod tests {
     }
 
     #[test]
+    fn keys_that_were_made_ready_are_no_cost_of_the_batch() {
+        let timing = Timing { prepared_ns: 30, ..Timing::in_memory(100, 200) };
+        assert_eq!((timing.cost_ns(), timing.elapsed_ns()), (70, 100));
+        assert_eq!(Timing { core_ns: Some(20), ..timing }.cost_ns(), 0);
+    }
+
+    #[test]
     fn a_batch_is_taken_up_to_each_limit_and_not_beyond() {
         let most = Shape { aad_bytes_max: 40, ..Shape::of_seals(2, 30) };
         let accept = |shape: Shape| capabilities().accept(&shape);

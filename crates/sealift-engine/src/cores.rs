@@ -31,6 +31,7 @@ impl Shared {
         let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(shape.messages);
         let pays = may_pay
             && pieces > 1
+            && self.callers.0.load(Ordering::Relaxed) < self.cores
             && self.is_help_near(predicted_ns)
             && !self.help_pause.is_on(|| self.clock.now_ns())
             && threads::cores_of_caller() > 1;
@@ -119,6 +120,26 @@ pub(crate) type Stop<'s> = &'s mut dyn FnMut() -> bool;
 pub(crate) struct Cut {
     pieces: usize,
     threads: usize,
+}
+
+/// How many threads are in the middle of a batch that might be cut. Where they are more than cores, nobody has time to help.
+#[derive(Debug, Default)]
+pub(crate) struct Callers(AtomicUsize);
+
+impl Callers {
+    /// Counts the calling thread in until the end of a batch that is predicted to take so long.
+    pub(crate) fn enter(&self, predicted_ns: f64) -> Option<impl Drop + '_> {
+        struct Inside<'c>(&'c Callers);
+        impl Drop for Inside<'_> {
+            fn drop(&mut self) {
+                self.0.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        (predicted_ns >= CUT_MIN_NS).then(|| {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Inside(self)
+        })
+    }
 }
 
 /// Whether help is not wanted for a while, because callers waited long for helpers: where other programs want the cores, a

@@ -122,11 +122,13 @@ impl Shared {
     ) -> Result<Timing, (RunError, End)> {
         let Decision { device, predicted_ns, .. } = decided.decision;
         let threads = threads.unwrap_or(self.threads).get();
+        let inside = self.callers.enter(predicted_ns);
         let timing = match self.cut_of(device, work.shape(), predicted_ns, threads, stop.is_some())
         {
             Some(cut) => self.run_in_parts(device, work, cut, stop.unwrap_or(&mut || false)),
             None => self.run_whole(device, work, decided.is_timed).map_err(RunError::from),
         };
+        drop(inside);
         let timing = timing.map_err(|error| (error, End::Failed))?;
         self.note_end(predicted_ns, &timing);
         let Some(auditor) = &self.auditor else { return Ok(timing) };

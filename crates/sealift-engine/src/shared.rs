@@ -2,7 +2,7 @@
 
 use crate::audit::{Auditor, Sealed};
 use crate::bell::Bell;
-use crate::cores::HelpPause;
+use crate::cores::{Callers, HelpPause};
 use crate::flight::Flight;
 use crate::offer::refusal;
 use crate::record::{End, Record, Records};
@@ -22,6 +22,7 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError};
+use std::thread::available_parallelism;
 
 /// What an engine's handles and sessions have in common.
 ///
@@ -37,6 +38,9 @@ pub(crate) struct Shared {
     /// When the last batch ended that was long enough for several threads.
     pub(crate) long_ended_ns: AtomicU64,
     pub(crate) help_pause: HelpPause,
+    pub(crate) callers: Callers,
+    /// Of the process.
+    pub(crate) cores: usize,
     pub(crate) auditor: Option<Auditor>,
     pub(crate) retirements: Retirements,
     pub(crate) outputs: Arc<OutputPool>,
@@ -79,6 +83,8 @@ impl Shared {
             threads,
             long_ended_ns: AtomicU64::new(0),
             help_pause: HelpPause::default(),
+            callers: Callers::default(),
+            cores: available_parallelism().map_or(1, NonZeroUsize::get),
             auditor,
             retirements,
             outputs,

@@ -43,7 +43,7 @@ impl<T> Stripes<T> {
 #[cfg(not(all(sealift_loom, test)))]
 fn count() -> usize {
     let cores = available_parallelism().map_or(1, usize::from);
-    cores.next_power_of_two().min(STRIPES_MAX)
+    cores.next_power_of_two().clamp(STRIPES_MIN, STRIPES_MAX)
 }
 
 #[cfg(not(all(sealift_loom, test)))]
@@ -80,6 +80,9 @@ mod modelled {
     }
 }
 
+/// Threads that work at the same time have not always neighbouring numbers.
+#[cfg(not(all(sealift_loom, test)))]
+const STRIPES_MIN: usize = 8;
 /// Each is memory, and whoever wants all of them goes through them one by one.
 #[cfg(not(all(sealift_loom, test)))]
-const STRIPES_MAX: usize = 8;
+const STRIPES_MAX: usize = 16;

@@ -8,7 +8,7 @@ use sealift_core::{Batch, Output, Place, Status, SystemClock};
 use sealift_engine::{Engine, EngineError, Options, Report, Settings};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 use toy::{MASK, Toy, seal, session};
@@ -151,3 +151,61 @@ fn opens_an_engine() {
 }
 
 const HELLO: &[u8] = b"hello";
+
+#[test]
+fn a_batch_stays_on_its_thread_where_all_cores_have_callers_of_their_own() {
+    let cores = thread::available_parallelism().unwrap().get();
+    let (engine, toys) = engine(1, Settings::default());
+    let (session, caller) = (session(&engine), thread::current().id());
+    let (entered, left) = (Barrier::new(cores), Barrier::new(cores));
+    let gates = Arc::new((entered, left));
+    let (own, seen) = (Arc::clone(&gates), Arc::new(Mutex::new(HashSet::new())));
+    let (name, noted) = ("holds a core", Arc::clone(&seen));
+    toys[0].hook(move || {
+        if thread::current().name() == Some(name) {
+            own.0.wait();
+            own.1.wait();
+        } else {
+            noted.lock().unwrap().insert(thread::current().id());
+        }
+    });
+    thread::scope(|scope| {
+        for _ in 1..cores {
+            let hold = || run(&engine, &seal(&session, &[HELLO; 64]), 1).0.unwrap();
+            thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, hold).unwrap();
+        }
+        gates.0.wait();
+        run(&engine, &seal(&session, &[HELLO; 64]), 2).0.unwrap();
+        gates.1.wait();
+    });
+    assert_eq!(*seen.lock().unwrap(), HashSet::from([caller]));
+}
+
+#[test]
+fn callers_that_wait_long_for_helpers_do_without_them_for_a_while() {
+    if thread::available_parallelism().unwrap().get() == 1 {
+        return;
+    }
+    let (engine, toys) = engine(1, Settings::default());
+    let (session, caller) = (session(&engine), thread::current().id());
+    let helped = Arc::new(Mutex::new(0));
+    let own = Arc::clone(&helped);
+    toys[0].hook(move || {
+        if thread::current().id() == caller {
+            thread::sleep(Duration::from_micros(200));
+        } else {
+            *own.lock().unwrap() += 1;
+            thread::sleep(Duration::from_millis(40));
+        }
+    });
+    let runs: Vec<_> = (0..20)
+        .map(|_| {
+            let before = *helped.lock().unwrap();
+            run(&engine, &seal(&session, &[HELLO; 16]), 2).0.unwrap();
+            *helped.lock().unwrap() > before
+        })
+        .collect();
+    // Two waits begin a pause of 40 ms, which is as long as many calls of some milliseconds.
+    let with_help = runs.iter().filter(|was_helped| **was_helped).count();
+    assert!((2..12).contains(&with_help), "{runs:?}");
+}

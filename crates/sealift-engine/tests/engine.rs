@@ -6,11 +6,11 @@ mod toy;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use sealift_core::{
-    Batch, BatchError, Buffer, Clock, Column, Context, Device, DeviceError, Key, Keys, NONCE_BYTES,
-    NonceRule, Op, Ops, Output, Place, Role, Status, SystemClock, TagLength, Tags,
+    Batch, BatchError, Buffer, Clock, Column, Context, Cost, Device, DeviceError, Key, Keys,
+    NONCE_BYTES, NonceRule, Op, Ops, Output, Place, Role, Status, SystemClock, TagLength, Tags,
 };
 use sealift_engine::{
-    Engine, EngineError, NonceCheck, Options, Patience, Session, Settings, SubmitError,
+    Because, Engine, EngineError, NonceCheck, Options, Patience, Session, Settings, SubmitError,
     SubmitRefusal,
 };
 use std::collections::HashSet;
@@ -457,4 +457,31 @@ fn a_device_that_only_takes_submitted_batches_says_so() {
     }
     assert_eq!(session.sealed(), Ok(0));
     assert!(engine.submit(seal(&session, &[b"text"]), &Options::default()).is_ok());
+}
+
+#[test]
+fn what_is_decided_for_a_named_device_holds_for_batches_that_name_it() {
+    let open = |name| move |context: &Context| Ok(Toy::new(name, Role::Real, 4, context) as _);
+    let engine = Engine::over::<EngineError>(clock(), ["one", "other"].map(open)).unwrap();
+    // Of batches under 5 us the decision is kept.
+    for (device, _) in engine.devices() {
+        engine.set_cost(device, Cost::clamped(1_000.0, 0.0, 0.0)).unwrap();
+    }
+    let session = session(&engine);
+    let worked_by = |name: Option<&str>| {
+        let on = name.map(|name| engine.device(name).unwrap());
+        let options = Options { on, ..Options::default() };
+        run(&engine, &seal(&session, &[b"hello"]), &options).unwrap();
+        let device = engine.records().unwrap().last().unwrap().device;
+        engine.devices().nth(device.index()).unwrap().1.name.clone()
+    };
+    for name in ["one", "other", "one"] {
+        for _ in 0..3 {
+            assert_eq!(worked_by(Some(name)), name);
+        }
+        let because = |engine: &Engine| engine.records().unwrap().last().unwrap().decision.because;
+        assert_eq!(because(&engine), Because::Named);
+        worked_by(None);
+        assert_ne!(because(&engine), Because::Named);
+    }
 }

@@ -76,9 +76,7 @@ impl Session {
         }
         let mut nonces = room::empty(count.saturating_mul(NONCE_BYTES), "count")?;
         self.with(|session| {
-            session
-                .next_nonces(count)?
-                .for_each(|nonce| nonces.extend_from_slice(nonce.as_bytes()));
+            nonces.extend(session.next_nonces(count)?.flat_map(|nonce| *nonce.as_bytes()));
             Ok(())
         })?;
         Ok(Column::of_rows(nonces, NONCE_BYTES))

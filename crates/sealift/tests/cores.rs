@@ -177,3 +177,24 @@ fn a_batch_that_is_stopped_has_done_whole_messages_and_touched_no_other() {
         }
     }
 }
+
+#[test]
+fn a_device_tells_how_long_it_expanded_keys_that_it_keeps() {
+    for device in ["cpu", "library"] {
+        let (engine, sessions) = engine(device);
+        let keys: Vec<SessionId> = sessions.iter().map(Session::id).collect();
+        let (nonces, texts) = (vec![1; 12 * 40], vec![2; 64 * 40]);
+        let batch = Batch::seal(40, &keys, Column::fixed(&nonces, 12), Column::fixed(&texts, 64));
+        let prepared_ns = || {
+            let (mut out, mut tags) = (vec![0; 64 * 40], vec![0; 16 * 40]);
+            let mut status = vec![Status::NotProcessed; 40];
+            let (text, tags) = (Place::fixed(&mut out, 64), Place::fixed(&mut tags, 16));
+            let output = Output { text, tags, status: &mut status };
+            let timing = engine.run(&batch, output, &on(1)).unwrap().timing;
+            assert!(timing.cost_ns() > 0);
+            timing.prepared_ns
+        };
+        assert!(prepared_ns() > 0);
+        assert_eq!(prepared_ns(), 0, "they are there");
+    }
+}

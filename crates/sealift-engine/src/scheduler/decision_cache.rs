@@ -98,13 +98,14 @@ pub(super) struct CachedDecision {
 impl CachedDecision {
     /// Of a small batch: work as usual, or a trial.
     pub(super) fn new(shape: &Shape, decision: &Decision) -> Option<Self> {
-        let left = match decision.because {
+        let (batches, longest_ns) = match decision.because {
             Because::LastResort => return None,
-            Because::Explored => TRIAL_BATCHES - 1,
-            _ => USUAL_BATCHES - 1,
+            Because::Explored => (TRIAL_BATCHES, HERE_MAX_NS),
+            _ if decision.predicted_ns <= HERE_MAX_NS => (SMALL_BATCHES, HERE_MAX_NS),
+            _ => (USUAL_BATCHES, CACHED_MAX_NS),
         };
-        let is_small = decision.predicted_ns <= HERE_MAX_NS;
-        is_small.then_some(Self { shape: *shape, decision: *decision, left })
+        let is_short = decision.predicted_ns <= longest_ns;
+        is_short.then_some(Self { shape: *shape, decision: *decision, left: batches - 1 })
     }
 
     /// The decision, if it is one for such a batch, too, which names this device or none.
@@ -142,8 +143,12 @@ impl CachedDecision {
     }
 }
 
-/// So many small batches go by one decision.
+/// So many batches go by one decision.
 const USUAL_BATCHES: u32 = 32;
+/// So many of those that take less time than deciding with a lock that others want.
+const SMALL_BATCHES: u32 = 128;
+/// What takes longer is timed by the thread's own clock, and decided each time.
+const CACHED_MAX_NS: f64 = 50_000.0;
 /// So many does a device get that is tried again. The first one finds nothing in its caches, and one may
 /// be interrupted.
 pub(super) const TRIAL_BATCHES: u32 = 8;
