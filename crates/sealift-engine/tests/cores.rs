@@ -167,6 +167,7 @@ fn a_batch_stays_on_its_thread_where_all_cores_have_callers_of_their_own() {
             own.1.wait();
         } else {
             noted.lock().unwrap().insert(thread::current().id());
+            thread::sleep(Duration::from_millis(2));
         }
     });
     thread::scope(|scope| {
@@ -208,4 +209,32 @@ fn callers_that_wait_long_for_helpers_do_without_them_for_a_while() {
     // Two waits begin a pause of 40 ms, which is as long as many calls of some milliseconds.
     let with_help = runs.iter().filter(|was_helped| **was_helped).count();
     assert!((2..12).contains(&with_help), "{runs:?}");
+}
+
+#[test]
+fn no_piece_is_begun_once_a_batch_is_stopped() {
+    for threads in [1, 2] {
+        let (engine, toys) = engine(1, Settings::default());
+        let session = session(&engine);
+        let begun = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&begun);
+        toys[0].hook(move || {
+            *count.lock().unwrap() += 1;
+            thread::sleep(Duration::from_millis(2));
+        });
+        // Weighs enough to be cut on one thread, too.
+        let len = if threads == 1 { 20_000 } else { 64 };
+        let batch = seal(&session, &vec![HELLO; len]);
+        let (mut texts, mut tags) = (vec![0xaa; 5 * len], vec![0xaa; 16 * len]);
+        let mut status = vec![Status::Ok; len];
+        let (text, made) = (Place::fixed(&mut texts, 5), Place::fixed(&mut tags, 16));
+        let output = Output { text, tags: made, status: &mut status };
+        let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+        let stopped = engine.run_until(&batch, output, &options, &mut || true);
+        assert_eq!(stopped, Err(EngineError::Stopped));
+        // The caller's, and what a helper had begun meanwhile.
+        assert!(*begun.lock().unwrap() <= 3, "{begun:?}");
+        let done = |status: &&Status| **status == Status::Ok;
+        assert!((1..len).contains(&status.iter().filter(done).count()));
+    }
 }

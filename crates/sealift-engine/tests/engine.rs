@@ -485,3 +485,27 @@ fn what_is_decided_for_a_named_device_holds_for_batches_that_name_it() {
         assert_ne!(because(&engine), Because::Named);
     }
 }
+
+#[test]
+fn a_kept_decision_is_of_its_engine() {
+    let engine = |names: &[&'static str]| {
+        let open = |name: &&'static str| {
+            let name = *name;
+            move |context: &Context| Ok(Toy::new(name, Role::Real, 4, context) as _)
+        };
+        let engine = Engine::over::<EngineError>(clock(), names.iter().map(open)).unwrap();
+        for (device, _) in engine.devices() {
+            let ns = if device.index() == 0 { 4_500.0 } else { 3_500.0 };
+            engine.set_cost(device, Cost::clamped(ns, 0.0, 0.0)).unwrap();
+        }
+        engine
+    };
+    for _ in 0..20 {
+        let (two, one) = (engine(&["dear", "cheap"]), engine(&["only"]));
+        let sessions = (session(&two), session(&one));
+        for _ in 0..3 {
+            run(&two, &seal(&sessions.0, &[b"hello"]), &Options::default()).unwrap();
+            run(&one, &seal(&sessions.1, &[b"hello"]), &Options::default()).unwrap();
+        }
+    }
+}

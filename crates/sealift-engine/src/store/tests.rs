@@ -52,9 +52,11 @@ fn a_retired_key_lives_until_the_last_lease_of_its_time_ends() {
 fn a_free_slot_belongs_to_no_session() {
     let store = Arc::new(KeyStore::default());
     let old = store.install(key(), 10);
+    drop(KeyStore::admit(Arc::clone(&store), &seal(&[old])).unwrap());
     store.retire(old);
     let wiped = store.wipe_retired();
     store.reuse(&wiped);
+    assert_eq!(store.sealed(old), 0);
     let forged = SessionId { generation: 0, ..old };
     assert!(KeyStore::admit(Arc::clone(&store), &seal(&[forged])).is_err());
     store.retire(forged);
@@ -169,4 +171,16 @@ fn a_key_that_is_retired_while_threads_use_it_is_wiped_when_all_have_ended() {
         assert!(store.key(session).is_none());
         assert!(store.key(other).is_some());
     }
+}
+
+#[test]
+fn a_thread_takes_over_the_seals_that_others_were_granted() {
+    let store = Arc::new(KeyStore::default());
+    let session = store.install(key(), 20);
+    for _ in 0..20 {
+        let own = Arc::clone(&store);
+        let sealed = std::thread::spawn(move || KeyStore::admit(own, &seal(&[session])).is_ok());
+        assert!(sealed.join().unwrap());
+    }
+    assert!(KeyStore::admit(Arc::clone(&store), &seal(&[session])).is_err());
 }
