@@ -4,7 +4,7 @@
 
 mod toy;
 
-use sealift_core::{Batch, Output, Place, Status, SystemClock};
+use sealift_core::{Batch, Column, Output, Place, Status, SystemClock};
 use sealift_engine::{Engine, EngineError, Options, Report, Settings};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -222,9 +222,10 @@ fn no_piece_is_begun_once_a_batch_is_stopped() {
             *count.lock().unwrap() += 1;
             thread::sleep(Duration::from_millis(2));
         });
-        // Weighs enough to be cut on one thread, too.
-        let len = if threads == 1 { 20_000 } else { 64 };
-        let batch = seal(&session, &vec![HELLO; len]);
+        let len = 64;
+        // So much is cut on one thread, too.
+        let aad = Column::Same(vec![0; 128 << 10].into());
+        let batch = Batch { aad, ..seal(&session, &vec![HELLO; len]) };
         let (mut texts, mut tags) = (vec![0xaa; 5 * len], vec![0xaa; 16 * len]);
         let mut status = vec![Status::Ok; len];
         let (text, made) = (Place::fixed(&mut texts, 5), Place::fixed(&mut tags, 16));
