@@ -213,29 +213,37 @@ fn callers_that_wait_long_for_helpers_do_without_them_for_a_while() {
 
 #[test]
 fn no_piece_is_begun_once_a_batch_is_stopped() {
-    for threads in [1, 2] {
-        let (engine, toys) = engine(1, Settings::default());
-        let session = session(&engine);
-        let begun = Arc::new(Mutex::new(0));
-        let count = Arc::clone(&begun);
-        toys[0].hook(move || {
-            *count.lock().unwrap() += 1;
-            thread::sleep(Duration::from_millis(2));
-        });
-        let len = 64;
-        // So much is cut on one thread, too.
-        let aad = Column::Same(vec![0; 128 << 10].into());
-        let batch = Batch { aad, ..seal(&session, &vec![HELLO; len]) };
-        let (mut texts, mut tags) = (vec![0xaa; 5 * len], vec![0xaa; 16 * len]);
-        let mut status = vec![Status::Ok; len];
-        let (text, made) = (Place::fixed(&mut texts, 5), Place::fixed(&mut tags, 16));
-        let output = Output { text, tags: made, status: &mut status };
-        let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
-        let stopped = engine.run_until(&batch, output, &options, &mut || true);
-        assert_eq!(stopped, Err(EngineError::Stopped));
-        // The caller's, and what a helper had begun meanwhile.
-        assert!(*begun.lock().unwrap() <= 3, "{begun:?}");
-        let done = |status: &&Status| **status == Status::Ok;
-        assert!((1..len).contains(&status.iter().filter(done).count()));
-    }
+    // The helper may be with another test.
+    let was_helped = (0..50).any(|_| begun_until_stopped(2) > 1);
+    assert!(was_helped || thread::available_parallelism().unwrap().get() == 1);
+    assert_eq!(begun_until_stopped(1), 1);
+}
+
+/// Pieces that were begun of a batch that is stopped after the caller's first.
+fn begun_until_stopped(threads: usize) -> usize {
+    let (engine, toys) = engine(1, Settings::default());
+    let session = session(&engine);
+    let begun = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&begun);
+    toys[0].hook(move || {
+        *count.lock().unwrap() += 1;
+        thread::sleep(Duration::from_millis(2));
+    });
+    let len = 64;
+    // So much is cut on one thread, too.
+    let aad = Column::Same(vec![0; 128 << 10].into());
+    let batch = Batch { aad, ..seal(&session, &vec![HELLO; len]) };
+    let (mut texts, mut tags) = (vec![0xaa; 5 * len], vec![0xaa; 16 * len]);
+    let mut status = vec![Status::Ok; len];
+    let (text, made) = (Place::fixed(&mut texts, 5), Place::fixed(&mut tags, 16));
+    let output = Output { text, tags: made, status: &mut status };
+    let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+    let stopped = engine.run_until(&batch, output, &options, &mut || true);
+    assert_eq!(stopped, Err(EngineError::Stopped));
+    let done = |status: &&Status| **status == Status::Ok;
+    assert!((1..len).contains(&status.iter().filter(done).count()));
+    let begun = *begun.lock().unwrap();
+    // The caller's, and what a helper had begun meanwhile.
+    assert!(begun <= 4, "{begun} of 16");
+    begun
 }

@@ -503,9 +503,13 @@ fn a_kept_decision_is_of_its_engine() {
     for _ in 0..20 {
         let (two, one) = (engine(&["dear", "cheap"]), engine(&["only"]));
         let sessions = (session(&two), session(&one));
-        for _ in 0..3 {
+        for _ in 0..5 {
             run(&two, &seal(&sessions.0, &[b"hello"]), &Options::default()).unwrap();
             run(&one, &seal(&sessions.1, &[b"hello"]), &Options::default()).unwrap();
+        }
+        for (engine, devices) in [(&two, 2), (&one, 1)] {
+            let records = engine.records().unwrap();
+            assert!(records.iter().all(|record| record.decision.asked == devices), "{records:?}");
         }
     }
 }
