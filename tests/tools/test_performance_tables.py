@@ -299,6 +299,7 @@ def test_the_headline_says_so_where_another_library_is_ahead_at_128_bytes() -> N
     document = compared("here")
     many, fresh = (document["cases"][i] for i in (0, 1))
     many["engine_is"], fresh["engine_is"] = "behind", "within noise"
+    many["engine_to_best"] = interval(0.8)
     said = peer_rows.headline(document, "2026-01-02")
     assert "| 128 B, 1,024 keys | 0.800 |" in said
     assert "| 128 B, a new key for each | 6.00 [5.40..6.60] |" in said

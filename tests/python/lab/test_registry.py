@@ -104,7 +104,7 @@ def test_patterns_fit_names_and_ids_and_each_experiment_comes_once() -> None:
         ("copy", "did you mean 'copy-*'?"),
         ("card-*", "did you mean 'cards-*'"),
         ("CARDS_*", "did you mean 'cards-*'"),
-        ("zzzz*", "there are aes-gcm-by-size, aes-gcm-by-threads, 003-F5"),
+        ("zzzz*", "`sealift lab list` has all"),
         ("999", "no experiment fits '999'"),
         ("", "no experiment fits ''"),
     ],
