@@ -122,13 +122,13 @@ def test_nonces_are_counted_where_none_are_given(engine: Engine) -> None:
         assert (np.asarray(opened.text) == rows).all()
     assert all(session.sealed == 4 for session in sessions)
     with pytest.raises(TypeError, match=r"keys\[1\] is str among session ids"):
-        engine.seal_batch([ids[0], "x"], None, rows[:2])  # type: ignore[list-item]
+        engine.seal_batch([ids[0], "x"], None, rows[:2])  # type: ignore[arg-type]
 
 
 def test_a_wrong_tag_is_pycas_invalid_tag_too(engine: Engine) -> None:
     assert issubclass(type(_invalid_tag(engine)), theirs.InvalidTag)
-    copied = pickle.loads(pickle.dumps(_invalid_tag(engine)))
-    assert isinstance(copied, theirs.InvalidTag)
+    copied: sealift.InvalidTag = pickle.loads(pickle.dumps(_invalid_tag(engine)))
+    assert issubclass(type(copied), theirs.InvalidTag)
     assert copied.indices == (0,)
 
 
