@@ -51,6 +51,12 @@ class Future(futures.Future[T], Generic[T]):
         self._prepare_to_wait()
         return super().result(timeout)
 
+    def done(self) -> bool:
+        """Whether it is finished."""
+        if not super().done():
+            self._owner.look_after_closed_loops()
+        return super().done()
+
     def exception(self, timeout: float | None = None) -> BaseException | None:
         """What `result` would raise, or None. Waits like it."""
         self._prepare_to_wait()
@@ -64,7 +70,7 @@ class Future(futures.Future[T], Generic[T]):
         if self._pid != os.getpid():
             message = "this batch was submitted before the process forked: wait in the parent"
             raise ForkedError(message)
-        if not self.done():
+        if not super().done():
             # Its event loop may be what waits here.
             self._owner.start_thread()
 
@@ -106,8 +112,16 @@ class Futures:
         with self._lock:
             if self._thread is None and (self._given or self._waiting):
                 # Not a daemon: the interpreter waits for it before it ends.
-                self._thread = threading.Thread(target=self._take_all, name="sealift-futures")
-                self._thread.start()
+                thread = threading.Thread(target=self._take_all, name="sealift-futures")
+                thread.start()
+                self._thread = thread
+
+    def look_after_closed_loops(self) -> None:
+        """An event loop that was closed takes no results any more."""
+        with self._lock:
+            is_closed = any(loop.is_closed() for loop in self._loops)
+        if is_closed:
+            self.start_thread()
 
     def _give(self, submission: Submission, future: Future[Any]) -> bool:
         ticket = self._in_flight.submit(submission)
@@ -116,19 +130,30 @@ class Futures:
         return ticket is not None
 
     def _take_all(self) -> None:
-        while True:
-            self._take(LOOK_S)
-            with self._lock:
-                if not self._given and not self._waiting:
+        is_over = False
+        try:
+            while not is_over:
+                self._take(LOOK_S)
+                with self._lock:
+                    is_over = not self._given and not self._waiting
+                    if is_over:
+                        self._thread = None
+        finally:
+            if not is_over:
+                # Who waits starts another one.
+                with self._lock:
                     self._thread = None
-                    return
 
     def _take(self, timeout_s: float) -> None:
         """Completes what is finished and gives the engine what waits for room."""
         finished = self._in_flight.take(timeout_s)
         failed: list[tuple[Future[Any], Exception]] = []
         with self._lock:
-            taken = [(*self._given.pop(ticket), done) for ticket, done in finished]
+            taken = [
+                (*self._given.pop(ticket), done)
+                for ticket, done in finished
+                if ticket in self._given
+            ]
             while self._waiting:
                 submission, future = self._waiting[0]
                 try:
@@ -152,8 +177,11 @@ class Futures:
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Has an event loop take results as long as there are any to come."""
-        self._loops = {one: timer for one, timer in self._loops.items() if not one.is_closed()}
-        if loop not in self._loops:
+        with self._lock:
+            open_loops = [one for one in self._loops if not one.is_closed()]
+            self._loops = {one: self._loops[one] for one in open_loops}
+            is_new = loop not in self._loops
+        if is_new:
             loop.add_reader(self._in_flight.descriptor(), self._take_in, loop)
             self._look_again(loop)
 

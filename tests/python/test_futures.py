@@ -40,7 +40,7 @@ def test_a_future_gives_what_the_call_gives(engine: Engine) -> None:
     found = engine.submit_seal([KEY] * 50, nonces, rows, tag_length=13).result(WAIT_S)
     for column in ("text", "tags"):
         assert bytes(getattr(found, column)) == bytes(getattr(expected, column))
-    assert found.device == expected.device
+    assert found.device in {device.name for device in engine.devices}
     opened = engine.submit_open([KEY] * 50, nonces, found.text, tags=found.tags, tag_length=13)
     assert bytes(opened.result(WAIT_S).text) == rows.tobytes()
 

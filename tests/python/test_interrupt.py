@@ -56,6 +56,17 @@ def test_a_batch_ends_soon_and_says_how_far_it_came(threads: int) -> None:
     assert not np.asarray(opened.text).any()
 
 
+def test_what_was_sealed_in_place_opens_with_the_nonces_of_the_exception() -> None:
+    engine = Engine(["library"], threads=1)
+    session, texts = engine.session(bytes(16)), np.zeros((ROWS, WIDTH), np.uint8)
+    with interrupted_after(0.01), pytest.raises(KeyboardInterrupt) as caught:
+        engine.seal_batch(session, None, texts, AAD, out=texts)
+    some = np.flatnonzero(np.frombuffer(caught.value.status, np.uint8) == 0)[::100]  # type: ignore[attr-defined]
+    nonces, tags = (np.asarray(getattr(caught.value, name))[some] for name in ("nonces", "tags"))
+    opened = engine.open_batch(session, nonces, texts[some], AAD, tags=tags)
+    assert not np.asarray(opened.text).any()
+
+
 def test_another_thread_is_not_interrupted() -> None:
     engine = Engine(["library"], threads=1)
     texts, lengths = np.zeros((ROWS, WIDTH), np.uint8), list[int]()

@@ -94,7 +94,9 @@ impl Shared {
             own_end_ns = self.clock.now_ns();
         });
         let end_ns = self.clock.now_ns();
-        self.help_pause.note(own_end_ns - start_ns, end_ns - own_end_ns, end_ns);
+        if cut.threads > 1 {
+            self.help_pause.note(own_end_ns - start_ns, end_ns - own_end_ns, end_ns);
+        }
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let count = pieces.len();
         drop(pieces);
@@ -108,7 +110,7 @@ impl Shared {
             let reason = "a thread that helped it has panicked".to_owned();
             return Err(self.failure(device, reason).into());
         }
-        let core_ns = Some(done.core_ns());
+        let core_ns = (cut.threads > 1).then(|| done.core_ns());
         Ok(Timing { core_ns, ..Timing::in_memory(start_ns, end_ns) })
     }
 }

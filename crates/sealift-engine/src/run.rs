@@ -206,7 +206,8 @@ impl Shared {
     /// anew, and teaches.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
-        let took_ns = timing.cost_ns().max(timing.elapsed_ns()) as f64;
+        let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
+        let took_ns = timing.cost_ns().max(worked_ns) as f64;
         let is_surprise = took_ns > SURPRISING * decided.decision.predicted_ns;
         if !decided.teaches && !is_surprise {
             return;

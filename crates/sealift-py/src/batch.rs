@@ -12,8 +12,8 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealift::{
-    Batch, Engine, EngineError, NONCE_BYTES, NonceRule, Op, Ops, Options, Output, Report,
-    Stability, Status, TagLength, Tags, Text,
+    Batch, Capabilities, Engine, EngineError, NONCE_BYTES, NonceRule, Op, Ops, Options, Output,
+    Report, Role, Stability, Status, TagLength, Tags, Text,
 };
 use smallvec::SmallVec;
 
@@ -112,7 +112,8 @@ pub(crate) fn seal<'py>(
         let lengths = each.iter().map(|text| text.as_slice().len() + tag_bytes);
         let text = Target::Objects(FreshBytes::new(py, lengths)?);
         let job = Job { op: Op::Seal, inputs: &inputs, manner, appended: true };
-        let (done, text, _) = job.run(py, engine, text, Target::Nothing)?;
+        let ran = job.run(py, engine, text, Target::Nothing);
+        let (done, text, _) = ran.map_err(|failure| with_nonces(py, failure, nonces.as_ref()))?;
         let list = done.list(py, text)?;
         return match nonces {
             Some(_) => done.result(py, engine, list, None, nonces),
@@ -128,7 +129,8 @@ pub(crate) fn seal<'py>(
         None => Target::own_fixed(count, tag_bytes, "tags")?,
     };
     let job = Job { op: Op::Seal, inputs: &inputs, manner, appended: false };
-    let (done, text, tags) = job.run(py, engine, text, tags)?;
+    let ran = job.run(py, engine, text, tags);
+    let (done, text, tags) = ran.map_err(|failure| with_nonces(py, failure, nonces.as_ref()))?;
     done.columns(py, engine, text, tags, nonces)
 }
 
@@ -177,7 +179,7 @@ impl Inputs<'_> {
             return Ok(None);
         }
         let nonces = engine.next_nonces(&self.keys.lend(false), count)?;
-        self.nonces = Given::Counted(nonces.clone());
+        self.nonces = Given::Counted(room::copy(&nonces, "nonces")?);
         Ok(Some(nonces))
     }
 
@@ -234,24 +236,42 @@ impl<'py> Job<'_, 'py> {
         let output =
             Output { text: text.place(&apart), tags: tags.place(&apart), status: &mut status };
         let options = &self.manner.options;
-        let (ran, interrupt) = if self.is_small(count) {
+        let (ran, interrupt) = if self.is_small(engine, count) {
             (engine.run(&batch, output, options), None)
         } else {
             gil::leave_until(py, |stop| engine.run_until(&batch, output, options, stop))
         };
         drop(batch);
-        match ran {
-            Ok(report) => Ok((Done { status, report }, text, tags)),
-            Err(EngineError::Stopped) => Err(interrupted(py, interrupt, &status)),
-            Err(error) => Err(error.into()),
+        match (ran, interrupt) {
+            (Ok(report), None) => Ok((Done { status, report }, text, tags)),
+            (Err(error), None) if error != EngineError::Stopped => Err(error.into()),
+            (_, interrupt) => {
+                let error = interrupted(py, interrupt, &status);
+                if let Ok(Some(tags)) = tags.into_object(py) {
+                    // An exception that takes no attribute is still the one to raise.
+                    let _ = error.value(py).setattr("tags", tags);
+                }
+                Err(error.into())
+            }
         }
     }
 
     /// Whether it takes less time than leaving the GIL may.
-    fn is_small(&self, count: usize) -> bool {
+    fn is_small(&self, engine: &Engine, count: usize) -> bool {
+        let on = self.manner.options.on;
+        let mut devices = engine.devices().filter(|(id, device)| match on {
+            Some(named) => named == *id,
+            None => device.role == Role::Real,
+        });
+        let is_quick = |(_, device): (_, &Capabilities)| {
+            device.role == Role::Real && device.works_on.is_cores() && device.prepares.is_zero()
+        };
+        if count > FEW || !devices.all(is_quick) {
+            return false;
+        }
         let Inputs { texts, aad, .. } = self.inputs;
         let bytes = |column: &Given<'_>| (0..count).map(|at| column.len_of(at)).sum::<usize>();
-        count <= FEW && !gil::is_worth_leaving(bytes(texts).saturating_add(bytes(aad)))
+        !gil::is_worth_leaving(bytes(texts).saturating_add(bytes(aad)))
     }
 
     fn batch(&self, count: usize, in_place: bool, apart: &Apart) -> Batch<'_> {
@@ -403,7 +423,7 @@ fn codes(py: Python<'_>, statuses: &[Status]) -> PyResult<Py<PyBytes>> {
 }
 
 /// What a signal raised in a batch, with what became of the messages.
-fn interrupted(py: Python<'_>, interrupt: Option<PyErr>, statuses: &[Status]) -> Failure {
+fn interrupted(py: Python<'_>, interrupt: Option<PyErr>, statuses: &[Status]) -> PyErr {
     let error = interrupt.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
     let done = statuses.iter().filter(|status| **status != Status::NotProcessed).count();
     let note = format!(
@@ -414,6 +434,16 @@ fn interrupted(py: Python<'_>, interrupt: Option<PyErr>, statuses: &[Status]) ->
     // An exception that takes neither is still the one to raise.
     let _ = codes(py, statuses).and_then(|codes| value.setattr("status", codes));
     let _ = value.call_method1("add_note", (note,));
+    error
+}
+
+/// The same failure with the nonces that a session counted: what was sealed in place opens only with them.
+fn with_nonces(py: Python<'_>, failure: Failure, nonces: Option<&Vec<u8>>) -> Failure {
+    let Some(nonces) = nonces else { return failure };
+    let error = PyErr::from(failure);
+    let column = Py::new(py, Column::of_rows(nonces.clone(), NONCE_BYTES));
+    // An exception that takes no attribute is still the one to raise.
+    let _ = column.and_then(|column| error.value(py).setattr("nonces", column));
     error.into()
 }
 

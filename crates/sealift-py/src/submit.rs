@@ -48,8 +48,7 @@ pub(crate) struct Finished {
 #[pymethods]
 impl InFlight {
     /// Gives a batch to the engine: its ticket, or None when the engine is full.
-    fn submit(&self, py: Python<'_>, submission: &Submission) -> Outcome<Option<u64>> {
-        let_go(py);
+    fn submit(&self, submission: &Submission) -> Outcome<Option<u64>> {
         let mut waiting = lock(&submission.batch);
         let Some(batch) = waiting.take() else {
             return Err(Failure::Input("a batch is submitted once".into()));
@@ -78,6 +77,7 @@ impl InFlight {
         let finished = |completed: Completed| {
             (completed.ticket.0, Finished { completed: Mutex::new(Some(completed)) })
         };
+        let_go(py);
         let taken: Result<Vec<_>, EngineError> = taken;
         Ok(taken?.into_iter().map(finished).collect())
     }

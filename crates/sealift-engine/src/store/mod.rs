@@ -14,7 +14,9 @@ use crate::EngineError;
 use crate::nonces::NonceCounter;
 use crate::stripes::Stripes;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard};
-use sealift_core::{Batch, Key, KeySource, Keys, NONCE_BYTES, NonceRule, Op, Ops, SessionId};
+use sealift_core::{
+    Batch, BatchError, Key, KeySource, Keys, NONCE_BYTES, NonceRule, Op, Ops, SessionId,
+};
 use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -198,7 +200,9 @@ impl KeyStore {
             let top_up = |seats: &mut Vec<Seat>, session, seals| {
                 store.top_up(&mut common, seats, place, session, seals, nonces)
             };
-            if let Err(RefusedMessage { message, session }) = stripe.count_seals(batch, top_up) {
+            let counted = stripe.count_seals(batch, top_up);
+            common.settle_sources(batch, &mut stripe, counted.is_ok(), nonces);
+            if let Err(RefusedMessage { message, session }) = counted {
                 let left = stripe.seat_of(session).map_or(0, |seat| seat.seals_left);
                 return Err(common.refusal(message, session, left, nonces));
             }
@@ -235,7 +239,6 @@ impl KeyStore {
         if seals == 0 {
             return true;
         }
-        slot.nonce_source = Some(nonces);
         seat.nonce_source = nonces;
         let missing = seals.saturating_sub(seat.seals_left);
         if slot.seals_left < missing {
@@ -271,7 +274,8 @@ impl KeyStore {
         keys: &Keys<'_>,
         messages: usize,
     ) -> Result<Vec<u8>, EngineError> {
-        let mut nonces = Vec::with_capacity(messages.saturating_mul(NONCE_BYTES));
+        let (mut nonces, bytes) = (Vec::new(), messages.saturating_mul(NONCE_BYTES));
+        nonces.try_reserve_exact(bytes).map_err(|_| BatchError::NoMemory { bytes })?;
         match keys {
             Keys::Raw(_) => return Err(EngineError::RawKeysDontCount),
             Keys::Session(session) => {
@@ -378,6 +382,29 @@ impl Common {
 
     fn live(&mut self, session: SessionId) -> Option<&mut Slot> {
         self.slot_mut(session).filter(|slot| !slot.is_retired)
+    }
+
+    /// After sessions of a batch were granted seals: where the nonces of those come from that had none before. Of a
+    /// refused batch they give the seals back, and it stays open.
+    fn settle_sources(
+        &mut self,
+        batch: &Batch<'_>,
+        stripe: &mut Stripe,
+        is_admitted: bool,
+        nonces: NonceSource,
+    ) {
+        for message in (0..batch.len).filter(|&message| batch.ops.get(message) == Op::Seal) {
+            let Some(session) = batch.session_of(message) else { return };
+            let Some(slot) = self.live(session).filter(|slot| slot.nonce_source.is_none()) else {
+                continue;
+            };
+            if is_admitted {
+                slot.nonce_source = Some(nonces);
+            } else if let Some(seat) = stripe.seat_of(session) {
+                slot.seals_left += seat.seals_left;
+                *seat = Seat::default();
+            }
+        }
     }
 
     fn nonces_of(

@@ -13,6 +13,8 @@ fn a_session_that_seals_with_nonces_of_one_source_takes_none_of_the_other() {
     assert!(admit(&seal(&[one])).is_ok() && admit(&counted(&[other])).is_ok());
     assert_eq!(admit(&counted(&both)), Err(EngineError::NoncesOfCaller { session: one }));
     assert_eq!(admit(&seal(&both)), Err(EngineError::NoncesCounted { session: other }));
+    let fresh = store.install(key(), 10);
+    assert!(admit(&counted(&[fresh, one])).is_err() && admit(&seal(&[fresh])).is_ok());
     for batch in [seal(&both), counted(&both)] {
         let open = Batch { ops: Ops::All(Op::Open), ..batch };
         assert!(admit(&open).is_ok(), "opening takes any nonces");

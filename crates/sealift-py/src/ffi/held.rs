@@ -28,7 +28,9 @@ pub(crate) fn outliving_memory(memory: Memory) -> Buffer<'static> {
 
 /// Lets go of the objects that batches need no more.
 pub(crate) fn let_go(_py: Python<'_>) {
-    drop(mem::take(&mut *UNNEEDED.lock().unwrap_or_else(PoisonError::into_inner)));
+    let gone = mem::take(&mut *UNNEEDED.lock().unwrap_or_else(PoisonError::into_inner));
+    // Without the lock: what is dropped may run any Python code.
+    drop(gone);
 }
 
 struct Held {
