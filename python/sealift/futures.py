@@ -119,7 +119,7 @@ class Futures:
     def look_after_closed_loops(self) -> None:
         """An event loop that was closed takes no results any more."""
         with self._lock:
-            is_closed = any(loop.is_closed() for loop in self._loops)
+            is_closed = any(loop.is_closed() for loop in list(self._loops))
         if is_closed:
             self.start_thread()
 
@@ -178,7 +178,7 @@ class Futures:
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Has an event loop take results as long as there are any to come."""
         with self._lock:
-            open_loops = [one for one in self._loops if not one.is_closed()]
+            open_loops = [one for one in list(self._loops) if not one.is_closed()]
             self._loops = {one: self._loops[one] for one in open_loops}
             is_new = loop not in self._loops
         if is_new:

@@ -110,8 +110,11 @@ impl Shared {
             let reason = "a thread that helped it has panicked".to_owned();
             return Err(self.failure(device, reason).into());
         }
-        let core_ns = (cut.threads > 1).then(|| done.core_ns());
-        Ok(Timing { core_ns, ..Timing::in_memory(start_ns, end_ns) })
+        let timing = Timing::in_memory(start_ns, end_ns);
+        Ok(match cut.threads {
+            1 => Timing { prepared_ns: done.prepared_ns, ..timing },
+            _ => Timing { core_ns: Some(done.core_ns()), ..timing },
+        })
     }
 }
 
@@ -124,7 +127,8 @@ pub(crate) struct Cut {
     threads: usize,
 }
 
-/// How many threads are in the middle of a batch that might be cut. Where they are more than cores, nobody has time to help.
+/// How many threads are in the middle of a batch that might be cut. Where they are as many as
+/// cores, nobody has time to help.
 #[derive(Debug, Default)]
 pub(crate) struct Callers(AtomicUsize);
 
@@ -197,6 +201,7 @@ impl From<DeviceError> for RunError {
 #[derive(Default)]
 struct PieceResults {
     took_ns: Vec<u64>,
+    prepared_ns: u64,
     error: Option<DeviceError>,
 }
 
@@ -204,7 +209,10 @@ impl PieceResults {
     /// Counts a piece in, and says whether to go on.
     fn add(&mut self, ran: Result<Timing, DeviceError>) -> bool {
         match ran {
-            Ok(timing) => self.took_ns.push(timing.cost_ns()),
+            Ok(timing) => {
+                self.took_ns.push(timing.cost_ns());
+                self.prepared_ns += timing.prepared_ns;
+            }
             Err(error) => self.error = Some(self.error.take().unwrap_or(error)),
         }
         self.error.is_none()
