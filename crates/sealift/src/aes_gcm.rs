@@ -103,6 +103,9 @@ impl AesGcm {
         if text_bytes as u64 > MAX_TEXT_BYTES {
             return Err(AesGcmError::Text { bytes: text_bytes });
         }
+        if !fits(&slot) {
+            return Err(AesGcmError::Parts);
+        }
         if slot.op == Op::Seal && self.sealed.fetch_add(1, Ordering::Relaxed) >= SEALS_MAX {
             self.sealed.fetch_sub(1, Ordering::Relaxed);
             return Err(AesGcmError::SealLimit);
@@ -112,6 +115,22 @@ impl AesGcm {
             status => Ok(status),
         }
     }
+}
+
+/// Whether text and tag are those of the operation: kernels and AWS-LC take others differently.
+fn fits(slot: &Slot<'_>) -> bool {
+    let has_text = match (slot.op, &slot.text) {
+        (Op::Seal | Op::Open, SlotText::Apart { input, output }) => input.len() == output.len(),
+        (Op::Seal | Op::Open, SlotText::InPlace(_)) | (Op::Verify, SlotText::Read(_)) => true,
+        _ => false,
+    };
+    has_text
+        && match (slot.op, &slot.tag) {
+            (Op::Seal, SlotTag::Write(tag)) => tag.len() == TAG_BYTES,
+            (Op::Open | Op::Verify, SlotTag::Check(tag)) => tag.len() == TAG_BYTES,
+            (Op::Open | Op::Verify, SlotTag::Missing) => true,
+            _ => false,
+        }
 }
 
 impl fmt::Debug for AesGcm {
@@ -208,6 +227,13 @@ mod tests {
         let slot =
             Slot { op: Op::Open, nonce: &[1; 12], aad: &[], text, tag: SlotTag::Check(&[0; 16]) };
         assert!(matches!(cipher.process(slot, Stability::Frozen), Err(AesGcmError::Parts)));
+        for tag in [SlotTag::Write(&mut [0; 12]), SlotTag::Check(&[0; 16]), SlotTag::Missing] {
+            let mut text = *b"hello";
+            let place = SlotText::InPlace(&mut text);
+            let slot = Slot { op: Op::Seal, nonce: &[1; 12], aad: &[], text: place, tag };
+            assert!(matches!(cipher.process(slot, Stability::Frozen), Err(AesGcmError::Parts)));
+            assert_eq!(&text, b"hello");
+        }
     }
 
     #[test]
