@@ -200,8 +200,8 @@ impl<'a> From<Column<'a>> for Tags<'a> {
 pub enum NonceRule {
     /// 12 bytes.
     Standard,
-    /// 12 bytes that the sessions counted (`Engine::next_nonces`). A session that seals with counted nonces takes no
-    /// others, and one that has sealed with others takes no counted ones, so that none is used twice.
+    /// 12 bytes that the sessions counted (`Engine::next_nonces`) for this batch and no other: that is the caller's word. A
+    /// session that seals with counted nonces takes no others, and one that has sealed with others takes no counted ones.
     Counted,
     /// 1 to 128 bytes. Lengths other than 12 are hashed, which lowers the number of messages a key
     /// may safely seal (SP 800-38D section 8.3); for protocols that need them.
