@@ -118,7 +118,8 @@ fn a_device_that_stops_working_is_noticed_although_its_old_results_are_right() {
             // Were it not noticed, it would go on for ever.
             assert!(worked < 20_000_000, "{batch} of {messages}, {threads} threads");
         };
-        assert!(error.starts_with("tried gave a wrong result: byte 0 of message "), "{error}");
+        // The first byte of one message in 256 is right by chance.
+        assert!(error.starts_with("tried gave a wrong result: byte "), "{error}");
         assert!(worked > 0, "{error}");
     }
 }
