@@ -1,8 +1,8 @@
 //! The contract between an engine and its devices.
 
 use crate::{
-    Algorithm, Batch, Clock, Cost, DeviceError, Key, LimitError, NonceLengths, Notify, OpenError,
-    OwnedOutput, SessionId, Shape, Spec, TagLength, ThreadUsage, Work,
+    Algorithm, Batch, Clock, Cost, DeviceError, Key, LimitError, LongMessage, NonceLengths, Notify,
+    Op, OpenError, OwnedOutput, SessionId, Shape, Spec, TagLength, ThreadUsage, Work,
 };
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -66,6 +66,19 @@ pub trait Device: Send + Sync + Debug {
     /// # Errors
     /// The device doesn't, or it failed: then no result counts, and the engine wipes what was written.
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError>;
+
+    /// One message to be worked in parts, where the device [`Cuts::Texts`]; what follows may run on any thread.
+    ///
+    /// # Errors
+    /// The device can't expand the key.
+    fn long_message(
+        &self,
+        _op: Op,
+        _key: &Key,
+        _nonce: &[u8],
+    ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
+        None
+    }
 
     /// Takes a job over, or hands it back at once. Never blocks.
     ///
@@ -282,8 +295,8 @@ pub struct Capabilities {
     pub algorithms: Vec<Algorithm>,
     /// Whether [`Device::run`] works.
     pub runs_on_calling_thread: bool,
-    /// Whether several threads may each run a part of a batch, and are that much faster together.
-    pub runs_in_parts: bool,
+    /// What of a batch several threads may work at the same time, and are that much faster together.
+    pub cuts: Cuts,
     /// What it computes on.
     pub works_on: Resource,
     /// What a batch costs, as far as is known before anything was measured here.
@@ -307,6 +320,17 @@ pub struct Capabilities {
     pub nonce_lengths: NonceLengths,
     /// Tag lengths it takes.
     pub tag_lengths: Vec<TagLength>,
+}
+
+/// How a device's work can be shared out to several threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cuts {
+    /// Not at all.
+    Nothing,
+    /// Between the messages of a batch.
+    Batches,
+    /// Inside long messages, too: see [`Device::long_message`].
+    Texts,
 }
 
 /// What a device computes on. Devices on the same cores are no faster together than the fastest alone.
@@ -388,7 +412,7 @@ mod tests {
             detail: String::new(),
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: true,
-            runs_in_parts: true,
+            cuts: Cuts::Batches,
             works_on: Resource::Cores(vec![]),
             cost: Cost::clamped(0.0, 0.0, 0.0),
             prepares: Duration::ZERO,

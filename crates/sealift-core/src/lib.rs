@@ -14,6 +14,7 @@ mod cost;
 mod device;
 mod error;
 mod key;
+mod long;
 mod nonce;
 mod output;
 mod overlap;
@@ -30,11 +31,12 @@ pub use batch::{
 pub use clock::{Clock, Notify, SimulatedClock, SystemClock, ThreadUsage};
 pub use cost::{BreakEven, Cost, CostError};
 pub use device::{
-    Capabilities, Completion, Context, Device, Driver, Job, KeySource, Origin, Probe, Refusal,
-    Refused, Resource, Role, Submission, Ticket, Timing,
+    Capabilities, Completion, Context, Cuts, Device, Driver, Job, KeySource, Origin, Probe,
+    Refusal, Refused, Resource, Role, Submission, Ticket, Timing,
 };
 pub use error::{BatchError, DeviceError, KeyError, LimitError, NonceError, OpenError, TagError};
 pub use key::{Algorithm, Key, KeyLength, SessionId};
+pub use long::{LongMessage, PartHash};
 pub use nonce::{MAX_NONCE_BYTES, NONCE_BYTES, Nonce, NonceLengths};
 pub use output::{Output, OutputPool, OwnedOutput, Place};
 pub use overlap::{Region, find_overlap};

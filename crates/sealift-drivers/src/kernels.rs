@@ -3,9 +3,10 @@
 use crate::keys::{Expander, KeyTable, Lent};
 use crate::workers::Software;
 use sealift_core::{
-    DeviceError, Key, Keys, MAX_TAG_BYTES, Op, SessionId, Slot, SlotTag, SlotText, Work,
+    DeviceError, Key, Keys, LongMessage, MAX_TAG_BYTES, Op, SessionId, Slot, SlotTag, SlotText,
+    Work,
 };
-use sealift_kernels::{Path, Schedule, Schedules};
+use sealift_kernels::{Parts, Path, Schedule, Schedules};
 use std::ops::Range;
 
 pub use sealift_kernels::{CtrError, PathError};
@@ -91,6 +92,15 @@ impl Software for Kernels {
                 Ok(())
             }
         }
+    }
+
+    fn long_message(
+        &self,
+        op: Op,
+        key: &Key,
+        nonce: &[u8],
+    ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
+        Some(Ok(Box::new(Parts::new(self.path, key, op, nonce))))
     }
 
     fn retire(&self, session: SessionId) {

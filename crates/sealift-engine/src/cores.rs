@@ -3,7 +3,7 @@
 use crate::DeviceId;
 use crate::shared::Shared;
 use crate::threads;
-use sealift_core::{DeviceError, MESSAGE_BYTES, Piece, Shape, Timing, Work};
+use sealift_core::{Cuts, DeviceError, MESSAGE_BYTES, Piece, Shape, Timing, Work};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,7 +22,7 @@ impl Shared {
         let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
         let may_pay = threads > 1 && predicted_ns >= CUT_MIN_NS && capabilities.workers > 1;
         let is_long = may_stop && weight >= STOPPABLE_BYTES;
-        if !(may_pay || is_long) || !capabilities.runs_in_parts || shape.messages < 2 {
+        if !(may_pay || is_long) || capabilities.cuts == Cuts::Nothing || shape.messages < 2 {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]

@@ -9,9 +9,9 @@ use crate::{DeviceId, Engine, EngineError, Options};
 use loom::sync::Mutex;
 use loom::thread;
 use sealift_core::{
-    Algorithm, Batch, Capabilities, Clock, Column, Completion, Context, Cost, Device, DeviceError,
-    Job, Key, KeySource, NonceLengths, Notify, Origin, Resource, Role, SessionId, Submission,
-    TagLength, Ticket, Timing, Work,
+    Algorithm, Batch, Capabilities, Clock, Column, Completion, Context, Cost, Cuts, Device,
+    DeviceError, Job, Key, KeySource, NonceLengths, Notify, Origin, Resource, Role, SessionId,
+    Submission, TagLength, Ticket, Timing, Work,
 };
 use std::cell::RefCell;
 use std::mem;
@@ -302,7 +302,7 @@ fn capabilities(name: &str) -> Capabilities {
         detail: String::new(),
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: false,
-        runs_in_parts: false,
+        cuts: Cuts::Nothing,
         works_on: Resource::Own,
         cost: Cost::clamped(1e6, 100.0, 1.0),
         in_place: false,

@@ -3,7 +3,7 @@
 //! - A [`Path`] is a way of computing: the by-the-book model, or an instruction set this processor
 //!   was seen to have. All paths give the same bytes, and one process can use them all.
 //! - A [`Schedule`] is an expanded key.
-//! - [`run`] works on a range of a checked batch, [`process`] on one message.
+//! - [`run`] works on a range of a checked batch, [`process`] on one message, [`Parts`] on a long one by many threads.
 //! - [`ctr`] is counter mode by itself, for those who know why they want it.
 //! - [`copy`](mod@copy) moves payload without falling into a trap of the C library.
 //!
@@ -17,6 +17,7 @@ pub mod copy;
 mod ctr;
 mod model;
 mod once;
+mod parts;
 mod path;
 mod run;
 mod schedule;
@@ -28,6 +29,7 @@ mod verdict;
 mod x86_64;
 
 pub use ctr::{CtrError, ctr, ctr_in_place};
+pub use parts::Parts;
 pub use path::{Path, PathError};
 pub use run::{Schedules, process, run};
 pub use schedule::Schedule;

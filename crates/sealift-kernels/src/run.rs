@@ -177,7 +177,7 @@ fn step(
     work.set_status(message, status);
 }
 
-fn length(text: &SlotText<'_>) -> usize {
+pub(crate) fn length(text: &SlotText<'_>) -> usize {
     match text {
         SlotText::Apart { input, .. } => input.len(),
         SlotText::InPlace(text) => text.len(),
@@ -186,7 +186,7 @@ fn length(text: &SlotText<'_>) -> usize {
 }
 
 /// Where a text is.
-fn address(text: &SlotText<'_>) -> *const u8 {
+pub(crate) fn address(text: &SlotText<'_>) -> *const u8 {
     match text {
         SlotText::Apart { input, .. } => input.as_ptr(),
         SlotText::InPlace(text) => text.as_ptr(),

@@ -58,7 +58,6 @@ impl<'a, 's> Fitting<'a, 's> {
     }
 
     /// Length of the text.
-    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     #[inline(always)]
     pub(crate) fn text_len(&self) -> usize {
         match &self.0.text {

@@ -24,7 +24,7 @@ use crate::kernels::Kernels;
 use crate::workers;
 use device::Projected;
 use sealift_core::{
-    Capabilities, Context, Device, Driver, OpenError, Origin, Probe, Resource, Role, Spec,
+    Capabilities, Context, Cuts, Device, Driver, OpenError, Origin, Probe, Resource, Role, Spec,
     SpecError,
 };
 use std::sync::Arc;
@@ -98,7 +98,7 @@ fn capabilities(card: &Card, spec: &Spec) -> Capabilities {
     };
     Capabilities {
         origin: Origin::Projected,
-        runs_in_parts: false,
+        cuts: Cuts::Nothing,
         works_on: Resource::Own,
         cost: card.cost(),
         workers: card.line().workers(),

@@ -8,7 +8,7 @@ use crate::alarm::Alarm;
 use flip::{flip, flip_owned};
 use plan::{Fate, Plan, SETTINGS};
 use sealift_core::{
-    Batch, Capabilities, Completion, Context, Device, DeviceError, Driver, Job, OpenError,
+    Batch, Capabilities, Completion, Context, Cuts, Device, DeviceError, Driver, Job, OpenError,
     OwnedOutput, Probe, Refusal, Refused, Role, SessionId, Spec, SpecError, Submission, Timing,
     Work,
 };
@@ -70,7 +70,7 @@ fn capabilities(spec: &Spec, inner: &Capabilities) -> Capabilities {
     };
     let detail = format!("{}, with faults on order", inner.detail);
     // A fault is ordered for a batch, not for a part of one.
-    Capabilities { name: spec.to_string(), role, detail, runs_in_parts: false, ..inner.clone() }
+    Capabilities { name: spec.to_string(), role, detail, cuts: Cuts::Nothing, ..inner.clone() }
 }
 
 #[derive(Debug)]

@@ -25,8 +25,8 @@ use crate::workers::{self, Crew, Software};
 use bank::Bank;
 use messages::{Item, KeysOf, Round};
 use sealift_core::{
-    Capabilities, Clock, Context, Device, DeviceError, Driver, OpenError, Origin, Probe, Resource,
-    Role, SessionId, Spec, Timing, Work,
+    Capabilities, Clock, Context, Cuts, Device, DeviceError, Driver, OpenError, Origin, Probe,
+    Resource, Role, SessionId, Spec, Timing, Work,
 };
 use settings::Settings;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -96,7 +96,7 @@ impl Watch {
 fn capabilities(spec: &Spec, settings: &Settings) -> Capabilities {
     Capabilities {
         origin: Origin::Simulated,
-        runs_in_parts: false,
+        cuts: Cuts::Nothing,
         works_on: Resource::Own,
         cost: settings.cost(),
         text_bytes_max: TEXT_BYTES_MAX,

@@ -13,9 +13,9 @@ pub use crew::Crew;
 
 use crate::keys;
 use sealift_core::{
-    Algorithm, Capabilities, Clock, Completion, Context, Cost, Device, DeviceError, Job,
-    MAX_TEXT_BYTES, NonceLengths, Notify, OpenError, Origin, Refusal, Refused, Resource, Role,
-    SessionId, Spec, Submission, TagLength, Timing, Work,
+    Algorithm, Capabilities, Clock, Completion, Context, Cost, Cuts, Device, DeviceError, Job, Key,
+    LongMessage, MAX_TEXT_BYTES, NonceLengths, Notify, Op, OpenError, Origin, Refusal, Refused,
+    Resource, Role, SessionId, Spec, Submission, TagLength, Timing, Work,
 };
 use state::{Next, Seat, State};
 use std::fmt::Debug;
@@ -42,6 +42,19 @@ pub trait Software: Send + Sync + Debug + 'static {
         Ok(Timing::in_memory(start_ns, clock.now_ns()))
     }
 
+    /// One message to be worked in parts: see [`Device::long_message`].
+    ///
+    /// # Errors
+    /// It can't expand the key.
+    fn long_message(
+        &self,
+        _op: Op,
+        _key: &Key,
+        _nonce: &[u8],
+    ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
+        None
+    }
+
     /// Why it can't work any more, once that is so: then jobs are refused.
     fn broken(&self) -> Option<DeviceError> {
         None
@@ -65,7 +78,7 @@ pub fn capabilities(spec: &Spec, driver: &'static str, role: Role, detail: Strin
         detail,
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: true,
-        runs_in_parts: true,
+        cuts: Cuts::Batches,
         works_on: Resource::Cores(vec![]),
         cost: Cost::clamped(200.0, 100.0, 0.25),
         in_place: true,
@@ -115,6 +128,15 @@ impl<S: Software> Device for Pool<S> {
 
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
         self.shared.run(work)
+    }
+
+    fn long_message(
+        &self,
+        op: Op,
+        key: &Key,
+        nonce: &[u8],
+    ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
+        self.shared.software.long_message(op, key, nonce)
     }
 
     fn submit(&self, job: Box<Job>) -> Submission {
@@ -225,10 +247,10 @@ impl<S: Software> Shared<S> {
             Resource::Cores(_) => Resource::Cores(crew.cores.clone()),
             own => own,
         };
-        let runs_in_parts = capabilities.runs_in_parts && crew.cores.is_empty();
+        let cuts = if crew.cores.is_empty() { capabilities.cuts } else { Cuts::Nothing };
         Self {
             software,
-            capabilities: Capabilities { workers, slots, runs_in_parts, works_on, ..capabilities },
+            capabilities: Capabilities { workers, slots, cuts, works_on, ..capabilities },
             crew,
             clock: Arc::clone(&context.clock),
             notify: Arc::clone(&context.notify),

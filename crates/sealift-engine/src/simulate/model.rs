@@ -1,8 +1,8 @@
 use super::random::Random;
 use super::{Cipher, FaultPlan, Machine, SharedCores, SimulationError, ToyCipher};
 use sealift_core::{
-    Algorithm, Capabilities, Cost, NonceLengths, Notify, Origin, Resource, Role, SimulatedClock,
-    TagLength,
+    Algorithm, Capabilities, Cost, Cuts, NonceLengths, Notify, Origin, Resource, Role,
+    SimulatedClock, TagLength,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,7 +118,7 @@ impl Model {
             detail: format!("{setup} ns a batch, {message} ns a message, {byte} ns a byte"),
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: self.runs_on_calling_thread,
-            runs_in_parts: false,
+            cuts: Cuts::Nothing,
             works_on: self.works_on.clone(),
             cost: self.quoted.unwrap_or(self.cost),
             in_place: true,

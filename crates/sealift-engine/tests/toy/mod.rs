@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 
 use sealift_core::{
-    Algorithm, Batch, Buffer, Capabilities, Clock, Column, Completion, Context, Cost, Device,
+    Algorithm, Batch, Buffer, Capabilities, Clock, Column, Completion, Context, Cost, Cuts, Device,
     DeviceError, Job, Key, NonceLengths, Origin, Place, Refusal, Refused, Resource, Role,
     SessionId, SimulatedClock, SlotTag, SlotText, Status, Submission, TagLength, Timing, Work,
 };
@@ -53,7 +53,7 @@ impl Toy {
     /// One that works parts of a batch on several threads.
     pub(crate) fn in_parts(name: &str, context: &Context) -> Arc<Self> {
         let capabilities = capabilities(name, Role::Real, 4);
-        Self::with(Capabilities { runs_in_parts: true, workers: 4, ..capabilities }, context)
+        Self::with(Capabilities { cuts: Cuts::Batches, workers: 4, ..capabilities }, context)
     }
 
     /// One that says how long it may take to get ready.
@@ -234,7 +234,7 @@ fn capabilities(name: &str, role: Role, slots: usize) -> Capabilities {
         detail: "xor".into(),
         algorithms: vec![Algorithm::AesGcm],
         runs_on_calling_thread: true,
-        runs_in_parts: false,
+        cuts: Cuts::Nothing,
         // Each on a core of its own, told by its name.
         works_on: Resource::Cores(vec![name.bytes().map(usize::from).sum()]),
         cost: Cost::clamped(1e6, 100.0, 1.0),

@@ -29,6 +29,19 @@ impl Ghash {
         }
     }
 
+    /// Takes in so many blocks by their hash.
+    pub(super) fn part(&mut self, blocks: u64, hash: u128) {
+        let (mut power, mut left) = (self.key, blocks);
+        while left > 0 {
+            if left & 1 == 1 {
+                self.sum = multiply(self.sum, power);
+            }
+            power = multiply(power, power);
+            left >>= 1;
+        }
+        self.sum ^= hash;
+    }
+
     /// Takes in two lengths, given in bytes and hashed in bits.
     pub(super) fn lengths(&mut self, first: usize, second: usize) {
         let block = ((first as u128 * 8) << 64) | (second as u128 * 8);

@@ -9,4 +9,4 @@ mod gcm;
 mod ghash;
 
 pub(crate) use ctr::add_key_stream;
-pub(crate) use gcm::process;
+pub(crate) use gcm::{part, process, tag_of_parts};

@@ -9,10 +9,33 @@ use core::{
 use super::{
     cpu::HaveAesNi,
     isa::{Isa, compiled, proven, proven_memory, proven_product},
-    part,
+    part as bytes, parts,
 };
+use crate::{schedule::Expanded, verdict::Fitting};
+use sealift_core::PartHash;
 
 compiled!(HaveAesNi, "ssse3,sse4.1,aes,pclmulqdq");
+
+/// The tag of a message whose text was worked in parts.
+pub(crate) fn tag_of_parts(
+    token: HaveAesNi,
+    schedule: &Expanded,
+    slot: &Fitting<'_, '_>,
+    hashes: &[PartHash],
+) -> u128 {
+    // SAFETY: `token` is proof that this processor has the instructions.
+    unsafe { tag_of_parts_compiled(token, schedule, slot, hashes) }
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
+fn tag_of_parts_compiled(
+    token: HaveAesNi,
+    schedule: &Expanded,
+    slot: &Fitting<'_, '_>,
+    hashes: &[PartHash],
+) -> u128 {
+    parts::tag(token, schedule, slot, hashes)
+}
 
 impl Isa for HaveAesNi {
     type Register = __m128i;
@@ -82,7 +105,7 @@ unsafe fn load_table(from: *const u8) -> __m128i {
 #[target_feature(enable = "sse2")]
 unsafe fn load_part(from: *const u8, len: usize) -> __m128i {
     // SAFETY: the caller promises `len` readable bytes, fewer than 16.
-    let block = unsafe { part::load(from, len) };
+    let block = unsafe { bytes::load(from, len) };
     once(load_block(&block))
 }
 
@@ -97,7 +120,7 @@ unsafe fn store(to: *mut u8, register: __m128i) {
 #[target_feature(enable = "sse2")]
 unsafe fn store_part(to: *mut u8, register: __m128i, len: usize) {
     // SAFETY: the caller promises `len` writable bytes, fewer than 16.
-    unsafe { part::store(to, to_u128(register), len) };
+    unsafe { bytes::store(to, to_u128(register), len) };
 }
 
 #[inline]

@@ -36,24 +36,38 @@ pub(super) fn process<I: Isa, const LONG: bool>(
     let mask = ctr::encrypt_block(narrow, schedule, narrow.reverse(counter));
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
+    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, next);
+    let hash = ghash::absorb_lengths(narrow, schedule, hash, aad.len(), slot.text_len());
+    slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), mask)))
+}
+
+/// Seals or opens a text and takes its ciphertext into a hash; `before` is the counter block before its first.
+#[inline(always)]
+pub(super) fn crypt<I: Isa, const LONG: bool>(
+    isa: I,
+    schedule: &Expanded,
+    slot: &mut Fitting<'_, '_>,
+    before: __m128i,
+    hash: __m128i,
+    next: *const u8,
+) -> __m128i {
+    let block = isa.into().later(before, 1);
+    let first = First { block, is_public: is_plain(slot.nonce()) };
+    let op = slot.op();
     let text = Span::of(slot.text()).before(next);
-    let text_len = text.len();
-    let first = First { block: narrow.later(counter, 1), is_public: is_plain(nonce) };
-    let hash = match slot.op() {
+    match op {
         // SAFETY: a fitting seal has a text to read and write, of one length.
         Op::Seal => unsafe { ctr::crypt::<I, LONG>(isa, schedule, Op::Seal, first, hash, text) },
         // SAFETY: a fitting open has a text to read and write, of one length.
         Op::Open => unsafe { ctr::crypt::<I, LONG>(isa, schedule, Op::Open, first, hash, text) },
         // SAFETY: a span is readable for its length.
-        Op::Verify => unsafe { ghash::absorb_bytes(isa, schedule, hash, text.from(), text_len) },
-    };
-    let hash = ghash::absorb_lengths(narrow, schedule, hash, aad.len(), text_len);
-    slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), mask)))
+        Op::Verify => unsafe { ghash::absorb_bytes(isa, schedule, hash, text.from(), text.len()) },
+    }
 }
 
 /// J0, reversed: the nonce and a counter of 1, or for nonces of other lengths than 12 their hash.
 #[inline(always)]
-fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -> __m128i {
+pub(super) fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -> __m128i {
     let narrow: HaveAesNi = isa.into();
     if is_plain(nonce) {
         // SAFETY: a slice is readable for its length, here 12 bytes.

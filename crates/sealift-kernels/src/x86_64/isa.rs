@@ -203,6 +203,45 @@ macro_rules! compiled {
             $crate::x86_64::gcm::process::<_, false>(token, schedule, slot, next)
         }
 
+        /// Works a part of a text: see `parts`. It is in the caches, or before that at `next`.
+        pub(crate) fn part(
+            token: $token,
+            schedule: &$crate::schedule::Expanded,
+            text: $crate::verdict::Fitting<'_, '_>,
+            first_block: u32,
+            next: *const u8,
+        ) -> u128 {
+            if $crate::x86_64::gcm::is_long::<$token>(&text) {
+                // SAFETY: `token` is proof that this processor has the instructions.
+                unsafe { long_part(token, schedule, text, first_block, next) }
+            } else {
+                // SAFETY: as above.
+                unsafe { short_part(token, schedule, text, first_block, next) }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn long_part(
+            token: $token,
+            schedule: &$crate::schedule::Expanded,
+            text: $crate::verdict::Fitting<'_, '_>,
+            first_block: u32,
+            next: *const u8,
+        ) -> u128 {
+            $crate::x86_64::parts::part::<_, true>(token, schedule, text, first_block, next)
+        }
+
+        #[target_feature(enable = $features)]
+        fn short_part(
+            token: $token,
+            schedule: &$crate::schedule::Expanded,
+            text: $crate::verdict::Fitting<'_, '_>,
+            first_block: u32,
+            next: *const u8,
+        ) -> u128 {
+            $crate::x86_64::parts::part::<_, false>(token, schedule, text, first_block, next)
+        }
+
         /// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
         pub(crate) fn add_key_stream(
             token: $token,

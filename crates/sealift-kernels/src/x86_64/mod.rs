@@ -16,6 +16,7 @@ mod isa;
 mod long;
 pub(crate) mod narrow;
 mod part;
+mod parts;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 pub(crate) mod wide;

@@ -1,9 +1,9 @@
 //! A device for the tests: a cipher that is none, with a fault that can be chosen.
 
 use sealift::{
-    Algorithm, Capabilities, Completion, Context, Cost, Device, DeviceError, Engine, EngineError,
-    Job, NonceLengths, Op, Origin, Refusal, Refused, Resource, Role, SessionId, SlotTag, SlotText,
-    Status, Submission, SystemClock, TagLength, Timing, Work,
+    Algorithm, Capabilities, Completion, Context, Cost, Cuts, Device, DeviceError, Engine,
+    EngineError, Job, NonceLengths, Op, Origin, Refusal, Refused, Resource, Role, SessionId,
+    SlotTag, SlotText, Status, Submission, SystemClock, TagLength, Timing, Work,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,7 +50,7 @@ impl Toy {
             detail: "xor".into(),
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: true,
-            runs_in_parts: false,
+            cuts: Cuts::Nothing,
             works_on: Resource::Cores(vec![]),
             cost: Cost::clamped(200.0, 100.0, 1.0),
             in_place: false,

@@ -5,7 +5,7 @@ use super::Tally;
 use super::play::{Play, Request};
 use crate::workers::Software;
 use sealift_core::{
-    Algorithm, Capabilities, Clock, Completion, Context, Cost, Device, DeviceError, Job,
+    Algorithm, Capabilities, Clock, Completion, Context, Cost, Cuts, Device, DeviceError, Job,
     MAX_TEXT_BYTES, NonceLengths, Notify, Origin, Refusal, Refused, Resource, Role, SessionId,
     Shape, SimulatedClock, Submission, TagLength, Timing, Work,
 };
@@ -100,7 +100,7 @@ impl Shared {
             detail: "a card of a board, in virtual time".to_owned(),
             algorithms: vec![Algorithm::AesGcm],
             runs_on_calling_thread: false,
-            runs_in_parts: false,
+            cuts: Cuts::Nothing,
             works_on: if model.in_software { Resource::Cores(vec![]) } else { Resource::Own },
             cost: Cost::clamped(host_ns, model.setup_ns, model.byte_ns + copied_ns),
             in_place: false,

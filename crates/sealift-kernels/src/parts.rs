@@ -1,0 +1,107 @@
+//! One long message in parts, whose hashes are put together at the end.
+
+use sealift_core::{Key, LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status};
+
+use crate::run::{address, length};
+use crate::verdict::{self, Fitting};
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+use crate::x86_64::{aesni, expander, vaes256, vaes512};
+use crate::{Path, Schedule, model, schedule::Expanded, stack};
+
+/// One message to be worked in parts, at the same time on many threads. The tag is made, or compared, when all are done.
+#[derive(Debug)]
+pub struct Parts {
+    path: Path,
+    schedule: Schedule,
+    op: Op,
+    nonce: Vec<u8>,
+}
+
+impl Parts {
+    /// Those of a message that is sealed, opened or verified under a key.
+    #[must_use]
+    pub fn new(path: Path, key: &Key, op: Op, nonce: &[u8]) -> Parts {
+        Parts { path, schedule: Schedule::new(path, key), op, nonce: nonce.to_vec() }
+    }
+
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
+    fn hash(&self, first_block: u32, text: Fitting<'_, '_>, next: *const u8) -> u128 {
+        let expanded = self.schedule.expanded();
+        match self.path {
+            #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+            Path::AesNi(token) if expanded.is_fast() => {
+                aesni::part(token, expanded, text, first_block, next)
+            }
+            #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+            Path::Vaes256(token) if expanded.is_fast() => {
+                vaes256::part(token, expanded, text, first_block, next)
+            }
+            #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+            Path::Vaes512(token) if expanded.is_fast() => {
+                vaes512::part(token, expanded, text, first_block, next)
+            }
+            _ => {
+                // The model asks for nothing ahead.
+                let _ = next;
+                model::part(expanded, text, first_block)
+            }
+        }
+    }
+
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
+    fn verdict(&self, slot: Fitting<'_, '_>, hashes: &[PartHash]) -> Status {
+        let tag = tag(self.path, self.schedule.expanded(), &slot, hashes);
+        slot.conclude(tag)
+    }
+}
+
+impl LongMessage for Parts {
+    /// # Panics
+    /// The text is not of the kind that the operation has: one to read and write of the same length, or to verify one to
+    /// read.
+    fn work_part(&self, first_block: u32, text: SlotText<'_>) -> PartHash {
+        let blocks = length(&text).div_ceil(16) as u64;
+        // A message worth cutting is not in the caches.
+        let next = address(&text);
+        // What fits is told of whole messages.
+        let mut made = [0; 16];
+        let tag = match self.op {
+            Op::Seal => SlotTag::Write(&mut made),
+            Op::Open | Op::Verify => SlotTag::Check(&[0; 16]),
+        };
+        let mut slot = Slot { op: self.op, nonce: &self.nonce, aad: &[], text, tag };
+        let Some(text) = Fitting::of(&mut slot) else {
+            panic!("a part of a text of another kind than {:?} has", self.op)
+        };
+        let hash = self.hash(first_block, text, next);
+        stack::wipe();
+        PartHash::new(blocks, hash)
+    }
+
+    fn conclude(&self, mut slot: Slot<'_>, hashes: &[PartHash]) -> Status {
+        let blocks: u64 = hashes.iter().map(PartHash::blocks).sum();
+        let is_whole = blocks == length(&slot.text).div_ceil(16) as u64;
+        match Fitting::of(&mut slot) {
+            Some(fitting) if is_whole => {
+                let status = self.verdict(fitting, hashes);
+                stack::wipe();
+                status
+            }
+            _ => {
+                verdict::fail(slot.text);
+                Status::NotProcessed
+            }
+        }
+    }
+}
+
+fn tag(path: Path, expanded: &Expanded, slot: &Fitting<'_, '_>, hashes: &[PartHash]) -> u128 {
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    if let Some(token) = expander(path).filter(|_| expanded.is_fast()) {
+        return aesni::tag_of_parts(token, expanded, slot, hashes);
+    }
+    let _ = path;
+    model::tag_of_parts(expanded, slot, hashes)
+}
