@@ -1,14 +1,25 @@
 //! A work cut into consecutive pieces, which threads can work at the same time.
 
-use crate::{Batch, Column, KeySource, Layout, Output, Place, Shape, Status, Text, Work};
+use crate::batch::Geometry;
+use crate::{
+    Batch, Column, KeySource, Layout, Op, Output, Place, Shape, SlotText, Status, Text, Work,
+};
 use std::borrow::Cow;
 use std::mem;
 use std::ops::Range;
 
+/// A part of a [`Work`] that a thread works while others work others.
+pub enum Piece<'p> {
+    /// Some consecutive messages.
+    Messages(Messages<'p>),
+    /// A part of the text of a long one.
+    Text(TextPart<'p>),
+}
+
 /// Some consecutive messages of a [`Work`], with the part of its output that is theirs.
 ///
-/// Cutting is cheap; the thread that runs a piece makes a [`Work`] of it.
-pub struct Piece<'p> {
+/// Cutting is cheap; the thread that runs them makes a [`Work`] of them.
+pub struct Messages<'p> {
     batch: &'p Batch<'p>,
     keys: &'p dyn KeySource,
     messages: Range<usize>,
@@ -20,22 +31,88 @@ pub struct Piece<'p> {
     status: &'p mut [Status],
 }
 
-impl Piece<'_> {
-    /// Calls `run` with the piece as a work of its own.
+impl<'p> Messages<'p> {
+    /// Calls `run` with them as a work of their own.
     pub fn run<T>(self, run: impl FnOnce(&mut Work<'_>) -> T) -> T {
         let Self { batch, keys, messages, shape, text, tags, status } = self;
         let batch = batch.slice(messages);
         let output = Output { text: text.rebased(), tags: tags.rebased(), status };
         run(&mut Work::of_checked(&batch, output, keys, shape))
     }
+
+    /// Cuts the first message's text after so many bytes each time, a multiple of 16. None where it is shorter than its tag.
+    fn into_parts(self, bytes: usize) -> Option<Vec<Piece<'p>>> {
+        let Self { batch, messages, text, .. } = self;
+        let message = messages.start;
+        let place = text.into_first();
+        let Geometry { op, text, .. } = batch.geometry(message, place.len());
+        let len = text?;
+        let texts: Vec<_> = match (&batch.text, op) {
+            (Text::Apart(column), Op::Verify) => {
+                column.get(message)[..len].chunks(bytes).map(SlotText::Read).collect()
+            }
+            (Text::Apart(column), _) => {
+                let inputs = column.get(message)[..len].chunks(bytes);
+                let apart = |(input, output)| SlotText::Apart { input, output };
+                inputs.zip(place[..len].chunks_mut(bytes)).map(apart).collect()
+            }
+            (Text::InPlace, Op::Verify) => place[..len].chunks(bytes).map(SlotText::Read).collect(),
+            (Text::InPlace, _) => place[..len].chunks_mut(bytes).map(SlotText::InPlace).collect(),
+        };
+        let part = |(part, text)| {
+            let first_block = u32::try_from(part * bytes / 16).unwrap_or(u32::MAX);
+            Piece::Text(TextPart { message, part, first_block, text })
+        };
+        Some(texts.into_iter().enumerate().map(part).collect())
+    }
+}
+
+/// A part of one message's text, which a [`LongMessage`](crate::LongMessage) works.
+pub struct TextPart<'p> {
+    /// Whose text it is.
+    pub message: usize,
+    /// Which part of it, from 0.
+    pub part: usize,
+    /// Blocks of 16 bytes before it.
+    pub first_block: u32,
+    /// The part.
+    pub text: SlotText<'p>,
 }
 
 impl Work<'_> {
     /// Cuts the work into about so many pieces of about as many bytes each, a message counted as
-    /// [`MESSAGE_BYTES`] more than it has.
-    pub fn cut(&mut self, pieces: usize) -> Vec<Piece<'_>> {
-        let starts = self.starts(pieces.clamp(1, self.len().max(1)));
-        self.cut_before(&starts)
+    /// [`MESSAGE_BYTES`] more than it has. A text is cut only where `may_cut_texts`, and where it is at least twice as
+    /// long as a piece.
+    pub fn cut(&mut self, pieces: usize, may_cut_texts: bool) -> Vec<Piece<'_>> {
+        let starts = self.starts(pieces.min(self.len()).max(1));
+        let shape = self.shape();
+        let bytes = usize::try_from(shape.text_bytes / pieces.max(1) as u64).unwrap_or(usize::MAX);
+        let bytes = bytes.next_multiple_of(PART_ALIGN).max(PART_BYTES_MIN);
+        if !may_cut_texts || shape.text_bytes_max < 2 * bytes {
+            return self.cut_before(&starts).into_iter().map(Piece::Messages).collect();
+        }
+        let is_long = |message| self.text_bytes(message) >= 2 * bytes;
+        let long: Vec<_> = (0..self.len()).filter(|message| is_long(*message)).collect();
+        // Each of them by itself.
+        let alone = long.iter().flat_map(|message| [*message, message + 1]);
+        let mut starts: Vec<_> =
+            starts.iter().copied().chain(alone).filter(|start| *start < self.len()).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let mut pieces = vec![];
+        for messages in self.cut_before(&starts) {
+            match long.binary_search(&messages.messages.start) {
+                Ok(_) => pieces.extend(messages.into_parts(bytes).unwrap_or_default()),
+                Err(_) => pieces.push(Piece::Messages(messages)),
+            }
+        }
+        pieces
+    }
+
+    /// Bytes of a message's text; none where it is shorter than its tag.
+    fn text_bytes(&self, message: usize) -> usize {
+        let room = self.room(message);
+        self.batch().geometry(message, room).text.unwrap_or(0)
     }
 
     /// Where pieces start.
@@ -63,7 +140,7 @@ impl Work<'_> {
     }
 
     /// Cuts the work before each of `starts`, which begin with 0 and rise.
-    fn cut_before(&mut self, starts: &[usize]) -> Vec<Piece<'_>> {
+    fn cut_before(&mut self, starts: &[usize]) -> Vec<Messages<'_>> {
         let whole = *self.shape();
         let (batch, output, keys) = self.parts_mut();
         let ends = starts.iter().skip(1).copied().chain([batch.len]);
@@ -79,7 +156,7 @@ impl Work<'_> {
                 aad_bytes: whole.aad_bytes.div_ceil(starts.len() as u64),
                 ..whole
             };
-            Piece { batch, keys, messages, shape, text, tags, status }
+            Messages { batch, keys, messages, shape, text, tags, status }
         };
         ranges.iter().cloned().zip(places).map(piece).collect()
     }
@@ -88,6 +165,12 @@ impl Work<'_> {
 /// What a message weighs beside its bytes when pieces are to take equally long: as many as a device works
 /// in the time that it takes to begin with a message.
 pub const MESSAGE_BYTES: u64 = 256;
+
+/// Parts of a text are no shorter: their hashes have to be put together.
+pub const PART_BYTES_MIN: usize = 64 << 10;
+
+/// Parts of a text begin at pages of it, so that two threads seldom write to one.
+const PART_ALIGN: usize = 4 << 10;
 
 /// What the messages before one weigh.
 enum Weights<'p> {
@@ -127,7 +210,7 @@ fn first_message(len: usize, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-impl Place<'_> {
+impl<'p> Place<'p> {
     fn cut(&mut self, ranges: &[Range<usize>]) -> Vec<Place<'_>> {
         match self {
             Self::Empty => ranges.iter().map(|_| Place::Empty).collect(),
@@ -137,6 +220,18 @@ impl Place<'_> {
                 let part = |range: &Range<usize>| slots.by_ref().take(range.len()).collect();
                 ranges.iter().map(part).map(Place::Scattered).collect()
             }
+        }
+    }
+
+    /// The place of the first message, of those that were cut off.
+    fn into_first(self) -> &'p mut [u8] {
+        match self {
+            Self::Empty => &mut [],
+            Self::Packed { bytes, layout } => {
+                let len = layout.range(0).len();
+                &mut bytes[..len]
+            }
+            Self::Scattered(slots) => slots.into_iter().next().unwrap_or_default(),
         }
     }
 
@@ -199,7 +294,7 @@ impl Layout<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Op, SessionId, SlotTag, SlotText};
+    use crate::{SessionId, SlotTag};
 
     const SESSION: SessionId = SessionId { slot: 0, generation: 1 };
 
@@ -270,7 +365,7 @@ mod tests {
             let mut work = Work::new(&batch, output.as_output(), &()).unwrap();
             let starts = work.starts(4);
             assert_eq!(starts, [0, 4, 8, 38], "{:?}", batch.text);
-            assert!(work.cut(1_000).len() <= 100);
+            assert!(work.cut(1_000, true).len() <= 100);
         }
         let (same, none) = (Column::Same((&[7; 9]).into()), Column::Empty);
         for (text, len) in [(same, 100), (none, 100), (Column::Empty, 0)] {

@@ -41,6 +41,11 @@ impl<'w> Work<'w> {
         Self { batch, output, keys, shape }
     }
 
+    /// Bytes of a message's place.
+    pub(crate) fn room(&self, message: usize) -> usize {
+        self.output.text.room(message)
+    }
+
     pub(crate) fn parts_mut(&mut self) -> (&'w Batch<'w>, &mut Output<'w>, &'w dyn KeySource) {
         (self.batch, &mut self.output, self.keys)
     }

@@ -1,9 +1,12 @@
 //! One batch on several cores.
 
 use crate::DeviceId;
+use crate::long::LongMessages;
 use crate::shared::Shared;
 use crate::threads;
-use sealift_core::{Cuts, DeviceError, MESSAGE_BYTES, Piece, Shape, Timing, Work};
+use sealift_core::{
+    Capabilities, Cuts, DeviceError, MESSAGE_BYTES, PART_BYTES_MIN, Piece, Shape, Timing, Work,
+};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,46 +17,52 @@ impl Shared {
         &self,
         device: DeviceId,
         shape: &Shape,
-        predicted_ns: f64,
+        work_ns: f64,
         threads: usize,
         may_stop: bool,
     ) -> Option<Cut> {
-        let capabilities = self.devices[device.0].capabilities();
+        let Capabilities { cuts, workers, .. } = self.devices[device.0].capabilities();
+        let (texts, shares) = (*cuts == Cuts::Texts, shares(*cuts, shape, usize::MAX));
         let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
-        let may_pay = threads > 1 && predicted_ns >= CUT_MIN_NS && capabilities.workers > 1;
+        let may_pay = threads > 1 && work_ns >= CUT_MIN_NS && *workers > 1;
         let is_long = may_stop && weight >= STOPPABLE_BYTES;
-        if !(may_pay || is_long) || capabilities.cuts == Cuts::Nothing || shape.messages < 2 {
+        if !(may_pay || is_long) || shares < 2 {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
-        let by_time = (predicted_ns / PIECE_MIN_NS) as usize;
+        let by_time = (work_ns / PIECE_MIN_NS) as usize;
         let by_bytes = usize::try_from(weight / PIECE_BYTES).unwrap_or(usize::MAX);
-        let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(shape.messages);
+        let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(shares);
         let pays = may_pay
             && pieces > 1
-            && self.callers.0.load(Ordering::Relaxed) < self.cores
-            && self.is_help_near(predicted_ns)
+            && self.callers.count() < self.cores
+            && self.is_help_near(work_ns)
             && !self.help_pause.is_on(|| self.clock.now_ns())
             && threads::cores_of_caller() > 1;
         match pays {
-            true => Some(Cut { pieces, threads }),
-            false => is_long.then(|| Cut { pieces: by_bytes.min(shape.messages), threads: 1 }),
+            true => Some(Cut { pieces, threads, texts }),
+            false => is_long.then(|| Cut { pieces: by_bytes.min(shares), threads: 1, texts }),
         }
+    }
+
+    /// How many threads may share a batch now, of so many: one where all cores have callers.
+    pub(crate) fn free_threads(&self, threads: usize) -> usize {
+        if self.callers.count() + 1 < self.cores { threads } else { 1 }
     }
 
     /// Whether other threads begin soon enough to help with a batch that takes so long: they are awake, or
     /// it is long enough to wake one, or batches follow each other so closely that it stays awake.
-    fn is_help_near(&self, predicted_ns: f64) -> bool {
+    fn is_help_near(&self, work_ns: f64) -> bool {
         let is_in_row = || {
             let ended_ns = self.long_ended_ns.load(Ordering::Relaxed);
             self.clock.now_ns().saturating_sub(ended_ns) < IN_ROW_NS
         };
-        predicted_ns >= WAKE_MIN_NS || threads::is_one_awake() || is_in_row()
+        work_ns >= WAKE_MIN_NS || threads::is_one_awake() || is_in_row()
     }
 
     /// Notes when a batch ended that might have been cut.
-    pub(crate) fn note_end(&self, predicted_ns: f64, timing: &Timing) {
-        if predicted_ns >= CUT_MIN_NS {
+    pub(crate) fn note_end(&self, work_ns: f64, timing: &Timing) {
+        if work_ns >= CUT_MIN_NS {
             self.long_ended_ns.store(timing.end_ns, Ordering::Relaxed);
         }
     }
@@ -71,10 +80,16 @@ impl Shared {
         stop: Stop<'_>,
     ) -> Result<Timing, RunError> {
         let start_ns = self.clock.now_ns();
-        let pieces: Vec<_> = work.cut(cut.pieces).into_iter().map(Some).map(Mutex::new).collect();
+        let batch = work.batch();
+        let pieces = work.cut(cut.pieces, cut.texts);
+        let long = LongMessages::of(self, device, batch, &pieces)?;
+        let pieces: Vec<_> = pieces.into_iter().map(Some).map(Mutex::new).collect();
         let (next, done) = (AtomicUsize::new(0), Mutex::new(PieceResults::default()));
         let finish = |piece: Piece<'_>| {
-            let ran = piece.run(|work| self.run_on(device, work));
+            let ran = match piece {
+                Piece::Messages(messages) => messages.run(|work| self.run_on(device, work)),
+                Piece::Text(part) => long.work(self, device, part),
+            };
             lock(&done).add(ran)
         };
         let work_next = || {
@@ -100,9 +115,11 @@ impl Shared {
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let count = pieces.len();
         drop(pieces);
+        let concluded = long.conclude(self, device, work);
         if let Some(error) = done.error {
             return Err(error.into());
         }
+        concluded?;
         if done.took_ns.len() < count {
             if is_stopped {
                 return Err(RunError::Stopped);
@@ -125,6 +142,19 @@ pub(crate) type Stop<'s> = &'s mut dyn FnMut() -> bool;
 pub(crate) struct Cut {
     pieces: usize,
     threads: usize,
+    /// Whether long texts are cut, too.
+    texts: bool,
+}
+
+/// Into how many pieces a batch can be cut, of so many that are wanted.
+pub(crate) fn shares(cuts: Cuts, shape: &Shape, wanted: usize) -> usize {
+    let texts = usize::try_from(shape.text_bytes / PART_BYTES_MIN as u64).unwrap_or(usize::MAX);
+    let most = match cuts {
+        Cuts::Nothing => 1,
+        Cuts::Batches => shape.messages,
+        Cuts::Texts => shape.messages.max(texts),
+    };
+    wanted.min(most).max(1)
 }
 
 /// How many threads are in the middle of a batch that might be cut. Where they are as many as
@@ -133,15 +163,19 @@ pub(crate) struct Cut {
 pub(crate) struct Callers(AtomicUsize);
 
 impl Callers {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Counts the calling thread in until the end of a batch that is predicted to take so long.
-    pub(crate) fn enter(&self, predicted_ns: f64) -> Option<impl Drop + '_> {
+    pub(crate) fn enter(&self, work_ns: f64) -> Option<impl Drop + '_> {
         struct Inside<'c>(&'c Callers);
         impl Drop for Inside<'_> {
             fn drop(&mut self) {
                 self.0.0.fetch_sub(1, Ordering::Relaxed);
             }
         }
-        (predicted_ns >= CUT_MIN_NS).then(|| {
+        (work_ns >= CUT_MIN_NS).then(|| {
             self.0.fetch_add(1, Ordering::Relaxed);
             Inside(self)
         })
@@ -235,7 +269,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// What takes one core less gains too little from others, even if they are awake.
 const CUT_MIN_NS: f64 = 30_000.0;
 /// Waking another thread takes some 50 us, and 3 us of the caller's time.
-const WAKE_MIN_NS: f64 = 200_000.0;
+pub(crate) const WAKE_MIN_NS: f64 = 200_000.0;
 /// Batches no further apart come in a row. A thread that has helped stays awake as long.
 const IN_ROW_NS: u64 = 100_000;
 /// Taking a piece costs some 0.2 us.

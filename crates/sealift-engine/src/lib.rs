@@ -15,6 +15,7 @@ mod ffi;
 mod flight;
 mod landing;
 mod leased;
+mod long;
 #[cfg(test)]
 #[cfg(sealift_loom)]
 mod models;

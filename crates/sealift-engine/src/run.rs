@@ -120,17 +120,16 @@ impl Shared {
         threads: Option<NonZeroUsize>,
         stop: Option<Stop<'_>>,
     ) -> Result<Timing, (RunError, End)> {
-        let Decision { device, predicted_ns, .. } = decided.decision;
+        let Decision { device, work_ns, .. } = decided.decision;
         let threads = threads.unwrap_or(self.threads).get();
-        let inside = self.callers.enter(predicted_ns);
-        let timing = match self.cut_of(device, work.shape(), predicted_ns, threads, stop.is_some())
-        {
+        let inside = self.callers.enter(work_ns);
+        let timing = match self.cut_of(device, work.shape(), work_ns, threads, stop.is_some()) {
             Some(cut) => self.run_in_parts(device, work, cut, stop.unwrap_or(&mut || false)),
             None => self.run_whole(device, work, decided.is_timed).map_err(RunError::from),
         };
         drop(inside);
         let timing = timing.map_err(|error| (error, End::Failed))?;
-        self.note_end(predicted_ns, &timing);
+        self.note_end(work_ns, &timing);
         let Some(auditor) = &self.auditor else { return Ok(timing) };
         let sealed = auditor.draw_from_work(work);
         if self.is_wrong(device, work.batch(), &sealed, &*self.store) {
@@ -185,6 +184,7 @@ impl Shared {
             session: first_session(work.batch()),
             named: options.on,
             here: true,
+            threads: self.free_threads(options.threads.unwrap_or(self.threads).get()),
             tried,
             ..Request::of(work.shape())
         };
@@ -208,7 +208,7 @@ impl Shared {
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
         let took_ns = timing.cost_ns().max(worked_ns) as f64;
-        let is_surprise = took_ns > SURPRISING * decided.decision.predicted_ns;
+        let is_surprise = took_ns > SURPRISING * decided.decision.work_ns;
         if !decided.teaches && !is_surprise {
             return;
         }

@@ -102,7 +102,8 @@ impl Shared {
 
     pub(crate) fn explain(&self, shape: &Shape, call: Call) -> Result<Explained, EngineError> {
         let here = call == Call::Run;
-        let request = Request { here, may_stay: true, ..Request::of(shape) };
+        let threads = if here { self.free_threads(self.threads.get()) } else { 1 };
+        let request = Request { here, threads, may_stay: true, ..Request::of(shape) };
         let now_ns = self.clock.now_ns();
         let decided = self.lock().scheduler.explain(&self.devices, &request, now_ns);
         decided.map_err(|nobody| match refusal(&self.devices, nobody, None) {
@@ -203,6 +204,7 @@ impl<'r> Request<'r> {
             named: None,
             preferred: None,
             here: false,
+            threads: 1,
             may_stay: false,
             tried: &[],
             full: &[],
@@ -222,7 +224,7 @@ pub(crate) fn failures(statuses: &[Status]) -> usize {
     statuses.chunks(u8::MAX.into()).map(|some| usize::from(failed(some))).sum()
 }
 
-fn message_of(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("it panicked: {}", text.unwrap_or("without a message"))

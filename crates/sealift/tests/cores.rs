@@ -201,3 +201,164 @@ fn a_device_tells_how_long_it_expanded_keys_that_it_keeps() {
         assert_eq!(prepared_ns(), 0, "they are there");
     }
 }
+
+/// Few messages, some of them long, each sealed, opened or verified, and what is right for each.
+struct Long {
+    lengths: Vec<usize>,
+    ops: Vec<Op>,
+    keys: Vec<SessionId>,
+    /// Input, with room for a tag behind each where tags are appended.
+    texts: Vec<Vec<u8>>,
+    tags: Vec<u8>,
+    wrong: Vec<bool>,
+}
+
+/// All threads are asked to help with a batch of more than 4 MiB that may be stopped, and on one thread it is cut, too.
+fn run_long(
+    engine: &Engine,
+    long: &Long,
+    threads: usize,
+    in_place: bool,
+    stop: &mut dyn FnMut() -> bool,
+) -> (Result<(), EngineError>, Results) {
+    let len = long.lengths.len();
+    let nonces: Vec<u8> = (0..12 * len).map(|n| n as u8).collect();
+    let batch = Batch {
+        ops: Ops::Each((&long.ops[..]).into()),
+        aad: Column::Same((&[9; 21]).into()),
+        tags: Tags::Apart(Column::fixed(&long.tags, 16)),
+        text: match in_place {
+            true => Text::InPlace,
+            false => Text::Apart(Column::Scattered(
+                long.texts.iter().map(|text| (&text[..]).into()).collect(),
+            )),
+        },
+        ..Batch::seal(len, &long.keys, Column::fixed(&nonces, 12), Column::Empty)
+    };
+    let mut texts = match in_place {
+        true => long.texts.clone(),
+        false => long.lengths.iter().map(|length| vec![0xaa; *length]).collect(),
+    };
+    let (mut tags, mut status) = (long.tags.clone(), vec![Status::NotProcessed; len]);
+    let output = Output {
+        text: Place::Scattered(texts.iter_mut().map(|text| &mut text[..]).collect()),
+        tags: Place::fixed(&mut tags, 16),
+        status: &mut status,
+    };
+    let ran = engine.run_until(&batch, output, &on(threads), stop).map(|_| ());
+    (ran, (texts, tags, status))
+}
+
+impl Long {
+    /// `kinds`: 0 seal, 1 open, 2 verify, 3 open with a wrong tag.
+    fn new(engine: &Engine, sessions: &[Session], kinds: &[(usize, u8)]) -> Self {
+        let mut long = Self {
+            lengths: kinds.iter().map(|(length, _)| *length).collect(),
+            ops: vec![Op::Seal; kinds.len()],
+            keys: (0..kinds.len()).map(|n| sessions[n % 3].id()).collect(),
+            texts: vec![],
+            tags: vec![0; 16 * kinds.len()],
+            wrong: kinds.iter().map(|(_, kind)| *kind == 3).collect(),
+        };
+        let text = |length: &usize| (0..*length).map(|n| (n ^ (n >> 8) ^ length) as u8).collect();
+        long.texts = long.lengths.iter().map(text).collect();
+        let (sealed, tags, _) = run_whole(engine, &long);
+        for (message, (_, kind)) in kinds.iter().enumerate() {
+            if *kind > 0 {
+                long.ops[message] = if *kind == 2 { Op::Verify } else { Op::Open };
+                long.texts[message].clone_from(&sealed[message]);
+                let tag = 16 * message..16 * message + 16;
+                long.tags[tag.clone()].copy_from_slice(&tags[tag.clone()]);
+                long.tags[tag.start] ^= u8::from(*kind == 3);
+            }
+        }
+        long
+    }
+}
+
+/// Each message by itself, so that nothing is cut.
+fn run_whole(engine: &Engine, long: &Long) -> Results {
+    let len = long.lengths.len();
+    let nonces: Vec<u8> = (0..12 * len).map(|n| n as u8).collect();
+    let (mut texts, mut tags, mut status) = (vec![], vec![], vec![]);
+    for n in 0..len {
+        let (tag, nonce) = (&long.tags[16 * n..][..16], &nonces[12 * n..][..12]);
+        let batch = Batch {
+            ops: Ops::All(long.ops[n]),
+            aad: Column::Same((&[9; 21]).into()),
+            tags: Tags::Apart(Column::fixed(tag, 16)),
+            ..Batch::seal(
+                1,
+                long.keys[n],
+                Column::fixed(nonce, 12),
+                Column::Same((&long.texts[n]).into()),
+            )
+        };
+        let (mut text, mut made) = (vec![0xaa; long.lengths[n]], tag.to_vec());
+        let mut own = [Status::NotProcessed];
+        let output = Output {
+            text: Place::fixed(&mut text, long.lengths[n]),
+            tags: Place::fixed(&mut made, 16),
+            status: &mut own,
+        };
+        engine.run(&batch, output, &on(1)).unwrap();
+        texts.push(text);
+        tags.extend(made);
+        status.extend(own);
+    }
+    (texts, tags, status)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn long_texts_that_are_cut_give_what_whole_ones_give(
+        kinds in prop::collection::vec(
+            (prop_oneof![0..100usize, 60_000..300_000usize, 1_000_000..3_000_000usize], 0..4u8),
+            1..6,
+        ),
+        in_place in any::<bool>(),
+    ) {
+        let (engine, sessions) = engine("cpu");
+        // Enough to be cut for certain.
+        let kinds: Vec<_> = kinds.into_iter().chain([(5_000_003, 0), (5_000_016, 1)]).collect();
+        let long = Long::new(&engine, &sessions, &kinds);
+        let (expected, tags, status) = run_whole(&engine, &long);
+        for threads in [1, 4] {
+            let (ran, found) = run_long(&engine, &long, threads, in_place, &mut || false);
+            prop_assert_eq!(ran, Ok(()));
+            prop_assert!(found.1 == tags && found.2 == status, "{:?} {:?}", found.2, status);
+            for (message, (text, expected)) in found.0.iter().zip(&expected).enumerate() {
+                // Nothing is written where something is only verified.
+                let is_right = long.ops[message] == Op::Verify || text == expected;
+                prop_assert!(is_right, "message {message} of {:?}", kinds);
+            }
+            let failed = long.wrong.iter().zip(&found.2);
+            prop_assert!(failed.into_iter().all(|(wrong, status)| *wrong == (*status == Status::AuthFailed)));
+        }
+    }
+}
+
+#[test]
+fn a_long_message_that_is_stopped_is_wiped_and_those_behind_it_are_untouched() {
+    let (engine, sessions) = engine("cpu");
+    if engine.device("cpu").is_err() {
+        // AWS-LC finishes a message that is begun.
+        return;
+    }
+    let long = Long::new(&engine, &sessions, &[(6_000_000, 0), (6_000_000, 1), (40, 0)]);
+    for in_place in [false, true] {
+        let mut asked = 0;
+        let mut stop = || {
+            asked += 1;
+            asked == 3
+        };
+        let (ran, (texts, _, status)) = run_long(&engine, &long, 1, in_place, &mut stop);
+        assert_eq!(ran, Err(EngineError::Stopped));
+        assert_eq!(status, [Status::NotProcessed; 3]);
+        assert!(texts[0].iter().all(|byte| *byte == 0), "in place: {in_place}");
+        let untouched = if in_place { long.texts[1].clone() } else { vec![0xaa; 6_000_000] };
+        assert!(texts[1] == untouched, "in place: {in_place}");
+    }
+}

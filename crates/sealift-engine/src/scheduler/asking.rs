@@ -21,6 +21,8 @@ pub(crate) struct Request<'r> {
     pub(crate) preferred: Option<DeviceId>,
     /// Worked on the calling thread, not handed over.
     pub(crate) here: bool,
+    /// As many may work it at the same time.
+    pub(crate) threads: usize,
     /// Whether it may be worked on the calling thread all the same, if it is small.
     pub(crate) may_stay: bool,
     /// Attempts so far, one device each.
@@ -204,7 +206,7 @@ impl Scheduler {
             let own = &members[candidate.device.0];
             let outdoes = |other: &&DeviceId| {
                 let is_first = **other < candidate.device;
-                members[other.0].outdoes(own, request.shape, is_first)
+                members[other.0].outdoes(own, request, is_first)
             };
             let faster = found.in_order().iter().find(outdoes);
             candidate.is_outdone = faster.is_some();
@@ -217,7 +219,7 @@ impl Scheduler {
     fn quote(&mut self, device: DeviceId, request: &Request<'_>, may_stay: bool, now_ns: u64) {
         let member = &mut self.members[device.0];
         member.asked(now_ns);
-        let here = member.quote_here(device, request.shape);
+        let here = member.quote_here(device, request);
         if request.here {
             self.candidates.push(here);
             return;

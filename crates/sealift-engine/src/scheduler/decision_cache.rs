@@ -101,10 +101,10 @@ impl CachedDecision {
         let (batches, longest_ns) = match decision.because {
             Because::LastResort => return None,
             Because::Explored => (TRIAL_BATCHES, HERE_MAX_NS),
-            _ if decision.predicted_ns <= HERE_MAX_NS => (SMALL_BATCHES, HERE_MAX_NS),
+            _ if decision.work_ns <= HERE_MAX_NS => (SMALL_BATCHES, HERE_MAX_NS),
             _ => (USUAL_BATCHES, CACHED_MAX_NS),
         };
-        let is_short = decision.predicted_ns <= longest_ns;
+        let is_short = decision.work_ns <= longest_ns;
         is_short.then_some(Self { shape: *shape, decision: *decision, left: batches - 1 })
     }
 

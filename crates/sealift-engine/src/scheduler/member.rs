@@ -1,13 +1,15 @@
 //! What the scheduler knows of one device.
 
 use super::Given;
+use super::asking::Request;
 use super::excess::{Excess, HOPE_MAX_NS, SLOW_MOST, SLOW_MOST_ON_CORES};
 use super::health::{Health, State};
 use super::known::Classes;
 use super::quote::Candidate;
 use super::trial::Trial;
 use crate::DeviceId;
-use sealift_core::{Capabilities, Cost, Resource, Role, Shape, ThreadUsage, Timing};
+use crate::cores::{WAKE_MIN_NS, shares};
+use sealift_core::{Capabilities, Cost, Cuts, Resource, Role, Shape, ThreadUsage, Timing};
 use std::mem;
 
 /// One device: what it costs, how it does, and what it holds.
@@ -15,6 +17,7 @@ use std::mem;
 pub(super) struct Member {
     is_real: bool,
     works_on: Resource,
+    cuts: Cuts,
     classes: Classes,
     /// Whether it has worked a batch.
     is_warm: bool,
@@ -48,6 +51,7 @@ impl Member {
         Self {
             is_real: capabilities.role == Role::Real,
             works_on: capabilities.works_on.clone(),
+            cuts: if capabilities.workers > 1 { capabilities.cuts } else { Cuts::Nothing },
             classes: Classes::new(capabilities.cost, hoped(capabilities)),
             is_warm: false,
             host_share: if capabilities.works_on.is_cores() { 1.0 } else { 0.0 },
@@ -78,16 +82,24 @@ impl Member {
         let waits_ns = self.waits_ns(now_ns);
         // A device at work needs no waking.
         let hand_over_ns = if waits_ns > 0.0 { 0.0 } else { self.hand_over_ns };
-        self.candidate(device, shape, waits_ns + hand_over_ns, false)
+        self.candidate(device, shape, waits_ns + hand_over_ns, None)
     }
 
     /// What a batch would take that is worked on the calling thread.
-    pub(super) fn quote_here(&self, device: DeviceId, shape: &Shape) -> Candidate {
-        self.candidate(device, shape, 0.0, true)
+    pub(super) fn quote_here(&self, device: DeviceId, request: &Request<'_>) -> Candidate {
+        self.candidate(device, request.shape, 0.0, Some(request.threads))
     }
 
-    fn candidate(&self, device: DeviceId, shape: &Shape, before_ns: f64, here: bool) -> Candidate {
-        let work_ns = self.predict_ns(shape);
+    /// `threads` work it at the same time, if it is worked on the calling one.
+    fn candidate(
+        &self,
+        device: DeviceId,
+        shape: &Shape,
+        before_ns: f64,
+        threads: Option<usize>,
+    ) -> Candidate {
+        let (work_ns, here) = (self.predict_ns(shape), threads.is_some());
+        let elapsed_ns = self.elapsed_ns(work_ns, shape, threads.unwrap_or(1));
         let known = self.classes.of(shape);
         let usual_ns = known.usual.of(shape.messages as u64, shape.bytes());
         // A trial that is hoped to be cheap may be dear all the same.
@@ -96,7 +108,7 @@ impl Member {
         let may_be_tried = !self.excess.is_owing();
         Candidate {
             device,
-            finish_ns: before_ns + work_ns,
+            finish_ns: before_ns + elapsed_ns,
             work_ns,
             saved_ns: if hopes { slower_ns } else { 0.0 },
             host_ns: if here { work_ns } else { HAND_OVER_HOST_NS + work_ns * self.host_share },
@@ -110,6 +122,13 @@ impl Member {
             is_outdone: false,
             is_measured: self.is_warm,
         }
+    }
+
+    /// How long work of one core takes where so many threads may share it.
+    #[expect(clippy::cast_precision_loss, reason = "threads are few")]
+    fn elapsed_ns(&self, work_ns: f64, shape: &Shape, threads: usize) -> f64 {
+        let shares = if work_ns >= WAKE_MIN_NS { shares(self.cuts, shape, threads) } else { 1 };
+        work_ns / shares as f64
     }
 
     /// Until a worker is free.
@@ -127,8 +146,10 @@ impl Member {
 
     /// Whether it works a batch faster than another device on the same cores; as fast is enough where it
     /// comes first.
-    pub(super) fn outdoes(&self, other: &Self, shape: &Shape, is_first: bool) -> bool {
-        let (own_ns, others_ns) = (self.predict_ns(shape), other.predict_ns(shape));
+    pub(super) fn outdoes(&self, other: &Self, request: &Request<'_>, is_first: bool) -> bool {
+        let Request { shape, threads, .. } = *request;
+        let elapsed_ns = |one: &Self| one.elapsed_ns(one.predict_ns(shape), shape, threads);
+        let (own_ns, others_ns) = (elapsed_ns(self), elapsed_ns(other));
         let is_faster = own_ns < others_ns || is_first && own_ns <= others_ns;
         is_faster && self.works_on.is_shared_with(&other.works_on)
     }

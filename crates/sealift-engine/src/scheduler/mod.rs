@@ -162,7 +162,7 @@ impl Scheduler {
 
     /// Whether a batch on the calling thread should be timed by the thread's own clock, too.
     pub(crate) fn is_timed(&self, decision: &Decision) -> bool {
-        self.members[decision.device.0].is_timed(decision.predicted_ns)
+        self.members[decision.device.0].is_timed(decision.work_ns)
     }
 
     /// The decisions that threads use again.

@@ -11,7 +11,7 @@ pub struct Candidate {
     pub device: DeviceId,
     /// Until the results are there, from now on, in nanoseconds: waiting, handing over and working.
     pub finish_ns: f64,
-    /// Of it, working.
+    /// Of it, working, or where several threads share it what one would take.
     pub work_ns: f64,
     /// How much shorter the work would be if the device were as fast as before it became slower.
     pub saved_ns: f64,
@@ -101,6 +101,8 @@ pub struct Decision {
     pub because: Because,
     /// What it was predicted to take from then on, in nanoseconds.
     pub predicted_ns: f64,
+    /// What it was predicted to take one thread that works it alone.
+    pub(crate) work_ns: f64,
     /// Whether it was worked on the calling thread.
     pub here: bool,
     /// The quotes of up to [`Decision::QUOTES_MAX`] devices that were asked.
@@ -129,7 +131,7 @@ impl Decision {
     #[cfg(test)]
     pub(crate) fn named(device: DeviceId) -> Self {
         let (because, quotes) = (Because::Named, [NOT_ASKED; Self::QUOTES_MAX]);
-        Self { device, because, predicted_ns: 0.0, here: true, quotes, asked: 1 }
+        Self { device, because, predicted_ns: 0.0, work_ns: 0.0, here: true, quotes, asked: 1 }
     }
 
     pub(crate) fn new(winner: &Candidate, because: Because, asked: &[Candidate]) -> Self {
@@ -144,6 +146,7 @@ impl Decision {
             device: winner.device,
             because,
             predicted_ns: winner.finish_ns,
+            work_ns: winner.work_ns,
             here: winner.here,
             quotes,
             asked: asked.len(),
@@ -152,8 +155,10 @@ impl Decision {
 
     /// The same decision with what its device quotes now.
     pub(super) fn as_quoted(self, candidates: &[Candidate]) -> Self {
-        let quoted = candidates.iter().find(|candidate| candidate.device == self.device);
-        Self { predicted_ns: quoted.map_or(self.predicted_ns, |now| now.finish_ns), ..self }
+        match candidates.iter().find(|candidate| candidate.device == self.device) {
+            Some(now) => Self { predicted_ns: now.finish_ns, work_ns: now.work_ns, ..self },
+            None => self,
+        }
     }
 
     /// Who was asked, and in how many nanoseconds each would have finished.
