@@ -196,6 +196,8 @@ pub struct Timing {
     pub core_ns: Option<u64>,
     /// Of it, expanding keys that the device then keeps: later batches under them don't take that time.
     pub prepared_ns: u64,
+    /// Pages that the thread that did the work touched first, where they were counted.
+    pub faults: u64,
     /// Beside them, what copying to and from a simulated device took on this machine: measured, and zero where all of them are.
     pub measured_copy_ns: u64,
 }
@@ -214,6 +216,7 @@ impl Timing {
             origin: Origin::Measured,
             core_ns: None,
             prepared_ns: 0,
+            faults: 0,
             measured_copy_ns: 0,
         }
     }
@@ -224,7 +227,8 @@ impl Timing {
         let processor_ns =
             before.zip(after).and_then(|(before, after)| after.processor_ns_since(&before));
         let core_ns = processor_ns.map(|processor_ns| processor_ns.min(self.elapsed_ns()));
-        Self { core_ns, ..self }
+        let faults = before.zip(after).map_or(0, |(before, after)| after.faults - before.faults);
+        Self { core_ns, faults, ..self }
     }
 
     /// What such a batch costs the device when it has its keys, in nanoseconds.

@@ -146,6 +146,7 @@ fn both(one: Report, other: Report) -> Report {
         origin: last.timing.origin,
         core_ns: None,
         prepared_ns: one.timing.prepared_ns + other.timing.prepared_ns,
+        faults: one.timing.faults + other.timing.faults,
         measured_copy_ns: one.timing.measured_copy_ns + other.timing.measured_copy_ns,
     };
     Report {

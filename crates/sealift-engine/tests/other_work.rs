@@ -19,7 +19,10 @@ struct Core {
     now_ns: AtomicU64,
     processor_ns: AtomicU64,
     blocked: AtomicU64,
+    faults: AtomicU64,
     is_shared: AtomicBool,
+    /// Whether batches touch fresh memory.
+    is_fresh: AtomicBool,
     /// Of the time slice that the thread has.
     left_ns: AtomicU64,
     /// Whether nobody counts what threads use.
@@ -28,6 +31,9 @@ struct Core {
 
 impl Core {
     fn compute(&self, ns: u64) {
+        if self.is_fresh.load(Relaxed) {
+            self.faults.fetch_add(ns / 1_000, Relaxed);
+        }
         for _ in 0..ns / STEP_NS {
             self.now_ns.fetch_add(STEP_NS, Relaxed);
             self.processor_ns.fetch_add(STEP_NS, Relaxed);
@@ -54,6 +60,7 @@ impl Clock for Core {
 
     fn thread_usage(&self) -> Option<ThreadUsage> {
         let usage = ThreadUsage {
+            faults: self.faults.load(Relaxed),
             processor_ns: self.processor_ns.load(Relaxed),
             blocked: self.blocked.load(Relaxed),
         };
@@ -122,6 +129,38 @@ fn while_other_work_has_the_core_and_after_it_the_faster_device_has_the_batches(
             let (lost_ns, best_ns) = (slow * (slow_ns - quick_ns), devices.len() as u64 * quick_ns);
             assert!(lost_ns * 50 <= best_ns, "{quick_ns} ns: lost {lost_ns} of {best_ns}");
         }
+    }
+}
+
+#[test]
+fn batches_that_touch_fresh_memory_now_and_then_move_no_prediction_and_many_in_a_row_do() {
+    let batch_ns = 200_000;
+    let bench = Bench::new([batch_ns, batch_ns * 3 / 2]);
+    bench.run_for(SECOND_NS / 10);
+    let device = bench.engine.device("toy0").unwrap();
+    let cost_ns = || bench.engine.cost(device).unwrap().of(1, 4);
+    let before_ns = cost_ns();
+    let fresh = || {
+        bench.took_ns[0].store(3 * batch_ns, Relaxed);
+        bench.core.is_fresh.store(true, Relaxed);
+    };
+    let used = || {
+        bench.took_ns[0].store(batch_ns, Relaxed);
+        bench.core.is_fresh.store(false, Relaxed);
+    };
+    for _ in 0..20 {
+        fresh();
+        while bench.run() != device {}
+        used();
+        (0..10).for_each(|_| _ = bench.run());
+        assert_eq!(cost_ns(), before_ns);
+    }
+    fresh();
+    let mut batches = 0;
+    while cost_ns() < 1.5 * before_ns {
+        bench.run();
+        batches += 1;
+        assert!(batches < 100);
     }
 }
 

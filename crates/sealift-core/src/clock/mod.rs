@@ -43,6 +43,8 @@ pub struct ThreadUsage {
     pub processor_ns: u64,
     /// How often it blocked: it slept, or waited for a lock or a file. One that yields while it polls does not.
     pub blocked: u64,
+    /// Pages that it touched first, so that the system had to clear them, or that were not in memory.
+    pub faults: u64,
 }
 
 impl ThreadUsage {
@@ -87,11 +89,12 @@ impl Clock for SystemClock {
     #[cfg(target_os = "linux")]
     fn thread_usage(&self) -> Option<ThreadUsage> {
         use nix::sys::resource::{UsageWho, getrusage};
-        let blocked = getrusage(UsageWho::RUSAGE_THREAD).ok()?.voluntary_context_switches();
+        let used = getrusage(UsageWho::RUSAGE_THREAD).ok()?;
         let processor = nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID.now().ok()?;
         Some(ThreadUsage {
             processor_ns: u64::try_from(Duration::from(processor).as_nanos()).ok()?,
-            blocked: u64::try_from(blocked).ok()?,
+            blocked: u64::try_from(used.voluntary_context_switches()).ok()?,
+            faults: u64::try_from(used.minor_page_faults() + used.major_page_faults()).ok()?,
         })
     }
 

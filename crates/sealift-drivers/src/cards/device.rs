@@ -60,6 +60,7 @@ impl Projected {
             origin: Origin::Projected,
             core_ns: None,
             prepared_ns: 0,
+            faults: 0,
             measured_copy_ns: 0,
         }
     }

@@ -186,6 +186,7 @@ impl Software for Handle {
             origin: Origin::Simulated,
             core_ns: None,
             prepared_ns: 0,
+            faults: 0,
             measured_copy_ns: whole_ns(took.copy_seconds),
         })
     }

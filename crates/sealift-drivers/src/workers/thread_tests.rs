@@ -306,7 +306,7 @@ impl Clock for Passing {
 
     fn thread_usage(&self) -> Option<ThreadUsage> {
         let processor_ns = self.processor_ns.load(Ordering::Relaxed);
-        Some(ThreadUsage { processor_ns, blocked: 0 })
+        Some(ThreadUsage { processor_ns, blocked: 0, faults: 0 })
     }
 
     fn park(&self, _: Option<u64>, sleep: &mut dyn FnMut(Option<Duration>) -> bool) -> bool {

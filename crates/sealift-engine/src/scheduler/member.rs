@@ -247,7 +247,8 @@ impl Member {
         // A shorter batch may have been interrupted, and nobody looked.
         let is_looked_at = core_ns.is_some() || usual_ns >= ThreadUsage::WORTH_READING_NS as f64;
         self.excess.add(usual_ns, times, is_looked_at || !self.works_on.is_cores());
-        if self.is_odd(shape, times, core_ns.is_some()) {
+        let is_fresh = 8 * FAULT_NS * timing.faults > took_ns;
+        if self.is_odd(shape, times, core_ns.is_some() && !is_fresh) {
             return;
         }
         let known = self.classes.of_mut(shape);
@@ -261,8 +262,8 @@ impl Member {
 
     /// Counts a batch that took so many times what was predicted, and says whether to learn nothing from it.
     ///
-    /// That is so for one that took far longer, unless the last one of about its size did too, or the
-    /// thread's own clock was read: then most likely the machine did something else in the middle of it.
+    /// That is so for one that took far longer, unless the last one of about its size did too, or the thread's own clock was
+    /// read and its memory was not fresh: then most likely the machine did something else in the middle of it.
     fn is_odd(&mut self, shape: &Shape, times: f64, is_timed: bool) -> bool {
         let (is_slow, is_fast) = (times > SURPRISING, times < 1.0 / SURPRISING);
         let known = self.classes.of_mut(shape);
@@ -395,6 +396,8 @@ fn is_near(one: u64, other: u64) -> bool {
     one / 2 <= other && other / 2 <= one
 }
 
+/// What it takes at least to be given a page that was never touched.
+const FAULT_NS: u64 = 250;
 /// Trials of a device are so far apart at first and at most.
 const TRIAL_GAP_MIN_NS: u64 = 2_000_000;
 const TRIAL_GAP_MAX_NS: u64 = 50_000_000;
