@@ -109,17 +109,40 @@ impl Work<'_> {
         pieces
     }
 
+    /// Cuts the work in two, of which the first has about so much of the bytes, from 0 to 1. None where one would have no
+    /// message.
+    #[expect(clippy::cast_precision_loss, reason = "bytes are far under 2^52")]
+    pub fn cut_in_two(&mut self, first: f64) -> Option<[Messages<'_>; 2]> {
+        let (len, whole) = (self.len(), *self.shape());
+        let weights = self.weights();
+        let total = weights.before(len) as f64;
+        let start = first_message(len, |message| weights.before(message) as f64 >= first * total);
+        if start == 0 || start >= len {
+            return None;
+        }
+        let text_bytes = match weights {
+            Weights::Equal => whole.text_bytes / len as u64 * start as u64,
+            _ => (weights.before(start) - MESSAGE_BYTES * start as u64).min(whole.text_bytes),
+        };
+        let aad_bytes = whole.aad_bytes / len as u64 * start as u64;
+        let mut halves = self.cut_before(&[0, start]).into_iter();
+        let (mut first, mut second) = (halves.next()?, halves.next()?);
+        (first.shape.text_bytes, first.shape.aad_bytes) = (text_bytes, aad_bytes);
+        second.shape.text_bytes = whole.text_bytes - text_bytes;
+        second.shape.aad_bytes = whole.aad_bytes - aad_bytes;
+        Some([first, second])
+    }
+
     /// Bytes of a message's text; none where it is shorter than its tag.
     fn text_bytes(&self, message: usize) -> usize {
         let room = self.room(message);
         self.batch().geometry(message, room).text.unwrap_or(0)
     }
 
-    /// Where pieces start.
-    fn starts(&mut self, pieces: usize) -> Vec<usize> {
+    /// What the messages weigh.
+    fn weights(&mut self) -> Weights<'_> {
         let (batch, output, _) = self.parts_mut();
-        let len = batch.len;
-        let weights = match (&batch.text, &output.text) {
+        match (&batch.text, &output.text) {
             (Text::Apart(Column::Packed { layout, .. }), _)
             | (Text::InPlace, Place::Packed { layout, .. }) => Weights::Layout(layout),
             (Text::Apart(Column::Empty | Column::Same(_)), _) | (Text::InPlace, _) => {
@@ -128,7 +151,13 @@ impl Work<'_> {
             (Text::Apart(Column::Scattered(texts)), _) => {
                 Weights::Sums(sums(texts.iter().map(|text| text.as_ref().len())))
             }
-        };
+        }
+    }
+
+    /// Where pieces start.
+    fn starts(&mut self, pieces: usize) -> Vec<usize> {
+        let len = self.len();
+        let weights = self.weights();
         let total = weights.before(len);
         let piece = |n: usize| {
             let target = u128::from(total) * n as u128 / pieces as u128;
@@ -375,6 +404,68 @@ mod tests {
             let expected: &[usize] = if len == 0 { &[0] } else { &[0, 34, 67] };
             assert_eq!(work.starts(3), expected);
         }
+    }
+
+    #[test]
+    fn a_work_is_cut_in_two_by_bytes_and_each_half_knows_its_own() {
+        let nonces = [0; 12 * 100];
+        let bytes = vec![0; 100 * 4_096];
+        let len = |n: usize| if n < 10 { 4_096 } else { 16 };
+        let ragged = Column::offsets64(&bytes, sums((0..100).map(len)));
+        let same = || Column::Same((&[7; 9]).into());
+        for (text, first, expected) in [
+            (ragged.clone(), 0.5, Some([(8, 8 * 4_096), (92, 2 * 4_096 + 90 * 16)])),
+            (ragged, 0.9, Some([(75, 10 * 4_096 + 65 * 16), (25, 25 * 16)])),
+            (same(), 0.25, Some([(25, 25 * 9), (75, 75 * 9)])),
+            (same(), 0.0, None),
+            (same(), 1.0, None),
+        ] {
+            let aad = Column::fixed(&bytes[..300], 3);
+            let batch =
+                Batch { aad, ..Batch::seal(100, SESSION, Column::fixed(&nonces, 12), text) };
+            let mut output = crate::OwnedOutput::for_batch(&batch).unwrap();
+            let mut work = Work::new(&batch, output.as_output(), &()).unwrap();
+            let halves = work.cut_in_two(first).map(|halves| {
+                halves.map(|half| {
+                    half.run(|work| {
+                        assert_eq!(work.shape().aad_bytes, 3 * work.len() as u64);
+                        (work.len(), work.shape().text_bytes)
+                    })
+                })
+            });
+            assert_eq!(halves, expected, "{first}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_into_parts_and_what_lies_around_them_is_not() {
+        let nonces = [0; 12 * 5];
+        let lengths = [10, 1_000_000, 20, 3_000_000, 30];
+        let texts: Vec<_> = lengths.map(|length| vec![1; length]).into_iter().collect();
+        let column = Column::Scattered(texts.iter().map(|text| (&text[..]).into()).collect());
+        let batch = Batch::seal(5, SESSION, Column::fixed(&nonces, 12), column);
+        let mut output = crate::OwnedOutput::for_batch(&batch).unwrap();
+        let mut work = Work::new(&batch, output.as_output(), &()).unwrap();
+        assert!(work.cut(20, false).iter().all(|piece| matches!(piece, Piece::Messages(_))));
+        let (mut bytes, mut alone) = ([0; 5], 0);
+        for piece in work.cut(20, true) {
+            match piece {
+                Piece::Messages(messages) => messages.run(|work| {
+                    assert!(work.shape().text_bytes < 1_000_000);
+                    alone += work.len();
+                }),
+                Piece::Text(TextPart { message, part, first_block, text }) => {
+                    let SlotText::Apart { input, output } = text else { panic!("not apart") };
+                    assert_eq!(
+                        (bytes[message], part * 200_704),
+                        (first_block as usize * 16, bytes[message])
+                    );
+                    assert_eq!(input.len(), output.len());
+                    bytes[message] += input.len();
+                }
+            }
+        }
+        assert_eq!((bytes, alone), ([0, 1_000_000, 0, 3_000_000, 0], 3));
     }
 
     #[test]

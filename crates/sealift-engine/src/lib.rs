@@ -7,6 +7,7 @@
 
 mod audit;
 mod bell;
+mod beside;
 mod cores;
 mod engine;
 mod error;

@@ -135,7 +135,7 @@ fn together(
 }
 
 /// One report of two parts: by the device of the one that ended last.
-fn both(one: Report, other: Report) -> Report {
+pub(crate) fn both(one: Report, other: Report) -> Report {
     let last = if other.timing.end_ns >= one.timing.end_ns { other } else { one };
     let timing = Timing {
         start_ns: one.timing.start_ns.min(other.timing.start_ns),

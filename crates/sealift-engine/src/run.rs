@@ -3,7 +3,7 @@
 use crate::cores::{RunError, Stop};
 use crate::flight::Flying;
 use crate::record::End;
-use crate::scheduler::{Because, Decision, Nobody, Request};
+use crate::scheduler::{Because, Beside, Decision, Nobody, Request};
 use crate::shared::{Shared, failures, first_session};
 use crate::store::KeyStore;
 use crate::{DeviceId, EngineError, Options, Report, route};
@@ -28,29 +28,27 @@ impl Shared {
         options.nonces.check(batch)?;
         let lease = KeyStore::admit(&*self.store, batch)?;
         loop {
-            let decision = decided.decision;
-            let device = decision.device;
-            let moved = u32::try_from(tried.len()).unwrap_or(u32::MAX);
+            let at = Arrival { arrived_ns, moved: u32::try_from(tried.len()).unwrap_or(u32::MAX) };
             let stop = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
-            let (error, end) = match self.run_checked(&mut work, &decided, options.threads, stop) {
-                Ok(timing) => {
-                    drop(lease);
-                    self.learn_here(&decided, work.shape(), &timing);
-                    let arrived_ns = arrived_ns.unwrap_or(timing.start_ns);
-                    return Ok(self.ran(&work, decision, timing, arrived_ns, moved));
-                }
-                Err((RunError::Device(error), end)) => (error, end),
-                Err((RunError::Stopped, _)) => {
-                    drop(lease);
-                    self.sweep();
-                    return Err(EngineError::Stopped);
-                }
+            let Failure { decision, error, end } =
+                match self.run_decided(&mut work, &decided, options, stop, at) {
+                    Ok(report) => {
+                        drop(lease);
+                        self.sweep();
+                        return Ok(report);
+                    }
+                    Err(failure) => failure,
+                };
+            let RunError::Device(error) = error else {
+                drop(lease);
+                self.sweep();
+                return Err(EngineError::Stopped);
             };
             work.wipe();
-            let failed_ns = self.clock.now_ns();
+            let (device, failed_ns) = (decision.device, self.clock.now_ns());
             let timing = Timing::in_memory(arrived_ns.unwrap_or(failed_ns), failed_ns);
             self.lock().scheduler.failed(device, false, &tried, failed_ns);
-            let report = Report { device, timing, auth_failed: 0, moved };
+            let report = Report { device, timing, auth_failed: 0, moved: at.moved };
             self.record(None, timing.start_ns, work.shape(), end, report, decision);
             tried.push(device);
             let next = if may_run_again(&work, options) {
@@ -67,6 +65,45 @@ impl Shared {
         }
     }
 
+    /// Works a batch where it was decided: on one device, or on two at the same time.
+    fn run_decided(
+        &self,
+        work: &mut Work<'_>,
+        decided: &DecidedHere,
+        options: &Options,
+        mut stop: Option<Stop<'_>>,
+        at: Arrival,
+    ) -> Result<Report, Failure> {
+        if let Some(beside) = decided.beside.as_deref().filter(|_| may_run_again(work, options)) {
+            let stop = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
+            if let Some(ran) = self.run_beside(work, beside, options.threads, stop, at) {
+                return ran;
+            }
+        }
+        self.run_recorded(work, decided, options.threads, stop, at)
+    }
+
+    /// Works a batch on one device, learns from it and records it.
+    pub(crate) fn run_recorded(
+        &self,
+        work: &mut Work<'_>,
+        decided: &DecidedHere,
+        threads: Option<NonZeroUsize>,
+        stop: Option<Stop<'_>>,
+        at: Arrival,
+    ) -> Result<Report, Failure> {
+        let decision = decided.decision;
+        let timing = self
+            .run_checked(work, decided, threads, stop)
+            .map_err(|(error, end)| Failure { decision, error, end })?;
+        self.learn_here(decided, work.shape(), &timing);
+        let auth_failed = failures(work.statuses());
+        let report = Report { device: decision.device, timing, auth_failed, moved: at.moved };
+        let arrived_ns = at.arrived_ns.unwrap_or(timing.start_ns);
+        self.record(None, arrived_ns, work.shape(), End::Done, report, decision);
+        Ok(report)
+    }
+
     /// Works a small batch on the thread that submits it.
     pub(crate) fn work_here(
         &self,
@@ -78,8 +115,13 @@ impl Shared {
         let device = decision.device;
         let result = match Work::new(&flying.batch, output.as_output(), &*self.store) {
             Ok(mut work) => {
-                let decided =
-                    DecidedHere { decision, at_ns: None, teaches: false, is_timed: false };
+                let decided = DecidedHere {
+                    decision,
+                    at_ns: None,
+                    teaches: false,
+                    is_timed: false,
+                    beside: None,
+                };
                 self.run_checked(&mut work, &decided, Some(NonZeroUsize::MIN), None)
             }
             Err(error) => Err((self.failure(device, error.to_string()).into(), End::Failed)),
@@ -122,7 +164,9 @@ impl Shared {
     ) -> Result<Timing, (RunError, End)> {
         let Decision { device, work_ns, .. } = decided.decision;
         let threads = threads.unwrap_or(self.threads).get();
-        let inside = self.callers.enter(work_ns);
+        // Whoever waits for another machine part has no core.
+        let on_cores = self.devices[device.0].capabilities().works_on.is_cores();
+        let inside = on_cores.then(|| self.callers.enter(work_ns));
         let timing = match self.cut_of(device, work.shape(), work_ns, threads, stop.is_some()) {
             Some(cut) => self.run_in_parts(device, work, cut, stop.unwrap_or(&mut || false)),
             None => self.run_whole(device, work, decided.is_timed).map_err(RunError::from),
@@ -169,7 +213,13 @@ impl Shared {
         if is_cacheable
             && let Some(decision) = self.decisions.use_once(&self.devices, work.shape(), options.on)
         {
-            return Ok(DecidedHere { decision, at_ns: None, teaches: false, is_timed: false });
+            return Ok(DecidedHere {
+                decision,
+                at_ns: None,
+                teaches: false,
+                is_timed: false,
+                beside: None,
+            });
         }
         let mut dispatch = self.lock();
         let scheduler = &mut dispatch.scheduler;
@@ -178,7 +228,13 @@ impl Shared {
             && let Some(decision) = scheduler.next_of_trial(&self.devices, work.shape())
         {
             let is_timed = scheduler.is_timed(&decision);
-            return Ok(DecidedHere { decision, at_ns: None, teaches: true, is_timed });
+            return Ok(DecidedHere {
+                decision,
+                at_ns: None,
+                teaches: true,
+                is_timed,
+                beside: None,
+            });
         }
         let request = Request {
             session: first_session(work.batch()),
@@ -195,11 +251,13 @@ impl Shared {
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
         scheduler.chose(work.shape(), &decision, self.decisions.take_used(), now_ns);
+        let beside = is_cacheable.then(|| scheduler.beside(&request, &decision, now_ns)).flatten();
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
         let teaches = !(is_cached && decision.because == Because::Explored);
         let is_timed = teaches && scheduler.is_timed(&decision);
-        Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed })
+        let beside = beside.map(Box::new);
+        Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed, beside })
     }
 
     /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
@@ -220,36 +278,37 @@ impl Shared {
             scheduler.invalidate_decisions();
         }
     }
-
-    fn ran(
-        &self,
-        work: &Work<'_>,
-        decision: Decision,
-        timing: Timing,
-        arrived_ns: u64,
-        moved: u32,
-    ) -> Report {
-        let (device, shape) = (decision.device, work.shape());
-        let auth_failed = failures(work.statuses());
-        let report = Report { device, timing, auth_failed, moved };
-        self.record(None, arrived_ns, shape, End::Done, report, decision);
-        self.sweep();
-        report
-    }
 }
 
 /// So many times the predicted time is no scatter.
 const SURPRISING: f64 = 4.0;
 
 /// Who works a batch on the calling thread.
-struct DecidedHere {
-    decision: Decision,
+pub(crate) struct DecidedHere {
+    pub(crate) decision: Decision,
     /// When that was decided; none for a cached decision, because the clock is not read for it.
-    at_ns: Option<u64>,
+    pub(crate) at_ns: Option<u64>,
     /// Whether what the batch takes says what such batches take.
-    teaches: bool,
+    pub(crate) teaches: bool,
     /// Whether the thread's own clock is read around it.
-    is_timed: bool,
+    pub(crate) is_timed: bool,
+    /// The two devices that would work it sooner together.
+    pub(crate) beside: Option<Box<Beside>>,
+}
+
+/// When a batch came, and how many devices had failed it before.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    /// None where the clock was not read.
+    pub(crate) arrived_ns: Option<u64>,
+    pub(crate) moved: u32,
+}
+
+/// Why a batch has no results, and whose fault that is.
+pub(crate) struct Failure {
+    pub(crate) decision: Decision,
+    pub(crate) error: RunError,
+    pub(crate) end: End,
 }
 
 /// Whether a batch that a device failed may be given to another one.

@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) long_ended_ns: AtomicU64,
     pub(crate) help_pause: HelpPause,
     pub(crate) callers: Callers,
+    /// Held by the one batch that is worked on two devices.
+    pub(crate) beside: Mutex<()>,
     /// Of the process.
     pub(crate) cores: usize,
     pub(crate) auditor: Option<Auditor>,
@@ -84,6 +86,7 @@ impl Shared {
             long_ended_ns: AtomicU64::new(0),
             help_pause: HelpPause::default(),
             callers: Callers::default(),
+            beside: Mutex::default(),
             cores: available_parallelism().map_or(1, NonZeroUsize::get),
             auditor,
             retirements,

@@ -247,7 +247,11 @@ impl<S: Software> Shared<S> {
             Resource::Cores(_) => Resource::Cores(crew.cores.clone()),
             own => own,
         };
-        let cuts = if crew.cores.is_empty() { capabilities.cuts } else { Cuts::Nothing };
+        // Several threads are that much faster only on several cores.
+        let cuts = match &works_on {
+            Resource::Cores(named) if named.is_empty() => capabilities.cuts,
+            _ => Cuts::Nothing,
+        };
         Self {
             software,
             capabilities: Capabilities { workers, slots, cuts, works_on, ..capabilities },

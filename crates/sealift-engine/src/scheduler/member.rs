@@ -159,6 +159,11 @@ impl Member {
         self.given_ns.get_or_insert(now_ns);
     }
 
+    /// Whether its work is time of this machine's cores.
+    pub(super) fn is_on_cores(&self) -> bool {
+        self.works_on.is_cores()
+    }
+
     /// It is chosen for a batch as the best one.
     pub(super) fn chosen(&mut self, now_ns: u64) {
         self.given_ns = Some(now_ns);

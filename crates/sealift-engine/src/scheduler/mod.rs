@@ -5,6 +5,7 @@
 //! same code runs under the system's clock and under a simulated one.
 
 mod asking;
+mod beside;
 mod decision_cache;
 mod earliest_finish;
 mod excess;
@@ -27,6 +28,7 @@ pub use policy::{Asked, Choice, CopyPolicy, NamedPolicy, Policy, Reach};
 pub use quote::{Because, Candidate, Decision, Explained};
 
 pub(crate) use asking::{Nobody, Request};
+pub(crate) use beside::Beside;
 pub(crate) use decision_cache::DecisionCache;
 
 use crate::{DeviceId, EngineError};

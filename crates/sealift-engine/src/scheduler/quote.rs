@@ -153,6 +153,12 @@ impl Decision {
         }
     }
 
+    /// The same for so much of the batch.
+    pub(crate) fn of_share(self, share: f64) -> Self {
+        let (predicted_ns, work_ns) = (self.predicted_ns * share, self.work_ns * share);
+        Self { predicted_ns, work_ns, ..self }
+    }
+
     /// The same decision with what its device quotes now.
     pub(super) fn as_quoted(self, candidates: &[Candidate]) -> Self {
         match candidates.iter().find(|candidate| candidate.device == self.device) {

@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod beside;
 mod price;
 mod sealing;
 mod sharing;
@@ -26,12 +27,13 @@ fn main() {
     let Some(Arguments { file, budget, words }) = Arguments::read(BUDGET) else { return };
     assert!(words.is_empty(), "cores takes [FILE.csv] [--budget SECONDS], not {words:?}");
     let cells = cells();
-    let mut clock = Clock::new(budget, cells.len() + sharing::CELLS + price::CELLS);
+    let mut clock = Clock::new(budget, cells.len() + sharing::CELLS + beside::CELLS + price::CELLS);
     let mut found = vec![];
     for (shape, memory) in cells {
         every_core(shape, memory, clock.next_end(), &mut found);
     }
     sharing::measure(&mut clock, &mut found);
+    beside::measure(&mut clock, &mut found);
     price::measure(&mut clock, &mut found);
     drop(clock);
     found.iter().for_each(Found::show);
