@@ -41,7 +41,7 @@ pub use nonce::{MAX_NONCE_BYTES, NONCE_BYTES, Nonce, NonceLengths};
 pub use output::{Output, OutputPool, OwnedOutput, Place};
 pub use overlap::{Region, find_overlap};
 pub use pieces::{MESSAGE_BYTES, Messages, PART_BYTES_MIN, Piece, TextPart};
-pub use spans::{Span, Spans};
+pub use spans::{Span, Spans, TextSpan};
 pub use spec::{Spec, SpecError};
 pub use tag::{MAX_TAG_BYTES, Tag, TagLength};
 pub use work::{Slot, SlotTag, SlotText, Work};

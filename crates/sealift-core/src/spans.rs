@@ -1,6 +1,8 @@
 //! Messages of a work as addresses, for kernels that have many of them in flight.
 
 use crate::batch::Geometry;
+use std::ops::Range;
+
 use crate::{Batch, Column, Keys, Layout, Op, Ops, Output, Place, Status, Tags, Text};
 
 /// The messages of a [`Work`](crate::Work) as addresses, each taken from the whole buffer that it lies in, so that any
@@ -66,6 +68,19 @@ impl<'s, 'w> Spans<'s, 'w> {
         };
         let columns = is_regular(&batch.nonce) && is_regular(&batch.aad) && text && tags;
         columns && self.text.is_regular() && self.tags.is_regular()
+    }
+
+    /// The same but for the texts, and where tags are behind them but for these.
+    #[must_use]
+    pub fn is_regular_but_for_texts(&self) -> bool {
+        let batch = self.batch;
+        let tags = match &batch.tags {
+            Tags::Appended => true,
+            Tags::Apart(column) => {
+                self.tags.is_regular() && (self.common_op() == Some(Op::Seal) || is_regular(column))
+            }
+        };
+        is_regular(&batch.nonce) && is_regular(&batch.aad) && tags
     }
 
     /// What is done to all messages, if it is the same for all.
@@ -164,6 +179,97 @@ impl<'s, 'w> Spans<'s, 'w> {
     }
 }
 
+/// Where the text of a message is: as in a [`Span`].
+#[derive(Clone, Copy, Debug)]
+pub struct TextSpan {
+    /// What is read.
+    pub input: *const u8,
+    /// What is written.
+    pub output: *mut u8,
+    /// Its length.
+    pub bytes: usize,
+    /// The tag behind it; null where tags are apart.
+    pub tag: *mut u8,
+}
+
+impl Spans<'_, '_> {
+    /// The texts of some messages to all of which the same is done. False when the input of one is shorter than the tag it
+    /// should end with.
+    ///
+    /// # Panics
+    /// If there are no such messages.
+    pub fn texts(&mut self, messages: Range<usize>, op: Op, to: &mut Vec<TextSpan>) -> bool {
+        let batch = self.batch;
+        assert!(messages.end <= batch.len, "messages {messages:?} of {}", batch.len);
+        to.clear();
+        match &batch.text {
+            Text::Apart(column) => {
+                put_inputs(column, messages.clone(), to);
+                self.text.put(messages, to, |text, start, _| text.output = start);
+            }
+            Text::InPlace => {
+                to.resize(messages.len(), TextSpan::NOWHERE);
+                self.text.put(messages, to, |text, start, room| {
+                    (text.input, text.output, text.bytes) = (start.cast_const(), start, room);
+                });
+            }
+        }
+        let behind = batch.appended_bytes();
+        let is_input_longer = op != Op::Seal || matches!(batch.text, Text::InPlace);
+        let mut fits = true;
+        for text in to {
+            if is_input_longer {
+                fits &= text.bytes >= behind;
+                text.bytes = text.bytes.saturating_sub(behind);
+            }
+            if behind > 0 {
+                let ciphertext = if op == Op::Seal { text.output } else { text.input.cast_mut() };
+                text.tag = ciphertext.wrapping_add(text.bytes);
+            }
+            if op == Op::Verify {
+                text.output = core::ptr::null_mut();
+            }
+        }
+        fits
+    }
+}
+
+impl TextSpan {
+    const NOWHERE: Self = Self {
+        input: core::ptr::null(),
+        output: core::ptr::null_mut(),
+        bytes: 0,
+        tag: core::ptr::null_mut(),
+    };
+}
+
+/// Appends where the texts of some messages are read; one branch for all of them where the column allows it.
+#[expect(clippy::cast_possible_truncation, reason = "checked against a buffer's length")]
+fn put_inputs(column: &Column<'_>, messages: Range<usize>, to: &mut Vec<TextSpan>) {
+    let all = messages.start..=messages.end;
+    let at = |input: *const u8, bytes| TextSpan { input, bytes, ..TextSpan::NOWHERE };
+    match column {
+        Column::Packed { buffer, layout: Layout::Offsets32(offsets) } => {
+            let buffer = buffer.as_ref().as_ptr();
+            let text = |pair: &[u32]| {
+                at(buffer.wrapping_add(pair[0] as usize), (pair[1] - pair[0]) as usize)
+            };
+            to.extend(offsets[all].windows(2).map(text));
+        }
+        Column::Packed { buffer, layout: Layout::Offsets64(offsets) } => {
+            let buffer = buffer.as_ref().as_ptr();
+            let text = |pair: &[u64]| {
+                at(buffer.wrapping_add(pair[0] as usize), (pair[1] - pair[0]) as usize)
+            };
+            to.extend(offsets[all].windows(2).map(text));
+        }
+        _ => to.extend(messages.map(|message| {
+            let text = column.get(message);
+            at(text.as_ptr(), text.len())
+        })),
+    }
+}
+
 /// A result column as an address.
 enum Base<'s, 'w> {
     Empty,
@@ -188,6 +294,35 @@ impl<'s, 'w> Base<'s, 'w> {
 
     fn is_regular(&self) -> bool {
         matches!(self, Self::Empty | Self::Packed { layout: Layout::Fixed { .. }, .. })
+    }
+
+    /// Tells of some messages where the result of each goes and how much room is there.
+    #[expect(clippy::cast_possible_truncation, reason = "checked against a buffer's length")]
+    fn put(
+        &mut self,
+        messages: Range<usize>,
+        to: &mut [TextSpan],
+        mut tell: impl FnMut(&mut TextSpan, *mut u8, usize),
+    ) {
+        let all = messages.start..=messages.end;
+        match self {
+            Self::Packed { start, layout: Layout::Offsets32(offsets) } => {
+                for (text, pair) in to.iter_mut().zip(offsets[all].windows(2)) {
+                    tell(text, start.wrapping_add(pair[0] as usize), (pair[1] - pair[0]) as usize);
+                }
+            }
+            Self::Packed { start, layout: Layout::Offsets64(offsets) } => {
+                for (text, pair) in to.iter_mut().zip(offsets[all].windows(2)) {
+                    tell(text, start.wrapping_add(pair[0] as usize), (pair[1] - pair[0]) as usize);
+                }
+            }
+            _ => {
+                for (text, message) in to.iter_mut().zip(messages) {
+                    let Room { start, room } = self.get(message);
+                    tell(text, start, room);
+                }
+            }
+        }
     }
 
     #[inline]

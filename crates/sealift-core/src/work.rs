@@ -1,6 +1,6 @@
 //! A batch together with where its results go, checked once.
 
-use crate::batch::Geometry;
+use crate::batch::{Geometry, by_chunks};
 use crate::{
     Batch, BatchError, DeviceError, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Shape,
     Spans, Status, Tags, Text,
@@ -228,7 +228,11 @@ fn check_room(batch: &Batch<'_>, output: &Output<'_>) -> Result<(), BatchError> 
         && output.text.is_uniform()
         && output.tags.is_uniform()
         && matches!(batch.ops, Ops::All(_));
-    let messages = if uniform { batch.len.min(1) } else { batch.len };
+    let messages = match uniform {
+        true => batch.len.min(1),
+        false if surely_has_room(batch, output) => 0,
+        false => batch.len,
+    };
     for message in 0..messages {
         let room = output.text.room(message);
         let geometry = batch.geometry(message, room);
@@ -242,6 +246,26 @@ fn check_room(batch: &Batch<'_>, output: &Output<'_>) -> Result<(), BatchError> 
         }
     }
     Ok(())
+}
+
+/// Whether all results have room, as far as that can be told without looking at each message.
+fn surely_has_room(batch: &Batch<'_>, output: &Output<'_>) -> bool {
+    let (Text::Apart(column), Ops::All(op)) = (&batch.text, &batch.ops) else { return false };
+    let (appended, tag) = (batch.appended_bytes(), batch.tag_length.bytes());
+    let has_tags =
+        *op != Op::Seal || appended > 0 || output.tags.is_uniform() && output.tags.room(0) >= tag;
+    let mut fits = batch.len > 0 && has_tags;
+    by_chunks(batch.len, column, &output.text, |inputs, rooms| {
+        for (input, room) in inputs.iter().zip(rooms) {
+            let needed = match op {
+                Op::Seal => input.saturating_add(appended),
+                Op::Open => input.saturating_sub(appended),
+                Op::Verify => 0,
+            };
+            fits &= needed <= *room;
+        }
+    });
+    fits
 }
 
 #[inline(always)]

@@ -1,3 +1,4 @@
+use super::lengths::by_chunks;
 use super::{Batch, Column, Keys, MAX_TEXT_BYTES, NonceRule, Ops, Tags, Text};
 use crate::{
     Algorithm, BatchError, KeyLength, Layout, MAX_NONCE_BYTES, NONCE_BYTES, NonceLengths, Op,
@@ -111,6 +112,11 @@ impl Batch<'_> {
         })
     }
 
+    /// Bytes of the tag behind each ciphertext; 0 where tags are apart.
+    pub(crate) fn appended_bytes(&self) -> usize {
+        if matches!(self.tags, Tags::Appended) { self.tag_length.bytes() } else { 0 }
+    }
+
     /// How message `message` divides, given the length of what it has as input.
     #[inline(always)]
     pub(crate) fn geometry(&self, message: usize, slot: usize) -> Geometry {
@@ -120,8 +126,7 @@ impl Batch<'_> {
     /// The same as if something else were done to it.
     #[inline(always)]
     pub(crate) fn geometry_as(&self, op: Op, message: usize, slot: usize) -> Geometry {
-        let tag = self.tag_length.bytes();
-        let appended = if matches!(self.tags, Tags::Appended) { tag } else { 0 };
+        let appended = self.appended_bytes();
         let text = match (&self.text, op) {
             (Text::Apart(column), Op::Seal) => Some(column.get(message).len()),
             (Text::Apart(column), _) => column.get(message).len().checked_sub(appended),
@@ -218,6 +223,20 @@ impl Batch<'_> {
         if is_uniform && matches!(self.ops, Ops::All(_)) {
             let bytes = if self.len == 0 { 0 } else { self.check_text(0, slot(0))? };
             return Ok((times(bytes, self.len)?, bytes));
+        }
+        if let (Text::Apart(column), Ops::All(op)) = (&self.text, &self.ops) {
+            let behind = if *op == Op::Seal { 0 } else { self.appended_bytes() };
+            let (mut total, mut longest) = (0u64, 0);
+            by_chunks(self.len, column, &Column::Empty, |lengths, _| {
+                for length in lengths {
+                    let bytes = length.saturating_sub(behind);
+                    total = total.saturating_add(bytes as u64);
+                    longest = bytes.max(longest);
+                }
+            });
+            if longest as u64 <= MAX_TEXT_BYTES {
+                return Ok((total, longest));
+            }
         }
         (0..self.len).try_fold((0, 0), |(total, longest), message| {
             let bytes = self.check_text(message, slot(message))?;

@@ -229,6 +229,11 @@ fn check_offsets<T: Copy + Into<u64> + PartialOrd>(
         let found = offsets.len().saturating_sub(1);
         return Err(BatchError::Count { column, found, expected: messages });
     }
+    // Without an end on the way: so it takes a fraction of the time.
+    let falls = offsets.windows(2).fold(false, |falls, pair| falls | (pair[0] > pair[1]));
+    if !falls && offsets.last().is_none_or(|last| (*last).into() <= buffer as u64) {
+        return Ok(());
+    }
     if let Some(message) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
         let (before, after) = (offsets[message].into(), offsets[message + 1].into());
         return Err(BatchError::OffsetsFall { column, message, before, after });

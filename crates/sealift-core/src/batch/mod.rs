@@ -2,11 +2,13 @@
 
 mod check;
 mod column;
+mod lengths;
 mod slice;
 
 pub(crate) use check::Geometry;
 pub use check::Shape;
 pub use column::{Buffer, Column, Layout};
+pub(crate) use lengths::by_chunks;
 
 use crate::{Algorithm, Op, SessionId, TagLength};
 use std::borrow::Cow;

@@ -46,6 +46,13 @@ impl ClassId {
         ClassId(small((rounds - 10) / 2) * Self::OF_KEY + self.0)
     }
 
+    /// The same with texts of no block up to [`LONG_TEXT`].
+    pub(super) fn of_all_texts(self) -> [ClassId; LONG_TEXT + 1] {
+        let shape = self.0 % Self::SHAPES;
+        let none = self.0 - shape + shape % Self::AADS;
+        core::array::from_fn(|blocks| ClassId(none + small(blocks) * Self::AADS))
+    }
+
     /// Its place in a table of all.
     #[inline]
     pub(super) fn place(self) -> usize {
@@ -104,6 +111,16 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|seen| *seen));
+    }
+
+    #[test]
+    fn a_class_is_found_by_the_blocks_of_its_text() {
+        for (text, aad) in [(0, 0), (7, 17), (100, 129)] {
+            let all = ClassId::new(Op::Open, 16 * text, aad, 16).of_all_texts();
+            for (blocks, id) in all.into_iter().enumerate() {
+                assert_eq!(id, ClassId::new(Op::Open, 16 * blocks, aad, 16));
+            }
+        }
     }
 
     #[test]

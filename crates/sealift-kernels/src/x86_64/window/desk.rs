@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
-use sealift_core::Op;
+use sealift_core::{Op, TextSpan};
 
 use super::class::ClassId;
-use super::item::{Class, Item, KeyForm};
+use super::item::{Class, Item, KeyForm, LONG_TEXT, LONGEST_TEXT};
 use super::progression::Progression;
 use super::source::{Lot, Source};
 use crate::Schedules;
@@ -21,6 +21,8 @@ pub(super) struct Desk {
     ids: Vec<ClassId>,
     /// The key of each message, where its item is made from those of others.
     keys: Vec<*const u8>,
+    /// The text of each message, where texts alone differ.
+    texts: Vec<TextSpan>,
     /// What the items are put into when they are sorted.
     sorted: Vec<Item>,
     lots: Vec<Lot>,
@@ -59,11 +61,15 @@ impl Desk {
     /// Takes the messages of a window; those that are worked one by one go to the source's rest.
     pub(super) fn fill(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
         self.clear();
-        let is_regular = source.spans.is_regular() && window.len() > 1;
-        let taken = match is_regular.then(|| self.take_regular(source, &window)).flatten() {
-            Some(taken) => taken,
-            None => self.take_each(source, window),
+        let (is_many, spans) = (window.len() > 1, &source.spans);
+        let taken = if is_many && spans.is_regular() {
+            self.take_regular(source, &window)
+        } else if is_many && spans.is_regular_but_for_texts() {
+            self.take_texts(source, &window)
+        } else {
+            None
         };
+        let taken = taken.unwrap_or_else(|| self.take_each(source, window));
         self.give_back(source, taken);
     }
 
@@ -143,6 +149,50 @@ impl Desk {
         let to = self.ids.iter().zip(&self.keys).map(|(id, key)| (places.next(*id), *key));
         let items = &mut self.items[..messages];
         Progression::put_three(&progressions, source.token, ops.zip(to), items);
+        Some(taken)
+    }
+
+    /// Takes messages of which only the texts lie at unequal distances; returns how many are in a group, or none if they
+    /// can't be taken so.
+    fn take_texts(
+        &mut self,
+        source: &mut Source<'_, '_, '_>,
+        window: &Range<usize>,
+    ) -> Option<usize> {
+        let op = source.spans.common_op()?;
+        let (progression, first) = source.progression(op, window.start)?;
+        if !source.spans.texts(window.clone(), op, &mut self.texts) {
+            return None;
+        }
+        if self.texts.iter().fold(0, |longest, text| text.bytes.max(longest)) > LONGEST_TEXT {
+            return None;
+        }
+        let ids = ROUNDS.map(|rounds| first.of_all_texts().map(|id| id.under(rounds)));
+        let id = |text: &TextSpan, rounds: usize| {
+            ids[(rounds - 10) / 2][text.bytes.div_ceil(16).min(LONG_TEXT)]
+        };
+        // A loop for each kind of keys spares a branch for each message.
+        if let Schedules::Each(each) = source.schedules {
+            let each = &each[window.start - source.first..][..window.len()];
+            let mut are_fast = true;
+            self.keys.extend(each.iter().map(|schedule| schedule.address()));
+            self.ids.extend(self.texts.iter().zip(each).map(|(text, schedule)| {
+                are_fast &= schedule.fast_rounds() > 0;
+                id(text, schedule.fast_rounds().max(10))
+            }));
+            are_fast.then_some(())?;
+        } else {
+            for (text, message) in self.texts.iter().zip(window.clone()) {
+                let (key, rounds) = source.key(message)?;
+                self.keys.push(key);
+                self.ids.push(id(text, rounds));
+            }
+        }
+        let (mut places, taken) = self.places(source);
+        self.room(window.len());
+        let to = self.ids.iter().zip(&self.keys).map(|(id, key)| (places.next(*id), *key));
+        let items = &mut self.items[..window.len()];
+        progression.put_texts(source.token, self.texts.iter().zip(to), items);
         Some(taken)
     }
 

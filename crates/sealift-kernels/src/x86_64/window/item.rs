@@ -3,7 +3,7 @@
 
 use core::{arch::asm, ptr};
 
-use sealift_core::{Op, Span, Status};
+use sealift_core::{Op, Span, Status, TextSpan};
 
 use crate::x86_64::wide::zmm::prefetch;
 
@@ -58,6 +58,17 @@ impl Item {
     #[inline]
     pub(crate) fn is_long(span: &Span) -> bool {
         span.text_bytes > LONGEST_TEXT
+    }
+
+    /// Gives it a text of at most [`LONGEST_TEXT`], the tag behind it, if there is one, and a key.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "texts are short")]
+    pub(crate) fn set_text(&mut self, text: &TextSpan, key: *const u8) {
+        (self.input, self.output, self.key) = (text.input, text.output, key);
+        self.text_bytes = text.bytes as u32;
+        if !text.tag.is_null() {
+            self.tag = text.tag;
+        }
     }
 
     /// The message at some addresses, with its key; none if it is so long that it is worked by itself.

@@ -3,6 +3,8 @@
 
 use core::{arch::x86_64::*, ptr};
 
+use sealift_core::TextSpan;
+
 use super::item::Item;
 use crate::x86_64::{
     cpu::HaveVaes512,
@@ -61,6 +63,29 @@ impl Progression {
         }
     }
 
+    /// Writes its items with texts and keys of their own, each to a place of its own.
+    pub(crate) fn put_texts<'t>(
+        &self,
+        token: Option<HaveVaes512>,
+        own: impl Iterator<Item = (&'t TextSpan, (usize, *const u8))>,
+        items: &mut [Item],
+    ) {
+        match token {
+            // SAFETY: the token is proof of the instructions.
+            Some(_token) => unsafe { put_texts(self, own, items) },
+            None => {
+                let mut next = self.words();
+                for (text, (place, key)) in own {
+                    let item = &mut items[place];
+                    // SAFETY: an item has 64 bytes, and these are those of one.
+                    unsafe { ptr::from_mut(item).cast::<[u64; 8]>().write(next) };
+                    item.set_text(text, key);
+                    next = self.step.after(next);
+                }
+            }
+        }
+    }
+
     fn put_plain(&self, items: &mut [Item]) {
         let mut next = self.words();
         for item in items {
@@ -107,6 +132,23 @@ wide_fn! {
         for item in items {
             // SAFETY: an item has 64 bytes.
             unsafe { store(ptr::from_mut(item).cast(), next) };
+            next = _mm512_add_epi64(next, step);
+        }
+    }
+}
+
+wide_fn! {
+    fn put_texts<'t>(
+        progression: &Progression,
+        own: impl Iterator<Item = (&'t TextSpan, (usize, *const u8))>,
+        items: &mut [Item],
+    ) {
+        let (mut next, step) = registers(progression);
+        for (text, (place, key)) in own {
+            let item = &mut items[place];
+            // SAFETY: an item has 64 bytes.
+            unsafe { store(ptr::from_mut(item).cast(), next) };
+            item.set_text(text, key);
             next = _mm512_add_epi64(next, step);
         }
     }
