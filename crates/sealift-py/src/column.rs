@@ -115,9 +115,10 @@ impl<'py> Given<'py> {
                 let row = |message| rows.memory.part(rows.layout.range(message)).into();
                 Column::Scattered((0..rows.count).map(row).collect())
             }
-            Self::Rows(rows) => {
-                Column::Packed { buffer: rows.memory.bytes().into(), layout: rows.layout.clone() }
-            }
+            Self::Rows(rows) => Column::Packed {
+                buffer: rows.memory.bytes().into(),
+                layout: rows.layout.borrowed(),
+            },
         }
     }
 

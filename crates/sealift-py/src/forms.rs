@@ -153,7 +153,9 @@ impl Offsets {
         let object = self.buffer.bind(py);
         let memory = Memory::whole(buffer(object, name)?, name)?;
         let outside = |offset: &u64| *offset > memory.len() as u64;
-        if let Some(first) = self.offsets.iter().position(outside) {
+        // They rise.
+        let is_one_outside = self.offsets.last().is_some_and(outside);
+        if is_one_outside && let Some(first) = self.offsets.iter().position(outside) {
             let message = first.saturating_sub(1);
             let (start, end) = (self.offsets[message], self.offsets[first]);
             let buffer = memory.len();

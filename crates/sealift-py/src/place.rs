@@ -65,7 +65,7 @@ impl<'py> Target<'py> {
             Self::Nothing => Place::Empty,
             Self::Objects(objects) => objects.place(),
             Self::Given(rows, _) => given_place(rows, apart),
-            Self::Own(bytes, layout, _) => Place::Packed { bytes, layout: layout.clone() },
+            Self::Own(bytes, layout, _) => Place::Packed { bytes, layout: layout.borrowed() },
         }
     }
 
@@ -87,5 +87,5 @@ fn given_place<'a>(rows: &'a mut Rows, apart: &Apart) -> Place<'a> {
         let ranges = (0..*count).map(|message| layout.range(message));
         return Place::Scattered(memory.parts_mut(ranges, apart));
     }
-    Place::Packed { bytes: memory.bytes_mut(apart), layout: layout.clone() }
+    Place::Packed { bytes: memory.bytes_mut(apart), layout: layout.borrowed() }
 }

@@ -166,6 +166,16 @@ pub enum Layout<'a> {
 }
 
 impl Layout<'_> {
+    /// The same without its own offsets.
+    #[must_use]
+    pub fn borrowed(&self) -> Layout<'_> {
+        match self {
+            Self::Fixed { stride, len } => Layout::Fixed { stride: *stride, len: *len },
+            Self::Offsets32(offsets) => Layout::Offsets32(Cow::Borrowed(offsets)),
+            Self::Offsets64(offsets) => Layout::Offsets64(Cow::Borrowed(offsets)),
+        }
+    }
+
     /// The bytes of one message.
     ///
     /// # Panics
