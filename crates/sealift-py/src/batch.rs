@@ -12,8 +12,8 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealift::{
-    Batch, Capabilities, Engine, EngineError, NONCE_BYTES, NonceRule, Op, Ops, Options, Output,
-    Report, Role, Stability, Status, TagLength, Tags, Text,
+    Batch, Engine, EngineError, NONCE_BYTES, NonceRule, Op, Ops, Options, Output, Report, Role,
+    Stability, Status, TagLength, Tags, Text,
 };
 use smallvec::SmallVec;
 
@@ -258,15 +258,7 @@ impl<'py> Job<'_, 'py> {
 
     /// Whether it takes less time than leaving the GIL may.
     fn is_small(&self, engine: &Engine, count: usize) -> bool {
-        let on = self.manner.options.on;
-        let mut devices = engine.devices().filter(|(id, device)| match on {
-            Some(named) => named == *id,
-            None => device.role == Role::Real,
-        });
-        let is_quick = |(_, device): (_, &Capabilities)| {
-            device.role == Role::Real && device.works_on.is_cores() && device.prepares.is_zero()
-        };
-        if count > FEW || !devices.all(is_quick) {
+        if count > FEW || !works_at_once(engine, self.manner) {
             return false;
         }
         let Inputs { texts, aad, .. } = self.inputs;
@@ -452,6 +444,17 @@ impl Manner {
         let bytes = crate::forms::at_least(0, tag_length, "tag_length")?;
         Ok(Self { options, nonce_rule, tag_length: TagLength::new(bytes)? })
     }
+}
+
+/// Whether every device that may get a batch works a short one at once.
+pub(crate) fn works_at_once(engine: &Engine, manner: &Manner) -> bool {
+    let mut devices = engine.devices().filter(|(id, device)| match manner.options.on {
+        Some(named) => named == *id,
+        None => device.role == Role::Real,
+    });
+    devices.all(|(_, device)| {
+        device.role == Role::Real && device.works_on.is_cores() && device.prepares.is_zero()
+    })
 }
 
 /// Refuses more messages than a batch takes.

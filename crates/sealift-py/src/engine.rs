@@ -8,6 +8,7 @@ use crate::forms::whole_at_least;
 use crate::gil;
 use crate::info::DeviceInfo;
 use crate::keys::GivenKeys;
+use crate::one::One;
 use crate::records::{Counters, Record};
 use crate::schedule::{self, Calibration, Cost, Explanation};
 use crate::session::Session;
@@ -326,6 +327,11 @@ impl Engine {
     ) -> Outcome<Py<PyAny>> {
         let options = Options { threads: read_threads(threads)?, ..named(&self.engine, device)? };
         let manner = to_seal(options, nonces, tag_length, check_nonces, hazmat_nonces)?;
+        if let (Some(nonces), None, None) = (nonces, out, tags)
+            && let Some(one) = One::read(&self.engine, (keys, nonces, texts), aad, &manner)?
+        {
+            return one.seal(py, &self.engine);
+        }
         let inputs = inputs(keys, nonces, ("texts", texts), aad, None)?;
         batch::seal(py, &self.engine, inputs, &manner, out, tags)
     }
@@ -380,6 +386,11 @@ impl Engine {
         let on_error = OnError::read(on_error)?;
         let options = Options { threads: read_threads(threads)?, ..named(&self.engine, device)? };
         let manner = Manner::new(options, tag_length, rule(hazmat_nonces))?;
+        if let (None, None) = (out, tags)
+            && let Some(one) = One::read(&self.engine, (keys, nonces, sealed), aad, &manner)?
+        {
+            return one.open(py, &self.engine, on_error);
+        }
         let inputs = inputs(keys, Some(nonces), ("sealed", sealed), aad, tags)?;
         batch::open(py, &self.engine, &inputs, &manner, out, on_error)
     }

@@ -24,6 +24,7 @@ mod info;
 mod integers;
 mod keys;
 mod offload;
+mod one;
 mod overlap;
 mod place;
 mod play;
