@@ -99,7 +99,7 @@ fn columns(bytes: usize) -> Vec<(&'static str, Column<'static>)> {
         ("a stride", Column::Packed { buffer: buffer().into(), layout }),
         ("narrow offsets", Column::offsets(buffer(), narrow)),
         ("wide offsets", Column::offsets64(buffer(), wide)),
-        ("a buffer each", Column::Scattered(vec![vec![7; bytes].into(); MESSAGES])),
+        ("a buffer each", Column::Scattered(vec![vec![7; bytes].into(); MESSAGES].into())),
     ]
 }
 

@@ -25,8 +25,8 @@ mod tag;
 mod work;
 
 pub use batch::{
-    Batch, Buffer, Column, Keys, Layout, MAX_TEXT_BYTES, NonceRule, Ops, Shape, Stability, Tags,
-    Text,
+    Batch, Buffer, Buffers, Column, Keys, Layout, MAX_TEXT_BYTES, NonceRule, Ops, Shape, Stability,
+    Tags, Text,
 };
 pub use clock::{Clock, Notify, SimulatedClock, SystemClock, ThreadUsage};
 pub use cost::{BreakEven, Cost, CostError};

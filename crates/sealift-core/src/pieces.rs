@@ -35,7 +35,7 @@ impl<'p> Messages<'p> {
     /// Calls `run` with them as a work of their own.
     pub fn run<T>(self, run: impl FnOnce(&mut Work<'_>) -> T) -> T {
         let Self { batch, keys, messages, shape, text, tags, status } = self;
-        let batch = batch.slice(messages);
+        let batch = batch.borrowed().slice(messages);
         let output = Output { text: text.rebased(), tags: tags.rebased(), status };
         run(&mut Work::of_checked(&batch, output, keys, shape))
     }

@@ -179,7 +179,7 @@ impl Inputs<'_> {
             return Ok(None);
         }
         let nonces = engine.next_nonces(&self.keys.lend(false), count)?;
-        self.nonces = Given::Counted(room::copy(&nonces, "nonces")?);
+        self.nonces = Given::Nonces(room::copy(&nonces, "nonces")?);
         Ok(Some(nonces))
     }
 

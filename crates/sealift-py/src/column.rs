@@ -4,6 +4,7 @@ use crate::bytes::{Lent, buffer, held, is_frozen, no_bytes};
 use crate::errors::{Outcome, type_name, wrong_type};
 use crate::ffi::{self, Memory};
 use crate::forms::{Fixed, Offsets};
+use crate::room;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -20,8 +21,8 @@ pub(crate) enum Given<'py> {
     Each(SmallVec<[Lent<'py>; 1]>),
     /// All in one piece of memory.
     Rows(Rows),
-    /// Nonces that the sessions counted, one behind the other.
-    Counted(Vec<u8>),
+    /// Nonces of 12 bytes, one behind the other: those that the sessions counted, or copies of those in a list.
+    Nonces(Vec<u8>),
 }
 
 /// Messages in one piece of memory. All of them lie inside it.
@@ -57,13 +58,23 @@ impl<'py> Given<'py> {
         Self::read(object, name)
     }
 
+    /// Reads a column of nonces. Those of a list are copied, so that they lie at equal distances as kernels like it.
+    pub(crate) fn read_nonces(object: &Bound<'py, PyAny>) -> Outcome<Self> {
+        if let Ok(list) = object.cast_exact::<PyList>()
+            && let Some(nonces) = copies(list)?
+        {
+            return Ok(Self::Nonces(nonces));
+        }
+        Self::read(object, "nonces")
+    }
+
     /// How many messages it is for, where that is certain.
     pub(crate) fn count(&self) -> Option<usize> {
         match self {
             Self::Empty | Self::Same(_) => None,
             Self::Each(each) => Some(each.len()),
             Self::Rows(rows) => Some(rows.count),
-            Self::Counted(nonces) => Some(nonces.len() / NONCE_BYTES),
+            Self::Nonces(nonces) => Some(nonces.len() / NONCE_BYTES),
         }
     }
 
@@ -84,14 +95,14 @@ impl<'py> Given<'py> {
             Self::Same(bytes) => bytes.as_slice().len(),
             Self::Each(each) => each[message].as_slice().len(),
             Self::Rows(rows) => rows.layout.range(message).len(),
-            Self::Counted(_) => NONCE_BYTES,
+            Self::Nonces(_) => NONCE_BYTES,
         }
     }
 
     /// Whether nobody can write to its bytes meanwhile.
     pub(crate) fn is_frozen(&self) -> bool {
         match self {
-            Self::Empty | Self::Counted(_) => true,
+            Self::Empty | Self::Nonces(_) => true,
             Self::Same(bytes) => bytes.is_frozen(),
             Self::Each(each) => each.iter().all(Lent::is_frozen),
             Self::Rows(rows) => rows.frozen,
@@ -110,7 +121,7 @@ impl<'py> Given<'py> {
                     each.iter().map(|bytes| Buffer::Borrowed(bytes.as_slice())).collect(),
                 ),
             },
-            Self::Counted(nonces) => Column::fixed(nonces, NONCE_BYTES),
+            Self::Nonces(nonces) => Column::fixed(nonces, NONCE_BYTES),
             Self::Rows(rows) if interleaved => {
                 let row = |message| rows.memory.part(rows.layout.range(message)).into();
                 Column::Scattered((0..rows.count).map(row).collect())
@@ -131,7 +142,7 @@ impl<'py> Given<'py> {
             Self::Rows(Rows { memory, layout, .. }) => {
                 Column::Packed { buffer: ffi::outliving_memory(memory), layout }
             }
-            Self::Counted(nonces) => Column::fixed(nonces, NONCE_BYTES),
+            Self::Nonces(nonces) => Column::fixed(nonces, NONCE_BYTES),
         }
     }
 
@@ -149,6 +160,17 @@ impl<'py> Given<'py> {
         let each: PyResult<SmallVec<_>> = items.enumerate().map(read).collect();
         Ok(Self::Each(each?))
     }
+}
+
+/// Copies of nonces; none if one is anything but 12 `bytes`.
+fn copies(nonces: &Bound<'_, PyList>) -> Outcome<Option<Vec<u8>>> {
+    let mut copies = room::empty(nonces.len().saturating_mul(NONCE_BYTES), "nonces")?;
+    for nonce in nonces.iter() {
+        let Ok(nonce) = nonce.cast_exact::<PyBytes>() else { return Ok(None) };
+        let Ok(nonce) = <[u8; NONCE_BYTES]>::try_from(nonce.as_bytes()) else { return Ok(None) };
+        copies.extend(nonce);
+    }
+    Ok(Some(copies))
 }
 
 impl Rows {

@@ -497,7 +497,7 @@ fn inputs<'py>(
 ) -> Outcome<Inputs<'py>> {
     Ok(Inputs {
         keys: GivenKeys::read(keys)?,
-        nonces: nonces.map_or(Ok(Given::Empty), |nonces| Given::read(nonces, "nonces"))?,
+        nonces: nonces.map_or(Ok(Given::Empty), Given::read_nonces)?,
         texts: Given::read(texts, name)?,
         aad: Given::read_shared(aad, "aad")?,
         tags: tags.map_or(Ok(Given::Empty), |tags| Given::read(tags, "tags"))?,

@@ -7,6 +7,7 @@ use crate::room;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use sealift::{NONCE_BYTES, SEALS_MAX, SessionId};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An installed key. Made by `Engine.session(key)`.
@@ -16,6 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[pyclass(frozen, module = "sealift")]
 pub(crate) struct Session {
     id: SessionId,
+    is_open: AtomicBool,
     // Only taken under the GIL, so that no fork finds it held.
     open: Mutex<Option<sealift::Session>>,
 }
@@ -84,6 +86,7 @@ impl Session {
 
     /// Retires the key. Closing twice is allowed.
     fn close(&self) {
+        self.is_open.store(false, Ordering::Relaxed);
         self.lock().take();
     }
 
@@ -112,21 +115,27 @@ impl Session {
 
 impl Session {
     pub(crate) fn new(session: sealift::Session) -> Self {
-        Self { id: session.id(), open: Mutex::new(Some(session)) }
+        let is_open = AtomicBool::new(true);
+        Self { id: session.id(), is_open, open: Mutex::new(Some(session)) }
     }
 
     /// What batches name it by.
     pub(crate) fn open_id(&self) -> Outcome<SessionId> {
-        self.with(|session| Ok(session.id()))
+        // Asked of each message: without the lock. It may be closed right after, with the lock, too.
+        if self.is_open.load(Ordering::Relaxed) { Ok(self.id) } else { Err(self.closed()) }
+    }
+
+    fn closed(&self) -> Failure {
+        Failure::Closed(format!(
+            "session {} is closed: make another with engine.session(key)",
+            self.id
+        ))
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&sealift::Session) -> Outcome<T>) -> Outcome<T> {
         match &*self.lock() {
             Some(session) => use_it(session),
-            None => Err(Failure::Closed(format!(
-                "session {} is closed: make another with engine.session(key)",
-                self.id
-            ))),
+            None => Err(self.closed()),
         }
     }
 

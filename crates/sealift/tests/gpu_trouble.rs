@@ -137,7 +137,7 @@ fn take(engine: &Engine, session: &Session, ticket: Ticket) -> (usize, u32) {
     assert_eq!(sealed.status(), [Status::Ok; TEXTS.len()]);
     let part = |at| (sealed.text_of(at).to_vec().into(), sealed.tag_of(at).to_vec());
     let (texts, tags): (Vec<_>, Vec<_>) = (0..TEXTS.len()).map(part).unzip();
-    let (nonces, texts) = (taken.batch.nonce.clone(), Column::Scattered(texts));
+    let (nonces, texts) = (taken.batch.nonce.clone(), Column::Scattered(texts.into()));
     let tags = Tags::Apart(Column::fixed(tags.concat(), 16));
     let open = Batch::open(TEXTS.len(), session.id(), nonces, texts, tags);
     let mut opened = OwnedOutput::for_batch(&open).unwrap();

@@ -1,6 +1,7 @@
 use crate::BatchError;
 use bytes::Bytes;
 use std::borrow::Cow;
+use std::ops::Deref;
 use std::ops::Range;
 
 /// Bytes that are borrowed for a call or shared for as long as someone holds them.
@@ -58,6 +59,38 @@ impl From<Vec<u8>> for Buffer<'_> {
     }
 }
 
+/// A buffer for each message.
+#[derive(Clone, Debug)]
+pub enum Buffers<'a> {
+    /// Of this column alone.
+    Own(Vec<Buffer<'a>>),
+    /// Of another column. (A `Cow` of them could not be shortened in its lifetime.)
+    Lent(&'a [Buffer<'a>]),
+}
+
+impl<'a> Deref for Buffers<'a> {
+    type Target = [Buffer<'a>];
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Own(buffers) => buffers,
+            Self::Lent(buffers) => buffers,
+        }
+    }
+}
+
+impl<'a> From<Vec<Buffer<'a>>> for Buffers<'a> {
+    fn from(buffers: Vec<Buffer<'a>>) -> Self {
+        Self::Own(buffers)
+    }
+}
+
+impl<'a> FromIterator<Buffer<'a>> for Buffers<'a> {
+    fn from_iter<I: IntoIterator<Item = Buffer<'a>>>(buffers: I) -> Self {
+        Self::Own(buffers.into_iter().collect())
+    }
+}
+
 /// The byte string of every message of a batch.
 #[derive(Clone, Debug)]
 pub enum Column<'a> {
@@ -73,7 +106,22 @@ pub enum Column<'a> {
         layout: Layout<'a>,
     },
     /// A buffer for each message.
-    Scattered(Vec<Buffer<'a>>),
+    Scattered(Buffers<'a>),
+}
+
+impl Column<'_> {
+    /// The same in borrowed buffers.
+    pub(crate) fn borrowed(&self) -> Column<'_> {
+        match self {
+            Self::Empty => Column::Empty,
+            Self::Same(buffer) => Column::Same(Buffer::Borrowed(buffer.as_ref())),
+            Self::Packed { buffer, layout } => Column::Packed {
+                buffer: Buffer::Borrowed(buffer.as_ref()),
+                layout: layout.borrowed(),
+            },
+            Self::Scattered(buffers) => Column::Scattered(Buffers::Lent(buffers)),
+        }
+    }
 }
 
 impl<'a> Column<'a> {
@@ -292,6 +340,6 @@ mod tests {
     #[test]
     fn no_messages_fit_anywhere() {
         assert!(Column::fixed(&[], 16).check("text", 0).is_ok());
-        assert!(Column::Scattered(vec![]).check("text", 0).is_ok());
+        assert!(Column::Scattered(vec![].into()).check("text", 0).is_ok());
     }
 }

@@ -7,7 +7,7 @@ mod slice;
 
 pub(crate) use check::Geometry;
 pub use check::Shape;
-pub use column::{Buffer, Column, Layout};
+pub use column::{Buffer, Buffers, Column, Layout};
 pub(crate) use lengths::by_chunks;
 
 use crate::{Algorithm, Op, SessionId, TagLength};

@@ -1,8 +1,41 @@
 //! Some messages of a batch as a batch of their own, over the same buffers.
 
-use super::{Batch, Buffer, Column, Keys, Layout, Ops, Tags, Text};
+use super::{Batch, Buffer, Buffers, Column, Keys, Layout, Ops, Tags, Text};
 use std::borrow::Cow;
 use std::ops::Range;
+
+impl Batch<'_> {
+    /// The same batch over borrowed columns, of which a slice copies nothing.
+    #[must_use]
+    pub fn borrowed(&self) -> Batch<'_> {
+        Batch {
+            len: self.len,
+            algorithm: self.algorithm,
+            ops: match &self.ops {
+                Ops::All(op) => Ops::All(*op),
+                Ops::Each(ops) => Ops::Each(Cow::Borrowed(ops)),
+            },
+            keys: match &self.keys {
+                Keys::Session(session) => Keys::Session(*session),
+                Keys::Sessions(sessions) => Keys::Sessions(Cow::Borrowed(sessions)),
+                Keys::Raw(keys) => Keys::Raw(keys.borrowed()),
+            },
+            nonce: self.nonce.borrowed(),
+            aad: self.aad.borrowed(),
+            text: match &self.text {
+                Text::Apart(text) => Text::Apart(text.borrowed()),
+                Text::InPlace => Text::InPlace,
+            },
+            tags: match &self.tags {
+                Tags::Apart(tags) => Tags::Apart(tags.borrowed()),
+                Tags::Appended => Tags::Appended,
+            },
+            tag_length: self.tag_length,
+            nonce_rule: self.nonce_rule,
+            stability: self.stability,
+        }
+    }
+}
 
 impl<'a> Batch<'a> {
     /// The messages of a range as a batch of their own. No payload is copied; columns of ops, sessions
@@ -47,7 +80,12 @@ impl<'a> Column<'a> {
         match self {
             Self::Empty => Self::Empty,
             Self::Same(buffer) => Self::Same(buffer.clone()),
-            Self::Scattered(buffers) => Self::Scattered(buffers[messages.clone()].to_vec()),
+            Self::Scattered(Buffers::Lent(buffers)) => {
+                Self::Scattered(Buffers::Lent(&buffers[messages.clone()]))
+            }
+            Self::Scattered(Buffers::Own(buffers)) => {
+                Self::Scattered(buffers[messages.clone()].to_vec().into())
+            }
             Self::Packed { buffer, layout: Layout::Fixed { stride, len } } => {
                 let layout = Layout::Fixed { stride: *stride, len: *len };
                 // The last message may end before its stride does.

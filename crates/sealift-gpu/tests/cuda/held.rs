@@ -12,7 +12,7 @@ fn batch_of(texts: [Vec<u8>; 3]) -> Batch<'static> {
     let texts = texts.map(Into::into);
     let nonces = Column::fixed(vec![1; 12 * 3], 12);
     let sessions = vec![session(0), session(1), session(2)];
-    Batch::seal(3, sessions, nonces, Column::Scattered(texts.into()))
+    Batch::seal(3, sessions, nonces, Column::Scattered(texts.to_vec().into()))
 }
 
 #[test]
