@@ -320,7 +320,7 @@ fn tag_of<'s>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Layout, NonceRule, OwnedOutput, TagLength};
+    use crate::{Column, Layout, MAX_TAG_BYTES, NonceRule, OwnedOutput, TagLength};
 
     struct NoKeys;
     impl KeySource for NoKeys {
@@ -436,6 +436,32 @@ mod tests {
         let place = Place::Scattered(slots.iter_mut().map(|slot| &mut slot[..]).collect());
         let short = verdict(&batch, place, Place::fixed(&mut [0; 48], 16)).unwrap_err();
         assert_eq!(short, BatchError::NoRoom { column: "out", message: 2, room: 19, needed: 20 });
+    }
+
+    #[test]
+    fn seals_of_unequal_lengths_need_room_for_their_tags_and_tags_behind_are_no_text() {
+        let (nonces, text) = ([0; 36], [0; 90]);
+        let offsets = || Column::offsets(&text, vec![0, 20, 45, 90]);
+        let batch = Batch::seal(3, SESSION, Column::fixed(&nonces, 12), offsets());
+        let place = |out: &'static mut [u8]| Place::Packed {
+            bytes: out,
+            layout: Layout::Offsets32(vec![0, 20, 45, 90].into()),
+        };
+        for tag in [15, 16] {
+            let tags = Place::fixed(vec![0; 3 * tag].leak(), tag);
+            let given = verdict(&batch, place(vec![0; 90].leak()), tags);
+            let short =
+                BatchError::NoRoom { column: "tag", message: 0, room: tag, needed: MAX_TAG_BYTES };
+            assert_eq!(given.err(), (tag < MAX_TAG_BYTES).then_some(short));
+        }
+        let opening = Batch {
+            ops: Ops::All(Op::Open),
+            tags: Tags::Appended,
+            text: offsets().into(),
+            ..batch
+        };
+        let shape = verdict(&opening, place(vec![0; 90].leak()), Place::Empty).unwrap();
+        assert_eq!((shape.text_bytes, shape.text_bytes_max), (90 - 48, 29));
     }
 
     #[test]

@@ -293,6 +293,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_batch_has_as_many_pieces_as_its_device_can_cut() {
+        let long = Shape::of_seals(2, 20 * PART_BYTES_MIN);
+        let of = |cuts| [1, 3, 64].map(|wanted| shares(cuts, &long, wanted));
+        assert_eq!(of(Cuts::Nothing), [1, 1, 1]);
+        assert_eq!(of(Cuts::Batches), [1, 2, 2]);
+        assert_eq!(of(Cuts::Texts), [1, 3, 40]);
+        let many = Shape::of_seals(1_000, 100);
+        assert_eq!(shares(Cuts::Texts, &many, 64), 64);
+    }
+
+    #[test]
     fn two_long_waits_make_a_pause_and_more_of_them_a_longer_one() {
         let pause = HelpPause::default();
         let ms = 1_000_000;

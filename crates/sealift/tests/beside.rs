@@ -5,8 +5,9 @@
 
 use sealift::software::{self, Crew, Software};
 use sealift::{
-    Batch, Capabilities, Column, Context, Device, DeviceError, Driver, Engine, Key, NONCE_BYTES,
-    OpenError, Options, OwnedOutput, Probe, Resource, Role, SessionId, Settings, Spec, Work,
+    Batch, Capabilities, Column, Context, Cost, Device, DeviceError, Driver, Engine, Key,
+    NONCE_BYTES, OpenError, Options, OwnedOutput, Probe, Resource, Role, SessionId, Settings, Spec,
+    Work,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +39,8 @@ impl Driver for Paced {
     fn open(&self, spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
         let inner = sealift::open(&"library".parse().unwrap(), context)?;
         let found = software::capabilities(spec, self.name, Role::Real, "sleeps".to_owned());
-        let capabilities = Capabilities { works_on: self.works_on.clone(), ..found };
+        let cost = Cost::clamped(200.0, 0.0, CORES_NS_A_BYTE);
+        let capabilities = Capabilities { works_on: self.works_on.clone(), cost, ..found };
         let (ns_a_byte, is_broken) = (self.ns_a_byte, Arc::clone(&self.is_broken));
         let sleeper = Sleeper { inner, ns_a_byte, is_broken };
         Ok(software::open(sleeper, capabilities, Crew::of(spec)?, context))
@@ -78,14 +80,14 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Self {
+    fn new(far_ns_a_byte: f64) -> Self {
         let is_broken = Arc::<AtomicBool>::default();
         let paced = |name, ns_a_byte, works_on, is_broken: &Arc<_>| {
             let is_broken = Arc::clone(is_broken);
             Paced { name, ns_a_byte, works_on, is_broken }
         };
-        let slow = paced("slow", 4.0, Resource::Cores(vec![]), &Arc::default());
-        let far = paced("far", 4.0, Resource::Own, &is_broken);
+        let slow = paced("slow", CORES_NS_A_BYTE, Resource::Cores(vec![]), &Arc::default());
+        let far = paced("far", far_ns_a_byte, Resource::Own, &is_broken);
         let engine = Engine::with_drivers(&["slow:workers=1", "far"], &[&slow, &far]).unwrap();
         let session = engine.session(Key::new(&[7; 16]).unwrap()).unwrap();
         let nonces = (0..MESSAGES as u64).flat_map(|n| [&[0; 4][..], &n.to_be_bytes()].concat());
@@ -109,6 +111,13 @@ impl Bench {
         }
     }
 
+    /// Works the batch; how many messages the device that is none of the cores had of it.
+    fn far_of_one(&self) -> u64 {
+        let before = self.messages()[1];
+        self.run();
+        self.messages()[1] - before
+    }
+
     /// Messages that each device worked so far.
     fn messages(&self) -> [u64; 2] {
         ["slow", "far"].map(|name| {
@@ -120,7 +129,7 @@ impl Bench {
 
 #[test]
 fn both_have_messages_of_one_batch_and_the_results_are_those_of_one() {
-    let bench = Bench::new();
+    let bench = Bench::new(CORES_NS_A_BYTE);
     (0..40).for_each(|_| bench.run());
     let before = bench.messages();
     (0..20).for_each(|_| bench.run());
@@ -131,8 +140,18 @@ fn both_have_messages_of_one_batch_and_the_results_are_those_of_one() {
 }
 
 #[test]
+fn before_both_were_measured_and_where_little_is_to_be_gained_a_batch_goes_to_one() {
+    assert!([0, MESSAGES as u64].contains(&Bench::new(CORES_NS_A_BYTE).far_of_one()));
+    let bench = Bench::new(20.0 * CORES_NS_A_BYTE);
+    for _ in 0..60 {
+        // Whole ones to see how fast it is.
+        assert!([0, MESSAGES as u64].contains(&bench.far_of_one()));
+    }
+}
+
+#[test]
 fn when_one_of_them_fails_the_other_works_the_batch() {
-    let bench = Bench::new();
+    let bench = Bench::new(CORES_NS_A_BYTE);
     (0..40).for_each(|_| bench.run());
     bench.is_broken.store(true, Ordering::Relaxed);
     let before = bench.messages();
@@ -141,5 +160,7 @@ fn when_one_of_them_fails_the_other_works_the_batch() {
     bench.is_broken.store(false, Ordering::Relaxed);
 }
 
+/// So long the device on the cores takes.
+const CORES_NS_A_BYTE: f64 = 4.0;
 const MESSAGES: usize = 2_000;
 const BYTES: usize = 500;

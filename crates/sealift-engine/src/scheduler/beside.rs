@@ -16,8 +16,8 @@ pub(crate) struct Beside {
 }
 
 impl Scheduler {
-    /// Whether a batch of a calling thread, of which `decision` was just made, ends earlier on two devices. Both were measured
-    /// before: a wrong quote would cost more than is to be gained.
+    /// Whether a batch of a calling thread, of which `decision` was just made, ends earlier on two devices. The costs of both
+    /// were learnt: a wrong quote would cost more than is to be gained.
     pub(crate) fn beside(
         &mut self,
         request: &Request<'_>,
@@ -31,9 +31,8 @@ impl Scheduler {
         }
         let best = |on_cores: bool| {
             let is_such = |one: &&Candidate| {
-                one.is_measured
-                    && !one.is_outdone
-                    && self.members[one.device.0].is_on_cores() == on_cores
+                let member = &self.members[one.device.0];
+                member.has_learnt() && !one.is_outdone && member.is_on_cores() == on_cores
             };
             let candidates = self.candidates.iter().filter(is_such);
             candidates.min_by(|one, other| one.finish_ns.total_cmp(&other.finish_ns))

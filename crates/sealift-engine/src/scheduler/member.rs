@@ -21,6 +21,8 @@ pub(super) struct Member {
     classes: Classes,
     /// Whether it has worked a batch.
     is_warm: bool,
+    /// Whether what a batch took was learnt, so that its costs are not what it says of itself.
+    has_learnt: bool,
     /// Share of the working time that the host's processors spend.
     host_share: f64,
     /// From submitting to beginning, where a worker is free.
@@ -54,6 +56,7 @@ impl Member {
             cuts: if capabilities.workers > 1 { capabilities.cuts } else { Cuts::Nothing },
             classes: Classes::new(capabilities.cost, hoped(capabilities)),
             is_warm: false,
+            has_learnt: false,
             host_share: if capabilities.works_on.is_cores() { 1.0 } else { 0.0 },
             hand_over_ns: HAND_OVER_NS,
             health: Health::default(),
@@ -159,6 +162,11 @@ impl Member {
         self.given_ns.get_or_insert(now_ns);
     }
 
+    /// Whether its costs were learnt here.
+    pub(super) fn has_learnt(&self) -> bool {
+        self.has_learnt
+    }
+
     /// Whether its work is time of this machine's cores.
     pub(super) fn is_on_cores(&self) -> bool {
         self.works_on.is_cores()
@@ -256,6 +264,7 @@ impl Member {
         if self.is_odd(shape, times, core_ns.is_some() && !is_fresh) {
             return;
         }
+        self.has_learnt = true;
         let known = self.classes.of_mut(shape);
         known.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
         let took_ns = took_ns as f64;

@@ -290,5 +290,10 @@ pub(crate) fn seal(session: &Session, texts: &[&'static [u8]]) -> Batch<'static>
     let nonces: Vec<u8> =
         (0..texts.len() * 12).map(|n| u8::try_from(n / 12 % 256).unwrap()).collect();
     let texts: Vec<_> = texts.iter().map(|text| Buffer::Shared((*text).into())).collect();
-    Batch::seal(texts.len(), session.id(), Column::fixed(nonces, 12), Column::Scattered(texts.into()))
+    Batch::seal(
+        texts.len(),
+        session.id(),
+        Column::fixed(nonces, 12),
+        Column::Scattered(texts.into()),
+    )
 }
