@@ -67,14 +67,15 @@ pub trait Device: Send + Sync + Debug {
     /// The device doesn't, or it failed: then no result counts, and the engine wipes what was written.
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError>;
 
-    /// One message to be worked in parts, where the device [`Cuts::Texts`]; what follows may run on any thread.
+    /// One message to be worked in parts under a key of 16, 24 or 32 bytes, where the device [`Cuts::Texts`]; what follows may
+    /// run on any thread.
     ///
     /// # Errors
     /// The device can't expand the key.
     fn long_message(
         &self,
         _op: Op,
-        _key: &Key,
+        _key: &[u8],
         _nonce: &[u8],
     ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
         None

@@ -15,17 +15,21 @@ pub trait LongMessage: Send + Sync {
     fn conclude(&self, slot: Slot<'_>, hashes: &[PartHash]) -> Status;
 }
 
-/// What a part of a text adds to the tag of its message: secret, and wiped when it is dropped.
-#[derive(Default, ZeroizeOnDrop)]
+/// What a part of a text adds to the tag of its message: secret, behind a pointer so that moving it leaves no copy, and
+/// wiped when it is dropped.
+#[derive(ZeroizeOnDrop)]
 pub struct PartHash {
     blocks: u64,
-    hash: u128,
+    hash: Box<u128>,
 }
 
 impl PartHash {
-    /// That of a part of so many blocks, the last one perhaps not whole. What `hash` is only its device knows.
+    /// That of a part of so many blocks, the last one perhaps not whole. `write` writes it to its place; what it is only its
+    /// device knows.
     #[must_use]
-    pub fn new(blocks: u64, hash: u128) -> Self {
+    pub fn new(blocks: u64, write: impl FnOnce(&mut u128)) -> Self {
+        let mut hash = Box::new(0);
+        write(&mut hash);
         Self { blocks, hash }
     }
 
@@ -35,10 +39,10 @@ impl PartHash {
         self.blocks
     }
 
-    /// The device's own number.
+    /// What its device wrote.
     #[must_use]
-    pub fn hash(&self) -> u128 {
-        self.hash
+    pub fn hash(&self) -> &u128 {
+        &self.hash
     }
 }
 

@@ -97,10 +97,14 @@ impl Software for Kernels {
     fn long_message(
         &self,
         op: Op,
-        key: &Key,
+        key: &[u8],
         nonce: &[u8],
     ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
-        Some(Ok(Box::new(Parts::new(self.path, key, op, nonce))))
+        let parts = Parts::new(self.path, key, op, nonce).map_err(|error| {
+            let (device, reason) = (self.name.clone(), error.to_string());
+            DeviceError::Failed { device, reason }
+        });
+        Some(parts.map(|parts| Box::new(parts) as _))
     }
 
     fn retire(&self, session: SessionId) {

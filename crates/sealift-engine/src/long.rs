@@ -3,8 +3,8 @@
 use crate::DeviceId;
 use crate::shared::{Shared, message_of};
 use sealift_core::{
-    Batch, DeviceError, Key, KeySource, Keys, LongMessage, PartHash, Piece, SessionId, TextPart,
-    Timing, Work,
+    Batch, DeviceError, KeySource, Keys, LongMessage, PartHash, Piece, SessionId, TextPart, Timing,
+    Work,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -117,14 +117,11 @@ fn begin(
         })
     };
     let (op, nonce) = (batch.ops.get(message), batch.nonce.get(message));
-    let long = |key: &Key| shared.devices[device.0].long_message(op, key, nonce);
+    let long = |key: &[u8]| shared.devices[device.0].long_message(op, key, nonce);
     let long = match &batch.keys {
-        Keys::Session(session) => long(&*of_session(*session)?),
-        Keys::Sessions(sessions) => long(&*of_session(sessions[message])?),
-        Keys::Raw(column) => match Key::new(column.get(message)) {
-            Ok(key) => long(&key),
-            Err(error) => return Err(shared.failure(device, error.to_string())),
-        },
+        Keys::Session(session) => long(of_session(*session)?.as_bytes()),
+        Keys::Sessions(sessions) => long(of_session(sessions[message])?.as_bytes()),
+        Keys::Raw(column) => long(column.get(message)),
     };
     long.unwrap_or_else(|| {
         Err(shared.failure(device, "it says that it cuts texts, and does not".to_owned()))

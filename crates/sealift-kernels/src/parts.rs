@@ -1,6 +1,6 @@
 //! One long message in parts, whose hashes are put together at the end.
 
-use sealift_core::{Key, LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status};
+use sealift_core::{KeyError, LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status};
 
 use crate::run::{address, length};
 use crate::verdict::{self, Fitting};
@@ -18,17 +18,19 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Those of a message that is sealed, opened or verified under a key.
-    #[must_use]
-    pub fn new(path: Path, key: &Key, op: Op, nonce: &[u8]) -> Parts {
-        Parts { path, schedule: Schedule::new(path, key), op, nonce: nonce.to_vec() }
+    /// Those of a message that is sealed, opened or verified under a raw key of 16, 24 or 32 bytes.
+    ///
+    /// # Errors
+    /// Any other length.
+    pub fn new(path: Path, key: &[u8], op: Op, nonce: &[u8]) -> Result<Parts, KeyError> {
+        Ok(Parts { path, schedule: Schedule::from_raw(path, key)?, op, nonce: nonce.to_vec() })
     }
 
     // Not a part of what calls it, so that its stack can be wiped.
     #[inline(never)]
-    fn hash(&self, first_block: u32, text: Fitting<'_, '_>, next: *const u8) -> u128 {
+    fn hash(&self, first_block: u32, text: Fitting<'_, '_>, next: *const u8, to: &mut u128) {
         let expanded = self.schedule.expanded();
-        match self.path {
+        *to = match self.path {
             #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
             Path::AesNi(token) if expanded.is_fast() => {
                 aesni::part(token, expanded, text, first_block, next)
@@ -46,7 +48,7 @@ impl Parts {
                 let _ = next;
                 model::part(expanded, text, first_block)
             }
-        }
+        };
     }
 
     // Not a part of what calls it, so that its stack can be wiped.
@@ -75,9 +77,10 @@ impl LongMessage for Parts {
         let Some(text) = Fitting::of(&mut slot) else {
             panic!("a part of a text of another kind than {:?} has", self.op)
         };
-        let hash = self.hash(first_block, text, next);
-        stack::wipe();
-        PartHash::new(blocks, hash)
+        PartHash::new(blocks, |to| {
+            self.hash(first_block, text, next, to);
+            stack::wipe();
+        })
     }
 
     fn conclude(&self, mut slot: Slot<'_>, hashes: &[PartHash]) -> Status {

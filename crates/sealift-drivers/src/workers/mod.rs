@@ -49,7 +49,7 @@ pub trait Software: Send + Sync + Debug + 'static {
     fn long_message(
         &self,
         _op: Op,
-        _key: &Key,
+        _key: &[u8],
         _nonce: &[u8],
     ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
         None
@@ -133,7 +133,7 @@ impl<S: Software> Device for Pool<S> {
     fn long_message(
         &self,
         op: Op,
-        key: &Key,
+        key: &[u8],
         nonce: &[u8],
     ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
         self.shared.software.long_message(op, key, nonce)

@@ -37,7 +37,7 @@ pub(crate) fn tag_of_parts(
     let (aad, text_len) = (slot.aad(), slot.text_len());
     let mut hash = Ghash::new(schedule.hash_key());
     hash.padded(aad);
-    parts.iter().for_each(|part| hash.part(part.blocks(), part.hash()));
+    parts.iter().for_each(|part| hash.part(part.blocks(), *part.hash()));
     hash.lengths(aad.len(), text_len);
     let mask =
         aes::encrypt(schedule.round_keys(), first_counter(schedule, slot.nonce()).swap_bytes());

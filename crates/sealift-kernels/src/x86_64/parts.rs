@@ -49,7 +49,7 @@ pub(super) fn tag(
         }
         // The first power stands for none where a part is empty.
         let moved = if part.blocks() == 0 { hash } else { last.1.times(token, hash) };
-        hash = token.xor(moved, token.broadcast(&part.hash()));
+        hash = token.xor(moved, token.broadcast(part.hash()));
     }
     let hash = ghash::absorb_lengths(token, schedule, hash, aad.len(), slot.text_len());
     to_u128(token.xor(token.reverse(hash), mask))

@@ -18,8 +18,8 @@ mod mixed;
 use std::hint::black_box;
 
 use common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed};
-use sealift_core::{Op, Slot, SlotTag, SlotText, Status};
-use sealift_kernels::{Path, Schedule, ctr_in_place, process, valgrind};
+use sealift_core::{LongMessage, Op, Slot, SlotTag, SlotText, Status};
+use sealift_kernels::{Parts, Path, Schedule, ctr_in_place, process, valgrind};
 
 const TEXT_LENGTHS: [usize; 12] = [0, 1, 15, 16, 17, 31, 64, 100, 128, 130, 256, 1_420];
 
@@ -135,6 +135,34 @@ fn verifying_follows_no_secret() {
             });
             assert_eq!(status, expected);
         }
+    });
+}
+
+#[test]
+fn parts_of_a_text_follow_no_secret() {
+    for_each_message(|path, message, place| {
+        let (key, text) = (secret(&message.key), secret(&message.text));
+        let (mut output, mut tag) = (output(place, &text), vec![0xee; message.tag_len]);
+        let cut = text.len() / 32 * 16;
+        nothing_follows(|| {
+            let parts = Parts::new(path, &key, Op::Seal, &message.nonce).unwrap();
+            let (first, second) = output.split_at_mut(cut);
+            let blocks = u32::try_from(cut / 16).unwrap();
+            let hashes = [
+                parts.work_part(0, slot_text(place, &text[..cut], first)),
+                parts.work_part(blocks, slot_text(place, &text[cut..], second)),
+            ];
+            let slot = Slot {
+                op: Op::Seal,
+                nonce: &message.nonce,
+                aad: &message.aad,
+                text: slot_text(place, &text, &mut output),
+                tag: SlotTag::Write(&mut tag),
+            };
+            assert_eq!(parts.conclude(slot, &hashes), Status::Ok);
+        });
+        let made = Sealed { text: public(output), tag: public(tag) };
+        assert_eq!(made, message.seal(Path::Model, Place::Apart));
     });
 }
 

@@ -16,7 +16,8 @@ mod stack;
 use std::hint::black_box;
 
 use job::{Buffers, How, Job, What};
-use sealift_kernels::{Path, Schedule, ctr_in_place};
+use sealift_core::{LongMessage, Op, Slot, SlotTag, SlotText, Status};
+use sealift_kernels::{Parts, Path, Schedule, ctr_in_place};
 use stack::Stack;
 
 #[test]
@@ -86,6 +87,40 @@ fn counter_mode_leaves_nothing_of_its_key_on_the_stack() {
                 let schedule = Schedule::from_raw(path, &key).unwrap();
                 let left = stack.after(&mut || ctr_in_place(path, &schedule, [7; 16], &mut text));
                 (left, vec![text.clone()])
+            });
+            assert!(found.is_empty(), "{}, {key_bytes} {len}: {}", path.name(), shown(&found));
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "of release builds: cargo test --release --test residue")]
+fn parts_of_a_text_leave_nothing_of_its_key_on_the_stack() {
+    let mut stack = Stack::new();
+    for path in Path::available() {
+        for (key_bytes, nonce_bytes, len) in [(16, 12, 5), (24, 12, 700), (32, 13, 9_000)] {
+            let mut text = vec![0; len];
+            let cut = len / 32 * 16;
+            let blocks = u32::try_from(cut / 16).unwrap();
+            let nonce = vec![5; nonce_bytes];
+            let found = residue(&mut stack, |seed, stack| {
+                let mut random = common::Random(seed);
+                let key = random.bytes(key_bytes);
+                text.copy_from_slice(&random.bytes(len));
+                let parts = Parts::new(path, &key, Op::Seal, &nonce).unwrap();
+                let (mut hashes, mut tag) = ([const { None }; 2], [0; 16]);
+                let left = stack.after(&mut || {
+                    let (first, second) = text.split_at_mut(cut);
+                    hashes[0] = Some(parts.work_part(0, SlotText::InPlace(first)));
+                    hashes[1] = Some(parts.work_part(blocks, SlotText::InPlace(second)));
+                });
+                let hashes = hashes.map(Option::unwrap);
+                let concluded = stack.after(&mut || {
+                    let (text, tag) = (SlotText::InPlace(&mut text), SlotTag::Write(&mut tag));
+                    let slot = Slot { op: Op::Seal, nonce: &nonce, aad: &[9; 20], text, tag };
+                    assert_eq!(parts.conclude(slot, &hashes), Status::Ok);
+                });
+                ([left, concluded].concat(), vec![text.clone(), tag.to_vec()])
             });
             assert!(found.is_empty(), "{}, {key_bytes} {len}: {}", path.name(), shown(&found));
         }
