@@ -13,7 +13,7 @@ pub use crew::Crew;
 
 use crate::keys;
 use sealift_core::{
-    Algorithm, Capabilities, Clock, Completion, Context, Cost, Cuts, Device, DeviceError, Job, Key,
+    Algorithm, Capabilities, Clock, Completion, Context, Cost, Cuts, Device, DeviceError, Job,
     LongMessage, MAX_TEXT_BYTES, NonceLengths, Notify, Op, OpenError, Origin, Refusal, Refused,
     Resource, Role, SessionId, Spec, Submission, TagLength, Timing, Work,
 };
