@@ -64,6 +64,8 @@ pub enum Op {
 pub enum Status {
     /// No device has worked on it yet.
     NotProcessed,
+    /// A device had begun with it when the batch was stopped or failed: its output is zeros, and in place its text with it.
+    Wiped,
     /// Sealed, opened or verified.
     Ok,
     /// The tag does not belong to key, nonce, aad and text, or the input is shorter than a tag. The

@@ -40,13 +40,15 @@ impl<'p> Messages<'p> {
         run(&mut Work::of_checked(&batch, output, keys, shape))
     }
 
-    /// Cuts the first message's text after so many bytes each time, a multiple of 16. None where it is shorter than its tag.
+    /// Cuts the first message's text into equal parts of about so many bytes. None where it is shorter than its tag.
     fn into_parts(self, bytes: usize) -> Option<Vec<Piece<'p>>> {
         let Self { batch, messages, text, .. } = self;
         let message = messages.start;
         let place = text.into_first();
         let Geometry { op, text, .. } = batch.geometry(message, place.len());
         let len = text?;
+        let parts = (len / bytes).max(1);
+        let bytes = len.div_ceil(parts).next_multiple_of(PART_ALIGN);
         let texts: Vec<_> = match (&batch.text, op) {
             (Text::Apart(column), Op::Verify) => {
                 column.get(message)[..len].chunks(bytes).map(SlotText::Read).collect()
@@ -87,7 +89,7 @@ impl Work<'_> {
         let starts = self.starts(pieces.min(self.len()).max(1));
         let shape = self.shape();
         let bytes = usize::try_from(shape.text_bytes / pieces.max(1) as u64).unwrap_or(usize::MAX);
-        let bytes = bytes.next_multiple_of(PART_ALIGN).max(PART_BYTES_MIN);
+        let bytes = bytes.max(PART_BYTES_MIN);
         if !may_cut_texts || shape.text_bytes_max < 2 * bytes {
             return self.cut_before(&starts).into_iter().map(Piece::Messages).collect();
         }
@@ -286,11 +288,13 @@ fn cut_packed<'p>(
     ranges: &[Range<usize>],
 ) -> Vec<Place<'p>> {
     let (mut rest, mut begin) = (bytes, 0);
+    let last = ranges.last().map_or(0, |last| last.end);
     let part = |messages: &Range<usize>| {
         let start = layout.start(messages.start);
         let own = &mut mem::take(&mut rest)[start - begin..];
-        // The last message may end before its stride does.
-        let len = (layout.start(messages.end) - start).min(own.len());
+        // The last message may end before its stride does, and if it is the only one behind it.
+        let is_last = messages.end == last;
+        let len = if is_last { own.len() } else { layout.start(messages.end) - start };
         let (bytes, later) = own.split_at_mut(len);
         (rest, begin) = (later, start + len);
         Place::Packed { bytes, layout: layout.part(messages) }
@@ -447,6 +451,8 @@ mod tests {
         let mut output = crate::OwnedOutput::for_batch(&batch).unwrap();
         let mut work = Work::new(&batch, output.as_output(), &()).unwrap();
         assert!(work.cut(20, false).iter().all(|piece| matches!(piece, Piece::Messages(_))));
+        // Four and fourteen parts of 250,000 and 214,286 bytes, and up to the next page.
+        let bytes_of = [0, 253_952, 0, 217_088, 0];
         let (mut bytes, mut alone) = ([0; 5], 0);
         for piece in work.cut(20, true) {
             match piece {
@@ -457,7 +463,7 @@ mod tests {
                 Piece::Text(TextPart { message, part, first_block, text }) => {
                     let SlotText::Apart { input, output } = text else { panic!("not apart") };
                     assert_eq!(
-                        (bytes[message], part * 200_704),
+                        (bytes[message], part * bytes_of[message]),
                         (first_block as usize * 16, bytes[message])
                     );
                     assert_eq!(input.len(), output.len());

@@ -118,6 +118,18 @@ impl<'w> Work<'w> {
         self.output.status.fill(Status::NotProcessed);
     }
 
+    /// Makes the output of a message zeros, in place its text, too.
+    pub fn wipe_message(&mut self, message: usize) {
+        let slot = self.slot(message);
+        match slot.text {
+            SlotText::Apart { output, .. } | SlotText::InPlace(output) => output.fill(0),
+            SlotText::Read(_) => {}
+        }
+        if let SlotTag::Write(tag) = slot.tag {
+            tag.fill(0);
+        }
+    }
+
     /// What became of each message so far.
     #[must_use]
     pub fn statuses(&self) -> &[Status] {

@@ -19,7 +19,7 @@ impl Shared {
         beside: &Beside,
         threads: Option<NonZeroUsize>,
         stop: Option<Stop<'_>>,
-        at: Arrival,
+        at: Arrival<'_>,
     ) -> Option<Result<Report, Failure>> {
         // What is predicted is so for a device that has nothing else to do.
         let _alone = self.beside.try_lock().ok()?;
@@ -32,23 +32,31 @@ impl Shared {
             is_timed,
             beside: None,
         };
-        thread::scope(|scope| {
-            let there = decided(other, share, false);
+        let (here, there) = thread::scope(|scope| {
+            let decided_there = decided(other, share, false);
             let wait = move || {
                 let one = Some(NonZeroUsize::MIN);
-                second.run(|work| self.run_recorded(work, &there, one, None, at))
+                second.run(|work| self.run_learnt(work, &decided_there, one, None, at))
             };
             let named = thread::Builder::new().name("sealift-beside".to_owned());
             let waiting = named.spawn_scoped(scope, wait).ok()?;
-            let here = decided(on_cores, 1.0 - share, true);
-            let here = first.run(|work| self.run_recorded(work, &here, threads, stop, at));
+            self.lock().scheduler.chose_both(beside, self.clock.now_ns());
+            let decided_here = decided(on_cores, 1.0 - share, true);
+            let here = first.run(|work| self.run_learnt(work, &decided_here, threads, stop, at));
             let panicked = |_| {
                 let reason = "the thread that waited for it has panicked".to_owned();
-                let error = self.failure(other.device, reason).into();
-                Err(Failure { decision: other, error, end: crate::End::Failed })
+                Err(Failure {
+                    device: other.device,
+                    error: self.failure(other.device, reason).into(),
+                })
             };
-            let there = waiting.join().unwrap_or_else(panicked);
-            Some(here.and_then(|here| Ok(both(here, there?))))
-        })
+            Some((here, waiting.join().unwrap_or_else(panicked)))
+        })?;
+        // Only where both have results do these count.
+        let both_worked = here.and_then(|here| Ok([here, there?]));
+        Some(both_worked.map(|both_worked| {
+            let [here, there] = both_worked.map(|worked| self.record_worked(&worked, at));
+            both(here, there)
+        }))
     }
 }

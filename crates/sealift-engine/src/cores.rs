@@ -22,17 +22,17 @@ impl Shared {
         may_stop: bool,
     ) -> Option<Cut> {
         let Capabilities { cuts, workers, .. } = self.devices[device.0].capabilities();
-        let (texts, shares) = (*cuts == Cuts::Texts, shares(*cuts, shape, usize::MAX));
+        let (texts, most) = (*cuts == Cuts::Texts, shares(*cuts, shape, usize::MAX));
         let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
         let may_pay = threads > 1 && work_ns >= CUT_MIN_NS && *workers > 1;
         let is_long = may_stop && weight >= STOPPABLE_BYTES;
-        if !(may_pay || is_long) || shares < 2 {
+        if !(may_pay || is_long) || most < 2 {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
         let by_time = (work_ns / PIECE_MIN_NS) as usize;
         let by_bytes = usize::try_from(weight / PIECE_BYTES).unwrap_or(usize::MAX);
-        let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(shares);
+        let pieces = by_bytes.max(PIECES_A_THREAD * threads).min(by_time).min(most);
         let pays = may_pay
             && pieces > 1
             && self.callers.count() < self.cores
@@ -41,13 +41,18 @@ impl Shared {
             && threads::cores_of_caller() > 1;
         match pays {
             true => Some(Cut { pieces, threads, texts }),
-            false => is_long.then(|| Cut { pieces: by_bytes.min(shares), threads: 1, texts }),
+            false => is_long.then(|| Cut { pieces: by_bytes.min(most), threads: 1, texts }),
         }
     }
 
-    /// How many threads may share a batch now, of so many: one where all cores have callers.
-    pub(crate) fn free_threads(&self, threads: usize) -> usize {
-        if self.callers.count() + 1 < self.cores { threads } else { 1 }
+    /// How many of so many threads would share a batch of this size that the calling thread begins now.
+    pub(crate) fn free_threads(&self, threads: usize, shape: &Shape) -> usize {
+        if threads < 2 || shape.bytes() < SHARED_BYTES_MIN {
+            return 1;
+        }
+        let free = self.cores.saturating_sub(self.callers.count());
+        let threads = threads.min(free).min(threads::cores_of_caller()).max(1);
+        if self.help_pause.is_on(|| self.clock.now_ns()) { 1 } else { threads }
     }
 
     /// Whether other threads begin soon enough to help with a batch that takes so long: they are awake, or
@@ -81,8 +86,13 @@ impl Shared {
     ) -> Result<Timing, RunError> {
         let start_ns = self.clock.now_ns();
         let batch = work.batch();
-        let pieces = work.cut(cut.pieces, cut.texts);
-        let long = LongMessages::of(self, device, batch, &pieces)?;
+        let mut pieces = work.cut(cut.pieces, cut.texts);
+        let mut long = LongMessages::of(self, device, batch, &pieces)?;
+        if long.is_none() {
+            pieces = work.cut(cut.pieces, false);
+            long = LongMessages::of(self, device, batch, &pieces)?;
+        }
+        let long = long.unwrap_or_default();
         let pieces: Vec<_> = pieces.into_iter().map(Some).map(Mutex::new).collect();
         let (next, done) = (AtomicUsize::new(0), Mutex::new(PieceResults::default()));
         let finish = |piece: Piece<'_>| {
@@ -108,14 +118,15 @@ impl Shared {
             }
             own_end_ns = self.clock.now_ns();
         });
-        let end_ns = self.clock.now_ns();
         if cut.threads > 1 {
-            self.help_pause.note(own_end_ns - start_ns, end_ns - own_end_ns, end_ns);
+            let now_ns = self.clock.now_ns();
+            self.help_pause.note(own_end_ns - start_ns, now_ns - own_end_ns, now_ns);
         }
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let count = pieces.len();
         drop(pieces);
         let concluded = long.conclude(self, device, work);
+        let end_ns = self.clock.now_ns();
         if let Some(error) = done.error {
             return Err(error.into());
         }
@@ -266,10 +277,12 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A smaller batch is not surely shared: waking another thread may take longer.
+const SHARED_BYTES_MIN: u64 = 1 << 20;
 /// What takes one core less gains too little from others, even if they are awake.
 const CUT_MIN_NS: f64 = 30_000.0;
 /// Waking another thread takes some 50 us, and 3 us of the caller's time.
-pub(crate) const WAKE_MIN_NS: f64 = 200_000.0;
+const WAKE_MIN_NS: f64 = 200_000.0;
 /// Batches no further apart come in a row. A thread that has helped stays awake as long.
 const IN_ROW_NS: u64 = 100_000;
 /// Taking a piece costs some 0.2 us.

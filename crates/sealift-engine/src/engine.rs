@@ -137,7 +137,7 @@ impl Engine {
 
     /// The same for a batch that may be stopped: `stop` is asked on the calling thread between pieces of a long batch, about
     /// every 0.1 ms. When it says so, messages that are begun are finished, no other is begun, and the statuses say which
-    /// are done.
+    /// are done. A long message that several threads were at becomes zeros: [`Status::Wiped`](sealift_core::Status::Wiped).
     ///
     /// # Errors
     /// As [`run`](Self::run); [`EngineError::Stopped`].

@@ -3,13 +3,14 @@
 use crate::DeviceId;
 use crate::shared::{Shared, message_of};
 use sealift_core::{
-    Batch, DeviceError, KeySource, Keys, LongMessage, PartHash, Piece, SessionId, TextPart, Timing,
-    Work,
+    Batch, DeviceError, KeySource, Keys, LongMessage, PartHash, Piece, SessionId, Status, TextPart,
+    Timing, Work,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 /// They, in order, each with what its parts came to so far.
+#[derive(Default)]
 pub(crate) struct LongMessages(Vec<Parted>);
 
 struct Parted {
@@ -27,7 +28,7 @@ struct Parts {
 }
 
 impl LongMessages {
-    /// Those that are cut in `pieces`.
+    /// Those that are cut in `pieces`; none if the device works no parts after all.
     ///
     /// # Errors
     /// A key is gone, or the device can't expand it.
@@ -36,16 +37,16 @@ impl LongMessages {
         device: DeviceId,
         batch: &Batch<'_>,
         pieces: &[Piece<'_>],
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Option<Self>, DeviceError> {
         let mut all: Vec<Parted> = vec![];
         for piece in pieces {
             let Piece::Text(TextPart { message, .. }) = *piece else { continue };
             if all.last().is_none_or(|last| last.message != message) {
-                let long = begin(shared, device, batch, message)?;
+                let Some(long) = begin(shared, device, batch, message)? else { return Ok(None) };
                 all.push(Parted { message, long, parts: Mutex::default() });
             }
         }
-        Ok(Self(all))
+        Ok(Some(Self(all)))
     }
 
     /// Works a part of one of them.
@@ -78,6 +79,7 @@ impl LongMessages {
         device: DeviceId,
         work: &mut Work<'_>,
     ) -> Result<(), DeviceError> {
+        let mut failed = Ok(());
         for Parted { message, long, parts } in self.0 {
             let Parts { begun, mut hashes } =
                 parts.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -87,10 +89,18 @@ impl LongMessages {
             hashes.sort_unstable_by_key(|(part, _)| *part);
             let hashes: Vec<_> = hashes.into_iter().map(|(_, hash)| hash).collect();
             let slot = work.slot(message);
-            let status = guarded(shared, device, || long.conclude(slot, &hashes))?;
+            let status = match guarded(shared, device, || long.conclude(slot, &hashes)) {
+                Ok(Status::NotProcessed) => Status::Wiped,
+                Ok(status) => status,
+                Err(error) => {
+                    failed = Err(error);
+                    work.wipe_message(message);
+                    Status::Wiped
+                }
+            };
             work.set_status(message, status);
         }
-        Ok(())
+        failed
     }
 }
 
@@ -109,7 +119,7 @@ fn begin(
     device: DeviceId,
     batch: &Batch<'_>,
     message: usize,
-) -> Result<Box<dyn LongMessage>, DeviceError> {
+) -> Result<Option<Box<dyn LongMessage>>, DeviceError> {
     let of_session = |session: SessionId| {
         shared.store.key(session).ok_or_else(|| DeviceError::KeyGone {
             device: shared.devices[device.0].capabilities().name.clone(),
@@ -117,15 +127,15 @@ fn begin(
         })
     };
     let (op, nonce) = (batch.ops.get(message), batch.nonce.get(message));
-    let long = |key: &[u8]| shared.devices[device.0].long_message(op, key, nonce);
+    let long = |key: &[u8]| {
+        guarded(shared, device, || shared.devices[device.0].long_message(op, key, nonce))
+    };
     let long = match &batch.keys {
         Keys::Session(session) => long(of_session(*session)?.as_bytes()),
         Keys::Sessions(sessions) => long(of_session(sessions[message])?.as_bytes()),
         Keys::Raw(column) => long(column.get(message)),
     };
-    long.unwrap_or_else(|| {
-        Err(shared.failure(device, "it says that it cuts texts, and does not".to_owned()))
-    })
+    long?.transpose()
 }
 
 /// Nothing panics while it holds it.

@@ -28,10 +28,10 @@ impl Shared {
         options.nonces.check(batch)?;
         let lease = KeyStore::admit(&*self.store, batch)?;
         loop {
-            let at = Arrival { arrived_ns, moved: u32::try_from(tried.len()).unwrap_or(u32::MAX) };
+            let at = Arrival { arrived_ns, tried: &tried };
             let stop = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
-            let Failure { decision, error, end } =
-                match self.run_decided(&mut work, &decided, options, stop, at) {
+            let Failure { device, error } =
+                match self.run_decided(&mut work, &decided, options.threads, stop, at) {
                     Ok(report) => {
                         drop(lease);
                         self.sweep();
@@ -45,11 +45,6 @@ impl Shared {
                 return Err(EngineError::Stopped);
             };
             work.wipe();
-            let (device, failed_ns) = (decision.device, self.clock.now_ns());
-            let timing = Timing::in_memory(arrived_ns.unwrap_or(failed_ns), failed_ns);
-            self.lock().scheduler.failed(device, false, &tried, failed_ns);
-            let report = Report { device, timing, auth_failed: 0, moved: at.moved };
-            self.record(None, timing.start_ns, work.shape(), end, report, decision);
             tried.push(device);
             let next = if may_run_again(&work, options) {
                 self.decide_here(&work, options, &tried).ok()
@@ -70,38 +65,59 @@ impl Shared {
         &self,
         work: &mut Work<'_>,
         decided: &DecidedHere,
-        options: &Options,
+        threads: Option<NonZeroUsize>,
         mut stop: Option<Stop<'_>>,
-        at: Arrival,
+        at: Arrival<'_>,
     ) -> Result<Report, Failure> {
-        if let Some(beside) = decided.beside.as_deref().filter(|_| may_run_again(work, options)) {
+        if let Some(beside) = &decided.beside {
             let stop = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
-            if let Some(ran) = self.run_beside(work, beside, options.threads, stop, at) {
+            if let Some(ran) = self.run_beside(work, beside, threads, stop, at) {
                 return ran;
             }
         }
-        self.run_recorded(work, decided, options.threads, stop, at)
+        let worked = self.run_learnt(work, decided, threads, stop, at)?;
+        Ok(self.record_worked(&worked, at))
     }
 
-    /// Works a batch on one device, learns from it and records it.
-    pub(crate) fn run_recorded(
+    /// Works a batch, or a part of one, on one device, and learns from it. A failure is wiped and recorded.
+    pub(crate) fn run_learnt(
         &self,
         work: &mut Work<'_>,
         decided: &DecidedHere,
         threads: Option<NonZeroUsize>,
         stop: Option<Stop<'_>>,
-        at: Arrival,
-    ) -> Result<Report, Failure> {
+        at: Arrival<'_>,
+    ) -> Result<Worked, Failure> {
         let decision = decided.decision;
-        let timing = self
-            .run_checked(work, decided, threads, stop)
-            .map_err(|(error, end)| Failure { decision, error, end })?;
-        self.learn_here(decided, work.shape(), &timing);
-        let auth_failed = failures(work.statuses());
-        let report = Report { device: decision.device, timing, auth_failed, moved: at.moved };
+        match self.run_checked(work, decided, threads, stop) {
+            Ok(timing) => {
+                self.learn_here(decided, work.shape(), &timing);
+                let (shape, auth_failed) = (*work.shape(), failures(work.statuses()));
+                Ok(Worked { decision, shape, timing, auth_failed })
+            }
+            Err((RunError::Stopped, _)) => {
+                Err(Failure { device: decision.device, error: RunError::Stopped })
+            }
+            Err((error, end)) => {
+                work.wipe();
+                let failed_ns = self.clock.now_ns();
+                let timing = Timing::in_memory(at.arrived_ns.unwrap_or(failed_ns), failed_ns);
+                self.lock().scheduler.failed(decision.device, false, at.tried, failed_ns);
+                let (device, moved) = (decision.device, at.moved());
+                let report = Report { device, timing, auth_failed: 0, moved };
+                self.record(None, timing.start_ns, work.shape(), end, report, decision);
+                Err(Failure { device, error })
+            }
+        }
+    }
+
+    /// Records what was worked, with a whole batch's results.
+    pub(crate) fn record_worked(&self, worked: &Worked, at: Arrival<'_>) -> Report {
+        let Worked { decision, shape, timing, auth_failed } = *worked;
+        let report = Report { device: decision.device, timing, auth_failed, moved: at.moved() };
         let arrived_ns = at.arrived_ns.unwrap_or(timing.start_ns);
-        self.record(None, arrived_ns, work.shape(), End::Done, report, decision);
-        Ok(report)
+        self.record(None, arrived_ns, &shape, End::Done, report, decision);
+        report
     }
 
     /// Works a small batch on the thread that submits it.
@@ -240,7 +256,7 @@ impl Shared {
             session: first_session(work.batch()),
             named: options.on,
             here: true,
-            threads: self.free_threads(options.threads.unwrap_or(self.threads).get()),
+            threads: self.free_threads(options.threads.unwrap_or(self.threads).get(), work.shape()),
             tried,
             ..Request::of(work.shape())
         };
@@ -251,7 +267,8 @@ impl Shared {
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
         scheduler.chose(work.shape(), &decision, self.decisions.take_used(), now_ns);
-        let beside = is_cacheable.then(|| scheduler.beside(&request, &decision, now_ns)).flatten();
+        let beside = is_cacheable.then(|| scheduler.beside(&request, &decision)).flatten();
+        let beside = beside.filter(|_| may_run_again(work, options));
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
         let teaches = !(is_cached && decision.because == Because::Explored);
@@ -296,19 +313,32 @@ pub(crate) struct DecidedHere {
     pub(crate) beside: Option<Box<Beside>>,
 }
 
-/// When a batch came, and how many devices had failed it before.
+/// When a batch came, and who had failed it before.
 #[derive(Clone, Copy)]
-pub(crate) struct Arrival {
+pub(crate) struct Arrival<'t> {
     /// None where the clock was not read.
     pub(crate) arrived_ns: Option<u64>,
-    pub(crate) moved: u32,
+    pub(crate) tried: &'t [DeviceId],
+}
+
+impl Arrival<'_> {
+    fn moved(&self) -> u32 {
+        u32::try_from(self.tried.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// What a device made of a batch, or of its part.
+pub(crate) struct Worked {
+    decision: Decision,
+    shape: Shape,
+    timing: Timing,
+    auth_failed: usize,
 }
 
 /// Why a batch has no results, and whose fault that is.
 pub(crate) struct Failure {
-    pub(crate) decision: Decision,
+    pub(crate) device: DeviceId,
     pub(crate) error: RunError,
-    pub(crate) end: End,
 }
 
 /// Whether a batch that a device failed may be given to another one.

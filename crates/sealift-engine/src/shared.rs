@@ -105,7 +105,7 @@ impl Shared {
 
     pub(crate) fn explain(&self, shape: &Shape, call: Call) -> Result<Explained, EngineError> {
         let here = call == Call::Run;
-        let threads = if here { self.free_threads(self.threads.get()) } else { 1 };
+        let threads = if here { self.free_threads(self.threads.get(), shape) } else { 1 };
         let request = Request { here, threads, may_stay: true, ..Request::of(shape) };
         let now_ns = self.clock.now_ns();
         let decided = self.lock().scheduler.explain(&self.devices, &request, now_ns);

@@ -318,7 +318,7 @@ impl Message<'_> {
 fn opened(status: Status) -> PyResult<()> {
     match status {
         Status::Ok => Ok(()),
-        Status::AuthFailed | Status::NotProcessed => {
+        Status::AuthFailed | Status::NotProcessed | Status::Wiped => {
             Err(Failure::InvalidTag { indices: vec![0], messages: 1, hint: "" }.into())
         }
     }

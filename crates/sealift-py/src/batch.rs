@@ -407,6 +407,7 @@ fn codes(py: Python<'_>, statuses: &[Status]) -> PyResult<Py<PyBytes>> {
             Status::Ok => 0,
             Status::AuthFailed => 1,
             Status::NotProcessed => 2,
+            Status::Wiped => 3,
         });
         bytes.iter_mut().zip(codes).for_each(|(byte, code)| *byte = code);
         Ok(())
@@ -417,9 +418,10 @@ fn codes(py: Python<'_>, statuses: &[Status]) -> PyResult<Py<PyBytes>> {
 /// What a signal raised in a batch, with what became of the messages.
 fn interrupted(py: Python<'_>, interrupt: Option<PyErr>, statuses: &[Status]) -> PyErr {
     let error = interrupt.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
-    let done = statuses.iter().filter(|status| **status != Status::NotProcessed).count();
+    let is_done = |status: &&Status| matches!(status, Status::Ok | Status::AuthFailed);
+    let done = statuses.iter().filter(is_done).count();
     let note = format!(
-        "sealift: {done} of {} messages were worked; `status` of this exception has 0 or 1 for them and 2 for the rest",
+        "sealift: {done} of {} messages were worked; `status` of this exception has 0 or 1 for them, 2 for those not begun and 3 for long ones that were wiped half-way",
         statuses.len()
     );
     let value = error.value(py);

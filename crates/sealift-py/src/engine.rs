@@ -305,6 +305,7 @@ impl Engine {
     ///     MemoryError: If there is no memory for the results.
     ///     KeyboardInterrupt: If Ctrl-C came; the main thread looks every 0.05 s. Its `status` has
     ///         2 for messages that were not begun: their place in `out` is untouched.
+    ///         3 for long ones that it stopped half-way: their place is zeros, in place too.
     #[pyo3(signature = (
         keys, nonces, texts, aad = None, *, tag_length = 16, out = None, tags = None,
         device = None, check_nonces = false, hazmat_nonces = false, threads = None,

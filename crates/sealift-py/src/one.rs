@@ -49,10 +49,11 @@ impl<'a, 'py> One<'a, 'py> {
     /// The ciphertext with its tag, in a list.
     pub(crate) fn seal(&self, py: Python<'py>, engine: &Engine) -> Outcome<Py<PyAny>> {
         let bytes = self.text.as_bytes().len() + self.manner.tag_length.bytes();
-        let sealed = PyBytes::new_with(py, bytes, |out| {
-            self.work(engine, Op::Seal, out)?;
-            Ok(())
-        })?;
+        let sealed =
+            PyBytes::new_with(py, bytes, |out| match self.work(engine, Op::Seal, out)? {
+                Status::Ok => Ok(()),
+                _ => Err(Failure::Input("the message was not sealed".to_owned()).into()),
+            })?;
         Ok(PyList::new(py, [sealed])?.into_any().unbind())
     }
 

@@ -111,7 +111,7 @@ impl AesGcm {
             return Err(AesGcmError::SealLimit);
         }
         match self.single.process(slot, stability)? {
-            Status::NotProcessed => Err(AesGcmError::Parts),
+            Status::NotProcessed | Status::Wiped => Err(AesGcmError::Parts),
             status => Ok(status),
         }
     }

@@ -356,7 +356,7 @@ fn a_long_message_that_is_stopped_is_wiped_and_those_behind_it_are_untouched() {
         };
         let (ran, (texts, _, status)) = run_long(&engine, &long, 1, in_place, &mut stop);
         assert_eq!(ran, Err(EngineError::Stopped));
-        assert_eq!(status, [Status::NotProcessed; 3]);
+        assert_eq!(status, [Status::Wiped, Status::NotProcessed, Status::NotProcessed]);
         assert!(texts[0].iter().all(|byte| *byte == 0), "in place: {in_place}");
         let untouched = if in_place { long.texts[1].clone() } else { vec![0xaa; 6_000_000] };
         assert!(texts[1] == untouched, "in place: {in_place}");

@@ -18,12 +18,7 @@ pub(crate) struct Beside {
 impl Scheduler {
     /// Whether a batch of a calling thread, of which `decision` was just made, ends earlier on two devices. The costs of both
     /// were learnt: a wrong quote would cost more than is to be gained.
-    pub(crate) fn beside(
-        &mut self,
-        request: &Request<'_>,
-        decision: &Decision,
-        now_ns: u64,
-    ) -> Option<Beside> {
+    pub(crate) fn beside(&self, request: &Request<'_>, decision: &Decision) -> Option<Beside> {
         let is_by_time = decision.because == Because::EarliestFinish;
         let is_long = decision.predicted_ns >= TOGETHER_MIN_NS;
         if !is_by_time || !is_long || request.shape.messages < 2 {
@@ -32,7 +27,9 @@ impl Scheduler {
         let best = |on_cores: bool| {
             let is_such = |one: &&Candidate| {
                 let member = &self.members[one.device.0];
-                member.has_learnt() && !one.is_outdone && member.is_on_cores() == on_cores
+                member.has_learnt(request.shape)
+                    && !one.is_outdone
+                    && member.is_on_cores() == on_cores
             };
             let candidates = self.candidates.iter().filter(is_such);
             candidates.min_by(|one, other| one.finish_ns.total_cmp(&other.finish_ns))
@@ -47,11 +44,14 @@ impl Scheduler {
             return None;
         }
         let part = |one: &Candidate| Decision::new(one, Because::Part, &self.candidates);
-        let beside = Beside { on_cores: part(on_cores), other: part(other), share };
+        Some(Beside { on_cores: part(on_cores), other: part(other), share })
+    }
+
+    /// Both devices have begun with their shares of a batch.
+    pub(crate) fn chose_both(&mut self, beside: &Beside, now_ns: u64) {
         for part in [beside.on_cores, beside.other] {
             self.members[part.device.0].chosen(now_ns);
         }
-        Some(beside)
     }
 }
 

@@ -40,7 +40,9 @@ impl Excess {
 
     /// How many times the usual time a batch takes on average, where more than so many slow batches are remembered.
     pub(super) fn factor(&self, slow_most: f64) -> f64 {
-        if self.slow > slow_most { 1.0 + self.times / self.batches } else { 1.0 }
+        // Some slow ones among the very first say little of how many there are.
+        let batches = self.batches.max(REMEMBERED / 4.0);
+        if self.slow > slow_most { 1.0 + self.times / batches } else { 1.0 }
     }
 
     /// Other devices worked so long: a hundredth of that is for trials.
@@ -88,6 +90,16 @@ mod tests {
         assert!(near(excess.factor(SLOW_MOST), 11.0), "{excess:?}");
         (0..20_000).for_each(|_| excess.add(10.0, 1.0, true));
         assert_eq!(excess.factor(SLOW_MOST).to_bits(), 1f64.to_bits());
+    }
+
+    #[test]
+    fn slow_ones_among_the_first_are_not_thought_to_be_as_many_later() {
+        let mut excess = Excess::default();
+        for _ in 0..6 {
+            excess.add(10.0, 11.0, true);
+            excess.add(10.0, 1.0, true);
+        }
+        assert!(excess.factor(SLOW_MOST_ON_CORES) < 1.3, "{excess:?}");
     }
 
     #[test]

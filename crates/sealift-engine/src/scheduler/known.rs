@@ -13,11 +13,13 @@ pub(super) struct Known {
     pub(super) calm: u32,
     /// Messages and bytes of a batch that took surprisingly long and was not learnt from.
     pub(super) odd: Option<(u64, u64)>,
+    /// Whether a batch was learnt from.
+    pub(super) is_learnt: bool,
 }
 
 impl Known {
     fn new(cost: Cost, usual: Cost) -> Self {
-        Self { estimator: Estimator::new(cost), usual, calm: 0, odd: None }
+        Self { estimator: Estimator::new(cost), usual, calm: 0, odd: None, is_learnt: false }
     }
 
     /// What a batch takes when nothing is in its way.
@@ -53,7 +55,8 @@ impl Classes {
         let Self { first, others } = self;
         match place(shape) {
             None => first,
-            Some(place) => others[place].get_or_insert_with(|| Box::new(first.clone())),
+            Some(place) => others[place]
+                .get_or_insert_with(|| Box::new(Known { is_learnt: false, ..first.clone() })),
         }
     }
 

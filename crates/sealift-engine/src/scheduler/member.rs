@@ -8,7 +8,7 @@ use super::known::Classes;
 use super::quote::Candidate;
 use super::trial::Trial;
 use crate::DeviceId;
-use crate::cores::{WAKE_MIN_NS, shares};
+use crate::cores::shares;
 use sealift_core::{Capabilities, Cost, Cuts, Resource, Role, Shape, ThreadUsage, Timing};
 use std::mem;
 
@@ -21,8 +21,6 @@ pub(super) struct Member {
     classes: Classes,
     /// Whether it has worked a batch.
     is_warm: bool,
-    /// Whether what a batch took was learnt, so that its costs are not what it says of itself.
-    has_learnt: bool,
     /// Share of the working time that the host's processors spend.
     host_share: f64,
     /// From submitting to beginning, where a worker is free.
@@ -42,6 +40,8 @@ pub(super) struct Member {
     missed_ns: f64,
     /// Between its last batch and the next trial; twice as long after each one.
     trial_gap_ns: u64,
+    /// Of long batches lately, the share in which the thread never blocked, so that its own clock tells what they took.
+    clocked: f64,
     /// Batches to come that are looked at closely, because one before them took surprisingly long.
     watched: u32,
     trial: Trial,
@@ -56,7 +56,6 @@ impl Member {
             cuts: if capabilities.workers > 1 { capabilities.cuts } else { Cuts::Nothing },
             classes: Classes::new(capabilities.cost, hoped(capabilities)),
             is_warm: false,
-            has_learnt: false,
             host_share: if capabilities.works_on.is_cores() { 1.0 } else { 0.0 },
             hand_over_ns: HAND_OVER_NS,
             health: Health::default(),
@@ -69,6 +68,7 @@ impl Member {
             given_ns: None,
             missed_ns: 0.0,
             trial_gap_ns: TRIAL_GAP_MIN_NS,
+            clocked: 0.0,
             watched: 0,
             trial: Trial::default(),
             excess: Excess::default(),
@@ -113,7 +113,7 @@ impl Member {
             device,
             finish_ns: before_ns + elapsed_ns,
             work_ns,
-            saved_ns: if hopes { slower_ns } else { 0.0 },
+            saved_ns: if hopes { slower_ns * elapsed_ns / work_ns.max(1.0) } else { 0.0 },
             host_ns: if here { work_ns } else { HAND_OVER_HOST_NS + work_ns * self.host_share },
             cost: known.estimator.cost(),
             in_flight: self.in_flight,
@@ -127,11 +127,11 @@ impl Member {
         }
     }
 
-    /// How long work of one core takes where so many threads may share it.
+    /// How long work of one core takes where so many threads may share it. Nothing but the shape decides whether they do: by
+    /// the time, a slow device would be halved and a quick one not.
     #[expect(clippy::cast_precision_loss, reason = "threads are few")]
     fn elapsed_ns(&self, work_ns: f64, shape: &Shape, threads: usize) -> f64 {
-        let shares = if work_ns >= WAKE_MIN_NS { shares(self.cuts, shape, threads) } else { 1 };
-        work_ns / shares as f64
+        work_ns / shares(self.cuts, shape, threads) as f64
     }
 
     /// Until a worker is free.
@@ -162,9 +162,9 @@ impl Member {
         self.given_ns.get_or_insert(now_ns);
     }
 
-    /// Whether its costs were learnt here.
-    pub(super) fn has_learnt(&self) -> bool {
-        self.has_learnt
+    /// Whether what such batches cost was learnt here.
+    pub(super) fn has_learnt(&self, shape: &Shape) -> bool {
+        self.classes.of(shape).is_learnt
     }
 
     /// Whether its work is time of this machine's cores.
@@ -193,8 +193,8 @@ impl Member {
 
     /// Whether a batch should be timed by the thread's own clock, too: a long one, or one after another
     /// that surprised.
-    pub(super) fn is_timed(&self, predicted_ns: f64) -> bool {
-        let is_long = predicted_ns >= ThreadUsage::WORTH_READING_NS as f64;
+    pub(super) fn is_timed(&self, work_ns: f64) -> bool {
+        let is_long = work_ns >= ThreadUsage::WORTH_READING_NS as f64;
         self.works_on.is_cores() && (is_long || self.watched > 0)
     }
 
@@ -257,6 +257,9 @@ impl Member {
         if !mem::replace(&mut self.is_warm, true) && times > 1.0 {
             return;
         }
+        if self.waited_for_others(usual_ns, times, core_ns.is_some()) {
+            return;
+        }
         // A shorter batch may have been interrupted, and nobody looked.
         let is_looked_at = core_ns.is_some() || usual_ns >= ThreadUsage::WORTH_READING_NS as f64;
         self.excess.add(usual_ns, times, is_looked_at || !self.works_on.is_cores());
@@ -264,14 +267,26 @@ impl Member {
         if self.is_odd(shape, times, core_ns.is_some() && !is_fresh) {
             return;
         }
-        self.has_learnt = true;
         let known = self.classes.of_mut(shape);
+        known.is_learnt = true;
         known.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
         let took_ns = took_ns as f64;
         if self.host_share < 1.0 && took_ns > 0.0 {
             let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
             self.host_share += ((host_ns / took_ns).min(1.0) - self.host_share) / 16.0;
         }
+    }
+
+    /// Whether a long batch on the cores took more than usual because its thread blocked, which threads there hardly ever do: it
+    /// waited for another one that works with this device, and how long says nothing of the work. Where they block in most
+    /// batches, sleeping is how the device works.
+    fn waited_for_others(&mut self, usual_ns: f64, times: f64, is_clocked: bool) -> bool {
+        if !self.works_on.is_cores() || usual_ns < ThreadUsage::WORTH_READING_NS as f64 {
+            return false;
+        }
+        let seldom_blocks = self.clocked > 0.5;
+        self.clocked += (f64::from(u8::from(is_clocked)) - self.clocked) / 8.0;
+        seldom_blocks && !is_clocked && times > 1.0
     }
 
     /// Counts a batch that took so many times what was predicted, and says whether to learn nothing from it.

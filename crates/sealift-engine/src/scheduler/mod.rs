@@ -205,7 +205,9 @@ impl Scheduler {
     pub(crate) fn chose(&mut self, shape: &Shape, decision: &Decision, cached: u32, now_ns: u64) {
         let batches = 1.0 + f64::from(cached);
         let winner = |one: &&Candidate| one.device == decision.device && one.here == decision.here;
-        let work_ns = self.candidates.iter().find(winner).map_or(0.0, |one| one.work_ns);
+        // As long as the batch has a caller wait: what a trial costs is reckoned so, too.
+        let elapsed = |one: &Candidate| if one.here { one.finish_ns } else { one.work_ns };
+        let work_ns = self.candidates.iter().find(winner).map_or(0.0, elapsed);
         for candidate in &self.candidates {
             let member = &mut self.members[candidate.device.0];
             if candidate.device == decision.device {

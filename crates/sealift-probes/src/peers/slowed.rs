@@ -2,8 +2,8 @@
 
 use super::PEERS;
 use sealift::{
-    Capabilities, Completion, Context, Device, DeviceError, Driver, Job, OpenError, Probe, Refusal,
-    Refused, Role, SessionId, Spec, Submission, Timing, Work, driver_among,
+    Capabilities, Completion, Context, Cuts, Device, DeviceError, Driver, Job, OpenError, Probe,
+    Refusal, Refused, Role, SessionId, Spec, Submission, Timing, Work, driver_among,
 };
 use std::hint::spin_loop;
 use std::sync::Arc;
@@ -40,6 +40,7 @@ impl Driver for Slowed {
             detail: format!("{}, slower by {percent} %", inner.capabilities().detail),
             workers: 0,
             slots: 0,
+            cuts: Cuts::Nothing,
             ..inner.capabilities().clone()
         };
         Ok(Arc::new(SlowedDevice {
