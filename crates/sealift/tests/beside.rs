@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 #![allow(clippy::cast_precision_loss, reason = "bytes are far under 2^52")]
+#![allow(clippy::cast_possible_truncation, reason = "a remainder by 251 is a byte")]
 
 use sealift::software::{self, Crew, Software};
 use sealift::{

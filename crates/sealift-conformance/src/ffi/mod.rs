@@ -156,8 +156,11 @@ thread_local! {
 /// What a segmentation fault did before.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
+/// Each time, since a compiler in a driver may have put its own in front, which takes any fault for its end and deletes
+/// the files that it is writing.
 fn install_handler() {
-    BEFORE.get_or_init(install);
+    let before = install();
+    BEFORE.get_or_init(|| before);
 }
 
 fn install() -> libc::sigaction {

@@ -188,10 +188,11 @@ impl Scheduler {
         let cached = cached.filter(|_| may_be);
         if decision.because == Because::Explored {
             self.trial = cached;
-        } else if let Some(cached) = cached {
-            self.decisions.put(cached);
+            return cached.is_some();
         }
-        cached.is_some()
+        // The first batch on a device finds cold caches and teaches nothing, so that the next one has to.
+        let cached = cached.filter(|_| self.members[decision.device.0].has_worked());
+        cached.inspect(|cached| self.decisions.put(*cached)).is_some()
     }
 
     /// No decision is used again: the device that took a batch took far longer than was thought.
