@@ -262,21 +262,27 @@ fn check_fixed(
     buffer: usize,
 ) -> Result<(), BatchError> {
     let Some(last) = messages.checked_sub(1) else { return Ok(()) };
-    let start = last as u128 * stride as u128;
-    let end = start + len as u128;
-    if end <= buffer as u128 {
+    let end = last.checked_mul(stride).and_then(|start| start.checked_add(len));
+    if end.is_some_and(|end| end <= buffer) {
         return Ok(());
     }
-    let clamp = |byte: u128| u64::try_from(byte).unwrap_or(u64::MAX);
-    Err(BatchError::OutOfBounds {
-        column,
-        message: last,
-        start: clamp(start),
-        end: clamp(end),
-        buffer,
-    })
+    let start = last as u128 * stride as u128;
+    Err(outside(column, last, start, start + len as u128, buffer))
 }
 
+#[cold]
+fn outside(
+    column: &'static str,
+    message: usize,
+    start: u128,
+    end: u128,
+    buffer: usize,
+) -> BatchError {
+    let [start, end] = [start, end].map(|byte| u64::try_from(byte).unwrap_or(u64::MAX));
+    BatchError::OutOfBounds { column, message, start, end, buffer }
+}
+
+#[inline(never)]
 fn check_offsets<T: Copy + Into<u64> + PartialOrd>(
     column: &'static str,
     messages: usize,
