@@ -1,0 +1,218 @@
+"""The answer to a load of one's own: what to buy, or where to run it, with one figure and bars."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sealift_lab.advise.advice import Advice
+from sealift_lab.advise.load import FULL_SHARE, Candidate, State
+from sealift_lab.advise.messages import BY_SIZE
+from sealift_lab.advise.payoff import Payoff, cheapest_first
+from sealift_lab.claim.answer import Answer, Bar, Remark
+from sealift_lab.claim.answer import answer as answer_of_run
+from sealift_lab.claim.claims import rate
+from sealift_lab.claim.words import conditions, name_of
+from sealift_lab.model.claim import Claim, Relation
+from sealift_lab.model.published import Ledger
+from sealift_lab.model.results import Results, Verdict
+from sealift_lab.model.units import format_ns, format_number, scale_of
+from sealift_lab.model.values import fits
+
+
+def answer(advice: Advice) -> Answer:
+    """The recommendation, one figure, a bar for each device, and at most three remarks.
+
+    The figure is how busy the load keeps this machine's processors; without a rate how many times
+    as fast the best device is as the reference.
+
+    Args:
+        advice: With at least one device that was measured.
+    """
+    messages = advice.best.used.batch.messages
+    where = {**advice.work, "batch": messages}
+    rows = [row for row in advice.results.rows if fits(row.cell, where)]
+    nothing = {each.name: Results((), ()) for each in advice.run.plan.experiments}
+    narrowed = {**nothing, BY_SIZE: replace(advice.results, rows=rows)}
+    # Without a rate this is the whole answer but for the cards.
+    plain = answer_of_run(advice.run, narrowed)
+    absent = [bar for bar in plain.bars if bar.rate is None]
+    found = replace(
+        plain,
+        basis=conditions(rows[0].work, advice.planned),
+        bars=[*_bars(advice, messages), *absent],
+        remarks=_remarks(advice, plain),
+    )
+    if advice.demand.rate_per_s is None:
+        return found
+    return replace(found, advice=_advice(advice), headline=_busy(advice))
+
+
+def _advice(advice: Advice) -> str:
+    """What to do under a load with a rate."""
+    state, name = advice.best.used.state, _name(advice, advice.best)
+    threads = int(advice.work["threads"])
+    cores = "one core" if threads == 1 else f"{threads:,} cores"
+    if state is State.OVERLOADED:
+        return f"{name} can't keep up on {cores}"
+    if state is State.LATE:
+        return f"No device here is shown to be back within {format_ns(advice.demand.p99_ns or 0)}"
+    if state is State.NEAR_FULL:
+        return f"{name} on {cores}: too near to full for a p99"
+    run = advice.planned.advice.get(advice.best.name, f"on {name}")
+    same = (_name(advice, each) for each in _peers(advice, Verdict.SAME))
+    return f"{_buy(advice)} {' or '.join([run[0].lower() + run[1:], *same])}"
+
+
+def _busy(advice: Advice) -> Claim:
+    """How busy the load keeps the processors, on the best device."""
+    busy = advice.best.used.cores_busy
+    assert busy is not None, "a load without a rate keeps nobody busy"
+    scale, unit = (1.0, "cores") if busy.value >= 1 else (100.0, "% of a core")
+    load = f"{format_number(advice.demand.rate_per_s or 0)} messages/s"
+    return Claim(load, Relation.RATE, figure=busy.scaled(scale), unit=unit, experiment=BY_SIZE)
+
+
+def _bars(advice: Advice, messages: int) -> Iterator[Bar]:
+    """Messages a second of each device in batches of so many; a card says it is projected."""
+    open_ones = _peers(advice, Verdict.INCONCLUSIVE)
+    is_settled = advice.best.used.state is State.MEETS
+    if advice.demand.rate_per_s is None:
+        is_settled = not open_ones
+    advised = [advice.best, *_peers(advice, Verdict.SAME)] if is_settled else []
+    for each in advice.candidates:
+        batch = each.device.by_messages.get(messages, each.used.batch)
+        step, prefix = scale_of(batch.per_s.value)
+        claim = Claim(
+            f"{each.name} (projected)",
+            Relation.RATE,
+            figure=batch.per_s.scaled(1 / step),
+            unit=f"{prefix}messages/s",
+            ledger=Ledger.MODELLED,
+        )
+        if batch.row:
+            claim = rate(advice.planned, batch.row)
+        yield Bar(claim, batch.per_s, each in advised)
+
+
+def _remarks(advice: Advice, plain: Answer) -> list[Remark]:
+    """The weightiest of the run's reasons for care, then the load's: three; last the machine."""
+    place, *rest = plain.remarks
+    care = [remark for remark in rest if remark.is_care]
+    usual = [remark for remark in rest if not remark.is_care]
+    own = [Remark(text) for text in _load_remarks(advice)]
+    weightiest = [*care[:1], *own, *care[1:], *usual][:REMARKS_MOST]
+    return [*weightiest, place]
+
+
+def _load_remarks(advice: Advice) -> Iterator[str]:
+    used, deadline = advice.best.used, advice.demand.p99_ns
+    cards = [_card_text(each) for each in advice.payoffs]
+    late = []
+    if used.p99_ns is not None:
+        # Waiting for the batch and for the device are each taken at their worst.
+        bound = "≤ " if used.batch.messages > 1 else ""
+        of = "" if deadline is None else f" of {format_ns(deadline)}"
+        late = [f"simulated: p99 {bound}{format_ns(used.p99_ns)}{of}"]
+    # Without a deadline a card weighs more than how long messages take.
+    yield from (*cards, *late) if deadline is None else (*late, *cards)
+    if used.state in (State.OVERLOADED, State.NEAR_FULL):
+        yield from _more_cores(advice)
+    if advice.demand.rate_per_s is not None:
+        for each in _peers(advice, Verdict.INCONCLUSIVE):
+            yield f"{_name(advice, advice.best)} and {_name(advice, each)} are not told apart"
+    for device, why in advice.left_out.items():
+        if why.startswith("is no device"):
+            yield f"{device} {why}"
+    wanted, measured = advice.lengths.mean_bytes, advice.best.device.message_bytes
+    if advice.about:
+        yield advice.about
+    if abs(measured / wanted - 1) > MEAN_OFF:
+        # A few messages can't have the mean of lengths of which some are rare and long.
+        few = "too few messages for the rare lengths"
+        yield f"measured: {measured:,.0f} bytes on average, not {wanted:,.0f}: {few}"
+
+
+def _card_text(found: Payoff) -> str:
+    """Whether a card would pay, in one sentence."""
+    card = found.card.device.card
+    other = (
+        "" if card is None or card.algorithm == "aes-gcm" else f", at its {card.algorithm} rate,"
+    )
+    name = f"projected: {_count(found)}{found.card.name}{other}"
+    if found.is_needed:
+        return f"{name} would do it"
+    if found.is_late:
+        return f"{name} is not shown to be back in time"
+    if max(found.cores_freed, found.cores_freed_most) <= 0:
+        return f"{name} {'never pays' if found.earlier.messages is None else 'saves no CPU'}"
+    if found.cores_freed <= 0:
+        return f"{name} doesn't pay at this load"
+    load = "" if found.rate_per_s else " at a million messages/s"
+    if found.core_price is None:
+        return f"{name} frees {format_number(found.cores_freed)} cores{load}; its price isn't known"
+    # Not of several cards, and of one that is nearly full.
+    is_known = found.rate_per_s is None or found.card.used.state in (State.MEETS, State.LATE)
+    no_p99 = "" if is_known else "; its p99 was not simulated"
+    return f"{name} pays{load} where a core costs over {_money(found)}{no_p99}"
+
+
+def _buy(advice: Advice) -> str:
+    """What to buy: a card that pays, nothing, or nothing on a condition; where to run follows."""
+    has_deadline = advice.demand.p99_ns is not None
+    able = [p for p in advice.payoffs if not has_deadline or p.card.used.state is State.MEETS]
+    if paying := [each for each in able if each.pays]:
+        best = max(paying, key=lambda each: each.cores_freed)
+        return f"Buy {_count(best)}{best.card.name} (projected); else run"
+    condition = next(filter(None, map(_condition, cheapest_first(able))), "")
+    return f"Buy nothing unless {condition}; run" if condition else "Buy nothing; run"
+
+
+def _condition(found: Payoff) -> str:
+    """On which condition a card pays; "" where that is settled or too little to speak of."""
+    if found.cores_freed < WORTH_NAMING:
+        return ""
+    if found.core_price is None:
+        return f"{format_number(found.cores_freed)} cores are worth {found.card.name} to you"
+    return f"a core costs you over {_money(found)}" if found.pays is None else ""
+
+
+def _more_cores(advice: Advice) -> Iterator[str]:
+    """How many cores keep up, and not so nearly that nothing could be said of them."""
+    fact, busy = advice.run.machine.facts.get("cores_affinity"), advice.best.used.cores_busy
+    if fact is None or not isinstance(fact.value, int) or busy is None:
+        return
+    least = math.ceil((busy.high or busy.value) / FULL_SHARE)
+    wanted = max(int(advice.work["threads"]) + 1, least)
+    if wanted <= fact.value:
+        yield f"{wanted} of the {fact.value} cores here may do: --threads {wanted} measures them"
+    else:
+        yield f"{wanted:,} cores may do, and this machine has {fact.value}"
+
+
+def _peers(advice: Advice, verdict: Verdict) -> list[Candidate]:
+    """The devices that share the best one's place with this verdict."""
+    return [
+        each
+        for each in advice.candidates
+        if each.place == 1 and each.comparison and each.comparison.verdict is verdict
+    ]
+
+
+def _name(advice: Advice, candidate: Candidate) -> str:
+    return name_of(candidate.name, advice.planned.names)
+
+
+def _count(found: Payoff) -> str:
+    return f"{found.count:,} × " if found.count > 1 else ""
+
+
+def _money(found: Payoff) -> str:
+    """The price of a core from which on cards pay: `1,670 USD`."""
+    return f"{format_number(found.core_price or 0.0)} {found.currency}".strip()
+
+
+REMARKS_MOST = 3
+# Less than a tenth of a core frees nothing that one could use for something else.
+WORTH_NAMING = 0.1
+# As far as a verdict calls two speeds the same, means may be off.
+MEAN_OFF = 0.02

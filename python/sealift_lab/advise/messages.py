@@ -1,0 +1,142 @@
+"""Messages of one's own: which cells are measured of them, and where they are in a stored run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sealift_lab.experiments import registry
+from sealift_lab.measure.crypto import (
+    AXES,
+    OF,
+    SIZED,
+    Work,
+    batch_for,
+    crypto_cells,
+    legend_of,
+    lengths_in,
+    of_lengths,
+    sized,
+)
+from sealift_lab.model.experiment import Experiment
+from sealift_lab.model.lengths import Lengths
+from sealift_lab.model.run import Plan, PlannedExperiment
+from sealift_lab.model.values import Cell, Value, fits
+from sealift_lab.model.workload import KeyRegime, Keys, Mix
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages of one's own, and how they are measured.
+
+    Attributes:
+        lengths: Of their texts.
+        regime: Under which keys.
+        mix: What is done to them.
+        key_bits: Size of every key.
+        devices: What measures them; the first is the reference.
+        threads: How many threads work.
+        batch: Messages handed over at once; None for several numbers of them.
+    """
+
+    lengths: Lengths
+    regime: KeyRegime
+    mix: Mix
+    key_bits: int
+    devices: Sequence[str]
+    threads: int = 1
+    batch: int | None = None
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment by size with cells of these messages, and of a smaller and a larger size.
+
+        It prefers these messages in their largest batch.
+        """
+        work = of_lengths(self.lengths, self.regime, self.mix, self.key_bits)
+        cells = tuple(self._cells(work))
+        largest = batches(work.size_bytes, self.batch)[-1]
+        by_size = registry.find(BY_SIZE)
+        return replace(
+            by_size,
+            cells=lambda _: cells,
+            legend=legend_of(self.lengths),
+            preferred={**work.cell, "threads": self.threads, "batch": largest},
+            names={**by_size.names, **self._names(work)},
+        )
+
+    def _cells(self, work: Work) -> Iterator[Cell]:
+        wanted = [(work, batch) for batch in batches(work.size_bytes, self.batch)]
+        for size in sizes_around(work.size_bytes):
+            other = sized(size, self.regime, self.mix, self.key_bits)
+            wanted += [(other, batch) for batch in sorted({1, self.batch or batch_for(size)})]
+        devices, threads = self.devices, (self.threads,)
+        for each, batch in wanted:
+            yield from crypto_cells([each], devices=devices, threads=threads, batch=batch)
+
+    def _names(self, work: Work) -> dict[Value, str]:
+        """Of what experiments leave unnamed: key regime, mix, cipher."""
+        seal, *others = self.mix.weights
+        share = 100 * seal / (seal + sum(others))
+        names: dict[Value, str] = {
+            work.mix: "sealed" if share == 100 else f"{share:.3g} % sealed" if share else "opened",
+            f"{SIZED}128": "",
+        }
+        if self.regime.keys is Keys.SESSIONS:
+            plural = "" if self.regime.sessions == 1 else "s"
+            names[work.keys] = f"{self.regime.sessions:,} key{plural}"
+        if OF in work.workload:
+            names[work.workload] = f"mean of {len(self.lengths.counts):,} lengths"
+        return names
+
+
+def batches(size_bytes: int, wanted: int | None) -> list[int]:
+    """The batches in which messages of a size are measured, one message alone among them.
+
+    Args:
+        size_bytes: Of a message.
+        wanted: The largest one; None for a full one.
+    """
+    most = batch_for(size_bytes) if wanted is None else wanted
+    # One alone and several: without both nothing tells the cost of a batch from that of a message.
+    below = [batch for batch in BATCHES if batch < most]
+    return [*below, most] if below else list(BATCHES[:2])
+
+
+def sizes_around(size_bytes: int) -> list[int]:
+    """A smaller and a larger size, as far away as the cost of a byte needs to be seen."""
+    wanted = (round(size_bytes * factor) for factor in (1 / 8, 16))
+    within = {min(SIZE_MOST, max(SIZE_LEAST, size)) for size in wanted}
+    return sorted(within - {size_bytes})
+
+
+def find_messages(plan: Plan) -> tuple[PlannedExperiment, Cell] | None:
+    """The messages that a plan begins with, if it has them one by one and in batches, too.
+
+    Args:
+        plan: Of a stored run.
+
+    Returns:
+        The experiment, and values of the axes `WORK`; None for a run on other work.
+    """
+    planned = next((each for each in plan.experiments if each.name == BY_SIZE), None)
+    # A folder may hold an experiment of one's own with this name and other axes.
+    axes = {axis.name for axis in AXES}
+    if planned is None or planned.file or {axis.name for axis in planned.axes} != axes:
+        return None
+    cells = [cell for group in planned.groups for cell in group]
+    own = {name: value for name, value in cells[0].items() if name in WORK}
+    counts = {cell["batch"] for cell in cells if fits(cell, own)}
+    are_whole = all(isinstance(n, int) for n in (*counts, own["size_bytes"], own["threads"]))
+    return (planned, own) if are_whole and 1 in counts and len(counts) > 1 else None
+
+
+def lengths_of(work: Cell, planned: PlannedExperiment) -> Lengths:
+    """The lengths of the messages of `find_messages`; a ValueError if the plan lacks them."""
+    known = lengths_in(work, planned.legend)
+    return known or Lengths.from_counts({int(work["size_bytes"]): 1})
+
+
+BY_SIZE = "aes-gcm-by-size"
+WORK = ("workload", "size_bytes", "keys", "mix", "threads")
+# Messages a batch, and a full one: 1,024 where that is not over 16 MiB.
+BATCHES = (1, 4, 16, 64, 256)
+SIZE_LEAST, SIZE_MOST = 16, 65_536

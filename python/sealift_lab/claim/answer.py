@@ -1,0 +1,246 @@
+"""The answer of a run as data: a recommendation, one figure, a bar for each arm, a few remarks."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sealift_lab.claim.claims import RELATIONS, absent_devices, experiment_claims, fastest, rate
+from sealift_lab.claim.declared import plans, published
+from sealift_lab.claim.published import Outcome, outcome
+from sealift_lab.claim.words import conditions, name_of, sentence, varied_axes
+from sealift_lab.judge.judge import gauge
+from sealift_lab.model.claim import Claim, Relation
+from sealift_lab.model.published import Ledger
+from sealift_lab.model.results import Estimate, Results, Row
+from sealift_lab.model.run import PlannedExperiment, Surroundings
+from sealift_lab.model.units import format_number, format_percent
+from sealift_lab.run.folder import Run
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One arm of the work that the answer is about.
+
+    Attributes:
+        claim: Its rate; or that it is absent, and why.
+        rate: Operations a second, for the length of the bar; None where it is absent.
+        is_winner: Whether the answer recommends it.
+    """
+
+    claim: Claim
+    rate: Estimate | None = None
+    is_winner: bool = False
+
+    @property
+    def text(self) -> str:
+        """The rate in words: `17.9 M messages/s`."""
+        figure = self.claim.figure
+        return f"{format_number(figure.value)} {self.claim.unit}" if figure else ""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """On what the answer stands; `is_care` where it is a reason to take it with care."""
+
+    text: str
+    is_care: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The first screen.
+
+    Attributes:
+        question: What was asked.
+        advice: What to do, in a few words.
+        headline: The claim under it; None where nothing compares.
+        basis: The work that headline and bars are about, in words.
+        bars: The fastest first.
+        remarks: What it was measured on, then reasons for care.
+    """
+
+    question: str
+    advice: str
+    headline: Claim | None = None
+    basis: str = ""
+    bars: Sequence[Bar] = ()
+    remarks: Sequence[Remark] = ()
+
+    @property
+    def lead(self) -> str:
+        """The figure in words: `2.39× AWS-LC [2.33–2.46]`; where nobody won, the whole claim."""
+        if self.headline is None:
+            return ""
+        words = sentence(self.headline)
+        is_told = self.headline.relation is Relation.FASTEST
+        return words.removeprefix(f"{self.headline.subject}: ") if is_told else words
+
+
+def answer(run: Run, results: Mapping[str, Results]) -> Answer:
+    """The answer of a run, about the work that its experiments prefer.
+
+    Settled work goes before unsettled, and what is preferred before other work. Arms whose role is
+    another than real work (oracles, simulators) are no advice.
+    """
+    planned = plans(run)
+    works = (work for each in planned for work in _works(each, results[each.name]))
+    best = max(works, key=lambda work: work.rank, default=None)
+    said = [claim for each in planned for claim in experiment_claims(each, results[each.name])]
+    remarks = [*_remarks(run, said, best)][:REMARKS_MOST]
+    if best is None:
+        question = next((each.question or each.title for each in planned), "What was measured?")
+        return Answer(question, _counted(run, results), remarks=remarks)
+    about, rows = best.planned, best.rows
+    bars = [Bar(rate(about, row), row.operations_per_s, row is best.winner) for row in rows]
+    axes = [*about.preferred] or varied_axes(about)
+    return Answer(
+        question=best.question,
+        advice=best.advice,
+        headline=best.headline or rate(about, rows[0]),
+        basis=conditions(rows[0].work, about, axes),
+        bars=[*bars, *_absent(run, about)],
+        remarks=remarks,
+    )
+
+
+def claims(run: Run, results: Mapping[str, Results]) -> list[Claim]:
+    """Everything that a run lets one say; what the answer is made of comes first."""
+    first, planned = answer(run, results), plans(run)
+    names = {key: name for each in planned for key, name in each.names.items()}
+    return [
+        *([first.headline] if first.headline else []),
+        *(claim for each in planned for claim in experiment_claims(each, results[each.name])),
+        *absent_devices(run.machine, names),
+    ]
+
+
+def machine_text(machine: Surroundings) -> str:
+    """`Intel Xeon, 2 cores at 3.6 GHz, virtual machine`; what is not known is left out."""
+    facts = {name: fact.value for name, fact in machine.facts.items()}
+    model, cores, clock = (facts.get(n) for n in ("cpu_model", "cores_affinity", "core_clock_ghz"))
+    text = str(model or "").partition(" @")[0]
+    for mark in ("(R)", "(TM)", " Processor", " CPU"):
+        text = text.replace(mark, "")
+    at = f" at {clock:.1f} GHz" if isinstance(clock, float) else ""
+    many = f"{cores} core{'' if cores == 1 else 's'}{at}" if cores else ""
+    flags = facts.get("cpu_flags")
+    is_virtual = isinstance(flags, Sequence) and "hypervisor" in flags
+    return ", ".join(filter(None, (text.strip(), many, "virtual machine" if is_virtual else "")))
+
+
+def command_text(run: Run) -> str:
+    """The command that repeats a run, without the folder that it wrote."""
+    words = [*run.plan.command]
+    if "--out" in words:
+        at = words.index("--out")
+        del words[at : at + 2]
+    return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A group of rows that the answer may be about."""
+
+    planned: PlannedExperiment
+    rows: Sequence[Row]
+    headline: Claim | None
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool, bool, float]:
+        """Of experiments with advice, or that prefer some work; settled; a choice; preferred."""
+        relation = self.headline and self.headline.relation
+        preferred, cell = self.planned.preferred, self.rows[0].cell
+        share = sum(cell.get(name) == value for name, value in preferred.items())
+        return (
+            bool(self.planned.advice),
+            bool(preferred),
+            relation in (Relation.FASTEST, Relation.SAME),
+            relation is not None,
+            share / max(1, len(preferred)),
+        )
+
+    @property
+    def winner(self) -> Row | None:
+        """The arm that was shown to be faster than every other one."""
+        if self.headline is None or self.headline.relation is not Relation.FASTEST:
+            return None
+        return next(row for row in self.rows if row.is_winner)
+
+    @property
+    def question(self) -> str:
+        """What it answers: the product's question where the experiment advises on it."""
+        advises = self.planned.advice
+        if advises and (self.winner is None or str(self.winner.subject) in advises):
+            return QUESTION
+        return self.planned.question or self.planned.title
+
+    @property
+    def advice(self) -> str:
+        """What to do, in a few words."""
+        if self.winner:
+            subject, planned = self.winner.subject, self.planned
+            return planned.advice.get(str(subject), name_of(subject, planned.names))
+        if self.headline is None:
+            return "Nothing to compare with"
+        is_same = self.headline.relation is Relation.SAME
+        return "No difference" if is_same else "Not settled here"
+
+
+def _works(planned: PlannedExperiment, results: Results) -> Iterator[_Work]:
+    """The groups of an experiment, without arms whose role is none of real work."""
+    idle = {
+        report.cell[planned.compare]
+        for report in results.reports
+        if report.facts.get("role", REAL) != REAL
+    }
+    sound = [row for row in results.rows if not row.wrong and row.subject not in idle]
+    for _, group in groupby(sound, key=lambda row: row.group):
+        rows = sorted(group, key=lambda row: row.time.value)
+        yield _Work(planned, rows, fastest(planned, rows))
+
+
+def _counted(run: Run, results: Mapping[str, Results]) -> str:
+    """What may be said where nothing was measured: how many figures a model reproduces."""
+    claims = (claim for _, claim in published(run, results) if claim.ledger is Ledger.MODELLED)
+    if outcomes := [*map(outcome, claims)]:
+        reproduced = outcomes.count(Outcome.REPRODUCED)
+        return f"{reproduced} of {len(outcomes)} published figures reproduced by a model"
+    is_computed = any(not planned.is_timed for planned in run.plan.experiments)
+    return "Computed, not measured" if is_computed else "Nothing was measured"
+
+
+def _absent(run: Run, planned: PlannedExperiment) -> Iterator[Bar]:
+    """The devices that this machine lacks, where the experiment compares devices."""
+    specs = {device.spec for device in run.machine.devices}
+    if any(cell[planned.compare] in specs for group in planned.groups for cell in group):
+        yield from (Bar(claim) for claim in absent_devices(run.machine, planned.names))
+
+
+def _remarks(run: Run, said: Sequence[Claim], best: _Work | None) -> Iterator[Remark]:
+    """What it was measured on; then reasons for care, the weightiest first."""
+    place = (machine_text(run.machine), run.plan.created[:10])
+    yield Remark(", ".join(filter(None, place)))
+    if pairs := gauge(run.samples):
+        yield Remark(f"noise ±{format_percent(pairs.noise)}", pairs.noise > NOISE_CARE)
+    wrong = (claim for claim in said if claim.relation is Relation.WRONG)
+    yield from (Remark(sentence(claim), is_care=True) for claim in wrong)
+    if (ending := run.ending.ending if run.ending else RUNNING) not in ENDS_WELL:
+        yield Remark(f"{ending}: not everything was measured", is_care=True)
+    if pairs and (share := 1 - pairs.clean_share) > DISTURBED_CARE:
+        yield Remark(f"{100 * share:.0f} % of samples disturbed", is_care=True)
+    kinds = [claim.relation for claim in said if claim.relation in RELATIONS.values()]
+    if unsettled := kinds.count(Relation.INCONCLUSIVE):
+        text = f"{unsettled:,} of {len(kinds):,} comparisons not settled"
+        yield Remark(text, is_care=unsettled * 4 > len(kinds))
+    for claim in said:
+        if best and claim.relation is Relation.WINS_FROM and claim.experiment == best.planned.name:
+            yield Remark(sentence(claim))
+
+
+QUESTION = "Where should my bulk encryption run?"
+REAL = "real"
+REMARKS_MOST = 5
+ENDS_WELL, RUNNING = ("complete", "time was up"), "killed, or still running"
+# As shares; a block that scatters more, or more such samples, ask for care.
+NOISE_CARE, DISTURBED_CARE = 0.03, 0.1

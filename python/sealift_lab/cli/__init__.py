@@ -1,0 +1,1 @@
+"""The commands `sealift lab` and `sealift dpu`: each a module, with how they parse and print."""

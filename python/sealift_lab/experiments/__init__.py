@@ -1,0 +1,1 @@
+"""The experiments: one package a document, `own` for those of none; data, with their models."""

@@ -1,0 +1,182 @@
+"""The tables of document 002 measured: cores of this machine as cards, 3DES and AES-GCM, 002-R1.
+
+Clients hand buffers over to devices, each a worker on a core of its own, through the engine's
+submit and wait.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from sealift_lab.experiments.document_002.board import BROADCOM, HIFN, SIZE, THREADS, Board, Spot
+from sealift_lab.experiments.notes import read_notes
+from sealift_lab.measure.native import offload
+from sealift_lab.measure.oversubscription import LOAD, load_of
+from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.figure import Rate, Scaled
+from sealift_lab.model.published import Kind, Published, table
+from sealift_lab.model.results import Results
+from sealift_lab.model.sample import Arm, Context, Sample, Skip
+from sealift_lab.model.values import Cell, Value
+
+
+@dataclass(frozen=True)
+class _CountingArm:
+    """An arm whose report has the system's counts a message, too."""
+
+    arm: Arm
+
+    def sample(self, seconds: float) -> Sample:
+        return self.arm.sample(seconds)
+
+    def report(self) -> Mapping[str, Value]:
+        facts = self.arm.report()
+        messages = int(facts["messages_worked"])
+        if not messages:
+            return facts
+        counts = {
+            f"{title} a message": float(facts[name]) / messages / units
+            for title, (name, units) in COUNTS.items()
+        }
+        return {**facts, **{name: float(f"{value:.4g}") for name, value in counts.items()}}
+
+
+def _cells(scope: Scope) -> Iterator[Cell]:
+    """First what the document's question needs in least time, then the rest of its table."""
+    if scope.quick:
+        return
+    works = product(CIPHERS, scope.threads or COUNTS_OF_THREADS, BATCHES, SIZES)
+    for cipher, threads, batch, size_bytes in sorted(works, key=_rank):
+        for way in WAYS:
+            yield {
+                "cipher": cipher,
+                **Spot(threads, size_bytes).cell,
+                "batch": batch,
+                "devices": min(CARDS, scope.cores),
+                LOAD.name: load_of(threads, scope.cores).value,
+                "way": way,
+            }
+
+
+def _rank(work: tuple[str, int, int, int]) -> tuple[int, int]:
+    """Order of work: the groups that every run has first, then by the bytes of a round."""
+    cipher, threads, batch, size_bytes = work
+    is_first = threads in (1, 32) and batch in (1, 256) and size_bytes in (16, 1_024, 16_384)
+    round_bytes = threads * batch * size_bytes
+    if _takes_too_long(cipher, threads, round_bytes):
+        return 3, round_bytes
+    return (0 if is_first and round_bytes <= FIRST_BYTES else 1 if batch == 1 else 2), round_bytes
+
+
+def _takes_too_long(cipher: str, threads: int, round_bytes: int) -> bool:
+    """Whether a round takes longer than a sample may: threads that poll share the cores, too."""
+    return cipher == TDES and round_bytes * (threads + CARDS) > TDES_SHARED_BYTES_MAX
+
+
+def _arm(cell: Cell, context: Context) -> Arm:
+    cipher, spot, batch = str(cell["cipher"]), Spot.parse(cell), int(cell["batch"])
+    if _takes_too_long(cipher, spot.threads, spot.threads * batch * spot.buffer_bytes):
+        raise Skip(
+            f"{spot.threads} threads with {batch} times {spot.buffer_bytes:,} B each: by 3DES a "
+            "round of that takes longer than a sample may"
+        )
+    arm = offload(
+        cipher,
+        str(cell["way"]),
+        threads=spot.threads,
+        devices=int(cell["devices"]),
+        message_bytes=spot.buffer_bytes,
+        batch=batch,
+        context=context,
+    )
+    return _CountingArm(arm)
+
+
+def _published(_: Results) -> Sequence[Published]:
+    return [
+        _beside(board, spot, value)
+        for board in (HIFN, BROADCOM)
+        for spot, value in board.published.items()
+    ]
+
+
+def _beside(board: Board, spot: Spot, value: float) -> Published:
+    where: Cell = {"cipher": TDES, **spot.cell, "batch": 1, "way": SLEEPING}
+    return Published(
+        figure="002-R1",
+        what=f"{board.title}, {spot}, beside cores here",
+        value=value,
+        unit="Mbit/s",
+        source=table(board.table)[0]["source"],
+        kind=Kind.VALUE,
+        here=Scaled(Rate(where), 8),
+        note="3DES on cores as cards, one buffer at a time, sleeping",
+        series=f"{board.title}, {str(spot).partition(',')[0]}",
+        at=where,
+    )
+
+
+TDES, GCM = "3des-cbc", "aes-128-gcm"
+CIPHERS = (TDES, GCM)
+OWN, SLEEPING, POLLING = "calling thread", "sleeping", "polling"
+WAYS = (SLEEPING, POLLING, OWN)
+COUNTS_OF_THREADS = (1, 2, 3, 4, 32)
+SIZES = (16, 64, 256, 1_024, 2_048, 4_096, 8_192, 16_384)
+BATCHES = (1, 16, 256)
+CARDS = 4
+FIRST_BYTES = 8 << 20
+# About half a second of two cores that every thread has its share of.
+TDES_SHARED_BYTES_MAX = 24 << 20
+COUNTS = {
+    "wake-ups of clients": ("sleeps_of_clients", 1),
+    "wake-ups of devices": ("sleeps_of_devices", 1),
+    "preemptions": ("preemptions", 1),
+    "user us": ("user_ns", 1_000),
+    "kernel us": ("kernel_ns", 1_000),
+}
+FIGURES: tuple[tuple[str, str, Cell], ...] = (
+    ("threads", "one buffer at a time, sleeping", {"batch": 1, "way": SLEEPING}),
+    ("batch", "one thread, sleeping, by buffers at once", {"threads": 1, "way": SLEEPING}),
+    ("way", "one thread, one buffer at a time", {"threads": 1, "batch": 1}),
+    ("way", "32 threads, one buffer at a time", {"threads": 32, "batch": 1}),
+)
+
+EXPERIMENT = Experiment(
+    name="cores-as-cards",
+    id="002-R1",
+    title="Cores as cards: the tables of document 002, measured here",
+    question="How much do threads, buffers and batches gain where work is handed over and cards "
+    "are cores, and what does waiting for it cost?",
+    axes=(
+        Axis("cipher", "cipher"),
+        THREADS,
+        SIZE,
+        Axis("batch", "buffers handed over at once"),
+        Axis("devices", "cores as cards"),
+        LOAD,
+        Axis("way", "how clients wait"),
+    ),
+    compare="way",
+    cells=_cells,
+    arm=_arm,
+    operation="buffer",
+    published=_published,
+    charts=tuple(
+        Chart(
+            x=SIZE.name,
+            series=series,
+            y="MB/s",
+            title=f"{cipher}, {title}",
+            where={"cipher": cipher, **where},
+            log_x=True,
+            log_y=True,
+        )
+        for cipher in CIPHERS
+        for series, title, where in FIGURES
+    ),
+    preferred={"cipher": TDES, "threads": 1, "buffer_bytes": 16, "batch": 1},
+    names={SLEEPING: "clients sleep", POLLING: "clients poll", OWN: "nothing is handed over"},
+    weight=2.0,
+    is_optional_from=22,
+    notes=read_notes(__package__, "cores"),
+)

@@ -1,0 +1,1 @@
+"""A throughput model of GPUs: upper limits from machine code, projected and never measured."""

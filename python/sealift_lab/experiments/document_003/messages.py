@@ -1,0 +1,94 @@
+"""Document 003's messages: as its text states them, and as its log and its input file show them.
+
+The two contradict each other (the log's messages have 27 to 29 bytes, not 128), so experiments run
+both.
+"""
+
+import csv
+from functools import cache, partial
+from importlib.resources import files
+
+from sealift_lab.measure.crypto import MANY_KEYS, Builder, Work, crypto_arm
+from sealift_lab.model.experiment import Chart
+from sealift_lab.model.values import Cell
+from sealift_lab.model.workload import (
+    FRESH_KEYS,
+    KEY_BITS,
+    KeyRegime,
+    Mix,
+    Operation,
+    Shape,
+    Workload,
+    combine,
+)
+
+
+def stated(regime: KeyRegime) -> Work:
+    """The messages of the text: 128 bytes, half seals, a quarter opens, a quarter failing opens."""
+    return Work(STATED, STATED_BYTES, str(regime), MIX.exact)
+
+
+def logged() -> Work:
+    """The messages of the input file, in the proportions of its records, each with its own key."""
+    workload = logged_workload(FRESH_KEYS, 1, 0)
+    weights = [0, 0, 0]
+    for shape in workload.shapes:
+        weights[shape.operation] += shape.weight
+    return Work(LOGGED, round(workload.text_len_mean), str(FRESH_KEYS), str(Mix(*weights)))
+
+
+def stated_workload(regime: KeyRegime, messages: int, seed: int) -> Workload:
+    """Nonces of 12 bytes, tags of 16, no additional data; a third for each key size."""
+    key_bits = tuple((bits, 1) for bits in KEY_BITS)
+    shapes = combine(MIX, ((STATED_BYTES, 1),), key_bits=key_bits)
+    return Workload(f"003 {STATED}", shapes, regime, messages, seed)
+
+
+def logged_workload(_: KeyRegime, messages: int, seed: int) -> Workload:
+    """The shapes of the 37,800 NIST CAVP records with a text, each under a fresh key.
+
+    Texts of 13, 16, 32 or 51 bytes (28 on average), nonces of 1, 12 and 128 bytes, tags of 4 to 16.
+    """
+    return Workload(f"003 {LOGGED}", _record_shapes(), FRESH_KEYS, messages, seed)
+
+
+def thread_chart(title: str, workload: str, y: str = "MB/s") -> Chart:
+    """A chart by threads of one reading of the messages."""
+    panels = "keys" if workload == STATED else ""
+    title, where = f"{title}, messages {workload}", {"workload": workload}
+    return Chart("threads", "device", y, title, panels, where, log_x=True, log_y=True)
+
+
+@cache
+def _record_shapes() -> tuple[Shape, ...]:
+    text = (files("sealift_lab") / "data" / "003-as-logged.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    return tuple(
+        Shape(
+            operation,
+            key_bits=int(row["key_bits"]),
+            nonce_len=int(row["nonce_bytes"]),
+            aad_len=int(row["aad_bytes"]),
+            text_len=int(row["text_bytes"]),
+            tag_len=int(row["tag_bytes"]),
+            weight=weight,
+        )
+        for operation, column in zip(Operation, ("seals", "opens", "bad"), strict=True)
+        for row in rows
+        if (weight := int(row[column]))
+    )
+
+
+STATED, LOGGED = "as stated", "as logged"
+STATED_BYTES = 128
+MIX = Mix(50, 25, 25)
+BUILDERS: dict[str, Builder] = {STATED: stated_workload, LOGGED: logged_workload}
+message_arm = partial(crypto_arm, builders=BUILDERS)
+"""The arm of a cell whose messages may be those of the document."""
+DOCUMENT_WORK: tuple[Cell, ...] = (
+    {"workload": STATED, "keys": str(MANY_KEYS)},
+    {"workload": LOGGED, "keys": str(FRESH_KEYS)},
+)
+"""Both readings of the document's messages, as they stand beside its figures."""
+PREFERRED: Cell = {**DOCUMENT_WORK[0], "threads": 1}
+"""The work that an answer is about: 128-byte messages, 1,024 keys, one thread."""

@@ -1,0 +1,53 @@
+"""Figures as document 003 prints them: speeds of its tables, and claims of its text."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from sealift_lab.model.figure import Figure
+from sealift_lab.model.published import Kind, Published, table_row
+from sealift_lab.model.values import Cell
+
+Row = Mapping[str, str]
+cpu_row = partial(table_row, "003-T4-cpu-generations")
+"""A row of the table of CPUs, by `cpu` and `test`."""
+
+
+def mb_per_s(row: Row) -> float:
+    """MB/s of a row of the tables of speeds."""
+    return float(row["throughput_mb_s"])
+
+
+def speed(
+    figure: str,
+    what: str,
+    row: Row,
+    here: Figure,
+    note: str,
+    series: str = "",
+    at: Cell | None = None,
+) -> Published:
+    """The speed of a row of a table, beside the same from a run; arguments as of `Published`."""
+    value, source = mb_per_s(row), row["source"]
+    return Published(figure, what, value, "MB/s", source, Kind.VALUE, here, note, series, at or {})
+
+
+def claim(
+    figure: str,
+    what: str,
+    claim_id: str,
+    kind: Kind,
+    here: Figure,
+    note: str,
+    *,
+    value: float = 1.0,
+    unit: str = "x",
+) -> Published:
+    """A claim of the text, whose words stand with its source; arguments as of `Published`."""
+    row = table_row("003-X1-claims", claim_id=claim_id)
+    source = f"{row['source']}: {row['as_printed']}"
+    return Published(figure, what, value, unit, source, kind, here, note)
+
+
+def claim_value(claim_id: str) -> float:
+    """The number of a claim."""
+    return float(table_row("003-X1-claims", claim_id=claim_id)["value"])

@@ -1,0 +1,219 @@
+"""Copies as cells: axes, the arm of a cell, and document 004's printed figures."""
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from sealift_lab.measure.native import copy, published_copy
+from sealift_lab.model.experiment import Axis, Chart
+from sealift_lab.model.figure import Rate
+from sealift_lab.model.published import Kind, Published, table
+from sealift_lab.model.results import Results
+from sealift_lab.model.sample import Arm, Context, Skip
+from sealift_lab.model.values import Cell, Value
+
+SIZES = (16, 256, 1_024, 4_096, 65_536, 524_288, 1_048_576, 4_194_304, 16_777_216)
+"""Document 004's nine lengths."""
+THREADS = (1, 2, 4, 8, 16, 32, 64)
+"""Document 004's thread counts; its 0, a copy without its pool, is 1 thread here."""
+FUNCTIONS: Mapping[Value, str] = {
+    "glibc": "the C library",
+    "words": "words of 8 bytes",
+    "sse2": "16-byte registers",
+    "rep-movsb": "rep movsb",
+    "avx2": "32-byte registers",
+    "avx512": "64-byte registers",
+    "non-temporal": "stores past the caches",
+    "ours": "Sealift's copy",
+}
+"""Copy functions, with their names for readers."""
+PUBLISHED_FUNCTIONS = {"glibc_memcpy": "glibc", "naive_memcpy": "sse2", "apex_memcpy": "avx512"}
+"""Stand-ins for the published tool's three: its third one is not ported."""
+
+MEMORY = Axis("memory", "memory that is written")
+SIZE = Axis("size_bytes", "length of a copy, bytes")
+COUNT = Axis("threads", "threads")
+STATE = Axis("state", "in the caches")
+BUFFERS = Axis("buffers", "buffers of the threads")
+WAY = Axis("way", "how it is measured")
+FUNCTION = Axis("function", "copied by")
+
+PLOTS = "004-plots-digitised"
+CALIBRATED, AS_PUBLISHED = "calibrated", "as published"
+REGION = "region"
+"""The memory that a user named; the legend of the same name has its place."""
+
+
+def copy_arm(cell: Cell, context: Context) -> Arm:
+    """The arm of a cell, by those of its axes that it has.
+
+    Raises:
+        Skip: If this machine can't do it.
+    """
+    way = str(cell.get("way", CALIBRATED))
+    if way.startswith(AS_PUBLISHED):
+        return _published_arm(cell, context)
+    # `calibrated, cold` has the state in the way.
+    state = way.removeprefix(CALIBRATED).removeprefix(", ")
+    return copy(
+        {
+            **({"state": state} if state else {}),
+            **{name: cell[name] for name in AXES_OF_ARMS if name in cell},
+            "bytes": cell["size_bytes"],
+            "target": cell.get("memory", "heap"),
+            "seed": context.seed,
+            "folder": context.folder,
+            "region": region_of(cell, context.legend),
+        }
+    )
+
+
+def curves(
+    x: str, series: str, title: str, where: Cell | None = None, *, panels: str = ""
+) -> Chart:
+    """A chart of payload MB/s with logarithmic axes."""
+    return Chart(x, series, "MB/s", title, panels, where or {}, log_x=True, log_y=True)
+
+
+def region_of(cell: Cell, legend: Mapping[str, str]) -> tuple[Path, int, int] | None:
+    """Path, offset and length of the region that a cell names; None where it names none.
+
+    Raises:
+        Skip: If it names one and the run was given none.
+    """
+    if REGION not in (cell.get("memory"), cell.get("source")):
+        return None
+    if REGION not in legend:
+        raise Skip(NO_REGION)
+    path, offset, length = legend[REGION].rsplit(":", 2)
+    return Path(path), int(offset), int(length)
+
+
+def runs_of(way: str) -> int:
+    """How often the published way copies: `as published, 5 runs` is 5."""
+    return int(way.removeprefix(AS_PUBLISHED).strip(" ,runs") or DEFAULT_RUNS)
+
+
+def published_copies(
+    name: str,
+    figure: str,
+    at: Cell,
+    note: str,
+    *,
+    is_drawn: bool = True,
+    sizes: Collection[int] = SIZES,
+    **wanted: str,
+) -> Iterator[Published]:
+    """The rows of a published table of copies, each beside its stand-in here.
+
+    Args:
+        name: Of the table.
+        figure: The document's name for the figure.
+        at: Values of the cell here, beside length, threads and function.
+        note: The condition here.
+        is_drawn: Whether they stand in charts.
+        sizes: Lengths that are taken.
+        wanted: Columns with their values.
+    """
+    for row in table(name):
+        if int(row["bytes"]) in sizes and wanted.items() <= row.items():
+            yield _beside(row, figure, at, note, is_drawn=is_drawn)
+
+
+def store_cost(results: Results) -> str:
+    """Stores what Sealift's copy takes from memory, by length, for the engine's cost model.
+
+    Args:
+        results: Of an experiment that copies all lengths, by one thread among others.
+
+    Returns:
+        The place, or why it isn't stored, in a sentence; "" where nothing was measured.
+    """
+    from sealift._sealift import keep_copy_cost
+    from sealift.errors import InputError
+
+    if not results.rows:
+        return ""
+    times = []
+    for size_bytes in SIZES:
+        row = next(results.select(**STORED, size_bytes=size_bytes), None)
+        if row is None or row.wrong or row.blocks < STORED_BLOCKS:
+            return (
+                f"{NOT_STORED}: {STORED_BLOCKS} right blocks are needed of {size_bytes:,} bytes "
+                "from memory by one thread"
+            )
+        times.append((size_bytes, row.time.value))
+    try:
+        file = keep_copy_cost(times)
+    except (InputError, OSError) as error:
+        return f"{NOT_STORED}: {error}"
+    return f"costs of copies here are stored in {file}, for cards whose descriptions leave them out"
+
+
+def _published_arm(cell: Cell, context: Context) -> Arm:
+    functions = tuple(PUBLISHED_FUNCTIONS.values())
+    size_bytes, threads = int(cell["size_bytes"]), int(cell["threads"])
+    if cell["function"] not in functions:
+        raise Skip(f"the published tool copies by {', '.join(functions)}, each after the others")
+    # One thread is a pool of one only where that is wanted.
+    has_pool = cell.get("queue", "yes" if threads > 1 else "no") == "yes"
+    return published_copy(
+        functions.index(str(cell["function"])),
+        size_bytes,
+        before=[size for size in SIZES if size < size_bytes],
+        runs=runs_of(str(cell["way"])),
+        threads=threads if has_pool else 0,
+        seed=context.seed,
+    )
+
+
+def _beside(
+    row: Mapping[str, str], figure: str, at: Cell, note: str, *, is_drawn: bool
+) -> Published:
+    size_bytes, threads = int(row["bytes"]), int(row["threads"])
+    printed, place = row["copy_function"], row["experiment"].removeprefix("App ")
+    function = PUBLISHED_FUNCTIONS[printed]
+    where: dict[str, Value] = {
+        "size_bytes": size_bytes,
+        "threads": max(1, threads),
+        "function": function,
+        **at,
+    }
+    is_read_off = "read off" in row["source"]
+    return Published(
+        figure=figure,
+        what=f"{printed} {place}, {size_bytes:,} B, "
+        + (f"{threads} threads" if threads else "no pool"),
+        value=float(row["throughput_gb_s"]) * MB_PER_GB,
+        unit="MB/s",
+        source=f"document 004, plot {row['panel']}; read off the plot, about 3 %"
+        if is_read_off
+        else row["source"],
+        kind=Kind.VALUE,
+        here=Rate(where),
+        note=f"copied by {function}, {note}",
+        series=f"{printed} {place}" if is_drawn else "",
+        at=where if is_drawn else {},
+    )
+
+
+AXES_OF_ARMS = (
+    *("operation", "function", "threads", "source"),
+    *("state", "buffers", "offset", "beside"),
+)
+# Payload that is handed over comes from memory, or is about to go there.
+STORED: Mapping[str, Value] = {
+    "memory": "heap",
+    "threads": 1,
+    "state": "cold",
+    "way": CALIBRATED,
+    "function": "ours",
+}
+# One that was disturbed doesn't matter then.
+STORED_BLOCKS = 3
+NOT_STORED = "costs of copies here are not stored for cards"
+DEFAULT_RUNS = 5
+MB_PER_GB = 1_000
+NO_REGION = (
+    "no region was named; --region PATH:OFFSET:LENGTH with --i-own-this-region names a device's "
+    "memory, such as a PCI resource or /dev/dax"
+)

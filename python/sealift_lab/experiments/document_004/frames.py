@@ -1,0 +1,110 @@
+"""Frames between two processes, through shared memory, plain and sealed, and otherwise: 004-I."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sealift_lab.measure.native import exchange_frames
+from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.figure import Rate
+from sealift_lab.model.published import Kind, Published, table_row
+from sealift_lab.model.results import Results
+from sealift_lab.model.sample import Arm, Context
+from sealift_lab.model.values import Cell, Value
+
+
+def _cells(scope: Scope) -> Iterator[Cell]:
+    if scope.quick:
+        return
+    for pattern, sizes in FRAME_BYTES.items():
+        for frame_bytes in sizes:
+            for way in WAYS:
+                yield _cell(pattern, frame_bytes, 1, way)
+    for frame_bytes in BATCHED_BYTES:
+        for way in (RING, SEALED):
+            yield _cell(STREAM, frame_bytes, BATCH, way)
+
+
+def _cell(pattern: str, frame_bytes: int, batch: int, way: Value) -> Cell:
+    return {"pattern": pattern, "frame_bytes": frame_bytes, "batch": batch, "way": way}
+
+
+def _arm(cell: Cell, context: Context) -> Arm:
+    return exchange_frames(
+        str(cell["way"]),
+        str(cell["pattern"]),
+        frame_bytes=int(cell["frame_bytes"]),
+        batch=int(cell["batch"]),
+        context=context,
+    )
+
+
+def _published(_: Results) -> Sequence[Published]:
+    claim = table_row("004-X1-claims", claim_id="escape-64k")
+    return [
+        Published(
+            figure="004-X1",
+            what=f"64 KB frames between two hosts, beside {words} here",
+            value=float(claim["value"]),
+            unit=claim["unit"],
+            source=claim["source"],
+            kind=Kind.VALUE,
+            here=Rate(_cell(STREAM, PUBLISHED_BYTES, 1, way)),
+            note="here two processes of one host, there two hosts with memory between them",
+            # Drawn once, though compared with each way.
+            series="two hosts, as published" if way == RING else "",
+            at={"frame_bytes": PUBLISHED_BYTES, "pattern": STREAM},
+        )
+        for way, words in WAYS.items()
+    ]
+
+
+def _chart(y: str, title: str, where: Cell) -> Chart:
+    return Chart("frame_bytes", "way", y, title, where=where, log_x=True, log_y=True)
+
+
+PING_PONG, STREAM = "ping-pong", "stream"
+RING, SEALED = "ring", "ring-sealed"
+WAYS: Mapping[Value, str] = {
+    RING: "a ring in shared memory",
+    SEALED: "the same ring, every frame sealed and opened",
+    "pipe": "pipes",
+    "unix-socket": "Unix sockets",
+    "process-vm-readv": "process_vm_readv",
+    "loopback-tcp": "TCP over 127.0.0.1",
+}
+PUBLISHED_BYTES = 64 << 10
+FRAME_BYTES = {
+    PING_PONG: (16, PUBLISHED_BYTES),
+    STREAM: (16, 4 << 10, PUBLISHED_BYTES, 1 << 20),
+}
+# Where one frame is little for the engine.
+BATCH, BATCHED_BYTES = 16, (16, 4 << 10, PUBLISHED_BYTES)
+
+EXPERIMENT = Experiment(
+    name="frames-between-processes",
+    id="004-I",
+    title="Frames between two processes",
+    question="How fast do frames go from one process to another through shared memory, how much "
+    "does sealing them cost there, and how fast are the system's own ways?",
+    axes=(
+        Axis("pattern", "pattern"),
+        Axis("frame_bytes", "frame, bytes"),
+        Axis("batch", "frames at once"),
+        Axis("way", "way"),
+    ),
+    compare="way",
+    cells=_cells,
+    arm=_arm,
+    operation="frame",
+    published=_published,
+    charts=(
+        _chart("MB/s", "Frames one after the other", {"pattern": STREAM, "batch": 1}),
+        _chart("time", "Frames there and back, time a frame", {"pattern": PING_PONG}),
+    ),
+    preferred={"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES, "batch": 1},
+    names=WAYS,
+    notes="The document moved frames of 64 KB between two hosts through memory that both have. "
+    "Here two processes of one host do so, each with a region that only it writes and one that the "
+    "other may not touch, beside the system's own ways. Sealed, one process seals into the shared "
+    "memory and the other opens out of it. In a ping-pong an operation is a frame of either "
+    "direction, so that a round trip is two of them; `round_trip` has percentiles of single ones.",
+)

@@ -1,0 +1,210 @@
+"""Finds experiments: the lab's by name, document or pattern, and files of one's own."""
+
+import importlib.util
+import pkgutil
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from sealift_lab import experiments
+from sealift_lab.model.experiment import Experiment
+
+
+@lru_cache(maxsize=1)
+def all_experiments() -> tuple[Experiment, ...]:
+    """The lab's experiments, document by document."""
+    return tuple(each for package in _packages() for each in _of_package(package))
+
+
+def find(name: str, file: Path | None = None) -> Experiment:
+    """The experiment of a name or a document's id.
+
+    Args:
+        name: As `aes-gcm-by-threads` or `003-F5`.
+        file: The file of one's own that it stands in; None for those of the lab.
+
+    Raises:
+        ValueError: If there is none; with the nearest names. Or if the file can't be used; with
+            the line.
+    """
+    if file is not None:
+        experiment = load(file)
+        if experiment.name != name:
+            raise ValueError(f"{file} holds the experiment {experiment.name!r}, not {name!r}")
+        return experiment
+    # A measuring process imports no more documents than it must.
+    for package in _packages():
+        for each in _of_package(package):
+            if name.casefold() in map(str.casefold, _names(each)):
+                return each
+    raise ValueError(_unknown(name))
+
+
+def select(patterns: Sequence[str]) -> tuple[Experiment, ...]:
+    """The experiments that patterns name, each once, in the order of the patterns.
+
+    Args:
+        patterns: Names (`aes-gcm-by-threads`), ids (`003-F5`), documents (`003`), patterns of
+            names or ids (`aes-*`, `003-T?`), `all`, or paths to files of one's own (`./mine.py`).
+            An empty sequence stands for all.
+
+    Raises:
+        ValueError: If a pattern fits nothing; with the nearest names. Or if a file can't be used;
+            with the line. Or if two experiments have one name.
+    """
+    chosen: dict[str, Experiment] = {}
+    for pattern in patterns or ("all",):
+        for experiment in _fitting(pattern):
+            known = chosen.setdefault(experiment.name, experiment)
+            if known.file != experiment.file:
+                raise ValueError(
+                    f"two experiments are called {experiment.name!r}, in {known.file} and "
+                    f"{experiment.file}; rename one"
+                )
+    return tuple(chosen.values())
+
+
+def load(file: Path) -> Experiment:
+    """Runs a file of one's own, which may import files beside it, and takes its EXPERIMENT.
+
+    Raises:
+        ValueError: If it is not there, has no EXPERIMENT, or fails; with its line.
+    """
+    file = file.resolve()
+    experiment = getattr(_run(file), "EXPERIMENT", None)
+    if experiment is None:
+        raise ValueError(f"{file} defines no EXPERIMENT; end it with {ENDING}, as {EXAMPLE} shows")
+    if not isinstance(experiment, Experiment):
+        raise ValueError(
+            f"{file}: its EXPERIMENT is of type {type(experiment).__name__}; right would be a "
+            "sealift_lab.Experiment"
+        )
+    return replace(experiment, file=file)
+
+
+def _packages() -> list[str]:
+    names = [each.name for each in pkgutil.iter_modules(experiments.__path__) if each.ispkg]
+    return sorted(names, key=lambda name: (FIRST.get(name, len(FIRST)), name))
+
+
+def _of_package(package: str) -> tuple[Experiment, ...]:
+    found: tuple[Experiment, ...] = import_module(f"{experiments.__name__}.{package}").EXPERIMENTS
+    return found
+
+
+def _fitting(pattern: str) -> Sequence[Experiment]:
+    if pattern == "all":
+        return all_experiments()
+    if pattern.endswith(".py"):
+        own = load(Path(pattern))
+        _check_name(own)
+        return (own,)
+    wanted = pattern.casefold()
+    fitting = [each for each in all_experiments() if _fits(each, wanted)]
+    if not fitting:
+        raise ValueError(_no_experiment_file(pattern) or _unknown(pattern))
+    return fitting
+
+
+def _fits(experiment: Experiment, wanted: str) -> bool:
+    document = experiment.id.partition("-")[0]
+    names = map(str.casefold, _names(experiment))
+    return (bool(wanted) and wanted == document) or any(fnmatchcase(name, wanted) for name in names)
+
+
+def _names(experiment: Experiment) -> tuple[str, ...]:
+    return (experiment.name, experiment.id) if experiment.id else (experiment.name,)
+
+
+def _known() -> Mapping[str, Experiment]:
+    """By folded name and id."""
+    return {name.casefold(): each for each in all_experiments() for name in _names(each)}
+
+
+def _check_name(own: Experiment) -> None:
+    """Plans, pages and tables tell experiments apart by their names."""
+    known = _known()
+    for name in _names(own):
+        if taken := known.get(name.casefold()):
+            raise ValueError(
+                f"{own.file}: {name!r} stands for the lab's own experiment {taken.name!r}; give "
+                "yours another name"
+            )
+
+
+def _unknown(name: str) -> str:
+    wanted, known = (
+        name.casefold(),
+        {each: each for one in all_experiments() for each in _names(one)},
+    )
+    document, dash, _ = wanted.partition("-")
+    ids = sorted(each for each in known if each.startswith(f"{document}-"))
+    if document.isdigit() and dash and ids:
+        return f"no experiment fits {name!r}; of that document there are {', '.join(ids)}"
+    if near := list(_near_patterns(wanted)) or get_close_matches(name, known):
+        return f"no experiment fits {name!r}; did you mean {' or '.join(near)}?"
+    return (
+        f"no experiment fits {name!r}; `sealift lab list` has all {len(all_experiments())}, and "
+        "files of one's own end in .py"
+    )
+
+
+def _near_patterns(wanted: str) -> Iterator[str]:
+    """The pattern whose words before a hyphen are near: `'cards-*'` for `card` and `card-*`."""
+    begin = wanted.removesuffix("*").removesuffix("-").removesuffix("s").replace("_", "-")
+    names = [each.name for each in all_experiments()]
+    begins = {name[: end + 1] for name in names for end, each in enumerate(name) if each == "-"}
+    for each in (f"{begin}-", f"{begin}s-"):
+        if begin and each in begins:
+            yield f"'{each}*'"
+
+
+def _no_experiment_file(pattern: str) -> str:
+    """What is wrong with a path that names no Python, or "" where it names nothing."""
+    with suppress(OSError, ValueError):
+        if pattern and Path(pattern).exists():
+            return f"{pattern} is no experiment file; right would be one {FILE}"
+    return ""
+
+
+def _run(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"sealift_own_{file.stem}", file)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise ValueError(f"{file} is no file of Python source; right would be one {FILE}")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses and pickling look their module up by its name.
+    sys.modules[spec.name] = module
+    # Last, so that a file there hides nothing of Python's own.
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        place = f"{error.filename}, line {error.lineno}" if error.lineno else str(file)
+        raise ValueError(f"{place}: {error.msg}") from error
+    except (Exception, SystemExit) as error:
+        raise ValueError(_failure(file, error)) from error
+    return module
+
+
+def _failure(file: Path, error: BaseException) -> str:
+    """The error, with the last line of the file itself that led there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+    place = f"{file}, line {lines[-1]}" if lines else str(file)
+    return f"{place}: {type(error).__name__}: {error}"
+
+
+ENDING = "EXPERIMENT = Experiment(...)"
+EXAMPLE = "docs/your-own-experiment.md"
+FILE = f"that ends in .py and defines {ENDING}, as {EXAMPLE} shows"
+# What most users want to know first.
+FIRST = {"own": 0, "document_003": 1}

@@ -1,0 +1,223 @@
+"""Estimates with exact intervals: the wider of one over blocks and one over processes.
+
+Ratios are Hodges-Lehmann estimates and times are medians (times are skewed, ratios hardly), both of
+logarithms. Code and data lie elsewhere in memory in each process, and that alone changes speed: so
+many blocks of few processes know less than they seem to.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
+
+Vector = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Kind = Literal["median", "hodges-lehmann"]
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One value a block, of all processes together.
+
+    Attributes:
+        value: The estimate. Each process weighs the same in a median.
+        ordered: What the estimate is the middle of, ascending: values, or means of two.
+        centres: The estimate of each process, by its number.
+        blocks: How many blocks there are.
+        kind: Which estimate it is.
+    """
+
+    value: float
+    ordered: Vector
+    centres: Mapping[int, float]
+    blocks: int
+    kind: Kind
+
+    @classmethod
+    def from_blocks(cls, x: Vector, process: Labels, kind: Kind = "hodges-lehmann") -> "Pool":
+        """Pools the values of blocks.
+
+        Args:
+            x: Logarithms, one for each block.
+            process: The process that each was measured in.
+            kind: `median` for times, `hodges-lehmann` for ratios.
+
+        Raises:
+            ValueError: If there are no values.
+        """
+        if not len(x):
+            raise ValueError("no blocks to estimate from; right would be one at least")
+        labels, place, counts = np.unique(process, return_inverse=True, return_counts=True)
+        each = [_middle(_ordered(x[place == at], kind)) for at in range(len(labels))]
+        ordered = _ordered(x, kind)
+        is_even = kind == "hodges-lehmann" or counts.min() == counts.max()
+        value = _middle(ordered) if is_even else _weighted_median(x, 1 / counts[place])
+        return cls(value, ordered, dict(zip(labels.tolist(), each, strict=True)), len(x), kind)
+
+    @property
+    def processes(self) -> int:
+        """In how many processes the blocks were measured."""
+        return len(self.centres)
+
+    def over_blocks(self, confidence: float) -> Ends | None:
+        """The exact interval as if processes did not differ: Wilcoxon's, or the sign test's."""
+        k = rank(self.blocks, confidence, self.kind)
+        return (float(self.ordered[k - 1]), float(self.ordered[-k])) if k else None
+
+    def over_processes(self, confidence: float) -> Ends | None:
+        """Student's t over the estimates of processes."""
+        return _student(list(self.centres.values()), confidence)
+
+    def interval(self, confidence: float) -> Ends | None:
+        """The wider of both, and never without the value."""
+        blocks = self.over_blocks(confidence)
+        return blocks and hull((self.value, self.value), blocks, self.over_processes(confidence))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How many times as fast one arm is as another whose blocks don't pair with its own.
+
+    Attributes:
+        one: Logarithms of the times of the one.
+        other: Those of the other.
+        is_paired: Whether both were measured in the same processes. If not, two processes of each
+            are the least that carries an interval.
+    """
+
+    one: Pool
+    other: Pool
+    is_paired: bool
+
+    @property
+    def value(self) -> float:
+        """Logarithm of the ratio."""
+        return self.other.value - self.one.value
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the arm that has fewer."""
+        return min(self.one.blocks, self.other.blocks)
+
+    @property
+    def processes(self) -> int:
+        """Processes that both have; apart, those of the arm that has fewer."""
+        if self.is_paired:
+            return len(self.one.centres.keys() & self.other.centres.keys())
+        return min(self.one.processes, self.other.processes)
+
+    def over_blocks(self, confidence: float) -> Ends | None:
+        """Both intervals put together, each distance to an end squared (Zou and Donner's MOVER)."""
+        one, other = self.one.over_blocks(confidence), self.other.over_blocks(confidence)
+        if one is None or other is None:
+            return None
+        below = np.hypot(other[0] - self.other.value, one[1] - self.one.value)
+        above = np.hypot(other[1] - self.other.value, one[0] - self.one.value)
+        return self.value - float(below), self.value + float(above)
+
+    def over_processes(self, confidence: float) -> Ends | None:
+        """Student's t over the ratios of processes, or Welch's where they don't pair."""
+        ones, others = self.one.centres, self.other.centres
+        if self.is_paired:
+            both = ones.keys() & others.keys()
+            return _student([others[label] - ones[label] for label in both], confidence)
+        return _welch(list(ones.values()), list(others.values()), confidence)
+
+    def interval(self, confidence: float) -> Ends | None:
+        """The wider of both, and never without the value."""
+        blocks, processes = self.over_blocks(confidence), self.over_processes(confidence)
+        is_of_one = self.is_paired and self.processes == 1
+        if blocks is None or (processes is None and not is_of_one):
+            return None
+        return hull((self.value, self.value), blocks, processes)
+
+
+Estimated = Pool | Difference
+
+
+@cache
+def rank(n: int, confidence: float, kind: Kind = "hodges-lehmann") -> int:
+    """Which of the ordered values bounds the interval, from 1; 0: n values can't carry it.
+
+    Exact; above `EXACT_MOST` values Wilcoxon's statistic is normal.
+    """
+    tail = (1 - confidence) / 2
+    if kind == "hodges-lehmann" and n > EXACT_MOST:
+        spread = (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
+        return int(n * (n + 1) / 4 + float(ndtri(tail)) * spread + 0.5)
+    chance = np.ones(1)  # of each count of signs, or sum of signed ranks, value by value
+    for each in range(1, n + 1):
+        gap = np.zeros(1 if kind == "median" else each)
+        chance = (np.concatenate([chance, gap]) + np.concatenate([gap, chance])) / 2
+    return int(np.searchsorted(np.cumsum(chance), tail, side="right"))
+
+
+@cache
+def blocks_needed(confidence: float) -> int:
+    """How many blocks carry an interval: 8 for 99 %, 6 for 95 %."""
+    return next(n for n in range(1, EXACT_MOST) if rank(n, confidence))
+
+
+def hull(*ends: Ends | None) -> Ends:
+    """The least interval that holds all of some, one at least."""
+    lows, highs = zip(*filter(None, ends), strict=True)
+    return min(lows), max(highs)
+
+
+def _ordered(x: Vector, kind: Kind) -> Vector:
+    if kind == "median":
+        return np.sort(x)
+    i, j = _pairs(len(x))
+    return np.sort((x[i] + x[j]) / 2)
+
+
+@lru_cache(8)
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    i, j = np.triu_indices(n)
+    return i, j
+
+
+def _middle(ordered: Vector) -> float:
+    n = len(ordered)
+    return float(ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+
+
+def _weighted_median(x: Vector, weights: Vector) -> float:
+    order = np.argsort(x)
+    share = np.cumsum(weights[order]) / weights.sum()
+    # Where half of the weight lies between two values, the median does, too.
+    low, high = np.searchsorted(share, (0.5 - ROUNDING, 0.5 + ROUNDING))
+    return float(x[order[low]] + x[order[high]]) / 2
+
+
+def _student(centres: list[float], confidence: float) -> Ends | None:
+    if len(centres) < 2:
+        return None
+    error = np.std(centres, ddof=1) / np.sqrt(len(centres))
+    return _around(float(np.mean(centres)), float(error), len(centres) - 1, confidence)
+
+
+def _welch(ones: list[float], others: list[float], confidence: float) -> Ends | None:
+    if min(len(ones), len(others)) < 2:
+        return None
+    parts = [float(np.var(each, ddof=1)) / len(each) for each in (ones, others)]
+    least = min(len(ones), len(others)) - 1
+    rest = sum(part**2 / (len(each) - 1) for part, each in zip(parts, (ones, others), strict=True))
+    freedom = sum(parts) ** 2 / rest if rest else least
+    value = float(np.mean(others) - np.mean(ones))
+    return _around(value, sum(parts) ** 0.5, freedom, confidence)
+
+
+def _around(value: float, error: float, freedom: float, confidence: float) -> Ends:
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    return value - reach, value + reach
+
+
+# Its exact distribution has 20,101 values there; by the normal one a rank is off by 1 in 300.
+EXACT_MOST = 200
+ROUNDING = 1e-9

@@ -1,0 +1,197 @@
+"""The one judge of a run: rows with verdicts and winners, and when to stop measuring.
+
+Rows are measured until their intervals are narrow, never until a verdict is had.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from sealift_lab.judge.blocks import Group, Place, groups_of
+from sealift_lab.judge.intervals import Difference, Vector
+from sealift_lab.judge.reports import by_place, first_wrong, merge_reports
+from sealift_lab.judge.verdicts import SURE, Comparison, compare, estimate, half, is_narrow
+from sealift_lab.model.results import Estimate, Results, Row, Verdict
+from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine
+
+
+class RunFiles(Protocol):
+    """What is judged of a run."""
+
+    @property
+    def plan(self) -> Plan:
+        """What was ordered."""
+
+    @property
+    def samples(self) -> pl.DataFrame:
+        """A row for each line of samples.jsonl, of complete blocks only."""
+
+    @property
+    def reports(self) -> Sequence[ReportLine]:
+        """The lines of verify.jsonl."""
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """The A/A pairs: a gauge of the machine, not of any row.
+
+    Attributes:
+        pairs: How many there are.
+        noise: Their scatter, a share: 1.48 times the median deviation.
+        within_95: 95 % of the pairs differ by less than this share.
+        clean_share: Share of the pairs that nothing disturbed.
+    """
+
+    pairs: int
+    noise: float
+    within_95: float
+    clean_share: float
+
+
+def results(run: RunFiles) -> dict[str, Results]:
+    """Judges a run, whole or in part: for each planned experiment its rows and reports."""
+    groups, lines = groups_of_run(run), by_place(run.reports)
+    wrong = {place: why for place, of in lines.items() if (why := first_wrong(of))}
+    measured = {(*place, arm) for place, group in groups.items() for arm in group.arms}
+    return {
+        planned.name: Results(
+            rows=tuple(
+                row
+                for number in range(len(planned.groups))
+                if (group := groups.get((planned.name, number)))
+                for row in _rows(planned, number, group, wrong)
+            ),
+            reports=merge_reports(planned, lines, measured),
+        )
+        for planned in run.plan.experiments
+    }
+
+
+def narrow(
+    samples: pl.DataFrame, planned: PlannedExperiment | None = None, *, processes: int = 0
+) -> dict[int, bool]:
+    """Whether every interval of each group is narrow enough to stop.
+
+    Ratios near 1 need a half-width of 1.5 %, those beyond a tenth of their logarithm. A group of
+    one arm needs its time within 5 %.
+
+    Args:
+        samples: Of one experiment, complete blocks only.
+        planned: The experiment: which arms have more threads than cores.
+        processes: How many each group needs at least: 1 where a figure speaks of that one only, 0
+            for `PROCESSES`.
+    """
+    least = processes or PROCESSES
+    groups = groups_of(samples, [planned] if planned else [], is_one_process=least == 1)
+    return {number: _is_done(group, least) for (_, number), group in groups.items()}
+
+
+def times(run: RunFiles, one: Row, other: Row) -> Estimate:
+    """How many times as fast one row is as another of the same run, of any group."""
+    return compare_rows(run, one, other).ratio
+
+
+def compare_rows(run: RunFiles, one: Row, other: Row) -> Comparison:
+    """Judges one row against another of the same run.
+
+    Paired by block within a group, by process between groups of an experiment. Processes of two
+    experiments have nothing in common.
+    """
+    group = groups_of_run(run, one)[one.experiment, one.group]
+    share = min(one.clean_share, other.clean_share)
+    is_paired = one.experiment == other.experiment
+    if is_paired and one.group == other.group and (ratio := group.ratio(one.arm, other.arm)):
+        return compare(ratio, share)
+    beside = groups_of_run(run, other)[other.experiment, other.group]
+    pools = group.times(one.arm), beside.times(other.arm)
+    return compare(Difference(*pools, is_paired=is_paired), share)
+
+
+def gauge(samples: pl.DataFrame) -> Gauge | None:
+    """How far equal code differs from itself within a block; None without A/A pairs."""
+    groups = groups_of(samples).values()
+    each = [x - np.median(x) for group in groups if len(x := group.clean_pairs)]
+    if not each:
+        return None
+    pairs = np.concatenate(each)
+    return Gauge(
+        pairs=len(pairs),
+        noise=_scatter(pairs),
+        within_95=float(np.expm1(np.quantile(np.abs(pairs), 0.95))),
+        clean_share=float(np.concatenate([group.is_aa_clean for group in groups]).mean()),
+    )
+
+
+def groups_of_run(run: RunFiles, row: Row | None = None) -> dict[tuple[str, int], Group]:
+    """The measured groups of a run, or that of a row alone."""
+    samples = run.samples
+    if row:
+        samples = samples.filter(experiment=row.experiment, group=row.group)
+    return groups_of(samples, run.plan.experiments, is_one_process=run.plan.processes == 1)
+
+
+def _is_done(group: Group, processes: int) -> bool:
+    if len(np.unique(group.process)) < processes:
+        return False
+    # An arm that computed something wrong has no samples from then on.
+    first, *others = (arm for arm, each in group.arms.items() if not np.isnan(each.log_ns[-1]))
+    if not others:
+        ends = group.times(first).interval(SURE)
+        return ends is not None and half(ends) <= NARROW_TIME
+    ratios = (group.ratio(arm, first) for arm in others)
+    return all(ratio is not None and is_narrow(ratio) for ratio in ratios)
+
+
+def _rows(
+    planned: PlannedExperiment, number: int, group: Group, wrong: Mapping[Place, str]
+) -> Iterator[Row]:
+    cells, pairs = planned.groups[number], group.clean_pairs
+    why = {arm: wrong.get((planned.name, number, arm), "") for arm in group.arms}
+    right = [arm for arm in group.arms if not why[arm]]
+    # When every arm is wrong nothing is compare, and rows still name one.
+    reference = group.reference if group.reference in right or not right else right[0]
+    pools = {arm: group.times(arm) for arm in group.arms}
+    best = min(right, key=lambda arm: pools[arm].value, default=reference)
+    for arm, each in group.arms.items():
+        judged = _compare_arms(group, arm, reference) if arm in right else None
+        beaten = _compare_arms(group, arm, best) if arm in right else None
+        there = ~np.isnan(each.log_ns)
+        yield Row(
+            experiment=planned.name,
+            group=number,
+            arm=arm,
+            cell=cells[arm],
+            compare=planned.compare,
+            time=estimate(pools[arm]),
+            payload_bytes=each.payload_bytes,
+            reference=cells[reference][planned.compare],
+            ratio=judged.ratio if judged else None,
+            verdict=judged.verdict if judged else None,
+            reason=judged.ratio.reason if judged else "",
+            is_winner=arm in right and not (beaten and beaten.verdict is Verdict.SLOWER),
+            blocks=int(np.count_nonzero(there)),
+            processes=len(np.unique(group.process[there])),
+            noise=_scatter(pairs) if len(pairs) else None,
+            clean_share=each.clean_share,
+            wrong=why[arm],
+            origin=planned.origin,
+        )
+
+
+def _compare_arms(group: Group, arm: int, other: int) -> Comparison | None:
+    ratio = None if arm == other else group.ratio(arm, other)
+    share = min(group.arms[each].clean_share for each in (arm, other))
+    return compare(ratio, share) if ratio else None
+
+
+def _scatter(pairs: Vector) -> float:
+    return float(np.expm1(1.4826 * np.median(np.abs(pairs - np.median(pairs)))))
+
+
+# Over fewer Student's t stops where processes happen to agree: `certify` has the figures.
+PROCESSES = 8
+# A time has no partner that drifts with it.
+NARROW_TIME = 0.05

@@ -1,0 +1,166 @@
+"""Sensors of the machine while it is measured: each a value, or why there is none.
+
+Reads files of /proc and /sys that every user may read, once a second; needs no rights and changes
+no setting.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from sealift_lab.machine.facts import UnknownError, fact_of, load_1min, read_text, steal_s
+from sealift_lab.model.run import Fact
+
+
+class Sensors:
+    """The sensors of this machine."""
+
+    def __init__(
+        self,
+        root: Path = Path("/"),
+        *,
+        clock_s: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            root: Where proc and sys are found; tests give a folder of their own.
+            clock_s: Seconds of a monotonic clock.
+            sleep: Waits; only the first reading of the power does.
+        """
+        self._root = root
+        self._clock_s = clock_s
+        self._sleep = sleep
+        self._energy: tuple[float, Mapping[Path, float]] | None = None
+
+    def look(self) -> dict[str, Fact]:
+        """A reading of each sensor, or why there is none, by name with the unit last."""
+        return {
+            "temperature_c": fact_of(self._temperature_c),
+            "fan_rpm": fact_of(self._fan_rpm),
+            "package_power_w": fact_of(self._package_power_w),
+            "cpufreq_ghz": fact_of(self._cpufreq_ghz),
+            "cpu_pressure_percent": fact_of(lambda: self._pressure_percent("cpu")),
+            "memory_pressure_percent": fact_of(lambda: self._pressure_percent("memory")),
+            "steal_s": fact_of(lambda: steal_s(self._root)),
+            "load_1min": fact_of(lambda: load_1min(self._root)),
+        }
+
+    def read(self) -> dict[str, float]:
+        """The values alone: a sensor without one is left out."""
+        values = {name: fact.value for name, fact in self.look().items()}
+        return {name: value for name, value in values.items() if isinstance(value, int | float)}
+
+    def _temperature_c(self) -> float:
+        """The hottest sensor of the processor."""
+        inputs = [
+            sensor
+            for chip in self._hwmon()
+            if read_text(chip / "name").strip() in CPU_CHIPS
+            for sensor in chip.glob("temp*_input")
+        ]
+        if not inputs:
+            chips = ", ".join(CPU_CHIPS)
+            raise UnknownError(f"no chip of {self._root / HWMON} is a processor's ({chips})")
+        return max(int(read_text(each)) for each in inputs) / 1_000
+
+    def _fan_rpm(self) -> float:
+        """The fastest fan."""
+        inputs = [fan for chip in self._hwmon() for fan in chip.glob("fan*_input")]
+        if not inputs:
+            raise UnknownError(f"no chip of {self._root / HWMON} has a fan")
+        return max(int(read_text(each)) for each in inputs)
+
+    def _hwmon(self) -> list[Path]:
+        chips = sorted((self._root / HWMON).glob("hwmon*"))
+        if not chips:
+            raise UnknownError(f"no chip in {self._root / HWMON}, as on most virtual machines")
+        return chips
+
+    def _package_power_w(self) -> float:
+        """Power of all processor packages together since the reading before."""
+        if self._energy is None:
+            self._energy = self._energy_j()
+            self._sleep(FIRST_POWER_S)
+        before_s, before_j = self._energy
+        now_s, now_j = self._energy = self._energy_j()
+        if now_s <= before_s:
+            raise UnknownError("two readings of the energy at one time")
+        used_j = sum(
+            (now_j[zone] - before_j.get(zone, now_j[zone])) % _range_j(zone) for zone in now_j
+        )
+        return round(used_j / (now_s - before_s), 3)
+
+    def _energy_j(self) -> tuple[float, Mapping[Path, float]]:
+        zones = sorted((self._root / POWERCAP).glob("intel-rapl:[0-9]*"))
+        # A package is called intel-rapl:0; its parts, intel-rapl:0:0, are counted in it.
+        packages = [zone for zone in zones if zone.name.count(":") == 1]
+        if not packages:
+            raise UnknownError(
+                f"no package in {self._root / POWERCAP}, as on most virtual machines"
+            )
+        counted = {zone: int(read_text(zone / "energy_uj")) / 1e6 for zone in packages}
+        return self._clock_s(), counted
+
+    def _cpufreq_ghz(self) -> float:
+        """Clock of the fastest core, by its driver."""
+        cores = sorted((self._root / CPUS).glob("cpu[0-9]*/cpufreq/scaling_cur_freq"))
+        if not cores:
+            raise UnknownError(f"no cpufreq in {self._root / CPUS}, as on most virtual machines")
+        return max(int(read_text(core)) for core in cores) / 1e6
+
+    def _pressure_percent(self, resource: str) -> float:
+        """Share of the last ten seconds in which some task waited for a resource."""
+        path = self._root / "proc/pressure" / resource
+        for line in read_text(path).splitlines():
+            kind, *fields = line.split()
+            values = dict(field.split("=", 1) for field in fields)
+            if kind == "some":
+                return float(values["avg10"])
+        raise UnknownError(f"no line 'some' in {path}")
+
+
+@contextmanager
+def sampling(
+    sensors: Sensors,
+    store: Callable[[float, Mapping[str, float]], bool],
+    *,
+    every_s: float = 1.0,
+    clock_s: Callable[[], float] = time.time,
+) -> Iterator[None]:
+    """Reads the sensors in a thread of its own, as long as the `with` lasts.
+
+    Args:
+        sensors: To be read.
+        store: Takes the time and the values, and returns whether to go on; runs in that thread.
+        every_s: Seconds between two readings.
+        clock_s: The time that `store` takes, in seconds.
+    """
+    ended = threading.Event()
+
+    def work() -> None:
+        while store(clock_s(), sensors.read()) and not ended.wait(every_s):
+            pass
+
+    thread = threading.Thread(target=work, name="sensors", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _range_j(zone: Path) -> float:
+    """Energy after which the counter of a zone restarts at 0."""
+    return int(read_text(zone / "max_energy_range_uj")) / 1e6
+
+
+HWMON = "sys/class/hwmon"
+POWERCAP = "sys/class/powercap"
+CPUS = "sys/devices/system/cpu"
+CPU_CHIPS = ("coretemp", "k10temp", "zenpower", "cpu_thermal")
+FIRST_POWER_S = 0.1

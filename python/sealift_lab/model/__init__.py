@@ -1,0 +1,1 @@
+"""The nouns: experiments, cells, samples, results, published figures, claims, workloads, units."""

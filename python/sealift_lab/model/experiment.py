@@ -1,0 +1,268 @@
+"""What an experiment is: data. Axes, cells, an arm for a cell, what is compared, published, shown.
+
+Standard library only: measuring processes import this.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+from sealift_lab.model.published import Published
+from sealift_lab.model.results import Origin, Results
+from sealift_lab.model.sample import Arm, Context
+from sealift_lab.model.values import Cell, Value, is_text, why_not_stored
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One thing that is varied.
+
+    Attributes:
+        name: The column in results files, with the unit last: `size_bytes`.
+        title: What people read on a chart: `message size, bytes`.
+        values: What is tried, in order; empty where the experiment's `cells` decides.
+    """
+
+    name: str
+    title: str
+    values: tuple[Value, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses a name that can't be a column, and values that can't stand in one.
+
+        Raises:
+            ValueError: Naming the axis, the value and what would be right.
+        """
+        if not is_text(self.name) or not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
+            raise ValueError(f"axis {self.name!r}; right would be lower_case words, as size_bytes")
+        if self.name in RESERVED:
+            raise ValueError(f"axis {self.name!r} is a column of results; choose another name")
+        if not is_text(self.title):
+            raise ValueError(f"axis {self.name}: its title {self.title!r} is no text")
+        for value in self.values:
+            if why := why_not_stored(value):
+                raise ValueError(f"axis {self.name}: the value {value!r} {why}")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a run is asked for, and what this machine has.
+
+    Attributes:
+        quick: Whether the page should be there within 90 seconds.
+        cores: How many threads can run at once.
+        devices: Real devices that are present, AWS-LC first.
+        threads: Thread counts asked for; empty for those of the experiment.
+        memories: Memory that a user named beside what every machine has: `region`.
+    """
+
+    quick: bool
+    cores: int
+    devices: tuple[str, ...]
+    threads: tuple[int, ...] = ()
+    memories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart of an experiment's rows, or of what it computed.
+
+    Attributes:
+        x: The axis along the chart.
+        series: The axis that tells lines apart.
+        y: `"ratio"` (times as fast as the reference), `"MB/s"`, `"operations/s"`, `"time"`, or the
+            name of a computed fact.
+        title: What the chart shows.
+        panels: The axis that splits it into small charts, or "".
+        where: Which rows are drawn: all whose cells have these values.
+        log_x: Whether the x axis is logarithmic.
+        log_y: Whether the y axis is.
+    """
+
+    x: str
+    series: str
+    y: str
+    title: str
+    panels: str = ""
+    where: Cell = field(default_factory=dict)
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line or a point drawn beside what was found: published, projected, fitted.
+
+    Attributes:
+        series: What it is, in words.
+        y: As in `Chart`: the charts that it is drawn in.
+        value: There.
+        origin: Where it comes from.
+        at: Axes with values; without the x axis it is a line across.
+    """
+
+    series: str
+    y: str
+    value: float
+    origin: Origin
+    at: Cell = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is varied, how a cell becomes an arm, what is compared, published and shown.
+
+    Attributes:
+        name: What people call it: `aes-gcm-by-threads`.
+        title: One line that says what it measures.
+        axes: What is varied.
+        compare: The axis whose values are compared with each other, interleaved block by block;
+            the first value of each group is the reference.
+        arm: Makes one cell ready to be timed. Raises `Skip` with the reason where that can't be.
+        id: The document's name for it: `003-F5`; "" for an experiment of one's own.
+        question: What it asks, in a sentence.
+        cells: The cells for a scope, most wanted first; all combinations of the axes' values when
+            left out. Cells that differ in `compare` alone make a group.
+        operation: What one operation is: `message`.
+        published: The published figures, each with the figure of a run that stands beside it.
+        charts: How rows are drawn; the first one stands on the page, others fold.
+        lines: What is drawn beside them.
+        preferred: The work that its answer is about, as values of a cell.
+        names: Names of values for readers: `{"cpu": "Sealift's kernels"}`.
+        advice: What to do where a value of `compare` wins: `{"cpu": "On your CPU, with ..."}`.
+        columns: Computed facts that tables show, by name with a short title; empty for all.
+        origin: What isn't MEASURED is computed once: its arms are `Computed`.
+        weight: Its share of the time against 1.0 of others.
+        estimated_s: About how long it takes in seconds, where it is computed.
+        is_optional_from: Groups from this one on are measured where there is time; None for none.
+        check_available: Finds out whether a cell can be had, and raises as `arm` does; cheaper than
+            making the arm.
+        on_finish: Stores what was found where the engine looks for it, and returns what became of
+            that in a sentence; called at the end of a run that measured all it had time for.
+        legend: What short values in cells stand for.
+        notes: Markdown beside the experiment: assumptions, and what is true whatever is measured.
+        file: The file of one's own that it was loaded from; the registry sets it.
+    """
+
+    name: str
+    title: str
+    axes: tuple[Axis, ...]
+    compare: str
+    arm: Callable[[Cell, Context], Arm]
+    id: str = ""
+    question: str = ""
+    cells: Callable[[Scope], Iterable[Cell]] | None = None
+    operation: str = "message"
+    published: Callable[[Results], Sequence[Published]] = lambda _: ()
+    charts: tuple[Chart, ...] = ()
+    lines: Callable[[Results], Sequence[Line]] = lambda _: ()
+    preferred: Cell = field(default_factory=dict)
+    names: Mapping[Value, str] = field(default_factory=dict)
+    advice: Mapping[Value, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    origin: Origin = Origin.MEASURED
+    weight: float = 1.0
+    estimated_s: float | None = None
+    is_optional_from: int | None = None
+    check_available: Callable[[Cell, Context], object] | None = None
+    on_finish: Callable[[Results], str] = lambda _: ""
+    legend: Mapping[str, str] = field(default_factory=dict)
+    notes: str = ""
+    file: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Checks what can be checked without running anything.
+
+        Raises:
+            ValueError: Naming the field, the value and what would be right.
+        """
+        if not is_text(self.name) or not re.fullmatch(NAME, self.name):
+            raise ValueError(f"experiment {self.name!r}; right would be words-with-hyphens")
+        for what in ("title", "id", "question", "operation", "notes"):
+            if not is_text(text := getattr(self, what)):
+                raise ValueError(f"{self.name}: its {what} {text!r} is no text")
+        names = [axis.name for axis in self.axes]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{self.name}: an axis stands twice in {', '.join(names)}")
+        if self.compare not in names:
+            raise ValueError(f"{self.name}: compare={self.compare!r}; axes are {', '.join(names)}")
+        if self.cells is None and (empty := [axis.name for axis in self.axes if not axis.values]):
+            raise ValueError(f"{self.name}: no values for {', '.join(empty)}, and no cells=")
+        if not (type(self.weight) in (int, float) and 0 < self.weight < math.inf):
+            raise ValueError(f"{self.name}: weight={self.weight!r}; right would be above 0")
+        if self.origin is Origin.PUBLISHED or not isinstance(self.origin, Origin):
+            raise ValueError(
+                f"{self.name}: origin={self.origin!r}; right would be Origin.MEASURED, "
+                "Origin.SIMULATED or Origin.PROJECTED"
+            )
+        for chart in self.charts:
+            self._check_chart(chart, names)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its arms are sampled; else they are computed once."""
+        return self.origin is Origin.MEASURED
+
+    def groups(self, scope: Scope) -> tuple[tuple[Cell, ...], ...]:
+        """The cells that are compared with each other, group by group, the reference first.
+
+        Raises:
+            ValueError: If a cell lacks an axis or has another, stands twice or has a value that
+                can't be stored, or if there are more than `CELLS_MAX`.
+        """
+        grouped: dict[tuple[Value, ...], dict[Value, Cell]] = {}
+        others = [axis.name for axis in self.axes if axis.name != self.compare]
+        for number, cell in enumerate(self._all() if self.cells is None else self.cells(scope)):
+            if number == CELLS_MAX:
+                raise ValueError(f"{self.name}: more than {CELLS_MAX:,} cells; make them fewer")
+            self._check_cell(cell)
+            group = grouped.setdefault(tuple(cell[name] for name in others), {})
+            if cell[self.compare] in group:
+                raise ValueError(f"{self.name}: the cell {dict(cell)} stands twice")
+            group[cell[self.compare]] = dict(cell)
+        return tuple(tuple(group.values()) for group in grouped.values())
+
+    def _all(self) -> Iterable[Cell]:
+        names = [axis.name for axis in self.axes]
+        values = product(*(axis.values for axis in self.axes))
+        return (dict(zip(names, each, strict=True)) for each in values)
+
+    def _check_cell(self, cell: Cell) -> None:
+        wanted = {axis.name for axis in self.axes}
+        if set(cell) != wanted:
+            raise ValueError(
+                f"{self.name}: the cell {cell!r} has other columns than the axes "
+                f"{', '.join(sorted(wanted))}"
+            )
+        for name, value in cell.items():
+            if why := why_not_stored(value):
+                raise ValueError(f"{self.name}: the cell {dict(cell)}: {name}={value!r} {why}")
+
+    def _check_chart(self, chart: Chart, names: Sequence[str]) -> None:
+        columns = [chart.x, chart.series, *filter(None, [chart.panels]), *chart.where]
+        if unknown := [column for column in columns if column not in names]:
+            raise ValueError(
+                f"{self.name}: the chart {chart.title!r} names {unknown[0]!r}, which is no axis; "
+                f"axes are {', '.join(names)}"
+            )
+        if self.is_timed and chart.y not in FIGURES:
+            raise ValueError(
+                f"{self.name}: the chart {chart.title!r} has y={chart.y!r}; right would be "
+                f"{', '.join(FIGURES)}"
+            )
+
+
+NAME = r"[a-z][a-z0-9-]*"
+CELLS_MAX = 100_000
+FIGURES = ("ratio", "MB/s", "operations/s", "time")
+# Columns that results and exports have beside the axes.
+RESERVED = {
+    "experiment", "id", "group", "arm", "origin", "compare", "subject", "reference", "ns", "ns_low",
+    "ns_high", "operations_per_s", "payload_bytes", "payload_mb_per_s", "times", "times_low",
+    "times_high", "verdict", "reason", "winner", "blocks", "processes", "noise", "clean_share",
+    "wrong", "process", "block", "again", "restart", "operations", "bytes", "cpu_share", "steal_ns",
+    "involuntary_switches", "clock_ghz",
+}  # fmt: skip

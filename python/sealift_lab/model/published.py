@@ -1,0 +1,131 @@
+"""A published figure as data: its print, and which figure of a run stands beside it."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+from sealift_lab.model.figure import Figure, Missing
+from sealift_lab.model.results import Origin
+from sealift_lab.model.values import Cell
+
+
+class Kind(StrEnum):
+    """What a published figure is, which decides what it is judged by."""
+
+    VALUE = "value"
+    """An absolute value of another machine: nobody expects the same one here."""
+    RATIO = "ratio"
+    """A ratio of two values of one machine, not 1: it should hold here, too."""
+    SLOPE = "slope"
+    """What each of several adds, as the speed-up a thread: a ratio without a side of 1."""
+    SHAPE = "shape"
+    """A claim that a ratio lies above 1."""
+    READING = "reading"
+    """The same, where only our reading of a sentence claims it."""
+    COUNT = "count"
+    """Exact but for the rounding of its print."""
+    NUMBER = "number"
+    """A number that a model gives for the document's own machine: the same one is expected."""
+    POINT = "point"
+    """The same of a point of a table whose neighbours lie above and below it as in the document."""
+    LIMIT = "limit"
+    """A projected limit of a device: agreement reproduces nothing."""
+    GIVEN = "given"
+    """An input of a model, so no result of it."""
+    BEYOND = "beyond"
+    """What a model leaves out, so that it can't give it."""
+    ARITHMETIC = "arithmetic"
+    """A figure that other figures of its own document contradict: nothing is measured."""
+
+
+class Ledger(StrEnum):
+    """Where a published figure is counted; the three are never added up."""
+
+    MEASURED = "measured here"
+    MODELLED = "modelled"
+    ARITHMETIC = "arithmetic on what is printed"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published figure, and how the same is had from a run.
+
+    Attributes:
+        figure: The document's name for it: `003-T4`.
+        what: Which value it is, in words.
+        value: As printed, in `unit`.
+        unit: `MB/s`, `x`.
+        source: Where it stands in the document.
+        kind: What kind of figure it is.
+        here: The same from a run, in `unit`.
+        note: With what it is compared: condition, substitute.
+        series: Its line where the figure is redrawn, as `i7-12700H`; "" for none.
+        at: Its place there: axes with values. Without the axis on the x, a line across.
+        low: For counts and arithmetic: the least that rounds to `value` or follows from print.
+        high: The most.
+        origin: Where the figure here comes from.
+        is_fitted: Whether its agreement is no independent evidence: the model's constants were
+            fitted to the table that it stands in, or it follows from other compared figures.
+    """
+
+    figure: str
+    what: str
+    value: float
+    unit: str
+    source: str
+    kind: Kind
+    here: Figure
+    note: str = ""
+    series: str = ""
+    at: Cell = field(default_factory=dict)
+    low: float | None = None
+    high: float | None = None
+    origin: Origin = Origin.MEASURED
+    is_fitted: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses what can't be judged.
+
+        Raises:
+            ValueError: Naming the figure and what would be right.
+        """
+        named = f"{self.figure}, {self.what}"
+        if self.kind is Kind.RATIO and self.value == 1:
+            raise ValueError(f"{named}: a ratio of 1 has no side of 1; make it a slope or a shape")
+        if self.kind in (Kind.COUNT, Kind.ARITHMETIC) and (self.low is None or self.high is None):
+            raise ValueError(f"{named}: a {self.kind} needs low and high to be judged by")
+        if isinstance(self.here, Missing) and not self.here.reason:
+            raise ValueError(f"{named}: missing, and no reason given")
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where it is counted."""
+        if self.kind is Kind.ARITHMETIC:
+            return Ledger.ARITHMETIC
+        return Ledger.MEASURED if self.origin is Origin.MEASURED else Ledger.MODELLED
+
+
+@cache
+def table(name: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of a published table, as `003-T4-cpu-generations`.
+
+    Raises:
+        FileNotFoundError: If there is no such table.
+    """
+    path = files("sealift_lab") / "data" / "published" / f"{name}.csv"
+    return tuple(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def table_row(name: str, **where: str) -> Mapping[str, str]:
+    """The one row of a published table whose columns have these values.
+
+    Raises:
+        LookupError: If there is none, or several.
+    """
+    found = [row for row in table(name) if where.items() <= row.items()]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} rows of {name} have {where}; right would be one")
+    return found[0]

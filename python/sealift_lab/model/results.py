@@ -1,0 +1,168 @@
+"""What a run says of each arm once it is judged: rows, and what was computed or checked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sealift_lab.model.values import Cell, Value, fits
+
+
+class Origin(StrEnum):
+    """Where a figure comes from; the kinds are never mixed."""
+
+    MEASURED = "measured"
+    SIMULATED = "simulated"
+    PROJECTED = "projected"
+    PUBLISHED = "published"
+
+
+class Verdict(StrEnum):
+    """An arm against its reference."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAME = "same"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval.
+
+    Attributes:
+        value: The figure.
+        low: Lower end; None where the blocks are too few to carry an interval.
+        high: Upper end; None with `low`.
+        reason: Why there is no interval, or why the figure settles nothing; "" where it does.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+
+    def scaled(self, factor: float) -> "Estimate":
+        """The same in another unit; `factor` above 0."""
+        low, high = (end and end * factor for end in (self.low, self.high))
+        return replace(self, value=self.value * factor, low=low, high=high)
+
+    def inverse(self) -> "Estimate":
+        """One over it: a time as a rate, a ratio seen from the other side."""
+        low, high = (end and 1 / end for end in (self.high, self.low))
+        return replace(self, value=1 / self.value, low=low, high=high)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one arm did, judged.
+
+    Attributes:
+        experiment: Name of the experiment.
+        group: Its place among the experiment's groups.
+        arm: Its place in the group.
+        cell: The axes with their values.
+        compare: The axis whose values are compared; nothing else differs within a group.
+        time: Nanoseconds an operation, all threads together: the median.
+        payload_bytes: Mean payload of an operation; 0 where there is none.
+        reference: The value of `compare` that it is compared with.
+        ratio: Times as fast as the reference; None for the reference itself.
+        verdict: On `ratio`; None for the reference itself.
+        reason: Why the verdict is inconclusive, or "".
+        is_winner: Whether no other arm of the group was shown to be faster.
+        blocks: How many blocks it stands on.
+        processes: In how many processes they were measured.
+        noise: The scatter of A/A pairs in the group, a share: 1.48 times the median deviation.
+        clean_share: Share of the arm's samples that nothing disturbed, 0..1.
+        wrong: What was computed wrong, or "": the times of such an arm mean nothing.
+        origin: Where the figures come from.
+    """
+
+    experiment: str
+    group: int
+    arm: int
+    cell: Cell
+    compare: str
+    time: Estimate
+    payload_bytes: float
+    reference: Value
+    ratio: Estimate | None
+    verdict: Verdict | None
+    reason: str
+    is_winner: bool
+    blocks: int
+    processes: int
+    noise: float | None
+    clean_share: float
+    wrong: str = ""
+    origin: Origin = Origin.MEASURED
+
+    @property
+    def subject(self) -> Value:
+        """The value of the compared axis."""
+        return self.cell[self.compare]
+
+    @property
+    def work(self) -> Cell:
+        """The other axes: equal for rows of one group."""
+        return {name: value for name, value in self.cell.items() if name != self.compare}
+
+    @property
+    def operations_per_s(self) -> Estimate:
+        """Operations a second, all threads together."""
+        return self.time.inverse().scaled(1e9)
+
+    @property
+    def payload_mb_per_s(self) -> Estimate | None:
+        """Payload in 10**6 bytes a second, all threads together; None without payload."""
+        if not self.payload_bytes:
+            return None
+        return self.operations_per_s.scaled(self.payload_bytes / 1e6)
+
+
+@dataclass(frozen=True)
+class ArmReport:
+    """What became of one planned arm.
+
+    Attributes:
+        experiment: Name of the experiment.
+        cell: The axes with their values.
+        facts: What it checked, counted or computed.
+        skipped: Why it was not measured, or "".
+        wrong: What was computed wrong, or "".
+        is_left_out: Whether there was no time for it.
+    """
+
+    experiment: str
+    cell: Cell
+    facts: Mapping[str, Value]
+    skipped: str = ""
+    wrong: str = ""
+    is_left_out: bool = False
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a run found of one experiment.
+
+    Attributes:
+        rows: Of the arms that were timed; empty where everything is computed.
+        reports: Of every planned arm.
+    """
+
+    rows: Sequence[Row]
+    reports: Sequence[ArmReport]
+
+    def select(self, **where: Value) -> Iterator[Row]:
+        """The rows with these values on these axes."""
+        return (row for row in self.rows if fits(row.cell, where))
+
+    def facts(self, **where: Value) -> Iterator[ArmReport]:
+        """The reports with facts and these values on these axes."""
+        return (each for each in self.reports if each.facts and fits(each.cell, where))
+
+    def why_missing(self, **where: Value) -> str:
+        """Why no row has these values."""
+        for each in self.reports:
+            if fits(each.cell, where) and (each.skipped or each.wrong):
+                return each.skipped or f"computed wrong: {each.wrong}"
+        return "not among the cells of this run"

@@ -1,0 +1,190 @@
+"""The files of a run folder, typed: plan, samples, reports, machine. Units stand last in names.
+
+Dataclasses of the standard library, so that a measuring process writes them without other packages;
+`run.folder` reads them with msgspec, which checks every field.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sealift_lab.model.experiment import Axis, Chart
+from sealift_lab.model.results import Origin
+from sealift_lab.model.values import Cell, Value
+
+
+@dataclass(frozen=True)
+class PlannedExperiment:
+    """What is to be measured of one experiment.
+
+    Attributes:
+        name: Of the experiment.
+        compare: The axis whose values are compared.
+        groups: The cells that are compared with each other, the reference first.
+        blocks: How many blocks a process measures of each group; 1 of what is computed.
+        id: The document's name for it, or "".
+        title: One line that says what it measures.
+        question: What it asks, or "".
+        operation: What one operation is.
+        axes: Names and titles of what is varied.
+        charts: How rows are drawn.
+        preferred: The work that its answer is about.
+        names: Names of values for readers; numbers as text.
+        advice: What to do where a value of `compare` wins; numbers as text.
+        columns: Computed facts that tables show.
+        notes: Markdown about it.
+        origin: Where its figures come from.
+        weight: Its share of the time.
+        estimated_s: How long it takes where it is computed.
+        legend: What short values in cells stand for.
+        file: Absolute path of an experiment file of one's own; None for the lab's.
+        file_sha256: Of `file`, in hexadecimal.
+        left_out: Groups that the budget had no room for.
+    """
+
+    name: str
+    compare: str
+    groups: Sequence[Sequence[Cell]]
+    blocks: int
+    id: str = ""
+    title: str = ""
+    question: str = ""
+    operation: str = "operation"
+    axes: Sequence[Axis] = ()
+    charts: Sequence[Chart] = ()
+    preferred: Cell = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    advice: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    notes: str = ""
+    origin: Origin = Origin.MEASURED
+    weight: float = 1.0
+    estimated_s: float | None = None
+    legend: Mapping[str, str] = field(default_factory=dict)
+    file: str | None = None
+    file_sha256: str | None = None
+    left_out: Sequence[Sequence[Cell]] = ()
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is sampled in blocks; else it is computed once."""
+        return self.origin is Origin.MEASURED
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run as it was ordered.
+
+    Attributes:
+        schema: `sealift-run/2`; `/1` is what Sealift 0.1.0 wrote.
+        version: Of Sealift.
+        created: When, as `2026-11-21T14:21:00Z`.
+        command: The command line.
+        seed: Of everything that is drawn.
+        budget_s: Seconds of wall clock for everything; 0 where processes and blocks were fixed.
+        processes: In how many processes each group is measured at least.
+        experiments: In the order in which they are measured.
+        quick: Whether the page was to be there within 90 seconds.
+        threads: Thread counts that were asked for.
+    """
+
+    schema: Literal["sealift-run/1", "sealift-run/2"]
+    version: str
+    created: str
+    command: Sequence[str]
+    seed: int
+    budget_s: float
+    processes: int
+    experiments: Sequence[PlannedExperiment]
+    quick: bool = False
+    threads: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class SampleLine:
+    """A line of samples.jsonl: one timing of an arm in a block.
+
+    A block ends with the line whose `again` is true: the second sample of one of its arms, in each
+    block of another, which gives the A/A pair.
+    """
+
+    experiment: str
+    group: int
+    arm: int
+    again: bool
+    restart: int
+    block: int
+    ns: int
+    operations: int
+    bytes: int
+    involuntary_switches: int
+    cpu_share: float
+    steal_ns: int
+    clock_ghz: float | None = None
+
+
+@dataclass(frozen=True)
+class ReportLine:
+    """A line of verify.jsonl: what became of an arm in one process (`restart`)."""
+
+    experiment: str
+    group: int
+    arm: int
+    restart: int
+    facts: Mapping[str, Value]
+    skipped: str = ""
+    wrong: str = ""
+    may_pass: bool = False
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A property of the machine, or the reason why it is unknown; one of the two is None."""
+
+    value: Value | Sequence[str] | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class DeviceState:
+    """A device as a run found it: `state` is "present", "incomplete" or "absent"."""
+
+    spec: str
+    driver: str
+    state: str
+    role: str | None = None
+    detail: str | None = None
+    workers: int | None = None
+    reason: str | None = None
+    summary: str = ""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """machine.json: the machine, its devices and its sensors, each a value or a reason."""
+
+    facts: Mapping[str, Fact]
+    devices: Sequence[DeviceState] = ()
+    sensors: Mapping[str, Fact] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A line of sensors.jsonl: seconds since the run began, and the values by name."""
+
+    at_s: float
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """ending.json: `complete`, `time was up`, `interrupted`, `failed` or `not written`, and why."""
+
+    ending: str
+    reason: str = ""
+
+
+SCHEMA: Literal["sealift-run/2"] = "sealift-run/2"
+PLAN, MACHINE, SAMPLES, REPORTS = "plan.json", "machine.json", "samples.jsonl", "verify.jsonl"
+SENSORS, NOTES, ENDING, PAGE = "sensors.jsonl", "notes.jsonl", "ending.json", "report.html"
+LOCK, SUMMARY = "run.lock", "summary.csv"

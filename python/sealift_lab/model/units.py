@@ -1,0 +1,93 @@
+"""Numbers as people read them: fixed units, few significant digits, never NaN or 0.000."""
+
+import math
+from decimal import ROUND_HALF_EVEN, Decimal
+
+from sealift_lab.model.results import Estimate
+
+
+def format_number(value: float) -> str:
+    """Three significant digits, for sentences and charts: `2.55`, `42.4`, `1,270`."""
+    rounded = float(f"{_checked(value):.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:#.3g}".rstrip(".")
+
+
+def format_measure(value: float, *, grouped: bool = True) -> str:
+    """Four significant digits, for tables and, without grouping, for CSV: `0.0004123`, `1,235,000`.
+
+    Raises:
+        ValueError: If `value` is NaN, infinite or negative: no measurement gives that.
+    """
+    exact = Decimal(_checked(value))
+    if not exact:
+        return "0"
+    digit = exact.adjusted() - (DIGITS - 1)
+    rounded = exact.quantize(Decimal(1).scaleb(digit), rounding=ROUND_HALF_EVEN)
+    # Rounding up to the next power of ten adds a digit: 9.9996 would become 10.000.
+    if rounded.adjusted() > exact.adjusted() and digit < 0:
+        rounded = rounded.quantize(Decimal(1).scaleb(digit + 1))
+    return f"{rounded:,f}" if grouped else f"{rounded:f}"
+
+
+def format_range(estimate: Estimate) -> str:
+    """The ends of an interval, `[2.36–2.46]`; "" where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"[{format_number(estimate.low)}–{format_number(estimate.high)}]"
+
+
+def format_estimate(estimate: Estimate) -> str:
+    """A figure with its interval: `2.41 [2.36–2.46]`, or the figure alone."""
+    return f"{format_number(estimate.value)} {format_range(estimate)}".rstrip()
+
+
+def scale_of(value: float) -> tuple[float, str]:
+    """Step and prefix in which a large rate reads best: (1e6, "M "), (1e3, "k "), (1, "")."""
+    return next((s, f"{n} ".lstrip()) for s, n in PREFIXES if value >= s or s == 1)
+
+
+def format_ns(ns: float) -> str:
+    """A time: `12.3 ns`, `4.56 µs`, `789 ms`."""
+    step, unit = next((s, u) for s, u in TIMES if ns >= s or s == 1)
+    return f"{format_number(ns / step)} {unit}"
+
+
+def format_bytes(count: float) -> str:
+    """A size: `16 B`, `16 KiB`, `1 MiB`; a mean size keeps its fraction: `28.3 B`."""
+    step, unit = next((s, u) for s, u in SIZES if count >= s or s == 1)
+    in_steps = _checked(count) / step
+    whole = in_steps == int(in_steps)
+    return f"{int(in_steps):,} {unit}" if whole else f"{format_number(in_steps)} {unit}"
+
+
+def format_percent(share: float) -> str:
+    """A share as per cent with one decimal: `98.7 %`; over ten times, `over 1,000 %`."""
+    return f"{100 * share:.1f} %" if abs(share) <= 10 else "over 1,000 %"
+
+
+def format_duration(seconds: float) -> str:
+    """How long something takes: `40 s`, `4 min`, `2 h 10 min`."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def rate_unit(operation: str) -> str:
+    """How operations a second are written: `messages/s`; long names as `operations/s`."""
+    if " " in operation:
+        return "operations/s"
+    is_ies = operation.endswith("y") and operation[-2:-1] not in {*"aeiou"}
+    return f"{operation[:-1]}ies/s" if is_ies else f"{operation}s/s"
+
+
+def _checked(value: float) -> float:
+    if not math.isfinite(value) or value < 0:
+        raise ValueError(f"{value} is no measured figure: it must be finite and not negative")
+    return value
+
+
+DIGITS = 4
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
+TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))

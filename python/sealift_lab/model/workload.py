@@ -1,0 +1,292 @@
+"""Messages as data: lengths, keys, operations, in an order that a seed gives.
+
+A `Workload` holds plain numbers. The native builder makes keys, nonces and texts from its
+`columns()`, which are the same for every device and every run with the same seed.
+"""
+
+import itertools
+import random
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from enum import IntEnum, StrEnum
+
+from sealift.quantities import parse_number
+
+Weighted = tuple[tuple[int, int], ...]
+"""Values with their weights; only the proportion of the weights matters."""
+
+
+class Operation(IntEnum):
+    """What is done to a message, with the code that crosses to native code."""
+
+    SEAL = 0
+    OPEN = 1
+    FORGED = 2
+    """An open that must fail: the tag is wrong by one bit."""
+
+
+class Keys(StrEnum):
+    """How many keys a workload has; this changes the speed of small messages most."""
+
+    ONE = "one"
+    SESSIONS = "sessions"
+    FRESH = "fresh"
+
+
+@dataclass(frozen=True)
+class KeyRegime:
+    """Under which keys messages are sealed or opened.
+
+    Attributes:
+        keys: One installed key, many installed keys, or a raw key for each message. With several
+            key sizes, "one" is one key of each size, and sessions are shared out by the weights of
+            the sizes.
+        sessions: How many keys are installed; 0 for fresh keys.
+    """
+
+    keys: Keys
+    sessions: int
+
+    def __post_init__(self) -> None:
+        """Refuses a number of sessions that the kind of keys can't have."""
+        allowed = {Keys.ONE: (1, 1), Keys.SESSIONS: (1, SESSIONS_MAX), Keys.FRESH: (0, 0)}
+        least, most = allowed[self.keys]
+        if not least <= self.sessions <= most:
+            right = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+            raise ValueError(f"{self.sessions:,} keys; right would be {right}")
+
+    @classmethod
+    def parse(cls, text: str) -> "KeyRegime":
+        """Parses `one`, `fresh` or `sessions:1024` (also `sessions:1,024`, `sessions:5k`).
+
+        Raises:
+            ValueError: Naming the text and the three forms.
+        """
+        kind, _, count = text.partition(":")
+        number = parse_number(count) if kind == Keys.SESSIONS else None
+        if number is not None and number.denominator == 1:
+            return cls(Keys.SESSIONS, int(number))
+        if text in (Keys.ONE, Keys.FRESH):
+            return ONE_KEY if text == Keys.ONE else FRESH_KEYS
+        raise ValueError(f"keys {text!r}; write one, fresh or sessions:N, as in sessions:1024")
+
+    def __str__(self) -> str:
+        """The form that `parse` takes."""
+        return f"sessions:{self.sessions}" if self.keys is Keys.SESSIONS else self.keys.value
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Weights of the operations: seals, opens that succeed, opens of forged messages."""
+
+    seal: int
+    open: int
+    forged: int
+
+    def __post_init__(self) -> None:
+        """Refuses weights below 0, or none above it."""
+        for each in fields(self):
+            _check_whole(f"mix weight {each.name}", getattr(self, each.name), 0, WEIGHT_MAX)
+        if not any(self.weights):
+            raise ValueError("a mix of 0/0/0 does nothing; one weight must be above 0")
+
+    @classmethod
+    def parse(cls, text: str) -> "Mix":
+        """Parses `seal`, `open`, or three weights seal/open/forged, as in `50/25/25`.
+
+        Raises:
+            ValueError: Naming the text and what would be right.
+        """
+        if text in (words := {"seal": SEAL_ONLY, "open": OPEN_ONLY}):
+            return words[text]
+        parts = text.split("/")
+        if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts):
+            raise ValueError(
+                f"mix {text!r}; write seal, open, or weights seal/open/forged: 50/25/25"
+            )
+        return cls(*map(int, parts))
+
+    @property
+    def weights(self) -> tuple[int, int, int]:
+        """In the order of `Operation`."""
+        return self.seal, self.open, self.forged
+
+    def __str__(self) -> str:
+        """Per cent of seals, opens and failing opens: `50/25/25`."""
+        return "/".join(f"{100 * part / sum(self.weights):.4g}" for part in self.weights)
+
+    @property
+    def exact(self) -> str:
+        """Per cent, or the weights where per cent would not be parsed as the same mix."""
+        is_whole = all(100 * weight % sum(self.weights) == 0 for weight in self.weights)
+        return str(self) if is_whole else "/".join(map(str, self.weights))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One kind of message: its operation, its lengths in bytes, and its weight."""
+
+    operation: Operation
+    key_bits: int
+    nonce_len: int
+    aad_len: int
+    text_len: int
+    tag_len: int
+    weight: int
+
+    def __post_init__(self) -> None:
+        """Refuses lengths that AES-GCM doesn't have.
+
+        Raises:
+            ValueError: Naming the field, the value and what would be right.
+        """
+        for name, allowed in ALLOWED.items():
+            value = getattr(self, name)
+            if type(value) is not int or value not in allowed:
+                is_range = isinstance(allowed, range)
+                ends = f"{allowed[0]:,}..{allowed[-1]:,} bytes"
+                right = ends if is_range else f"one of {', '.join(map(str, allowed))}"
+                raise ValueError(f"{name} of {value!r}; right would be {right}")
+        if type(self.weight) is not int or self.weight < 1:
+            raise ValueError(f"a shape of weight {self.weight!r}; right would be a whole number")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Messages in the order in which they run, one value a message; lengths in bytes."""
+
+    operation: "array[int]"
+    key_len: "array[int]"
+    nonce_len: "array[int]"
+    aad_len: "array[int]"
+    text_len: "array[int]"
+    tag_len: "array[int]"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A stream of messages, described well enough to be built again to the byte.
+
+    Attributes:
+        name: What people call it.
+        shapes: Every kind of message with its weight.
+        regime: Under which keys.
+        messages: How many messages there are: as many as sessions, or more.
+        seed: Of the order of the messages, and of the bytes that the builder makes.
+    """
+
+    name: str
+    shapes: tuple[Shape, ...]
+    regime: KeyRegime
+    messages: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Checks every value.
+
+        Raises:
+            ValueError: Naming the field, the value and what would be right.
+        """
+        if not self.name or not self.shapes:
+            raise ValueError(f"workload {self.name!r}: it needs a name and at least one shape")
+        _check_whole("messages", self.messages, 1, MESSAGES_MAX)
+        _check_whole("seed", self.seed, 0, 2**64 - 1)
+        if self.messages < self.regime.sessions:
+            raise ValueError(
+                f"{self.regime.sessions:,} sessions for {self.messages:,} messages: some would "
+                f"never be used; right would be {self.regime.sessions:,} messages or more"
+            )
+
+    @property
+    def text_len_mean(self) -> float:
+        """Mean length of a text in bytes."""
+        weight = sum(shape.weight for shape in self.shapes)
+        return sum(shape.text_len * shape.weight for shape in self.shapes) / weight
+
+    def columns(self) -> Columns:
+        """The messages themselves, as columns for the native builder.
+
+        Shapes are dealt out in exact proportion, as near as whole messages allow, and then
+        shuffled by the seed: two devices and two runs get the same messages in the same order.
+        """
+        dealt = list(_deal(self.shapes, self.messages))
+        random.Random(self.seed).shuffle(dealt)
+        return Columns(
+            operation=array("B", (shape.operation for shape in dealt)),
+            key_len=array("B", (shape.key_bits // 8 for shape in dealt)),
+            nonce_len=array("B", (shape.nonce_len for shape in dealt)),
+            aad_len=array("I", (shape.aad_len for shape in dealt)),
+            text_len=array("Q", (shape.text_len for shape in dealt)),
+            tag_len=array("B", (shape.tag_len for shape in dealt)),
+        )
+
+
+def of_size(
+    size_bytes: int,
+    regime: KeyRegime,
+    mix: Mix,
+    *,
+    messages: int,
+    key_bits: int = 128,
+    seed: int = 1,
+) -> Workload:
+    """Messages of one length in bytes under keys of one size, with the shapes of `combine`."""
+    shapes = combine(mix, ((size_bytes, 1),), key_bits=((key_bits, 1),))
+    return Workload(f"AES-{key_bits}", shapes, regime, messages, seed)
+
+
+def combine(mix: Mix, text_len: Weighted, *, key_bits: Weighted = ((128, 1),)) -> tuple[Shape, ...]:
+    """Every operation with every key size and text length, their weights multiplied.
+
+    Nonces have 12 bytes, tags 16, and there is no additional data, as in the field's benchmarks.
+
+    Args:
+        mix: Weights of the operations, outermost in the result.
+        text_len: Lengths of texts in bytes.
+        key_bits: Key sizes in bits.
+    """
+    return tuple(
+        Shape(operation, bits, 12, 0, length, 16, weight)
+        for (operation, of_mix), (bits, of_bits), (length, of_length) in itertools.product(
+            zip(Operation, mix.weights, strict=True), key_bits, text_len
+        )
+        if (weight := of_mix * of_bits * of_length)
+    )
+
+
+def _deal(shapes: tuple[Shape, ...], messages: int) -> Iterator[Shape]:
+    """Takes shapes at even distances through their summed weights: nothing is drawn."""
+    total = sum(shape.weight for shape in shapes)
+    upcoming = iter(shapes)
+    shape = next(upcoming)
+    passed = shape.weight
+    for message in range(messages):
+        mark = (2 * message + 1) * total // (2 * messages)
+        while passed <= mark:
+            shape = next(upcoming)
+            passed += shape.weight
+        yield shape
+
+
+def _check_whole(name: str, value: object, least: int, most: int) -> None:
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"{name} of {value!r}; right would be a whole number {least:,}..{most:,}")
+
+
+SESSIONS_MAX = MESSAGES_MAX = 2**32 - 1
+WEIGHT_MAX = 2**53
+# The longest text of one GCM message: 2**39 - 256 bits (SP 800-38D).
+TEXT_LEN_MAX = 2**36 - 32
+KEY_BITS = (128, 192, 256)
+ALLOWED: dict[str, range | tuple[int, ...]] = {
+    "text_len": range(TEXT_LEN_MAX + 1),
+    "nonce_len": range(1, 129),
+    "aad_len": range(2**32),
+    "tag_len": (4, 8, 12, 13, 14, 15, 16),
+    "key_bits": KEY_BITS,
+}
+ONE_KEY = KeyRegime(Keys.ONE, 1)
+FRESH_KEYS = KeyRegime(Keys.FRESH, 0)
+SEAL_ONLY = Mix(1, 0, 0)
+OPEN_ONLY = Mix(0, 1, 0)

@@ -1,0 +1,1 @@
+"""Claims, rows and charts for people and programs: terminal, page, documents, files."""

@@ -1,0 +1,165 @@
+"""Rows, samples and claims as files: CSV, JSON, JSON lines, Parquet."""
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import polars as pl
+
+from sealift_lab.model.claim import Claim
+from sealift_lab.model.results import ArmReport, Estimate, Results, Row
+from sealift_lab.model.run import Plan, PlannedExperiment
+from sealift_lab.model.values import Value
+
+Record = Mapping[str, Value | bool | None]
+
+
+def rows_frame(plan: Plan, results: Mapping[str, Results]) -> pl.DataFrame:
+    """A line for each judged row and for each computed cell: its axes, then its figures.
+
+    Measured numbers keep four significant digits.
+    """
+    records = [
+        record
+        for planned in plan.experiments
+        for record in (
+            [_row(planned, row) for row in results[planned.name].rows]
+            if planned.is_timed
+            else [_computed(planned, each) for each in results[planned.name].reports if each.facts]
+        )
+    ]
+    return _frame(records, plan)
+
+
+def samples_frame(plan: Plan, samples: pl.DataFrame) -> pl.DataFrame:
+    """A line for each sample of a complete block, with the axes of its arm.
+
+    Args:
+        plan: Of the run.
+        samples: In the columns of `SampleLine`.
+    """
+    arms = [
+        {"experiment": each.name, "group": group, "arm": arm, "compare": each.compare, **cell}
+        for each in plan.experiments
+        for group, cells in enumerate(each.groups)
+        for arm, cell in enumerate(cells)
+    ]
+    cells = _frame(arms, plan)
+    if not arms:
+        return samples
+    at = ["experiment", "group", "arm"]
+    return cells.join(samples, on=at, how="inner", maintain_order="right")
+
+
+def encode(frame: pl.DataFrame, form: str) -> bytes:
+    """A frame as a file.
+
+    Args:
+        frame: Any.
+        form: One of `FORMS`.
+
+    Raises:
+        ValueError: If there is no such form.
+    """
+    if form not in WRITERS:
+        raise ValueError(f"no form {form!r}; right would be one of {', '.join(FORMS)}")
+    out = io.BytesIO()
+    WRITERS[form](frame, out)
+    return out.getvalue()
+
+
+def form_of(path: Path | None) -> str:
+    """The form that the name of a file asks for; CSV where it asks for none.
+
+    Raises:
+        ValueError: If it ends in another form's name.
+    """
+    if path is None or path.suffix in ("", ".txt"):
+        return "csv"
+    form = path.suffix.removeprefix(".").casefold()
+    if form not in FORMS:
+        ends = ", ".join(f".{each}" for each in FORMS)
+        raise ValueError(
+            f"{path.name!r} ends in no form; right would be one of {ends}, or --format"
+        )
+    return form
+
+
+def claims_json(claims: Sequence[Claim]) -> str:
+    """Claims as JSON, one object each, in the fields of `Claim`."""
+    return json.dumps([asdict(each) for each in claims], ensure_ascii=False, indent=1)
+
+
+def _frame(records: Sequence[Record], plan: Plan) -> pl.DataFrame:
+    """All records with all columns: names first, then axes, then the rest; one type a column."""
+    names = dict.fromkeys(name for record in records for name in record)
+    axes = dict.fromkeys(axis.name for each in plan.experiments for axis in each.axes)
+    order = [*(n for n in FIRST if n in names), *(n for n in axes if n in names)]
+    order += [name for name in names if name not in order]
+    columns = {name: _column([record.get(name) for record in records]) for name in order}
+    return pl.DataFrame(columns)
+
+
+def _column(values: Sequence[Value | None]) -> pl.Series:
+    """Text where there is some, fractions where there are some, else whole numbers."""
+    there = {type(value) for value in values if value is not None}
+    if str in there or not there:
+        texts = [None if value is None else str(value) for value in values]
+        return pl.Series(texts, dtype=pl.String)
+    return pl.Series(values, dtype=pl.Float64 if float in there else None, strict=False)
+
+
+def _row(planned: PlannedExperiment, row: Row) -> Record:
+    return {
+        "experiment": row.experiment,
+        "id": planned.id,
+        "group": row.group,
+        "arm": row.arm,
+        **row.cell,
+        "origin": row.origin.value,
+        "compare": row.compare,
+        "subject": str(row.subject),
+        "reference": str(row.reference),
+        **_ends("ns", row.time),
+        **_ends("operations_per_s", row.operations_per_s),
+        "payload_bytes": round(row.payload_bytes, 2),
+        **_ends("payload_mb_per_s", row.payload_mb_per_s),
+        **_ends("times", row.ratio),
+        "verdict": row.verdict and row.verdict.value,
+        "reason": row.reason or None,
+        "winner": row.is_winner,
+        "blocks": row.blocks,
+        "processes": row.processes,
+        "noise": row.noise and _rounded(row.noise),
+        "clean_share": _rounded(row.clean_share),
+        "wrong": row.wrong or None,
+    }
+
+
+def _computed(planned: PlannedExperiment, report: ArmReport) -> Record:
+    facts = {name: value for name, value in report.facts.items() if name not in report.cell}
+    origin = {"origin": planned.origin.value, "compare": planned.compare}
+    return {"experiment": planned.name, "id": planned.id, **report.cell, **origin, **facts}
+
+
+def _ends(name: str, estimate: Estimate | None) -> Record:
+    ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
+    names = (name, f"{name}_low", f"{name}_high")
+    return {n: None if end is None else _rounded(end) for n, end in zip(names, ends, strict=True)}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+FIRST = ("experiment", "id", "group", "arm")
+WRITERS: Mapping[str, Callable[[pl.DataFrame, io.BytesIO], object]] = {
+    "csv": lambda frame, out: frame.write_csv(out, float_scientific=False),
+    "json": lambda frame, out: frame.write_json(out),
+    "jsonl": lambda frame, out: frame.write_ndjson(out),
+    "parquet": lambda frame, out: frame.write_parquet(out),
+}
+FORMS = tuple(WRITERS)
+DIGITS = 4

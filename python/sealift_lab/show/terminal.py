@@ -1,0 +1,121 @@
+"""A run for a terminal: the answer in 15 lines, the findings, every row."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from sealift_lab.claim.answer import Answer, Bar
+from sealift_lab.show.tables import Table
+
+
+def answer_text(answer: Answer, links: Sequence[tuple[str, str]] = (), width: int = 80) -> Group:
+    """The answer in at most 15 lines and 80 words; the page has all.
+
+    Remarks are left out from the last one on, and bars, until it fits.
+
+    Args:
+        answer: Of a run.
+        links: Where to go from here: a name with a path or a command.
+        width: In characters.
+    """
+    for bars, remarks in FEWER:
+        parts = [*_parts(answer, links, width, bars, remarks)]
+        if _fits(parts, width):
+            break
+    return Group(*parts)
+
+
+def table_text(table: Table) -> RichTable:
+    """A table without lines around it."""
+    text = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for at, title in enumerate(table.columns):
+        text.add_column(title, justify="right" if at in table.numbers else "left")
+    marks = table.marks or [""] * len(table.rows)
+    for row, mark in zip(table.rows, marks, strict=True):
+        text.add_row(*map(Text, row), style=STYLES.get(mark, ""))
+    return text
+
+
+def findings_text(findings: Mapping[str, str]) -> Group:
+    """A line for each experiment: its name, and what was found.
+
+    Args:
+        findings: By name.
+    """
+    return Group(*(Text.assemble((name, "bold"), f": {text}") for name, text in findings.items()))
+
+
+def _parts(
+    answer: Answer, links: Sequence[tuple[str, str]], width: int, bars: int, remarks: int
+) -> Iterator[RenderableType]:
+    yield Text(answer.question)
+    yield Text()
+    one = ": ".join(filter(None, (answer.advice, answer.lead)))
+    is_short = len(one) <= width - INDENT
+    lines = [one] if is_short else [answer.advice, answer.lead]
+    first, *rest = [*filter(None, [*lines, answer.basis])]
+    yield _indented(Text(first, "bold"), *map(Text, rest))
+    if answer.bars:
+        yield Text()
+        yield _indented(_bars(answer.bars, width, bars))
+    yield Text()
+    shown = answer.remarks[:remarks]
+    texts = [f"{each.text[:1].upper()}{each.text[1:]}." for each in shown]
+    yield _indented(Text(" ".join(texts), "dim"))
+    if links:
+        yield Text()
+        yield _indented(_links(links))
+
+
+def _bars(bars: Sequence[Bar], width: int, most: int) -> RichTable:
+    """A bar for each arm; what doesn't fit is counted."""
+    grid = RichTable.grid(padding=(0, 2))
+    for _ in range(3):
+        grid.add_column(no_wrap=True)
+    shown = bars if len(bars) <= most + 1 else bars[:most]
+    fastest = max((bar.rate.value for bar in bars if bar.rate), default=1.0)
+    longest = max(len(bar.claim.subject) for bar in shown)
+    room = max(ROOM_LEAST, min(ROOM_MOST, width - INDENT - longest - TEXT_PX))
+    for bar in shown:
+        if bar.rate is None:
+            grid.add_row(Text(bar.claim.subject, "dim"), Text(ABSENT, "dim"))
+            continue
+        drawn = "█" * max(1, round(room * bar.rate.value / fastest))
+        ink = "bold blue" if bar.is_winner else ""
+        grid.add_row(Text(bar.claim.subject, ink), Text(drawn, ink or "dim"), Text(bar.text, ink))
+    if len(shown) < len(bars):
+        grid.add_row(Text(f"and {len(bars) - len(shown)} more", "dim"))
+    return grid
+
+
+def _links(links: Sequence[tuple[str, str]]) -> RichTable:
+    grid = RichTable.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, place in links:
+        grid.add_row(Text(name), Text(place))
+    return grid
+
+
+def _indented(*parts: RenderableType) -> Padding:
+    return Padding(Group(*parts), (0, 0, 0, INDENT))
+
+
+def _fits(parts: Sequence[RenderableType], width: int) -> bool:
+    console = Console(width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(Group(*parts))
+    text = capture.get()
+    return len(text.split()) < WORDS_MOST and len(text.splitlines()) <= LINES_MOST
+
+
+INDENT = 2
+# Bars and remarks.
+FEWER = ((4, 5), (4, 4), (4, 3), (3, 3), (3, 2), (2, 2), (2, 1), (1, 1))
+WORDS_MOST, LINES_MOST = 80, 15
+ROOM_LEAST, ROOM_MOST, TEXT_PX = 8, 28, 24
+ABSENT = "not in this machine"
+STYLES = {"inconclusive": "dim", "wrong": "bold red"}

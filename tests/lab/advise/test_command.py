@@ -1,0 +1,148 @@
+"""`sealift advise`: wrong usage, stored runs, and a short measurement."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer
+from tests.lab.advise.made_load import card, messages, run_of
+from typer.testing import CliRunner, Result
+
+from sealift._sealift import drivers
+from sealift_lab.cli.advise import advise
+from sealift_lab.cli.advise_help import EXAMPLES
+
+REAL = {driver.name for driver in drivers() if driver.role == "real"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A made-up run of one device in one batch, about which many loads may be asked."""
+    path = tmp_path_factory.mktemp("load") / "run"
+    run_of(path, messages(batch=16))
+    return str(path)
+
+
+def invoke(*arguments: str) -> Result:
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(epilog=EXAMPLES)(advise)
+    return CliRunner().invoke(app, arguments, prog_name="sealift advise")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("--rate 40k", "--rate is about a load; say of which messages: --size N, --from "),
+        ("--device quad-hifn-7751", "--device is about a load"),
+        ("--size 0", "--size: '0' is no number of bytes"),
+        ("--size 68719476705", "68,719,476,704"),
+        ("--size 16 --rate 0", "--rate: '0' is no number of messages a second"),
+        ("--size 16 --rate 1,5M", "--rate: '1,5M' has a comma that is not between thou"),
+        ("--size 16 --p99 500", "--p99 500 depends on the rate; add --rate, as in"),
+        ("--size 16 --rate 1k --p99 0", "--p99: '0' is no time; write micro"),
+        ("--size 16 --core-price 9", "--core-price 9 is for cards; add one with --device"),
+        ("--size 16 --device quad-hifn", "no card is called 'quad-hifn'; did you mean quad-hifn-"),
+        ("--size 16 --device cpu", "'cpu' is no card but a device of this machine: --dev"),
+        ("--size 16 --device h200", "'h200' is no card but a GPU. GPUs are the devices cuda and"),
+        ("--size 16 --device nowhere.toml", "--device: there is no file 'nowhere.toml'; cards"),
+        ("--size 16 --from x.csv", "--size 16 and --from x.csv both say how long"),
+        ("--from nowhere.csv", "--from: nowhere.csv: No such file or directory; right would"),
+        ("--size 16 --sizes 16,32", "--sizes 16,32 has no effect with --size and --from"),
+        ("--size 16 --quick", "--quick has no effect with --size and --from"),
+        ("--size 16 --keys one,fresh", "--keys one,fresh is a list; for messages of your"),
+        ("--size 16 --keys 0", "--keys: 0 keys; right would be 1 to "),
+        ("--size 16 --threads 1000", "--threads 1000: this machine has "),
+        ("--size 16 --threads 1,2", "--threads 1,2 is a list; for messages of your own"),
+        ("--size 16 --key-bits 512", "'512' is no size of an AES key"),
+        ("--size 16 --mix half", "mix 'half'; write seal, open, or weights"),
+        ("--devices libary", "no device is called 'libary' (did you mean 'library'?)"),
+        ("--devices gpu", "no driver is called 'gpu'; GPUs are the devices cuda and opencl"),
+        ("--devices qat", "'qat' is an accelerator"),
+        ("--devices library:bogus=1", "bogus"),
+        ("--sizes 16,x", "--sizes: part 'x': 'x' is no size in bytes"),
+        ("--keys sesions:3", "keys 'sesions:3'; write one, fresh or sessions:N"),
+        ("--batch 0", "--batch: '0' is no number of messages; write a whole number from 1 to"),
+        ("--budget 0", "'0' is no time; write seconds, as in 90, or 3m"),
+        ("--csv --json", "give one"),
+        ("--quick --sizes 16", "--sizes 16 has no effect with --quick"),
+        ("--workload as-logged --keys one", "--keys one has no effect"),
+        ("--workload as-stated --mix seal", "--mix seal has no effect"),
+        ("--quick --workload as-logged", "leave out --workload"),
+        ("--run nowhere", "nowhere is not there; name the folder of a run"),
+        ("--run x --size 16", "--size 16 has no effect with --run, which measures"),
+        ("--run x --out y", "--out y has no effect with --run"),
+        ("--run x --p99 500", "--p99 500 depends on the rate"),
+    ],
+)
+def test_wrong_usage_says_what_would_be_right(words: str, why: str) -> None:
+    ran = invoke(*words.split())
+    assert ran.exit_code == 2, ran.output
+    assert why in ran.stderr
+    assert ran.stdout == ""
+
+
+def test_a_stored_run_is_asked_about_other_loads_without_measuring(
+    folder: str, tmp_path: Path
+) -> None:
+    plain = invoke("--run", folder)
+    assert plain.exit_code == 0, plain.stderr
+    assert "\n  On your CPU, with Sealift's kernels: " in plain.stdout
+    assert f"sealift advise --run {folder} --rate 1M\n" in plain.stdout
+    card(tmp_path)
+    load = ("--rate", "10M", "--p99", "1s", "--device", str(tmp_path / "pretend.toml"))
+    asked = invoke("--run", folder, *load, "--device", "quad-hifn-7751", "--core-price", "50000")
+    assert asked.exit_code == 0, asked.stderr
+    first, figure = asked.stdout.splitlines()[2:4]
+    assert first == "  Buy pretend (projected); else run on your CPU, with Sealift's kernels"
+    assert re.fullmatch(r"  10,000,000 messages/s: \d+\.\d % of a core \[.*\]", figure)
+    one = invoke("--run", folder, "--batch", "1")
+    assert "sealed, 1 thread, batch 1\n" in one.stdout
+    wrong = invoke("--run", folder, "--batch", "100")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "a batch of 100 was not measured; there are 1, 4, 16" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("rate", "p99", "text"),
+    [("40000", "2ms", "40,000"), ("1.5M", "1,000", "1,500,000"), (".5", "1.5s", "0.500")],
+)
+def test_numbers_are_written_as_people_write_them(
+    rate: str, p99: str, text: str, folder: str
+) -> None:
+    ran = invoke("--run", folder, "--rate", rate, "--p99", p99)
+    assert ran.exit_code == 0, ran.stderr
+    assert f"\n  {text} messages/s: " in ran.stdout
+
+
+def test_lengths_of_a_file_are_measured_in_their_proportions_and_kept(tmp_path: Path) -> None:
+    file, out = tmp_path / "lengths.csv", tmp_path / "run"
+    file.write_text("bytes,count\n40,30\n576,5\n1500,10\n")
+    ran = invoke("--from", str(file), "--budget", "8", "--batch", "4", "--json", "--out", str(out))
+    assert ran.exit_code == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    mean = (40 * 30 + 576 * 5 + 1_500 * 10) / 45
+    assert document["messages"]["mean_bytes"] == pytest.approx(mean)
+    own = [row for row in document["rows"] if " of " in row["workload"]]
+    assert {row["device"] for row in own} == REAL
+    assert (out / "report.html").exists()
+    again = invoke("--run", str(out), "--rate", "100k", "--csv")
+    assert again.exit_code == 0, again.stderr
+    rows = list(csv.DictReader(io.StringIO(again.stdout)))
+    assert {each["origin"] for each in rows} == {"measured", "simulated"}
+
+
+def test_a_grid_of_published_messages_is_shown_and_has_no_load(tmp_path: Path) -> None:
+    out = str(tmp_path / "grid")
+    short = ("--workload", "as-logged", "--budget", "3", "--out", out)
+    ran = invoke(*short)
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout.startswith("Where should my bulk encryption run?\n")
+    assert "as logged" in ran.stdout
+    again = invoke("--run", out, "--csv")
+    assert {row["device"] for row in csv.DictReader(io.StringIO(again.stdout))} == REAL
+    load = invoke("--run", out, "--rate", "40k")
+    assert load.exit_code == 2
+    assert "measured no messages of one's own; keep such a run with `sealift advise" in load.stderr

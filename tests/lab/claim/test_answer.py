@@ -1,0 +1,83 @@
+"""The answer is about preferred work, settled before unsettled; a winner was shown to win."""
+
+from collections.abc import Callable
+
+from sealift_lab.claim.answer import answer, claims
+from sealift_lab.claim.findings import finding
+from sealift_lab.claim.words import sentence
+from sealift_lab.judge.judge import results
+from sealift_lab.model.claim import Relation
+from sealift_lab.model.run import ReportLine
+from sealift_lab.run.folder import Run
+
+Make = Callable[..., Run]
+THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}
+
+
+def test_the_winner_of_the_preferred_work_is_recommended_with_one_figure(a_run: Make) -> None:
+    run = a_run(THREE)
+    first = answer(run, results(run))
+    assert first.question == "Where should my bulk encryption run?"
+    assert first.advice == "On the processor"
+    assert first.lead.startswith("2.00× AWS-LC [")
+    assert first.basis == "1 KiB messages"
+    bars = [(bar.claim.subject, bar.is_winner) for bar in first.bars]
+    assert bars == [("Kernels", True), ("AWS-LC", False), ("gpu", False)]
+    assert any("Example 9000, 2 cores, 2026-11-25" in remark.text for remark in first.remarks)
+
+
+def test_settled_work_goes_before_what_is_preferred_and_not_settled(a_run: Make) -> None:
+    run = a_run({16: (100.0, 50.0), 1024: (100.0, 97.6)}, blocks=1)
+    first = answer(run, results(run))
+    assert first.headline is not None
+    assert (first.headline.relation, first.basis) == (Relation.FASTEST, "16 B messages")
+
+
+def test_equal_arms_are_no_recommendation(a_run: Make) -> None:
+    run = a_run({1024: (100.0, 100.0)})
+    first = answer(run, results(run))
+    assert first.headline is not None
+    assert first.headline.relation is Relation.SAME
+    assert first.advice == "No difference"
+    assert not any(bar.is_winner for bar in first.bars)
+
+
+def test_where_the_reference_wins_the_ratio_is_turned_round(a_run: Make) -> None:
+    run = a_run({1024: (50.0, 100.0, 200.0)})
+    first = answer(run, results(run))
+    assert (first.advice, first.lead[:14]) == ("AWS-LC", "2.00× Kernels ")
+
+
+def test_a_device_that_computed_wrong_is_no_advice_and_a_reason_for_care(a_run: Make) -> None:
+    wrong = ReportLine("made-up", 0, 1, 0, {}, wrong="tag 7 differs")
+    run = a_run({1024: (100.0, 50.0)}, reports=[wrong])
+    first = answer(run, results(run))
+    assert first.advice == "Nothing to compare with"
+    cares = [remark.text for remark in first.remarks if remark.is_care]
+    assert any(text.startswith("Kernels computed something wrong") for text in cares)
+
+
+def test_an_oracle_is_no_advice(a_run: Make) -> None:
+    oracle = ReportLine("made-up", 0, 1, 0, {"role": "oracle"})
+    run = a_run({1024: (100.0, 50.0)}, reports=[oracle])
+    assert answer(run, results(run)).advice == "Nothing to compare with"
+
+
+def test_who_wins_from_where_follows_from_verdicts_alone(a_run: Make) -> None:
+    run = a_run({16: (100.0, 40.0), 64: (99.0, 50.0), 1024: (100.0, 100.0), 4096: (50.0, 90.0)})
+    told = [sentence(claim) for claim in claims(run, results(run))]
+    assert "Kernels: fastest from 16 B to 64 B" in told
+    assert not [text for text in told if text.startswith("AWS-LC: fastest")]
+
+
+def test_claims_name_absent_devices_in_short_and_once(a_run: Make) -> None:
+    run = a_run(THREE)
+    absent = [each for each in claims(run, results(run)) if each.relation is Relation.ABSENT]
+    assert [sentence(claim) for claim in absent] == ["gpu is absent: no driver"]
+
+
+def test_a_finding_counts_verdicts_and_spans_ratios(a_run: Make) -> None:
+    run = a_run(THREE)
+    told = finding(run.plan.experiments[0], results(run)["made-up"])
+    assert "Kernels: 1.02 to 2.50× AWS-LC" in told
+    assert "3 comparisons: 2 faster, 1 same" in told

@@ -1,0 +1,83 @@
+"""`lab copy`, with an ordinary file in the place of a device's memory."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from tests.lab.cli.commands import invoke, refused
+
+from sealift.exit_code import ExitCode
+from sealift_lab.experiments.document_004 import tool
+from sealift_lab.experiments.document_004.tool_file import parse_file
+from sealift_lab.model.sample import WrongResultError
+
+PAGE = 4_096
+
+
+def test_the_tools_lines_come_with_intervals_and_its_file_with_six_columns(tmp_path: Path) -> None:
+    file = tmp_path / "results.csv"
+    done = invoke("lab", "copy", "0", "3", "-n", "1", "-r", "6", "--csv", file)
+    assert done.exit_code == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "0) App writes to host-heap"
+    assert "3) App reads from host-mmap" in lines
+    assert lines[1].strip().startswith("16 bytes using glibc_memcpy = ")
+    assert "] GB/s (6 runs, 0 threads: ave delta = 0.0000000" in lines[1]
+    rows = parse_file(file.read_text(encoding="utf-8"))
+    assert {row.size_bytes for row in rows} == {16}
+    assert invoke("lab", "copy", "0", "-n", "1", "-r", "2", "--csv", file).exit_code == 0
+
+
+def test_a_region_is_written_and_then_checked_as_it_was_found(tmp_path: Path) -> None:
+    memory = tmp_path / "memory"
+    memory.write_bytes(bytes(4 * PAGE))
+    words = ("--region", f"{memory}:0:{4 * PAGE}", "--i-own-this-region", "-n", "4", "-r", "2")
+    assert invoke("lab", "copy", "4", *words, "-o", "7").exit_code == 0
+    held = memory.read_bytes()
+    assert held[:PAGE] == bytes((at + 7) % 256 for at in range(PAGE))
+    assert invoke("lab", "copy", "5", *words, "-i", "1", "-o", "7").exit_code == 0
+    assert memory.read_bytes() == held
+    other = invoke("lab", "copy", "5", *words, "-i", "1", "-o", "8")
+    assert other.exit_code == ExitCode.WRONG_RESULT
+    assert "byte 0 is not what the writer's pattern has there" in other.stderr
+
+
+def test_what_was_measured_before_a_wrong_result_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_tool = tool.run_tool
+
+    def wrong_at_the_second(settings: tool.Tool, number: int) -> Iterator[tool.ToolResult]:
+        yield from islice(run_tool(settings, number), 1)
+        raise WrongResultError("glibc: byte 3 of a copy is not its source's")
+
+    monkeypatch.setattr(tool, "run_tool", wrong_at_the_second)
+    file = tmp_path / "copies.csv"
+    done = invoke("lab", "copy", "0", "-n", "1", "-r", "2", "--csv", file)
+    assert done.exit_code == ExitCode.WRONG_RESULT
+    assert len(parse_file(file.read_text(encoding="utf-8"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["9"], "ID: '9' is no experiment; write a whole number from 0 to 5"),
+        (["-n", "11"], "-n: '11' is no number of lengths; write a whole number from 1 to 10"),
+        (["-r", "0"], "-r: '0' is no number of samples; write"),
+        (["-t", "-1"], "-t: '-1'"),
+        (["-o", "256"], "-o: '256'"),
+        (["-i", "2"], "-i: '2'"),
+        (["-z", "soon"], "-z: 'soon'"),
+        (["4"], "experiment 4 copies to or from a device's memory"),
+        (["2", "--published-method"], "experiment 2: --published-method is for the heap"),
+        (["0", "-i", "1"], "name it and no other, as in `sealift lab copy 5 -i 1`"),
+        (["-o", "7", "--published-method"], "-o 7: --published-method copies seeded bytes"),
+        (["--region", "x:0:1", "--published-method"], "--region x:0:1: --published-method copies"),
+        (["0", "--csv", "/nowhere/at/all.csv"], "/nowhere/at is no folder"),
+        (["0", "--csv", __file__], "is there and is no file of the tool's: line 1"),
+        (["--region", "/nowhere:0:x", "--i-own-this-region"], "'x' is no number of bytes"),
+    ],
+)
+def test_bad_values_are_refused_by_name(words: list[str], said: str) -> None:
+    assert said in refused("lab", "copy", *words)

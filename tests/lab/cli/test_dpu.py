@@ -1,0 +1,207 @@
+"""`sealift dpu`: assembling, disassembling, running and timing."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.lab.cli.commands import invoke, refused
+
+from sealift.exit_code import ExitCode
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE, DOCUMENT = ROOT / "examples/dpu/sum.S", ROOT / "docs/dpu.md"
+
+
+def program(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "program.S"
+    file.write_text(text)
+    return file
+
+
+def test_the_example_is_assembled_shown_and_run_as_the_document_has_it(tmp_path: Path) -> None:
+    elf = str(tmp_path / "sum.elf")
+    lines = re.findall(r"^sealift (dpu .*)$", DOCUMENT.read_text(encoding="utf-8"), re.M)
+    shown = invoke("dpu", "--help").output
+    assert [line.strip() for line in shown.splitlines() if "  sealift dpu" in line] == (
+        [f"sealift {line}" for line in lines]
+    )
+    asm, disasm, run, *_ = (
+        line.replace("examples/dpu/sum.S", str(EXAMPLE)).replace("sum.elf", elf).split()
+        for line in lines
+    )
+    assert " of 4,096 instructions, " in invoke(*asm).stdout
+    listing = invoke(*disasm).stdout
+    assert "chunk:\n" in listing
+    assert "add r4, r2, 134217728  // numbers\n" in listing
+    ran = invoke(*run)
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout.startswith("done after ")
+    assert "simulated" in ran.stdout.splitlines()[0]
+    assert f"total, 4 bytes, as a number 136\n  000000  {(136).to_bytes(4, 'little').hex(' ')}" in (
+        ran.stdout
+    )
+
+
+def test_what_a_program_prints_is_shown_behind_its_memory() -> None:
+    file = EXAMPLE.with_name("barrier.S")
+    ran = invoke("dpu", "run", file, "--tasklets", "16", "--read", "total")
+    assert "total, 4 bytes, as a number 1,136\n" in ran.stdout
+    assert ran.stdout.endswith("\nprinted\nthe sum is\ntasklet 0: 1136 (0x470)\n")
+
+
+@pytest.mark.parametrize("tasklets", [1, 24])
+def test_counters_and_memory_are_json_for_programs(tasklets: int) -> None:
+    ran = invoke(
+        *("dpu", "run", EXAMPLE, "--tasklets", tasklets, "--json", "--write", "count=512"),
+        *("--read", "total", "--read", "numbers:8", "--registers", "0,22-23"),
+    )
+    assert ran.exit_code == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert (found["ended"], found["origin"], found["fault"]) == ("done", "simulated", None)
+    assert found["memory"] == {"total": "88000000", "numbers": "0100000002000000"}
+    assert set(found["registers"]) == {"0", "22", "23"}
+    counters = found["counters"]
+    assert sum(counters["mnemonics"].values()) == counters["instructions"]
+    idle = sum(counters[f"idle_{why}"] for why in ("revolver", "dma", "hazard"))
+    assert counters["cycles"] == counters["instructions"] + idle
+    assert counters["seconds"] == pytest.approx(counters["cycles"] / 266e6)
+
+
+@pytest.mark.parametrize(
+    ("value", "bytes_"),
+    [("0x400", "00040000"), ("-2", "feffffff"), ("hex:00040000", "00040000")],
+)
+def test_a_number_is_written_as_one_and_bytes_are_marked(
+    tmp_path: Path, value: str, bytes_: str
+) -> None:
+    file = program(tmp_path, "stop\n.data\nword: .long -1\n")
+    ran = invoke("dpu", "run", file, "--write", f"word={value}", "--read", "word", "--json")
+    assert json.loads(ran.stdout)["memory"] == {"word": bytes_}
+
+
+def test_the_hazard_and_the_clock_are_the_systems(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    own = tmp_path / "mine.toml"
+    own.write_text(text)
+    words = ("dpu", "run", EXAMPLE, "--tasklets", "16", "--json")
+    plain, hazard, mine = (
+        json.loads(invoke(*words, *more).stdout)
+        for more in ((), ("--hazard",), ("--system", str(own)))
+    )
+    assert hazard["counters"]["idle_hazard"] > 0 == plain["counters"]["idle_hazard"]
+    assert mine["counters"]["cycles"] == plain["counters"]["cycles"]
+    assert mine["system"] == {"name": "mine", "clock_hz": 400e6, "hazard": False}
+
+
+def test_a_fault_shows_instruction_and_registers_and_has_a_code_of_its_own(tmp_path: Path) -> None:
+    file = program(tmp_path, "move r5, 7\nagain: lw r1, r5, 0\nstop\n")
+    ran = invoke("dpu", "run", file)
+    assert ran.exit_code == ExitCode.DPU_FAULT
+    where = "tasklet 0 faulted in cycle 11 at instruction 1 (again, lw r1, r5, 0): 4 bytes at 0x7"
+    assert where in ran.stderr
+    assert ran.stdout.startswith(where)
+    assert "registers of tasklet 0" in ran.stdout
+    assert " r5 00000007" in ran.stdout
+    fault = json.loads(invoke("dpu", "run", file, "--json").stdout)["fault"]
+    assert (fault["pc"], fault["place"], fault["registers"][5]) == (1, "again", 7)
+
+
+def test_a_program_that_does_not_end_is_stopped_at_its_cycles(tmp_path: Path) -> None:
+    file = program(tmp_path, "again: jump again\n")
+    ran = invoke("dpu", "run", file, "--max-cycles", "5000")
+    assert ran.exit_code == ExitCode.DPU_FAULT
+    assert ran.stdout.startswith("stopped, and not done, after 5,00")
+    assert "tasklet 0  0                 again" in ran.stdout
+    assert "--max-cycles gives more" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stop\n  frobnicate r0\n", "line 2, column 3: there is no instruction frobnicate"),
+        ("move r0, NR_TASKLETS\n", "nothing defines NR_TASKLETS; --tasklets says how many"),
+        ("// nothing yet\n", "line 1, column 1: there is no instruction"),
+        (".data\n.zero 65537\n", "section .data overflows WRAM"),
+    ],
+)
+def test_text_that_is_no_program_is_told_with_line_and_column(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    file = program(tmp_path, text)
+    for command in ("asm", "run"):
+        assert f"{file}: " in (shown := refused("dpu", command, file))
+        assert said in shown
+    assert not file.with_suffix(".elf").exists()
+
+
+def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None:
+    elf = tmp_path / "program.elf"
+    assert invoke("dpu", "asm", EXAMPLE, "--tasklets", "2", "-o", elf).exit_code == 0
+    whole = elf.read_bytes()
+    assert "is assembled already" in refused("dpu", "asm", elf)
+    assert "names stand for something" in refused("dpu", "run", elf, "--tasklets", "2")
+    for command, content, said in (
+        ("run", whole[:40], "at byte 0: the header needs 52 bytes, and the file ends after 40"),
+        ("run", b"\xff\xfe\xfd", "byte 0 is no text in UTF-8"),
+        ("disasm", bytes(12), "at byte 8: 4 bytes are left"),
+        ("disasm", bytes(8), f"{elf}: there is no instruction in it"),
+        ("disasm", b"stop\n", "`sealift dpu asm` makes that of assembly"),
+    ):
+        elf.write_bytes(content)
+        assert said in refused("dpu", command, elf)
+    source = tmp_path / "program.c"
+    source.write_text("int main(void) { return 0; }\n")
+    assert "program.c is C, and this takes assembly and ELF" in refused("dpu", "run", source)
+    alone = program(tmp_path, "stop // NR_TASKLETS\n")
+    assert "does not name NR_TASKLETS, so nothing would change; programs boot their" in (
+        refused("dpu", "run", alone, "--tasklets", "16")
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--read", "totl"), "--read: no symbol totl for data; it has count, total"),
+        (("--read", "total:5"), "5 bytes at total, which has 4"),
+        (("--read", ""), "write SYMBOL, or SYMBOL:N"),
+        (("--write", "count"), "write a number as SYMBOL=1024"),
+        (("--write", "count=xyz"), "'xyz' is no number; write a number as count=1024"),
+        (("--write", "count=hex:4"), "no row of bytes of two hex digits each"),
+        (("--write", "count=hex:0000"), "count has 4 bytes, and hex: gives 2; give all of them"),
+        (("--write", "count=4294967296"), "4 bytes, which hold -2147483648 to 4294967295"),
+        (("--write", "numbers=5"), "write numbers=hex:BYTES, or numbers=@FILE"),
+        (("--write", "count=1", "--write", "count=2"), "count is written before; give one of them"),
+        (("--write", "count=@/nowhere"), "No such file"),
+        (("--registers", "24"), "names no tasklets"),
+        (("--preset", "upmem"), "upmem-2560-350"),
+        (("--preset", "upmem-640-266", "--system", "x.toml"), "give one"),
+        (("--define", "A"), "write NAME=NUMBER"),
+        (("--define", "COUNTER=1"), "sum.S does not name COUNTER, so nothing would change"),
+        (("--define", "A=1", "--define", "A=2"), "A is defined before; give one of them"),
+        (("--define", "NR_TASKLETS=4"), "--tasklets 2 and --define NR_TASKLETS=4 both say what"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: tuple[str, ...], said: str) -> None:
+    assert said in refused("dpu", "run", EXAMPLE, "--tasklets", "2", *options)
+
+
+def test_a_cipher_is_timed_on_many_dpus_and_simulated_stands_apart_from_measured() -> None:
+    many = invoke("dpu", "time", "--kernel", "many", "--dpus", "2", "--bytes", "2KiB")
+    assert many.stdout.startswith("many, AES-128, messages of 128 B: 4,096 bytes on 2 DPUs")
+    found = json.loads(
+        invoke("dpu", "time", "--kernel", "gcm", "--dpus", "3", "--bytes", "4KiB", "--json").stdout
+    )
+    assert found["bytes"] == 12_288
+    assert set(found["simulated"]) == {"compute_seconds", "bus_in_seconds", "bus_out_seconds"}
+    assert set(found["measured"]) == {"copy_seconds", "simulating_seconds"}
+    assert found["simulated"]["compute_seconds"] == pytest.approx(found["cycles"] / 266e6)
+    for options, said in (
+        (("--kernel", "des"), "ecb, ctr, gcm, many are"),
+        (("--kernel", "many", "--message-bytes", "100"), "not a multiple"),
+        (("--dpus", "641"), "has 640"),
+        (("--bytes", "33"), "a multiple of 32"),
+        (("--tasklets", "25"), "--tasklets: '25' is no number of tasklets"),
+        (("--key-bits", "100"), "128, 192 or 256"),
+    ):
+        assert said in refused("dpu", "time", *options)

@@ -1,0 +1,84 @@
+"""Values: what is right is parsed, what is wrong is named with what would be right."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sealift_lab.cli import parse
+
+
+class Form(StrEnum):
+    CSV = "csv"
+    JSON = "json"
+
+
+@pytest.mark.parametrize(
+    ("parser", "text", "value"),
+    [
+        (parse.seconds, "90", 90.0),
+        (parse.seconds, "1.5m", 90.0),
+        (parse.seconds, "500ms", 0.5),
+        (parse.latency_ns, "1,000", 1e6),
+        (parse.latency_ns, "2ms", 2e6),
+        (parse.rate, "40k", 40_000.0),
+        (parse.price, "1.5k", 1_500.0),
+        (parse.thread_counts, "1,2,2", (1, 2)),
+        (parse.key_bits, "192", 192),
+        (parse.region, "/dev/dax0.0:0:0x1000", (Path("/dev/dax0.0"), 0, 4096)),
+        (parse.region, "a:b:4KiB:1MiB", (Path("a:b"), 4096, 2**20)),
+        (parse.conditions, ["threads=2", "keys=a=b"], {"threads": "2", "keys": "a=b"}),
+        (parse.choice(Form), "json", Form.JSON),
+    ],
+)
+def test_values_are_parsed(parser: Callable[[object], object], text: object, value: object) -> None:
+    assert parser(text) == value
+
+
+@pytest.mark.parametrize(
+    ("parser", "text", "right"),
+    [
+        (parse.seconds, "soon", "'soon' is no time; write seconds, as in 90"),
+        (parse.seconds, "0", "'0' is no time"),
+        (parse.seconds, "1e30", "is no time"),
+        (parse.latency_ns, "x", "write microseconds, as in 500, or 2ms"),
+        (parse.rate, "0", "write one, as in 40000, 40k or 1.5M"),
+        (parse.price, "0", "is no price above 0"),
+        (parse.thread_counts, "1,x", "'x' is no number of threads; write a whole number from 1"),
+        (parse.thread_counts, "2000", "from 1 to 1,024"),
+        (parse.key_bits, "129", "write 128, 192 or 256"),
+        (parse.key_regimes, "many", "write one, fresh or sessions:N"),
+        (parse.region, "nonsense", "right would be PATH:OFFSET:LENGTH"),
+        (parse.region, "/a:0:x", "'x' is no number of bytes"),
+        (parse.conditions, ["threads"], "write COLUMN=VALUE"),
+        (parse.choice(Form), "jsn", "(did you mean json?); right would be csv or json"),
+        (parse.seed, "-1", "'-1' is no seed"),
+        (parse.folder, "", "'' is no folder; name one"),
+        (parse.folder, "x" * 300, "can't be named: File name too long"),
+        (parse.file, "/tmp", "is no file; name one"),
+        (parse.file, "/dev/stdout", "is no file but a link of the system's"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_would_be_right(
+    parser: Callable[[object], object], text: object, right: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(right)):
+        parser(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=20))
+def test_no_text_raises_anything_else_than_a_value_error(text: str) -> None:
+    for parser in (parse.rate, parse.thread_counts, parse.key_regimes, parse.region, parse.file):
+        with suppress(ValueError):
+            parser(text)
+
+
+@given(st.integers(1, 10**8))
+def test_seconds_are_what_they_are_in_every_unit(number: int) -> None:
+    assert parse.seconds(f"{number:,}") == parse.seconds(f"{number}000ms") == number

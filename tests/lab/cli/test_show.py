@@ -1,0 +1,140 @@
+"""`lab show`, `report`, `plot` and `export`."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.lab.cli.commands import invoke, refused
+
+from sealift.exit_code import ExitCode
+from sealift_lab.run.folder import Run
+
+Make = Callable[..., Run]
+THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}
+DRAWN = ("--x", "size_bytes", "--y", "ns", "--z", "device")
+
+
+@pytest.fixture
+def folder(a_run: Make) -> Path:
+    return a_run(THREE).path
+
+
+def test_a_run_is_shown_by_its_answer_and_a_line_an_experiment(folder: Path) -> None:
+    shown = invoke("lab", "show", folder).stdout
+    assert shown.startswith(
+        "Where should my bulk encryption run?\n\n  On the processor: 2.00× AWS-LC"
+    )
+    assert "made-up: Kernels: fastest from 16 B to 1 KiB" in shown
+    rows = invoke("lab", "show", folder, "--rows").stdout.splitlines()
+    assert rows[0] == "made-up: Messages by size"
+    assert sum(line.endswith("faster") for line in rows) == 2
+    assert len(rows) == 2 + 6
+
+
+def test_a_report_is_written_where_one_wants_it_and_mends_the_summary(
+    folder: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    assert invoke("lab", "report", folder, "--out", page).stdout == f"{page}\n"
+    assert not (folder / "summary.csv").exists()
+    first = invoke("lab", "report", folder)
+    assert first.stdout == f"{folder}/report.html\n"
+    assert "summary.csv was missing, or not what the samples say" in first.stderr
+    assert page.read_bytes() == (folder / "report.html").read_bytes()
+    assert invoke("lab", "report", folder).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [("a.svg", b"<svg"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.html", b"<!DOCTYPE html>")],
+)
+def test_any_columns_are_drawn_in_four_forms(
+    folder: Path, tmp_path: Path, name: str, begin: bytes
+) -> None:
+    done = invoke("lab", "plot", folder, *DRAWN, "-o", tmp_path / name)
+    assert (done.exit_code, done.stdout) == (0, f"{tmp_path / name}\n"), done.stderr
+    assert (tmp_path / name).read_bytes().lstrip().startswith(begin)
+
+
+def test_runs_are_drawn_apart_and_conditions_take_numbers_as_people_write_them(
+    a_run: Make, folder: Path, tmp_path: Path
+) -> None:
+    other, file = a_run(THREE, "later").path, tmp_path / "a.svg"
+    words = ("--x", "device", "--y", "ns", "--where", "size_bytes=1KiB", "-o", file)
+    assert invoke("lab", "plot", folder, other, *words).exit_code == 0
+    drawn = file.read_text(encoding="utf-8")
+    assert ">run<" in drawn
+    assert ">later<" in drawn
+    assert "size_bytes" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--x", "size_byte", "--y", "ns", "-o", "a.svg"), "did you mean size_bytes"),
+        ((*DRAWN, "-o", "a.gif"), "-o: 'a.gif' names no form; end it in .svg, .png, .pdf, .html"),
+        ((*DRAWN, "-o", "a.svg", "--where", "device=cpp"), "device=cpp; did you mean cpu?"),
+        ((*DRAWN, "-o", "a.svg", "--where", "device"), "--where: 'device' is no condition"),
+        (("--x", "ns", "--y", "verdict", "-o", "a.svg"), "no row has ns and a number in verdict"),
+    ],
+)
+def test_a_figure_that_cant_be_says_what_could(
+    folder: Path, words: tuple[str, ...], said: str
+) -> None:
+    assert said in refused("lab", "plot", folder, *words)
+
+
+def test_too_many_lines_are_refused_and_what_is_suggested_is_drawn(
+    a_run: Make, tmp_path: Path
+) -> None:
+    folder = a_run({16 << place: (100.0, 50.0) for place in range(10)}, blocks=1).path
+    words = ("lab", "plot", folder, "--x", "experiment", "--y", "ns", "-o", tmp_path / "a.svg")
+    said = refused(*words)
+    assert "20 lines, and 16 can be told apart; add --where size_bytes=16 or" in said
+    assert invoke(*words, "--where", "size_bytes=16").exit_code == 0
+
+
+def test_samples_and_rows_are_exported_in_the_form_of_the_files_name(
+    folder: Path, tmp_path: Path
+) -> None:
+    samples = pl.read_csv(io.BytesIO(invoke("lab", "export", folder).stdout_bytes))
+    # Eight processes of four blocks, in each two arms and one of them again.
+    assert samples.height == 3 * 8 * 4 * 3
+    rows = tmp_path / "rows.jsonl"
+    assert invoke("lab", "export", folder, "--what", "summary", "-o", rows).stdout == f"{rows}\n"
+    verdicts = [json.loads(line)["verdict"] for line in rows.read_text().splitlines()]
+    assert verdicts == [None, "faster", None, "faster", None, "same"]
+    table = tmp_path / "samples.parquet"
+    assert invoke("lab", "export", folder, "-o", table).exit_code == 0
+    assert pl.read_parquet(table).height == samples.height
+
+
+def test_exports_that_cant_be_say_what_could(folder: Path, tmp_path: Path) -> None:
+    assert "did you mean summary?" in refused("lab", "export", folder, "--what", "sumary")
+    assert "did you mean parquet?" in refused("lab", "export", folder, "--format", "parkuet")
+    assert "ends in no form" in refused("lab", "export", folder, "-o", tmp_path / "a.xls")
+    assert "no row of this run is a copy" in refused(
+        "lab", "export", folder, "--format", "memcpy_test"
+    )
+    lost = invoke("lab", "export", folder, "-o", "/proc/a.csv")
+    assert lost.exit_code == ExitCode.NOT_WRITTEN
+    assert "/proc/a.csv was not written" in lost.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("plan.json", "{", "plan.json: Input data was truncated"),
+        ("samples.jsonl", '{"experiment": 1}\n', "samples.jsonl, line 1: experiment"),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "report", "export", "compare"])
+def test_damaged_folders_are_named_with_file_and_line(
+    folder: Path, command: str, file: str, text: str, said: str
+) -> None:
+    (folder / file).write_text(text)
+    more = [folder] if command == "compare" else []
+    assert said in refused("lab", command, folder, *more)

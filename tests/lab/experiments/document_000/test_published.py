@@ -1,0 +1,223 @@
+"""Document 000's published figures, judged; its charts, cells and the line to cross."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sealift_lab.claim.published import Outcome, Pair, compare_published, outcome
+from sealift_lab.experiments.document_000 import EXPERIMENTS
+from sealift_lab.experiments.document_000.contention import CONTENTION
+from sealift_lab.experiments.document_000.projection import PROJECTION, project
+from sealift_lab.experiments.document_000.system import SYSTEMS
+from sealift_lab.measure.native import NativeArm
+from sealift_lab.model.claim import Relation
+from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.published import Ledger, table
+from sealift_lab.model.results import ArmReport, Estimate, Origin, Results, Row
+from sealift_lab.model.sample import Context, Skip
+from sealift_lab.model.values import Cell
+
+FULL = Scope(quick=False, cores=2, devices=())
+BY_ID = {each.id: each for each in EXPERIMENTS}
+COMPUTED = [each for each in EXPERIMENTS if not each.is_timed]
+
+
+def cells(experiment: Experiment, scope: Scope = FULL) -> list[Cell]:
+    return [cell for group in experiment.groups(scope) for cell in group]
+
+
+def computed(experiment: Experiment, folder: Path) -> Results:
+    context = Context(seed=1, folder=folder)
+    return Results(
+        (),
+        [
+            ArmReport(experiment.name, cell, experiment.arm(cell, context).report())
+            for cell in cells(experiment)
+        ],
+    )
+
+
+def pairs(experiment: Experiment, results: Results) -> list[Pair]:
+    def ratio(one: Row, other: Row) -> Estimate:
+        return other.time.scaled(1 / one.time.value)
+
+    return compare_published(experiment.published(results), results, ratio, experiment.name)
+
+
+def outcomes(found: Sequence[Pair]) -> Counter[Outcome]:
+    return Counter(outcome(claim) for _, claim in found)
+
+
+@pytest.mark.parametrize("name", ["000-T1", "000-T2"])
+def test_the_tables_are_reproduced_within_2_percent(name: str, tmp_path: Path) -> None:
+    found = pairs(BY_ID[name], computed(BY_ID[name], tmp_path))
+    assert outcomes(found) == {Outcome.REPRODUCED: 4}
+    for published, claim in found:
+        assert claim.figure is not None
+        assert claim.figure.value == pytest.approx(published.value, rel=0.025)
+        assert claim.ledger is Ledger.MODELLED
+
+
+def test_no_latency_counts_as_reproduced_because_the_model_was_fitted_to_them(
+    tmp_path: Path,
+) -> None:
+    found = pairs(BY_ID["000-T3"], computed(BY_ID["000-T3"], tmp_path))
+    assert outcomes(found) == {Outcome.NOT_INDEPENDENT: 3, Outcome.UNTESTED: 1}
+    given = [claim for _, claim in found if claim.relation is Relation.UNTESTED]
+    assert [claim.reason for claim in given] == ["given to the model"]
+
+
+def test_the_slip_of_the_projection_is_shown_and_its_correction_restates_a_table(
+    tmp_path: Path,
+) -> None:
+    many, slip, *corrected = pairs(PROJECTION, computed(PROJECTION, tmp_path))
+    assert many[1].relation is Relation.CONTRADICTED
+    assert many[1].figure is not None
+    assert many[1].figure.value / many[0].value == pytest.approx(11, rel=0.05)
+    assert (slip[1].relation, slip[1].ledger) == (Relation.CONTRADICTED, Ledger.ARITHMETIC)
+    assert slip[0].low is not None
+    assert slip[0].low < 64 * 640 / 12 < (slip[0].high or 0)
+    assert [published.value for published, _ in corrected] == [51, 72, 5.96]
+    assert outcomes(corrected) == {Outcome.NOT_INDEPENDENT: 3}
+
+
+def test_dpus_that_ran_have_the_projected_shape(tmp_path: Path) -> None:
+    found = pairs(BY_ID["000-P1-scaling"], computed(BY_ID["000-P1-scaling"], tmp_path))
+    assert outcomes(found) == {Outcome.REPRODUCED: 7}
+
+
+def test_each_claim_has_an_outcome_and_only_claims_in_words_are_evidence(tmp_path: Path) -> None:
+    found = pairs(BY_ID["000-X1"], computed(BY_ID["000-X1"], tmp_path))
+    assert len(found) == len(table("000-X1-claims"))
+    assert outcomes(found) == {
+        Outcome.NOT_INDEPENDENT: 5,
+        Outcome.UNTESTED: 6,
+        Outcome.CONTRADICTED: 2,
+        Outcome.REPRODUCED: 2,
+    }
+    assert all(published.note for published, _ in found)
+    in_shape = {p.what: c.figure for p, c in found if c.relation is Relation.IN_SHAPE}
+    assert set(in_shape) == {
+        "compute time over DMA time",
+        "compute time over DMA time, 1 DMA tasklet and 16 crypto tasklets",
+    }
+    fed = in_shape["compute time over DMA time, 1 DMA tasklet and 16 crypto tasklets"]
+    assert fed is not None
+    # 552 instructions a block of 16 bytes; half a cycle a byte both ways, with set-ups.
+    assert fed.value == pytest.approx(32 * 552 / (2 * 512 / 2 + 77 + 61), rel=0.03)
+
+
+def row(threads: int, percent: int, gb_per_s: float) -> Row:
+    """A row of cores that seal a MiB from memory."""
+    ns = (1 << 20) / gb_per_s
+    return Row(
+        experiment=CONTENTION.name,
+        group=threads,
+        arm=percent,
+        cell={
+            "cipher": "AES-128-GCM",
+            "threads": threads,
+            "other_cores": 2 - threads,
+            "streams_percent": percent,
+        },
+        compare="streams_percent",
+        time=Estimate(ns, ns / 1.02, ns * 1.02),
+        payload_bytes=1 << 20,
+        reference=0,
+        ratio=None,
+        verdict=None,
+        reason="",
+        is_winner=True,
+        blocks=30,
+        processes=5,
+        noise=0.01,
+        clean_share=1.0,
+    )
+
+
+def test_dpus_are_compared_with_one_core_beside_streams_and_with_all() -> None:
+    rows = [row(1, 0, 4.0), row(1, 100, 2.0), row(2, 0, 7.0)]
+    reports = [ArmReport(CONTENTION.name, each.cell, {}) for each in rows]
+    found = pairs(CONTENTION, Results(rows, reports))
+    crossings = {p.what: c for p, c in found if p.origin is Origin.PROJECTED}
+    assert len(crossings) == 12
+    assert {claim.ledger for claim in crossings.values()} == {Ledger.MODELLED}
+    dpus = float(project("GCM, one key", SYSTEMS[0])["data in MRAM, GB/s"])
+    for cores, gb_per_s in (("one core", 4), ("one core beside streams", 2), ("all cores", 7)):
+        claim = crossings[f"our reading: 640 DPUs, data in MRAM, over {cores}, AES-128-GCM"]
+        assert claim.figure is not None
+        assert claim.figure.value == pytest.approx(dpus / gb_per_s)
+        assert (claim.relation is Relation.IN_SHAPE) == (dpus > 1.05 * gb_per_s)
+    streams = next(claim for published, claim in found if "over the same beside" in published.what)
+    assert streams.relation is Relation.HOLDS
+
+
+def test_dpus_are_lines_across_the_chart_of_the_cipher_that_they_do() -> None:
+    lines = CONTENTION.lines(Results((), ()))
+    assert {str(line.at["cipher"]) for line in lines} == {"AES-128-GCM", "AES-128-CTR"}
+    assert len(lines) == 8
+    assert {line.y for line in lines} == {chart.y for chart in CONTENTION.charts}
+
+
+@pytest.mark.parametrize(
+    ("cores", "counts"),
+    [(1, {1}), (2, {1, 2}), (8, set(range(1, 9))), (24, {1, 2, 4, 8, 16, 23, 24})],
+)
+def test_many_cores_are_measured_by_doubling(cores: int, counts: set[int]) -> None:
+    found = cells(CONTENTION, Scope(quick=False, cores=cores, devices=()))
+    assert {cell["threads"] for cell in found} == counts
+    assert all(cell["streams_percent"] == 0 for cell in found if cell["threads"] == cores)
+
+
+def test_names_ids_and_axes_are_those_of_stored_runs() -> None:
+    assert [(each.name, each.id) for each in EXPERIMENTS] == [
+        ("dpu-projection", "000-P1"),
+        ("memory-contention", "000-P3"),
+        ("dpu-encryption", "000-T1"),
+        ("dpu-encryption-without-dma", "000-T2"),
+        ("dpu-dma-latency", "000-T3"),
+        ("dpu-scaling", "000-P1-scaling"),
+        ("dpu-amounts", "000-P2"),
+        ("dpu-by-tasklets", "000-P1-tasklets"),
+        ("dpu-instructions", "000-P1-instructions"),
+        ("dpu-claims", "000-X1"),
+    ]
+    quick = Scope(quick=True, cores=2, devices=())
+    assert not any(each.groups(quick) for each in EXPERIMENTS)
+
+
+@pytest.mark.parametrize("experiment", COMPUTED, ids=lambda each: each.name)
+def test_charts_and_tables_show_facts_that_arms_compute(
+    experiment: Experiment, tmp_path: Path
+) -> None:
+    first, *_, last = (
+        experiment.arm(cell, Context(1, tmp_path)).report()
+        for cell in (cells(experiment)[0], cells(experiment)[-1])
+    )
+    assert all(isinstance(first[chart.y], float) for chart in experiment.charts)
+    assert set(experiment.columns) <= set(last)
+    assert experiment.estimated_s
+    assert "Simulated" in experiment.notes
+
+
+def test_a_core_encrypts_beside_streams_and_counts_what_they_reached(tmp_path: Path) -> None:
+    assert CONTENTION.check_available
+    cell: Cell = {
+        "cipher": "AES-128-GCM",
+        "threads": 1,
+        "other_cores": 1,
+        "streams_percent": 100,
+    }
+    try:
+        arm = CONTENTION.check_available(cell, Context(1, tmp_path))
+    except Skip as skip:
+        pytest.skip(str(skip))
+    assert isinstance(arm, NativeArm)
+    sample = arm.sample(0.001)
+    assert sample.bytes == sample.operations << 20
+    facts = arm.report()
+    assert facts["checked_against"] == "library"
+    for name in ("streamed_bytes", "streamed_ns", "ceiling_bytes", "ceiling_ns"):
+        assert int(facts[name]) > 0

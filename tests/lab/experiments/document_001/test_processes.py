@@ -1,0 +1,241 @@
+"""Readers and writers in processes that hold something."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sealift_lab.experiments.document_001 import inputs, processes
+from sealift_lab.experiments.document_001.arm import FileArm, check_file, file_arm
+from sealift_lab.experiments.document_001.condition import (
+    CONDITIONS,
+    CUDA,
+    FREED,
+    LOADED,
+    MEMORY,
+    NONE,
+    RANK,
+    REAL_RANK,
+)
+from sealift_lab.experiments.document_001.resources import Resources
+from sealift_lab.model.sample import Context, Skip, WrongResultError
+from sealift_lab.model.values import Cell
+
+NATIVE = ("getc", "getc_unlocked", "fgets", "getline", "read+memchr", "mmap+memchr")
+PARSERS = ("needletail", "seq_io", "python")
+READS = 3_000
+
+
+@pytest.fixture(name="context")
+def fixture_context(tmp_path: Path) -> Iterator[Context]:
+    yield Context(seed=1, folder=tmp_path)
+    processes.end_processes()
+    inputs.close_files()
+
+
+def reading(condition: str, reader: str = "getc", *, threads: int = 1, cache: str = "warm") -> Cell:
+    return {"condition": condition, "reader": reader, "threads": threads, "cache": cache}
+
+
+def writing(condition: str, writer: str, block_bytes: int) -> Cell:
+    fsync = "yes" if writer == "write" else "no"
+    return {"condition": condition, "writer": writer, "block_bytes": block_bytes, "fsync": fsync}
+
+
+def made(cell: Cell, context: Context) -> FileArm:
+    return file_arm(cell, context, reads=READS)
+
+
+def made_or_why(cell: Cell, context: Context) -> FileArm | str:
+    try:
+        return made(cell, context)
+    except Skip as skip:
+        return str(skip)
+
+
+def why_unavailable(cell: Cell, context: Context) -> str:
+    try:
+        check_file(cell, context)
+    except Skip as skip:
+        return str(skip)
+    return ""
+
+
+def is_single_threaded(cell: Cell, context: Context) -> bool:
+    """What the C library takes the process of an arm for."""
+    name = made(cell, context).report()["c_library_takes_it_for"]
+    if name == "unknown":
+        pytest.skip("this C library doesn't say whether a process is single-threaded")
+    return name == "single-threaded"
+
+
+@pytest.mark.parametrize("condition", [NONE, "one idle thread"])
+def test_every_reader_reads_all_of_the_file_and_reports_it(
+    condition: str, context: Context
+) -> None:
+    for reader in (*NATIVE, *PARSERS):
+        arm = made(reading(condition, reader), context)
+        operations = sum(arm.sample(0.0).operations for _ in range(4))
+        facts = arm.report()
+        warm_up = 0 if reader == "python" else 1
+        assert facts["sequences_checked"] == 1_000 * (operations + warm_up)
+        assert facts["checked_against"] == "what the file's maker wrote"
+
+
+def test_only_a_process_that_holds_no_thread_has_none(context: Context) -> None:
+    for condition in (NONE, "eight idle threads"):
+        made(reading(condition), context).sample(0.0)
+    head, *lines = (context.folder / "001-F2-evidence.csv").read_text().splitlines()
+    assert head.startswith("condition,how,threads_or_block_bytes,kind,asked_s,ns,")
+    cells = [line.split(",") for line in lines]
+    assert [(cell[0], cell[-1]) for cell in cells] == [(NONE, "1"), ("eight idle threads", "9")]
+
+
+def test_the_c_library_remembers_threads_that_are_gone(context: Context) -> None:
+    assert is_single_threaded(reading(NONE), context)
+    assert is_single_threaded(reading("reserved memory"), context)
+    assert not is_single_threaded(reading(FREED), context)
+    assert not is_single_threaded(reading(LOADED), context)
+
+
+def test_a_reader_with_threads_of_its_own_leaves_the_process_of_the_others_alone(
+    context: Context,
+) -> None:
+    several = made(reading(NONE, threads=2), context)
+    assert several.sample(0.0).operations % 2 == 0
+    assert is_single_threaded(reading(NONE), context)
+    assert not is_single_threaded(reading(NONE, threads=2), context)
+
+
+def test_a_writer_writes_and_reads_back_and_leaves_no_file(context: Context) -> None:
+    for writer, block_bytes in (("putc", 1), ("fwrite", 4_096), ("write", 1 << 20)):
+        sample = made(writing(NONE, writer, block_bytes), context).sample(0.0)
+        assert sample.bytes == sample.operations << 16
+    assert [path.name for path in context.folder.iterdir()] == ["001-W1-evidence.csv"]
+
+
+def test_a_file_that_changed_is_a_wrong_result(context: Context) -> None:
+    arm = made(reading(NONE, "python"), context)
+    path, _ = inputs.short_reads(context.folder, 1, READS, "warm")
+    with path.open("r+b") as file:
+        # The bases of the third thousand's first sequence.
+        file.seek(2 * file.seek(0, os.SEEK_END) // 3 + 40)
+        file.write(b"ACGTACGTACGTACGTT")
+    arm.sample(0.0)
+    with pytest.raises(WrongResultError, match="python: part 2 of the file"):
+        arm.sample(0.0)
+
+
+def test_what_a_machine_lacks_is_skipped_with_what_would_help(context: Context) -> None:
+    for condition, words in ((CUDA, "NVIDIA's driver"), (REAL_RANK, "dpu")):
+        arm = made_or_why(reading(condition), context)
+        assert not isinstance(arm, str) or words in arm
+    with pytest.raises(ValueError, match="right would be nothing, one idle thread"):
+        Resources("a cat")
+
+
+def test_all_conditions_are_checked_by_one_process_that_holds_nothing(context: Context) -> None:
+    why = {condition: why_unavailable(reading(condition), context) for condition in CONDITIONS}
+    assert {condition for condition, reason in why.items() if reason} <= {*MEMORY, CUDA, REAL_RANK}
+    assert why_unavailable(writing(LOADED, "write", 4_096), context) == why[NONE] == ""
+    (process,) = processes._processes.values()
+    assert isinstance(process, processes.Process)
+    pid = process.child.pid
+    assert Path(f"/proc/{pid}/task/{pid}/children").read_text() == ""
+    assert is_single_threaded(reading(NONE), context), "what children held was theirs"
+    assert list(context.folder.iterdir()) == []
+    with pytest.raises(RuntimeError, match="right would be nothing, one idle thread"):
+        check_file(reading("a cat"), context)
+    with pytest.raises(RuntimeError, match="right would be getc, "):
+        check_file(reading(NONE, "a cat"), context)
+
+
+def test_ifstream_is_built_or_skipped_with_a_reason(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arm = made_or_why(reading(NONE, "ifstream"), context)
+    if isinstance(arm, str):
+        assert "C++ compiler" in arm
+    else:
+        assert sum(arm.sample(0.0).operations for _ in range(4)) >= 4
+    open_files = len(list(Path("/proc/self/fd").iterdir()))
+    for compiler, words in (("/nowhere/c++", "can't be run"), ("false", "failed: without a mess")):
+        monkeypatch.setenv("CXX", compiler)
+        for _ in range(2):
+            with pytest.raises(Skip, match=words):
+                made(reading(NONE, "ifstream"), context)
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_files
+    inputs._build.cache_clear()
+
+
+def test_a_cold_file_is_read_from_the_disk_or_skipped_with_a_reason(context: Context) -> None:
+    arm = made_or_why(reading(NONE, "read+memchr", cache="cold"), context)
+    if isinstance(arm, str):
+        assert "stays in memory" in arm
+        return
+    arm.sample(0.0)
+    facts = arm.report()
+    assert facts["pages_in_memory"] == 0
+    assert int(facts["pages_looked_at"]) > 0
+
+
+def test_busy_threads_memory_and_our_engine_can_be_held_or_say_why(context: Context) -> None:
+    for condition in ("a spinner", "huge pages", "our engine"):
+        assert condition in CONDITIONS
+        arm = made_or_why(reading(condition), context)
+        if isinstance(arm, str):
+            assert condition in MEMORY, arm
+        else:
+            assert arm.sample(0.0).operations >= 1
+
+
+def test_a_reply_that_nobody_waited_for_is_not_taken_for_the_next_one(context: Context) -> None:
+    arm = made(reading(NONE), context)
+    arm.process.requests += 1
+    arm.process.pipe.send((arm.process.requests, "sample", {"arm": 0, "seconds": 0.0}))
+    assert arm.report()["checked_against"] == "what the file's maker wrote"
+
+
+def test_a_process_that_ended_is_reported_and_hangs_nobody(context: Context) -> None:
+    arm = made(reading(NONE), context)
+    arm.process.child.kill()
+    with pytest.raises(RuntimeError, match="ended with code -9"):
+        arm.sample(0.0)
+
+
+def test_processes_end_with_their_parent_and_leave_no_file(tmp_path: Path) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    with parent.stdout as pipe:
+        children = [int(each) for each in pipe.readline().split()]
+        descriptors = [os.pidfd_open(child) for child in children]
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+        for child, descriptor in zip(children, descriptors, strict=True):
+            assert select.select([descriptor], [], [], 30)[0], child
+            os.close(descriptor)
+    assert len(children) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+PARENT = f"""
+import signal
+import sys
+from pathlib import Path
+from sealift_lab.experiments.document_001.arm import file_arm
+from sealift_lab.model.sample import Context
+context = Context(seed=1, folder=Path(sys.argv[1]))
+cell = {{"reader": "getc", "threads": 1, "cache": "warm"}}
+arms = [
+    file_arm({{"condition": name, **cell}}, context, reads=1_000) for name in ({NONE!r}, {RANK!r})
+]
+print(*(arm.process.child.pid for arm in arms), flush=True)
+signal.pause()
+"""

@@ -1,0 +1,140 @@
+"""Document 001's published figures, judged on made-up times; its cells."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from sealift_lab.claim.published import Pair, compare_published
+from sealift_lab.experiments.document_001 import EXPERIMENTS
+from sealift_lab.experiments.document_001.condition import FREED, LOADED, NONE, RANK, REAL_RANK
+from sealift_lab.experiments.document_001.mapping import MAPPING
+from sealift_lab.experiments.document_001.reading import READING
+from sealift_lab.experiments.document_001.writing import WRITING
+from sealift_lab.model.claim import Claim, Relation
+from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.results import Estimate, Results, Row
+from sealift_lab.model.sample import Context
+
+FULL = Scope(quick=False, cores=2, devices=())
+
+
+def rows(experiment: Experiment, times: Mapping[str, float]) -> Iterator[Row]:
+    """Each arm takes 100 ns, or so many times as long for its value of the compared axis."""
+    for number, group in enumerate(experiment.groups(FULL)):
+        reference = group[0][experiment.compare]
+        ns = [100.0 * times.get(str(cell[experiment.compare]), 1.0) for cell in group]
+        for arm, cell in enumerate(group):
+            ratio = ns[0] / ns[arm]
+            yield Row(
+                experiment=experiment.name,
+                group=number,
+                arm=arm,
+                cell=cell,
+                compare=experiment.compare,
+                time=Estimate(ns[arm], 0.999 * ns[arm], 1.001 * ns[arm]),
+                payload_bytes=1_000,
+                reference=reference,
+                ratio=Estimate(ratio, 0.999 * ratio, 1.001 * ratio) if arm else None,
+                verdict=None,
+                reason="",
+                is_winner=False,
+                blocks=60,
+                processes=5,
+                noise=0.01,
+                clean_share=1.0,
+            )
+
+
+def claims(experiment: Experiment, times: Mapping[str, float]) -> dict[str, Claim]:
+    def ratio(one: Row, other: Row) -> Estimate:
+        value = other.time.value / one.time.value
+        return Estimate(value, 0.999 * value, 1.001 * value)
+
+    results = Results(list(rows(experiment, times)), ())
+    figures = experiment.published(results)
+    pairs: list[Pair] = compare_published(figures, results, ratio, experiment.name)
+    return {published.what: claim for published, claim in pairs}
+
+
+def test_a_lock_a_byte_is_in_the_printed_range_and_memory_alone_is_no_cause() -> None:
+    found = claims(READING, {RANK: 2.0, FREED: 2.0})
+    assert len(found) == 17
+    rank = "slow-down of reading: a rank's runtime, getc, 1 thread"
+    for which, printed in (("least", 1.5), ("most", 2.7)):
+        claim = found[f"{which} {rank}"]
+        assert claim.figure is not None
+        assert claim.published == printed
+        assert claim.figure.value == pytest.approx(2.0)
+        assert claim.relation is Relation.DIFFERS
+    cause = found["supposed cause, virtual pages: huge pages alone, getc, 1 thread"]
+    half = found["recommendation, first half: getc, 1 thread"]
+    assert cause.relation is half.relation is Relation.DIFFERS
+    assert cause.reason == half.reason == "no such effect here"
+
+
+def test_a_slow_down_of_the_printed_size_is_reproduced() -> None:
+    found = claims(READING, {REAL_RANK: 1.5, RANK: 2.7})
+    least = found["least slow-down of reading: a PIM rank, getc, 1 thread"]
+    most = found["most slow-down of reading: a rank's runtime, read+memchr, 2 threads"]
+    assert least.relation is most.relation is Relation.REPRODUCED
+
+
+def test_loading_first_is_its_reading_and_iterating_over_reading_beside_a_rank() -> None:
+    found = claims(READING, {RANK: 6.0, FREED: 3.0, LOADED: 0.5})
+    second = found["recommendation, second half: getc, 1 thread, share of the time"]
+    first = found["recommendation, first half: getc, 1 thread"]
+    assert second.figure is not None
+    assert first.figure is not None
+    assert second.figure.value == pytest.approx((1 + 0.5) / 6)
+    assert first.figure.value == pytest.approx(2)
+
+
+def test_writing_as_fast_beside_a_rank_is_reproduced() -> None:
+    found = claims(WRITING, {REAL_RANK: 1.5})
+    assert len(found) == 8
+    same = found["slow-down of writing: a rank's runtime, write of 4,096 B"]
+    slower = found["slow-down of writing: a PIM rank, fwrite of 4,096 B"]
+    assert (same.relation, slower.relation) == (Relation.REPRODUCED, Relation.DIFFERS)
+    assert not any("putc" in what for what in found), "what was printed is of blocks"
+
+
+def test_a_mapping_is_compared_with_calls_at_every_length() -> None:
+    found = claims(MAPPING, {"a mapping that stands": 0.5})
+    assert len(found) == 10
+    assert {claim.relation for claim in found.values()} == {Relation.HOLDS}
+
+
+def test_names_and_groups_are_those_of_stored_runs() -> None:
+    assert [(each.name, each.id) for each in EXPERIMENTS] == [
+        ("file-reading-by-condition", "001-F2"),
+        ("file-writing-by-condition", "001-W1"),
+        ("file-or-mapping", ""),
+    ]
+    assert [len(each.groups(FULL)) for each in EXPERIMENTS] == [37, 9, 10]
+    quick = Scope(quick=True, cores=2, devices=())
+    assert not any(each.groups(quick) for each in EXPERIMENTS)
+
+
+@pytest.mark.parametrize("experiment", [READING, WRITING], ids=lambda each: each.name)
+def test_the_first_groups_hold_every_condition(experiment: Experiment) -> None:
+    assert experiment.is_optional_from
+    for group in experiment.groups(FULL)[: experiment.is_optional_from]:
+        assert group[0]["condition"] == NONE
+        assert REAL_RANK in {cell["condition"] for cell in group}
+
+
+def test_threads_that_were_asked_for_are_those_that_read() -> None:
+    groups = READING.groups(Scope(quick=False, cores=8, devices=(), threads=(3,)))
+    assert {cell["threads"] for group in groups for cell in group} == {3}
+    assert not any(cell["reader"] == "python" for group in groups for cell in group)
+
+
+@pytest.mark.parametrize("group", [0, 5])
+def test_every_way_to_a_file_in_memory_copies_what_is_there(group: int, tmp_path: Path) -> None:
+    for cell in MAPPING.groups(FULL)[group]:
+        arm = MAPPING.arm(cell, Context(seed=1, folder=tmp_path))
+        sample = arm.sample(0.001)
+        assert sample.bytes == 4_096 * sample.operations, cell
+        assert cell["file"] == "inside memory"
+    assert list(tmp_path.iterdir()) == []

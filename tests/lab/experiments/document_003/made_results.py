@@ -1,0 +1,91 @@
+"""Results as an experiment's arms would give them at speeds that a test chooses."""
+
+from collections.abc import Callable, Iterable
+
+from sealift_lab.claim.published import Pair, compare_published
+from sealift_lab.model.claim import Claim
+from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.results import ArmReport, Estimate, Results, Row
+from sealift_lab.model.values import Cell, Value
+
+Speed = Callable[[Cell], float]
+"""Payload MB/s of a cell; 0 for one that is skipped."""
+
+
+def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
+    return [cell for group in experiment.groups(scope) for cell in group]
+
+
+def results(
+    experiment: Experiment,
+    scope: Scope,
+    speed: Speed = lambda _: 100.0,
+    facts: dict[str, Value] | None = None,
+) -> Results:
+    rows, reports = [], []
+    for number, group in enumerate(experiment.groups(scope)):
+        first = speed(group[0])
+        for arm, cell in enumerate(group):
+            if here := speed(cell):
+                ratio = narrow(here / first) if arm and first else None
+                rows.append(row(experiment, number, arm, cell, here, ratio))
+            skipped = "" if here else "left out"
+            reports.append(ArmReport(experiment.name, cell, {**(facts or {})}, skipped))
+    return Results(rows, reports)
+
+
+def skipped(experiment: Experiment, scope: Scope, reason: str) -> Results:
+    every = cells(experiment, scope)
+    return Results((), [ArmReport(experiment.name, cell, {}, reason) for cell in every])
+
+
+def row(
+    experiment: Experiment,
+    group: int,
+    arm: int,
+    cell: Cell,
+    mb_per_s: float,
+    ratio: Estimate | None,
+) -> Row:
+    size_bytes = float(cell.get("size_bytes", 128))
+    return Row(
+        experiment=experiment.name,
+        group=group,
+        arm=arm,
+        cell=cell,
+        compare=experiment.compare,
+        time=narrow(size_bytes / mb_per_s * 1_000),
+        payload_bytes=size_bytes,
+        reference=experiment.groups(FULL)[0][0][experiment.compare],
+        ratio=ratio,
+        verdict=None,
+        reason="",
+        is_winner=False,
+        blocks=30,
+        processes=5,
+        noise=0.01,
+        clean_share=1.0,
+    )
+
+
+def narrow(value: float) -> Estimate:
+    return Estimate(value, value * 0.999, value * 1.001)
+
+
+def compare(experiment: Experiment, found: Results) -> list[Pair]:
+    def ratio(one: Row, other: Row) -> Estimate:
+        return narrow(other.time.value / one.time.value)
+
+    return compare_published(experiment.published(found), found, ratio, experiment.name)
+
+
+def by_what(pairs: Iterable[Pair]) -> dict[str, list[Claim]]:
+    claims: dict[str, list[Claim]] = {}
+    for published, claim in pairs:
+        claims.setdefault(published.what, []).append(claim)
+    return claims
+
+
+DEVICES = ("library", "cpu")
+QUICK = Scope(quick=True, cores=2, devices=DEVICES)
+FULL = Scope(quick=False, cores=2, devices=DEVICES)

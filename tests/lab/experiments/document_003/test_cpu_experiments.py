@@ -1,0 +1,283 @@
+"""Document 003 on CPUs: cells, messages, and the published figures beside a run."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.lab.experiments.document_003.made_results import (
+    DEVICES,
+    FULL,
+    QUICK,
+    by_what,
+    cells,
+    compare,
+    results,
+    skipped,
+)
+
+from sealift_lab.experiments.document_003 import EXPERIMENTS
+from sealift_lab.experiments.document_003.messages import (
+    BUILDERS,
+    DOCUMENT_WORK,
+    LOGGED,
+    STATED,
+    logged,
+    logged_workload,
+    stated,
+    stated_workload,
+)
+from sealift_lab.experiments.own import EXPERIMENTS as OWN
+from sealift_lab.measure.crypto import MANY_KEYS, workload_of
+from sealift_lab.measure.oversubscription import Load
+from sealift_lab.model.claim import Claim, Relation
+from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.published import table
+from sealift_lab.model.results import Results
+from sealift_lab.model.sample import Context, Skip
+from sealift_lab.model.values import Cell
+from sealift_lab.model.workload import FRESH_KEYS
+
+BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
+EVERY = (*EXPERIMENTS, *OWN)
+SHARING = "our reading: a thread a core is faster than more threads than cores"
+each_experiment = pytest.mark.parametrize("experiment", EVERY, ids=lambda each: each.name)
+
+
+def relations(claims: dict[str, list[Claim]]) -> dict[str, set[Relation]]:
+    return {what: {claim.relation for claim in each} for what, each in claims.items()}
+
+
+def value(claim: Claim) -> float:
+    assert claim.figure is not None, claim.reason
+    return claim.figure.value
+
+
+@each_experiment
+def test_every_scope_has_cells_that_a_plan_can_hold(experiment: Experiment) -> None:
+    for cores in (1, 2, 3, 64):
+        scope = Scope(quick=False, cores=cores, devices=DEVICES)
+        groups = experiment.groups(scope)
+        assert json.loads(json.dumps(groups)) == [[dict(c) for c in group] for group in groups]
+        quick = cells(experiment, replace(scope, quick=True))
+        full = cells(experiment, scope)
+        assert full
+        assert all(cell in full for cell in quick)
+        named = replace(scope, quick=True, threads=(3, 5))
+        counts = {cell["threads"] for cell in cells(experiment, named) if "threads" in cell}
+        assert counts in ({3, 5}, set())
+
+
+@each_experiment
+def test_what_was_not_run_says_why_for_every_published_figure(experiment: Experiment) -> None:
+    nothing = skipped(experiment, FULL, "nothing is here")
+    for found in (nothing, Results((), ())):
+        for published, claim in compare(experiment, found):
+            if claim.figure is None and published.kind != "arithmetic":
+                assert claim.relation is Relation.UNTESTED
+                assert claim.reason
+
+
+def test_the_documents_experiments_keep_their_ids() -> None:
+    assert {each.id: each.name for each in EXPERIMENTS} == {
+        "003-F5": "aes-gcm-by-threads",
+        "003-F6": "vendor-library",
+        "003-T4": "instruction-sets",
+        "003-F14": "operation-log",
+        "003-P0": "premise",
+        "003-F10": "gpu-beside-cpu",
+        "003-F8": "gpu-blocks",
+        "003-F7": "gpu-threads-per-block",
+        "003-T3": "gpu-grid",
+        "003-T5": "gpu-generations",
+        "003-F9": "gpu-core-beside-cpu",
+        "003-F4": "gpu-data-types",
+    }
+
+
+def test_the_cells_of_a_kept_run_are_cells_today() -> None:
+    root = Path(__file__).parents[4] / "results/2026-11-23/intelr-xeonr-processor-2-cores"
+    checked = 0
+    for name in ("lab", "lab-003-gpu"):
+        plan = json.loads((root / name / "plan.json").read_text(encoding="utf-8"))
+        for planned in plan["experiments"]:
+            experiment = next((each for each in EVERY if each.name == planned["name"]), None)
+            if experiment is None:
+                continue
+            every = [cell for group in planned["groups"] for cell in group]
+            devices = tuple(dict.fromkeys(str(c["device"]) for c in every if "device" in c))
+            scope = Scope(quick=False, cores=2, devices=devices or DEVICES)
+            today = cells(experiment, scope)
+            assert all(cell in today for cell in every), planned["name"]
+            checked += 1
+    assert checked >= 3
+
+
+def test_messages_as_stated_are_those_of_the_text() -> None:
+    workload = stated_workload(MANY_KEYS, 1_200, 3)
+    columns = workload.columns()
+    assert {*columns.text_len} == {128}
+    counts = [columns.operation.count(code) for code in range(3)]
+    assert counts == [600, 300, 300]
+    assert [columns.key_len.count(size) for size in (16, 24, 32)] == [400, 400, 400]
+    assert stated(MANY_KEYS).cell == {**DOCUMENT_WORK[0], "size_bytes": 128, "mix": "50/25/25"}
+
+
+def test_messages_as_logged_are_the_records_of_the_input_file() -> None:
+    workload = logged_workload(FRESH_KEYS, 37_800, 3)
+    columns = workload.columns()
+    assert [columns.operation.count(code) for code in range(3)] == [18_900, 9_391, 9_509]
+    assert {*columns.text_len} == {13, 16, 32, 51}
+    assert {*columns.nonce_len} == {1, 12, 128}
+    assert workload.text_len_mean == 28
+    assert logged().cell == {**DOCUMENT_WORK[1], "size_bytes": 28, "mix": "50/24.84/25.16"}
+
+
+def test_a_cell_builds_the_messages_that_it_names() -> None:
+    for cell in cells(BY_ID["003-F5"], QUICK):
+        workload = workload_of(cell, 7, builders=BUILDERS)
+        assert (workload.name, workload.seed) == (f"003 {cell['workload']}", 7)
+        assert str(workload.regime) == cell["keys"]
+        assert workload.messages % int(cell["batch"]) == 0
+
+
+def test_threads_that_share_cores_are_told_apart() -> None:
+    loads = {(cell["threads"], cell["load"]) for cell in cells(BY_ID["003-F5"], FULL)}
+    assert loads == {
+        (1, Load.BELOW),
+        (2, Load.ALL),
+        (4, Load.OVER),
+        (8, Load.OVER),
+        (20, Load.OVER),
+    }
+
+
+def test_the_documents_own_speeds_reproduce_figure_5() -> None:
+    speeds = {1: 42.3, 2: 42.3, 4: 40.0, 8: 40.0, 20: 493.0}
+    experiment = BY_ID["003-F5"]
+    found = results(experiment, FULL, lambda cell: speeds[int(cell["threads"])])
+    assert relations(by_what(compare(experiment, found))) == {
+        "AES-GCM, 1 thread": {Relation.SAME},
+        # A thread a core is 2 of them here, and 20 run too.
+        "AES-GCM, 20 threads": {Relation.SLOWER, Relation.SAME},
+        "speed-up a thread, 2 threads against 1": {Relation.REPRODUCED},
+        SHARING: {Relation.HOLDS},
+    }
+
+
+def test_scaling_is_told_below_and_at_the_cores() -> None:
+    experiment = BY_ID["003-F5"]
+    scope = Scope(quick=True, cores=8, devices=DEVICES)
+    pairs = compare(experiment, results(experiment, scope, lambda _: 100.0))
+    below, at_cores = (
+        claim
+        for each, claim in pairs
+        if each.what.startswith("speed-up") and "as stated" in each.note
+    )
+    assert [value(below), value(at_cores)] == pytest.approx([1 / 2, 1 / 8])
+    one_core = results(experiment, replace(scope, cores=1), lambda _: 50.0)
+    (claim, _) = by_what(compare(experiment, one_core))["speed-up a thread, N threads against 1"]
+    assert claim.relation is Relation.UNTESTED
+
+
+def test_the_documents_own_speeds_reproduce_figure_6() -> None:
+    speeds = {"table": 493.0, "ipp": 2_000.0}
+    experiment = BY_ID["003-F6"]
+    found = results(experiment, FULL, lambda cell: speeds.get(str(cell["device"]), 900.0))
+    claims = by_what(compare(experiment, found))
+    assert relations(claims) == {
+        "AES-GCM without IPP, 20 threads": {Relation.SAME},
+        "AES-GCM with IPP, 20 threads": {Relation.SAME},
+        "boost by IPP on i7-12700H: 2000/493 MB/s": {Relation.REPRODUCED},
+        # 4.06 is over a tenth more than 3.67, and a little under a tenth less than 4.5.
+        "boost by IPP on i7-11370H: 646/176 MB/s": {Relation.DIFFERS},
+        "boost by IPP on i7-13620H: 1700/480 MB/s": {Relation.DIFFERS},
+        "boost by IPP, around": {Relation.REPRODUCED},
+    }
+    without = results(experiment, FULL, lambda cell: 0.0 if cell["device"] == "ipp" else 40.0)
+    missing = [c for _, c in compare(experiment, without) if c.relation is Relation.UNTESTED]
+    assert len(missing) == 10
+    assert {claim.reason for claim in missing} == {"left out"}
+
+
+def test_each_of_the_nine_values_of_table_4_is_compared_both_ways() -> None:
+    experiment = BY_ID["003-T4"]
+    one, every, vendor = 40.0, 100.0, 700.0
+
+    def speed(cell: Cell) -> float:
+        if cell["device"] == "ipp":
+            return vendor * int(cell["threads"])
+        return one if cell["threads"] == 1 else every
+
+    here = {"Thread = 1": one, "Threads = cores": every, "Threads = cores, IPP": 2 * vendor}
+    pairs = compare(experiment, results(experiment, FULL, speed))
+    claims = by_what(pairs)
+    for row in table("003-T4-cpu-generations"):
+        both = claims[f"{row['cpu']}, {row['test']}"]
+        assert [claim.published for claim in both] == 2 * [float(row["throughput_mb_s"])]
+        assert [value(claim) for claim in both] == 2 * [pytest.approx(here[row["test"]])]
+    gains = [claim for each, claim in pairs if "speed-up a thread" in each.what]
+    assert [value(claim) for claim in gains] == 6 * [pytest.approx(every / one / 2)]
+    assert {round(claim.published or 0, 2) for claim in gains} == {0.63, 0.58, 0.71}
+    drawn = [(each.series, *sorted(each.at.items())) for each, _ in pairs if each.series]
+    assert len(set(drawn)) == len(drawn) == 9
+
+
+def test_our_reading_of_the_premise_holds_where_aes_gcm_is_the_fastest_of_its_suite() -> None:
+    experiment = BY_ID["003-P0"]
+
+    def claims(fast: str) -> list[Claim]:
+        found = results(experiment, FULL, lambda c: 900 if fast in str(c["primitive"]) else 400)
+        return [claim for _, claim in compare(experiment, found)]
+
+    assert [claim.relation for claim in claims("AES")] == 5 * [Relation.HOLDS]
+    assert [claim.relation for claim in claims("SHA")] == 5 * [Relation.DIFFERS]
+
+
+def test_notes_have_the_numbers_of_the_documents_own_tables() -> None:
+    rows = {(row["cpu"], row["test"]): row for row in table("003-T4-cpu-generations")}
+    speeds = {key: float(row["throughput_mb_s"]) for key, row in rows.items()}
+    own = "Threads = cores"
+    boosts = sorted(speeds[cpu, f"{own}, IPP"] / speeds[cpu, own] for cpu, _ in speeds)
+    assert f"{boosts[0]:.2f} to {boosts[-1]:.2f} times" in BY_ID["003-F6"].notes
+    gain = speeds["i7-12700H", own] / speeds["i7-12700H", "Thread = 1"] / 20
+    assert f"{gain:.2f} a thread" in BY_ID["003-F5"].notes
+
+
+def first_cells() -> list[tuple[Experiment, Cell]]:
+    """Of each experiment every value of the compared axis, once."""
+    is_quick = {each.name: bool(each.groups(QUICK)) for each in EVERY}
+    return [
+        (each, cell)
+        for each in EVERY
+        if is_quick[each.name] and each.name != "operation-log"
+        for cell in each.groups(QUICK)[0]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "cell"),
+    [
+        pytest.param(each, cell, id=f"{each.name}-{cell[each.compare]}")
+        for each, cell in first_cells()
+    ],
+)
+def test_every_arm_can_be_made_timed_and_says_what_it_was_checked_against(
+    experiment: Experiment, cell: Cell, tmp_path: Path
+) -> None:
+    try:
+        arm = experiment.arm(cell, Context(seed=1, folder=tmp_path))
+    except Skip as error:
+        pytest.skip(str(error))
+    sample = arm.sample(0.001)
+    assert sample.operations >= 1
+    assert sample.bytes >= 1
+    assert arm.report()["checked_against"] not in ("", "nothing")
+
+
+def test_preferred_work_is_among_the_cells_of_a_quick_run() -> None:
+    for experiment in EVERY:
+        quick = cells(experiment, QUICK)
+        if experiment.preferred and quick:
+            assert any(experiment.preferred.items() <= cell.items() for cell in quick)
+    assert {STATED, LOGGED} == {*BUILDERS}

@@ -1,0 +1,343 @@
+"""Document 003 on GPUs: cells, arms, what stands beside published figures, projected lines."""
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.lab.experiments.document_003.made_results import (
+    by_what,
+    cells,
+    compare,
+    results,
+    skipped,
+)
+
+from sealift_lab.experiments.document_003 import EXPERIMENTS, gpu_sweeps, gpu_tables
+from sealift_lab.experiments.document_003.gpus import cells as gpu_cells
+from sealift_lab.experiments.document_003.gpus.cells import (
+    HOST,
+    PROCESSOR,
+    core_count,
+    core_counts,
+    cores_text,
+    grid_of,
+    whole_shares,
+)
+from sealift_lab.experiments.document_003.gpus.grids import (
+    BLOCK_THREADS,
+    MEGABYTE,
+    MESSAGES,
+    PUBLISHED_FRAME_BYTES,
+    THREAD_MESSAGES,
+    Grid,
+    document_shares,
+    frame_threads,
+    in_rounds,
+    ours,
+    reading_threads,
+    replicated,
+)
+from sealift_lab.experiments.document_003.gpus.limits import GPUS, document_gpu
+from sealift_lab.experiments.document_003.gpus.machine_code import published_bytes
+from sealift_lab.model.claim import Relation
+from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.figure import Missing, Number
+from sealift_lab.model.published import Kind
+from sealift_lab.model.results import Origin, Results
+from sealift_lab.model.sample import Arm, Context, Sample
+from sealift_lab.model.values import Cell, Value
+from sealift_lab.model.workload import Workload
+
+IDS = ("003-F4", "003-F7", "003-F8", "003-T3", "003-F9", "003-F10", "003-T5")
+BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
+WITHOUT = Scope(quick=False, cores=4, devices=("library", "cpu"))
+WITH = Scope(quick=False, cores=4, devices=("library", "cpu", "cuda"))
+H200 = next(gpu for gpu in GPUS if gpu.name == "H200")
+FACTS: dict[str, Value] = {"multiprocessors": f"{H200.multiprocessors}"}
+each_one = pytest.mark.parametrize("name", IDS)
+with_gpu = pytest.mark.usefixtures("a_gpu")
+
+
+@pytest.fixture
+def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A GPU with as many multiprocessors as an H200 has."""
+    gpu_cells.units_of.cache_clear()
+    monkeypatch.setattr(gpu_cells, "multiprocessors", lambda _: H200.multiprocessors)
+    yield
+    gpu_cells.units_of.cache_clear()
+
+
+def devices(experiment: Experiment, scope: Scope) -> set[str]:
+    names = (str(cell["device"]) for cell in cells(experiment, scope))
+    return {name.split(", ")[0] for name in names if core_count(name) is None}
+
+
+@each_one
+@with_gpu
+def test_a_gpu_is_measured_where_there_is_one_and_else_this_processor(name: str) -> None:
+    experiment = BY_ID[name]
+    assert devices(experiment, WITH) == {"cuda"}
+    assert devices(experiment, WITHOUT) == {PROCESSOR}
+    assert not experiment.groups(replace(WITH, quick=True))
+
+
+@each_one
+def test_speeds_of_a_processor_stand_beside_no_published_figure_of_a_gpu(name: str) -> None:
+    experiment = BY_ID[name]
+    for published in experiment.published(results(experiment, WITHOUT, facts=FACTS)):
+        is_of_the_cpu = "i7-12700H" in published.what
+        is_projected = published.origin is Origin.PROJECTED
+        assert is_of_the_cpu or is_projected or isinstance(published.here, Missing)
+
+
+@each_one
+def test_without_a_device_every_figure_says_why_it_is_missing(name: str) -> None:
+    experiment = BY_ID[name]
+    reason = "libOpenCL.so.1 is not on this machine"
+    for _, claim in compare(experiment, skipped(experiment, WITHOUT, reason)):
+        if claim.figure is None and claim.reason != "given to the model":
+            assert claim.relation is Relation.UNTESTED
+            assert reason in claim.reason
+
+
+@each_one
+def test_projected_and_published_lines_fit_a_chart(name: str) -> None:
+    experiment = BY_ID[name]
+    lines = experiment.lines(Results((), ()))
+    printed = {line.origin for line in lines} | {
+        Origin.PUBLISHED for each in experiment.published(Results((), ())) if each.series
+    }
+    # Of data types no figures were printed.
+    assert printed == {Origin.PROJECTED} | ({Origin.PUBLISHED} if name != "003-F4" else set())
+    axes = {axis.name for axis in experiment.axes}
+    for line in lines:
+        assert line.at.keys() <= axes
+        assert line.value > 0
+        fitting = [
+            chart
+            for chart in experiment.charts
+            if chart.y == line.y
+            and all(line.at.get(axis, value) == value for axis, value in chart.where.items())
+        ]
+        assert fitting, line
+    places = [(line.series, line.y, *sorted(line.at.items())) for line in lines]
+    assert len(set(places)) == len(places)
+
+
+@with_gpu
+@pytest.mark.parametrize(
+    ("name", "kind", "of"),
+    [("003-F7", Kind.LIMIT, BLOCK_THREADS), ("003-F8", Kind.GIVEN, H200.multiprocessors)],
+)
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.25])
+def test_a_measured_break_is_a_share_of_what_the_device_has(
+    name: str, kind: Kind, of: int, share: float
+) -> None:
+    experiment = BY_ID[name]
+
+    def speed(cell: Cell) -> float:
+        place = grid_of(cell).blocks if name == "003-F8" else grid_of(cell).threads
+        return min(float(place), share * of)
+
+    projected, measured = compare(experiment, results(experiment, WITH, speed, FACTS))
+    assert (projected[0].origin, projected[0].kind) == (Origin.PROJECTED, kind)
+    assert not projected[1].is_independent
+    assert measured[1].figure is not None
+    assert measured[1].figure.value == pytest.approx(share, rel=0.03)
+    expected = Relation.REPRODUCED if share == 1 else Relation.DIFFERS
+    assert measured[1].relation is expected
+
+
+@with_gpu
+def test_a_line_that_was_cut_short_has_no_break() -> None:
+    experiment = BY_ID["003-F8"]
+    here = results(experiment, WITH, facts=FACTS)
+    few = [row for row in here.rows if grid_of(row.cell).blocks <= 16]
+    _, measured = experiment.published(Results(few, here.reports))
+    assert measured.here == Missing("its line over 5 places is too short to tell")
+
+
+def test_the_saw_between_whole_rounds_moves_no_break() -> None:
+    units = 132
+    line = [(float(n), n / -(-n // units)) for n in (1, 2, 4, 16, 64, 132, 133, 162, 264, 396)]
+    found = gpu_sweeps.break_of(gpu_sweeps.whole_rounds(line, units), units)
+    assert isinstance(found, Number)
+    assert found.value == pytest.approx(1, rel=0.01)
+
+
+def test_a_noisy_line_has_its_break_inside_the_interval_and_a_flat_one_seldom_any() -> None:
+    places, held, breaks = in_rounds(132), 0, 0
+    for seed in range(50):
+        noise = random.Random(seed)
+        rising = [(float(n), min(n, 132) * noise.lognormvariate(0, 0.1)) for n in places]
+        flat = [(float(n), noise.lognormvariate(0, 0.1)) for n in places]
+        found = gpu_sweeps.break_of(rising, 1)
+        assert isinstance(found, Number)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 132 <= found.high
+        breaks += isinstance(gpu_sweeps.break_of(flat, 1), Number)
+    # Of 50 at 95 %: 43 or fewer would come by chance once in 100.
+    assert held >= 43
+    assert breaks <= 10
+
+
+@pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
+def test_the_limit_breaks_at_128_threads_and_at_the_number_of_multiprocessors(gpu: object) -> None:
+    assert gpu in GPUS
+    found = next(each for each in GPUS if each == gpu)
+    by_threads = gpu_sweeps.break_of(gpu_sweeps.line_by_threads(found), 128)
+    by_blocks = gpu_sweeps.break_of(gpu_sweeps.line_by_blocks(found), found.multiprocessors)
+    for each in (by_threads, by_blocks):
+        assert isinstance(each, Number)
+        assert each.value == pytest.approx(1, rel=0.02)
+
+
+@with_gpu
+def test_the_table_of_grids_is_scaled_by_multiprocessors() -> None:
+    experiment = BY_ID["003-T3"]
+    here = results(experiment, WITH, lambda cell: float(cell["thread_blocks"]), FACTS)
+    found = [claim.figure.value for _, claim in compare(experiment, here) if claim.figure]
+    assert found == pytest.approx([132 * times for times in (1, 1, 1, 2, 3, 3, 7)])
+
+
+@with_gpu
+def test_generations_have_this_machine_beside_each_of_them() -> None:
+    experiment = BY_ID["003-T5"]
+    here = results(experiment, WITH, lambda c: 1.5 if c["threads_per_block"] == 1 else 4_000.0)
+    found = [claim.figure.value for _, claim in compare(experiment, here) if claim.figure]
+    assert found == pytest.approx([1.5, 4_000] * 3)
+
+
+@with_gpu
+def test_a_core_and_a_thread_are_compared_as_in_the_document() -> None:
+    experiment = BY_ID["003-F9"]
+    speeds = {"table, 1 core": 42.3, "cuda, 1 thread": 1.4}
+    here = results(experiment, WITH, lambda cell: speeds.get(str(cell["device"]), 100.0))
+    claims = by_what(compare(experiment, here))
+    assert claims["one CPU core against one GPU core"][0].relation is Relation.REPRODUCED
+    assert claims["one thread of i7-12700H"][0].relation is Relation.SAME
+
+
+@with_gpu
+def test_all_cores_and_latency_are_compared_as_in_the_document() -> None:
+    experiment = BY_ID["003-F10"]
+
+    def speed(cell: Cell) -> float:
+        is_core = core_count(str(cell["device"]))
+        if cell["batch"] == 1:
+            return 100.0 if is_core else 2.0
+        return 10.0 if is_core else 90.0
+
+    claims = by_what(compare(experiment, results(experiment, WITH, speed, FACTS)))
+    assert claims["all of a GPU against all CPU cores"][0].relation is Relation.REPRODUCED
+    latency = claims["a CPU core takes less for one message than a GPU"][0]
+    assert latency.relation is Relation.HOLDS
+    assert latency.figure is not None
+    assert latency.figure.value == pytest.approx(50)
+    alone = [row for row in results(experiment, WITH, speed).rows if row.cell["device"] == "cuda"]
+    for _, claim in compare(experiment, Results(alone, results(experiment, WITH).reports)):
+        assert claim.relation is Relation.UNTESTED
+
+
+class Made:
+    """An arm of which the device is not there."""
+
+    def sample(self, seconds: float) -> Sample:
+        return Sample(round(seconds * 1e9), 8, 1_024, 3, 0.2, 0, 2.5)
+
+    def report(self) -> dict[str, Value]:
+        return {"role": "real"}
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
+    """Device, threads and batch of each arm of the engine that is made."""
+    made: list[tuple[str, int, int]] = []
+
+    def gcm(device: str, workload: Workload, *, threads: int, batch: int, context: Context) -> Arm:
+        assert (context.seed, workload.seed) == (1, 1)
+        made.append((device, threads, batch))
+        return Made()
+
+    monkeypatch.setattr(gpu_cells, "gcm", gcm)
+    return made
+
+
+@pytest.mark.parametrize("count", [1, 2, 6, 12, 96])
+def test_cores_work_as_many_messages_at_once_as_their_cell_says(
+    count: int, handed: list[tuple[str, int, int]], tmp_path: Path
+) -> None:
+    experiment = BY_ID["003-F10"]
+    every = cells(experiment, replace(WITHOUT, cores=count))
+    of_cores = [cell for cell in every if core_count(str(cell["device"]))]
+    for cell in of_cores:
+        experiment.arm(cell, Context(1, tmp_path))
+        driver, threads, batch = handed[-1]
+        assert cores_text(driver, threads) == cell["device"]
+        assert threads * batch == cell["batch"]
+    assert {cell["batch"] for cell in of_cores} >= {1, 256, 4_096, 262_144}
+
+
+def test_a_device_gets_batches_from_the_engine_and_waits_by_design(
+    handed: list[tuple[str, int, int]], tmp_path: Path
+) -> None:
+    experiment = BY_ID["003-F10"]
+    for cell in cells(experiment, WITHOUT):
+        if cell["data"] == HOST and cell["device"] == PROCESSOR:
+            sample = experiment.arm(cell, Context(1, tmp_path)).sample(0.01)
+            assert (sample.cpu_share, sample.involuntary_switches) == (1.0, 0)
+            assert (sample.clock_ghz, sample.operations) == (None, 8)
+    batches = (1, 65_536, 4_096, 1_024, 16_384, 256, 262_144)
+    assert handed == [("opencl:0", 1, batch) for batch in batches]
+
+
+def test_cores_are_counted_as_far_as_there_are_any() -> None:
+    assert core_counts(6, 1_024) == [1, 2, 4]
+    assert core_counts(96, 4) == [1, 2, 4]
+    assert [whole_shares(64, count) for count in (1, 6, 96)] == [64, 66, 96]
+    assert (core_count("table, 12 cores"), core_count(f"{PROCESSOR}, 1 thread")) == (12, None)
+
+
+def test_the_program_without_a_lab_has_the_same_grids_and_messages() -> None:
+    rust = (ROOT / "crates/sealift-gpu-run/src/grids.rs").read_text(encoding="utf-8")
+    assert constant(rust, "THREADS") == list(gpu_sweeps.COUNTS)
+    pairs = constant(rust, "DOCUMENT")
+    assert list(zip(pairs[::2], pairs[1::2], strict=True)) == gpu_tables.grid_shapes()
+    assert constant(rust, "BLOCK") == [BLOCK_THREADS]
+    assert constant(rust, "THREAD_MESSAGES") == [THREAD_MESSAGES]
+    assert "const MESSAGES_MOST: usize = 1 << 18;" in rust
+    assert gpu_cells.MESSAGES_MOST == 1 << 18
+
+
+def constant(rust: str, name: str) -> list[int]:
+    (value,) = re.findall(rf"^const {name}: [^=]+=\s*([^;]+);", rust, re.M)
+    return [int(number.replace("_", "")) for number in re.findall(r"[\d_]+", value)]
+
+
+def test_notes_have_the_numbers_of_the_model() -> None:
+    thread, grid = (f"{100 * share:.0f} %" for share in document_shares())
+    assert f"one thread reaches {thread} of its limit, its best grid {grid}" in notes("003-F8")
+    units = ", ".join(str(gpu.multiprocessors) for gpu in GPUS[:3])
+    assert f"({units} and {H200.multiprocessors})" in notes("003-F8")
+    gpu, bits = document_gpu(), MESSAGES.key_bits
+    told, table = notes("003-T3"), BY_ID["003-T5"].notes
+    assert f"{PUBLISHED_FRAME_BYTES:,} B of tables" in told
+    assert f"{published_bytes(bits):,} B of them" in told
+    assert f"{frame_threads(gpu):,} and {reading_threads(gpu, bits):,} threads fill" in told
+    for each in GPUS:
+        whole = Grid(each.multiprocessors, BLOCK_THREADS)
+        speeds = (way(each, whole) / each.multiprocessors / MEGABYTE for way in (replicated, ours))
+        row = " | ".join(f"{speed:,.0f}" for speed in speeds)
+        (line,) = (line for line in table.splitlines() if line.startswith(f"| {each.name} "))
+        assert line.endswith(f" | {row} |")
+
+
+def notes(name: str) -> str:
+    return BY_ID[name].notes.replace("\n", " ")
+
+
+ROOT = Path(__file__).parents[4]

@@ -1,0 +1,256 @@
+"""The throughput model of GPUs: counts of loops, units, grids, and the sources of its constants."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sealift_lab.experiments.document_003.gpus import cells, grids, machine_code
+from sealift_lab.experiments.document_003.gpus.data_types import CAST, FLOAT, types_speed
+from sealift_lab.experiments.document_003.gpus.grids import (
+    BLOCK_THREADS,
+    MESSAGES,
+    THREAD_MESSAGES,
+    Grid,
+    Speed,
+    grid_limit,
+    in_rounds,
+    message_ns,
+    ours,
+    replicated,
+)
+from sealift_lab.experiments.document_003.gpus.limits import GPUS, RATES, Counts, Gpu, document_gpu
+from sealift_lab.experiments.document_003.gpus.machine_code import (
+    Loop,
+    Messages,
+    in_order,
+    long_limit,
+    message_limit,
+    published_bytes,
+    published_counts,
+    total,
+)
+
+ROOT = Path(__file__).parents[4]
+KERNELS = ROOT / "crates/sealift-gpu/kernels"
+BY_NAME = {gpu.name: gpu for gpu in GPUS}
+H200 = BY_NAME["H200"]
+KINDS = ("issued", "alu", "fma", "wide", "shared", "global", "local", "tensor", "slow")
+NOTHING = dict.fromkeys(KINDS, 0)
+# One block of counter mode with four tables: 160 look-ups, a block read and one written.
+COUNTER_MODE = {**NOTHING, "issued": 420, "alu": 243, "shared": 160, "global": 8}
+LOOPS = [
+    Loop("", {"alu": 1_000}),
+    Loop("many.cl: ROLLED for (i = 0; i < count;) {", {"alu": 10}),
+    Loop("aes.h: ROLLED for (round = 1;) {", {"alu": 100, "shared": 160}),
+]
+each_gpu = pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
+each_way = pytest.mark.parametrize("way", [replicated, ours], ids=lambda way: str(way.__name__))
+
+
+def limited(gpu: Gpu, counts: Counts, moved_bytes: float = 32) -> tuple[int, float, str]:
+    limit = gpu.limit(counts, payload_bytes=16, moved_bytes=moved_bytes)
+    return round(limit.bytes_per_s / 1e9), limit.clocks_a_block, limit.unit
+
+
+def test_each_unit_needs_its_own_clocks() -> None:
+    counts = {**NOTHING, "issued": 512, "alu": 128, "fma": 64, "wide": 64, "shared": 160}
+    assert RATES["sm_90"].clocks({**counts, "global": 8, "tensor": 8}) == {
+        "issue": 4,
+        "alu": 2,
+        "fma": 3,
+        "load and store": 5.25,
+        "tensor": 0.5,
+    }
+
+
+def test_the_busiest_unit_or_memory_is_the_limit() -> None:
+    assert limited(H200, COUNTER_MODE) == (797, 5.25, "load and store")
+    assert limited(H200, {**COUNTER_MODE, "alu": 483}) == (554, 483 / 64, "alu")
+    assert limited(H200, {**COUNTER_MODE, "issued": 1_024}) == (523, 8, "issue")
+    slow = replace(H200, memory_bytes_per_s=1e12)
+    assert limited(slow, COUNTER_MODE) == (500, 5.25, "memory")
+    assert limited(slow, COUNTER_MODE, moved_bytes=16) == (797, 5.25, "load and store")
+    assert limited(replace(H200, architecture="sm_75"), COUNTER_MODE)[1:] == (
+        10.5,
+        "load and store",
+    )
+
+
+def test_a_loop_counts_as_often_as_it_is_gone_around() -> None:
+    trips = {"many.cl: ROLLED": 1, "aes.h: ROLLED": 9}
+    assert total(LOOPS, trips) == {"alu": 910, "shared": 1_440}
+    with pytest.raises(LookupError, match=r"how often is 'aes.h: ROLLED .* gone around"):
+        total(LOOPS, {"many.cl: ROLLED": 1})
+    ordered = [("", 1.0), ("many.cl: ROLLED", 1.0), ("aes.h: ROLLED", 9.0)]
+    assert in_order(LOOPS, ordered) == {"alu": 1_910, "shared": 1_440}
+    with pytest.raises(LookupError, match=r"'many.cl: .*' where 'aes.h: ROLLED' is known"):
+        in_order(LOOPS, [ordered[0], ordered[2], ordered[1]])
+    with pytest.raises(LookupError, match="3 loops, but trip counts for 2"):
+        in_order(LOOPS, ordered[:2])
+
+
+@pytest.mark.parametrize(
+    ("text_bytes", "blocks", "groups"),
+    [(0, 0, 1), (1, 1, 1), (128, 8, 1), (129, 9, 2), (288, 18, 2), (289, 19, 3), (2048, 128, 13)],
+)
+def test_the_first_group_of_a_message_has_two_blocks_fewer_of_its_text(
+    text_bytes: int, blocks: int, groups: int
+) -> None:
+    messages = Messages(128, text_bytes)
+    assert (messages.blocks, messages.groups, messages.products) == (blocks, groups, blocks + 1)
+
+
+def test_the_kernels_and_the_driver_have_the_same_constants() -> None:
+    text = "".join(file.read_text(encoding="utf-8") for file in KERNELS.glob("*.*"))
+    for name in ("LANES", "PIECE_BLOCKS", "GROUP_BLOCKS"):
+        value = getattr(machine_code, name)
+        assert re.findall(rf"#define {name} (\d+)", text) == [str(value)]
+    driver = (ROOT / "crates/sealift-gpu/src/message.rs").read_text(encoding="utf-8")
+    found = re.findall(r"pub const GROUP_MAX: usize = (\d+);", driver)
+    assert found == [str(cells.OURS_MOST)]
+
+
+def test_a_published_thread_reads_what_its_program_keeps_but_for_what_makes_tables() -> None:
+    source = (KERNELS / "lab/published.cl").read_text(encoding="utf-8")
+    struct = source.partition("} private_tables;")[0]
+    fields = re.findall(r"^    (u8|u32|u64) (\w+)((?:\[\d+\])+);", struct, re.M)
+    size_bytes = {"u8": 1, "u32": 4, "u64": 8}
+    sizes = {
+        name: size_bytes[kind] * math.prod(map(int, re.findall(r"\d+", dimensions)))
+        for kind, name, dimensions in fields
+    }
+    made_only = {"reverse", "power", "logarithm", "reverse_box"}
+    assert sizes.keys() == {"high", "low", "column", "remainder", "box"} | made_only
+    kept = sum(sizes[name] for name in sizes.keys() - made_only)
+    assert [published_bytes(bits) for bits in (128, 256)] == [kept + 16 * 11, kept + 16 * 15]
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_86", "sm_90"])
+def test_the_published_program_is_counted_loop_by_loop(architecture: str) -> None:
+    """By hand: 8 blocks of text, 9 rounds in a loop, 32 nibbles a product, 9 products."""
+    gpu = replace(GPUS[0], architecture=architecture)
+    code = machine_code.machine_code("lab-published-aes128", architecture, "replicated")
+    counts = [loop.counts["issued"] for loop in code]
+    outside, power, box, column, remainder, message, key, expanded, *rest = counts
+    encrypted_key, multiples, sums, sum_, encrypted_mask, _, _, *rest = rest
+    text, encrypted_text, hashed_text, hashed_lengths, _ = rest
+    once = outside + 256 * (power + box + column) + 16 * remainder
+    alone = message + 4 * key + 40 * expanded + 9 * (encrypted_key + encrypted_mask)
+    alone += 4 * multiples + 3 * sums + 11 * sum_ + 32 * hashed_lengths
+    of_text = 8 * (text + 9 * encrypted_text + 32 * hashed_text)
+    found = published_counts(gpu, MESSAGES, each=10)
+    assert found["issued"] == pytest.approx(once / 10 + alone + of_text)
+
+
+@pytest.mark.parametrize(
+    ("name", "one_block", "whole", "with_our_kernel"),
+    [
+        ("RTX 3050", 1_416, 22_660, 29_130),
+        ("RTX 4070", 1_770, 63_730, 81_920),
+        ("RTX 4060", 1_929, 46_290, 59_520),
+        ("H200", 1_611, 212_700, 388_000),
+    ],
+)
+def test_limits_are_those_of_the_documentation(
+    name: str, one_block: float, whole: float, with_our_kernel: float
+) -> None:
+    gpu = BY_NAME[name]
+    every = Grid(gpu.multiprocessors, BLOCK_THREADS)
+    found = (replicated(gpu, Grid(1, BLOCK_THREADS)), replicated(gpu, every), ours(gpu, every))
+    expected = (one_block, whole, with_our_kernel)
+    assert [speed / 1e6 for speed in found] == pytest.approx(expected, rel=5e-4)
+
+
+def ways(key_bits: int) -> list[Callable[[Gpu], float]]:
+    short = Messages(key_bits, 128)
+    return [
+        lambda gpu: message_limit(gpu, short).bytes_per_s,
+        lambda gpu: message_limit(gpu, short, strict=True).bytes_per_s,
+        lambda gpu: long_limit(gpu, key_bits).bytes_per_s,
+        lambda gpu: long_limit(gpu, key_bits, strict=True).bytes_per_s,
+    ]
+
+
+def test_every_limit_grows_with_the_gpu_and_falls_with_the_key() -> None:
+    order = [BY_NAME[name] for name in ("RTX 3050", "RTX 4060", "RTX 4070", "H200")]
+    by_bits = [[[limit(gpu) for gpu in order] for limit in ways(bits)] for bits in (128, 192, 256)]
+    for limits in by_bits[0]:
+        assert limits == sorted(limits)
+        assert all(1e9 < limit < 2e12 for limit in limits)
+    for one, two, three in zip(*by_bits, strict=True):
+        assert all(a > b > c for a, b, c in zip(one, two, three, strict=True))
+
+
+def test_limits_are_near_what_was_counted_by_hand_before_there_was_machine_code() -> None:
+    for name, by_hand in (("H200", 418), ("RTX 4070", 98)):
+        limit = message_limit(BY_NAME[name], MESSAGES).bytes_per_s
+        assert limit / 1e9 == pytest.approx(by_hand, rel=0.25)
+
+
+@each_way
+@each_gpu
+def test_lanes_without_a_thread_are_idle_and_a_fifth_warp_waits(gpu: Gpu, way: Speed) -> None:
+    one = way(gpu, Grid(1, 1))
+    counts = (2, 31, 32, 33, 128)
+    assert [way(gpu, Grid(1, n)) / one for n in counts] == pytest.approx(counts)
+    assert way(gpu, Grid(1, 129)) < 0.6 * way(gpu, Grid(1, 128))
+    assert way(gpu, Grid(1, 256)) == pytest.approx(way(gpu, Grid(1, 128)))
+
+
+@each_gpu
+def test_multiprocessors_without_a_block_are_idle(gpu: Gpu) -> None:
+    units = gpu.multiprocessors
+    one = replicated(gpu, Grid(1, 128))
+    found = [replicated(gpu, Grid(blocks, 128)) / one for blocks in (units, units + 1, 2 * units)]
+    assert found == pytest.approx([units, (units + 1) / 2, units])
+
+
+@each_gpu
+def test_a_full_grid_reaches_the_limit_of_units_or_memory_and_none_exceeds_it(gpu: Gpu) -> None:
+    whole = grid_limit(gpu, MESSAGES, Grid(gpu.multiprocessors, 128))
+    limit = message_limit(gpu, MESSAGES)
+    assert whole.unit == limit.unit
+    assert whole.bytes_per_s == pytest.approx(limit.bytes_per_s)
+    for grid in (Grid(1, 1), Grid(7, 100), Grid(1_000, 1_000)):
+        assert grid_limit(gpu, MESSAGES, grid).bytes_per_s <= limit.bytes_per_s * (1 + 1e-9)
+
+
+@each_gpu
+def test_more_messages_share_the_tables_that_a_launch_makes(gpu: Gpu) -> None:
+    grid = Grid(gpu.multiprocessors, 128)
+    few, usual, many = (
+        grids.replicated_limit(gpu, MESSAGES, grid, each).bytes_per_s
+        for each in (16, THREAD_MESSAGES, 10**6)
+    )
+    assert 0 < 1 - usual / many < 0.03
+    assert 1 - few / many > 2 * (1 - usual / many)
+
+
+def test_blocks_are_powers_of_two_below_the_first_round_and_whole_rounds() -> None:
+    assert in_rounds(36) == [1, 2, 4, 8, 16, 32, 36, 72, 108, 144]
+    assert in_rounds(2) == [1, 2, 4, 6, 8]
+
+
+def test_a_batch_takes_as_long_as_the_longest_of_copies_and_work() -> None:
+    # A message alone takes as long as a warp of them.
+    assert message_ns(H200, 1) == pytest.approx(32 * message_ns(H200, 32))
+    bytes_there = MESSAGES.text_bytes + 32 + 16 + 64
+    assert message_ns(H200, 1 << 18) == pytest.approx(1e9 * bytes_there / H200.link_bytes_per_s)
+
+
+def test_types_are_projected_by_the_units_that_work_them() -> None:
+    """By hand, of a whole H200: 39 instructions of floats a round, 36 doubles, 18 conversions."""
+    whole = Grid(H200.multiprocessors, BLOCK_THREADS)
+    clocks = H200.multiprocessors * H200.clock_hz
+    for name, products in {FLOAT: 36 / 39 * 128, "double": 64, CAST: 32}.items():
+        assert types_speed(H200, name, whole) == pytest.approx(products * clocks)
+    # Two units convert for all four parts of sm_86; of sm_90's sixteen each part has four.
+    small = document_gpu()
+    alone = types_speed(small, CAST, Grid(1, 1))
+    assert alone == pytest.approx(36 / (32 * 18 / 2) * small.clock_hz)
+    assert types_speed(H200, CAST, Grid(1, 1)) == pytest.approx(36 / (32 * 18 / 4) * H200.clock_hz)
+    assert types_speed(H200, "long", whole) < types_speed(H200, "int", whole)

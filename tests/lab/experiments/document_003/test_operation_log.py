@@ -1,0 +1,213 @@
+"""Document 003's log: every operation of its input file, and its totals beside those here."""
+
+import csv
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from tests.lab.experiments.document_003.made_results import compare
+
+from sealift_lab.experiments.document_003 import cavp
+from sealift_lab.experiments.document_003.log_arm import Batch
+from sealift_lab.experiments.document_003.operation_log import EXPERIMENT
+from sealift_lab.measure.journal import NotWrittenError
+from sealift_lab.model.claim import Claim, Relation
+from sealift_lab.model.published import Kind, Ledger
+from sealift_lab.model.results import ArmReport, Results
+from sealift_lab.model.sample import Arm, Context, Skip, WrongResultError
+from sealift_lab.model.values import Value
+from sealift_lab.model.workload import Operation
+
+
+@pytest.fixture(scope="module")
+def records() -> tuple[cavp.Record, ...]:
+    try:
+        return cavp.records()
+    except Skip as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def log_arm(records: object, tmp_path: Path) -> Callable[[str], Arm]:
+    assert records
+    return lambda device: EXPERIMENT.arm({"device": device}, Context(seed=1, folder=tmp_path))
+
+
+def test_the_records_are_those_of_the_input_file(records: tuple[cavp.Record, ...]) -> None:
+    assert len(records) == 37_800
+    # Document 003 prints 6,558,654 bytes: 2 for the count of records, and for each 7 beside its
+    # key, nonce, text unless it must fail, aad, ciphertext and tag.
+    size = sum(
+        7 + len(r.key) + len(r.nonce) + len(r.text or b"") + len(r.aad) + len(r.sealed)
+        for r in records
+    )
+    assert size + 2 == 6_558_654
+
+
+@pytest.mark.parametrize("device", ["library", "cpu"])
+def test_every_operation_is_logged_and_as_planned(
+    log_arm: Callable[[str], Arm], tmp_path: Path, device: str
+) -> None:
+    arm = log_arm(device)
+    sample = arm.sample(0.001)
+    assert (sample.operations, sample.bytes) == (37_800, 28 * 37_800)
+    expected = {"passes": 2, **{name: 2 * count for name, count in COUNTED.items()}}
+    assert expected.items() <= arm.report().items()
+    (path,) = tmp_path.iterdir()
+    assert path.name == f"003-F14-log-{device}.csv"
+    lines = read(path)
+    assert [int(line["sequence"]) for line in lines] == list(range(1, 37_801))
+    assert sum(line["result"] == "refused" for line in lines) == 9_509
+    assert {line["as_planned"] for line in lines} == {"yes"}
+
+
+COUNTED = {
+    "operations": 37_800,
+    "seals": 18_900,
+    "opens": 9_391,
+    "planned_failures": 9_509,
+    "planned_failures_that_opened": 0,
+    "unplanned_failures": 0,
+    "operations_aes_128": 12_600,
+    "operations_aes_192": 12_600,
+    "operations_aes_256": 12_600,
+    "text_bytes": 28 * 37_800,
+}
+
+
+def claims(*reports: ArmReport) -> dict[str, Claim]:
+    return {each.what: claim for each, claim in compare(EXPERIMENT, Results((), reports))}
+
+
+def report(device: str, wrong: str = "", **changes: int) -> ArmReport:
+    facts: dict[str, Value] = {**COUNTED, **changes}
+    return ArmReport(EXPERIMENT.name, {"device": device}, facts, wrong=wrong)
+
+
+def test_the_totals_are_judged_by_the_rounding_of_figure_14() -> None:
+    found = claims(report("library"))
+    shares = [claim.relation for what, claim in found.items() if what.endswith("as a share")]
+    # Of the sum that is printed, encryptions are 48.36 to 49.93 %, and half here.
+    assert shares == 3 * [Relation.DIFFERS] + 3 * [Relation.REPRODUCED]
+    failures = found["planned failures for each open that succeeds"]
+    assert failures.relation is Relation.REPRODUCED
+    (encryptions, *_) = EXPERIMENT.published(Results((), [report("library")]))
+    assert (encryptions.low, encryptions.high) == pytest.approx((0.48364, 0.49930), abs=1e-5)
+
+
+def test_agreement_with_a_file_that_was_rebuilt_is_no_independent_evidence() -> None:
+    published = EXPERIMENT.published(Results((), [report("library")]))
+    assert [each.is_fitted for each in published].count(True) == 10
+    (other,) = (each for each in published if not each.is_fitted)
+    assert (other.kind, other.ledger) == (Kind.ARITHMETIC, Ledger.ARITHMETIC)
+    assert not any(claim.is_independent for claim in claims(report("library")).values())
+
+
+def test_the_volume_is_compared_as_gb_and_as_gib() -> None:
+    def volumes(text_bytes: int) -> list[Claim]:
+        found = claims(report("library", text_bytes=text_bytes))
+        return [found[f"volume by operations, if 87.0 GB are {unit}"] for unit in ("GB", "GiB")]
+
+    there = [claim.published for claim in volumes(28 * 37_800)]
+    assert there == pytest.approx([26.73, 28.70], abs=0.01)
+    assert {claim.relation for claim in volumes(28 * 37_800)} == {Relation.DIFFERS}
+    assert volumes(round(28.7 * 37_800))[1].relation is Relation.REPRODUCED
+
+
+def test_the_stated_size_contradicts_the_log_of_its_own_document() -> None:
+    stated = claims(report("library"))["message size as the text states it: 128 Bytes"]
+    assert (stated.relation, stated.published) == (Relation.CONTRADICTED, 128)
+    published = EXPERIMENT.published(Results((), ()))
+    note = next(each.note for each in published if each.kind is Kind.ARITHMETIC)
+    assert "26.7 B each, or 28.7 B if GiB; at the size stated they would be 416.6 GB" in note
+
+
+@pytest.mark.parametrize(
+    ("cpu", "expected"),
+    [
+        (report("cpu"), 0),
+        (report("cpu", unplanned_failures=2, wrong="a tag differs"), 2),
+        (report("cpu", planned_failures_that_opened=1), 1),
+        # Wrong before it could count.
+        (ArmReport("operation-log", {"device": "cpu"}, {}, wrong="a tag differs"), 1),
+    ],
+)
+def test_operations_that_are_not_as_planned_contradict_the_log(
+    cpu: ArmReport, expected: int
+) -> None:
+    found = claims(report("library"), cpu)
+    claim = found["operations that did not end as planned, of all devices"]
+    assert claim.figure is not None
+    assert claim.figure.value == expected
+    assert claim.relation is (Relation.CONTRADICTED if expected else Relation.REPRODUCED)
+
+
+@pytest.mark.parametrize(
+    ("operation", "counted"),
+    [
+        (Operation.SEAL, "unplanned_failures"),
+        (Operation.OPEN, "unplanned_failures"),
+        (Operation.FORGED, "planned_failures_that_opened"),
+    ],
+)
+def test_a_result_that_is_not_as_planned_is_counted_named_and_ends_the_arm(
+    log_arm: Callable[[str], Arm],
+    monkeypatch: pytest.MonkeyPatch,
+    operation: Operation,
+    counted: str,
+) -> None:
+    arm = log_arm("library")
+    right = Batch.run
+
+    def wrong(batch: Batch, engine: object) -> list[bytes | None]:
+        found = list(right(batch, engine))  # type: ignore[arg-type]
+        places = [i for i, record in enumerate(batch.records) if record.operation is operation]
+        for place in places[:1]:
+            found[place] = b"something else"
+        return found
+
+    monkeypatch.setattr(Batch, "run", wrong)
+    with pytest.raises(WrongResultError, match=r"library: 1 of [\d,]+ operations were not as plan"):
+        arm.sample(0.001)
+    names = ("planned_failures_that_opened", "unplanned_failures")
+    assert {name: arm.report()[name] for name in names} == {**dict.fromkeys(names, 0), counted: 1}
+
+
+def test_a_wrong_first_pass_stands_in_the_log(
+    log_arm: Callable[[str], Arm], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Batch, "run", lambda batch, _: [None] * len(batch.records))
+    with pytest.raises(WrongResultError):
+        log_arm("cpu")
+    lines = read(tmp_path / "003-F14-log-cpu.csv")
+    assert {line["result"] for line in lines} == {"refused"}
+    assert sum(line["as_planned"] == "yes" for line in lines) == 9_509
+
+
+def test_a_log_that_cannot_be_written_says_so(
+    log_arm: Callable[[str], Arm], tmp_path: Path
+) -> None:
+    (tmp_path / "003-F14-log-cpu.csv").mkdir()
+    with pytest.raises(NotWrittenError, match=r"003-F14-log-cpu\.csv was not written"):
+        log_arm("cpu")
+
+
+def test_a_device_that_is_absent_is_skipped_with_its_reason(log_arm: Callable[[str], Arm]) -> None:
+    with pytest.raises(Skip, match="none of null is real hardware"):
+        log_arm("null")
+
+
+def test_without_the_vectors_the_arm_says_how_to_get_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography_vectors", None)
+    cavp.records.cache_clear()
+    with pytest.raises(Skip, match="pip install cryptography-vectors"):
+        EXPERIMENT.arm({"device": "library"}, Context(seed=1, folder=tmp_path))
+    cavp.records.cache_clear()
+
+
+def read(path: Path) -> list[Mapping[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

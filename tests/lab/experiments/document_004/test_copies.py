@@ -1,0 +1,198 @@
+"""Document 004's copies: cells, arms, and the published figures beside one row each."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sealift_lab.experiments.document_004 import (
+    EXPERIMENTS,
+    by_length,
+    by_threads,
+    causes,
+    ceiling,
+    copies,
+    example,
+    offsets,
+)
+from sealift_lab.experiments.document_004.copies import copy_arm, region_of, runs_of, store_cost
+from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.figure import Rate, Scaled, Times
+from sealift_lab.model.published import Published
+from sealift_lab.model.results import Results
+from sealift_lab.model.sample import Context, Skip
+from sealift_lab.model.values import Cell, fits
+
+Make = Callable[..., Results]
+FULL = Scope(quick=False, cores=2, devices=("library", "cpu"))
+NAMED = replace(FULL, memories=("region",))
+NOTHING = Results((), ())
+
+
+def cells_of(experiment: Experiment, scope: Scope) -> list[Cell]:
+    return [cell for group in experiment.groups(scope) for cell in group]
+
+
+def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() -> None:
+    found = {each.name: (each.id, len(cells_of(each, FULL))) for each in EXPERIMENTS}
+    assert found == {
+        "copy-offsets": ("004-C-offsets", 48),
+        "memory-read": ("", 4),
+        "copy-by-length": ("004-C", 171),
+        "copy-by-threads": ("004-A", 189),
+        "copy-by-function": ("004-B", 112),
+        "memory-ceiling": ("004-M", 36),
+        "why-threads": ("004-T", 18),
+        "copy-example": ("004-R1", 48),
+        "frames-between-processes": ("004-I", 42),
+        "copy-by-memory": ("", 28),
+    }
+    quick = Scope(quick=True, cores=2, devices=())
+    assert [each.name for each in EXPERIMENTS if cells_of(each, quick)] == [
+        "copy-offsets",
+        "memory-read",
+    ]
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
+def test_each_published_figure_stands_beside_one_row_where_a_region_was_named(
+    experiment: Experiment,
+) -> None:
+    cells = cells_of(experiment, replace(NAMED, threads=copies.THREADS))
+    for each in experiment.published(NOTHING):
+        for where in wheres(each):
+            assert sum(fits(cell, where) for cell in cells) == 1, (each.what, where)
+
+
+def wheres(published: Published) -> list[Cell]:
+    match published.here:
+        case Rate(where) | Scaled(Rate(where), _):
+            return [where]
+        case Times(where, other):
+            return [where, other]
+    raise AssertionError(published.here)
+
+
+def test_published_points_are_drawn_once_each() -> None:
+    def drawn(experiment: Experiment) -> int:
+        return sum(bool(each.series) for each in experiment.published(NOTHING))
+
+    assert drawn(by_threads.BY_LENGTH) == 69
+    assert drawn(example.EXPERIMENT) == 12
+
+
+def test_the_tools_own_files_stand_beside_the_published_way_at_every_length() -> None:
+    file = [
+        each
+        for experiment in (example.EXPERIMENT, by_length.EXPERIMENT)
+        for each in experiment.published(NOTHING)
+        if each.figure == "004-R2"
+    ]
+    # Four rows that the document prints, and the heap's of its authors' file of 5 runs.
+    assert len(file) == 4 + 36
+    assert not any(each.series for each in file), "drawn once, with 004-R1"
+
+
+ARMS = (
+    (by_threads.BY_LENGTH, {"size_bytes": 4_096, "threads": 2}),
+    (by_threads.BY_FUNCTION, {"size_bytes": 65_536, "threads": 1}),
+    (by_length.EXPERIMENT, {"size_bytes": 4_096}),
+    (example.EXPERIMENT, {"size_bytes": 256, "function": "sse2"}),
+    (offsets.EXPERIMENT, {"size_bytes": 4_096, "offset": 12}),
+    (causes.EXPERIMENT, {"size_bytes": 65_536}),
+    (ceiling.EXPERIMENT, {"size_bytes": 4 << 20, "threads": 1, "kernel": "copy by Sealift"}),
+)
+
+
+@pytest.mark.parametrize(("experiment", "where"), ARMS, ids=lambda each: getattr(each, "name", ""))
+def test_arms_copy_what_their_cells_name(
+    experiment: Experiment, where: Mapping[str, str | int], tmp_path: Path
+) -> None:
+    context = Context(seed=1, folder=tmp_path)
+    made = 0
+    for cell in cells_of(experiment, FULL):
+        if fits(cell, where):
+            try:
+                arm = experiment.arm(cell, context)
+            except Skip as skip:
+                assert str(skip)  # noqa: PT017 (instructions that this machine lacks)
+                continue
+            sample = arm.sample(0.001)
+            assert sample.bytes == sample.operations * int(cell["size_bytes"])
+            made += 1
+    assert made
+
+
+def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: Path) -> None:
+    context = Context(seed=1, folder=tmp_path)
+    details = [
+        str(causes.EXPERIMENT.arm(cell, context).report()["detail"])
+        for cell in cells_of(causes.EXPERIMENT, FULL)[:9]
+        if "published" in str(cell["cause"])
+    ]
+    assert details[0].endswith("a pool under one lock, polled every 10 µs")
+    assert details[1].endswith("no pool")
+
+
+def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
+    for experiment in (*EXPERIMENTS[2:5], causes.EXPERIMENT):
+        without, named = (
+            ["region" in cell.values() for cell in cells_of(experiment, scope)]
+            for scope in (FULL, NAMED)
+        )
+        assert not any(without)
+        assert any(named)
+    cell: Cell = {"memory": "region", "size_bytes": 4_096, "threads": 1, "function": "words"}
+    with pytest.raises(Skip, match="--region PATH:OFFSET:LENGTH"):
+        copy_arm(cell, Context(seed=1, folder=tmp_path))
+    legend = {"region": "/a:b/resource0:4096:8192"}
+    assert region_of(cell, legend) == (Path("/a:b/resource0"), 4_096, 8_192)
+    device = tmp_path / "device"
+    device.write_bytes(bytes(8_192))
+    legend = {"region": f"{device}:4096:4096"}
+    copy_arm(cell, Context(seed=1, folder=tmp_path, legend=legend)).sample(0.001)
+    contents = device.read_bytes()
+    assert contents[:4_096] == bytes(4_096)
+    assert contents[4_096:] != bytes(4_096)
+
+
+def test_the_number_of_runs_stands_in_the_way() -> None:
+    assert runs_of("as published") == 5
+    assert runs_of("as published, 1000 runs") == 1_000
+
+
+def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly(make: Make) -> None:
+    speeds = {"copy past the caches": 10_000.0, "read, words": 15_000.0}
+    results = make(ceiling.EXPERIMENT, lambda cell: speeds.get(str(cell["kernel"]), 8_000.0))
+    (limit,) = ceiling.EXPERIMENT.published(results)
+    assert isinstance(limit.here, Scaled)
+    assert isinstance(limit.here.figure, Rate)
+    assert limit.here.figure.where["kernel"] == "copy past the caches"
+    assert limit.here.factor == 2, "a copy moves its payload twice"
+    assert limit.value == pytest.approx(23_460)
+    assert ceiling.share_of_ceiling(results, 1) == pytest.approx(0.8)
+    fast = make(
+        ceiling.EXPERIMENT,
+        lambda cell: 90_000.0 if cell["kernel"] == ceiling.OURS else 5_000.0,
+    )
+    assert ceiling.share_of_ceiling(fast, 1) == 1.0, "its own traffic is the least that it may be"
+    assert ceiling.share_of_ceiling(NOTHING, 1) is None
+
+
+def test_costs_are_stored_only_where_every_length_was_measured(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caches = tmp_path / "caches"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
+    whole = make(by_length.EXPERIMENT, lambda _: 10_000.0)
+    lacking = Results([row for row in whole.rows if row.cell["size_bytes"] != 4_194_304], ())
+    assert "3 right blocks are needed of 4,194,304 bytes from memory" in store_cost(lacking)
+    few = make(by_length.EXPERIMENT, lambda _: 10_000.0, blocks=2)
+    assert "3 right blocks are needed of 16 bytes" in store_cost(few)
+    endless = make(by_length.EXPERIMENT, lambda _: 1e-300)
+    assert "not stored for cards: a copy of 16 bytes takes" in store_cost(endless)
+    assert store_cost(NOTHING) == ""
+    assert not caches.exists()
+    assert by_length.EXPERIMENT.on_finish(whole).startswith("costs of copies here are stored in ")
+    assert len(list(caches.rglob("*.*"))) == 1

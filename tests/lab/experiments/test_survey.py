@@ -1,0 +1,83 @@
+"""What can be measured here, by trying an arm of each kind."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from sealift_lab import Arm, Axis, Cell, Context, Experiment, Scope, Skip, WrongResultError
+from sealift_lab.experiments.survey import Here, survey, this_scope
+from sealift_lab.machine.devices import real_devices
+from sealift_lab.measure.timed import timed
+
+SCOPE = Scope(quick=True, cores=2, devices=("library", "cpu"))
+
+
+def experiment(make: Callable[[Cell, Context], Arm]) -> Experiment:
+    return Experiment(
+        name="made-up",
+        title="Made up",
+        axes=(Axis("who", "who", ("a", "b", "c")), Axis("count", "count", (100, 10, 1_000))),
+        compare="who",
+        arm=make,
+    )
+
+
+def lacking(**reasons: Exception) -> Callable[[Cell, Context], Arm]:
+    def make(cell: Cell, context: Context) -> Arm:
+        assert context.folder.is_dir()
+        assert cell["count"] == 10, "the least work does"
+        if error := reasons.get(str(cell["who"])):
+            raise error
+        return timed(lambda: None)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("reasons", "here", "why"),
+    [
+        ({}, Here.YES, ()),
+        ({"b": Skip("no b")}, Here.PARTLY, ("b: no b",)),
+        ({"a": Skip("none"), "b": Skip("none"), "c": Skip("none")}, Here.NO, ("a, b, c: none",)),
+        ({"a": WrongResultError("five")}, Here.PARTLY, ("a: computes something wrong: five",)),
+        ({"a": KeyError("x")}, Here.PARTLY, ("a: failed: KeyError: 'x'",)),
+    ],
+)
+def test_an_arm_of_each_kind_is_tried_with_the_least_work(
+    reasons: dict[str, Exception], here: Here, why: tuple[str, ...]
+) -> None:
+    (entry,) = survey([experiment(lacking(**reasons))], SCOPE)
+    assert (entry.here, entry.reasons) == (here, why)
+
+
+def test_a_cheaper_check_is_made_instead_of_the_arm_and_may_name_a_substitute() -> None:
+    def make(cell: Cell, _: Context) -> Arm:
+        raise AssertionError(f"{cell} was to be checked only")
+
+    checked = replace(experiment(make), check_available=lacking(b=Skip("no b")))
+    substituted = replace(checked, check_available=lambda *_: "a processor, for tests only")
+    entries = survey([checked, substituted], SCOPE)
+    assert [entry.here for entry in entries] == [Here.PARTLY, Here.SUBSTITUTE]
+    assert entries[1].reasons == ("a processor, for tests only",)
+
+
+def test_an_experiment_that_is_not_quick_is_tried_as_in_a_full_run() -> None:
+    full = replace(
+        experiment(lacking()),
+        cells=lambda scope: [] if scope.quick else [{"who": "a", "count": 10}],
+    )
+    empty = replace(full, cells=lambda _: ())
+    entries = survey([full, empty], SCOPE)
+    assert entries[0].here is Here.YES
+    assert (entries[1].here, entries[1].reasons) == (
+        Here.NO,
+        ("it has no cells for what is here",),
+    )
+
+
+def test_the_scope_of_this_machine_has_its_real_devices() -> None:
+    scope = this_scope(quick=False, threads=(1, 2))
+    assert scope.devices == real_devices()
+    assert scope.cores >= 1
+    assert (scope.quick, scope.threads) == (False, (1, 2))

@@ -1,0 +1,127 @@
+"""Where lines bend, where they cross, and what batches cost."""
+
+import random
+
+import pytest
+
+from sealift_lab.judge.breakpoints import breakpoint_of
+from sealift_lab.judge.cost import BatchTime, CostLine, fit
+from sealift_lab.judge.crossings import (
+    BreakEven,
+    Crossing,
+    break_even,
+    crossing,
+    verdicts_of_models,
+)
+from sealift_lab.model.results import Estimate, Verdict
+
+POWERS = [float(1 << power) for power in range(11)]
+F, S, SAME, OPEN = Verdict.FASTER, Verdict.SLOWER, Verdict.SAME, Verdict.INCONCLUSIVE
+
+
+def bent(at: float, *, noise: float = 0.0, seed: int = 1) -> list[tuple[float, float]]:
+    drawn = random.Random(seed)
+    return [(x, min(x, at) / at * drawn.lognormvariate(0, noise)) for x in POWERS]
+
+
+@pytest.mark.parametrize("at", [4.0, 32.0, 128.0])
+def test_a_line_that_goes_flat_bends_where_it_does(at: float) -> None:
+    found = breakpoint_of(bent(at))
+    assert found is not None
+    assert [found.at, found.low, found.high] == pytest.approx([at] * 3, rel=0.05)
+    assert [found.before, found.after] == pytest.approx([1, 0], abs=1e-9)
+
+
+def test_neither_order_nor_units_move_a_bend() -> None:
+    line = bent(32.0, noise=0.05)
+    one, other = breakpoint_of(line), breakpoint_of([(x, 1_000 * y) for x, y in reversed(line)])
+    assert one is not None
+    assert other is not None
+    assert [other.at, other.low, other.high] == pytest.approx([one.at, one.low, one.high])
+
+
+def test_the_interval_holds_the_bend_about_as_often_as_it_says() -> None:
+    found = [breakpoint_of(bent(50.0, noise=0.1, seed=seed)) for seed in range(50)]
+    # Of 50 at 95 %: 43 or fewer would come by chance once in 100.
+    assert sum(each is not None and each.low <= 50 <= each.high for each in found) >= 43
+
+
+def test_what_is_straight_has_no_bend() -> None:
+    assert breakpoint_of([(x, 3 * x**0.7) for x in POWERS]) is None
+    assert breakpoint_of([(x, 5.0) for x in POWERS]) is None
+    noise = [
+        [(x, x * random.Random(seed + x).lognormvariate(0, 0.1)) for x in POWERS]
+        for seed in range(50)
+    ]
+    assert sum(breakpoint_of(line) is not None for line in noise) <= 5
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ([(1, 1), (2, 2), (4, 4), (8, 8), (16, 8)], "5 places of a line; two segments need 6"),
+        ([(0, 1), (2, 2), (4, 4), (8, 8), (16, 8), (32, 8)], "a line with 1 at 0"),
+        ([(1, 1), (2, 0), (4, 4), (8, 8), (16, 8), (32, 8)], "a line with 0 at 2"),
+    ],
+)
+def test_what_is_no_line_is_refused(line: list[tuple[float, float]], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        breakpoint_of(line)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "found"),
+    [
+        ([F, F, F, F], Crossing(1, None, 1, 8)),
+        ([S, S, F, F], Crossing(4, 2, 1, 8)),
+        ([S, OPEN, SAME, F], Crossing(8, 1, 1, 8)),
+        ([OPEN, F, F, F], Crossing(2, None, 1, 8)),
+        ([F, S, OPEN, F], Crossing(8, 2, 1, 8)),
+        ([F, F, F, OPEN], Crossing(None, None, 1, 8)),
+        ([S], Crossing(None, None, 1, 1)),
+    ],
+)
+def test_a_device_wins_from_where_it_is_faster_to_the_end(
+    verdicts: list[Verdict], found: Crossing
+) -> None:
+    by_place = {float(1 << at): each for at, each in enumerate(verdicts)}
+    assert crossing(by_place) == found
+
+
+def test_models_are_told_apart_beyond_the_margin_and_their_error() -> None:
+    def one(size: float) -> float:
+        return 100 + size
+
+    def other(size: float) -> float:
+        return 2 * size
+
+    at = [50.0, 90.0, 99.0, 101.0, 120.0, 200.0]
+    assert list(verdicts_of_models(one, other, at).values()) == [S, S, SAME, SAME, F, F]
+    wide = verdicts_of_models(one, other, at, error=0.2)
+    assert [wide[place] for place in (50.0, 90.0, 120.0, 200.0)] == [S, OPEN, OPEN, F]
+
+
+def test_a_break_even_has_the_ends_of_the_measured_time() -> None:
+    found = break_even(lambda n: 1_000 / n + 10, Estimate(20, 15, 25), 1 << 16)
+    assert found == BreakEven(messages=101, fewest=67, most=201)
+    assert break_even(lambda n: 1_000 / n + 10, Estimate(9), 1 << 16).messages is None
+
+
+def test_a_cost_line_is_found_again() -> None:
+    line = CostLine(500, 12, 0.25)
+    shapes = [(1, 16), (1, 4_096), (64, 128), (1_024, 16), (1_024, 16_384)]
+    found = fit([BatchTime(n, size, line.batch_ns(n, size)) for n, size in shapes])
+    assert [found.setup_ns, found.per_message_ns, found.per_byte_ns] == pytest.approx(
+        [500, 12, 0.25], rel=1e-6
+    )
+    assert found.worst_share == pytest.approx(0, abs=1e-9)
+
+
+def test_no_part_of_a_cost_line_is_below_0() -> None:
+    found = fit([BatchTime(1, 16, 100), BatchTime(10, 16, 200), BatchTime(1, 1_000, 90)])
+    assert min(found.setup_ns, found.per_message_ns, found.per_byte_ns) >= 0
+    assert found.worst_share > 0.01
+    through = found.through(BatchTime(10, 16, 400))
+    assert through.batch_ns(10, 16) == pytest.approx(400)
+    alone = fit([BatchTime(1, 64, 80.0)])
+    assert alone.batch_ns(1, 64) == pytest.approx(80)

@@ -1,0 +1,163 @@
+"""Sensors on made-up machines: a value, or the reason why there is none."""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from sealift_lab.machine.sensors import Sensors, sampling
+
+
+def write(root: Path, name: str, text: str) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+class Clock:
+    """Seconds that pass in sleep only."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write(tmp_path, "sys/class/hwmon/hwmon0/name", "nvme\n")
+    write(tmp_path, "sys/class/hwmon/hwmon0/temp1_input", "99000\n")
+    write(tmp_path, "sys/class/hwmon/hwmon1/name", "coretemp\n")
+    write(tmp_path, "sys/class/hwmon/hwmon1/temp1_input", "51000\n")
+    write(tmp_path, "sys/class/hwmon/hwmon1/temp2_input", "63500\n")
+    write(tmp_path, "sys/class/hwmon/hwmon2/name", "nct6798\n")
+    write(tmp_path, "sys/class/hwmon/hwmon2/fan1_input", "0\n")
+    write(tmp_path, "sys/class/hwmon/hwmon2/fan2_input", "1210\n")
+    for zone in ("intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0"):
+        write(tmp_path, f"sys/class/powercap/{zone}/energy_uj", "1000000\n")
+        write(tmp_path, f"sys/class/powercap/{zone}/max_energy_range_uj", "262143328850\n")
+    for cpu, khz in (("cpu0", 1_200_000), ("cpu1", 3_700_000)):
+        write(tmp_path, f"sys/devices/system/cpu/{cpu}/cpufreq/scaling_cur_freq", f"{khz}\n")
+    pressure = "some avg10={} avg60=0.00 avg300=0.00 total=1\nfull avg10=9.00 avg60=0 total=1\n"
+    write(tmp_path, "proc/pressure/cpu", pressure.format("12.50"))
+    write(tmp_path, "proc/pressure/memory", pressure.format("0.00"))
+    write(tmp_path, "proc/stat", "cpu  1 2 3 4 5 6 7 250 0 0\n")
+    write(tmp_path, "proc/loadavg", "1.50 1.00 0.50 1/100 4711\n")
+    return tmp_path
+
+
+def test_every_sensor_of_this_machine_has_a_value_or_a_reason() -> None:
+    for name, fact in Sensors().look().items():
+        assert (fact.value is None) != (fact.reason is None), name
+
+
+def test_sensors_are_read_from_proc_and_sys(root: Path) -> None:
+    clock = Clock()
+    values = Sensors(root, clock_s=clock, sleep=clock.sleep).read()
+    assert values == {
+        "temperature_c": 63.5,
+        "fan_rpm": 1210,
+        "package_power_w": 0.0,
+        "cpufreq_ghz": 3.7,
+        "cpu_pressure_percent": 12.5,
+        "memory_pressure_percent": 0.0,
+        "steal_s": pytest.approx(2.5),
+        "load_1min": 1.5,
+    }
+
+
+def test_power_is_the_energy_of_all_packages_since_the_reading_before(root: Path) -> None:
+    clock = Clock()
+    sensors = Sensors(root, clock_s=clock, sleep=clock.sleep)
+    sensors.read()
+    clock.sleep(2.0)
+    write(root, "sys/class/powercap/intel-rapl:0/energy_uj", "31000000")
+    write(root, "sys/class/powercap/intel-rapl:1/energy_uj", "11000000")
+    # A part of the first package: counted in it already.
+    write(root, "sys/class/powercap/intel-rapl:0:0/energy_uj", "21000000")
+    assert sensors.read()["package_power_w"] == pytest.approx(20.0)
+
+
+def test_an_energy_counter_that_begins_anew_gives_no_wild_power(root: Path) -> None:
+    clock = Clock()
+    sensors = Sensors(root, clock_s=clock, sleep=clock.sleep)
+    write(root, "sys/class/powercap/intel-rapl:0/energy_uj", "262143000000")
+    sensors.read()
+    clock.sleep(1.0)
+    write(root, "sys/class/powercap/intel-rapl:0/energy_uj", "9671150")
+    assert sensors.read()["package_power_w"] == pytest.approx(10.0)
+
+
+def test_a_machine_without_sensors_gives_reasons(tmp_path: Path) -> None:
+    facts = Sensors(tmp_path).look()
+    assert all(fact.value is None for fact in facts.values())
+    assert "as on most virtual machines" in str(facts["temperature_c"].reason)
+    assert "as on most virtual machines" in str(facts["package_power_w"].reason)
+    assert "as on most virtual machines" in str(facts["cpufreq_ghz"].reason)
+    assert "No such file or directory" in str(facts["cpu_pressure_percent"].reason)
+    assert Sensors(tmp_path).read() == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sensor", "reason"),
+    [
+        ("sys/class/hwmon/hwmon1/name", "acpitz", "temperature_c", "is a processor's"),
+        ("sys/class/hwmon/hwmon1/temp1_input", "hot", "temperature_c", "not in the form expected"),
+        ("proc/pressure/cpu", "full avg10=1.0\n", "cpu_pressure_percent", "no line 'some'"),
+        ("proc/pressure/memory", "some avg10\n", "memory_pressure_percent", "not in the form"),
+        ("proc/pressure/memory", "some avg60=1\n", "memory_pressure_percent", "not in the form"),
+        ("proc/stat", "cpu 1\n", "steal_s", "no steal column"),
+    ],
+)
+def test_a_file_in_another_form_gives_a_reason(
+    root: Path, name: str, text: str, sensor: str, reason: str
+) -> None:
+    write(root, name, text)
+    clock = Clock()
+    fact = Sensors(root, clock_s=clock, sleep=clock.sleep).look()[sensor]
+    assert fact.value is None
+    assert reason in str(fact.reason)
+
+
+def test_a_fan_that_is_not_there_is_a_reason(root: Path) -> None:
+    for each in (root / "sys/class/hwmon/hwmon2").glob("fan*"):
+        each.unlink()
+    assert "has a fan" in str(Sensors(root).look()["fan_rpm"].reason)
+
+
+def test_sensors_are_sampled_until_the_end_of_the_block(root: Path) -> None:
+    stored: list[tuple[float, Mapping[str, float]]] = []
+    thrice = threading.Event()
+
+    def store(at_s: float, values: Mapping[str, float]) -> bool:
+        stored.append((at_s, values))
+        if len(stored) == 3:
+            thrice.set()
+        return True
+
+    with sampling(Sensors(root), store, every_s=0.01, clock_s=lambda: 5.0):
+        assert thrice.wait(100)
+    count = len(stored)
+    assert stored[0][0] == 5.0
+    assert stored[0][1]["load_1min"] == 1.5
+    assert not any(thread.name == "sensors" for thread in threading.enumerate())
+    assert len(stored) == count
+
+
+def test_a_store_that_fails_ends_the_readings(root: Path) -> None:
+    stored = []
+
+    def store(at_s: float, _: Mapping[str, float]) -> bool:
+        stored.append(at_s)
+        return False
+
+    with sampling(Sensors(root), store, every_s=0.001):
+        for thread in threading.enumerate():
+            if thread.name == "sensors":
+                thread.join(100)
+    assert len(stored) == 1

@@ -1,0 +1,153 @@
+"""`python -m sealift_lab.measure`, from a file of one's own to a folder that can be judged."""
+
+import fcntl
+import json
+import re
+import signal
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from tests.lab.measure.running import blocks, ended, experiment_file, lines, measure, wait_until
+
+from sealift.exit_code import ExitCode
+from sealift_lab.measure.__main__ import main
+from sealift_lab.run.folder import Run
+
+
+def test_a_run_is_measured_from_a_file_of_ones_own_to_its_ending(tmp_path: Path) -> None:
+    file, run = experiment_file(tmp_path, "first", "second"), tmp_path / "run"
+    words: list[str | Path] = [
+        file,
+        "--processes",
+        "2",
+        "--blocks",
+        "3",
+        "--out",
+        run,
+        "--seed",
+        "7",
+    ]
+    code, said = ended(measure(*words))
+    assert code == 0, said
+    assert blocks(run) == {
+        group: [(process, 3 * process + number) for process in range(2) for number in range(3)]
+        for group in range(2)
+    }
+    plan = json.loads((run / "plan.json").read_text(encoding="utf-8"))
+    assert (plan["schema"], plan["seed"], plan["processes"]) == ("sealift-run/2", 7, 2)
+    assert plan["budget_s"] == 0
+    assert plan["experiments"][0]["blocks"] == 3
+    assert plan["command"][:3] == ["python", "-m", "sealift_lab.measure"]
+    machine = json.loads((run / "machine.json").read_text(encoding="utf-8"))
+    assert machine["devices"][0]["state"] in ("present", "incomplete", "absent")
+    assert {"load_1min", "steal_s"} <= machine["sensors"].keys()
+    assert lines(run, "sensors.jsonl")[0]["values"]["load_1min"] >= 0
+    assert {each["restart"] for each in lines(run, "verify.jsonl")} == {0, 1}
+    ending = json.loads((run / "ending.json").read_text(encoding="utf-8"))
+    assert ending == {"ending": "complete", "reason": ""}
+    assert "made-up, process 1 of 2" in said
+    assert re.search(r"preparing size_bytes=16, who=first; about \d+ s left", said)
+    read = Run(run)
+    assert read.samples.height == 36
+    assert len(read.reports) == 8
+    assert read.machine.facts["python"].value
+    assert read.notes == []
+
+
+def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
+    file, run = experiment_file(tmp_path, "first", "second", pause_s_max=9), tmp_path / "run"
+    process = measure(file, "--blocks", "1000", "--out", run)
+    samples = run / "samples.jsonl"
+    wait_until(lambda: samples.exists() and samples.read_bytes().count(b'"again":true') > 2)
+    process.send_signal(signal.SIGINT)
+    code, said = ended(process)
+    assert code == ExitCode.INTERRUPTED
+    assert "interrupted: SIGINT came" in said
+    assert len(blocks(run)[0]) > 1
+    assert len(lines(run, "verify.jsonl")) == 4
+    ending = json.loads((run / "ending.json").read_text(encoding="utf-8"))
+    assert ending["ending"] == "interrupted"
+
+
+def test_kill_9_leaves_a_folder_that_is_read_and_no_process_that_measures(tmp_path: Path) -> None:
+    file, run = experiment_file(tmp_path, "first", "second", pause_s_max=9), tmp_path / "run"
+    process = measure(file, "--blocks", "1000", "--out", run)
+    samples = run / "samples.jsonl"
+    wait_until(lambda: samples.exists() and samples.read_bytes().count(b'"again":true') > 2)
+    process.kill()
+    process.communicate(timeout=60)
+    with (run / "run.lock").open("rb") as lock:
+        wait_until(lambda: _can_lock(lock))
+    read = Run(run)
+    assert read.samples.height >= 3 * 3
+    assert read.ending is None
+
+
+def test_a_killed_process_is_noted_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    file, run = experiment_file(tmp_path, "first", "killed once"), tmp_path / "run"
+    code, said = ended(measure(file, "--processes", "2", "--blocks", "12", "--out", run))
+    assert code == ExitCode.PART_FAILED
+    text = "made-up: process 0 was ended by signal 9 (SIGKILL)"
+    assert text in said
+    assert lines(run, "notes.jsonl") == [{"note": text}]
+    found = blocks(run)
+    assert [process for process, _ in found[1]].count(1) == 12
+
+
+@pytest.mark.parametrize(
+    ("who", "code", "text"),
+    [
+        (("absent",), ExitCode.NOTHING_RAN, "who=absent: not on this machine; plug it in"),
+        (("first", "wrong later"), ExitCode.WRONG_RESULT, "computed wrong: tag 7 is wrong"),
+        (("first", "raises at once"), ExitCode.PART_FAILED, "failed: KeyError: 'nothing there'"),
+        (("no room",), ExitCode.NOT_WRITTEN, "mine.csv was not written: No space left on device"),
+    ],
+)
+def test_the_exit_code_says_what_became_of_the_arms(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    who: tuple[str, ...],
+    code: int,
+    text: str,
+) -> None:
+    file = experiment_file(tmp_path, *who)
+    words = [str(file), "--processes", "1", "--blocks", "6", "--out", str(tmp_path / "run")]
+    assert main(words) == code
+    assert text in capsys.readouterr().err
+
+
+def test_words_that_are_wrong_are_refused_with_what_would_be_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "run")
+    for words, why in (
+        (["--threads", "1,x", "--out", out], "'1,x'; right would be thread counts, as in 1,2,4"),
+        ([], "the following arguments are required: --out"),
+    ):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert why in capsys.readouterr().err
+    file = str(experiment_file(tmp_path, "first"))
+    assert main([file, "--processes", "0", "--out", out]) == ExitCode.USAGE
+    assert "0 processes; right would be 1 or more" in capsys.readouterr().err
+
+
+def test_a_folder_that_holds_something_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = experiment_file(tmp_path, "first")
+    assert main([str(file), "--out", str(tmp_path)]) == ExitCode.USAGE
+    why = f"{tmp_path} holds mine.py; name a folder that is empty or not there"
+    assert why in capsys.readouterr().err
+    assert main([str(tmp_path / "none.py"), "--out", str(tmp_path / "run")]) == ExitCode.USAGE
+    assert "none.py is no file of Python source" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def _can_lock(file: BinaryIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,235 @@
+"""The native arms, as experiments make them."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
+
+import pytest
+
+from sealift import UnknownDeviceError, _sealift
+from sealift_lab.measure import ipp, native
+from sealift_lab.measure.ipp import find_ipp, with_ipp
+from sealift_lab.measure.native import NativeArm, gcm, primitive, read_memory
+from sealift_lab.model.sample import Context, Sample, Skip, WrongResultError
+from sealift_lab.model.workload import (
+    FRESH_KEYS,
+    ONE_KEY,
+    SEAL_ONLY,
+    KeyRegime,
+    Mix,
+    Operation,
+    Shape,
+    Workload,
+    of_size,
+)
+
+CONTEXT = Context(seed=1, folder=Path())
+
+
+def small(device: str, *, regime: KeyRegime = ONE_KEY, threads: int = 1) -> NativeArm:
+    work = of_size(40, regime, Mix(50, 25, 25), messages=64)
+    return gcm(device, work, threads=threads, batch=16, context=CONTEXT)
+
+
+def whole(arm: NativeArm) -> Sample:
+    """The first of some samples that works all messages.
+
+    A machine that paused the warm-up is taken for a slow one, of which a sample works a part.
+    """
+    samples = (arm.sample(0.005) for _ in range(100))
+    return next(sample for sample in samples if sample.operations >= 64)
+
+
+def test_a_sample_counts_whole_passes_with_the_clock_beside_it() -> None:
+    sample = whole(small("library"))
+    assert sample.operations % 64 == 0
+    assert sample.bytes == 40 * sample.operations
+    assert (sample.clock_ghz is None) == (native.effective_clock_ghz() is None)
+    assert sample.clock_ghz is None or 0.3 < sample.clock_ghz < 10
+
+
+@pytest.mark.parametrize(
+    ("device", "role", "checker"),
+    [
+        ("library", "real", "reference"),
+        ("reference", "oracle", "library"),
+        ("null", "null", "nothing"),
+        ("table", "test only", "library"),
+        ("slowed:percent=5(library)", "test only", "reference"),
+    ],
+)
+def test_a_report_has_the_role_and_what_the_arm_was_checked_against(
+    device: str, role: str, checker: str
+) -> None:
+    for regime in (ONE_KEY, KeyRegime.parse("sessions:8"), FRESH_KEYS):
+        arm = small(device, regime=regime)
+        before = arm.report()
+        assert (before["role"], before["checked_against"]) == (role, checker)
+        assert before["messages_checked"] == (0 if role == "null" else 64)
+        assert before["detail"]
+        arm.sample(0.001)
+        timed = "messages_checked_while_timed"
+        assert (int(arm.report()[timed]) > int(before[timed])) == (role != "null")
+
+
+def test_failing_opens_are_counted_as_they_were_planned() -> None:
+    arm = small("library")
+    whole(arm)
+    before = arm.report()
+    sample = arm.sample(0.005)
+    after = arm.report()
+    for name, count in (
+        ("messages_worked", sample.operations),
+        ("failures_planned", sample.operations // 4),
+        ("failures_found", sample.operations // 4),
+    ):
+        assert int(after[name]) - int(before[name]) == count
+
+
+def test_threads_keep_to_cores_of_their_own_and_the_caller_gets_its_own_back() -> None:
+    mine = os.sched_getaffinity(0)
+    arm = small("library", threads=len(mine))
+    arm.sample(0.002)
+    assert {int(core) for core in str(arm.report()["cores"]).split("+")} == mine
+    assert os.sched_getaffinity(0) == mine
+    assert small("library", threads=len(mine) + 1).report()["cores"] == "any"
+
+
+def test_a_device_that_is_none_is_an_error_with_the_nearest_name() -> None:
+    with pytest.raises(UnknownDeviceError, match=r'did you mean "table"\?'):
+        small("tabel")
+    with pytest.raises(ValueError, match="batch of 0: right would be 1 or more"):
+        gcm(
+            "library",
+            of_size(40, ONE_KEY, SEAL_ONLY, messages=4),
+            threads=1,
+            batch=0,
+            context=CONTEXT,
+        )
+
+
+def test_a_device_that_is_absent_or_refuses_is_skipped_with_its_reason() -> None:
+    with pytest.raises(Skip, match=r"ipp:lib=/nowhere\.so is absent.*pip install ipp-crypto"):
+        small("ipp:lib=/nowhere.so")
+    odd_nonces = Workload("odd", (Shape(Operation.SEAL, 128, 5, 0, 40, 16, 1),), ONE_KEY, 4, 1)
+    with pytest.raises(Skip, match="reference does not take nonces of 5 bytes"):
+        gcm("reference", odd_nonces, threads=1, batch=4, context=CONTEXT)
+
+
+def test_intels_library_is_named_where_its_package_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = find_ipp()
+    assert with_ipp("slowed:percent=5(ipp)") == (
+        f"slowed:percent=5(ipp:lib={path})" if path else "slowed:percent=5(ipp)"
+    )
+    assert with_ipp("ipp:lib=/x") == "ipp:lib=/x"
+    monkeypatch.setattr(ipp, "find_ipp", lambda: Path("/a (b), c/libippcp.so.13"))
+    with pytest.raises(Skip, match=r"can't name /a \(b\), c/libippcp.so.13 because of its \( \) ,"):
+        small("ipp")
+
+
+def test_a_wrong_result_is_the_labs_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*_: object, **__: object) -> NoReturn:
+        raise _sealift.WrongResultError("library gave a wrong result: byte 3 differs")
+
+    fake = SimpleNamespace(
+        Arm=SimpleNamespace(gcm=wrong),
+        WrongResultError=_sealift.WrongResultError,
+        NotMeasurableError=_sealift.NotMeasurableError,
+    )
+    monkeypatch.setattr(native, "_sealift", fake)
+    with pytest.raises(WrongResultError, match="byte 3 differs"):
+        small("library")
+    with pytest.raises(WrongResultError, match="byte 3 differs"):
+        NativeArm(SimpleNamespace(sample=wrong)).sample(0.001)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", _sealift.primitives())
+def test_every_primitive_is_measured_on_messages_of_its_length(name: str) -> None:
+    arm = primitive(name, 128, threads=1, context=CONTEXT)
+    sample = arm.sample(0.002)
+    assert sample.bytes == 128 * sample.operations
+    facts = arm.report()
+    assert "role" not in facts
+    assert str(facts["detail"]).startswith("AWS-LC")
+    assert int(facts["results_checked"]) > 0
+
+
+def test_a_primitive_that_is_none_is_an_error_with_the_nearest_name() -> None:
+    with pytest.raises(ValueError, match=r"'sha256' \(did you mean 'sha-256'\?\); there are sha-2"):
+        primitive("sha256", 128, threads=1, context=CONTEXT)
+
+
+def test_memory_is_read_and_its_sums_are_checked() -> None:
+    arm = read_memory(1 << 20, threads=2)
+    before = int(arm.report()["sums_checked"])
+    sample = arm.sample(0.005)
+    assert sample.bytes == 65_536 * sample.operations
+    assert int(arm.report()["sums_checked"]) - before == sample.operations
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: gcm(
+            "library",
+            of_size(2**36 - 32, ONE_KEY, SEAL_ONLY, messages=1_024),
+            threads=1,
+            batch=1,
+            context=CONTEXT,
+        ),
+        lambda: primitive("sha-256", 2**30, threads=1_000, context=CONTEXT),
+        lambda: read_memory(2**45, threads=1),
+        lambda: native.copy({"function": "glibc", "bytes": 2**44}),
+    ],
+    ids=["gcm", "primitive", "read_memory", "copy"],
+)
+def test_more_than_memory_holds_is_skipped_before_anything_is_made(
+    make: Callable[[], NativeArm],
+) -> None:
+    start_s = time.monotonic()
+    with pytest.raises(Skip, match=r"need [\d,.]+ GB and [\d,.]+ GB are free") as skipped:
+        make()
+    assert skipped.value.is_transient
+    assert time.monotonic() - start_s < 5
+
+
+def test_two_threads_do_not_measure_at_once() -> None:
+    arms = [small("library"), read_memory(1 << 20, threads=1)]
+    refused: list[str] = []
+
+    def measure(arm: NativeArm) -> None:
+        try:
+            arm.sample(0.1)
+        except RuntimeError as error:
+            refused.append(str(error))
+
+    # Either may come first, so each catches; a round in which one was done already is repeated.
+    for _ in range(100):
+        threads = [threading.Thread(target=measure, args=(arm,)) for arm in arms]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if refused:
+            break
+    assert refused[0].startswith("another thread measures")
+
+
+def test_a_signal_ends_a_long_sample_soon() -> None:
+    arm = small("library")
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    start_s = time.monotonic()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            arm.sample(60.0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - start_s < 10

@@ -1,0 +1,82 @@
+"""What a run says of how far it has come."""
+
+import io
+import sys
+
+import pytest
+from tests.lab.run import made_up as made
+
+from sealift_lab.run.progress import Progress, show_progress
+from sealift_lab.run.state import GroupState, State
+
+
+class Clock:
+    now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def begin(progress: Progress) -> None:
+    groups = [GroupState(0, (0, 1), 1), GroupState(1, (0, 1), 3)]
+    progress.plan(State({"by-size": groups}, {}, frozenset(), is_wrong=False), 80.0)
+    progress.begin("by-size")
+
+
+def test_a_line_says_what_is_fastest_where_and_how_long_it_still_takes(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(made.plan(), clock_s=clock)
+    progress.show()
+    begin(progress)
+    progress.prepare({"size_bytes": 128, "device": "cpu"})
+    progress.show()
+    progress.block(0, {0: 20.0, 1: 10.0})
+    progress.block(1, {0: 300.0, 1: 400.0})
+    progress.block(1, {0: 500.0, 1: 400.0})
+    clock.now_s += 5
+    progress.show()
+    clock.now_s += 5
+    progress.show()
+    assert capsys.readouterr().err.splitlines() == [
+        "by-size: 33 %, preparing cpu at size_bytes=128, about 80 s left",
+        "by-size: 83 %, library at size_bytes=128: 400 ns/operation, about 70 s left",
+    ]
+
+
+def test_a_run_goes_on_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    with show_progress(made.plan()) as progress:
+        progress.say("something")
+        begin(progress)
+        progress.show()
+
+
+def test_a_terminal_gets_a_bar_for_what_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with show_progress(made.plan()) as progress:
+        progress.say("[bold] stays as it is")
+        begin(progress)
+        progress.block(1, {0: 500.0, 1: 400.0})
+        progress.show()
+    text = terminal.getvalue()
+    assert "sealift: [bold] stays as it is" in text
+    assert "by-size" in text
+    assert "cpu at size_bytes=128: 400 ns/operation" in text
+    assert "about 80 s left" in text

@@ -1,0 +1,127 @@
+"""Charts draw every row with its interval, the margin, and what was published beside them."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import altair as alt
+import pytest
+import vl_convert
+
+from sealift_lab.judge.judge import results
+from sealift_lab.model.experiment import Chart, Line
+from sealift_lab.model.figure import Missing
+from sealift_lab.model.published import Kind, Published
+from sealift_lab.model.results import Origin
+from sealift_lab.run.folder import Run
+from sealift_lab.show.charts import draw, picture, points
+from sealift_lab.show.documents import chart_markdown
+
+Make = Callable[..., Run]
+THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}
+RATIO = Chart("size_bytes", "device", "ratio", "Ratio", log_x=True, log_y=True)
+
+
+def test_rows_that_fit_are_drawn_each_once_and_wrong_ones_never(a_run: Make) -> None:
+    run = a_run(THREE)
+    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    drawn = [(point.label, point.series) for point in points(planned, found, RATIO)]
+    assert drawn == [("16 B", "Kernels"), ("1 KiB", "Kernels"), ("16 KiB", "Kernels")]
+    where = Chart("size_bytes", "device", "time", "Time", where={"device": "library"})
+    assert {point.series for point in points(planned, found, where)} == {"AWS-LC"}
+    every_size = Chart("device", "device", "time", "Time")
+    assert len([*points(planned, found, every_size)]) == 2
+    wrong = replace(found, rows=[replace(row, wrong="tag") for row in found.rows])
+    assert draw(planned, wrong, RATIO) is None
+
+
+def test_panels_share_colours_and_scales_and_published_lines_are_broken(a_run: Make) -> None:
+    run = a_run(THREE)
+    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    chart = Chart("device", "size_bytes", "MB/s", "Speed", panels="device", log_y=True)
+    line = Line("RTX", "MB/s", 900, Origin.PUBLISHED, {"device": "cpu"})
+    elsewhere = Line("Other", "ratio", 2, Origin.PUBLISHED)
+    drawing = draw(planned, found, chart, [line, elsewhere])
+    assert drawing is not None
+    assert [panel.title for panel in drawing.panels] == ["AWS-LC", "Kernels"]
+    assert [(name, broken) for name, _, broken in drawing.series][-1] == ("RTX (published)", True)
+    axes = [re.findall(r">([\d,]+)</text>", panel.svg) for panel in drawing.panels]
+    assert axes[0] == axes[1]
+
+
+def test_a_drawing_names_itself_and_shows_the_margin_of_ratios(a_run: Make) -> None:
+    run = a_run(THREE)
+    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    drawing = draw(planned, found, RATIO, has_legend=True)
+    assert drawing is not None
+    (panel,) = drawing.panels
+    assert 'role="img" aria-label="Ratio: times as fast as AWS-LC by message size"' in panel.svg
+    assert "#8d99a3" in panel.svg
+
+
+def test_a_chart_as_markdown_has_a_line_a_place_and_a_column_a_series(a_run: Make) -> None:
+    run = a_run(THREE)
+    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    lines = chart_markdown(planned, found, planned.charts[0]).splitlines()
+    assert lines[0] == "| message size | AWS-LC, time of a message | Kernels, time of a message |"
+    assert lines[1] == "| --- | ---: | ---: |"
+    assert len(lines) == 2 + 3
+    assert re.fullmatch(r"\| 16 B \| .*\[.*–.*\] \| .*\[.*–.*\] \|", lines[2])
+
+
+def test_a_picture_of_its_own_is_xml_with_a_legend_and_ink_for_dark_pages(a_run: Make) -> None:
+    run = a_run(THREE)
+    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    svg = picture(planned, found, planned.charts[0])
+    texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")]
+    assert {"AWS-LC", "Kernels", "16 B"} <= {*texts}
+    assert "prefers-color-scheme:dark" in svg
+
+
+def test_published_figures_that_name_a_series_are_drawn_in_the_unit_of_the_chart(
+    a_run: Make,
+) -> None:
+    run = a_run(THREE)
+    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    speed = Chart("size_bytes", "device", "MB/s", "Speed")
+    figures = [
+        Published("1-T1", "s", 8000, unit, "p. 1", kind, Missing("-"), series=series, at=at)
+        for unit, kind, series, at in (
+            ("Mbit/s", Kind.VALUE, "card", {"size_bytes": 16}),
+            ("MB/s", Kind.VALUE, "", {}),
+            ("ns", Kind.VALUE, "timed", {}),
+            ("MB/s", Kind.SHAPE, "shape", {}),
+        )
+    ]
+    drawing = draw(planned, found, speed, printed=figures)
+    assert drawing is not None
+    assert [name for name, _, broken in drawing.series if broken] == ["card (published)"]
+    assert "9,000" not in drawing.panels[0].svg
+
+
+def test_specifications_are_valid_and_show_both_ends_of_each_interval(
+    a_run: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run(THREE)
+    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    specs: list[dict[str, Any]] = []
+
+    def keep(spec: dict[str, Any]) -> str:
+        specs.append(spec)
+        return '<svg width="9">'
+
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", keep)
+    for chart in (RATIO, planned.charts[0], Chart("device", "size_bytes", "MB/s", "Dots")):
+        draw(planned, found, chart)
+    for spec in specs:
+        alt.LayerChart.from_dict(spec, validate=True)
+        ends = [
+            {encoding[place]["field"] for place in places}
+            for layer in spec["layer"]
+            for encoding in [layer["encoding"]]
+            for places in (("x", "x2"), ("y", "y2"))
+            if {*places} <= {*encoding} and layer["mark"]["type"] == "rule"
+        ]
+        assert ends == [{"low", "high"}]

@@ -1,0 +1,77 @@
+"""The answer for a terminal keeps to 15 lines and 80 words, whatever a run holds."""
+
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console, RenderableType
+
+from sealift_lab.claim.answer import Answer, Bar, Remark, answer
+from sealift_lab.judge.judge import results
+from sealift_lab.model.claim import Claim, Relation
+from sealift_lab.model.results import Estimate
+from sealift_lab.run.folder import Run
+from sealift_lab.show.tables import rows_table
+from sealift_lab.show.terminal import answer_text, table_text
+
+Make = Callable[..., Run]
+THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}
+LINKS = (
+    ("Page", "runs/2026-11-25T120000Z/report.html"),
+    ("Your load", "sealift advise --size 128"),
+)
+
+
+def text_of(part: RenderableType, width: int = 80) -> str:
+    console = Console(width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(part)
+    return capture.get()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_answer_fits_15_lines_and_80_words(a_run: Make, width: int) -> None:
+    run = a_run(THREE)
+    text = text_of(answer_text(answer(run, results(run)), LINKS, width), width)
+    lines = text.splitlines()
+    assert len(lines) <= 15
+    assert len(text.split()) < 80
+    assert max(map(len, lines)) <= width
+    assert lines[0] == "Where should my bulk encryption run?"
+    assert "On the processor: 2.00× AWS-LC [" in text
+    assert "not in this machine" in text
+
+
+def test_bars_are_as_long_as_arms_are_fast(a_run: Make) -> None:
+    run = a_run({1024: (100.0, 50.0, 200.0)})
+    lines = text_of(answer_text(answer(run, results(run)))).splitlines()
+    lengths = {line.split()[0]: line.count("█") for line in lines if "█" in line}
+    assert lengths["Kernels"] == 2 * lengths["AWS-LC"] == 4 * lengths["table"]
+
+
+def test_every_row_has_a_line_with_its_verdict(a_run: Make) -> None:
+    run = a_run(THREE)
+    table = rows_table(run.plan.experiments[0], results(run)["made-up"])
+    text = text_of(table_text(table), 120)
+    assert len(text.splitlines()) == 1 + 6
+    assert text.count("faster") == 2
+    assert text.count("same") == 1
+
+
+def test_of_many_arms_and_remarks_the_first_stay() -> None:
+    bars = [
+        Bar(
+            Claim(
+                f"arm number {each}", Relation.RATE, figure=Estimate(9.0 - each), unit="k jobs/s"
+            ),
+            Estimate(9e3 - each),
+        )
+        for each in range(8)
+    ]
+    remarks = [Remark(f"remark {each} has a number of words in it") for each in range(5)]
+    long = Answer("Which arm is best?", "The first", basis="1 thread", bars=bars, remarks=remarks)
+    text = text_of(answer_text(long, LINKS))
+    assert len(text.splitlines()) <= 15
+    assert len(text.split()) < 80
+    assert "arm number 0" in text
+    assert "Remark 0 has" in text
+    assert "more" in text
