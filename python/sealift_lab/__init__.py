@@ -1,5 +1,6 @@
 """The lab: which processor of a machine encrypts fastest, and how sure that is."""
 
+from sealift_lab.measure.timed import timed
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
 from sealift_lab.model.results import Origin
 from sealift_lab.model.sample import Arm, Computed, Context, Sample, Skip, WrongResultError
@@ -20,4 +21,5 @@ __all__ = [
     "Skip",
     "Value",
     "WrongResultError",
+    "timed",
 ]

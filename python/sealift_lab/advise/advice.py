@@ -7,11 +7,12 @@ from sealift._sealift import Card
 from sealift_lab.advise.devices import Device, measured, projected
 from sealift_lab.advise.latency import Latency, batch_ns_p99
 from sealift_lab.advise.load import Candidate, Demand, rank, serve
-from sealift_lab.advise.messages import BY_SIZE, find_messages, lengths_of
+from sealift_lab.advise.messages import BY_SIZE, find_messages
 from sealift_lab.advise.payoff import Payoff, payoff
 from sealift_lab.claim.declared import declared
 from sealift_lab.judge.judge import compare_rows
 from sealift_lab.judge.verdicts import Comparison
+from sealift_lab.measure.crypto import lengths_in
 from sealift_lab.model.lengths import Lengths
 from sealift_lab.model.results import Results, Row
 from sealift_lab.model.run import PlannedExperiment
@@ -30,7 +31,6 @@ class Advice:
         work: The messages, as values of the axes `WORK`.
         lengths: Of the messages, as measured.
         demand: The load.
-        core_price: Price of a core; None where it is not known.
         candidates: By rank the devices that were measured, then cards; none where nothing was
             measured.
         payoffs: Of each card.
@@ -44,7 +44,6 @@ class Advice:
     work: Cell
     lengths: Lengths
     demand: Demand
-    core_price: float | None
     candidates: tuple[Candidate, ...]
     payoffs: tuple[Payoff, ...]
     left_out: Mapping[str, str]
@@ -62,7 +61,6 @@ def advise(
     demand: Demand,
     *,
     cards: Sequence[Card] = (),
-    core_price: float | None = None,
     about: str = "",
     latency: Latency = batch_ns_p99,
 ) -> Advice:
@@ -73,46 +71,40 @@ def advise(
         results: What was found of each of its experiments.
         demand: The load.
         cards: Descriptions of devices that are not here.
-        core_price: Price of a core, in the currency of the cards.
         about: A caveat on the messages.
         latency: Simulates how long batches wait.
 
     Raises:
         ValueError: If the run measured no messages of one's own, or not in such batches.
     """
-    measured_here = find_messages(run.plan)
-    if measured_here is None:
+    if (there := find_messages(run.plan)) is None:
         raise ValueError(
             f"{run.path} measured no messages of one's own; keep such a run with "
             "`sealift advise --size N --out FOLDER`"
         )
-    planned, work = measured_here
-    found, lengths = results[BY_SIZE], lengths_of(work, planned)
+    (planned, work), found = there, results[BY_SIZE]
+    one_length = Lengths.from_counts({int(work["size_bytes"]): 1})
+    lengths = lengths_in(work, planned.legend) or one_length
     left_out = dict(_left_out(found))
     sound = [row for row in found.rows if str(row.subject) not in left_out]
     own = [row for row in sound if fits(row.cell, work)]
-    around = [row for row in sound if row not in own]
-    every = [*_devices(own, around, int(work["threads"]), lengths)]
-    lacking = _without_batch(every, demand.batch)
-    devices = [each for each in every if each.name not in lacking]
+    rows = sorted(sound, key=lambda row: row not in own)
+    devices = [*_devices(rows, work, lengths)]
+    lacking = _without_batch(devices, demand.batch)
+    devices = [each for each in devices if each.name not in lacking]
     counts = list(devices[0].by_messages) if devices else []
-    absent = [projected(card, counts, lengths) for card in cards if devices]
-    served = [serve(each, demand, latency) for each in (*devices, *absent)]
-    candidates = rank(served, lambda *which: _judged(run, own, *which))
+    devices += [projected(card, counts, lengths) for card in cards if counts]
+    served = [serve(each, demand, latency) for each in devices]
+    ranked = rank(served, lambda *which: _judged(run, own, *which))
     return Advice(
         run=run,
-        results=Results((*own, *around), found.reports),
+        results=Results(rows, found.reports),
         planned=declared(planned),
         work=work,
         lengths=lengths,
         demand=demand,
-        core_price=core_price,
-        candidates=candidates,
-        payoffs=tuple(
-            payoff(each, candidates[0], demand.rate_per_s, core_price)
-            for each in candidates
-            if each.is_projected
-        ),
+        candidates=ranked,
+        payoffs=tuple(payoff(c, ranked[0], demand) for c in ranked if c.is_projected),
         left_out={**left_out, **lacking},
         about=about,
     )
@@ -131,12 +123,13 @@ def _left_out(results: Results) -> Iterator[tuple[str, str]]:
             yield str(device), each.skipped
 
 
-def _devices(
-    own: Sequence[Row], around: Sequence[Row], threads: int, lengths: Lengths
-) -> Iterator[Device]:
-    for name in dict.fromkeys(row.subject for row in own):
-        of_own, of_around = ([r for r in rows if r.subject == name] for rows in (own, around))
-        yield measured(str(name), of_own, of_around, threads, lengths)
+def _devices(rows: Sequence[Row], work: Cell, lengths: Lengths) -> Iterator[Device]:
+    """The devices that were measured on the messages."""
+    for name in dict.fromkeys(row.subject for row in rows):
+        of_one = [row for row in rows if row.subject == name]
+        own = [row for row in of_one if fits(row.cell, work)]
+        if own:
+            yield measured(str(name), own, of_one, int(work["threads"]), lengths)
 
 
 def _without_batch(devices: Sequence[Device], wanted: int | None) -> dict[str, str]:

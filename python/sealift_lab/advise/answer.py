@@ -7,7 +7,7 @@ from dataclasses import replace
 from sealift_lab.advise.advice import Advice
 from sealift_lab.advise.load import FULL_SHARE, Candidate, State
 from sealift_lab.advise.messages import BY_SIZE
-from sealift_lab.advise.payoff import Payoff, cheapest_first
+from sealift_lab.advise.payoff import Payoff
 from sealift_lab.claim.answer import Answer, Bar, Remark
 from sealift_lab.claim.answer import answer as answer_of_run
 from sealift_lab.claim.claims import rate
@@ -35,13 +35,9 @@ def answer(advice: Advice) -> Answer:
     narrowed = {**nothing, BY_SIZE: replace(advice.results, rows=rows)}
     # Without a rate this is the whole answer but for the cards.
     plain = answer_of_run(advice.run, narrowed)
-    absent = [bar for bar in plain.bars if bar.rate is None]
-    found = replace(
-        plain,
-        basis=conditions(rows[0].work, advice.planned),
-        bars=[*_bars(advice, messages), *absent],
-        remarks=_remarks(advice, plain),
-    )
+    bars = [*_bars(advice, messages), *(bar for bar in plain.bars if bar.rate is None)]
+    basis, remarks = conditions(rows[0].work, advice.planned), _remarks(advice, plain)
+    found = replace(plain, basis=basis, bars=bars, remarks=remarks)
     if advice.demand.rate_per_s is None:
         return found
     return replace(found, advice=_advice(advice), headline=_busy(advice))
@@ -74,21 +70,15 @@ def _busy(advice: Advice) -> Claim:
 
 def _bars(advice: Advice, messages: int) -> Iterator[Bar]:
     """Messages a second of each device in batches of so many; a card says it is projected."""
-    open_ones = _peers(advice, Verdict.INCONCLUSIVE)
-    is_settled = advice.best.used.state is State.MEETS
-    if advice.demand.rate_per_s is None:
-        is_settled = not open_ones
+    is_open = advice.demand.rate_per_s is None and _peers(advice, Verdict.INCONCLUSIVE)
+    is_settled = advice.best.used.state is State.MEETS and not is_open
     advised = [advice.best, *_peers(advice, Verdict.SAME)] if is_settled else []
     for each in advice.candidates:
         batch = each.device.by_messages.get(messages, each.used.batch)
         step, prefix = scale_of(batch.per_s.value)
-        claim = Claim(
-            f"{each.name} (projected)",
-            Relation.RATE,
-            figure=batch.per_s.scaled(1 / step),
-            unit=f"{prefix}messages/s",
-            ledger=Ledger.MODELLED,
-        )
+        name, unit = f"{each.name} (projected)", f"{prefix}messages/s"
+        figure = batch.per_s.scaled(1 / step)
+        claim = Claim(name, Relation.RATE, "", figure, unit, Ledger.MODELLED)
         if batch.row:
             claim = rate(advice.planned, batch.row)
         yield Bar(claim, batch.per_s, each in advised)
@@ -98,10 +88,9 @@ def _remarks(advice: Advice, plain: Answer) -> list[Remark]:
     """The weightiest of the run's reasons for care, then the load's: three; last the machine."""
     place, *rest = plain.remarks
     care = [remark for remark in rest if remark.is_care]
-    usual = [remark for remark in rest if not remark.is_care]
     own = [Remark(text) for text in _load_remarks(advice)]
-    weightiest = [*care[:1], *own, *care[1:], *usual][:REMARKS_MOST]
-    return [*weightiest, place]
+    weighty = [*care[:1], *own, *care[1:], *(each for each in rest if not each.is_care)]
+    return [*weighty[:REMARKS_MOST], place]
 
 
 def _load_remarks(advice: Advice) -> Iterator[str]:
@@ -134,10 +123,8 @@ def _load_remarks(advice: Advice) -> Iterator[str]:
 
 def _card_text(found: Payoff) -> str:
     """Whether a card would pay, in one sentence."""
-    card = found.card.device.card
-    other = (
-        "" if card is None or card.algorithm == "aes-gcm" else f", at its {card.algorithm} rate,"
-    )
+    cipher = found.card.device.card.algorithm if found.card.device.card else ""
+    other = "" if cipher in ("", "aes-gcm") else f", at its {cipher} rate,"
     name = f"projected: {_count(found)}{found.card.name}{other}"
     if found.is_needed:
         return f"{name} would do it"
@@ -163,17 +150,15 @@ def _buy(advice: Advice) -> str:
     if paying := [each for each in able if each.pays]:
         best = max(paying, key=lambda each: each.cores_freed)
         return f"Buy {_count(best)}{best.card.name} (projected); else run"
-    condition = next(filter(None, map(_condition, cheapest_first(able))), "")
-    return f"Buy nothing unless {condition}; run" if condition else "Buy nothing; run"
-
-
-def _condition(found: Payoff) -> str:
-    """On which condition a card pays; "" where that is settled or too little to speak of."""
-    if found.cores_freed < WORTH_NAMING:
-        return ""
-    if found.core_price is None:
-        return f"{format_number(found.cores_freed)} cores are worth {found.card.name} to you"
-    return f"a core costs you over {_money(found)}" if found.pays is None else ""
+    open_ones = [p for p in able if p.pays is None and p.cores_freed >= WORTH_NAMING]
+    if not open_ones:
+        return "Buy nothing; run"
+    # The card that pays at the lowest price of a core; without prices the one that frees most.
+    best = min(open_ones, key=lambda p: (p.core_price is None, p.core_price or 0, -p.cores_freed))
+    condition = f"a core costs you over {_money(best)}"
+    if best.core_price is None:
+        condition = f"{format_number(best.cores_freed)} cores are worth {best.card.name} to you"
+    return f"Buy nothing unless {condition}; run"
 
 
 def _more_cores(advice: Advice) -> Iterator[str]:

@@ -11,7 +11,7 @@ from sealift_lab.model.results import Estimate, Origin, Row
 
 @dataclass(frozen=True)
 class Batch:
-    """What a device does with messages that come in batches of one size.
+    """A device with messages that come in batches of one size.
 
     Attributes:
         messages: In a batch.
@@ -65,12 +65,7 @@ class Device:
         return {each.messages: each for each in self.batches}
 
     def batch_ns(self, messages: int, size_bytes: float) -> float:
-        """Predicted time of a batch of messages of any size, through what its own messages took.
-
-        Args:
-            messages: One of its batches.
-            size_bytes: Of each message.
-        """
+        """Predicted time of one of its batches with messages of any size."""
         if self.card is not None:
             return self.card.predict(messages, round(size_bytes)).batch_ns
         line = self.alone if messages == 1 else self.line
@@ -79,20 +74,20 @@ class Device:
 
 
 def measured(
-    name: str, own: Sequence[Row], around: Sequence[Row], threads: int, lengths: Lengths
+    name: str, own: Sequence[Row], rows: Sequence[Row], threads: int, lengths: Lengths
 ) -> Device:
     """A device that was measured.
 
     Args:
         name: Of the device.
-        own: Its rows of one's own messages, in batches of several sizes.
-        around: Its rows of other sizes, for the cost of a byte.
+        own: Its rows of one's own messages.
+        rows: All its rows; other sizes tell the cost of a byte.
         threads: How many worked; each one's processor time counts.
         lengths: Of one's own messages.
     """
     points = [
         BatchTime(batch, row.payload_bytes, row.time.value * threads * batch)
-        for row in (*own, *around)
+        for row in rows
         for batch in [int(row.cell["batch"])]
     ]
     # A message alone pays for its hand-over and fetches its own data: one line would not do.
@@ -113,13 +108,7 @@ def measured(
 
 
 def projected(card: Card, batches: Iterable[int], lengths: Lengths) -> Device:
-    """A device that is not here, by its description.
-
-    Args:
-        card: The description.
-        batches: Messages a batch.
-        lengths: Of the messages.
-    """
+    """A device that is not here, by its description, in batches of so many messages."""
     cost = card.cost()
     line = CostLine(cost.setup_ns, cost.per_message_ns, cost.per_byte_ns)
     size = round(lengths.mean_bytes)

@@ -1,7 +1,7 @@
 """Every figure of the advice on a load, one by one, each with its origin: for CSV and JSON."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
 
 import polars as pl
@@ -25,23 +25,23 @@ class Figure:
         batch: Messages a batch; None where it is for all, or, of a cost, for all of several.
         figure: What it is, the unit last.
         value: A number; None for never, or for none.
-        origin: Where it comes from.
         low: Lower end of its 95 % interval; None where it has none.
         high: Upper end.
         text: What is no number: a verdict, a currency; or "".
+        origin: Where it comes from.
         is_used: Whether these are the batches that the device should have under the load.
     """
 
     about: str
     device: str
-    against: str
-    batch: int | None
-    figure: str
-    value: float | None
-    origin: Origin
+    against: str = ""
+    batch: int | None = None
+    figure: str = ""
+    value: float | None = None
     low: float | None = None
     high: float | None = None
     text: str = ""
+    origin: Origin = Origin.MEASURED
     is_used: bool = False
 
     @property
@@ -54,11 +54,10 @@ class Figure:
 
 def figures(advice: Advice) -> list[Figure]:
     """All of them: services, costs, break-even sizes, cards."""
-    devices = [each.device for each in advice.candidates]
     return [
         *(figure for each in advice.candidates for figure in _services(each)),
-        *(figure for device in devices for figure in _costs(device)),
-        *_break_even(advice, devices),
+        *(figure for each in advice.candidates for figure in _costs(each.device)),
+        *_break_even(advice),
         *(figure for each in advice.payoffs for figure in _card(each)),
     ]
 
@@ -67,17 +66,17 @@ def figures_frame(advice: Advice) -> pl.DataFrame:
     """The figures as a table, one row each."""
     kinds = {"batch": pl.Int64(), "is_used": pl.Boolean()}
     kinds |= dict.fromkeys(("value", "low", "high"), pl.Float64())
-    schema = {name: kinds.get(name, pl.String()) for name in Figure.__dataclass_fields__}
+    schema = {each.name: kinds.get(each.name, pl.String()) for each in fields(Figure)}
     return pl.DataFrame([each.record for each in figures(advice)], schema=schema)
 
 
 def _services(candidate: Candidate) -> Iterator[Figure]:
-    device = candidate.device
+    name, origin = candidate.name, candidate.device.origin
     for service in candidate.services:
-        first = Figure("service", device.name, "", service.batch.messages, "", 0, device.origin)
+        first = Figure("service", name, batch=service.batch.messages, origin=origin)
         first = replace(first, is_used=service is candidate.used)
-        for name, found in _of_service(service):
-            yield replace(first, figure=name, value=found.value, low=found.low, high=found.high)
+        for what, found in _of_service(service):
+            yield replace(first, figure=what, value=found.value, low=found.low, high=found.high)
         if service.p99_ns is not None:
             yield replace(first, figure="p99_ns", value=service.p99_ns, origin=Origin.SIMULATED)
 
@@ -95,20 +94,19 @@ def _costs(device: Device) -> Iterator[Figure]:
     """The parts of its cost lines; how far off the worst batch is, where they were fitted."""
     lines = {1: device.alone, None: device.line} if device.card is None else {None: device.line}
     for batch, line in lines.items():
-        parts = asdict(line)
-        worst_share = parts.pop("worst_share")
-        if device.card is None:
-            parts["worst_error_share"] = worst_share
-        for name, value in parts.items():
-            yield Figure("cost", device.name, "", batch, name, value, device.origin)
+        for part, value in asdict(line).items():
+            if device.card is None or part != "worst_share":
+                first = Figure("cost", device.name, batch=batch, origin=device.origin)
+                yield replace(first, figure=part, value=value)
 
 
-def _break_even(advice: Advice, devices: list[Device]) -> Iterator[Figure]:
+def _break_even(advice: Advice) -> Iterator[Figure]:
     """By message size which of two devices is faster, alone and in the batches of the best one."""
     sizes = [round(row.payload_bytes) for row in advice.results.rows]
     low, high = min(sizes), max(sizes)
     between = (1 << power for power in range(high.bit_length()))
     places = sorted({low, *(size for size in between if low < size < high), high})
+    devices = [each.device for each in advice.candidates]
     for messages in sorted({1, advice.best.used.batch.messages}):
         there = [device for device in devices if messages in device.by_messages]
         for one, other in combinations(there, 2):
@@ -124,16 +122,16 @@ def _compared(one: Device, other: Device, messages: int, places: list[int]) -> I
         places,
         max(line.worst_share for line in lines),
     )
-    is_projected = Origin.PROJECTED in (one.origin, other.origin)
-    origin = Origin.PROJECTED if is_projected else Origin.MEASURED
-    first = Figure("break-even", one.name, other.name, messages, "", None, origin)
+    first = Figure("break-even", one.name, other.name, messages)
+    if Origin.PROJECTED in (one.origin, other.origin):
+        first = replace(first, origin=Origin.PROJECTED)
     for verdict, *ends in stretches(verdicts):
         for name, size in zip(("from_bytes", "to_bytes"), ends, strict=True):
             yield replace(first, figure=name, value=size, text=verdict.value)
 
 
 def _card(found: Payoff) -> Iterator[Figure]:
-    first = Figure("card", found.card.name, found.real.name, None, "", None, Origin.PROJECTED)
+    first = Figure("card", found.card.name, found.real.name, origin=Origin.PROJECTED)
     values = {
         "cards": found.count,
         "earlier_from_messages": found.earlier.messages,
@@ -143,6 +141,8 @@ def _card(found: Payoff) -> Iterator[Figure]:
         "cores_freed_at_most": found.cores_freed_most,
         "frees_core_at_messages_per_s": found.frees_core_at_per_s,
     }
+    if found.watts is not None:
+        values["watts"] = found.watts
     for figure, value in values.items():
         yield replace(first, figure=figure, value=value)
     if found.price is not None:
@@ -151,5 +151,3 @@ def _card(found: Payoff) -> Iterator[Figure]:
         yield replace(money, figure="pays_over_core_price", value=found.core_price)
     if found.pays is not None:
         yield replace(first, figure="pays", text="yes" if found.pays else "no")
-    if found.watts is not None:
-        yield replace(first, figure="watts", value=found.watts)

@@ -30,11 +30,6 @@ def batch_ns_p99(device: Device, batch: Batch, batches_per_s: float) -> float:
     A simulation really seals its messages, so it is given small ones, and times are scaled: waiting
     in proportion to a batch's time depends on how busy the device is, and on nothing else. The
     stages of a card work side by side: its batches wait as for one device as slow as the slowest.
-
-    Args:
-        device: It works them alone.
-        batch: What it does in such batches.
-        batches_per_s: Fewer than it can do.
     """
     if device.lengths is not None:
         return _mixed_ns_p99(device, batch, device.lengths, batches_per_s)
@@ -52,12 +47,7 @@ def batch_ns_p99(device: Device, batch: Batch, batches_per_s: float) -> float:
 
 
 def fill_ns_p99(batch: int, rate_per_s: float) -> float:
-    """Nanoseconds that 99 of 100 messages wait at most for the rest of their batch.
-
-    Args:
-        batch: Messages in it.
-        rate_per_s: Messages that come in a second, at random (Poisson).
-    """
+    """Nanoseconds that 99 of 100 messages, coming at random, wait at most for a full batch."""
     return _arrivals_p99(batch) / rate_per_s * 1e9
 
 

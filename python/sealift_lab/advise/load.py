@@ -22,11 +22,13 @@ class Demand:
         rate_per_s: Messages a second; None where only speed counts.
         p99_ns: Deadline of 99 of 100 messages; None for none.
         batch: Messages a batch; None for the best number.
+        core_price: Price of a core, in the currency of cards; None where it is not known.
     """
 
     rate_per_s: float | None = None
     p99_ns: float | None = None
     batch: int | None = None
+    core_price: float | None = None
 
 
 class State(StrEnum):
@@ -102,11 +104,6 @@ def serve(device: Device, demand: Demand, latency: Latency) -> Candidate:
     processors least among those that meet the deadline, or, without a deadline, that keep up and
     are full within a millisecond; the smallest batch where several cost about the same. Where no
     batch does, it is the one that is back first, or can do most of those that would be in time.
-
-    Args:
-        device: Measured or projected.
-        demand: The load.
-        latency: Simulates the waiting.
     """
     services = tuple(
         _service(device, batch, demand, latency)
@@ -121,11 +118,7 @@ def rank(candidates: Sequence[Candidate], judge: Judge) -> tuple[Candidate, ...]
 
     What meets the demand comes first, then what costs this machine's processors less; without a
     rate what does more messages a second. Devices that the judge does not tell from the first of a
-    place, in that one's batches, share its place.
-
-    Args:
-        candidates: Devices under one load.
-        judge: Compares two devices that were measured.
+    place, in that one's batches, share its place; cards are not judged.
     """
     real = sorted((each for each in candidates if not each.is_projected), key=_key)
     placed: list[Candidate] = []
@@ -135,8 +128,7 @@ def rank(candidates: Sequence[Candidate], judge: Judge) -> tuple[Candidate, ...]
         placed.append(replace(first, place=place))
         for each in others:
             found = judge(first.used.batch.messages, first.name, each.name)
-            is_open = found and found.verdict in OPEN and each.used.state is first.used.state
-            if is_open:
+            if found and found.verdict in OPEN and each.used.state is first.used.state:
                 placed.append(replace(each, place=place, comparison=found))
             else:
                 real.append(each)
@@ -182,14 +174,10 @@ def _choice(services: Sequence[Service], demand: Demand) -> Service:
     if suited:
         enough_ns = min(each.batch.host_ns.value for each in suited) * (1 + ABOUT)
         return next(each for each in suited if each.batch.host_ns.value <= enough_ns)
-    in_time = [(each.p99_ns, each) for each in services if each.p99_ns is not None]
-    if in_time:
-        return min(in_time, key=lambda pair: pair[0])[1]
+    if in_time := [each for each in services if each.p99_ns is not None]:
+        return min(in_time, key=lambda each: each.p99_ns or 0.0)
     order = list(State)
-    return min(
-        services,
-        key=lambda each: (order.index(each.state), each.is_late, -each.batch.per_s.value),
-    )
+    return min(services, key=lambda s: (order.index(s.state), s.is_late, -s.batch.per_s.value))
 
 
 def _key(candidate: Candidate) -> tuple[float, float]:

@@ -12,7 +12,6 @@ from sealift_lab.measure.crypto import (
     batch_for,
     crypto_cells,
     legend_of,
-    lengths_in,
     of_lengths,
     sized,
 )
@@ -73,7 +72,7 @@ class Messages:
             yield from crypto_cells([each], devices=devices, threads=threads, batch=batch)
 
     def _names(self, work: Work) -> dict[Value, str]:
-        """Of what experiments leave unnamed: key regime, mix, cipher."""
+        """For readers: of the key regime, the mix and the cipher, or the number of lengths."""
         seal, *others = self.mix.weights
         share = 100 * seal / (seal + sum(others))
         names: dict[Value, str] = {
@@ -89,12 +88,7 @@ class Messages:
 
 
 def batches(size_bytes: int, wanted: int | None) -> list[int]:
-    """The batches in which messages of a size are measured, one message alone among them.
-
-    Args:
-        size_bytes: Of a message.
-        wanted: The largest one; None for a full one.
-    """
+    """In which batches messages are measured, 1 among them: up to the wanted or a full one."""
     most = batch_for(size_bytes) if wanted is None else wanted
     # One alone and several: without both nothing tells the cost of a batch from that of a message.
     below = [batch for batch in BATCHES if batch < most]
@@ -111,9 +105,6 @@ def sizes_around(size_bytes: int) -> list[int]:
 def find_messages(plan: Plan) -> tuple[PlannedExperiment, Cell] | None:
     """The messages that a plan begins with, if it has them one by one and in batches, too.
 
-    Args:
-        plan: Of a stored run.
-
     Returns:
         The experiment, and values of the axes `WORK`; None for a run on other work.
     """
@@ -123,16 +114,12 @@ def find_messages(plan: Plan) -> tuple[PlannedExperiment, Cell] | None:
     if planned is None or planned.file or {axis.name for axis in planned.axes} != axes:
         return None
     cells = [cell for group in planned.groups for cell in group]
+    if not cells:
+        return None
     own = {name: value for name, value in cells[0].items() if name in WORK}
     counts = {cell["batch"] for cell in cells if fits(cell, own)}
     are_whole = all(isinstance(n, int) for n in (*counts, own["size_bytes"], own["threads"]))
     return (planned, own) if are_whole and 1 in counts and len(counts) > 1 else None
-
-
-def lengths_of(work: Cell, planned: PlannedExperiment) -> Lengths:
-    """The lengths of the messages of `find_messages`; a ValueError if the plan lacks them."""
-    known = lengths_in(work, planned.legend)
-    return known or Lengths.from_counts({int(work["size_bytes"]): 1})
 
 
 BY_SIZE = "aes-gcm-by-size"

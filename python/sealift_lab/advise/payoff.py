@@ -1,10 +1,9 @@
 """At which load a card that one does not own would pay: in time, in host CPU, in money."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sealift_lab.advise.load import Candidate, State
+from sealift_lab.advise.load import Candidate, Demand, State
 from sealift_lab.judge.crossings import BreakEven, break_even
 
 
@@ -56,16 +55,13 @@ class Payoff:
         return self.real.used.state is not State.MEETS and self.card.used.state is State.MEETS
 
 
-def payoff(
-    card: Candidate, real: Candidate, rate_per_s: float | None, core_price: float | None = None
-) -> Payoff:
-    """Sets a card against the best real device.
+def payoff(card: Candidate, real: Candidate, demand: Demand) -> Payoff:
+    """Sets a projected device against the best real one under the same load.
 
     Args:
-        card: A projected device under the load.
-        real: A measured one under the same load.
-        rate_per_s: Messages a second; None for a million.
-        core_price: Price of a core, in the card's currency.
+        card: The projected one.
+        real: The real one.
+        demand: The load; without a rate a million messages a second.
 
     Raises:
         ValueError: If `card` was not projected from one.
@@ -73,19 +69,18 @@ def payoff(
     described = card.device.card
     if described is None:
         raise ValueError(f"{card.device.name} is no card; right would be a projected device")
-    rate = PER_MILLION if rate_per_s is None else rate_per_s
+    rate = demand.rate_per_s or PER_MILLION
     count = math.ceil(rate / card.used.batch.per_s.value)
     freed = (real.used.batch.host_ns.value - card.used.batch.host_ns.value) * rate / 1e9
     largest, able_per_s = card.device.largest, card.device.largest.per_s.value
     saved_ns = real.device.largest.host_ns.value - largest.host_ns.value
     core_at_per_s = 1e9 / saved_ns if saved_ns > 0 else math.inf
     size, at = round(real.device.message_bytes), real.used.batch
-
     price = None if described.price is None else described.price * count
     pays_from = price / freed if price is not None and freed > 0 else None
     is_paying = None
-    if core_price is not None and price is not None:
-        is_paying = pays_from is not None and core_price >= pays_from
+    if demand.core_price is not None and price is not None:
+        is_paying = pays_from is not None and demand.core_price >= pays_from
 
     def message_ns(messages: int) -> float:
         return described.predict(messages, size).batch_ns / messages
@@ -93,12 +88,10 @@ def payoff(
     return Payoff(
         card=card,
         real=real,
-        rate_per_s=rate_per_s,
+        rate_per_s=demand.rate_per_s,
         count=count,
         times=message_ns(at.messages) / at.host_ns.value,
-        earlier=break_even(
-            lambda n: described.predict(n, size).batch_ns / n, at.host_ns, BATCH_MAX
-        ),
+        earlier=break_even(message_ns, at.host_ns, BATCH_MAX),
         cores_freed=freed,
         cores_freed_most=max(0.0, saved_ns * able_per_s / 1e9),
         frees_core_at_per_s=core_at_per_s if core_at_per_s <= able_per_s else None,
@@ -108,11 +101,6 @@ def payoff(
         pays=is_paying,
         watts=None if described.watts is None else described.watts * count,
     )
-
-
-def cheapest_first(found: Sequence[Payoff]) -> list[Payoff]:
-    """By the price of a core from which on a card pays; without prices by the cores it frees."""
-    return sorted(found, key=lambda p: (p.core_price is None, p.core_price or 0, -p.cores_freed))
 
 
 PER_MILLION = 1e6

@@ -14,7 +14,7 @@ import typer
 
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import hardware, output, parse
-from sealift_lab.cli.advise_help import HELP
+from sealift_lab.cli.advise_help import EXAMPLES, HELP
 from sealift_lab.cli.output import Form, eprint, fail, parsed
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sealift_lab.model.lengths import Lengths
     from sealift_lab.run.folder import Run
 
+__all__ = ["EXAMPLES", "advise"]
 T = TypeVar("T")
 S = TypeVar("S")
 Given = Mapping[str, Any]
@@ -118,7 +119,6 @@ class _Load:
 
     demand: "Demand"
     cards: "tuple[Card, ...]"
-    core_price: float | None
     about: str = ""
 
     @property
@@ -188,7 +188,7 @@ def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
 
     Args:
         run: The run folder.
-        load: What is asked; None for a grid.
+        load: Of its messages; None for a grid.
         form: What goes to standard output.
         out: The folder, where it stays.
     """
@@ -196,7 +196,7 @@ def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
     from sealift_lab.advise.advice import advise as advise_on
     from sealift_lab.advise.answer import answer as answer_of_load
     from sealift_lab.advise.figures import figures_frame
-    from sealift_lab.advise.grid import comparing
+    from sealift_lab.advise.grid import check_compares
     from sealift_lab.advise.messages import find_messages
     from sealift_lab.claim.answer import answer
     from sealift_lab.judge.judge import results
@@ -205,20 +205,17 @@ def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
 
     found = results(run)
     if load is not None and (load.is_given or find_messages(run.plan)):
-        cards, core_price = load.cards, load.core_price
-        advice = advise_on(
-            run, found, load.demand, cards=cards, core_price=core_price, about=load.about
-        )
+        advice = advise_on(run, found, load.demand, cards=load.cards, about=load.about)
         if not advice.candidates:
             return False
         first, frame = answer_of_load(advice), figures_frame(advice)
-        whole = document.load_document(advice, run.plan, found, first)
+        whole = document.load_document(advice, found, first)
     else:
-        plan = comparing(run)
-        if not any(found[each.name].rows for each in plan.experiments):
+        check_compares(run)
+        if not any(each.rows for each in found.values()):
             return False
-        first, frame = answer(run, found), rows_frame(plan, found)
-        whole = document.run_document(run, plan, found, first)
+        first, frame = answer(run, found), rows_frame(run.plan, found)
+        whole = document.run_document(run, found, first)
     if form is Form.CSV:
         output.show_bytes(encode(frame, "csv"))
     elif form is Form.JSON:
@@ -230,7 +227,7 @@ def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
 
 
 def _links(out: Path | None, *, is_open: bool) -> list[tuple[str, str]]:
-    """Where the page of a run is, or how to have one; and what to ask next without a load."""
+    """The page of a run, or how to have one; without a load the command that gives one."""
     from sealift_lab.model.run import PAGE
 
     if out is None:
@@ -293,8 +290,9 @@ def _load(given: Given, about: str = "") -> _Load:
         rate_per_s=_value(given, "--rate", parse.rate, None),
         p99_ns=_value(given, "--p99", parse.latency_ns, None),
         batch=given["--batch"],
+        core_price=_value(given, "--core-price", parse.price, None),
     )
-    return _Load(demand, cards, _value(given, "--core-price", parse.price, None), about)
+    return _Load(demand, cards, about)
 
 
 def _lengths(size: int | None, file: str | None) -> "tuple[Lengths, str]":
@@ -329,7 +327,8 @@ def _grid(workload: Workload, given: Given, *, quick: bool) -> _Job:
 
 
 def _works(workload: Workload, given: Given, *, quick: bool) -> "tuple[Work, ...]":
-    from sealift_lab.advise.grid import parse_sizes, quick_works
+    from sealift_lab.advise.grid import quick_works
+    from sealift_lab.cli.sizes import parse_sizes
     from sealift_lab.experiments.document_003.messages import logged, stated
     from sealift_lab.measure.crypto import REGIMES, SIZES, sized
     from sealift_lab.model.workload import SEAL_ONLY, Mix
@@ -354,7 +353,7 @@ def _value(given: Given, option: str, parser: Callable[[str], T], default: S) ->
 
 
 def _refuse(given: Given, fixed: str) -> None:
-    """An option that would change nothing is a mistake worth telling."""
+    """Ends the program where an option was given that would change nothing."""
     for option, value in given.items():
         if value is not None:
             named = option if value is True else f"{option} {value}"

@@ -7,54 +7,21 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Argument, Option
 
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
+from sealift_lab.cli.help import argument, option
 from sealift_lab.cli.output import eprint, fail, parsed
 
 if TYPE_CHECKING:
     from sealift_lab.judge.certify import Certificate, ErrorRates
 
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-Columns, in per cent of the comparisons: equal code called faster or slower (false),
-equal code called the same, 99 % intervals that hold 1 for equal code (holds), code
-that is 5 % slower called slower (found), and the same called equal (missed).
-
-\b
-Examples:
-  sealift lab certify results
-  sealift lab certify --live --comparisons 5
-  sealift lab certify --command 'gzip -c file' --command 'zstd -c file'
-"""
-
 
 def certify(
-    results: Annotated[
-        str, Argument(help="A folder with runs: their A/A pairs are drawn.", metavar="[RESULTS]")
-    ] = "runs",
-    live: Annotated[
-        bool,
-        Option(
-            "--live",
-            help="Measure equal and slower code on this machine, idle and with its last core "
-            "loaded, for half an hour.",
-        ),
-    ] = False,
-    commands: Annotated[
-        list[str] | None,
-        Option(
-            "--command",
-            help="Time two commands instead; give both. How often this judge is wrong stands "
-            "beside how often the ratio of means with its deviation is.",
-            metavar="COMMAND",
-        ),
-    ] = None,
-    comparisons: Annotated[
-        str | None,
-        Option(help="Of each kind. [default: 400; live: 24; of commands: 20]", metavar="N"),
-    ] = None,
+    results: Annotated[str, argument("certify", "[RESULTS]")] = "runs",
+    live: Annotated[bool, option("certify", "--live")] = False,
+    commands: Annotated[list[str] | None, option("certify", "--command", metavar="COMMAND")] = None,
+    comparisons: Annotated[str | None, option("certify", "--comparisons", metavar="N")] = None,
     as_json: output.Json = False,
 ) -> None:
     """Count how often verdicts are wrong, on comparisons whose truth is known.
@@ -75,8 +42,8 @@ def certify(
         else:
             rates = _replayed(results, many or 400)
     if as_json:
-        document = asdict(certificate) if certificate else {"rates": [*map(asdict, rates)]}
-        output.show_json({"schema": "sealift-lab-certify/1", **document})
+        document: dict[str, object] = asdict(certificate) if certificate else {}
+        output.show_json(document | {"rates": [*map(_record, rates)]})
     else:
         typer.echo("\n".join(output.columns([HEAD, *map(_row, rates)])))
         if certificate:
@@ -104,7 +71,8 @@ def _live(comparisons: int) -> "Certificate":
     from sealift_lab.judge.certify import certify as measure
     from sealift_lab.judge.trial import WORKS, measure_trial
 
-    certificate = measure(measure_trial, [*WORKS], comparisons)
+    # Each kind of work needs a comparison at least.
+    certificate = measure(measure_trial, [*WORKS][:comparisons], comparisons)
     for work in certificate.wrong_plants:
         eprint(f"{work}: slower code was not slower by 5 %, so nothing is counted of it")
     return certificate
@@ -122,6 +90,12 @@ def _of_commands(commands: Sequence[str], comparisons: int) -> "Sequence[ErrorRa
         return certify_commands(one, other, comparisons)
     except (CalledProcessError, OSError) as error:
         fail(ExitCode.NOTHING_RAN, f"--command: {error}; give commands that end with 0")
+
+
+def _record(rates: "ErrorRates") -> dict[str, object]:
+    """For programs; null for a share of nothing."""
+    fields: dict[str, object] = asdict(rates)
+    return {name: None if value != value else value for name, value in fields.items()}
 
 
 def _row(rates: "ErrorRates") -> Sequence[str]:

@@ -5,32 +5,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
-
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
+from sealift_lab.cli.help import argument, option
 from sealift_lab.cli.output import Form, eprint, fail, parsed
 
 if TYPE_CHECKING:
     from sealift_lab.model.results import Estimate
     from sealift_lab.run.folder import Run
     from sealift_lab.show.tables import Table
-
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-Exit codes:
-  0    compared; with --fail-on slower: nothing that could be judged is slower
-  1    --fail-on slower: a row is slower
-  2    wrong usage, or a folder that can't be read
-  3    nothing to compare; with --fail-on slower: not one row could be judged, so
-       that a gate that sees nothing does not let everything through
-
-\b
-Examples:
-  sealift lab compare runs/monday runs/tuesday
-  sealift lab compare runs/monday runs/tuesday --fail-on slower
-  sealift lab compare runs/monday published --csv > published.csv
-"""
 
 
 class FailOn(StrEnum):
@@ -40,24 +23,10 @@ class FailOn(StrEnum):
 
 
 def compare(
-    before: Annotated[str, Argument(help="The folder of the run to compare.", metavar="RUN")],
-    now: Annotated[
-        str,
-        Argument(
-            help="The folder of a later run; or `published`, for the documents.",
-            metavar="RUN|published",
-        ),
-    ],
-    fail_on: Annotated[
-        str | None,
-        Option(
-            help="slower: end with 1 when a row is slower, and with 3 when no row can be judged. "
-            "Between runs that takes two processes or more in both, a difference of 2.5 % and a "
-            "99 % interval; how many rows could be judged is printed.",
-            metavar="[slower]",
-        ),
-    ] = None,
-    as_csv: Annotated[bool, Option("--csv", help="CSV instead of the table.")] = False,
+    before: Annotated[str, argument("compare", "RUN")],
+    now: Annotated[str, argument("compare", "RUN|published")],
+    fail_on: Annotated[str | None, option("compare", "--fail-on", metavar="[slower]")] = None,
+    as_csv: output.Csv = False,
     as_json: output.Json = False,
 ) -> None:
     """Compare a run with a later one, or with what was published.

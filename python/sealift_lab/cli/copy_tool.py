@@ -6,100 +6,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Argument, Option
 
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.output import eprint, parsed
-from sealift_lab.cli.run import Owned
+from sealift_lab.cli.help import argument, option
+from sealift_lab.cli.output import eprint, parsed, parsed_count
+from sealift_lab.cli.run import REGION
 from sealift_lab.cli.selection import open_region
 
 if TYPE_CHECKING:
     from sealift_lab.experiments.document_004.tool import Tool, ToolResult
     from sealift_lab.experiments.document_004.tool_file import ToolLine
 
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-IDs are the published tool's:
-  0  write to the heap              1  read from the heap
-  2  write to host shared memory    3  read from host shared memory
-  4  write to the region            5  read from the region
-Its copy functions are glibc_memcpy and naive_memcpy, the loop of words as compilers make it;
-its third one is not ported, and registers of 64 bytes stand in its place.
-
-\b
-Examples:
-  sealift lab copy 0 1 -r 20 -n 2
-  sealift lab copy -t 2 --csv results.csv
-  sealift lab copy 0 --published-method
-  sealift lab copy 4 --region /dev/dax0.0:0:0x10000000 --i-own-this-region
-  sealift lab copy 5 -i 1 --region /dev/dax0.0:0:0x10000000 --i-own-this-region
-"""
-
 
 def copy(
-    ids: Annotated[
-        list[str] | None, Argument(help="0 to 5. [default: all that can be done]", metavar="ID")
-    ] = None,
-    init: Annotated[
-        str,
-        Option(
-            "-i",
-            help="1 leaves a region that is read as another process wrote it, and checks that it "
-            "holds the pattern.",
-            metavar="[0|1]",
-        ),
-    ] = "0",
-    lengths: Annotated[
-        str, Option("-n", help="How many of the ten lengths, 16 B to 256 MiB.", metavar="N")
-    ] = "9",
-    value: Annotated[
-        str, Option("-o", help="Added to the source's bytes, 0 to 255.", metavar="VALUE")
-    ] = "0",
-    runs: Annotated[
-        str | None,
-        Option(
-            "-r",
-            help="Samples of each figure, thousands of copies each; copies with "
-            "--published-method. An interval of 95 % takes 6 samples. [default: 9; 5 copies]",
-            metavar="RUNS",
-        ),
-    ] = None,
-    threads: Annotated[
-        str,
-        Option(
-            "-t",
-            help="Threads, each with buffers of its own, but all with one region; with "
-            "--published-method the workers of the tool's pool, which hands out every copy. "
-            "0 for none.",
-            metavar="THREADS",
-        ),
-    ] = "0",
-    pause: Annotated[
-        str, Option("-z", help="Wait before each experiment, as in 2 or 500ms.", metavar="TIME")
-    ] = "0",
-    region: Annotated[
-        str | None,
-        Option(
-            help="A device's memory, or a file that stands for it: offset and length in bytes, "
-            "whole pages of the device, as in /dev/dax0.0:0:0x200000. Files and devices that tell "
-            "their size are held to it. Some, as /dev/mem, tell none: naming more than there is "
-            "ends the program.",
-            metavar="PATH:OFFSET:LENGTH",
-        ),
-    ] = None,
-    owned: Owned = False,
-    csv: Annotated[
-        str | None, Option("--csv", help="Write the tool's file of six columns.", metavar="FILE")
-    ] = None,
-    as_published: Annotated[
-        bool,
-        Option(
-            "--published-method",
-            help="Measure as the published tool does: few copies, no warm-up, its pool; heap only, "
-            "where 0 and 1 are the same copies, of seeded bytes: without -i, -o and --region.",
-        ),
-    ] = False,
+    ids: Annotated[list[str] | None, argument("copy", "ID")] = None,
+    init: Annotated[str, option("copy", "-i", metavar="[0|1]")] = "0",
+    lengths: Annotated[str, option("copy", "-n", metavar="N")] = "9",
+    value: Annotated[str, option("copy", "-o", metavar="VALUE")] = "0",
+    runs: Annotated[str | None, option("copy", "-r", metavar="RUNS")] = None,
+    threads: Annotated[str, option("copy", "-t", metavar="THREADS")] = "0",
+    pause: Annotated[str, option("copy", "-z", metavar="TIME")] = "0",
+    region: Annotated[str | None, option("copy", "--region", metavar=REGION)] = None,
+    owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
+    csv: Annotated[str | None, option("copy", "--csv", metavar="FILE")] = None,
+    as_published: Annotated[bool, option("copy", "--published-method")] = False,
 ) -> None:
     """Copy as the published tool memcpy_test does, and say how sure the figures are.
 
@@ -117,14 +48,14 @@ def copy(
                     f"{option} {given}: --published-method copies seeded bytes within the heap; "
                     "leave one of the two away"
                 )
-        keeps = _count("-i", 0, 1, "choice", init) == 1
+        keeps = parsed_count("-i", 0, 1, "choice", init) == 1
         memory = open_region(region, owned=owned, keeps=keeps)
         tool = Tool(
             ids=_ids(ids or [], memory, keeps=keeps, as_published=as_published),
-            lengths=_count("-n", 1, 10, "number of lengths", lengths),
-            runs=_count("-r", 1, 1_000_000, "number of samples", runs or RUNS[as_published]),
-            threads=_count("-t", 0, parse.THREADS_MAX, "number of threads", threads),
-            value=_count("-o", 0, 255, "value of a byte", value),
+            lengths=parsed_count("-n", 1, 10, "number of lengths", lengths),
+            runs=parsed_count("-r", 1, 1_000_000, "number of samples", runs or RUNS[as_published]),
+            threads=parsed_count("-t", 0, parse.THREADS_MAX, "number of threads", threads),
+            value=parsed_count("-o", 0, 255, "value of a byte", value),
             keeps_region=keeps,
             region=memory,
             as_published=as_published,
@@ -142,10 +73,6 @@ def copy(
         raise typer.Exit(ExitCode.NOTHING_RAN)
 
 
-def _count(option: str, least: int, most: int, noun: str, text: str) -> int:
-    return parsed(option, parse.count(least, most, noun), text)
-
-
 def _ids(
     texts: Sequence[str], region: parse.Region | None, *, keeps: bool, as_published: bool
 ) -> tuple[int, ...]:
@@ -158,7 +85,7 @@ def _ids(
 
     last = len(NAMES) - 1
     every = [i for i in range(2 if as_published else last + 1) if region or i not in REGION_IDS]
-    ids = tuple(_count("ID", 0, last, "experiment", text) for text in dict.fromkeys(texts))
+    ids = tuple(parsed_count("ID", 0, last, "experiment", text) for text in dict.fromkeys(texts))
     ids = ids or tuple(every)
     if as_published and max(ids) > 1:
         raise ValueError(f"experiment {max(ids)}: --published-method is for the heap, 0 and 1")

@@ -6,17 +6,8 @@ from typing import Annotated
 import typer
 
 from sealift_lab.cli import dpu_program, dpu_run, dpu_time, output, parse
+from sealift_lab.cli.help import argument, examples, option
 from sealift_lab.cli.output import parsed
-
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-Examples:
-  sealift dpu asm examples/dpu/sum.S --tasklets 11 -o sum.elf
-  sealift dpu disasm sum.elf
-  sealift dpu run sum.elf --write count=1024 --read total
-  sealift dpu time --kernel ctr --dpus 640 --bytes 64KiB
-  sealift dpu time --kernel many --dpus 640 --bytes 16KiB --message-bytes 128
-"""
 
 app = typer.Typer(
     name="dpu",
@@ -24,7 +15,7 @@ app = typer.Typer(
     "memory, are assembled, disassembled, run and timed. The DPUs are simulated, instruction by "
     "instruction; no SDK is needed. docs/dpu.md tells the syntax, and how far the times can be "
     "trusted.",
-    epilog=EXAMPLES,
+    epilog=examples("dpu"),
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
@@ -32,20 +23,11 @@ app = typer.Typer(
 
 
 def asm(
-    file: Annotated[str, typer.Argument(help="Assembly, as the vendor's tools spell it.")],
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--out",
-            help="The ELF file to write, in the place of one that is there. [default: FILE with "
-            "the ending .elf]",
-            metavar="OUT",
-        ),
-    ] = None,
+    file: Annotated[str, argument("dpu asm", "FILE")],
+    out: Annotated[str | None, option("dpu asm", "-o", "--out", metavar="OUT")] = None,
     tasklets: dpu_program.Tasklets = None,
     names: dpu_program.Names = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a line.")] = False,
+    as_json: output.Json = False,
 ) -> None:
     """Assemble a program into an ELF file for a DPU.
 
@@ -76,9 +58,7 @@ def asm(
 
 
 def disasm(
-    file: Annotated[
-        str, typer.Argument(help="An ELF file for a DPU, or words of IRAM, eight bytes each.")
-    ],
+    file: Annotated[str, argument("dpu disasm", "FILE")],
 ) -> None:
     """Show a program's instructions: number, word and text, with its labels.
 
@@ -106,7 +86,9 @@ INSTRUCTIONS_MAX = 4_096
 
 app.command(short_help="Assemble a program into an ELF file.")(asm)
 app.command(short_help="Show the instructions of a program.")(disasm)
-app.command(short_help="Run a program and say what it took.", epilog=dpu_run.EXAMPLES)(dpu_run.run)
-app.command("time", short_help="Time a cipher on many DPUs.", epilog=dpu_time.EXAMPLES)(
+app.command(short_help="Run a program and say what it took.", epilog=examples("dpu run"))(
+    dpu_run.run
+)
+app.command("time", short_help="Time a cipher on many DPUs.", epilog=examples("dpu time"))(
     dpu_time.time_kernel
 )

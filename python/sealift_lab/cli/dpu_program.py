@@ -10,52 +10,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from sealift_lab.cli import output, parse
+from sealift_lab.cli.help import option
 
 if TYPE_CHECKING:
     from sealift._sealift import DpuProgram, DpuRun, DpuSystem
 
-Preset = Annotated[
-    str | None,
-    typer.Option(
-        help="Whose DPUs they are: upmem-640-266, upmem-640-267 or upmem-2560-350. [default: "
-        "upmem-640-266]",
-        metavar="NAME",
-    ),
-]
-SystemFile = Annotated[
-    str | None,
-    typer.Option(
-        "--system", help="The same for a system that a TOML file describes.", metavar="FILE"
-    ),
-]
-Hazard = Annotated[
-    bool,
-    typer.Option(
-        "--hazard",
-        help="Registers that meet in one bank take longer: published figures disagree whether "
-        "they do.",
-    ),
-]
-parse_tasklets = output.option_parser("--tasklets", parse.count(1, 24, "number of tasklets"))
-Tasklets = Annotated[
-    int | None,
-    typer.Option(
-        help="What NR_TASKLETS stands for in assembly: programs boot their tasklets themselves.",
-        parser=parse_tasklets,
-        metavar="N",
-    ),
-]
-Names = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--define",
-        help="What a name stands for in assembly. May be repeated.",
-        metavar="NAME=NUMBER",
-    ),
-]
+Preset = Annotated[str | None, option("dpu", "--preset", metavar="NAME")]
+SystemFile = Annotated[str | None, option("dpu", "--system", metavar="FILE")]
+Hazard = Annotated[bool, option("dpu", "--hazard")]
+Tasklets = Annotated[str | None, option("dpu", "--tasklets", metavar="N")]
+Names = Annotated[list[str] | None, option("dpu", "--define", metavar="NAME=NUMBER")]
+
+
+def parse_tasklets(text: str) -> int:
+    """The number of a DPU's tasklets; a wrong one ends the program."""
+    return output.parsed_count("--tasklets", 1, 24, "number of tasklets", text)
 
 
 def read_file(file: str) -> bytes:
@@ -83,7 +53,10 @@ def load(file: str, content: bytes, names: Sequence[tuple[str, int]]) -> "DpuPro
     Args:
         file: Its name.
         content: Its bytes.
-        names: Numbers that assembly may name.
+        names: Numbers that assembly names.
+
+    Raises:
+        ValueError: With what is wrong first, by line and column, or by byte.
     """
     from sealift._sealift import DpuProgram
 
@@ -102,26 +75,18 @@ def load(file: str, content: bytes, names: Sequence[tuple[str, int]]) -> "DpuPro
         )
     try:
         text = content.decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{file}: byte {error.start} is no text in UTF-8, and the file no ELF file either"
-        ) from error
-    try:
         program = DpuProgram.assemble(text, names=names)
+    except UnicodeDecodeError as error:
+        why = f"byte {error.start} is no text in UTF-8, and the file no ELF file either"
+        raise ValueError(f"{file}: {why}") from error
     except ValueError as error:
         how = "; --tasklets says how many there are" if TASKLETS in str(error) else ""
         raise ValueError(f"{file}: {error}{how}") from error
-    code = COMMENTS.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
-    for name, value in names:
-        if not re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w.$])", code):
-            is_tasklets = name == TASKLETS
-            option = f"--tasklets {value}" if is_tasklets else f"--define {name}={value}"
-            how = "; programs boot their tasklets themselves" if is_tasklets else ""
-            raise ValueError(f"{option}: {file} does not name {name}, so nothing would change{how}")
+    _check_used(file, text, names)
     return program
 
 
-def parse_names(texts: Sequence[str], tasklets: int | None) -> list[tuple[str, int]]:
+def parse_names(texts: Sequence[str], tasklets: str | None) -> list[tuple[str, int]]:
     """Parses NAME=NUMBER; tasklets are one more name."""
     names: dict[str, int] = {}
     for text in texts:
@@ -137,7 +102,7 @@ def parse_names(texts: Sequence[str], tasklets: int | None) -> list[tuple[str, i
                 f"--tasklets {tasklets} and --define {TASKLETS}={names[TASKLETS]} both say what "
                 f"{TASKLETS} stands for; give one"
             )
-        names[TASKLETS] = tasklets
+        names[TASKLETS] = parse_tasklets(tasklets)
     return list(names.items())
 
 
@@ -197,23 +162,31 @@ def named(what: str) -> Iterator[None]:
         raise ValueError(f"{what}: {error}") from error
 
 
-def reporter(
-    first_s: float = 2.0, every_s: float = 10.0
-) -> Callable[[Callable[[float], str]], None]:
-    """A function that prints on standard error, now and then, how far a simulation has come.
+class Reporter:
+    """Prints on standard error how far a simulation has come: after two seconds, then every ten."""
 
-    It is called with one that makes the text of the seconds since the start.
-    """
-    start_s = time.monotonic()
-    next_s = start_s + first_s
+    def __init__(self) -> None:
+        """Starts the clock."""
+        self._start_s = time.monotonic()
+        self._next_s = self._start_s + 2
 
-    def report(text: Callable[[float], str]) -> None:
-        nonlocal next_s
-        if (now_s := time.monotonic()) >= next_s:
-            next_s = now_s + every_s
-            output.eprint(text(now_s - start_s))
+    def report(self, text: Callable[[float], str]) -> None:
+        """Prints what `text` makes of the seconds so far, where it is time."""
+        if (now_s := time.monotonic()) >= self._next_s:
+            self._next_s = now_s + 10
+            output.eprint(text(now_s - self._start_s))
 
-    return report
+
+def _check_used(file: str, text: str, names: Sequence[tuple[str, int]]) -> None:
+    """Refuses names that a program doesn't use: nothing would change."""
+    code = COMMENTS.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    for name, value in names:
+        if re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w.$])", code):
+            continue
+        is_tasklets = name == TASKLETS
+        given = f"--tasklets {value}" if is_tasklets else f"--define {name}={value}"
+        how = "; programs boot their tasklets themselves" if is_tasklets else ""
+        raise ValueError(f"{given}: {file} does not name {name}, so nothing would change{how}")
 
 
 def _hex(dpu: "DpuRun", symbol: str, digits: str) -> bytes:

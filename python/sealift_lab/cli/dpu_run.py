@@ -9,64 +9,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sealift.exit_code import ExitCode
-from sealift_lab.cli import dpu_program, output, parse
+from sealift_lab.cli import dpu_program, output
+from sealift_lab.cli.help import argument, option
 from sealift_lab.model.units import format_measure, format_percent
 
 if TYPE_CHECKING:
     from sealift._sealift import DpuCounters, DpuFault, DpuRun, DpuSystem
 
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-In memory a number has its lowest byte first: count=1024 and count=hex:00040000 are the same.
-
-\b
-Examples:
-  sealift dpu run examples/dpu/sum.S --tasklets 11 --write count=1024 --read total
-  sealift dpu run sum.elf --preset upmem-2560-350 --hazard --registers all
-  sealift dpu run mine.S --tasklets 16 --write text=@message.bin --read text:64 --json
-"""
-
 
 def run(
-    file: Annotated[str, typer.Argument(help="Assembly, or an ELF file for a DPU.")],
+    file: Annotated[str, argument("dpu run", "FILE")],
     tasklets: dpu_program.Tasklets = None,
     names: dpu_program.Names = None,
     preset: dpu_program.Preset = None,
     system: dpu_program.SystemFile = None,
     hazard: dpu_program.Hazard = False,
-    write: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What to write to a symbol before the start: a number (count=1024, count=0x400), "
-            "bytes (count=hex:00040000), or those of a file (count=@FILE). May be repeated.",
-            metavar="SYMBOL=VALUE",
-        ),
-    ] = None,
-    reads: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--read",
-            help="Show a symbol's bytes at the end, or its first N. May be repeated.",
-            metavar="SYMBOL[:N]",
-        ),
-    ] = None,
-    registers: Annotated[
-        str | None,
-        typer.Option(
-            help="Show registers of these tasklets at the end: 0, 0-3,7 or all. Those of one that "
-            "faults are always shown.",
-            metavar="LIST",
-        ),
-    ] = None,
-    max_cycles: Annotated[
-        int,
-        typer.Option(
-            help="When to stop a program that does not end, as in 1M or 10G.",
-            parser=output.option_parser("--max-cycles", parse.count(1, 2**53, "number of cycles")),
-            metavar="N",
-        ),
-    ] = 10_000_000_000,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    write: Annotated[list[str] | None, option("dpu run", "--write", metavar="SYMBOL=VALUE")] = None,
+    reads: Annotated[list[str] | None, option("dpu run", "--read", metavar="SYMBOL[:N]")] = None,
+    registers: Annotated[str | None, option("dpu run", "--registers", metavar="LIST")] = None,
+    max_cycles: Annotated[str, option("dpu run", "--max-cycles", metavar="N")] = "10G",
+    as_json: output.Json = False,
 ) -> None:
     """Run a program on a simulated DPU and say what it took.
 
@@ -80,21 +42,16 @@ def run(
         content = dpu_program.read_file(file)
         program = dpu_program.load(file, content, dpu_program.parse_names(names or [], tasklets))
         whose = dpu_program.open_system(preset, system, hazard=hazard)
-        shown = parse_tasklets(registers) if registers is not None else ()
+        limit = output.parsed_count("--max-cycles", 1, 2**53, "number of cycles", max_cycles)
+        shown = _tasklets(registers) if registers is not None else ()
         dpu = DpuRun(program, whose)
         dpu_program.write_memory(dpu, write or ())
         symbols = [dpu_program.parse_symbol(text) for text in reads or []]
         # Before the run, so that what can't be read is reported at once.
         _memory(dpu, symbols)
-        ending = _run(dpu, max_cycles)
-        end = _End(
-            file,
-            ending,
-            dpu,
-            whose,
-            _memory(dpu, symbols),
-            {tasklet: dpu.registers(tasklet) for tasklet in shown},
-        )
+        ending = _run(dpu, limit)
+        held = {tasklet: dpu.registers(tasklet) for tasklet in shown}
+        end = _End(file, ending, dpu, whose, _memory(dpu, symbols), held)
         # Where nobody listens any more, the exit code still tells how the program ended.
         with suppress(BrokenPipeError):
             output.show_json(end.document()) if as_json else typer.echo("\n".join(end.lines()))
@@ -110,7 +67,7 @@ def run(
         raise typer.Exit(ExitCode.DPU_FAULT)
 
 
-def parse_tasklets(text: str) -> Sequence[int]:
+def _tasklets(text: str) -> Sequence[int]:
     """Parses `0`, `0-3,7` or `all`."""
     if text == "all":
         return range(TASKLETS)
@@ -133,15 +90,14 @@ def _memory(dpu: "DpuRun", symbols: Sequence[tuple[str, int | None]]) -> list[tu
 
 
 def _run(dpu: "DpuRun", max_cycles: int) -> str:
-    report = dpu_program.reporter()
+    reporter = dpu_program.Reporter()
+
+    def progress(seconds: float) -> str:
+        rate = dpu.cycles / seconds / 1e6
+        return f"{dpu.cycles:,} cycles simulated in {seconds:.0f} s, {rate:,.0f} million a second"
+
     while (ending := dpu.run(max_cycles, SLICE_S)) == "running":
-        cycles = dpu.cycles
-        report(
-            lambda seconds, cycles=cycles: (  # type: ignore[misc]
-                f"{cycles:,} cycles simulated in {seconds:.0f} s, "
-                f"{cycles / seconds / 1e6:,.0f} million a second"
-            )
-        )
+        reporter.report(progress)
     return ending
 
 

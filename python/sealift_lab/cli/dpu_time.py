@@ -1,80 +1,31 @@
 """`sealift dpu time`: a cipher on many simulated DPUs."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sealift.exit_code import ExitCode
 from sealift_lab.cli import dpu_program, output, parse
-from sealift_lab.cli.output import parsed
+from sealift_lab.cli.help import option
+from sealift_lab.cli.output import fail, parsed, parsed_count
 
 if TYPE_CHECKING:
     from sealift._sealift import DpuKernel, DpuSystem, DpuTook
 
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-Kernels for --kernel:
-  ecb   AES block by block
-  ctr   AES in counter mode
-  gcm   AES-GCM, sealing one message for each DPU
-  many  AES-GCM, sealing messages of --message-bytes, each under a key of its own
-
-\b
-Examples:
-  sealift dpu time --kernel ctr --dpus 640 --bytes 64KiB
-  sealift dpu time --kernel gcm --preset upmem-2560-350 --dpus 2560 --bytes 16KiB --hazard
-  sealift dpu time --kernel many --dpus 640 --bytes 16KiB --message-bytes 128
-  sealift dpu time --kernel ecb --dpus 1 --bytes 4KiB --tasklets 1 --json
-"""
-
-
-def _count(option: str, least: int, most: int, noun: str) -> Callable[[str | int], int]:
-    return output.option_parser(option, parse.count(least, most, noun))
-
 
 def time_kernel(
-    kernel: Annotated[
-        str, typer.Option(help="What is computed; the kernels stand below.", metavar="KERNEL")
-    ] = "ctr",
-    dpus: Annotated[
-        int,
-        typer.Option(
-            help="How many DPUs, each with a text of its own.",
-            parser=_count("--dpus", 1, 2**20, "number of DPUs"),
-            metavar="N",
-        ),
-    ] = 64,
-    text_bytes: Annotated[
-        int,
-        typer.Option(
-            "--bytes",
-            help="Bytes of each DPU's text, a multiple of 32, as in 65536, 64KiB or 1MiB. "
-            "[default: 64KiB]",
-            parser=_count("--bytes", 0, 2**26, "number of bytes"),
-            metavar="N",
-            show_default=False,
-        ),
-    ] = 65_536,
-    tasklets: Annotated[
-        int,
-        typer.Option(help="Tasklets of each DPU.", parser=dpu_program.parse_tasklets, metavar="N"),
-    ] = 16,
-    key_bits: Annotated[
-        str, typer.Option(help="128, 192 or 256 bits of key.", metavar="BITS")
-    ] = "128",
-    message_bytes: Annotated[
-        int,
-        typer.Option(
-            help="Bytes of each message of the kernel `many`; they divide --bytes.",
-            parser=_count("--message-bytes", 1, 2**26, "number of bytes"),
-            metavar="N",
-        ),
-    ] = 128,
+    kernel: Annotated[str, option("dpu time", "--kernel", metavar="KERNEL")] = "ctr",
+    dpus: Annotated[str, option("dpu time", "--dpus", metavar="N")] = "64",
+    text_bytes: Annotated[str, option("dpu time", "--bytes", metavar="N")] = "64KiB",
+    tasklets: Annotated[str, option("dpu time", "--tasklets", metavar="N")] = "16",
+    key_bits: Annotated[str, option("dpu time", "--key-bits", metavar="BITS")] = "128",
+    message_bytes: Annotated[str, option("dpu time", "--message-bytes", metavar="N")] = "128",
     preset: dpu_program.Preset = None,
     system: dpu_program.SystemFile = None,
     hazard: dpu_program.Hazard = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    as_json: output.Json = False,
 ) -> None:
     """Time a cipher on many simulated DPUs, every byte compared.
 
@@ -83,39 +34,44 @@ def time_kernel(
     processor's kernels. Exit codes: 0 done, 2 wrong usage, 3 there is no memory for it, 4 a DPU
     faulted or made something else, 130 interrupted.
     """
-    bits = parsed("--key-bits", parse.key_bits, key_bits)
     with output.in_sentences():
-        from sealift._sealift import DpuKernel
+        from sealift._sealift import DpuKernel, WrongResultError
         from sealift_lab.machine.memory import check_memory
 
+        count = parsed_count("--dpus", 1, 2**20, "number of DPUs", dpus)
+        size = parsed_count("--bytes", 0, 2**26, "number of bytes", text_bytes)
+        message = parsed_count("--message-bytes", 1, 2**26, "number of bytes", message_bytes)
+        many = dpu_program.parse_tasklets(tasklets)
+        bits = parsed("--key-bits", parse.key_bits, key_bits)
         whose = dpu_program.open_system(preset, system, hazard=hazard)
-        if dpus > whose.dpus:
-            raise ValueError(f"--dpus {dpus}: {whose.name} has {whose.dpus:,}")
-        check_memory(dpus * (COPIES * text_bytes + BYTES_A_DPU))
+        if count > whose.dpus:
+            raise ValueError(f"--dpus {count}: {whose.name} has {whose.dpus:,}")
+        check_memory(count * (COPIES * size + BYTES_A_DPU))
         running = DpuKernel(
             kernel,
             whose,
-            dpus=dpus,
-            text_bytes=text_bytes,
-            tasklets=tasklets,
+            dpus=count,
+            text_bytes=size,
+            tasklets=many,
             key_bytes=bits // 8,
-            message_bytes=message_bytes,
+            message_bytes=message,
         )
-        took = _finish(running, dpus)
+        try:
+            took = _finish(running, count)
+        except WrongResultError as error:
+            fail(ExitCode.WRONG_RESULT, str(error))
     if as_json:
-        options = {"kernel": kernel, "dpus": dpus, "bytes_each": text_bytes, "tasklets": tasklets}
-        options |= {"key_bits": bits}
-        if kernel == MANY:
-            options |= {"message_bytes": message_bytes}
-        output.show_json(_document(options, whose, took))
+        asked = {"kernel": kernel, "dpus": count, "bytes_each": size, "tasklets": many}
+        asked |= {"key_bits": bits} | ({"message_bytes": message} if kernel == MANY else {})
+        output.show_json(_document(asked, whose, took))
     else:
-        messages = f", messages of {message_bytes:,} B" if kernel == MANY else ""
-        typer.echo("\n".join(_lines(f"{kernel}, AES-{bits}{messages}", dpus, whose, took)))
+        messages = f", messages of {message:,} B" if kernel == MANY else ""
+        typer.echo("\n".join(_lines(f"{kernel}, AES-{bits}{messages}", count, whose, took)))
 
 
 def _finish(running: "DpuKernel", dpus: int) -> "DpuTook":
     running.launch()
-    report = dpu_program.reporter()
+    reporter = dpu_program.Reporter()
 
     def progress(seconds: float) -> str:
         left = f", about {seconds * (dpus - ended) / ended:.0f} s left" if ended else ""
@@ -123,7 +79,7 @@ def _finish(running: "DpuKernel", dpus: int) -> "DpuTook":
 
     while (ended := running.ended) < dpus:
         time.sleep(LOOK_S)
-        report(progress)
+        reporter.report(progress)
     return running.finish()
 
 

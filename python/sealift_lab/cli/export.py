@@ -8,19 +8,11 @@ import typer
 
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
+from sealift_lab.cli.help import option
 from sealift_lab.cli.output import fail, parsed
 
 if TYPE_CHECKING:
     from sealift_lab.run.folder import Run
-
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-Examples:
-  sealift lab export runs/monday > samples.csv
-  sealift lab export runs/monday --what summary -o rows.jsonl
-  sealift lab export runs/monday -o samples.parquet
-  sealift lab export runs/monday --format memcpy_test -o results.csv
-"""
 
 
 class What(StrEnum):
@@ -40,28 +32,14 @@ class Kind(StrEnum):
     MEMCPY_TEST = "memcpy_test"
 
 
+KINDS = f"[{'|'.join(Kind)}]"
+
+
 def export(
     folder: output.Folder,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="The kind of file; memcpy_test is the published copy tool's, a row for each copy. "
-            "[default: what FILE ends in, .csv, .json, .jsonl or .parquet; else csv]",
-            metavar="[csv|json|jsonl|parquet|memcpy_test]",
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", help="The file. [default: standard output]", metavar="FILE"),
-    ] = None,
-    what: Annotated[
-        str,
-        typer.Option(
-            help="Every sample, or a row for each cell, of what is computed, too.",
-            metavar="[samples|summary]",
-        ),
-    ] = What.SAMPLES.value,
+    form: Annotated[str | None, option("export", "--format", metavar=KINDS)] = None,
+    out: Annotated[str | None, option("export", "--out", "-o", metavar="FILE")] = None,
+    what: Annotated[str, option("export", "--what", metavar="[samples|summary]")] = "samples",
 ) -> None:
     """Write what a run measured or computed for other programs."""
     chosen = parsed("--what", parse.choice(What), what)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sealift_lab.cli import output
+from sealift_lab.cli.help import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def list_(
-    tries: Annotated[
-        bool, typer.Option("--try", help="Prepare arms, for some seconds: what can be run here?")
-    ] = False,
+    tries: Annotated[bool, option("list", "--try")] = False,
     as_json: output.Json = False,
 ) -> None:
     """Show the experiments: what each measures, and how long it takes.

@@ -16,6 +16,7 @@ import typer
 
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import parse
+from sealift_lab.cli.help import argument, option
 from sealift_lab.model.values import Value
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from sealift_lab.claim.answer import Answer
     from sealift_lab.run.folder import Run
 
-Folder = Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")]
-Json = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+Folder = Annotated[str, argument("shared", "RUN")]
+Json = Annotated[bool, option("shared", "--json")]
+Csv = Annotated[bool, option("shared", "--csv")]
 Record = Mapping[str, Value | bool | None]
 """A row for programs: columns with values."""
 T = TypeVar("T")
@@ -65,6 +67,11 @@ def parsed(option: str, parser: Callable[[S], T], value: S) -> T:
         return parser(value)
     except ValueError as error:
         fail(ExitCode.USAGE, f"{option}: {error}")
+
+
+def parsed_count(option: str, least: int, most: int, noun: str, text: str) -> int:
+    """A whole number, parsed as `parsed` does with `parse.count`."""
+    return parsed(option, parse.count(least, most, noun), text)
 
 
 def option_parser(option: str, parser: Callable[[str], T]) -> Callable[[str | T], T]:

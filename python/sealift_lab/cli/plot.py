@@ -9,6 +9,7 @@ import typer
 
 from sealift.quantities import parse_number
 from sealift_lab.cli import output, parse
+from sealift_lab.cli.help import argument, option
 from sealift_lab.cli.output import Record, parsed
 
 if TYPE_CHECKING:
@@ -16,46 +17,14 @@ if TYPE_CHECKING:
 
     from sealift_lab.run.folder import Run
 
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-Columns are those of summary.csv, as
-  --x   size_bytes, threads, device and the other axes of the experiment
-  --y   payload_mb_per_s, operations_per_s, ns, times
-  --z   device, keys, run, experiment
-
-\b
-Examples:
-  sealift lab plot runs/monday --x size_bytes --y payload_mb_per_s --z device \\
-      --where experiment=aes-gcm-by-size --where keys=sessions:1024 -o by-size.svg
-  sealift lab plot runs/monday runs/tuesday --x size_bytes --y ns --z run \\
-      --where experiment=aes-gcm-by-size --where device=cpu -o both.html
-"""
-
 
 def plot(
-    folders: Annotated[
-        list[str], typer.Argument(help="The folders of one or more runs.", metavar="RUN")
-    ],
-    x: Annotated[str, typer.Option("--x", help="Column of the horizontal axis.", metavar="COLUMN")],
-    y: Annotated[
-        str,
-        typer.Option("--y", help="Column with numbers for the vertical axis.", metavar="COLUMN"),
-    ],
-    out: Annotated[
-        str,
-        typer.Option("--out", "-o", help="The file: .svg, .png, .pdf or .html.", metavar="FILE"),
-    ],
-    z: Annotated[
-        str, typer.Option("--z", help="Column that colours the lines.", metavar="COLUMN")
-    ] = "",
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where",
-            help="Draw only rows with this value, as in threads=1; may be given again.",
-            metavar="COLUMN=VALUE",
-        ),
-    ] = None,
+    folders: Annotated[list[str], argument("plot", "RUN")],
+    x: Annotated[str, option("plot", "--x", metavar="COLUMN")],
+    y: Annotated[str, option("plot", "--y", metavar="COLUMN")],
+    out: Annotated[str, option("plot", "--out", "-o", metavar="FILE")],
+    z: Annotated[str, option("plot", "--z", metavar="COLUMN")] = "",
+    where: Annotated[list[str] | None, option("plot", "--where", metavar="COLUMN=VALUE")] = None,
 ) -> None:
     """Draw any columns of summary.csv against each other.
 
@@ -93,6 +62,8 @@ def select(
     Raises:
         ValueError: If there is no such column or value, or no number; with the nearest ones.
     """
+    if not records:
+        raise ValueError("nothing was measured; name a run that has rows, as `lab show` has them")
     columns = dict.fromkeys(name for record in records for name in record)
     for name in filter(None, (x, y, z, *where)):
         if name not in columns:
@@ -121,9 +92,8 @@ def series(records: Sequence[Record], *, x: str, z: str) -> list[str]:
             places.setdefault(place, set()).add(each.get(name))
         if any(len(values) > 1 for values in places.values()):
             names.append(name)
-    return [
-        ", ".join(_text(each, name, bare=name == z) for name in names) or "all" for each in records
-    ]
+    texts = ([_text(each, name, name == z) for name in names] for each in records)
+    return [", ".join(each) or "all" for each in texts]
 
 
 def _records(run: "Run", experiment: str) -> Iterator[Record]:
@@ -136,7 +106,7 @@ def _records(run: "Run", experiment: str) -> Iterator[Record]:
     named = [each for each in run.plan.experiments if each.name == experiment]
     plan = replace(run.plan, experiments=named or run.plan.experiments)
     for row in rows_frame(plan, results(run)).iter_rows(named=True):
-        if row["origin"] == Origin.MEASURED and not row["wrong"]:
+        if row["origin"] == Origin.MEASURED and not row.get("wrong"):
             yield {"run": run.path.resolve().name, **row}
 
 
@@ -158,9 +128,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _text(record: Record, name: str, *, bare: bool) -> str:
+def _text(record: Record, name: str, is_bare: bool) -> str:
     value = record.get(name)
-    return str(value) if bare or isinstance(value, str) else f"{name} {value}"
+    return str(value) if is_bare or isinstance(value, str) else f"{name} {value}"
 
 
 def _too_many(records: Sequence[Record], many: int, used: set[str]) -> str:

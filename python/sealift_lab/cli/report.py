@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sealift_lab.cli import output, parse
+from sealift_lab.cli.help import option
 from sealift_lab.cli.output import eprint, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from sealift_lab.model.experiment import Experiment
     from sealift_lab.model.results import Results
     from sealift_lab.run.folder import Run
 
 
 def report(
     folder: output.Folder,
-    opens: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(help="The file. [default: report.html in the run's folder]", metavar="FILE"),
-    ] = None,
+    opens: Annotated[bool, option("report", "--open")] = False,
+    out: Annotated[str | None, option("report", "--out", metavar="FILE")] = None,
 ) -> None:
     """Write the page of a run anew, and print its path.
 
@@ -47,8 +46,12 @@ def report(
             eprint("no browser was found; open the file by hand")
 
 
-def write_report(folder: Path) -> None:
+def write_report(folder: Path, loaded: "Sequence[Experiment]" = ()) -> None:
     """Writes page and summary of a run folder, whole or in part.
+
+    Args:
+        folder: Of the run.
+        loaded: Experiments of one's own, whose published figures count only so.
 
     Raises:
         FolderError: If it is damaged.
@@ -60,15 +63,20 @@ def write_report(folder: Path) -> None:
 
     run = Run(folder)
     found = results(run)
-    _write_page(run, found, folder / PAGE)
+    _write_page(run, found, folder / PAGE, loaded)
     _write_summary(run, found)
 
 
-def _write_page(run: "Run", results: "Mapping[str, Results]", page: Path) -> None:
+def _write_page(
+    run: "Run",
+    results: "Mapping[str, Results]",
+    page: Path,
+    loaded: "Sequence[Experiment]" = (),
+) -> None:
     from sealift_lab.run.writing import write_file
     from sealift_lab.show.page import page as page_of
 
-    write_file(page, page_of(run, results))
+    write_file(page, page_of(run, results, loaded))
 
 
 def _write_summary(run: "Run", results: "Mapping[str, Results]") -> Path | None:

@@ -1,90 +1,36 @@
 """`sealift lab run` and `sealift lab replay`: measure, and print what was found."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from typer import Argument, Option
 
 from sealift_lab.cli import output, parse
+from sealift_lab.cli.help import argument, option
 from sealift_lab.cli.output import parsed
 
 if TYPE_CHECKING:
+    from sealift_lab.model.experiment import Experiment
     from sealift_lab.run.outcome import Done
 
 Measure = Callable[[Callable[[Path], None]], "Done"]
 """Measures, and calls what it gets with the folder meanwhile and at the end."""
-Out = Annotated[
-    str | None, Option("--out", help="A new folder. [default: runs/ and the time]", metavar="DIR")
-]
-Region = Annotated[
-    str | None,
-    Option(
-        help="A device's memory that copies use, too; nothing there is kept. `sealift lab copy "
-        "--help` says what is checked.",
-        metavar="PATH:OFFSET:LENGTH",
-    ),
-]
-Owned = Annotated[
-    bool, Option("--i-own-this-region", help="Nobody else needs what the region holds.")
-]
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-A run is a folder: of samples, a summary and a page. An id as 003-F5 is what an
-experiment repeats, a figure (F), a table (T) or the premise (P) of document 003:
-"NVIDIA CUDA on CPU (+- Intel oneAPI) & GP-GPU" (Ebadollahyvahed, 2024).
-
-\b
-Examples:
-  sealift lab list
-  sealift lab run --quick
-  sealift lab run aes-gcm-by-size 003-T4 --budget 3m
-  sealift lab run "003-*" --threads 1,2 --out runs/tuesday
-  sealift lab run ./mine.py
-  sealift lab run --resume runs/tuesday
-  sealift lab compare runs/monday runs/tuesday --fail-on slower
-"""
+Out = Annotated[str | None, option("run", "--out", metavar="FOLDER")]
+REGION = "PATH:OFFSET:LENGTH"
 
 
 def run(
-    names: Annotated[
-        list[str] | None,
-        Argument(
-            help="Names (aes-gcm-by-size), ids (003-F5), documents (003), patterns (aes-*), files "
-            "of your own (./mine.py), or all. [default: all]",
-            metavar="NAME",
-        ),
-    ] = None,
-    quick: Annotated[
-        bool,
-        Option(
-            "--quick",
-            help="The page within 90 seconds: fewer cells, and one process an experiment where "
-            "others have eight. Two such runs can't be compared with each other.",
-        ),
-    ] = False,
-    budget: Annotated[
-        str | None,
-        Option(
-            help="Time for everything, as in 90 or 3m; the most wanted comes first, and the rest "
-            "is left for --resume. [default: 5m; quick: 60; with --resume: as long as it takes]",
-            metavar="TIME",
-        ),
-    ] = None,
+    names: Annotated[list[str] | None, argument("run", "NAME")] = None,
+    quick: Annotated[bool, option("run", "--quick")] = False,
+    budget: Annotated[str | None, option("run", "--budget", metavar="TIME")] = None,
     out: Out = None,
-    resume: Annotated[
-        str | None, Option(help="Measure what is missing in this run's folder.", metavar="DIR")
-    ] = None,
-    threads: Annotated[
-        str | None, Option(help="As in 1,2. [default: those of each experiment]", metavar="LIST")
-    ] = None,
-    seed: Annotated[
-        str | None, Option(help="Same seed, same messages and order. [default: 1]", metavar="N")
-    ] = None,
-    region: Region = None,
-    owned: Owned = False,
+    resume: Annotated[str | None, option("run", "--resume", metavar="FOLDER")] = None,
+    threads: Annotated[str | None, option("run", "--threads", metavar="LIST")] = None,
+    seed: Annotated[str | None, option("run", "--seed", metavar="N")] = None,
+    region: Annotated[str | None, option("run", "--region", metavar=REGION)] = None,
+    owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
     as_json: output.Json = False,
 ) -> None:
     """Measure experiments into a folder, and write the page of what was found.
@@ -112,8 +58,9 @@ def run(
             _finish(lambda page: start.resume(folder, budget_s=budget_s, after_task=page), as_json)
         counts = () if threads is None else parsed("--threads", parse.thread_counts, threads)
         memory = selection.open_region(region, owned=owned)
+        chosen = selection.select(names or [], quick=quick, threads=counts, region=memory)
         request = Request(
-            selection.select(names or [], quick=quick, threads=counts, region=memory),
+            chosen,
             command=("sealift", *sys.argv[1:]),
             out=None if out is None else parsed("--out", parse.folder, out),
             budget_s=budget_s,
@@ -121,11 +68,12 @@ def run(
             quick=quick,
             threads=counts,
         )
-        _finish(lambda page: start.run(request, after_task=page), as_json)
+        own = [experiment for experiment, _ in chosen if experiment.file]
+        _finish(lambda page: start.run(request, after_task=page), as_json, own)
 
 
 def replay(
-    source: Annotated[str, Argument(help="A run's folder, or its plan.json.", metavar="RUN")],
+    source: Annotated[str, argument("replay", "RUN")],
     out: Out = None,
     as_json: output.Json = False,
 ) -> None:
@@ -142,12 +90,12 @@ def replay(
         _finish(lambda page: start.replay(before, place, command=command, after_task=page), as_json)
 
 
-def _finish(measure: Measure, as_json: bool) -> NoReturn:
+def _finish(measure: Measure, as_json: bool, own: "Sequence[Experiment]" = ()) -> NoReturn:
     """Measures, writes page and summary meanwhile, and prints what was found."""
     from sealift_lab.cli.report import write_report
     from sealift_lab.cli.show import print_answer
 
-    done = measure(write_report)
+    done = measure(lambda folder: write_report(folder, own))
     if as_json:
         output.show_json(_document(done))
     else:

@@ -41,17 +41,14 @@ def select(
     is_all = not {*names} - {"all"}
     chosen = []
     for experiment in registry.select(names):
-        groups, is_full_only = _groups(experiment, scope), False
-        if groups and threads and not all(c.get("threads") in threads for g in groups for c in g):
-            eprint(f"--threads changes nothing in {experiment.name}, which has counts of its own")
-        if not groups:
-            is_full_only = quick and bool(_groups(experiment, replace(scope, quick=False)))
-            if not is_full_only:
-                eprint(f"{experiment.name} has no cells for this machine, so it is left out")
-            elif not is_all:
-                eprint(f"{experiment.name} is no part of a quick run; leave out --quick for it")
-            continue
-        chosen.append((_with_region(experiment, groups, region), groups))
+        if groups := _groups(experiment, scope):
+            if threads and not all(cell.get("threads") in threads for g in groups for cell in g):
+                eprint(f"--threads changes nothing in {experiment.name}: it has its own counts")
+            chosen.append((_with_region(experiment, groups, region), groups))
+        elif not (quick and _groups(experiment, replace(scope, quick=False))):
+            eprint(f"{experiment.name} has no cells for this machine, so it is left out")
+        elif not is_all:
+            eprint(f"{experiment.name} is no part of a quick run; leave out --quick to measure it")
     if not chosen:
         fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list --try` says why")
 

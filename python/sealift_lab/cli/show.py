@@ -1,11 +1,11 @@
 """`sealift lab show`: a run on the terminal."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from sealift_lab.cli import output
+from sealift_lab.cli.help import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def show(
     folder: output.Folder,
-    rows: Annotated[
-        bool, typer.Option("--rows", help="Every row, and all that was computed.")
-    ] = False,
+    rows: Annotated[bool, option("show", "--rows")] = False,
 ) -> None:
     """Show what a run found: the answer, and a line for each experiment."""
     with output.in_sentences():
@@ -40,7 +38,7 @@ def print_answer(folder: Path) -> None:
 
     run, page = Run(folder), folder / PAGE
     where = ("Page", str(page)) if page.exists() else ("Run", str(folder))
-    links = [where, ("All rows", f"sealift lab show {folder} --rows")]
+    links = [where, ("All rows", f"sealift lab show {shlex.quote(str(folder))} --rows")]
     output.show_answer(answer(run, results(run)), links)
 
 

@@ -41,8 +41,8 @@ def advice(
     batch: int | None = None,
     core_price: float | None = None,
 ) -> Advice:
-    demand = Demand(rate_per_s, p99_ns, batch)
-    return advise(run, results(run), demand, cards=cards, core_price=core_price, latency=at_once)
+    demand = Demand(rate_per_s, p99_ns, batch, core_price)
+    return advise(run, results(run), demand, cards=cards, latency=at_once)
 
 
 def said(run: Run, *cards: Card, **changes: Any) -> Answer:
@@ -289,7 +289,7 @@ def test_every_figure_has_its_origin(run: Run, tmp_path: Path) -> None:
 
 def test_json_holds_answer_ranks_and_the_same_figures(run: Run, tmp_path: Path) -> None:
     found = advice(run, card(tmp_path), core_price=500)
-    whole = load_document(found, run.plan, results(run), answer(found))
+    whole = load_document(found, results(run), answer(found))
     document = json.loads(json.dumps(whole, allow_nan=False, default=str))
     assert document["answer"]["advice"] == answer(found).advice
     assert [(each["device"], each["rank"], each["origin"]) for each in document["devices"]] == [

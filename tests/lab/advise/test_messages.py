@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.lab.advise.made_load import BATCHES, SCOPE, messages, run_of
 
-from sealift_lab.advise.grid import parse_sizes, quick_works
+from sealift_lab.advise.grid import quick_works
 from sealift_lab.advise.messages import batches, find_messages, sizes_around
 from sealift_lab.claim.words import conditions
+from sealift_lab.cli.sizes import parse_sizes
 from sealift_lab.measure.plan import planned
 from sealift_lab.model.lengths import Lengths
 

@@ -8,7 +8,7 @@ from tests.lab.advise.made_load import BATCHES, at_once, card, device
 from sealift._sealift import Card
 from sealift_lab.advise.devices import Device, projected
 from sealift_lab.advise.load import Candidate, Demand, serve
-from sealift_lab.advise.payoff import Payoff, cheapest_first, payoff
+from sealift_lab.advise.payoff import Payoff, payoff
 from sealift_lab.model.lengths import Lengths
 
 
@@ -26,7 +26,7 @@ def found(
     real = served(device(), rate_per_s, p99_ns)
     lengths = Lengths.from_counts({128: 1})
     absent = served(projected(made, BATCHES, lengths), rate_per_s, p99_ns)
-    return payoff(absent, real, rate_per_s, core_price)
+    return payoff(absent, real, Demand(rate_per_s, core_price=core_price))
 
 
 def test_a_card_that_is_quicker_a_message_is_back_earlier_from_the_batch_that_pays_its_way(
@@ -89,7 +89,6 @@ def test_a_rate_beyond_one_card_takes_and_costs_several(
 def test_a_card_without_a_price_has_none(tmp_path: Path) -> None:
     free = found(card(tmp_path, price=None, watts=None), core_price=100)
     assert (free.price, free.core_price, free.pays, free.watts) == (None, None, None, None)
-    assert cheapest_first([free, one := found(card(tmp_path, name="priced"))]) == [one, free]
 
 
 def test_a_card_is_needed_where_nothing_here_meets_the_demand(tmp_path: Path) -> None:
@@ -102,4 +101,4 @@ def test_a_card_is_needed_where_nothing_here_meets_the_demand(tmp_path: Path) ->
 def test_what_is_no_card_is_refused() -> None:
     real = served(device())
     with pytest.raises(ValueError, match="cpu is no card"):
-        payoff(real, real, None)
+        payoff(real, real, Demand())

@@ -162,7 +162,10 @@ def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--read", "totl"), "--read: no symbol totl for data; it has count, total"),
+        (
+            ("--read", "totl"),
+            "--read: the program has no symbol totl for data; it has count, total",
+        ),
         (("--read", "total:5"), "5 bytes at total, which has 4"),
         (("--read", ""), "write SYMBOL, or SYMBOL:N"),
         (("--write", "count"), "write a number as SYMBOL=1024"),

@@ -12,6 +12,7 @@ from tests.lab.cli.commands import invoke, refused
 from sealift.exit_code import ExitCode
 from sealift_lab.run.folder import Run
 
+ROOT = Path(__file__).parents[3]
 Make = Callable[..., Run]
 THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}
 DRAWN = ("--x", "size_bytes", "--y", "ns", "--z", "device")
@@ -85,6 +86,13 @@ def test_a_figure_that_cant_be_says_what_could(
     folder: Path, words: tuple[str, ...], said: str
 ) -> None:
     assert said in refused("lab", "plot", folder, *words)
+
+
+def test_a_run_that_measured_nothing_has_nothing_to_draw() -> None:
+    folder = ROOT / "results/2026-11-23/intelr-xeonr-processor-2-cores/lab-002"
+    assert "nothing was measured; name a run that has rows" in (
+        refused("lab", "plot", folder, *DRAWN, "-o", "a.svg")
+    )
 
 
 def test_too_many_lines_are_refused_and_what_is_suggested_is_drawn(

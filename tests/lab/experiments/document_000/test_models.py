@@ -18,13 +18,15 @@ from sealift_lab.experiments.document_000.kernel import (
     GHASH,
     cycles_a_byte,
 )
-from sealift_lab.experiments.document_000.printed import notes, rounding
+from sealift_lab.experiments.document_000.printed import rounding
 from sealift_lab.experiments.document_000.system import transfers
 from sealift_lab.experiments.document_000.transfer import Direction, fit, latency
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.model.published import table
 from sealift_lab.model.sample import Context
 from sealift_lab.model.values import Value
 
+PACKAGE = "sealift_lab.experiments.document_000"
 STORED = "results/2026-11-23/intelr-xeonr-processor-2-cores/lab-000"
 # Composed texts that are Markdown now.
 DROPPED = {"why printed and simulated differ", "why not fewer"}
@@ -97,7 +99,7 @@ def test_kernels_reach_an_instruction_a_cycle_from_eleven_tasklets_on() -> None:
 def test_kernels_take_little_more_than_their_unrolled_blocks_and_the_notes_say_why() -> None:
     unrolled = {each.kernel.title: each.instructions for each in UNROLLED}
     assert unrolled == {"ECB": 550, "CTR": 458, "GHASH": 136, "GCM, one key": 594}
-    reasons = notes("instructions")
+    reasons = read_notes(PACKAGE, "instructions")
     for each in UNROLLED:
         total = sum(instructions_a_block(each.kernel).values())
         assert each.instructions < total < 1.02 * each.instructions, each.kernel.title
@@ -144,7 +146,11 @@ def test_amounts_beyond_the_simulated_ones_go_on_at_their_rate() -> None:
 
 
 def test_the_table_in_the_notes_is_that_of_the_simulation(tmp_path: Path) -> None:
-    lines = [line.split(" | ") for line in notes("encryption").splitlines() if " | " in line]
+    lines = [
+        line.split(" | ")
+        for line in read_notes(PACKAGE, "encryption").splitlines()
+        if " | " in line
+    ]
     rows = {(line[0].strip("| "), line[1]): line[2:4] for line in lines if "000-" in line[0]}
     experiments = {each.id: each for each in EXPERIMENTS}
     assert len(rows) == 4

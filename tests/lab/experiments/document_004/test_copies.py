@@ -38,7 +38,6 @@ def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() ->
     found = {each.name: (each.id, len(cells_of(each, FULL))) for each in EXPERIMENTS}
     assert found == {
         "copy-offsets": ("004-C-offsets", 48),
-        "memory-read": ("", 4),
         "copy-by-length": ("004-C", 171),
         "copy-by-threads": ("004-A", 189),
         "copy-by-function": ("004-B", 112),
@@ -49,10 +48,7 @@ def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() ->
         "copy-by-memory": ("", 28),
     }
     quick = Scope(quick=True, cores=2, devices=())
-    assert [each.name for each in EXPERIMENTS if cells_of(each, quick)] == [
-        "copy-offsets",
-        "memory-read",
-    ]
+    assert [each.name for each in EXPERIMENTS if cells_of(each, quick)] == ["copy-offsets"]
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
@@ -136,7 +132,7 @@ def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: 
 
 
 def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
-    for experiment in (*EXPERIMENTS[2:5], causes.EXPERIMENT):
+    for experiment in (*EXPERIMENTS[1:4], causes.EXPERIMENT):
         without, named = (
             ["region" in cell.values() for cell in cells_of(experiment, scope)]
             for scope in (FULL, NAMED)

@@ -1,0 +1,281 @@
+"""Figures of the documents are those of the judge, over samples of run folders, and no others."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+import docs
+import docs_files
+import docs_peers
+import docs_runs
+from docs_runs import Column, Source, grid, run_block
+from sealift_lab.model.experiment import Axis
+from sealift_lab.model.results import Origin
+from sealift_lab.model.run import (
+    SCHEMA,
+    DeviceState,
+    Ending,
+    Fact,
+    Plan,
+    PlannedExperiment,
+    ReportLine,
+    SampleLine,
+    Surroundings,
+)
+from sealift_lab.model.values import Cell
+
+PAGE = "docs/page.md"
+
+
+def make_run(
+    folder: Path,
+    experiment: str,
+    groups: Sequence[tuple[Cell, Mapping[str, float]]],
+    *,
+    compare: str = "code",
+    computed: Mapping[str, float] | None = None,
+) -> None:
+    """A run of 8 processes whose blocks scatter by 0.3 %; or of computed facts alone."""
+    folder.mkdir(parents=True)
+    cells = [[{**work, compare: arm} for arm in ns] for work, ns in groups]
+    planned = PlannedExperiment(
+        experiment,
+        compare,
+        cells,
+        2,
+        operation="message",
+        axes=[Axis(name, name.replace("_", " ")) for name in cells[0][0]],
+        names={"engine": "Engine::run", "fast": "fast 2.0"},
+        origin=Origin.PROJECTED if computed else Origin.MEASURED,
+    )
+    plan = Plan(SCHEMA, "0.1", "2026-01-02T03:04:05Z", ["sealift", "run"], 1, 60, 8, [planned])
+    facts = {"cpu_model": Fact("A Chip"), "cores_affinity": Fact(2)}
+    devices = [DeviceState("fast", "peers", "present", detail="Fast 2.0", summary="released then")]
+    files = {
+        "plan.json": plan,
+        "machine.json": Surroundings(facts, devices),
+        "ending.json": Ending("complete"),
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(msgspec.json.encode(content))
+    lines = [] if computed else _samples(experiment, [[*ns.values()] for _, ns in groups])
+    reports = [ReportLine(experiment, 0, 0, 0, computed)] if computed else []
+    _write_lines(folder / "samples.jsonl", [asdict(each) for each in lines])
+    _write_lines(folder / "verify.jsonl", [asdict(each) for each in reports])
+
+
+def _samples(experiment: str, groups: Sequence[Sequence[float]]) -> list[SampleLine]:
+    rng = np.random.default_rng(1)
+    return [
+        SampleLine(
+            experiment,
+            group,
+            arm,
+            turn == len(ns),
+            block // 2,
+            block,
+            round(1e6 * ns[arm] * np.exp(rng.normal(0, 0.003))),
+            10**6,
+            128 * 10**6,
+            0,
+            1.0,
+            0,
+            2.0,
+        )
+        for block in range(16)
+        for group, ns in enumerate(groups)
+        for turn, arm in enumerate([*range(len(ns)), block % len(ns)])
+    ]
+
+
+def _write_lines(path: Path, records: Sequence[object]) -> None:
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page with one block, of the experiment `race` in runs that are called `lab`."""
+    table = grid("race", "size_bytes", [Column(("times as fast",), {"code": "slow"})], "way")
+    monkeypatch.setattr(docs, "BLOCKS", {PAGE: {"race": run_block("lab", table)}})
+    monkeypatch.setattr(docs, "PICTURES", {})
+    (tmp_path / "docs").mkdir()
+    page = "# Title\n\n<!-- generated: race -->\nold\n<!-- end -->\n\nthe rest\n"
+    (tmp_path / PAGE).write_text(page)
+    return tmp_path
+
+
+def race(folder: Path, slow_ns: float) -> None:
+    works = [
+        ({"size_bytes": size, "way": way}, 100.0) for size in (4_096, 16) for way in ("a", "b")
+    ]
+    make_run(folder, "race", [(work, {"plain": ns, "slow": slow_ns}) for work, ns in works])
+
+
+def run(tree: Path, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr("sys.argv", ["docs.py", "--root", str(tree), *arguments])
+    return docs.main()
+
+
+def test_a_table_has_the_ratio_and_the_verdict_of_the_judge(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race(tree / "results/2026-01-02/here/lab", slow_ns=200.0)
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    text = (tree / PAGE).read_text()
+    assert text.startswith("# Title\n")
+    assert text.endswith("<!-- end -->\n\nthe rest\n")
+    head, _, small, large, *_ = [line for line in text.splitlines() if line.startswith("|")]
+    assert head == "| size bytes | a, slow, times as fast | b, slow, times as fast |"
+    assert small.startswith("| 16 B | 0.5")
+    assert large.startswith("| 4 KiB | 0.5")
+    assert small.count(", slower |") == 2
+    assert "Measured 2026-01-02, A Chip, 2 cores" in text
+    assert "[all rows](../results/2026-01-02/here/lab)" in text
+
+
+def test_a_page_is_stale_when_a_newer_run_says_something_else(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    race(tree / "results/2026-01-02/here/lab", slow_ns=200.0)
+    run(tree, monkeypatch=monkeypatch)
+    assert run(tree, "--check", monkeypatch=monkeypatch) == 0
+    race(tree / "results/2026-01-03/here/lab", slow_ns=100.0)
+    before = (tree / PAGE).read_text()
+    assert run(tree, "--check", monkeypatch=monkeypatch) == 1
+    assert (tree / PAGE).read_text() == before
+    assert "docs/page.md is not what the results say" in capsys.readouterr().out
+    run(tree, monkeypatch=monkeypatch)
+    assert ", same |" in (tree / PAGE).read_text()
+
+
+def test_without_a_run_the_page_says_that_nothing_was_measured(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(tree, monkeypatch=monkeypatch) == 0
+    assert "Nothing measured yet: there is no `results/*/*/lab`." in (tree / PAGE).read_text()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "<!-- generated: other -->\n<!-- end -->\n", "<!-- generated: race -->\n"]
+)
+def test_a_page_with_other_blocks_is_refused(
+    tree: Path, wrong: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / PAGE).write_text(f"# Title\n{wrong}")
+    assert run(tree, monkeypatch=monkeypatch) == 1
+    assert "right would be each of race once" in capsys.readouterr().err
+
+
+def test_a_cell_that_two_rows_fit_is_refused(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = grid("race", "size_bytes", "µs", "code")
+    monkeypatch.setattr(docs, "BLOCKS", {PAGE: {"race": run_block("lab", table)}})
+    race(tree / "results/2026-01-02/here/lab", slow_ns=200.0)
+    assert run(tree, monkeypatch=monkeypatch) == 1
+    assert "2 rows of race have" in capsys.readouterr().err
+
+
+def test_computed_figures_are_never_called_measured(tmp_path: Path) -> None:
+    folder = tmp_path / "results/2026-01-02/here/lab"
+    make_run(folder, "model", [({"size_bytes": 16}, {"one": 1.0})], computed={"speed, GB/s": 3.25})
+    table = grid("model", "code", [Column(("speed, GB/s",), {}, "speed, GB/s")])
+    _, block = run_block("lab", table)
+    text = block([Source(folder, "there")])
+    assert "| one | 3.25 |" in text
+    assert "Projected, not measured" in text
+    assert "Measured" not in text
+
+
+def test_the_library_that_is_ahead_is_named_and_close_ones_are_not(tmp_path: Path) -> None:
+    folder = tmp_path / "results/2026-01-02/here/peers"
+    keys = {"one": 80.0, "sessions:1024": 100.2, "fresh": 300.0}
+    groups: list[tuple[Cell, dict[str, float]]] = [
+        (
+            {"kind": "sealed", "work": f"128 B, {name}", "size_bytes": 128, "keys": name},
+            {"engine": 100.0, "kernels": 90.0, "ports": 45.0, "slow": 1_000.0, "fast": ns},
+        )
+        for name, ns in keys.items()
+    ]
+    make_run(folder, "peers", groups, compare="implementation")
+    sources = [Source(folder, "peers")]
+    speed = docs_peers.speed(sources)
+    line = next(each for each in speed.splitlines() if each.startswith("| 128 B"))
+    _, _, behind, even, ahead, _ = (cell.strip() for cell in line.split("|"))
+    assert behind.startswith("0.80")
+    assert behind.endswith("slower (fast 2.0)")
+    assert even.endswith("the same")
+    assert ahead.startswith("3.0")
+    assert ahead.endswith("faster")
+    assert "the fastest of 2 other libraries" in speed
+    lost = docs_peers.behind(sources)
+    assert "ahead in 1 of 3 cases, and in 1 more" in lost
+    assert "- 128 B, one: fast 2.0 is 1.25× as fast as Engine::run" in lost
+    table = docs_peers.peers(sources)
+    assert "**0.80" in table
+    assert "| 50 % |" in table
+    assert "| 180 | 50 % |" in table, "cycles by the clock of 2 GHz"
+
+
+def test_a_cost_of_the_scheduler_stands_beside_its_machine(tmp_path: Path) -> None:
+    file = tmp_path / "2026-01-02/here/scheduler.csv"
+    file.parent.mkdir(parents=True)
+    rows = [
+        {"what": "framework price", "messages": 16, "median": 256.0, "low": 254.0, "high": 268.0},
+        {"what": "two devices", "messages": 64, "median": 0.9, "low": 0.8, "high": 1.0},
+    ]
+    with file.open("w", newline="") as out:
+        writer = csv.DictWriter(out, [*rows[0], "message_bytes", "queued"], restval="128")
+        writer.writeheader()
+        writer.writerows(rows)
+    sources = [Source(file, "scheduler.csv")]
+    assert "| 16 | 256 [254–268] | 16.0 |" in docs_files.framework(sources)
+    assert "Measured 2026-01-02 on here" in docs_files.framework(sources)
+    devices = docs_files.two_devices(sources)
+    assert "| two devices | 64 x 128 B | 128 | 0.900 [0.800–1.00] |" in devices
+    assert "framework" not in devices
+
+
+def test_a_leak_and_a_plant_that_was_not_found_are_bold(tmp_path: Path) -> None:
+    file = tmp_path / "2026-01-02/here/dudect.json"
+    file.parent.mkdir(parents=True)
+    every = [("safe", 1.0), ("safe", 9.0), ("planted", 9.0), ("planted", 1.0)]
+    rows = [
+        {"what": f"{kind} {t}", "kind": kind, "path": "p", "found": [{"t": t, "samples": 5}]}
+        for kind, t in every
+    ]
+    file.write_text(json.dumps({"threshold": 4.5, "seconds": 2, "rows": rows}))
+    text = docs_files.dudect([Source(file, "x")])
+    assert "| safe 1.0 | under 4.5 | 1.0 |" in text
+    assert "| safe 9.0 | under 4.5 | **9.0** |" in text
+    assert "| planted 9.0 | over 4.5 | 9.0 |" in text
+    assert "| planted 1.0 | over 4.5 | **1.0** |" in text
+
+
+def test_error_rates_are_those_that_were_counted(tmp_path: Path) -> None:
+    file = tmp_path / "2026-01-02/here/certify.json"
+    file.parent.mkdir(parents=True)
+    rate = {"what": "idle", "comparisons": 24, "false": 0.0, "same": 0.75, "covered": 1.0}
+    rate |= {"found": 0.96, "missed": None, "blocks": 112.0}
+    file.write_text(json.dumps({"rates": [rate]}))
+    text = docs_files.error_rates([Source(file, "x")])
+    assert "| idle | 24 | 0.0 % | 75.0 % | 100.0 % | 96.0 % |  | 112 |" in text
+
+
+def test_the_picture_of_speed_is_drawn_from_the_same_rows(tmp_path: Path) -> None:
+    folder = tmp_path / "lab"
+    groups = [
+        ({"size_bytes": size, "keys": "sessions:1024", "threads": 1}, {"library": 10.0 * size})
+        for size in (16, 64, 256)
+    ]
+    make_run(folder, docs_runs.BY_SIZE, groups, compare="device")
+    svg = docs_runs.speed_picture(folder)
+    assert svg.startswith("<svg ")
+    assert all(f">{label}<" in svg for label in ("16 B", "64 B", "256 B"))
+    assert "prefers-color-scheme:dark" in svg

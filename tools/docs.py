@@ -1,0 +1,299 @@
+"""Writes the generated parts of README.md and docs/*.md, and the pictures beside them.
+
+Usage: python tools/docs.py [--check] [--root FOLDER]
+
+Generated text lies between `<!-- generated: NAME -->` and `<!-- end -->`. Its sources are files and
+run folders below results/<date>/<machine>/; of each the newest counts. With --check nothing is
+written, and what is out of date is named.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import docs_files as files
+import docs_peers as peers
+import docs_runs as runs
+from docs_runs import Block, Column, Source, grid, run_block
+from sealift_lab.model.values import Cell, Value
+
+
+def main() -> int:
+    """Writes, or with --check compares; 1 when something is not as it should be."""
+    arguments = _arguments()
+    root: Path = arguments.root.resolve()
+    try:
+        right = generated(root)
+    except (OSError, ValueError) as error:
+        print(f"docs: {error}", file=sys.stderr)
+        return 1
+    stale = [path for path, text in right.items() if _read(path) != text]
+    for path in stale:
+        name = path.relative_to(root)
+        if arguments.check:
+            print(f"{name} is not what the results say: run tools/docs.py")
+        else:
+            path.write_text(right[path], encoding="utf-8")
+            print(f"wrote {name}")
+    return int(arguments.check and bool(stale))
+
+
+def generated(root: Path) -> dict[Path, str]:
+    """What pages and pictures must be.
+
+    Raises:
+        ValueError: If a page has another block than it should, or a source lacks something.
+        OSError: If a page or a source can't be read.
+    """
+    texts = {root / page: _filled(root, page) for page in BLOCKS if (root / page).exists()}
+    for name, (source, draw) in PICTURES.items():
+        if sources := newest(root, source):
+            texts[root / "docs" / name] = draw(sources[-1].path)
+    return texts
+
+
+def newest(root: Path, name: str, page: str = "README.md") -> list[Source]:
+    """The newest file or run folder of a name on each machine, the newest of all last.
+
+    Args:
+        root: The tree.
+        name: Below results/<date>/<machine>/.
+        page: Where links begin.
+    """
+    found = sorted(root.glob(f"results/*/*/{name}"))
+    paths = sorted({path.parent.name: path for path in found}.values())
+    up = "../" * page.count("/")
+    return [Source(path, f"{up}{path.relative_to(root).as_posix()}") for path in paths]
+
+
+def _filled(root: Path, page: str) -> str:
+    def block(match: re.Match[str]) -> str:
+        name, make = blocks[match[1]]
+        sources = newest(root, name, page) if name else []
+        none = f"Nothing measured yet: there is no `results/*/*/{name}`."
+        body = make(sources) if sources or not name else none
+        return f"<!-- generated: {match[1]} -->\n\n{body}\n\n<!-- end -->"
+
+    text, blocks = (root / page).read_text(encoding="utf-8"), BLOCKS[page]
+    places = [match[1] for match in MARKER.finditer(text)]
+    if sorted(places) != sorted(blocks) or len(places) != text.count("<!-- generated:"):
+        raise ValueError(
+            f"{page} has places for {', '.join(places) or 'nothing'}; right would be each of "
+            f"{', '.join(blocks)} once, from <!-- generated: NAME --> to <!-- end -->"
+        )
+    return MARKER.sub(block, text)
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+def _arguments() -> argparse.Namespace:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when stale")
+    parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
+    return parser.parse_args()
+
+
+def _board(experiment: str) -> tuple[str, Block]:
+    figures = ("published, Mbit/s", "analysis, Mbit/s", "simulation, Mbit/s")
+    cells = grid(experiment, "buffer_bytes", [Column(figures)], "threads")
+    return run_block("lab-002", cells, runs.errors_of(experiment, ("analysis", "simulation")))
+
+
+def _conditions(experiment: str, *columns: Cell, **where: Value) -> tuple[str, Block]:
+    shown = [Column(("times as long",), each) for each in columns]
+    return run_block("lab-001", grid(experiment, "condition", shown, "", **where))
+
+
+MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
+POOLS = "pool-scale.csv"
+PICTURES = {
+    "speed-by-size.svg": ("lab", runs.speed_picture),
+    "pool-throughput.svg": (POOLS, files.pool_picture("batches_per_s")),
+    "pool-utilisation.svg": (POOLS, files.pool_picture("utilisation_mean")),
+    "pool-cost.svg": (POOLS, files.pool_picture("engine_ns_per_batch")),
+}
+TABLES = ("dpu-encryption", "dpu-encryption-without-dma")
+A_BLOCK = ("by the rounding of the print", "simulated")
+PARTS = ("bytes taken out", "loads", "sums", "shifts and masks", "stores", "others")
+IN_MRAM, FROM_HOST = "data in MRAM, GB/s", "data in host memory, GB/s, by the SDK"
+READ, WRITE = "file-reading-by-condition", "file-writing-by-condition"
+ALONE: Cell = {"condition": "none"}
+BESIDE: Cell = {"condition": "one idle thread"}
+THERE: Cell = {"pattern": "ping-pong"}
+STREAM: Cell = {"pattern": "stream"}
+C_LIBRARY: Cell = {"function": "glibc"}
+OURS: Cell = {"function": "ours"}
+BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
+    "README.md": {
+        "loop": ("python-loop", peers.loop_sentence),
+        "picture": ("lab", peers.speed_picture_line("docs/")),
+        "speed": ("peers", peers.speed),
+        "advise": ("advise.txt", files.console),
+    },
+    "docs/performance.md": {
+        "peers": ("peers", peers.peers),
+        "behind": ("peers", peers.behind),
+        "picture": ("lab", peers.speed_picture_line("")),
+        "table": run_block(
+            "lab",
+            runs.rows_of("aes-gcm-by-threads", threads=1),
+            runs.rows_of(runs.BY_SIZE, keys="sessions:1024", threads=1),
+        ),
+        "loop-against-batch": run_block("python-loop", runs.rows_of("python-loop")),
+    },
+    "docs/statistics.md": {
+        "drawn": ("certify.json", files.error_rates),
+        "measured": ("certify-live.json", files.error_rates),
+    },
+    "docs/constant-time.md": {"dudect": ("dudect.json", files.dudect)},
+    "docs/scheduler.md": {
+        "regret": ("regret.csv", files.regret),
+        "cores": ("cores.csv", files.cores),
+        "framework": ("scheduler.csv", files.framework),
+        "two-devices": ("scheduler.csv", files.two_devices),
+        "scale": (POOLS, files.scale),
+    },
+    "docs/document-000.md": {
+        "difference": run_block(
+            "lab-000",
+            *(
+                grid(
+                    table,
+                    "operation",
+                    [Column((f"instructions a block, {e}",), {}, e) for e in A_BLOCK],
+                )
+                for table in TABLES
+            ),
+        ),
+        "instructions": run_block(
+            "lab-000",
+            grid(
+                "dpu-instructions",
+                "kernel",
+                [
+                    Column((each,), {}, each)
+                    for each in ("instructions a block", "unrolled", *PARTS)
+                ],
+            ),
+        ),
+        "projection": run_block(
+            "lab-000",
+            grid(
+                "dpu-projection",
+                "kernel",
+                [
+                    Column((f"{each}, with the hazard", each), {}, each, " to ")
+                    for each in (IN_MRAM, FROM_HOST)
+                ],
+                "system",
+            ),
+        ),
+        "cores": run_block(
+            "lab-000-P3", grid("memory-contention", "cipher threads", "GB/s", "streams_percent")
+        ),
+    },
+    "docs/document-001.md": {
+        "reading": _conditions(
+            READ,
+            *({"reader": each, "threads": n} for n in (1, 2) for each in ("getc", "read+memchr")),
+            cache="warm",
+        ),
+        "recommendation": run_block("lab-001", runs.published_figures("recommendation")),
+        "readers": run_block(
+            "lab-001",
+            grid(
+                READ,
+                "reader",
+                [
+                    Column(("µs",), ALONE, "nothing held"),
+                    Column(("times as long",), BESIDE, "beside an idle thread"),
+                ],
+                cache="warm",
+                threads=1,
+            ),
+        ),
+        "writing": _conditions(
+            WRITE,
+            {"writer": "putc", "block_bytes": 1},
+            {"writer": "write", "block_bytes": 4_096},
+            {"writer": "fwrite", "block_bytes": 4_096},
+            fsync="no",
+        ),
+    },
+    "docs/document-002.md": {
+        "quad-hifn": _board("cards-quad-hifn"),
+        "four-broadcom": _board("cards-four-broadcom"),
+        "hand-over": run_block(
+            "lab-002-R1",
+            grid("cores-as-cards", "cipher batch", "Mbit/s", "way", threads=1, buffer_bytes=16),
+        ),
+    },
+    "docs/document-003-gpu.md": {
+        "projected-blocks": ("", files.gpu_limits),
+        "blocks": run_block(
+            "lab-003-gpu", grid("gpu-blocks", "device thread_blocks", "MB/s", "code mode data")
+        ),
+        "projected-beside": ("", runs.projected_times("gpu-beside-cpu", "batch")),
+        "beside": run_block(
+            "lab-003-gpu", grid("gpu-beside-cpu", "batch", "µs", "device", data="host to host")
+        ),
+    },
+    "docs/document-004.md": {
+        "offsets": run_block(
+            "lab-004-copies",
+            grid(
+                "copy-offsets",
+                "size_bytes offset",
+                [
+                    Column(("GB/s",), C_LIBRARY),
+                    Column(("GB/s",), OURS),
+                    Column(("times as fast",), OURS),
+                ],
+            ),
+            runs.worst_offset,
+        ),
+        "published-way": run_block(
+            "lab-004-copies", grid("copy-example", "size_bytes", "GB/s", "way", function="glibc")
+        ),
+        "copies": run_block(
+            "lab-004-copies",
+            grid(
+                "copy-by-length",
+                "size_bytes state",
+                [
+                    Column(("GB/s",), {"function": each})
+                    for each in ("glibc", "rep-movsb", "sse2", "non-temporal", "ours")
+                ],
+                way="calibrated",
+                memory="heap",
+                threads=1,
+            ),
+        ),
+        "ceiling": run_block(
+            "lab-004-copies", grid("memory-ceiling", "kernel", "GB/s", "size_bytes threads")
+        ),
+        "frames": run_block(
+            "lab-004-frames",
+            grid(
+                "frames-between-processes",
+                "way",
+                [
+                    Column(("µs",), THERE),
+                    Column(("GB/s",), STREAM),
+                    Column(("times as fast",), STREAM),
+                ],
+                frame_bytes=65_536,
+                batch=1,
+            ),
+            files.wrong_frames,
+        ),
+    },
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""Parts of documents on other libraries and on a loop in Python, from run folders of benches."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import polars as pl
+
+from docs_runs import RunFindings, Source, caption, load, text_table
+from sealift_lab.claim.answer import machine_text
+from sealift_lab.claim.claims import comparison
+from sealift_lab.claim.words import name_of, sentence
+from sealift_lab.judge.judge import times
+from sealift_lab.judge.verdicts import caveat
+from sealift_lab.model.results import Estimate, Row, Verdict
+from sealift_lab.model.units import format_bytes, format_estimate, format_number
+from sealift_lab.model.values import Cell
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A case: the engine beside the fastest of the other libraries.
+
+    Attributes:
+        cell: The messages.
+        arms: By their names.
+        best: The fastest library, judged against the engine.
+    """
+
+    cell: Cell
+    arms: Mapping[str, Row]
+    best: Row
+
+    @property
+    def ratio(self) -> Estimate:
+        """How many times as fast as that library the engine is."""
+        assert self.best.ratio, "the engine is the reference"
+        return self.best.ratio.inverse()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the library was shown to be faster."""
+        return self.best.verdict is Verdict.FASTER
+
+
+def speed(sources: Sequence[Source]) -> str:
+    """By message size and keys how many times as fast as the fastest library, and the verdict."""
+    found = load(sources[-1].path)
+    plain = [each for each in contests(found) if each.cell["kind"] in (SEALED, *SMALL_CALLS)]
+    by_place = {(_message(each.cell), each.cell["keys"]): each for each in plain}
+    names, libraries = found.plans[PEERS].names, found.results[PEERS].rows
+    keys = dict.fromkeys(each.cell["keys"] for each in plain)
+    rows = [
+        [work, *(_standing(by_place.get((work, each)), names) for each in keys)]
+        for work in dict.fromkeys(work for work, _ in by_place)
+    ]
+    many = len({row.subject for row in libraries} - {*OWN_ARMS})
+    return (
+        f"{text_table(['AES-128, sealed', *(name_of(each, names) for each in keys)], rows)}\n\n"
+        f"`Engine::run` on one core, times as fast as the fastest of {many} other libraries, which "
+        "is named where it is ahead. [All cases](docs/performance.md); "
+        f"{_conditions(found)}."
+    )
+
+
+def peers(sources: Sequence[Source]) -> str:
+    """Every case of each machine, and the libraries that it was compared with."""
+    return "\n\n".join(map(_peers, sources))
+
+
+def behind(sources: Sequence[Source]) -> str:
+    """Where another library is ahead, on each machine."""
+    parts = []
+    for found in (load(source.path) for source in sources):
+        every, planned = contests(found), found.plans[PEERS]
+        lost = [each for each in every if each.is_behind]
+        even = sum(each.best.verdict in (Verdict.SAME, Verdict.INCONCLUSIVE) for each in every)
+        head = f"{_conditions(found)}: another library is ahead in {len(lost)} of {len(every)} "
+        claims = (
+            f"- {each.cell['work']}: {sentence(comparison(planned, each.best))}" for each in lost
+        )
+        head += f"cases, and in {even} more nobody is shown to be."
+        parts.append("\n".join([head, "", *claims]))
+    return "\n\n".join(parts)
+
+
+def contests(found: RunFindings) -> list[Contest]:
+    """The cases that have the engine and a library."""
+    every = []
+    for _, group in groupby(found.results[PEERS].rows, key=lambda row: row.group):
+        arms = {str(row.subject): row for row in group if not row.wrong}
+        others = [row for name, row in arms.items() if name not in OWN_ARMS and row.ratio]
+        if others and ENGINE in arms:
+            best = min(others, key=lambda row: row.time.value)
+            every.append(Contest(best.work, arms, best))
+    return every
+
+
+def loop_sentence(sources: Sequence[Source]) -> str:
+    """The gain of a batch over a loop in Python, as judged."""
+    found = load(sources[-1].path)
+    every = found.results[LOOP].rows
+    rows = {str(row.subject): row for row in every if row.verdict and row.reference == PYCA_LOOP}
+    if missing := BATCHES.keys() - rows.keys():
+        raise ValueError(f"{sources[-1].path} lacks {' and '.join(missing)} beside {PYCA_LOOP}")
+    claims = (
+        replace(comparison(found.plans[LOOP], rows[name]), subject=words, other="that loop")
+        for name, words in BATCHES.items()
+    )
+    return (
+        f"{'. '.join(map(sentence, claims))}. (16,384 messages of 128 bytes under 1,024 keys, one "
+        f"core; {_conditions(found)}.)"
+    )
+
+
+def speed_picture_line(folder: str) -> Callable[[Sequence[Source]], str]:
+    """The picture of speed by size and its conditions, for a page from which it lies there."""
+
+    def block(sources: Sequence[Source]) -> str:
+        found = load(sources[-1].path)
+        return (
+            f"![Payload speed by message size]({folder}speed-by-size.svg)\n\n"
+            f"*MB/s of text by message size. AES-128-GCM, sealed, 1,024 keys, 1,024 messages a "
+            f"call, one thread; {_conditions(found)}.*"
+        )
+
+    return block
+
+
+def _peers(source: Source) -> str:
+    found = load(source.path)
+    libraries = [
+        [each.spec, each.detail or f"absent: {each.reason}", each.summary]
+        for each in found.run.machine.devices
+    ]
+    cycles = _cycles(found)
+    head = ["work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, cycles a message"]
+    head += ["kernels, % of peak", "best other library, GB/s", "`Engine::run`, times as fast"]
+    rows = [_case(found, each, cycles) for each in contests(found)]
+    parts = [
+        f"### {machine_text(found.run.machine)}",
+        text_table(["library", "version", "released"], libraries, texts=3),
+        text_table(head, rows),
+        caption(found, source.link),
+    ]
+    if note := next(map(caveat, found.results[PEERS].rows), ""):
+        parts.append(f"Each ratio is {note}.")
+    return "\n\n".join(parts)
+
+
+def _case(found: RunFindings, each: Contest, cycles: Mapping[tuple[int, int], float]) -> list[str]:
+    names, arms = found.plans[PEERS].names, each.arms
+    engine, kernels, ports = arms[ENGINE], arms.get(KERNELS), arms.get(PORTS)
+    share = times(found.run, kernels, ports).value if kernels and ports else None
+    clock = kernels and cycles.get((kernels.group, kernels.arm))
+    standing = f"{format_estimate(each.ratio)}, {_verdict(each)}"
+    return [
+        str(each.cell["work"]),
+        _gb_per_s(engine),
+        _gb_per_s(kernels),
+        format_number(clock) if clock else "",
+        f"{100 * share:.0f} %" if share else "",
+        f"{_gb_per_s(each.best)} ({name_of(each.best.subject, names)})",
+        f"**{standing}**" if each.is_behind else standing,
+    ]
+
+
+def _cycles(found: RunFindings) -> Mapping[tuple[int, int], float]:
+    """Cycles a message of each arm, by the clock beside each sample: the median."""
+    cycles = pl.col("ns") / pl.col("operations") * pl.col("clock_ghz")
+    rows = found.run.samples.drop_nulls("clock_ghz").group_by("group", "arm").agg(cycles.median())
+    return {(group, arm): value for group, arm, value in rows.iter_rows()}
+
+
+def _standing(each: Contest | None, names: Mapping[str, str]) -> str:
+    if each is None:
+        return ""
+    behind = f" ({name_of(each.best.subject, names)})" if each.is_behind else ""
+    return f"{format_number(each.ratio.value)}, {_verdict(each)}{behind}"
+
+
+def _verdict(each: Contest) -> str:
+    assert each.best.verdict, "a library is no reference"
+    return ENGINE_IS[each.best.verdict]
+
+
+def _message(cell: Cell) -> str:
+    size_bytes = int(cell["size_bytes"])
+    size = f"{size_bytes:,} B" if size_bytes % 1_024 else format_bytes(size_bytes)
+    return size if cell["kind"] == SEALED else f"{size}, {cell['kind']}"
+
+
+def _gb_per_s(row: Row | None) -> str:
+    speed = row and row.payload_mb_per_s
+    return format_number(speed.value / 1_000) if speed else ""
+
+
+def _conditions(found: RunFindings) -> str:
+    return f"{machine_text(found.run.machine)}, {found.run.plan.created[:10]}"
+
+
+PEERS = "peers"
+ENGINE, KERNELS, PORTS = OWN_ARMS = ("engine", "kernels", "ports")
+SEALED, SMALL_CALLS = "sealed", ("1 in a call", "16 in a call")
+# By the verdict on the library.
+ENGINE_IS = {
+    Verdict.FASTER: "slower",
+    Verdict.SLOWER: "faster",
+    Verdict.SAME: "the same",
+    Verdict.INCONCLUSIVE: "not settled",
+}
+LOOP, PYCA_LOOP = "python-loop", "pyca loop, kept AESGCM"
+BATCHES = {
+    "seal_batch, lists": "This call",
+    "seal_batch, columns": "With numpy arrays instead of lists, it",
+}

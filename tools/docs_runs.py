@@ -1,0 +1,320 @@
+"""Tables of documents that are made of run folders, every one judged anew by the lab's judge."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from sealift_lab.claim.answer import command_text
+from sealift_lab.claim.declared import plans, published
+from sealift_lab.claim.evaluate import fact
+from sealift_lab.claim.words import axis_title, tick_text, value_text
+from sealift_lab.experiments import registry
+from sealift_lab.judge.judge import results, times
+from sealift_lab.model.experiment import Chart
+from sealift_lab.model.results import ArmReport, Estimate, Origin, Results, Row, Verdict
+from sealift_lab.model.run import PlannedExperiment
+from sealift_lab.model.units import format_bytes, format_estimate, format_number
+from sealift_lab.model.values import Cell, Value, fits
+from sealift_lab.run.folder import Run
+from sealift_lab.show.charts import picture
+from sealift_lab.show.documents import source_markdown
+from sealift_lab.show.tables import Table, markdown, pivot_table, published_table, rows_table
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or a run folder below `results/<date>/<machine>/`.
+
+    Attributes:
+        path: The file or the folder.
+        link: To it, from the page.
+    """
+
+    path: Path
+    link: str
+
+    @property
+    def origin(self) -> str:
+        """Date and machine, with a link to the figures."""
+        machine, day = self.path.parent, self.path.parent.parent
+        return f"{day.name} on {machine.name}; [figures]({self.link})"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found of the experiments of a run, by their names."""
+
+    plans: Mapping[str, PlannedExperiment]
+    results: Mapping[str, Results]
+
+
+@dataclass(frozen=True)
+class RunFindings(Findings):
+    """The same with the run folder."""
+
+    run: Run
+
+
+Part = Callable[[RunFindings], str]
+"""A part of a page, without where its figures are from."""
+Block = Callable[[Sequence[Source]], str]
+"""A part of a page from the newest source of each machine, the newest of all last."""
+
+
+@cache
+def load(path: Path) -> RunFindings:
+    """Reads and judges a run folder, once."""
+    run = Run(path)
+    return RunFindings({each.name: each for each in plans(run)}, results(run), run)
+
+
+def run_block(folder: str, *parts: Part) -> tuple[str, Block]:
+    """A run folder, and a block of parts with where it was measured, or that it is computed."""
+
+    def block(sources: Sequence[Source]) -> str:
+        found = load(sources[-1].path)
+        return "\n\n".join([*(part(found) for part in parts), caption(found, sources[-1].link)])
+
+    return folder, block
+
+
+def caption(found: RunFindings, link: str) -> str:
+    """Where and when figures were measured, and by which command; of computed ones the command."""
+    if any(each.rows for each in found.results.values()):
+        return source_markdown(found.run, link)
+    origin = " and ".join(dict.fromkeys(each.origin.value for each in found.plans.values()))
+    return (
+        f"{origin.capitalize()}, not measured: the same version gives the same on any machine. "
+        f"`{command_text(found.run)}`, [all rows]({link})."
+    )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a `Grid`.
+
+    Attributes:
+        figures: Names in `FIGURES`, or of computed facts; those that are there are joined.
+        where: Which rows it shows.
+        title: What stands over it; the values of `where` and of the axes across when left out.
+        joint: What stands between two figures.
+    """
+
+    figures: tuple[str, ...]
+    where: Cell = field(default_factory=dict)
+    title: str = ""
+    joint: str = ", "
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of one experiment: some axes down, others across.
+
+    Attributes:
+        experiment: Its name.
+        down: The axes of which each combination is a line.
+        columns: Repeated for each combination of the axes across.
+        across: These axes.
+        where: Which rows are taken.
+    """
+
+    experiment: str
+    down: Sequence[str]
+    columns: Sequence[Column]
+    across: Sequence[str]
+    where: Cell
+
+    def __call__(self, found: Findings) -> str:
+        """The table, or that this run has nothing of it."""
+        if self.experiment not in found.plans:
+            return f"This run has nothing of `{self.experiment}`."
+        planned, of = found.plans[self.experiment], found.results[self.experiment]
+        sound = [row for row in of.rows if not row.wrong]
+        every = sound if planned.is_timed else [each for each in of.reports if each.facts]
+        rows = [row for row in every if fits(row.cell, self.where)]
+        columns = [
+            (_title(planned, column, place), column, {**place, **column.where})
+            for place in _places(rows, self.across)
+            for column in self.columns
+        ]
+        lines = [
+            [
+                *(tick_text(axis, value, planned.names) for axis, value in place.items()),
+                *(_text(_one(rows, {**place, **where}), column) for _, column, where in columns),
+            ]
+            for place in _places(rows, self.down)
+        ]
+        heads = [axis_title(planned, axis) for axis in self.down]
+        titles = [*heads, *(title for title, *_ in columns)]
+        return markdown(Table(titles, lines, range(len(heads), len(titles))))
+
+
+def grid(
+    experiment: str, down: str, columns: str | Sequence[Column], across: str = "", **where: Value
+) -> Grid:
+    """A `Grid`, with names of axes apart by spaces, and one figure in the place of columns."""
+    shown = [Column((columns,))] if isinstance(columns, str) else columns
+    return Grid(experiment, down.split(), shown, across.split(), where)
+
+
+def rows_of(experiment: str, **where: Value) -> Part:
+    """The judged rows of an experiment with these values, as the lab shows them."""
+
+    def part(found: RunFindings) -> str:
+        of = found.results[experiment]
+        chosen = Results([*of.select(**where)], of.reports)
+        return markdown(rows_table(found.plans[experiment], chosen))
+
+    return part
+
+
+def published_figures(word: str) -> Part:
+    """The published figures whose description has a word, beside those of the run."""
+
+    def part(found: RunFindings) -> str:
+        pairs = published(found.run, found.results)
+        return markdown(published_table([pair for pair in pairs if word in pair[0].what]))
+
+    return part
+
+
+def worst_offset(found: RunFindings) -> str:
+    """Where the C library's copy is slowest beside its speed at offset 0."""
+    rows = [*found.results["copy-offsets"].select(function="glibc")]
+    slower: dict[str, Estimate] = {}
+    for row in rows:
+        size_bytes = int(row.cell["size_bytes"])
+        straight = _one(rows, {**row.cell, "offset": 0})
+        if row.cell["offset"] and isinstance(straight, Row):
+            place = f"{format_bytes(size_bytes)} to offset {row.cell['offset']}"
+            slower[place] = times(found.run, straight, row)
+    worst = max(slower, key=lambda place: slower[place].value)
+    return (
+        f"At worst, copying {worst}, the C library's copy takes {format_estimate(slower[worst])} "
+        "times as long as to offset 0."
+    )
+
+
+def errors_of(experiment: str, models: Iterable[str]) -> Part:
+    """How far models are off the published cells: on average, and at most."""
+
+    def part(found: RunFindings) -> str:
+        texts = []
+        for model in models:
+            facts = (each.facts for each in found.results[experiment].facts())
+            off = [abs(float(each[f"{model}, Mbit/s, error in %"])) for each in facts]
+            mean = sum(off) / len(off)
+            texts.append(f"{model} is off by {mean:.1f} % on average and {max(off):.1f} % at most")
+        return f"Over these cells, {', '.join(texts)}."
+
+    return part
+
+
+def projected_times(experiment: str, down: str) -> Block:
+    """The projected times of an experiment along an axis, in µs: nothing is measured for them."""
+
+    def block(_: Sequence[Source]) -> str:
+        (declared,) = registry.select([experiment])
+        title = next(axis.title for axis in declared.axes if axis.name == down)
+        points = [
+            (tick_text(down, line.at[down], {}), line.series, Estimate(line.value / 1e3))
+            for line in declared.lines(Results((), ()))
+            if line.origin is Origin.PROJECTED and line.y == "time"
+        ]
+        return markdown(pivot_table(points, title, "µs"))
+
+    return block
+
+
+def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> str:
+    """A table as Markdown, whose first columns are text and the others figures."""
+    return markdown(Table(head, [*rows], range(texts, len(head))))
+
+
+def speed_picture(path: Path) -> str:
+    """The picture of speed by message size, with the conditions that `SPEED` has."""
+    found = load(path)
+    return picture(found.plans[BY_SIZE], found.results[BY_SIZE], SPEED)
+
+
+def _places(rows: Iterable[Row | ArmReport], axes: Sequence[str]) -> list[Cell]:
+    """Each combination of values once: numbers ascend, texts stay in the order of the rows."""
+    places = dict.fromkeys(tuple(row.cell[axis] for axis in axes) for row in rows)
+    order = [list(dict.fromkeys(place[at] for place in places)) for at in range(len(axes))]
+    for values in order:
+        if not any(isinstance(value, str) for value in values):
+            values.sort(key=float)
+    ranked = sorted(places, key=lambda place: [order[at].index(v) for at, v in enumerate(place)])
+    return [dict(zip(axes, place, strict=True)) for place in ranked]
+
+
+def _one(rows: Iterable[Row | ArmReport], where: Cell) -> Row | ArmReport | None:
+    fitting = [row for row in rows if fits(row.cell, where)]
+    if len(fitting) > 1:
+        raise ValueError(f"{len(fitting)} rows of {fitting[0].experiment} have {dict(where)}")
+    return fitting[0] if fitting else None
+
+
+def _title(planned: PlannedExperiment, column: Column, place: Cell) -> str:
+    shown = place if column.title else {**place, **column.where}
+    words = (value_text(axis, value, planned) for axis, value in shown.items())
+    unit = column.figures[0] if column.figures[0] in FIGURES else ""
+    return ", ".join(filter(None, (*words, column.title, unit)))
+
+
+def _text(row: Row | ArmReport | None, column: Column) -> str:
+    if row is None:
+        return ""
+    texts = (_figure(row, name) for name in column.figures)
+    return column.joint.join(filter(None, texts))
+
+
+def _figure(row: Row | ArmReport, name: str) -> str:
+    if isinstance(row, Row):
+        return FIGURES[name](row)
+    found = fact(row, name)
+    if isinstance(found, Estimate):
+        return format_number(found.value)
+    return "" if name not in row.facts else found
+
+
+def _speed(factor: float) -> Callable[[Row], str]:
+    def text(row: Row) -> str:
+        speed = row.payload_mb_per_s
+        return format_estimate(speed.scaled(factor)) if speed else ""
+
+    return text
+
+
+def _ratio(*, is_time: bool) -> Callable[[Row], str]:
+    """Times as fast as the reference, or times as long, and the verdict on it."""
+
+    def text(row: Row) -> str:
+        if row.ratio is None or row.verdict is None:
+            return "1"
+        ratio = row.ratio.inverse() if is_time else row.ratio
+        return f"{format_estimate(ratio)}, {VERDICTS[row.verdict]}"
+
+    return text
+
+
+FIGURES: Mapping[str, Callable[[Row], str]] = {
+    "GB/s": _speed(1e-3),
+    "MB/s": _speed(1.0),
+    "Mbit/s": _speed(8.0),
+    "µs": lambda row: format_estimate(row.time.scaled(1e-3)),
+    "times as fast": _ratio(is_time=False),
+    "times as long": _ratio(is_time=True),
+}
+VERDICTS = {each: each.value for each in Verdict} | {Verdict.INCONCLUSIVE: "not settled"}
+BY_SIZE = "aes-gcm-by-size"
+SPEED = Chart(
+    "size_bytes",
+    "device",
+    "MB/s",
+    "AES-128-GCM, sealed, one thread",
+    where={"keys": "sessions:1024", "threads": 1},
+    log_x=True,
+    log_y=True,
+)
