@@ -16,6 +16,7 @@ NVRTC := .venv/installed-for-gpu-kernels
 PEERS := $(TARGET)/peers/release/peers
 GPU_BUNDLE := dist/sealift-gpu
 EXTENSION := python/sealift/_sealift.abi3.so
+LAB_EXTENSION := python/sealift_lab/_lab.abi3.so
 RUST_SOURCES := $(shell find crates \( -name tests -o -name sealift-conformance \) -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
@@ -30,44 +31,47 @@ run: $(EXTENSION) ## Build, measure for a minute, say where bulk encryption shou
 	@$(BIN)/sealift lab run --quick
 
 .PHONY: bench
-bench: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Measure for ten minutes, and write README's figures and docs/performance.md
+bench: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Measure for twelve minutes, and write README's figures and docs/performance.md
 	@$(BIN)/sealift lab run aes-gcm-by-threads aes-gcm-by-size --threads 1 --budget 4m --out $(RESULTS)/lab
-	@$(BIN)/python benches/python_loop.py --seconds 100 --out $(RESULTS)
+	@$(BIN)/sealift lab run benches/python_loop.py --budget 100s --out $(RESULTS)/python-loop
 	@{ echo '$$ $(ADVISE)'; $(BIN)/$(ADVISE); } | tee $(RESULTS)/advise.txt.new
 	@mv $(RESULTS)/advise.txt.new $(RESULTS)/advise.txt
-	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
-	@$(BIN)/python tools/performance_tables.py
+	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)/peers
+	@$(BIN)/python tools/docs.py
 
 .PHONY: bench-peers
-bench-peers: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Compare with the newest releases of other libraries, in three minutes
-	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)
-	@$(BIN)/python tools/performance_tables.py
+bench-peers: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Compare with the newest releases of other libraries, in five minutes
+	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)/peers
+	@$(BIN)/python tools/docs.py
 
 .PHONY: peer-libraries
 peer-libraries: $(RUNNING) ## Install other libraries into .venv/peers: ipsec-mb by apt, OpenSSL and BoringSSL from source
 	@$(PYTHON) tools/peer_libraries.py
 
 .PHONY: aa
-aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth is known, and write the table of docs/statistics.md
-	@missed=0; $(BIN)/python benches/false_verdicts.py --out $(RESULTS) || missed=$$?; \
-		if [ $$missed -gt 1 ]; then exit $$missed; fi; \
-		$(BIN)/python tools/statistics_table.py $(RESULTS); exit $$missed
+aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth is known, and write the tables of docs/statistics.md
+	@mkdir -p $(RESULTS)
+	@$(BIN)/sealift lab certify results --json > $(RESULTS)/certify.json.new
+	@mv $(RESULTS)/certify.json.new $(RESULTS)/certify.json
+	@$(BIN)/sealift lab certify --live --json > $(RESULTS)/certify-live.json.new
+	@mv $(RESULTS)/certify-live.json.new $(RESULTS)/certify-live.json
+	@$(BIN)/python tools/docs.py
 
 .PHONY: bench-scheduler
-bench-scheduler: ## Measure what the engine costs, its choices against the best device, every core, and pools of 10,000; half an hour
+bench-scheduler: $(EXTENSION) ## Measure what the engine costs, its choices against the best device, every core, and pools of 10,000; half an hour
 	@mkdir -p $(RESULTS)
 	@cargo bench --quiet -p sealift --bench scheduler -- $(abspath $(RESULTS))/scheduler.csv
 	@cargo bench --quiet -p sealift --bench cores -- $(abspath $(RESULTS))/cores.csv
 	@cargo bench --quiet -p sealift --bench regret -- $(abspath $(RESULTS))/regret.csv
 	@cargo bench --quiet -p sealift-engine --bench scale -- $(abspath $(RESULTS))/pool-scale.csv
-	@$(PYTHON) tools/scheduler_page.py $(RESULTS)
+	@$(BIN)/python tools/docs.py
 
 .PHONY: bench-frames
 bench-frames: $(EXTENSION) ## Exchange a million frames of 64 KiB with another process by each way, and measure that; ten minutes
 	@mkdir -p $(RESULTS)
 	@$(BIN)/python benches/frames.py --out $(RESULTS)
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
-	@$(PYTHON) tools/document_pages.py
+	@$(BIN)/python tools/docs.py
 
 .PHONY: gpu-bundle
 gpu-bundle: $(TESTING) ## Pack one program that checks and measures a GPU where nothing but its driver is: dist/sealift-gpu
@@ -88,10 +92,10 @@ bench-dpu: ## Measure how many instructions of a simulated DPU a second this mac
 	@cargo bench --quiet -p dpu-sim
 
 .PHONY: dudect
-dudect: ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
+dudect: $(EXTENSION) ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
 	@mkdir -p $(RESULTS)
 	@cargo bench --quiet -p sealift-kernels --bench dudect -- $(abspath $(RESULTS))/dudect.json
-	@$(PYTHON) tools/constant_time_page.py $(RESULTS)
+	@$(BIN)/python tools/docs.py
 
 .PHONY: wheel
 wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
@@ -99,6 +103,15 @@ wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environmen
 	@rm -f dist/*.whl
 	@$(BIN)/maturin build --release --locked --out dist
 	@PYTHON=$(PYTHON) tools/try-wheel dist/*.whl
+
+# One call of cargo each: a call unifies features, and the library's extension would have the lab's.
+.PHONY: wheels
+wheels: $(EXTENSION) $(TESTING) ## Build the library's wheel without the lab, and the lab's, into dist/wheels/, and look for tables of ciphers in them
+	@echo "Building a wheel of the library and one of the lab"
+	@rm -f dist/wheels/*.whl
+	@$(BIN)/maturin build --quiet --release --locked --no-default-features --out dist/wheels
+	@cd lab && ../$(BIN)/maturin build --quiet --release --locked --out ../dist/wheels
+	@$(BIN)/python -m pytest -q tests/python/test_package.py -k tables
 
 ##@ Test
 
@@ -138,7 +151,7 @@ test-python: $(EXTENSION) $(TESTING) ## Run the Python tests
 portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels here
 	@echo "Testing the crates without the kernels for this processor"
 	@RUSTFLAGS="--cfg sealift_portable" CARGO_TARGET_DIR=$(TARGET)/portable \
-		cargo test --workspace --exclude sealift-py --tests
+		cargo test --workspace --exclude sealift-py --exclude sealift-lab-py --exclude sealift-bindings --tests
 
 .PHONY: models
 models: | tools ## Try every order of what threads do to leases, key tables, the bell and completions, with loom; seconds, once built
@@ -182,27 +195,24 @@ lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
 	@cargo fmt --all --check
 	@cargo fmt --check --manifest-path $(EXAMPLE)
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@cargo clippy -p sealift-py --no-default-features --quiet -- -D warnings
 	@CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo clippy --manifest-path $(EXAMPLE) --all-targets --quiet -- -D warnings
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 .PHONY: lint-python
-lint-python: $(EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, import layers, stubs
+lint-python: $(LAB_EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, import layers, stubs
 	@echo "Checking the Python code"
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy --no-error-summary
 	@PYTHONPATH=python $(BIN)/lint-imports --no-logo
-	@$(BIN)/python -m mypy.stubtest --concise sealift._sealift
+	@$(BIN)/python -m mypy.stubtest --concise sealift._sealift sealift_lab._lab
 
 .PHONY: tidy
-tidy: | tools ## Check what no linter knows: dead files, layers, where unsafe stands, links
+tidy: $(EXTENSION) ## Check what no linter knows: dead files, layers, where unsafe stands, links
 	@echo "Checking the house rules"
 	@$(PYTHON) tools/tidy.py
-	@$(PYTHON) tools/performance_tables.py --check
-	@$(PYTHON) tools/statistics_table.py --check
-	@$(PYTHON) tools/scheduler_page.py --check
-	@$(PYTHON) tools/constant_time_page.py --check
-	@$(PYTHON) tools/document_pages.py --check
+	@$(BIN)/python tools/docs.py --check
 
 .PHONY: guards
 guards: ctgrind weave gpu-budgets ## Check what no test can see: secrets, instruction counts, machine code; needs valgrind and binutils
@@ -244,6 +254,7 @@ gpu-budgets: $(RUNNING) ## Check the GPUs' kernels: that their PTX is of the sou
 gpu-budgets-accept: $(NVRTC) $(EXTENSION) ## Accept the machine code of GPUs that is found now
 	@$(BIN)/python tools/gpu_budgets.py --write
 	@$(BIN)/python tools/gpu_limits.py --write
+	@$(BIN)/python tools/docs.py
 
 .PHONY: gpu-ptx
 gpu-ptx: $(NVRTC) ## Compile the kernels of GPUs to the PTX that is shipped
@@ -277,7 +288,7 @@ lock: $(RUNNING) ## Renew Cargo.lock and the requirements locks to the newest ve
 .PHONY: clean
 clean: ## Remove everything that was built or installed here
 	@cargo clean --quiet
-	@rm -rf .venv dist examples/*/target $(EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv dist examples/*/target $(EXTENSION) $(LAB_EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .PHONY: help
 help: ## Print this list
@@ -317,4 +328,10 @@ $(PEERS): | tools
 $(EXTENSION): $(RUNNING) $(RUST_SOURCES) Cargo.toml Cargo.lock pyproject.toml
 	@echo "Building the extension with cargo (minutes when cold, seconds later)"
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked
+	@touch $@
+
+# Behind the library's, which it depends on as a distribution: its own crates and a link are left to do.
+$(LAB_EXTENSION): $(EXTENSION) lab/pyproject.toml
+	@echo "Building the lab's extension with cargo"
+	@cd lab && PIP_QUIET=1 ../$(BIN)/maturin develop --release --locked
 	@touch $@

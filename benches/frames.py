@@ -1,27 +1,26 @@
 """Exchanges a million frames between two processes by each way, and counts the wrong ones.
 
-Usage: python benches/frames.py [--out FOLDER] [--frames N] [--bytes N] [--seed N]
+Usage: python benches/frames.py [--out FOLDER] [--frames N] [--seed N]
 
 Half of the frames go as a stream and half as a ping-pong, each compared byte by byte where it
 arrives; the first wrong one ends it. Prints a line for each way; with --out also writes
-frames.json into the folder: how many frames were compared, and how long round trips took. Speeds
-that can be compared with each other are those of the experiment `frames-between-processes`, which
-takes turns; these here are told to show how the time goes.
+frames.json into the folder: how many frames were compared. Speeds that can be compared with each
+other are those of the experiment `frames-between-processes`.
 """
 
 import argparse
-import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from sealift.exit_code import ExitCode
-from sealift.lab import machine
-from sealift.lab.experiments.frames_between_processes import PING_PONG, STREAM, WAYS
-from sealift.lab.native import exchange_frames
-from sealift.lab.spec import Context, Skip, WrongResultError
+from sealift_lab import Context, Skip, Value, WrongResultError
+from sealift_lab.experiments.document_004.frames import PING_PONG, STREAM, WAYS
+from sealift_lab.machine.facts import describe
+from sealift_lab.measure.journal import NotWrittenError, write_json
+from sealift_lab.measure.native import exchange_frames
 
 
 def main() -> int:
@@ -31,49 +30,44 @@ def main() -> int:
         print(f"frames: {arguments.out} is no folder; make it first", file=sys.stderr)
         return ExitCode.USAGE
     try:
-        results = list(_results(arguments))
+        ways = list(_ways(arguments))
+        if arguments.out is not None:
+            machine = {name: asdict(fact) for name, fact in describe().items()}
+            counts = {"frames": arguments.frames, "seed": arguments.seed}
+            write_json(arguments.out / "frames.json", {**counts, "machine": machine, "ways": ways})
     except WrongResultError as error:
         print(f"frames: {error}", file=sys.stderr)
         return ExitCode.WRONG_RESULT
+    except NotWrittenError as error:
+        print(f"frames: {error}", file=sys.stderr)
+        return ExitCode.NOT_WRITTEN
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    if arguments.out is not None:
-        told = {
-            "frames": arguments.frames,
-            "seed": arguments.seed,
-            "machine": machine.describe().as_dict(),
-            "ways": results,
-        }
-        text = json.dumps(told, indent=1, ensure_ascii=False, default=str)
-        (arguments.out / "frames.json").write_text(f"{text}\n", encoding="utf-8")
     return 0
 
 
-def _results(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    for way in WAYS:
-        checked, told = 0, {"way": way, "frame_bytes": arguments.bytes, "wrong": 0}
+def _ways(arguments: argparse.Namespace) -> Iterator[Mapping[str, Value]]:
+    for way in map(str, WAYS):
         begin_s = time.monotonic()
         try:
-            for pattern in (STREAM, PING_PONG):
-                facts = _exchange(way, pattern, arguments)
-                checked += int(facts["frames_checked"])
-                told |= {name: facts[name] for name in SHOWN if name in facts}
+            checked = sum(_exchange(way, pattern, arguments) for pattern in (STREAM, PING_PONG))
         except Skip as reason:
             print(f"{way}: not exchanged: {reason}", flush=True)
-            yield {"way": way, "skipped": str(reason)}
             continue
-        seconds = time.monotonic() - begin_s
+        seconds = round(time.monotonic() - begin_s, 1)
         print(f"{way}: {checked:,} frames right, 0 wrong, {seconds:.0f} s", flush=True)
-        yield {**told, "frames_checked": checked, "seconds": round(seconds, 1)}
+        counts = {"frame_bytes": FRAME_BYTES, "frames_checked": checked, "wrong": 0}
+        yield {"way": way, **counts, "seconds": seconds}
 
 
-def _exchange(way: str, pattern: str, arguments: argparse.Namespace) -> dict[str, Any]:
+def _exchange(way: str, pattern: str, arguments: argparse.Namespace) -> int:
+    """Exchanges half of the frames, and returns how many were compared."""
     context = Context(seed=arguments.seed, folder=Path())
-    arm = exchange_frames(way, pattern, frame_bytes=arguments.bytes, batch=1, context=context)
+    arm = exchange_frames(way, pattern, frame_bytes=FRAME_BYTES, batch=1, context=context)
     done = 0
     while done < arguments.frames // 2:
         done += arm.sample(SAMPLE_S).operations
-    return dict(arm.verified())
+    return int(arm.report()["frames_checked"])
 
 
 def _arguments() -> argparse.Namespace:
@@ -81,13 +75,11 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
     parser.add_argument("--out", type=Path, help="a folder for frames.json")
     parser.add_argument("--frames", type=int, default=1_000_000, help="for each way (1,000,000)")
-    parser.add_argument("--bytes", type=int, default=65_536, help="of each frame (65,536)")
-    parser.add_argument("--seed", type=int, default=1, help="of what stands in them (1)")
+    parser.add_argument("--seed", type=int, default=1, help="of the bytes in them (1)")
     return parser.parse_args()
 
 
-SHOWN = ("detail", "round_trip")
-SAMPLE_S = 0.1
+SAMPLE_S, FRAME_BYTES = 0.1, 65_536
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import new_python_loop as python_loop
+import python_loop
 from sealift_lab import Context, Scope, WrongResultError
 
 CONTEXT = Context(seed=3, folder=Path())

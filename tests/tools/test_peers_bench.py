@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import new_peers as peers
-from new_peer_cases import cases
+import peers
+from peer_cases import cases
 from sealift_lab.judge.judge import results
 from sealift_lab.model.results import Verdict
 from sealift_lab.run.folder import Run

@@ -1,28 +1,35 @@
 //! The devices Sealift can use, one module each.
 //!
-//! [`DRIVERS`] is the list of them all. A driver is in every build: what this machine lacks is an
-//! [`Absent`](sealift_core::Probe::Absent) with its reason. Drivers never use each other: what several
+//! [`DRIVERS`] is the list of them all. A driver for users is in every build: what this machine lacks is an
+//! [`Absent`](sealift_core::Probe::Absent) with its reason. Those to check with, to price the framework with, and for devices that
+//! are described or simulated, need the feature `lab`. Drivers never use each other: what several
 //! need, [`kernels`], [`keys`] and [`workers`], stands beside them, for drivers in other crates too; and
 //! [`cache`], what was measured of this machine before, and [`single`], a key without a device.
 
+#[cfg(feature = "lab")]
 mod alarm;
 mod sync;
 #[cfg(test)]
 mod testing;
 
 pub mod cache;
+#[cfg(feature = "lab")]
 pub mod cards;
 pub mod copying;
 pub mod cpu;
 pub mod cuda;
+#[cfg(feature = "lab")]
 pub mod fault;
 pub mod gpus;
 pub mod kernels;
 pub mod keys;
 pub mod library;
+#[cfg(feature = "lab")]
 pub mod null;
 pub mod opencl;
+#[cfg(feature = "lab")]
 pub mod pim;
+#[cfg(feature = "lab")]
 pub mod reference;
 pub mod single;
 pub mod workers;
@@ -35,11 +42,11 @@ use std::sync::Arc;
 pub static DRIVERS: &[&dyn Driver] = &[
     &cpu::Cpu,
     &library::Library,
-    &reference::Reference,
-    &null::Null,
-    &fault::Fault,
-    &cards::Cards,
-    &pim::Pim,
+    #[cfg(feature = "lab")] &reference::Reference,
+    #[cfg(feature = "lab")] &null::Null,
+    #[cfg(feature = "lab")] &fault::Fault,
+    #[cfg(feature = "lab")] &cards::Cards,
+    #[cfg(feature = "lab")] &pim::Pim,
     &cuda::Cuda,
     &opencl::OpenCl,
 ];

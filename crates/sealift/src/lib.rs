@@ -61,11 +61,13 @@ mod aes_gcm;
 mod calibrate;
 mod engine;
 pub mod hazmat;
+#[cfg(feature = "lab")]
 mod rehearse;
 
 pub use aes_gcm::{AesGcm, AesGcmError};
 pub use calibrate::{Calibrated, Calibration, CostSource};
 pub use engine::{Engine, driver_among};
+#[cfg(feature = "lab")]
 pub use rehearse::{
     ClosedLoad, OpenLoad, PlayedLoad, Player, Rehearsal, RehearsalError, Rehearsed, play,
     play_with, rehearse,
@@ -73,7 +75,9 @@ pub use rehearse::{
 pub use sealift_core::*;
 pub use sealift_drivers::cache::CacheError;
 pub use sealift_drivers::copying::{CopyCost, CopyCostError};
-pub use sealift_drivers::{DRIVERS, cards, driver, open, pim};
+pub use sealift_drivers::{DRIVERS, driver, open};
+#[cfg(feature = "lab")]
+pub use sealift_drivers::{cards, pim};
 pub use sealift_engine::{
     Asked, Audit, Because, Call, Candidate, Choice, Completed, CopyPolicy, Counters, Decision,
     DeviceId, End, EngineError, Estimator, Explained, NamedPolicy, NonceCheck, Options, POLICIES,

@@ -7,6 +7,7 @@
 
 mod board;
 mod card;
+mod copy_time;
 mod device;
 mod error;
 mod fit;

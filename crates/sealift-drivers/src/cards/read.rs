@@ -2,10 +2,11 @@
 
 use super::CardError;
 use super::card::{Constant, Parts, Sharing, Texts};
+use super::copy_time;
 use super::line::{Affine, Host, Interrupts, Line, Link};
 use super::tables::{Kind, Table};
 use crate::cache::Cache;
-use crate::copying::{self, CopyCost};
+use crate::copying::CopyCost;
 
 /// Reads what makes a card; what copies cost where it doesn't say is asked of the cache.
 ///
@@ -81,7 +82,7 @@ impl Numbers<'_> {
 
     /// What copies cost on this machine, where its card's description doesn't say.
     fn measured_copy(&mut self, host: &Table<'_>) -> CopyCost {
-        let copying = copying::of_this_machine(self.cache);
+        let copying = copy_time::of_this_machine(self.cache);
         self.found.push(Constant {
             name: host.path("copy_gbit_per_s"),
             value: 8.0 / copying.cost.byte_ns(),

@@ -1,1 +1,0 @@
-"""One file an experiment, each with its `EXPERIMENT`; `sealift.lab.registry` finds them."""
