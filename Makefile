@@ -17,6 +17,7 @@ PEERS := $(TARGET)/peers/release/peers
 GPU_BUNDLE := dist/sealift-gpu
 EXTENSION := python/sealift/_sealift.abi3.so
 LAB_EXTENSION := python/sealift_lab/_lab.abi3.so
+EXTENSIONS := $(EXTENSION) $(LAB_EXTENSION)
 RUST_SOURCES := $(shell find crates \( -name tests -o -name sealift-conformance \) -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
@@ -27,11 +28,11 @@ export PYTHON
 ##@ Use
 
 .PHONY: run
-run: $(EXTENSION) ## Build, measure for a minute, say where bulk encryption should run, and write a page about it
+run: $(EXTENSIONS) ## Build, measure for a minute, say where bulk encryption should run, and write a page about it
 	@$(BIN)/sealift lab run --quick
 
 .PHONY: bench
-bench: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Measure for twelve minutes, and write README's figures and docs/performance.md
+bench: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## Measure for twelve minutes, and write README's figures and docs/performance.md
 	@$(BIN)/sealift lab run aes-gcm-by-threads aes-gcm-by-size --threads 1 --budget 4m --out $(RESULTS)/lab
 	@$(BIN)/sealift lab run benches/python_loop.py --budget 100s --out $(RESULTS)/python-loop
 	@{ echo '$$ $(ADVISE)'; $(BIN)/$(ADVISE); } | tee $(RESULTS)/advise.txt.new
@@ -40,7 +41,7 @@ bench: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Measure for twelve min
 	@$(BIN)/python tools/docs.py
 
 .PHONY: bench-peers
-bench-peers: $(EXTENSION) $(TESTING) $(PEERS) peer-libraries ## Compare with the newest releases of other libraries, in five minutes
+bench-peers: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## Compare with the newest releases of other libraries, in five minutes
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)/peers
 	@$(BIN)/python tools/docs.py
 
@@ -49,7 +50,7 @@ peer-libraries: $(RUNNING) ## Install other libraries into .venv/peers: ipsec-mb
 	@$(PYTHON) tools/peer_libraries.py
 
 .PHONY: aa
-aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth is known, and write the tables of docs/statistics.md
+aa: $(EXTENSIONS) $(TESTING) ## Count false verdicts on comparisons whose truth is known, and write the tables of docs/statistics.md
 	@mkdir -p $(RESULTS)
 	@$(BIN)/sealift lab certify results --json > $(RESULTS)/certify.json.new
 	@mv $(RESULTS)/certify.json.new $(RESULTS)/certify.json
@@ -58,7 +59,7 @@ aa: $(EXTENSION) $(TESTING) ## Count false verdicts on comparisons whose truth i
 	@$(BIN)/python tools/docs.py
 
 .PHONY: bench-scheduler
-bench-scheduler: $(EXTENSION) ## Measure what the engine costs, its choices against the best device, every core, and pools of 10,000; half an hour
+bench-scheduler: $(EXTENSIONS) ## Measure what the engine costs, its choices against the best device, every core, and pools of 10,000; half an hour
 	@mkdir -p $(RESULTS)
 	@cargo bench --quiet -p sealift --bench scheduler -- $(abspath $(RESULTS))/scheduler.csv
 	@cargo bench --quiet -p sealift --bench cores -- $(abspath $(RESULTS))/cores.csv
@@ -67,7 +68,7 @@ bench-scheduler: $(EXTENSION) ## Measure what the engine costs, its choices agai
 	@$(BIN)/python tools/docs.py
 
 .PHONY: bench-frames
-bench-frames: $(EXTENSION) ## Exchange a million frames of 64 KiB with another process by each way, and measure that; ten minutes
+bench-frames: $(EXTENSIONS) ## Exchange a million frames of 64 KiB with another process by each way, and measure that; ten minutes
 	@mkdir -p $(RESULTS)
 	@$(BIN)/python benches/frames.py --out $(RESULTS)
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
@@ -92,26 +93,20 @@ bench-dpu: ## Measure how many instructions of a simulated DPU a second this mac
 	@cargo bench --quiet -p dpu-sim
 
 .PHONY: dudect
-dudect: $(EXTENSION) ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
+dudect: $(EXTENSIONS) ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
 	@mkdir -p $(RESULTS)
 	@cargo bench --quiet -p sealift-kernels --bench dudect -- $(abspath $(RESULTS))/dudect.json
 	@$(BIN)/python tools/docs.py
 
-.PHONY: wheel
-wheel: $(RUNNING) ## Build one wheel into dist/ and try it in a fresh environment without cargo
-	@echo "Building the wheel"
-	@rm -f dist/*.whl
-	@$(BIN)/maturin build --release --locked --out dist
-	@PYTHON=$(PYTHON) tools/try-wheel dist/*.whl
-
 # One call of cargo each: a call unifies features, and the library's extension would have the lab's.
-.PHONY: wheels
-wheels: $(EXTENSION) $(TESTING) ## Build the library's wheel without the lab, and the lab's, into dist/wheels/, and look for tables of ciphers in them
+.PHONY: wheel
+wheel: $(EXTENSION) $(TESTING) ## Build the wheels of the library and of the lab into dist/, and try them in a fresh environment without cargo
 	@echo "Building a wheel of the library and one of the lab"
-	@rm -f dist/wheels/*.whl
-	@$(BIN)/maturin build --quiet --release --locked --no-default-features --out dist/wheels
-	@cd lab && ../$(BIN)/maturin build --quiet --release --locked --out ../dist/wheels
+	@rm -f dist/*.whl
+	@$(BIN)/maturin build --quiet --release --locked --out dist
+	@cd lab && ../$(BIN)/maturin build --quiet --release --locked --out ../dist
 	@$(BIN)/python -m pytest -q tests/python/test_package.py -k tables
+	@PYTHON=$(PYTHON) tools/try-wheel dist/*.whl
 
 ##@ Test
 
@@ -141,7 +136,7 @@ huge: | tools ## Seal and open a message of 5 GiB on every instruction set, besi
 	@cargo test --quiet --release -p sealift-drivers --test huge -- --ignored --nocapture
 
 .PHONY: test-python
-test-python: $(EXTENSION) $(TESTING) ## Run the Python tests
+test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 	@echo "Building the program for GPU machines, for tests"
 	@cargo build --quiet --locked -p sealift-gpu-run -p fake-cuda
 	@echo "Testing the Python package"
@@ -195,7 +190,7 @@ lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
 	@cargo fmt --all --check
 	@cargo fmt --check --manifest-path $(EXAMPLE)
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@cargo clippy -p sealift-py --no-default-features --quiet -- -D warnings
+	@cargo clippy -p sealift-py --quiet -- -D warnings
 	@CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo clippy --manifest-path $(EXAMPLE) --all-targets --quiet -- -D warnings
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
@@ -209,7 +204,7 @@ lint-python: $(LAB_EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, i
 	@$(BIN)/python -m mypy.stubtest --concise sealift._sealift sealift_lab._lab
 
 .PHONY: tidy
-tidy: $(EXTENSION) ## Check what no linter knows: dead files, layers, where unsafe stands, links
+tidy: $(EXTENSIONS) ## Check what no linter knows: dead files, layers, where unsafe stands, links
 	@echo "Checking the house rules"
 	@$(PYTHON) tools/tidy.py
 	@$(BIN)/python tools/docs.py --check
@@ -251,7 +246,7 @@ gpu-budgets: $(RUNNING) ## Check the GPUs' kernels: that their PTX is of the sou
 	@$(BIN)/python tools/gpu_budgets.py
 
 .PHONY: gpu-budgets-accept
-gpu-budgets-accept: $(NVRTC) $(EXTENSION) ## Accept the machine code of GPUs that is found now
+gpu-budgets-accept: $(NVRTC) $(EXTENSIONS) ## Accept the machine code of GPUs that is found now
 	@$(BIN)/python tools/gpu_budgets.py --write
 	@$(BIN)/python tools/gpu_limits.py --write
 	@$(BIN)/python tools/docs.py
@@ -261,7 +256,7 @@ gpu-ptx: $(NVRTC) ## Compile the kernels of GPUs to the PTX that is shipped
 	@$(BIN)/python tools/gpu_ptx.py --write
 
 .PHONY: gpu-limits
-gpu-limits: $(EXTENSION) ## Say what GPUs could do at most with the machine code that was accepted
+gpu-limits: $(EXTENSIONS) ## Say what GPUs could do at most with the machine code that was accepted
 	@$(BIN)/python tools/gpu_limits.py
 
 .PHONY: instruction-counts

@@ -44,9 +44,9 @@ class Contest:
 
 
 def speed(sources: Sequence[Source]) -> str:
-    """By message size and keys how many times as fast as the fastest library, and the verdict."""
+    """By message size and keys how many times as fast as the fastest library."""
     found = load(sources[-1].path)
-    plain = [each for each in contests(found) if each.cell["kind"] in (SEALED, *SMALL_CALLS)]
+    plain = [each for each in contests(found) if _message(each.cell) in SHOWN]
     by_place = {(_message(each.cell), each.cell["keys"]): each for each in plain}
     names, libraries = found.plans[PEERS].names, found.results[PEERS].rows
     keys = dict.fromkeys(each.cell["keys"] for each in plain)
@@ -57,8 +57,8 @@ def speed(sources: Sequence[Source]) -> str:
     many = len({row.subject for row in libraries} - {*OWN_ARMS})
     return (
         f"{text_table(['AES-128, sealed', *(name_of(each, names) for each in keys)], rows)}\n\n"
-        f"`Engine::run` on one core, times as fast as the fastest of {many} other libraries, which "
-        "is named where it is ahead. [All cases](docs/performance.md); "
+        f"`Engine::run` on one core, times as fast as the fastest of {many} other libraries. Bold: "
+        "that library is ahead; ≈: neither is shown to be. [All cases](docs/performance.md); "
         f"{_conditions(found)}."
     )
 
@@ -175,8 +175,11 @@ def _cycles(found: RunFindings) -> Mapping[tuple[int, int], float]:
 def _standing(each: Contest | None, names: Mapping[str, str]) -> str:
     if each is None:
         return ""
-    behind = f" ({name_of(each.best.subject, names)})" if each.is_behind else ""
-    return f"{format_number(each.ratio.value)}, {_verdict(each)}{behind}"
+    figure = format_number(each.ratio.value)
+    if each.is_behind:
+        return f"**{figure} {name_of(each.best.subject, names).partition(' ')[0]}**"
+    is_ahead = each.best.verdict is Verdict.SLOWER
+    return figure if is_ahead else f"{figure}\u202f≈"
 
 
 def _verdict(each: Contest) -> str:
@@ -201,7 +204,8 @@ def _conditions(found: RunFindings) -> str:
 
 PEERS = "peers"
 ENGINE, KERNELS, PORTS = OWN_ARMS = ("engine", "kernels", "ports")
-SEALED, SMALL_CALLS = "sealed", ("1 in a call", "16 in a call")
+SEALED = "sealed"
+SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "1 MiB", "128 B, 1 in a call")
 # By the verdict on the library.
 ENGINE_IS = {
     Verdict.FASTER: "slower",

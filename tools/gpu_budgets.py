@@ -5,7 +5,7 @@ Usage: python tools/gpu_budgets.py [--write]
 No GPU is needed: NVRTC compiles the kernels, ptxas makes machine code of that as a driver does, and
 nvdisasm shows it. A register too many halves what a multiprocessor holds, a spill or a table that
 became local memory costs more than any cleverness gains, and no test of results notices.
-python/sealift/lab/data/gpu-machine-code.json holds what each kernel took: registers, and for each
+python/sealift_lab/data/gpu-machine-code.json holds what each kernel took: registers, and for each
 loop, without those inside, instructions by the unit that works them; a table of the longest is
 printed. Local memory and static shared memory are never accepted, but in the lab's own kernels,
 which are to show what that costs. --write notes down what is found now. Where NVRTC is not
@@ -250,7 +250,7 @@ def _arguments() -> argparse.Namespace:
 
 
 ACCEPT = "`make gpu-budgets-accept`"
-EXPECTED = "python/sealift/lab/data/gpu-machine-code.json"
+EXPECTED = "python/sealift_lab/data/gpu-machine-code.json"
 KINDS = ["issued", *COUNTED]
 # Counts may move so much: by this share, or by so many instructions where that is more.
 TOLERANCE = 0.02

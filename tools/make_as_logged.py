@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Regenerates python/sealift/lab/data/003-as-logged.csv from NIST's CAVP vectors.
+"""Regenerates python/sealift_lab/data/003-as-logged.csv from NIST's CAVP vectors.
 
 Document 003 says "128-byte messages", but the size of its input file, to the byte, is that of
 the six CAVP AES-GCM files without their PTlen=0 sections. This script counts those 37,800
@@ -86,7 +86,7 @@ def _shape(section: dict[str, int]) -> Shape:
     return section["Keylen"], nonce, aad, text, tag
 
 
-TABLE = Path(__file__).parents[1] / "python/sealift/lab/data/003-as-logged.csv"
+TABLE = Path(__file__).parents[1] / "python/sealift_lab/data/003-as-logged.csv"
 HEADER = (
     "key_bits",
     "nonce_bytes",

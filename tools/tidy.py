@@ -302,7 +302,9 @@ def _is_python_root(tree: Tree, file: str) -> bool:
         return True
     if file.startswith("python/") and file.count("/") == 2 and name == "__init__.py":
         return True
-    if file in _module_files("python", ENTRY, {file}) or file.startswith(LISTED):
+    if _matches(file, LISTED):
+        return True
+    if any(file in _module_files("python", entry, {file}) for entry in ENTRIES):
         return True
     return 'if __name__ == "__main__":' in tree.text(file)
 
@@ -319,6 +321,9 @@ def _python_imports(file: str, text: str, files: set[str]) -> Iterator[str]:
             above = [here, *here.parents][node.level - 1] if node.level else None
             bases = [str(above)] if above else [*PYTHON_ROOTS, str(here)]
         else:
+            # What runs in a process of its own is named: with_name("measured.py").
+            if isinstance(node, ast.Constant) and f"{here}/{node.value}" in files:
+                yield f"{here}/{node.value}"
             continue
         for name in filter(None, names):
             for base in bases:
@@ -382,10 +387,14 @@ def _blank(match: re.Match[str]) -> str:
 
 LINES_MAX = 600
 MANIFESTS = r"(?:crates|examples)/[^/]+/Cargo\.toml"
-PYTHON_ROOTS = ("python", "tools", "tests/python", ".")
-ENTRY = "sealift.cli"
+PYTHON_ROOTS = ("python", "tools", "tests/python", "benches", ".")
+# sealift.cli.lab imports the others by their names.
+ENTRIES = (
+    "sealift.cli",
+    *(f"sealift_lab.cli.{of}" for of in ("advise", "dpu", "lab", "projection")),
+)
 # The registry imports whatever lies there.
-LISTED = "python/sealift/lab/experiments/"
+LISTED = "python/sealift_lab/experiments/*/__init__.py"
 VECTORS = "tests/vectors/"
 DRIVERS = "crates/sealift-drivers/src"
 DRIVER_LIST = f"{DRIVERS}/lib.rs"

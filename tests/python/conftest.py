@@ -8,7 +8,6 @@ from hypothesis import settings
 
 import run_report
 import sealift
-from patient import be_patient
 
 # A busy machine is no failure. A machine that gates changes draws the same examples each time, so
 # that it judges the change and not the draw; everywhere else each run draws others.
@@ -22,12 +21,6 @@ def pytest_configure() -> None:
         run_report.required()
     except run_report.UnknownNameError as error:
         pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No run ends without what it is made for because a process took seconds to begin."""
-    be_patient(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="session")

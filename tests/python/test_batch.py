@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import sealift
+import sealift_lab._lab as lab
 from sealift import AESGCM, Engine, Fixed, Offsets
 
 Bytes2D = NDArray[np.uint8]
@@ -159,8 +160,8 @@ def test_any_batch_is_sealed_as_the_single_calls_do(
 
 
 @pytest.mark.parametrize("device", ["library", "reference"])
-def test_a_named_device_gives_the_same(engine: Engine, device: str) -> None:
-    messages = make(20, None)
+def test_a_named_device_gives_the_same(device: str) -> None:
+    engine, messages = lab.Engine(), make(20, None)
     held = sessions(engine, messages.keys)
     got = engine.seal_batch(held, messages.nonces, messages.texts, messages.aads, device=device)
     assert got == messages.sealed()

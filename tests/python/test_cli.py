@@ -32,16 +32,50 @@ def test_no_line_of_a_list_of_commands_is_cut(command: str) -> None:
     assert "..." not in listed.partition("\n\n")[0]
 
 
-@pytest.mark.parametrize("command", ["", "advise", "lab", "lab run", "lab list", "lab report"])
+@pytest.mark.parametrize("command", ["", "devices", "explain"])
 def test_help_imports_nothing_of_the_lab(command: str) -> None:
     code = (
         "import sys\n"
-        "from sealift.cli import app\n"
+        "from sealift.cli.root import app\n"
         f"app([*{command.split()!r}, '--help'], standalone_mode=False)\n"
-        "print([name for name in sys.modules if name.startswith('sealift.lab')])\n"
+        "print([name for name in sys.modules if name.startswith('sealift_lab')])\n"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.splitlines()[-1] == "[]"
+
+
+def test_without_the_lab_its_commands_are_not_listed_and_say_what_brings_them() -> None:
+    shown = without("sealift_lab", "--help")
+    assert "advise" not in shown.stdout.partition("Commands:")[2].partition("\n\n")[0]
+    assert "python -m pip install sealift-lab" in shown.stdout
+    for command in ("advise", "lab", "dpu"):
+        ran = without("sealift_lab", command, "--help")
+        assert (ran.returncode, ran.stdout) == (ExitCode.USAGE, "")
+        assert ran.stderr == (
+            f"sealift: `sealift {command}` comes with the package sealift-lab: "
+            "python -m pip install sealift-lab\n"
+        )
+    batch = ("explain", "--messages", "1", "--bytes", "1")
+    card = without("sealift_lab", *batch, "--device", "quad-hifn-7751")
+    assert card.returncode == ExitCode.USAGE
+    assert card.stderr == (
+        "sealift: --device: cards are projected by the package sealift-lab: "
+        "python -m pip install sealift-lab\n"
+    )
+    assert without("sealift_lab", "devices").returncode == 0
+
+
+def test_without_typer_one_sentence_says_what_brings_it() -> None:
+    ran = without("typer", "devices")
+    assert (ran.returncode, ran.stdout) == (ExitCode.USAGE, "")
+    assert ran.stderr == "sealift: commands need: python -m pip install 'sealift[cli]'\n"
+
+
+def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command where a module is not installed."""
+    code = f"import sys; sys.modules[{module!r}] = None; from sealift.cli import main; main()"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.mark.parametrize(
@@ -104,17 +138,6 @@ def test_devices_names_the_library_that_a_machine_without_gpus_lacks(tmp_path: P
         [row] = [row for row in rows if row.startswith(driver)]
         assert row.split()[1] == "absent"
         assert library in row
-
-
-def test_a_gpu_in_the_place_of_a_card_is_absent_for_a_reason_and_has_limits(tmp_path: Path) -> None:
-    (tmp_path / "libOpenCL.so.1").touch()
-    for device in ("cuda:1", "opencl"):
-        asked = ("advise", "--size", "16", "--device", device)
-        ran = process(*asked, LD_LIBRARY_PATH=str(tmp_path), SEALIFT_LIBCUDA=str(tmp_path / "none"))
-        assert ran.returncode == ExitCode.USAGE
-        assert f"{device!r} is no card but a device: {device} is absent: " in ran.stderr
-        assert "is not on this machine" in ran.stderr
-        assert "`sealift lab run gpu-beside-cpu`" in ran.stderr
 
 
 def test_devices_explains_what_a_role_is() -> None:

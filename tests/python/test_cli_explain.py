@@ -2,19 +2,19 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from command import invoke
 from conftest import skip
-from made_load import card
 from sealift import drivers, policies
-from sealift.cli.explaining import Asked, Taken, taken_of
+from sealift.cli.explanation import break_even
+from sealift.cli.trial import times_of
 
 REAL = [driver.name for driver in drivers() if driver.role == "real"]
+Line = tuple[float, float, float]
 BATCH = ("explain", "--messages", "64", "--bytes", "128")
 
 
@@ -37,7 +37,7 @@ def test_help_lists_every_policy_with_what_it_does() -> None:
     for policy in policies():
         assert f"{policy.name} {policy.summary}" in shown
     assert "sealift explain --messages 1024 --bytes 128" in shown
-    assert "predicted ns what one batch is predicted to take" in shown
+    assert "predicted ns predicted time of the batch" in shown
 
 
 def test_json_says_what_each_quoted_who_won_and_how_long_it_took() -> None:
@@ -66,9 +66,14 @@ def test_json_says_what_each_quoted_who_won_and_how_long_it_took() -> None:
 
 
 def test_few_samples_have_a_middle_half_within_them_or_none() -> None:
-    assert taken_of([3.0, 1.0, 2.0]) == Taken(3, 2.0, None, None)
-    assert taken_of([5.0]) == Taken(1, 5.0, None, None)
-    assert taken_of([4.0, 1.0, 2.0, 3.0]) == Taken(4, 2.5, 1.75, 3.25)
+    assert [*times_of([3.0, 1.0, 2.0]).values()] == [3, 2.0, None, None]
+    assert [*times_of([5.0]).values()] == [1, 5.0, None, None]
+    assert times_of([4.0, 1.0, 2.0, 3.0]) == {
+        "batches": 4,
+        "median_ns": 2.5,
+        "low_ns": 1.75,
+        "high_ns": 3.25,
+    }
 
 
 def test_costs_are_measured_once_and_anew_when_asked(cache: Path) -> None:
@@ -89,7 +94,7 @@ def test_costs_are_measured_once_and_anew_when_asked(cache: Path) -> None:
     for name in REAL:
         assert re.search(
             rf"^{name}: measured [\d,.]+ ns, predicted [\d,.]+ ns \([\d.]+ times as fast\): "
-            r"costs were measured 20\d\d-\S+ \S+ UTC, 26 hours ago; "
+            r"its costs are from the cache, measured 20\d\d-\S+ \S+ UTC; "
             r"renew them with `sealift explain --messages 64 --bytes 128 --calibrate`$",
             stale,
             re.MULTILINE,
@@ -106,24 +111,6 @@ def slowed_yesterday(line: str) -> str:
         return line
     costs = [f"{10 * float(cost):g}" for cost in fields[3:6]]
     return "\t".join([*fields[:3], *costs, str(int(fields[6]) - 26 * 3_600)]) + "\n"
-
-
-def test_what_batches_take_is_beside_what_was_predicted_where_that_is_far_off() -> None:
-    asked = Asked(
-        device="cpu",
-        role="real",
-        asked=True,
-        predicted_ns=100.0,
-        host_ns=None,
-        known=None,  # type: ignore[arg-type]
-        taken=Taken(4, 129.0, None, None),
-        not_run=None,
-    )
-    assert (asked.disagrees, asked.taken_over_predicted) == ("", 1.29)
-    slow = replace(asked, taken=Taken(4, 180.0, None, None))
-    assert slow.disagrees == "1.80 times as long"
-    assert replace(asked, taken=Taken(4, 50.0, None, None)).disagrees == "2.00 times as fast"
-    assert replace(asked, taken=None).taken_over_predicted is None
 
 
 def test_a_cache_in_the_way_is_told_of_and_changes_nothing(cache: Path) -> None:
@@ -184,110 +171,50 @@ def test_what_would_take_too_long_or_too_much_memory_is_predicted_and_not_run() 
     assert ran.exit_code == 0, ran.stderr
     document = json.loads(ran.stdout)
     assert document["devices"][0]["predicted_ns"] > 1e9
-    assert "GB are free" in document["devices"][0]["not_run"]
+    assert "GB, and only batches up to 1 GB are run" in document["devices"][0]["not_run"]
     assert document["given"] == []
     slow = explained("--devices", "cpu:isa=model,library", "--messages", "1000", "--bytes", "20000")
     assert re.fullmatch(r"one would take [\d.]+ s", slow["devices"][0]["not_run"])
     assert slow["devices"][1]["taken"]
 
 
-def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> None:
-    quick = card(tmp_path, name="quick", host_ns=0, setup_ns=0.1, latency_ns=1, rate_gbit_per_s=1e6)
-    slow = card(tmp_path, name="slow", latency_ns=1e9, price=None)
-    given = ("--device", str(tmp_path / "quick.toml"), "--device", str(tmp_path / "slow.toml"))
-    document = explained(*given)
-    assert document["device"] in REAL
-    assert {each["device"] for each in document["given"]} <= set(REAL)
-    found = {each["device"]: each for each in document["cards"]}
-    for made in (quick, slow):
-        told, reckoned = found[made.name], made.predict(64, 128)
-        assert told["origin"] == "projected"
-        assert (told["predicted_ns"], told["host_ns"]) == (reckoned.batch_ns, reckoned.host_ns)
-        assert told["predicted_messages_per_s"] == pytest.approx(64e9 / reckoned.batch_ns)
-        times = reckoned.batch_ns / document["predicted_ns"]
-        assert told["times_as_long"] == pytest.approx(times)
-        assert told["would_finish_first"] == (times < 1)
-    assert {name for name, each in found.items() if each["would_finish_first"]} == {"quick"}
-    names = [*REAL, "quick", "slow"]
-    assert len(document["break_even"]) == len(names) * (len(names) - 1) / 2
-    for pair in document["break_even"]:
-        is_card = {pair["device"], pair["other"]} & {"quick", "slow"}
-        assert pair["origin"] == ("projected" if is_card else "fitted")
-        assert (pair["least_bytes"], pair["most_bytes"]) == (16, 4_096)
-
-
-def test_a_card_among_devices_takes_what_its_description_says_and_nothing_of_it_is_measured(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ((0, 10, 0.1), (0, 20, 0.2), ("always", None)),
+        ((0, 20, 0.2), (0, 10, 0.1), ("never", None)),
+        ((0, 10, 0.2), (0, 20, 0.1), ("up to", 100.0)),
+        ((0, 20, 0.1), (0, 10, 0.2), ("from", 100.0)),
+        # They cross at a size that is below, or above, those that were measured.
+        ((0, 11, 0.1), (0, 10, 0.2), ("always", None)),
+        ((0, 10, 0.2), (0, 11, 0.1), ("never", None)),
+        ((0, 510, 0.1), (0, 10, 0.2), ("never", None)),
+        ((0, 10, 0.2), (0, 510, 0.1), ("always", None)),
+        ((0, 100, 0.1), (0, 101, 0.1), ("untold", None)),
+    ],
+)
+def test_break_even_is_told_within_the_sizes_that_costs_are_of(
+    one: Line, other: Line, expected: tuple[str, float | None]
 ) -> None:
-    bent = card(tmp_path, name="bent", host_ns=2_000, rate_gbit_per_s=1, algorithm="3des")
-    file = tmp_path / "bent.toml"
-    reckoned = bent.predict(64, 128)
-    line = bent.cost()
-    straight_ns = line.setup_ns + 64 * (line.per_message_ns + 128 * line.per_byte_ns)
-    assert straight_ns != pytest.approx(reckoned.batch_ns, rel=0.05), "who goes by it errs"
-    given = ("--devices", f"library,{bent.spec}")
-    document = explained(*given)
-    told = document["devices"][1]
-    assert (told["device"], told["origin"]) == (bent.spec, "projected")
-    assert (told["predicted_ns"], told["host_ns"]) == (reckoned.batch_ns, reckoned.host_ns)
-    assert told["taken"]["median_ns"] == pytest.approx(reckoned.batch_ns, rel=0.01)
-    (among,) = document["break_even"]
-    (beside,) = explained("--devices", "library", "--device", str(file))["break_even"]
-    assert (among["origin"], beside["origin"]) == ("projected", "projected")
-    assert (among["is_faster"], among["message_bytes"]) == (
-        beside["is_faster"],
-        beside["message_bytes"],
-    )
-    shown = invoke(*BATCH, *given).stdout
-    assert "(not asked, its role is simulated; its times are projected)" in shown
-    assert f"{bent.spec}: measured" not in shown
-    assert f"Projected: {bent.spec}: a card that never was" in shown
-    refused = invoke(*BATCH, "--devices", f"{bent.spec},cards:quad-hifn-7751")
-    assert refused.exit_code == 2
-    assert f"what cards would take: --device {file} --device quad-hifn-7751" in refused.stderr
+    costs: Any = {"one": MadeCost(*one), "other": MadeCost(*other)}
+    (pair,) = break_even(costs, 64)
+    assert (pair["is_faster"], pair["message_bytes"]) == expected
 
 
-def test_what_a_card_was_fitted_to_and_how_badly_stands_beside_it() -> None:
-    shown = invoke(*BATCH, "--devices", "library", "--device", "four-broadcom-5820").stdout
-    assert re.search(
-        r"Fitted: card\.setup_us = 10\.29 us \(.*mean error is [\d.]+ %, the worst \d+ %\); host",
-        shown,
-    )
-    assert "`sealift lab run 'cards-*'` plays such boards event by event" in shown
+class MadeCost(NamedTuple):
+    """A `Cost`; that of the extension is made by measuring only."""
 
+    setup_ns: float
+    per_message_ns: float
+    per_byte_ns: float
 
-def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) -> None:
-    card(tmp_path, name="quick", host_ns=0, setup_ns=0.1, latency_ns=1, rate_gbit_per_s=1e6)
-    card(tmp_path, name="slow", latency_ns=1e9, algorithm="3des")
-    file = tmp_path / "slow.toml"
-    file.write_text(file.read_text().replace("copies = 0\ncopy_gbit_per_s = 1", "copies = 2"))
-    shown = invoke(
-        *BATCH,
-        *("--device", str(tmp_path / "quick.toml"), "--device", str(tmp_path / "slow.toml")),
-        *("--policy", "failover"),
-    ).stdout
-    assert re.search(
-        r"^quick \(projected\) would get it under earliest-finish if it were here: \S+ takes "
-        r"[\d.,]+ times as long$",
-        shown,
-        re.MULTILINE,
-    )
-    assert re.search(
-        r"^slow \(projected\) would not get it under earliest-finish if it were here: it takes "
-        r"[\d.,]+ times as long as \S+ \(rate of 3des taken for AES-GCM\)$",
-        shown,
-        re.MULTILINE,
-    )
-    assert re.search(
-        r"^slow \(projected\) +2,000,000,000 .* \(bound by the \w+\)$", shown, re.MULTILINE
-    )
-    assert re.search(r"slow \(projected\) from 16 to 4,096 bytes$", shown, re.MULTILINE)
-    assert re.search(
-        r"^Projected: slow: a card that never was; from a test\. host\.copy_gbit_per_s is [\d.,]+ "
-        r"Gbit/s, measured here: .*\. Its rate is that of 3des\.$",
-        shown,
-        re.MULTILINE,
-    )
+    def break_even(self, other: "MadeCost", messages: int) -> tuple[str, float | None]:
+        head = (self.setup_ns - other.setup_ns) / messages
+        head += self.per_message_ns - other.per_message_ns
+        slope = self.per_byte_ns - other.per_byte_ns
+        if (head <= 0) == (slope <= 0):
+            return ("always" if head <= 0 else "never"), None
+        return ("up to" if head <= 0 else "from"), round(-head / slope, 6)
 
 
 @pytest.mark.parametrize(
@@ -300,15 +227,6 @@ def test_a_card_is_said_to_get_the_batch_or_not_and_by_how_much(tmp_path: Path) 
         (("--devices", "reference,null"), 2, "goes to a real one, and there is none in reference"),
         (("--devices", "gpu"), 2, "no driver is called 'gpu'; GPUs are the devices cuda and"),
         (("--messages", "0"), 2, "--messages"),
-        (
-            ("--device", "quad-hifn"),
-            2,
-            "no card is called 'quad-hifn'; did you mean quad-hifn-7751",
-        ),
-        (("--device", "cpu"), 2, "'cpu' is no card but a device of this machine: --devices cpu"),
-        (("--device", "H200"), 2, "no card but a GPU. Projected, a message of 128 bytes"),
-        (("--device", "cards:quad-hifn-7751"), 2, "its card: --device quad-hifn-7751"),
-        (("--device", "nowhere.toml"), 2, "nowhere.toml"),
         (("--bytes", "-1"), 2, "--bytes"),
     ],
 )

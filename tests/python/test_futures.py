@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import sealift
+import sealift_lab._lab as lab
 from sealift import Engine, Fixed, InvalidTag
 from sealift.futures import Future
 
@@ -94,7 +95,7 @@ def test_callbacks_are_called_and_the_thread_ends_when_nothing_is_left(engine: E
 
 
 def test_who_waits_too_short_is_told() -> None:
-    engine = Engine(["library", "reference"])
+    engine = lab.Engine(["library", "reference"])
     texts = [bytes(10_000)] * 100
     future = engine.submit_seal([KEY] * 100, NONCES, texts, device="reference")
     with pytest.raises(TimeoutError):

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,16 +11,15 @@ import run_report
 from command import invoke
 from conftest import skip
 from sealift.exit_code import ExitCode
-from sealift.lab import store
-from sealift.lab.digest import headline
-from sealift.lab.gpus.cells import PROCESSOR
-from sealift.lab.gpus.shown import NO_GPU
-from sealift.lab.registry import all_experiments
-from sealift.lab.report import write
-from sealift.lab.spec import Scope
-from sealift.lab.store import Ending, How, PlannedExperiment, Run
-from sealift.lab.summary import summarise
-from sealift.lab.values import Cell
+from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR
+from sealift_lab.experiments.registry import all_experiments
+from sealift_lab.judge.judge import results
+from sealift_lab.model.experiment import Scope
+from sealift_lab.model.run import Ending, ReportLine
+from sealift_lab.model.values import Cell
+from sealift_lab.run.folder import Run
+from sealift_lab.run.state import read_state
+from sealift_lab.show.page import page
 
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
@@ -47,8 +46,8 @@ def run(program: Path, out: Path, steps: tuple[str, ...], *words: str) -> Run:
         skip("opencl", ran.stderr.strip())
     assert ran.returncode == 0, ran.stderr
     run_report.ran("opencl")
-    found = store.read(out)
-    assert found.notes == ()
+    found = Run(out)
+    assert found.notes == []
     return found
 
 
@@ -61,15 +60,27 @@ def played(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_a_gpu_that_is_played_is_checked_and_has_no_row(played: Run) -> None:
-    assert played.ending == Ending(How.COMPLETE)
+    assert played.ending == Ending("complete")
     (device,) = played.machine.devices
     assert (device.spec, device.role, device.state) == ("cuda:0", "test only", "present")
-    assert not played.has_results
-    planned = [(each.name, cell) for each in played.plan.experiments for cell in cells(each)]
-    assert [(each.experiment, each.cell) for each in played.verified] == planned
-    assert all("simulated" in each.skipped for each in played.verified)
+    assert not any(each.rows for each in results(played).values())
+    assert [(each.experiment, each.group, each.arm) for each in played.reports] == [
+        (each.name, group, arm)
+        for each in played.plan.experiments
+        for group, cells in enumerate(each.groups)
+        for arm in range(len(cells))
+    ]
+    assert all("simulated" in each.skipped for each in played.reports)
     driver = played.machine.facts["nvidia_driver"]
     assert driver.value or driver.reason
+
+
+def test_the_lab_shows_a_folder_of_another_program(played: Run, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    ended = invoke("lab", "report", str(played.path), "--out", str(file))
+    assert ended.exit_code == 0, ended.stderr
+    assert "simulated" in file.read_text(encoding="utf-8")
+    assert invoke("lab", "show", str(played.path)).exit_code == 0
 
 
 @pytest.mark.parametrize("words", [["replay"], ["run", "--resume"]])
@@ -103,13 +114,13 @@ def test_the_lab_measures_no_folder_of_another_program_anew(
     ],
 )
 def test_whatever_a_played_gpu_can_work_is_checked(played: Run, name: str) -> None:
-    found = [each for each in played.verified if each.experiment == name]
-    checked = [each for each in found if int(str(each.facts.get("results_checked", 0))) > 0]
+    found = [(cell, line) for cell, line in reports(played) if line.experiment == name]
+    checked = [cell for cell, line in found if int(line.facts.get("results_checked", 0)) > 0]
     # Cores, and what goes through the engine, are compared with nothing that is played.
     assert checked == [
-        each
-        for each in found
-        if "core" not in str(each.cell["device"]) and each.cell.get("data") != "host to host"
+        cell
+        for cell, _ in found
+        if "core" not in str(cell["device"]) and cell.get("data") != "host to host"
     ]
 
 
@@ -120,6 +131,7 @@ def test_the_labs_experiments_are_planned_as_the_lab_plans_them(played: Run) -> 
         for each in all_experiments()
         if each.name.startswith("gpu-") and each.is_timed
     }
+    assert planned
     assert planned.keys() == known.keys()
     scope = Scope(quick=False, cores=2, devices=())
     for name, ours in known.items():
@@ -141,27 +153,21 @@ def test_rows_are_read_and_those_of_a_processor_are_called_so(
     found = run(
         program, tmp_path / "run", ("copies", "messages"), "--device", "opencl:0", "--budget", "8"
     )
-    rows = [row for each in summarise(found).values() for row in each.rows]
+    rows = [row for each in results(found).values() for row in each.rows]
     # Where the time is too short for a cell, that is said, and of the run, too.
-    measured = [each.cell for each in found.verified if not each.skipped]
+    measured = [cell for cell, line in reports(found) if not line.skipped]
     assert [row.cell for row in rows] == measured
     assert {"direction", "key_bits"} <= {axis for cell in measured for axis in cell}
     assert found.ending is not None
-    assert found.ending.how is (How.COMPLETE if found.is_whole else How.TIME_UP)
+    whole = read_state(found).is_whole
+    assert found.ending.ending == ("complete" if whole else "time was up")
     assert all(row.payload_bytes > 0 and not row.wrong for row in rows)
     (device,) = found.machine.devices
-    is_processor = device.role == "test only"
-    label = PROCESSOR if is_processor else device.spec
-    assert {str(each.cell["device"]) for each in found.verified} == {label}
-    title = f"Copies between host and GPU{f', by {NO_GPU}' if is_processor else ''}"
-    assert headline(found, summarise(found)).startswith(f"{title}: ")
-    page = write(found).read_text(encoding="utf-8")
-    assert page.count(f"<strong>{title}</strong>") == 1
-    assert page.count(f", by {NO_GPU}</strong>") == (2 if is_processor else 0)
-    # Blocks that were sampled would be taken for those of a GPU's threads; all rows, folded away,
-    # have the columns of summary.csv.
-    assert page.count(">sampled</th>") == 2
-    assert page.count(">blocks</th>") == 1
+    label = PROCESSOR if device.role == "test only" else device.spec
+    assert {str(cell["device"]) for cell, _ in reports(found)} == {label}
+    text = page(found, results(found))
+    assert "Copies between host and GPU" in text
+    assert label in text
 
 
 def test_what_a_device_has_nothing_of_is_told_once_and_is_no_run(
@@ -179,7 +185,7 @@ def test_what_a_device_has_nothing_of_is_told_once_and_is_no_run(
     ran = subprocess.run([*command, *steps], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr.count(told) == 1
-    found = store.read(tmp_path / "run")
+    found = Run(tmp_path / "run")
     assert [each.name for each in found.plan.experiments] == ["gpu-copies"]
     if found.machine.devices[0].role == "test only":
         assert "No GPU: opencl:0 is OpenCL on a processor" in ran.stderr
@@ -200,9 +206,11 @@ def test_opencl_without_a_driver_names_one_for_a_run_without_a_gpu(program: Path
     assert "or, for a run without a GPU, PoCL (Debian: pocl-opencl-icd)" in ran.stderr
 
 
-def cells(experiment: PlannedExperiment) -> list[Cell]:
-    """Of all groups."""
-    return [cell for group in experiment.groups for cell in group]
+def reports(run: Run) -> Iterator[tuple[Cell, ReportLine]]:
+    """What became of each arm, with its cell."""
+    groups = {each.name: each.groups for each in run.plan.experiments}
+    for line in run.reports:
+        yield groups[line.experiment][line.group][line.arm], line
 
 
 def ways(groups: Sequence[Sequence[Cell]]) -> set[tuple[object, ...]]:

@@ -133,11 +133,11 @@ def test_the_lab_belongs_to_one_version_of_the_library() -> None:
 
 
 def test_tables_of_ciphers_are_only_where_the_lab_is() -> None:
-    """Looks into the extensions that are built, and the wheels of `make wheels` where there are."""
+    """Looks into the extensions that are built, and the wheels of `make wheel` where there are."""
     for extension in EXTENSIONS:
         code = Path(extension.__file__ or "").read_bytes()
         assert _lab_code(code) == (set(LAB_CODE) if hasattr(extension, "Arm") else set())
-    for wheel in ROOT.glob("dist/wheels/*.whl"):
+    for wheel in ROOT.glob("dist/*.whl"):
         with zipfile.ZipFile(wheel) as files:
             (name,) = [name for name in files.namelist() if name.endswith(".so")]
             is_lab = name.startswith("sealift_lab/")

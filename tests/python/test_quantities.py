@@ -1,13 +1,9 @@
 """Numbers with units, as every command takes them."""
 
-from collections.abc import Callable
-
 import pytest
 
 from command import invoke
-from sealift.cli import options
-from sealift.lab.units import parse_sizes
-from sealift.quantities import parse_count, parse_number
+from sealift.quantities import list_parts, parse_count, parse_number
 
 
 @pytest.mark.parametrize(
@@ -44,22 +40,10 @@ def test_what_is_no_count_is_named_with_what_would_be_right(text: str) -> None:
         parse_count(text, 1, 9_000, "number of bytes")
 
 
-@pytest.mark.parametrize(
-    ("parse", "text"),
-    [
-        (options.thread_counts, "1,024"),
-        (options.regimes, "1,024"),
-        (options.regimes, "sessions:1,024"),
-        (options.regimes, "5,000"),
-        (parse_sizes, "1,024"),
-    ],
-)
-def test_a_comma_between_thousands_is_refused_in_every_list(
-    parse: Callable[[str], object], text: str
-) -> None:
+def test_a_comma_between_thousands_is_refused_in_every_list() -> None:
     with pytest.raises(ValueError, match="begins with a zero; commas separate the parts of a list"):
-        parse(text)
-    assert parse(text.replace(",", "_"))
+        list_parts("1,024")
+    assert list_parts("1_024, 0") == ["1_024", "0"]
 
 
 def test_a_comma_for_a_point_is_told() -> None:
@@ -69,12 +53,9 @@ def test_a_comma_for_a_point_is_told() -> None:
 
 def test_times_have_the_unit_of_their_option_where_they_have_none() -> None:
     assert parse_number("2ms", "s") == parse_number("2ms", "us") == parse_number("2000", "us")
-    assert options.seconds("500ms") == 0.5
-    assert options.seconds("1.5h") == 5_400
-    assert options.microseconds("500") == options.microseconds("0.5ms") == 500_000
-    for text in ("2k", "1y", "9999999h"):
-        with pytest.raises(ValueError, match="is no time"):
-            options.seconds(text)
+    assert parse_number("1.5h", "s") == 5_400 * 10**9
+    for text in ("2k", "1y", "-1"):
+        assert parse_number(text, "s") is None
 
 
 @pytest.mark.parametrize(
@@ -82,15 +63,9 @@ def test_times_have_the_unit_of_their_option_where_they_have_none() -> None:
     [
         (("explain", "--messages", "1q", "--bytes", "1k"), "--messages: '1q' is no number of mess"),
         (("explain", "--messages", "1k", "--bytes", "-3"), "--bytes: '-3' is no number of bytes"),
-        (("advise", "--size", "1kib"), "--size: '1kib' is no number of bytes; write a whole numb"),
-        (("lab", "run", "--seed", "one"), "--seed: 'one' is no seed; write a whole number from 0"),
-        (("lab", "copy", "-r", "1q"), "-r: '1q' is no number of samples"),
-        (("dpu", "time", "--dpus", "none"), "--dpus: 'none' is no number of DPUs"),
-        (("dpu", "time", "--tasklets", "25"), "--tasklets: '25' is no number of tasklets; write"),
-        (("dpu", "run", "x.S", "--max-cycles", "0"), "--max-cycles: '0' is no number of cycles"),
     ],
 )
-def test_every_command_says_what_is_wrong_with_a_number(words: tuple[str, ...], said: str) -> None:
+def test_a_command_says_what_is_wrong_with_a_number(words: tuple[str, ...], said: str) -> None:
     ran = invoke(*words)
     assert ran.exit_code == 2
     assert said in ran.stderr
@@ -107,14 +82,7 @@ def test_explain_takes_units() -> None:
     assert begin[0] == begin[1]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "", "devices", "advise", "explain", "lab", "lab list", "lab run", "lab report", "lab plot",
-        "lab compare", "lab replay", "lab copy", "lab export", "dpu", "dpu asm", "dpu disasm",
-        "dpu run", "dpu time",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("command", ["", "devices", "explain"])
 def test_h_is_help(command: str) -> None:
     short, long = (invoke(*command.split(), option) for option in ("-h", "--help"))
     assert short.exit_code == 0

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import sealift
+import sealift_lab._lab as lab
 from conftest import skip
 from sealift import Cost, Engine, InputError, UnknownDeviceError
 
@@ -106,11 +107,11 @@ def test_a_batch_that_can_not_be_is_not_explained(
 
 def test_no_device_is_real_and_nobody_is_explained() -> None:
     with pytest.raises(sealift.DeviceError, match="none of reference is real"):
-        Engine(["reference"]).explain(1, 1)
+        lab.Engine(["reference"]).explain(1, 1)
 
 
 def test_a_batch_that_a_device_fails_is_done_elsewhere_and_the_records_tell() -> None:
-    engine = Engine(["fault:fail=1(library)", "library"])
+    engine = lab.Engine(["fault:fail=1(library)", "library"])
     with pytest.raises(sealift.DeviceError, match="failed"):
         seal(engine, 1, "fault:fail=1(library)")
     seal(engine, 1)
@@ -129,7 +130,7 @@ def test_a_batch_that_a_device_fails_is_done_elsewhere_and_the_records_tell() ->
 
 def test_an_audit_finds_a_device_that_seals_wrongly_and_takes_it_out_of_use() -> None:
     wrong = "fault:wrong=1(library)"
-    engine = Engine([wrong, "library", "reference"], audit=1)
+    engine = lab.Engine([wrong, "library", "reference"], audit=1)
     with pytest.raises(sealift.DeviceError):
         seal(engine, 1, wrong)
     assert engine.state(wrong) == "quarantined"
@@ -143,7 +144,7 @@ def test_an_audit_finds_a_device_that_seals_wrongly_and_takes_it_out_of_use() ->
 
 def test_without_an_audit_nobody_notices() -> None:
     wrong = "fault:wrong=1(library)"
-    engine = Engine([wrong, "library", "reference"])
+    engine = lab.Engine([wrong, "library", "reference"])
     seal(engine, 1, wrong)
     assert (engine.state(wrong), engine.records()[-1].end) == ("up", "done")
 
@@ -151,14 +152,14 @@ def test_without_an_audit_nobody_notices() -> None:
 @pytest.mark.parametrize("share", [0, -0.5, 1.01, float("nan")])
 def test_an_audit_is_a_share(share: float) -> None:
     with pytest.raises(InputError, match="give a share above 0 and of at most 1"):
-        Engine(["library", "reference"], audit=share)
+        lab.Engine(["library", "reference"], audit=share)
     with pytest.raises(InputError, match="it takes a second device"):
         Engine(["library"], audit=0.5)
 
 
 def test_a_device_that_fails_again_and_again_is_down_until_it_is_reinstated() -> None:
     name = "fault:fail=1(library)"
-    engine = Engine([name])
+    engine = lab.Engine([name])
     assert engine.state(name) == "up"
     for _ in range(3):
         with pytest.raises(sealift.DeviceError, match="failed"):
@@ -188,7 +189,7 @@ def test_what_is_released_is_taken_again() -> None:
 
 
 def test_costs_are_learnt_from_batches() -> None:
-    engine = Engine(["reference", "library"])
+    engine = lab.Engine(["reference", "library"])
     assert list(engine.costs()) == ["reference", "library"]
     before = engine.costs()["library"]
     seal(engine, 20, "library")
@@ -198,7 +199,7 @@ def test_costs_are_learnt_from_batches() -> None:
 
 
 def test_costs_are_measured_once_kept_and_read_when_an_engine_is_made(cache: Path) -> None:
-    first = Engine(["library", "null"]).calibrate()
+    first = lab.Engine(["library", "null"]).calibrate()
     assert {found.source for found in first.devices.values()} == {"measured"}
     assert first.file is not None
     assert (first.file.parent, first.remarks) == (cache, [])
@@ -222,14 +223,14 @@ def test_costs_are_measured_once_kept_and_read_when_an_engine_is_made(cache: Pat
 
 
 def test_calibration_says_in_words_what_it_is() -> None:
-    found = Engine(["null"]).calibrate()
-    assert repr(found).startswith("Calibration({'null': Calibrated(Cost(")
-    assert "measured" in repr(found.devices["null"])
-    assert "ns a message" in repr(found.devices["null"].cost)
+    found = Engine(["library"]).calibrate()
+    assert repr(found).startswith("Calibration({'library': Calibrated(Cost(")
+    assert "measured" in repr(found.devices["library"])
+    assert "ns a message" in repr(found.devices["library"].cost)
 
 
 def test_a_device_that_fails_is_not_calibrated() -> None:
-    found = Engine(["fault:fail=1(library)"]).calibrate().devices["fault:fail=1(library)"]
+    found = lab.Engine(["fault:fail=1(library)"]).calibrate().devices["fault:fail=1(library)"]
     assert (found.source, found.measured_at_s) == ("known", None)
     assert "failed" in str(found.reason)
 
@@ -237,20 +238,20 @@ def test_a_device_that_fails_is_not_calibrated() -> None:
 def test_damage_and_links_in_the_cache_cost_a_remark_and_are_put_right(
     cache: Path, tmp_path: Path
 ) -> None:
-    file = Engine(["null"]).calibrate().file
+    file = Engine(["library"]).calibrate().file
     assert file is not None
     good = file.read_text()
     file.write_text(good[: len(good) // 2])
-    found = Engine(["null"]).calibrate()
+    found = Engine(["library"]).calibrate()
     assert found.remarks == [f"{file} is damaged"]
-    assert found.devices["null"].source == "measured"
-    assert Engine(["null"]).calibrate().remarks == []
+    assert found.devices["library"].source == "measured"
+    assert Engine(["library"]).calibrate().remarks == []
 
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text("not ours")
     file.unlink()
     file.symlink_to(elsewhere)
-    found = Engine(["null"]).calibrate()
+    found = Engine(["library"]).calibrate()
     assert "it is no plain file" in found.remarks[0]
     assert elsewhere.read_text() == "not ours"
     assert not file.is_symlink()
@@ -260,12 +261,12 @@ def test_damage_and_links_in_the_cache_cost_a_remark_and_are_put_right(
 def test_where_there_is_no_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.delenv("HOME", raising=False)
-    found = Engine(["null"]).calibrate()
+    found = Engine(["library"]).calibrate()
     assert found.file is None
     assert found.remarks == [
         "neither $XDG_CACHE_HOME nor $HOME names a folder to keep costs in",
     ]
-    assert found.devices["null"].source == "measured"
+    assert found.devices["library"].source == "measured"
 
 
 def test_making_an_engine_writes_nothing(cache: Path) -> None:
@@ -275,7 +276,7 @@ def test_making_an_engine_writes_nothing(cache: Path) -> None:
 
 
 def test_a_forked_child_is_told_to_make_its_own_engine() -> None:
-    engine = Engine(["null"])
+    engine = Engine(["library"])
     child = os.fork()
     if child == 0:
         calls: list[Callable[[], object]] = [
@@ -283,8 +284,8 @@ def test_a_forked_child_is_told_to_make_its_own_engine() -> None:
             engine.costs,
             engine.calibrate,
             engine.release,
-            lambda: engine.reinstate("null"),
-            lambda: engine.state("null"),
+            lambda: engine.reinstate("library"),
+            lambda: engine.state("library"),
             lambda: engine.policy,
         ]
         told = 0

@@ -180,7 +180,7 @@ fn cores_of(name: &str) -> Option<(&str, usize)> {
 
 const ONE: &str = "gpu-core-beside-cpu";
 const ALL: &str = "gpu-beside-cpu";
-// As the lab's experiments have them: python/sealift/lab/experiments/gpu_core_beside_cpu.py and gpu_beside_cpu.py.
+// As the lab's experiments have them: python/sealift_lab/experiments/document_003/gpu_beside_cpu.py.
 const ONE_AXES: &[(&str, &str)] = &[
     ("message_bytes", "message, bytes"),
     ("data", "data"),

@@ -1,4 +1,4 @@
-//! The folder of a run, as the lab reads it: `python/sealift/lab/store` says what its files hold.
+//! The folder of a run, as the lab reads it: `python/sealift_lab/model/run.py` says what its files hold.
 
 use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions};

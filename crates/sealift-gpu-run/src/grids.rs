@@ -253,7 +253,7 @@ const AS_PUBLISHED: &[Way] =
     &[(PUBLISHED, REPLICATED, RESIDENT), (PUBLISHED, PARTITIONED, RESIDENT)];
 const AS_OURS: &[Way] = &[(OURS, PARTITIONED, RESIDENT)];
 const TYPES: &str = "gpu-data-types";
-// As the lab's experiments have them: python/sealift/lab/gpus/cells.py.
+// As the lab's experiments have them: python/sealift_lab/experiments/document_003/gpus/cells.py.
 const AXES: &[(&str, &str)] = &[
     ("device", "device"),
     ("code", "code"),

@@ -4,8 +4,5 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _sealift(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    sealift_bindings::add_library(module)?;
-    #[cfg(feature = "lab")]
-    sealift_bindings::add_lab(module)?;
-    Ok(())
+    sealift_bindings::add_library(module)
 }

@@ -1,34 +1,31 @@
 """`sealift explain`: which device would get a batch, and why."""
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated
 
 import typer
 
-from sealift import policies
-from sealift.cli import asked
-from sealift.cli.options import count, given
-from sealift.cli.said import fail, in_sentences, read, told
+from sealift import Engine, policies
+from sealift.cli import lab
+from sealift.cli.devices import absences, parse_devices
+from sealift.cli.output import eprint, fail, in_sentences, parsed
 from sealift.exit_code import ExitCode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sealift import Engine
+from sealift.quantities import parse_count
 
 # \b keeps the lines as they are.
 EXAMPLES = (
     """\b
 Columns of the table:
-  predicted ns  what one batch is predicted to take, from costs that were measured
-  messages/s    what that makes
+  predicted ns  predicted time of the batch
+  messages/s    messages a second at that time
   host CPU ns   time of this machine's processors in it
-  taken ns      what such batches took then: the median, the middle half of how many;
+  taken ns      measured time of such batches: the median, the middle half of how many;
                 `sealift advise` compares devices with care, this does not
-  Where that is more than 1.3 times off what was predicted, a line below says so,
+  Where that is more than 1.3 times off the prediction, a line below says so,
   when the costs were measured, and how to renew them.
-  A card that is named with --device is projected: reckoned, never run. As one of --devices,
-  cards:NAME, it works batches, which take what is reckoned.
+  A card that is named with --device is projected: its times are computed, and no batch is run.
 
 \b
 Policies for --policy, with settings as in size-split:bytes=4096:
@@ -48,19 +45,13 @@ Examples:
 
 def explain(
     messages: Annotated[
-        int,
-        typer.Option(
-            help="Messages in the batch, as in 1024 or 40k.",
-            parser=given("--messages", count(1, 2**32 - 1, "number of messages")),
-            metavar="N",
-        ),
+        str, typer.Option(help="Messages in the batch, as in 1024 or 40k.", metavar="N")
     ],
     message_bytes: Annotated[
-        int,
+        str,
         typer.Option(
             "--bytes",
             help="Bytes of each message, as in 128, 1k (1,000) or 4KiB (4,096).",
-            parser=given("--bytes", count(0, 2**36 - 32, "number of bytes")),
             metavar="B",
         ),
     ],
@@ -69,8 +60,8 @@ def explain(
         typer.Option(
             "--device",
             help="A card that you don't own, described in a card.toml, or the name of one that "
-            "comes with Sealift: what it is reckoned to take, and whether it would get the batch "
-            "if it were here. May be repeated.",
+            "comes with sealift-lab: its projected time, and whether it would get the batch if it "
+            "were here. May be repeated.",
             metavar="CARD",
         ),
     ] = None,
@@ -88,74 +79,49 @@ def explain(
     calibrate: Annotated[
         bool,
         typer.Option(
-            "--calibrate",
-            help="Measure what batches cost anew, and keep that in the cache in the place of what "
-            "was measured before.",
+            "--calibrate", help="Measure costs again, and cache them in place of earlier ones."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of the table.")] = False,
 ) -> None:
-    """Show which device would get a batch, what each was predicted to take, and why this one.
+    """Show which device would get a batch, each one's predicted time, and why this one wins.
 
-    Costs are a set-up, so much a message and so much a byte. They are measured when they are first
-    needed, in a few hundredths of a second, and kept in the user's cache folder. Then some such
-    batches are worked for real, which takes half a second, and what they took stands beside.
+    Predicted time = cost per batch + cost per message + cost per byte. Costs are measured when they
+    are first needed, in a few hundredths of a second, and cached in the user's cache folder. Then
+    such batches are run for half a second, and their measured time stands beside.
     """
-    from sealift.cli import explained
-    from sealift.cli.explaining import find
+    from sealift.cli import explanation
 
-    described = read("--device", asked.cards_of, cards or ())
+    a_count = partial(parse_count, least=1, most=2**32 - 1, noun="number of messages")
+    a_size = partial(parse_count, least=0, most=2**36 - 32, noun="number of bytes")
+    size = parsed("--messages", a_count, messages), parsed("--bytes", a_size, message_bytes)
     with in_sentences():
-        engine = _engine(devices, policy)
-        why_not = _why_not(messages, message_bytes)
-        found = find(
-            engine, messages, message_bytes, anew=calibrate, why_not=why_not, cards=described
-        )
-    told(*found.remarks)
+        projected = parsed("--device", lab.parse_cards, cards or ())
+        engine = _open_engine(devices, policy)
+        found = explanation.document(engine, *size, recalibrate=calibrate, cards=projected)
+    eprint(*found["cache"]["remarks"])
     if as_json:
-        typer.echo(json.dumps(explained.document(found, messages, message_bytes), indent=2))
+        typer.echo(json.dumps(found, indent=2))
     else:
-        typer.echo("\n".join(explained.lines(found, messages, message_bytes, devices)))
+        typer.echo("\n".join(explanation.lines(found, projected, devices)))
 
 
-def _engine(devices: str | None, policy: str) -> "Engine":
-    from sealift import Engine, drivers
-    from sealift.lab.devices import absences
-
-    if devices is None:
-        names = tuple(driver.name for driver in drivers() if driver.role == "real")
-    else:
-        names = read("--devices", asked.devices, devices)
-    absent = read("--devices", absences, names)
-    told(*absent.values())
+def _open_engine(devices: str | None, policy: str) -> Engine:
+    """An engine over the devices that are present; ends the program where none is real."""
+    extension = lab.extension()
+    names: Sequence[str] = [each.name for each in extension.drivers() if each.role == "real"]
+    if devices is not None:
+        names = parsed("--devices", parse_devices, devices)
+    absent = parsed("--devices", absences, names)
+    eprint(*absent.values())
     left = [name for name in names if name not in absent]
     if not left:
         fail(ExitCode.NOTHING_RAN, "no device is left to ask; `sealift devices` shows them all")
-    engine = read("--policy", lambda policy: Engine(left, policy=policy), policy)
+    engine: Engine = parsed("--policy", lambda text: extension.Engine(left, policy=text), policy)
     if all(device.role != "real" for device in engine.devices):
         fail(
             ExitCode.USAGE,
             f"--devices: a batch that names no device goes to a real one, and there is none in "
-            f"{','.join(left)}; `sealift devices` shows the roles{_about_cards(left)}",
+            f"{','.join(left)}; `sealift devices` shows the roles",
         )
     return engine
-
-
-def _about_cards(names: "Sequence[str]") -> str:
-    """How cards are asked about that are asked for as devices; "" where none is."""
-    cards = [name.removeprefix("cards:") for name in names if name.startswith("cards:")]
-    asked = " ".join(f"--device {card.partition(',')[0]}" for card in cards)
-    return f"; what cards would take: {asked}" if cards else ""
-
-
-def _why_not(messages: int, message_bytes: int) -> str | None:
-    """Why no such batch can be worked here."""
-    from sealift.cli.explaining import batch_bytes
-    from sealift.lab.memory import check_memory
-    from sealift.lab.spec import Skip
-
-    try:
-        check_memory(batch_bytes(messages, message_bytes))
-    except Skip as skip:
-        return str(skip)
-    return None

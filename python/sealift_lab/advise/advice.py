@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sealift._sealift import Card
+from sealift_lab._lab import Card
 from sealift_lab.advise.devices import Device, measured, projected
 from sealift_lab.advise.latency import Latency, batch_ns_p99
 from sealift_lab.advise.load import Candidate, Demand, rank, serve

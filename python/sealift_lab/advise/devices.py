@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sealift._sealift import Card
+from sealift_lab._lab import Card
 from sealift_lab.judge.cost import BatchTime, CostLine, fit
 from sealift_lab.model.lengths import Lengths
 from sealift_lab.model.results import Estimate, Origin, Row

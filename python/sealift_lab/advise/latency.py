@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from scipy.special import pdtr  # type: ignore[import-untyped]
 
-from sealift._sealift import Cost, Engine, rehearse
+from sealift_lab._lab import Cost, Engine, rehearse
 from sealift_lab.advise.devices import Batch, Device
 from sealift_lab.machine.devices import real_devices
 from sealift_lab.model.lengths import Lengths

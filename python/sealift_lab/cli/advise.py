@@ -18,7 +18,7 @@ from sealift_lab.cli.advise_help import EXAMPLES, HELP
 from sealift_lab.cli.output import Form, eprint, fail, parsed
 
 if TYPE_CHECKING:
-    from sealift._sealift import Card
+    from sealift_lab._lab import Card
     from sealift_lab.advise.load import Demand
     from sealift_lab.measure.crypto import Work
     from sealift_lab.model.experiment import Experiment

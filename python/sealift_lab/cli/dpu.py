@@ -65,7 +65,7 @@ def disasm(
     A file that does not begin as an ELF file is taken for words of IRAM.
     """
     with output.in_sentences():
-        from sealift._sealift import DpuProgram, dpu_disassemble
+        from sealift_lab._lab import DpuProgram, dpu_disassemble
 
         words = dpu_program.read_file(file)
         plain = words[:1_000]

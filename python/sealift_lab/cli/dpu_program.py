@@ -14,7 +14,7 @@ from sealift_lab.cli import output, parse
 from sealift_lab.cli.help import option
 
 if TYPE_CHECKING:
-    from sealift._sealift import DpuProgram, DpuRun, DpuSystem
+    from sealift_lab._lab import DpuProgram, DpuRun, DpuSystem
 
 Preset = Annotated[str | None, option("dpu", "--preset", metavar="NAME")]
 SystemFile = Annotated[str | None, option("dpu", "--system", metavar="FILE")]
@@ -58,7 +58,7 @@ def load(file: str, content: bytes, names: Sequence[tuple[str, int]]) -> "DpuPro
     Raises:
         ValueError: With what is wrong first, by line and column, or by byte.
     """
-    from sealift._sealift import DpuProgram
+    from sealift_lab._lab import DpuProgram
 
     if is_elf(content):
         if names:
@@ -108,7 +108,7 @@ def parse_names(texts: Sequence[str], tasklets: str | None) -> list[tuple[str, i
 
 def open_system(preset: str | None, file: str | None, *, hazard: bool) -> "DpuSystem":
     """The system of a preset or a file."""
-    from sealift._sealift import DpuSystem
+    from sealift_lab._lab import DpuSystem
 
     if preset is not None and file is not None:
         raise ValueError("--preset and --system both say what the DPUs are; give one")

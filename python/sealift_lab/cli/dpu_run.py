@@ -14,7 +14,7 @@ from sealift_lab.cli.help import argument, option
 from sealift_lab.model.units import format_measure, format_percent
 
 if TYPE_CHECKING:
-    from sealift._sealift import DpuCounters, DpuFault, DpuRun, DpuSystem
+    from sealift_lab._lab import DpuCounters, DpuFault, DpuRun, DpuSystem
 
 
 def run(
@@ -37,7 +37,7 @@ def run(
     or no program, 7 a tasklet faulted or the cycles were used up, 130 interrupted.
     """
     with output.in_sentences():
-        from sealift._sealift import DpuRun
+        from sealift_lab._lab import DpuRun
 
         content = dpu_program.read_file(file)
         program = dpu_program.load(file, content, dpu_program.parse_names(names or [], tasklets))

@@ -12,7 +12,7 @@ from sealift_lab.cli.help import option
 from sealift_lab.cli.output import fail, parsed, parsed_count
 
 if TYPE_CHECKING:
-    from sealift._sealift import DpuKernel, DpuSystem, DpuTook
+    from sealift_lab._lab import DpuKernel, DpuSystem, DpuTook
 
 
 def time_kernel(
@@ -35,7 +35,7 @@ def time_kernel(
     faulted or made something else, 130 interrupted.
     """
     with output.in_sentences():
-        from sealift._sealift import DpuKernel, WrongResultError
+        from sealift_lab._lab import DpuKernel, WrongResultError
         from sealift_lab.machine.memory import check_memory
 
         count = parsed_count("--dpus", 1, 2**20, "number of DPUs", dpus)

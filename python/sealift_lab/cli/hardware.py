@@ -11,7 +11,7 @@ from sealift_lab.cli import parse
 from sealift_lab.cli.output import eprint, fail, parsed
 
 if TYPE_CHECKING:
-    from sealift._sealift import Card
+    from sealift_lab._lab import Card
 
 
 def parse_devices(text: str) -> tuple[str, ...]:
@@ -20,7 +20,7 @@ def parse_devices(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: Naming the part that is no device, and what there is.
     """
-    from sealift._sealift import drivers
+    from sealift_lab._lab import drivers
     from sealift_lab.machine.devices import split_specs
 
     known = [driver.name for driver in drivers()]
@@ -82,7 +82,7 @@ def parse_cards(texts: Sequence[str]) -> "tuple[Card, ...]":
         ValueError: Naming what there is, or what in a file is wrong; or if two cards have one name,
             or one has that of a device of this machine.
     """
-    from sealift._sealift import drivers
+    from sealift_lab._lab import drivers
 
     found = [_card(text) for text in dict.fromkeys(texts)]
     names = [each.name for each in found]
@@ -94,7 +94,7 @@ def parse_cards(texts: Sequence[str]) -> "tuple[Card, ...]":
 
 
 def _card(text: str) -> "Card":
-    from sealift._sealift import Card, cards, drivers
+    from sealift_lab._lab import Card, cards, drivers
 
     known = {each.name: each for each in cards()}
     if text in known:

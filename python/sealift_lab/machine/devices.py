@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 
-from sealift._sealift import DriverInfo, Engine, drivers
 from sealift.errors import SealiftError, UnknownDeviceError
+from sealift_lab._lab import DriverInfo, Engine, drivers
 from sealift_lab.model.run import DeviceState
 
 

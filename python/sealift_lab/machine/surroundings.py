@@ -1,6 +1,6 @@
 """machine.json: the machine, its devices and its sensors when a run begins."""
 
-from sealift._sealift import effective_clock_ghz
+from sealift_lab._lab import effective_clock_ghz
 from sealift_lab.machine import devices
 from sealift_lab.machine.facts import describe
 from sealift_lab.machine.sensors import Sensors

@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
-from sealift._sealift import NotMeasurableError
+from sealift_lab._lab import NotMeasurableError
 from sealift_lab.measure.journal import NO_ROOM, NotWrittenError
 from sealift_lab.model.sample import Arm, Computed, Sample, WrongResultError
 from sealift_lab.model.values import Value, why_not_stored

@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sealift import _sealift
-from sealift._sealift import effective_clock_ghz as effective_clock_ghz
-from sealift._sealift import stream_source as stream_source
 from sealift.errors import DeviceError, LimitError
+from sealift_lab import _lab
+from sealift_lab._lab import effective_clock_ghz as effective_clock_ghz
+from sealift_lab._lab import stream_source as stream_source
 from sealift_lab.machine.memory import (
     check_memory,
     contended_bytes,
@@ -36,7 +36,7 @@ class NativeArm:
     `WrongResultError` if something is computed wrong while the arm is checked.
     """
 
-    def __init__(self, arm: _sealift.Arm) -> None:
+    def __init__(self, arm: _lab.Arm) -> None:
         """Takes over a native arm."""
         self._arm = arm
 
@@ -48,7 +48,7 @@ class NativeArm:
         """
         try:
             return Sample(*self._arm.sample(seconds))
-        except _sealift.WrongResultError as error:
+        except _lab.WrongResultError as error:
             raise WrongResultError(str(error)) from error
 
     def report(self) -> Mapping[str, Value]:
@@ -87,7 +87,7 @@ def gcm(
     check_memory(gcm_bytes(workload, threads=threads, batch=batch))
     spec = with_ipp(device)
     return _make(
-        lambda: _sealift.Arm.gcm(
+        lambda: _lab.Arm.gcm(
             spec,
             **vars(workload.columns()),
             keys=workload.regime.keys.value,
@@ -112,14 +112,14 @@ def primitive(name: str, message_bytes: int, *, threads: int, context: Context) 
         threads: Each has messages and a key of its own.
         context: Seed of the messages.
     """
-    known = _sealift.primitives()
+    known = _lab.primitives()
     if name not in known:
         near = get_close_matches(name, known, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise ValueError(f"no primitive is called {name!r}{hint}; there are {', '.join(known)}")
     check_memory(primitive_bytes(message_bytes, threads=threads))
     return _make(
-        lambda: _sealift.Arm.primitive(name, message_bytes, threads=threads, seed=context.seed)
+        lambda: _lab.Arm.primitive(name, message_bytes, threads=threads, seed=context.seed)
     )
 
 
@@ -130,7 +130,7 @@ def read_memory(buffer_bytes: int = 256 << 20, *, threads: int) -> NativeArm:
     it is the cache that is measured.
     """
     check_memory(buffer_bytes)
-    return _make(lambda: _sealift.Arm.read(buffer_bytes, threads=threads))
+    return _make(lambda: _lab.Arm.read(buffer_bytes, threads=threads))
 
 
 def contended(
@@ -160,19 +160,19 @@ def contended(
     """
     request = _request(locals())
     check_memory(contended_bytes(text_bytes, stream_bytes, threads=threads, streamers=streamers))
-    return _make(lambda: _sealift.Arm.contended(request))
+    return _make(lambda: _lab.Arm.contended(request))
 
 
 def copy(request: Mapping[str, object]) -> NativeArm:
     """A function that copies, reads or writes, checked after each sample.
 
-    `request` is as `_sealift.Arm.copy` takes it; what is left out is as in `COPY`.
+    `request` is as `_lab.Arm.copy` takes it; what is left out is as in `COPY`.
     """
     whole = {**COPY, **request}
     size_bytes, threads = int(str(whole["bytes"])), int(str(whole["threads"]))
     is_cold, is_shared = whole["state"] != "hot", whole["buffers"] == "shared"
     check_memory(copy_bytes(size_bytes, threads=threads, is_cold=is_cold, is_shared=is_shared))
-    return _make(lambda: _sealift.Arm.copy(whole))
+    return _make(lambda: _lab.Arm.copy(whole))
 
 
 def published_copy(
@@ -181,7 +181,7 @@ def published_copy(
     """The published tool's way of measuring a copy; arguments as of the native arm."""
     check_memory(2 * size_bytes)
     return _make(
-        lambda: _sealift.Arm.published_copy(
+        lambda: _lab.Arm.published_copy(
             function, size_bytes, before=before, runs=runs, threads=threads, seed=seed
         )
     )
@@ -205,7 +205,7 @@ def exchange_frames(
     """
     check_memory(frames_bytes(frame_bytes, batch=batch))
     return _make(
-        lambda: _sealift.Arm.frames(
+        lambda: _lab.Arm.frames(
             way,
             pattern,
             frame_bytes=frame_bytes,
@@ -242,7 +242,7 @@ def offload(
     """
     request = _request(locals())
     check_memory(offload_bytes(message_bytes, threads=threads, batch=batch))
-    return _make(lambda: _sealift.Arm.offload(request))
+    return _make(lambda: _lab.Arm.offload(request))
 
 
 def gpu(
@@ -273,7 +273,7 @@ def gpu(
     """
     request = _request(locals())
     check_memory(grid_bytes(message_bytes, messages=messages))
-    return _make(lambda: _sealift.Arm.gpu(request))
+    return _make(lambda: _lab.Arm.gpu(request))
 
 
 def gpu_types(device: str, of: str, *, grid: tuple[int, int]) -> NativeArm:
@@ -281,12 +281,12 @@ def gpu_types(device: str, of: str, *, grid: tuple[int, int]) -> NativeArm:
 
     `of` is int, long, float, double or float with double literal; the rest as of `gpu`.
     """
-    return _make(lambda: _sealift.Arm.gpu_types({"device": device, "of": of, "grid": grid}))
+    return _make(lambda: _lab.Arm.gpu_types({"device": device, "of": of, "grid": grid}))
 
 
 def multiprocessors(device: str) -> int:
     """How many multiprocessors a GPU has; arguments and errors as of `gpu`."""
-    return _native(lambda: _sealift.multiprocessors(device))
+    return _native(lambda: _lab.multiprocessors(device))
 
 
 def check_region(path: Path, offset: int, length: int) -> None:
@@ -296,8 +296,8 @@ def check_region(path: Path, offset: int, length: int) -> None:
         ValueError: If it is not, with the reason.
     """
     try:
-        _sealift.check_region(path, offset, length)
-    except (_sealift.NotMeasurableError, OverflowError) as error:
+        _lab.check_region(path, offset, length)
+    except (_lab.NotMeasurableError, OverflowError) as error:
         raise ValueError(str(error)) from error
 
 
@@ -312,8 +312,8 @@ def write_reads(path: Path, *, reads: int, seed: int) -> list[int]:
         Skip: If the file can't be written.
     """
     try:
-        return _sealift.write_reads(path, reads=reads, seed=seed)
-    except _sealift.NotMeasurableError as error:
+        return _lab.write_reads(path, reads=reads, seed=seed)
+    except _lab.NotMeasurableError as error:
         raise Skip(str(error), is_transient=True) from error
 
 
@@ -323,16 +323,16 @@ def _request(arguments: dict[str, Any]) -> Mapping[str, object]:
     return {**arguments, "seed": context.seed}
 
 
-def _make(make: Callable[[], _sealift.Arm]) -> NativeArm:
+def _make(make: Callable[[], _lab.Arm]) -> NativeArm:
     return NativeArm(_native(make))
 
 
 def _native(call: Callable[[], T]) -> T:
     try:
         return call()
-    except (DeviceError, LimitError, _sealift.NotMeasurableError) as error:
+    except (DeviceError, LimitError, _lab.NotMeasurableError) as error:
         raise Skip(str(error)) from error
-    except _sealift.WrongResultError as error:
+    except _lab.WrongResultError as error:
         raise WrongResultError(str(error)) from error
 
 
@@ -350,4 +350,4 @@ COPY: Mapping[str, object] = {
     "region": None,
 }
 # Imports the extension alone, so that many arms start quickly.
-FAR_PROCESS = "from sealift._sealift import answer_frames; answer_frames()"
+FAR_PROCESS = "from sealift_lab._lab import answer_frames; answer_frames()"

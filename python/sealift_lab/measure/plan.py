@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sealift import _sealift
+from sealift_lab import _lab
 from sealift_lab.model.experiment import CELLS_MAX, Experiment
 from sealift_lab.model.run import SCHEMA, Plan, PlannedExperiment
 from sealift_lab.model.values import Cell, is_text
@@ -42,7 +42,7 @@ def make_plan(
         raise ValueError(f"{cells:,} cells; right would be {CELLS_MAX:,} at most in a run")
     return Plan(
         schema=SCHEMA,
-        version=_sealift.__version__,
+        version=_lab.__version__,
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         command=[word.encode(errors="replace").decode() for word in command],
         seed=seed,

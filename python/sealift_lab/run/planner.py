@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sealift import _sealift
+from sealift_lab import _lab
 from sealift_lab.measure.plan import make_plan as fixed_plan
 from sealift_lab.measure.plan import sha256_of
 from sealift_lab.model.experiment import Experiment
@@ -79,7 +79,7 @@ def again(plan: Plan, command: Sequence[str]) -> Plan:
     return replace(
         plan,
         schema=SCHEMA,
-        version=_sealift.__version__,
+        version=_lab.__version__,
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         command=command,
         experiments=[

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sealift import _sealift
+from sealift_lab import _lab
 from sealift_lab.machine.facts import describe
 from sealift_lab.machine.surroundings import surroundings
 from sealift_lab.model.run import PLAN, Plan
@@ -127,9 +127,9 @@ def _check_is_of_lab(old: Run, source: Path) -> None:
 
 def _changes(before: Run) -> Iterator[str]:
     """What is not as it was when the run began."""
-    if before.plan.version != _sealift.__version__:
+    if before.plan.version != _lab.__version__:
         yield (
-            f"resumed with Sealift {_sealift.__version__}; what stood there was measured with "
+            f"resumed with Sealift {_lab.__version__}; what stood there was measured with "
             f"{before.plan.version}"
         )
     for file in changed_files(before.plan):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sealift._sealift import Card
+from sealift_lab._lab import Card
 from sealift_lab.advise.devices import Batch, Device
 from sealift_lab.advise.messages import Messages
 from sealift_lab.judge.cost import CostLine

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.lab.advise.made_load import BATCHES, COSTS, at_once, card, message_ns, messages, run_of
 
-from sealift._sealift import Card
+from sealift_lab._lab import Card
 from sealift_lab.advise.advice import Advice, advise
 from sealift_lab.advise.answer import answer
 from sealift_lab.advise.document import load_document

@@ -11,7 +11,7 @@ import typer
 from tests.lab.advise.made_load import card, messages, run_of
 from typer.testing import CliRunner, Result
 
-from sealift._sealift import drivers
+from sealift_lab._lab import drivers
 from sealift_lab.cli.advise import EXAMPLES, advise
 
 REAL = {driver.name for driver in drivers() if driver.role == "real"}

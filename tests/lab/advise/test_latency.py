@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq  # type: ignore[import-untyped]
 from tests.lab.advise.made_load import card, device
 
-from sealift._sealift import rehearse
+from sealift_lab._lab import rehearse
 from sealift_lab.advise.devices import Batch, Device, projected
 from sealift_lab.advise.latency import batch_ns_p99
 from sealift_lab.judge.cost import CostLine

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.lab.advise.made_load import BATCHES, at_once, card, device
 
-from sealift._sealift import Card
+from sealift_lab._lab import Card
 from sealift_lab.advise.devices import Device, projected
 from sealift_lab.advise.load import Candidate, Demand, serve
 from sealift_lab.advise.payoff import Payoff, payoff

@@ -2,7 +2,7 @@
 
 from typer.testing import CliRunner, Result
 
-from sealift_lab.cli.__main__ import app
+from sealift.cli.root import app
 
 
 def invoke(*words: object) -> Result:

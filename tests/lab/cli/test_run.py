@@ -38,7 +38,7 @@ def test_the_list_has_every_experiment_with_its_time() -> None:
 
 def test_the_list_imports_nothing_that_is_slow() -> None:
     code = (
-        "import sys; from sealift_lab.cli.__main__ import app; "
+        "import sys; from sealift.cli.root import app; "
         "app(['lab', 'list'], standalone_mode=False); "
         "print(*{'numpy', 'polars', 'scipy', 'altair', 'rich'} & sys.modules.keys())"
     )

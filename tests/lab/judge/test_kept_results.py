@@ -153,4 +153,4 @@ KINDS: Mapping[object, pl.DataType] = {
     float: pl.Float64(),
 }
 if not FOLDERS:
-    pytest.skip("no run folder of the earlier lab is kept", allow_module_level=True)
+    pytest.skip(reason="no run folder of the earlier lab is kept", allow_module_level=True)

@@ -11,7 +11,8 @@ from typing import NoReturn
 
 import pytest
 
-from sealift import UnknownDeviceError, _sealift
+from sealift import UnknownDeviceError
+from sealift_lab import _lab
 from sealift_lab.measure import ipp, native
 from sealift_lab.measure.ipp import find_ipp, with_ipp
 from sealift_lab.measure.native import NativeArm, gcm, primitive, read_memory
@@ -136,21 +137,21 @@ def test_intels_library_is_named_where_its_package_is_installed(
 
 def test_a_wrong_result_is_the_labs_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*_: object, **__: object) -> NoReturn:
-        raise _sealift.WrongResultError("library gave a wrong result: byte 3 differs")
+        raise _lab.WrongResultError("library gave a wrong result: byte 3 differs")
 
     fake = SimpleNamespace(
         Arm=SimpleNamespace(gcm=wrong),
-        WrongResultError=_sealift.WrongResultError,
-        NotMeasurableError=_sealift.NotMeasurableError,
+        WrongResultError=_lab.WrongResultError,
+        NotMeasurableError=_lab.NotMeasurableError,
     )
-    monkeypatch.setattr(native, "_sealift", fake)
+    monkeypatch.setattr(native, "_lab", fake)
     with pytest.raises(WrongResultError, match="byte 3 differs"):
         small("library")
     with pytest.raises(WrongResultError, match="byte 3 differs"):
         NativeArm(SimpleNamespace(sample=wrong)).sample(0.001)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", _sealift.primitives())
+@pytest.mark.parametrize("name", _lab.primitives())
 def test_every_primitive_is_measured_on_messages_of_its_length(name: str) -> None:
     arm = primitive(name, 128, threads=1, context=CONTEXT)
     sample = arm.sample(0.002)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sealift import _sealift
-from sealift._sealift import DpuKernelRun
+from sealift_lab import _lab
+from sealift_lab._lab import DpuKernelRun
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def kernel_run(
         InputError: If the simulator refuses one of the numbers.
         WrongResultError: If the output is wrong.
     """
-    return _sealift.run_dpu_kernel(
+    return _lab.run_dpu_kernel(
         {
             "kernel": name,
             "key_bits": 128,
@@ -92,7 +92,7 @@ def kernel_run(
 
 @lru_cache(maxsize=256)
 def _messages_run(message_bytes: int, tasklets: int, *, hazard: bool) -> DpuKernelRun:
-    return _sealift.run_dpu_messages(
+    return _lab.run_dpu_messages(
         {
             "key_bits": 128,
             "decrypts": False,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sealift._sealift import DpuKernelRun
+from sealift_lab._lab import DpuKernelRun
 from sealift_lab.experiments.document_000.kernel import kernel_run
 
 

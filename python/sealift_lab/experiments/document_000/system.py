@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sealift._sealift import DpuSystem
+from sealift_lab._lab import DpuSystem
 from sealift_lab.model.published import table
 from sealift_lab.model.values import Cell
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from sealift._sealift import DpuProgram, DpuRun, DpuSystem
+from sealift_lab._lab import DpuProgram, DpuRun, DpuSystem
 
 
 class Direction(StrEnum):

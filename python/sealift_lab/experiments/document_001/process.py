@@ -14,8 +14,8 @@ from multiprocessing.connection import Connection, Pipe
 from tempfile import TemporaryFile
 from typing import Any
 
-from sealift import _sealift
 from sealift.errors import DeviceError
+from sealift_lab import _lab
 from sealift_lab.experiments.document_001.condition import LOADED
 from sealift_lab.experiments.document_001.python_reader import PythonReader
 from sealift_lab.experiments.document_001.resources import Resources
@@ -44,9 +44,9 @@ def _reply(server: "_Server", method: str, arguments: Mapping[str, Any]) -> obje
     """What a method returns, or the exception that its caller gets."""
     try:
         return getattr(server, method)(**arguments)
-    except (Skip, DeviceError, _sealift.NotMeasurableError) as error:
+    except (Skip, DeviceError, _lab.NotMeasurableError) as error:
         return Skip(str(error))
-    except _sealift.WrongResultError as error:
+    except _lab.WrongResultError as error:
         return WrongResultError(str(error))
     except Exception as error:
         return RuntimeError(f"{type(error).__name__}: {error}")
@@ -58,7 +58,7 @@ class _Server:
     def __init__(self, condition: str) -> None:
         self._condition = condition
         self._resources: Resources | None = None
-        self._arms: list[_sealift.Arm | PythonReader] = []
+        self._arms: list[_lab.Arm | PythonReader] = []
 
     def read(self, *, path: str, sums: list[int], reader: str, **options: Any) -> int:
         """Prepares a reader; before anything is held, where the condition is to load first."""
@@ -66,13 +66,13 @@ class _Server:
             self._acquire()
         if reader == "python":
             return self._add(PythonReader(path, sums))
-        return self._add(_sealift.Arm.reads(path, sums, reader=reader, **options))
+        return self._add(_lab.Arm.reads(path, sums, reader=reader, **options))
 
     def write(self, *, folder: str, **options: Any) -> int:
         """Prepares a writer on a file without a name."""
         self._acquire()
         with TemporaryFile(dir=folder) as file:
-            return self._add(_sealift.Arm.writes(f"/proc/self/fd/{file.fileno()}", **options))
+            return self._add(_lab.Arm.writes(f"/proc/self/fd/{file.fileno()}", **options))
 
     def sample(self, *, arm: int, seconds: float) -> tuple[tuple[Any, ...], Mapping[str, int]]:
         """Takes a sample; returns its fields, and what the system did meanwhile."""
@@ -120,7 +120,7 @@ class _Server:
         if self._resources is None:
             self._resources = Resources(self._condition)
 
-    def _add(self, arm: "_sealift.Arm | PythonReader") -> int:
+    def _add(self, arm: "_lab.Arm | PythonReader") -> int:
         self._acquire()
         self._arms.append(arm)
         return len(self._arms) - 1

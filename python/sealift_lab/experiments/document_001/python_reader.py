@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sealift._sealift import WrongResultError
+from sealift_lab._lab import WrongResultError
 from sealift_lab.measure.timed import Stopwatch
 
 

@@ -3,7 +3,7 @@
 import ctypes
 from collections.abc import Callable
 
-from sealift import _sealift
+from sealift_lab import _lab
 from sealift_lab.experiments.document_001 import condition as conditions
 from sealift_lab.model.sample import Skip
 
@@ -24,7 +24,7 @@ class Resources:
         """
         acquire = FOREIGN.get(condition)
         self._foreign = acquire() if acquire else None
-        self._native = _sealift.Held("nothing" if acquire else NATIVE.get(condition, condition))
+        self._native = _lab.Held("nothing" if acquire else NATIVE.get(condition, condition))
         if condition == conditions.FREED:
             self._native.release()
         self.wake = self._native.wake

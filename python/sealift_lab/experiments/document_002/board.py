@@ -16,7 +16,7 @@ from sealift_lab.model.sample import WrongResultError
 from sealift_lab.model.values import Cell, Value
 
 if TYPE_CHECKING:
-    from sealift._sealift import Card, PlayedBoard
+    from sealift_lab._lab import Card, PlayedBoard
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Board:
     @cached_property
     def description(self) -> "Card":
         """Its card."""
-        from sealift import cards
+        from sealift_lab._lab import cards
 
         return next(card for card in cards() if card.name == self.card)
 
@@ -179,7 +179,7 @@ class Board:
 
         Args:
             spot: Threads and bytes of a request.
-            changes: Arguments of `_sealift.play_board` that differ, as `shares_line=False`.
+            changes: Arguments of `_lab.play_board` that differ, as `shares_line=False`.
 
         Raises:
             ValueError: If one of them is no argument.
@@ -302,10 +302,10 @@ def rounded(value: float) -> float:
 
 @cache
 def _play(card: str, arguments: tuple[tuple[str, object], ...]) -> "PlayedBoard":
-    from sealift import _sealift
+    from sealift_lab import _lab
 
-    described = next(each for each in _sealift.cards() if each.name == card)
-    return _sealift.play_board(described, dict(arguments))
+    described = next(each for each in _lab.cards() if each.name == card)
+    return _lab.play_board(described, dict(arguments))
 
 
 THREADS = Axis("threads", "threads")

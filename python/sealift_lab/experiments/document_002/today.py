@@ -11,7 +11,7 @@ from sealift_lab.model.sample import Computed, Context
 from sealift_lab.model.values import Cell
 
 if TYPE_CHECKING:
-    from sealift import Card
+    from sealift_lab._lab import Card
 
 
 def _cells(scope: Scope) -> Iterable[Cell]:
@@ -39,7 +39,7 @@ def _arm(cell: Cell, _: Context) -> Computed:
 
 
 def _cards() -> "dict[str, Card]":
-    from sealift import cards
+    from sealift_lab._lab import cards
 
     return {card.name: card for card in cards()}
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from sealift import Engine
+from sealift_lab._lab import Engine
 from sealift_lab.experiments.document_003.cavp import Record, source
 from sealift_lab.measure.journal import NotWrittenError
 from sealift_lab.measure.timed import Stopwatch

@@ -9,8 +9,8 @@ full run more passes.
 import re
 from collections.abc import Iterator, Sequence
 
-from sealift import Engine
 from sealift.errors import DeviceError, LimitError
+from sealift_lab._lab import Engine
 from sealift_lab.experiments.device_names import NAMES
 from sealift_lab.experiments.document_003.cavp import Record, records, source
 from sealift_lab.experiments.document_003.log_arm import LogArm

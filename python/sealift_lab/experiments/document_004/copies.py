@@ -128,8 +128,8 @@ def store_cost(results: Results) -> str:
     Returns:
         The place, or why it isn't stored, in a sentence; "" where nothing was measured.
     """
-    from sealift._sealift import keep_copy_cost
     from sealift.errors import InputError
+    from sealift_lab._lab import keep_copy_cost
 
     if not results.rows:
         return ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sealift._sealift import DpuSystem, dpu_systems
+from sealift_lab._lab import DpuSystem, dpu_systems
 from sealift_lab.experiments.document_000 import EXPERIMENTS
 from sealift_lab.experiments.document_000.amounts import SIMULATED_MAX, chunk_bytes, dpu_time
 from sealift_lab.experiments.document_000.instructions import UNROLLED, instructions_a_block

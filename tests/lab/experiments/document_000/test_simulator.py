@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from sealift import InputError
-from sealift._sealift import run_dpu_kernel, run_dpu_messages
+from sealift_lab._lab import run_dpu_kernel, run_dpu_messages
 
 REQUEST: Mapping[str, object] = {
     "kernel": "ecb",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from sealift import cards
+from sealift_lab._lab import cards
 from sealift_lab.experiments.document_002 import questions, switches, today
 from sealift_lab.model.results import Origin, Results
 from sealift_lab.model.values import Value

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sealift import _sealift
+from sealift_lab import _lab
 from sealift_lab.experiments.document_004 import frames
 from sealift_lab.measure.native import NativeArm, exchange_frames
 from sealift_lab.model.sample import Context, Skip
@@ -29,7 +29,7 @@ def children() -> set[str]:
 
 
 def test_the_ways_are_those_of_the_extension() -> None:
-    assert _sealift.frame_ways() == list(frames.WAYS)
+    assert _lab.frame_ways() == list(frames.WAYS)
 
 
 @pytest.mark.parametrize("pattern", [frames.PING_PONG, frames.STREAM])
@@ -58,5 +58,5 @@ def test_an_end_that_died_is_reported() -> None:
     arm = exchange("pipe", frames.STREAM)
     (pid,) = children() - before
     os.kill(int(pid), signal.SIGKILL)
-    with pytest.raises(_sealift.NotMeasurableError, match="the process at the other end has ended"):
+    with pytest.raises(_lab.NotMeasurableError, match="the process at the other end has ended"):
         arm.sample(0.01)

@@ -7,8 +7,8 @@ from types import FrameType
 
 import pytest
 
-import sealift
-from sealift import Card, Cost, Engine, InputError
+from sealift import DeviceError, InputError, SealiftError, UnknownDeviceError
+from sealift_lab._lab import Card, Cost, Engine, Rehearsal, cards, drivers, rehearse
 
 CARD = """
 name = "quick"
@@ -49,7 +49,7 @@ def core(path: Path) -> Cost:
 
 
 def test_the_cards_that_come_along_say_where_each_number_is_from() -> None:
-    quad, four, _ = sealift.cards()
+    quad, four, _ = cards()
     assert (quad.name, four.name) == ("quad-hifn-7751", "four-broadcom-5820")
     for card in (quad, four):
         assert (card.algorithm, card.units, card.spec) == ("3des", 4, f"cards:{card.name}")
@@ -63,7 +63,7 @@ def test_the_cards_that_come_along_say_where_each_number_is_from() -> None:
 
 
 def test_the_card_of_today_takes_what_its_source_says() -> None:
-    qat = sealift.cards()[2]
+    qat = cards()[2]
     assert (qat.name, qat.algorithm, qat.units) == ("intel-qat-gen4", "aes-128-xts", 2)
     assert "https://" in qat.source
     assert all(constant.source for constant in qat.constants)
@@ -130,7 +130,7 @@ def test_a_prediction_of_what_cannot_be_is_refused(
     messages: int, message_bytes: int, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        sealift.cards()[0].predict(messages, message_bytes)
+        cards()[0].predict(messages, message_bytes)
 
 
 @pytest.mark.parametrize(
@@ -186,19 +186,19 @@ def test_nobody_sleeps_for_a_card_that_takes_longer_than_ten_seconds(path: Path)
     session = engine.session(bytes(16))
     nonces = [session.next_nonce() for _ in range(3)]
     begin = time.monotonic()
-    with pytest.raises(sealift.SealiftError, match="it would take 20"):
+    with pytest.raises(SealiftError, match="it would take 20"):
         engine.seal_batch(session, nonces, [b"text"] * 3, device=card.spec)
     assert time.monotonic() - begin < 15
 
 
 def test_a_driver_of_cards_is_no_device_without_one() -> None:
-    driver = next(driver for driver in sealift.drivers() if driver.name == "cards")
+    driver = next(driver for driver in drivers() if driver.name == "cards")
     assert driver.state == "absent"
     assert driver.reason
     assert "cards:quad-hifn-7751" in driver.reason
-    with pytest.raises(sealift.DeviceError, match="cards:quad-hifn-7751"):
+    with pytest.raises(DeviceError, match="cards:quad-hifn-7751"):
         Engine(["cards"])
-    with pytest.raises(sealift.UnknownDeviceError, match="four-broadcom-5820"):
+    with pytest.raises(UnknownDeviceError, match="four-broadcom-5820"):
         Engine(["cards:hifn"])
 
 
@@ -206,7 +206,7 @@ def test_a_rehearsal_gives_what_is_reckoned_where_one_batch_is_there_at_a_time(
     path: Path, core: Cost
 ) -> None:
     card = Card.read(path)
-    found = sealift.rehearse(
+    found = rehearse(
         [card, ("core", core, 2)],
         batches_per_s=20,
         messages=3,
@@ -235,7 +235,7 @@ def test_a_rehearsal_gives_what_is_reckoned_where_one_batch_is_there_at_a_time(
 
 def test_a_seed_replays_a_rehearsal(core: Cost) -> None:
     def found(seed: int) -> tuple[int, float]:
-        done = sealift.rehearse(
+        done = rehearse(
             [("core", core, 1)],
             batches_per_s=1e5,
             messages=1,
@@ -267,18 +267,18 @@ def test_a_seed_replays_a_rehearsal(core: Cost) -> None:
 )
 def test_a_rehearsal_of_what_cannot_be_is_refused(changed: dict[str, object], said: str) -> None:
     arguments: dict[str, object] = {
-        "devices": sealift.cards(),
+        "devices": cards(),
         "batches_per_s": 100.0,
         "messages": 1,
         "message_bytes": 16,
     }
     with pytest.raises(InputError, match=said):
-        sealift.rehearse(**(arguments | changed))  # type: ignore[arg-type]
+        rehearse(**(arguments | changed))  # type: ignore[arg-type]
 
 
 def test_devices_of_a_rehearsal_are_cards_or_tuples_of_different_names(core: Cost) -> None:
-    def rehearse(*devices: object) -> sealift.Rehearsal:
-        return sealift.rehearse(
+    def rehearsed(*devices: object) -> Rehearsal:
+        return rehearse(
             devices,  # type: ignore[arg-type]
             batches_per_s=1e3,
             messages=1,
@@ -288,13 +288,13 @@ def test_devices_of_a_rehearsal_are_cards_or_tuples_of_different_names(core: Cos
 
     for wrong in ("core", ("core", 5, 1), ("core", core), 3):
         with pytest.raises(TypeError, match="give a Card, or a tuple"):
-            rehearse(wrong)
-    with pytest.raises(sealift.DeviceError, match="core"):
-        rehearse(("core", core, 1), ("core", core, 2))
+            rehearsed(wrong)
+    with pytest.raises(DeviceError, match="core"):
+        rehearsed(("core", core, 1), ("core", core, 2))
     with pytest.raises(InputError, match="workers is 0"):
-        rehearse(("core", core, 0))
-    quad = sealift.cards()[0]
-    names = [device.name for device in rehearse(quad, quad).devices]
+        rehearsed(("core", core, 0))
+    quad = cards()[0]
+    names = [device.name for device in rehearsed(quad, quad).devices]
     assert names == ["quad-hifn-7751", "quad-hifn-7751,number=2"]
 
 
@@ -307,7 +307,7 @@ def test_a_rehearsal_can_be_interrupted(core: Cost) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         begin = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            sealift.rehearse(
+            rehearse(
                 [("core", core, 1)],
                 batches_per_s=1e3,
                 messages=1,

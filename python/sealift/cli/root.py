@@ -1,0 +1,99 @@
+"""The root command: its help, its version, and the commands below it."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from sealift.cli import devices, explain, lab
+from sealift.gpu_names import names_gpu
+
+
+class Commands(TyperGroup):
+    """The library's commands, and the lab's, which are loaded when they are called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As every group does; a GPU's name has an error of its own, for "gpu" is near "dpu"."""
+        if args and (args[0].casefold() in ("cuda", "opencl") or names_gpu(args[0])):
+            ctx.fail(
+                f"No such command {args[0]!r}. {devices.GPU_DEVICES}; "
+                "`sealift lab run 'gpu-*'` measures them."
+            )
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, lab.load_command(name) if name in lab.COMMANDS else command, rest
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from sealift import __version__
+
+        typer.echo(f"sealift {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    del version
+
+
+def _not_loaded() -> None:
+    """Stands for a command of the lab in lists of commands and among names that are near."""
+
+
+# \b keeps the lines as they are.
+BEGIN = """\b
+Begin with
+  sealift devices           what this machine has
+  sealift explain --messages 1024 --bytes 128
+                            which device would get such a batch, and why
+"""
+WITH_LAB = """\
+  sealift advise --quick    where to encrypt, measured in a minute
+  sealift advise --size 128 --rate 40k
+                            what your own load takes, in half a minute
+  sealift lab run --quick   the same and more, with a page, in a minute
+  sealift dpu run FILE      a program of your own on a simulated UPMEM DPU
+"""
+WITHOUT_LAB = f"""\
+  {lab.INSTALL}
+                            adds the commands advise, lab and dpu
+"""
+EXIT_CODES = """
+\b
+Exit codes:
+  0    done
+  1    slower than `lab compare --fail-on` allows
+  2    wrong usage, or a folder that can't be read
+  3    nothing could be measured, compared or judged
+  4    something was computed wrong
+  5    a result could not be written
+  6    a part of a run failed; the others were measured
+  7    a DPU program faulted, or did not end in the cycles that it had
+  130  interrupted; what was complete is kept
+"""
+
+app = typer.Typer(
+    name="sealift",
+    cls=Commands,
+    help="Bulk AES-GCM on whichever processor of this machine wins: see which there are, and which "
+    "should do it.",
+    epilog=BEGIN + (WITH_LAB if lab.is_installed() else WITHOUT_LAB) + EXIT_CODES,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.callback()(_root)
+app.command(short_help="Show every device, and why one is absent.")(devices.devices)
+app.command(short_help="Show which device would get a batch, and why.", epilog=explain.EXAMPLES)(
+    explain.explain
+)
+for _name, _summary in lab.COMMANDS.items():
+    app.command(_name, short_help=_summary, hidden=not lab.is_installed())(_not_loaded)
