@@ -322,8 +322,8 @@ def _python_imports(file: str, text: str, files: set[str]) -> Iterator[str]:
             bases = [str(above)] if above else [*PYTHON_ROOTS, str(here)]
         else:
             # What runs in a process of its own is named: with_name("measured.py").
-            if isinstance(node, ast.Constant) and f"{here}/{node.value}" in files:
-                yield f"{here}/{node.value}"
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield from {f"{here}/{node.value}"} & files
             continue
         for name in filter(None, names):
             for base in bases:

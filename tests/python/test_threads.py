@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-import sealift
 import sealift_lab._lab as lab
 from conftest import skip
 from run_report import ran

@@ -221,6 +221,10 @@ def _remarks(run: Run, said: Sequence[Claim], best: _Work | None) -> Iterator[Re
     """What it was measured on; then reasons for care, the weightiest first."""
     place = (machine_text(run.machine), run.plan.created[:10])
     yield Remark(", ".join(filter(None, place)))
+    # In the lab's own runs the names of such devices say so.
+    for device in run.machine.devices if run.is_of_program else ():
+        if device.role == TEST_ONLY:
+            yield Remark(f"measured on {device.spec}, which is for tests only", is_care=True)
     if pairs := gauge(run.samples):
         yield Remark(f"noise ±{format_percent(pairs.noise)}", pairs.noise > NOISE_CARE)
     if best and all(row.processes == 1 for row in best.rows):
@@ -241,7 +245,7 @@ def _remarks(run: Run, said: Sequence[Claim], best: _Work | None) -> Iterator[Re
 
 
 QUESTION = "Where should my bulk encryption run?"
-REAL = "real"
+REAL, TEST_ONLY = "real", "test only"
 REMARKS_MOST = 5
 ENDS_WELL, RUNNING = ("complete", "time was up"), "killed, or still running"
 # As shares; a block that scatters more, or more such samples, ask for care.

@@ -63,6 +63,21 @@ def test_an_oracle_is_no_advice(a_run: Make) -> None:
     assert answer(run, results(run)).advice == "Nothing to compare with"
 
 
+def test_what_the_gpu_program_measured_on_a_stand_in_for_tests_is_called_so(a_run: Make) -> None:
+    told = "measured on cpu, which is for tests only"
+    run = a_run({1024: (100.0, 50.0)})
+    assert told not in [each.text for each in answer(run, results(run)).remarks]
+    for file, here, there in (
+        ("plan.json", '["sealift","lab","run"]', '["sealift-gpu","--step","copies"]'),
+        ("machine.json", '"role":"real"', '"role":"test only"'),
+    ):
+        path = run.path / file
+        assert here in path.read_text(encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8").replace(here, there), encoding="utf-8")
+    again = Run(run.path)
+    assert told in [each.text for each in answer(again, results(again)).remarks]
+
+
 def test_who_wins_from_where_follows_from_verdicts_alone(a_run: Make) -> None:
     run = a_run({16: (100.0, 40.0), 64: (99.0, 50.0), 1024: (100.0, 100.0), 4096: (50.0, 90.0)})
     told = [sentence(claim) for claim in claims(run, results(run))]
