@@ -1,7 +1,7 @@
 """The lab: which processor of a machine encrypts fastest, and how sure that is.
 
-Its `Engine` has every device, described cards and simulated DPUs included; `sealift.Engine` has those
-for users' work. Objects of the two don't mix.
+Its `Engine` has every device, described cards and simulated DPUs included; `sealift.Engine` has
+those for users' work. Objects of the two don't mix.
 """
 
 from sealift_lab._lab import Card, Engine, cards, rehearse

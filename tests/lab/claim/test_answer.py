@@ -26,6 +26,15 @@ def test_the_winner_of_the_preferred_work_is_recommended_with_one_figure(a_run: 
     assert any("Example 9000, 2 cores, 2026-11-25" in remark.text for remark in first.remarks)
 
 
+def test_a_run_of_one_process_says_that_it_speaks_of_that_one(a_run: Make) -> None:
+    said = [
+        [remark.text for remark in answer(run, results(run)).remarks]
+        for run in (a_run(THREE, "one", processes=1, blocks=12), a_run(THREE))
+    ]
+    caveat = "one process: another may differ by 1 to 3 %"
+    assert [caveat in texts for texts in said] == [True, False]
+
+
 def test_settled_work_goes_before_what_is_preferred_and_not_settled(a_run: Make) -> None:
     run = a_run({16: (100.0, 50.0), 1024: (100.0, 97.6)}, blocks=1)
     first = answer(run, results(run))
