@@ -7,7 +7,7 @@ than cores, the messages as stated under one key and under fresh keys.
 
 from collections.abc import Iterator, Sequence
 
-from sealift_lab.experiments.device_names import ADVICE, NAMES
+from sealift_lab.experiments.device_names import ADVICE
 from sealift_lab.experiments.document_003 import messages, printed
 from sealift_lab.measure.crypto import AXES, MANY_KEYS, crypto_cells
 from sealift_lab.measure.oversubscription import LOAD, Load, with_load
@@ -129,7 +129,7 @@ EXPERIMENT = Experiment(
         messages.thread_chart("Messages a second by CPU threads", messages.LOGGED, "operations/s"),
     ),
     preferred=messages.PREFERRED,
-    names=NAMES,
+    names=messages.MESSAGE_NAMES,
     advice=ADVICE,
     weight=1.5,
     notes=(

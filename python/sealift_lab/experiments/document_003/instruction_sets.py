@@ -120,7 +120,7 @@ EXPERIMENT = Experiment(
         )
     ),
     preferred=messages.PREFERRED,
-    names=NAMES,
+    names=messages.MESSAGE_NAMES,
     advice=ADVICE,
     notes=(
         "One CPU stands for older ones: table code without AES instructions, AES-NI, VAES on 256 "

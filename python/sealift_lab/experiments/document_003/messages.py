@@ -5,12 +5,14 @@ both.
 """
 
 import csv
+from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 
+from sealift_lab.experiments.device_names import NAMES
 from sealift_lab.measure.crypto import MANY_KEYS, Builder, Work, crypto_arm
 from sealift_lab.model.experiment import Chart
-from sealift_lab.model.values import Cell
+from sealift_lab.model.values import Cell, Value
 from sealift_lab.model.workload import (
     FRESH_KEYS,
     KEY_BITS,
@@ -82,6 +84,11 @@ def _record_shapes() -> tuple[Shape, ...]:
 STATED, LOGGED = "as stated", "as logged"
 STATED_BYTES = 128
 MIX = Mix(50, 25, 25)
+MESSAGE_NAMES: Mapping[Value, str] = {
+    **NAMES,
+    STATED: f"{STATED_BYTES} B messages",
+    LOGGED: "28 B messages, as logged",
+}
 BUILDERS: dict[str, Builder] = {STATED: stated_workload, LOGGED: logged_workload}
 message_arm = partial(crypto_arm, builders=BUILDERS)
 """The arm of a cell whose messages may be those of the document."""

@@ -6,7 +6,7 @@ full run adds the messages as stated under one key and under fresh keys.
 
 from collections.abc import Iterator, Sequence
 
-from sealift_lab.experiments.device_names import ADVICE, NAMES
+from sealift_lab.experiments.device_names import ADVICE
 from sealift_lab.experiments.document_003 import messages, printed
 from sealift_lab.measure.crypto import AXES, MANY_KEYS, REGIMES, crypto_cells, one_and_all
 from sealift_lab.measure.oversubscription import LOAD, Load, with_load
@@ -78,7 +78,7 @@ EXPERIMENT = Experiment(
         messages.thread_chart("With and without a vendor's library", messages.LOGGED),
     ),
     preferred=messages.PREFERRED,
-    names=NAMES,
+    names=messages.MESSAGE_NAMES,
     advice=ADVICE,
     notes=(
         "Table code stands for the document's \"ordinary calculations\", Intel's ippcp for the "
