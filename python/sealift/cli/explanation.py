@@ -226,5 +226,5 @@ DATE = "%Y-%m-%d %H:%M UTC"
 RATIO_MAX = 1.3
 # Message sizes, in bytes, that engines measure costs at.
 SIZES = (16, 4_096)
-# As a share; docs/statistics.md says why smaller differences are none.
+# As a share: batches that were timed once tell no smaller differences.
 NOISE = 0.02

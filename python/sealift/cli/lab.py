@@ -5,6 +5,7 @@ Nothing else of `sealift` imports it, and it is imported only when a command nee
 
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Protocol
@@ -34,8 +35,11 @@ class Projection(Protocol):
 
 
 def is_installed() -> bool:
-    """Whether the package is there; it is not imported."""
-    return find_spec("sealift_lab") is not None
+    """Whether the package is there with its extension; it is not imported."""
+    spec = find_spec("sealift_lab")
+    if spec is None or not spec.submodule_search_locations:
+        return False
+    return PathFinder.find_spec("sealift_lab._lab", spec.submodule_search_locations) is not None
 
 
 def load_command(name: str) -> Any:
@@ -54,8 +58,7 @@ def load_command(name: str) -> Any:
 
 def extension() -> ModuleType:
     """The extension with the most devices: the lab's where it is built, or else the library's."""
-    is_built = is_installed() and find_spec("sealift_lab._lab") is not None
-    return import_module("sealift_lab._lab" if is_built else "sealift._sealift")
+    return import_module("sealift_lab._lab" if is_installed() else "sealift._sealift")
 
 
 def parse_cards(texts: Sequence[str]) -> Sequence[Projection]:

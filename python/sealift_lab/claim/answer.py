@@ -233,6 +233,8 @@ def _remarks(run: Run, said: Sequence[Claim], best: _Work | None) -> Iterator[Re
     yield from (Remark(sentence(claim), is_care=True) for claim in wrong)
     if (ending := run.ending.ending if run.ending else RUNNING) not in ENDS_WELL:
         yield Remark(f"{ending}: not everything was measured", is_care=True)
+    elif run.ending and run.ending.reason:
+        yield Remark(run.ending.reason)
     if pairs and (share := 1 - pairs.clean_share) > DISTURBED_CARE:
         yield Remark(f"{100 * share:.0f} % of samples disturbed", is_care=True)
     kinds = [claim.relation for claim in said if claim.relation in RELATIONS.values()]

@@ -118,6 +118,8 @@ def _relation(published: Published, here: Estimate | str) -> tuple[Relation, str
 
 def _shape(published: Published, here: Estimate, low: float, high: float) -> tuple[Relation, str]:
     """By the judge's rule, as rows are: a difference under its margin is none."""
+    if here.reason:
+        return Relation.INCONCLUSIVE, here.reason
     if low <= 0:
         return Relation.INCONCLUSIVE, "its interval reaches to 0"
     match verdict(math.log(here.value), (math.log(low), math.log(high))):
@@ -129,7 +131,7 @@ def _shape(published: Published, here: Estimate, low: float, high: float) -> tup
             return Relation.CONTRADICTED, ""
         case Verdict.SAME:
             return Relation.DIFFERS, NO_EFFECT
-    return Relation.INCONCLUSIVE, here.reason or "its interval reaches over 1"
+    return Relation.INCONCLUSIVE, "its interval reaches over 1"
 
 
 Region = tuple[float, float, Relation, str]
@@ -165,6 +167,9 @@ def _regions(published: Published) -> Iterator[Region]:
 def _ratio(value: float, near: float, far: float) -> Iterator[Region]:
     """On the other side of 1 it is contradicted; about 1 there is no such effect."""
     yield near, far, Relation.REPRODUCED, ""
+    if near >= 1 + NEAR or far <= 1 - NEAR:
+        # Less than the margin on either side of 1 is no side.
+        yield math.exp(-MARGIN), math.exp(MARGIN), Relation.DIFFERS, NO_EFFECT
     if value > 1:
         side = min(1.0, near)
         yield -math.inf, side, Relation.CONTRADICTED, ""

@@ -148,7 +148,8 @@ def _by_block(samples: pl.DataFrame) -> pl.DataFrame:
     in_block = [*GROUP, *BLOCK]
 
     def total(column: str) -> pl.Expr:
-        every = pl.col(column)
+        # Floats: what stands in a folder may be as large as integers get.
+        every = pl.col(column).cast(pl.Float64)
         return pl.when(clean.any()).then(every.filter(clean).sum()).otherwise(every.sum())
 
     return (

@@ -125,16 +125,22 @@ class Difference:
         ones, others = self.one.centres, self.other.centres
         if self.is_paired:
             both = ones.keys() & others.keys()
-            return _student([others[label] - ones[label] for label in both], confidence)
+            if len(both) > 1 or self._is_of_one_process:
+                return _student([others[label] - ones[label] for label in both], confidence)
         return _welch(list(ones.values()), list(others.values()), confidence)
 
     def interval(self, confidence: float) -> Ends | None:
         """The wider of both, and never without the value."""
         blocks, processes = self.over_blocks(confidence), self.over_processes(confidence)
-        is_of_one = self.is_paired and self.processes == 1
-        if blocks is None or (processes is None and not is_of_one):
+        if blocks is None or (processes is None and not self._is_of_one_process):
             return None
         return hull((self.value, self.value), blocks, processes)
+
+    @property
+    def _is_of_one_process(self) -> bool:
+        """Whether both were measured in the same process and in no other."""
+        labels = self.one.centres.keys()
+        return self.is_paired and len(labels) == 1 and labels == self.other.centres.keys()
 
 
 Estimated = Pool | Difference

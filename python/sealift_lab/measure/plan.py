@@ -78,6 +78,7 @@ def planned(
         charts=[replace(chart, where=dict(chart.where)) for chart in experiment.charts],
         preferred=dict(experiment.preferred),
         names={str(value): name for value, name in experiment.names.items()},
+        advice={str(value): text for value, text in experiment.advice.items()},
         columns=dict(experiment.columns),
         notes=experiment.notes,
         origin=experiment.origin,

@@ -222,6 +222,8 @@ def _decoded(path: Path, decode: Callable[[bytes], T], hint: str) -> T:
 
 def _text(path: Path, hint: str) -> bytes:
     try:
+        if path.exists() and not path.is_file():
+            raise FolderError(f"{path} is no file; {hint}")
         return path.read_bytes()
     except OSError as error:
         raise FolderError(f"{path} can't be read: {error.strerror}; {hint}") from error

@@ -32,13 +32,13 @@ class Trouble:
 
     Attributes:
         failed: Failures of processes, in sentences.
-        raised: Groups with arms that raised something, and which.
+        raised: Arms that raised something and were not measured since, and what.
         absent: Groups with arms that may be there another time.
         not_written: What could not be written, and why; or "".
     """
 
     failed: list[str] = field(default_factory=list)
-    raised: dict[tuple[str, int], str] = field(default_factory=dict)
+    raised: dict[tuple[str, int, int], str] = field(default_factory=dict)
     absent: set[tuple[str, int]] = field(default_factory=set)
     not_written: str = ""
 
@@ -55,11 +55,12 @@ class Trouble:
             for each in groups
             if each.lacking and (each.blocks or (name, each.group) not in self.absent)
         }
+        # Other arms of a group may have their blocks: one that only raised has failed all the same.
+        failed = [*(self.failed if lacking else ()), *self.raised.values()]
+        if failed:
+            return Ending("failed", "; ".join(dict.fromkeys(failed)))
         if not lacking:
             return Ending("complete")
-        raised = [text for group, text in self.raised.items() if group in lacking]
-        if failed := [*self.failed, *raised]:
-            return Ending("failed", "; ".join(dict.fromkeys(failed)))
         return Ending("time was up", _too_short(plan, state, budget_s))
 
 

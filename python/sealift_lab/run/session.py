@@ -219,6 +219,8 @@ class _Session:
                 self._pace.prepared()
             case {"event": "block", "group": group, "ns_per_operation": times}:
                 self._pace.block(group, len(times) + 1)
+                for arm in times:
+                    self._trouble.raised.pop((step.experiment.name, group, int(arm)), None)
                 self._progress.block(group, {int(arm): ns for arm, ns in times.items()})
             case {"event": "skipped", "group": group, "arm": arm, "text": text, "again": again}:
                 self._skipped(step, group, arm, text, again)
@@ -236,7 +238,7 @@ class _Session:
     def _skipped(self, step: Step, group: int, arm: int, text: str, again: str) -> None:
         said = f"{_named(step, group, arm)}: {text}"
         if again == Again.FAILED:
-            self._trouble.raised[step.experiment.name, group] = said
+            self._trouble.raised[step.experiment.name, group, arm] = said
         elif again == Again.TRANSIENT:
             self._trouble.absent.add((step.experiment.name, group))
         # What no process had time for is said at the end.
@@ -251,7 +253,8 @@ class _Session:
         still = [
             each.group for each, _ in step.tasks if now[each.group] == (each.blocks, each.lacking)
         ]
-        for group in now if has_failed or self._has_hung else still:
+        begun = [each.group for each, _ in step.tasks]
+        for group in now if self._has_hung else begun if has_failed else still:
             self._schedule.strike(name, group, STRIKES if self._has_hung else 1)
         self._narrow[name] = self._judged(run, name)
 

@@ -4,6 +4,7 @@ Text and grid have the colour of the text around them, so that one drawing serve
 print.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -191,7 +192,7 @@ def _number_text(value: float) -> str:
 
 def _labels(texts: Mapping[int | float, str]) -> str:
     """A Vega expression that knows the label of each mark."""
-    labels = ",".join(f"'{value:.12g}':'{text}'" for value, text in texts.items())
+    labels = ",".join(f"'{value:.12g}':{json.dumps(text)}" for value, text in texts.items())
     return f"{{{labels}}}[format(datum.value, '.12~g')] || ''"
 
 

@@ -68,7 +68,7 @@ def test_arms_that_are_absent_or_raise_are_told_once_and_the_others_measured(
 ) -> None:
     file = experiment_file(tmp_path, "first", "absent", "no memory", "raises always")
     done, text = run(out, file)
-    assert (done.code, done.ending.ending) == (0, "complete"), text
+    assert (done.code, done.ending.ending) == (ExitCode.PART_FAILED, "failed"), text
     assert text.count("waiting, absent: not on this machine; plug it in") == 1
     assert text.count("KeyError: 'nothing there'") == 1
     read = Run(out)

@@ -20,7 +20,7 @@ use sealift_core::{
 use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, LazyLock, PoisonError};
 
 /// The most messages one key may seal (SP 800-38D section 8.3).
 pub const SEALS_MAX: u64 = 1 << 32;
@@ -144,8 +144,9 @@ impl Default for KeyStore {
 impl KeyStore {
     /// Installs a key that may seal `limit` messages.
     pub(crate) fn install(&self, key: Key, limit: u64) -> SessionId {
-        // Numbered for the whole process, so that no engine takes another's session for its own.
-        static GENERATIONS: AtomicU32 = AtomicU32::new(1);
+        // Numbered for the whole process, so that no engine takes another's session for its own; from somewhere on,
+        // because another copy of this library in the process numbers its own.
+        static GENERATIONS: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(somewhere()));
         let generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
         let generation = generation.max(1);
         let key = Some(Arc::new(key));
@@ -575,6 +576,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Seals that a stripe is granted at a time.
 const GRANT: u64 = 1 << 20;
+
+/// A number to begin at, far from where another copy of this library begins; identifiers made of it fit 63 bits.
+fn somewhere() -> u32 {
+    let mut random = [0; 4];
+    // Without random numbers there are no nonces either, which says so.
+    let _ = getrandom::fill(&mut random);
+    u32::from_le_bytes(random) >> 2 | 1
+}
 
 #[cfg(test)]
 mod tests;
