@@ -58,7 +58,8 @@ def speed(sources: Sequence[Source]) -> str:
     return (
         f"{text_table(['AES-128, sealed', *(name_of(each, names) for each in keys)], rows)}\n\n"
         f"`Engine::run` on one core, times as fast as the fastest of {many} other libraries. Bold: "
-        "that library is ahead; ≈: neither is shown to be. [All cases](docs/performance.md); "
+        "that library is faster; ≈: no difference shown; blank: not measured. "
+        "[All cases](docs/performance.md); "
         f"{_short_conditions(found)}."
     )
 
