@@ -5,11 +5,8 @@ from pathlib import Path
 import pytest
 from tests.lab.run import made_up as made
 from tests.lab.run.driving import experiment_file
-from tests.lab.show.conftest import a_run
 
 from sealift_lab.run import start
-
-__all__ = ["a_run"]
 
 
 @pytest.fixture
