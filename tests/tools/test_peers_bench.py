@@ -9,7 +9,10 @@ import peers
 from peer_cases import cases
 from sealift_lab.judge.judge import results
 from sealift_lab.model.results import Verdict
+from sealift_lab.model.workload import Operation
 from sealift_lab.run.folder import Run
+
+ROOT = Path(__file__).parents[2]
 
 # The second library is absent, the third takes no part; the last block is not complete.
 COMMAND = f"""#!{sys.executable}
@@ -131,3 +134,9 @@ def test_messages_that_are_alike_and_follow_each_other_share_a_line() -> None:
     lines = [line.split() for line in peers.message_lines(mixed.workload)]
     assert sum(int(line[-1]) for line in lines) == mixed.workload.messages
     assert {line[0] for line in lines} == {"seal", "open", "forged"}
+
+
+def test_operations_are_called_as_the_real_command_reads_them() -> None:
+    reader = (ROOT / "crates/sealift-peers/src/options.rs").read_text()
+    for operation in Operation:
+        assert f'"{operation.name.lower()}" => Planned::' in reader, operation

@@ -143,7 +143,7 @@ fn message(columns: &mut Columns, line: &str) -> Option<()> {
     let planned = match words.next()? {
         "seal" => Planned::Seal,
         "open" => Planned::Open,
-        "bad" => Planned::Bad,
+        "forged" => Planned::Bad,
         _ => return None,
     };
     let key_bytes = words.next()?.parse().ok()?;
@@ -194,10 +194,10 @@ Usage: peers --arm NAME… [options] < MESSAGES
   --cores LIST     cores that threads keep to, as in 1 or 0,1; those of the process
   --list           every library with its version, or why it is absent
 
-MESSAGES are lines `seal|open|bad KEY NONCE AAD TEXT TAG [TIMES]` with lengths in bytes; bad is an open
+MESSAGES are lines `seal|open|forged KEY NONCE AAD TEXT TAG [TIMES]` with lengths in bytes; forged is an open
 whose tag is wrong. `seal 16 12 0 128 16 1024` is 1,024 messages of 128 bytes.
 ";
-const LINE: &str = "seal|open|bad KEY NONCE AAD TEXT TAG [TIMES], lengths in bytes";
+const LINE: &str = "seal|open|forged KEY NONCE AAD TEXT TAG [TIMES], lengths in bytes";
 const MESSAGES_MAX: usize = 1 << 26;
 /// Every arm has room for all of them.
 const BYTES_MAX: u128 = 1 << 30;
