@@ -146,7 +146,7 @@ test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels here
 	@echo "Testing the crates without the kernels for this processor"
 	@RUSTFLAGS="--cfg sealift_portable" CARGO_TARGET_DIR=$(TARGET)/portable \
-		cargo test --workspace --exclude sealift-py --exclude sealift-lab-py --exclude sealift-bindings --tests
+		cargo test --tests -p sealift-kernels -p sealift-drivers -p sealift-probes -p sealift
 
 .PHONY: models
 models: | tools ## Try every order of what threads do to leases, key tables, the bell and completions, with loom; seconds, once built
