@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
+from sealift_lab.model.arm import Arm, Cell, Context, Value, is_text, why_not_stored
 from sealift_lab.model.published import Published
 from sealift_lab.model.results import Origin, Results
-from sealift_lab.model.sample import Arm, Context
-from sealift_lab.model.values import Cell, Value, is_text, why_not_stored
 
 
 @dataclass(frozen=True)
@@ -31,11 +30,7 @@ class Axis:
     values: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses a name that can't be a column, and values that can't stand in one.
-
-        Raises:
-            ValueError: Naming the axis, the value and what would be right.
-        """
+        """Raises ValueError for a name that can't be a column, and values that can't be in one."""
         if not is_text(self.name) or not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
             raise ValueError(f"axis {self.name!r}; right would be lower_case words, as size_bytes")
         if self.name in RESERVED:
@@ -73,13 +68,11 @@ class Chart:
     Attributes:
         x: The axis along the chart.
         series: The axis that tells lines apart.
-        y: `"ratio"` (times as fast as the reference), `"MB/s"`, `"operations/s"`, `"time"`, or the
-            name of a computed fact.
+        y: One of `FIGURES`, of which "ratio" is times as fast as the reference, or the name of a
+            computed fact.
         title: What the chart shows.
         panels: The axis that splits it into small charts, or "".
         where: Which rows are drawn: all whose cells have these values.
-        log_x: Whether the x axis is logarithmic.
-        log_y: Whether the y axis is.
     """
 
     x: str
@@ -100,7 +93,6 @@ class Line:
         series: What it is, in words.
         y: As in `Chart`: the charts that it is drawn in.
         value: There.
-        origin: Where it comes from.
         at: Axes with values; without the x axis it is a line across.
     """
 
@@ -118,7 +110,6 @@ class Experiment:
     Attributes:
         name: What people call it: `aes-gcm-by-threads`.
         title: One line that says what it measures.
-        axes: What is varied.
         compare: The axis whose values are compared with each other, interleaved block by block;
             the first value of each group is the reference.
         arm: Makes one cell ready to be timed. Raises `Skip` with the reason where that can't be.
@@ -137,7 +128,6 @@ class Experiment:
         origin: What isn't MEASURED is computed once: its arms are `Computed`.
         weight: Its share of the time against 1.0 of others.
         estimated_s: About how long it takes in seconds, where it is computed.
-        is_optional_from: Groups from this one on are measured where there is time; None for none.
         check_available: Finds out whether a cell can be had, and raises as `arm` does; cheaper than
             making the arm.
         on_finish: Stores what was found where the engine looks for it, and returns what became of
@@ -166,7 +156,6 @@ class Experiment:
     origin: Origin = Origin.MEASURED
     weight: float = 1.0
     estimated_s: float | None = None
-    is_optional_from: int | None = None
     check_available: Callable[[Cell, Context], object] | None = None
     on_finish: Callable[[Results], str] = lambda _: ""
     legend: Mapping[str, str] = field(default_factory=dict)
@@ -174,11 +163,7 @@ class Experiment:
     file: Path | None = None
 
     def __post_init__(self) -> None:
-        """Checks what can be checked without running anything.
-
-        Raises:
-            ValueError: Naming the field, the value and what would be right.
-        """
+        """Raises ValueError for what can be seen to be wrong without running anything."""
         if not is_text(self.name) or not re.fullmatch(NAME, self.name):
             raise ValueError(f"experiment {self.name!r}; right would be words-with-hyphens")
         for what in ("title", "id", "question", "operation", "notes"):
@@ -199,7 +184,14 @@ class Experiment:
                 "Origin.SIMULATED or Origin.PROJECTED"
             )
         for chart in self.charts:
-            self._check_chart(chart, names)
+            of = f"{self.name}: the chart {chart.title!r}"
+            columns = [chart.x, chart.series, *filter(None, [chart.panels]), *chart.where]
+            if unknown := [column for column in columns if column not in names]:
+                raise ValueError(
+                    f"{of} names {unknown[0]!r}, which is no axis; axes are {', '.join(names)}"
+                )
+            if self.is_timed and chart.y not in FIGURES:
+                raise ValueError(f"{of} has y={chart.y!r}; right would be {', '.join(FIGURES)}")
 
     @property
     def is_timed(self) -> bool:
@@ -214,45 +206,26 @@ class Experiment:
                 can't be stored, or if there are more than `CELLS_MAX`.
         """
         grouped: dict[tuple[Value, ...], dict[Value, Cell]] = {}
-        others = [axis.name for axis in self.axes if axis.name != self.compare]
-        for number, cell in enumerate(self._all() if self.cells is None else self.cells(scope)):
+        names = [axis.name for axis in self.axes]
+        product_of_axes = product(*(axis.values for axis in self.axes))
+        every = (dict(zip(names, values, strict=True)) for values in product_of_axes)
+        for number, cell in enumerate(every if self.cells is None else self.cells(scope)):
             if number == CELLS_MAX:
                 raise ValueError(f"{self.name}: more than {CELLS_MAX:,} cells; make them fewer")
-            self._check_cell(cell)
-            group = grouped.setdefault(tuple(cell[name] for name in others), {})
+            if set(cell) != set(names):
+                raise ValueError(
+                    f"{self.name}: the cell {cell!r} has other columns than the axes "
+                    f"{', '.join(sorted(names))}"
+                )
+            for name, value in cell.items():
+                if why := why_not_stored(value):
+                    raise ValueError(f"{self.name}: the cell {dict(cell)}: {name}={value!r} {why}")
+            key = tuple(cell[name] for name in names if name != self.compare)
+            group = grouped.setdefault(key, {})
             if cell[self.compare] in group:
                 raise ValueError(f"{self.name}: the cell {dict(cell)} stands twice")
             group[cell[self.compare]] = dict(cell)
         return tuple(tuple(group.values()) for group in grouped.values())
-
-    def _all(self) -> Iterable[Cell]:
-        names = [axis.name for axis in self.axes]
-        values = product(*(axis.values for axis in self.axes))
-        return (dict(zip(names, each, strict=True)) for each in values)
-
-    def _check_cell(self, cell: Cell) -> None:
-        wanted = {axis.name for axis in self.axes}
-        if set(cell) != wanted:
-            raise ValueError(
-                f"{self.name}: the cell {cell!r} has other columns than the axes "
-                f"{', '.join(sorted(wanted))}"
-            )
-        for name, value in cell.items():
-            if why := why_not_stored(value):
-                raise ValueError(f"{self.name}: the cell {dict(cell)}: {name}={value!r} {why}")
-
-    def _check_chart(self, chart: Chart, names: Sequence[str]) -> None:
-        columns = [chart.x, chart.series, *filter(None, [chart.panels]), *chart.where]
-        if unknown := [column for column in columns if column not in names]:
-            raise ValueError(
-                f"{self.name}: the chart {chart.title!r} names {unknown[0]!r}, which is no axis; "
-                f"axes are {', '.join(names)}"
-            )
-        if self.is_timed and chart.y not in FIGURES:
-            raise ValueError(
-                f"{self.name}: the chart {chart.title!r} has y={chart.y!r}; right would be "
-                f"{', '.join(FIGURES)}"
-            )
 
 
 NAME = r"[a-z][a-z0-9-]*"

@@ -6,10 +6,89 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from typing import Literal
 
-from sealift_lab.model.figure import Figure, Missing
-from sealift_lab.model.results import Origin
-from sealift_lab.model.values import Cell
+from sealift_lab.model.arm import Cell
+from sealift_lab.model.results import Ledger, Origin
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Payload (`"MB"`, 10**6 bytes) or `"operations"` a second of the one row that fits."""
+
+    where: Cell
+    of: Literal["MB", "operations"] = "MB"
+
+
+@dataclass(frozen=True)
+class Time:
+    """Nanoseconds an operation of the one row that fits."""
+
+    where: Cell
+
+
+@dataclass(frozen=True)
+class Times:
+    """How many times as many operations a second the row of `where` does as that of `other`.
+
+    Paired by block where both stand in one group; else by process.
+    """
+
+    where: Cell
+    other: Cell
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What the one arm that fits computed or counted.
+
+    Attributes:
+        name: Of the fact, with its unit. `NAME, least` and `NAME, most` beside it are the ends of
+            its range over seeds.
+    """
+
+    where: Cell
+    name: str
+
+
+@dataclass(frozen=True)
+class Number:
+    """A figure that is computed when the published figures are listed, from print or from a model.
+
+    Attributes:
+        low: Lower end of what rounding or seeds leave open; None for none.
+        high: Upper end; None with `low`.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Another figure in another unit."""
+
+    figure: "Figure"
+    factor: float
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Figures one after another that were measured apart."""
+
+    figures: tuple["Figure", ...]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """No figure, and why."""
+
+    reason: str
+
+
+Figure = Rate | Time | Times | Fact | Number | Scaled | Sum | Missing
+"""How a figure is had from a run: a small expression, evaluated by `claim`."""
 
 
 class Kind(StrEnum):
@@ -41,14 +120,6 @@ class Kind(StrEnum):
     """A figure that other figures of its own document contradict: nothing is measured."""
 
 
-class Ledger(StrEnum):
-    """Where a published figure is counted; the three are never added up."""
-
-    MEASURED = "measured here"
-    MODELLED = "modelled"
-    ARITHMETIC = "arithmetic on what is printed"
-
-
 @dataclass(frozen=True)
 class Published:
     """A published figure, and how the same is had from a run.
@@ -59,7 +130,6 @@ class Published:
         value: As printed, in `unit`.
         unit: `MB/s`, `x`.
         source: Where it stands in the document.
-        kind: What kind of figure it is.
         here: The same from a run, in `unit`.
         note: With what it is compared: condition, substitute.
         series: Its line where the figure is redrawn, as `i7-12700H`; "" for none.
@@ -87,11 +157,7 @@ class Published:
     is_fitted: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses what can't be judged.
-
-        Raises:
-            ValueError: Naming the figure and what would be right.
-        """
+        """Raises ValueError for what can't be judged."""
         named = f"{self.figure}, {self.what}"
         if self.kind is Kind.RATIO and self.value == 1:
             raise ValueError(f"{named}: a ratio of 1 has no side of 1; make it a slope or a shape")
@@ -110,21 +176,13 @@ class Published:
 
 @cache
 def table(name: str) -> tuple[Mapping[str, str], ...]:
-    """The rows of a published table, as `003-T4-cpu-generations`.
-
-    Raises:
-        FileNotFoundError: If there is no such table.
-    """
+    """The rows of a published table, as `003-T4-cpu-generations`."""
     path = files("sealift_lab") / "data" / "published" / f"{name}.csv"
     return tuple(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
 def table_row(name: str, **where: str) -> Mapping[str, str]:
-    """The one row of a published table whose columns have these values.
-
-    Raises:
-        LookupError: If there is none, or several.
-    """
+    """The one row of a published table whose columns have these values; else a LookupError."""
     found = [row for row in table(name) if where.items() <= row.items()]
     if len(found) != 1:
         raise LookupError(f"{len(found)} rows of {name} have {where}; right would be one")

@@ -1,10 +1,10 @@
-"""What a run says of each arm once it is judged: rows, and what was computed or checked."""
+"""What a run found of each arm once it is judged, and what may be said of it: rows and claims."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from sealift_lab.model.values import Cell, Value, fits
+from sealift_lab.model.arm import Cell, Value, fits
 
 
 class Origin(StrEnum):
@@ -14,6 +14,14 @@ class Origin(StrEnum):
     SIMULATED = "simulated"
     PROJECTED = "projected"
     PUBLISHED = "published"
+
+
+class Ledger(StrEnum):
+    """Where a claim is counted; the three are never added up."""
+
+    MEASURED = "measured here"
+    MODELLED = "modelled"
+    ARITHMETIC = "arithmetic on what is printed"
 
 
 class Verdict(StrEnum):
@@ -30,7 +38,6 @@ class Estimate:
     """A figure with its 95 % interval.
 
     Attributes:
-        value: The figure.
         low: Lower end; None where the blocks are too few to carry an interval.
         high: Upper end; None with `low`.
         reason: Why there is no interval, or why the figure settles nothing; "" where it does.
@@ -47,8 +54,8 @@ class Estimate:
         return replace(self, value=self.value * factor, low=low, high=high)
 
     def inverse(self) -> "Estimate":
-        """One over it: a time as a rate, a ratio seen from the other side."""
-        low, high = (end and 1 / end for end in (self.high, self.low))
+        """One over it, of a figure above 0: without an interval where that would have no end."""
+        low, high = (1 / self.high, 1 / self.low) if self.low and self.high else (None, None)
         return replace(self, value=1 / self.value, low=low, high=high)
 
 
@@ -57,10 +64,8 @@ class Row:
     """What one arm did, judged.
 
     Attributes:
-        experiment: Name of the experiment.
         group: Its place among the experiment's groups.
         arm: Its place in the group.
-        cell: The axes with their values.
         compare: The axis whose values are compared; nothing else differs within a group.
         time: Nanoseconds an operation, all threads together: the median.
         payload_bytes: Mean payload of an operation; 0 where there is none.
@@ -74,7 +79,6 @@ class Row:
         noise: The scatter of A/A pairs in the group, a share: 1.48 times the median deviation.
         clean_share: Share of the arm's samples that nothing disturbed, 0..1.
         wrong: What was computed wrong, or "": the times of such an arm mean nothing.
-        origin: Where the figures come from.
     """
 
     experiment: str
@@ -124,8 +128,6 @@ class ArmReport:
     """What became of one planned arm.
 
     Attributes:
-        experiment: Name of the experiment.
-        cell: The axes with their values.
         facts: What it checked, counted or computed.
         skipped: Why it was not measured, or "".
         wrong: What was computed wrong, or "".
@@ -142,12 +144,7 @@ class ArmReport:
 
 @dataclass(frozen=True)
 class Results:
-    """What a run found of one experiment.
-
-    Attributes:
-        rows: Of the arms that were timed; empty where everything is computed.
-        reports: Of every planned arm.
-    """
+    """What a run found of one experiment: rows of timed arms, and reports of every planned one."""
 
     rows: Sequence[Row]
     reports: Sequence[ArmReport]
@@ -166,3 +163,53 @@ class Results:
             if fits(each.cell, where) and (each.skipped or each.wrong):
                 return each.skipped or f"computed wrong: {each.wrong}"
         return "not among the cells of this run"
+
+
+class Relation(StrEnum):
+    """What a claim says of its subject; each has one template."""
+
+    FASTEST = "fastest"
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAME = "same"
+    INCONCLUSIVE = "inconclusive"
+    RATE = "rate"
+    WINS_FROM = "wins from"
+    ABSENT = "absent"
+    WRONG = "wrong"
+    REPRODUCED = "reproduced"
+    IN_SHAPE = "reproduced in shape"
+    HOLDS = "holds here"
+    CONTRADICTED = "contradicted"
+    DIFFERS = "differs here"
+    UNTESTED = "not tested"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that may be said: terminal, page, docs and JSON are made of claims.
+
+    Attributes:
+        subject: A device, or a published figure.
+        other: What it is compared with, or "".
+        figure: The figure with its interval; None where there is none.
+        unit: Of the figure: `x`, `M messages/s`, `B`.
+        conditions: Axes with values under which it holds.
+        reason: Why it is inconclusive, absent or untested, or "".
+        experiment: Name of the experiment, or "".
+        published: What was published, in `unit`; None where nothing was.
+        is_independent: Whether agreement with what was published is evidence: not where a model was
+            fitted to it, or it was an input.
+    """
+
+    subject: str
+    relation: Relation
+    other: str = ""
+    figure: Estimate | None = None
+    unit: str = ""
+    ledger: Ledger = Ledger.MEASURED
+    conditions: Cell = field(default_factory=dict)
+    reason: str = ""
+    experiment: str = ""
+    published: float | None = None
+    is_independent: bool = True

@@ -8,38 +8,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.results import Origin
-from sealift_lab.model.values import Cell, Value
 
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """What is to be measured of one experiment.
+    """What is to be measured of an experiment; fields not named here are those of `Experiment`.
 
     Attributes:
-        name: Of the experiment.
-        compare: The axis whose values are compared.
         groups: The cells that are compared with each other, the reference first.
         blocks: How many blocks a process measures of each group; 1 of what is computed.
-        id: The document's name for it, or "".
-        title: One line that says what it measures.
-        question: What it asks, or "".
-        operation: What one operation is.
         axes: Names and titles of what is varied.
-        charts: How rows are drawn.
-        preferred: The work that its answer is about.
-        names: Names of values for readers; numbers as text.
-        advice: What to do where a value of `compare` wins; numbers as text.
-        columns: Computed facts that tables show.
-        notes: Markdown about it.
-        origin: Where its figures come from.
-        weight: Its share of the time.
-        estimated_s: How long it takes where it is computed.
-        legend: What short values in cells stand for.
+        names: Names of values for readers; numbers as text, as in `advice`.
         file: Absolute path of an experiment file of one's own; None for the lab's.
         file_sha256: Of `file`, in hexadecimal.
-        left_out: Groups that the budget had no room for.
+        left_out: Groups that the budget had no room for, in runs of Sealift 0.1.0.
     """
 
     name: str

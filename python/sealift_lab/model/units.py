@@ -1,7 +1,7 @@
 """Numbers as people read them: fixed units, few significant digits, never NaN or 0.000."""
 
 import math
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 
 from sealift_lab.model.results import Estimate
 
@@ -18,14 +18,10 @@ def format_measure(value: float, *, grouped: bool = True) -> str:
     Raises:
         ValueError: If `value` is NaN, infinite or negative: no measurement gives that.
     """
-    exact = Decimal(_checked(value))
-    if not exact:
+    # A decimal made of text keeps the zeros of 2.550, and rounding 9.9996 gives four digits, too.
+    rounded = Decimal(f"{Decimal(_checked(value)):.3e}")
+    if not rounded:
         return "0"
-    digit = exact.adjusted() - (DIGITS - 1)
-    rounded = exact.quantize(Decimal(1).scaleb(digit), rounding=ROUND_HALF_EVEN)
-    # Rounding up to the next power of ten adds a digit: 9.9996 would become 10.000.
-    if rounded.adjusted() > exact.adjusted() and digit < 0:
-        rounded = rounded.quantize(Decimal(1).scaleb(digit + 1))
     return f"{rounded:,f}" if grouped else f"{rounded:f}"
 
 
@@ -43,18 +39,18 @@ def format_estimate(estimate: Estimate) -> str:
 
 def scale_of(value: float) -> tuple[float, str]:
     """Step and prefix in which a large rate reads best: (1e6, "M "), (1e3, "k "), (1, "")."""
-    return next((s, f"{n} ".lstrip()) for s, n in PREFIXES if value >= s or s == 1)
+    return _step(value, ((1e9, "G "), (1e6, "M "), (1e3, "k "), (1, "")))
 
 
 def format_ns(ns: float) -> str:
     """A time: `12.3 ns`, `4.56 µs`, `789 ms`."""
-    step, unit = next((s, u) for s, u in TIMES if ns >= s or s == 1)
+    step, unit = _step(ns, ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")))
     return f"{format_number(ns / step)} {unit}"
 
 
 def format_bytes(count: float) -> str:
     """A size: `16 B`, `16 KiB`, `1 MiB`; a mean size keeps its fraction: `28.3 B`."""
-    step, unit = next((s, u) for s, u in SIZES if count >= s or s == 1)
+    step, unit = _step(count, ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")))
     in_steps = _checked(count) / step
     whole = in_steps == int(in_steps)
     return f"{int(in_steps):,} {unit}" if whole else f"{format_number(in_steps)} {unit}"
@@ -81,13 +77,11 @@ def rate_unit(operation: str) -> str:
     return f"{operation[:-1]}ies/s" if is_ies else f"{operation}s/s"
 
 
+def _step(value: float, steps: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    return next((each for each in steps if value >= each[0]), steps[-1])
+
+
 def _checked(value: float) -> float:
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"{value} is no measured figure: it must be finite and not negative")
     return value
-
-
-DIGITS = 4
-PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
-TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
-SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))

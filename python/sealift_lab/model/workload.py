@@ -1,15 +1,23 @@
 """Messages as data: lengths, keys, operations, in an order that a seed gives.
 
 A `Workload` holds plain numbers. The native builder makes keys, nonces and texts from its
-`columns()`, which are the same for every device and every run with the same seed.
+`columns()`, which are the same for every device and every run with the same seed. `Lengths` are
+those of one's own messages: a mean alone will not do, because messages of many lengths take longer
+than as many of the mean length.
 """
 
+import csv
 import itertools
 import random
+import re
 from array import array
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
 
 from sealift.quantities import parse_number
 
@@ -49,8 +57,8 @@ class KeyRegime:
     sessions: int
 
     def __post_init__(self) -> None:
-        """Refuses a number of sessions that the kind of keys can't have."""
-        allowed = {Keys.ONE: (1, 1), Keys.SESSIONS: (1, SESSIONS_MAX), Keys.FRESH: (0, 0)}
+        """Raises ValueError for a number of sessions that the kind of keys can't have."""
+        allowed = {Keys.ONE: (1, 1), Keys.SESSIONS: (1, MESSAGES_MAX), Keys.FRESH: (0, 0)}
         least, most = allowed[self.keys]
         if not least <= self.sessions <= most:
             right = f"{least:,}" if least == most else f"{least:,} to {most:,}"
@@ -58,11 +66,7 @@ class KeyRegime:
 
     @classmethod
     def parse(cls, text: str) -> "KeyRegime":
-        """Parses `one`, `fresh` or `sessions:1024` (also `sessions:1,024`, `sessions:5k`).
-
-        Raises:
-            ValueError: Naming the text and the three forms.
-        """
+        """Parses `one`, `fresh` or `sessions:1024` (also `sessions:1,024`, `sessions:5k`)."""
         kind, _, count = text.partition(":")
         number = parse_number(count) if kind == Keys.SESSIONS else None
         if number is not None and number.denominator == 1:
@@ -85,27 +89,22 @@ class Mix:
     forged: int
 
     def __post_init__(self) -> None:
-        """Refuses weights below 0, or none above it."""
-        for each in fields(self):
-            _check_whole(f"mix weight {each.name}", getattr(self, each.name), 0, WEIGHT_MAX)
+        """Raises ValueError for weights below 0, or none above it."""
+        for name, weight in zip(("seal", "open", "forged"), self.weights, strict=True):
+            _check_whole(f"mix weight {name}", weight, 0, WEIGHT_MAX)
         if not any(self.weights):
             raise ValueError("a mix of 0/0/0 does nothing; one weight must be above 0")
 
     @classmethod
     def parse(cls, text: str) -> "Mix":
-        """Parses `seal`, `open`, or three weights seal/open/forged, as in `50/25/25`.
-
-        Raises:
-            ValueError: Naming the text and what would be right.
-        """
+        """Parses `seal`, `open`, or three weights seal/open/forged, as in `50/25/25`."""
         if text in (words := {"seal": SEAL_ONLY, "open": OPEN_ONLY}):
             return words[text]
-        parts = text.split("/")
-        if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts):
+        if not re.fullmatch(r"[0-9]+/[0-9]+/[0-9]+", text):
             raise ValueError(
                 f"mix {text!r}; write seal, open, or weights seal/open/forged: 50/25/25"
             )
-        return cls(*map(int, parts))
+        return cls(*map(int, text.split("/")))
 
     @property
     def weights(self) -> tuple[int, int, int]:
@@ -136,11 +135,7 @@ class Shape:
     weight: int
 
     def __post_init__(self) -> None:
-        """Refuses lengths that AES-GCM doesn't have.
-
-        Raises:
-            ValueError: Naming the field, the value and what would be right.
-        """
+        """Raises ValueError for lengths that AES-GCM doesn't have."""
         for name, allowed in ALLOWED.items():
             value = getattr(self, name)
             if type(value) is not int or value not in allowed:
@@ -169,7 +164,6 @@ class Workload:
     """A stream of messages, described well enough to be built again to the byte.
 
     Attributes:
-        name: What people call it.
         shapes: Every kind of message with its weight.
         regime: Under which keys.
         messages: How many messages there are: as many as sessions, or more.
@@ -183,11 +177,7 @@ class Workload:
     seed: int
 
     def __post_init__(self) -> None:
-        """Checks every value.
-
-        Raises:
-            ValueError: Naming the field, the value and what would be right.
-        """
+        """Raises ValueError, naming the field, the value and what would be right."""
         if not self.name or not self.shapes:
             raise ValueError(f"workload {self.name!r}: it needs a name and at least one shape")
         _check_whole("messages", self.messages, 1, MESSAGES_MAX)
@@ -223,13 +213,7 @@ class Workload:
 
 
 def of_size(
-    size_bytes: int,
-    regime: KeyRegime,
-    mix: Mix,
-    *,
-    messages: int,
-    key_bits: int = 128,
-    seed: int = 1,
+    size_bytes: int, regime: KeyRegime, mix: Mix, *, messages: int, key_bits: int = 128, seed: int = 1
 ) -> Workload:
     """Messages of one length in bytes under keys of one size, with the shapes of `combine`."""
     shapes = combine(mix, ((size_bytes, 1),), key_bits=((key_bits, 1),))
@@ -240,19 +224,106 @@ def combine(mix: Mix, text_len: Weighted, *, key_bits: Weighted = ((128, 1),)) -
     """Every operation with every key size and text length, their weights multiplied.
 
     Nonces have 12 bytes, tags 16, and there is no additional data, as in the field's benchmarks.
-
-    Args:
-        mix: Weights of the operations, outermost in the result.
-        text_len: Lengths of texts in bytes.
-        key_bits: Key sizes in bits.
     """
+    operations = zip(Operation, mix.weights, strict=True)
     return tuple(
         Shape(operation, bits, 12, 0, length, 16, weight)
         for (operation, of_mix), (bits, of_bits), (length, of_length) in itertools.product(
-            zip(Operation, mix.weights, strict=True), key_bits, text_len
+            operations, key_bits, text_len
         )
         if (weight := of_mix * of_bits * of_length)
     )
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of texts in bytes, and how many messages have each, ascending by length."""
+
+    counts: Weighted
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[int, int]) -> "Lengths":
+        """Those of a count by length; lengths without messages are left out."""
+        ascending = tuple(sorted((size, count) for size, count in counts.items() if count))
+        if not ascending:
+            raise ValueError("no messages; write at least one length")
+        if ascending[-1][0] == 0:
+            raise ValueError("all messages have 0 bytes; right would be texts to encrypt")
+        return cls(ascending)
+
+    @classmethod
+    def load(cls, path: Path) -> "Lengths":
+        """Loads a file: a header with a column `bytes`, maybe one `count`; or a number a line.
+
+        Raises:
+            ValueError: Naming the file, the line, the value there and what would be right.
+        """
+        if path.is_dir():
+            raise ValueError(
+                f"{path} is a folder; right would be a file of lengths, or --run {path} for a run "
+                "that was measured before"
+            )
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                return cls.from_counts(_count(file))
+        except OSError as error:
+            raise ValueError(f"{path}: {error.strerror}; {FORM}") from error
+        except (ValueError, csv.Error) as error:
+            why = "it is no UTF-8 text" if isinstance(error, UnicodeError) else str(error)
+            raise ValueError(f"{path}: {why}; {FORM}") from error
+
+    @classmethod
+    def parse(cls, text: str) -> "Lengths":
+        """Parses what `str` gives: `40x58 576x33 1500x9`."""
+        pairs = [re.fullmatch(r"([0-9]{1,11})x([0-9]{1,16})", part) for part in text.split()]
+        counts = Counter({int(pair[1]): int(pair[2]) for pair in pairs if pair})
+        if not counts or not all(pairs) or max(counts) > TEXT_LEN_MAX:
+            raise ValueError(f"lengths {text[:80]!r}; right would be 40x58 576x33")
+        return cls.from_counts(counts)
+
+    def __str__(self) -> str:
+        """The form that `parse` takes."""
+        return " ".join(f"{size}x{count}" for size, count in self.counts)
+
+    @cached_property
+    def messages(self) -> int:
+        """How many there are."""
+        return sum(count for _, count in self.counts)
+
+    @cached_property
+    def mean_bytes(self) -> float:
+        """The mean length."""
+        return sum(size * count for size, count in self.counts) / self.messages
+
+    @property
+    def bytes_min(self) -> int:
+        """The shortest."""
+        return self.counts[0][0]
+
+    @property
+    def bytes_max(self) -> int:
+        """The longest."""
+        return self.counts[-1][0]
+
+    @property
+    def name(self) -> str:
+        """Short enough for a cell, and another one for other lengths: `753 lengths (4f2a91)`."""
+        digest = sha256(str(self).encode()).hexdigest()[:6]
+        return f"{len(self.counts):,} lengths ({digest})"
+
+    def thinned(self) -> "Lengths":
+        """At most `LENGTHS_MAX`, as no more messages are measured; taken at even distances."""
+        if len(self.counts) <= LENGTHS_MAX:
+            return self
+        taken = {}
+        passed = mark = 0
+        for size, count in self.counts:
+            before = mark
+            passed += count
+            # Rounded: at the end of each step the longer ones would be taken.
+            mark = (2 * LENGTHS_MAX * passed + self.messages) // (2 * self.messages)
+            taken[size] = mark - before
+        return Lengths.from_counts(taken)
 
 
 def _deal(shapes: tuple[Shape, ...], messages: int) -> Iterator[Shape]:
@@ -274,7 +345,44 @@ def _check_whole(name: str, value: object, least: int, most: int) -> None:
         raise ValueError(f"{name} of {value!r}; right would be a whole number {least:,}..{most:,}")
 
 
-SESSIONS_MAX = MESSAGES_MAX = 2**32 - 1
+def _count(lines: Iterable[str]) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    header: list[str] = []
+    for number, row in enumerate(csv.reader(lines, skipinitialspace=True), 1):
+        texts = [text.strip() for text in row]
+        if not any(texts):
+            continue
+        if not header:
+            # A file that begins with one number has no header.
+            is_bare = len(texts) == 1 and _is_number(texts[0])
+            header = ["bytes"] if is_bare else [text.casefold() for text in texts]
+            if "bytes" not in header:
+                raise ValueError(f"no column 'bytes' in its first line, {','.join(texts)[:80]!r}")
+            if not is_bare:
+                continue
+        if len(texts) != len(header):
+            raise ValueError(
+                f"line {number} has {len(texts)} columns, and the first one {len(header)}"
+            )
+        # Of columns with the same name the first one counts.
+        of = dict(zip(reversed(header), reversed(texts), strict=True))
+        times = _whole(of.get("count", "1"), "count", WEIGHT_MAX, number)
+        counts[_whole(of["bytes"], "length", TEXT_LEN_MAX, number)] += times
+    return counts
+
+
+def _whole(text: str, what: str, most: int, line: int) -> int:
+    if not _is_number(text) or int(text) > most:
+        raise ValueError(f"line {line}: {what} {text[:80]!r} is no whole number from 0 to {most:,}")
+    return int(text)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,20}", text) is not None
+
+
+MESSAGES_MAX = 2**32 - 1
+LENGTHS_MAX = 10_000
 WEIGHT_MAX = 2**53
 # The longest text of one GCM message: 2**39 - 256 bits (SP 800-38D).
 TEXT_LEN_MAX = 2**36 - 32
@@ -290,3 +398,7 @@ ONE_KEY = KeyRegime(Keys.ONE, 1)
 FRESH_KEYS = KeyRegime(Keys.FRESH, 0)
 SEAL_ONLY = Mix(1, 0, 0)
 OPEN_ONLY = Mix(0, 1, 0)
+FORM = (
+    "right would be a header with a column bytes and, if lengths repeat, one count, or one number "
+    "a line"
+)
