@@ -82,8 +82,8 @@ class Group:
 
     def _pool(self, x: Vector, is_clean: Flags, kind: Kind) -> Pool:
         there = ~np.isnan(x)
-        kept = there & is_clean if are_enough(is_clean[there]) else there
-        return Pool.from_blocks(x[kept], self.process[kept], kind)
+        counted = there & is_clean if are_enough(is_clean[there]) else there
+        return Pool.from_blocks(x[counted], self.process[counted], kind)
 
 
 def are_enough(is_clean: Flags) -> bool:
@@ -145,7 +145,6 @@ def _by_block(samples: pl.DataFrame) -> pl.DataFrame:
     clean, again, clock = pl.col("clean"), pl.col("again"), pl.col("clock")
     log_ns = (pl.col("ns") / pl.col("operations")).log()
     off = (clock / clock.median().over(ARM) - 1).abs() > CLOCK_OFF
-    in_block = [*GROUP, *BLOCK]
 
     def total(column: str) -> pl.Expr:
         # Floats: what stands in a folder may be as large as integers get.
@@ -164,18 +163,15 @@ def _by_block(samples: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(off=off.fill_null(value=False))
         # All arms of a block off their usual clock are the machine's doing; one alone is its own.
-        .with_columns(off=pl.all("off").over(in_block) & (pl.len().over(in_block) > 1))
+        .with_columns(off=(pl.all("off") & (pl.len() > 1)).over(*GROUP, *BLOCK))
         .with_columns(clean=pl.when("off").then(0).otherwise("clean"))
     )
 
 
 def _group(part: pl.DataFrame, *, is_one_process: bool) -> Group:
     of = {name: part[name].to_numpy() for name in part.columns if name not in GROUP}
-    blocks, first, at = np.unique(
-        of["restart"] * (1 + of["block"].max()) + of["block"],
-        return_index=True,
-        return_inverse=True,
-    )
+    number = of["restart"] * (1 + of["block"].max()) + of["block"]
+    blocks, first, at = np.unique(number, return_index=True, return_inverse=True)
     doubled = np.flatnonzero(~np.isnan(of["aa"]))
     doubled = doubled[np.argsort(at[doubled])]
     arms: dict[int, ArmBlocks] = {}

@@ -1,7 +1,8 @@
 """How often this very judge is wrong, and what it finds: comparisons whose truth is known.
 
-`replay` draws them from A/A pairs that runs have kept, `certify` measures them anew, and
-`certify_commands` sets the judge beside what people read off a command-line benchmark.
+`replay` draws them from A/A pairs that runs have stored, and `certify` measures them anew.
+`certify_commands` sets the judge beside what a command-line benchmark prints, and `agreement` sets
+two runs of one plan beside each other.
 """
 
 import os
@@ -18,13 +19,15 @@ import polars as pl
 
 from sealift_lab.judge.blocks import groups_of
 from sealift_lab.judge.intervals import Pool, Vector
+from sealift_lab.judge.judge import PROCESSES, cell_key, is_done
+from sealift_lab.judge.trial import BLOCKS, SLOWER, Trial
 from sealift_lab.judge.verdicts import SURE, is_narrow, verdict
-from sealift_lab.model.results import Estimate, Verdict
+from sealift_lab.model.results import Estimate, Results, Row, Verdict
 
 
 @dataclass(frozen=True)
 class ErrorRates:
-    """What came of comparisons of one kind; shares, 0..1.
+    """What came of comparisons of one kind; shares, 0..1, or None where nothing was compared.
 
     Attributes:
         what: How they were measured.
@@ -39,32 +42,27 @@ class ErrorRates:
 
     what: str
     comparisons: int
-    false: float
-    same: float
-    covered: float
-    found: float
-    missed: float
-    blocks: float
+    false: float | None
+    same: float | None
+    covered: float | None
+    found: float | None
+    missed: float | None
+    blocks: float | None
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A comparison to be measured: two arms, the second one slower or not.
+class Plant:
+    """How slow the slower code was on one kind of work, over all its comparisons.
 
     Attributes:
-        work: Which kind of work both do.
-        is_slowed: Whether the second arm is slower by `SLOWER`; else they are equal, and prepared
-            apart.
-        number: Of the comparison, for seeds.
+        times: Times as fast as the other, with a 99 % interval.
+        is_right: Whether all of the interval is within half a per cent of `SLOWER`; None where it
+            is too wide to say.
     """
 
     work: str
-    is_slowed: bool
-    number: int
-
-
-Measure = Callable[[Trial, int], pl.DataFrame]
-"""Measures a trial in one fresh process of that number: samples of one group, `BLOCKS` blocks."""
+    times: Estimate
+    is_right: bool | None
 
 
 @dataclass(frozen=True)
@@ -72,15 +70,35 @@ class Certificate:
     """What was found of a machine.
 
     Attributes:
-        rates: On an idle machine, and with the last core loaded. Slower code counts where the plant
-            is as planted.
-        plants: For each kind of work how many times as fast slower code was, over all comparisons.
-        wrong_plants: The kinds of work where that is not `SLOWER`, by more than half a per cent.
+        rates: On an idle machine, and with the last core loaded. Slower code doesn't count on work
+            where it was not slower by `SLOWER`.
     """
 
     rates: Sequence[ErrorRates]
-    plants: Mapping[str, Estimate]
-    wrong_plants: Sequence[str]
+    plants: Sequence[Plant]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Rows of an experiment that two runs of one plan have judged.
+
+    Attributes:
+        same: Share with the same verdict.
+        open: Share where one run settles nothing, and the other one does.
+        contradictions: The rows of both runs where the verdicts are different ones.
+        covered: Share of 95 % intervals that hold the other run's figure. 83 % would be right:
+            that figure scatters, too.
+        overlapping: Share of rows whose 95 % intervals have something in common; 99 % would be
+            right.
+    """
+
+    experiment: str
+    rows: int
+    same: float
+    open: float
+    contradictions: Sequence[tuple[Row, Row]]
+    covered: float | None
+    overlapping: float | None
 
 
 @dataclass(frozen=True)
@@ -90,94 +108,116 @@ class _Outcome:
     is_covered: bool
     blocks: int
 
+    @classmethod
+    def of(cls, pool: Pool) -> "_Outcome":
+        ends = pool.interval(SURE)
+        is_covered = ends is not None and ends[0] <= 0 <= ends[1]
+        return cls(verdict(pool.value, ends), pool.value, is_covered, pool.blocks)
+
 
 def replay(pools: Sequence[Vector], comparisons: int = 400, seed: int = 5) -> Iterator[ErrorRates]:
-    """Draws comparisons from A/A pairs, for each design and distance between processes.
-
-    Args:
-        pools: From `pools`; noise of blocks.
-        comparisons: How many of each.
-        seed: Of what is drawn.
-    """
+    """Draws comparisons from `pools`, for each design and distance between processes."""
     rng = np.random.default_rng(seed)
+
+    def draw(blocks: int, stops: Sequence[int], between: float, slower: float) -> _Outcome:
+        shape = (stops[-1], blocks)
+        x = rng.choice(pools[int(rng.integers(len(pools)))], shape) * rng.choice([-1, 1], shape)
+        x += rng.normal(0, between, (stops[-1], 1)) - np.log1p(slower)
+        process = np.arange(stops[-1]).repeat(blocks)
+        upto = (Pool.from_blocks(x[:n].ravel(), process[: n * blocks]) for n in stops)
+        # Adds processes until the interval is narrow, as a run does.
+        for pool in upto:
+            if is_narrow(pool):
+                break
+        return _Outcome.of(pool)
+
     for (name, design), between in product(DESIGNS.items(), BETWEEN):
         equal, slowed = (
-            [_draw(pools, design, between, slower, rng) for _ in range(comparisons)]
-            for slower in (0.0, SLOWER)
+            [draw(*design, between, slower) for _ in range(comparisons)] for slower in (0.0, SLOWER)
         )
         yield _rates(f"{name}, processes differ by {100 * between:.1f} %", equal, slowed)
 
 
 def pools(samples: Iterable[pl.DataFrame]) -> list[Vector]:
-    """Centred A/A log ratios of each group of some runs that has `PAIRS` at least."""
+    """Centred A/A log ratios, noise of blocks, of each group of runs that has `PAIRS` at least."""
     pairs = (group.clean_pairs for each in samples for group in groups_of(each).values())
     return [each - np.median(each) for each in pairs if len(each) >= PAIRS]
 
 
-def certify(measure: Measure, works: Sequence[str], comparisons: int = 24) -> Certificate:
-    """Measures equal code and slower code, idle and with the last core loaded.
+def certify(
+    measure: Callable[[Trial], pl.DataFrame],
+    works: Sequence[str],
+    comparisons: int,
+    progress: Callable[[int], object] = lambda _: None,
+) -> Certificate:
+    """Measures equal code and slower code, idle and with the last core loaded, in turn.
 
     Args:
-        measure: Measures one process of a trial; `Slowed` makes slower code.
-        works: Kinds of work, which take turns.
+        measure: Measures one process of a trial, as `measure_trial` does.
+        works: Kinds of work, which are measured beside each other.
         comparisons: How many of each of the four.
+        progress: Called with how many comparisons of equal code are done, of twice as many.
     """
-    found: dict[tuple[bool, bool], list[tuple[str, _Outcome]]] = {}
-    for is_loaded in (False, True):
-        with _busy_core() if is_loaded else nullcontext():
-            for is_slowed in (False, True):
-                trials = [Trial(works[n % len(works)], is_slowed, n) for n in range(comparisons)]
-                found[is_loaded, is_slowed] = [
-                    (each.work, _measure(measure, each)) for each in trials
-                ]
-    slowed = [*found[False, True], *found[True, True]]
-    plants = {work: _plant([each.value for of, each in slowed if of == work]) for work in works}
-    wrong = [work for work, plant in plants.items() if not _is_as_planted(plant)]
+    found: dict[bool, list[tuple[str, _Outcome, _Outcome]]] = {False: [], True: []}
+    for first in range(0, comparisons, len(works)):
+        for is_loaded, outcomes in found.items():
+            with _busy_core() if is_loaded else nullcontext():
+                outcomes += _compare(measure, works[: comparisons - first], first)
+            progress(sum(map(len, found.values())))
+    values: dict[str, list[float]] = {work: [] for work in works}
+    for work, _, slowed in (*found[False], *found[True]):
+        values[work].append(slowed.value)
+    plants = [_plant(work, of) for work, of in values.items() if of]
+    wrong = {plant.work for plant in plants if plant.is_right is False}
     rates = [
         _rates(
-            what,
-            [each for _, each in found[is_loaded, False]],
-            [each for work, each in found[is_loaded, True] if work not in wrong],
+            "another core loaded" if is_loaded else "idle",
+            [equal for _, equal, _ in outcomes],
+            [slowed for work, _, slowed in outcomes if work not in wrong],
         )
-        for is_loaded, what in ((False, "idle"), (True, "another core loaded"))
+        for is_loaded, outcomes in found.items()
     ]
-    return Certificate(rates, plants, wrong)
+    return Certificate(rates, plants)
 
 
 def certify_commands(
     one: Sequence[str], other: Sequence[str], comparisons: int = 20, runs: int = 10, seed: int = 1
 ) -> tuple[ErrorRates, ErrorRates]:
-    """Times two commands, and judges them as this judge does and by means and their scatter.
+    """Times two commands, and judges them as this judge does and as hyperfine prints them.
 
     Each comparison has `runs` rounds of the one, the one again and the other, in drawn order. The
     one against itself shows false verdicts. All rounds of all comparisons decide which is slower.
 
     Returns:
-        Rates of this judge, and of the ratio of means with its standard deviation, as hyperfine
-        prints it, where 1 lies outside.
+        Rates of this judge, and of the ratio of means with its standard deviation: "1.08 ± 0.05
+        times faster" claims a difference where 1 lies outside, however small, and never equality.
     """
     rng = np.random.default_rng(seed)
     commands = (one, one, other)
     took = np.empty((comparisons, runs, len(commands)))
     for at in np.ndindex(comparisons, runs):
         for place in rng.permutation(len(commands)):
-            took[*at, place] = _seconds(commands[place])
+            start = time.perf_counter()
+            subprocess.run(commands[place], check=True, stdout=subprocess.DEVNULL)
+            took[*at, place] = time.perf_counter() - start
     logs = np.log(took)
     # What is found is counted as if the other one were the slower one.
     sign = -1 if np.median(logs[..., 2] - logs[..., 0]) < 0 else 1
 
     def judged(place: int, sign: int = 1) -> list[_Outcome]:
         ratios = sign * (logs[..., 0] - logs[..., place])
-        return [_outcome(Pool.from_blocks(each, np.zeros(runs, np.int64))) for each in ratios]
+        return [_Outcome.of(Pool.from_blocks(each, np.zeros(runs, np.int64))) for each in ratios]
 
     def printed(place: int, sign: int = 1) -> list[_Outcome]:
-        mean, deviation = took.mean(axis=1), took.std(axis=1, ddof=1)
-        values = sign * np.log(mean[:, 0] / mean[:, place])
-        reach = np.hypot(*(deviation / mean)[:, [0, place]].T)
-        return [
-            _Outcome(verdict(value, (value - half, value + half)), value, abs(value) <= half, runs)
-            for value, half in zip(values.tolist(), reach.tolist(), strict=True)
-        ]
+        outcomes = []
+        for times in took[..., [0, place]]:
+            mean, share = times.mean(axis=0), times.std(axis=0, ddof=1) / times.mean(axis=0)
+            ratio, value = mean.max() / mean.min(), sign * float(np.log(mean[0] / mean[1]))
+            is_covered = bool(ratio * (1 - np.hypot(*share)) <= 1)
+            told = Verdict.FASTER if value > 0 else Verdict.SLOWER
+            told = Verdict.INCONCLUSIVE if is_covered else told
+            outcomes.append(_Outcome(told, value, is_covered, runs))
+        return outcomes
 
     return (
         _rates("this judge", judged(1), judged(2, sign)),
@@ -185,82 +225,90 @@ def certify_commands(
     )
 
 
-def _draw(
-    pools: Sequence[Vector],
-    design: tuple[int, Sequence[int]],
-    between: float,
-    slower: float,
-    rng: np.random.Generator,
-) -> _Outcome:
-    blocks, stops = design
-    shape = (stops[-1], blocks)
-    x = rng.choice(pools[int(rng.integers(len(pools)))], shape) * rng.choice([-1, 1], shape)
-    x += rng.normal(0, between, (stops[-1], 1)) - np.log1p(slower)
-    process = np.arange(stops[-1]).repeat(blocks)
-    return _until_narrow(lambda n: Pool.from_blocks(x[:n].ravel(), process[: n * blocks]), stops)
+def agreement(one: Mapping[str, Results], other: Mapping[str, Results]) -> Iterator[Agreement]:
+    """Sets judged runs beside each other, by experiment, where both judged the same cells."""
+    for name in (each for each in one if each in other):
+        twins = {(cell_key(row.cell), row.reference): row for row in other[name].rows}
+        rows = [(row, twins.get((cell_key(row.cell), row.reference))) for row in one[name].rows]
+        pairs = [(row, twin) for row, twin in rows if twin and row.verdict and twin.verdict]
+        if not pairs:
+            continue
+        verdicts = [{row.verdict, twin.verdict} for row, twin in pairs]
+        is_open = [len(each) == 2 and Verdict.INCONCLUSIVE in each for each in verdicts]
+        is_same = [len(each) == 1 for each in verdicts]
+        contradictions = [
+            pair
+            for pair, same, open_ in zip(pairs, is_same, is_open, strict=True)
+            if not (same or open_)
+        ]
+        spans = [(a, b) for row, twin in pairs if (a := _span(row)) and (b := _span(twin))]
+        both_ways = [*spans, *((b, a) for a, b in spans)]
+        yield Agreement(
+            experiment=name,
+            rows=len(pairs),
+            same=float(np.mean(is_same)),
+            open=float(np.mean(is_open)),
+            contradictions=contradictions,
+            covered=_mean([low <= value <= high for (low, _, high), (_, value, _) in both_ways]),
+            overlapping=_mean([a[0] <= b[2] and b[0] <= a[2] for a, b in spans]),
+        )
 
 
-def _measure(measure: Measure, trial: Trial) -> _Outcome:
+def _span(row: Row) -> tuple[float, float, float] | None:
+    """A row's ratio between the ends of its interval."""
+    of = row.ratio
+    return (of.low, of.value, of.high) if of and of.low and of.high else None
+
+
+def _compare(
+    measure: Callable[[Trial], pl.DataFrame], works: Sequence[str], number: int
+) -> Iterator[tuple[str, _Outcome, _Outcome]]:
+    """A comparison on each kind of work: what came of equal code, and of slower code."""
     taken: list[pl.DataFrame] = []
-
-    def ratio(processes: int) -> Pool:
-        new = range(len(taken), processes)
-        taken.extend(measure(trial, each).with_columns(restart=pl.lit(each)) for each in new)
-        (group,) = groups_of(pl.concat(taken)).values()
-        if pool := group.ratio(1, 0):
-            return pool
-        raise ValueError(f"{trial}: no block has arms 0 and 1; right would be {BLOCKS} that do")
-
-    return _until_narrow(ratio, STOPS)
-
-
-def _until_narrow(ratio: Callable[[int], Pool], stops: Sequence[int]) -> _Outcome:
-    """Adds processes until the interval is narrow, as a run does."""
-    pools = map(ratio, stops)
-    pool = next(pools)
-    while not is_narrow(pool) and (more := next(pools, None)):
-        pool = more
-    return _outcome(pool)
-
-
-def _outcome(pool: Pool) -> _Outcome:
-    ends = pool.interval(SURE)
-    is_covered = ends is not None and ends[0] <= 0 <= ends[1]
-    return _Outcome(verdict(pool.value, ends), pool.value, is_covered, pool.blocks)
+    for processes in STOPS:
+        taken += [measure(Trial(works, number, each)) for each in range(len(taken), processes)]
+        groups = groups_of(pl.concat(taken, how="vertical_relaxed"))
+        is_last = processes == STOPS[-1]
+        done = [work for work in works if is_last or is_done(groups[work, 0], PROCESSES)]
+        for work in done:
+            equal, slowed = (groups[work, 0].ratio(arm, 0) for arm in (1, 2))
+            if equal and slowed:
+                yield work, _Outcome.of(equal), _Outcome.of(slowed)
+        if not (works := [work for work in works if work not in done]):
+            return
 
 
 def _rates(what: str, equal: Sequence[_Outcome], slowed: Sequence[_Outcome]) -> ErrorRates:
-    def share(of: Sequence[_Outcome], *verdicts: Verdict) -> float:
-        return float(np.mean([each.verdict in verdicts for each in of])) if of else float("nan")
+    def share(of: Sequence[_Outcome], *verdicts: Verdict) -> float | None:
+        return _mean([each.verdict in verdicts for each in of])
 
     return ErrorRates(
         what=what,
         comparisons=len(equal),
         false=share(equal, Verdict.FASTER, Verdict.SLOWER),
         same=share(equal, Verdict.SAME),
-        covered=float(np.mean([each.is_covered for each in equal])),
+        covered=_mean([each.is_covered for each in equal]),
         found=share(slowed, Verdict.SLOWER),
         missed=share(slowed, Verdict.SAME),
-        blocks=float(np.mean([each.blocks for each in (*equal, *slowed)])),
+        blocks=_mean([each.blocks for each in (*equal, *slowed)]),
     )
 
 
-def _plant(values: Sequence[float]) -> Estimate:
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _plant(work: str, values: Sequence[float]) -> Plant:
     pool = Pool.from_blocks(np.array(values), np.arange(len(values)))
-    ends = pool.over_processes(SURE) or (-np.inf, np.inf)
-    low, value, high = np.exp([ends[0], pool.value, ends[1]]).tolist()
-    return Estimate(value, low, high)
-
-
-def _is_as_planted(plant: Estimate) -> bool:
+    ends = pool.over_processes(SURE)
+    low, high = np.exp(ends).tolist() if ends else (None, None)
     least, most = (1 / (1 + SLOWER + off) for off in (0.005, -0.005))
-    return (plant.low or 0) <= most and (plant.high or 0) >= least
-
-
-def _seconds(command: Sequence[str]) -> float:
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
+    is_right = None
+    if low and least <= low and high <= most:
+        is_right = True
+    elif low and (high < least or most < low):
+        is_right = False
+    return Plant(work, Estimate(float(np.exp(pool.value)), low, high), is_right)
 
 
 @contextmanager
@@ -274,9 +322,8 @@ def _busy_core() -> Iterator[None]:
         busy.wait()
 
 
-SLOWER = 0.05
 PAIRS = 25  # a group with fewer is no pool
-BLOCKS, STOPS = 10, (8, 10, 12, 14)
+STOPS = (PROCESSES, 10, 12, 14)
 DESIGNS: Mapping[str, tuple[int, tuple[int, ...]]] = {
     "1 process of 60 blocks": (60, (1,)),
     "5 processes of 12 blocks": (12, (5,)),

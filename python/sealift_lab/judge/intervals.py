@@ -5,7 +5,7 @@ logarithms. Code and data lie elsewhere in memory in each process, and that alon
 many blocks of few processes know less than they seem to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
@@ -26,38 +26,30 @@ class Pool:
 
     Attributes:
         value: The estimate. Each process weighs the same in a median.
-        ordered: What the estimate is the middle of, ascending: values, or means of two.
+        x: The values, ascending.
         centres: The estimate of each process, by its number.
-        blocks: How many blocks there are.
-        kind: Which estimate it is.
     """
 
     value: float
-    ordered: Vector
+    x: Vector
     centres: Mapping[int, float]
-    blocks: int
     kind: Kind
 
     @classmethod
     def from_blocks(cls, x: Vector, process: Labels, kind: Kind = "hodges-lehmann") -> "Pool":
-        """Pools the values of blocks.
-
-        Args:
-            x: Logarithms, one for each block.
-            process: The process that each was measured in.
-            kind: `median` for times, `hodges-lehmann` for ratios.
-
-        Raises:
-            ValueError: If there are no values.
-        """
+        """Pools logarithms, one for each block, with the process that each was measured in."""
         if not len(x):
             raise ValueError("no blocks to estimate from; right would be one at least")
         labels, place, counts = np.unique(process, return_inverse=True, return_counts=True)
-        each = [_middle(_ordered(x[place == at], kind)) for at in range(len(labels))]
-        ordered = _ordered(x, kind)
+        centres = {int(each): _middle(x[process == each], kind) for each in labels}
         is_even = kind == "hodges-lehmann" or counts.min() == counts.max()
-        value = _middle(ordered) if is_even else _weighted_median(x, 1 / counts[place])
-        return cls(value, ordered, dict(zip(labels.tolist(), each, strict=True)), len(x), kind)
+        value = _middle(x, kind) if is_even else _weighted_median(x, 1 / counts[place])
+        return cls(value, np.sort(x), centres, kind)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.x)
 
     @property
     def processes(self) -> int:
@@ -67,11 +59,11 @@ class Pool:
     def over_blocks(self, confidence: float) -> Ends | None:
         """The exact interval as if processes did not differ: Wilcoxon's, or the sign test's."""
         k = rank(self.blocks, confidence, self.kind)
-        return (float(self.ordered[k - 1]), float(self.ordered[-k])) if k else None
+        return _ordered(self.x, self.kind, k - 1, -k) if k else None
 
     def over_processes(self, confidence: float) -> Ends | None:
         """Student's t over the estimates of processes."""
-        return _student(list(self.centres.values()), confidence)
+        return _students([[*self.centres.values()]], confidence)
 
     def interval(self, confidence: float) -> Ends | None:
         """The wider of both, and never without the value."""
@@ -126,8 +118,8 @@ class Difference:
         if self.is_paired:
             both = ones.keys() & others.keys()
             if len(both) > 1 or self._is_of_one_process:
-                return _student([others[label] - ones[label] for label in both], confidence)
-        return _welch(list(ones.values()), list(others.values()), confidence)
+                return _students([[others[label] - ones[label] for label in both]], confidence)
+        return _students([[*ones.values()], [*others.values()]], confidence)
 
     def interval(self, confidence: float) -> Ends | None:
         """The wider of both, and never without the value."""
@@ -175,22 +167,66 @@ def hull(*ends: Ends | None) -> Ends:
     return min(lows), max(highs)
 
 
-def _ordered(x: Vector, kind: Kind) -> Vector:
-    if kind == "median":
-        return np.sort(x)
-    i, j = _pairs(len(x))
-    return np.sort((x[i] + x[j]) / 2)
+def _middle(x: Vector, kind: Kind) -> float:
+    many = len(x) if kind == "median" else len(x) * (len(x) + 1) // 2
+    low, high = _ordered(np.sort(x), kind, (many - 1) // 2, many // 2)
+    return (low + high) / 2
+
+
+def _ordered(x: Vector, kind: Kind, *places: int) -> Ends:
+    """Two of the values `x`, or of the means of two of them, by their places in ascending order."""
+    n = len(x)
+    if kind == "hodges-lehmann" and n > ALL_MEANS_MOST:
+        low, high = (mean_at(x, place % (n * (n + 1) // 2)) for place in places)
+        return low, high
+    means = x if kind == "median" else (x[_pairs(n)[0]] + x[_pairs(n)[1]]) / 2
+    low, high = np.partition(means, places)[[*places]].tolist()
+    return low, high
 
 
 @lru_cache(8)
 def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    i, j = np.triu_indices(n)
-    return i, j
+    one, other = np.triu_indices(n)
+    return one, other
 
 
-def _middle(ordered: Vector) -> float:
-    n = len(ordered)
-    return float(ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+def mean_at(x: Vector, place: int) -> float:
+    """The mean of two of `x` at a place in their order, without the memory for all of them.
+
+    Sums `x[i] + x[j]` with j from i on ascend in each row i. What lies on the wrong side of a pivot
+    is cut from all rows, until few are left.
+
+    Args:
+        x: Ascending.
+        place: From 0.
+    """
+    n = len(x)
+    row = np.arange(n)
+    low, high = row, np.full(n, n)
+    while (high - low).sum() > 4 * n:
+        rows = np.flatnonzero(low < high)
+        middles = x[rows] + x[(low + high)[rows] // 2]
+        pivot = _weighted_median(middles, (high - low)[rows].astype(np.float64))
+        below, reached = _first_at(x, pivot), _first_at(x, float(np.nextafter(pivot, np.inf)))
+        if place < (below - row).sum():
+            high = np.minimum(high, below)
+        elif place >= (reached - row).sum():
+            low = np.maximum(low, reached)
+        else:
+            return pivot / 2
+    left = np.concatenate([x[i] + x[low[i] : high[i]] for i in np.flatnonzero(low < high)])
+    place -= int((low - row).sum())
+    return float(np.partition(left, place)[place]) / 2
+
+
+def _first_at(x: Vector, least: float) -> Labels:
+    """For each i the first j from i on where `x[i] + x[j]` is at least so much, by halves."""
+    low, high = np.arange(len(x)), np.full(len(x), len(x))
+    while (is_open := low < high).any():
+        middle = (low + high) // 2
+        is_below = is_open & (x + x[np.minimum(middle, len(x) - 1)] < least)
+        low, high = np.where(is_below, middle + 1, low), np.where(is_below, high, middle)
+    return low
 
 
 def _weighted_median(x: Vector, weights: Vector) -> float:
@@ -201,29 +237,20 @@ def _weighted_median(x: Vector, weights: Vector) -> float:
     return float(x[order[low]] + x[order[high]]) / 2
 
 
-def _student(centres: list[float], confidence: float) -> Ends | None:
-    if len(centres) < 2:
+def _students(samples: Sequence[Sequence[float]], confidence: float) -> Ends | None:
+    """Of the mean of one sample, or of what the second mean is above the first: Welch's."""
+    if min(map(len, samples)) < 2:
         return None
-    error = np.std(centres, ddof=1) / np.sqrt(len(centres))
-    return _around(float(np.mean(centres)), float(error), len(centres) - 1, confidence)
-
-
-def _welch(ones: list[float], others: list[float], confidence: float) -> Ends | None:
-    if min(len(ones), len(others)) < 2:
-        return None
-    parts = [float(np.var(each, ddof=1)) / len(each) for each in (ones, others)]
-    least = min(len(ones), len(others)) - 1
-    rest = sum(part**2 / (len(each) - 1) for part, each in zip(parts, (ones, others), strict=True))
-    freedom = sum(parts) ** 2 / rest if rest else least
-    value = float(np.mean(others) - np.mean(ones))
-    return _around(value, sum(parts) ** 0.5, freedom, confidence)
-
-
-def _around(value: float, error: float, freedom: float, confidence: float) -> Ends:
-    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    parts = [float(np.var(each, ddof=1)) / len(each) for each in samples]
+    rest = sum(part**2 / (len(each) - 1) for part, each in zip(parts, samples, strict=True))
+    freedom = sum(parts) ** 2 / rest if rest else min(map(len, samples)) - 1
+    value = float(np.mean(samples[-1])) - (float(np.mean(samples[0])) if samples[1:] else 0.0)
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * sum(parts) ** 0.5
     return value - reach, value + reach
 
 
 # Its exact distribution has 20,101 values there; by the normal one a rank is off by 1 in 300.
 EXACT_MOST = 200
+# Beyond as many values means of two are selected, not laid out: there are 125,250 of them here.
+ALL_MEANS_MOST = 500
 ROUNDING = 1e-9

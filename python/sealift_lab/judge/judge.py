@@ -1,20 +1,22 @@
-"""The one judge of a run: rows with verdicts and winners, and when to stop measuring.
+"""The one judge of a run: rows with verdicts and winners, reports, and when to stop measuring.
 
 Rows are measured until their intervals are narrow, never until a verdict is had.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Protocol
 
 import numpy as np
 import polars as pl
 
 from sealift_lab.judge.blocks import Group, Place, groups_of
-from sealift_lab.judge.intervals import Difference, Vector
-from sealift_lab.judge.reports import by_place, first_wrong, merge_reports
+from sealift_lab.judge.intervals import Difference, Pool, Vector
 from sealift_lab.judge.verdicts import SURE, Comparison, compare, estimate, half, is_narrow
-from sealift_lab.model.results import Estimate, Results, Row, Verdict
+from sealift_lab.model.arm import Cell, Value
+from sealift_lab.model.results import ArmReport, Estimate, Results, Row, Verdict
 from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine
 
 
@@ -41,21 +43,38 @@ class Gauge:
     Attributes:
         pairs: How many there are.
         noise: Their scatter, a share: 1.48 times the median deviation.
-        within_95: 95 % of the pairs differ by less than this share.
         clean_share: Share of the pairs that nothing disturbed.
     """
 
     pairs: int
     noise: float
-    within_95: float
     clean_share: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """One cell in two runs.
+
+    Attributes:
+        before: Nanoseconds an operation in the earlier run.
+        now: The same in the later one.
+        comparison: Of the later run with the earlier one; above 1 it became faster. Two processes
+            of each run are the least that has an interval.
+    """
+
+    experiment: str
+    cell: Cell
+    before: Estimate
+    now: Estimate
+    comparison: Comparison
 
 
 def results(run: RunFiles) -> dict[str, Results]:
     """Judges a run, whole or in part: for each planned experiment its rows and reports."""
-    groups, lines = groups_of_run(run), by_place(run.reports)
-    wrong = {place: why for place, of in lines.items() if (why := first_wrong(of))}
+    groups, lines = groups_of_run(run), _by_place(run.reports)
+    wrong = _wrong(lines)
     measured = {(*place, arm) for place, group in groups.items() for arm in group.arms}
+    begun = {name for name, *_ in (*lines, *measured)}
     return {
         planned.name: Results(
             rows=tuple(
@@ -64,7 +83,25 @@ def results(run: RunFiles) -> dict[str, Results]:
                 if (group := groups.get((planned.name, number)))
                 for row in _rows(planned, number, group, wrong)
             ),
-            reports=merge_reports(planned, lines, measured),
+            # Of an experiment nothing is known while others were begun: it was left out.
+            reports=tuple(
+                ArmReport(
+                    planned.name,
+                    cell,
+                    _facts(of := lines.get(place, ())),
+                    "" if place in measured else _why_not(of),
+                    wrong.get(place, ""),
+                    is_left_out=bool(begun) and planned.name not in begun,
+                )
+                for group, cells in enumerate(planned.groups)
+                for arm, cell in enumerate(cells)
+                for place in [(planned.name, group, arm)]
+            )
+            + tuple(
+                ArmReport(planned.name, cell, {}, LEFT_OUT, is_left_out=True)
+                for cells in planned.left_out
+                for cell in cells
+            ),
         )
         for planned in run.plan.experiments
     }
@@ -86,7 +123,20 @@ def narrow(
     """
     least = processes or PROCESSES
     groups = groups_of(samples, [planned] if planned else [], is_one_process=least == 1)
-    return {number: _is_done(group, least) for (_, number), group in groups.items()}
+    return {number: is_done(group, least) for (_, number), group in groups.items()}
+
+
+def is_done(group: Group, processes: int) -> bool:
+    """The same of one group."""
+    if len(np.unique(group.process)) < processes:
+        return False
+    # An arm that computed something wrong has no samples from then on.
+    first, *others = (arm for arm, each in group.arms.items() if not np.isnan(each.log_ns[-1]))
+    if not others:
+        ends = group.times(first).interval(SURE)
+        return ends is not None and half(ends) <= NARROW_TIME
+    ratios = (group.ratio(arm, first) for arm in others)
+    return all(ratio is not None and is_narrow(ratio) for ratio in ratios)
 
 
 def times(run: RunFiles, one: Row, other: Row) -> Estimate:
@@ -110,19 +160,34 @@ def compare_rows(run: RunFiles, one: Row, other: Row) -> Comparison:
     return compare(Difference(*pools, is_paired=is_paired), share)
 
 
+def changes(before: RunFiles, now: RunFiles) -> tuple[Change, ...]:
+    """Compares cells that both runs measured, in the order of the later one.
+
+    Two runs differ in more than the code: neighbours on the machine, its clock, places in memory.
+    """
+    earlier, later = _times(before), _times(now)
+    return tuple(
+        Change(
+            experiment=key[0],
+            cell=cell,
+            before=estimate(earlier[key][1]),
+            now=estimate(pool),
+            comparison=compare(Difference(pool, earlier[key][1], is_paired=False)),
+        )
+        for key, (cell, pool) in later.items()
+        if key in earlier
+    )
+
+
 def gauge(samples: pl.DataFrame) -> Gauge | None:
     """How far equal code differs from itself within a block; None without A/A pairs."""
     groups = groups_of(samples).values()
     each = [x - np.median(x) for group in groups if len(x := group.clean_pairs)]
     if not each:
         return None
+    is_clean = np.concatenate([group.is_aa_clean for group in groups])
     pairs = np.concatenate(each)
-    return Gauge(
-        pairs=len(pairs),
-        noise=_scatter(pairs),
-        within_95=float(np.expm1(np.quantile(np.abs(pairs), 0.95))),
-        clean_share=float(np.concatenate([group.is_aa_clean for group in groups]).mean()),
-    )
+    return Gauge(len(pairs), _scatter(pairs), float(is_clean.mean()))
 
 
 def groups_of_run(run: RunFiles, row: Row | None = None) -> dict[tuple[str, int], Group]:
@@ -133,16 +198,9 @@ def groups_of_run(run: RunFiles, row: Row | None = None) -> dict[tuple[str, int]
     return groups_of(samples, run.plan.experiments, is_one_process=run.plan.processes == 1)
 
 
-def _is_done(group: Group, processes: int) -> bool:
-    if len(np.unique(group.process)) < processes:
-        return False
-    # An arm that computed something wrong has no samples from then on.
-    first, *others = (arm for arm, each in group.arms.items() if not np.isnan(each.log_ns[-1]))
-    if not others:
-        ends = group.times(first).interval(SURE)
-        return ends is not None and half(ends) <= NARROW_TIME
-    ratios = (group.ratio(arm, first) for arm in others)
-    return all(ratio is not None and is_narrow(ratio) for ratio in ratios)
+def cell_key(cell: Cell) -> frozenset[tuple[str, Value]]:
+    """The same for equal cells of two runs: the load follows from threads and cores."""
+    return frozenset(item for item in cell.items() if item[0] != "load")
 
 
 def _rows(
@@ -151,7 +209,7 @@ def _rows(
     cells, pairs = planned.groups[number], group.clean_pairs
     why = {arm: wrong.get((planned.name, number, arm), "") for arm in group.arms}
     right = [arm for arm in group.arms if not why[arm]]
-    # When every arm is wrong nothing is compare, and rows still name one.
+    # When every arm is wrong nothing is compared, and rows still name one.
     reference = group.reference if group.reference in right or not right else right[0]
     pools = {arm: group.times(arm) for arm in group.arms}
     best = min(right, key=lambda arm: pools[arm].value, default=reference)
@@ -187,11 +245,55 @@ def _compare_arms(group: Group, arm: int, other: int) -> Comparison | None:
     return compare(ratio, share) if ratio else None
 
 
+def _times(run: RunFiles) -> dict[tuple[str, object], tuple[Cell, Pool]]:
+    """The time of every arm that computed nothing wrong, with its cell."""
+    planned = {each.name: each for each in run.plan.experiments}
+    wrong = _wrong(_by_place(run.reports))
+    return {
+        (name, cell_key(cell)): (cell, group.times(arm))
+        for (name, number), group in groups_of_run(run).items()
+        for arm in group.arms
+        for cell in [planned[name].groups[number][arm]]
+        if (name, number, arm) not in wrong
+    }
+
+
 def _scatter(pairs: Vector) -> float:
     return float(np.expm1(1.4826 * np.median(np.abs(pairs - np.median(pairs)))))
+
+
+def _by_place(reports: Iterable[ReportLine]) -> dict[Place, Sequence[ReportLine]]:
+    """The reports of each arm together, in the order of time."""
+    place = attrgetter("experiment", "group", "arm")
+    return {each: tuple(of) for each, of in groupby(sorted(reports, key=place), key=place)}
+
+
+def _wrong(lines: Mapping[Place, Sequence[ReportLine]]) -> dict[Place, str]:
+    """The first thing that arms computed wrong, of those that did."""
+    reasons = ((place, line.wrong) for place, of in lines.items() for line in reversed(of))
+    return {place: reason for place, reason in reasons if reason}
+
+
+def _why_not(lines: Sequence[ReportLine]) -> str:
+    if not lines:
+        return NOT_REACHED
+    return next((line.skipped for line in reversed(lines) if line.skipped), "")
+
+
+def _facts(lines: Sequence[ReportLine]) -> Mapping[str, Value]:
+    """Counts are added up; of the rest the last one holds."""
+    facts: dict[str, Value] = {}
+    for name, value in (item for line in lines for item in line.facts.items()):
+        before = facts.get(name)
+        if isinstance(value, int) and isinstance(before, int):
+            value += before
+        facts[name] = value
+    return facts
 
 
 # Over fewer Student's t stops where processes happen to agree: `certify` has the figures.
 PROCESSES = 8
 # A time has no partner that drifts with it.
 NARROW_TIME = 0.05
+NOT_REACHED = "the run ended before this was measured"
+LEFT_OUT = "not run: the time that was given had no room for it"

@@ -1,33 +1,68 @@
-"""One process of a comparison that `certify` measures: `python -m sealift_lab.judge.trial`.
+"""One process of comparisons that `certify` measures: `python -m sealift_lab.judge.trial`.
 
-Two arms of one device on the same work, prepared apart; where the trial says so the second one is
-slower. The process reads its trial as JSON, and writes its samples as JSON lines. Standard library
-only, as every process that measures; polars is imported by the parent alone.
+Three arms of one device on the same work, each prepared apart: two equal ones and a slower one. The
+process reads its trial as JSON, and writes its samples as JSON lines. Standard library only, as
+every process that measures; polars is imported by the parent alone.
 """
 
 import json
 import math
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sealift_lab.judge.plant import Slowed
 from sealift_lab.measure.crypto import MANY_KEYS, Work, crypto_arm, crypto_cells, sized
 from sealift_lab.measure.loop import Block, GroupTask, Task, measure
-from sealift_lab.model.sample import Arm, Context, Skip, WrongResultError
+from sealift_lab.model.arm import Arm, Context, Sample, Skip, Value, WrongResultError
 from sealift_lab.model.workload import FRESH_KEYS, ONE_KEY
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from sealift_lab.judge.certify import Trial
+
+@dataclass(frozen=True)
+class Trial:
+    """What one process measures.
+
+    Attributes:
+        works: Kinds of work, keys of `WORKS`; each is a group of its own.
+        number: Of the comparison, for seeds.
+        process: Of the processes of that comparison.
+    """
+
+    works: Sequence[str]
+    number: int
+    process: int
 
 
-def measure_trial(trial: "Trial", process: int) -> "pl.DataFrame":
-    """Measures a trial in a fresh process; a `certify.Measure`.
+@dataclass(frozen=True)
+class Slowed:
+    """Does more of the same operations than it counts, so it is slower by `share` on any work.
+
+    A device that waits for a share of its own time slows the part that it waits in alone.
+    """
+
+    arm: Arm
+    share: float
+
+    def sample(self, seconds: float) -> Sample:
+        """Runs the arm, and counts fewer operations."""
+        taken = self.arm.sample(seconds)
+        operations, payload = (
+            round(count / (1 + self.share)) for count in (taken.operations, taken.bytes)
+        )
+        return replace(taken, operations=max(1, operations), bytes=payload)
+
+    def report(self) -> Mapping[str, Value]:
+        """What the arm reports."""
+        return self.arm.report()
+
+
+def measure_trial(trial: Trial) -> "pl.DataFrame":
+    """Measures a trial in a fresh process, as samples of an experiment for each kind of work.
 
     Raises:
         Skip: If the device is absent.
@@ -36,62 +71,53 @@ def measure_trial(trial: "Trial", process: int) -> "pl.DataFrame":
     """
     import polars as pl
 
-    from sealift_lab.judge.certify import BLOCKS
-
-    job = asdict(trial) | {"process": process, "blocks": BLOCKS}
-    ended = subprocess.run(COMMAND, input=json.dumps(job), capture_output=True, text=True)
+    job = json.dumps(asdict(trial))
+    ended = subprocess.run(COMMAND, input=job, capture_output=True, text=True)
     if ended.returncode:
         *_, last = ["no reason given", *ended.stderr.split("\n")[:-1]]
-        raise ERRORS.get(ended.returncode, RuntimeError)(f"{trial.work}: {last}")
+        raise ERRORS.get(ended.returncode, RuntimeError)(f"{', '.join(trial.works)}: {last}")
     return pl.DataFrame([json.loads(line) for line in ended.stdout.splitlines()])
 
 
 def main() -> int:
     """Measures the trial on standard input; returns a key of `ERRORS`, or 0."""
-    job = json.load(sys.stdin)
+    trial = Trial(**json.load(sys.stdin))
     try:
-        listener = _Listener(job["process"])
-        measure(_task(job), listener)
+        arms = [_arms(work, trial.number) for work in trial.works]
+        groups = [GroupTask(each, trial.process * BLOCKS, BLOCKS) for each in arms]
+        seed = f"{trial.number}/{trial.process}"
+        measure(Task(groups, seconds=math.inf, seconds_max=math.inf, seed=seed), _Writer(trial))
     except tuple(ERRORS.values()) as error:
         print(error, file=sys.stderr)
         return next(code for code, kind in ERRORS.items() if isinstance(error, kind))
-    print("\n".join(map(json.dumps, listener.lines)))
     return 0
 
 
-@dataclass
-class _Listener:
-    """Keeps samples as lines of samples.jsonl."""
+@dataclass(frozen=True)
+class _Writer:
+    """Prints samples as lines of samples.jsonl."""
 
-    process: int
-    lines: list[Mapping[str, Any]] = field(default_factory=list)
+    trial: Trial
 
     def block(self, group: int, number: int, block: Block) -> None:
         taken = [(arm, False, each) for arm, each in enumerate(block.samples) if each]
         for arm, again, sample in [*taken, (block.aa_arm, True, block.aa_sample)]:
-            place = {"experiment": "certify", "group": group, "arm": arm, "again": again}
-            self.lines.append({**place, "restart": self.process, "block": number, **asdict(sample)})
+            line = {"experiment": self.trial.works[group], "group": 0, "arm": arm, "again": again}
+            line |= {"restart": self.trial.process, "block": number, **asdict(sample)}
+            print(json.dumps(line))
 
     def wrong(self, group: int, arm: int, reason: str) -> None:
-        raise WrongResultError(f"arm {arm} of group {group}: {reason}")
+        raise WrongResultError(f"arm {arm} of {self.trial.works[group]}: {reason}")
 
 
-def _task(job: Mapping[str, Any]) -> Task:
-    number, process, blocks = job["number"], job["process"], job["blocks"]
-    arms = [_arm(job["work"], number) for _ in range(2)]
-    if job["is_slowed"]:
-        arms[1] = Slowed(arms[1])
-    group = GroupTask(arms, process * blocks, blocks, blocks)
-    seed = f"{number}/{process}/{job['is_slowed']}"
-    return Task([group], seconds=math.inf, seconds_max=math.inf, seed=seed)
-
-
-def _arm(work: str, seed: int) -> Arm:
+def _arms(work: str, seed: int) -> list[Arm]:
     _, _, device = work.rpartition(", ")
     (cell,) = crypto_cells([WORKS[work]], devices=[device])
-    return crypto_arm(cell, Context(seed=seed, folder=Path()))
+    one, equal, slower = (crypto_arm(cell, Context(seed, Path())) for _ in range(3))
+    return [one, equal, Slowed(slower, SLOWER)]
 
 
+BLOCKS, SLOWER = 10, 0.05
 WORKS: Mapping[str, Work] = {
     "16 B, 1,024 keys, library": sized(16, MANY_KEYS),
     "128 B, 1,024 keys, cpu": sized(128, MANY_KEYS),

@@ -44,12 +44,7 @@ def verdict(value: float, ends: Ends | None) -> Verdict:
 
 
 def compare(ratio: Estimated, clean_share: float = 1.0) -> Comparison:
-    """Judges a log ratio.
-
-    Args:
-        ratio: From `Group.ratio`, or a `Difference`.
-        clean_share: Of the samples that it stands on, to name the cause where it settles nothing.
-    """
+    """Judges a log ratio; the share of clean samples names the cause where it settles nothing."""
     found = verdict(ratio.value, ratio.interval(SURE))
     why = "" if found is not Verdict.INCONCLUSIVE else _cause(ratio, clean_share)
     return Comparison(estimate(ratio, why), found)
@@ -67,14 +62,6 @@ def estimate(figure: Estimated, reason: str = "") -> Estimate:
     low, high = np.exp(ends).tolist() if ends else (None, None)
     why = reason or ("" if ends else _too_few(figure, SHOWN))
     return Estimate(float(np.exp(figure.value)), low, high, why)
-
-
-def compare_exact(time: Estimate, exact_ns: float) -> Verdict:
-    """Whether a measured time beats one that is exact, as of a model; on the printed interval."""
-    if time.low is None or time.high is None:
-        return Verdict.INCONCLUSIVE
-    low, high = np.log(exact_ns / np.array([time.high, time.low])).tolist()
-    return verdict(float(np.log(exact_ns / time.value)), (low, high))
 
 
 def caveat(row: Row) -> str:
