@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sealift_lab.model.values import Value
+from sealift_lab.model.arm import Value
 
 NAMES: Mapping[Value, str] = {
     "cpu": "Sealift's kernels",

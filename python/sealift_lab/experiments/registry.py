@@ -1,7 +1,6 @@
 """Finds experiments: the lab's by name, document or pattern, and files of one's own."""
 
 import importlib.util
-import pkgutil
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from sealift_lab.model.experiment import Experiment
 @lru_cache(maxsize=1)
 def all_experiments() -> tuple[Experiment, ...]:
     """The lab's experiments, document by document."""
-    return tuple(each for package in _packages() for each in _of_package(package))
+    return tuple(each for module in MODULES for each in _of_module(module))
 
 
 def find(name: str, file: Path | None = None) -> Experiment:
@@ -41,8 +40,8 @@ def find(name: str, file: Path | None = None) -> Experiment:
             raise ValueError(f"{file} holds the experiment {experiment.name!r}, not {name!r}")
         return experiment
     # A measuring process imports no more documents than it must.
-    for package in _packages():
-        for each in _of_package(package):
+    for module in MODULES:
+        for each in _of_module(module):
             if name.casefold() in map(str.casefold, _names(each)):
                 return each
     raise ValueError(_unknown(name))
@@ -90,24 +89,32 @@ def load(file: Path) -> Experiment:
     return replace(experiment, file=file)
 
 
-def _packages() -> list[str]:
-    names = [each.name for each in pkgutil.iter_modules(experiments.__path__) if each.ispkg]
-    return sorted(names, key=lambda name: (FIRST.get(name, len(FIRST)), name))
-
-
-def _of_package(package: str) -> tuple[Experiment, ...]:
-    found: tuple[Experiment, ...] = import_module(f"{experiments.__name__}.{package}").EXPERIMENTS
+def _of_module(name: str) -> tuple[Experiment, ...]:
+    found: tuple[Experiment, ...] = import_module(f"{experiments.__name__}.{name}").EXPERIMENTS
     return found
 
 
+def _names(experiment: Experiment) -> tuple[str, ...]:
+    return (experiment.name, experiment.id) if experiment.id else (experiment.name,)
+
+
+def _known() -> Mapping[str, Experiment]:
+    """By every name and id."""
+    return {name: each for each in all_experiments() for name in _names(each)}
+
+
 def _fitting(pattern: str) -> Sequence[Experiment]:
-    if pattern == "all":
-        return all_experiments()
     if pattern.endswith(".py"):
         own = load(Path(pattern))
-        _check_name(own)
+        # Plans, pages and tables tell experiments apart by their names.
+        for name, taken in _known().items():
+            if name.casefold() in map(str.casefold, _names(own)):
+                raise ValueError(
+                    f"{own.file}: {name!r} stands for the lab's own experiment {taken.name!r}; "
+                    "give yours another name"
+                )
         return (own,)
-    wanted = pattern.casefold()
+    wanted = "*" if pattern == "all" else pattern.casefold()
     fitting = [each for each in all_experiments() if _fits(each, wanted)]
     if not fitting:
         raise ValueError(_no_experiment_file(pattern) or _unknown(pattern))
@@ -120,36 +127,13 @@ def _fits(experiment: Experiment, wanted: str) -> bool:
     return (bool(wanted) and wanted == document) or any(fnmatchcase(name, wanted) for name in names)
 
 
-def _names(experiment: Experiment) -> tuple[str, ...]:
-    return (experiment.name, experiment.id) if experiment.id else (experiment.name,)
-
-
-def _known() -> Mapping[str, Experiment]:
-    """By folded name and id."""
-    return {name.casefold(): each for each in all_experiments() for name in _names(each)}
-
-
-def _check_name(own: Experiment) -> None:
-    """Plans, pages and tables tell experiments apart by their names."""
-    known = _known()
-    for name in _names(own):
-        if taken := known.get(name.casefold()):
-            raise ValueError(
-                f"{own.file}: {name!r} stands for the lab's own experiment {taken.name!r}; give "
-                "yours another name"
-            )
-
-
 def _unknown(name: str) -> str:
-    wanted, known = (
-        name.casefold(),
-        {each: each for one in all_experiments() for each in _names(one)},
-    )
+    wanted, known = name.casefold(), _known()
     document, dash, _ = wanted.partition("-")
     ids = sorted(each for each in known if each.startswith(f"{document}-"))
     if document.isdigit() and dash and ids:
         return f"no experiment fits {name!r}; of that document there are {', '.join(ids)}"
-    if near := list(_near_patterns(wanted)) or get_close_matches(name, known):
+    if near := [*_near_patterns(wanted, known)] or get_close_matches(name, known):
         return f"no experiment fits {name!r}; did you mean {' or '.join(near)}?"
     return (
         f"no experiment fits {name!r}; `sealift lab list` has all {len(all_experiments())}, and "
@@ -157,13 +141,11 @@ def _unknown(name: str) -> str:
     )
 
 
-def _near_patterns(wanted: str) -> Iterator[str]:
+def _near_patterns(wanted: str, known: Mapping[str, Experiment]) -> Iterator[str]:
     """The pattern whose words before a hyphen are near: `'cards-*'` for `card` and `card-*`."""
     begin = wanted.removesuffix("*").removesuffix("-").removesuffix("s").replace("_", "-")
-    names = [each.name for each in all_experiments()]
-    begins = {name[: end + 1] for name in names for end, each in enumerate(name) if each == "-"}
     for each in (f"{begin}-", f"{begin}s-"):
-        if begin and each in begins:
+        if begin and any(name.startswith(each) for name in known):
             yield f"'{each}*'"
 
 
@@ -191,20 +173,16 @@ def _run(file: Path) -> ModuleType:
         place = f"{error.filename}, line {error.lineno}" if error.lineno else str(file)
         raise ValueError(f"{place}: {error.msg}") from error
     except (Exception, SystemExit) as error:
-        raise ValueError(_failure(file, error)) from error
+        frames = traceback.extract_tb(error.__traceback__)
+        # The last line of the file itself that led there.
+        lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+        place = f"{file}, line {lines[-1]}" if lines else str(file)
+        raise ValueError(f"{place}: {type(error).__name__}: {error}") from error
     return module
 
 
-def _failure(file: Path, error: BaseException) -> str:
-    """The error, with the last line of the file itself that led there."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(file)]
-    place = f"{file}, line {lines[-1]}" if lines else str(file)
-    return f"{place}: {type(error).__name__}: {error}"
-
-
+# What most users want to know first.
+MODULES = ("own", "document_003", "document_000", "document_001", "document_002", "document_004")
 ENDING = "EXPERIMENT = Experiment(...)"
 EXAMPLE = "docs/your-own-experiment.md"
 FILE = f"that ends in .py and defines {ENDING}, as {EXAMPLE} shows"
-# What most users want to know first.
-FIRST = {"own": 0, "document_003": 1}

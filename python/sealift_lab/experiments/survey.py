@@ -1,6 +1,6 @@
 """What can be measured on this machine: tries an arm of each kind of every experiment."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -8,9 +8,8 @@ from tempfile import TemporaryDirectory
 
 from sealift_lab.machine.devices import real_devices
 from sealift_lab.machine.facts import describe, usable_cores
+from sealift_lab.model.arm import Cell, Context, Skip, Value, WrongResultError
 from sealift_lab.model.experiment import Experiment, Scope
-from sealift_lab.model.sample import Context, Skip, WrongResultError
-from sealift_lab.model.values import Cell, Value
 
 
 class Here(StrEnum):
@@ -24,25 +23,14 @@ class Here(StrEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """What of an experiment can be run.
-
-    Attributes:
-        here: Whether it can be run.
-        reasons: Why not, or what runs in the place of another device.
-    """
+    """What of an experiment can be run; why not, or what runs in the place of another device."""
 
     here: Here
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
 
 
 def this_scope(*, quick: bool, threads: Sequence[int] = (), memories: Sequence[str] = ()) -> Scope:
-    """The scope of a run on this machine.
-
-    Args:
-        quick: Whether the page should be there within 90 seconds.
-        threads: Thread counts asked for; none for those of the experiments.
-        memories: Memory that the user named beside what every machine has.
-    """
+    """The scope of a run on this machine; arguments as in `Scope`."""
     cores = usable_cores(describe())
     return Scope(quick, cores, real_devices(), tuple(threads), tuple(memories))
 
@@ -61,58 +49,45 @@ def survey(experiments: Sequence[Experiment], scope: Scope) -> tuple[Entry, ...]
 
 
 def _entry(experiment: Experiment, scope: Scope) -> Entry:
-    cells = _smallest(experiment, scope)
-    if not cells:
-        return Entry(Here.NO, ("it has no cells for what is here",))
-    # What is computed needs nothing of a machine.
-    if not experiment.is_timed:
-        return Entry(Here.YES, ())
-    failures, substitutes = _try(experiment, cells)
-    if failures:
-        here = Here.PARTLY if len(failures) < len(cells) else Here.NO
-        return Entry(here, tuple(_by_reason(failures)))
-    if substitutes:
-        return Entry(Here.SUBSTITUTE, tuple(dict.fromkeys(substitutes.values())))
-    return Entry(Here.YES, ())
-
-
-def _smallest(experiment: Experiment, scope: Scope) -> Mapping[Value, Cell]:
-    """For each compared value the cell with the least work."""
-    chosen: dict[Value, Cell] = {}
+    # For each compared value the cell with the least work.
+    smallest: dict[Value, Cell] = {}
     for group in experiment.groups(scope):
         for cell in group:
             subject = cell[experiment.compare]
-            chosen[subject] = min(chosen.setdefault(subject, cell), cell, key=_size)
-    return chosen
+            smallest[subject] = min(smallest.get(subject, cell), cell, key=_size)
+    if not smallest:
+        return Entry(Here.NO, ("it has no cells for what is here",))
+    # What is computed needs nothing of a machine.
+    if not experiment.is_timed:
+        return Entry(Here.YES)
+    failures, substitutes = dict[str, list[Value]](), dict[str, None]()
+    with TemporaryDirectory(prefix="sealift-") as folder:
+        context = Context(seed=1, folder=Path(folder), legend=experiment.legend)
+        for subject, cell in smallest.items():
+            try:
+                made = (experiment.check_available or experiment.arm)(cell, context)
+            # As in a run: a part that fails is reported, and the others go on.
+            except Exception as error:
+                failures.setdefault(_reason(error), []).append(subject)
+            else:
+                if isinstance(made, str) and made:
+                    substitutes[made] = None
+    if failures:
+        is_partly = sum(map(len, failures.values())) < len(smallest)
+        reasons = (f"{', '.join(map(str, each))}: {why}" for why, each in failures.items())
+        return Entry(Here.PARTLY if is_partly else Here.NO, tuple(reasons))
+    return Entry(Here.SUBSTITUTE, tuple(substitutes)) if substitutes else Entry(Here.YES)
 
 
 def _size(cell: Cell) -> tuple[float, ...]:
     return tuple(value for value in cell.values() if not isinstance(value, str))
 
 
-def _try(
-    experiment: Experiment, cells: Mapping[Value, Cell]
-) -> tuple[Mapping[Value, str], Mapping[Value, str]]:
-    """By subject why it can't be measured, and what `check_available` returned as text."""
-    failures, substitutes = {}, {}
-    with TemporaryDirectory(prefix="sealift-") as folder:
-        context = Context(seed=1, folder=Path(folder), legend=experiment.legend)
-        for subject, cell in cells.items():
-            try:
-                made = (experiment.check_available or experiment.arm)(cell, context)
-                if isinstance(made, str) and made:
-                    substitutes[subject] = made
-            except Skip as skip:
-                failures[subject] = str(skip)
-            except WrongResultError as error:
-                failures[subject] = f"computes something wrong: {error}"
-            except Exception as error:
-                # As in a run: a part that fails is reported, and the others go on.
-                failures[subject] = f"failed: {type(error).__name__}: {error}"
-    return failures, substitutes
-
-
-def _by_reason(failures: Mapping[Value, str]) -> Iterator[str]:
-    for reason in dict.fromkeys(failures.values()):
-        subjects = ", ".join(str(each) for each in failures if failures[each] == reason)
-        yield f"{subjects}: {reason}"
+def _reason(error: Exception) -> str:
+    match error:
+        case Skip():
+            return str(error)
+        case WrongResultError():
+            return f"computes something wrong: {error}"
+        case _:
+            return f"failed: {type(error).__name__}: {error}"

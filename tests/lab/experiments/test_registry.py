@@ -40,7 +40,7 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "document_004": (made_up("copy-by-length", "004-F1"), made_up("copy-by-memory", "004-F2")),
         "own": (made_up("aes-by-size"), made_up("cards-of-today")),
     }
-    monkeypatch.setattr(registry, "_packages", lambda: sorted(documents))
+    monkeypatch.setattr(registry, "MODULES", sorted(documents))
     for name, each in documents.items():
         module = ModuleType(f"{experiments.__name__}.{name}")
         module.EXPERIMENTS = each  # type: ignore[attr-defined]

@@ -1,14 +1,14 @@
 """Document 002, accelerator cards: its tables by analysis, simulated, and on cores as cards."""
 
-from sealift_lab.experiments.document_002 import claims, cores, questions, switches, tables, today
+from sealift_lab.experiments.document_002 import claims, cores, loads, tables
 from sealift_lab.model.experiment import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     tables.QUAD_HIFN,
     tables.FOUR_BROADCOM,
     claims.EXPERIMENT,
-    switches.EXPERIMENT,
-    questions.EXPERIMENT,
-    today.EXPERIMENT,
+    loads.SWITCHED,
+    loads.BEYOND,
+    loads.TODAY,
     cores.EXPERIMENT,
 )

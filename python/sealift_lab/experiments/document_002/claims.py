@@ -4,50 +4,22 @@ A number is reproduced within a tenth or contradicted; a claim that one thing is
 has a shape alone. Inputs of the model are no results of it, and neither is what it leaves out.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
+from typing import Any
 
-from sealift_lab.experiments.document_002.board import (
-    BROADCOM,
-    HIFN,
-    Board,
-    Simulation,
-    Spot,
-    seeds,
-    spread_facts,
-)
+from sealift_lab.experiments.document_002 import boards
+from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, MBIT_S, Board, Spot
 from sealift_lab.experiments.notes import read_notes
-from sealift_lab.model.experiment import Axis, Experiment, Scope
-from sealift_lab.model.figure import Fact, Missing
-from sealift_lab.model.published import Kind, Published, table, table_row
-from sealift_lab.model.results import Origin, Results
-from sealift_lab.model.sample import Computed, Context
-from sealift_lab.model.values import Cell, Value
+from sealift_lab.model.arm import Cell, Computed, Context, Value
+from sealift_lab.model.experiment import Axis, Experiment
+from sealift_lab.model.published import Fact, Kind, Missing, Published, table, table_row
+from sealift_lab.model.results import Origin
 
-
-@dataclass(frozen=True)
-class Simulations:
-    """Simulations with 32 threads and one seed."""
-
-    seed: int
-
-    def hifn(self, size_bytes: int) -> Simulation:
-        """The slow board with requests of a size."""
-        return HIFN.simulate(Spot(THREADS, size_bytes), seed=self.seed)
-
-    def broadcom(self, size_bytes: int, **changes: object) -> Simulation:
-        """The fast board."""
-        return BROADCOM.simulate(Spot(THREADS, size_bytes), seed=self.seed, **changes)
-
-    def three(self) -> Simulation:
-        """Three of the fast cards with the largest buffers."""
-        rate_gbit_s = BROADCOM.simulated_constants.rate_mbit_s / 1_000
-        return self.broadcom(LARGE, rates_gbit_per_s=(rate_gbit_s,) * 3)
-
-    def small_interrupts(self) -> Sequence[float]:
-        """Interrupts a second of the fast board, by buffers of 16 to 1,024 B."""
-        return [_interrupts(self.broadcom(size)) for size in (16, 64, 256, 1_024)]
+At = Callable[..., float]
+"""`_simulated` with a seed."""
 
 
 @dataclass(frozen=True)
@@ -65,22 +37,16 @@ class CardClaim:
 
     kind: Kind
     note: str
-    compute: Callable[[Simulations], float] | None = None
+    compute: Callable[[At], float] | None = None
     what: str = ""
     is_fitted: bool = False
 
 
 def rows() -> Sequence[Mapping[str, str]]:
     """The claims as printed, and behind "3x5820" one that two printed numbers make."""
-    printed = table(TABLE)
-    behind = 1 + next(at for at, row in enumerate(printed) if row["claim_id"] == "3x5820")
-    return (*printed[:behind], _three_over_four(), *printed[behind:])
-
-
-def _three_over_four() -> Mapping[str, str]:
     three = table_row(TABLE, claim_id="3x5820")
     four_mbit_s = BROADCOM.published[Spot(THREADS, LARGE)]
-    return {
+    three_over_four = {
         **three,
         "claim_id": THREE_OVER_FOUR,
         "kind": "shape",
@@ -90,10 +56,9 @@ def _three_over_four() -> Mapping[str, str]:
         "condition": "32 threads, 16 KB",
         "as_printed": f"{three['as_printed']}; table 2 has {four_mbit_s:g} with four cards",
     }
-
-
-def _cells(scope: Scope) -> Iterable[Cell]:
-    return () if scope.quick else ({CLAIM.name: row["claim_id"]} for row in rows())
+    printed = table(TABLE)
+    behind = printed.index(three) + 1
+    return (*printed[:behind], three_over_four, *printed[behind:])
 
 
 def _arm(cell: Cell, context: Context) -> Computed:
@@ -104,18 +69,22 @@ def _arm(cell: Cell, context: Context) -> Computed:
         UNIT: row["unit"] or ("x" if claim.compute else IN_WORDS),
         PRINTED: row["value"] or IN_WORDS,
     }
-    if claim.compute:
-        facts |= spread_facts(HERE, map(claim.compute, map(Simulations, seeds(context.seed))))
-    else:
-        facts |= {f"{HERE}, why none": WHY_NONE[claim.kind]}
-    return Computed(facts)
+    if claim.compute is None:
+        return Computed({**facts, f"{HERE}, why none": WHY_NONE[claim.kind]})
+    values = [claim.compute(partial(_simulated, seed)) for seed in boards.seeds(context.seed)]
+    return boards.computed(facts | boards.spread_facts(HERE, values))
 
 
-def _published(_: Results) -> Sequence[Published]:
-    return [_beside(row, CLAIMS[row["claim_id"]]) for row in rows()]
+def _simulated(
+    seed: int, board: Board, size_bytes: int, figure: str = MBIT_S, **changes: Any
+) -> float:
+    """A figure of a simulation of 32 threads with requests of a size."""
+    played = board.simulate(Spot(THREADS, size_bytes), seed=seed, **changes)
+    return boards.FIGURES[figure](played)
 
 
-def _beside(row: Mapping[str, str], claim: CardClaim) -> Published:
+def _published(row: Mapping[str, str]) -> Published:
+    claim = CLAIMS[row["claim_id"]]
     what = f"{row['quantity']}, {row['condition']}" if row["condition"] else row["quantity"]
     is_ratio = claim.compute is not None and not row["value"]
     return Published(
@@ -132,39 +101,30 @@ def _beside(row: Mapping[str, str], claim: CardClaim) -> Published:
     )
 
 
-def _fitted(compute: Callable[[Simulations], float], note: str) -> CardClaim:
-    return CardClaim(Kind.NUMBER, note, compute, is_fitted=True)
+def _interrupts(at: At, board: Board, size_bytes: int) -> float:
+    return at(board, size_bytes, boards.INTERRUPTS) + CLOCKS_HZ
 
 
-def _number(compute: Callable[[Simulations], float], note: str) -> CardClaim:
-    return CardClaim(Kind.NUMBER, note, compute)
+def _small_interrupts(at: At) -> Sequence[float]:
+    return [_interrupts(at, BROADCOM, size) for size in (16, 64, 256, 1_024)]
 
 
-def _given(note: str) -> CardClaim:
-    return CardClaim(Kind.GIVEN, note)
+def _percent_of_rated(at: At, cards: int) -> float:
+    return 100 * at(BROADCOM, LARGE, cards=cards) / (cards * BROADCOM.rated_mbit_s)
 
 
-def _beyond(note: str) -> CardClaim:
-    return CardClaim(Kind.BEYOND, note)
+def _copying_over_rest(at: At) -> float:
+    percent = at(BROADCOM, LARGE, boards.COPYING)
+    return percent / (100 - percent)
 
 
-def _interrupts(simulation: Simulation) -> float:
-    return simulation.interrupts_per_s + CLOCKS_HZ
+def _over_usual(at: At, figure: str = MBIT_S, **changes: Any) -> float:
+    return at(BROADCOM, LARGE, figure, **changes) / at(BROADCOM, LARGE, figure)
 
 
-def _percent_of_rated(board: Board, simulation: Simulation, cards: int = 4) -> float:
-    return 100 * simulation.mbit_s / (cards * board.rated_mbit_s)
-
-
-def _copying_over_rest(of: Simulations) -> float:
-    share = of.broadcom(LARGE).copy_share
-    return share / (1 - share)
-
-
-def _idle_first_over_in_turn(of: Simulations) -> float:
-    in_turn = of.broadcom(LARGE, completions_first=False)
-    return of.broadcom(LARGE).idle_share / in_turn.idle_share
-
+_given, _beyond = partial(CardClaim, Kind.GIVEN), partial(CardClaim, Kind.BEYOND)
+_number, _shape = partial(CardClaim, Kind.NUMBER), partial(CardClaim, Kind.SHAPE)
+_fitted = partial(CardClaim, Kind.NUMBER, is_fitted=True)
 
 TABLE = "002-X1-claims"
 CLAIM = Axis("claim", "claim")
@@ -183,66 +143,57 @@ SMALL = (
     f"of four sizes, {WITH_CLOCKS}; a card chains only requests that wait for it, and none do, "
     "because the host is busy all the time (without chaining: 002-X2)"
 )
+NONE_CHAINED = f"B over the four 5820, none of whose requests are chained, {WITH_CLOCKS}"
 KERNEL = (
     "host time, all of it the kernel's; more than published because closed clients all wait for "
     "the host or for memory, and nothing else of that machine takes time"
 )
 CLAIMS: Mapping[str, CardClaim] = {
-    "7751-peak": _fitted(lambda of: of.hifn(LARGE).mbit_s, PEAK),
+    "7751-peak": _fitted(PEAK, lambda at: at(HIFN, LARGE)),
     "7751-util": _given("the rate of a chip was taken from this sentence: no data sheet is named"),
     "7751-bus-max": _given("the rate of that bus"),
-    "7751-bus": _fitted(lambda of: 2 * of.hifn(LARGE).mbit_s, TWICE),
-    "7751-bus-util": _fitted(lambda of: 100 * of.hifn(LARGE).bus_share, BUSY),
+    "7751-bus": _fitted(TWICE, lambda at: 2 * at(HIFN, LARGE)),
+    "7751-bus-util": _fitted(BUSY, lambda at: at(HIFN, LARGE, boards.BUS_BUSY)),
     "7751-bridge": _beyond("two cycles of 33 MHz, 0.06 us, are below what is fitted"),
     "clock-int-a": _given(CLOCKS),
     "clock-int-b": _given(CLOCKS),
     "small-int": _fitted(
-        lambda of: _interrupts(of.hifn(16)),
         f"an interrupt for each request of 16 B with 32 threads, {WITH_CLOCKS}; less than "
         "published because the document counts more than its table has requests, and doesn't say "
         "in which load",
+        lambda at: _interrupts(at, HIFN, 16),
     ),
-    "5820-peak": _fitted(lambda of: of.broadcom(LARGE).mbit_s, PEAK),
-    "5820-bus": _fitted(lambda of: 2 * of.broadcom(LARGE).mbit_s / 1_000, TWICE),
+    "5820-peak": _fitted(PEAK, lambda at: at(BROADCOM, LARGE)),
+    "5820-bus": _fitted(TWICE, lambda at: 2 * at(BROADCOM, LARGE) / 1_000),
     "5820-bus-max": _given("the rate of that bus"),
-    "5820-bus-util": _fitted(lambda of: 100 * of.broadcom(LARGE).bus_share, BUSY),
+    "5820-bus-util": _fitted(BUSY, lambda at: at(BROADCOM, LARGE, boards.BUS_BUSY)),
     "5820-rated": _given(
         "reference of utilisation, and rate of a card in the analysis with published constants; "
         "the simulation takes a fitted rate"
     ),
     "5820-max": _given("four times the rating of a card"),
-    "5820-util": _fitted(
-        lambda of: _percent_of_rated(BROADCOM, of.broadcom(LARGE)), "of four cards as rated"
-    ),
+    "5820-util": _fitted("of four cards as rated", lambda at: _percent_of_rated(at, 4)),
     "large-int": _fitted(
-        lambda of: fmean((_interrupts(of.hifn(MIDDLE)), _interrupts(of.broadcom(MIDDLE)))),
         f"mean of both boards at 8,192 B, {WITH_CLOCKS}; one number can't be near both because "
         "the slow board works fewer requests",
+        lambda at: fmean(_interrupts(at, board, MIDDLE) for board in (HIFN, BROADCOM)),
     ),
-    "5820-small-int-low": _fitted(lambda of: min(of.small_interrupts()), f"least {SMALL}"),
-    "5820-small-int-high": _fitted(lambda of: max(of.small_interrupts()), f"most {SMALL}"),
-    "5820-8k-int": _fitted(
-        lambda of: _interrupts(of.broadcom(MIDDLE)),
-        f"8,192 B over the four 5820, none of whose requests are chained, {WITH_CLOCKS}",
-    ),
-    "kernel-time": _number(lambda of: 100 * of.broadcom(MIDDLE).host_share, f"8,192 B: {KERNEL}"),
+    "5820-small-int-low": _fitted(f"least {SMALL}", lambda at: min(_small_interrupts(at))),
+    "5820-small-int-high": _fitted(f"most {SMALL}", lambda at: max(_small_interrupts(at))),
+    "5820-8k-int": _fitted(f"8,192 {NONE_CHAINED}", lambda at: _interrupts(at, BROADCOM, MIDDLE)),
+    "kernel-time": _number(f"8,192 B: {KERNEL}", lambda at: at(BROADCOM, MIDDLE, boards.HOST_BUSY)),
     "kernel-time-16k": _number(
-        lambda of: 100 * of.broadcom(LARGE).host_share, f"16,384 B: {KERNEL}"
+        f"16,384 B: {KERNEL}", lambda at: at(BROADCOM, LARGE, boards.HOST_BUSY)
     ),
     "user-time-16k": _beyond("clients take no time of their own in the model"),
-    "16k-int": _fitted(
-        lambda of: _interrupts(of.broadcom(LARGE)),
-        f"16,384 B over the four 5820, none of whose requests are chained, {WITH_CLOCKS}",
-    ),
+    "16k-int": _fitted(f"16,384 {NONE_CHAINED}", lambda at: _interrupts(at, BROADCOM, LARGE)),
     "mem-write": _given("the rate of copies, and of all writes to memory"),
     "mem-writes": _given("two copies and the card write each byte once"),
     "transfer": _fitted(
-        lambda of: of.broadcom(LARGE).mbit_s, "as the peak, because each write is of every byte"
+        "as the peak, because each write is of every byte", lambda at: at(BROADCOM, LARGE)
     ),
-    "3x5820": _number(lambda of: of.three().mbit_s, "throughput of the simulation"),
-    "3x5820-util": _number(
-        lambda of: _percent_of_rated(BROADCOM, of.three(), 3), "of three cards as rated"
-    ),
+    "3x5820": _number("throughput of the simulation", lambda at: at(BROADCOM, LARGE, cards=3)),
+    "3x5820-util": _number("of three cards as rated", lambda at: _percent_of_rated(at, 3)),
     "isa-bus": _beyond("why an interrupt is slow is not modelled, only how long it takes"),
     "spl-delay": _given("time to query a card whether an interrupt is its own"),
     "slow-slot": _beyond(
@@ -250,28 +201,25 @@ CLAIMS: Mapping[str, CardClaim] = {
     ),
     "shared-irq": _given("that each card on the line is queried, and the time of a query"),
     "irq-no-gain": _number(
-        lambda of: of.broadcom(LARGE, shares_line=False).mbit_s / of.broadcom(LARGE).mbit_s,
         "throughput with a line for each card over that with one, 16,384 B",
+        lambda at: _over_usual(at, shares_line=False),
     ),
-    "copy-cost": CardClaim(
-        Kind.SHAPE,
+    "copy-cost": _shape(
         "16,384 B; waiting for memory meanwhile counts as copying",
         _copying_over_rest,
         "copying over all else that the host does",
     ),
-    "convoy": CardClaim(
-        Kind.SHAPE,
+    "convoy": _shape(
         "16 KB buffers; no gain here because with completions first the host copies or waits for "
         "memory most of the time already (completions in turn: 002-X2)",
-        _idle_first_over_in_turn,
+        lambda at: 1 / _over_usual(at, boards.IDLE, completions_first=False),
         "idle time of all cards, completions first over in turn",
     ),
     "mem-reads": _beyond("reads are not modelled: writes alone use up the bandwidth that is given"),
-    THREE_OVER_FOUR: CardClaim(
-        Kind.SHAPE,
+    THREE_OVER_FOUR: _shape(
         "put together from two printed numbers; not so here because cards share no queue, and an "
         "interrupt that queries one card less saves 1 us and no more",
-        lambda of: of.three().mbit_s / of.broadcom(LARGE).mbit_s,
+        lambda at: _over_usual(at, cards=3),
     ),
 }
 
@@ -283,10 +231,10 @@ EXPERIMENT = Experiment(
     "were put into it, and which can't follow?",
     axes=(CLAIM,),
     compare=CLAIM.name,
-    cells=_cells,
+    cells=lambda scope: () if scope.quick else ({"claim": row["claim_id"]} for row in rows()),
     arm=_arm,
     operation="request",
-    published=_published,
+    published=lambda _: [_published(row) for row in rows()],
     columns={ABOUT: "about", UNIT: "unit", PRINTED: "published", HERE: "here"},
     origin=Origin.SIMULATED,
     weight=0.2,

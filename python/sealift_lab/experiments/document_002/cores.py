@@ -4,20 +4,17 @@ Clients hand buffers over to devices, each a worker on a core of its own, throug
 submit and wait.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from sealift_lab.experiments.document_002.board import BROADCOM, HIFN, SIZE, THREADS, Board, Spot
+from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, SIZE, THREADS, Spot
 from sealift_lab.experiments.notes import read_notes
+from sealift_lab.measure.crypto import LOAD, with_load
 from sealift_lab.measure.native import offload
-from sealift_lab.measure.oversubscription import LOAD, load_of
+from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
-from sealift_lab.model.figure import Rate, Scaled
-from sealift_lab.model.published import Kind, Published, table
-from sealift_lab.model.results import Results
-from sealift_lab.model.sample import Arm, Context, Sample, Skip
-from sealift_lab.model.values import Cell, Value
+from sealift_lab.model.published import Kind, Published, Rate, Scaled, table
 
 
 @dataclass(frozen=True)
@@ -31,31 +28,24 @@ class _CountingArm:
 
     def report(self) -> Mapping[str, Value]:
         facts = self.arm.report()
-        messages = int(facts["messages_worked"])
-        if not messages:
+        if not (messages := int(facts["messages_worked"])):
             return facts
         counts = {
-            f"{title} a message": float(facts[name]) / messages / units
+            f"{title} a message": float(f"{float(facts[name]) / messages / units:.4g}")
             for title, (name, units) in COUNTS.items()
         }
-        return {**facts, **{name: float(f"{value:.4g}") for name, value in counts.items()}}
+        return {**facts, **counts}
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
     """First what the document's question needs in least time, then the rest of its table."""
     if scope.quick:
         return
-    works = product(CIPHERS, scope.threads or COUNTS_OF_THREADS, BATCHES, SIZES)
+    works = product(CIPHERS, scope.threads or (1, 2, 3, 4, 32), BATCHES, SIZES)
     for cipher, threads, batch, size_bytes in sorted(works, key=_rank):
-        for way in WAYS:
-            yield {
-                "cipher": cipher,
-                **Spot(threads, size_bytes).cell,
-                "batch": batch,
-                "devices": min(CARDS, scope.cores),
-                LOAD.name: load_of(threads, scope.cores).value,
-                "way": way,
-            }
+        work = {"cipher": cipher, **Spot(threads, size_bytes).cell, "batch": batch}
+        devices = min(CARDS, scope.cores)
+        yield from with_load(({**work, "devices": devices, "way": way} for way in WAYS), scope)
 
 
 def _rank(work: tuple[str, int, int, int]) -> tuple[int, int]:
@@ -92,35 +82,27 @@ def _arm(cell: Cell, context: Context) -> Arm:
     return _CountingArm(arm)
 
 
-def _published(_: Results) -> Sequence[Published]:
-    return [
-        _beside(board, spot, value)
-        for board in (HIFN, BROADCOM)
-        for spot, value in board.published.items()
-    ]
-
-
-def _beside(board: Board, spot: Spot, value: float) -> Published:
-    where: Cell = {"cipher": TDES, **spot.cell, "batch": 1, "way": SLEEPING}
-    return Published(
-        figure="002-R1",
-        what=f"{board.title}, {spot}, beside cores here",
-        value=value,
-        unit="Mbit/s",
-        source=table(board.table)[0]["source"],
-        kind=Kind.VALUE,
-        here=Scaled(Rate(where), 8),
-        note="3DES on cores as cards, one buffer at a time, sleeping",
-        series=f"{board.title}, {str(spot).partition(',')[0]}",
-        at=where,
-    )
+def _published() -> Iterator[Published]:
+    for board, spot in [(each, spot) for each in (HIFN, BROADCOM) for spot in each.published]:
+        where: Cell = {"cipher": TDES, **spot.cell, "batch": 1, "way": SLEEPING}
+        yield Published(
+            figure="002-R1",
+            what=f"{board.title}, {spot}, beside cores here",
+            value=board.published[spot],
+            unit="Mbit/s",
+            source=table(board.table)[0]["source"],
+            kind=Kind.VALUE,
+            here=Scaled(Rate(where), 8),
+            note="3DES on cores as cards, one buffer at a time, sleeping",
+            series=f"{board.title}, {str(spot).partition(',')[0]}",
+            at=where,
+        )
 
 
 TDES, GCM = "3des-cbc", "aes-128-gcm"
 CIPHERS = (TDES, GCM)
 OWN, SLEEPING, POLLING = "calling thread", "sleeping", "polling"
 WAYS = (SLEEPING, POLLING, OWN)
-COUNTS_OF_THREADS = (1, 2, 3, 4, 32)
 SIZES = (16, 64, 256, 1_024, 2_048, 4_096, 8_192, 16_384)
 BATCHES = (1, 16, 256)
 CARDS = 4
@@ -160,7 +142,7 @@ EXPERIMENT = Experiment(
     cells=_cells,
     arm=_arm,
     operation="buffer",
-    published=_published,
+    published=lambda _: [*_published()],
     charts=tuple(
         Chart(
             x=SIZE.name,
@@ -177,6 +159,5 @@ EXPERIMENT = Experiment(
     preferred={"cipher": TDES, "threads": 1, "buffer_bytes": 16, "batch": 1},
     names={SLEEPING: "clients sleep", POLLING: "clients poll", OWN: "nothing is handed over"},
     weight=2.0,
-    is_optional_from=22,
     notes=read_notes(__package__, "cores"),
 )

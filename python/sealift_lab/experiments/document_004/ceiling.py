@@ -5,18 +5,15 @@ payload once, a store past the caches once, a store through them twice, because 
 before it is written.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
-from sealift_lab.experiments.document_004.copies import COUNT, SIZE, copy_arm
+from sealift_lab.experiments.document_004.copies import COUNT, SIZE, copy_arm, grid
 from sealift_lab.measure.crypto import one_and_all
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
-from sealift_lab.model.figure import Rate, Scaled
-from sealift_lab.model.published import Kind, Published, table_row
+from sealift_lab.model.arm import Arm, Cell, Context, Value
+from sealift_lab.model.experiment import Axis, Chart, Experiment
+from sealift_lab.model.published import Kind, Published, Rate, Scaled, table_row
 from sealift_lab.model.results import Results, Row
-from sealift_lab.model.sample import Arm, Context
-from sealift_lab.model.values import Cell, Value
 
 
 @dataclass(frozen=True)
@@ -39,17 +36,9 @@ class Kernel:
 
 def share_of_ceiling(results: Results, threads: int) -> float | None:
     """The least share of the most traffic that Sealift's copy moves, over its lengths."""
-    most = max((_traffic(row) for row in _exact(results, threads)), default=0.0)
+    most = max(map(_traffic, _exact(results, threads=threads)), default=0.0)
     own = [_traffic(row) for row in results.select(kernel=OURS, threads=threads) if not row.wrong]
     return min(1.0, min(own) / most) if own and most else None
-
-
-def _cells(scope: Scope) -> Iterator[Cell]:
-    if scope.quick:
-        return
-    for size_bytes, threads in product(LENGTHS, one_and_all(scope)):
-        for name in KERNELS:
-            yield {"size_bytes": size_bytes, "threads": threads, "kernel": name}
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
@@ -62,13 +51,7 @@ def _published(results: Results) -> Sequence[Published]:
     """The published limit beside the most traffic that was measured, over all thread counts."""
     claim = table_row("004-X1-claims", claim_id="mem-limit")
     best = max(_exact(results), key=_traffic, default=None)
-    first: dict[str, Value] = {
-        "size_bytes": LENGTHS[0],
-        "threads": 1,
-        "kernel": next(iter(KERNELS)),
-    }
-    cell = dict(best.cell) if best else first
-    units = KERNELS[str(cell["kernel"])].traffic_units
+    cell = best.cell if best else {"size_bytes": LENGTHS[0], "threads": 1, "kernel": FIRST}
     return [
         Published(
             figure="004-M",
@@ -77,20 +60,16 @@ def _published(results: Results) -> Sequence[Published]:
             unit="MB/s",
             source=claim["source"],
             kind=Kind.VALUE,
-            here=Scaled(Rate(cell), units),
+            here=Scaled(Rate(cell), KERNELS[str(cell["kernel"])].traffic_units),
             note=f"{cell['kernel']}, {cell['threads']} threads; printed {claim['as_printed']}",
         )
     ]
 
 
-def _exact(results: Results, threads: int | None = None) -> list[Row]:
+def _exact(results: Results, **where: Value) -> list[Row]:
     """The rows whose traffic is known exactly: a ceiling may stand on them."""
-    wanted = {} if threads is None else {"threads": threads}
-    return [
-        row
-        for row in results.select(**wanted)
-        if KERNELS[str(row.cell["kernel"])].is_exact and row.payload_mb_per_s and not row.wrong
-    ]
+    rows = results.select(**where)
+    return [row for row in rows if KERNELS[str(row.cell["kernel"])].is_exact and not row.wrong]
 
 
 def _traffic(row: Row) -> float:
@@ -100,9 +79,9 @@ def _traffic(row: Row) -> float:
 
 
 LENGTHS = (4 << 20, 16 << 20)
-OURS = "copy by Sealift"
+FIRST, OURS = "read, 64-byte registers", "copy by Sealift"
 KERNELS = {
-    "read, 64-byte registers": Kernel("read", "avx512", 1),
+    FIRST: Kernel("read", "avx512", 1),
     "read, words": Kernel("read", "words", 1),
     "write past the caches": Kernel("write", "non-temporal", 1),
     "write, 64-byte registers": Kernel("write", "avx512", 2, is_exact=False),
@@ -121,7 +100,9 @@ EXPERIMENT = Experiment(
     "to it does a copy come?",
     axes=(SIZE, COUNT, Axis("kernel", "kernel")),
     compare="kernel",
-    cells=_cells,
+    cells=lambda scope: (
+        () if scope.quick else grid(size_bytes=LENGTHS, threads=one_and_all(scope), kernel=KERNELS)
+    ),
     arm=_arm,
     operation="block",
     published=_published,

@@ -1,15 +1,13 @@
 """Copies as cells: axes, the arm of a cell, and document 004's printed figures."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 from sealift_lab.measure.native import copy, published_copy
+from sealift_lab.model.arm import Arm, Cell, Context, Skip, Value
 from sealift_lab.model.experiment import Axis, Chart
-from sealift_lab.model.figure import Rate
-from sealift_lab.model.published import Kind, Published, table
-from sealift_lab.model.results import Results
-from sealift_lab.model.sample import Arm, Context, Skip
-from sealift_lab.model.values import Cell, Value
+from sealift_lab.model.published import Kind, Published, Rate, table
 
 SIZES = (16, 256, 1_024, 4_096, 65_536, 524_288, 1_048_576, 4_194_304, 16_777_216)
 """Document 004's nine lengths."""
@@ -37,10 +35,15 @@ BUFFERS = Axis("buffers", "buffers of the threads")
 WAY = Axis("way", "how it is measured")
 FUNCTION = Axis("function", "copied by")
 
-PLOTS = "004-plots-digitised"
 CALIBRATED, AS_PUBLISHED = "calibrated", "as published"
 REGION = "region"
 """The memory that a user named; the legend of the same name has its place."""
+
+
+def grid(where: Cell | None = None, **axes: Iterable[Value]) -> Iterator[Cell]:
+    """Every combination of values of these axes, beside those that all cells have."""
+    for values in product(*axes.values()):
+        yield {**(where or {}), **dict(zip(axes, values, strict=True))}
 
 
 def copy_arm(cell: Cell, context: Context) -> Arm:
@@ -62,7 +65,7 @@ def copy_arm(cell: Cell, context: Context) -> Arm:
             "target": cell.get("memory", "heap"),
             "seed": context.seed,
             "folder": context.folder,
-            "region": region_of(cell, context.legend),
+            "region": _region(cell, context.legend),
         }
     )
 
@@ -74,23 +77,18 @@ def curves(
     return Chart(x, series, "MB/s", title, panels, where or {}, log_x=True, log_y=True)
 
 
-def region_of(cell: Cell, legend: Mapping[str, str]) -> tuple[Path, int, int] | None:
+def _region(cell: Cell, legend: Mapping[str, str]) -> tuple[Path, int, int] | None:
     """Path, offset and length of the region that a cell names; None where it names none.
 
     Raises:
         Skip: If it names one and the run was given none.
     """
-    if REGION not in (cell.get("memory"), cell.get("source")):
+    if cell.get("memory") != REGION:
         return None
     if REGION not in legend:
         raise Skip(NO_REGION)
     path, offset, length = legend[REGION].rsplit(":", 2)
     return Path(path), int(offset), int(length)
-
-
-def runs_of(way: str) -> int:
-    """How often the published way copies: `as published, 5 runs` is 5."""
-    return int(way.removeprefix(AS_PUBLISHED).strip(" ,runs") or DEFAULT_RUNS)
 
 
 def published_copies(
@@ -115,38 +113,28 @@ def published_copies(
         wanted: Columns with their values.
     """
     for row in table(name):
-        if int(row["bytes"]) in sizes and wanted.items() <= row.items():
-            yield _beside(row, figure, at, note, is_drawn=is_drawn)
-
-
-def store_cost(results: Results) -> str:
-    """Stores what Sealift's copy takes from memory, by length, for the engine's cost model.
-
-    Args:
-        results: Of an experiment that copies all lengths, by one thread among others.
-
-    Returns:
-        The place, or why it isn't stored, in a sentence; "" where nothing was measured.
-    """
-    from sealift.errors import InputError
-    from sealift_lab._lab import keep_copy_cost
-
-    if not results.rows:
-        return ""
-    times = []
-    for size_bytes in SIZES:
-        row = next(results.select(**STORED, size_bytes=size_bytes), None)
-        if row is None or row.wrong or row.blocks < STORED_BLOCKS:
-            return (
-                f"{NOT_STORED}: {STORED_BLOCKS} right blocks are needed of {size_bytes:,} bytes "
-                "from memory by one thread"
-            )
-        times.append((size_bytes, row.time.value))
-    try:
-        file = keep_copy_cost(times)
-    except (InputError, OSError) as error:
-        return f"{NOT_STORED}: {error}"
-    return f"costs of copies here are stored in {file}, for cards whose descriptions leave them out"
+        size_bytes, threads = int(row["bytes"]), int(row["threads"])
+        if size_bytes not in sizes or not wanted.items() <= row.items():
+            continue
+        printed, place = row["copy_function"], row["experiment"].removeprefix("App ")
+        function = PUBLISHED_FUNCTIONS[printed]
+        where = {"size_bytes": size_bytes, "threads": max(1, threads), "function": function, **at}
+        source = row["source"]
+        if "read off" in source:
+            source = f"document 004, plot {row['panel']}; read off the plot, about 3 %"
+        pool = f"{threads} threads" if threads else "no pool"
+        yield Published(
+            figure=figure,
+            what=f"{printed} {place}, {size_bytes:,} B, {pool}",
+            value=float(row["throughput_gb_s"]) * MB_PER_GB,
+            unit="MB/s",
+            source=source,
+            kind=Kind.VALUE,
+            here=Rate(where),
+            note=f"copied by {function}, {note}",
+            series=f"{printed} {place}" if is_drawn else "",
+            at=where if is_drawn else {},
+        )
 
 
 def _published_arm(cell: Cell, context: Context) -> Arm:
@@ -160,57 +148,13 @@ def _published_arm(cell: Cell, context: Context) -> Arm:
         functions.index(str(cell["function"])),
         size_bytes,
         before=[size for size in SIZES if size < size_bytes],
-        runs=runs_of(str(cell["way"])),
+        runs=int("".join(filter(str.isdigit, str(cell["way"]))) or DEFAULT_RUNS),
         threads=threads if has_pool else 0,
         seed=context.seed,
     )
 
 
-def _beside(
-    row: Mapping[str, str], figure: str, at: Cell, note: str, *, is_drawn: bool
-) -> Published:
-    size_bytes, threads = int(row["bytes"]), int(row["threads"])
-    printed, place = row["copy_function"], row["experiment"].removeprefix("App ")
-    function = PUBLISHED_FUNCTIONS[printed]
-    where: dict[str, Value] = {
-        "size_bytes": size_bytes,
-        "threads": max(1, threads),
-        "function": function,
-        **at,
-    }
-    is_read_off = "read off" in row["source"]
-    return Published(
-        figure=figure,
-        what=f"{printed} {place}, {size_bytes:,} B, "
-        + (f"{threads} threads" if threads else "no pool"),
-        value=float(row["throughput_gb_s"]) * MB_PER_GB,
-        unit="MB/s",
-        source=f"document 004, plot {row['panel']}; read off the plot, about 3 %"
-        if is_read_off
-        else row["source"],
-        kind=Kind.VALUE,
-        here=Rate(where),
-        note=f"copied by {function}, {note}",
-        series=f"{printed} {place}" if is_drawn else "",
-        at=where if is_drawn else {},
-    )
-
-
-AXES_OF_ARMS = (
-    *("operation", "function", "threads", "source"),
-    *("state", "buffers", "offset", "beside"),
-)
-# Payload that is handed over comes from memory, or is about to go there.
-STORED: Mapping[str, Value] = {
-    "memory": "heap",
-    "threads": 1,
-    "state": "cold",
-    "way": CALIBRATED,
-    "function": "ours",
-}
-# One that was disturbed doesn't matter then.
-STORED_BLOCKS = 3
-NOT_STORED = "costs of copies here are not stored for cards"
+AXES_OF_ARMS = ("operation", "function", "threads", "state", "buffers", "offset", "beside")
 DEFAULT_RUNS = 5
 MB_PER_GB = 1_000
 NO_REGION = (

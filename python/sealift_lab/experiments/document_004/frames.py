@@ -2,29 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from sealift_lab.experiments.document_004.copies import grid
 from sealift_lab.measure.native import exchange_frames
+from sealift_lab.model.arm import Arm, Cell, Context, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
-from sealift_lab.model.figure import Rate
-from sealift_lab.model.published import Kind, Published, table_row
+from sealift_lab.model.published import Kind, Published, Rate, table_row
 from sealift_lab.model.results import Results
-from sealift_lab.model.sample import Arm, Context
-from sealift_lab.model.values import Cell, Value
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
     if scope.quick:
         return
     for pattern, sizes in FRAME_BYTES.items():
-        for frame_bytes in sizes:
-            for way in WAYS:
-                yield _cell(pattern, frame_bytes, 1, way)
-    for frame_bytes in BATCHED_BYTES:
-        for way in (RING, SEALED):
-            yield _cell(STREAM, frame_bytes, BATCH, way)
-
-
-def _cell(pattern: str, frame_bytes: int, batch: int, way: Value) -> Cell:
-    return {"pattern": pattern, "frame_bytes": frame_bytes, "batch": batch, "way": way}
+        yield from grid({"pattern": pattern, "batch": 1}, frame_bytes=sizes, way=WAYS)
+    # Batches where one frame is little for the engine.
+    at = {"pattern": STREAM, "batch": 16}
+    yield from grid(at, frame_bytes=FRAME_BYTES[STREAM][:3], way=(RING, SEALED))
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
@@ -39,6 +32,7 @@ def _arm(cell: Cell, context: Context) -> Arm:
 
 def _published(_: Results) -> Sequence[Published]:
     claim = table_row("004-X1-claims", claim_id="escape-64k")
+    at: Cell = {"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES}
     return [
         Published(
             figure="004-X1",
@@ -47,11 +41,11 @@ def _published(_: Results) -> Sequence[Published]:
             unit=claim["unit"],
             source=claim["source"],
             kind=Kind.VALUE,
-            here=Rate(_cell(STREAM, PUBLISHED_BYTES, 1, way)),
+            here=Rate({**at, "batch": 1, "way": way}),
             note="here two processes of one host, there two hosts with memory between them",
             # Drawn once, though compared with each way.
             series="two hosts, as published" if way == RING else "",
-            at={"frame_bytes": PUBLISHED_BYTES, "pattern": STREAM},
+            at=at,
         )
         for way, words in WAYS.items()
     ]
@@ -76,8 +70,6 @@ FRAME_BYTES = {
     PING_PONG: (16, PUBLISHED_BYTES),
     STREAM: (16, 4 << 10, PUBLISHED_BYTES, 1 << 20),
 }
-# Where one frame is little for the engine.
-BATCH, BATCHED_BYTES = 16, (16, 4 << 10, PUBLISHED_BYTES)
 
 EXPERIMENT = Experiment(
     name="frames-between-processes",

@@ -1,18 +1,23 @@
-"""The published copy tool's experiments, calibrated or in its own way: `sealift lab copy`."""
+"""The published copy tool: its experiments, calibrated or in its own way, and its file, 004-R2."""
 
 import random
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 
-from sealift_lab.experiments.document_004.copies import PUBLISHED_FUNCTIONS, REGION, SIZES
-from sealift_lab.experiments.document_004.tool_file import ToolLine
+from sealift_lab.experiments.document_004.copies import (
+    AS_PUBLISHED,
+    PUBLISHED_FUNCTIONS,
+    REGION,
+    SIZES,
+    copy_arm,
+)
 from sealift_lab.measure.loop import lead_in_s
-from sealift_lab.measure.native import NativeArm, copy, published_copy
-from sealift_lab.model.results import Estimate
-from sealift_lab.model.sample import Skip
+from sealift_lab.measure.native import copy
+from sealift_lab.model.arm import Arm, Context, Skip
+from sealift_lab.model.results import Estimate, Row
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,36 @@ class Tool:
 
 
 @dataclass(frozen=True)
+class ToolLine:
+    """One line of the tool's file, six columns of text.
+
+    Attributes:
+        experiment: Direction and memory: `App writes to host-heap`.
+        size_bytes: Length of a copy.
+        function: Copy function: `glibc_memcpy`.
+        gb_per_s: Payload in 10**9 bytes a second; None where the file prints 0.000.
+        runs: How often the function was timed.
+        threads: Workers; 0 for none.
+    """
+
+    experiment: str
+    size_bytes: int
+    function: str
+    gb_per_s: float | None
+    runs: int
+    threads: int
+
+    def __str__(self) -> str:
+        """Small figures have more than the tool's three decimals, so that none is 0.000."""
+        speed = self.gb_per_s or 0.0
+        decimals = 3 if speed >= SMALL_GB_PER_S or not speed else 9
+        return (
+            f"{self.experiment}, {self.size_bytes}, {self.function}, {speed:.{decimals}f}, "
+            f"{self.runs}, {self.threads}"
+        )
+
+
+@dataclass(frozen=True)
 class ToolResult:
     """One function at one length.
 
@@ -71,57 +106,60 @@ def run_tool(tool: Tool, number: int) -> Iterator[ToolResult]:
         ValueError: If a number is out of range.
     """
     for size_bytes in LENGTHS[: tool.lengths]:
-        yield from _measure(tool, number, size_bytes)
-
-
-def _measure(tool: Tool, number: int, size_bytes: int) -> Iterator[ToolResult]:
-    arms: dict[str, NativeArm] = {}
-    skipped: dict[str, str] = {}
-    for function in PUBLISHED_FUNCTIONS.values():
-        try:
-            arms[function] = _arm(tool, number, function, size_bytes)
-        except Skip as skip:
-            skipped[function] = str(skip)
-    samples = _sample(tool, arms)
-    for printed, function in PUBLISHED_FUNCTIONS.items():
-        speed = _estimate(samples[function], size_bytes) if function in samples else None
-        line = ToolLine(
-            NAMES[number],
-            size_bytes,
+        arms: dict[str, Arm] = {}
+        skipped: dict[str, str] = {}
+        for function in PUBLISHED_FUNCTIONS.values():
+            try:
+                arms[function] = _arm(tool, number, function, size_bytes)
+            except Skip as skip:
+                skipped[function] = str(skip)
+        samples = _sample(tool, arms)
+        for printed, function in PUBLISHED_FUNCTIONS.items():
+            speed = _estimate(samples[function], size_bytes) if function in samples else None
             # Its third copy is not ported: the one that stands for it goes by its own name.
-            printed if function in ("glibc", "sse2") else f"{function}_memcpy",
-            speed.value if speed else None,
-            tool.runs,
-            tool.threads,
+            name = printed if function in ("glibc", "sse2") else f"{function}_memcpy"
+            gb_per_s = speed.value if speed else None
+            line = ToolLine(NAMES[number], size_bytes, name, gb_per_s, tool.runs, tool.threads)
+            yield ToolResult(line, speed, skipped.get(function, ""))
+
+
+def format_file(lines: Iterable[ToolLine]) -> str:
+    """The tool's file."""
+    return "".join(f"{line}\n" for line in (HEADER, *lines))
+
+
+def check_file(text: str) -> None:
+    """Refuses a text that is no file of the tool's; older ones have other units in their head.
+
+    Raises:
+        ValueError: With its first line and what would be right.
+    """
+    first, *_ = (*text.splitlines(), "")
+    if not first.startswith(HEADER.partition(",")[0]):
+        raise ValueError(f"line 1: {first!r} is no head of the tool's; right would be {HEADER!r}")
+
+
+def lines_of(rows: Iterable[Row]) -> list[ToolLine]:
+    """The rows of a run that are copies, as the tool would have named them.
+
+    Raises:
+        ValueError: If none of them is a copy.
+    """
+    lines = [_line_of(row) for row in rows if row.cell.keys() >= NEEDED and not row.wrong]
+    if not lines:
+        raise ValueError(
+            "no row of this run is a copy by length and function; right would be a run of "
+            "copy-by-length or another experiment of document 004"
         )
-        yield ToolResult(line, speed, skipped.get(function, ""))
+    return lines
 
 
-def _sample(tool: Tool, arms: Mapping[str, NativeArm]) -> dict[str, list[float]]:
-    """Nanoseconds a copy of each arm, in turns whose order is drawn."""
-    samples: dict[str, list[float]] = {function: [] for function in arms}
-    order, draw = list(arms), random.Random(tool.seed)
-    for _ in range(1 if tool.as_published else tool.runs):
-        if not tool.as_published:
-            draw.shuffle(order)
-        for function in order:
-            if not tool.as_published:
-                arms[function].sample(lead_in_s(SAMPLE_S))
-            sample = arms[function].sample(0 if tool.as_published else SAMPLE_S)
-            samples[function].append(sample.ns_per_operation)
-    return samples
-
-
-def _arm(tool: Tool, number: int, function: str, size_bytes: int) -> NativeArm:
+def _arm(tool: Tool, number: int, function: str, size_bytes: int) -> Arm:
+    folder = Path(gettempdir())
     if tool.as_published:
-        return published_copy(
-            list(PUBLISHED_FUNCTIONS.values()).index(function),
-            size_bytes,
-            before=[size for size in LENGTHS if size < size_bytes],
-            runs=tool.runs,
-            threads=tool.threads,
-            seed=tool.seed,
-        )
+        way, queue = f"{AS_PUBLISHED}, {tool.runs} runs", "yes" if tool.threads else "no"
+        cell = {"way": way, "function": function, "size_bytes": size_bytes, "queue": queue}
+        return copy_arm({**cell, "threads": tool.threads}, Context(tool.seed, folder))
     memory, writes = MEMORIES[number // 2], number % 2 == 0
     is_kept = tool.keeps_region and memory == REGION and not writes
     return copy(
@@ -136,9 +174,23 @@ def _arm(tool: Tool, number: int, function: str, size_bytes: int) -> NativeArm:
             "content": "found" if is_kept else "counting",
             "seed": tool.value,
             "region": tool.region,
-            "folder": Path(gettempdir()),
+            "folder": folder,
         }
     )
+
+
+def _sample(tool: Tool, arms: Mapping[str, Arm]) -> dict[str, list[float]]:
+    """Nanoseconds a copy of each arm, in turns whose order is drawn."""
+    if tool.as_published:
+        return {function: [arm.sample(0).ns_per_operation] for function, arm in arms.items()}
+    samples: dict[str, list[float]] = {function: [] for function in arms}
+    order, draw = list(arms), random.Random(tool.seed)
+    for _ in range(tool.runs):
+        draw.shuffle(order)
+        for function in order:
+            arms[function].sample(lead_in_s(SAMPLE_S))
+            samples[function].append(arms[function].sample(SAMPLE_S).ns_per_operation)
+    return samples
 
 
 def _estimate(ns: Sequence[float], size_bytes: int) -> Estimate:
@@ -153,18 +205,38 @@ def _estimate(ns: Sequence[float], size_bytes: int) -> Estimate:
     return Estimate(speed, size_bytes / ordered[-place], size_bytes / ordered[place - 1])
 
 
+def _line_of(row: Row) -> ToolLine:
+    memory = str(row.cell.get("memory", "heap"))
+    # Axes that the tool doesn't have.
+    more = [str(row.cell[name]) for name in MORE_AXES if name in row.cell]
+    speed, threads = row.payload_mb_per_s, int(row.cell["threads"])
+    return ToolLine(
+        experiment=" ".join([f"App writes to {PLACES.get(memory, memory)}", *more]),
+        size_bytes=int(row.cell["size_bytes"]),
+        function=f"{row.cell['function']}_memcpy",
+        gb_per_s=speed.value / 1_000 if speed else None,
+        runs=row.blocks,
+        threads=0 if threads == 1 else threads,
+    )
+
+
 LENGTHS = (*SIZES, 256 << 20)
 """The tool's ten; the last one on request."""
-NAMES = (
-    "App writes to host-heap",
-    "App reads from host-heap",
-    "App writes to host-mmap",
-    "App reads from host-mmap",
-    "App writes to escape-mmap",
-    "App reads from escape-mmap",
+MEMORIES = ("heap", "shm", REGION)
+PLACES = {"heap": "host-heap", "shm": "host-mmap", REGION: "escape-mmap"}
+NAMES = tuple(
+    f"App {direction} {PLACES[memory]}"
+    for memory in MEMORIES
+    for direction in ("writes to", "reads from")
 )
 """The tool's experiments by their numbers; Sealift's region stands for its ESCAPE memory."""
-MEMORIES = ("heap", "shm", REGION)
 REGION_IDS = (4, 5)
 READ_REGION = 5
 SAMPLE_S = 0.005
+HEADER = (
+    "Experiment Description, Copy length (Bytes), Copy Type, Throughput (GBps), Number of Runs, "
+    "Number of Threads"
+)
+NEEDED = {"size_bytes", "function", "threads"}
+MORE_AXES = ("state", "way", "threading", "offset")
+SMALL_GB_PER_S = 0.1

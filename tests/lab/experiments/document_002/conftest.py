@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from sealift_lab.experiments.document_002 import EXPERIMENTS
+from sealift_lab.model.arm import Context, Skip, Value
 from sealift_lab.model.experiment import Scope
 from sealift_lab.model.results import ArmReport, Results
-from sealift_lab.model.sample import Context, Skip
-from sealift_lab.model.values import Value
 
 KEPT = Path("results/2026-11-23/intelr-xeonr-processor-2-cores/lab-002")
 

@@ -12,8 +12,7 @@ from sealift_lab.experiments.document_002.claims import (
     THREE_OVER_FOUR,
     rows,
 )
-from sealift_lab.model.figure import Fact, Missing
-from sealift_lab.model.published import Kind, Published, table
+from sealift_lab.model.published import Fact, Kind, Missing, Published, table
 from sealift_lab.model.results import Results
 
 Compute = Callable[[str], Results]

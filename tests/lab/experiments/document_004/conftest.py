@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.results import Estimate, Results, Row
-from sealift_lab.model.values import Cell
 
 FULL = Scope(quick=False, cores=2, devices=("library", "cpu"))
 Make = Callable[..., Results]

@@ -6,23 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sealift_lab.experiments.document_004 import (
-    EXPERIMENTS,
-    by_length,
-    by_threads,
-    causes,
-    ceiling,
-    copies,
-    example,
-    offsets,
-)
-from sealift_lab.experiments.document_004.copies import copy_arm, region_of, runs_of, store_cost
+from sealift_lab.experiments.document_004 import EXPERIMENTS, ceiling, comparisons, copies
+from sealift_lab.experiments.document_004.copies import copy_arm
+from sealift_lab.model.arm import Cell, Context, Skip, fits
 from sealift_lab.model.experiment import Experiment, Scope
-from sealift_lab.model.figure import Rate, Scaled, Times
-from sealift_lab.model.published import Published
+from sealift_lab.model.published import Published, Rate, Scaled, Times
 from sealift_lab.model.results import Results
-from sealift_lab.model.sample import Context, Skip
-from sealift_lab.model.values import Cell, fits
 
 Make = Callable[..., Results]
 FULL = Scope(quick=False, cores=2, devices=("library", "cpu"))
@@ -74,14 +63,14 @@ def test_published_points_are_drawn_once_each() -> None:
     def drawn(experiment: Experiment) -> int:
         return sum(bool(each.series) for each in experiment.published(NOTHING))
 
-    assert drawn(by_threads.BY_LENGTH) == 69
-    assert drawn(example.EXPERIMENT) == 12
+    assert drawn(comparisons.BY_THREADS) == 69
+    assert drawn(comparisons.EXAMPLE) == 12
 
 
 def test_the_tools_own_files_stand_beside_the_published_way_at_every_length() -> None:
     file = [
         each
-        for experiment in (example.EXPERIMENT, by_length.EXPERIMENT)
+        for experiment in (comparisons.EXAMPLE, comparisons.BY_LENGTH)
         for each in experiment.published(NOTHING)
         if each.figure == "004-R2"
     ]
@@ -91,12 +80,12 @@ def test_the_tools_own_files_stand_beside_the_published_way_at_every_length() ->
 
 
 ARMS = (
-    (by_threads.BY_LENGTH, {"size_bytes": 4_096, "threads": 2}),
-    (by_threads.BY_FUNCTION, {"size_bytes": 65_536, "threads": 1}),
-    (by_length.EXPERIMENT, {"size_bytes": 4_096}),
-    (example.EXPERIMENT, {"size_bytes": 256, "function": "sse2"}),
-    (offsets.EXPERIMENT, {"size_bytes": 4_096, "offset": 12}),
-    (causes.EXPERIMENT, {"size_bytes": 65_536}),
+    (comparisons.BY_THREADS, {"size_bytes": 4_096, "threads": 2}),
+    (comparisons.BY_FUNCTION, {"size_bytes": 65_536, "threads": 1}),
+    (comparisons.BY_LENGTH, {"size_bytes": 4_096}),
+    (comparisons.EXAMPLE, {"size_bytes": 256, "function": "sse2"}),
+    (comparisons.OFFSETS, {"size_bytes": 4_096, "offset": 12}),
+    (comparisons.WHY_THREADS, {"size_bytes": 65_536}),
     (ceiling.EXPERIMENT, {"size_bytes": 4 << 20, "threads": 1, "kernel": "copy by Sealift"}),
 )
 
@@ -123,8 +112,8 @@ def test_arms_copy_what_their_cells_name(
 def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: Path) -> None:
     context = Context(seed=1, folder=tmp_path)
     details = [
-        str(causes.EXPERIMENT.arm(cell, context).report()["detail"])
-        for cell in cells_of(causes.EXPERIMENT, FULL)[:9]
+        str(comparisons.WHY_THREADS.arm(cell, context).report()["detail"])
+        for cell in cells_of(comparisons.WHY_THREADS, FULL)[:9]
         if "published" in str(cell["cause"])
     ]
     assert details[0].endswith("a pool under one lock, polled every 10 µs")
@@ -132,7 +121,7 @@ def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: 
 
 
 def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
-    for experiment in (*EXPERIMENTS[1:4], causes.EXPERIMENT):
+    for experiment in (*EXPERIMENTS[1:4], comparisons.WHY_THREADS):
         without, named = (
             ["region" in cell.values() for cell in cells_of(experiment, scope)]
             for scope in (FULL, NAMED)
@@ -142,20 +131,13 @@ def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
     cell: Cell = {"memory": "region", "size_bytes": 4_096, "threads": 1, "function": "words"}
     with pytest.raises(Skip, match="--region PATH:OFFSET:LENGTH"):
         copy_arm(cell, Context(seed=1, folder=tmp_path))
-    legend = {"region": "/a:b/resource0:4096:8192"}
-    assert region_of(cell, legend) == (Path("/a:b/resource0"), 4_096, 8_192)
-    device = tmp_path / "device"
+    device = tmp_path / "0000:00:04.0"
     device.write_bytes(bytes(8_192))
     legend = {"region": f"{device}:4096:4096"}
     copy_arm(cell, Context(seed=1, folder=tmp_path, legend=legend)).sample(0.001)
     contents = device.read_bytes()
     assert contents[:4_096] == bytes(4_096)
     assert contents[4_096:] != bytes(4_096)
-
-
-def test_the_number_of_runs_stands_in_the_way() -> None:
-    assert runs_of("as published") == 5
-    assert runs_of("as published, 1000 runs") == 1_000
 
 
 def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly(make: Make) -> None:
@@ -181,14 +163,16 @@ def test_costs_are_stored_only_where_every_length_was_measured(
 ) -> None:
     caches = tmp_path / "caches"
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
-    whole = make(by_length.EXPERIMENT, lambda _: 10_000.0)
+    experiment = comparisons.BY_LENGTH
+    whole = make(experiment, lambda _: 10_000.0)
     lacking = Results([row for row in whole.rows if row.cell["size_bytes"] != 4_194_304], ())
-    assert "3 right blocks are needed of 4,194,304 bytes from memory" in store_cost(lacking)
-    few = make(by_length.EXPERIMENT, lambda _: 10_000.0, blocks=2)
-    assert "3 right blocks are needed of 16 bytes" in store_cost(few)
-    endless = make(by_length.EXPERIMENT, lambda _: 1e-300)
-    assert "not stored for cards: a copy of 16 bytes takes" in store_cost(endless)
-    assert store_cost(NOTHING) == ""
+    for results, why in (
+        (lacking, "3 right blocks are needed of 4,194,304 bytes from memory"),
+        (make(experiment, lambda _: 10_000.0, blocks=2), "3 right blocks are needed of 16 bytes"),
+        (make(experiment, lambda _: 1e-300), "not stored for cards: a copy of 16 bytes takes"),
+    ):
+        assert why in experiment.on_finish(results)
+    assert experiment.on_finish(NOTHING) == ""
     assert not caches.exists()
-    assert by_length.EXPERIMENT.on_finish(whole).startswith("costs of copies here are stored in ")
+    assert experiment.on_finish(whole).startswith("costs of copies here are stored in ")
     assert len(list(caches.rglob("*.*"))) == 1

@@ -9,7 +9,7 @@ import pytest
 from sealift_lab import _lab
 from sealift_lab.experiments.document_004 import frames
 from sealift_lab.measure.native import NativeArm, exchange_frames
-from sealift_lab.model.sample import Context, Skip
+from sealift_lab.model.arm import Context, Skip
 
 CONTEXT = Context(seed=1, folder=Path())
 

@@ -1,0 +1,313 @@
+"""The two boards of document 002: printed tables, exact analysis, and event-by-event simulation.
+
+Published figures, analysis and simulation stay apart. Nothing here is measured.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, reduce
+from math import factorial, inf
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple
+
+from sealift_lab.model.arm import Cell, Computed, Value, WrongResultError
+from sealift_lab.model.experiment import Axis
+from sealift_lab.model.published import table
+
+if TYPE_CHECKING:
+    from sealift_lab._lab import Card, PlayedBoard
+
+CARDS = 4
+Clients = tuple[int, ...]
+"""How many clients each card has, the most first."""
+
+
+class Spot(NamedTuple):
+    """A cell of a table: threads, each with one request at a time, and the bytes of a request."""
+
+    threads: int
+    buffer_bytes: int
+
+    @classmethod
+    def parse(cls, cell: Cell) -> "Spot":
+        """The spot of an experiment's cell."""
+        return cls(int(cell[THREADS.name]), int(cell[SIZE.name]))
+
+    @property
+    def cell(self) -> dict[str, Value]:
+        """As axes with values."""
+        return {THREADS.name: self.threads, SIZE.name: self.buffer_bytes}
+
+    def __str__(self) -> str:
+        """`2 threads, 16 B`."""
+        return f"{self.threads} thread{'s' * (self.threads > 1)}, {self.buffer_bytes:,} B"
+
+
+class Constants(NamedTuple):
+    """Of a request: host time without copies, card time without its bytes; a card's rate."""
+
+    host_us: float
+    card_us: float
+    rate_mbit_s: float
+
+
+@dataclass(frozen=True)
+class Board:
+    """One of the boards.
+
+    Attributes:
+        title: For readers.
+        card: Name of its description among `sealift.cards()`.
+        table: Name of its published table.
+        is_rated: Whether cards work at their rated speed; else their rate is fitted, too.
+        writes: Memory writes a byte for which the host waits: copied in and out, and where memory
+            is the limit, the card's write, too.
+        start: Where fits begin.
+        fitted_threads: The rows of the table that constants are fitted to; empty for all.
+    """
+
+    title: str
+    card: str
+    table: str
+    is_rated: bool
+    writes: int
+    start: Constants
+    fitted_threads: tuple[int, ...] = ()
+
+    @cached_property
+    def published(self) -> Mapping[Spot, float]:
+        """Mbit/s by cell, as printed."""
+        return {
+            Spot(int(row["threads"]), int(row["buffer_bytes"])): float(row["throughput"])
+            for row in table(self.table)
+        }
+
+    def constant(self, name: str) -> float:
+        """A number of its card's description, in its unit there."""
+        constants = described_cards()[self.card].constants
+        return next(each.value for each in constants if each.name == name)
+
+    @property
+    def rated_mbit_s(self) -> float:
+        """Rate of one card by its vendor."""
+        return 1_000 * self.constant("card.rate_gbit_per_s")
+
+    @cached_property
+    def simulated(self) -> "Board":
+        """With two writes a byte, because the simulation adds the card's writes itself."""
+        return self if self.writes == COPIES else replace(self, writes=COPIES)
+
+    def is_fitted(self, spot: Spot) -> bool:
+        """Whether the constants were fitted to this cell."""
+        return not self.fitted_threads or spot.threads in self.fitted_threads
+
+    @cached_property
+    def constants(self) -> Constants:
+        """With the least squares of relative errors over the cells that are fitted."""
+        from scipy.optimize import least_squares  # type: ignore[import-untyped]
+
+        # Of logarithms, because all constants lie above 0.
+        def constants(factors: Sequence[float]) -> Constants:
+            host, card, *rate = (2.0 ** float(each) for each in factors)
+            rate_mbit_s = self.start.rate_mbit_s * rate[0] if rate else self.rated_mbit_s
+            return Constants(self.start.host_us * host, self.start.card_us * card, rate_mbit_s)
+
+        def errors(factors: Sequence[float]) -> list[float]:
+            taken = constants(factors)
+            spots = filter(self.is_fitted, self.published)
+            return [self.analyse(spot, taken) / self.published[spot] - 1 for spot in spots]
+
+        begin = [0.0] * (2 if self.is_rated else 3)
+        return constants(least_squares(errors, begin, method="lm").x)
+
+    def analyse(self, spot: Spot, constants: Constants | None = None) -> float:
+        """Mbit/s by theory; with the fitted constants when left out."""
+        return self._solve(throughput, spot, constants or self.constants)
+
+    def bound(self, spot: Spot, played: "PlayedBoard | None" = None) -> float:
+        """Mbit/s that no order of events can beat; with the host times that a simulation drew."""
+        if played is None:
+            return self._solve(bound, spot, self.constants)
+        drawn_us = (played.host_ns - played.copy_ns) / 1_000 / played.batches
+        # Copies and card times are whole nanoseconds there, rounded by half of one at most.
+        taken, rounded_us = self.simulated.constants, 0.000_5
+        drawn = Constants(
+            drawn_us - COPIES * rounded_us, taken.card_us - rounded_us, taken.rate_mbit_s
+        )
+        return self.simulated._solve(bound, spot, drawn)
+
+    def _solve(
+        self, solve: Callable[[float, float, Clients], float], spot: Spot, taken: Constants
+    ) -> float:
+        bits = 8 * spot.buffer_bytes
+        write_mbit_s = 1_000 * self.constant("host.copy_gbit_per_s")
+        host_us = taken.host_us + self.writes * bits / write_mbit_s
+        card_us = taken.card_us + bits / taken.rate_mbit_s
+        return bits * solve(host_us, card_us, spread(spot.threads, CARDS))
+
+    def simulate(self, spot: Spot, *, cards: int = CARDS, **changes: object) -> "PlayedBoard":
+        """A load of closed clients, played event by event with the engine's scheduler.
+
+        Args:
+            spot: Threads and bytes of a request.
+            cards: How many there are, each at the board's rate.
+            changes: Arguments of `_lab.play_board` that differ, as `shares_line=False`.
+
+        Raises:
+            WrongResultError: If a request was lost.
+        """
+        taken = self.simulated.constants
+        arguments: dict[str, object] = {
+            "clients": spot.threads,
+            "messages": 1,
+            "message_bytes": spot.buffer_bytes,
+            "batches": REQUESTS,
+            "policy": None,
+            "seed": 1,
+            "request_us": taken.host_us,
+            "setup_us": taken.card_us,
+            "look_us": self.constant("board.look_us"),
+            "rates_gbit_per_s": (taken.rate_mbit_s / 1_000,) * cards,
+            "software_gbit_per_s": None,
+            "first_dies_at_us": None,
+            "law": "host",
+            "has_bus": True,
+            "shares_memory": True,
+            "shares_line": True,
+            "completions_first": True,
+            "chain_requests": int(self.constant("board.chain_requests")),
+            "messages_per_request": 1,
+        }
+        assert changes.keys() <= arguments.keys(), f"no such argument in {', '.join(changes)}"
+        return _play(self.card, tuple({**arguments, **changes}.items()))
+
+
+@cache
+def _play(card: str, arguments: tuple[tuple[str, object], ...]) -> "PlayedBoard":
+    from sealift_lab._lab import play_board
+
+    played = play_board(described_cards()[card], dict(arguments))
+    if played.lost:
+        raise WrongResultError(f"{played.lost:,} batches were lost, and {played.batches:,} not")
+    return played
+
+
+@cache
+def described_cards() -> "Mapping[str, Card]":
+    """The cards that come described with Sealift, by name."""
+    from sealift_lab._lab import cards
+
+    return {card.name: card for card in cards()}
+
+
+def seeds(first: int) -> Sequence[int]:
+    """The seeds of a run: its own and those behind it."""
+    return [(first + more) % 2**64 for more in range(SEEDS)]
+
+
+def means(simulations: Sequence["PlayedBoard"], *names: str) -> dict[str, Value]:
+    """Some of `FIGURES` as facts: their means over seeds."""
+    return {name: fmean(map(FIGURES[name], simulations)) for name in names}
+
+
+def spread_facts(name: str, values: Iterable[float]) -> dict[str, Value]:
+    """One value a seed as facts: their mean under this name, and the ends of their range."""
+    every = list(values)
+    return {name: fmean(every), f"{name}, least": min(every), f"{name}, most": max(every)}
+
+
+def computed(facts: Mapping[str, Value]) -> Computed:
+    """Facts, numbers with six significant digits."""
+    numbers = {name: float(f"{each:.6g}") for name, each in facts.items() if type(each) is float}
+    return Computed({**facts, **numbers})
+
+
+def spread(clients: int, cards: int) -> Clients:
+    """Clients on cards, as evenly as possible: the result of "fewest sessions" on equal cards."""
+    return tuple((clients + cards - 1 - card) // cards for card in range(cards))
+
+
+def throughput(host_us: float, card_us: float, clients: Clients) -> float:
+    """Requests a microsecond of all clients, exactly, for exponential service in order of arrival.
+
+    A client hands a request to the host, waits for its card, and begins anew; each client keeps to
+    one card. So the network has a product form with a class of clients for each card. Buzen's
+    convolution (1973) sums it up, and gives what the recursion of mean-value analysis (Reiser and
+    Lavenberg, 1980) gives.
+
+    Args:
+        host_us: Demand of a request on the host, all its visits together.
+        card_us: Its demand on its card, above 0.
+        clients: Of each card, the most first.
+    """
+    one_less = (
+        (*clients[:card], count - 1, *clients[card + 1 :])
+        for card, count in enumerate(clients)
+        if count
+    )
+    whole, *parts = (
+        sum(orders * (host_us / card_us) ** at_host for at_host, orders in enumerate(_orders(each)))
+        for each in (clients, *one_less)
+    )
+    return sum(parts) / whole / card_us
+
+
+@cache
+def _orders(clients: Clients) -> tuple[float, ...]:
+    """In how many orders clients can stand at the host, by how many stand there."""
+    import numpy as np
+
+    shares = ([1 / factorial(at_host) for at_host in range(count + 1)] for count in clients)
+    product = reduce(np.convolve, shares, np.ones(1))
+    return tuple(float(share) * factorial(at_host) for at_host, share in enumerate(product))
+
+
+def bound(host_us: float, card_us: float, clients: Clients) -> float:
+    """Requests a microsecond at most: min(N / (host + card), 1 / host, cards / card)."""
+    cards = sum(count > 0 for count in clients)
+    alone = sum(clients) / (host_us + card_us)
+    return min(alone, 1 / host_us if host_us else inf, cards / card_us if card_us else inf)
+
+
+THREADS = Axis("threads", "threads")
+SIZE = Axis("buffer_bytes", "buffer, bytes")
+COPIES = 2
+SEEDS = 3
+# Enough rounds of 32 threads that the ends of a load are little of it.
+REQUESTS = 640
+
+# Text is counted once; interrupts are those without the clocks of the host.
+ANALYSIS, MBIT_S = "analysis, Mbit/s", "simulation, Mbit/s"
+BUS_BUSY, HOST_BUSY = "bus busy, %", "host busy, %"
+COPYING = "of that copying or waiting for memory, %"
+IDLE, CARDS_BUSY = "no card busy, %", "cards busy, %"
+INTERRUPTS, INTERRUPTS_EACH = "interrupts/s", "interrupts a request"
+WRITES, ENCRYPTED = "bytes written a byte", "messages encrypted and compared"
+FIGURES: "Mapping[str, Callable[[PlayedBoard], float]]" = {
+    MBIT_S: lambda played: 8_000 * played.payload_bytes / played.span_ns,
+    BUS_BUSY: lambda played: 100 * played.bus_ns / played.span_ns,
+    HOST_BUSY: lambda played: 100 * played.host_ns / played.span_ns,
+    COPYING: lambda played: 100 * played.copy_ns / played.host_ns,
+    IDLE: lambda played: 100 * played.idle_ns / played.span_ns,
+    CARDS_BUSY: lambda played: 100 * fmean(played.card_ns[:CARDS]) / played.span_ns,
+    INTERRUPTS: lambda played: 1e9 * played.interrupts / played.span_ns,
+    INTERRUPTS_EACH: lambda played: played.interrupts / played.batches,
+    WRITES: lambda played: played.written_bytes / played.payload_bytes,
+    ENCRYPTED: lambda played: played.encrypted,
+}
+HIFN = Board(
+    "Four Hifn 7751",
+    "quad-hifn-7751",
+    "002-T1-quad-hifn7751",
+    is_rated=True,
+    writes=COPIES,
+    start=Constants(18.7, 21.0, 83.0),
+)
+BROADCOM = Board(
+    "Four Broadcom 5820",
+    "four-broadcom-5820",
+    "002-T2-four-5820",
+    is_rated=False,
+    writes=3,
+    start=Constants(13.5, 11.0, 420.0),
+)

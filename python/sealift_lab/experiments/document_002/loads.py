@@ -1,0 +1,374 @@
+"""Document 002's boards with other loads, each beside a base load, and a card of today.
+
+002-X2 changes one part of the model. 002-Q has loads that the document's framework could not have;
+software is 3DES in the process itself: no system call, no copy, no set-up, but it takes time of the
+host. 002-M1 has the cards that come described, by their descriptions alone.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from sealift_lab.experiments.document_002 import boards
+from sealift_lab.experiments.document_002.boards import HIFN, MBIT_S, SIZE, THREADS, Spot
+from sealift_lab.experiments.notes import read_notes
+from sealift_lab.model.arm import Cell, Computed, Context, Skip, Value
+from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.results import Origin
+
+if TYPE_CHECKING:
+    from sealift_lab._lab import PlayedBoard
+
+# 002-X2: a part of the model changed.
+
+
+def _switch_cells(scope: Scope) -> Iterator[Cell]:
+    if scope.quick:
+        return
+    for (board, switches), size in product(PARTS_OF.items(), (16, 16_384)):
+        for switch in switches:
+            yield {BOARD.name: board, **Spot(32, size).cell, SWITCH.name: switch}
+    for spot in (Spot(2, 16), Spot(4, 1_024), Spot(32, 1_024)):
+        yield {BOARD.name: "Hifn 7751", **spot.cell, SWITCH.name: THEORY}
+
+
+def _switch_arm(cell: Cell, context: Context) -> Computed:
+    board, spot, switch = BOARDS[str(cell[BOARD.name])], Spot.parse(cell), str(cell[SWITCH.name])
+    changed, usual = (
+        [board.simulate(spot, seed=seed, **SWITCHES[each]) for seed in boards.seeds(context.seed)]
+        for each in (switch, UNCHANGED)
+    )
+    facts = boards.means(changed, boards.HOST_BUSY, boards.IDLE, boards.INTERRUPTS)
+    facts |= boards.spread_facts(MBIT_S, map(boards.FIGURES[MBIT_S], changed))
+    if switch == THEORY:
+        analysed = board.analyse(spot)
+        facts |= {boards.ANALYSIS: analysed, OFF: 100 * (float(facts[MBIT_S]) / analysed - 1)}
+        facts[f"{SWITCH_TIMES}, why none"] = "no part of it alone is off"
+    else:
+        facts |= boards.spread_facts(SWITCH_TIMES, map(_times, changed, usual))
+        facts |= {f"{each}, why none": "inexact" for each in (boards.ANALYSIS, OFF)}
+    return boards.computed(facts)
+
+
+def _times(one: "PlayedBoard", other: "PlayedBoard") -> float:
+    return boards.FIGURES[MBIT_S](one) / boards.FIGURES[MBIT_S](other)
+
+
+BOARD, SWITCH = Axis("board", "board"), Axis("switch", "part that is changed")
+BOARDS = {"Broadcom 5820": boards.BROADCOM, "Hifn 7751": HIFN}
+SWITCH_TIMES, OFF = "times as in the tables", "simulation over analysis, %"
+UNCHANGED, THEORY = "as in the tables", "host and cards alone"
+OWN_LINES, IN_TURN, THREE = "a line for each card", "completions in turn", "three cards"
+PARTS: Mapping[str, Mapping[str, Any]] = {
+    UNCHANGED: {},
+    OWN_LINES: {"shares_line": False},
+    IN_TURN: {"completions_first": False},
+    THREE: {"cards": 3},
+    "no chained requests": {"chain_requests": 1},
+    "no limit of the bus": {"has_bus": False},
+    "no wait for memory": {"shares_memory": False},
+}
+PARTS_OF = {"Broadcom 5820": (*PARTS,), "Hifn 7751": (UNCHANGED, OWN_LINES, IN_TURN)}
+SWITCHES = {
+    **PARTS,
+    # A load long enough for 2 %.
+    THEORY: {
+        "batches": 4_000,
+        "law": "all",
+        "has_bus": False,
+        "shares_memory": False,
+        "completions_first": False,
+        "look_us": 0.0,
+    },
+}
+
+SWITCHED = Experiment(
+    name="cards-switches",
+    id="002-X2",
+    title="Each part of the model by itself: interrupt line, convoy, three cards, bus and memory",
+    question="How much do the same 32 threads get where one part of the model is off, and does the "
+    "simulation agree with theory where all parts are off that theory doesn't have?",
+    axes=(BOARD, THREADS, SIZE, SWITCH),
+    compare=SWITCH.name,
+    cells=_switch_cells,
+    arm=_switch_arm,
+    operation="request",
+    columns={MBIT_S: "Mbit/s", SWITCH_TIMES: "times", boards.IDLE: "cards idle %", OFF: "off %"},
+    origin=Origin.SIMULATED,
+    weight=0.2,
+    estimated_s=1.0,
+    legend={
+        OWN_LINES: "document 002: separate lines did not significantly improve throughput",
+        IN_TURN: "document 002: with completions first the queue almost drains before applications "
+        "issue requests again",
+        THREE: "document 002: with 16,384 B three 5820 did more than four",
+        "no chained requests": "document 002: fewer interrupts than requests, which chaining gives",
+        "no limit of the bus": "document 002: 38 % of the bus in use",
+        "no wait for memory": "document 002: three writes a byte use up what memory takes",
+    },
+    notes=read_notes(__package__, "model", "switches"),
+)
+
+
+# 002-Q: 32 threads on the quad-Hifn 7751.
+
+
+@dataclass(frozen=True)
+class Question:
+    """A load.
+
+    Attributes:
+        title: The load in words.
+        base: The question that it stands beside, in a load as long.
+        policy: The engine's; None for a card of its own for each thread.
+        messages: Of each batch.
+        rates_mbit_s: Of the cards; empty for those of the board.
+        software_mbit_s: Of the host as a fifth device; 0 without one.
+        dies: Whether the first card falls silent in the middle of the load.
+        sizes: Of messages.
+        times: How many times as long a load it takes.
+    """
+
+    title: str
+    base: str
+    policy: str | None = "earliest-finish"
+    messages: int = 1
+    rates_mbit_s: tuple[float, ...] = ()
+    software_mbit_s: float = 0.0
+    dies: bool = False
+    sizes: tuple[int, ...] = (16, 1_024, 16_384)
+    times: int = 1
+
+    @property
+    def batches(self) -> int:
+        """How many are sent: whole rounds of all threads."""
+        return CLIENTS * ROUNDS[self.messages] * self.times
+
+    def simulate(self, size_bytes: int, seed: int) -> "PlayedBoard":
+        """The load with messages of a size."""
+        changes: dict[str, object] = {
+            "messages": self.messages,
+            "messages_per_request": self.messages,
+            "policy": self.policy,
+            "batches": self.batches,
+            "seed": seed,
+        }
+        if self.rates_mbit_s:
+            changes["rates_gbit_per_s"] = tuple(rate / 1_000 for rate in self.rates_mbit_s)
+        if self.software_mbit_s:
+            changes["software_gbit_per_s"] = self.software_mbit_s / 1_000
+        simulate = partial(HIFN.simulate, Spot(CLIENTS, size_bytes), **changes)
+        return simulate(first_dies_at_us=simulate().span_ns / 2_000) if self.dies else simulate()
+
+
+def _question_cells(scope: Scope) -> Iterator[Cell]:
+    for size, (name, question) in product(SOFTWARE_SIZES, QUESTIONS.items()):
+        if size in question.sizes and not scope.quick:
+            yield {SIZE.name: size, QUESTION.name: name}
+
+
+def _question_arm(cell: Cell, context: Context) -> Computed:
+    size_bytes, question = int(cell[SIZE.name]), QUESTIONS[str(cell[QUESTION.name])]
+    batch_bytes = question.messages * size_bytes
+    if batch_bytes > BATCH_BYTES_MAX:
+        raise Skip(
+            f"{question.messages} messages of {size_bytes:,} B are {batch_bytes >> 20} MiB a batch "
+            f"and {CLIENTS} threads hold one each, so batches of over {BATCH_BYTES_MAX >> 20} MiB "
+            f"are left out; look at batches of 16 for {size_bytes:,} B, where the cards are busy "
+            "all the time already, so that larger ones can't do more"
+        )
+    base = replace(QUESTIONS[question.base], times=question.times)
+    played, usual = (
+        [each.simulate(size_bytes, seed) for seed in boards.seeds(context.seed)]
+        for each in (question, base)
+    )
+    messages = question.batches * question.messages
+    batches = boards.SEEDS * question.batches
+    by_device = zip(*(each.by_card for each in played), strict=True)
+    facts: dict[str, Value] = {
+        **boards.means(played, MBIT_S, boards.HOST_BUSY, boards.CARDS_BUSY, boards.INTERRUPTS),
+        **boards.spread_facts(TIMES, map(_times, played, usual)),
+        "beside": question.base,
+        HOST_US: fmean(each.host_ns for each in played) / 1_000 / messages,
+        SOFTWARE_US: fmean(each.software_ns for each in played) / 1_000 / messages,
+        "moved": f"{sum(each.moved for each in played):,} of {batches:,}",
+        "batches by device": "; ".join(f"{sum(counts):,}" for counts in by_device),
+        boards.ENCRYPTED: float(sum(each.encrypted for each in played)),
+    }
+    if batches >= P99_BATCHES_MIN:
+        facts[P99_US] = fmean(each.response_ns_p99 for each in played) / 1_000
+    else:
+        facts[f"{P99_US}, why none"] = f"{batches:,} batches, not {P99_BATCHES_MIN:,}"
+    if question.software_mbit_s:
+        # What the host encrypts in the time that it takes to hand as many bytes over.
+        copied_us = boards.COPIES * 8 / (1_000 * HIFN.constant("host.copy_gbit_per_s"))
+        equal = HIFN.constants.host_us / (8 / question.software_mbit_s - copied_us)
+        facts["handing over takes the host as long at, bytes"] = equal
+    return boards.computed(facts)
+
+
+QUESTION = Axis("question", "question")
+CLIENTS = 32
+# Rounds of all threads with each seed, by messages of a batch.
+ROUNDS = {1: 20, 16: 11, 256: 5}
+SOFTWARE_SIZES = (16, 64, 128, 256, 1_024, 16_384)
+P99_BATCHES_MIN = 1_000
+BATCH_BYTES_MAX = 1 << 20
+UNEQUAL_MBIT_S = (83.0 / 2, 83.0, 83.0, 3.73 * 83.0)
+OPENSSL_MBIT_S = 1_643.86 * 8 / 1_000
+TIMES, P99_US = "times that beside it", "p99 of a batch, us"
+HOST_US, SOFTWARE_US = "host, us a message", "of that encrypting, us"
+LEAST, COST, DIES = "least sessions, as in 2003", "cost model", "a card dies at half time"
+SOFTWARE = {
+    f"with software at {times * OPENSSL_MBIT_S:.0f} Mbit/s": times * OPENSSL_MBIT_S
+    for times in (1, 3, 6)
+}
+QUESTIONS: Mapping[str, Question] = {
+    LEAST: Question(
+        "each thread keeps to the card that had fewest sessions", LEAST, None, sizes=SOFTWARE_SIZES
+    ),
+    "round-robin": Question("each request goes to the next card in turn", LEAST, "round-robin"),
+    COST: Question(
+        "each request goes where it should be done first, by costs that are learnt",
+        LEAST,
+        sizes=SOFTWARE_SIZES,
+    ),
+    **{
+        f"batches of {messages}": Question(
+            f"{messages} messages of a thread are one request: handed over, reported by an "
+            "interrupt and taken back once",
+            COST,
+            messages=messages,
+        )
+        for messages in (16, 256)
+    },
+    **{
+        name: Question(
+            f"a fifth device, the host itself, without hand-over, at {rate:.3g} Mbit/s",
+            COST,
+            software_mbit_s=rate,
+            sizes=SOFTWARE_SIZES,
+        )
+        for name, rate in SOFTWARE.items()
+    },
+    **{
+        f"unequal cards, {name}": Question(
+            f"cards of {', '.join(f'{rate:.4g}' for rate in UNEQUAL_MBIT_S)} Mbit/s; {name}",
+            "unequal cards, least sessions",
+            policy,
+            rates_mbit_s=UNEQUAL_MBIT_S,
+        )
+        for name, policy in (
+            ("least sessions", None),
+            ("round-robin", "round-robin"),
+            (COST, "earliest-finish"),
+        )
+    },
+    # Some milliseconds pass until it is noticed, which are to be little of the load.
+    DIES: Question(
+        "the first of four equal cards falls silent in the middle of the load and still takes "
+        "requests; they are overdue after a while, and another card works them",
+        COST,
+        dies=True,
+        times=4,
+    ),
+}
+
+BEYOND = Experiment(
+    name="cards-beyond",
+    id="002-Q",
+    title="Four Hifn 7751 with loads they never had: batches, software, other policies",
+    question="What do batches, a cost model, software beside the cards, unequal cards and a card "
+    "that dies half-way make of the same board and the same 32 threads?",
+    axes=(SIZE, QUESTION),
+    compare=QUESTION.name,
+    cells=_question_cells,
+    arm=_question_arm,
+    operation="request",
+    charts=tuple(
+        Chart(QUESTION.name, SIZE.name, fact, title, log_y=True)
+        for fact, title in (
+            (TIMES, "Throughput, times that of the base load"),
+            (HOST_US, "Host time a message"),
+            (P99_US, f"99th percentile of a batch, of {P99_BATCHES_MIN:,} batches or more"),
+        )
+    ),
+    columns={
+        MBIT_S: "Mbit/s",
+        TIMES: "times base",
+        boards.HOST_BUSY: "host %",
+        boards.CARDS_BUSY: "cards %",
+        HOST_US: "host us",
+        P99_US: "p99 us",
+    },
+    origin=Origin.SIMULATED,
+    weight=0.4,
+    estimated_s=3.5,
+    legend={name: question.title for name, question in QUESTIONS.items()},
+    notes=read_notes(__package__, "model", "questions"),
+)
+
+
+# 002-M1: a card of today.
+
+
+def _today_arm(cell: Cell, _: Context) -> Computed:
+    """Predicts one request alone, and as many in flight as the card holds."""
+    size_bytes, card = int(cell[SIZE.name]), boards.described_cards()[str(cell[CARD.name])]
+    prediction = card.predict(1, size_bytes)
+    return Computed(
+        {
+            PROJECTION: 8_000 * size_bytes / prediction.interval_ns,
+            ALONE_US: prediction.batch_ns / 1_000,
+            "host, us a request": prediction.host_ns / 1_000,
+            LIMIT: prediction.bound_by,
+            "rate published for": card.algorithm,
+            "what it is": card.summary,
+        }
+    )
+
+
+CARD = Axis("card", "card")
+PROJECTION, ALONE_US, LIMIT = "projection, Mbit/s", "a request alone, us", "limited by"
+
+TODAY = Experiment(
+    name="cards-of-today",
+    id="002-M1",
+    title="A card of today beside those of 2003, by their descriptions",
+    question="How long would each card that comes described with Sealift take for one request, and "
+    "how much would it do with as many in flight as it holds?",
+    axes=(SIZE, CARD),
+    compare=CARD.name,
+    cells=lambda scope: (
+        {SIZE.name: size, CARD.name: card}
+        for size in (16, 64, 256, 1_024, 4_096, 16_384)
+        for card in boards.described_cards()
+        if not scope.quick
+    ),
+    arm=_today_arm,
+    operation="request",
+    charts=(
+        Chart(
+            x=SIZE.name,
+            series=CARD.name,
+            y=PROJECTION,
+            title="Throughput of each card, projected from its description",
+            log_x=True,
+            log_y=True,
+        ),
+    ),
+    columns={
+        PROJECTION: "Mbit/s",
+        ALONE_US: "alone us",
+        "host, us a request": "host us",
+        LIMIT: "limited by",
+        "rate published for": "rate of",
+    },
+    origin=Origin.PROJECTED,
+    weight=0.1,
+    estimated_s=0.2,
+    notes=read_notes(__package__, "today"),
+)

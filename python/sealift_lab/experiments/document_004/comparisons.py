@@ -1,0 +1,426 @@
+"""Document 004's comparisons of copies: by length, threads, function, memory, offset and cause.
+
+Plots A, B and C, the causes (004-T), the example run and its file (004-R1, 004-R2), and two factors
+that the document did not vary: the kind of memory, and where the destination lies.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from itertools import product
+
+from sealift_lab.experiments.document_004 import copies
+from sealift_lab.experiments.document_004.copies import AS_PUBLISHED, CALIBRATED, REGION, grid
+from sealift_lab.measure.crypto import LOAD, with_load
+from sealift_lab.model.arm import Arm, Cell, Context, Value
+from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.published import Kind, Published, Times, table_row
+from sealift_lab.model.results import Results
+
+_experiment = partial(Experiment, arm=copies.copy_arm, operation="copy", names=copies.FUNCTIONS)
+
+
+# By where the destination lies: 004-C-offsets.
+
+
+def _offset_cells(scope: Scope) -> Iterator[Cell]:
+    sizes = (QUICK_BYTES,) if scope.quick else (4_096, QUICK_BYTES, 524_288, 1_048_576)
+    offsets = (0, NONCE_BYTES) if scope.quick else (0, 1, 8, NONCE_BYTES, 15, 16)
+    return grid({"state": "hot"}, size_bytes=sizes, offset=offsets, function=("glibc", "ours"))
+
+
+QUICK_BYTES, NONCE_BYTES = 65_536, 12
+
+OFFSETS = _experiment(
+    name="copy-offsets",
+    id="004-C-offsets",
+    title="Copies by offset",
+    question="Does it matter where the destination of a copy lies, as it does when a nonce stands "
+    "before the payload?",
+    axes=(
+        copies.SIZE,
+        Axis("offset", "destination minus source, modulo 4,096 bytes"),
+        copies.STATE,
+        copies.FUNCTION,
+    ),
+    compare="function",
+    cells=_offset_cells,
+    charts=(
+        Chart("offset", "function", "MB/s", "Copies by offset", panels="size_bytes", log_y=True),
+    ),
+    preferred={"size_bytes": QUICK_BYTES, "offset": NONCE_BYTES},
+    weight=0.25,
+    notes="On some processors the C library's copy becomes many times slower when the destination "
+    "lies 1 to 15 bytes behind the source, modulo the 4,096 bytes of a page; a nonce of 12 bytes "
+    "in front of a payload does that. Where that shows, keep payload at a multiple of 64 bytes on "
+    "both sides, or copy it by a loop over registers, as Sealift does.",
+)
+
+
+# By length: plot C.
+
+
+def _length_cells(scope: Scope) -> Iterator[Cell]:
+    if scope.quick:
+        return
+    published = tuple(copies.PUBLISHED_FUNCTIONS.values())
+    for threads in scope.threads or (1,):
+        for size_bytes, where in product(copies.SIZES, (IN_CACHES, FROM_MEMORY)):
+            at = {**where, "size_bytes": size_bytes, "threads": threads}
+            yield from grid(at, function=copies.FUNCTIONS)
+        for size_bytes in copies.SIZES:
+            at = {"size_bytes": size_bytes, "threads": threads}
+            yield from grid({**PUBLISHED_WAY, **at}, function=published)
+            if REGION in scope.memories:
+                yield from grid({**IN_REGION, **at}, function=copies.FUNCTIONS)
+
+
+def _length_published(_: Results) -> list[Published]:
+    note = "the published way, 5 runs; the tool's authors' own file has 100"
+    heap = {"experiment": "App writes to host-heap"}
+    return [
+        *copies.published_copies("004-hal-results-100-runs", "004-C", PUBLISHED_WAY, note, **heap),
+        *_plots(("C-left", IN_REGION, NAMED), ("C-right", IN_REGION, NAMED)),
+        # The others stand beside the example.
+        *_tool_file(PUBLISHED_WAY, PUBLISHED_WAY, {*copies.SIZES}.difference(EXAMPLE_BYTES)),
+    ]
+
+
+def _plots(*panels: tuple[str, Cell, str]) -> list[Published]:
+    """Panels of the plots A, B and C, each beside cells here and with their condition."""
+    return [
+        each
+        for panel, at, note in panels
+        for each in copies.published_copies(PLOTS, f"004-{panel[0]}", at, note, panel=panel)
+    ]
+
+
+def _store_cost(results: Results) -> str:
+    """Stores what Sealift's copy takes from memory, by length, for the engine's cost model.
+
+    Returns:
+        The place, or why it isn't stored, in a sentence; "" where nothing was measured.
+    """
+    from sealift.errors import InputError
+    from sealift_lab._lab import keep_copy_cost
+
+    if not results.rows:
+        return ""
+    times = []
+    for size_bytes in copies.SIZES:
+        where = {**FROM_MEMORY, "threads": 1, "function": "ours", "size_bytes": size_bytes}
+        row = next(results.select(**where), None)
+        if row is None or row.wrong or row.blocks < STORED_BLOCKS:
+            return (
+                f"{NOT_STORED}: {STORED_BLOCKS} right blocks are needed of {size_bytes:,} bytes "
+                "from memory by one thread"
+            )
+        times.append((size_bytes, row.time.value))
+    try:
+        file = keep_copy_cost(times)
+    except (InputError, OSError) as error:
+        return f"{NOT_STORED}: {error}"
+    return f"costs of copies here are stored in {file}, for cards whose descriptions leave them out"
+
+
+PUBLISHED_WAY: Cell = {"memory": "heap", "state": "hot", "way": AS_PUBLISHED}
+IN_REGION: Cell = {"memory": REGION, "state": "hot", "way": CALIBRATED}
+# Payload that is handed over comes from memory, or is about to go there.
+FROM_MEMORY: Cell = {"memory": "heap", "state": "cold", "way": CALIBRATED}
+IN_CACHES: Cell = {"memory": "heap", "state": "hot", "way": CALIBRATED}
+PLOTS, NAMED = "004-plots-digitised", "into the region that was named"
+# One that was disturbed doesn't matter then.
+STORED_BLOCKS = 3
+NOT_STORED = "costs of copies here are not stored for cards"
+
+BY_LENGTH = _experiment(
+    name="copy-by-length",
+    id="004-C",
+    title="Copies by length",
+    question="Which copy is the fastest at which length, within the caches and from memory, and "
+    "how far is the published way of measuring from that?",
+    axes=(copies.MEMORY, copies.SIZE, copies.COUNT, copies.STATE, copies.WAY, copies.FUNCTION),
+    compare="function",
+    cells=_length_cells,
+    published=_length_published,
+    on_finish=_store_cost,
+    charts=tuple(
+        copies.curves("size_bytes", "function", f"Copies by length, {title}", where)
+        for title, where in (
+            ("within the caches", IN_CACHES),
+            ("from memory", FROM_MEMORY),
+            ("measured as published", PUBLISHED_WAY),
+            ("into the named region", IN_REGION),
+        )
+    ),
+    preferred={"size_bytes": 65_536, **IN_CACHES},
+    notes="The published tool's way, with its five runs, stands beside calibrated samples for the "
+    "three functions that stand for its own. Times of Sealift's copy from memory are stored for "
+    "the engine's cost model.",
+)
+
+
+# By threads: plot A has a line a length, plot B a line a copy function.
+
+
+def _thread_cells(scope: Scope) -> Iterator[Cell]:
+    if scope.quick:
+        return
+    threads = scope.threads or copies.THREADS
+    for memory in ("heap", *scope.memories):
+        threadings = (PRIVATE, SHARED, POOL) if memory == "heap" else (SHARED,)
+        at = {"memory": memory, "function": "sse2"}
+        cells = grid(at, size_bytes=copies.SIZES, threads=threads, threading=threadings)
+        yield from with_load(cells, scope)
+
+
+def _thread_arm(cell: Cell, context: Context) -> Arm:
+    threading = cell["threading"]
+    way = AS_PUBLISHED if threading == POOL else CALIBRATED
+    buffers = "shared" if threading == SHARED else "private"
+    return copies.copy_arm({**cell, "way": way, "buffers": buffers}, context)
+
+
+def _function_cells(scope: Scope) -> Iterator[Cell]:
+    if scope.quick:
+        return
+    threads = scope.threads or copies.THREADS
+    for memory, size_bytes in product(("heap", *scope.memories), LENGTHS):
+        # A region is one for all threads, as there; Sealift's copy is not made for that.
+        is_shared = memory == REGION
+        functions = [each for each in copies.FUNCTIONS if not (is_shared and each == "ours")]
+        buffers = "shared" if is_shared else "private"
+        at = {"memory": memory, "size_bytes": size_bytes, "state": "hot", "buffers": buffers}
+        yield from with_load(grid(at, threads=threads, function=functions), scope)
+
+
+LENGTHS = (65_536, 1_048_576)
+PRIVATE, SHARED, POOL = "a buffer each", "one buffer for all", "the published pool"
+
+BY_THREADS = _experiment(
+    name="copy-by-threads",
+    id="004-A",
+    title="Copies by threads",
+    question="How far do copies scale with threads, and how much of the published figures is the "
+    "tool's own pool and its one buffer for all?",
+    axes=(
+        *(copies.MEMORY, copies.SIZE, copies.COUNT, copies.FUNCTION, LOAD),
+        Axis("threading", "buffers and queue of threads"),
+    ),
+    compare="threading",
+    cells=_thread_cells,
+    arm=_thread_arm,
+    published=lambda _: _plots(
+        ("A-left", {"memory": "heap", "threading": POOL}, f"{POOL}, memory heap"),
+        ("A-right", {"memory": REGION, "threading": SHARED}, f"{SHARED}, memory {REGION}"),
+    ),
+    charts=tuple(
+        copies.curves("threads", "size_bytes", f"Copies by threads, {title}", where)
+        for title, where in (
+            *((each, {"memory": "heap", "threading": each}) for each in (POOL, PRIVATE, SHARED)),
+            ("into the named region", {"memory": REGION, "threading": SHARED}),
+        )
+    ),
+    preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
+    weight=1.2,
+    notes="All threads copy by the loop that compilers make of the tool's: with a buffer each, "
+    "with one source and one destination for all as the tool has it, and through the tool's pool, "
+    "whose queue is a good part of what it measures. Threads beyond the cores share them.",
+)
+BY_FUNCTION = _experiment(
+    name="copy-by-function",
+    id="004-B",
+    title="Copies by threads and function",
+    question="Which copy gains how much from threads, at the document's two lengths?",
+    axes=(
+        *(copies.MEMORY, copies.SIZE, copies.COUNT, copies.STATE, copies.BUFFERS),
+        LOAD,
+        copies.FUNCTION,
+    ),
+    compare="function",
+    cells=_function_cells,
+    published=lambda _: _plots(
+        ("B-left", {"memory": REGION}, NAMED), ("B-right", {"memory": REGION}, NAMED)
+    ),
+    charts=tuple(
+        copies.curves(
+            "threads",
+            "function",
+            f"Copies by threads and function, {title}",
+            {"memory": memory},
+            panels="size_bytes",
+        )
+        for title, memory in (("a heap a thread", "heap"), ("the named region", REGION))
+    ),
+    preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
+    weight=0.6,
+)
+
+
+# Why threads don't help, each cause by itself: 004-T.
+
+
+def _cause_cells(scope: Scope) -> Iterator[Cell]:
+    if scope.quick:
+        return
+    causes = (*CAUSES, *((REGION,) if REGION in scope.memories else ()))
+    # A core is left for the thread beside.
+    threads = scope.threads or sorted({1, max(1, scope.cores - 1)})
+    yield from with_load(grid(size_bytes=LENGTHS, threads=threads, cause=causes), scope)
+
+
+def _cause_arm(cell: Cell, context: Context) -> Arm:
+    more = CAUSES.get(str(cell["cause"]), {"memory": REGION})
+    return copies.copy_arm({"memory": "pages", "function": "glibc", **cell, **more}, context)
+
+
+def _cause_published(results: Results) -> list[Published]:
+    claim = table_row("004-X1-claims", claim_id="shootdown")
+    threads = max((int(row.cell["threads"]) for row in results.rows), default=1)
+    at: dict[str, Value] = {"size_bytes": LENGTHS[0], "threads": threads}
+    return [
+        Published(
+            figure="004-T",
+            what="a copy after a first touch over one beside TLB shootdowns",
+            value=1.0,
+            unit="x",
+            source=claim["source"],
+            kind=Kind.READING,
+            here=Times({**at, "cause": FIRST_TOUCH}, {**at, "cause": SHOOTDOWN}),
+            note=f"our reading; printed is a cause, not a figure: {claim['as_printed']}",
+        )
+    ]
+
+
+SHOOTDOWN, FIRST_TOUCH = "beside TLB shootdowns", "first touch"
+HUNDRED_RUNS = f"{AS_PUBLISHED}, 100 runs"
+CAUSES: Mapping[str, Cell] = {
+    "alone": {},
+    "beside a spinning thread": {"beside": "spinner"},
+    SHOOTDOWN: {"beside": "protector"},
+    "huge pages": {"memory": "huge-pages"},
+    FIRST_TOUCH: {"function": "first-touch"},
+    "pages made ready": {"function": "populated"},
+    "one buffer for all threads": {"buffers": "shared"},
+    "the published queue": {"way": HUNDRED_RUNS, "queue": "yes"},
+    "the published way without it": {"way": HUNDRED_RUNS, "queue": "no"},
+}
+
+WHY_THREADS = Experiment(
+    name="why-threads",
+    id="004-T",
+    title="Why threads don't help a copy",
+    question="How much do TLB shootdowns, first touches, small pages, a shared buffer and the "
+    "tool's queue each cost a copy?",
+    axes=(copies.SIZE, copies.COUNT, LOAD, Axis("cause", "possible cause of slowness")),
+    compare="cause",
+    cells=_cause_cells,
+    arm=_cause_arm,
+    operation="copy",
+    published=_cause_published,
+    charts=(
+        Chart("threads", "cause", "MB/s", "Copies with one cause each", "size_bytes", log_y=True),
+    ),
+    preferred={"size_bytes": LENGTHS[1], "threads": 1},
+    weight=0.3,
+    notes="The document blames page faults and TLB shootdowns for threads that gained nothing. "
+    "Copies run alone; beside a thread that only spins, or that makes all cores forget a page "
+    "again and again; into huge pages; into pages that nobody touched, or that the system made "
+    "ready; and through the tool's queue under one lock, beside the tool's way without its queue, "
+    "on the calling thread, which has the same first touches: the queue costs the difference of "
+    "these two. A mapping that bypasses the caches needs a device's memory: it is measured where a "
+    "region was named.",
+)
+
+
+# The example run and the file that the tool writes: 004-R1, 004-R2.
+
+
+def _example_cells(scope: Scope) -> Iterator[Cell]:
+    if not scope.quick:
+        functions = copies.PUBLISHED_FUNCTIONS.values()
+        at = {"memory": "heap", "threads": 1}
+        yield from grid(at, size_bytes=EXAMPLE_BYTES, function=functions, way=WAYS)
+
+
+def _example_published(_: Results) -> list[Published]:
+    as_published, calibrated, few_runs = (
+        {"memory": "heap", "way": way} for way in (MANY_RUNS, HOT, FEW_RUNS)
+    )
+    table = "004-R1-terminal-example"
+    return [
+        # Reading from the heap is the same copy as writing to it.
+        *copies.published_copies(table, "004-R1", as_published, MANY_RUNS),
+        *copies.published_copies(table, "004-R1", calibrated, HOT, is_drawn=False),
+        *_tool_file(as_published, few_runs, EXAMPLE_BYTES),
+    ]
+
+
+def _tool_file(many_runs: Cell, few_runs: Cell, sizes: Collection[int]) -> Iterator[Published]:
+    """The heap's rows of the tool's file, of 1,000 runs and of 5, beside cells of one way each."""
+    files = (("004-R2-csv-head", many_runs), ("004-hal-results-5-runs", few_runs))
+    for (name, at), direction in product(files, ("writes to", "reads from")):
+        yield from copies.published_copies(
+            name,
+            "004-R2",
+            at,
+            str(at["way"]),
+            is_drawn=False,
+            sizes=sizes,
+            experiment=f"App {direction} host-heap",
+        )
+
+
+EXAMPLE_BYTES = (16, 256, 65_536, 1_048_576)
+FEW_RUNS, MANY_RUNS = f"{AS_PUBLISHED}, 5 runs", f"{AS_PUBLISHED}, 1000 runs"
+HOT = f"{CALIBRATED}, hot"
+WAYS = (HOT, f"{CALIBRATED}, cold", FEW_RUNS, MANY_RUNS)
+
+EXAMPLE = _experiment(
+    name="copy-example",
+    id="004-R1",
+    title="The published example, as published and calibrated",
+    question="How long do the copies of the published example take, and how far from that is the "
+    "published way of measuring them?",
+    axes=(copies.MEMORY, copies.SIZE, copies.COUNT, copies.FUNCTION, copies.WAY),
+    compare="way",
+    cells=_example_cells,
+    published=_example_published,
+    charts=(
+        copies.curves("size_bytes", "way", "One copy, measured in four ways", panels="function"),
+    ),
+    preferred={"size_bytes": 65_536, "function": "glibc"},
+    weight=0.3,
+    notes="The tool times a few copies with its clock, first touches and order of functions "
+    "included: its figures with 5 runs measure these more than the copy. Its own way stands here "
+    "with 1,000 runs, as in the example, and with the 5 that are its default.",
+)
+
+
+# By the kind of memory that is written.
+
+
+def _memory_cells(scope: Scope) -> Iterator[Cell]:
+    if not scope.quick:
+        at = {"threads": 1, "function": "glibc"}
+        memories = (*MEMORIES, *scope.memories)
+        sizes = (65_536, 4_194_304)
+        yield from grid(at, size_bytes=sizes, state=("hot", "cold"), memory=memories)
+
+
+MEMORIES = ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb")
+
+BY_MEMORY = _experiment(
+    name="copy-by-memory",
+    title="Copies into memory of every kind",
+    question="Does it matter for a copy what kind of memory it writes to?",
+    axes=(copies.SIZE, copies.COUNT, copies.STATE, copies.FUNCTION, copies.MEMORY),
+    compare="memory",
+    cells=_memory_cells,
+    charts=(
+        copies.curves("size_bytes", "memory", "Copies into every kind of memory", panels="state"),
+    ),
+    preferred={"size_bytes": 65_536, "state": "hot"},
+    weight=0.2,
+    notes="Memory is touched before it is timed; then its kind should not matter. Reserved huge "
+    "pages are measured where root has reserved some, a device's memory where a region was named.",
+)

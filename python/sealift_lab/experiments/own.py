@@ -1,0 +1,79 @@
+"""Experiments of no document: AES-GCM by message size, and reading memory."""
+
+from collections.abc import Iterator
+from itertools import product
+
+from sealift_lab.experiments.device_names import ADVICE, NAMES
+from sealift_lab.experiments.document_003.messages import message_arm
+from sealift_lab.measure import crypto
+from sealift_lab.measure.crypto import MANY_KEYS, sized
+from sealift_lab.measure.native import read_memory
+from sealift_lab.model.arm import Arm, Cell, Context
+from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+
+
+def _message_cells(scope: Scope) -> Iterator[Cell]:
+    """AES-128, sealing only; of large messages no 1,024 keys' worth is kept ready."""
+    regimes = (MANY_KEYS,) if scope.quick else crypto.REGIMES
+    works = [
+        sized(size, regime)
+        for regime in regimes
+        for size in (*crypto.SIZES, *(() if regime == MANY_KEYS else crypto.LARGE_SIZES))
+    ]
+    return crypto.crypto_cells(works, devices=scope.devices, threads=scope.threads or (1,))
+
+
+def _read_cells(scope: Scope) -> Iterator[Cell]:
+    sizes = READ_BYTES[:1] if scope.quick else READ_BYTES
+    for buffer_bytes, threads in product(sizes, crypto.one_and_all(scope)):
+        yield {"buffer_bytes": buffer_bytes, "threads": threads}
+
+
+def _read_arm(cell: Cell, _: Context) -> Arm:
+    return read_memory(int(cell["buffer_bytes"]), threads=int(cell["threads"]))
+
+
+READ_BYTES = (256 << 20, 1 << 30)
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    Experiment(
+        name="aes-gcm-by-size",
+        title="AES-GCM by message size",
+        question="Which device should seal messages of which size?",
+        axes=crypto.AXES,
+        compare="device",
+        cells=_message_cells,
+        # Users may ask for published messages, too.
+        arm=message_arm,
+        operation="message",
+        charts=tuple(
+            Chart("size_bytes", "device", y, title, panels="keys", log_x=True, log_y=True)
+            for y, title in (
+                ("MB/s", "Sealing by message size"),
+                ("operations/s", "Messages a second by message size"),
+            )
+        ),
+        preferred={"size_bytes": 128, "keys": str(MANY_KEYS), "threads": 1},
+        names=NAMES,
+        advice=ADVICE,
+        weight=1.5,
+        notes="The cost of a batch beside its bytes decides for small messages, the speed of the "
+        "bytes for large ones.",
+    ),
+    Experiment(
+        name="memory-read",
+        title="Reading memory",
+        question="How fast can anything that reads from memory be on this machine?",
+        axes=(Axis("buffer_bytes", "buffer of all threads, bytes"), Axis("threads", "threads")),
+        compare="threads",
+        cells=_read_cells,
+        arm=_read_arm,
+        operation="read of 64 KiB",
+        charts=(Chart("threads", "buffer_bytes", "MB/s", "Reading memory by threads"),),
+        preferred={"buffer_bytes": READ_BYTES[0]},
+        weight=0.4,
+        notes="One loop sums up a buffer that is larger than the caches, shared out over the "
+        "threads. A quick run reads 256 MiB, a full one 1 GiB, too, which leaves the largest "
+        "caches behind.",
+    ),
+)

@@ -1,0 +1,115 @@
+"""Document 002's boards: exact analysis, its bound, fits, and the simulation beside them."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sealift import InputError
+from sealift_lab.experiments.document_002 import boards, tables
+from sealift_lab.experiments.document_002.boards import (
+    BROADCOM,
+    FIGURES,
+    HIFN,
+    Board,
+    Constants,
+    Spot,
+    bound,
+    spread,
+    throughput,
+)
+from sealift_lab.experiments.document_002.loads import SWITCHES, THEORY
+
+DEMANDS_US = st.floats(0.1, 100.0)
+
+
+def mean_value_analysis(host_us: float, card_us: float, clients: tuple[int, ...]) -> float:
+    """The recursion of Reiser and Lavenberg with a class for each card."""
+
+    @cache
+    def solve(population: tuple[int, ...]) -> tuple[float, tuple[float, ...], float]:
+        rates, at_cards = [0.0] * len(population), [0.0] * len(population)
+        at_host = 0.0
+        for card, count in enumerate(population):
+            if count:
+                less = (*population[:card], count - 1, *population[card + 1 :])
+                host_before, cards_before, _ = solve(less)
+                host_stay = host_us * (1 + host_before)
+                card_stay = card_us * (1 + cards_before[card])
+                rates[card] = count / (host_stay + card_stay)
+                at_host += rates[card] * host_stay
+                at_cards[card] = rates[card] * card_stay
+        return at_host, tuple(at_cards), sum(rates)
+
+    return solve(clients)[2]
+
+
+def test_small_networks_come_out_as_by_hand() -> None:
+    assert [spread(clients, 4) for clients in (1, 6)] == [(1, 0, 0, 0), (2, 2, 1, 1)]
+    # One alone: 2 us at the host, 3 at its card, so that it is at the host for 2/5 of its time.
+    assert throughput(2.0, 3.0, (1, 1)) == pytest.approx(2 / (2 * (1 + 2 / 5) + 3))
+    for clients in (1, 2, 7, 40):
+        assert throughput(5.0, 5.0, (clients,)) == pytest.approx(clients / (5 * (clients + 1)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(DEMANDS_US, DEMANDS_US, st.integers(1, 9), st.integers(1, 4))
+def test_convolution_gives_what_mean_value_analysis_gives_and_never_exceeds_the_bound(
+    host_us: float, card_us: float, count: int, cards: int
+) -> None:
+    clients = spread(count, cards)
+    exact = throughput(host_us, card_us, clients)
+    assert exact == pytest.approx(mean_value_analysis(host_us, card_us, clients), rel=1e-9)
+    assert exact <= bound(host_us, card_us, clients) * (1 + 1e-9)
+    if count == 1:
+        assert exact == pytest.approx(bound(host_us, card_us, clients))
+
+
+@pytest.mark.parametrize("spot", [Spot(2, 16), Spot(4, 1_024), Spot(32, 1_024)], ids=str)
+def test_the_simulation_agrees_for_exponential_times_and_no_bus(spot: Spot) -> None:
+    simulated = HIFN.simulate(spot, **{**SWITCHES[THEORY], "batches": 20_000})
+    assert FIGURES[boards.MBIT_S](simulated) == pytest.approx(HIFN.analyse(spot), rel=0.02)
+
+
+def test_a_fit_ends_where_it_ends_wherever_it_begins() -> None:
+    far = replace(BROADCOM, start=Constants(10.0, 20.0, 310.0)).constants
+    assert far == pytest.approx(BROADCOM.constants, rel=1e-2)
+
+
+@pytest.mark.parametrize("board", [HIFN, BROADCOM], ids=lambda board: board.card)
+def test_notes_have_every_constant_with_its_value_and_the_fitted_ones(board: Board) -> None:
+    assert HIFN.constant("host.request_us") == pytest.approx(HIFN.constants.host_us, rel=0.003)
+    assert HIFN.constant("card.setup_us") == pytest.approx(HIFN.constants.card_us, rel=0.003)
+    notes = (tables.QUAD_HIFN if board is HIFN else tables.FOUR_BROADCOM).notes
+    for each in boards.described_cards()[board.card].constants:
+        if each.name not in ("host.request_us", "card.setup_us"):
+            assert f"| {each.name} | {each.value:g} " in notes, each.name
+    for taken in (board.constants, board.simulated.constants):
+        numbers = taken[: 2 if board.is_rated else 3]
+        assert " / ".join(f"{value:.4g}" for value in numbers) in notes
+
+
+def test_the_causes_that_notes_give_are_so() -> None:
+    small, middle, large = (BROADCOM.simulate(Spot(32, size)) for size in (16, 8_192, 16_384))
+    assert FIGURES[boards.INTERRUPTS_EACH](HIFN.simulate(Spot(32, 16))) == 1
+    assert 1 <= 1 / FIGURES[boards.INTERRUPTS_EACH](small) < 2
+    # The host is what all wait for, with large buffers for memory.
+    assert small.host_ns / small.span_ns > 0.95
+    assert min(each.copy_ns / each.span_ns for each in (middle, large)) > 0.8
+    for threads in (2, 3, 4):
+        spot = Spot(threads, 16)
+        assert 0.9 < HIFN.analyse(spot) / HIFN.published[spot] < 0.98
+    # What each byte adds with 32 threads, in ns.
+    us = {size: 8 * size / HIFN.published[Spot(32, size)] for size in (16, 256, 1_024)}
+    assert round(1_000 * (us[256] - us[16]) / 240) == 18
+    assert round(1_000 * (us[1_024] - us[256]) / 768) == 14
+
+
+def test_messages_of_3des_are_encrypted_and_compared_as_far_as_they_are_drawn() -> None:
+    whole = HIFN.simulate(Spot(4, 16), batches=200)
+    assert (whole.cipher, whole.encrypted) == ("3des-cbc", 200)
+    assert 1 <= HIFN.simulate(Spot(4, 16_384), batches=200).encrypted < 50
+    with pytest.raises(InputError, match="give fixed, host or all"):
+        HIFN.simulate(Spot(1, 16), law="none")
