@@ -9,18 +9,13 @@ from statistics import median
 from typing import Any
 
 from docs_runs import Column, Findings, RunFindings, Source, grid, text_table
-from sealift_lab.experiments.document_003.gpus.grids import (
-    BLOCK_THREADS,
-    Grid,
-    ours,
-    replicated,
-)
-from sealift_lab.experiments.document_003.gpus.limits import GPUS
+from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
+from sealift_lab.experiments.document_003.gpus.machine_code import BLOCK_THREADS, ours, replicated
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.results import ArmReport, Estimate, Origin, Results
 from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.model.units import format_bytes, format_estimate, format_number, format_percent
-from sealift_lab.model.values import Cell
 from sealift_lab.show.charts import picture
 
 Line = Mapping[str, str]
@@ -107,7 +102,7 @@ def two_devices(sources: Sequence[Source]) -> str:
 
 def scale(sources: Sequence[Source]) -> str:
     """Throughput and cost of simulated pools by their size, and the pictures of them."""
-    pools = _pools(sources[-1].path)
+    pools = _pools(sources[-1].path, POOL_SIZES)
     columns = tuple(Column((name,), {}, title) for name, title in POOL_COLUMNS.items())
     grids = (grid(POOLS, "policy", [each], "devices")(pools) for each in columns)
     pictures = (f"![{title}]({file}.svg)\n\n*{title}.*" for file, title in POOL_PICTURES.items())
@@ -164,11 +159,13 @@ def cores(sources: Sequence[Source]) -> str:
     return _with_origin(sources[-1], table, _sheet(others, OTHERS_SHEET, texts=2))
 
 
-def _pools(path: Path) -> Findings:
-    """Simulated pools as an experiment whose facts are computed."""
+def _pools(path: Path, sizes: Sequence[int] = ()) -> Findings:
+    """Simulated pools, of all or of these sizes, as an experiment whose facts are computed."""
     reports = []
     for line in _lines(path):
         cell: Cell = {"policy": line["policy"], "devices": int(line["devices"])}
+        if sizes and cell["devices"] not in sizes:
+            continue
         facts = {name: float(text) for name, text in line.items() if name not in cell}
         reports.append(ArmReport(POOLS, cell, facts))
     axes = (Axis("policy", "policy"), Axis("devices", "devices in the pool"))
@@ -298,6 +295,7 @@ LIMITS = (
     "Sealift's kernel, as many blocks, MB/s",
 )
 POOLS = "pool-scale"
+POOL_SIZES = (10, 100, 1_000, 10_000)
 POOL_COLUMNS = {
     "throughput_share": "share of all speed",
     "engine_ns_per_batch": "ns a batch",

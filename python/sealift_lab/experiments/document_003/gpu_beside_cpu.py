@@ -8,215 +8,186 @@ gives its latency. Not part of a quick run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from sealift_lab.experiments.device_names import ADVICE
-from sealift_lab.experiments.document_003 import printed
-from sealift_lab.experiments.document_003.gpus import cells, figures, grids
-from sealift_lab.experiments.document_003.gpus.cells import BY_CODE, HOST, cores_text
-from sealift_lab.experiments.document_003.gpus.grids import BLOCK_THREADS, Grid
-from sealift_lab.experiments.document_003.gpus.limits import GPUS, Gpu
-from sealift_lab.experiments.document_003.gpus.machine_code import message_limit
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
-from sealift_lab.model.figure import Figure, Missing, Rate, Times
-from sealift_lab.model.published import Kind, Published, table
+from sealift_lab.experiments.document_003 import tables
+from sealift_lab.experiments.document_003.gpus import cells
+from sealift_lab.experiments.document_003.gpus.cells import (
+    AS_PUBLISHED,
+    BY_CODE,
+    CORE_THREADS,
+    HOST,
+    OURS,
+    PARTITIONED,
+    PROCESSOR,
+    REPLICATED,
+    RESIDENT,
+    WORKLOAD,
+    core_count,
+    cores_text,
+)
+from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
+from sealift_lab.experiments.document_003.gpus.machine_code import (
+    BLOCK_THREADS,
+    MESSAGES,
+    THREAD_MESSAGES,
+    message_ns,
+)
+from sealift_lab.model.arm import Cell
+from sealift_lab.model.experiment import Axis, Chart, Line, Scope
+from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times, table
 from sealift_lab.model.results import Origin, Results
-from sealift_lab.model.sample import Arm, Context
-from sealift_lab.model.values import Cell
+
+
+def core_counts(cores: int, messages: int) -> list[int]:
+    """1, 2, 4 and 8 cores, as far as there are so many and each has a message of its own."""
+    return [count for count in (1, 2, 4, 8) if count <= min(cores, messages)]
+
+
+def whole_shares(messages: int, cores: int) -> int:
+    """The least number of messages from `messages` on of which every core has as many."""
+    return -(-messages // cores) * cores
 
 
 def _core_cells(scope: Scope) -> Iterator[Cell]:
     if scope.quick:
         return
     device = cells.device_of(scope)
-    for code, threads in THREADS.items():
-        for name in (cores_text(BY_CODE[code], 1), _thread_text(device, threads)):
-            yield cells.beside_cell(name, code, cells.RESIDENT)
-
-
-def _thread_text(device: str, threads: int) -> str:
-    return f"{device}, {'1 thread' if threads == 1 else '1 warp'}"
-
-
-def _core_arm(cell: Cell, context: Context) -> Arm:
-    name, threads = str(cell["device"]), THREADS[str(cell["code"])]
-    device, *_ = name.split(", ")
-    messages = CORE_MESSAGES if cells.core_count(name) else grids.THREAD_MESSAGES * threads
-    return cells.beside_arm(cell, device, Grid(1, threads), context, messages=messages)
-
-
-def _core_published(results: Results) -> Sequence[Published]:
-    core, thread = CORE_ROWS[CPU], CORE_ROWS[DOCUMENT_GPU]
-    of_core = {"device": cores_text(BY_CODE[cells.AS_PUBLISHED], 1)}
-    of_gpu = {"device": figures.device_in(results, code=cells.AS_PUBLISHED)}
-    return [
-        printed.speed(
-            "003-F9",
-            "one thread of i7-12700H",
-            core,
-            Rate(of_core),
-            f"table code on one core; {figures.WORKLOAD}",
-        ),
-        printed.speed(
-            "003-F9",
-            "one thread of RTX 4070",
-            thread,
-            figures.of_a_gpu(results, Rate(of_gpu), **of_gpu),
-            f"the published program, one thread; {figures.WORKLOAD}",
-        ),
-        printed.claim(
-            "003-F9",
-            "one CPU core against one GPU core",
-            "cpu-gpu-core",
-            Kind.RATIO,
-            figures.of_a_gpu(results, Times(of_core, of_gpu), **of_gpu),
-            "table code against the published program; the document's own table gives "
-            f"{printed.mb_per_s(core) / printed.mb_per_s(thread):.1f}",
-            value=printed.claim_value("cpu-gpu-core"),
-        ),
-    ]
-
-
-def _core_lines(_: Results) -> Sequence[Line]:
-    def place(gpu: Gpu, threads: int) -> tuple[Cell, Grid]:
-        return {"device": _thread_text(figures.published_name(gpu), threads)}, Grid(1, threads)
-
-    rows = (
-        figures.published_line("published", row, device=_thread_text(name, 1))
-        for name, row in CORE_ROWS.items()
-    )
-    return [
-        *figures.published_limits(lambda gpu: [place(gpu, 1)], "at most"),
-        *figures.our_limits(lambda gpu: [place(gpu, cells.WARP)], series=OURS_AT_MOST),
-        *rows,
-    ]
+    for code in CORE_THREADS:
+        for name in (cores_text(BY_CODE[code], 1), _core_text(device, code)):
+            yield _cell(name, code, RESIDENT)
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
     """The document's question first, then batches in the order in which they tell of break-even."""
     if scope.quick:
         return
-    device = cells.device_of(scope)
-    units, every = cells.units_of(device, scope.cores), [scope.cores]
-    each = cells.whole_shares(grids.THREAD_MESSAGES, scope.cores)
-    resident = cells.whole_shares(FEWER if device == cells.PROCESSOR else MANY, scope.cores)
-    yield from _group(cells.PUBLISHED_WAYS[0], each, units, every, device)
-    yield from _group(cells.OUR_WAY, resident, units, every, device)
-    for batch in BATCHES:
-        counts = cells.core_counts(scope.cores, batch)
-        yield from _group((cells.OURS, cells.PARTITIONED, HOST), batch, units, counts, device)
+    device, cores = cells.device_of(scope), scope.cores
+    units, every = cells.units_of(device, cores), [cores]
+    each = whole_shares(THREAD_MESSAGES, cores)
+    resident = whole_shares(FEWER if device == PROCESSOR else MANY, cores)
+    for code, mode, data, batch, counts in (
+        (AS_PUBLISHED, REPLICATED, RESIDENT, each, every),
+        (OURS, PARTITIONED, RESIDENT, resident, every),
+        *((OURS, PARTITIONED, HOST, batch, core_counts(cores, batch)) for batch in BATCHES),
+    ):
+        for name in (*(cores_text(BY_CODE[code], count) for count in counts), device):
+            yield {**_cell(name, code, data), "mode": mode, "units": units, "batch": batch}
 
 
-def _group(
-    way: tuple[str, str, str], batch: int, units: int, counts: Sequence[int], device: str
-) -> Iterator[Cell]:
-    code, mode, data = way
-    for name in (*(cores_text(BY_CODE[code], count) for count in counts), device):
-        cell = cells.beside_cell(name, code, data)
-        yield {**cell, "mode": mode, "units": units, "batch": batch}
+def _cell(device: str, code: str, data: str) -> Cell:
+    return {"code": code, "data": data, "message_bytes": MESSAGES.text_bytes, "device": device}
 
 
-def _arm(cell: Cell, context: Context) -> Arm:
-    messages = int(cell["batch"])
-    if cell["data"] == HOST:
-        return cells.host_arm(cell, context, messages=messages)
-    is_published = cell["code"] == cells.AS_PUBLISHED
-    grid = Grid(int(cell["units"]), BLOCK_THREADS) if is_published else None
-    return cells.beside_arm(cell, str(cell["device"]), grid, context, messages=messages)
+def _core_text(device: str, code: str) -> str:
+    """What stands for a core of a device, as the value of a cell."""
+    return f"{device}, {'1 thread' if code == AS_PUBLISHED else '1 warp'}"
 
 
-def _published(results: Results) -> Sequence[Published]:
-    gpu, cores, vendor = map(printed.mb_per_s, (ALL_ROWS[DOCUMENT_GPU], *CPU_ROWS))
-    device: Cell = {"device": figures.device_in(results)}
+def _core_published(results: Results) -> Iterator[Published]:
+    core, thread = CORE_ROWS[CPU], CORE_ROWS[GPU]
+    of_core = {"device": cores_text(BY_CODE[AS_PUBLISHED], 1)}
+    of_gpu = {"device": cells.device_in(results, code=AS_PUBLISHED)}
+    speed, what = partial(tables.speed, "003-F9"), "one thread of i7-12700H"
+    yield speed(what, core, Rate(of_core), f"table code on one core; {WORKLOAD}")
+    what, note = "one thread of RTX 4070", f"the published program, one thread; {WORKLOAD}"
+    yield speed(what, thread, cells.of_a_gpu(results, Rate(of_gpu), **of_gpu), note)
+    yield tables.claim(
+        "003-F9",
+        "one CPU core against one GPU core",
+        "cpu-gpu-core",
+        Kind.RATIO,
+        cells.of_a_gpu(results, Times(of_core, of_gpu), **of_gpu),
+        "table code against the published program; the document's own table gives "
+        f"{tables.mb_per_s(core) / tables.mb_per_s(thread):.1f}",
+    )
+
+
+def _published(results: Results) -> Iterator[Published]:
+    gpu, cores, vendor = map(tables.mb_per_s, (ALL_ROWS[GPU], *CPU_ROWS))
+    device: Cell = {"device": cells.device_in(results)}
     alone: Cell = {"batch": 1, "data": HOST}
-    latency = Times({**alone, "device": ONE_CORE}, {**alone, **device})
-    return [
-        printed.claim(
-            "003-F10",
-            "all of a GPU against all CPU cores",
-            "gpu-cpu",
-            Kind.RATIO,
-            figures.of_a_gpu(results, _against_cores(results), **device),
-            "the published program on all of the GPU against table code on all cores; the "
-            f"document's own tables give {gpu / cores:.1f}, and {gpu / vendor:.1f} against the "
-            f"vendor's library; {figures.WORKLOAD}",
-            value=printed.claim_value("gpu-cpu"),
-        ),
-        printed.claim(
-            "003-F10",
-            "a CPU core takes less for one message than a GPU",
-            "latency",
-            Kind.SHAPE,
-            figures.of_a_gpu(results, latency, **device),
-            f"one message, handed over and waited for before the next, {HOST}; {figures.WORKLOAD}",
-        ),
-    ]
+    latency = Times({**alone, "device": cores_text("cpu", 1)}, {**alone, **device})
+    yield tables.claim(
+        "003-F10",
+        "all of a GPU against all CPU cores",
+        "gpu-cpu",
+        Kind.RATIO,
+        cells.of_a_gpu(results, _against_cores(results), **device),
+        "the published program on all of the GPU against table code on all cores; the document's "
+        f"own tables give {gpu / cores:.1f}, and {gpu / vendor:.1f} against the vendor's library; "
+        f"{WORKLOAD}",
+    )
+    what = "a CPU core takes less for one message than a GPU"
+    here = cells.of_a_gpu(results, latency, **device)
+    note = f"one message, handed over and waited for before the next, {HOST}; {WORKLOAD}"
+    yield tables.claim("003-F10", what, "latency", Kind.SHAPE, here, note)
 
 
 def _against_cores(results: Results) -> Figure:
     """The device against all cores, by the published program."""
-    where = {"code": cells.AS_PUBLISHED}
-    rows = results.select(**where)
-    cores = [row.cell for row in rows if cells.core_count(str(row.cell["device"]))]
-    if not cores:
-        return Missing(f"no cores beside it: {results.why_missing(**where)}")
-    return Times({**cores[0], "device": figures.device_in(results)}, cores[0])
+    where = {"code": AS_PUBLISHED}
+    for row in results.select(**where):
+        if core_count(str(row.cell["device"])):
+            return Times({**row.cell, "device": cells.device_in(results)}, row.cell)
+    return Missing(f"no cores beside it: {results.why_missing(**where)}")
 
 
-def _lines(_: Results) -> Sequence[Line]:
-    return [*_resident_lines(), *_batch_lines()]
+def _core_lines(_: Results) -> Sequence[Line]:
+    limits = (
+        cells.limit_line(gpu, code, Grid(1, threads), LIMIT_SERIES[code], {"device": name})
+        for code, threads in CORE_THREADS.items()
+        for gpu in GPUS
+        for name in (_core_text(cells.published_name(gpu), code),)
+    )
+    rows = (
+        cells.published_line("published", row, {"device": _core_text(name, AS_PUBLISHED)})
+        for name, row in CORE_ROWS.items()
+    )
+    return [*limits, *rows]
 
 
-def _resident_lines() -> Iterator[Line]:
-    """MB/s by device, with data where they are worked."""
-
-    def whole(gpu: Gpu) -> tuple[Cell, Grid]:
-        return {"device": figures.published_name(gpu)}, Grid(gpu.multiprocessors, BLOCK_THREADS)
-
-    yield from figures.published_limits(lambda gpu: [whole(gpu)], "at most")
-    for gpu in GPUS:
-        limit = message_limit(gpu, grids.MESSAGES).bytes_per_s / grids.MEGABYTE
-        at = {**figures.OUR_WAY, "device": figures.published_name(gpu)}
-        yield Line(OURS_AT_MOST, "MB/s", limit, Origin.PROJECTED, at)
+def _lines(_: Results) -> Iterator[Line]:
+    """MB/s by device with data where they are worked; then ns a message by messages at once."""
+    for code, series in LIMIT_SERIES.items():
+        for gpu in GPUS:
+            grid = Grid(gpu.multiprocessors, BLOCK_THREADS)
+            at: Cell = {"device": cells.published_name(gpu)}
+            yield cells.limit_line(gpu, code, grid, series, at)
     for row in (*CPU_ROWS, *ALL_ROWS.values()):
-        device = row.get("cpu") or row["gpu"]
-        yield figures.published_line(f"published, {row['test']}", row, device=device)
-
-
-def _batch_lines() -> Iterator[Line]:
-    """Nanoseconds a message by messages at once, and those of published speeds of cores."""
+        at = {"device": row.get("cpu") or row["gpu"]}
+        yield cells.published_line(f"published, {row['test']}", row, at)
     for gpu in GPUS:
         for batch in sorted(BATCHES):
-            at: Cell = {"data": HOST, "batch": batch}
-            ns = grids.message_ns(gpu, batch)
+            at, ns = {"data": HOST, "batch": batch}, message_ns(gpu, batch)
             yield Line(f"{gpu.name} at least", "time", ns, Origin.PROJECTED, at)
     for row in CPU_ROWS:
-        ns = 1e9 * grids.MESSAGES.text_bytes / (grids.MEGABYTE * printed.mb_per_s(row))
+        ns = 1e9 * MESSAGES.text_bytes / (cells.MEGABYTE * tables.mb_per_s(row))
         series = f"published: {row['cpu']}, {row['test']}"
         yield Line(series, "time", ns, Origin.PUBLISHED, {"data": HOST})
 
 
-def _gpu_rows(test: str) -> Mapping[str, printed.Row]:
+def _gpu_rows(test: str) -> Mapping[str, tables.Row]:
     rows = table("003-T5-gpu-generations")
     return {row["gpu"]: row for row in rows if row["test"] == test}
 
 
-# By code the threads that stand for one core.
-THREADS = {cells.AS_PUBLISHED: 1, cells.OURS: cells.WARP}
-CORE_MESSAGES = 1_024
-CPU, DOCUMENT_GPU = "i7-12700H", "RTX 4070 (2023)"
+CPU, GPU = "i7-12700H", "RTX 4070 (2023)"
 ONE, EVERY = "Thread = 1", "Threads = cores"
-CPU_ONE, *CPU_ROWS = (printed.cpu_row(cpu=CPU, test=test) for test in (ONE, EVERY, f"{EVERY}, IPP"))
+CPU_ONE, *CPU_ROWS = (tables.cpu_row(cpu=CPU, test=test) for test in (ONE, EVERY, f"{EVERY}, IPP"))
 CORE_ROWS = {CPU: CPU_ONE, **_gpu_rows(ONE)}
 ALL_ROWS = _gpu_rows(EVERY)
+LIMIT_SERIES = {AS_PUBLISHED: "at most", OURS: "at most, Sealift's kernel"}
 UNITS, BATCH = Axis("units", "multiprocessors, or cores"), Axis("batch", "messages at once")
 FEWER, MANY = 4_096, 1 << 18
 # Latency, then halves of what is left between, so that a budget that ends early leaves the least
 # open; last what takes longest.
 BATCHES = (1, 65_536, 4_096, 1_024, 16_384, 256, 262_144)
-OURS_AT_MOST = "at most, Sealift's kernel"
-ONE_CORE = cores_text("cpu", 1)
+BY_BATCH = "Time a message by messages at once, host to host"
+BY_DEVICE = "All cores, and all of a GPU, data where they are worked"
 
-ONE_EACH = Experiment(
+ONE_EACH = cells.gpu_experiment(
     name="gpu-core-beside-cpu",
     id="003-F9",
     title="One CPU core beside one thread of a GPU",
@@ -224,21 +195,16 @@ ONE_EACH = Experiment(
     axes=(cells.MESSAGE, cells.DATA, cells.CODE, cells.DEVICE),
     compare="device",
     cells=_core_cells,
-    arm=_core_arm,
-    published=_core_published,
+    published=lambda results: [*_core_published(results)],
     charts=(
         Chart("device", "code", "MB/s", "One core, and one thread or warp of a GPU", log_y=True),
     ),
     lines=_core_lines,
-    names=figures.NAMES,
     weight=0.2,
-    check_available=cells.check_device,
-    notes=figures.gpu_notes(
-        "The document's program runs in one thread, Sealift's kernel in one warp of 32, which is "
-        "the least that it takes."
-    ),
+    notes="The document's program runs in one thread, Sealift's kernel in one warp of 32, which is "
+    f"the least that it takes.{cells.NOTES}",
 )
-ALL_OF_EACH = Experiment(
+ALL_OF_EACH = cells.gpu_experiment(
     name="gpu-beside-cpu",
     id="003-F10",
     title="All CPU cores beside all of a GPU",
@@ -247,38 +213,17 @@ ALL_OF_EACH = Experiment(
     axes=(cells.MESSAGE, cells.DATA, cells.CODE, cells.MODE, UNITS, BATCH, cells.DEVICE),
     compare="device",
     cells=_cells,
-    arm=_arm,
-    published=_published,
+    published=lambda results: [*_published(results)],
     charts=(
-        Chart(
-            "batch",
-            "device",
-            "time",
-            "Time a message by messages at once, host to host",
-            where={"data": HOST},
-            log_x=True,
-            log_y=True,
-        ),
-        Chart(
-            "device",
-            "code",
-            "MB/s",
-            "All cores, and all of a GPU, data where they are worked",
-            where={"data": cells.RESIDENT},
-            log_y=True,
-        ),
+        Chart("batch", "device", "time", BY_BATCH, "", {"data": HOST}, log_x=True, log_y=True),
+        Chart("device", "code", "MB/s", BY_DEVICE, "", {"data": RESIDENT}, log_y=True),
     ),
-    lines=_lines,
+    lines=lambda results: [*_lines(results)],
     preferred={"data": HOST, "batch": 4_096},
-    names=figures.NAMES,
     advice=ADVICE,
     weight=0.8,
-    check_available=cells.check_device,
-    is_optional_from=3,
-    notes=figures.gpu_notes(
-        "*Host to host*: the engine gathers, copies, works and scatters a batch, and the next one "
-        "begins when it is back. Projected times take the longest of copy there, work and copy "
-        "back; what the host does and what starts copies and kernels is not in them, so that small "
-        "batches take much longer than projected."
-    ),
+    notes="*Host to host*: the engine gathers, copies, works and scatters a batch, and the next "
+    "one begins when it is back. Projected times take the longest of copy there, work and copy "
+    "back; what the host does and what starts copies and kernels is not in them, so that small "
+    f"batches take much longer than projected.{cells.NOTES}",
 )

@@ -11,8 +11,8 @@ from importlib.resources import files
 
 from sealift_lab.experiments.device_names import NAMES
 from sealift_lab.measure.crypto import MANY_KEYS, Builder, Work, crypto_arm
+from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Chart
-from sealift_lab.model.values import Cell, Value
 from sealift_lab.model.workload import (
     FRESH_KEYS,
     KEY_BITS,
@@ -68,12 +68,12 @@ def _record_shapes() -> tuple[Shape, ...]:
     return tuple(
         Shape(
             operation,
-            key_bits=int(row["key_bits"]),
-            nonce_len=int(row["nonce_bytes"]),
-            aad_len=int(row["aad_bytes"]),
-            text_len=int(row["text_bytes"]),
-            tag_len=int(row["tag_bytes"]),
-            weight=weight,
+            int(row["key_bits"]),
+            int(row["nonce_bytes"]),
+            int(row["aad_bytes"]),
+            int(row["text_bytes"]),
+            int(row["tag_bytes"]),
+            weight,
         )
         for operation, column in zip(Operation, ("seals", "opens", "bad"), strict=True)
         for row in rows

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable
 
 from sealift_lab.claim.published import Pair, compare_published
-from sealift_lab.model.claim import Claim
+from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Experiment, Scope
-from sealift_lab.model.results import ArmReport, Estimate, Results, Row
-from sealift_lab.model.values import Cell, Value
+from sealift_lab.model.results import ArmReport, Claim, Estimate, Results, Row
 
 Speed = Callable[[Cell], float]
 """Payload MB/s of a cell; 0 for one that is skipped."""

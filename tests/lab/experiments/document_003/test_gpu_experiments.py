@@ -1,7 +1,5 @@
 """Document 003 on GPUs: cells, arms, what stands beside published figures, projected lines."""
 
-import random
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,43 +10,26 @@ from tests.lab.experiments.document_003.made_results import (
     cells,
     compare,
     results,
-    skipped,
 )
 
-from sealift_lab.experiments.document_003 import EXPERIMENTS, gpu_sweeps, gpu_tables
+from sealift_lab.experiments.document_003 import EXPERIMENTS, gpu_beside_cpu, gpu_grids
 from sealift_lab.experiments.document_003.gpus import cells as gpu_cells
 from sealift_lab.experiments.document_003.gpus.cells import (
     HOST,
+    MEGABYTE,
     PROCESSOR,
     core_count,
-    core_counts,
     cores_text,
     grid_of,
-    whole_shares,
 )
-from sealift_lab.experiments.document_003.gpus.grids import (
-    BLOCK_THREADS,
-    MEGABYTE,
-    MESSAGES,
-    PUBLISHED_FRAME_BYTES,
-    THREAD_MESSAGES,
-    Grid,
-    document_shares,
-    frame_threads,
-    in_rounds,
-    ours,
-    reading_threads,
-    replicated,
-)
-from sealift_lab.experiments.document_003.gpus.limits import GPUS, document_gpu
-from sealift_lab.experiments.document_003.gpus.machine_code import published_bytes
-from sealift_lab.model.claim import Relation
+from sealift_lab.experiments.document_003.gpus.limits import DOCUMENT_GPU, GPUS, Gpu, Grid
+from sealift_lab.experiments.document_003.gpus.machine_code import BLOCK_THREADS, ours, replicated
+from sealift_lab.experiments.survey import Here, survey
+from sealift_lab.measure.native import multiprocessors
+from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value
 from sealift_lab.model.experiment import Experiment, Scope
-from sealift_lab.model.figure import Missing, Number
-from sealift_lab.model.published import Kind
-from sealift_lab.model.results import Origin, Results
-from sealift_lab.model.sample import Arm, Context, Sample
-from sealift_lab.model.values import Cell, Value
+from sealift_lab.model.published import Kind, Missing, Number, table
+from sealift_lab.model.results import Origin, Relation, Results
 from sealift_lab.model.workload import Workload
 
 IDS = ("003-F4", "003-F7", "003-F8", "003-T3", "003-F9", "003-F10", "003-T5")
@@ -91,16 +72,6 @@ def test_speeds_of_a_processor_stand_beside_no_published_figure_of_a_gpu(name: s
         is_of_the_cpu = "i7-12700H" in published.what
         is_projected = published.origin is Origin.PROJECTED
         assert is_of_the_cpu or is_projected or isinstance(published.here, Missing)
-
-
-@each_one
-def test_without_a_device_every_figure_says_why_it_is_missing(name: str) -> None:
-    experiment = BY_ID[name]
-    reason = "libOpenCL.so.1 is not on this machine"
-    for _, claim in compare(experiment, skipped(experiment, WITHOUT, reason)):
-        if claim.figure is None and claim.reason != "given to the model":
-            assert claim.relation is Relation.UNTESTED
-            assert reason in claim.reason
 
 
 @each_one
@@ -163,37 +134,17 @@ def test_a_line_that_was_cut_short_has_no_break() -> None:
 def test_the_saw_between_whole_rounds_moves_no_break() -> None:
     units = 132
     line = [(float(n), n / -(-n // units)) for n in (1, 2, 4, 16, 64, 132, 133, 162, 264, 396)]
-    found = gpu_sweeps.break_of(gpu_sweeps.whole_rounds(line, units), units)
+    found = gpu_grids.break_of(gpu_grids.whole_rounds(line, units), units)
     assert isinstance(found, Number)
     assert found.value == pytest.approx(1, rel=0.01)
 
 
-def test_a_noisy_line_has_its_break_inside_the_interval_and_a_flat_one_seldom_any() -> None:
-    places, held, breaks = in_rounds(132), 0, 0
-    for seed in range(50):
-        noise = random.Random(seed)
-        rising = [(float(n), min(n, 132) * noise.lognormvariate(0, 0.1)) for n in places]
-        flat = [(float(n), noise.lognormvariate(0, 0.1)) for n in places]
-        found = gpu_sweeps.break_of(rising, 1)
-        assert isinstance(found, Number)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= 132 <= found.high
-        breaks += isinstance(gpu_sweeps.break_of(flat, 1), Number)
-    # Of 50 at 95 %: 43 or fewer would come by chance once in 100.
-    assert held >= 43
-    assert breaks <= 10
-
-
 @pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
-def test_the_limit_breaks_at_128_threads_and_at_the_number_of_multiprocessors(gpu: object) -> None:
-    assert gpu in GPUS
-    found = next(each for each in GPUS if each == gpu)
-    by_threads = gpu_sweeps.break_of(gpu_sweeps.line_by_threads(found), 128)
-    by_blocks = gpu_sweeps.break_of(gpu_sweeps.line_by_blocks(found), found.multiprocessors)
-    for each in (by_threads, by_blocks):
-        assert isinstance(each, Number)
-        assert each.value == pytest.approx(1, rel=0.02)
+def test_the_limit_breaks_at_128_threads_and_at_the_number_of_multiprocessors(gpu: Gpu) -> None:
+    for axis, units in (("threads_per_block", 128), ("thread_blocks", gpu.multiprocessors)):
+        found = gpu_grids.break_of(gpu_grids.projected_line(gpu, axis), units)
+        assert isinstance(found, Number)
+        assert found.value == pytest.approx(1, rel=0.02)
 
 
 @with_gpu
@@ -296,48 +247,51 @@ def test_a_device_gets_batches_from_the_engine_and_waits_by_design(
 
 
 def test_cores_are_counted_as_far_as_there_are_any() -> None:
-    assert core_counts(6, 1_024) == [1, 2, 4]
-    assert core_counts(96, 4) == [1, 2, 4]
-    assert [whole_shares(64, count) for count in (1, 6, 96)] == [64, 66, 96]
+    assert gpu_beside_cpu.core_counts(6, 1_024) == [1, 2, 4]
+    assert gpu_beside_cpu.core_counts(96, 4) == [1, 2, 4]
+    assert [gpu_beside_cpu.whole_shares(64, count) for count in (1, 6, 96)] == [64, 66, 96]
     assert (core_count("table, 12 cores"), core_count(f"{PROCESSOR}, 1 thread")) == (12, None)
 
 
-def test_the_program_without_a_lab_has_the_same_grids_and_messages() -> None:
-    rust = (ROOT / "crates/sealift-gpu-run/src/grids.rs").read_text(encoding="utf-8")
-    assert constant(rust, "THREADS") == list(gpu_sweeps.COUNTS)
-    pairs = constant(rust, "DOCUMENT")
-    assert list(zip(pairs[::2], pairs[1::2], strict=True)) == gpu_tables.grid_shapes()
-    assert constant(rust, "BLOCK") == [BLOCK_THREADS]
-    assert constant(rust, "THREAD_MESSAGES") == [THREAD_MESSAGES]
-    assert "const MESSAGES_MOST: usize = 1 << 18;" in rust
-    assert gpu_cells.MESSAGES_MOST == 1 << 18
-
-
-def constant(rust: str, name: str) -> list[int]:
-    (value,) = re.findall(rf"^const {name}: [^=]+=\s*([^;]+);", rust, re.M)
-    return [int(number.replace("_", "")) for number in re.findall(r"[\d_]+", value)]
+@each_one
+def test_a_processor_is_listed_as_the_substitute_of_a_gpu(name: str) -> None:
+    try:
+        multiprocessors("opencl:0")
+    except Skip as error:
+        pytest.skip(str(error))
+    (entry,) = survey([BY_ID[name]], WITHOUT)
+    assert (entry.here, entry.reasons) == (Here.SUBSTITUTE, (gpu_cells.SUBSTITUTE,))
 
 
 def test_notes_have_the_numbers_of_the_model() -> None:
-    thread, grid = (f"{100 * share:.0f} %" for share in document_shares())
+    rows = [gpu_grids.ONE_THREAD, *gpu_grids.PRINTED_GRIDS.values()]
+    one, *grids = (MEGABYTE * float(row["throughput_mb_s"]) for row in rows)
+    whole = Grid(DOCUMENT_GPU.multiprocessors, BLOCK_THREADS)
+    thread = f"{100 * one / replicated(DOCUMENT_GPU, Grid(1, 1)):.0f} %"
+    grid = f"{100 * max(grids) / replicated(DOCUMENT_GPU, whole):.0f} %"
     assert f"one thread reaches {thread} of its limit, its best grid {grid}" in notes("003-F8")
     units = ", ".join(str(gpu.multiprocessors) for gpu in GPUS[:3])
     assert f"({units} and {H200.multiprocessors})" in notes("003-F8")
-    gpu, bits = document_gpu(), MESSAGES.key_bits
-    told, table = notes("003-T3"), BY_ID["003-T5"].notes
-    assert f"{PUBLISHED_FRAME_BYTES:,} B of tables" in told
-    assert f"{published_bytes(bits):,} B of them" in told
-    assert f"{frame_threads(gpu):,} and {reading_threads(gpu, bits):,} threads fill" in told
+    # What NVIDIA's compiler gives each thread of the document's program for sm_89 and sm_90, and
+    # of it what a thread reads once its tables are made: `published.cl`'s `private_tables`.
+    frame, read = 11_664, 4 * 256 * 4 + 256 + 2 * 16 * 8 + 16 * 4 + 16 * 11
+    assert f"{frame:,} B of tables and reads {read:,} B of them" in notes("003-T3")
+    threads = " and ".join(f"{(32 << 20) // size:,}" for size in (frame, read))
+    assert f"{threads} threads fill the 32 MiB cache" in notes("003-T3")
     for each in GPUS:
         whole = Grid(each.multiprocessors, BLOCK_THREADS)
         speeds = (way(each, whole) / each.multiprocessors / MEGABYTE for way in (replicated, ours))
         row = " | ".join(f"{speed:,.0f}" for speed in speeds)
-        (line,) = (line for line in table.splitlines() if line.startswith(f"| {each.name} "))
+        lines = BY_ID["003-T5"].notes.splitlines()
+        (line,) = (line for line in lines if line.startswith(f"| {each.name} "))
         assert line.endswith(f" | {row} |")
+
+
+def test_multiprocessors_are_those_of_the_documents_table() -> None:
+    rows = table("003-T5-gpu-generations")
+    printed = {row["gpu"].partition(" (")[0]: int(row["sm"]) for row in rows}
+    assert printed == {gpu.name: gpu.multiprocessors for gpu in GPUS[:3]}
 
 
 def notes(name: str) -> str:
     return BY_ID[name].notes.replace("\n", " ")
-
-
-ROOT = Path(__file__).parents[4]

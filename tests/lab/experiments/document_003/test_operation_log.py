@@ -8,22 +8,19 @@ from pathlib import Path
 import pytest
 from tests.lab.experiments.document_003.made_results import compare
 
-from sealift_lab.experiments.document_003 import cavp
-from sealift_lab.experiments.document_003.log_arm import Batch
-from sealift_lab.experiments.document_003.operation_log import EXPERIMENT
-from sealift_lab.measure.journal import NotWrittenError
-from sealift_lab.model.claim import Claim, Relation
-from sealift_lab.model.published import Kind, Ledger
-from sealift_lab.model.results import ArmReport, Results
-from sealift_lab.model.sample import Arm, Context, Skip, WrongResultError
-from sealift_lab.model.values import Value
+from sealift_lab.experiments.document_003 import operation_log
+from sealift_lab.experiments.document_003.operation_log import EXPERIMENT, Batch, Record
+from sealift_lab.measure.storage import NotWrittenError
+from sealift_lab.model.arm import Arm, Context, Skip, Value, WrongResultError
+from sealift_lab.model.published import Kind
+from sealift_lab.model.results import ArmReport, Claim, Ledger, Relation, Results
 from sealift_lab.model.workload import Operation
 
 
 @pytest.fixture(scope="module")
-def records() -> tuple[cavp.Record, ...]:
+def records() -> tuple[Record, ...]:
     try:
-        return cavp.records()
+        return operation_log.records()
     except Skip as error:
         pytest.skip(str(error))
 
@@ -34,12 +31,12 @@ def log_arm(records: object, tmp_path: Path) -> Callable[[str], Arm]:
     return lambda device: EXPERIMENT.arm({"device": device}, Context(seed=1, folder=tmp_path))
 
 
-def test_the_records_are_those_of_the_input_file(records: tuple[cavp.Record, ...]) -> None:
+def test_the_records_are_those_of_the_input_file(records: tuple[Record, ...]) -> None:
     assert len(records) == 37_800
     # Document 003 prints 6,558,654 bytes: 2 for the count of records, and for each 7 beside its
     # key, nonce, text unless it must fail, aad, ciphertext and tag.
     size = sum(
-        7 + len(r.key) + len(r.nonce) + len(r.text or b"") + len(r.aad) + len(r.sealed)
+        7 + len(r.key) + len(r.nonce) + len(r.aad) + len(r.input) + len(r.expected or b"")
         for r in records
     )
     assert size + 2 == 6_558_654
@@ -202,10 +199,10 @@ def test_without_the_vectors_the_arm_says_how_to_get_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "cryptography_vectors", None)
-    cavp.records.cache_clear()
+    operation_log.records.cache_clear()
     with pytest.raises(Skip, match="pip install cryptography-vectors"):
         EXPERIMENT.arm({"device": "library"}, Context(seed=1, folder=tmp_path))
-    cavp.records.cache_clear()
+    operation_log.records.cache_clear()
 
 
 def read(path: Path) -> list[Mapping[str, str]]:

@@ -1,30 +1,47 @@
-"""The cells of GPU experiments, and their arms: a grid on a device, or cores beside it."""
+"""What the experiments on GPUs share: cells, arms, names, notes, charts and lines."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, partial
 
-from sealift_lab.experiments.document_003.gpus.grids import MESSAGES, THREAD_MESSAGES, Grid
+from sealift_lab.experiments import device_names
+from sealift_lab.experiments.document_003.gpus.limits import LANES, Gpu, Grid
+from sealift_lab.experiments.document_003.gpus.machine_code import (
+    BLOCK_THREADS,
+    MESSAGES,
+    THREAD_MESSAGES,
+    ours,
+    replicated,
+)
+from sealift_lab.experiments.document_003.tables import Row, mb_per_s
 from sealift_lab.measure.crypto import sized, workload_of
 from sealift_lab.measure.native import gcm, gpu, multiprocessors
-from sealift_lab.model.experiment import Axis, Scope
-from sealift_lab.model.sample import Arm, Context, Sample
-from sealift_lab.model.values import Cell, Value
+from sealift_lab.model.arm import Arm, Cell, Context, Sample, Value
+from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
+from sealift_lab.model.published import Figure, Missing, table
+from sealift_lab.model.results import Origin, Results
 from sealift_lab.model.workload import FRESH_KEYS
 
 
 def device_of(scope: Scope) -> str:
     """The device that is measured: a GPU, or this processor where there is none."""
-    return next((name for name in ("cuda", "opencl") if name in scope.devices), PROCESSOR)
+    here = (
+        spec
+        for driver in ("cuda", "opencl")
+        for spec in scope.devices
+        if spec.partition(":")[0] == driver
+    )
+    return next(here, PROCESSOR)
 
 
 def device_spec(device: str) -> str:
     """The name under which a device of a cell is opened; OpenCL's first stands for a processor."""
-    return "opencl:0" if device == PROCESSOR else device
+    name = device.partition(", ")[0]
+    return "opencl:0" if name == PROCESSOR else name
 
 
-@lru_cache(maxsize=8)
+@cache
 def units_of(device: str, cores: int) -> int:
     """Blocks that a device works at the same time: multiprocessors, or cores of a processor."""
     return cores if device == PROCESSOR else multiprocessors(device)
@@ -43,82 +60,63 @@ def gpu_cell(device: str, grid: Grid, code: str, mode: str, data: str) -> Cell:
     }
 
 
-def grid_of(cell: Cell) -> Grid:
-    """The grid of a cell."""
-    return Grid(int(cell["thread_blocks"]), int(cell["threads_per_block"]))
+def grid_of(cell: Cell) -> Grid | None:
+    """The grid of a cell: its own, a core's counterpart, or all of a device.
+
+    None is for the grid that Sealift's driver takes.
+    """
+    if "thread_blocks" in cell:
+        return Grid(int(cell["thread_blocks"]), int(cell["threads_per_block"]))
+    if "units" not in cell:
+        return Grid(1, CORE_THREADS[str(cell["code"])])
+    return Grid(int(cell["units"]), BLOCK_THREADS) if cell["code"] == AS_PUBLISHED else None
 
 
-def check_device(cell: Cell, _: Context) -> object:
-    """Finds out whether a cell's device is there; cores always are.
+def is_worked(code: str, grid: Grid) -> bool:
+    """Whether code runs in a grid; Sealift's kernel takes whole warps, and no large blocks."""
+    return code != OURS or LANES <= grid.threads <= OURS_MOST
+
+
+def check_device(cell: Cell, _: Context) -> str:
+    """Finds out whether a cell's device is there; a sentence where another stands for it.
 
     Raises:
-        Skip: If it is not, with what would bring it.
+        Skip: If it is not there, with what would bring it.
     """
     device = str(cell["device"])
-    return core_count(device) or multiprocessors(device_spec(device.split(", ")[0]))
+    if core_count(device) is None:
+        multiprocessors(device_spec(device))
+    return SUBSTITUTE if device.startswith(PROCESSOR) else ""
 
 
 def gpu_arm(cell: Cell, context: Context) -> Arm:
-    """Messages in a device's memory, in the cell's own grid; raises as `grid_arm`."""
-    return grid_arm(cell, grid_of(cell), context)
+    """Cores or a device on messages with a key each, all checked; of any experiment on GPUs.
 
-
-def grid_arm(cell: Cell, grid: Grid | None, context: Context, *, messages: int = 0) -> Arm:
-    """Messages in a device's memory that are sealed again and again, each of them checked.
-
-    Args:
-        cell: Without the axes of a grid.
-        grid: None for the grid that Sealift's driver takes.
-        context: For the seed of keys, nonces and texts.
-        messages: How many; 0 for `THREAD_MESSAGES` of each thread.
+    Host to host, the engine gets batches as from a user, one after the other: each is gathered,
+    copied, worked, copied back and scattered before the next begins. Else a device works messages
+    in its own memory again and again.
 
     Raises:
         Skip: If there is no such device, with what would bring it.
         WrongResultError: If it computes something wrong.
     """
-    is_replicated = cell["mode"] == REPLICATED
-    threads = 1 if is_replicated or grid is None else grid.every
+    name, batch = str(cell["device"]), int(cell.get("batch", CORE_MESSAGES))
+    if match := CORES.fullmatch(name):
+        return _engine_arm(match[1], int(match[2]), batch, context)
+    if cell["data"] == HOST:
+        return WaitingArm(_engine_arm(device_spec(name), 1, batch, context))
+    grid, mode = grid_of(cell), str(cell.get("mode", PARTITIONED))
+    threads = 1 if mode == REPLICATED or grid is None else grid.every
     return gpu(
-        device_spec(str(cell["device"])),
+        device_spec(name),
         code=str(cell["code"]),
-        mode=str(cell["mode"]),
+        mode=mode,
         data=str(cell["data"]),
         grid=None if grid is None else (grid.blocks, grid.threads),
-        messages=messages or min(MESSAGES_MOST, THREAD_MESSAGES * threads),
+        messages=int(cell.get("batch", min(MESSAGES_MOST, THREAD_MESSAGES * threads))),
         message_bytes=int(cell["message_bytes"]),
         context=context,
     )
-
-
-def beside_cell(device: str, code: str, data: str) -> dict[str, Value]:
-    """The part that cells of cores and of devices have in common."""
-    size_bytes = MESSAGES.text_bytes
-    return {"code": code, "data": data, "message_bytes": size_bytes, "device": device}
-
-
-def beside_arm(
-    cell: Cell, device: str, grid: Grid | None, context: Context, *, messages: int
-) -> Arm:
-    """The cores that a cell names, or a device on messages in its own memory; as `grid_arm`.
-
-    Each message has a key of its own; cores share `messages` out.
-    """
-    if match := CORES.fullmatch(str(cell["device"])):
-        return _engine_arm(match[1], int(match[2]), messages, context)
-    on_device = {"mode": PARTITIONED, **cell, "device": device}
-    return grid_arm(on_device, grid, context, messages=messages)
-
-
-def host_arm(cell: Cell, context: Context, *, messages: int) -> Arm:
-    """Cores, or a device through its driver, on messages in this machine's memory.
-
-    The engine gets batches as from a user, one after the other: each is gathered, copied, worked,
-    copied back and scattered before the next begins.
-    """
-    device = str(cell["device"])
-    if match := CORES.fullmatch(device):
-        return _engine_arm(match[1], int(match[2]), messages, context)
-    return WaitingArm(_engine_arm(device_spec(device), 1, messages, context))
 
 
 class WaitingArm:
@@ -130,15 +128,21 @@ class WaitingArm:
     def __init__(self, arm: Arm) -> None:
         """Wraps an arm."""
         self._arm = arm
+        self.report = arm.report
 
     def sample(self, seconds: float) -> Sample:
         """Runs for about `seconds`; raises as the arm does."""
         sample = self._arm.sample(seconds)
         return replace(sample, involuntary_switches=0, cpu_share=1.0, clock_ghz=None)
 
-    def report(self) -> Mapping[str, Value]:
-        """The arm's report."""
-        return self._arm.report()
+
+def _engine_arm(device: str, threads: int, messages: int, context: Context) -> Arm:
+    """A device of the engine with `messages` at once, which its threads share."""
+    each, rest = divmod(messages, threads)
+    assert not rest, f"{messages} messages can't be shared out over {threads} threads"
+    cell = {**sized(MESSAGES.text_bytes, FRESH_KEYS).cell, "batch": each}
+    workload = workload_of(cell, context.seed)
+    return gcm(device, workload, threads=threads, batch=each, context=context)
 
 
 def cores_text(driver: str, cores: int) -> str:
@@ -152,23 +156,45 @@ def core_count(device: str) -> int | None:
     return int(match[2]) if match else None
 
 
-def core_counts(cores: int, messages: int) -> list[int]:
-    """1, 2, 4 and 8 cores, as far as there are so many and each has a message of its own."""
-    return [count for count in (1, 2, 4, 8) if count <= min(cores, messages)]
+def of_a_gpu(results: Results, figure: Figure, **where: Value) -> Figure:
+    """A figure of a GPU; missing where the rows that it stands on are of a processor."""
+    devices = (str(row.cell["device"]) for row in results.select(**where))
+    is_processor = any(device.startswith(PROCESSOR) for device in devices)
+    return Missing(f"measured by {PROCESSOR} alone, which is no GPU") if is_processor else figure
 
 
-def whole_shares(messages: int, cores: int) -> int:
-    """The least number of messages from `messages` on of which every core has as many."""
-    return -(-messages // cores) * cores
+def device_in(results: Results, **where: Value) -> str:
+    """The device beside cores among cells with these values; a processor where there is none."""
+    fitting = (each.cell for each in results.reports if where.items() <= each.cell.items())
+    names = (str(cell["device"]) for cell in fitting)
+    return next((name for name in names if core_count(name) is None), PROCESSOR)
 
 
-def _engine_arm(device: str, threads: int, messages: int, context: Context) -> Arm:
-    """A device of the engine with `messages` at once, which its threads share."""
-    each, rest = divmod(messages, threads)
-    assert not rest, f"{messages} messages can't be shared out over {threads} threads"
-    cell = {**sized(MESSAGES.text_bytes, FRESH_KEYS).cell, "batch": each}
-    workload = workload_of(cell, context.seed)
-    return gcm(device, workload, threads=threads, batch=each, context=context)
+def limit_line(gpu: Gpu, code: str, grid: Grid, series: str, at: Cell) -> Line:
+    """The projected limit of code in a grid, in MB/s."""
+    speed = (ours if code == OURS else replicated)(gpu, grid)
+    place = {"code": code, "data": RESIDENT, **at}
+    return Line(series, "MB/s", speed / MEGABYTE, Origin.PROJECTED, place)
+
+
+def published_line(series: str, row: Row, at: Cell) -> Line:
+    """The speed of a row of a published table, in MB/s."""
+    return Line(series, "MB/s", mb_per_s(row), Origin.PUBLISHED, {**PUBLISHED_WAY, **at})
+
+
+def published_name(gpu: Gpu) -> str:
+    """A GPU's name as the document prints it, or its own."""
+    names = (row["gpu"] for row in table("003-T5-gpu-generations"))
+    return next((name for name in names if name.startswith(gpu.name)), gpu.name)
+
+
+def code_charts(x: str, what: str, panels: str = "device") -> tuple[Chart, Chart]:
+    """Payload along an axis: of the document's program, and of Sealift's kernel."""
+    chart = partial(Chart, x, y="MB/s", panels=panels, log_x=True, log_y=True)
+    return (
+        chart("mode", title=f"{what}, the document's program", where={"code": AS_PUBLISHED}),
+        chart("data", title=f"{what}, Sealift's kernel", where={"code": OURS}),
+    )
 
 
 DEVICE, CODE, MODE = Axis("device", "device"), Axis("code", "code"), Axis("mode", "mode")
@@ -178,18 +204,51 @@ THREADS = Axis("threads_per_block", "threads of a block")
 AXES = (DEVICE, CODE, MODE, DATA, MESSAGE, BLOCKS, THREADS)
 # Always called so, because it is no GPU.
 PROCESSOR = "OpenCL on this processor"
+SUBSTITUTE = f"{PROCESSOR} stands for a GPU: it shows that the code works, not how fast a GPU is"
 AS_PUBLISHED, OURS = "as published", "ours"
 REPLICATED, PARTITIONED = "replicated", "partitioned"
 RESIDENT, TRANSFERS = "resident", "with transfers"
 # In this machine's memory, from where the engine and the device's driver take them.
 HOST = "host to host"
-# The published program in its mode, and with each message worked once.
-PUBLISHED_WAYS = ((AS_PUBLISHED, REPLICATED, RESIDENT), (AS_PUBLISHED, PARTITIONED, RESIDENT))
-OUR_WAY = (OURS, PARTITIONED, RESIDENT)
+PUBLISHED_WAY: Cell = {"code": AS_PUBLISHED, "data": RESIDENT}
 # By code the device of cores that does the same: table code for "ordinary calculations".
 BY_CODE = {AS_PUBLISHED: "table", OURS: "cpu"}
+# By code the threads that stand for one core, the least that each takes.
+CORE_THREADS = {AS_PUBLISHED: 1, OURS: LANES}
 CORES = re.compile(r"(\w+), (\d+) cores?")
+CORE_MESSAGES = 1_024
 # Where each is worked once: threads of large grids have fewer, and their tables tell more.
 MESSAGES_MOST = 1 << 18
-# Of Sealift's kernels: a warp at least, and as many threads as registers leave room for.
-WARP, OURS_MOST = 32, 384
+# Of Sealift's kernels: as many threads of a block as registers leave room for.
+OURS_MOST = 384
+MEGABYTE = 10**6
+# Beside published speeds of GPUs.
+WORKLOAD = (
+    "AES-128, sealing only; the document mixes keys of 128, 192 and 256 bits, and seals, opens and "
+    "verifies"
+)
+NAMES: Mapping[Value, str] = {
+    **device_names.NAMES,
+    **{
+        cores_text(driver, count): cores_text(device_names.NAMES[driver], count)
+        for driver in BY_CODE.values()
+        for count in (1, 2, 4, 8)
+    },
+    PROCESSOR: f"{PROCESSOR} (no GPU, for tests only)",
+    AS_PUBLISHED: "the document's program",
+    OURS: "Sealift's kernel",
+}
+gpu_experiment = partial(Experiment, arm=gpu_arm, names=NAMES, check_available=check_device)
+NOTES = """
+
+Where there is no GPU, the same code runs by OpenCL on this processor: that shows that it works and
+says nothing of a GPU. Everything is AES-128, sealing only, messages of 128 B with a key each.
+
+- *Replicated*: every thread seals all messages with tables of its own and keeps a checksum, and the
+  work of all threads counts, as the document's public program counted it.
+- *Partitioned*: each message is sealed once and its result is kept.
+
+Projected lines are upper limits: compiled machine code, how often a message goes around each loop,
+the rates of a multiprocessor's units, and boost clocks. Waiting and caches are left out. RTX 3050,
+4070 and 4060 are the document's laptop GPUs; 4070 and 4060 are projected with code and rates of
+sm_86. The document's one thread reaches 10 % of its limit, its best grid 7 %."""

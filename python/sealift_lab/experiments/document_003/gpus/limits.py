@@ -1,52 +1,55 @@
-"""The GPUs, and the limit that their units set to known machine code.
+"""Upper limits of GPUs for counted instructions in a grid of threads; projected, never measured.
 
-A multiprocessor issues four instructions of 32 lanes a clock, and each of its units works a fixed
-number of lanes a clock. The unit with most clocks sets the limit. Nothing waits, neither for memory
-nor for results, so measured speeds lie below it.
+A multiprocessor has four parts. Each issues an instruction a clock to the 32 lanes of one warp,
+whether every lane has a thread or not, and its units work a fixed number of lanes a clock; one unit
+for loads and stores serves all parts. Blocks go to multiprocessors in turn, and a grid ends when
+the fullest multiprocessor does, with the unit that needs most clocks. So few threads leave lanes
+idle, few blocks leave multiprocessors idle, and beyond a whole number of rounds most
+multiprocessors wait for the last. Waiting for memory and results is left out, and so are caches.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from sealift_lab.model.published import table
 
 Counts = Mapping[str, float]
 """Instructions of one lane by kind; 4-byte words where the kind is a memory."""
 
 
 @dataclass(frozen=True)
-class Rates:
-    """Lanes that a multiprocessor works in a clock, by unit.
+class Gpu:
+    """A GPU as the model needs it.
 
     Attributes:
-        issued: All instructions together.
-        alu: Logic, byte permutations, shifts, additions.
-        fma: Products of 32 bits; one of 64 bits takes two turns.
-        slow: Bit counts and the like.
-        words: 4-byte words of shared and global memory, without bank conflicts.
-        tensor: Products of binary matrices; a warp's product is 32 lanes.
-        source: Where they are documented.
+        name: As people call it.
+        multiprocessors: How many.
+        clock_hz: Boost clock, which it need not keep.
+        architecture: Whose machine code and rates are used.
+        shared_bytes: Shared memory that one block can have.
+        memory_bytes_per_s: Reads and writes of its memory together.
+        link_bytes_per_s: To the host, and as much from it at the same time.
     """
 
-    issued: float
-    alu: float
-    fma: float
-    slow: float
-    words: float
-    tensor: float
-    source: str
+    name: str
+    multiprocessors: int
+    clock_hz: float
+    architecture: str
+    shared_bytes: int
+    memory_bytes_per_s: float
+    link_bytes_per_s: float
 
-    def clocks(self, counts: Counts) -> dict[str, float]:
-        """Clocks of each unit for these instructions of one lane."""
-        work = {
-            "issue": (counts["issued"], self.issued),
-            "alu": (counts["alu"], self.alu),
-            "fma": (counts["fma"] + WIDE_TURNS * counts["wide"], self.fma),
-            "slow": (counts["slow"], self.slow),
-            LOAD_AND_STORE: (counts["shared"] + counts["global"] + counts["local"], self.words),
-            "tensor": (counts["tensor"], self.tensor),
-        }
-        return {unit: lanes / rate for unit, (lanes, rate) in work.items() if lanes}
+
+@dataclass(frozen=True)
+class Grid:
+    """Blocks of threads; OpenCL calls them work-groups of work-items."""
+
+    blocks: int
+    threads: int
+
+    @property
+    def every(self) -> int:
+        """All threads."""
+        return self.blocks * self.threads
 
 
 @dataclass(frozen=True)
@@ -64,93 +67,100 @@ class Limit:
     unit: str
 
 
-@dataclass(frozen=True)
-class Gpu:
-    """A GPU as the model needs it.
+def limit(
+    gpu: Gpu,
+    counts: Counts,
+    payload_bytes: float,
+    moved_bytes: float = 0.0,
+    grid: Grid | None = None,
+) -> Limit:
+    """The limit of code on data in a GPU's memory.
 
-    Attributes:
-        name: As people call it.
-        multiprocessors: How many.
-        clock_hz: Boost clock, which it need not keep.
-        architecture: Whose machine code and rates are used.
-        shared_bytes: Shared memory that one block can have.
-        memory_bytes_per_s: Reads and writes of its memory together.
-        cache_bytes: Last cache before that memory.
-        link_bytes_per_s: To the host, and as much from it at the same time.
-        source: Where clock, memory, cache and link are documented.
+    Args:
+        gpu: Where it runs.
+        counts: Instructions of a lane for its payload.
+        payload_bytes: That payload.
+        moved_bytes: Read from memory and written for it; 0 where caches serve it.
+        grid: Of threads; None for as many as the GPU has lanes.
     """
-
-    name: str
-    multiprocessors: int
-    clock_hz: float
-    architecture: str
-    shared_bytes: int
-    memory_bytes_per_s: float
-    cache_bytes: int
-    link_bytes_per_s: float
-    source: str
-
-    def limit(self, counts: Counts, payload_bytes: float, moved_bytes: float) -> Limit:
-        """The limit of code on data in this GPU's memory.
-
-        Args:
-            counts: Instructions of a lane for some payload.
-            payload_bytes: That payload.
-            moved_bytes: Read and written for it.
-        """
-        clocks = RATES[self.architecture].clocks(counts)
-        unit = max(clocks, key=clocks.__getitem__)
-        a_byte = clocks[unit] / payload_bytes
-        by_units = self.multiprocessors * self.clock_hz / a_byte
-        by_memory = self.memory_bytes_per_s * payload_bytes / moved_bytes
-        limiting = "memory" if by_memory < by_units else unit
-        return Limit(min(by_units, by_memory), BLOCK_BYTES * a_byte, limiting)
+    grid = grid or Grid(gpu.multiprocessors, LANES_AT_ONCE)
+    clocks = grid_clocks(gpu, units_work(counts), grid)
+    unit = max(clocks, key=clocks.__getitem__)
+    by_units = grid.every * payload_bytes * gpu.clock_hz / clocks[unit]
+    by_memory = gpu.memory_bytes_per_s * payload_bytes / moved_bytes if moved_bytes else math.inf
+    of_fullest = _blocks_of_fullest(gpu, grid) * grid.threads * payload_bytes
+    return Limit(
+        min(by_units, by_memory),
+        BLOCK_BYTES * clocks[unit] / of_fullest,
+        "memory" if by_memory < by_units else unit,
+    )
 
 
-def document_gpu() -> Gpu:
-    """The GPU of the document's figures."""
-    return next(gpu for gpu in GPUS if gpu.name == "RTX 4070")
+def units_work(counts: Counts) -> dict[str, float]:
+    """Instructions of a lane by the unit that works them, with all of them as those of `issue`."""
+    return {
+        "issue": counts["issued"],
+        "alu": counts["alu"],
+        # A product of 64 bits fills two registers, one after the other.
+        "fma": counts["fma"] + 2 * counts["wide"],
+        "slow": counts["slow"],
+        LOAD_AND_STORE: counts["shared"] + counts["global"] + counts["local"],
+        "tensor": counts["tensor"],
+    }
 
 
-def _laptop(name: str, clock_hz: float, memory_bytes_per_s: float, cache_bytes: int) -> Gpu:
-    """A laptop GPU of the document.
+def grid_clocks(gpu: Gpu, work: Mapping[str, float], grid: Grid) -> dict[str, float]:
+    """Clocks of the fullest multiprocessor by unit, until every lane did its work."""
+    rates, warps = (
+        RATES[gpu.architecture],
+        _blocks_of_fullest(gpu, grid) * -(-grid.threads // LANES),
+    )
+    # sm_86 has two units for doubles, fewer than parts. Other units belong to a part each, and the
+    # part with most warps ends last.
+    shared = {LOAD_AND_STORE, *(unit for unit, rate in rates.items() if rate < PARTS)}
+    in_parts = PARTS * -(-warps // PARTS)
+    return {
+        unit: lane * LANES * (warps if unit in shared else in_parts) / rates[unit]
+        for unit, lane in work.items()
+        if lane
+    }
 
-    RTX 4070 and 4060 are Ada, for which no machine code was accepted: code and rates of sm_86 stand
-    in, whose multiprocessor is the same.
-    """
-    rows = table("003-T5-gpu-generations")
-    units = next(int(row["sm"]) for row in rows if row["gpu"].startswith(name))
-    memory = memory_bytes_per_s, cache_bytes
-    return Gpu(name, units, clock_hz, "sm_86", 99 << 10, *memory, PCIE_4_X8, LAPTOP_SOURCE)
+
+def _blocks_of_fullest(gpu: Gpu, grid: Grid) -> int:
+    return -(-grid.blocks // gpu.multiprocessors)
 
 
 BLOCK_BYTES = 16
-# The unit that all four parts of a multiprocessor share.
+LANES, PARTS = 32, 4
+# Threads that a multiprocessor issues to in a clock: a warp by each part.
+LANES_AT_ONCE = PARTS * LANES
 LOAD_AND_STORE = "load and store"
-# A product of 64 bits fills two registers, one after the other.
-WIDE_TURNS = 2
-GUIDE = "NVIDIA, CUDA C++ Programming Guide, throughput of native arithmetic instructions"
-RATES: Mapping[str, Rates] = {
-    "sm_75": Rates(
-        128, 64, 64, 16, 16, 8, f"{GUIDE}; Turing whitepaper, 64 bytes a clock of shared memory"
-    ),
-    "sm_86": Rates(
-        128, 64, 64, 16, 32, 8, f"{GUIDE}; GA102 whitepaper, 128 bytes a clock of shared memory"
-    ),
-    "sm_90": Rates(
-        128, 64, 64, 16, 32, 16, f"{GUIDE}; tensor as documented for A100, for Hopper it is not"
-    ),
+# Lanes that a multiprocessor works in a clock. `alu` has logic, byte permutations, shifts and
+# additions, `fma` products of 32 bits, `slow` bit counts and the like, `load and store` 4-byte
+# words without bank conflicts, `tensor` products of binary matrices, of which a warp's is 32 lanes;
+# then products of floats and of doubles with their sums, and conversions between the two.
+# Sources: NVIDIA, CUDA C++ Programming Guide, throughput of native arithmetic instructions; for
+# shared memory the Turing and GA102 whitepapers (64 and 128 bytes a clock); tensor of sm_90 as
+# documented for A100, for Hopper it is not.
+RATES: Mapping[str, Mapping[str, float]] = {
+    architecture: {"issue": 128, "alu": 64, "fma": 64, "slow": 16, **rates}
+    for architecture, rates in {
+        "sm_75": {LOAD_AND_STORE: 16, "tensor": 8},
+        "sm_86": {LOAD_AND_STORE: 32, "tensor": 8, "single": 128, "double": 2, "converted": 2},
+        "sm_90": {LOAD_AND_STORE: 32, "tensor": 16, "single": 128, "double": 64, "converted": 16},
+    }.items()
 }
 # PCI-SIG: 16 and 32 GT/s a lane, 128 bits of 130 for data.
 PCIE_4_X8, PCIE_5_X16 = 8 * 16e9 / 8 * 128 / 130, 16 * 32e9 / 8 * 128 / 130
-LAPTOP_SOURCE = (
-    "NVIDIA, GeForce laptop comparison, highest boost clock; cache and eight lanes of PCIe 4 as "
-    "its chips are specified"
-)
-H200_SOURCE = "NVIDIA, H200 datasheet and Hopper architecture; nvidia-smi"
+# The document's laptop GPUs (NVIDIA, GeForce laptop comparison: highest boost clock; eight lanes of
+# PCIe 4 as its chips are specified), and an H200 (its datasheet, the Hopper architecture, and
+# nvidia-smi). RTX 4070 and 4060 are Ada, for which no machine code was accepted: code and rates of
+# sm_86 stand in, whose multiprocessor is the same.
 GPUS = (
-    _laptop("RTX 3050", 1.740e9, 192e9, 2 << 20),
-    _laptop("RTX 4070", 2.175e9, 256e9, 32 << 20),
-    _laptop("RTX 4060", 2.370e9, 256e9, 32 << 20),
-    Gpu("H200", 132, 1.980e9, "sm_90", 227 << 10, 4.8e12, 50 << 20, PCIE_5_X16, H200_SOURCE),
+    Gpu("RTX 3050", 16, 1.740e9, "sm_86", 99 << 10, 192e9, PCIE_4_X8),
+    Gpu("RTX 4070", 36, 2.175e9, "sm_86", 99 << 10, 256e9, PCIE_4_X8),
+    Gpu("RTX 4060", 24, 2.370e9, "sm_86", 99 << 10, 256e9, PCIE_4_X8),
+    Gpu("H200", 132, 1.980e9, "sm_90", 227 << 10, 4.8e12, PCIE_5_X16),
 )
+# Of the document's figures.
+DOCUMENT_GPU = GPUS[1]

@@ -1,29 +1,34 @@
-"""Accepted machine code of GPU kernels, and how often a message goes around each of its loops.
+"""Limits of GPU programs: accepted machine code times how often a message goes round each loop.
 
 Nothing is simulated: `data/gpu-machine-code.json` has the instructions of each loop as compilers
 made them, and this module the trip counts. Of a loop with two branches both count.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
-from typing import TypedDict
+from typing import NamedTuple
 
-from sealift_lab.experiments.document_003.gpus.limits import BLOCK_BYTES, Counts, Gpu, Limit
+from sealift_lab.experiments.document_003.gpus.limits import (
+    BLOCK_BYTES,
+    LANES,
+    Counts,
+    Gpu,
+    Grid,
+    Limit,
+    grid_clocks,
+    limit,
+    units_work,
+)
 
-Trips = Sequence[tuple[str, float]]
-"""How the source line of a loop begins, and how often a lane goes around it."""
 
-
-@dataclass(frozen=True)
-class Loop:
+class Loop(NamedTuple):
     """A loop of a kernel without its inner loops, or a function that it calls.
 
-    Attributes:
-        source: The line of source that begins it, or its name; "" for code outside of loops.
-        counts: Instructions of a lane that goes around once.
+    `source` is the line of source that begins it, or its name; "" for code outside of loops.
     """
 
     source: str
@@ -32,17 +37,10 @@ class Loop:
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages that are alike.
-
-    Attributes:
-        key_bits: 128, 192 or 256.
-        text_bytes: Of each.
-        aad_bytes: Of each.
-    """
+    """Messages that are alike, without additional data, under a key each."""
 
     key_bits: int
     text_bytes: int
-    aad_bytes: int = 0
 
     @property
     def blocks(self) -> int:
@@ -55,19 +53,9 @@ class Messages:
         return 1 + max(0, -(-(self.blocks - GROUP_BLOCKS + 2) // GROUP_BLOCKS))
 
     @property
-    def products(self) -> int:
-        """Products in GHASH's field."""
-        return self.blocks + -(-self.aad_bytes // BLOCK_BYTES) + 1
-
-    @property
-    def moved_bytes(self) -> int:
-        """Read and written for each."""
-        return self.read_bytes + self.written_bytes
-
-    @property
     def read_bytes(self) -> int:
-        """Text, aad, key, nonce and descriptor."""
-        return self.text_bytes + self.aad_bytes + KEY_BYTES + BLOCK_BYTES + DESCRIPTOR_BYTES
+        """Text, key, nonce and descriptor."""
+        return self.text_bytes + KEY_BYTES + BLOCK_BYTES + DESCRIPTOR_BYTES
 
     @property
     def written_bytes(self) -> int:
@@ -75,14 +63,61 @@ class Messages:
         return self.text_bytes + RESULT_BYTES
 
 
-def message_limit(gpu: Gpu, messages: Messages, *, strict: bool = False) -> Limit:
-    """The limit of Sealift's kernel on messages with a key each; `strict` is without tables.
+@cache
+def ours(gpu: Gpu, grid: Grid) -> float:
+    """Bytes a second at most of Sealift's kernel on `MESSAGES`, each worked once."""
+    return message_limit(gpu, MESSAGES, grid=grid).bytes_per_s
+
+
+@cache
+def replicated(gpu: Gpu, grid: Grid, each: int = 0) -> float:
+    """Bytes a second at most of the document's program, all threads on the same `MESSAGES`.
+
+    They come out of caches, and private tables cost as much as if the first cache held them all.
+    `each` is how many a thread works in a launch, `THREAD_MESSAGES` if 0.
+    """
+    counts = published_counts(gpu, MESSAGES, each=each or THREAD_MESSAGES)
+    return limit(gpu, counts, MESSAGES.text_bytes, grid=grid).bytes_per_s
+
+
+def message_ns(gpu: Gpu, batch: int) -> float:
+    """Nanoseconds a message at least from host memory to host memory.
+
+    Copy there, work and copy back of a batch overlap, and the longest counts; what the host does
+    before and behind, and starting copies and kernels, is left out.
+    """
+    # Whole warps, and no larger blocks than the document's.
+    threads = min(BLOCK_THREADS, LANES * -(-batch // LANES))
+    grid = Grid(-(-batch // threads), threads)
+    work_s = MESSAGES.text_bytes * grid.every / ours(gpu, grid)
+    copied = max(MESSAGES.read_bytes, MESSAGES.written_bytes)
+    return 1e9 * max(work_s / batch, copied / gpu.link_bytes_per_s)
+
+
+def types_speed(gpu: Gpu, data_type: str, grid: Grid) -> float:
+    """Products of small matrices of a data type, a key of `PROGRAMS`: multiplications a second."""
+    loops = machine_code(f"lab-types-{PROGRAMS[data_type]}", gpu.architecture, "types")
+    counts = total(loops, {"types.cl: ROLLED for (u32 round": 1})
+    work = units_work(counts)
+    if data_type not in INTEGERS:
+        # In programs of floats `fma` counts products of floats, and `slow` conversions.
+        work = units_work({**counts, "fma": 0, "slow": 0})
+        work |= {"single": counts["fma"], "double": counts["double"], "converted": counts["slow"]}
+    clocks = grid_clocks(gpu, work, grid)
+    return PRODUCTS * grid.every * gpu.clock_hz / max(clocks.values())
+
+
+def message_limit(
+    gpu: Gpu, messages: Messages, *, strict: bool = False, grid: Grid | None = None
+) -> Limit:
+    """The limit of Sealift's kernel on messages; `strict` is without tables, `grid` as of `limit`.
 
     Raises:
         LookupError: If there is no such machine code, or it has an unknown loop.
     """
     counts = message_counts(gpu, messages, strict=strict)
-    return gpu.limit(counts, messages.text_bytes, messages.moved_bytes)
+    moved_bytes = messages.read_bytes + messages.written_bytes
+    return limit(gpu, counts, messages.text_bytes, moved_bytes, grid)
 
 
 def message_counts(gpu: Gpu, messages: Messages, *, strict: bool = False) -> dict[str, float]:
@@ -93,7 +128,7 @@ def message_counts(gpu: Gpu, messages: Messages, *, strict: bool = False) -> dic
 
 def long_limit(gpu: Gpu, key_bits: int, *, strict: bool = False) -> Limit:
     """The limit of one long text, each piece of it worked by 32 lanes; as `message_limit`."""
-    return gpu.limit(long_counts(gpu, key_bits, strict=strict), LANE_BYTES, 2 * LANE_BYTES)
+    return limit(gpu, long_counts(gpu, key_bits, strict=strict), LANE_BYTES, 2 * LANE_BYTES)
 
 
 def long_counts(gpu: Gpu, key_bits: int, *, strict: bool = False) -> dict[str, float]:
@@ -105,24 +140,11 @@ def long_counts(gpu: Gpu, key_bits: int, *, strict: bool = False) -> dict[str, f
 def published_counts(gpu: Gpu, messages: Messages, *, each: float) -> dict[str, float]:
     """The instructions of a lane that seals one message as the document's program did.
 
-    Args:
-        gpu: Whose machine code is used.
-        messages: Their shape.
-        each: Messages of a lane in a launch, which share the tables that it makes.
-
-    Raises:
-        LookupError: If there is no such machine code, or it has other loops than expected.
+    `each` is how many messages of a lane share the tables that a launch makes.
     """
     program = f"lab-published-aes{messages.key_bits}"
     loops = machine_code(program, gpu.architecture, "replicated")
-    return in_order(loops, _published_trips(messages, 1 / each))
-
-
-def published_bytes(key_bits: int) -> int:
-    """Bytes of tables and keys that a lane of the published program reads while it works."""
-    return (
-        COLUMN_BYTES + BOX_BYTES + MULTIPLES_BYTES + REMAINDER_BYTES + 16 * (rounds(key_bits) + 1)
-    )
+    return total(loops, _published_trips(messages, 1 / each))
 
 
 def look_ups(key_bits: int) -> int:
@@ -142,61 +164,53 @@ def tables_of(gpu: Gpu, *, strict: bool = False) -> int:
     return 4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1
 
 
-def total(loops: Sequence[Loop], trips: Mapping[str, float]) -> dict[str, float]:
-    """The instructions of a lane; code outside of loops runs once a block and doesn't count.
+def total(loops: Sequence[Loop], trips: Mapping[str, float | Sequence[float]]) -> dict[str, float]:
+    """The instructions of a lane.
+
+    Args:
+        loops: Of a kernel.
+        trips: How often a lane goes round the loops whose source begins so: each time that there
+            is one, where inlined code has several. Code outside of loops is that of "", or runs
+            once a block and doesn't count.
 
     Raises:
         LookupError: If a loop is not among those that trips are known of.
     """
-    return _sum((loop, _trips_of(loop.source, trips) if loop.source else 0) for loop in loops)
-
-
-def in_order(loops: Sequence[Loop], trips: Trips) -> dict[str, float]:
-    """The same for inlined code, where one source line begins several loops: in their order.
-
-    Raises:
-        LookupError: If the trips don't belong to these loops.
-    """
-    if len(loops) != len(trips):
-        raise LookupError(f"{len(loops)} loops, but trip counts for {len(trips)}")
-    for loop, (begin, _) in zip(loops, trips, strict=True):
-        if not loop.source.startswith(begin) or (loop.source and not begin):
-            raise LookupError(f"a loop {loop.source!r} where {begin!r} is known; see {__name__}")
-    return _sum((loop, count) for loop, (_, count) in zip(loops, trips, strict=True))
+    found: Counter[str] = Counter()
+    counts: dict[str, float] = {}
+    for loop in loops:
+        begin = next((each for each in trips if each and loop.source.startswith(each)), "")
+        if loop.source and not begin:
+            raise LookupError(f"how often is {loop.source!r} gone around? Add it in {__name__}")
+        times = trips.get(begin, 0)
+        if not isinstance(times, int | float):
+            times = times[found[begin]]
+        found[begin] += 1
+        for kind, count in loop.counts.items():
+            counts[kind] = counts.get(kind, 0) + times * count
+    return counts
 
 
 def machine_code(program: str, architecture: str, kernel: str) -> tuple[Loop, ...]:
-    """The loops of a kernel as accepted: of `aes128-tables1-copies32` for `sm_90`, say.
+    """The loops of a kernel as accepted: of `many` of `aes128-tables1-copies32` for `sm_90`, say.
 
     Raises:
         LookupError: If there is no such kernel.
     """
-    document = _document()
-    for one in document["kernels"]:
-        if (one["program"], one["architecture"], one["kernel"]) == (program, architecture, kernel):
-            return tuple(
-                Loop(source, dict(zip(document["counts"], counts, strict=True)))
-                for source, _depth, *counts in one["loops"]
-            )
-    raise LookupError(f"{FILE} has no machine code of {program}, {architecture}, {kernel}")
+    return _kernels()[program, architecture, kernel]
 
 
-class _Kernel(TypedDict):
-    program: str
-    architecture: str
-    kernel: str
-    loops: list[tuple[str, int, *tuple[float, ...]]]
-
-
-class _Document(TypedDict):
-    counts: list[str]
-    kernels: list[_Kernel]
-
-
-@lru_cache(maxsize=1)
-def _document() -> _Document:
-    document: _Document = json.loads((files("sealift_lab") / "data" / FILE).read_text("utf-8"))
-    return document
+@cache
+def _kernels() -> Mapping[tuple[str, str, str], tuple[Loop, ...]]:
+    file = files("sealift_lab") / "data" / "gpu-machine-code.json"
+    document = json.loads(file.read_text("utf-8"))
+    return {
+        (each["program"], each["architecture"], each["kernel"]): tuple(
+            Loop(source, dict(zip(document["counts"], counts, strict=True)))
+            for source, _depth, *counts in each["loops"]
+        )
+        for each in document["kernels"]
+    }
 
 
 def _fastest_code(gpu: Gpu, key_bits: int, kernel: str, *, strict: bool) -> tuple[Loop, ...]:
@@ -207,7 +221,7 @@ def _fastest_code(gpu: Gpu, key_bits: int, kernel: str, *, strict: bool) -> tupl
 
 
 def _message_trips(messages: Messages) -> dict[str, float]:
-    """Of `many` for one message with a nonce of 12 bytes."""
+    """Of `many` for one message with a nonce of 12 bytes; products in GHASH's field come last."""
     return {
         FILLING: 0,
         SELDOM: 0,
@@ -216,7 +230,7 @@ def _message_trips(messages: Messages) -> dict[str, float]:
         "ghash.h: return UNIT(BYTES_SWAPPED": messages.groups,
         "aes.h: ROLLED for (int round": messages.groups * (rounds(messages.key_bits) - 1),
         "gcm.h: ROLLED for (u32 i": 0,
-        "many.cl: ROLLED for (u32 i = 0": messages.products,
+        "many.cl: ROLLED for (u32 i = 0": messages.blocks + 1,
     }
 
 
@@ -233,67 +247,51 @@ def _piece_trips(rounds: int, state_blocks: int) -> dict[str, float]:
     }
 
 
-def _published_trips(messages: Messages, launch: float) -> Trips:
-    """Of the document's program for a message, which is a share of a launch; as `many`'s."""
-    again = rounds(messages.key_bits) - 1
-    words, aad = messages.key_bits // 32, -(-messages.aad_bytes // BLOCK_BYTES)
+def _published_trips(messages: Messages, launch: float) -> dict[str, float | Sequence[float]]:
+    """Of the document's program for a message, which is a share of a launch."""
+    again, words = rounds(messages.key_bits) - 1, messages.key_bits // 32
     blocks, nibbles = messages.blocks, 2 * BLOCK_BYTES
-    entries, encrypting = f"{PUBLISHED} i = 0; i < 256;", f"{PUBLISHED} round = 1;"
-    hashing = f"{PUBLISHED} i = 0; i < 32;"
-    return (
-        ("", launch),
-        *((entries, 256 * launch) for _ in range(3)),
-        (f"{PUBLISHED} i = 0; i < 16;", 16 * launch),
-        # Messages; then the key, and its multiples in GHASH's field: 1, 2, 4 and 8, and sums.
-        (f"{PUBLISHED} i = ", 1),
-        (f"{PUBLISHED} i = 0; i < KEY_WORDS;", words),
-        (f"{PUBLISHED} i = KEY_WORDS;", 4 * (again + 2) - words),
-        (encrypting, again),
-        (f"{PUBLISHED} i = 8;", 4),
-        (f"{PUBLISHED} i = 2;", 3),
-        (f"{PUBLISHED} j = 1;", 1 + 3 + 7),
-        # The first counter, the additional data, the text, and the lengths.
-        (encrypting, again),
-        (f"{PUBLISHED} i = 0; i < aad_units;", aad),
-        (hashing, nibbles * aad),
-        (f"{PUBLISHED} i = 0; i < units;", blocks),
-        (encrypting, blocks * again),
-        (hashing, nibbles * blocks),
-        (hashing, nibbles),
+    trips: dict[str, float | Sequence[float]] = {
+        "i = 0; i < 256;": 256 * launch,
+        "i = 0; i < 16;": 16 * launch,
+        # The key, and its multiples in GHASH's field: 1, 2, 4 and 8, and sums.
+        "i = 0; i < KEY_WORDS;": words,
+        "i = KEY_WORDS;": 4 * (again + 2) - words,
+        "i = 8;": 4,
+        "i = 2;": 3,
+        "j = 1;": 1 + 3 + 7,
+        # Of no additional data, and of the text.
+        "i = 0; i < aad_units;": 0,
+        "i = 0; i < units;": blocks,
+        # The hash key, the first counter, and the text.
+        "round = 1;": (again, again, blocks * again),
+        # Additional data, the text, and the lengths.
+        "i = 0; i < 32;": (0, nibbles * blocks, nibbles),
         # Only where a tag is wrong.
-        (f"{PUBLISHED} i = 0; is_wrong", 0),
-    )
+        "i = 0; is_wrong": 0,
+        # Messages.
+        "i = ": 1,
+    }
+    return {"": launch, **{f"published.cl: ROLLED for (u32 {b}": n for b, n in trips.items()}}
 
 
-def _trips_of(source: str, trips: Mapping[str, float]) -> float:
-    for begin, count in trips.items():
-        if source.startswith(begin):
-            return count
-    raise LookupError(f"how often is {source!r} gone around? Add it in {__name__}")
-
-
-def _sum(loops: Iterable[tuple[Loop, float]]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for loop, times in loops:
-        for kind, count in loop.counts.items():
-            found[kind] = found.get(kind, 0) + times * count
-    return found
-
-
-FILE = "gpu-machine-code.json"
+# A block of the document's grids: a thread for each core of a multiprocessor.
+BLOCK_THREADS = 128
+# As long as the document states them, under keys of 128 bits.
+MESSAGES = Messages(key_bits=128, text_bytes=128)
+# Of each thread. The tables that a launch makes anew take as many instructions as one or two
+# messages: with so many, a fortieth of all.
+THREAD_MESSAGES = 64
 # As the kernels have them.
-LANES = 32
-PIECE_BLOCKS = 1024
-GROUP_BLOCKS = 10
+PIECE_BLOCKS, GROUP_BLOCKS = 1024, 10
 LANE_BYTES = BLOCK_BYTES * PIECE_BLOCKS // LANES
 DESCRIPTOR_BYTES, KEY_BYTES, RESULT_BYTES = 64, 32, 32
 # Tables that begin at a multiple of 64 KiB.
 FOUR_TABLES_BYTES = 192 * 1024
-PUBLISHED = "published.cl: ROLLED for (u32"
-# Of `private_tables`, what is read once they are made: the table of each row, of SubBytes, of the
-# hash key, and of what is shifted out of a hash.
-COLUMN_BYTES, BOX_BYTES, MULTIPLES_BYTES, REMAINDER_BYTES = 4 * 256 * 4, 256, 2 * 16 * 8, 16 * 4
-# Once a block of threads, for very many messages.
-FILLING = "aes_table.h: for (u32 i = LOCAL_ID()"
-# For few messages.
-SELDOM = "seldom_product()"
+# Loops of tables once a block of threads, for very many messages; and for few messages.
+FILLING, SELDOM = "aes_table.h: for (u32 i = LOCAL_ID()", "seldom_product()"
+INT, FLOAT, CAST = "int", "float", "float with double literal"
+PROGRAMS = {INT: "int", "long": "long", FLOAT: "float", "double": "double", CAST: "mixed"}
+INTEGERS = (INT, "long")
+# Of matrices of 3 by 3, and of each of their elements by a literal.
+PRODUCTS = 3**3 + 3**2

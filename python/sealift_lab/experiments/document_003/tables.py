@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from functools import partial
 
-from sealift_lab.model.figure import Figure
-from sealift_lab.model.published import Kind, Published, table_row
-from sealift_lab.model.values import Cell
+from sealift_lab.model.arm import Cell
+from sealift_lab.model.published import Figure, Kind, Published, table_row
 
 Row = Mapping[str, str]
 cpu_row = partial(table_row, "003-T4-cpu-generations")
@@ -39,15 +38,18 @@ def claim(
     here: Figure,
     note: str,
     *,
-    value: float = 1.0,
+    value: float | None = None,
     unit: str = "x",
 ) -> Published:
-    """A claim of the text, whose words stand with its source; arguments as of `Published`."""
+    """A claim of the text, whose words stand with its source; arguments as of `Published`.
+
+    Its value is the number that it prints, or 1, unless `value` is given.
+    """
     row = table_row("003-X1-claims", claim_id=claim_id)
-    source = f"{row['source']}: {row['as_printed']}"
-    return Published(figure, what, value, unit, source, kind, here, note)
+    source, number = f"{row['source']}: {row['as_printed']}", value or claim_value(claim_id)
+    return Published(figure, what, number, unit, source, kind, here, note)
 
 
 def claim_value(claim_id: str) -> float:
-    """The number of a claim."""
-    return float(table_row("003-X1-claims", claim_id=claim_id)["value"])
+    """The number of a claim, or 1."""
+    return float(table_row("003-X1-claims", claim_id=claim_id)["value"] or 1)

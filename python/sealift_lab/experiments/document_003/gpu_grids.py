@@ -1,0 +1,422 @@
+"""GPUs by grid (document 003, figures 4, 7 and 8, and its tables of grids and generations).
+
+One block whose threads grow, blocks of 128 threads whose number grows, the document's seven grids
+as multiples of the multiprocessors of its GPU and of the one here (on a processor its cores stand
+for multiprocessors), and one thread and all of a GPU: the document's program, the same code with
+each message worked once, and Sealift's kernel, which takes whole warps. Not part of a quick run.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sealift_lab.experiments.document_003 import tables
+from sealift_lab.experiments.document_003.gpus import cells
+from sealift_lab.experiments.document_003.gpus.cells import (
+    AS_PUBLISHED,
+    OURS,
+    PARTITIONED,
+    PROCESSOR,
+    REPLICATED,
+    RESIDENT,
+    TRANSFERS,
+)
+from sealift_lab.experiments.document_003.gpus.limits import (
+    DOCUMENT_GPU,
+    GPUS,
+    LANES_AT_ONCE,
+    Gpu,
+    Grid,
+)
+from sealift_lab.experiments.document_003.gpus.machine_code import (
+    BLOCK_THREADS,
+    CAST,
+    FLOAT,
+    INT,
+    PROGRAMS,
+    replicated,
+    types_speed,
+)
+from sealift_lab.measure.native import gpu_types
+from sealift_lab.model.arm import Arm, Cell, Context
+from sealift_lab.model.experiment import Axis, Chart, Line, Scope
+from sealift_lab.model.published import (
+    Figure,
+    Kind,
+    Missing,
+    Number,
+    Published,
+    Rate,
+    Times,
+    table,
+    table_row,
+)
+from sealift_lab.model.results import Origin, Results
+
+Grids = Callable[[str, int], Iterable[Grid]]
+"""The grids of a device, by its name and how many multiprocessors it has."""
+Points = Sequence[tuple[float, float]]
+
+
+def one_block(device: str, _: int) -> Iterator[Grid]:
+    """A block whose threads grow."""
+    return (Grid(1, threads) for threads in (FEWER_COUNTS if device == PROCESSOR else COUNTS))
+
+
+def rounds(_: str, units: int) -> Iterator[Grid]:
+    """Blocks in powers of two below the multiprocessors, and whole rounds of them.
+
+    Between whole rounds lies a saw: a grid waits for the multiprocessors that have one more.
+    """
+    counts = [*(n for n in POWERS if n < units), *(units * n for n in range(1, ROUNDS + 1))]
+    return (Grid(blocks, BLOCK_THREADS) for blocks in counts)
+
+
+def document_grids(_: str, units: int) -> Iterator[Grid]:
+    """The document's table, with as many blocks for each multiprocessor; 256 for 36 are 7."""
+    return (Grid(_times(grid) * units, grid.threads) for grid in PRINTED_GRIDS)
+
+
+def one_and_all(_: str, units: int) -> tuple[Grid, Grid]:
+    """One thread, and a block on each multiprocessor."""
+    return Grid(1, 1), Grid(units, BLOCK_THREADS)
+
+
+def whole_rounds(line: Iterable[tuple[float, float]], round_places: float) -> Points:
+    """The places of a line below the first whole round, and whole rounds."""
+    return sorted(
+        (place, speed) for place, speed in line if place < round_places or place % round_places == 0
+    )
+
+
+def break_of(line: Points, units: float) -> Figure:
+    """The break of a line as a multiple of units, or why it has none."""
+    # A process that measures imports experiments, but none of the judge's libraries.
+    from sealift_lab.judge.lines import PLACES_LEAST, breakpoint_of
+
+    places = f"its line over {len(line)} places"
+    if len(line) < PLACES_LEAST:
+        return Missing(f"{places} is too short to tell")
+    found = breakpoint_of(line)
+    if found is None:
+        return Missing(f"{places} has no break")
+    return Number(found.at / units, found.low / units, found.high / units)
+
+
+def projected_line(gpu: Gpu, axis: str) -> Points:
+    """The projected speed by the threads of one block, in powers of two, or by blocks."""
+    if axis == "thread_blocks":
+        grids = rounds(gpu.name, gpu.multiprocessors)
+        return [(grid.blocks, replicated(gpu, grid)) for grid in grids]
+    return [(threads, replicated(gpu, Grid(1, threads))) for threads in POWERS]
+
+
+def _cells(grids: Grids, *ways: tuple[str, str, str]) -> Callable[[Scope], Iterator[Cell]]:
+    """Each grid of the device here in each way that it can be worked: code, mode and data."""
+
+    def of_scope(scope: Scope) -> Iterator[Cell]:
+        for device, grid in _grids_here(grids, scope):
+            for way in ways:
+                if cells.is_worked(way[0], grid):
+                    yield cells.gpu_cell(device, grid, *way)
+
+    return of_scope
+
+
+def _grids_here(grids: Grids, scope: Scope) -> Iterator[tuple[str, Grid]]:
+    if not scope.quick:
+        device = cells.device_of(scope)
+        for grid in grids(device, cells.units_of(device, scope.cores)):
+            yield device, grid
+
+
+def _limits(
+    grids: Grids,
+    *axes: str,
+    series: str = "{gpu.name} at most",
+    ours: str = "{gpu.name} at most, Sealift's kernel",
+    gpus: Sequence[Gpu] = GPUS,
+) -> Iterator[Line]:
+    """Projected limits of the document's program and of Sealift's kernel, by these axes."""
+    for code, name in ((AS_PUBLISHED, series), (OURS, ours)):
+        for gpu in gpus:
+            for grid in grids(gpu.name, gpu.multiprocessors):
+                if cells.is_worked(code, grid):
+                    every = cells.gpu_cell(cells.published_name(gpu), grid, *PUBLISHED)
+                    at = {axis: every[axis] for axis in axes}
+                    yield cells.limit_line(gpu, code, grid, name.format(gpu=gpu, grid=grid), at)
+
+
+def _breaks(
+    claim_id: str, axis: str, unit: str, units: Callable[[Results], int], kind: Kind, why: str
+) -> Callable[[Results], Sequence[Published]]:
+    """The printed place of a break beside that of the model, and beside the measured one.
+
+    Args:
+        claim_id: Of the break.
+        axis: That it lies on.
+        unit: Of a device, with which the measured break is compared.
+        units: How many of them the measured device has, as many as make a whole round.
+        kind: Whether the model finds the break or is given it.
+        why: Which of the model's inputs put it there.
+    """
+    claim = partial(tables.claim, f"003-{claim_id[:2].upper()}")
+    printed = table_row("003-X1-claims", claim_id=claim_id)["unit"]
+    program, gpu = "the published program, replicated", DOCUMENT_GPU.name
+
+    def published(results: Results) -> Sequence[Published]:
+        what = f"the line breaks at so many {printed}"
+        note = f"projected for {gpu} from counts of {program}: {why}"
+        model = break_of(projected_line(DOCUMENT_GPU, axis), 1.0)
+        of_model = claim(what, claim_id, kind, model, note, unit=printed)
+        here = _measured_break(results, axis, units(results))
+        what, note = f"measured break / {unit}", f"{program}; {cells.WORKLOAD}"
+        measured = claim(what, claim_id, Kind.SLOPE, here, note, value=1.0)
+        return [replace(of_model, origin=Origin.PROJECTED), measured]
+
+    return published
+
+
+def _measured_break(results: Results, axis: str, units: float) -> Figure:
+    rows = list(results.select(**REPLICATED_PUBLISHED))
+    if any(row.cell["device"] == PROCESSOR for row in rows):
+        return Missing(f"{PROCESSOR} has cores, and no multiprocessors")
+    speeds = {
+        float(row.cell[axis]): row.payload_mb_per_s.value
+        for row in rows
+        if row.payload_mb_per_s and not row.wrong
+    }
+    if not speeds:
+        return Missing(results.why_missing(**REPLICATED_PUBLISHED))
+    return break_of(whole_rounds(speeds.items(), units), units)
+
+
+def _multiprocessors(results: Results) -> int | None:
+    """Multiprocessors of the device that was measured; of a processor its cores."""
+    facts = (each.facts.get("multiprocessors") for each in results.reports)
+    return next((int(units) for units in facts if units), None)
+
+
+def _published_grids(results: Results) -> Iterator[Published]:
+    units = _multiprocessors(results)
+    for grid, row in PRINTED_GRIDS.items():
+        times, at = _times(grid), {"threads_per_block": grid.threads}
+        here: Figure = Missing(results.why_missing(**REPLICATED_PUBLISHED))
+        if units is not None:
+            where = {**REPLICATED_PUBLISHED, **at, "thread_blocks": times * units}
+            here = cells.of_a_gpu(results, Rate(where))
+        per_unit = (
+            f"{times} blocks for each multiprocessor" if times > 1 else "a block for each one"
+        )
+        what = f"{grid.blocks} blocks of {grid.threads} threads"
+        note = f"the published program, replicated, {per_unit}; {cells.WORKLOAD}"
+        place = {**cells.PUBLISHED_WAY, "thread_blocks": grid.blocks, **at}
+        series = f"published: {DOCUMENT_GPU.name}"
+        yield tables.speed("003-T3", what, row, here, note, series, place)
+
+
+def _published_generations(results: Results) -> Iterator[Published]:
+    note = f"the published program, replicated; {cells.WORKLOAD}"
+    for row in table("003-T5-gpu-generations"):
+        where = {"threads_per_block": 1 if row["test"] == "Thread = 1" else BLOCK_THREADS}
+        what, series = f"{row['gpu']}, {row['test']}", f"published: {row['test']}"
+        here = cells.of_a_gpu(results, Rate(where), **where)
+        at = {**cells.PUBLISHED_WAY, "device": row["gpu"], **where}
+        yield tables.speed("003-T5", what, row, here, note, series, at)
+
+
+def _published_types(results: Results) -> Iterator[Published]:
+    def times(one: str, other: str) -> Figure:
+        alone: Cell = {"threads_per_block": 1}
+        figure = Times({**alone, "type": one}, {**alone, "type": other})
+        return cells.of_a_gpu(results, figure, **alone)
+
+    claim, added = partial(tables.claim, "003-F4"), 1 + tables.claim_value("cast-gpu") / 100
+    what, note = "static over dynamic casting of float, one thread, up to", "if the 800 % are added"
+    here = times(FLOAT, CAST)
+    yield claim(what, "cast-gpu", Kind.RATIO, here, f"{added:g} times {note}", value=added)
+    what, note = "4-byte integer over 4-byte float, one thread", "integers are claimed to be faster"
+    yield claim(what, "float-slower", Kind.SHAPE, times(INT, FLOAT), note)
+
+
+def _lines_by_threads(_: Results) -> Sequence[Line]:
+    row, at = ONE_THREAD, {"threads_per_block": 1}
+    point = cells.published_line(f"published: {row['gpu']}", row, at)
+    return [*_limits(one_block, "threads_per_block"), point]
+
+
+def _lines_by_blocks(_: Results) -> Sequence[Line]:
+    series = f"published: {ONE_THREAD['gpu']}"
+    points = (
+        cells.published_line(series, row, {"thread_blocks": grid.blocks})
+        for grid, row in PRINTED_GRIDS.items()
+        if grid.threads == BLOCK_THREADS
+    )
+    return [*_limits(rounds, "thread_blocks"), *points]
+
+
+def _cells_by_type(scope: Scope) -> Iterator[Cell]:
+    for device, grid in _grids_here(one_and_all, scope):
+        place = {"thread_blocks": grid.blocks, "threads_per_block": grid.threads}
+        for name in PROGRAMS:
+            yield {"device": device, **place, "type": name}
+
+
+def _types_arm(cell: Cell, _: Context) -> Arm:
+    grid = int(cell["thread_blocks"]), int(cell["threads_per_block"])
+    return gpu_types(cells.device_spec(str(cell["device"])), str(cell["type"]), grid=grid)
+
+
+def _lines_by_type(_: Results) -> Sequence[Line]:
+    return [
+        Line(
+            f"{gpu.name} at most, {grid.threads} threads a block",
+            "operations/s",
+            types_speed(gpu, name, grid),
+            Origin.PROJECTED,
+            {"threads_per_block": grid.threads, "type": name},
+        )
+        for gpu in GPUS
+        # Others differ by multiprocessors and clock alone.
+        if gpu.architecture != DOCUMENT_GPU.architecture or gpu == DOCUMENT_GPU
+        for grid in one_and_all(gpu.name, gpu.multiprocessors)
+        for name in PROGRAMS
+    ]
+
+
+def _times(grid: Grid) -> int:
+    """Blocks of one of the document's grids for each multiprocessor of its GPU."""
+    return round(grid.blocks / DOCUMENT_GPU.multiprocessors)
+
+
+# Two that are no whole round show the saw.
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 1_024)
+# Compilers for processors compile a kernel again for each number of work-items.
+FEWER_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+POWERS = tuple(1 << power for power in range(11))
+ROUNDS = 4
+PRINTED_GRIDS = {
+    Grid(int(row["thread_blocks"]), int(row["threads_per_block"])): row
+    for row in table("003-T3-gpu-blocks-threads")
+}
+ONE_THREAD = table_row("003-T5-gpu-generations", gpu="RTX 4070 (2023)", test="Thread = 1")
+REPLICATED_PUBLISHED: Cell = {"code": AS_PUBLISHED, "mode": REPLICATED}
+# The published program in its mode, and with each message worked once; and Sealift's kernel.
+PUBLISHED = (AS_PUBLISHED, REPLICATED, RESIDENT)
+WAYS = (PUBLISHED, (AS_PUBLISHED, PARTITIONED, RESIDENT), (OURS, PARTITIONED, RESIDENT))
+COPYING = (OURS, PARTITIONED, TRANSFERS)
+
+_by_grid = partial(cells.gpu_experiment, axes=cells.AXES, compare="mode")
+
+THREADS_PER_BLOCK = _by_grid(
+    name="gpu-threads-per-block",
+    id="003-F7",
+    title="GPU throughput by threads per block",
+    question="Does the throughput of one block grow with its threads up to 128, as in the "
+    "document, and what remains of it where each message is worked once and its result is kept?",
+    cells=_cells(one_block, *WAYS),
+    published=_breaks(
+        "f7-break",
+        "threads_per_block",
+        "cores of a multiprocessor",
+        lambda _: LANES_AT_ONCE,
+        Kind.LIMIT,
+        "that four parts issue to a warp of 32 threads each is an input; that the limiting unit is "
+        "one of their own, and not the one that they share, is found",
+    ),
+    charts=cells.code_charts("threads_per_block", "One block"),
+    lines=_lines_by_threads,
+    weight=0.6,
+    notes=f"One block of threads works on one multiprocessor.{cells.NOTES}",
+)
+BLOCKS = _by_grid(
+    name="gpu-blocks",
+    id="003-F8",
+    title="GPU throughput by thread blocks",
+    question="Does throughput grow with thread blocks up to the number of multiprocessors, as in "
+    "the document up to 36, and what is left of it with copies there and back?",
+    cells=_cells(rounds, *WAYS, COPYING),
+    published=_breaks(
+        "f8-break",
+        "thread_blocks",
+        "multiprocessors",
+        lambda results: _multiprocessors(results) or DOCUMENT_GPU.multiprocessors,
+        Kind.GIVEN,
+        "the number of multiprocessors, each of which works one block as fast as one alone",
+    ),
+    charts=cells.code_charts("thread_blocks", f"Blocks of {BLOCK_THREADS} threads"),
+    lines=_lines_by_blocks,
+    weight=0.6,
+    notes="That the projected limit stops growing at as many blocks as there are multiprocessors "
+    "(16, 36, 24 and 132) is an input of the model. *With transfers*: copies and kernel one after "
+    "the other, without gathering and scattering on the host; `gpu-beside-cpu` measures those too."
+    f"{cells.NOTES}",
+)
+GRIDS = _by_grid(
+    name="gpu-grid",
+    id="003-T3",
+    title="Grids of blocks and threads at and over a GPU's maximum",
+    question="How does throughput change with more threads than a GPU has cores, and does the "
+    "document's fall beyond 9,216 threads remain where threads keep no tables of their own?",
+    cells=_cells(document_grids, *WAYS),
+    published=lambda results: [*_published_grids(results)],
+    charts=cells.code_charts("thread_blocks", "Grids", panels="threads_per_block"),
+    lines=lambda _: [
+        *_limits(document_grids, "thread_blocks", "threads_per_block", gpus=[DOCUMENT_GPU])
+    ],
+    weight=0.4,
+    notes="The document puts the fall beyond 9,216 threads down to context switches. Caches that "
+    "are too small are another possible reason: a thread of its program keeps 11,664 B of tables "
+    "and reads 4,848 B of them while it works, so 2,876 and 6,921 threads fill the 32 MiB cache of "
+    f"its RTX 4070. The projected limits have no caches and no fall.{cells.NOTES}",
+)
+GENERATIONS = _by_grid(
+    name="gpu-generations",
+    id="003-T5",
+    title="GPU generations",
+    question="How much does a generation add for each multiprocessor, and where would today's GPUs "
+    "stand?",
+    compare="device",
+    cells=_cells(one_and_all, PUBLISHED),
+    published=lambda results: [*_published_generations(results)],
+    charts=(
+        Chart("device", "threads_per_block", "MB/s", "One thread, and all of a GPU", log_y=True),
+    ),
+    lines=lambda _: [
+        *_limits(
+            one_and_all,
+            "device",
+            "threads_per_block",
+            series="at most, {grid.threads} threads a block",
+            ours="at most, Sealift's kernel",
+        )
+    ],
+    weight=0.1,
+    notes=f"""MB/s for each multiprocessor, a block on each of them:
+
+| GPU | published | projected, the document's program | projected, Sealift's kernel |
+| --- | ---: | ---: | ---: |
+| RTX 3050 | 56.44 | 1,416 | 1,821 |
+| RTX 4070 | 116.7 | 1,770 | 2,276 |
+| RTX 4060 | 129.2 | 1,929 | 2,480 |
+| H200 | | 1,611 | 2,939 |{cells.NOTES}""",
+)
+DATA_TYPES = cells.gpu_experiment(
+    name="gpu-data-types",
+    id="003-F4",
+    title="Data types on the GPU",
+    question="What do wider integers, floating-point numbers, and a double literal cost?",
+    axes=(cells.DEVICE, cells.BLOCKS, cells.THREADS, Axis("type", "data type")),
+    compare="type",
+    cells=_cells_by_type,
+    arm=_types_arm,
+    operation="multiplication",
+    published=lambda results: [*_published_types(results)],
+    charts=(
+        Chart("type", "threads_per_block", "operations/s", "Products by data type", log_y=True),
+    ),
+    lines=_lines_by_type,
+    weight=0.3,
+    notes="A float that is multiplied by a literal which is a double is converted there and back: "
+    f"the document calls that dynamic casting.{cells.NOTES}",
+)
