@@ -47,7 +47,7 @@ class ErrorRates:
     covered: float | None
     found: float | None
     missed: float | None
-    blocks: float | None
+    blocks: float
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ def _rates(what: str, equal: Sequence[_Outcome], slowed: Sequence[_Outcome]) -> 
         covered=_mean([each.is_covered for each in equal]),
         found=share(slowed, Verdict.SLOWER),
         missed=share(slowed, Verdict.SAME),
-        blocks=_mean([each.blocks for each in (*equal, *slowed)]),
+        blocks=float(np.mean([each.blocks for each in (*equal, *slowed)])),
     )
 
 
@@ -300,15 +300,13 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _plant(work: str, values: Sequence[float]) -> Plant:
     pool = Pool.from_blocks(np.array(values), np.arange(len(values)))
-    ends = pool.over_processes(SURE)
-    low, high = np.exp(ends).tolist() if ends else (None, None)
+    value, ends = float(np.exp(pool.value)), pool.over_processes(SURE)
+    if ends is None:
+        return Plant(work, Estimate(value), None)
+    low, high = np.exp(ends).tolist()
     least, most = (1 / (1 + SLOWER + off) for off in (0.005, -0.005))
-    is_right = None
-    if low and least <= low and high <= most:
-        is_right = True
-    elif low and (high < least or most < low):
-        is_right = False
-    return Plant(work, Estimate(float(np.exp(pool.value)), low, high), is_right)
+    is_right, is_wrong = least <= low and high <= most, high < least or most < low
+    return Plant(work, Estimate(value, low, high), is_right if is_right or is_wrong else None)
 
 
 @contextmanager

@@ -180,9 +180,9 @@ def changes(before: RunFiles, now: RunFiles) -> tuple[Change, ...]:
 
 
 def gauge(samples: pl.DataFrame) -> Gauge | None:
-    """How far equal code differs from itself within a block; None without A/A pairs."""
+    """How far equal code differs from itself within a block; None without two pairs of one group."""
     groups = groups_of(samples).values()
-    each = [x - np.median(x) for group in groups if len(x := group.clean_pairs)]
+    each = [x - np.median(x) for group in groups if len(x := group.clean_pairs) > 1]
     if not each:
         return None
     is_clean = np.concatenate([group.is_aa_clean for group in groups])
@@ -232,7 +232,7 @@ def _rows(
             is_winner=arm in right and not (beaten and beaten.verdict is Verdict.SLOWER),
             blocks=int(np.count_nonzero(there)),
             processes=len(np.unique(group.process[there])),
-            noise=_scatter(pairs) if len(pairs) else None,
+            noise=_scatter(pairs) if len(pairs) > 1 else None,
             clean_share=each.clean_share,
             wrong=why[arm],
             origin=planned.origin,

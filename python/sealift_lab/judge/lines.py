@@ -63,7 +63,8 @@ def fit(points: Sequence[BatchTime]) -> CostLine:
     scale = np.maximum(shares.max(axis=0), np.finfo(np.float64).tiny)
     parts, _ = nnls(shares / scale, np.ones(len(points)))
     worst = float(np.abs(shares / scale @ parts - 1).max())
-    return CostLine(*(parts / scale).tolist(), worst)
+    setup, message, byte = (parts / scale).tolist()
+    return CostLine(setup, message, byte, worst)
 
 
 @dataclass(frozen=True)

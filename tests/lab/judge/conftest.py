@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sealift_lab.model.arm import Value
 from sealift_lab.model.results import Origin
 from sealift_lab.model.run import SCHEMA, Plan, PlannedExperiment, ReportLine
-from sealift_lab.model.values import Value
 
 NAME = "made-up"
 DEVICES = ("library", "cpu", "table")

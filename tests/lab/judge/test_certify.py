@@ -1,25 +1,34 @@
 """How often the judge is wrong, where the truth is known."""
 
+import subprocess
+import sys
 from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 import polars as pl
 import pytest
 
-from sealift_lab.judge.certify import Trial, certify, certify_commands, pools, replay
-from sealift_lab.judge.plant import Slowed
-from sealift_lab.model.sample import Computed, Sample
+from sealift_lab.judge.blocks import groups_of
+from sealift_lab.judge.certify import agreement, certify, certify_commands, pools, replay
+from sealift_lab.judge.judge import RunFiles, results
+from sealift_lab.judge.trial import BLOCKS, COMMAND, WORKS, Slowed, Trial, measure_trial
+from sealift_lab.model.arm import Computed, Sample
+
+Samples = Callable[..., pl.DataFrame]
+NAME = "made-up"
 
 
 @pytest.fixture(scope="module")
 def rates() -> dict[str, dict[float, tuple[float, float, float]]]:
-    """By design and distance between processes what is false, found and held."""
+    """By design and distance between processes what is false, found and covered."""
     noise = [np.random.default_rng(1).normal(0, scatter, 200) for scatter in (0.005, 0.015)]
     found: dict[str, dict[float, tuple[float, float, float]]] = {}
     for each in replay(noise, comparisons=60):
         design, _, between = each.what.partition(", processes differ by ")
         at = float(between.removesuffix(" %"))
-        found.setdefault(design, {})[at] = (each.false, each.found, each.covered)
+        shares = (each.false or 0, each.found or 0, each.covered or 0)
+        found.setdefault(design, {})[at] = shares
     return found
 
 
@@ -40,44 +49,65 @@ def test_stopping_on_width_over_processes_is_seldom_wrong_and_finds_5_per_cent(
         assert covered >= 0.93
 
 
-def measure(samples_of: Callable[..., pl.DataFrame], planted: float) -> Callable[..., pl.DataFrame]:
-    def one_process(trial: Trial, process: int) -> pl.DataFrame:
-        slower = 1 + planted * trial.is_slowed
-        seed = 1_000 * trial.number + 2 * process + trial.is_slowed
-        return samples_of({0: [100, 100 * slower]}, processes=1, between=0.004, seed=seed)
-
-    return one_process
-
-
-def test_a_machine_is_certified_by_equal_code_and_by_slower_code(
-    samples_of: Callable[..., pl.DataFrame], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("planted", "comparisons", "is_right", "found"),
+    [(0.05, 5, True, 1), (0.03, 5, False, None), (0.05, 1, None, 1)],
+)
+def test_a_machine_is_certified_where_slower_code_is_as_slow_as_planted(
+    samples_of: Samples,
+    monkeypatch: pytest.MonkeyPatch,
+    planted: float,
+    comparisons: int,
+    is_right: bool | None,  # noqa: FBT001 (a parameter of the test)
+    found: float | None,
 ) -> None:
+    seeds = count()
+
+    def measure(trial: Trial) -> pl.DataFrame:
+        seed = next(seeds)
+        arms_ns = {0: [100, 100, 100 * (1 + planted)]}
+        made = samples_of(arms_ns, processes=1, between=0.003, scatter=0.001, seed=seed)
+        one = made.with_columns(restart=pl.lit(trial.process))
+        return pl.concat(one.with_columns(experiment=pl.lit(work)) for work in trial.works)
+
     monkeypatch.setattr("sealift_lab.judge.certify.COPIES", "import time; time.sleep(60)")
-    found = certify(measure(samples_of, 0.05), ["one key", "many keys"], comparisons=4)
-    assert found.wrong_plants == []
-    assert found.plants["one key"].value == pytest.approx(1 / 1.05, rel=0.01)
-    assert [each.what for each in found.rates] == ["idle", "another core loaded"]
-    for each in found.rates:
-        assert (each.false, each.found) == (0, 1)
+    done: list[int] = []
+    certificate = certify(measure, ["one key", "many keys"], comparisons, done.append)
+    assert [each.is_right for each in certificate.plants] == [is_right] * len(certificate.plants)
+    assert certificate.plants[0].times.value == pytest.approx(1 / (1 + planted), rel=0.01)
+    assert [each.what for each in certificate.rates] == ["idle", "another core loaded"]
+    for each in certificate.rates:
+        assert (each.false, each.found, each.comparisons) == (0, found, comparisons)
+    assert done[-1] == 2 * comparisons
 
 
-def test_a_plant_that_is_not_what_it_says_is_named(
-    samples_of: Callable[..., pl.DataFrame], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sealift_lab.judge.certify.COPIES", "import time; time.sleep(60)")
-    found = certify(measure(samples_of, 0.03), ["mixed"], comparisons=4)
-    assert found.wrong_plants == ["mixed"]
-
-
-def test_commands_are_told_apart_by_this_judge_and_by_means() -> None:
+def test_commands_are_judged_here_by_a_margin_and_there_by_what_is_printed() -> None:
     here, means = certify_commands(["true"], ["sleep", "0.02"], comparisons=2, runs=8)
     assert (here.found, means.found) == (1, 1)
     assert here.comparisons == means.comparisons == 2
+    assert (means.same, means.missed) == (0, 0)
 
 
-def test_pools_are_centred_pairs_of_groups_that_have_enough(
-    samples_of: Callable[..., pl.DataFrame],
+def test_runs_of_one_plan_agree_or_contradict_each_other(
+    samples_of: Samples, run_of: Callable[..., RunFiles]
 ) -> None:
+    one, same, other = (
+        results(run_of(samples_of({0: [100, 50, last], 1: [100, 101, 100]}, seed=seed)))
+        for seed, last in ((1, 100), (2, 100), (3, 80))
+    )
+    (found,) = agreement(one, same)
+    assert (found.rows, found.same, found.open, found.contradictions) == (4, 1, 0, [])
+    assert found.covered is not None
+    assert found.covered > 0.4
+    assert found.overlapping == 1
+    (found,) = agreement(one, other)
+    ((before, after),) = found.contradictions
+    assert (before.verdict, after.verdict, found.same) == ("same", "faster", 0.75)
+    assert found.overlapping == 0.75
+    assert not list(agreement(one, {}))
+
+
+def test_pools_are_centred_pairs_of_groups_that_have_enough(samples_of: Samples) -> None:
     pool, *rest = pools([samples_of({0: [100, 50]}), samples_of({0: [100]}, processes=2)])
     assert len(pool) == 80
     assert np.median(pool) == 0
@@ -93,3 +123,31 @@ def test_slowed_code_does_more_than_it_counts() -> None:
     assert arm.sample(0.01).operations == 10_000
     assert arm.sample(0.01).bytes == 1_000_000
     assert arm.report() == {"detail": "steady"}
+
+
+def test_a_trial_is_measured_in_a_process_of_its_own_as_blocks_of_a_group_a_work() -> None:
+    works = [*WORKS][1:3]
+    samples = measure_trial(Trial(works, number=1, process=3))
+    # In each block three arms and one of them again.
+    assert samples.height == 2 * 4 * BLOCKS
+    assert set(samples["restart"]) == {3}
+    groups = groups_of(samples)
+    assert {name for name, _ in groups} == {*works}
+    for group in groups.values():
+        assert set(group.arms) == {0, 1, 2}
+        assert group.ratio(2, 0) is not None
+    with pytest.raises(RuntimeError, match="no such work: KeyError"):
+        measure_trial(Trial(["no such work"], number=1, process=0))
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("judge.judge", {"scipy.stats", "scipy.optimize"}),
+        (COMMAND[-1].removeprefix("sealift_lab."), {"numpy", "polars", "typer"}),
+    ],
+)
+def test_no_library_is_imported_that_is_not_needed(module: str, heavy: set[str]) -> None:
+    code = f"import sys, sealift_lab.{module}; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not heavy & {*ended.stdout.split()}

@@ -1,7 +1,5 @@
-"""Runs into rows: what is compare, what is left out, when to stop."""
+"""Runs into rows: what is compared, what is left out, when to stop."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import polars as pl
@@ -158,7 +156,6 @@ def test_the_gauge_is_of_the_machine(samples_of: Samples) -> None:
     assert found is not None
     assert found.pairs == 160
     assert found.noise == pytest.approx(0.01 * 2**0.5, rel=0.25)
-    assert found.within_95 == pytest.approx(2 * found.noise, rel=0.3)
     assert gauge(samples.filter(~pl.col("again"))) is None
 
 
@@ -183,16 +180,3 @@ def test_what_is_computed_has_reports_and_no_rows(run_of: Run) -> None:
     assert found.rows == ()
     assert isinstance(found.reports[0], ArmReport)
     assert next(found.facts(device="library")).facts == {"latency, cycles": 4.5}
-
-
-@pytest.mark.parametrize(
-    ("module", "heavy"),
-    [("judge.runs", ("scipy.stats", "scipy.optimize")), ("judge.plant", ("numpy", "polars"))],
-)
-def test_no_library_is_imported_that_is_not_needed(module: str, heavy: tuple[str, ...]) -> None:
-    code = f"import sys, sealift_lab.{module}; print(*sys.modules)"
-    paths = {"PYTHONPATH": ":".join(sys.path)}
-    ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=paths
-    )
-    assert not set(heavy) & set(ran.stdout.split())

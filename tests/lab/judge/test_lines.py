@@ -4,13 +4,13 @@ import random
 
 import pytest
 
-from sealift_lab.judge.breakpoints import breakpoint_of
-from sealift_lab.judge.cost import BatchTime, CostLine, fit
-from sealift_lab.judge.crossings import (
+from sealift_lab.judge.lines import (
+    BatchTime,
     BreakEven,
-    Crossing,
+    CostLine,
     break_even,
-    crossing,
+    breakpoint_of,
+    fit,
     verdicts_of_models,
 )
 from sealift_lab.model.results import Estimate, Verdict
@@ -67,25 +67,6 @@ def test_what_is_straight_has_no_bend() -> None:
 def test_what_is_no_line_is_refused(line: list[tuple[float, float]], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         breakpoint_of(line)
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "found"),
-    [
-        ([F, F, F, F], Crossing(1, None, 1, 8)),
-        ([S, S, F, F], Crossing(4, 2, 1, 8)),
-        ([S, OPEN, SAME, F], Crossing(8, 1, 1, 8)),
-        ([OPEN, F, F, F], Crossing(2, None, 1, 8)),
-        ([F, S, OPEN, F], Crossing(8, 2, 1, 8)),
-        ([F, F, F, OPEN], Crossing(None, None, 1, 8)),
-        ([S], Crossing(None, None, 1, 1)),
-    ],
-)
-def test_a_device_wins_from_where_it_is_faster_to_the_end(
-    verdicts: list[Verdict], found: Crossing
-) -> None:
-    by_place = {float(1 << at): each for at, each in enumerate(verdicts)}
-    assert crossing(by_place) == found
 
 
 def test_models_are_told_apart_beyond_the_margin_and_their_error() -> None:
