@@ -391,7 +391,7 @@ PYTHON_ROOTS = ("python", "tools", "tests/python", "benches", ".")
 # sealift.cli.lab imports the others by their names.
 ENTRIES = (
     "sealift.cli",
-    *(f"sealift_lab.cli.{of}" for of in ("advise", "dpu", "lab", "projection")),
+    *(f"sealift_lab.cli.{of}" for of in ("advise", "dpu", "lab")),
 )
 # The registry imports whatever lies there.
 LISTED = "python/sealift_lab/experiments/*/__init__.py"
@@ -426,16 +426,9 @@ LAYERS: dict[str, set[str]] = {
     "sealift-conformance": {"sealift-core", "sealift-drivers", "sealift-testing"},
     "sealift": {"sealift-core", "sealift-drivers", "sealift-engine"},
     "sealift-probes": {"sealift", "sealift-gpu", "sealift-kernels"},
-    "sealift-bindings": {"dpu-sim", "sealift", "sealift-probes"},
+    "sealift-bindings": {"dpu-sim", "sealift", "sealift-conformance", "sealift-probes"},
     "sealift-py": {"sealift-bindings"},
     "sealift-lab-py": {"sealift-bindings"},
-    "sealift-gpu-run": {
-        "sealift-conformance",
-        "sealift-core",
-        "sealift-drivers",
-        "sealift-gpu",
-        "sealift-probes",
-    },
     "sealift-peers": {"sealift", "sealift-kernels", "sealift-probes"},
 }
 

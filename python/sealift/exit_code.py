@@ -19,3 +19,5 @@ class ExitCode(IntEnum):
     DPU_FAULT = 7
     """A tasklet of `sealift dpu run` faulted, or still ran when its cycles were used up."""
     INTERRUPTED = 130
+    CLOSED_PIPE = 141
+    """Nobody reads standard output any more, as after `| head -1`."""

@@ -10,8 +10,7 @@ import pytest
 from command import invoke
 from conftest import skip
 from sealift import drivers, policies
-from sealift.cli.explanation import break_even
-from sealift.cli.trial import times_of
+from sealift.cli.explain import break_even, times_of
 
 REAL = [driver.name for driver in drivers() if driver.role == "real"]
 Line = tuple[float, float, float]

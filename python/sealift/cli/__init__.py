@@ -1,4 +1,4 @@
-"""The command line: `sealift devices` and `explain`, and what the package sealift-lab adds.
+"""The command line: `sealift devices`, `check` and `explain`, and what sealift-lab adds.
 
 Results go to standard output, everything else to standard error; `sealift.exit_code` says how
 commands end.
@@ -18,23 +18,31 @@ def main() -> None:
         sys.exit(ExitCode.USAGE)
     from sealift.cli.root import app
 
+    code: int | str | None = None
     try:
         app(prog_name="sealift")
+    except SystemExit as end:
+        code = end.code
     except OSError as error:
         # Standard output has no name; commands report files by theirs.
         if error.filename is not None:
             raise
+        code = ExitCode.NOT_WRITTEN
         message = f"sealift: {error.strerror or error}; give standard output room"
         print(message, file=sys.stderr)
-        sys.exit(ExitCode.NOT_WRITTEN)
-    finally:
-        _flush()
+    if not _flush() and code == ExitCode.SLOWER:
+        # So typer ends, too, where nobody reads standard output any more.
+        code = ExitCode.CLOSED_PIPE
+    sys.exit(code)
 
 
-def _flush() -> None:
-    """Python flushes again at exit, and would print a second error of a full standard output."""
-    for stream in (sys.stdout, sys.stderr):
+def _flush() -> bool:
+    """Whether all was written; Python tries again at exit, and would print a second error."""
+    is_whole = True
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         try:
             stream.flush()
         except OSError:
+            is_whole = False
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return is_whole

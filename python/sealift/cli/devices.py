@@ -1,16 +1,14 @@
-"""`sealift devices`, and lists of devices as options take them."""
+"""Devices: what an extension has, why others are absent, and lists of them as options take them.
 
-import json
+The extension is a parameter: that of the library, or the lab's, which has more devices.
+"""
+
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import Annotated
-
-import typer
+from types import ModuleType
 
 from sealift import DriverInfo, SealiftError
-from sealift.cli import lab
-from sealift.cli.output import table_text
 from sealift.gpu_names import names_gpu
 
 State = dict[str, str | int | None]
@@ -21,35 +19,17 @@ stands behind its name.
 """
 
 
-def devices(
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
-) -> None:
-    """Show every device: what is here, and why the others are not.
-
-    The first column is what --devices of `sealift explain` and `sealift advise` and Engine([...])
-    in Python take. A device's role says what it is for: "real" for users' work, "oracle" to check
-    others by, "test only" where nothing should rely on it, "simulated" with modelled times, "null"
-    to price the framework around a device. Simulated and null ones, and those that take another
-    device or a description behind their name, come with the package sealift-lab.
-    """
-    states = [state for driver in lab.extension().drivers() for state in _states(driver)]
-    if as_json:
-        typer.echo(json.dumps(states, indent=2))
-        return
-    rows, incomplete = [], []
-    for state in states:
-        why_not = str(state["detail"] or state["reason"])
-        if state["state"] == "incomplete":
-            incomplete.append((str(state["spec"]), why_not))
-        else:
-            cells = (state[name] for name in ("spec", "state", "role", "workers"))
-            rows.append((*("" if cell is None else str(cell) for cell in cells), why_not))
-    typer.echo(table_text(("device", "state", "role", "workers", "what, or why not"), rows))
-    if incomplete:
-        typer.echo("\n" + table_text(("no device alone", "what it takes"), incomplete))
+def states(extension: ModuleType) -> Iterator[State]:
+    """Every driver, and below each that is present the choices it has, as in `cpu:isa=vaes256`."""
+    for driver in extension.drivers():
+        yield _state(extension, driver.name, driver)
+        if driver.state == "present":
+            for setting, choices in CHOICE.findall(driver.summary):
+                for choice in choices.split("|"):
+                    yield _state(extension, f"{driver.name}:{setting}={choice}", driver)
 
 
-def parse_devices(text: str) -> tuple[str, ...]:
+def split_specs(extension: ModuleType, text: str) -> tuple[str, ...]:
     """Splits a list of devices: `cpu,library`, `cpu:isa=aesni,workers=2,library`.
 
     A comma separates devices and also a device's settings: what follows it is a setting when it
@@ -58,7 +38,7 @@ def parse_devices(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: Naming the part that is no device, the nearest name, and all that there are.
     """
-    known = [driver.name for driver in lab.extension().drivers()]
+    known = [driver.name for driver in extension.drivers()]
     specs: list[str] = []
     for part in (part.strip() for part in COMMAS.split(text)):
         name = re.split(r"[:(]", part, maxsplit=1)[0]
@@ -66,14 +46,21 @@ def parse_devices(text: str) -> tuple[str, ...]:
             specs.append(part)
         elif specs and "=" in name:
             specs[-1] += f",{part}"
+        elif names_gpu(name):
+            raise ValueError(f"no driver is called {name!r}; {GPU_DEVICES}")
+        elif name in LAB_DRIVERS:
+            raise ValueError(f"the device {name!r} comes with the package sealift-lab: {INSTALL}")
         else:
-            raise ValueError(_unknown(name, known))
+            near = get_close_matches(name.casefold(), known, 1, ALIKE)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            there = f"there are {', '.join(known)}; `sealift devices` shows them"
+            raise ValueError(f"no device is called {name!r}{hint}; {there}")
     if len(set(specs)) != len(specs):
         raise ValueError(f"a device stands twice in {text!r}; name each once")
     return tuple(specs)
 
 
-def absences(specs: Sequence[str]) -> dict[str, str]:
+def absences(extension: ModuleType, specs: Iterable[str]) -> dict[str, str]:
     """Which of these devices are absent, and why.
 
     Raises:
@@ -82,7 +69,7 @@ def absences(specs: Sequence[str]) -> dict[str, str]:
     absent = {}
     for spec in specs:
         try:
-            lab.extension().Engine([spec])
+            extension.Engine([spec])
         except ValueError:
             raise
         except SealiftError as error:
@@ -90,20 +77,11 @@ def absences(specs: Sequence[str]) -> dict[str, str]:
     return absent
 
 
-def _states(driver: DriverInfo) -> Iterator[State]:
-    """A driver, and if it is present the choices its settings give, as in `cpu:isa=vaes256`."""
-    yield _state(driver.name, driver)
-    if driver.state == "present":
-        for setting, choices in CHOICE.findall(driver.summary):
-            for choice in choices.split("|"):
-                yield _state(f"{driver.name}:{setting}={choice}", driver)
-
-
-def _state(spec: str, driver: DriverInfo) -> State:
+def _state(extension: ModuleType, spec: str, driver: DriverInfo) -> State:
     device, reason = None, driver.reason
     if driver.state == "present":
         try:
-            (device,) = lab.extension().Engine([spec]).devices
+            (device,) = extension.Engine([spec]).devices
         except SealiftError as error:
             reason = str(error).removeprefix(f"{spec} is absent: ")
     is_incomplete = f"write {driver.name}:" in (reason or "")
@@ -119,19 +97,13 @@ def _state(spec: str, driver: DriverInfo) -> State:
     }
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
-    if names_gpu(name):
-        return f"no driver is called {name!r}; {GPU_DEVICES}"
-    if name in lab.DRIVERS:
-        return f"the device {name!r} comes with the package sealift-lab: {lab.INSTALL}"
-    near = get_close_matches(name.casefold(), known, 1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    there = f"there are {', '.join(known)}; `sealift devices` shows them"
-    return f"no device is called {name!r}{hint}; {there}"
-
-
 GPU_DEVICES = "GPUs are the devices cuda and opencl, and `sealift devices` says what is here"
+INSTALL = "python -m pip install sealift-lab"
+# Drivers that only the lab's extension has.
+LAB_DRIVERS = frozenset({"cards", "fault", "null", "pim", "reference"})
 # A summary names a setting's values as in `isa=aesni|vaes256`.
 CHOICE = re.compile(r"\b(\w+)=((?:\w+\|)+\w+)")
 # Commas that are not inside the parentheses of a wrapped device.
 COMMAS = re.compile(r",(?![^(]*\))")
+# How near a name must be for a hint: people who write dpu or tpu don't mean cpu.
+ALIKE = 0.7

@@ -1,18 +1,37 @@
-"""`sealift explain`: which device would get a batch, and why."""
+"""`sealift explain`: which device would get a batch, and why; and what such batches take."""
 
 import json
-from collections.abc import Sequence
+import os
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated
+from itertools import combinations
+from statistics import median, quantiles
+from time import perf_counter
+from typing import Annotated, Any
 
 import typer
 
-from sealift import Engine, policies
+from sealift import BatchResult, Calibrated, Cost, Engine, SealiftError, policies
 from sealift.cli import lab
-from sealift.cli.devices import absences, parse_devices
-from sealift.cli.output import eprint, fail, in_sentences, parsed
+from sealift.cli.devices import split_specs
+from sealift.cli.output import (
+    columns,
+    echo,
+    eprint,
+    fail,
+    format_measure,
+    in_sentences,
+    parsed,
+    parser_of,
+)
 from sealift.exit_code import ExitCode
 from sealift.quantities import parse_count
+
+Document = dict[str, Any]
+"""The JSON of `sealift explain`, or a part of it."""
 
 # \b keeps the lines as they are.
 EXAMPLES = (
@@ -43,45 +62,32 @@ Examples:
 )
 
 
+def _count(option: str, metavar: str, least: int, most: int, noun: str, text: str) -> Any:
+    """An option that is a number."""
+    parse = partial(parse_count, least=least, most=most, noun=noun)
+    return typer.Option(option, help=text, metavar=metavar, parser=parser_of(option, parse))
+
+
+MESSAGES = "Messages in the batch, as in 1024 or 40k."
+BYTES = "Bytes of each message, as in 128, 1k (1,000) or 4KiB (4,096)."
+CARDS = """A card that you don't own, described in a card.toml, or the name of one that comes with
+sealift-lab: its projected time, and whether it would get the batch if it were here. May be
+repeated."""
+DEVICES = """The devices to choose among; `sealift devices` lists them. Batches that name none go to
+real ones only. [default: every real one]"""
+POLICY = "How to choose; the policies stand below."
+CALIBRATE = "Measure costs again, and cache them in place of earlier ones."
+
+
 def explain(
     messages: Annotated[
-        str, typer.Option(help="Messages in the batch, as in 1024 or 40k.", metavar="N")
+        int, _count("--messages", "N", 1, 2**32 - 1, "number of messages", MESSAGES)
     ],
-    message_bytes: Annotated[
-        str,
-        typer.Option(
-            "--bytes",
-            help="Bytes of each message, as in 128, 1k (1,000) or 4KiB (4,096).",
-            metavar="B",
-        ),
-    ],
-    cards: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--device",
-            help="A card that you don't own, described in a card.toml, or the name of one that "
-            "comes with sealift-lab: its projected time, and whether it would get the batch if it "
-            "were here. May be repeated.",
-            metavar="CARD",
-        ),
-    ] = None,
-    devices: Annotated[
-        str | None,
-        typer.Option(
-            help="The devices to choose among; `sealift devices` lists them. Batches that name "
-            "none go to real ones only. [default: every real one]",
-            metavar="LIST",
-        ),
-    ] = None,
-    policy: Annotated[
-        str, typer.Option(help="How to choose; the policies stand below.", metavar="POLICY")
-    ] = "earliest-finish",
-    calibrate: Annotated[
-        bool,
-        typer.Option(
-            "--calibrate", help="Measure costs again, and cache them in place of earlier ones."
-        ),
-    ] = False,
+    message_bytes: Annotated[int, _count("--bytes", "B", 0, 2**36 - 32, "number of bytes", BYTES)],
+    cards: Annotated[list[str] | None, typer.Option("--device", help=CARDS, metavar="CARD")] = None,
+    devices: Annotated[str | None, typer.Option(help=DEVICES, metavar="LIST")] = None,
+    policy: Annotated[str, typer.Option(help=POLICY, metavar="POLICY")] = "earliest-finish",
+    calibrate: Annotated[bool, typer.Option("--calibrate", help=CALIBRATE)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of the table.")] = False,
 ) -> None:
     """Show which device would get a batch, each one's predicted time, and why this one wins.
@@ -90,38 +96,313 @@ def explain(
     are first needed, in a few hundredths of a second, and cached in the user's cache folder. Then
     such batches are run for half a second, and their measured time stands beside.
     """
-    from sealift.cli import explanation
-
-    a_count = partial(parse_count, least=1, most=2**32 - 1, noun="number of messages")
-    a_size = partial(parse_count, least=0, most=2**36 - 32, noun="number of bytes")
-    size = parsed("--messages", a_count, messages), parsed("--bytes", a_size, message_bytes)
     with in_sentences():
-        projected = parsed("--device", lab.parse_cards, cards or ())
+        named = parsed("--device", lab.parse_cards, cards or ())
         engine = _open_engine(devices, policy)
-        found = explanation.document(engine, *size, recalibrate=calibrate, cards=projected)
+        found = _explain(engine, messages, message_bytes, recalibrate=calibrate)
+        projections = [lab.project(card, found) for card in named]
+        found["cards"] = [each.entry for each in projections]
     eprint(*found["cache"]["remarks"])
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-    else:
-        typer.echo("\n".join(explanation.lines(found, projected, devices)))
+    echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found, projections, devices)))
 
 
 def _open_engine(devices: str | None, policy: str) -> Engine:
     """An engine over the devices that are present; ends the program where none is real."""
     extension = lab.extension()
-    names: Sequence[str] = [each.name for each in extension.drivers() if each.role == "real"]
+    specs: Sequence[str] = [each.name for each in extension.drivers() if each.role == "real"]
     if devices is not None:
-        names = parsed("--devices", parse_devices, devices)
-    absent = parsed("--devices", absences, names)
-    eprint(*absent.values())
-    left = [name for name in names if name not in absent]
-    if not left:
-        fail(ExitCode.NOTHING_RAN, "no device is left to ask; `sealift devices` shows them all")
-    engine: Engine = parsed("--policy", lambda text: extension.Engine(left, policy=text), policy)
+        specs = parsed("--devices", partial(split_specs, extension), devices)
+    present = lab.present_devices(specs)
+    engine: Engine = parsed("--policy", lambda text: extension.Engine(present, policy=text), policy)
     if all(device.role != "real" for device in engine.devices):
         fail(
             ExitCode.USAGE,
             f"--devices: a batch that names no device goes to a real one, and there is none in "
-            f"{','.join(left)}; `sealift devices` shows the roles",
+            f"{','.join(present)}; `sealift devices` shows the roles",
         )
     return engine
+
+
+def _explain(engine: Engine, messages: int, message_bytes: int, *, recalibrate: bool) -> Document:
+    """Calibrates, predicts, and runs such batches.
+
+    Raises:
+        SealiftError: If no device would get such a batch.
+    """
+    calibration = engine.calibrate(anew=recalibrate)
+    chosen = engine.explain(messages, message_bytes)
+    quotes = {quote.device: quote for quote in chosen.quotes}
+    costs = {name: each.cost for name, each in calibration.devices.items()}
+    predicted_ns = {name: _line_ns(cost, messages, message_bytes) for name, cost in costs.items()}
+    predicted_ns |= {name: quote.predicted_ns for name, quote in quotes.items()}
+    taken, not_run, given = _run_batches(engine, messages, message_bytes, predicted_ns, quotes)
+    devices = []
+    for device in engine.devices:
+        name = device.name
+        quote, batch_ns = quotes.get(name), predicted_ns[name]
+        ratio = taken[name]["median_ns"] / batch_ns if name in taken and batch_ns else None
+        devices.append(
+            {
+                "device": name,
+                "role": device.role,
+                "origin": device.origin,
+                "asked": quote is not None,
+                "predicted_ns": batch_ns,
+                "predicted_messages_per_s": messages * 1e9 / batch_ns if batch_ns else 0.0,
+                "host_ns": quote.host_ns if quote else None,
+                "taken": taken.get(name),
+                "not_run": not_run.get(name),
+                "taken_over_predicted": ratio,
+                "disagrees": ratio is not None and not 1 / RATIO_MAX <= ratio <= RATIO_MAX,
+                "cost": _cost(calibration.devices[name]),
+            }
+        )
+    return {
+        "schema": "sealift-explanation/1",
+        "messages": messages,
+        "message_bytes": message_bytes,
+        "policy": engine.policy,
+        "device": chosen.device,
+        "because": chosen.because,
+        "predicted_ns": chosen.predicted_ns,
+        "devices": devices,
+        "cards": [],
+        "break_even": break_even(costs, messages),
+        "given": given,
+        "cache": {
+            "file": None if calibration.file is None else str(calibration.file),
+            "remarks": calibration.remarks,
+        },
+    }
+
+
+def _cost(known: Calibrated) -> Document:
+    at_s = known.measured_at_s
+    return {
+        "setup_ns": known.cost.setup_ns,
+        "per_message_ns": known.cost.per_message_ns,
+        "per_byte_ns": known.cost.per_byte_ns,
+        "source": known.source,
+        "measured_at": at_s and datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "reason": known.reason,
+    }
+
+
+def break_even(costs: Mapping[str, Cost], messages: int) -> list[Document]:
+    """Which of two devices is faster: at every size that costs are measured at, or from which."""
+    pairs = []
+    for one, other in combinations(costs, 2):
+        is_faster, size = costs[one].break_even(costs[other], messages)
+        if size is not None and not SIZES[0] < size < SIZES[1]:
+            is_always = (is_faster == "from") == (size <= SIZES[0])
+            is_faster, size = "always" if is_always else "never", None
+        both = [[_line_ns(costs[name], messages, each) for name in (one, other)] for each in SIZES]
+        is_close = all(abs(mine - theirs) < NOISE * min(mine, theirs) for mine, theirs in both)
+        pairs.append(
+            {
+                "device": one,
+                "other": other,
+                "is_faster": "untold" if is_close else is_faster,
+                "least_bytes": SIZES[0],
+                "most_bytes": SIZES[1],
+                "origin": "fitted",
+                "message_bytes": None if is_close else size,
+                # Straight lines cross once.
+                "message_bytes_most": None,
+            }
+        )
+    return pairs
+
+
+def _line_ns(cost: Cost, messages: int, size: int) -> float:
+    return cost.setup_ns + messages * (cost.per_message_ns + cost.per_byte_ns * size)
+
+
+def _run_batches(
+    engine: Engine,
+    messages: int,
+    message_bytes: int,
+    predicted_ns: Mapping[str, float],
+    candidates: Collection[str],
+) -> tuple[dict[str, Document], dict[str, str], list[Document]]:
+    """Runs batches on each device by turns, then some that name none: they go to `candidates`.
+
+    Returns:
+        Times by device, why a device has none, and where the other batches went.
+    """
+    slow = {name: ns for name, ns in predicted_ns.items() if ns > BATCH_NS_MAX}
+    not_run = {name: f"one would take {ns / 1e9:,.1f} s" for name, ns in slow.items()}
+    size = messages * (2 * message_bytes + BYTES_BESIDE_TEXT)
+    if size > BATCH_BYTES_MAX:
+        text = f"its data need {size / 1e9:,.1f} GB, and only batches up to 1 GB are run"
+        not_run = dict.fromkeys(predicted_ns, text)
+    samples: dict[str, list[float]] = {name: [] for name in predicted_ns if name not in not_run}
+    if not samples:
+        return {}, not_run, []
+    batch = _Batch(engine, messages, message_bytes)
+    end = perf_counter() + DEVICES_S
+    while samples and (perf_counter() < end or not all(samples.values())):
+        for name in list(samples):
+            try:
+                samples[name].append(batch.seal_ns(name))
+            except SealiftError as error:
+                not_run[name] = str(error)
+                del samples[name]
+    # The first batch finds cold caches.
+    taken = {name: times_of(ns[1:] or ns) for name, ns in samples.items()}
+    return taken, not_run, [] if slow.keys() & {*candidates} else _placements(engine, batch)
+
+
+def times_of(ns: list[float]) -> Document:
+    """The median of samples in nanoseconds, and the quartiles of four or more."""
+    low, high = None, None
+    if len(ns) >= 4:
+        low, _, high = quantiles(ns, n=4, method="inclusive")
+    return {"batches": len(ns), "median_ns": median(ns), "low_ns": low, "high_ns": high}
+
+
+def _placements(engine: Engine, batch: "_Batch") -> list[Document]:
+    """Runs batches that name no device, and counts where they went; most frequent first."""
+    before_ns = max((record.arrived_ns for record in engine.records()), default=-1)
+    end = perf_counter() + PLACEMENT_S
+    for done in range(PLACEMENTS_MAX):
+        if done and perf_counter() >= end:
+            break
+        try:
+            batch.seal_ns(None)
+        except SealiftError:
+            # Its device failed above, too, and has this reason there.
+            break
+    records = [record for record in engine.records() if record.arrived_ns > before_ns]
+    counts = Counter((record.device, record.because) for record in records if record.end == "done")
+    return [
+        {"device": device, "because": because, "batches": count}
+        for (device, because), count in counts.most_common()
+    ]
+
+
+class _Batch:
+    """Messages of zeros under a random key, sealed again and again into one place."""
+
+    def __init__(self, engine: Engine, messages: int, message_bytes: int) -> None:
+        self._engine = engine
+        self._session = engine.session(os.urandom(16))
+        column = lab.extension().Fixed
+        stride = max(message_bytes, 1)
+        self._nonces = column(os.urandom(12 * messages), 12)
+        self._texts = column(bytes(messages * stride), message_bytes, stride=stride)
+        self._out = column(bytearray(messages * stride), message_bytes, stride=stride)
+        self._tags = column(bytearray(16 * messages), 16)
+
+    def seal_ns(self, device: str | None) -> float:
+        """Nanoseconds of a batch on a device, or on one that the engine chooses."""
+        into = {"out": self._out, "tags": self._tags, "device": device}
+        done: BatchResult = self._engine.seal_batch(
+            self._session, self._nonces, self._texts, **into
+        )
+        return done.seconds * 1e9
+
+
+def _lines(found: Document, cards: Sequence[lab.Projection], devices: str | None) -> Iterator[str]:
+    """A document for people; `devices` is the option's text, for a command that is proposed."""
+    messages, size, chosen = found["messages"], found["message_bytes"], found["device"]
+    yield (
+        f"{messages:,} message{'s' * (messages > 1)} of {size:,} bytes, {found['policy']}: "
+        f"{chosen}, because {found['because']}"
+    )
+    rows = [*map(_row, found["devices"]), *(card.row for card in cards)]
+    yield from ("", *columns([TITLES, *rows], right=4))
+    renew = f"sealift explain --messages {messages} --bytes {size} --calibrate"
+    renew += "" if devices is None else f" --devices {shlex.quote(devices)}"
+    remarks = [_deviation(each, renew) for each in found["devices"] if each["disagrees"]]
+    remarks += [card.remark for card in cards]
+    if found["given"]:
+        form = "{device} {batches:,} (because {because})"
+        total = sum(each["batches"] for each in found["given"])
+        run = f"{total:,} such batches were run just now without naming a device"
+        remarks.append(f"{run}: {', '.join(form.format(**each) for each in found['given'])}")
+    if remarks:
+        yield from ("", *remarks)
+    if pairs := found["break_even"]:
+        yield from ("", f"By these costs, for batches of {messages:,}:")
+        yield from (f"  {_comparison(pair)}" for pair in pairs)
+    yield ""
+    for each in found["devices"]:
+        figures = (each["cost"][name] for name in ("setup_ns", "per_message_ns", "per_byte_ns"))
+        cost = "{} ns, {} ns a message, {} ns a byte".format(*map(format_measure, figures))
+        yield f"Cost of {each['device']}: {cost}; {_source(each['cost'])}"
+    where = f"cached in {file}" if (file := found["cache"]["file"]) else "not cached"
+    yield (
+        f"Measured costs are {where}, for this processor; --calibrate measures anew. They are "
+        "straight lines through measurements with one key and 16 to 4,096 bytes a message."
+    )
+    yield from (card.sources for card in cards)
+
+
+def _row(each: Document) -> tuple[str, ...]:
+    median, note = "", each["not_run"] or ""
+    if times := each["taken"]:
+        median, note = format_measure(times["median_ns"]), f"(of {times['batches']:,})"
+        if times["low_ns"] is not None:
+            low, high = format_measure(times["low_ns"]), format_measure(times["high_ns"])
+            note = f"[{low}..{high}] of {times['batches']:,}"
+    if not each["asked"]:
+        role = "" if each["role"] == "real" else f", its role is {each['role']}"
+        origin = "" if each["origin"] == "measured" else f"; its times are {each['origin']}"
+        note = f"{note} (not asked{role}{origin})".strip()
+    figures = map(format_measure, (each["predicted_ns"], each["predicted_messages_per_s"]))
+    host_ns = "" if each["host_ns"] is None else format_measure(each["host_ns"])
+    return (each["device"], *figures, host_ns, median, note)
+
+
+def _deviation(each: Document, renew: str) -> str:
+    """How far the measured time is from the predicted one, and what to do about it."""
+    ratio, cost = each["taken_over_predicted"], each["cost"]
+    times = f"{ratio:.2f} times as long" if ratio > 1 else f"{1 / ratio:.2f} times as fast"
+    figures = map(format_measure, (each["taken"]["median_ns"], each["predicted_ns"]))
+    advice = {
+        "cache": f"; renew them with `{renew}`",
+        "measured": "; batches of a busy machine vary: run this again",
+    }.get(cost["source"], "")
+    return "{}: {} {} ns, predicted {} ns ({}): its costs are {}{}".format(
+        each["device"], each["origin"], *figures, times, _source(cost), advice
+    )
+
+
+def _source(cost: Document) -> str:
+    if cost["measured_at"] is not None:
+        return f"from the cache, measured {cost['measured_at']}"
+    return (
+        "measured just now" if cost["source"] == "measured" else f"not measured: {cost['reason']}"
+    )
+
+
+def _comparison(pair: Document) -> str:
+    one, other, is_faster = pair["device"], pair["other"], pair["is_faster"]
+    every = f"from {pair['least_bytes']} to {pair['most_bytes']:,} bytes"
+    if is_faster == "untold":
+        return f"{every} a message {one} and {other} are not told apart"
+    first, then = (other, one) if is_faster in ("never", "from") else (one, other)
+    if pair["message_bytes"] is None:
+        return f"{first} is at least as fast as {then} {every}"
+    size = f"{float(format(pair['message_bytes'], '.2g')):,.0f}"
+    return (
+        f"from {pair['least_bytes']} to about {size} bytes a message {first} is faster than {then},"
+        f" from there to {pair['most_bytes']:,} {then}"
+    )
+
+
+TITLES = ("device", "predicted ns", "messages/s", "host CPU ns", "taken ns", "middle half")
+# From second to second batches differ by some percent, on busy machines by more.
+RATIO_MAX = 1.3
+# Message sizes, in bytes, that engines measure costs at.
+SIZES = (16, 4_096)
+# As a share: batches that were timed once tell no smaller differences.
+NOISE = 0.02
+# Together half a second: `sealift advise` measures with care.
+DEVICES_S, PLACEMENT_S = 0.3, 0.15
+# Fewer than an engine has records.
+PLACEMENTS_MAX = 1_000
+BATCH_NS_MAX, BATCH_BYTES_MAX = 5e8, 10**9
+# A nonce, a tag, and two statuses.
+BYTES_BESIDE_TEXT = 30

@@ -3,35 +3,31 @@
 Nothing else of `sealift` imports it, and it is imported only when a command needs it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import typer
 
-from sealift.cli.output import fail
+from sealift.cli.devices import INSTALL, absences
+from sealift.cli.output import eprint, fail, parsed
 from sealift.exit_code import ExitCode
 
 
-class Projection(Protocol):
-    """A device that is not on this machine, as `sealift explain` shows it."""
+class Projection(NamedTuple):
+    """A card beside the devices of `sealift explain`: projected, and no batch is run on it."""
 
-    name: str
-
-    def entry(self, messages: int, message_bytes: int, best_ns: float) -> dict[str, object]:
-        """The JSON of a batch that takes `best_ns` on the device that gets it."""
-
-    def row(self, entry: dict[str, object]) -> tuple[str, ...]:
-        """The row of the table."""
-
-    def remark(self, entry: dict[str, object], device: str, policy: str) -> str:
-        """Whether it would get the batch instead of that device, and by how much."""
-
-    def sources(self) -> str:
-        """Where its constants come from."""
+    entry: dict[str, object]
+    """In the JSON."""
+    row: tuple[str, ...]
+    """In the table."""
+    remark: str
+    """Whether it would get the batch, and by how much."""
+    sources: str
+    """Where its constants come from."""
 
 
 def is_installed() -> bool:
@@ -61,7 +57,17 @@ def extension() -> ModuleType:
     return import_module("sealift_lab._lab" if is_installed() else "sealift._sealift")
 
 
-def parse_cards(texts: Sequence[str]) -> Sequence[Projection]:
+def present_devices(specs: Sequence[str]) -> list[str]:
+    """Those that are present; prints why others are not, and ends the program where none is."""
+    absent = parsed("--devices", lambda each: absences(extension(), each), specs)
+    eprint(*absent.values())
+    left = [spec for spec in specs if spec not in absent]
+    if not left:
+        fail(ExitCode.NOTHING_RAN, "no device is left; `sealift devices` shows them all")
+    return left
+
+
+def parse_cards(texts: Sequence[str]) -> Sequence[Any]:
     """Cards by their names, or by the files that describe them.
 
     Raises:
@@ -69,14 +75,17 @@ def parse_cards(texts: Sequence[str]) -> Sequence[Projection]:
     """
     if texts and not is_installed():
         raise ValueError(f"cards are projected by the package sealift-lab: {INSTALL}")
-    return import_module("sealift_lab.cli.projection").parse_cards(texts) if texts else ()
+    return import_module("sealift_lab.cli.hardware").parse_cards(texts) if texts else ()
 
 
-INSTALL = "python -m pip install sealift-lab"
+def project(card: Any, found: Mapping[str, Any]) -> Projection:
+    """A card beside an explanation."""
+    projection: Projection = import_module("sealift_lab.cli.hardware").project(card, found)
+    return projection
+
+
 COMMANDS = {
     "advise": "Measure where to encrypt.",
     "lab": "Experiments: run them, look at them, compare them.",
     "dpu": "Assemble, run and time DPU programs, simulated.",
 }
-# Drivers that only the lab's extension has.
-DRIVERS = frozenset({"cards", "fault", "null", "pim", "reference"})

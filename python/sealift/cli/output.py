@@ -1,6 +1,9 @@
-"""How commands print, report errors in one sentence, and end with an exit code."""
+"""How commands parse options, print, report errors in one sentence, and end with an exit code."""
 
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import NoReturn, TypeVar
@@ -14,10 +17,15 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Prints a text; control characters, which a foreign run folder may hold, are escaped."""
+    typer.echo(text.translate(ESCAPES), err=err)
+
+
 def eprint(*lines: str) -> None:
     """Prints lines on standard error, each with the name of the program."""
     for line in lines:
-        typer.echo(f"sealift: {line}", err=True)
+        echo(f"sealift: {line}", err=True)
 
 
 def fail(code: int, message: str) -> NoReturn:
@@ -34,44 +42,56 @@ def parsed(option: str, parse: Callable[[S], T], value: S) -> T:
         fail(ExitCode.USAGE, f"{option}: {error}")
 
 
+def parser_of(option: str, parse: Callable[[str], T]) -> Callable[[str | T], T]:
+    """The same for `typer.Option(parser=...)`, which also gets defaults."""
+    return lambda value: parsed(option, parse, value) if isinstance(value, str) else value
+
+
 @contextmanager
-def in_sentences() -> Iterator[None]:
-    """Turns an error inside into one sentence on standard error and its exit code."""
+def in_sentences(codes: Mapping[type[Exception], ExitCode] | None = None) -> Iterator[None]:
+    """Turns an error inside into one sentence on standard error and its exit code.
+
+    Args:
+        codes: Those of errors that only the caller knows.
+    """
     try:
         yield
     except typer.Exit:
         # To Python it is a RuntimeError.
         raise
-    except ValueError as error:
-        fail(ExitCode.USAGE, str(error))
-    except (SealiftError, MemoryError, RuntimeError) as error:
-        fail(ExitCode.NOTHING_RAN, str(error) or "there is no memory for it")
     except KeyboardInterrupt:
         fail(ExitCode.INTERRUPTED, "interrupted")
+    except OSError as error:
+        if error.filename is None:
+            # Of standard output; `main` says what to do about it.
+            raise
+        fail(ExitCode.NOT_WRITTEN, f"{error.filename}: {error.strerror}; name another place")
+    except Exception as error:
+        for kind, code in {**(codes or {}), **CODES}.items():
+            if isinstance(error, kind):
+                fail(code, str(error) or "there is no memory for it")
+        raise
 
 
-def table_text(titles: Sequence[str], rows: Sequence[Sequence[str]], right: int = 0) -> str:
-    """A table as text; where no terminal reads, lines are as long as they need to be.
+def columns(rows: Sequence[Sequence[str]], right: int = 0) -> Iterator[str]:
+    """Lines of aligned columns; on a terminal the last column is broken into lines.
 
     Args:
-        titles: Of the columns.
         rows: As many cells each.
         right: How many columns behind the first one are aligned to the right.
     """
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for index, title in enumerate(titles):
-        table.add_column(title, justify="right" if 0 < index <= right else "left")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    indent = sum(widths[:-1]) + 2 * (len(widths) - 1)
+    room = shutil.get_terminal_size().columns - indent if sys.stdout.isatty() else widths[-1]
     for row in rows:
-        table.add_row(*row)
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = WIDTH_MAX
-    with console.capture() as captured:
-        console.print(table)
-    return "\n".join(map(str.rstrip, captured.get().splitlines()))
+        cells = (
+            text.rjust(width) if 0 < place <= right else text.ljust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        *begin, _ = cells
+        first, *rest = textwrap.wrap(row[-1], max(room, LAST_COLUMN_MIN)) or [""]
+        yield "  ".join((*begin, first)).rstrip()
+        yield from (" " * indent + line for line in rest)
 
 
 def format_measure(value: float) -> str:
@@ -79,5 +99,14 @@ def format_measure(value: float) -> str:
     return f"{Decimal(f'{value:#.4g}'):,f}" if value else "0"
 
 
-# Characters; more than any reason of an absent device has.
-WIDTH_MAX = 10_000
+CODES: Mapping[type[Exception], ExitCode] = {
+    ValueError: ExitCode.USAGE,
+    SealiftError: ExitCode.NOTHING_RAN,
+    MemoryError: ExitCode.NOTHING_RAN,
+    RuntimeError: ExitCode.NOTHING_RAN,
+}
+# As JSON escapes them, so that a document stays one.
+ESCAPES = {
+    code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
+}
+LAST_COLUMN_MIN = 20

@@ -1,11 +1,14 @@
-"""The root command: its help, its version, and the commands below it."""
+"""The root command: its help, its version, the commands below it; and `sealift devices`."""
 
+import json
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from sealift.cli import devices, explain, lab
+from sealift.cli import check, explain, lab
+from sealift.cli.devices import GPU_DEVICES, INSTALL, states
+from sealift.cli.output import columns, echo
 from sealift.gpu_names import names_gpu
 
 
@@ -16,7 +19,7 @@ class Commands(TyperGroup):
         """As every group does; a GPU's name has an error of its own, for "gpu" is near "dpu"."""
         if args and (args[0].casefold() in ("cuda", "opencl") or names_gpu(args[0])):
             ctx.fail(
-                f"No such command {args[0]!r}. {devices.GPU_DEVICES}; "
+                f"No such command {args[0]!r}. {GPU_DEVICES}; "
                 "`sealift lab run 'gpu-*'` measures them."
             )
         name, command, rest = super().resolve_command(ctx, args)
@@ -42,6 +45,35 @@ def _root(
     del version
 
 
+def devices(
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """Show every device: what is here, and why the others are not.
+
+    The first column is what --devices of `sealift explain` and `sealift advise` and Engine([...])
+    in Python take. A device's role says what it is for: "real" for users' work, "oracle" to check
+    others by, "test only" where nothing should rely on it, "simulated" with modelled times, "null"
+    to price the framework around a device. Simulated and null ones, and those that take another
+    device or a description behind their name, come with the package sealift-lab.
+    """
+    found = list(states(lab.extension()))
+    if as_json:
+        echo(json.dumps(found, indent=2))
+        return
+    rows: list[tuple[str, ...]] = [("device", "state", "role", "workers", "what, or why not")]
+    incomplete = [("no device alone", "what it takes")]
+    for each in found:
+        why_not = str(each["detail"] or each["reason"])
+        if each["state"] == "incomplete":
+            incomplete.append((str(each["spec"]), why_not))
+        else:
+            cells = (each[name] for name in ("spec", "state", "role", "workers"))
+            rows.append((*("" if cell is None else str(cell) for cell in cells), why_not))
+    echo("\n".join(columns(rows)))
+    if incomplete[1:]:
+        echo("\n" + "\n".join(columns(incomplete)))
+
+
 def _not_loaded() -> None:
     """Stands for a command of the lab in lists of commands and among names that are near."""
 
@@ -50,6 +82,7 @@ def _not_loaded() -> None:
 BEGIN = """\b
 Begin with
   sealift devices           what this machine has
+  sealift check             whether all of it computes right, some seconds a device
   sealift explain --messages 1024 --bytes 128
                             which device would get such a batch, and why
 """
@@ -61,7 +94,7 @@ WITH_LAB = """\
   sealift dpu run FILE      a program of your own on a simulated UPMEM DPU
 """
 WITHOUT_LAB = f"""\
-  {lab.INSTALL}
+  {INSTALL}
                             adds the commands advise, lab and dpu
 """
 EXIT_CODES = """
@@ -76,6 +109,7 @@ Exit codes:
   6    a part of a run failed; the others were measured
   7    a DPU program faulted, or did not end in the cycles that it had
   130  interrupted; what was complete is kept
+  141  nobody reads standard output any more, as after `| head -1`
 """
 
 app = typer.Typer(
@@ -91,7 +125,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.callback()(_root)
-app.command(short_help="Show every device, and why one is absent.")(devices.devices)
+app.command(short_help="Show every device, and why one is absent.")(devices)
+app.command(
+    short_help="Check that devices give the right bytes, and refuse what was spoiled.",
+    epilog=check.EXAMPLES,
+)(check.check)
 app.command(short_help="Show which device would get a batch, and why.", epilog=explain.EXAMPLES)(
     explain.explain
 )

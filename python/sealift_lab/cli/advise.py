@@ -3,33 +3,34 @@
 import math
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sealift.cli.output import eprint, fail, parsed
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import hardware, output, parse
-from sealift_lab.cli.advise_help import EXAMPLES, HELP
-from sealift_lab.cli.output import Form, eprint, fail, parsed
+from sealift_lab.cli.output import Form
+from sealift_lab.cli.parse import count, examples
+from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, KeyRegime, Lengths, Mix
 
 if TYPE_CHECKING:
     from sealift_lab._lab import Card
+    from sealift_lab.advise.advice import Advice
     from sealift_lab.advise.load import Demand
     from sealift_lab.measure.crypto import Work
     from sealift_lab.model.experiment import Experiment
-    from sealift_lab.model.lengths import Lengths
     from sealift_lab.run.folder import Run
 
 __all__ = ["EXAMPLES", "advise"]
-T = TypeVar("T")
-S = TypeVar("S")
+EXAMPLES = examples("advise")
 Given = Mapping[str, Any]
-"""Options with their values; None where they were left out."""
+"""The options that were given, with their values."""
 
 
 class Workload(StrEnum):
@@ -40,38 +41,51 @@ class Workload(StrEnum):
     AS_LOGGED = "as-logged"
 
 
-def _option(*names: str, metavar: str | None = None, of: Callable[[str], Any] | None = None) -> Any:
-    """An option with its help; `of` parses its text."""
-    parser = None if of is None else output.option_parser(names[0], of)
-    return typer.Option(*names, help=HELP[names[0]], metavar=metavar, parser=parser)
+def _option(*flags: str, metavar: str | None = None, of: Any = None) -> Any:
+    return parse.option("advise", *flags, metavar=metavar, of=of)
 
 
-_BYTES = parse.count(1, 2**36 - 32, "number of bytes")
-_MESSAGES = parse.count(1, 2**32 - 1, "number of messages")
+BYTES = count(1, 2**36 - 32, "number of bytes")
+MESSAGES = count(1, 2**32 - 1, "number of messages")
 
 
 def advise(
-    size: Annotated[int | None, _option("--size", metavar="N", of=_BYTES)] = None,
-    lengths: Annotated[str | None, _option("--from", metavar="FILE")] = None,
-    rate: Annotated[str | None, _option("--rate", metavar="MSG/S")] = None,
-    p99: Annotated[str | None, _option("--p99", metavar="US")] = None,
+    ctx: typer.Context,
+    size: Annotated[int | None, _option("--size", metavar="N", of=BYTES)] = None,
+    lengths: Annotated[Path | None, _option("--from", metavar="FILE", of=Path)] = None,
+    rate: Annotated[float | None, _option("--rate", metavar="MSG/S", of=parse.rate)] = None,
+    p99: Annotated[float | None, _option("--p99", metavar="US", of=parse.latency_ns)] = None,
     cards: Annotated[list[str] | None, _option("--device", metavar="CARD")] = None,
-    core_price: Annotated[str | None, _option("--core-price", metavar="PRICE")] = None,
+    core_price: Annotated[
+        float | None, _option("--core-price", metavar="PRICE", of=parse.price)
+    ] = None,
     workload: Annotated[Workload, _option("--workload")] = Workload.PLAIN,
-    sizes: Annotated[str | None, _option("--sizes", metavar="LIST")] = None,
-    keys: Annotated[str | None, _option("--keys", metavar="LIST")] = None,
-    mix: Annotated[str | None, _option("--mix", metavar="MIX")] = None,
-    key_bits: Annotated[str | None, _option("--key-bits", metavar="BITS")] = None,
-    threads: Annotated[str | None, _option("--threads", metavar="LIST")] = None,
-    batch: Annotated[int | None, _option("--batch", metavar="N", of=_MESSAGES)] = None,
-    devices: Annotated[str | None, _option("--devices", metavar="LIST")] = None,
-    budget: Annotated[str | None, _option("--seconds", "--budget", metavar="TIME")] = None,
+    sizes: Annotated[
+        Sequence[int] | None, _option("--sizes", metavar="LIST", of=parse.sizes)
+    ] = None,
+    keys: Annotated[
+        Sequence[KeyRegime] | None, _option("--keys", metavar="LIST", of=parse.key_regimes)
+    ] = None,
+    mix: Annotated[Mix | None, _option("--mix", metavar="MIX", of=Mix.parse)] = None,
+    key_bits: Annotated[
+        int | None, _option("--key-bits", metavar="BITS", of=parse.key_bits)
+    ] = None,
+    threads: Annotated[
+        Sequence[int] | None, _option("--threads", metavar="LIST", of=parse.thread_counts)
+    ] = None,
+    batch: Annotated[int | None, _option("--batch", metavar="N", of=MESSAGES)] = None,
+    devices: Annotated[
+        Sequence[str] | None, _option("--devices", metavar="LIST", of=hardware.parse_devices)
+    ] = None,
+    budget: Annotated[
+        float | None, _option("--seconds", "--budget", metavar="TIME", of=parse.seconds)
+    ] = None,
     quick: Annotated[bool, _option("--quick")] = False,
     seed: Annotated[int | None, _option("--seed", metavar="N", of=parse.seed)] = None,
-    run: Annotated[str | None, _option("--run", metavar="RUN")] = None,
+    run: Annotated[Path | None, _option("--run", metavar="RUN", of=parse.folder)] = None,
     as_csv: Annotated[bool, _option("--csv")] = False,
     as_json: Annotated[bool, _option("--json")] = False,
-    out: Annotated[str | None, _option("--out", metavar="FOLDER")] = None,
+    out: Annotated[Path | None, _option("--out", metavar="FOLDER", of=parse.folder)] = None,
 ) -> None:
     """Measure which device encrypts fastest, and say where your bulk encryption should run.
 
@@ -84,32 +98,26 @@ def advise(
     interval, and the same code is measured twice to price the noise. The answer goes to
     standard output, progress to standard error; Ctrl-C answers with what is complete.
     """
+    # `given` has them by their options.
+    del size, lengths, rate, p99, cards, core_price, sizes, keys, mix, key_bits, threads, batch
+    del devices, budget, quick, seed, out
     form = output.form(as_csv=as_csv, as_json=as_json)
-    own: Given = {"--size": size, "--from": lengths}
-    load: Given = {"--rate": rate, "--p99": p99, "--device": cards, "--core-price": core_price}
-    grid: Given = {"--sizes": sizes, "--keys": keys, "--mix": mix, "--key-bits": key_bits}
-    who: Given = {"--threads": threads, "--batch": batch, "--devices": devices}
-    how: Given = {"--budget": budget, "--seed": seed, "--out": out}
-    named = None if workload is Workload.PLAIN else workload.value
-    preset: Given = {"--quick": quick or None, "--workload": named}
+    given = {
+        each.opts[-1]: ctx.params[name]
+        for each in ctx.command.params
+        if (name := each.name) and (source := ctx.get_parameter_source(name))
+        if source.name == "COMMANDLINE"
+    }
     with output.in_sentences():
         if run is not None:
-            unused = {**own, **grid, **who, **how, **preset, "--batch": None}
-            _refuse(unused, "--run, which measures nothing")
-            wanted = _load({**load, "--batch": batch})
-            stored = output.open_run(run)
-            if not _show(stored, wanted, form, stored.path):
+            measuring = given.keys() - {*LOAD, "--batch", "--run", "--csv", "--json"}
+            _refuse(given, measuring, "--run, which measures nothing")
+            load, stored = _load(given), output.open_run(run)
+            if not _show(stored, load, form, run):
                 fail(ExitCode.NOTHING_RAN, f"{run} holds no complete block of any device")
             return
-        if size is not None or lengths is not None:
-            fixed = "--size and --from, which are messages of your own"
-            _refuse({"--sizes": sizes, **preset}, fixed)
-            job = _own({**own, **load, **grid, **who})
-        else:
-            _refuse_load(load)
-            _refuse_unused(workload, grid, quick=quick)
-            job = _grid(workload, {**grid, **who}, quick=quick)
-        code = _measure(job, how, form, quick=quick)
+        job = _own(given) if {"--size", "--from"} & given.keys() else _grid(given, workload)
+        code = _measure(job, given, form)
     raise typer.Exit(code)
 
 
@@ -124,8 +132,9 @@ class _Load:
     @property
     def is_given(self) -> bool:
         """Whether there is more to answer than which device is fastest."""
-        given = (self.demand.rate_per_s, self.demand.batch)
-        return any(each is not None for each in given) or bool(self.cards)
+        return (
+            self.demand.rate_per_s is not None or self.demand.batch is not None or bool(self.cards)
+        )
 
 
 @dataclass(frozen=True)
@@ -138,17 +147,17 @@ class _Job:
     usual_s: float
 
 
-def _measure(job: _Job, how: Given, form: Form, *, quick: bool) -> int:
+def _measure(job: _Job, given: Given, form: Form) -> int:
     """Measures, shows the advice, and returns how that ended: 0 or an `ExitCode`."""
-    from sealift_lab.cli.report import write_report
+    from sealift_lab.cli.show import write_report
     from sealift_lab.experiments.survey import this_scope
-    from sealift_lab.run import start
+    from sealift_lab.measure.plan import make_plan
+    from sealift_lab.run import session
     from sealift_lab.run.folder import Run
-    from sealift_lab.run.pace import estimate_s
-    from sealift_lab.run.planner import Request
+    from sealift_lab.run.schedule import estimate_s
 
-    out = _value(how, "--out", parse.folder, None)
-    budget_s = _value(how, "--budget", parse.seconds, job.usual_s)
+    out, quick = given.get("--out"), "--quick" in given
+    budget_s = given.get("--budget", job.usual_s)
     experiment, groups = job.experiment, job.experiment.groups(this_scope(quick=quick))
     least_s = estimate_s(experiment, groups, processes=1)
     if budget_s < least_s:
@@ -159,19 +168,17 @@ def _measure(job: _Job, how: Given, form: Form, *, quick: bool) -> int:
     # A single process, with blocks for all groups, where the time has no room for several.
     is_ample = not quick and estimate_s(experiment, groups) <= budget_s
     with _folder(out) as folder:
-        request = Request(
-            experiments=((experiment, groups),),
+        plan = make_plan(
+            [(experiment, groups)],
             command=("sealift", *sys.argv[1:]),
-            out=folder,
             budget_s=budget_s,
             processes=None if is_ample else 1,
             blocks=None if is_ample else BLOCKS,
-            seed=1 if how["--seed"] is None else how["--seed"],
+            seed=given.get("--seed", 1),
             quick=quick,
             threads=job.threads,
-            is_kept=out is not None,
         )
-        done = start.run(request)
+        done = session.run(plan, folder, is_kept=out is not None)
         if out is not None:
             write_report(done.path)
         if not _show(Run(done.path), job.load, form, out):
@@ -181,60 +188,6 @@ def _measure(job: _Job, how: Given, form: Form, *, quick: bool) -> int:
             )
             return done.code or ExitCode.NOTHING_RAN
     return done.code
-
-
-def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
-    """Shows a run as advice; false where it holds nothing that advice could stand on.
-
-    Args:
-        run: The run folder.
-        load: Of its messages; None for a grid.
-        form: What goes to standard output.
-        out: The folder, where it stays.
-    """
-    from sealift_lab.advise import document
-    from sealift_lab.advise.advice import advise as advise_on
-    from sealift_lab.advise.answer import answer as answer_of_load
-    from sealift_lab.advise.figures import figures_frame
-    from sealift_lab.advise.grid import check_compares
-    from sealift_lab.advise.messages import find_messages
-    from sealift_lab.claim.answer import answer
-    from sealift_lab.judge.judge import results
-    from sealift_lab.show.export import encode, rows_frame
-    from sealift_lab.show.terminal import answer_text
-
-    found = results(run)
-    if load is not None and (load.is_given or find_messages(run.plan)):
-        advice = advise_on(run, found, load.demand, cards=load.cards, about=load.about)
-        if not advice.candidates:
-            return False
-        first, frame = answer_of_load(advice), figures_frame(advice)
-        whole = document.load_document(advice, found, first)
-    else:
-        check_compares(run)
-        if not any(each.rows for each in found.values()):
-            return False
-        first, frame = answer(run, found), rows_frame(run.plan, found)
-        whole = document.run_document(run, found, first)
-    if form is Form.CSV:
-        output.show_bytes(encode(frame, "csv"))
-    elif form is Form.JSON:
-        output.show_json(whole)
-    else:
-        links = _links(out, is_open=load is not None and not load.is_given)
-        output.show(answer_text(first, links, output.terminal_width()))
-    return True
-
-
-def _links(out: Path | None, *, is_open: bool) -> list[tuple[str, str]]:
-    """The page of a run, or how to have one; without a load the command that gives one."""
-    from sealift_lab.model.run import PAGE
-
-    if out is None:
-        return [("No page", "add --out FOLDER for one")]
-    folder, page = shlex.quote(str(out)), out / PAGE
-    first = ("Page", str(page) if page.exists() else f"sealift lab report {folder}")
-    return [first, *([("Load", f"sealift advise --run {folder} --rate 1M")] if is_open else [])]
 
 
 @contextmanager
@@ -249,29 +202,91 @@ def _folder(out: Path | None) -> Iterator[Path]:
         yield Path(folder) / "run"
 
 
+def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
+    """Shows a run as advice on a load, or on a grid; false where nothing was measured.
+
+    Args:
+        run: The run folder.
+        load: Of its messages; None for a grid.
+        form: What goes to standard output.
+        out: The folder, where it stays.
+    """
+    from sealift_lab.advise.advice import advise as advise_on
+    from sealift_lab.advise.answer import answer as answer_of_load
+    from sealift_lab.advise.figures import figures_frame, load_document, run_document
+    from sealift_lab.advise.messages import check_compares, find_messages
+    from sealift_lab.claim.answer import answer
+    from sealift_lab.judge.judge import results
+    from sealift_lab.show.export import encode, rows_frame
+
+    found = results(run)
+    if load is not None and (load.is_given or find_messages(run.plan)):
+        advice = advise_on(run, found, load.demand, cards=load.cards, about=load.about)
+        if not advice.candidates:
+            return False
+        eprint(*_missing_batches(advice))
+        first, frame = answer_of_load(advice), figures_frame(advice)
+        whole = load_document(advice, found, first)
+    else:
+        check_compares(run)
+        if not any(each.rows for each in found.values()):
+            return False
+        first, frame = answer(run, found), rows_frame(run.plan, found)
+        whole = run_document(run, found, first)
+    if form is Form.CSV:
+        output.show_bytes(encode(frame, "csv"))
+    elif form is Form.JSON:
+        output.show_json(whole)
+    else:
+        output.show_answer(first, _links(out, is_open=load is not None and not load.is_given))
+    return True
+
+
+def _missing_batches(advice: "Advice") -> Iterator[str]:
+    """Which batches there was no time for; one of them might suit the load better."""
+    from sealift_lab.model.arm import fits
+
+    cells = [cell for group in advice.planned.groups for cell in group]
+    planned = {cell["batch"] for cell in cells if fits(cell, advice.work)}
+    measured = {row.cell["batch"] for row in advice.results.rows if fits(row.cell, advice.work)}
+    if missing := sorted(planned - measured, key=float):
+        many = " and ".join(f"{each:,}" for each in missing)
+        yield f"batches of {many} messages were not measured; --budget gives more time"
+
+
+def _links(out: Path | None, *, is_open: bool) -> list[tuple[str, str]]:
+    """The page of a run, or how to have one; without a load the command that gives one."""
+    from sealift_lab.model.run import PAGE
+
+    if out is None:
+        return [("No page", "add --out FOLDER for one")]
+    folder, page = shlex.quote(str(out)), out / PAGE
+    first = ("Page", str(page) if page.exists() else f"sealift lab report {folder}")
+    return [first, *([("Load", f"sealift advise --run {folder} --rate 1M")] if is_open else [])]
+
+
 def _own(given: Given) -> _Job:
     """One's own messages, and their load."""
     from sealift_lab.advise.messages import Messages
-    from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, Mix
 
-    lengths, about = _lengths(given["--size"], given["--from"])
+    fixed = "--size and --from, which are messages of your own"
+    _refuse(given, {"--sizes", "--quick", "--workload"}, fixed)
+    lengths, about = _lengths(given.get("--size"), given.get("--from"))
     load = _load(given, about)
-    threads = _value(given, "--threads", parse.thread_counts, (1,))
-    regimes = _value(given, "--keys", parse.key_regimes, (ONE_KEY,))
+    threads, regimes = given.get("--threads", (1,)), given.get("--keys", (ONE_KEY,))
     for option, values in {"--threads": threads, "--keys": regimes}.items():
         if len(values) > 1:
-            text = f"{option} {given[option]} is a list; for messages of your own give one value"
-            fail(ExitCode.USAGE, text)
+            fail(ExitCode.USAGE, f"{option} is a list; for messages of your own give one value")
     # They are the cores that may encrypt.
     hardware.check_threads(threads, per_core=1)
     messages = Messages(
         lengths=lengths,
         regime=regimes[0],
-        mix=_value(given, "--mix", Mix.parse, SEAL_ONLY),
-        key_bits=_value(given, "--key-bits", parse.key_bits, 128),
-        devices=hardware.present_devices(given["--devices"]),
+        mix=given.get("--mix", SEAL_ONLY),
+        key_bits=given.get("--key-bits", 128),
+        devices=hardware.present_devices(given.get("--devices")),
         threads=threads[0],
-        batch=given["--batch"],
+        batch=given.get("--batch"),
     )
     return _Job(messages.experiment, threads, load, OWN_SECONDS)
 
@@ -280,31 +295,23 @@ def _load(given: Given, about: str = "") -> _Load:
     """The load: --rate, --p99, --device, --core-price and --batch."""
     from sealift_lab.advise.load import Demand
 
-    p99, price = given["--p99"], given["--core-price"]
-    cards = parsed("--device", hardware.parse_cards, given["--device"] or ())
-    if p99 is not None and given["--rate"] is None:
-        fail(ExitCode.USAGE, f"--p99 {p99} depends on the rate; add --rate, as in --rate 40k")
-    if price is not None and not cards:
-        fail(ExitCode.USAGE, f"--core-price {price} is for cards; add one with --device")
-    demand = Demand(
-        rate_per_s=_value(given, "--rate", parse.rate, None),
-        p99_ns=_value(given, "--p99", parse.latency_ns, None),
-        batch=given["--batch"],
-        core_price=_value(given, "--core-price", parse.price, None),
-    )
-    return _Load(demand, cards, about)
+    cards = parsed("--device", hardware.parse_cards, given.get("--device", ()))
+    if "--p99" in given and "--rate" not in given:
+        fail(ExitCode.USAGE, "--p99 depends on the rate; add --rate, as in --rate 40k")
+    if "--core-price" in given and not cards:
+        fail(ExitCode.USAGE, "--core-price is for cards; add one with --device")
+    options = ("--rate", "--p99", "--batch", "--core-price")
+    return _Load(Demand(*map(given.get, options)), cards, about)
 
 
-def _lengths(size: int | None, file: str | None) -> "tuple[Lengths, str]":
+def _lengths(size: int | None, file: Path | None) -> tuple[Lengths, str]:
     """The lengths of one's messages, and in what they differ from the file that they are from."""
-    from sealift_lab.model.lengths import Lengths
-
     if file is None:
         return Lengths.from_counts({size or 0: 1}), ""
     if size is not None:
         text = f"--size {size} and --from {file} both say how long messages are; give one"
         fail(ExitCode.USAGE, text)
-    lengths = parsed("--from", Lengths.load, Path(file))
+    lengths = parsed("--from", Lengths.load, file)
     thin, about = lengths.thinned(), ""
     if abs(thin.mean_bytes / lengths.mean_bytes - 1) > MEAN_OFF:
         about = (
@@ -314,74 +321,58 @@ def _lengths(size: int | None, file: str | None) -> "tuple[Lengths, str]":
     return thin, about
 
 
-def _grid(workload: Workload, given: Given, *, quick: bool) -> _Job:
+def _grid(given: Given, workload: Workload) -> _Job:
     """A grid of sizes and keys."""
-    from sealift_lab.advise.grid import grid
+    from sealift_lab.advise.messages import grid
 
-    threads = _value(given, "--threads", parse.thread_counts, (1,))
-    hardware.check_threads(threads, per_core=THREADS_PER_CORE)
-    works = _works(workload, given, quick=quick)
-    devices = hardware.present_devices(given["--devices"])
-    experiment = grid(works, devices, threads, given["--batch"])
-    return _Job(experiment, threads, None, QUICK_SECONDS if quick else SECONDS)
-
-
-def _works(workload: Workload, given: Given, *, quick: bool) -> "tuple[Work, ...]":
-    from sealift_lab.advise.grid import quick_works
-    from sealift_lab.cli.sizes import parse_sizes
-    from sealift_lab.experiments.document_003.messages import logged, stated
-    from sealift_lab.measure.crypto import REGIMES, SIZES, sized
-    from sealift_lab.model.workload import SEAL_ONLY, Mix
-
-    if quick:
-        return quick_works()
-    if workload is Workload.AS_LOGGED:
-        return (logged(),)
-    regimes = _value(given, "--keys", parse.key_regimes, REGIMES)
-    if workload is Workload.AS_STATED:
-        return tuple(map(stated, regimes))
-    sizes = _value(given, "--sizes", parse_sizes, SIZES)
-    mix = _value(given, "--mix", Mix.parse, SEAL_ONLY)
-    bits = _value(given, "--key-bits", parse.key_bits, 128)
-    return tuple(sized(size, regime, mix, bits) for regime in regimes for size in sizes)
-
-
-def _value(given: Given, option: str, parser: Callable[[str], T], default: S) -> T | S:
-    """The value of an option, or the default where it was left out."""
-    text = given[option]
-    return default if text is None else parsed(option, parser, text)
-
-
-def _refuse(given: Given, fixed: str) -> None:
-    """Ends the program where an option was given that would change nothing."""
-    for option, value in given.items():
-        if value is not None:
-            named = option if value is True else f"{option} {value}"
-            fail(ExitCode.USAGE, f"{named} has no effect with {fixed}; leave one of them out")
-
-
-def _refuse_unused(workload: Workload, grid: Given, *, quick: bool) -> None:
-    if quick and workload is not Workload.PLAIN:
-        text = f"--quick runs document 003 both ways; leave out --workload {workload}"
-        fail(ExitCode.USAGE, text)
-    if quick:
-        _refuse(grid, "--quick")
-    elif workload is not Workload.PLAIN:
-        has_keys = workload is Workload.AS_STATED
-        unused = {n: value for n, value in grid.items() if not (has_keys and n == "--keys")}
-        _refuse(unused, f"--workload {workload}")
-
-
-def _refuse_load(load: Given) -> None:
-    for option, value in load.items():
-        if value:
+    for option in LOAD:
+        if option in given:
             fail(
                 ExitCode.USAGE,
                 f"{option} is about a load; say of which messages: --size N, --from lengths.csv, "
                 "or --run with the folder of such a run",
             )
+    works = _works(given, workload)
+    threads = given.get("--threads", (1,))
+    hardware.check_threads(threads, per_core=THREADS_PER_CORE)
+    devices = hardware.present_devices(given.get("--devices"))
+    experiment = grid(works, devices, threads, given.get("--batch"))
+    return _Job(experiment, threads, None, QUICK_SECONDS if "--quick" in given else SECONDS)
 
 
+def _works(given: Given, workload: Workload) -> "tuple[Work, ...]":
+    from sealift_lab.advise.messages import quick_works
+    from sealift_lab.experiments.document_003.messages import logged, stated
+    from sealift_lab.measure.crypto import REGIMES, SIZES, sized
+
+    if "--quick" in given:
+        if workload is not Workload.PLAIN:
+            text = f"--quick runs document 003 both ways; leave out --workload {workload}"
+            fail(ExitCode.USAGE, text)
+        _refuse(given, GRID, "--quick")
+        return quick_works()
+    if workload is Workload.AS_LOGGED:
+        _refuse(given, GRID, f"--workload {workload}")
+        return (logged(),)
+    regimes = given.get("--keys", REGIMES)
+    if workload is Workload.AS_STATED:
+        _refuse(given, GRID - {"--keys"}, f"--workload {workload}")
+        return tuple(map(stated, regimes))
+    sizes, mix = given.get("--sizes", SIZES), given.get("--mix", SEAL_ONLY)
+    bits = given.get("--key-bits", 128)
+    return tuple(sized(size, regime, mix, bits) for regime in regimes for size in sizes)
+
+
+def _refuse(given: Given, options: "set[str] | frozenset[str]", fixed: str) -> None:
+    """Ends the program where an option was given that would change nothing."""
+    for option in given:
+        if option in options:
+            text = f"{option} has no effect with {fixed}; leave one of them out"
+            fail(ExitCode.USAGE, text)
+
+
+LOAD = frozenset({"--rate", "--p99", "--device", "--core-price"})
+GRID = frozenset({"--sizes", "--keys", "--mix", "--key-bits"})
 SECONDS, QUICK_SECONDS, OWN_SECONDS = 120.0, 45.0, 20.0
 # Twice as many as a verdict takes, so that a busy machine finishes every group.
 BLOCKS = 16

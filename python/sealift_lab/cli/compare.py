@@ -1,19 +1,21 @@
 """`sealift lab compare`: a run beside a later one, or beside what was published."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
+from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.help import argument, option
-from sealift_lab.cli.output import Form, eprint, fail, parsed
+from sealift_lab.cli.output import Form, Record
+from sealift_lab.cli.parse import argument, option
 
 if TYPE_CHECKING:
-    from sealift_lab.model.results import Estimate
+    from sealift_lab.model.results import Estimate, Relation
     from sealift_lab.run.folder import Run
     from sealift_lab.show.tables import Table
+
+    Comparison = tuple[Sequence[Record], Table, Sequence[Relation]]
 
 
 class FailOn(StrEnum):
@@ -25,7 +27,10 @@ class FailOn(StrEnum):
 def compare(
     before: Annotated[str, argument("compare", "RUN")],
     now: Annotated[str, argument("compare", "RUN|published")],
-    fail_on: Annotated[str | None, option("compare", "--fail-on", metavar="[slower]")] = None,
+    fail_on: Annotated[
+        FailOn | None,
+        option("compare", "--fail-on", metavar="[slower]", of=parse.choice(FailOn)),
+    ] = None,
     as_csv: output.Csv = False,
     as_json: output.Json = False,
 ) -> None:
@@ -40,53 +45,46 @@ def compare(
     with output.in_sentences():
         from sealift_lab.show.terminal import table_text
 
-        if fail_on is not None:
-            parsed("--fail-on", parse.choice(FailOn), fail_on)
         if before == PUBLISHED:
             raise ValueError(f"the run comes first: sealift lab compare {now} {PUBLISHED}")
         found = _with_published(before) if now == PUBLISHED else _with_run(before, now)
+        records, table, relations = found
         if form is Form.TABLE:
-            output.show(table_text(found.table))
+            output.show(table_text(table))
         else:
-            (output.show_csv if form is Form.CSV else output.show_json)(found.records)
+            (output.show_csv if form is Form.CSV else output.show_json)(records)
         if fail_on is not None:
-            found.end()
+            _end(relations, len(records))
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """Rows as records and as a table, how many of them can be judged, and how many are slower."""
+def _end(relations: "Sequence[Relation]", rows: int) -> None:
+    """Ends with the exit code of `--fail-on slower`, and prints how many rows it stands on."""
+    from sealift_lab.model.results import Relation
 
-    records: Sequence[output.Record]
-    table: "Table"
-    judged: int
-    slower: int
-
-    def end(self) -> None:
-        """Ends with the exit code of `--fail-on slower`, and prints how many rows it stands on."""
-        many = len(self.records)
-        rows = f"{many:,} {'row' if many == 1 else 'rows'}"
-        if self.slower:
-            are = "is" if self.slower == 1 else "are"
-            fail(ExitCode.SLOWER, f"{self.slower:,} of {rows} {are} slower")
-        if not self.judged:
-            fail(
-                ExitCode.NOTHING_RAN,
-                f"--fail-on slower could judge none of {rows}, so whether something got slower is "
-                "not known",
-            )
-        if self.judged < many:
-            eprint(f"--fail-on slower judged {self.judged:,} of {rows}; none of those is slower")
+    of = f"of {rows:,} {'row' if rows == 1 else 'rows'}"
+    if slower := relations.count(Relation.SLOWER):
+        fail(ExitCode.SLOWER, f"{slower:,} {of} {'is' if slower == 1 else 'are'} slower")
+    decided = sum(each not in (Relation.UNTESTED, Relation.INCONCLUSIVE) for each in relations)
+    if not decided:
+        fail(
+            ExitCode.NOTHING_RAN,
+            f"--fail-on slower could decide none {of}, so whether something got slower is not "
+            "known; measure longer, with `sealift lab run --resume`",
+        )
+    if decided < rows:
+        eprint(
+            f"--fail-on slower could decide {decided:,} {of}, of which none is slower; the other "
+            f"{rows - decided:,} are undecided"
+        )
 
 
-def _with_run(before: str, now: str) -> _Comparison:
-    from sealift_lab.claim.compare import compare as compare_runs
-    from sealift_lab.model.claim import Relation
+def _with_run(before: str, now: str) -> "Comparison":
+    from sealift_lab.claim.claims import compare as compare_runs
     from sealift_lab.show.tables import changes_table
 
-    compared = compare_runs(_run(before), _run(now))
-    eprint(*compared.notes)
-    if not compared.pairs:
+    pairs, notes = compare_runs(_run(before), _run(now))
+    eprint(*notes)
+    if not pairs:
         fail(
             ExitCode.NOTHING_RAN,
             f"{before} and {now} have no cell in common that both measured; compare runs of the "
@@ -102,30 +100,24 @@ def _with_run(before: str, now: str) -> _Comparison:
             "verdict": change.comparison.verdict.value,
             "reason": claim.reason,
         }
-        for change, claim in compared.pairs
+        for change, claim in pairs
     ]
-    return _Comparison(
-        records,
-        changes_table(compared),
-        judged=sum(each["times_low"] is not None for each in records),
-        slower=sum(claim.relation is Relation.SLOWER for _, claim in compared.pairs),
-    )
+    return records, changes_table(pairs), [claim.relation for _, claim in pairs]
 
 
-def _with_published(folder: str) -> _Comparison:
-    from sealift_lab.claim.declared import problems, published
+def _with_published(folder: str) -> "Comparison":
+    from sealift_lab.claim.declared import published
     from sealift_lab.claim.published import outcome
     from sealift_lab.claim.words import relation_words
     from sealift_lab.experiments.registry import all_experiments
     from sealift_lab.judge.judge import results
-    from sealift_lab.model.claim import Relation
-    from sealift_lab.model.published import Ledger
+    from sealift_lab.model.results import Ledger
     from sealift_lab.show.tables import published_table
 
     run = _run(folder)
     found = results(run)
-    pairs = published(run, found)
-    eprint(*problems(run, found))
+    pairs, problems = published(run, found)
+    eprint(*problems)
     if not pairs:
         ran = ", ".join(each.name for each in run.plan.experiments) or "no experiment"
         known = ", ".join(each.name for each in all_experiments() if each.id)
@@ -151,26 +143,20 @@ def _with_published(folder: str) -> _Comparison:
         }
         for figure, claim in pairs
     ]
-    unjudged = (Relation.UNTESTED, Relation.INCONCLUSIVE)
-    relations = [claim.relation for _, claim in pairs if claim.ledger is Ledger.MEASURED]
-    return _Comparison(
-        records,
-        published_table(pairs),
-        judged=sum(each not in unjudged for each in relations),
-        slower=relations.count(Relation.SLOWER),
-    )
+    measured = [claim.relation for _, claim in pairs if claim.ledger is Ledger.MEASURED]
+    return records, published_table(pairs), measured
 
 
 def _run(folder: str) -> "Run":
     try:
-        return output.open_run(folder)
+        return output.open_run(parse.folder(folder))
     except ValueError as error:
         if parse.nearest(folder, [PUBLISHED]):
             raise ValueError(f"{error}; or did you mean `{PUBLISHED}`?") from error
         raise
 
 
-def _ends(name: str, figure: "Estimate | None") -> Mapping[str, float | None]:
+def _ends(name: str, figure: "Estimate | None") -> Record:
     """A figure with its interval as three columns."""
     ends = (None,) * 3 if figure is None else (figure.value, figure.low, figure.high)
     names = (name, f"{name}_low", f"{name}_high")

@@ -7,29 +7,54 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sealift.cli.output import echo, eprint
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.help import argument, option
-from sealift_lab.cli.output import eprint, parsed, parsed_count
+from sealift_lab.cli.parse import argument, count, option
 from sealift_lab.cli.run import REGION
-from sealift_lab.cli.selection import open_region
 
 if TYPE_CHECKING:
-    from sealift_lab.experiments.document_004.tool import Tool, ToolResult
-    from sealift_lab.experiments.document_004.tool_file import ToolLine
+    from sealift_lab.experiments.document_004.tool import Tool, ToolLine, ToolResult
+
+
+def _csv_file(text: str) -> Path:
+    """A file to write: a new one, or one of the tool's, which is replaced as the tool does."""
+    from sealift_lab.experiments.document_004.tool import check_file
+
+    path = parse.file(text)
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent} is no folder; make it first")
+    if path.exists():
+        try:
+            check_file(path.read_text(encoding="utf-8"))
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{path} is there and is no file of the tool's: {error}") from error
+    return path
+
+
+def _pause_s(text: str) -> float:
+    return 0.0 if text == "0" else parse.seconds(text)
+
+
+EXPERIMENT = count(0, 5, "experiment")
+CHOICE, BYTE = count(0, 1, "choice"), count(0, 255, "value of a byte")
+LENGTHS, SAMPLES = count(1, 10, "number of lengths"), count(1, 1_000_000, "number of samples")
+THREADS = count(0, parse.THREADS_MAX, "number of threads")
 
 
 def copy(
-    ids: Annotated[list[str] | None, argument("copy", "ID")] = None,
-    init: Annotated[str, option("copy", "-i", metavar="[0|1]")] = "0",
-    lengths: Annotated[str, option("copy", "-n", metavar="N")] = "9",
-    value: Annotated[str, option("copy", "-o", metavar="VALUE")] = "0",
-    runs: Annotated[str | None, option("copy", "-r", metavar="RUNS")] = None,
-    threads: Annotated[str, option("copy", "-t", metavar="THREADS")] = "0",
-    pause: Annotated[str, option("copy", "-z", metavar="TIME")] = "0",
-    region: Annotated[str | None, option("copy", "--region", metavar=REGION)] = None,
+    ids: Annotated[list[int] | None, argument("copy", "ID", EXPERIMENT)] = None,
+    init: Annotated[int, option("copy", "-i", metavar="[0|1]", of=CHOICE)] = 0,
+    lengths: Annotated[int, option("copy", "-n", metavar="N", of=LENGTHS)] = 9,
+    value: Annotated[int, option("copy", "-o", metavar="VALUE", of=BYTE)] = 0,
+    runs: Annotated[int | None, option("copy", "-r", metavar="RUNS", of=SAMPLES)] = None,
+    threads: Annotated[int, option("copy", "-t", metavar="THREADS", of=THREADS)] = 0,
+    pause_s: Annotated[float | None, option("copy", "-z", metavar="TIME", of=_pause_s)] = None,
+    region: Annotated[
+        parse.Region | None, option("copy", "--region", metavar=REGION, of=parse.region)
+    ] = None,
     owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
-    csv: Annotated[str | None, option("copy", "--csv", metavar="FILE")] = None,
+    csv: Annotated[Path | None, option("copy", "--csv", metavar="FILE", of=_csv_file)] = None,
     as_published: Annotated[bool, option("copy", "--published-method")] = False,
 ) -> None:
     """Copy as the published tool memcpy_test does, and say how sure the figures are.
@@ -39,42 +64,39 @@ def copy(
     could be measured, 4 something was copied wrong, 5 the file could not be written, 130
     interrupted.
     """
+    lines: list[ToolLine] = []
     with output.in_sentences():
         from sealift_lab.experiments.document_004.tool import Tool
 
         for option, given in (("-i", init), ("-o", value), ("--region", region)):
-            if as_published and given not in (None, "0"):
+            if as_published and given:
                 raise ValueError(
-                    f"{option} {given}: --published-method copies seeded bytes within the heap; "
+                    f"{option}: --published-method copies seeded bytes within the heap; "
                     "leave one of the two away"
                 )
-        keeps = parsed_count("-i", 0, 1, "choice", init) == 1
-        memory = open_region(region, owned=owned, keeps=keeps)
+        parse.check_region(region, owned=owned, is_read=init == 1)
         tool = Tool(
-            ids=_ids(ids or [], memory, keeps=keeps, as_published=as_published),
-            lengths=parsed_count("-n", 1, 10, "number of lengths", lengths),
-            runs=parsed_count("-r", 1, 1_000_000, "number of samples", runs or RUNS[as_published]),
-            threads=parsed_count("-t", 0, parse.THREADS_MAX, "number of threads", threads),
-            value=parsed_count("-o", 0, 255, "value of a byte", value),
-            keeps_region=keeps,
-            region=memory,
+            ids=_ids(ids or [], region, is_read=init == 1, as_published=as_published),
+            lengths=lengths,
+            runs=runs or (5 if as_published else 9),
+            threads=threads,
+            value=value,
+            keeps_region=init == 1,
+            region=region,
             as_published=as_published,
         )
-        wait_s = 0.0 if pause == "0" else parsed("-z", parse.seconds, pause)
-        place = None if csv is None else parsed("--csv", _csv_file, csv)
-        lines: list[ToolLine] = []
         try:
-            lines.extend(_measure(tool, wait_s))
+            lines.extend(_measure(tool, pause_s or 0.0))
         finally:
             # What was measured until an interruption or a wrong result, too.
-            if place is not None and lines:
-                _write(place, lines)
+            if csv is not None and lines:
+                _write(csv, lines)
     if not lines:
         raise typer.Exit(ExitCode.NOTHING_RAN)
 
 
 def _ids(
-    texts: Sequence[str], region: parse.Region | None, *, keeps: bool, as_published: bool
+    named: Sequence[int], region: parse.Region | None, *, is_read: bool, as_published: bool
 ) -> tuple[int, ...]:
     """The named experiments; without names all that can be done.
 
@@ -83,13 +105,11 @@ def _ids(
     """
     from sealift_lab.experiments.document_004.tool import NAMES, READ_REGION, REGION_IDS
 
-    last = len(NAMES) - 1
-    every = [i for i in range(2 if as_published else last + 1) if region or i not in REGION_IDS]
-    ids = tuple(parsed_count("ID", 0, last, "experiment", text) for text in dict.fromkeys(texts))
-    ids = ids or tuple(every)
+    every = range(2 if as_published else len(NAMES))
+    ids = tuple(dict.fromkeys(named)) or tuple(i for i in every if region or i not in REGION_IDS)
     if as_published and max(ids) > 1:
         raise ValueError(f"experiment {max(ids)}: --published-method is for the heap, 0 and 1")
-    if keeps and ids != (READ_REGION,):
+    if is_read and ids != (READ_REGION,):
         raise ValueError(
             f"-i 1 checks what another process wrote, which experiment {READ_REGION} alone does: "
             f"name it and no other, as in `sealift lab copy {READ_REGION} -i 1`"
@@ -114,9 +134,9 @@ def _measure(tool: "Tool", wait_s: float) -> "Iterator[ToolLine]":
 
     for number in tool.ids:
         time.sleep(wait_s)
-        typer.echo(f"{number}) {NAMES[number]}")
+        echo(f"{number}) {NAMES[number]}")
         for result in run_tool(tool, number):
-            typer.echo(_text(result))
+            echo(_text(result))
             if not result.skipped:
                 yield result.line
 
@@ -137,28 +157,9 @@ def _text(result: "ToolResult") -> str:
     )
 
 
-def _csv_file(text: str) -> Path:
-    """A file to write: a new one, or one of the tool's, which is replaced as the tool does."""
-    from sealift_lab.experiments.document_004.tool_file import parse_file
-
-    path = parse.file(text)
-    if not path.parent.is_dir():
-        raise ValueError(f"{path.parent} is no folder; make it first")
-    if path.exists():
-        try:
-            parse_file(path.read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
-            raise ValueError(f"{path} is there and is no file of the tool's: {error}") from error
-    return path
-
-
 def _write(path: Path, lines: "Sequence[ToolLine]") -> None:
-    from sealift_lab.experiments.document_004.tool_file import format_file
-    from sealift_lab.run.writing import write_file
+    from sealift_lab.experiments.document_004.tool import format_file
+    from sealift_lab.measure.storage import write_file
 
     write_file(path, format_file(lines))
     eprint(f"written: {path}")
-
-
-# By whether it is the published method.
-RUNS = {False: "9", True: "5"}

@@ -5,27 +5,66 @@ Errors are ValueErrors with the file or the option in front.
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from sealift_lab.cli import output, parse
-from sealift_lab.cli.help import option
+from sealift.cli.output import eprint
+from sealift_lab.cli.parse import count, option
 
 if TYPE_CHECKING:
     from sealift_lab._lab import DpuProgram, DpuRun, DpuSystem
 
+
+class Name(NamedTuple):
+    """What a name stands for in assembly."""
+
+    name: str
+    number: int
+
+
+def _name(text: str) -> Name:
+    found = re.fullmatch(r"([A-Za-z_.$][\w.$]*)=(-?(?:0x[0-9a-fA-F]{1,16}|[0-9]{1,18}))", text)
+    if found is None:
+        raise ValueError(f"{text!r}; write NAME=NUMBER, as in COUNT=8")
+    return Name(found[1], int(found[2], 0 if "x" in found[2] else 10))
+
+
+class Symbol(NamedTuple):
+    """A part of a DPU's memory: what a symbol names, or the first bytes of that."""
+
+    name: str
+    length: int | None = None
+
+
+def symbol(text: str) -> Symbol:
+    """Parses SYMBOL, or SYMBOL:N for its first N bytes."""
+    name, colon, length = text.rpartition(":")
+    if text and not colon:
+        return Symbol(text)
+    if not name:
+        raise ValueError("write SYMBOL, or SYMBOL:N for its first N bytes")
+    return Symbol(name, count(0, 2**30, "number of bytes")(length))
+
+
+TASKLETS = count(1, 24, "number of tasklets")
+Tasklets = Annotated[int | None, option("dpu", "--tasklets", metavar="N", of=TASKLETS)]
+Names = Annotated[list[Name] | None, option("dpu", "--define", metavar="NAME=NUMBER", of=_name)]
 Preset = Annotated[str | None, option("dpu", "--preset", metavar="NAME")]
 SystemFile = Annotated[str | None, option("dpu", "--system", metavar="FILE")]
 Hazard = Annotated[bool, option("dpu", "--hazard")]
-Tasklets = Annotated[str | None, option("dpu", "--tasklets", metavar="N")]
-Names = Annotated[list[str] | None, option("dpu", "--define", metavar="NAME=NUMBER")]
 
 
-def parse_tasklets(text: str) -> int:
-    """The number of a DPU's tasklets; a wrong one ends the program."""
-    return output.parsed_count("--tasklets", 1, 24, "number of tasklets", text)
+def clock(system: "DpuSystem") -> str:
+    """At what clock which DPUs run."""
+    hazard = ", with the register hazard" if system.hazard else ""
+    return f"at {system.clock_hz / 1e6:g} MHz ({system.name}{hazard})"
+
+
+def system_record(system: "DpuSystem") -> Mapping[str, object]:
+    """A system in JSON."""
+    return {"name": system.name, "clock_hz": system.clock_hz, "hazard": system.hazard}
 
 
 def read_file(file: str) -> bytes:
@@ -47,21 +86,27 @@ def is_elf(content: bytes) -> bool:
     return content.startswith(b"\x7fELF")
 
 
-def load(file: str, content: bytes, names: Sequence[tuple[str, int]]) -> "DpuProgram":
+def load(file: str, names: Sequence[Name], tasklets: int | None) -> "DpuProgram":
     """The program of a file, assembly or ELF.
 
     Args:
         file: Its name.
-        content: Its bytes.
-        names: Numbers that assembly names.
+        names: What assembly names.
+        tasklets: What `NR_TASKLETS` is, one more name.
 
     Raises:
         ValueError: With what is wrong first, by line and column, or by byte.
     """
     from sealift_lab._lab import DpuProgram
 
+    content = read_file(file)
+    numbers: dict[str, int] = {}
+    for name, number in [*names, *([Name(NR_TASKLETS, tasklets)] if tasklets else [])]:
+        if name in numbers:
+            raise ValueError(f"{name} is defined before, as {numbers[name]}; give one of them")
+        numbers[name] = number
     if is_elf(content):
-        if names:
+        if numbers:
             raise ValueError(
                 f"{file} is assembled already, and names stand for something only while it is; "
                 "give the assembly, or leave --define and --tasklets out"
@@ -75,35 +120,19 @@ def load(file: str, content: bytes, names: Sequence[tuple[str, int]]) -> "DpuPro
         )
     try:
         text = content.decode()
-        program = DpuProgram.assemble(text, names=names)
+        program = DpuProgram.assemble(text, names=[*numbers.items()])
     except UnicodeDecodeError as error:
         why = f"byte {error.start} is no text in UTF-8, and the file no ELF file either"
         raise ValueError(f"{file}: {why}") from error
     except ValueError as error:
-        how = "; --tasklets says how many there are" if TASKLETS in str(error) else ""
+        how = "; --tasklets says how many there are" if NR_TASKLETS in str(error) else ""
         raise ValueError(f"{file}: {error}{how}") from error
-    _check_used(file, text, names)
+    code = COMMENTS.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    for name in numbers:
+        if not re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w.$])", code):
+            how = "; programs boot their tasklets themselves" if name == NR_TASKLETS else ""
+            raise ValueError(f"{file} does not name {name}, so nothing would change{how}")
     return program
-
-
-def parse_names(texts: Sequence[str], tasklets: str | None) -> list[tuple[str, int]]:
-    """Parses NAME=NUMBER; tasklets are one more name."""
-    names: dict[str, int] = {}
-    for text in texts:
-        found = re.fullmatch(r"([A-Za-z_.$][\w.$]*)=(-?(?:0x[0-9a-fA-F]{1,16}|[0-9]{1,18}))", text)
-        if found is None:
-            raise ValueError(f"--define {text}: write NAME=NUMBER, as in --define COUNT=8")
-        if found[1] in names:
-            raise ValueError(f"--define {text}: {found[1]} is defined before; give one of them")
-        names[found[1]] = int(found[2], 0 if "x" in found[2] else 10)
-    if tasklets is not None:
-        if TASKLETS in names:
-            raise ValueError(
-                f"--tasklets {tasklets} and --define {TASKLETS}={names[TASKLETS]} both say what "
-                f"{TASKLETS} stands for; give one"
-            )
-        names[TASKLETS] = parse_tasklets(tasklets)
-    return list(names.items())
 
 
 def open_system(preset: str | None, file: str | None, *, hazard: bool) -> "DpuSystem":
@@ -126,31 +155,56 @@ def write_memory(dpu: "DpuRun", texts: Sequence[str]) -> None:
     """Writes each SYMBOL=VALUE: a number, `hex:` and bytes, or `@` and a file."""
     symbols: set[str] = set()
     for text in texts:
-        symbol, equals, value = text.partition("=")
-        if symbol in symbols:
-            raise ValueError(f"--write {text}: {symbol} is written before; give one of them")
-        if not symbol or not equals:
-            raise ValueError(f"--write {text}: {_forms('SYMBOL')}")
-        symbols.add(symbol)
-        if value.startswith("@"):
-            data = read_file(value[1:])
-        else:
-            with named(f"--write {text}"):
-                is_hex = value.startswith(HEX)
-                data = (_hex if is_hex else _number)(dpu, symbol, value.removeprefix(HEX))
-        with named("--write"):
-            dpu.write(symbol, data)
+        name, equals, value = text.partition("=")
+        with named(f"--write {text}"):
+            if name in symbols:
+                raise ValueError(f"{name} is written before; give one of them")
+            if not name or not equals:
+                raise ValueError(_forms("SYMBOL"))
+            symbols.add(name)
+            if value.startswith("@"):
+                data = read_file(value[1:])
+            elif value.startswith(HEX):
+                data = _hex(dpu, name, value.removeprefix(HEX))
+            else:
+                data = _number(dpu, name, value)
+            dpu.write(name, data)
 
 
-def parse_symbol(text: str) -> tuple[str, int | None]:
-    """Parses SYMBOL, or SYMBOL:N for its first N bytes."""
-    symbol, colon, length = text.rpartition(":")
-    if text and not colon:
-        return text, None
-    with named(f"--read {text}"):
-        if not symbol:
-            raise ValueError("write SYMBOL, or SYMBOL:N for its first N bytes")
-        return symbol, parse.count(0, 2**30, "number of bytes")(length)
+def _hex(dpu: "DpuRun", name: str, digits: str) -> bytes:
+    try:
+        data = bytes.fromhex(digits)
+    except ValueError:
+        data = b""
+    if not data:
+        raise ValueError(f"{digits!r} is no row of bytes of two hex digits each, as in 00040000")
+    size = len(dpu.read(name))
+    if size in NUMBER_BYTES and len(data) < size:
+        raise ValueError(f"{name} has {size} bytes, and {HEX} gives {len(data)}; give all of them")
+    return data
+
+
+def _number(dpu: "DpuRun", name: str, text: str) -> bytes:
+    # Zeros in front would be hex for one reader and octal for another.
+    if not re.fullmatch(r"-?(0|[1-9][0-9]{0,19}|0x[0-9a-fA-F]{1,16})", text):
+        raise ValueError(f"{text!r} is no number; {_forms(name)}")
+    number = int(text, 0)
+    dpu.read(name, 0)
+    try:
+        size = dpu.number_bytes(name)
+    except ValueError as error:
+        raise ValueError(f"{error}; write {name}={HEX}BYTES, or {name}=@FILE") from error
+    least, most = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
+    if not least <= number <= most:
+        raise ValueError(f"{name} has {size} bytes, which hold {least} to {most}")
+    return (number & most).to_bytes(size, "little")
+
+
+def _forms(name: str) -> str:
+    return (
+        f"write a number as {name}=1024 or {name}=0x400, bytes as {name}={HEX}00040000, those of a "
+        f"file as {name}=@FILE"
+    )
 
 
 @contextmanager
@@ -165,66 +219,16 @@ def named(what: str) -> Iterator[None]:
 class Reporter:
     """Prints on standard error how far a simulation has come: after two seconds, then every ten."""
 
-    def __init__(self) -> None:
-        """Starts the clock."""
-        self._start_s = time.monotonic()
+    def __init__(self, text: Callable[[float], str]) -> None:
+        """Starts the clock; `text` makes of the seconds so far what is printed."""
+        self._text, self._start_s = text, time.monotonic()
         self._next_s = self._start_s + 2
 
-    def report(self, text: Callable[[float], str]) -> None:
-        """Prints what `text` makes of the seconds so far, where it is time."""
+    def report(self) -> None:
+        """Prints, where it is time."""
         if (now_s := time.monotonic()) >= self._next_s:
             self._next_s = now_s + 10
-            output.eprint(text(now_s - self._start_s))
-
-
-def _check_used(file: str, text: str, names: Sequence[tuple[str, int]]) -> None:
-    """Refuses names that a program doesn't use: nothing would change."""
-    code = COMMENTS.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
-    for name, value in names:
-        if re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w.$])", code):
-            continue
-        is_tasklets = name == TASKLETS
-        given = f"--tasklets {value}" if is_tasklets else f"--define {name}={value}"
-        how = "; programs boot their tasklets themselves" if is_tasklets else ""
-        raise ValueError(f"{given}: {file} does not name {name}, so nothing would change{how}")
-
-
-def _hex(dpu: "DpuRun", symbol: str, digits: str) -> bytes:
-    try:
-        data = bytes.fromhex(digits)
-    except ValueError:
-        data = b""
-    if not data:
-        raise ValueError(f"{digits!r} is no row of bytes of two hex digits each, as in 00040000")
-    size = len(dpu.read(symbol))
-    if size in NUMBER_BYTES and len(data) < size:
-        raise ValueError(
-            f"{symbol} has {size} bytes, and {HEX} gives {len(data)}; give all of them"
-        )
-    return data
-
-
-def _number(dpu: "DpuRun", symbol: str, text: str) -> bytes:
-    # Zeros in front would be hex for one reader and octal for another.
-    if not re.fullmatch(r"-?(0|[1-9][0-9]{0,19}|0x[0-9a-fA-F]{1,16})", text):
-        raise ValueError(f"{text!r} is no number; {_forms(symbol)}")
-    number = int(text, 0)
-    dpu.read(symbol, 0)
-    try:
-        size = dpu.number_bytes(symbol)
-    except ValueError as error:
-        raise ValueError(f"{error}; write {symbol}={HEX}BYTES, or {symbol}=@FILE") from error
-    least, most = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
-    if not least <= number <= most:
-        raise ValueError(f"{symbol} has {size} bytes, which hold {least} to {most}")
-    return (number & most).to_bytes(size, "little")
-
-
-def _forms(symbol: str) -> str:
-    return (
-        f"write a number as {symbol}=1024 or {symbol}=0x400, bytes as {symbol}={HEX}00040000, "
-        f"those of a file as {symbol}=@FILE"
-    )
+            eprint(self._text(now_s - self._start_s))
 
 
 # More than any program of a DPU has, its 64 MiB of data included.
@@ -232,6 +236,6 @@ FILE_BYTES_MAX = 256 * 1024 * 1024
 C_SUFFIXES = (".c", ".cc", ".cpp", ".h")
 # Strings are found, too, so that what begins in one is no comment.
 COMMENTS = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|(?://|#)[^\n]*', re.DOTALL)
-TASKLETS, PRESET, HEX = "NR_TASKLETS", "upmem-640-266", "hex:"
+NR_TASKLETS, PRESET, HEX = "NR_TASKLETS", "upmem-640-266", "hex:"
 # Bytes that a number may have.
 NUMBER_BYTES = (1, 2, 4, 8)

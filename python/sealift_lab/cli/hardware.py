@@ -1,62 +1,49 @@
-"""Devices and cards that a command line names, with what to write where a name is unknown."""
+"""Devices and cards that a command line names, and cards as `sealift explain` shows them."""
 
 import os
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+from sealift.cli import lab
+from sealift.cli.devices import GPU_DEVICES, split_specs
+from sealift.cli.lab import Projection
+from sealift.cli.output import fail, format_measure
+from sealift.errors import UnknownDeviceError
 from sealift.exit_code import ExitCode
 from sealift.gpu_names import names_gpu
+from sealift_lab import _lab
+from sealift_lab._lab import Card
 from sealift_lab.cli import parse
-from sealift_lab.cli.output import eprint, fail, parsed
+from sealift_lab.machine.devices import real_devices
 
-if TYPE_CHECKING:
-    from sealift_lab._lab import Card
-
-
-def parse_devices(text: str) -> tuple[str, ...]:
-    """A list of devices, `library,cpu:isa=aesni`.
-
-    Raises:
-        ValueError: Naming the part that is no device, and what there is.
-    """
-    from sealift_lab._lab import drivers
-    from sealift_lab.machine.devices import split_specs
-
-    known = [driver.name for driver in drivers()]
-    for part in text.split(","):
-        name = re.split(r"[:(]", part.strip(), maxsplit=1)[0].casefold()
-        if name not in known and names_gpu(name):
-            raise ValueError(f"no driver is called {name!r}; {GPU_DEVICES}")
-        if name not in known and name in ACCELERATORS:
-            raise ValueError(
-                f"{name!r} is an accelerator, and no driver has this name; there are "
-                f"{', '.join(known)}"
-            )
-    return split_specs(text)
+parse_devices = partial(split_specs, _lab)
 
 
-def present_devices(text: str | None) -> tuple[str, ...]:
+def present_devices(specs: Sequence[str] | None) -> tuple[str, ...]:
     """The devices to measure that are present; prints which are not, and ends where none is.
 
     Args:
-        text: A list of devices; None for every real one.
+        specs: From --devices; None for every real one.
     """
-    from sealift_lab.machine.devices import absences, real_devices, role
-
-    names = real_devices() if text is None else parsed("--devices", parse_devices, text)
-    absent = parsed("--devices", absences, names)
-    eprint(*absent.values())
-    left = tuple(name for name in names if name not in absent)
-    if not left:
-        fail(ExitCode.NOTHING_RAN, "no device is left to measure; `sealift devices` shows them all")
-    if all(role(name) == "test only" for name in left):
+    left = lab.present_devices(specs or real_devices())
+    if all(map(_is_for_tests, left)):
         fail(
             ExitCode.USAGE,
             f"--devices: no advice is to run on what is for tests only, and {','.join(left)} is; "
             "leave --devices out for every real one, `sealift devices` shows the roles",
         )
-    return left
+    return tuple(left)
+
+
+def _is_for_tests(spec: str) -> bool:
+    try:
+        (device,) = _lab.Engine([spec]).devices
+    except UnknownDeviceError:
+        # The lab's own, to be compared with only.
+        return True
+    return device.role == "test only"
 
 
 def check_threads(counts: Iterable[int], *, per_core: int) -> None:
@@ -75,28 +62,25 @@ def check_threads(counts: Iterable[int], *, per_core: int) -> None:
         fail(ExitCode.USAGE, f"--threads {largest}: this machine has {number}; {right}")
 
 
-def parse_cards(texts: Sequence[str]) -> "tuple[Card, ...]":
+def parse_cards(texts: Sequence[str]) -> tuple[Card, ...]:
     """Cards by their names, or by the files that describe them.
 
     Raises:
         ValueError: Naming what there is, or what in a file is wrong; or if two cards have one name,
             or one has that of a device of this machine.
     """
-    from sealift_lab._lab import drivers
-
     found = [_card(text) for text in dict.fromkeys(texts)]
     names = [each.name for each in found]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"two cards are called {min(twice)!r}; rename one in its file")
-    if taken := set(names) & {driver.name for driver in drivers()}:
+    if taken := {*names} & {driver.name for driver in _lab.drivers()}:
         raise ValueError(f"a card is called {min(taken)!r}, as a device is; rename it in its file")
     return tuple(found)
 
 
-def _card(text: str) -> "Card":
-    from sealift_lab._lab import Card, cards, drivers
-
-    known = {each.name: each for each in cards()}
+def _card(text: str) -> Card:
+    known = {each.name: each for each in _lab.cards()}
+    there = ", ".join(known)
     if text in known:
         return known[text]
     if text.startswith("cards:"):
@@ -104,29 +88,81 @@ def _card(text: str) -> "Card":
     if text.endswith(".toml") or "/" in text:
         if not os.path.lexists(text):
             raise ValueError(
-                f"there is no file {text!r}; cards that come with Sealift are {', '.join(known)}, "
-                "and docs/advise.md shows how one is described"
+                f"there is no file {text!r}; cards that come with Sealift are {there}, and "
+                "docs/advise.md shows how one is described"
             )
         return Card.read(text)
-    if re.split(r"[:(]", text, maxsplit=1)[0] in {driver.name for driver in drivers()}:
+    if re.split(r"[:(]", text, maxsplit=1)[0] in {driver.name for driver in _lab.drivers()}:
         raise ValueError(f"{text!r} is no card but a device of this machine: --devices {text}")
     if names_gpu(text):
-        raise ValueError(f"{text!r} is no card but a GPU. {GPU_DEVICES}. {GPU_LIMITS}")
+        raise ValueError(
+            f"{text!r} is no card but a GPU. {GPU_DEVICES}. What GPUs could do at most beside this "
+            "machine's cores: `sealift lab run gpu-beside-cpu`"
+        )
     hint = parse.nearest(text, known)
     raise ValueError(
-        f"no card is called {text!r}{f'; {hint}' if hint else ''}; there are {', '.join(known)}, "
-        "and files of one's own, which end in .toml"
+        f"no card is called {text!r}{f'; {hint}' if hint else ''}; there are {there}, and files of "
+        "one's own, which end in .toml"
     )
 
 
-GPU_DEVICES = "GPUs are the devices cuda and opencl, and `sealift devices` says what is here"
-GPU_LIMITS = (
-    "What GPUs could do at most beside this machine's cores: `sealift lab run gpu-beside-cpu`"
-)
-# What people call accelerators other than GPUs.
-ACCELERATORS = frozenset(
-    {
-        "accel", "accelerator", "accelerators", "dpu", "dpus", "dsa", "fpga", "iaa", "npu",
-        "oneapi", "pim", "qat", "tpu", "upmem",
+def project(card: Card, found: Mapping[str, Any]) -> Projection:
+    """A card with a batch that `sealift explain` has explained, in the words of its JSON."""
+    messages, best_ns, device = found["messages"], found["predicted_ns"], found["device"]
+    prediction = card.predict(messages, found["message_bytes"])
+    rate, ratio = messages * 1e9 / prediction.batch_ns, prediction.batch_ns / best_ns
+    entry = {
+        "device": card.name,
+        "origin": "projected",
+        "predicted_ns": prediction.batch_ns,
+        "predicted_messages_per_s": rate,
+        "queued_messages_per_s": messages * 1e9 / prediction.interval_ns,
+        "host_ns": prediction.host_ns,
+        "bound_by": prediction.bound_by,
+        "would_finish_first": ratio < 1,
+        "times_as_long": ratio,
+        "source": card.source,
+        "measured_here": {
+            each.name: {"value": each.value, "unit": each.unit, "source": each.source}
+            for each in card.constants
+            if each.measured
+        },
     }
-)  # fmt: skip
+    figures = map(format_measure, (prediction.batch_ns, rate, prediction.host_ns))
+    name = f"{card.name} (projected)"
+    would, times = "would not", f"it takes {format_measure(ratio)} times as long as {device}"
+    if ratio < 1:
+        would, times = "would", f"{device} takes {format_measure(1 / ratio)} times as long"
+    # The default policy: the device that is predicted to finish first gets the batch.
+    under = "" if found["policy"] == "earliest-finish" else " under earliest-finish"
+    is_gcm = card.algorithm == "aes-gcm"
+    cipher = "" if is_gcm else f" (rate of {card.algorithm} taken for AES-GCM)"
+    return Projection(
+        entry,
+        (name, *figures, "", f"(bound by the {prediction.bound_by})"),
+        f"{name} {would} get it{under} if it were here: {times}{cipher}",
+        f"Projected: {card.name}: {card.summary}; from {' '.join(_notes(card))}",
+    )
+
+
+def _notes(card: Card) -> Iterator[str]:
+    """Where a card's constants come from, and which were measured or fitted."""
+    yield f"{card.source}."
+    for each in card.constants:
+        if each.measured:
+            yield f"{each.name} is {format_measure(each.value)} {each.unit}, {each.source}."
+    if card.algorithm != "aes-gcm":
+        yield f"Its rate is that of {card.algorithm}."
+    fitted = [
+        f"{each.name} = {each.value:g}{each.unit and f' {each.unit}'} ({each.source})"
+        for each in card.constants
+        if each.fitted
+    ]
+    if fitted:
+        yield f"Fitted: {'; '.join(fitted)}."
+    if any(each.name.startswith("board.") for each in card.constants):
+        yield (
+            "This is its closed form; `sealift lab run 'cards-*'` simulates such boards event by "
+            "event, with the bus, memory and interrupts that units share, and may give slightly "
+            "different times."
+        )

@@ -1,9 +1,81 @@
 """`sealift lab`: lists, runs, shows and compares experiments."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
 
-from sealift_lab.cli import certify, compare, copy_tool, export, listing, plot, report, run, show
-from sealift_lab.cli.help import examples
+from sealift.cli.output import columns, echo
+from sealift_lab.cli import certify, compare, copy_tool, output, plot, run, show
+from sealift_lab.cli.parse import examples, option
+
+if TYPE_CHECKING:
+    from sealift_lab.experiments.survey import Entry
+
+
+def list_(
+    tries: Annotated[bool, option("list", "--try")] = False,
+    as_json: output.Json = False,
+) -> None:
+    """Show the experiments: what each measures, and how long it takes.
+
+    Times are for samples that are enough for most verdicts, with --quick and without; `-` is no
+    part of a quick run. With --try it also shows what can be run here, and why the rest can't.
+    Experiments on GPUs run on a `substitute` where there is none: on a processor, by OpenCL, which
+    tells nothing about GPUs.
+    """
+    with output.in_sentences():
+        from sealift_lab.experiments.registry import all_experiments
+        from sealift_lab.experiments.survey import survey, this_scope
+        from sealift_lab.run.schedule import estimate_s
+
+        experiments, quick = all_experiments(), this_scope(quick=True)
+        entries = survey(experiments, quick) if tries else ()
+        lines: list[dict[str, Any]] = [
+            {
+                "name": each.name,
+                "id": each.id,
+                "title": each.title,
+                "quick_seconds": estimate_s(each, each.groups(quick), processes=1),
+                "seconds": estimate_s(each, each.groups(replace(quick, quick=False))),
+            }
+            for each in experiments
+        ]
+        for line, entry in zip(lines, entries, strict=False):
+            line |= {"here": entry.here.value, "reasons": list(entry.reasons)}
+        if as_json:
+            output.show_json(lines)
+        else:
+            echo("\n".join(_text(lines, entries)))
+
+
+def _text(lines: Sequence[Mapping[str, Any]], entries: "Sequence[Entry]") -> Iterator[str]:
+    from sealift_lab.measure.plan import BUDGET_S, QUICK_BUDGET_S
+    from sealift_lab.model.units import format_duration
+
+    def time(seconds: float) -> str:
+        return format_duration(seconds) if seconds >= 1 else "under 1 s" if seconds else "-"
+
+    names = ["name", "id", *(["here"] if entries else [])]
+    yield from columns(
+        [
+            ["experiment", *names[1:], "quick", "full", "measures"],
+            *(
+                [*(e[n] for n in names), time(e["quick_seconds"]), time(e["seconds"]), e["title"]]
+                for e in lines
+            ),
+        ]
+    )
+    for reason in dict.fromkeys(reason for entry in entries for reason in entry.reasons):
+        yield f"  {', '.join(e['name'] for e in lines if reason in e['reasons'])}: {reason}"
+    yield (
+        f"`sealift lab run` takes {BUDGET_S:.0f} s, {QUICK_BUDGET_S:.0f} s with --quick, or what "
+        "--budget says: the most wanted\nexperiments first; `--resume` measures the rest."
+    )
+    if not entries:
+        yield "`sealift lab list --try` finds out which of them can be run here."
+
 
 app = typer.Typer(
     name="lab",
@@ -14,13 +86,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 COMMANDS = (
-    ("list", listing.list_, "Show the experiments, and how long they take."),
+    ("list", list_, "Show the experiments, and how long they take."),
     ("run", run.run, "Measure experiments into a folder with a page."),
     ("replay", run.replay, "Do a run again, by its plan, into a new folder."),
     ("show", show.show, "Show what a run found on the terminal."),
-    ("report", report.report, "Write the page of a run anew."),
+    ("report", show.report, "Write the page of a run anew."),
     ("plot", plot.plot, "Draw what a run found, any column by any."),
-    ("export", export.export, "Write samples or rows for other programs."),
+    ("export", show.export, "Write samples or rows for other programs."),
     ("compare", compare.compare, "Compare a run with a later one, or with what was published."),
     ("copy", copy_tool.copy, "Copy as the published tool does, measured well."),
     ("certify", certify.certify, "Count how often verdicts are wrong, where the truth is known."),

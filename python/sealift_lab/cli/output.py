@@ -1,23 +1,22 @@
-"""How commands print, report errors in one sentence, and end with an exit code.
-
-Results go to standard output, everything else to standard error.
-"""
+"""How commands print results, report the lab's errors, and open the runs that they show."""
 
 import csv
 import io
 import json
+import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, is_dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from sealift.cli import output
+from sealift.cli.output import ESCAPES, echo, fail
 from sealift.exit_code import ExitCode
-from sealift_lab.cli import parse
-from sealift_lab.cli.help import argument, option
-from sealift_lab.model.values import Value
+from sealift_lab.cli.parse import argument, folder, option
+from sealift_lab.model.arm import Value
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,13 +24,11 @@ if TYPE_CHECKING:
     from sealift_lab.claim.answer import Answer
     from sealift_lab.run.folder import Run
 
-Folder = Annotated[str, argument("shared", "RUN")]
+Folder = Annotated[Path, argument("shared", "RUN", folder)]
 Json = Annotated[bool, option("shared", "--json")]
 Csv = Annotated[bool, option("shared", "--csv")]
 Record = Mapping[str, Value | bool | None]
 """A row for programs: columns with values."""
-T = TypeVar("T")
-S = TypeVar("S")
 
 
 class Form(StrEnum):
@@ -42,77 +39,28 @@ class Form(StrEnum):
     JSON = "json"
 
 
-def form(*, as_csv: bool = False, as_json: bool = False) -> Form:
+def form(*, as_csv: bool, as_json: bool) -> Form:
     """The form that `--csv` and `--json` choose; both together end the program."""
     if as_csv and as_json:
         fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
     return Form.CSV if as_csv else Form.JSON if as_json else Form.TABLE
 
 
-def eprint(*lines: str) -> None:
-    """Prints lines on standard error, each with the name of the program."""
-    for line in lines:
-        typer.echo(f"sealift: {line}", err=True)
-
-
-def fail(code: int, message: str) -> NoReturn:
-    """Prints why the program ends, and ends it."""
-    eprint(message)
-    raise typer.Exit(code)
-
-
-def parsed(option: str, parser: Callable[[S], T], value: S) -> T:
-    """A parsed value; a ValueError ends the program with the option's name and code 2."""
-    try:
-        return parser(value)
-    except ValueError as error:
-        fail(ExitCode.USAGE, f"{option}: {error}")
-
-
-def parsed_count(option: str, least: int, most: int, noun: str, text: str) -> int:
-    """A whole number, parsed as `parsed` does with `parse.count`."""
-    return parsed(option, parse.count(least, most, noun), text)
-
-
-def option_parser(option: str, parser: Callable[[str], T]) -> Callable[[str | T], T]:
-    """The same for `typer.Option(parser=...)`, which also gets defaults."""
-
-    def parse_text(value: str | T) -> T:
-        return parsed(option, parser, value) if isinstance(value, str) else value
-
-    return parse_text
-
-
-@contextmanager
-def in_sentences() -> Iterator[None]:
+def in_sentences() -> AbstractContextManager[None]:
     """Turns an error inside into one sentence on standard error and its exit code."""
-    from sealift.errors import SealiftError
-    from sealift_lab.measure.journal import NotWrittenError
-    from sealift_lab.model.sample import Skip, WrongResultError
+    from sealift_lab.measure.storage import NotWrittenError
+    from sealift_lab.model.arm import Skip, WrongResultError
 
-    try:
-        yield
-    except typer.Exit:
-        # To Python it is a RuntimeError.
-        raise
-    except WrongResultError as error:
-        fail(ExitCode.WRONG_RESULT, str(error))
-    except NotWrittenError as error:
-        fail(ExitCode.NOT_WRITTEN, str(error))
-    except ValueError as error:
-        fail(ExitCode.USAGE, str(error))
-    except OSError as error:
-        if error.filename is None:
-            # Of standard output; the root command says what to do about it.
-            raise
-        fail(ExitCode.NOT_WRITTEN, f"{error.filename}: {error.strerror}; name another place")
-    except (SealiftError, Skip, MemoryError, RuntimeError) as error:
-        fail(ExitCode.NOTHING_RAN, str(error))
-    except KeyboardInterrupt:
-        fail(ExitCode.INTERRUPTED, "interrupted")
+    return output.in_sentences(
+        {
+            WrongResultError: ExitCode.WRONG_RESULT,
+            NotWrittenError: ExitCode.NOT_WRITTEN,
+            Skip: ExitCode.NOTHING_RAN,
+        }
+    )
 
 
-def open_run(text: str) -> "Run":
+def open_run(path: Path) -> "Run":
     """The run of a folder, its plan read.
 
     Raises:
@@ -120,7 +68,7 @@ def open_run(text: str) -> "Run":
     """
     from sealift_lab.run.folder import Run
 
-    run = Run(parsed("RUN", parse.folder, text))
+    run = Run(path)
     _ = run.plan
     return run
 
@@ -128,17 +76,21 @@ def open_run(text: str) -> "Run":
 def show(*parts: "RenderableType") -> None:
     """Prints for people; where no terminal reads, tables are as wide as they need."""
     from rich.console import Console, Group
+    from rich.segment import Segment, Segments
     from rich.table import Table
 
     if sys.stdout.isatty():
-        Console(highlight=False).print(Group(*parts))
+        console = Console(highlight=False)
+        drawn = console.render(Group(*parts))
+        escaped = [Segment(text.translate(ESCAPES), style) for text, style, _ in drawn]
+        console.print(Segments(escaped), end="")
         return
     endless = Console(width=WIDTH_MAX)
     tables = [part for part in parts if isinstance(part, Table)]
     width = max([WIDTH, *(endless.measure(table).maximum for table in tables)])
     text = io.StringIO()
     Console(file=text, width=width, color_system=None).print(Group(*parts))
-    typer.echo("\n".join(map(str.rstrip, text.getvalue().splitlines())))
+    echo("\n".join(map(str.rstrip, text.getvalue().splitlines())))
 
 
 def show_answer(answer: "Answer", links: Sequence[tuple[str, str]] = ()) -> None:
@@ -150,36 +102,43 @@ def show_answer(answer: "Answer", links: Sequence[tuple[str, str]] = ()) -> None
 
     show(answer_text(answer, (), terminal_width()))
     if links:
-        typer.echo()
-        typer.echo("\n".join(f"  {line}" for line in columns(links)))
-
-
-def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines of aligned columns, without the imports that `show` needs."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
+        echo("\n".join(["", *(f"  {name:<8}  {place}" for name, place in links)]))
 
 
 def show_json(document: object, indent: int | None = 2) -> None:
-    """Prints JSON; what JSON doesn't know is written as text."""
-    text = json.dumps(document, indent=indent, allow_nan=False, ensure_ascii=False, default=str)
-    typer.echo(text)
+    """Prints JSON: NaN as null, what JSON doesn't know as text."""
+    text = json.dumps(_plain(document), indent=indent, ensure_ascii=False, default=str)
+    echo(text)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {name: _plain(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_plain(each) for each in value]
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return _plain(asdict(value))
+    return value
 
 
 def show_csv(records: Sequence[Record]) -> None:
     """Prints CSV with the columns of all records."""
-    columns = dict.fromkeys(name for record in records for name in record)
+    names = dict.fromkeys(name for record in records for name in record)
     text = io.StringIO()
-    writer = csv.DictWriter(text, [*columns], lineterminator="\n")
+    writer = csv.DictWriter(text, [*names], lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
-    typer.echo(text.getvalue(), nl=False)
+    show_bytes(text.getvalue().encode())
 
 
 def show_bytes(content: bytes) -> None:
-    """Writes a file's content to standard output."""
+    """Writes a file's content to standard output: as it is, unless a terminal reads."""
+    if sys.stdout.isatty():
+        echo(content.decode(errors="replace").rstrip("\n"))
+        return
     sys.stdout.buffer.write(content)
     sys.stdout.flush()
 

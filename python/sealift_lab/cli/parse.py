@@ -1,19 +1,70 @@
-"""Values of options and arguments; each parser raises ValueError that says what would be right."""
+"""Options and arguments: their texts from help.toml, and the parsers of their values.
+
+Each parser raises ValueError that says what would be right.
+"""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import typer
+
+from sealift.cli.output import parser_of
 from sealift.quantities import list_parts, parse_count, parse_number
-from sealift_lab.model.workload import KEY_BITS, KeyRegime
+from sealift_lab.model.workload import KEY_BITS, TEXT_LEN_MAX, KeyRegime
 
 Choice = TypeVar("Choice", bound=StrEnum)
-Region = tuple[Path, int, int]
-"""A device's memory: path, offset and length in bytes."""
+
+
+class Condition(NamedTuple):
+    """A column with a value that is asked for."""
+
+    column: str
+    value: str
+
+
+class Region(NamedTuple):
+    """A device's memory."""
+
+    path: Path
+    offset: int
+    length: int
+
+
+def option(
+    command: str,
+    *flags: str,
+    metavar: str | None = None,
+    of: Callable[[str], Any] | None = None,
+) -> Any:
+    """An option; its text stands under the command and its first flag, `of` parses its value."""
+    parser = None if of is None else parser_of(flags[-1], of)
+    return typer.Option(*flags, help=_texts()[command][flags[0]], metavar=metavar, parser=parser)
+
+
+def argument(command: str, metavar: str, of: Callable[[str], Any] | None = None) -> Any:
+    """An argument; its text stands under the command and the name that users see."""
+    parser = None if of is None else parser_of(metavar, of)
+    return typer.Argument(help=_texts()[command][metavar], metavar=metavar, parser=parser)
+
+
+def examples(command: str) -> str:
+    """What stands below the options of a command, line by line as it is written; "" for none."""
+    paragraphs = _texts()[command].get("examples", "").strip().split("\n\n")
+    # \b keeps the lines as they are.
+    return "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs if paragraph)
+
+
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    text = (files("sealift_lab.cli") / "help.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def count(least: int, most: int, noun: str) -> Callable[[str], int]:
@@ -32,11 +83,6 @@ def choice(choices: type[Choice]) -> Callable[[str], Choice]:
         return choices(text)
 
     return parse
-
-
-def seed(text: str) -> int:
-    """The seed of everything that is drawn."""
-    return parse_count(text, 0, 2**64 - 1, "seed")
 
 
 def thread_counts(text: str) -> tuple[int, ...]:
@@ -60,17 +106,18 @@ def key_regimes(text: str) -> tuple[KeyRegime, ...]:
 
 def seconds(text: str) -> float:
     """A time in seconds: `90`, `90s`, `3m`, `1.5h` or `500ms`."""
-    ns = parse_number(text, "s")
-    if not ns or ns >= ENDLESS_NS:
-        raise ValueError(f"{text!r} is no time; write seconds, as in 90, or 3m, or 1h")
-    return float(ns / 10**9)
+    return _time_ns(text, "s", "seconds, as in 90, or 3m, or 1h") / 1e9
 
 
 def latency_ns(text: str) -> float:
     """A time in nanoseconds from microseconds: `500`, `1,000`, `500us`, `2ms` or `1s`."""
-    ns = parse_number(text, "us")
+    return _time_ns(text, "us", "microseconds, as in 500, or 2ms")
+
+
+def _time_ns(text: str, unit: str, right: str) -> float:
+    ns = parse_number(text, unit)
     if not ns or ns >= ENDLESS_NS:
-        raise ValueError(f"{text!r} is no time; write microseconds, as in 500, or 2ms")
+        raise ValueError(f"{text!r} is no time; write {right}")
     return float(ns)
 
 
@@ -91,6 +138,44 @@ def price(text: str) -> float:
     if not value or value > PRICE_MAX:
         raise ValueError(f"{text!r} is no price above 0; write a number, as in 500")
     return float(value)
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Sizes in bytes, in the order given, each once: `16,64,4KiB`, `16:128:*2`, `16:64:+16`.
+
+    The last size of a range first:last:*factor or first:last:+step is included when it is met.
+    """
+    found: dict[int, None] = {}
+    for part in list_parts(text):
+        if not part:
+            raise ValueError("an empty part in the list of sizes; write numbers, as in 16,64,1024")
+        try:
+            found.update(dict.fromkeys(_range(part)))
+        except ValueError as error:
+            raise ValueError(f"part {part!r}: {error}") from error
+        if len(found) > SIZES_MAX:
+            raise ValueError(f"part {part!r} brings the list over {SIZES_MAX:,} sizes")
+    return tuple(found)
+
+
+def _range(part: str) -> Iterator[int]:
+    size = count(1, TEXT_LEN_MAX, "size in bytes")
+    first, *rest = part.split(":")
+    if not rest:
+        yield size(first)
+        return
+    if len(rest) != 2 or rest[1][:1] not in ("*", "+"):
+        raise ValueError("no range; write first:last:*factor (16:1024:*2) or first:last:+step")
+    at, last, move = size(first), size(rest[0]), size(rest[1][1:])
+    if last < at:
+        raise ValueError(f"it ends at {last:,}, below its first size {at:,}")
+    if rest[1][0] == "*" and move < 2:
+        raise ValueError(f"it multiplies by {move}; a factor is 2 or more")
+    # One more than a list may hold is enough to refuse it.
+    for _ in range(SIZES_MAX + 1):
+        if at <= last:
+            yield at
+            at = at * move if rest[1][0] == "*" else at + move
 
 
 def folder(text: str) -> Path:
@@ -115,15 +200,19 @@ def file(text: str) -> Path:
     return path
 
 
-def conditions(texts: Sequence[str]) -> dict[str, str]:
-    """Columns with values, each `threads=2`."""
-    found = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise ValueError(f"{text!r} is no condition; write COLUMN=VALUE, as in threads=2")
-        found[name] = value
-    return found
+def _is_dir(text: str) -> bool:
+    try:
+        return Path(text).is_dir()
+    except OSError as error:
+        raise ValueError(f"{text!r} can't be named: {error.strerror}; take another name") from error
+
+
+def condition(text: str) -> Condition:
+    """A column with its value, as `threads=2`."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ValueError(f"{text!r} is no condition; write COLUMN=VALUE, as in threads=2")
+    return Condition(name, value)
 
 
 def region(text: str) -> Region:
@@ -131,14 +220,7 @@ def region(text: str) -> Region:
     path, *numbers = text.rsplit(":", 2)
     if len(numbers) != 2 or not path:
         raise ValueError(f"{text!r}; right would be PATH:OFFSET:LENGTH, as /dev/dax0.0:0:0x200000")
-    offset, length = map(_bytes, numbers)
-    return Path(path), offset, length
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`did you mean a or b?`, or "" where nothing is near."""
-    near = get_close_matches(name, list(known))
-    return f"did you mean {' or '.join(near)}?" if near else ""
+    return Region(Path(path), *map(_bytes, numbers))
 
 
 def _bytes(text: str) -> int:
@@ -150,14 +232,42 @@ def _bytes(text: str) -> int:
         raise ValueError(f"{text!r} is no number of bytes; write 4096, 4KiB or 0x1000") from None
 
 
-def _is_dir(text: str) -> bool:
+def check_region(region: Region | None, *, owned: bool, is_read: bool = False) -> None:
+    """Checks that a region is there, and was confirmed to be free; touches nothing of it.
+
+    Args:
+        region: From --region; None where that was not given.
+        owned: Whether the confirming flag was given.
+        is_read: Whether what another process wrote there stays.
+
+    Raises:
+        ValueError: If one of the two is missing, or there is no such region.
+    """
+    from sealift_lab.measure import native
+
+    if region is None:
+        if owned:
+            raise ValueError("--i-own-this-region confirms a --region; name one")
+        return
+    if not owned:
+        lost = "copies to it overwrite what it holds" if is_read else "what it holds is overwritten"
+        raise ValueError(
+            f"--region {region.path}: {lost}; if nobody else needs that, add --i-own-this-region"
+        )
     try:
-        return Path(text).is_dir()
-    except OSError as error:
-        raise ValueError(f"{text!r} can't be named: {error.strerror}; take another name") from error
+        native.check_region(*region)
+    except ValueError as error:
+        raise ValueError(f"--region: {error}") from error
 
 
-THREADS_MAX = 1_024
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`did you mean a or b?`, or "" where nothing is near."""
+    near = get_close_matches(name, list(known))
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+seed = count(0, 2**64 - 1, "seed")
+THREADS_MAX, SIZES_MAX = 1_024, 1_000
 RATE_MIN, RATE_MAX, PRICE_MAX = 0.01, 1e12, 1e12
 # Ten years.
 ENDLESS_NS = 10 * 365 * 86_400 * 10**9

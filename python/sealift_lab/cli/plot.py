@@ -5,12 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from sealift.cli.output import echo
 from sealift.quantities import parse_number
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.help import argument, option
-from sealift_lab.cli.output import Record, parsed
+from sealift_lab.cli.output import Record
+from sealift_lab.cli.parse import Condition, argument, condition, option
 
 if TYPE_CHECKING:
     import altair as alt
@@ -18,13 +17,22 @@ if TYPE_CHECKING:
     from sealift_lab.run.folder import Run
 
 
+def _picture_file(text: str) -> Path:
+    path = parse.file(text)
+    if path.suffix not in FORMS:
+        raise ValueError(f"{path.name!r} names no form; end it in {', '.join(FORMS)}")
+    return path
+
+
 def plot(
-    folders: Annotated[list[str], argument("plot", "RUN")],
+    folders: Annotated[list[Path], argument("plot", "RUN", parse.folder)],
     x: Annotated[str, option("plot", "--x", metavar="COLUMN")],
     y: Annotated[str, option("plot", "--y", metavar="COLUMN")],
-    out: Annotated[str, option("plot", "--out", "-o", metavar="FILE")],
+    out: Annotated[Path, option("plot", "--out", "-o", metavar="FILE", of=_picture_file)],
     z: Annotated[str, option("plot", "--z", metavar="COLUMN")] = "",
-    where: Annotated[list[str] | None, option("plot", "--where", metavar="COLUMN=VALUE")] = None,
+    where: Annotated[
+        list[Condition] | None, option("plot", "--where", metavar="COLUMN=VALUE", of=condition)
+    ] = None,
 ) -> None:
     """Draw any columns of summary.csv against each other.
 
@@ -32,68 +40,22 @@ def plot(
     whole run needs --where. The column `run` tells several runs apart, and `experiment` several
     experiments. What was computed wrong is not drawn.
     """
-    chosen = parsed("--where", parse.conditions, where or [])
-    place = parsed("-o", _picture_file, out)
+    chosen = dict(where or [])
     with output.in_sentences():
-        from sealift_lab.run.writing import write_file
+        from sealift_lab.measure.storage import write_file
 
-        runs = [output.open_run(text) for text in folders]
+        runs = [output.open_run(folder) for folder in folders]
         records = [each for run in runs for each in _records(run, chosen.get("experiment", ""))]
-        drawn = select(records, x=x, y=y, z=z, where=chosen)
-        lines = series(drawn, x=x, z=z)
+        drawn = _select(records, [x, y, *([z] if z else []), *chosen], chosen)
+        drawn = [each for each in drawn if each.get(x) is not None and _is_number(each.get(y))]
+        if not drawn:
+            raise ValueError(f"no row has {x} and a number in {y}; name other columns")
+        lines = _lines(drawn, x, z)
         if (many := len({*lines})) > LINES_MOST:
-            raise ValueError(_too_many(drawn, many, {x, y, z, *chosen}))
-        write_file(place, _encode(_spec(drawn, lines, x, y), place.suffix))
-    typer.echo(place)
-
-
-def select(
-    records: Sequence[Record], *, x: str, y: str, z: str, where: Mapping[str, str]
-) -> list[Record]:
-    """The rows that can be drawn.
-
-    Args:
-        records: Rows of one or more runs.
-        x: Column of the horizontal axis.
-        y: Column with numbers.
-        z: Column that colours the lines, or "".
-        where: Columns with values as people write them: 4KiB is 4096.
-
-    Raises:
-        ValueError: If there is no such column or value, or no number; with the nearest ones.
-    """
-    if not records:
-        raise ValueError("nothing was measured; name a run that has rows, as `lab show` has them")
-    columns = dict.fromkeys(name for record in records for name in record)
-    for name in filter(None, (x, y, z, *where)):
-        if name not in columns:
-            near = parse.nearest(name, columns) or f"there are {', '.join(columns)}"
-            raise ValueError(f"no column {name!r}; {near}")
-    left = list(records)
-    for name, value in where.items():
-        there = dict.fromkeys(str(each[name]) for each in left if each.get(name) is not None)
-        left = [each for each in left if _is(each.get(name), value)]
-        if not left:
-            near = parse.nearest(value, there) or f"there are {', '.join(list(there)[:VALUES])}"
-            raise ValueError(f"no rows with {name}={value}; {near}")
-    drawn = [each for each in left if each.get(x) is not None and _is_number(each.get(y))]
-    if not drawn:
-        raise ValueError(f"no row has {x} and a number in {y}; name other columns")
-    return drawn
-
-
-def series(records: Sequence[Record], *, x: str, z: str) -> list[str]:
-    """The line of each row: its z, and other columns where rows would share a place."""
-    names = [z] if z else []
-    for name in (each for each in _axes(records) if each not in (x, z)):
-        places: dict[tuple[object, ...], set[object]] = {}
-        for each in records:
-            place = tuple(each.get(column) for column in (x, *names))
-            places.setdefault(place, set()).add(each.get(name))
-        if any(len(values) > 1 for values in places.values()):
-            names.append(name)
-    texts = ([_text(each, name, name == z) for name in names] for each in records)
-    return [", ".join(each) or "all" for each in texts]
+            hints = " or ".join(_hints(drawn, {x, y, z, *chosen}))
+            raise ValueError(f"{many} lines, and {LINES_MOST} can be told apart; add {hints}")
+        write_file(out, _encode(_spec(drawn, lines, x, y), out.suffix))
+    echo(str(out))
 
 
 def _records(run: "Run", experiment: str) -> Iterator[Record]:
@@ -110,38 +72,74 @@ def _records(run: "Run", experiment: str) -> Iterator[Record]:
             yield {"run": run.path.resolve().name, **row}
 
 
-def _axes(records: Sequence[Record]) -> Iterator[str]:
-    """Run, experiment and the axes: the columns before `origin` that are no places in a plan."""
-    yield from ("run", "experiment")
-    columns = list(records[0])
-    yield from columns[columns.index("arm") + 1 : columns.index("origin")]
+def _select(
+    records: Sequence[Record], names: Sequence[str], where: Mapping[str, str]
+) -> Sequence[Record]:
+    """The rows with these values, as people write them: 4KiB is 4096.
+
+    Raises:
+        ValueError: If there is no such column or value; with the nearest ones.
+    """
+    if not records:
+        raise ValueError("nothing was measured; name a run that has rows, as `lab show` has them")
+    known = dict.fromkeys(name for record in records for name in record)
+    for name in names:
+        if name not in known:
+            near = parse.nearest(name, known) or f"there are {', '.join(known)}"
+            raise ValueError(f"no column {name!r}; {near}")
+    for name, value in where.items():
+        there = dict.fromkeys(str(each[name]) for each in records if each.get(name) is not None)
+        records = [each for each in records if _is(each.get(name), value)]
+        if not records:
+            near = parse.nearest(value, there) or f"there are {', '.join(list(there)[:VALUES])}"
+            raise ValueError(f"no rows with {name}={value}; {near}")
+    return records
 
 
 def _is(held: object, value: str) -> bool:
-    if _is_number(held):
-        number = parse_number(value)
-        return number is not None and float(number) == held
-    return str(held) == value
+    if not _is_number(held):
+        return str(held) == value
+    number = parse_number(value)
+    return number is not None and float(number) == held
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _text(record: Record, name: str, is_bare: bool) -> str:
-    value = record.get(name)
-    return str(value) if is_bare or isinstance(value, str) else f"{name} {value}"
+def _lines(records: Sequence[Record], x: str, z: str) -> list[str]:
+    """The line of each row: its z, and other columns where rows would share a place."""
+
+    def count(columns: Sequence[str]) -> int:
+        return len({tuple(each.get(column) for column in columns) for each in records})
+
+    names = [z] if z else []
+    for name in (each for each in _axes(records) if each not in (x, z)):
+        if count([x, *names, name]) > count([x, *names]):
+            names.append(name)
+
+    def text(record: Record, name: str) -> str:
+        value = record.get(name)
+        return str(value) if name == z or isinstance(value, str) else f"{name} {value}"
+
+    return [", ".join(text(each, name) for name in names) or "all" for each in records]
 
 
-def _too_many(records: Sequence[Record], many: int, used: set[str]) -> str:
+def _axes(records: Sequence[Record]) -> Iterator[str]:
+    """Run, experiment and the axes: the columns before `origin` that are no places in a plan."""
+    yield from ("run", "experiment")
+    names = list(records[0])
+    yield from names[names.index("arm") + 1 : names.index("origin")]
+
+
+def _hints(records: Sequence[Record], used: set[str]) -> list[str]:
     """Which conditions would leave fewer lines: the first value of columns that vary."""
     varied = {name: dict.fromkeys(str(r.get(name)) for r in records) for name in _axes(records)}
-    hints = [
+    return [
         f"--where {name}={next(iter(values))}"
         for name, values in varied.items()
         if len(values) > 1 and name not in used
-    ]
-    return f"{many} lines, and {LINES_MOST} can be told apart; add {' or '.join(hints[:4])}"
+    ][:4]
 
 
 def _spec(records: Sequence[Record], lines: Sequence[str], x: str, y: str) -> str:
@@ -198,16 +196,8 @@ def _encode(spec: str, suffix: str) -> bytes:
             return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode()
 
 
-def _picture_file(text: str) -> Path:
-    path = parse.file(text)
-    if path.suffix not in FORMS:
-        raise ValueError(f"{path.name!r} names no form; end it in {', '.join(FORMS)}")
-    return path
-
-
 FORMS = (".svg", ".png", ".pdf", ".html")
-LINES_MOST = 16
-VALUES = 12
+LINES_MOST, VALUES = 16, 12
 WIDE_PX, HIGH_PX = 640, 360
 # Over so many times the least a scale is logarithmic.
 SPREAD = 20

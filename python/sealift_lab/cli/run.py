@@ -1,35 +1,49 @@
 """`sealift lab run` and `sealift lab replay`: measure, and print what was found."""
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from sealift.cli.output import eprint, fail
+from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.help import argument, option
-from sealift_lab.cli.output import parsed
+from sealift_lab.cli.parse import argument, option
 
 if TYPE_CHECKING:
-    from sealift_lab.model.experiment import Experiment
-    from sealift_lab.run.outcome import Done
+    from sealift_lab.model.arm import Cell
+    from sealift_lab.model.experiment import Experiment, Scope
+    from sealift_lab.run.session import Done
+
+    Groups = Sequence[Sequence[Cell]]
 
 Measure = Callable[[Callable[[Path], None]], "Done"]
 """Measures, and calls what it gets with the folder meanwhile and at the end."""
-Out = Annotated[str | None, option("run", "--out", metavar="FOLDER")]
+Out = Annotated[Path | None, option("run", "--out", metavar="FOLDER", of=parse.folder)]
 REGION = "PATH:OFFSET:LENGTH"
 
 
 def run(
     names: Annotated[list[str] | None, argument("run", "NAME")] = None,
     quick: Annotated[bool, option("run", "--quick")] = False,
-    budget: Annotated[str | None, option("run", "--budget", metavar="TIME")] = None,
+    budget_s: Annotated[
+        float | None, option("run", "--budget", metavar="TIME", of=parse.seconds)
+    ] = None,
     out: Out = None,
-    resume: Annotated[str | None, option("run", "--resume", metavar="FOLDER")] = None,
-    threads: Annotated[str | None, option("run", "--threads", metavar="LIST")] = None,
-    seed: Annotated[str | None, option("run", "--seed", metavar="N")] = None,
-    region: Annotated[str | None, option("run", "--region", metavar=REGION)] = None,
+    resume: Annotated[
+        Path | None, option("run", "--resume", metavar="FOLDER", of=parse.folder)
+    ] = None,
+    threads: Annotated[
+        Sequence[int] | None, option("run", "--threads", metavar="LIST", of=parse.thread_counts)
+    ] = None,
+    seed: Annotated[int | None, option("run", "--seed", metavar="N", of=parse.seed)] = None,
+    region: Annotated[
+        parse.Region | None, option("run", "--region", metavar=REGION, of=parse.region)
+    ] = None,
     owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
     as_json: output.Json = False,
 ) -> None:
@@ -42,38 +56,37 @@ def run(
     or raised an error and the others were measured, 130 interrupted.
     """
     with output.in_sentences():
-        from sealift_lab.cli import selection
-        from sealift_lab.run import start
-        from sealift_lab.run.planner import Request
+        from sealift_lab.measure.plan import make_plan
+        from sealift_lab.run import session
 
-        budget_s = None if budget is None else parsed("--budget", parse.seconds, budget)
         if resume is not None:
-            options = {"--out": out, "--threads": threads, "--seed": seed, "--region": region}
+            options = {"--quick": quick or None, "--out": out, "--threads": threads, "--seed": seed}
+            options["--region"] = region
             given = [name for name, value in options.items() if value is not None]
-            if words := [*(names or ()), *(["--quick"] if quick else []), *given]:
+            if words := [*(names or ()), *given]:
                 raise ValueError(
                     f"--resume goes on with the plan in its folder; leave out {', '.join(words)}"
                 )
-            folder = parsed("--resume", parse.folder, resume)
-            _finish(lambda page: start.resume(folder, budget_s=budget_s, after_task=page), as_json)
-        counts = () if threads is None else parsed("--threads", parse.thread_counts, threads)
-        memory = selection.open_region(region, owned=owned)
-        chosen = selection.select(names or [], quick=quick, threads=counts, region=memory)
-        request = Request(
+            output.open_run(resume)
+            _finish(
+                lambda page: session.resume(resume, budget_s=budget_s, after_task=page), as_json
+            )
+        parse.check_region(region, owned=owned)
+        chosen = _select(names or [], quick=quick, threads=threads or (), region=region)
+        plan = make_plan(
             chosen,
             command=("sealift", *sys.argv[1:]),
-            out=None if out is None else parsed("--out", parse.folder, out),
             budget_s=budget_s,
-            seed=1 if seed is None else parsed("--seed", parse.seed, seed),
+            seed=1 if seed is None else seed,
             quick=quick,
-            threads=counts,
+            threads=threads or (),
         )
         own = [experiment for experiment, _ in chosen if experiment.file]
-        _finish(lambda page: start.run(request, after_task=page), as_json, own)
+        _finish(lambda page: session.run(plan, out, after_task=page), as_json, own)
 
 
 def replay(
-    source: Annotated[str, argument("replay", "RUN")],
+    source: Annotated[Path, argument("replay", "RUN", parse.folder)],
     out: Out = None,
     as_json: output.Json = False,
 ) -> None:
@@ -82,46 +95,97 @@ def replay(
     Experiment files of one's own that the plan names are executed as they stand now.
     """
     with output.in_sentences():
-        from sealift_lab.run import start
+        from sealift_lab.run import session
 
-        before = parsed("RUN", parse.folder, source)
-        place = None if out is None else parsed("--out", parse.folder, out)
         command = ("sealift", *sys.argv[1:])
-        _finish(lambda page: start.replay(before, place, command=command, after_task=page), as_json)
+        _finish(lambda page: session.replay(source, out, command=command, after_task=page), as_json)
 
 
 def _finish(measure: Measure, as_json: bool, own: "Sequence[Experiment]" = ()) -> NoReturn:
-    """Measures, writes page and summary meanwhile, and prints what was found."""
-    from sealift_lab.cli.report import write_report
-    from sealift_lab.cli.show import print_answer
-
-    done = measure(lambda folder: write_report(folder, own))
-    if as_json:
-        output.show_json(_document(done))
-    else:
-        print_answer(done.path)
-    raise typer.Exit(done.code)
-
-
-def _document(done: "Done") -> dict[str, object]:
-    """The run for programs: how it ended, the answer, every claim, every row."""
-    from dataclasses import asdict
-
+    """Measures, writes page and summary meanwhile, prints what was found, and ends the program."""
     from sealift_lab.claim.answer import answer, claims
+    from sealift_lab.cli.show import write_report
     from sealift_lab.judge.judge import results
     from sealift_lab.model.run import PAGE
     from sealift_lab.run.folder import Run
     from sealift_lab.show.export import rows_frame
 
+    done = measure(lambda folder: write_report(folder, own))
     run, page = Run(done.path), done.path / PAGE
     found = results(run)
-    return {
-        "schema": "sealift-lab-run/3",
-        "run": str(done.path),
-        "page": str(page) if page.exists() else None,
-        "ending": asdict(done.ending),
-        "code": int(done.code),
-        "answer": asdict(answer(run, found)),
-        "claims": [asdict(each) for each in claims(run, found)],
-        "rows": rows_frame(run.plan, found).to_dicts(),
-    }
+    if as_json:
+        output.show_json(
+            {
+                "schema": "sealift-lab-run/3",
+                "run": str(done.path),
+                "page": str(page) if page.exists() else None,
+                "ending": done.ending,
+                "code": int(done.code),
+                "answer": answer(run, found),
+                "claims": claims(run, found),
+                "rows": rows_frame(run.plan, found).to_dicts(),
+            }
+        )
+    else:
+        where = ("Page", str(page)) if page.exists() else ("Run", str(done.path))
+        links = [where, ("All rows", f"sealift lab show {shlex.quote(str(done.path))} --rows")]
+        output.show_answer(answer(run, found), links)
+    raise typer.Exit(done.code)
+
+
+def _select(
+    names: Sequence[str],
+    *,
+    quick: bool,
+    threads: Sequence[int],
+    region: parse.Region | None,
+) -> "list[tuple[Experiment, Groups]]":
+    """The named experiments with their cells; prints which have none.
+
+    Where all are named the most wanted come first: parts of a quick run by weight, then the
+    cheapest. A run that has no time for all leaves the last ones out.
+    """
+    from sealift_lab.experiments import registry
+    from sealift_lab.experiments.survey import this_scope
+    from sealift_lab.run.schedule import estimate_s
+
+    scope = this_scope(quick=quick, threads=threads, memories=(MEMORY,) if region else ())
+    is_all = not {*names} - {"all"}
+    chosen = []
+    for experiment in registry.select(names):
+        if groups := _groups(experiment, scope):
+            if threads and not all(cell.get("threads") in threads for g in groups for cell in g):
+                eprint(f"--threads changes nothing in {experiment.name}: it has its own counts")
+            if region and any(MEMORY in cell.values() for cells in groups for cell in cells):
+                # Measuring processes may run elsewhere.
+                name = f"{region.path.resolve()}:{region.offset}:{region.length}"
+                experiment = replace(experiment, legend={**experiment.legend, MEMORY: name})
+            chosen.append((experiment, groups))
+        elif not (quick and _groups(experiment, replace(scope, quick=False))):
+            eprint(f"{experiment.name} has no cells for this machine, so it is left out")
+        elif not is_all:
+            eprint(f"{experiment.name} is no part of a quick run; leave out --quick to measure it")
+    if not chosen:
+        fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list --try` says why")
+
+    def order(one: "tuple[Experiment, Groups]") -> tuple[bool, float]:
+        if _groups(one[0], replace(scope, quick=True)):
+            return False, -one[0].weight
+        return True, estimate_s(*one)
+
+    return sorted(chosen, key=order) if is_all else chosen
+
+
+def _groups(experiment: "Experiment", scope: "Scope") -> "Groups":
+    try:
+        return experiment.groups(scope)
+    except Exception as error:
+        if experiment.file is None:
+            raise
+        # Code of the user's own may raise anything.
+        why = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{experiment.file}: its cells can't be had: {why}") from error
+
+
+# As `Scope.memories` has it.
+MEMORY = "region"

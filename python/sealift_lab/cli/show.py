@@ -1,17 +1,20 @@
-"""`sealift lab show`: a run on the terminal."""
+"""`sealift lab show`, `report` and `export`: a run on the terminal, as a page, as a file."""
 
-import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from sealift_lab.cli import output
-from sealift_lab.cli.help import option
+from sealift.cli.output import echo, eprint, fail
+from sealift.exit_code import ExitCode
+from sealift_lab.cli import output, parse
+from sealift_lab.cli.parse import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rich.console import RenderableType
 
+    from sealift_lab.model.experiment import Experiment
     from sealift_lab.model.results import Results
     from sealift_lab.run.folder import Run
 
@@ -29,52 +32,156 @@ def show(
         output.show(*(_rows(run, found) if rows else _findings(run, found)))
 
 
-def print_answer(folder: Path) -> None:
-    """Prints the answer of a run, and where to go from there."""
-    from sealift_lab.claim.answer import answer
-    from sealift_lab.judge.judge import results
-    from sealift_lab.model.run import PAGE
-    from sealift_lab.run.folder import Run
-
-    run, page = Run(folder), folder / PAGE
-    where = ("Page", str(page)) if page.exists() else ("Run", str(folder))
-    links = [where, ("All rows", f"sealift lab show {shlex.quote(str(folder))} --rows")]
-    output.show_answer(answer(run, results(run)), links)
-
-
 def _findings(run: "Run", results: "Mapping[str, Results]") -> "Iterator[RenderableType]":
     from rich.text import Text
 
     from sealift_lab.claim.answer import answer
+    from sealift_lab.claim.claims import finding
     from sealift_lab.claim.declared import plans, published
-    from sealift_lab.claim.findings import finding
     from sealift_lab.show.terminal import answer_text, findings_text
 
-    pairs = published(run, results)
     yield answer_text(answer(run, results), (), output.terminal_width())
     yield Text()
-    yield findings_text(
-        {
-            each.name: finding(
-                each, results[each.name], [p for p in pairs if p[1].experiment == each.name]
-            )
-            for each in plans(run)
-        }
-    )
+    pairs, _ = published(run, results)
+    of = {each.name: [p for p in pairs if p[1].experiment == each.name] for each in plans(run)}
+    yield findings_text({e.name: finding(e, results[e.name], of[e.name]) for e in plans(run)})
 
 
 def _rows(run: "Run", results: "Mapping[str, Results]") -> "Iterator[RenderableType]":
     from rich.text import Text
 
     from sealift_lab.claim.declared import plans
-    from sealift_lab.show.tables import computed_table, rows_table
+    from sealift_lab.show.tables import experiment_table
     from sealift_lab.show.terminal import table_text
 
     for place, each in enumerate(plans(run)):
         found = results[each.name]
-        table = rows_table if each.is_timed and found.rows else computed_table
         yield Text(f"{each.name}: {each.title}" if place == 0 else f"\n{each.name}: {each.title}")
         if found.rows or any(report.facts for report in found.reports):
-            yield table_text(table(each, found))
+            yield table_text(experiment_table(each, found))
         else:
             yield Text("nothing was measured")
+
+
+def report(
+    folder: output.Folder,
+    opens: Annotated[bool, option("report", "--open")] = False,
+    out: Annotated[Path | None, option("report", "--out", metavar="FILE", of=parse.file)] = None,
+) -> None:
+    """Write the page of a run anew, and print its path.
+
+    The page is made of the samples. Where the folder's summary.csv is missing or holds something
+    else than they say, it is written anew too, unless --out names another place.
+    """
+    with output.in_sentences():
+        page, is_mended = write_report(folder, place=out)
+        echo(str(page))
+        if is_mended:
+            eprint(
+                f"{folder / 'summary.csv'} was missing, or not what the samples say, and was "
+                "written anew"
+            )
+    if opens:
+        import webbrowser
+
+        if not webbrowser.open(page.resolve().as_uri()):
+            eprint("no browser was found; open the file by hand")
+
+
+def write_report(
+    folder: Path, loaded: "Sequence[Experiment]" = (), place: Path | None = None
+) -> tuple[Path, bool]:
+    """Writes the page of a run, whole or in part; and its summary where that says something else.
+
+    Args:
+        folder: Of the run.
+        loaded: Experiments of one's own, whose published figures count only so.
+        place: Of the page alone; None for the folder.
+
+    Returns:
+        The page, and whether the summary was written.
+
+    Raises:
+        FolderError: If the folder is damaged.
+        NotWrittenError: If it takes no files.
+    """
+    from sealift_lab.claim.declared import encode_declared
+    from sealift_lab.judge.judge import results
+    from sealift_lab.measure.storage import write_file
+    from sealift_lab.model.run import PAGE, PUBLISHED, SUMMARY
+    from sealift_lab.show.export import encode, rows_frame
+    from sealift_lab.show.page import page
+
+    run = output.open_run(folder)
+    found = results(run)
+    path, summary = place or run.path / PAGE, run.path / SUMMARY
+    if loaded and not place:
+        # What is shown elsewhere has no experiments of a user's own.
+        write_file(run.path / PUBLISHED, encode_declared(run, found, loaded))
+    write_file(path, page(run, found, loaded))
+    content = encode(rows_frame(run.plan, found), "csv")
+    if place or (summary.is_file() and summary.read_bytes() == content):
+        return path, False
+    write_file(summary, content)
+    return path, True
+
+
+class What(StrEnum):
+    """Which of a run's figures are exported."""
+
+    SAMPLES = "samples"
+    SUMMARY = "summary"
+
+
+class Kind(StrEnum):
+    """The kind of file that is exported."""
+
+    CSV = "csv"
+    JSON = "json"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    MEMCPY_TEST = "memcpy_test"
+
+
+KINDS = f"[{'|'.join(Kind)}]"
+
+
+def export(
+    folder: output.Folder,
+    kind: Annotated[
+        Kind | None, option("export", "--format", metavar=KINDS, of=parse.choice(Kind))
+    ] = None,
+    out: Annotated[
+        Path | None, option("export", "--out", "-o", metavar="FILE", of=parse.file)
+    ] = None,
+    what: Annotated[
+        What, option("export", "--what", metavar="[samples|summary]", of=parse.choice(What))
+    ] = What.SAMPLES,
+) -> None:
+    """Write what a run measured or computed for other programs."""
+    if out is None and kind is Kind.PARQUET and sys.stdout.isatty():
+        fail(ExitCode.USAGE, "Parquet is no text; name a file with -o")
+    with output.in_sentences():
+        from sealift_lab.measure.storage import write_file
+        from sealift_lab.show.export import form_of
+
+        content = _encode(output.open_run(folder), what, kind or Kind(form_of(out)))
+        if out is None:
+            output.show_bytes(content)
+        else:
+            write_file(out, content)
+            echo(str(out))
+
+
+def _encode(run: "Run", what: What, kind: Kind) -> bytes:
+    from sealift_lab.judge.judge import results
+    from sealift_lab.show.export import encode, rows_frame, samples_frame
+
+    if kind is Kind.MEMCPY_TEST:
+        from sealift_lab.experiments.document_004.tool import format_file, lines_of
+
+        rows = [row for found in results(run).values() for row in found.rows]
+        return format_file(lines_of(rows)).encode()
+    if what is What.SAMPLES:
+        return encode(samples_frame(run.plan, run.samples), kind)
+    return encode(rows_frame(run.plan, results(run)), kind)

@@ -3,17 +3,17 @@
 from pathlib import Path
 
 import pytest
+from tests.lab.measure.running import experiment_file
 from tests.lab.run import made_up as made
-from tests.lab.run.driving import experiment_file
 
-from sealift_lab.run import start
+from sealift_lab.run import session
 
 
 @pytest.fixture
 def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file with an experiment that waits; the machine is not looked at."""
     # Opening all devices takes a second.
-    monkeypatch.setattr(start, "surroundings", lambda: made.MACHINE)
+    monkeypatch.setattr(session, "surroundings", lambda: made.MACHINE)
     # A file of one's own may import those beside it.
     monkeypatch.syspath_prepend(tmp_path)
     return experiment_file(tmp_path, "first", "second")

@@ -36,7 +36,7 @@ def test_a_gate_that_can_judge_no_row_is_not_passed(a_run: Make) -> None:
     before, now = (a_run({16: (1.0, 2.0)}, name, processes=1).path for name in ("a", "b"))
     gate = invoke("lab", "compare", before, now, "--fail-on", "slower")
     assert gate.exit_code == ExitCode.NOTHING_RAN
-    assert "could judge none of 2 rows" in gate.stderr
+    assert "could decide none of 2 rows" in gate.stderr
     other = a_run({32: (1.0, 2.0)}, "c").path
     nothing = invoke("lab", "compare", before, other)
     assert nothing.exit_code == ExitCode.NOTHING_RAN

@@ -181,8 +181,8 @@ def test_a_file_that_is_no_program_is_told_with_its_byte(tmp_path: Path) -> None
         (("--preset", "upmem-640-266", "--system", "x.toml"), "give one"),
         (("--define", "A"), "write NAME=NUMBER"),
         (("--define", "COUNTER=1"), "sum.S does not name COUNTER, so nothing would change"),
-        (("--define", "A=1", "--define", "A=2"), "A is defined before; give one of them"),
-        (("--define", "NR_TASKLETS=4"), "--tasklets 2 and --define NR_TASKLETS=4 both say what"),
+        (("--define", "A=1", "--define", "A=2"), "A is defined before, as 1; give one"),
+        (("--define", "NR_TASKLETS=4"), "NR_TASKLETS is defined before, as 4"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: tuple[str, ...], said: str) -> None:

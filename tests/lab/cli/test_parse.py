@@ -32,7 +32,7 @@ class Form(StrEnum):
         (parse.key_bits, "192", 192),
         (parse.region, "/dev/dax0.0:0:0x1000", (Path("/dev/dax0.0"), 0, 4096)),
         (parse.region, "a:b:4KiB:1MiB", (Path("a:b"), 4096, 2**20)),
-        (parse.conditions, ["threads=2", "keys=a=b"], {"threads": "2", "keys": "a=b"}),
+        (parse.condition, "keys=a=b", ("keys", "a=b")),
         (parse.choice(Form), "json", Form.JSON),
     ],
 )
@@ -55,7 +55,7 @@ def test_values_are_parsed(parser: Callable[[object], object], text: object, val
         (parse.key_regimes, "many", "write one, fresh or sessions:N"),
         (parse.region, "nonsense", "right would be PATH:OFFSET:LENGTH"),
         (parse.region, "/a:0:x", "'x' is no number of bytes"),
-        (parse.conditions, ["threads"], "write COLUMN=VALUE"),
+        (parse.condition, "threads", "write COLUMN=VALUE"),
         (parse.choice(Form), "jsn", "(did you mean json?); right would be csv or json"),
         (parse.seed, "-1", "'-1' is no seed"),
         (parse.folder, "", "'' is no folder; name one"),

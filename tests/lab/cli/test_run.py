@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.lab.cli.commands import invoke, refused
-from tests.lab.run.driving import experiment_file
+from tests.lab.measure.running import experiment_file
 
 from sealift.exit_code import ExitCode
 from sealift_lab.experiments.registry import all_experiments
