@@ -1,132 +1,111 @@
-"""000-P1: throughput of 640 and 2,560 DPUs, with data in MRAM or in the host's memory."""
+"""Systems of many DPUs, projected: their throughput, its scaling, and what transfers cost.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+000-P1, 000-P1-scaling and 000-P2.
+"""
 
-from sealift_lab.experiments.document_000.kernel import (
-    CTR,
-    ECB,
-    ECB_FED,
-    GCM,
-    GCM_128,
-    GCM_1024,
-    cycles_a_byte,
-    six_digits,
-)
-from sealift_lab.experiments.document_000.literal import cycles_a_byte as literal_cycles_a_byte
-from sealift_lab.experiments.document_000.literal import instructions_a_byte
-from sealift_lab.experiments.document_000.system import SYSTEMS, System, system_of, transfers
-from sealift_lab.experiments.notes import read_notes
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
-from sealift_lab.model.figure import Fact, Figure, Number, Scaled
-from sealift_lab.model.published import Kind, Published, table, table_row
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import NamedTuple
+
+from sealift_lab._lab import DpuSystem
+from sealift_lab.experiments.document_000 import dpu
+from sealift_lab.model.arm import Cell, Value
+from sealift_lab.model.experiment import Axis, Chart, Line
+from sealift_lab.model.published import Fact, Kind, Number, Published, Scaled, table, table_row
 from sealift_lab.model.results import Origin, Results
-from sealift_lab.model.sample import Computed, Context
-from sealift_lab.model.values import Cell
 
 
-@dataclass(frozen=True)
-class Pace:
-    """Simulated cycles a byte of one DPU.
+class System(NamedTuple):
+    """DPUs of one clock."""
 
-    Attributes:
-        tasklets: How many work or move data.
-        cycles: Without the hazard of register banks.
-        cycles_with_hazard: With it; None where that was not simulated.
+    dpus: int
+    clock_hz: float
+
+
+@lru_cache(maxsize=2)
+def bus(path: str) -> DpuSystem:
+    """A system whose transfers are those of the published path `SDK` or `direct`.
+
+    Times are interpolated between the amounts that were timed, never less than that of the least;
+    beyond the largest its rate goes on. Rates of other numbers of DPUs are scaled as those of long
+    transfers are known to be.
     """
-
-    tasklets: str
-    cycles: float
-    cycles_with_hazard: float | None = None
-
-
-@lru_cache(maxsize=16)
-def pace(title: str) -> Pace:
-    """The pace of a kernel, or of the document's algorithm.
-
-    Raises:
-        ValueError: If there is no such kernel.
-    """
-    if title == ONE_TASKLET:
-        return Pace("1", literal_cycles_a_byte())
-    if title == MANY_TASKLETS:
-        # An instruction a cycle is the most that a DPU issues; eleven tasklets reach it.
-        return Pace("11 or more", instructions_a_byte())
-    kernel = next((each for each in KERNELS if each.title == title), None)
-    if kernel is None:
-        raise ValueError(f"no kernel is called {title!r}; there are {', '.join(TITLES)}")
-    tasklets = 16 + kernel.movers
-    off, on = (cycles_a_byte(kernel, tasklets, hazard=hazard) for hazard in (False, True))
-    return Pace(str(tasklets), off, on)
+    if path == "SDK":
+        return DpuSystem.named("upmem-640-266")
+    rows = [row for row in table("000-elsewhere-host-transfers") if row["path"] == path]
+    to_dpus, from_dpus = (
+        [1e6 * float(row[f"{way}_dpus_s"]) for row in rows] for way in ("to", "from")
+    )
+    sizes = [int(row["bytes_per_dpu"]) for row in rows]
+    return DpuSystem.parse(DESCRIPTION.format(rows[0]["dpus"], sizes, to_dpus, from_dpus))
 
 
-def project(title: str, system: System) -> Mapping[str, float | str]:
+def transfer_s(path: str, dpus: int, dpu_bytes: int) -> float:
+    """Seconds to bring `dpu_bytes` to each DPU and to take them back."""
+    return sum(dpus * dpu_bytes / rate for rate in bus(path).rates(dpus, dpu_bytes))
+
+
+def in_series(path: str, system: System, cycles_a_byte: float) -> float:
+    """Bytes a second to the DPUs, through their work, and back."""
+    # At which the SDK's transfers are fastest.
+    dpu_bytes = 512 << 10
+    work_s = dpu_bytes * cycles_a_byte / system.clock_hz
+    return system.dpus * dpu_bytes / (work_s + transfer_s(path, system.dpus, dpu_bytes))
+
+
+@lru_cache(maxsize=32)
+def project(title: str, system: System) -> Mapping[str, Value]:
     """A kernel on a system: GB/s by where the data are, and MiB/s as the document prints."""
-    one = pace(title)
-    facts: dict[str, float | str] = {
-        "tasklets": one.tasklets,
-        CYCLES: six_digits(one.cycles),
-        IN_MRAM: six_digits(system.bytes_per_s(one.cycles) / 1e9),
-        MIB_PER_S: six_digits(system.bytes_per_s(one.cycles) / 2**20),
-    }
-    facts |= _from_host(system, one.cycles)
-    if one.cycles_with_hazard is not None:
-        facts[WITH_HAZARD[IN_MRAM]] = six_digits(system.bytes_per_s(one.cycles_with_hazard) / 1e9)
-        slower = _from_host(system, one.cycles_with_hazard)
-        facts |= {f"{name}, with the hazard": value for name, value in slower.items()}
-    return facts
+    tasklets, paces = _paces(title)
+    facts: dict[str, Value] = {"tasklets": tasklets, CYCLES: paces[0]}
+    for hazard, cycles in zip(("", HAZARD), paces, strict=False):
+        facts[IN_MRAM + hazard] = system.dpus * system.clock_hz / cycles / 1e9
+        for path, name in FROM_HOST.items():
+            facts[name + hazard] = in_series(path, system, cycles) / 1e9
+    facts[MIB_PER_S] = system.dpus * system.clock_hz / paces[0] / 2**20
+    return dpu.six_digits(facts)
+
+
+def _paces(title: str) -> tuple[str, Sequence[float]]:
+    """Tasklets, and simulated cycles a byte of one DPU, without and with the hazard."""
+    if title == ONE_TASKLET:
+        return "1", [dpu.document_rate("cycles")]
+    if title == MANY_TASKLETS:
+        return "11 or more", [dpu.document_rate("instructions")]
+    tasklets = TASKLETS + (kernel := dpu.KERNELS[title]).movers
+    runs = [dpu.steady(kernel, tasklets, hazard=hazard) for hazard in (False, True)]
+    return str(tasklets), [run.cycles / data_bytes for run, data_bytes in runs]
 
 
 def total_by_seconds() -> Number:
     """MiB/s of the document's DPUs, from its whole seconds for the 64 MiB of each."""
     seconds = float(table_row("000-X1-claims", claim_id="mram-time")["value"])
-    mebibytes = 64.0 * SYSTEMS[0].dpus
+    mebibytes = 64.0 * SYSTEMS[SMALL].dpus
     return Number(mebibytes / seconds, mebibytes / (seconds + 0.5), mebibytes / (seconds - 0.5))
-
-
-def _from_host(system: System, cycles: float) -> Mapping[str, float]:
-    in_place = system.bytes_per_s(cycles)
-    return {
-        name: six_digits(transfers(path).in_series(DPU_BYTES, in_place, system.dpus) / 1e9)
-        for path, name in FROM_HOST.items()
-    }
-
-
-def _cells(scope: Scope) -> Iterable[Cell]:
-    if scope.quick:
-        return
-    for system in SYSTEMS:
-        for title in TITLES:
-            yield {SYSTEM.name: system.title, KERNEL.name: title}
-
-
-def _arm(cell: Cell, _: Context) -> Computed:
-    return Computed(project(str(cell[KERNEL.name]), system_of(cell)))
 
 
 def _published(_: Results) -> Sequence[Published]:
     """The printed total beside the simulation, and beside its own document; then corrections."""
-    small, by_seconds = SYSTEMS[0], total_by_seconds()
     total, per_dpu = (table_row("000-X1-claims", claim_id=name) for name in ("dpu640", "mram-time"))
-    printed, source = float(total["value"]), f"{total['source']}: {total['as_printed']}"
+    source, by_seconds = f"{total['source']}: {total['as_printed']}", total_by_seconds()
+    printed = partial(
+        Published,
+        figure="000-P1",
+        value=float(total["value"]),
+        unit="MiB/s",
+        origin=Origin.PROJECTED,
+    )
     return [
-        Published(
-            figure="000-P1",
-            what=f"total of {small.dpus} DPUs",
-            value=printed,
-            unit="MiB/s",
+        printed(
+            what="total of 640 DPUs",
             source=source,
             kind=Kind.NUMBER,
             here=Fact(MANY_CELL, MIB_PER_S),
             note="the same algorithm with enough tasklets; one tasklet a DPU gives the print",
-            origin=Origin.PROJECTED,
         ),
-        Published(
-            figure="000-P1",
-            what=f"total of {small.dpus} DPUs against its own 64 MiB in about 12 s each",
-            value=printed,
-            unit="MiB/s",
+        printed(
+            what="total of 640 DPUs against its own 64 MiB in about 12 s each",
             source=f"{source}; {per_dpu['as_printed']}",
             kind=Kind.ARITHMETIC,
             here=by_seconds,
@@ -134,106 +113,258 @@ def _published(_: Results) -> Sequence[Published]:
             "for 2 KiB, split among tasklets",
             low=by_seconds.low,
             high=by_seconds.high,
-            origin=Origin.PROJECTED,
         ),
-        *_corrections(),
+        *map(_correction, table("000-elsewhere-correction")),
     ]
 
 
-def _corrections() -> Iterator[Published]:
-    """What the authors made of the projection later."""
+def _correction(row: Mapping[str, str]) -> Published:
+    """What the authors made of the projection later, at 500 MHz."""
     core = float(table_row("000-X1-claims", claim_id="aesni")["value"])
-    cycles, gb_per_s = Fact(MANY_CELL, CYCLES), Fact(MANY_CELL, IN_MRAM)
-    figures: Mapping[str, Figure] = {
-        "one": cycles,
-        "slowdown": Scaled(cycles, CORE_HZ / core / CORRECTED_HZ),
-        "dpu640": Scaled(gb_per_s, CORRECTED_HZ / SYSTEMS[0].clock_hz * 1e9 / 2**30),
-    }
-    for row in table("000-elsewhere-correction"):
-        yield Published(
-            figure="000-P1",
-            what=f"corrected by its authors: {row['quantity']}",
-            value=float(row["value"]),
-            unit=row["unit"],
-            source=f"{row['source']}: {row['as_printed']}",
-            kind=Kind.NUMBER,
-            here=figures[row["claim_id"]],
-            note="the document's algorithm, an instruction a cycle, at 500 MHz as there; follows "
-            "from the instructions of 000-T1",
-            origin=Origin.PROJECTED,
-            is_fitted=True,
-        )
+    name, factor = {
+        "one": (CYCLES, 1.0),
+        "slowdown": (CYCLES, CORE_HZ / core / 500e6),
+        "dpu640": (IN_MRAM, 500e6 / SYSTEMS[SMALL].clock_hz * 1e9 / 2**30),
+    }[row["claim_id"]]
+    return Published(
+        figure="000-P1",
+        what=f"corrected by its authors: {row['quantity']}",
+        value=float(row["value"]),
+        unit=row["unit"],
+        source=f"{row['source']}: {row['as_printed']}",
+        kind=Kind.NUMBER,
+        here=Scaled(Fact(MANY_CELL, name), factor),
+        note="the document's algorithm, an instruction a cycle, at 500 MHz as there; follows from "
+        "the instructions of 000-T1",
+        origin=Origin.PROJECTED,
+        is_fitted=True,
+    )
 
 
 def _lines(results: Results) -> Sequence[Line]:
     """The same with the hazard of register banks."""
     return [
         Line(
-            f"{each.cell[SYSTEM.name]}, with the hazard",
+            f"{each.cell['system']}{HAZARD}",
             name,
-            float(each.facts[slower]),
+            float(each.facts[name + HAZARD]),
             Origin.PROJECTED,
-            {KERNEL.name: each.cell[KERNEL.name]},
+            {"kernel": each.cell["kernel"]},
         )
         for each in results.facts()
-        for name, slower in WITH_HAZARD.items()
-        if slower in each.facts
+        for name in PLACES
+        if name + HAZARD in each.facts
     ]
 
 
-SYSTEM, KERNEL = Axis("system", "system"), Axis("kernel", "kernel")
+TASKLETS = 16
+# As the document has it.
+CORE_HZ = 3e9
+# Where both are published: document 000, Discussion, and document 001, Methods.
+SYSTEMS: Mapping[Value, System] = {
+    "640 DPUs at 267 MHz": System(640, 267e6),
+    "2,560 DPUs at 350 MHz": System(2_560, 350e6),
+}
+SMALL = "640 DPUs at 267 MHz"
+DESCRIPTION = """
+name = "timed"
+summary = "DPUs that are reached by another path"
+source = "the table of published transfers"
+[system]
+ranks = 32
+dpus_per_rank = 64
+clock_mhz = 350
+[transfer.short]
+dpus = {}
+bytes_each = {}
+to_dpus_us = {}
+from_dpus_us = {}
+"""
 ONE_TASKLET = "document 000's ECB, one tasklet"
 MANY_TASKLETS = "document 000's ECB, enough tasklets"
-KERNELS = (ECB, ECB_FED, CTR, GCM, GCM_1024, GCM_128)
+KERNELS = (dpu.ECB, dpu.ECB_FED, dpu.CTR, dpu.GCM, dpu.GCM_1024, dpu.GCM_128)
 TITLES = (ONE_TASKLET, MANY_TASKLETS, *(kernel.title for kernel in KERNELS))
-MANY_CELL: Cell = {SYSTEM.name: SYSTEMS[0].title, KERNEL.name: MANY_TASKLETS}
+MANY_CELL: Cell = {"system": SMALL, "kernel": MANY_TASKLETS}
 CYCLES, IN_MRAM, MIB_PER_S = "cycles a byte", "data in MRAM, GB/s", "data in MRAM, MiB/s"
-FROM_HOST = {
-    "SDK": "data in host memory, GB/s, by the SDK",
-    "direct": "data in host memory, GB/s, direct",
-}
-BY_SDK = FROM_HOST["SDK"]
-WITH_HAZARD = {name: f"{name}, with the hazard" for name in (IN_MRAM, BY_SDK)}
-# At which the SDK's transfers are fastest.
-DPU_BYTES = 512 << 10
-# As the documents and their correction have them.
-CORE_HZ, CORRECTED_HZ = 3e9, 500e6
-
-PROJECTION = Experiment(
+BY_SDK = "data in host memory, GB/s, by the SDK"
+FROM_HOST = {"SDK": BY_SDK, "direct": "data in host memory, GB/s, direct"}
+PLACES = {IN_MRAM: "data in MRAM", BY_SDK: "data in host memory and back (SDK)"}
+HAZARD = ", with the hazard"
+PROJECTION = dpu.computed(
     name="dpu-projection",
     id="000-P1",
     title="What 640 and 2,560 DPUs would encrypt",
     question="What does the document's projection come to with its slip put right, with better "
     "kernels, and with the data in host memory, there and back?",
-    axes=(SYSTEM, KERNEL),
-    compare=KERNEL.name,
-    cells=_cells,
-    arm=_arm,
-    operation="byte",
+    axes=(Axis("system", "system", tuple(SYSTEMS)), Axis("kernel", "kernel", TITLES)),
+    compare="kernel",
+    facts=lambda cell: project(str(cell["kernel"]), SYSTEMS[cell["system"]]),
     published=_published,
     lines=_lines,
     charts=tuple(
-        Chart(
-            x=KERNEL.name,
-            series=SYSTEM.name,
-            y=name,
-            title=f"Projected, without and with the hazard: {place}",
-        )
-        for name, place in (
-            (IN_MRAM, "data in MRAM"),
-            (BY_SDK, "data in host memory and back (SDK)"),
-        )
+        Chart("kernel", "system", name, f"Projected, without and with the hazard: {place}")
+        for name, place in PLACES.items()
     ),
-    preferred={KERNEL.name: GCM.title},
+    preferred={"kernel": dpu.GCM.title},
     columns={
         CYCLES: "cycles/B",
         IN_MRAM: "MRAM, GB/s",
-        WITH_HAZARD[IN_MRAM]: "with hazard",
+        IN_MRAM + HAZARD: "with hazard",
         BY_SDK: "host, GB/s",
-        WITH_HAZARD[BY_SDK]: "host, hazard",
+        BY_SDK + HAZARD: "host, hazard",
     },
     origin=Origin.PROJECTED,
     weight=0.1,
     estimated_s=0.9,
-    notes=read_notes(__package__, "projection", "simulation"),
+    notes=["projection"],
+)
+
+
+def published_times() -> Mapping[int, float]:
+    """Times as fast as 64 DPUs on 4 GiB, by number of DPUs.
+
+    Printed are multiples of software on a host that is not here; only their ratios are used.
+    """
+    times = {
+        int(row["version"].removeprefix("dpus=")): float(row["times_software_aes"])
+        for row in table(SCALING_TABLE)
+        if row["version"].startswith("dpus=")
+    }
+    return {dpus: each / times[64] for dpus, each in times.items()}
+
+
+def _scaling(cell: Cell) -> Mapping[str, Value]:
+    dpus, cycles = int(cell["dpus"]), dpu.document_rate("instructions")
+    few, many = (in_series("SDK", System(each, MEASURED_CLOCK_HZ), cycles) for each in (64, dpus))
+    printed, projected = published_times()[dpus], many / few
+    return {
+        f"published, {TIMES}": printed,
+        TIMES: projected,
+        "projected / published": projected / printed,
+    }
+
+
+def _published_scaling(results: Results) -> Sequence[Published]:
+    here = {int(each.cell["dpus"]): float(each.facts[TIMES]) for each in results.facts()}
+    values = [here[dpus] for dpus in published_times() if dpus in here]
+    rises_as_published = all(one < other for one, other in pairwise(values))
+    return [
+        Published(
+            figure="000-P1-scaling",
+            what=f"{dpus} DPUs against 64, 4 GiB from host memory and back",
+            value=times,
+            unit=TIMES,
+            source=table(SCALING_TABLE)[0]["source"],
+            kind=Kind.POINT if rises_as_published else Kind.NUMBER,
+            here=Fact({"dpus": dpus}, TIMES),
+            note="document 000's algorithm and the SDK's transfers",
+            series="DPUs that ran",
+            at={"dpus": dpus},
+            origin=Origin.PROJECTED,
+        )
+        for dpus, times in published_times().items()
+        if dpus != 64
+    ]
+
+
+# Clock of the machine that document 000 measured on.
+MEASURED_CLOCK_HZ = 266e6
+TIMES = "times 64 DPUs"
+SCALING_TABLE = "000-elsewhere-dpus-against-host"
+SCALING = dpu.computed(
+    name="dpu-scaling",
+    id="000-P1-scaling",
+    title="More DPUs beside 64: as they ran, and as projected",
+    question="Does the projection have the shape of what 64 to 512 DPUs did in later measurements "
+    "of the same laboratory?",
+    axes=(
+        Axis("algorithm", "algorithm", ("document 000's, projected",)),
+        Axis("dpus", "DPUs", tuple(published_times())),
+    ),
+    compare="dpus",
+    facts=_scaling,
+    published=_published_scaling,
+    charts=(Chart("dpus", "algorithm", TIMES, "4 GiB, there and back, by DPUs"),),
+    origin=Origin.PROJECTED,
+    notes=["scaling", "projection"],
+)
+
+
+def _amount(cell: Cell) -> Mapping[str, Value]:
+    (dpus, clock_hz), dpu_bytes = SYSTEMS[cell["system"]], int(cell["dpu_bytes"])
+    kernel = dpu.KERNELS[cell["kernel"]]
+    cycles, waiting = dpu_cycles(kernel, dpu_bytes)
+    most_cycles, _ = dpu_cycles(kernel, AMOUNTS[-1])
+    work_s, host_s = cycles / clock_hz, transfer_s("SDK", dpus, dpu_bytes)
+    return {
+        CYCLES: cycles / dpu_bytes,
+        "times those of 64 MiB": cycles / dpu_bytes / (most_cycles / AMOUNTS[-1]),
+        BUSY_TASKLETS: float(min(TASKLETS, dpu_bytes // chunk_bytes(dpu_bytes))),
+        WAITING: 100 * waiting / cycles,
+        "a DPU's work, ms": 1e3 * work_s,
+        "to DPUs and back, ms": 1e3 * host_s,
+        HOST_SHARE: 100 * host_s / (host_s + work_s),
+        GB_PER_S: dpus * dpu_bytes / (host_s + work_s) / 1e9,
+        "cycles are": "simulated" if dpu_bytes <= SIMULATED_MAX else "projected",
+    }
+
+
+def dpu_cycles(kernel: dpu.Kernel, dpu_bytes: int) -> tuple[float, float]:
+    """Cycles of 16 tasklets, and those without an instruction while they wait for transfers.
+
+    Beyond `SIMULATED_MAX` each byte takes what it took on average in the last half of that.
+    """
+    if dpu_bytes > SIMULATED_MAX:
+        halves = dpu_bytes / (SIMULATED_MAX // 2) - 1
+        half, whole = (dpu_cycles(kernel, each) for each in (SIMULATED_MAX // 2, SIMULATED_MAX))
+        cycles, waiting = (one + halves * (two - one) for one, two in zip(half, whole, strict=True))
+        return cycles, waiting
+    run = dpu.simulate(kernel, TASKLETS, dpu_bytes, chunk_bytes=chunk_bytes(dpu_bytes))
+    return run.cycles, run.idle_dma_cycles
+
+
+def chunk_bytes(dpu_bytes: int) -> int:
+    """The largest chunk of which each tasklet gets one; 32 bytes at least."""
+    share = max(32, dpu_bytes // TASKLETS)
+    return min(dpu.CHUNK_BYTES, 1 << (share.bit_length() - 1))
+
+
+BUSY_TASKLETS, WAITING = "tasklets with a chunk", "waiting for MRAM, % of a DPU's time"
+HOST_SHARE, GB_PER_S = "to DPUs and back, % of all the time", "all in all, GB/s"
+AMOUNTS = (*(128 << (2 * power) for power in range(10)), 64 << 20)
+SIMULATED_MAX = 128 << 10
+SHOWN: Cell = {"system": SMALL}
+BY_AMOUNT = dpu.computed(
+    name="dpu-amounts",
+    id="000-P2",
+    title="When transfers stop being negligible: 128 B to 64 MiB for each DPU",
+    question="The document calls transfers negligible but for very small amounts: which amounts "
+    "are those, and does that hold for transfers from host memory, too?",
+    axes=(
+        Axis("system", "system", tuple(SYSTEMS)),
+        Axis("kernel", "kernel", (dpu.ECB_FED.title, dpu.GCM.title)),
+        Axis("dpu_bytes", "bytes for each DPU", AMOUNTS),
+    ),
+    compare="kernel",
+    facts=_amount,
+    charts=tuple(
+        Chart("dpu_bytes", series, y, title, panels, where, log_x=True, log_y=y == CYCLES)
+        for series, y, title, panels, where in (
+            ("kernel", CYCLES, "Cycles a byte by amount", "", SHOWN),
+            ("kernel", WAITING, "A DPU's wait for MRAM", "", SHOWN),
+            ("system", HOST_SHARE, "Transfers from host memory and back", "kernel", {}),
+        )
+    ),
+    preferred=SHOWN,
+    columns={
+        CYCLES: CYCLES,
+        BUSY_TASKLETS: "tasklets",
+        WAITING: "waits for MRAM, %",
+        HOST_SHARE: "there and back, %",
+        GB_PER_S: "GB/s",
+    },
+    origin=Origin.PROJECTED,
+    weight=0.1,
+    estimated_s=0.9,
+    notes=["amounts", "projection"],
 )

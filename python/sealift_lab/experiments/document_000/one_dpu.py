@@ -1,0 +1,350 @@
+"""One simulated DPU: the document's tables 000-T1 to 000-T3, and what its kernels take."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from itertools import product
+from statistics import LinearRegression, linear_regression
+
+from sealift_lab.experiments.document_000 import dpu
+from sealift_lab.model.arm import Cell, Value
+from sealift_lab.model.experiment import Axis, Chart, Experiment, Line
+from sealift_lab.model.published import Fact, Kind, Published, table, table_row
+from sealift_lab.model.results import Origin, Results
+
+
+def _encryption(
+    document_id: str, file: str, *, has_dma: bool, name: str, title: str, question: str
+) -> Experiment:
+    """AES-128 beside a published table; `has_dma` as of `document_time`."""
+
+    def facts(cell: Cell) -> Mapping[str, Value]:
+        operation = str(cell["operation"])
+        row = table_row(file, operation=operation)
+        printed = [float(row[counts]) for counts in COUNTS]
+        simulated = [dpu.document_time(operation, counts, has_dma=has_dma) for counts in COUNTS]
+        facts: dict[str, Value] = {}
+        for counts, one, other in zip(COUNTS, printed, simulated, strict=True):
+            facts[f"{counts}, published"] = one
+            facts[f"{counts}, simulated"] = other
+            facts[f"{counts}, simulated / published"] = other / one
+        for origin, (cycles, instructions) in (("published", printed), ("simulated", simulated)):
+            facts[f"cycles an instruction, {origin}"] = cycles / instructions
+            facts[f"instructions a block, {origin}"] = instructions / BLOCKS
+        low, high = rounding(row["instructions_as_printed"])
+        facts["instructions a block, by the rounding of the print"] = (
+            f"{low / BLOCKS:.1f} to {high / BLOCKS:.1f}"
+        )
+        # A mnemonic that is no part of a block stands in the program once.
+        frequent = [(each, n) for each, n in _mnemonics(operation).items() if n >= 0.5]
+        facts["simulated instructions a block, by mnemonic"] = ", ".join(
+            f"{each} {n:.1f}" for each, n in frequent
+        )
+        return facts
+
+    def published(_: Results) -> Sequence[Published]:
+        return [
+            Published(
+                figure=document_id,
+                what=f"{operation}, {counts} for 2,048 bytes",
+                value=float(row[counts]),
+                unit=counts,
+                source=f"{row['source']}: {row[f'{counts}_as_printed']}",
+                kind=Kind.NUMBER,
+                here=Fact({"operation": operation}, f"{counts}, simulated"),
+                note="the same algorithm, one tasklet",
+                origin=Origin.SIMULATED,
+            )
+            for operation, counts in product(OPERATIONS, COUNTS)
+            for row in [table_row(file, operation=operation)]
+        ]
+
+    return dpu.computed(
+        name=name,
+        id=document_id,
+        title=title,
+        question=question,
+        axes=(Axis("operation", "operation", OPERATIONS),),
+        compare="operation",
+        facts=facts,
+        published=published,
+        columns={
+            "cycles, published": "published cycles",
+            "cycles, simulated": "simulated",
+            "cycles, simulated / published": "ratio",
+            "instructions, published": "published instr.",
+            "instructions, simulated": "simulated instr.",
+            "instructions, simulated / published": "instr. ratio",
+            "instructions a block, simulated": "instr./block",
+        },
+        notes=["encryption"],
+    )
+
+
+def rounding(text: str) -> tuple[float, float]:
+    """The least and the most that round to a printed number: `99.3k` is 99,250 to 99,350."""
+    multiple = {"k": 1_000, "m": 1_000_000}.get(text[-1], 1)
+    number = Decimal(text.rstrip("km"))
+    half = Decimal(1).scaleb(int(number.as_tuple().exponent)) / 2
+    return float((number - half) * multiple), float((number + half) * multiple)
+
+
+def _mnemonics(operation: str) -> Mapping[str, float]:
+    """Instructions a block of the document's algorithm by mnemonic, most frequent first."""
+    return {name: n / BLOCKS for name, n in dpu.document_run(operation, "cycles").mnemonics}
+
+
+OPERATIONS, COUNTS = ("Encryption", "Decryption"), ("cycles", "instructions")
+BLOCK_BYTES, ROUNDS = 16, 10
+BLOCKS = dpu.BUFFER_BYTES // BLOCK_BYTES
+ENCRYPTION = _encryption(
+    "000-T1",
+    "000-T1-encryption",
+    has_dma=True,
+    name="dpu-encryption",
+    title="AES-128 on one DPU: published and simulated",
+    question="How near does a simulation by instructions come to what a UPMEM DPU took for 2,048 "
+    "bytes, with the document's own algorithm?",
+)
+WITHOUT_DMA = _encryption(
+    "000-T2",
+    "000-T2-encryption-excluding-dma",
+    has_dma=False,
+    name="dpu-encryption-without-dma",
+    title="AES-128 on one DPU without transfers: published and simulated",
+    question="How many cycles and instructions do the same 2,048 bytes take between the two "
+    "transfers?",
+)
+
+
+def _transfer(cell: Cell) -> Mapping[str, Value]:
+    direction, size = str(cell["direction"]), int(cell["transfer"])
+    cycles, by_line = dpu.latency(direction, size), _at(_line_through_all(direction), size)
+    return {
+        LATENCY: float(cycles),
+        "by a timer of sixteens, cycles": float(dpu.latency(direction, size, timer_step=16)),
+        ALONE: float(cycles - dpu.TIMER_CYCLES),
+        "bytes a cycle": size / cycles,
+        BY_LINE: by_line,
+        "beside the line, cycles": cycles - by_line,
+    }
+
+
+@lru_cache(maxsize=2)
+def _line_through_all(direction: str) -> LinearRegression:
+    lengths = range(8, dpu.BUFFER_BYTES + 1, 8)
+    return linear_regression(lengths, [dpu.latency(direction, each) for each in lengths])
+
+
+def _at(line: LinearRegression, transfer_bytes: float) -> float:
+    return line.intercept + line.slope * transfer_bytes
+
+
+def _published_transfers(_: Results) -> Sequence[Published]:
+    return [
+        Published(
+            figure="000-T3",
+            what=f"read of {size:,} B",
+            value=float(row["latency_cycles"]),
+            unit=LATENCY,
+            source=row["source"],
+            # Only a transfer over 1 KiB goes on in a second row of MRAM.
+            kind=Kind.GIVEN if size > 1_024 else Kind.NUMBER,
+            here=Fact(cell, LATENCY),
+            note=GIVEN if size > 1_024 else CHOSEN,
+            series="document 000",
+            at=cell,
+            origin=Origin.SIMULATED,
+            is_fitted=True,
+        )
+        for row in table("000-T3-dma-latency")
+        for size in [int(row["transfer_bytes"])]
+        for cell in [{"direction": "read", "transfer": size}]
+    ]
+
+
+def _lines_through_transfers(results: Results) -> Sequence[Line]:
+    """The line through the simulated latencies of each direction."""
+    lines = []
+    for direction in dpu.DIRECTIONS:
+        reports = list(results.facts(direction=direction))
+        sizes = [float(each.cell["transfer"]) for each in reports]
+        if len(sizes) < 2:
+            continue
+        line = linear_regression(sizes, [float(each.facts[LATENCY]) for each in reports])
+        formula = f"{line.intercept:.0f} + {line.slope:.3f} x bytes"
+        series = f"line through all {direction}s: {formula}"
+        lines += [
+            Line(series, LATENCY, _at(line, size), Origin.PROJECTED, {"transfer": size})
+            for size in (min(sizes), max(sizes))
+        ]
+    return lines
+
+
+SIZES = (8, 16, 32, 64, 128, 256, 512, 768, 1_024, 1_032, 1_280, 1_536, 1_792, 2_048)
+LATENCY, ALONE = "cycles", "the transfer alone, cycles"
+BY_LINE = "by the line through all lengths, cycles"
+GIVEN = "an input: the cost of a second row of MRAM comes from this cell"
+CHOSEN = (
+    "set-up and cost a byte are PrIM's; the 66 cycles of the timer's own instructions were chosen "
+    "with this table at hand; the document's timer counts in steps of 16"
+)
+CHART = "Transfers between MRAM and WRAM, as document 000 timed them"
+DMA_LATENCY = dpu.computed(
+    name="dpu-dma-latency",
+    id="000-T3",
+    title="Transfers between a DPU and its memory, by length",
+    question="How many cycles does a transfer of 8 to 2,048 bytes take, out of MRAM and into it?",
+    axes=(
+        Axis("direction", "direction", tuple(dpu.DIRECTIONS)),
+        Axis("transfer", "transfer, bytes", SIZES),
+    ),
+    compare="direction",
+    facts=_transfer,
+    published=_published_transfers,
+    charts=(Chart("transfer", "direction", LATENCY, CHART),),
+    lines=_lines_through_transfers,
+    columns={
+        LATENCY: LATENCY,
+        ALONE: "transfer alone",
+        "bytes a cycle": "bytes a cycle",
+        BY_LINE: "by the line",
+    },
+    notes=["dma_latency"],
+)
+
+
+def _by_tasklets(cell: Cell) -> Mapping[str, Value]:
+    kernel, hazard = dpu.KERNELS[cell["kernel"]], cell["hazard"] == "on"
+    run, data_bytes = dpu.steady(kernel, int(cell["tasklets"]), hazard=hazard)
+    return {
+        CYCLES: run.cycles / data_bytes,
+        "instructions a byte": run.instructions / data_bytes,
+        "instructions a cycle": run.instructions / run.cycles,
+        "waiting for transfers, %": 100 * run.idle_dma_cycles / run.cycles,
+        "lost to the hazard, %": 100 * run.idle_hazard_cycles / run.cycles,
+        "checked against": run.checked_against,
+    }
+
+
+CYCLES = "cycles a byte"
+SIXTEEN: Cell = {"tasklets": 16}
+WITH_SIXTEEN = "Each kernel with 16 tasklets, with and without the hazard"
+BY_TASKLETS = dpu.computed(
+    name="dpu-by-tasklets",
+    id="000-P1-tasklets",
+    title="Cycles a byte on one DPU, by tasklets",
+    question="How many cycles a byte do ECB, CTR, GHASH and GCM under AES-128 take on a DPU with 1 "
+    f"to 24 tasklets in chunks of {dpu.CHUNK_BYTES} bytes, and how much of that depends on how "
+    "register banks are modelled?",
+    axes=(
+        Axis("kernel", "kernel"),
+        Axis("tasklets", "tasklets"),
+        Axis("hazard", "hazard of register banks"),
+    ),
+    compare="hazard",
+    cells=[
+        {"kernel": title, "tasklets": tasklets, "hazard": hazard}
+        for title, kernel in dpu.KERNELS.items()
+        for tasklets in range(1 + kernel.movers, 25)
+        for hazard in ("off", "on")
+    ],
+    facts=_by_tasklets,
+    charts=(
+        Chart("tasklets", "kernel", CYCLES, "Cycles a byte by tasklets", "hazard", log_y=True),
+        Chart("kernel", "hazard", CYCLES, WITH_SIXTEEN, where=SIXTEEN),
+    ),
+    preferred=SIXTEEN,
+    columns={
+        CYCLES: CYCLES,
+        "instructions a byte": "instructions a byte",
+        "waiting for transfers, %": "waiting, %",
+        "lost to the hazard, %": "hazard, %",
+    },
+    weight=0.2,
+    estimated_s=6.5,
+)
+
+
+def _instructions(cell: Cell) -> Mapping[str, Value]:
+    title = cell["kernel"]
+    kernel = dpu.KERNELS.get(title)
+    counts = instructions_a_block(kernel) if kernel else _mnemonics(WRITTEN[title])
+    total = sum(counts.values())
+    facts: dict[str, Value] = {TOTAL: total}
+    if kernel:
+        parts = UNROLLED[kernel]
+        facts["unrolled"] = float(sum(parts.values()))
+        facts["loops and chunks"] = total - sum(parts.values())
+        facts["spent on, unrolled"] = ", ".join(f"{n} {what}" for what, n in parts.items())
+    for group, names in GROUPS.items():
+        facts[group] = sum(counts.get(name, 0.0) for name in names)
+    grouped = {name for names in GROUPS.values() for name in names}
+    facts[OTHERS] = sum((n for name, n in counts.items() if name not in grouped), 0.0)
+    facts["by mnemonic"] = ", ".join(f"{name} {float(f'{n:.6g}')}" for name, n in counts.items())
+    return facts
+
+
+def instructions_a_block(kernel: dpu.Kernel) -> Mapping[str, float]:
+    """Instructions a block by mnemonic, most frequent first: of one tasklet, in long chunks.
+
+    They are the slope over the number of blocks.
+    """
+    chunk = 2_048
+    few, many = (
+        Counter(dict(dpu.simulate(kernel, 1, chunks * chunk, chunk_bytes=chunk).mnemonics))
+        for chunks in (8, 24)
+    )
+    blocks = (24 - 8) * chunk / BLOCK_BYTES
+    return {name: count / blocks for name, count in (many - few).most_common()}
+
+
+LOOKUP = "to take bytes out, look them up and add what is found"
+SHIFTS = "to shift the upper half of a word down"
+CTR_PARTS = {
+    LOOKUP: 3 * (1 + 4 + BLOCK_BYTES * (ROUNDS - 2)),
+    SHIFTS: 1 + 4 * (ROUNDS - 2),
+    "to load keys, and what 256 blocks share": 2 * (ROUNDS - 2) + 2,
+    "to load, add and store data": 8,
+}
+GHASH_PARTS = {
+    "to take bytes out and look them up": 3 * BLOCK_BYTES,
+    "to add what is found": 4 * (BLOCK_BYTES - 1),
+    SHIFTS: 4,
+    "to load a block and add it": 6,
+    "to reduce": 18,
+}
+UNROLLED: Mapping[dpu.Kernel, Mapping[str, int]] = {
+    dpu.ECB: {
+        LOOKUP: 3 * ROUNDS * BLOCK_BYTES,
+        SHIFTS: 4 * ROUNDS,
+        "to load and add keys": 2 * (ROUNDS + 1) + 4,
+        "to load and store data": 4,
+    },
+    dpu.CTR: CTR_PARTS,
+    dpu.GHASH: GHASH_PARTS,
+    dpu.GCM: {"to encrypt": sum(CTR_PARTS.values()), "to hash": sum(GHASH_PARTS.values())},
+}
+"""Instructions of one block without any loop around it, by what they are for."""
+
+WRITTEN: Mapping[Value, str] = {f"document 000, {each.lower()}": each for each in OPERATIONS}
+TOTAL, OTHERS = "instructions a block", "others"
+GROUPS = {
+    "bytes taken out": ("mul_ul_ul", "mul_uh_ul"),
+    "loads": ("lw", "ld", "lbu"),
+    "sums": ("xor",),
+    "shifts and masks": ("lsr", "lsl", "and", "lsl_add"),
+    "stores": ("sw", "sd", "sb"),
+}
+INSTRUCTIONS = dpu.computed(
+    name="dpu-instructions",
+    id="000-P1-instructions",
+    title="Instructions a block, by what they do",
+    question="How few instructions do AES-128 and GHASH take of a DPU, and why not fewer?",
+    axes=(Axis("kernel", "kernel", (*WRITTEN, *(kernel.title for kernel in UNROLLED))),),
+    compare="kernel",
+    facts=_instructions,
+    columns={name: name for name in (TOTAL, *GROUPS, OTHERS)},
+    notes=["instructions"],
+)
