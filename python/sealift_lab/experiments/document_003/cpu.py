@@ -127,9 +127,8 @@ def _published_sets(results: Results) -> Iterator[Published]:
         yield from (_value_of_sets(row, work) for row in rows)
         code = {"device": TABLE_CODE, **work}
         all_threads, one = {**code, **A_THREAD_A_CORE}, {**code, "threads": 1}
-        threads = max(
-            (int(row.cell["threads"]) for row in results.select(**all_threads)), default=0
-        )
+        counts = (int(row.cell["threads"]) for row in results.select(**all_threads))
+        threads = max(counts, default=0)
         gain: Figure = Missing("no more than one thread was measured")
         if threads != 1:
             gain = Scaled(Times(all_threads, one), 1 / (threads or 1))
@@ -138,9 +137,8 @@ def _published_sets(results: Results) -> Iterator[Published]:
             cores = int(row["cores_as_printed"])
             what = f"{cpu}, speed-up a thread: {fast:g}/{slow:g} MB/s over {cores}"
             note = f"messages {work['workload']}, table code, a thread a core"
-            value, source = fast / slow / cores, row["source"]
-            kind = Kind.SLOPE
-            yield Published("003-T4", what, value, "x a thread", source, kind, gain, note)
+            value, unit, source = fast / slow / cores, "x a thread", row["source"]
+            yield Published("003-T4", what, value, unit, source, Kind.SLOPE, gain, note)
     first, second = CPU, "i7-13620H"
     ours, other = (tables.mb_per_s(every[cpu]) for cpu in (first, second))
     what = f"{first} against {second}, {EVERY}: {ours:g}/{other:g} MB/s"

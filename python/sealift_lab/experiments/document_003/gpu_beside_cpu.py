@@ -77,7 +77,12 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _cell(device: str, code: str, data: str) -> Cell:
-    return {"code": code, "data": data, "message_bytes": MESSAGES.text_bytes, "device": device}
+    return {
+        "code": code,
+        "data": data,
+        "message_bytes": MESSAGES.text_bytes,
+        "device": device,
+    }
 
 
 def _core_text(device: str, code: str) -> str:

@@ -19,7 +19,6 @@ from sealift_lab.experiments.document_003.gpus.cells import (
     PROCESSOR,
     REPLICATED,
     RESIDENT,
-    TRANSFERS,
 )
 from sealift_lab.experiments.document_003.gpus.limits import (
     DOCUMENT_GPU,
@@ -218,7 +217,8 @@ def _published_grids(results: Results) -> Iterator[Published]:
 def _published_generations(results: Results) -> Iterator[Published]:
     note = f"the published program, replicated; {cells.WORKLOAD}"
     for row in table("003-T5-gpu-generations"):
-        where = {"threads_per_block": 1 if row["test"] == "Thread = 1" else BLOCK_THREADS}
+        threads = 1 if row["test"] == "Thread = 1" else BLOCK_THREADS
+        where = {"threads_per_block": threads}
         what, series = f"{row['gpu']}, {row['test']}", f"published: {row['test']}"
         here = cells.of_a_gpu(results, Rate(where), **where)
         at = {**cells.PUBLISHED_WAY, "device": row["gpu"], **where}
@@ -303,8 +303,12 @@ ONE_THREAD = table_row("003-T5-gpu-generations", gpu="RTX 4070 (2023)", test="Th
 REPLICATED_PUBLISHED: Cell = {"code": AS_PUBLISHED, "mode": REPLICATED}
 # The published program in its mode, and with each message worked once; and Sealift's kernel.
 PUBLISHED = (AS_PUBLISHED, REPLICATED, RESIDENT)
-WAYS = (PUBLISHED, (AS_PUBLISHED, PARTITIONED, RESIDENT), (OURS, PARTITIONED, RESIDENT))
-COPYING = (OURS, PARTITIONED, TRANSFERS)
+WAYS = (
+    PUBLISHED,
+    (AS_PUBLISHED, PARTITIONED, RESIDENT),
+    (OURS, PARTITIONED, RESIDENT),
+)
+COPYING = (OURS, PARTITIONED, cells.TRANSFERS)
 
 _by_grid = partial(cells.gpu_experiment, axes=cells.AXES, compare="mode")
 

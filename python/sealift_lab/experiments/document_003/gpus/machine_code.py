@@ -121,9 +121,19 @@ def message_limit(
 
 
 def message_counts(gpu: Gpu, messages: Messages, *, strict: bool = False) -> dict[str, float]:
-    """The instructions of a lane that seals one message; arguments as of `message_limit`."""
-    loops = _fastest_code(gpu, messages.key_bits, "many", strict=strict)
-    return total(loops, _message_trips(messages))
+    """The instructions of a lane that seals one message with a nonce of 12 bytes."""
+    trips = {
+        FILLING: 0,
+        SELDOM: 0,
+        "many.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
+        "many.cl: if (end >= units_of": messages.groups,
+        "ghash.h: return UNIT(BYTES_SWAPPED": messages.groups,
+        "aes.h: ROLLED for (int round": messages.groups * (rounds(messages.key_bits) - 1),
+        "gcm.h: ROLLED for (u32 i": 0,
+        # Products in GHASH's field.
+        "many.cl: ROLLED for (u32 i = 0": messages.blocks + 1,
+    }
+    return total(_fastest_code(gpu, messages.key_bits, "many", strict=strict), trips)
 
 
 def long_limit(gpu: Gpu, key_bits: int, *, strict: bool = False) -> Limit:
@@ -132,9 +142,19 @@ def long_limit(gpu: Gpu, key_bits: int, *, strict: bool = False) -> Limit:
 
 
 def long_counts(gpu: Gpu, key_bits: int, *, strict: bool = False) -> dict[str, float]:
-    """The instructions of a lane for its `LANE_BYTES` of a piece; as of `long_limit`."""
-    loops = _fastest_code(gpu, key_bits, "long_pieces", strict=strict)
-    return total(loops, _piece_trips(rounds(key_bits), 2 if strict else 1))
+    """The instructions of a lane for its `LANE_BYTES` of a piece."""
+    # Blocks that a lane encrypts at once.
+    state_blocks = 2 if strict else 1
+    tiles = PIECE_BLOCKS / LANES / state_blocks
+    trips = {
+        FILLING: 0,
+        SELDOM: 0,
+        "long.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
+        "long.cl: ROLLED for (u32 tile": tiles,
+        "aes.h: ROUNDS_UNROLLED for (int round": tiles * (rounds(key_bits) - 1),
+        "long.cl: ROLLED for (u32 u = 0": tiles * state_blocks,
+    }
+    return total(_fastest_code(gpu, key_bits, "long_pieces", strict=strict), trips)
 
 
 def published_counts(gpu: Gpu, messages: Messages, *, each: float) -> dict[str, float]:
@@ -142,9 +162,33 @@ def published_counts(gpu: Gpu, messages: Messages, *, each: float) -> dict[str, 
 
     `each` is how many messages of a lane share the tables that a launch makes.
     """
+    again, words = rounds(messages.key_bits) - 1, messages.key_bits // 32
+    blocks, nibbles = messages.blocks, 2 * BLOCK_BYTES
+    trips: dict[str, float | Sequence[float]] = {
+        "i = 0; i < 256;": 256 / each,
+        "i = 0; i < 16;": 16 / each,
+        # The key, and its multiples in GHASH's field: 1, 2, 4 and 8, and sums.
+        "i = 0; i < KEY_WORDS;": words,
+        "i = KEY_WORDS;": 4 * (again + 2) - words,
+        "i = 8;": 4,
+        "i = 2;": 3,
+        "j = 1;": 1 + 3 + 7,
+        # Of no additional data, and of the text.
+        "i = 0; i < aad_units;": 0,
+        "i = 0; i < units;": blocks,
+        # The hash key, the first counter, and the text.
+        "round = 1;": (again, again, blocks * again),
+        # Additional data, the text, and the lengths.
+        "i = 0; i < 32;": (0, nibbles * blocks, nibbles),
+        # Only where a tag is wrong.
+        "i = 0; is_wrong": 0,
+        # Messages.
+        "i = ": 1,
+    }
+    trips = {f"published.cl: ROLLED for (u32 {begin}": count for begin, count in trips.items()}
     program = f"lab-published-aes{messages.key_bits}"
     loops = machine_code(program, gpu.architecture, "replicated")
-    return total(loops, _published_trips(messages, 1 / each))
+    return total(loops, {"": 1 / each, **trips})
 
 
 def look_ups(key_bits: int) -> int:
@@ -155,13 +199,6 @@ def look_ups(key_bits: int) -> int:
 def rounds(key_bits: int) -> int:
     """Rounds of AES."""
     return key_bits // 32 + 6
-
-
-def tables_of(gpu: Gpu, *, strict: bool = False) -> int:
-    """Tables of the program that a GPU works with: 4, 1, or 0 where it is strict."""
-    if strict:
-        return 0
-    return 4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1
 
 
 def total(loops: Sequence[Loop], trips: Mapping[str, float | Sequence[float]]) -> dict[str, float]:
@@ -214,65 +251,10 @@ def _kernels() -> Mapping[tuple[str, str, str], tuple[Loop, ...]]:
 
 
 def _fastest_code(gpu: Gpu, key_bits: int, kernel: str, *, strict: bool) -> tuple[Loop, ...]:
-    """Of the fastest program that the GPU has shared memory for."""
-    tables = tables_of(gpu, strict=strict)
+    """Of the fastest program that the GPU has shared memory for: with 4 tables, or with 1."""
+    tables = 0 if strict else 4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1
     program = f"aes{key_bits}-tables{tables}-copies{LANES if tables else 1}"
     return machine_code(program, gpu.architecture, kernel)
-
-
-def _message_trips(messages: Messages) -> dict[str, float]:
-    """Of `many` for one message with a nonce of 12 bytes; products in GHASH's field come last."""
-    return {
-        FILLING: 0,
-        SELDOM: 0,
-        "many.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
-        "many.cl: if (end >= units_of": messages.groups,
-        "ghash.h: return UNIT(BYTES_SWAPPED": messages.groups,
-        "aes.h: ROLLED for (int round": messages.groups * (rounds(messages.key_bits) - 1),
-        "gcm.h: ROLLED for (u32 i": 0,
-        "many.cl: ROLLED for (u32 i = 0": messages.blocks + 1,
-    }
-
-
-def _piece_trips(rounds: int, state_blocks: int) -> dict[str, float]:
-    """Of `long_pieces` for a piece, by a lane that encrypts `state_blocks` at once."""
-    tiles = PIECE_BLOCKS / LANES / state_blocks
-    return {
-        FILLING: 0,
-        SELDOM: 0,
-        "long.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
-        "long.cl: ROLLED for (u32 tile": tiles,
-        "aes.h: ROUNDS_UNROLLED for (int round": tiles * (rounds - 1),
-        "long.cl: ROLLED for (u32 u = 0": tiles * state_blocks,
-    }
-
-
-def _published_trips(messages: Messages, launch: float) -> dict[str, float | Sequence[float]]:
-    """Of the document's program for a message, which is a share of a launch."""
-    again, words = rounds(messages.key_bits) - 1, messages.key_bits // 32
-    blocks, nibbles = messages.blocks, 2 * BLOCK_BYTES
-    trips: dict[str, float | Sequence[float]] = {
-        "i = 0; i < 256;": 256 * launch,
-        "i = 0; i < 16;": 16 * launch,
-        # The key, and its multiples in GHASH's field: 1, 2, 4 and 8, and sums.
-        "i = 0; i < KEY_WORDS;": words,
-        "i = KEY_WORDS;": 4 * (again + 2) - words,
-        "i = 8;": 4,
-        "i = 2;": 3,
-        "j = 1;": 1 + 3 + 7,
-        # Of no additional data, and of the text.
-        "i = 0; i < aad_units;": 0,
-        "i = 0; i < units;": blocks,
-        # The hash key, the first counter, and the text.
-        "round = 1;": (again, again, blocks * again),
-        # Additional data, the text, and the lengths.
-        "i = 0; i < 32;": (0, nibbles * blocks, nibbles),
-        # Only where a tag is wrong.
-        "i = 0; is_wrong": 0,
-        # Messages.
-        "i = ": 1,
-    }
-    return {"": launch, **{f"published.cl: ROLLED for (u32 {b}": n for b, n in trips.items()}}
 
 
 # A block of the document's grids: a thread for each core of a multiprocessor.
