@@ -7,19 +7,25 @@ from pathlib import Path
 
 from sealift_lab.claim.answer import command_text
 from sealift_lab.claim.declared import plans, published
-from sealift_lab.claim.evaluate import fact
+from sealift_lab.claim.published import fact
 from sealift_lab.claim.words import axis_title, tick_text, value_text
 from sealift_lab.experiments import registry
 from sealift_lab.judge.judge import results, times
+from sealift_lab.model.arm import Cell, Value, fits
 from sealift_lab.model.experiment import Chart
 from sealift_lab.model.results import ArmReport, Estimate, Origin, Results, Row, Verdict
 from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.model.units import format_bytes, format_estimate, format_number
-from sealift_lab.model.values import Cell, Value, fits
 from sealift_lab.run.folder import Run
 from sealift_lab.show.charts import picture
-from sealift_lab.show.documents import source_markdown
-from sealift_lab.show.tables import Table, markdown, pivot_table, published_table, rows_table
+from sealift_lab.show.tables import (
+    Table,
+    markdown,
+    pivot_table,
+    published_table,
+    rows_table,
+    source_markdown,
+)
 
 
 @dataclass(frozen=True)
@@ -173,7 +179,7 @@ def published_figures(word: str) -> Part:
     """The published figures whose description has a word, beside those of the run."""
 
     def part(found: RunFindings) -> str:
-        pairs = published(found.run, found.results)
+        pairs, _ = published(found.run, found.results)
         return markdown(published_table([pair for pair in pairs if word in pair[0].what]))
 
     return part

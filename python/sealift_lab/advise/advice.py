@@ -1,23 +1,67 @@
 """A run that measured messages of one's own, as advice on a load: devices with ranks, and cards."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sealift_lab._lab import Card
-from sealift_lab.advise.devices import Device, measured, projected
-from sealift_lab.advise.latency import Latency, batch_ns_p99
-from sealift_lab.advise.load import Candidate, Demand, rank, serve
+from sealift_lab.advise.devices import measured, projected
+from sealift_lab.advise.load import Candidate, Demand, Latency, State, batch_ns_p99, rank, serve
 from sealift_lab.advise.messages import BY_SIZE, find_messages
-from sealift_lab.advise.payoff import Payoff, payoff
 from sealift_lab.claim.declared import declared
 from sealift_lab.judge.judge import compare_rows
+from sealift_lab.judge.lines import BreakEven, break_even
 from sealift_lab.judge.verdicts import Comparison
 from sealift_lab.measure.crypto import lengths_in
-from sealift_lab.model.lengths import Lengths
-from sealift_lab.model.results import Results, Row
+from sealift_lab.model.arm import Cell, fits
+from sealift_lab.model.results import Results
 from sealift_lab.model.run import PlannedExperiment
-from sealift_lab.model.values import Cell, fits
+from sealift_lab.model.workload import Lengths
 from sealift_lab.run.folder import Run
+
+
+@dataclass(frozen=True)
+class Payoff:
+    """A card beside the best device of this machine, under the same load.
+
+    Attributes:
+        rate_per_s: Of the load, or a million messages a second.
+        count: How many cards the rate takes.
+        times: How many times as long as the real device it takes for a batch of that one's size.
+        earlier: From how many messages a batch on it is done earlier than the real device.
+        cores_freed: Cores that the cards free at the rate; below 0 where they cost more.
+        cores_freed_most: Cores that one card frees with all the messages it can do; 0 for none.
+        frees_core_at_per_s: From how many messages a second on one card frees a core, in the
+            largest batches; None for never.
+        price: Of the cards; None where the description has none.
+        core_price: Price of a core from which on the cards pay; None for none at all.
+        pays: Whether they pay at the given price of a core; None where either is unknown.
+    """
+
+    card: Candidate
+    real: Candidate
+    rate_per_s: float
+    count: int
+    times: float
+    earlier: BreakEven
+    cores_freed: float
+    cores_freed_most: float
+    frees_core_at_per_s: float | None
+    price: float | None
+    core_price: float | None
+    pays: bool | None
+
+    @property
+    def described(self) -> Card:
+        """The description of the card."""
+        card = self.card.device.card
+        assert card is not None, "only cards are compared so"
+        return card
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether no real device meets the demand, and the card does."""
+        return self.real.used.state is not State.MEETS and self.card.used.state is State.MEETS
 
 
 @dataclass(frozen=True)
@@ -27,10 +71,8 @@ class Advice:
     Attributes:
         run: Where the measured figures come from.
         results: Rows of the devices that count, one's own messages first, and all reports.
-        planned: The experiment, with its names.
         work: The messages, as values of the axes `WORK`.
         lengths: Of the messages, as measured.
-        demand: The load.
         candidates: By rank the devices that were measured, then cards; none where nothing was
             measured.
         payoffs: Of each card.
@@ -88,25 +130,85 @@ def advise(
     left_out = dict(_left_out(found))
     sound = [row for row in found.rows if str(row.subject) not in left_out]
     own = [row for row in sound if fits(row.cell, work)]
-    rows = sorted(sound, key=lambda row: row not in own)
-    devices = [*_devices(rows, work, lengths)]
-    lacking = _without_batch(devices, demand.batch)
-    devices = [each for each in devices if each.name not in lacking]
+    devices = [
+        measured(
+            str(name),
+            [row for row in own if row.subject == name],
+            [row for row in sound if row.subject == name],
+            int(work["threads"]),
+            lengths,
+        )
+        for name in dict.fromkeys(row.subject for row in own)
+    ]
+    known = sorted({messages for device in devices for messages in device.by_messages})
+    if (wanted := demand.batch) is not None and known:
+        if wanted not in known:
+            counts = ", ".join(f"{count:,}" for count in known)
+            raise ValueError(f"a batch of {wanted:,} was not measured; there are {counts}")
+        without = [device.name for device in devices if wanted not in device.by_messages]
+        left_out |= dict.fromkeys(without, f"was not measured in batches of {wanted:,}")
+        devices = [device for device in devices if device.name not in without]
     counts = list(devices[0].by_messages) if devices else []
     devices += [projected(card, counts, lengths) for card in cards if counts]
-    served = [serve(each, demand, latency) for each in devices]
-    ranked = rank(served, lambda *which: _judged(run, own, *which))
+    rows = {(str(row.subject), row.cell["batch"]): row for row in own}
+
+    def judge(messages: int, against: str, device: str) -> Comparison | None:
+        pair = rows.get((device, messages)), rows.get((against, messages))
+        return compare_rows(run, *pair) if pair[0] and pair[1] else None  # type: ignore[arg-type]
+
+    ranked = rank([serve(each, demand, latency) for each in devices], judge)
     return Advice(
         run=run,
-        results=Results(rows, found.reports),
+        results=Results(sorted(sound, key=lambda row: row not in own), found.reports),
         planned=declared(planned),
         work=work,
         lengths=lengths,
         demand=demand,
         candidates=ranked,
         payoffs=tuple(payoff(c, ranked[0], demand) for c in ranked if c.is_projected),
-        left_out={**left_out, **lacking},
+        left_out=left_out,
         about=about,
+    )
+
+
+def payoff(card: Candidate, real: Candidate, demand: Demand) -> Payoff:
+    """Sets a projected device against the best real one under the same load.
+
+    Raises:
+        ValueError: If `card` was not projected from one.
+    """
+    described = card.device.card
+    if described is None:
+        raise ValueError(f"{card.device.name} is no card; right would be a projected device")
+    rate = demand.rate_per_s or PER_MILLION
+    count = math.ceil(rate / card.used.batch.per_s.value)
+    freed = (real.used.batch.host_ns.value - card.used.batch.host_ns.value) * rate / 1e9
+    largest, able_per_s = card.device.largest, card.device.largest.per_s.value
+    saved_ns = real.device.largest.host_ns.value - largest.host_ns.value
+    core_at_per_s = 1e9 / saved_ns if saved_ns > 0 else math.inf
+    size, at = round(real.device.message_bytes), real.used.batch
+    price = None if described.price is None else described.price * count
+    pays_from = price / freed if price is not None and freed > 0 else None
+    pays = None
+    if demand.core_price is not None and price is not None:
+        pays = pays_from is not None and demand.core_price >= pays_from
+
+    def message_ns(messages: int) -> float:
+        return described.predict(messages, size).batch_ns / messages
+
+    return Payoff(
+        card=card,
+        real=real,
+        rate_per_s=rate,
+        count=count,
+        times=message_ns(at.messages) / at.host_ns.value,
+        earlier=break_even(message_ns, at.host_ns, BATCH_MAX),
+        cores_freed=freed,
+        cores_freed_most=max(0.0, saved_ns * able_per_s / 1e9),
+        frees_core_at_per_s=core_at_per_s if core_at_per_s <= able_per_s else None,
+        price=price,
+        core_price=pays_from,
+        pays=pays,
     )
 
 
@@ -123,39 +225,7 @@ def _left_out(results: Results) -> Iterator[tuple[str, str]]:
             yield str(device), each.skipped
 
 
-def _devices(rows: Sequence[Row], work: Cell, lengths: Lengths) -> Iterator[Device]:
-    """The devices that were measured on the messages."""
-    for name in dict.fromkeys(row.subject for row in rows):
-        of_one = [row for row in rows if row.subject == name]
-        own = [row for row in of_one if fits(row.cell, work)]
-        if own:
-            yield measured(str(name), own, of_one, int(work["threads"]), lengths)
-
-
-def _without_batch(devices: Sequence[Device], wanted: int | None) -> dict[str, str]:
-    """The devices that were not measured in batches of so many, with the reason.
-
-    Raises:
-        ValueError: If none was; with the batches that there are.
-    """
-    known = {messages for device in devices for messages in device.by_messages}
-    if wanted is None or not known:
-        return {}
-    if wanted not in known:
-        there = ", ".join(f"{count:,}" for count in sorted(known))
-        raise ValueError(f"a batch of {wanted:,} was not measured; there are {there}")
-    without = (device.name for device in devices if wanted not in device.by_messages)
-    return dict.fromkeys(without, f"was not measured in batches of {wanted:,}")
-
-
-def _judged(
-    run: Run, own: Sequence[Row], messages: int, against: str, device: str
-) -> Comparison | None:
-    """One device against another in batches of so many; None where one was not measured so."""
-    rows = {str(row.subject): row for row in own if row.cell["batch"] == messages}
-    if device not in rows or against not in rows:
-        return None
-    return compare_rows(run, rows[device], rows[against])
-
-
 REAL = "real"
+PER_MILLION = 1e6
+# In larger batches fixed costs weigh nothing any more.
+BATCH_MAX = 1 << 20

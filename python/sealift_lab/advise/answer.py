@@ -4,19 +4,16 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sealift_lab.advise.advice import Advice
+from sealift_lab.advise.advice import Advice, Payoff
 from sealift_lab.advise.load import FULL_SHARE, Candidate, State
 from sealift_lab.advise.messages import BY_SIZE
-from sealift_lab.advise.payoff import Payoff
-from sealift_lab.claim.answer import Answer, Bar, Remark
+from sealift_lab.claim.answer import Answer, Bar, Remark, lead
 from sealift_lab.claim.answer import answer as answer_of_run
 from sealift_lab.claim.claims import rate
 from sealift_lab.claim.words import conditions, name_of
-from sealift_lab.model.claim import Claim, Relation
-from sealift_lab.model.published import Ledger
-from sealift_lab.model.results import Results, Verdict
+from sealift_lab.model.arm import fits
+from sealift_lab.model.results import Claim, Ledger, Relation, Results, Verdict
 from sealift_lab.model.units import format_ns, format_number, scale_of
-from sealift_lab.model.values import fits
 
 
 def answer(advice: Advice) -> Answer:
@@ -35,12 +32,16 @@ def answer(advice: Advice) -> Answer:
     narrowed = {**nothing, BY_SIZE: replace(advice.results, rows=rows)}
     # Without a rate this is the whole answer but for the cards.
     plain = answer_of_run(advice.run, narrowed)
-    bars = [*_bars(advice, messages), *(bar for bar in plain.bars if bar.rate is None)]
-    basis, remarks = conditions(rows[0].work, advice.planned), _remarks(advice, plain)
-    found = replace(plain, basis=basis, bars=bars, remarks=remarks)
+    found = replace(
+        plain,
+        basis=conditions(rows[0].work, advice.planned),
+        bars=[*_bars(advice, messages), *(bar for bar in plain.bars if bar.rate is None)],
+        remarks=_remarks(advice, plain),
+    )
     if advice.demand.rate_per_s is None:
         return found
-    return replace(found, advice=_advice(advice), headline=_busy(advice))
+    busy = _busy(advice)
+    return replace(found, advice=_advice(advice), headline=busy, lead=lead(busy))
 
 
 def _advice(advice: Advice) -> str:
@@ -88,57 +89,56 @@ def _remarks(advice: Advice, plain: Answer) -> list[Remark]:
     """The weightiest of the run's reasons for care, then the load's: three; last the machine."""
     place, *rest = plain.remarks
     care = [remark for remark in rest if remark.is_care]
-    own = [Remark(text) for text in _load_remarks(advice)]
+    own = [*_load_remarks(advice)]
     weighty = [*care[:1], *own, *care[1:], *(each for each in rest if not each.is_care)]
     return [*weighty[:REMARKS_MOST], place]
 
 
-def _load_remarks(advice: Advice) -> Iterator[str]:
+def _load_remarks(advice: Advice) -> Iterator[Remark]:
     used, deadline = advice.best.used, advice.demand.p99_ns
-    cards = [_card_text(each) for each in advice.payoffs]
+    for each in _peers(advice, Verdict.INCONCLUSIVE):
+        yield Remark(f"{_name(advice, advice.best)} and {_name(advice, each)} are not told apart")
+    cards = [Remark(_card_text(each)) for each in advice.payoffs]
     late = []
     if used.p99_ns is not None:
         # Waiting for the batch and for the device are each taken at their worst.
         bound = "≤ " if used.batch.messages > 1 else ""
         of = "" if deadline is None else f" of {format_ns(deadline)}"
-        late = [f"simulated: p99 {bound}{format_ns(used.p99_ns)}{of}"]
+        late = [Remark(f"simulated: p99 {bound}{format_ns(used.p99_ns)}{of}")]
     # Without a deadline a card weighs more than how long messages take.
     yield from (*cards, *late) if deadline is None else (*late, *cards)
     if used.state in (State.OVERLOADED, State.NEAR_FULL):
         yield from _more_cores(advice)
-    if advice.demand.rate_per_s is not None:
-        for each in _peers(advice, Verdict.INCONCLUSIVE):
-            yield f"{_name(advice, advice.best)} and {_name(advice, each)} are not told apart"
     for device, why in advice.left_out.items():
         if why.startswith("is no device"):
-            yield f"{device} {why}"
+            yield Remark(f"{device} {why}")
     wanted, measured = advice.lengths.mean_bytes, advice.best.device.message_bytes
     if advice.about:
-        yield advice.about
+        yield Remark(advice.about)
     if abs(measured / wanted - 1) > MEAN_OFF:
         # A few messages can't have the mean of lengths of which some are rare and long.
         few = "too few messages for the rare lengths"
-        yield f"measured: {measured:,.0f} bytes on average, not {wanted:,.0f}: {few}"
+        yield Remark(f"measured: {measured:,.0f} bytes on average, not {wanted:,.0f}: {few}")
 
 
 def _card_text(found: Payoff) -> str:
     """Whether a card would pay, in one sentence."""
-    cipher = found.card.device.card.algorithm if found.card.device.card else ""
-    other = "" if cipher in ("", "aes-gcm") else f", at its {cipher} rate,"
+    algorithm, used = found.described.algorithm, found.card.used
+    other = "" if algorithm == "aes-gcm" else f", at its {algorithm} rate,"
     name = f"projected: {_count(found)}{found.card.name}{other}"
     if found.is_needed:
         return f"{name} would do it"
-    if found.is_late:
+    if used.is_late:
         return f"{name} is not shown to be back in time"
     if max(found.cores_freed, found.cores_freed_most) <= 0:
         return f"{name} {'never pays' if found.earlier.messages is None else 'saves no CPU'}"
     if found.cores_freed <= 0:
         return f"{name} doesn't pay at this load"
-    load = "" if found.rate_per_s else " at a million messages/s"
+    load = " at a million messages/s" if used.devices_needed is None else ""
     if found.core_price is None:
         return f"{name} frees {format_number(found.cores_freed)} cores{load}; its price isn't known"
     # Not of several cards, and of one that is nearly full.
-    is_known = found.rate_per_s is None or found.card.used.state in (State.MEETS, State.LATE)
+    is_known = used.devices_needed is None or used.state in (State.MEETS, State.LATE)
     no_p99 = "" if is_known else "; its p99 was not simulated"
     return f"{name} pays{load} where a core costs over {_money(found)}{no_p99}"
 
@@ -161,7 +161,7 @@ def _buy(advice: Advice) -> str:
     return f"Buy nothing unless {condition}; run"
 
 
-def _more_cores(advice: Advice) -> Iterator[str]:
+def _more_cores(advice: Advice) -> Iterator[Remark]:
     """How many cores keep up, and not so nearly that nothing could be said of them."""
     fact, busy = advice.run.machine.facts.get("cores_affinity"), advice.best.used.cores_busy
     if fact is None or not isinstance(fact.value, int) or busy is None:
@@ -169,9 +169,10 @@ def _more_cores(advice: Advice) -> Iterator[str]:
     least = math.ceil((busy.high or busy.value) / FULL_SHARE)
     wanted = max(int(advice.work["threads"]) + 1, least)
     if wanted <= fact.value:
-        yield f"{wanted} of the {fact.value} cores here may do: --threads {wanted} measures them"
+        text = f"{wanted} of the {fact.value} cores here may do: --threads {wanted} measures them"
     else:
-        yield f"{wanted:,} cores may do, and this machine has {fact.value}"
+        text = f"{wanted:,} cores may do, and this machine has {fact.value}"
+    yield Remark(text)
 
 
 def _peers(advice: Advice, verdict: Verdict) -> list[Candidate]:
@@ -193,7 +194,7 @@ def _count(found: Payoff) -> str:
 
 def _money(found: Payoff) -> str:
     """The price of a core from which on cards pay: `1,670 USD`."""
-    return f"{format_number(found.core_price or 0.0)} {found.currency}".strip()
+    return f"{format_number(found.core_price or 0.0)} {found.described.currency or ''}".strip()
 
 
 REMARKS_MOST = 3

@@ -1,106 +1,138 @@
-"""Every figure of the advice on a load, one by one, each with its origin: for CSV and JSON."""
+"""Every figure of the advice on a load with its origin, and all of it as a JSON document."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict
 from itertools import combinations
 
 import polars as pl
 
-from sealift_lab.advise.advice import Advice
+from sealift_lab.advise.advice import Advice, Payoff
 from sealift_lab.advise.devices import Device
-from sealift_lab.advise.load import Candidate, Service
-from sealift_lab.advise.payoff import PER_MILLION, Payoff
-from sealift_lab.judge.crossings import stretches, verdicts_of_models
-from sealift_lab.model.results import Estimate, Origin
+from sealift_lab.advise.load import Candidate
+from sealift_lab.claim.answer import Answer
+from sealift_lab.judge.lines import stretches, verdicts_of_models
+from sealift_lab.model.results import Estimate, Origin, Results
+from sealift_lab.run.folder import Run
+from sealift_lab.show.export import rows_frame
+
+Record = dict[str, object]
+"""A figure: a value in each column of `SCHEMA`; None where there is none."""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One figure.
-
-    Attributes:
-        about: "service", "cost", "break-even" or "card".
-        device: Whose it is.
-        against: The other device, where two are compared; else "".
-        batch: Messages a batch; None where it is for all, or, of a cost, for all of several.
-        figure: What it is, the unit last.
-        value: A number; None for never, or for none.
-        low: Lower end of its 95 % interval; None where it has none.
-        high: Upper end.
-        text: What is no number: a verdict, a currency; or "".
-        origin: Where it comes from.
-        is_used: Whether these are the batches that the device should have under the load.
-    """
-
-    about: str
-    device: str
-    against: str = ""
-    batch: int | None = None
-    figure: str = ""
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    text: str = ""
-    origin: Origin = Origin.MEASURED
-    is_used: bool = False
-
-    @property
-    def record(self) -> Mapping[str, object]:
-        """The same with four significant digits."""
-        ends = {"value": self.value, "low": self.low, "high": self.high}
-        rounded = {n: None if x is None else float(f"{x:.4g}") for n, x in ends.items()}
-        return {**asdict(self), "origin": self.origin.value, **rounded}
-
-
-def figures(advice: Advice) -> list[Figure]:
+def figures(advice: Advice) -> list[Record]:
     """All of them: services, costs, break-even sizes, cards."""
     return [
-        *(figure for each in advice.candidates for figure in _services(each)),
-        *(figure for each in advice.candidates for figure in _costs(each.device)),
+        *(record for each in advice.candidates for record in _services(each)),
+        *(record for each in advice.candidates for record in _costs(each.device)),
         *_break_even(advice),
-        *(figure for each in advice.payoffs for figure in _card(each)),
+        *(record for each in advice.payoffs for record in _card(each)),
     ]
 
 
 def figures_frame(advice: Advice) -> pl.DataFrame:
     """The figures as a table, one row each."""
-    kinds = {"batch": pl.Int64(), "is_used": pl.Boolean()}
-    kinds |= dict.fromkeys(("value", "low", "high"), pl.Float64())
-    schema = {each.name: kinds.get(each.name, pl.String()) for each in fields(Figure)}
-    return pl.DataFrame([each.record for each in figures(advice)], schema=schema)
+    return pl.DataFrame(figures(advice), schema=SCHEMA)
 
 
-def _services(candidate: Candidate) -> Iterator[Figure]:
-    name, origin = candidate.name, candidate.device.origin
+def run_document(run: Run, results: Mapping[str, Results], answer: Answer) -> Record:
+    """The answer of a run, its machine, every row and every report, as plain values."""
+    ending = run.ending
+    return {
+        "schema": "sealift-advice/3",
+        "run": str(run.path),
+        "command": list(run.plan.command),
+        "ending": ending and asdict(ending),
+        "machine": {name: asdict(fact) for name, fact in run.machine.facts.items()},
+        "answer": asdict(answer),
+        "rows": rows_frame(run.plan, results).to_dicts(),
+        "verified": [asdict(each) for found in results.values() for each in found.reports],
+    }
+
+
+def load_document(advice: Advice, results: Mapping[str, Results], answer: Answer) -> Record:
+    """The same of a load: with the messages, the demand, each device's rank, and each figure."""
+    lengths = advice.lengths
+    return {
+        **run_document(advice.run, results, answer),
+        "schema": "sealift-load-advice/3",
+        "messages": {
+            **advice.work,
+            "mean_bytes": lengths.mean_bytes,
+            "bytes_min": lengths.bytes_min,
+            "bytes_max": lengths.bytes_max,
+        },
+        "demand": asdict(advice.demand),
+        "devices": [_device(each) for each in advice.candidates],
+        "left_out": dict(advice.left_out),
+        "figures": figures(advice),
+    }
+
+
+def _device(candidate: Candidate) -> Record:
+    comparison, card = candidate.comparison, candidate.device.card
+    return {
+        "device": candidate.name,
+        "origin": candidate.device.origin.value,
+        "rank": candidate.place,
+        "rank_is_projected": candidate.is_projected,
+        "verdict_on_first_of_rank": comparison and comparison.verdict.value,
+        "state": candidate.used.state.value,
+        "batch": candidate.used.batch.messages,
+        # Constants of a card that were measured on this machine.
+        "measured_here": {
+            each.name: {"value": each.value, "unit": each.unit, "source": each.source}
+            for each in (card.constants if card else ())
+            if each.measured
+        },
+    }
+
+
+def _record(value: Estimate | float | None, **columns: object) -> Record:
+    """One figure, with four significant digits."""
+    found = value if isinstance(value, Estimate | None) else Estimate(value)
+    ends = (found.value, found.low, found.high) if found else (None,) * 3
+    rounded = [None if end is None else float(f"{end:.4g}") for end in ends]
+    plain = {"against": "", "batch": None, "text": "", "origin": Origin.MEASURED, "is_used": False}
+    record = plain | columns | dict(zip(("value", "low", "high"), rounded, strict=True))
+    return {name: record[name] for name in SCHEMA} | {"origin": str(record["origin"])}
+
+
+def _services(candidate: Candidate) -> Iterator[Record]:
     for service in candidate.services:
-        first = Figure("service", name, batch=service.batch.messages, origin=origin)
-        first = replace(first, is_used=service is candidate.used)
-        for what, found in _of_service(service):
-            yield replace(first, figure=what, value=found.value, low=found.low, high=found.high)
+        figures: dict[str, Estimate | float] = {
+            "messages_per_s_at_most": service.batch.per_s,
+            "batch_ns": service.batch.batch_ns,
+            "host_ns_per_message": service.batch.host_ns,
+        }
+        if service.devices_needed is not None and service.cores_busy is not None:
+            figures["devices_needed"] = service.devices_needed
+            figures["cores_busy"] = service.cores_busy
         if service.p99_ns is not None:
-            yield replace(first, figure="p99_ns", value=service.p99_ns, origin=Origin.SIMULATED)
+            figures["p99_ns"] = service.p99_ns
+        for name, value in figures.items():
+            origin = Origin.SIMULATED if name == "p99_ns" else candidate.device.origin
+            yield _record(
+                value,
+                about="service",
+                device=candidate.name,
+                batch=service.batch.messages,
+                figure=name,
+                origin=origin,
+                is_used=service is candidate.used,
+            )
 
 
-def _of_service(service: Service) -> Iterator[tuple[str, Estimate]]:
-    yield "messages_per_s_at_most", service.batch.per_s
-    yield "batch_ns", service.batch.batch_ns
-    yield "host_ns_per_message", service.batch.host_ns
-    if service.devices_needed is not None and service.cores_busy is not None:
-        yield "devices_needed", Estimate(service.devices_needed)
-        yield "cores_busy", service.cores_busy
-
-
-def _costs(device: Device) -> Iterator[Figure]:
+def _costs(device: Device) -> Iterator[Record]:
     """The parts of its cost lines; how far off the worst batch is, where they were fitted."""
+    of = {"about": "cost", "device": device.name, "origin": device.origin}
     lines = {1: device.alone, None: device.line} if device.card is None else {None: device.line}
     for batch, line in lines.items():
         for part, value in asdict(line).items():
             if device.card is None or part != "worst_share":
-                first = Figure("cost", device.name, batch=batch, origin=device.origin)
-                yield replace(first, figure=part, value=value)
+                yield _record(value, batch=batch, figure=part, **of)
 
 
-def _break_even(advice: Advice) -> Iterator[Figure]:
+def _break_even(advice: Advice) -> Iterator[Record]:
     """By message size which of two devices is faster, alone and in the batches of the best one."""
     sizes = [round(row.payload_bytes) for row in advice.results.rows]
     low, high = min(sizes), max(sizes)
@@ -113,41 +145,63 @@ def _break_even(advice: Advice) -> Iterator[Figure]:
             yield from _compared(one, other, messages, places)
 
 
-def _compared(one: Device, other: Device, messages: int, places: list[int]) -> Iterator[Figure]:
+def _compared(one: Device, other: Device, messages: int, places: list[int]) -> Iterator[Record]:
     """The sizes over which one compares with the other in one way, by their cost lines."""
-    lines = [each.alone if messages == 1 else each.line for each in (one, other)]
     verdicts = verdicts_of_models(
         lambda size: one.batch_ns(messages, size),
         lambda size: other.batch_ns(messages, size),
         places,
-        max(line.worst_share for line in lines),
+        max(each.line_of(messages).worst_share for each in (one, other)),
     )
-    first = Figure("break-even", one.name, other.name, messages)
-    if Origin.PROJECTED in (one.origin, other.origin):
-        first = replace(first, origin=Origin.PROJECTED)
+    is_projected = Origin.PROJECTED in (one.origin, other.origin)
+    of = {"about": "break-even", "device": one.name, "against": other.name, "batch": messages}
+    of["origin"] = Origin.PROJECTED if is_projected else Origin.MEASURED
     for verdict, *ends in stretches(verdicts):
         for name, size in zip(("from_bytes", "to_bytes"), ends, strict=True):
-            yield replace(first, figure=name, value=size, text=verdict.value)
+            yield _record(size, figure=name, text=verdict.value, **of)
 
 
-def _card(found: Payoff) -> Iterator[Figure]:
-    first = Figure("card", found.card.name, found.real.name, origin=Origin.PROJECTED)
+def _card(found: Payoff) -> Iterator[Record]:
+    of = {"device": found.card.name, "against": found.real.name, "origin": Origin.PROJECTED}
+    of["about"], described = "card", found.described
     values = {
         "cards": found.count,
         "earlier_from_messages": found.earlier.messages,
         "times_as_long": found.times,
-        "at_messages_per_s": found.rate_per_s or PER_MILLION,
+        "at_messages_per_s": found.rate_per_s,
         "cores_freed": found.cores_freed,
         "cores_freed_at_most": found.cores_freed_most,
         "frees_core_at_messages_per_s": found.frees_core_at_per_s,
     }
-    if found.watts is not None:
-        values["watts"] = found.watts
-    for figure, value in values.items():
-        yield replace(first, figure=figure, value=value)
+    if described.watts is not None:
+        values["watts"] = described.watts * found.count
+    for name, value in values.items():
+        yield _record(value, figure=name, **of)
     if found.price is not None:
-        money = replace(first, text=found.currency)
-        yield replace(money, figure="price", value=found.price)
-        yield replace(money, figure="pays_over_core_price", value=found.core_price)
+        currency = described.currency or ""
+        yield _record(found.price, figure="price", text=currency, **of)
+        yield _record(found.core_price, figure="pays_over_core_price", text=currency, **of)
     if found.pays is not None:
-        yield replace(first, figure="pays", text="yes" if found.pays else "no")
+        yield _record(None, figure="pays", text="yes" if found.pays else "no", **of)
+
+
+SCHEMA: Mapping[str, type[pl.DataType]] = {
+    # "service", "cost", "break-even" or "card".
+    "about": pl.String,
+    "device": pl.String,
+    # The other device, where two are compared.
+    "against": pl.String,
+    # Messages a batch; None where it is for all, or, of a cost, for all of several.
+    "batch": pl.Int64,
+    # What it is, the unit last.
+    "figure": pl.String,
+    # None for never, or for none.
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    # What is no number: a verdict, a currency.
+    "text": pl.String,
+    "origin": pl.String,
+    # Whether these are the batches that the device should have under the load.
+    "is_used": pl.Boolean,
+}

@@ -1,15 +1,26 @@
-"""A device under a load: the batch in which it should work, what that takes, and its rank."""
+"""A device under a load: the batch in which it should work, what that takes, and its rank.
 
+Messages wait for their batch and for their turn, and are worked. That is simulated: 20,000 batches
+come at random (Poisson), and go to free workers in turn.
+"""
+
+import heapq
 import math
+import random
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
+from itertools import accumulate
 
 from sealift_lab.advise.devices import Batch, Device
-from sealift_lab.advise.latency import Latency, fill_ns_p99
 from sealift_lab.judge.verdicts import Comparison
 from sealift_lab.model.results import Estimate, Origin, Verdict
+from sealift_lab.model.workload import Lengths
 
+Latency = Callable[[Device, Batch, float], float]
+"""Nanoseconds within which 99 of 100 batches are back, when so many come a second."""
 Judge = Callable[[int, str, str], Comparison | None]
 """Judges a device against another in batches of a size: messages, the other, the one."""
 
@@ -46,16 +57,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Service:
-    """A device with the load in batches of one size.
+    """A device with the load in batches of one size; without a rate only `batch` and `state`.
 
     Attributes:
-        batch: What it does in such batches.
-        state: Whether that meets the demand.
-        devices_needed: How many such devices the rate takes, as a fraction; None without a rate.
-        cores_busy: Processors of this machine that it keeps busy at the rate; None without one.
+        devices_needed: How many such devices the rate takes, as a fraction.
+        cores_busy: Processors of this machine that it keeps busy at the rate.
         fill_ns: Mean wait from the first to the last message of a batch.
         p99_ns: Within what 99 of 100 messages are back at the latest, filling included; simulated.
-            None without a rate, and of a device that is overloaded or near full.
+            None for a device that is overloaded or near full.
         is_late: Whether that is beyond the deadline, however many such devices there were.
     """
 
@@ -73,7 +82,6 @@ class Candidate:
     """A device under the load.
 
     Attributes:
-        device: Which.
         used: The service in the batch that suits the demand best.
         services: In all batches, ascending.
         place: Its rank, from 1; of a card the one that it would take. 0 before it has one.
@@ -97,7 +105,35 @@ class Candidate:
         return self.device.origin is not Origin.MEASURED
 
 
-def serve(device: Device, demand: Demand, latency: Latency) -> Candidate:
+def batch_ns_p99(device: Device, batch: Batch, batches_per_s: float) -> float:
+    """Nanoseconds within which 99 of 100 batches are back, waiting for their turn included.
+
+    Lengths of messages are drawn, and a batch takes what the cost line gives for its bytes. The
+    stages of a card work side by side: its batches wait as for one device as slow as the slowest.
+    """
+    line, messages = device.line_of(batch.messages), batch.messages
+    mean_ns = line.batch_ns(messages, device.lengths.mean_bytes)
+    # Time of a batch on one worker when all are busy.
+    turn_ns = device.workers * messages * 1e9 / batch.per_s.value
+    draw = random.Random(SEED)
+    free_at = [0.0] * device.workers
+    now_ns, responses = 0.0, []
+    # The bytes of a batch count, however they are shared among its messages.
+    for size in _drawn_bytes(device.lengths, messages):
+        share = line.batch_ns(messages, size / messages) / mean_ns
+        now_ns += draw.expovariate(batches_per_s) * 1e9
+        begin_ns = max(now_ns, free_at[0])
+        heapq.heapreplace(free_at, begin_ns + share * turn_ns)
+        responses.append(begin_ns - now_ns + share * batch.batch_ns.value)
+    return sorted(responses)[99 * len(responses) // 100]
+
+
+def fill_ns_p99(batch: int, rate_per_s: float) -> float:
+    """Nanoseconds that 99 of 100 messages, coming at random, wait at most for a full batch."""
+    return _arrivals_p99(batch) / rate_per_s * 1e9
+
+
+def serve(device: Device, demand: Demand, latency: Latency = batch_ns_p99) -> Candidate:
     """Finds the batch in which a device should work a load.
 
     Without a rate it is the largest batch. With one it is the batch that costs this machine's
@@ -134,35 +170,30 @@ def rank(candidates: Sequence[Candidate], judge: Judge) -> tuple[Candidate, ...]
                 real.append(each)
     cards = sorted((each for each in candidates if each.is_projected), key=_key)
     keys = [_key(each) for each in placed]
-    places = (1 + sum(key < _key(card) for key in keys) for card in cards)
-    return (*placed, *(replace(card, place=at) for card, at in zip(cards, places, strict=True)))
+    placed += [replace(c, place=1 + sum(key < _key(c) for key in keys)) for c in cards]
+    return tuple(placed)
 
 
 def _service(device: Device, batch: Batch, demand: Demand, latency: Latency) -> Service:
-    rate = demand.rate_per_s
+    rate, deadline_ns = demand.rate_per_s, demand.p99_ns or math.inf
     if rate is None:
         return Service(batch, State.MEETS)
-    needed = rate / batch.per_s.value
-    full_ns = fill_ns_p99(batch.messages, rate)
-    response_ns, state = batch.batch_ns.value, State.MEETS
-    if needed >= 1:
-        state = State.OVERLOADED
-    elif rate / (batch.per_s.low or batch.per_s.value) > FULL_SHARE:
-        state = State.NEAR_FULL
-    else:
-        response_ns = latency(device, batch, rate / batch.messages)
-    p99_ns = response_ns + full_ns
-    is_late = p99_ns > (math.inf if demand.p99_ns is None else demand.p99_ns)
-    is_simulated = state is State.MEETS
-    return Service(
-        batch=batch,
-        state=State.LATE if is_simulated and is_late else state,
+    needed, fill_ns = rate / batch.per_s.value, fill_ns_p99(batch.messages, rate)
+    is_near_full = rate / (batch.per_s.low or batch.per_s.value) > FULL_SHARE
+    service = Service(
+        batch,
+        State.OVERLOADED if needed >= 1 else State.NEAR_FULL,
         devices_needed=needed,
         cores_busy=batch.host_ns.scaled(rate / 1e9),
         fill_ns=(batch.messages - 1) / rate * 1e9,
-        p99_ns=p99_ns if is_simulated else None,
-        is_late=is_late,
+        is_late=batch.batch_ns.value + fill_ns > deadline_ns,
     )
+    if needed >= 1 or is_near_full:
+        return service
+    p99_ns = latency(device, batch, rate / batch.messages) + fill_ns
+    is_late = p99_ns > deadline_ns
+    state = State.LATE if is_late else State.MEETS
+    return replace(service, state=state, p99_ns=p99_ns, is_late=is_late)
 
 
 def _choice(services: Sequence[Service], demand: Demand) -> Service:
@@ -187,6 +218,43 @@ def _key(candidate: Candidate) -> tuple[float, float]:
     return (list(State).index(used.state), used.cores_busy.value)
 
 
+@lru_cache(maxsize=64)
+def _drawn_bytes(lengths: Lengths, messages: int) -> tuple[int, ...]:
+    """Bytes of 20,000 batches; a long one is put together from two of half as many messages."""
+    draw = random.Random(f"{SEED} {messages}")
+    if messages == 1:
+        # In their proportions: chance would be doubled with every doubled batch.
+        upto = list(accumulate(count for _, count in lengths.counts))
+        marks = ((2 * place + 1) * lengths.messages // (2 * BATCHES) for place in range(BATCHES))
+        sizes = [lengths.counts[bisect_right(upto, mark)][0] for mark in marks]
+        return tuple(draw.sample(sizes, BATCHES))
+    half = _drawn_bytes(lengths, messages // 2)
+    parts = [half, half, *([_drawn_bytes(lengths, 1)] if messages % 2 else [])]
+    return tuple(map(sum, zip(*(draw.sample(part, BATCHES) for part in parts), strict=True)))
+
+
+@lru_cache(maxsize=64)
+def _arrivals_p99(batch: int) -> float:
+    """The wait for a full batch in mean times between two messages, whatever the rate.
+
+    A message at place i of n waits for n - 1 - i more. So the share of messages that wait longer
+    than t is the mean over all places of the chance that fewer than these have come:
+    E[max(0, n - 1 - N)] / n, where N, the number that came in t, is Poisson-distributed.
+    """
+    from scipy.optimize import brentq  # type: ignore[import-untyped]
+    from scipy.special import pdtr  # type: ignore[import-untyped]
+
+    def excess(time: float) -> float:
+        short = rest * pdtr(rest, time) - time * pdtr(rest - 1, time)
+        return float(short / batch - LONGER_SHARE)
+
+    rest = batch - 1
+    return float(brentq(excess, 0.0, 2.0 * batch + 10.0)) if rest else 0.0
+
+
+SEED = 1
+BATCHES = 20_000
+LONGER_SHARE = 0.01
 OPEN = (Verdict.SAME, Verdict.INCONCLUSIVE)
 # Without a deadline, waiting for others is not to be most of a message's time for long.
 FILL_NS_MAX = 1e6

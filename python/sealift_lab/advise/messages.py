@@ -1,13 +1,18 @@
-"""Messages of one's own: which cells are measured of them, and where they are in a stored run."""
+"""Which work is measured: messages of one's own, or a grid of sizes and keys on every device."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sealift_lab.claim.declared import plans
 from sealift_lab.experiments import registry
+from sealift_lab.experiments.document_003.messages import logged, stated
 from sealift_lab.measure.crypto import (
     AXES,
+    MANY_KEYS,
     OF,
+    REGIMES,
     SIZED,
+    SIZES,
     Work,
     batch_for,
     crypto_cells,
@@ -15,11 +20,11 @@ from sealift_lab.measure.crypto import (
     of_lengths,
     sized,
 )
+from sealift_lab.model.arm import Cell, Value, fits
 from sealift_lab.model.experiment import Experiment
-from sealift_lab.model.lengths import Lengths
 from sealift_lab.model.run import Plan, PlannedExperiment
-from sealift_lab.model.values import Cell, Value, fits
-from sealift_lab.model.workload import KeyRegime, Keys, Mix
+from sealift_lab.model.workload import KeyRegime, Keys, Lengths, Mix
+from sealift_lab.run.folder import Run
 
 
 @dataclass(frozen=True)
@@ -28,11 +33,7 @@ class Messages:
 
     Attributes:
         lengths: Of their texts.
-        regime: Under which keys.
-        mix: What is done to them.
-        key_bits: Size of every key.
         devices: What measures them; the first is the reference.
-        threads: How many threads work.
         batch: Messages handed over at once; None for several numbers of them.
     """
 
@@ -51,25 +52,26 @@ class Messages:
         It prefers these messages in their largest batch.
         """
         work = of_lengths(self.lengths, self.regime, self.mix, self.key_bits)
-        cells = tuple(self._cells(work))
-        largest = batches(work.size_bytes, self.batch)[-1]
+        own = batches(work.size_bytes, self.batch)
+        wanted = [(work, batch) for batch in own]
+        for size in sizes_around(work.size_bytes):
+            other = sized(size, self.regime, self.mix, self.key_bits)
+            wanted += [(other, batch) for batch in sorted({1, self.batch or batch_for(size)})]
+        cells = tuple(
+            cell
+            for each, batch in wanted
+            for cell in crypto_cells(
+                [each], devices=self.devices, threads=(self.threads,), batch=batch
+            )
+        )
         by_size = registry.find(BY_SIZE)
         return replace(
             by_size,
             cells=lambda _: cells,
             legend=legend_of(self.lengths),
-            preferred={**work.cell, "threads": self.threads, "batch": largest},
+            preferred={**work.cell, "threads": self.threads, "batch": own[-1]},
             names={**by_size.names, **self._names(work)},
         )
-
-    def _cells(self, work: Work) -> Iterator[Cell]:
-        wanted = [(work, batch) for batch in batches(work.size_bytes, self.batch)]
-        for size in sizes_around(work.size_bytes):
-            other = sized(size, self.regime, self.mix, self.key_bits)
-            wanted += [(other, batch) for batch in sorted({1, self.batch or batch_for(size)})]
-        devices, threads = self.devices, (self.threads,)
-        for each, batch in wanted:
-            yield from crypto_cells([each], devices=devices, threads=threads, batch=batch)
 
     def _names(self, work: Work) -> dict[Value, str]:
         """For readers: of the key regime, the mix and the cipher, or the number of lengths."""
@@ -98,8 +100,7 @@ def batches(size_bytes: int, wanted: int | None) -> list[int]:
 def sizes_around(size_bytes: int) -> list[int]:
     """A smaller and a larger size, as far away as the cost of a byte needs to be seen."""
     wanted = (round(size_bytes * factor) for factor in (1 / 8, 16))
-    within = {min(SIZE_MOST, max(SIZE_LEAST, size)) for size in wanted}
-    return sorted(within - {size_bytes})
+    return sorted({min(SIZE_MOST, max(SIZE_LEAST, size)) for size in wanted} - {size_bytes})
 
 
 def find_messages(plan: Plan) -> tuple[PlannedExperiment, Cell] | None:
@@ -120,6 +121,41 @@ def find_messages(plan: Plan) -> tuple[PlannedExperiment, Cell] | None:
     counts = {cell["batch"] for cell in cells if fits(cell, own)}
     are_whole = all(isinstance(n, int) for n in (*counts, own["size_bytes"], own["threads"]))
     return (planned, own) if are_whole and 1 in counts and len(counts) > 1 else None
+
+
+def grid(
+    works: Sequence[Work],
+    devices: Sequence[str],
+    threads: Sequence[int] = (1,),
+    batch: int | None = None,
+) -> Experiment:
+    """The experiment by size with cells of these pieces of work, the first kind preferred.
+
+    The first device is the reference; as many messages are handed over as suit their size.
+    """
+    cells = tuple(crypto_cells(works, devices=devices, threads=threads, batch=batch))
+    by_size = registry.find(BY_SIZE)
+    preferred = {"workload": works[0].workload, **by_size.preferred}
+    return replace(by_size, cells=lambda _: cells, preferred=preferred)
+
+
+def quick_works() -> tuple[Work, ...]:
+    """What answers the question within a minute.
+
+    Published messages as stated under all key regimes and as logged, because that is the work
+    people have; and each size once, sealed under 1,024 sessions, because size moves the answer most
+    and many installed keys are what a gateway or an archive holds.
+    """
+    return (*map(stated, REGIMES), logged(), *(sized(size, MANY_KEYS) for size in SIZES))
+
+
+def check_compares(run: Run) -> None:
+    """Raises ValueError where a run compared no devices that may be advised."""
+    if not any(planned.advice for planned in plans(run)):
+        raise ValueError(
+            f"{run.path} compared no devices; take the folder of a run that did, as `sealift "
+            f"advise --out` and `sealift lab run {BY_SIZE}` make them"
+        )
 
 
 BY_SIZE = "aes-gcm-by-size"

@@ -1,18 +1,18 @@
 """The answer of a run as data: a recommendation, one figure, a bar for each arm, a few remarks."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from sealift_lab.claim.claims import RELATIONS, absent_devices, experiment_claims, fastest, rate
 from sealift_lab.claim.declared import plans, published
 from sealift_lab.claim.published import Outcome, outcome
-from sealift_lab.claim.words import conditions, name_of, sentence, varied_axes
+from sealift_lab.claim.words import axis_title, conditions, name_of, sentence, varied_axes
 from sealift_lab.judge.judge import gauge
-from sealift_lab.model.claim import Claim, Relation
-from sealift_lab.model.published import Ledger
-from sealift_lab.model.results import Estimate, Results, Row
+from sealift_lab.model.results import Claim, Estimate, Ledger, Relation, Results, Row
 from sealift_lab.model.run import PlannedExperiment, Surroundings
 from sealift_lab.model.units import format_number, format_percent
 from sealift_lab.run.folder import Run
@@ -20,13 +20,7 @@ from sealift_lab.run.folder import Run
 
 @dataclass(frozen=True)
 class Bar:
-    """One arm of the work that the answer is about.
-
-    Attributes:
-        claim: Its rate; or that it is absent, and why.
-        rate: Operations a second, for the length of the bar; None where it is absent.
-        is_winner: Whether the answer recommends it.
-    """
+    """One arm: the claim on its rate, and that in operations a second, None where it is absent."""
 
     claim: Claim
     rate: Estimate | None = None
@@ -52,9 +46,10 @@ class Answer:
     """The first screen.
 
     Attributes:
-        question: What was asked.
+        question: What it answers.
         advice: What to do, in a few words.
-        headline: The claim under it; None where nothing compares.
+        lead: The figure in words: `2.39× AWS-LC [2.33–2.46]`; where nobody won, the whole claim.
+        headline: The claim behind `lead`; None where there is no single one.
         basis: The work that headline and bars are about, in words.
         bars: The fastest first.
         remarks: What it was measured on, then reasons for care.
@@ -62,46 +57,51 @@ class Answer:
 
     question: str
     advice: str
+    lead: str = ""
     headline: Claim | None = None
     basis: str = ""
     bars: Sequence[Bar] = ()
     remarks: Sequence[Remark] = ()
-
-    @property
-    def lead(self) -> str:
-        """The figure in words: `2.39× AWS-LC [2.33–2.46]`; where nobody won, the whole claim."""
-        if self.headline is None:
-            return ""
-        words = sentence(self.headline)
-        is_told = self.headline.relation is Relation.FASTEST
-        return words.removeprefix(f"{self.headline.subject}: ") if is_told else words
 
 
 def answer(run: Run, results: Mapping[str, Results]) -> Answer:
     """The answer of a run, about the work that its experiments prefer.
 
     Settled work goes before unsettled, and what is preferred before other work. Arms whose role is
-    another than real work (oracles, simulators) are no advice.
+    another than real work (oracles, simulators) are no advice. An experiment that prefers no work
+    is answered over all of it.
     """
     planned = plans(run)
-    works = (work for each in planned for work in _works(each, results[each.name]))
-    best = max(works, key=lambda work: work.rank, default=None)
-    said = [claim for each in planned for claim in experiment_claims(each, results[each.name])]
-    remarks = [*_remarks(run, said, best)][:REMARKS_MOST]
+    works = [work for each in planned for work in _works(each, results[each.name])]
+    best = max(works, key=_rank, default=None)
+    every = [claim for each in planned for claim in experiment_claims(each, results[each.name])]
+    remarks = [*_remarks(run, every, best)][:REMARKS_MOST]
     if best is None:
         question = next((each.question or each.title for each in planned), "What was measured?")
         return Answer(question, _counted(run, results), remarks=remarks)
-    about, rows = best.planned, best.rows
-    bars = [Bar(rate(about, row), row.operations_per_s, row is best.winner) for row in rows]
-    axes = [*about.preferred] or varied_axes(about)
-    return Answer(
-        question=best.question,
-        advice=best.advice,
-        headline=best.headline or rate(about, rows[0]),
-        basis=conditions(rows[0].work, about, axes),
+    about, rows, headline = best
+    winner = best.winner
+    advises = about.advice and (winner is None or str(winner.subject) in about.advice)
+    bars = [Bar(rate(about, row), row.operations_per_s, row is winner) for row in rows]
+    basis = conditions(rows[0].work, about, [*about.preferred] or varied_axes(about))
+    same = [] if about.preferred else [work for work in works if work.planned is about]
+    found = Answer(
+        question=QUESTION if advises else about.question or about.title,
+        advice=_advice(best),
+        lead=lead(headline or rate(about, rows[0])),
+        headline=headline or rate(about, rows[0]),
+        basis=basis,
         bars=[*bars, *_absent(run, about)],
         remarks=remarks,
     )
+    return _over_all(found, same) if len(same) > 1 and headline else found
+
+
+def lead(headline: Claim) -> str:
+    """A claim in words under the advice, which names its winner."""
+    words = sentence(headline)
+    is_won = headline.relation is Relation.FASTEST
+    return words.removeprefix(f"{headline.subject}: ") if is_won else words
 
 
 def claims(run: Run, results: Mapping[str, Results]) -> list[Claim]:
@@ -138,8 +138,7 @@ def command_text(run: Run) -> str:
     return shlex.join(words)
 
 
-@dataclass(frozen=True)
-class _Work:
+class _Work(NamedTuple):
     """A group of rows that the answer may be about."""
 
     planned: PlannedExperiment
@@ -147,44 +146,11 @@ class _Work:
     headline: Claim | None
 
     @property
-    def rank(self) -> tuple[bool, bool, bool, bool, float]:
-        """Of experiments with advice, or that prefer some work; settled; a choice; preferred."""
-        relation = self.headline and self.headline.relation
-        preferred, cell = self.planned.preferred, self.rows[0].cell
-        share = sum(cell.get(name) == value for name, value in preferred.items())
-        return (
-            bool(self.planned.advice),
-            bool(preferred),
-            relation in (Relation.FASTEST, Relation.SAME),
-            relation is not None,
-            share / max(1, len(preferred)),
-        )
-
-    @property
     def winner(self) -> Row | None:
         """The arm that was shown to be faster than every other one."""
         if self.headline is None or self.headline.relation is not Relation.FASTEST:
             return None
         return next(row for row in self.rows if row.is_winner)
-
-    @property
-    def question(self) -> str:
-        """What it answers: the product's question where the experiment advises on it."""
-        advises = self.planned.advice
-        if advises and (self.winner is None or str(self.winner.subject) in advises):
-            return QUESTION
-        return self.planned.question or self.planned.title
-
-    @property
-    def advice(self) -> str:
-        """What to do, in a few words."""
-        if self.winner:
-            subject, planned = self.winner.subject, self.planned
-            return planned.advice.get(str(subject), name_of(subject, planned.names))
-        if self.headline is None:
-            return "Nothing to compare with"
-        is_same = self.headline.relation is Relation.SAME
-        return "No difference" if is_same else "Not settled here"
 
 
 def _works(planned: PlannedExperiment, results: Results) -> Iterator[_Work]:
@@ -200,10 +166,55 @@ def _works(planned: PlannedExperiment, results: Results) -> Iterator[_Work]:
         yield _Work(planned, rows, fastest(planned, rows))
 
 
+def _rank(work: _Work) -> tuple[bool, bool, bool, bool, float]:
+    """Of experiments with advice, or that prefer some work; settled; a choice; preferred."""
+    relation = work.headline and work.headline.relation
+    preferred, cell = work.planned.preferred, work.rows[0].cell
+    share = sum(cell.get(name) == value for name, value in preferred.items())
+    return (
+        bool(work.planned.advice),
+        bool(preferred),
+        relation in (Relation.FASTEST, Relation.SAME),
+        relation is not None,
+        share / max(1, len(preferred)),
+    )
+
+
+def _advice(work: _Work) -> str:
+    """What to do, in a few words."""
+    if work.winner:
+        subject, planned = work.winner.subject, work.planned
+        return planned.advice.get(str(subject), name_of(subject, planned.names))
+    if work.headline is None:
+        return "Nothing to compare with"
+    return "No difference" if work.headline.relation is Relation.SAME else "Not settled here"
+
+
+def _over_all(found: Answer, works: Sequence[_Work]) -> Answer:
+    """The same of all groups of an experiment: where several arms win, it depends on the work."""
+    planned, winners = works[0].planned, {work.winner.subject for work in works if work.winner}
+    outcomes = [
+        f"{name_of(w.winner.subject, planned.names)} fastest" if w.winner else _advice(w).lower()
+        for w in works
+    ]
+    counts = ", ".join(f"{each} in {many}" for each, many in Counter(outcomes).most_common())
+    if len(winners) < 2:
+        return replace(found, basis=f"{found.basis}; of all {len(works)}: {counts}")
+    axes = [name for name in varied_axes(planned) if name != planned.compare] or ["work"]
+    titles = [axis_title(planned, name).partition(",")[0] for name in axes]
+    return replace(
+        found,
+        advice=f"It depends on {' and '.join(titles)}",
+        lead=counts,
+        headline=None,
+        bars=[replace(bar, is_winner=False) for bar in found.bars],
+    )
+
+
 def _counted(run: Run, results: Mapping[str, Results]) -> str:
     """What may be said where nothing was measured: how many figures a model reproduces."""
-    claims = (claim for _, claim in published(run, results) if claim.ledger is Ledger.MODELLED)
-    if outcomes := [*map(outcome, claims)]:
+    pairs, _ = published(run, results)
+    if outcomes := [outcome(claim) for _, claim in pairs if claim.ledger is Ledger.MODELLED]:
         reproduced = outcomes.count(Outcome.REPRODUCED)
         return f"{reproduced} of {len(outcomes)} published figures reproduced by a model"
     is_computed = any(not planned.is_timed for planned in run.plan.experiments)
@@ -211,25 +222,23 @@ def _counted(run: Run, results: Mapping[str, Results]) -> str:
 
 
 def _absent(run: Run, planned: PlannedExperiment) -> Iterator[Bar]:
-    """The devices that this machine lacks, where the experiment compares devices."""
+    """The devices that this machine lacks, where the experiment compares all devices."""
     specs = {device.spec for device in run.machine.devices}
-    if any(cell[planned.compare] in specs for group in planned.groups for cell in group):
+    compared = {cell[planned.compare] for group in planned.groups for cell in group}
+    # One of a user's own compares what it names.
+    if planned.file is None and compared & specs:
         yield from (Bar(claim) for claim in absent_devices(run.machine, planned.names))
 
 
-def _remarks(run: Run, said: Sequence[Claim], best: _Work | None) -> Iterator[Remark]:
+def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[Remark]:
     """What it was measured on; then reasons for care, the weightiest first."""
     place = (machine_text(run.machine), run.plan.created[:10])
     yield Remark(", ".join(filter(None, place)))
-    # In the lab's own runs the names of such devices say so.
-    for device in run.machine.devices if run.is_of_program else ():
-        if device.role == TEST_ONLY:
-            yield Remark(f"measured on {device.spec}, which is for tests only", is_care=True)
     if pairs := gauge(run.samples):
         yield Remark(f"noise ±{format_percent(pairs.noise)}", pairs.noise > NOISE_CARE)
     if best and all(row.processes == 1 for row in best.rows):
         yield Remark("one process: another may differ by 1 to 3 %")
-    wrong = (claim for claim in said if claim.relation is Relation.WRONG)
+    wrong = (claim for claim in every if claim.relation is Relation.WRONG)
     yield from (Remark(sentence(claim), is_care=True) for claim in wrong)
     if (ending := run.ending.ending if run.ending else RUNNING) not in ENDS_WELL:
         yield Remark(f"{ending}: not everything was measured", is_care=True)
@@ -237,17 +246,17 @@ def _remarks(run: Run, said: Sequence[Claim], best: _Work | None) -> Iterator[Re
         yield Remark(run.ending.reason)
     if pairs and (share := 1 - pairs.clean_share) > DISTURBED_CARE:
         yield Remark(f"{100 * share:.0f} % of samples disturbed", is_care=True)
-    kinds = [claim.relation for claim in said if claim.relation in RELATIONS.values()]
+    kinds = [claim.relation for claim in every if claim.relation in RELATIONS.values()]
     if unsettled := kinds.count(Relation.INCONCLUSIVE):
         text = f"{unsettled:,} of {len(kinds):,} comparisons not settled"
         yield Remark(text, is_care=unsettled * 4 > len(kinds))
-    for claim in said:
+    for claim in every:
         if best and claim.relation is Relation.WINS_FROM and claim.experiment == best.planned.name:
             yield Remark(sentence(claim))
 
 
 QUESTION = "Where should my bulk encryption run?"
-REAL, TEST_ONLY = "real", "test only"
+REAL = "real"
 REMARKS_MOST = 5
 ENDS_WELL, RUNNING = ("complete", "time was up"), "killed, or still running"
 # As shares; a block that scatters more, or more such samples, ask for care.

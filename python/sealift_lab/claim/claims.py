@@ -1,14 +1,18 @@
-"""What the rows and reports of an experiment, and a machine, let one say, as claims."""
+"""What rows, reports, a machine and an earlier run let one say, as claims; and a line of each."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from sealift_lab.claim.words import name_of
-from sealift_lab.model.claim import Claim, Relation
-from sealift_lab.model.results import Estimate, Results, Row, Verdict
+from sealift_lab.claim.declared import plans
+from sealift_lab.claim.published import Pair, count
+from sealift_lab.claim.words import conditions, name_of, sentence, varied_axes
+from sealift_lab.judge.judge import Change, changes
+from sealift_lab.model.arm import Value
+from sealift_lab.model.results import Claim, Estimate, Relation, Results, Row, Verdict
 from sealift_lab.model.run import PlannedExperiment, Surroundings
-from sealift_lab.model.units import rate_unit, scale_of
-from sealift_lab.model.values import Value
+from sealift_lab.model.units import format_number, rate_unit, scale_of
+from sealift_lab.run.folder import Run
 
 
 def experiment_claims(planned: PlannedExperiment, results: Results) -> list[Claim]:
@@ -17,17 +21,19 @@ def experiment_claims(planned: PlannedExperiment, results: Results) -> list[Clai
     return [
         *wrong_results(planned, results),
         *wins(planned, sound),
-        *(comparison(planned, row) for row in sound if row.verdict),
+        *comparisons(planned, sound),
         *(rate(planned, row) for row in sound),
         *skipped(planned, results),
     ]
 
 
-def comparison(planned: PlannedExperiment, row: Row) -> Claim:
-    """A row that has a verdict, against its reference."""
-    assert row.verdict is not None, "a reference is compared with nothing"
-    relation = RELATIONS[row.verdict]
-    return _of_row(planned, row, relation, row.reference, row.ratio, reason=row.reason)
+def comparisons(planned: PlannedExperiment, rows: Sequence[Row]) -> list[Claim]:
+    """The rows that have a verdict, each against its reference."""
+    return [
+        _of_row(planned, row, RELATIONS[row.verdict], row.reference, row.ratio, reason=row.reason)
+        for row in rows
+        if row.verdict
+    ]
 
 
 def rate(planned: PlannedExperiment, row: Row) -> Claim:
@@ -39,42 +45,33 @@ def rate(planned: PlannedExperiment, row: Row) -> Claim:
 
 
 def fastest(planned: PlannedExperiment, rows: Sequence[Row]) -> Claim | None:
-    """Who is fastest in one group, or that this is open; None for a single arm.
+    """Which arm of a group is fastest, or that this is open; None for a single arm.
 
     An arm is fastest where every other one was shown to be slower. Arms are the same where they
     were shown to be alike; what the samples could not settle is inconclusive.
-
-    Args:
-        planned: Names the arms.
-        rows: Of the group, nothing computed wrong.
     """
     first, *others = sorted(rows, key=lambda row: row.time.value)
     if not others:
         return None
     winners = [row for row in rows if row.is_winner]
     if winners == [first]:
-        reference = (row for row in others if row.subject == first.reference)
-        other = next(reference, others[0])
+        other = next((row for row in others if row.subject == first.reference), others[0])
         ratio = first.ratio if other.subject == first.reference else None
         ratio = ratio or (other.ratio.inverse() if other.ratio else None)
         return _of_row(planned, first, Relation.FASTEST, other.subject, ratio)
     other = next((row for row in winners if row is not first), others[0])
-    alike = [row.verdict for row in winners]
-    if None in alike and {*alike} <= {None, Verdict.SAME}:
+    verdicts = {row.verdict for row in winners}
+    if None in verdicts and verdicts <= {None, Verdict.SAME}:
         ratio = first.ratio or other.ratio
         return _of_row(planned, first, Relation.SAME, other.subject, ratio)
-    why = next((row.reason for row in (first, *others) if row.reason), UNTOLD)
+    why = next((row.reason for row in (first, *others) if row.reason), NOT_TOLD_APART)
     return _of_row(planned, first, Relation.INCONCLUSIVE, other.subject, None, reason=why)
 
 
 def wins(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[Claim]:
-    """From which value to which one arm alone wins all work, along the axis of the first chart.
+    """From which number to which one arm alone wins all work, along the axis of the first chart.
 
     A single value is left to the rows.
-
-    Args:
-        planned: Its first chart says along which axis; numbers only.
-        rows: Nothing computed wrong.
     """
     axis = planned.charts[0].x if planned.charts else planned.compare
     places = sorted({x for row in rows if isinstance(x := row.cell.get(axis), int | float)})
@@ -106,12 +103,7 @@ def skipped(planned: PlannedExperiment, results: Results) -> Iterator[Claim]:
 
 
 def absent_devices(machine: Surroundings, names: Mapping[str, str]) -> list[Claim]:
-    """The devices that a machine lacks; one with settings is no other device.
-
-    Args:
-        machine: Its devices.
-        names: Of devices, for readers.
-    """
+    """The devices that a machine lacks; one with settings is no other device."""
     return [
         Claim(name_of(each.spec, names), Relation.ABSENT, reason=short_reason(each.reason or ""))
         for each in machine.devices
@@ -122,6 +114,86 @@ def absent_devices(machine: Surroundings, names: Mapping[str, str]) -> list[Clai
 def short_reason(reason: str) -> str:
     """A reason without the system's words for it and what to do about it."""
     return reason.partition(" (")[0].partition(";")[0].partition(", ")[0]
+
+
+def compare(before: Run, now: Run) -> tuple[list[tuple[Change, Claim]], list[str]]:
+    """Compares cells of two runs that are equal in all axes; and what only one of the runs has.
+
+    A difference is a reason to look, or to measure both once more, taking turns: two runs differ in
+    more than the code.
+    """
+    axes = {each.name: (each, varied_axes(each)) for each in plans(now)}
+    pairs = []
+    for change in changes(before, now):
+        of, varied = axes[change.experiment]
+        claim = Claim(
+            conditions(change.cell, of, varied) or of.title,
+            RELATIONS[change.comparison.verdict],
+            "before",
+            change.comparison.ratio,
+            "x",
+            conditions=change.cell,
+            reason=change.comparison.ratio.reason,
+            experiment=change.experiment,
+        )
+        pairs.append((change, claim))
+    earlier, later, notes = _cells(before), _cells(now), []
+    for name, only in (("later", later - earlier), ("earlier", earlier - later)):
+        if only:
+            counts = Counter(experiment for experiment, _ in only).items()
+            of_each = ", ".join(f"{many:,} of {each}" for each, many in counts)
+            notes.append(f"not compared, because only the {name} run has them: {of_each}")
+    return pairs, notes
+
+
+def finding(planned: PlannedExperiment, results: Results, published: Sequence[Pair] = ()) -> str:
+    """What one experiment found, in a line: who wins where, and how verdicts are counted."""
+    parts = [*_parts(planned, results, published)] or ["Nothing was measured"]
+    return f"{'. '.join(part[0].upper() + part[1:] for part in parts)}."
+
+
+def _parts(
+    planned: PlannedExperiment, results: Results, published: Sequence[Pair]
+) -> Iterator[str]:
+    yield from (sentence(claim) for claim in wrong_results(planned, results))
+    sound = [row for row in results.rows if not row.wrong]
+    compared = comparisons(planned, sound)
+    yield from (sentence(claim) for claim in [*wins(planned, sound)][:WINS_MOST])
+    if compared:
+        yield from _spans(compared)
+        yield _counted(Counter(claim.relation.value for claim in compared), "comparison")
+    elif sound:
+        yield f"{len(sound)} measured, nothing compared"
+    elif not planned.is_timed and any(each.facts for each in results.reports):
+        yield f"{planned.origin.capitalize()}, not measured"
+    for (_, ledger), outcomes in count(published).items():
+        yield _counted(outcomes, "published figure", f", {ledger}")
+    if absent := [claim.subject for claim in skipped(planned, results)]:
+        more = f" and {len(absent) - NAMES_MOST} more" if len(absent) > NAMES_MOST else ""
+        yield f"Not measured: {', '.join(absent[:NAMES_MOST])}{more}"
+    if left_out := len(planned.left_out):
+        yield f"{left_out} of {left_out + len(planned.groups)} groups had no time"
+
+
+def _spans(compared: Sequence[Claim]) -> Iterator[str]:
+    """From least to most how many times as fast each arm is; of a few arms only."""
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for claim in compared:
+        if claim.figure:
+            ratios.setdefault((claim.subject, claim.other), []).append(claim.figure.value)
+    if len(ratios) <= SPANS_MOST:
+        for (subject, other), values in ratios.items():
+            ends = dict.fromkeys(format_number(each) for each in (min(values), max(values)))
+            yield f"{subject}: {' to '.join(ends)}× {other}"
+
+
+def _counted(counts: Mapping[str, int], noun: str, more: str = "") -> str:
+    """`25 comparisons: 20 faster, 5 same`; of one kind `25 comparisons: all faster`."""
+    total = sum(counts.values())
+    head = f"{total:,} {noun}{'' if total == 1 else 's'}{more}"
+    if len(counts) == 1:
+        return f"{head}: {'all ' if total > 1 else ''}{next(iter(counts))}"
+    return f"{head}: {', '.join(f'{many:,} {name}' for name, many in counts.items())}"
 
 
 def _owner(rows: Sequence[Row]) -> Value | None:
@@ -141,6 +213,13 @@ def _reasons(planned: PlannedExperiment, results: Results, field: str) -> dict[s
         if (reason := getattr(report, field)) and not report.is_left_out:
             reasons.setdefault(name_of(report.cell[planned.compare], planned.names), reason)
     return reasons
+
+
+def _cells(run: Run) -> set[tuple[str, frozenset[tuple[str, Value]]]]:
+    """The cells that were measured."""
+    planned = {each.name: each for each in run.plan.experiments}
+    places = run.samples.select("experiment", "group", "arm").unique().iter_rows()
+    return {(n, frozenset(planned[n].groups[group][arm].items())) for n, group, arm in places}
 
 
 def _of_row(
@@ -166,6 +245,7 @@ def _of_row(
 
 
 RELATIONS = {verdict: Relation(verdict.value) for verdict in Verdict}
-UNTOLD = "several were not told apart"
+NOT_TOLD_APART = "several were not told apart"
 # Fewer places along an axis make no "from ... to ...".
 PLACES_MIN = 3
+WINS_MOST, SPANS_MOST, NAMES_MOST = 2, 2, 4

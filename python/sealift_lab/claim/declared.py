@@ -1,63 +1,69 @@
 """What experiments declare beside their plan: published figures, lines, names, charts.
 
 Nobody knows who wrote a run folder, so no file that it names is run: experiments of one's own count
-only where the caller has loaded them.
+where the caller has loaded them, and else as the run that measured them stored them in its folder.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any, get_type_hints
 
-from sealift_lab.claim.published import Pair, compare_published
+import msgspec
+
+from sealift_lab.claim.published import Pair, evaluate, published_claim
 from sealift_lab.experiments import registry
 from sealift_lab.judge.judge import times
 from sealift_lab.model.experiment import Experiment, Line
-from sealift_lab.model.results import Results
-from sealift_lab.model.run import PlannedExperiment
+from sealift_lab.model.published import Missing, Published
+from sealift_lab.model.results import Estimate, Results
+from sealift_lab.model.run import PUBLISHED, PlannedExperiment
 from sealift_lab.run.folder import Run
-
-T = TypeVar("T")
 
 
 def published(
     run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] = ()
-) -> list[Pair]:
-    """The published figures of a run's experiments, each with its claim.
-
-    Args:
-        run: The run folder.
-        results: What was found of each experiment.
-        loaded: Experiments of one's own.
-    """
-
-    def compare(experiment: Experiment) -> list[Pair]:
-        found = results[experiment.name]
-        figures = experiment.published(found)
-        return compare_published(
-            figures, found, lambda one, other: times(run, one, other), experiment.name
-        )
-
-    return [pair for each in run.plan.experiments for pair in _made(each, loaded, compare)[0]]
-
-
-def problems(
-    run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] = ()
-) -> list[str]:
-    """Why published figures of experiments can't be compared with this run, in sentences."""
-    found = (
-        (planned.name, _made(planned, loaded, lambda each: each.published(results[each.name]))[1])
-        for planned in run.plan.experiments
-    )
-    return [
-        f"{name} can't be compared with what was published: {why}" for name, why in found if why
-    ]
+) -> tuple[list[Pair], list[str]]:
+    """The published figures of a run's experiments with their claims; and why some have none."""
+    pairs: list[Pair] = []
+    problems = []
+    for planned in run.plan.experiments:
+        try:
+            figures = _figures(run, planned, results[planned.name], loaded)
+            pairs += [(each, published_claim(each, here, planned.name)) for each, here in figures]
+        except Exception as error:
+            why = str(error) if str(error) == OTHER_AXES else f"{type(error).__name__}: {error}"
+            problems.append(f"{planned.name} can't be compared with what was published: {why}")
+    return pairs, problems
 
 
 def lines(
-    planned: PlannedExperiment, results: Results, loaded: Sequence[Experiment] = ()
+    run: Run, planned: PlannedExperiment, results: Results, loaded: Sequence[Experiment] = ()
 ) -> Sequence[Line]:
-    """What is drawn beside what was found."""
-    return _made(planned, loaded, lambda experiment: experiment.lines(results))[0]
+    """What is drawn beside what was found; nothing where that can't be had."""
+    try:
+        experiment = _find(planned, loaded)
+        return experiment.lines(results) if experiment else _stored(run, planned).lines
+    except Exception:
+        return ()
+
+
+def encode_declared(
+    run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment]
+) -> bytes:
+    """What experiments of one's own publish and draw, as the file `PUBLISHED` of a run's folder."""
+    stored = {}
+    for planned in run.plan.experiments:
+        found = results[planned.name]
+        if planned.file is not None:
+            beside = lines(run, planned, found, loaded)
+            try:
+                figures = _figures(run, planned, found, loaded)
+            except Exception:
+                figures = []
+            plain = [({**asdict(each), "here": None}, here) for each, here in figures]
+            stored[planned.name] = _Declared(plain, beside)
+    return msgspec.json.encode(stored)
 
 
 def plans(run: Run) -> list[PlannedExperiment]:
@@ -67,8 +73,11 @@ def plans(run: Run) -> list[PlannedExperiment]:
 
 def declared(planned: PlannedExperiment) -> PlannedExperiment:
     """A plan with names, charts and the like as its experiment declares them today."""
-    experiment = _find(planned, ())
-    if experiment is None or not _has_axes_of(planned, experiment):
+    try:
+        experiment = _find(planned, ())
+    except ValueError:
+        experiment = None
+    if experiment is None:
         return planned
     known = {name: getattr(experiment, name) for name in SHOWN}
     known |= {n: {str(key): text for key, text in known[n].items()} for n in ("names", "advice")}
@@ -78,32 +87,53 @@ def declared(planned: PlannedExperiment) -> PlannedExperiment:
     return replace(planned, **{name: value for name, value in known.items() if value})
 
 
-def _made(
-    planned: PlannedExperiment,
-    loaded: Sequence[Experiment],
-    make: Callable[[Experiment], Sequence[T]],
-) -> tuple[Sequence[T], str]:
-    """What an experiment declares, or why it can't: nobody knows what a folder holds."""
-    experiment = _find(planned, loaded)
-    if experiment is None:
-        return (), ""
-    if not _has_axes_of(planned, experiment):
-        return (), "it has other axes today"
-    try:
-        return make(experiment), ""
-    except Exception as error:
-        return (), f"{type(error).__name__}: {error}"
+@dataclass(frozen=True)
+class _Declared:
+    """Published figures as plain values, each with the same of the run, or why there is none."""
+
+    figures: Sequence[tuple[Mapping[str, Any], Estimate | str]] = ()
+    lines: Sequence[Line] = ()
 
 
-def _has_axes_of(planned: PlannedExperiment, experiment: Experiment) -> bool:
-    return {axis.name for axis in planned.axes} == {axis.name for axis in experiment.axes}
+def _figures(
+    run: Run, planned: PlannedExperiment, results: Results, loaded: Sequence[Experiment]
+) -> list[tuple[Published, Estimate | str]]:
+    """The published figures of an experiment, each with the same of the run."""
+    if experiment := _find(planned, loaded):
+        ratio = partial(times, run)
+        return [(e, evaluate(e.here, results, ratio)) for e in experiment.published(results)]
+    kinds = {name: kind for name, kind in get_type_hints(Published).items() if name != "here"}
+    return [
+        (
+            Published(
+                **{name: msgspec.convert(plain.get(name), kind) for name, kind in kinds.items()},
+                here=Missing("stored by its run"),
+            ),
+            here,
+        )
+        for plain, here in _stored(run, planned).figures
+    ]
+
+
+def _stored(run: Run, planned: PlannedExperiment) -> _Declared:
+    stored = run.stored(PUBLISHED, dict[str, _Declared]) if planned.file is not None else None
+    return (stored or {}).get(planned.name, _Declared())
 
 
 def _find(planned: PlannedExperiment, loaded: Sequence[Experiment]) -> Experiment | None:
-    own = next((each for each in loaded if each.name == planned.name), None)
-    if own or planned.file is not None:
-        return own
-    return next((e for e in registry.all_experiments() if e.name == planned.name), None)
+    """The experiment of a plan; None for one of one's own that is not loaded.
+
+    Raises:
+        ValueError: If it has other axes than in the plan.
+    """
+    own = [each for each in loaded if each.name == planned.name]
+    known = own if own or planned.file is not None else registry.all_experiments()
+    experiment = next((each for each in known if each.name == planned.name), None)
+    axes = [{axis.name for axis in each.axes} for each in (planned, experiment or planned)]
+    if axes[0] != axes[1]:
+        raise ValueError(OTHER_AXES)
+    return experiment
 
 
 SHOWN = ("question", "charts", "preferred", "names", "advice", "columns", "notes")
+OTHER_AXES = "it has other axes today"

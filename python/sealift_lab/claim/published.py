@@ -2,15 +2,41 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from typing import TypeVar
 
-from sealift_lab.claim.evaluate import Ratio, evaluate
 from sealift_lab.judge.verdicts import MARGIN, verdict
-from sealift_lab.model.claim import Claim, Relation
-from sealift_lab.model.published import Kind, Ledger, Published
-from sealift_lab.model.results import Estimate, Origin, Results, Verdict
+from sealift_lab.model.arm import Cell
+from sealift_lab.model.published import (
+    Fact,
+    Figure,
+    Kind,
+    Missing,
+    Number,
+    Published,
+    Rate,
+    Scaled,
+    Sum,
+    Time,
+    Times,
+)
+from sealift_lab.model.results import (
+    ArmReport,
+    Claim,
+    Estimate,
+    Ledger,
+    Origin,
+    Relation,
+    Results,
+    Row,
+    Verdict,
+)
+
+T = TypeVar("T")
+Pair = tuple[Published, Claim]
+Ratio = Callable[[Row, Row], Estimate]
+"""Times as fast the first row is as the second one; from the judge, which has the samples."""
 
 
 class Outcome(StrEnum):
@@ -25,24 +51,6 @@ class Outcome(StrEnum):
     UNTESTED = "not tested"
 
 
-@dataclass(frozen=True)
-class Count:
-    """How many published figures of one document have which outcome, within one ledger.
-
-    Attributes:
-        document: Its number, as `003`.
-        ledger: Where they are counted; ledgers are never added up.
-        outcomes: How many there are of each.
-    """
-
-    document: str
-    ledger: Ledger
-    outcomes: Mapping[Outcome, int]
-
-
-Pair = tuple[Published, Claim]
-
-
 def compare_published(
     figures: Sequence[Published], results: Results, ratio: Ratio, experiment: str
 ) -> list[Pair]:
@@ -54,13 +62,7 @@ def compare_published(
 
 
 def published_claim(published: Published, here: Estimate | str, experiment: str = "") -> Claim:
-    """The claim on one published figure.
-
-    Args:
-        published: As printed.
-        here: The same from a run, in the same unit, or why there is none.
-        experiment: Name of the experiment.
-    """
+    """The claim on one published figure; `here` is the same of a run, or why there is none."""
     relation, reason = _relation(published, here)
     return Claim(
         published.what,
@@ -85,14 +87,119 @@ def outcome(claim: Claim) -> Outcome:
     return OUTCOMES.get(claim.relation, Outcome.OTHER_MACHINE)
 
 
-def count(pairs: Sequence[Pair]) -> list[Count]:
-    """Counts by document and ledger, in the order of documents and of ledgers."""
-    counts: dict[tuple[str, Ledger], Counter[Outcome]] = {}
-    for published, claim in pairs:
-        document = published.figure.partition("-")[0]
-        counts.setdefault((document, claim.ledger), Counter())[outcome(claim)] += 1
-    order = sorted(counts, key=lambda key: (key[0], list(Ledger).index(key[1])))
-    return [Count(*key, {o: n for o in Outcome if (n := counts[key][o])}) for key in order]
+def count(pairs: Sequence[Pair]) -> dict[tuple[str, Ledger], dict[str, int]]:
+    """How many figures of each document have which outcome; ledgers are never added up."""
+    counts = Counter((document_of(each), claim.ledger, outcome(claim)) for each, claim in pairs)
+    documents = sorted({document for document, *_ in counts})
+    every: dict[tuple[str, Ledger], dict[str, int]] = {
+        (document, ledger): {o.value: n for o in Outcome if (n := counts[document, ledger, o])}
+        for document in documents
+        for ledger in Ledger
+    }
+    return {place: outcomes for place, outcomes in every.items() if outcomes}
+
+
+def document_of(published: Published) -> str:
+    """The number of the document, as `003`."""
+    return published.figure.partition("-")[0]
+
+
+def evaluate(figure: Figure, results: Results, ratio: Ratio) -> Estimate | str:
+    """A figure of a run in its own unit, or the reason why the run doesn't have it.
+
+    Args:
+        figure: The expression.
+        results: What the run found of the experiment.
+        ratio: For rows that no row of `results` compares.
+    """
+    try:
+        return _evaluate(figure, results, ratio)
+    except _NoFigureError as error:
+        return str(error)
+
+
+def fact(report: ArmReport, name: str) -> Estimate | str:
+    """A fact of a report with its ends over seeds; the text of one, or why there is none."""
+    value, low, high = (report.facts.get(f"{name}{end}") for end in ("", LEAST, MOST))
+    if value is None:
+        return str(report.facts.get(f"{name}{WHY_NONE}") or f"it has no {name}")
+    if isinstance(value, str):
+        return value
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        return Estimate(value, low, high)
+    return Estimate(value)
+
+
+class _NoFigureError(Exception):
+    """A run doesn't have a figure, for this reason."""
+
+
+def _evaluate(figure: Figure, results: Results, ratio: Ratio) -> Estimate:
+    match figure:
+        case Missing(reason):
+            raise _NoFigureError(reason)
+        case Number(value, low, high):
+            return Estimate(value, low, high)
+        case Fact(where, name):
+            found = fact(_one(results.facts(**where), results, where, "cells"), name)
+            if isinstance(found, str):
+                raise _NoFigureError(found)
+            return found
+        case Time(where):
+            return _row(results, where).time
+        case Rate(where, of):
+            row = _row(results, where)
+            if of == "operations":
+                return row.operations_per_s
+            if row.payload_mb_per_s is None:
+                raise _NoFigureError("its operations have no payload")
+            return row.payload_mb_per_s
+        case Times(where, other):
+            return _times(_row(results, where), _row(results, other), ratio)
+        case Scaled(inner, factor):
+            return _evaluate(inner, results, ratio).scaled(factor)
+        case Sum(figures):
+            return _sum([_evaluate(each, results, ratio) for each in figures])
+
+
+def _row(results: Results, where: Cell) -> Row:
+    row = _one(results.select(**where), results, where, "rows")
+    if row.wrong:
+        raise _NoFigureError(f"computed wrong: {row.wrong}")
+    return row
+
+
+def _one(fitting: Iterable[T], results: Results, where: Cell, noun: str) -> T:
+    """The one that fits."""
+    found = [*fitting]
+    if not found:
+        raise _NoFigureError(results.why_missing(**where))
+    if len(found) > 1:
+        values = ", ".join(f"{name} {value}" for name, value in where.items())
+        raise _NoFigureError(f"{len(found)} {noun} fit {values}; right would be one")
+    return found[0]
+
+
+def _times(one: Row, other: Row, ratio: Ratio) -> Estimate:
+    if one.group == other.group:
+        if one.ratio and one.reference == other.subject:
+            return one.ratio
+        if other.ratio and other.reference == one.subject:
+            return other.ratio.inverse()
+    return ratio(one, other)
+
+
+def _sum(parts: Sequence[Estimate]) -> Estimate:
+    """The ends are sums of ends: the parts were measured apart, so nothing narrows them."""
+    lows = [part.low for part in parts if part.low is not None]
+    highs = [part.high for part in parts if part.high is not None]
+    has_ends = len(lows) == len(highs) == len(parts)
+    return Estimate(
+        sum(part.value for part in parts),
+        sum(lows) if has_ends else None,
+        sum(highs) if has_ends else None,
+        next((part.reason for part in parts if part.reason), ""),
+    )
 
 
 def _relation(published: Published, here: Estimate | str) -> tuple[Relation, str]:
@@ -118,17 +225,15 @@ def _relation(published: Published, here: Estimate | str) -> tuple[Relation, str
 
 def _shape(published: Published, here: Estimate, low: float, high: float) -> tuple[Relation, str]:
     """By the judge's rule, as rows are: a difference under its margin is none."""
-    if here.reason:
-        return Relation.INCONCLUSIVE, here.reason
-    if low <= 0:
-        return Relation.INCONCLUSIVE, "its interval reaches to 0"
+    if here.reason or low <= 0:
+        return Relation.INCONCLUSIVE, here.reason or "its interval reaches to 0"
+    is_reading = published.kind is Kind.READING
     match verdict(math.log(here.value), (math.log(low), math.log(high))):
         case Verdict.FASTER:
             return Relation.HOLDS, ""
-        case Verdict.SLOWER if published.kind is Kind.READING:
-            return Relation.DIFFERS, ""
         case Verdict.SLOWER:
-            return Relation.CONTRADICTED, ""
+            # No document claims what only a reading of it says.
+            return Relation.DIFFERS if is_reading else Relation.CONTRADICTED, ""
         case Verdict.SAME:
             return Relation.DIFFERS, NO_EFFECT
     return Relation.INCONCLUSIVE, "its interval reaches over 1"
@@ -139,15 +244,17 @@ Region = tuple[float, float, Relation, str]
 
 def _regions(published: Published) -> Iterator[Region]:
     """From where to where which relation holds; the first that has the whole interval counts."""
-    near, far = sorted(published.value * (1 + side * NEAR) for side in (-1, 1))
+    value = published.value
+    near, far = sorted(value * (1 + side * NEAR) for side in (-1, 1))
     match published.kind:
-        case Kind.SHAPE | Kind.READING as kind:
+        case Kind.SHAPE:
             margin = math.exp(MARGIN)
-            # No document claims what only a reading of it says.
-            ends = READ if kind is Kind.READING else SHAPED
-            yield from _outside(margin, margin, *ends)
+            yield from _outside(margin, margin, Relation.CONTRADICTED, Relation.IN_SHAPE)
+        case Kind.READING:
+            margin = math.exp(MARGIN)
+            yield from _outside(margin, margin, Relation.DIFFERS, Relation.HOLDS)
         case Kind.RATIO:
-            yield from _ratio(published.value, near, far)
+            yield from _ratio(value, near, far)
         case Kind.SLOPE:
             yield near, far, Relation.REPRODUCED, ""
             yield from _outside(near, far, Relation.DIFFERS, Relation.DIFFERS)
@@ -158,41 +265,31 @@ def _regions(published: Published) -> Iterator[Region]:
         case Kind.COUNT:
             low, high = _span(published)
             yield low, high, Relation.REPRODUCED, ""
-            beyond = Relation.DIFFERS if published.value else Relation.CONTRADICTED
+            beyond = Relation.DIFFERS if value else Relation.CONTRADICTED
             yield from _outside(low, high, beyond, beyond)
-        case _:
-            yield from _number(published, near, far)
+        case kind:
+            # What a model gives: the same number is expected, of a point at least its place.
+            yield near, far, Relation.SAME if kind is Kind.LIMIT else Relation.REPRODUCED, ""
+            if kind is Kind.POINT:
+                near, far = sorted((value / ALIKE, value * ALIKE))
+                yield near, far, Relation.IN_SHAPE, ""
+            yield from _outside(near, far, Relation.CONTRADICTED, Relation.CONTRADICTED)
 
 
 def _ratio(value: float, near: float, far: float) -> Iterator[Region]:
     """On the other side of 1 it is contradicted; about 1 there is no such effect."""
     yield near, far, Relation.REPRODUCED, ""
-    if near >= 1 + NEAR or far <= 1 - NEAR:
+    is_clear = near >= 1 + NEAR or far <= 1 - NEAR
+    if is_clear:
         # Less than the margin on either side of 1 is no side.
         yield math.exp(-MARGIN), math.exp(MARGIN), Relation.DIFFERS, NO_EFFECT
-    if value > 1:
-        side = min(1.0, near)
-        yield -math.inf, side, Relation.CONTRADICTED, ""
-        yield side, near, Relation.DIFFERS, ""
-        yield far, math.inf, Relation.DIFFERS, ""
-    else:
-        side = max(1.0, far)
-        yield side, math.inf, Relation.CONTRADICTED, ""
-        yield far, side, Relation.DIFFERS, ""
-        yield -math.inf, near, Relation.DIFFERS, ""
-    if near >= 1 + NEAR or far <= 1 - NEAR:
+    least, most = (min(1.0, near), math.inf) if value > 1 else (-math.inf, max(1.0, far))
+    yield from _outside(least, most, Relation.CONTRADICTED, Relation.CONTRADICTED)
+    yield least, near, Relation.DIFFERS, ""
+    yield far, most, Relation.DIFFERS, ""
+    if is_clear:
         # Last: what lies on one side of 1 as a whole was found above.
         yield 1 - NEAR, 1 + NEAR, Relation.DIFFERS, NO_EFFECT
-
-
-def _number(published: Published, near: float, far: float) -> Iterator[Region]:
-    """What a model gives: the same number is expected, of a point at least its place."""
-    is_limit = published.kind is Kind.LIMIT
-    yield near, far, Relation.SAME if is_limit else Relation.REPRODUCED, ""
-    if published.kind is Kind.POINT:
-        near, far = sorted((published.value / ALIKE, published.value * ALIKE))
-        yield near, far, Relation.IN_SHAPE, ""
-    yield from _outside(near, far, Relation.CONTRADICTED, Relation.CONTRADICTED)
 
 
 def _span(published: Published) -> tuple[float, float]:
@@ -208,14 +305,13 @@ def _outside(low: float, high: float, below: Relation, above: Relation) -> Itera
     yield high, math.inf, above, ""
 
 
+LEAST, MOST, WHY_NONE = ", least", ", most", ", why none"
 # A tenth more or less is the same, on another machine and by a model.
 NEAR = 0.10
 # How far a point may be off whose table or curve has the document's shape there.
 ALIKE = 1.5
 NO_EFFECT = "no such effect here"
 SHAPES = (Kind.SHAPE, Kind.READING)
-SHAPED = (Relation.CONTRADICTED, Relation.IN_SHAPE)
-READ = (Relation.DIFFERS, Relation.HOLDS)
 UNJUDGED = {Kind.GIVEN: "given to the model", Kind.BEYOND: "beyond the model"}
 # Agreement of these is no evidence: projected, put in, read into a sentence, or print alone.
 NO_EVIDENCE = (Kind.LIMIT, Kind.GIVEN, Kind.BEYOND, Kind.READING, Kind.ARITHMETIC)

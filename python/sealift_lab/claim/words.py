@@ -1,28 +1,31 @@
 """Claims in words: a template for each relation, and names of values and of conditions."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from sealift_lab.model.claim import Claim, Relation
+from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis
-from sealift_lab.model.results import Estimate
+from sealift_lab.model.results import Claim, Estimate, Relation
 from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.model.units import format_bytes, format_measure, format_number, rate_unit
-from sealift_lab.model.values import Cell, Value
 
 
 def sentence(claim: Claim) -> str:
     """The claim in words, without a stop."""
     template = PUBLISHED if claim.published is not None else TEMPLATES[claim.relation]
-    words = {
-        "subject": claim.subject,
-        "other": claim.other,
-        "unit": claim.unit,
-        "relation": relation_words(claim),
-        "published": format_printed(claim.published or 0),
-        "because": f": {claim.reason}" if claim.reason else "",
-        "here": f"{estimate_text(claim.figure, claim.unit)} here, " if claim.figure else "",
-    }
-    return " ".join(template.format(**words, **_figure(claim)).split())
+    figure, span, reach = _figure(claim)
+    words = template.format(
+        subject=claim.subject,
+        other=claim.other,
+        unit=claim.unit,
+        figure=figure,
+        span=span,
+        range=reach,
+        relation=relation_words(claim),
+        published=format_printed(claim.published or 0),
+        because=f": {claim.reason}" if claim.reason else "",
+        here=f"{estimate_text(claim.figure, claim.unit)} here, " if claim.figure else "",
+    )
+    return " ".join(words.split())
 
 
 def relation_words(claim: Claim) -> str:
@@ -68,35 +71,33 @@ def tick_text(axis: str, value: Value, names: Mapping[str, str]) -> str:
 
 
 def conditions(cell: Cell, planned: PlannedExperiment, axes: Collection[str] | None = None) -> str:
-    """A cell in words, axis by axis: `128 B messages, 1,024 keys, 1 thread`.
+    """A cell, or some of its axes, in words: `128 B messages, 1,024 keys, 1 thread`.
 
-    Args:
-        cell: Axes with values.
-        planned: Declares the names; a value whose name is "" stays unsaid.
-        axes: Which axes; all of the cell when left out.
+    A value whose name is "" is left out.
     """
-    shown = cell if axes is None else {name: cell[name] for name in cell if name in axes}
+    shown = {name: cell[name] for name in cell if axes is None or name in axes}
     return ", ".join(filter(None, (value_text(*each, planned) for each in shown.items())))
 
 
 def varied_axes(planned: PlannedExperiment) -> list[str]:
     """The axes with more than one value, without those that follow another one.
 
-    A batch that is smaller for larger messages says nothing that the size doesn't say.
+    A batch that is smaller for larger messages says nothing that the size doesn't say. Of two that
+    follow each other the compared one is shown, or else the first.
     """
     cells = [cell for group in planned.groups for cell in group]
-    varied = [name for name in cells[0] if len({cell[name] for cell in cells}) > 1] if cells else []
-    # Of two that follow each other the compared one is shown, or else the first.
+
+    def count(*names: str) -> int:
+        return len({tuple(cell[name] for name in names) for cell in cells})
+
+    def follows(name: str, other: str) -> bool:
+        is_behind = count(name) < count(other) or order.index(other) < order.index(name)
+        return is_behind and count(name, other) == count(other)
+
+    varied = [name for name in cells[0] if count(name) > 1] if cells else []
     order = sorted(varied, key=lambda name: name != planned.compare)
-
-    def is_plain(name: str, other: str) -> bool:
-        is_behind = order.index(other) < order.index(name)
-        return _follows(name, other, cells) and (is_behind or not _follows(other, name, cells))
-
-    plain = {
-        name for name in order[1:] for other in order if name != other and is_plain(name, other)
-    }
-    return [name for name in varied if name == planned.compare or name not in plain]
+    plain = {name for name in order[1:] if any(follows(name, o) for o in order if o != name)}
+    return [name for name in varied if name not in plain]
 
 
 def axis_title(planned: PlannedExperiment, name: str) -> str:
@@ -122,33 +123,26 @@ def estimate_text(estimate: Estimate | None, unit: str = "") -> str:
     """A figure with its unit and interval: `30.3 MB/s [29.9–30.8]`; "" for none."""
     if estimate is None:
         return ""
-    words = _figure(Claim("", Relation.RATE, figure=estimate, unit=unit))
-    return " ".join(filter(None, (words["figure"], unit, words["span"])))
+    figure, span, _ = _figure(Claim("", Relation.RATE, figure=estimate, unit=unit))
+    return " ".join(filter(None, (figure, unit, span)))
 
 
-def _figure(claim: Claim) -> dict[str, str]:
+def _figure(claim: Claim) -> tuple[str, str, str]:
     """The figure, its interval, and from where to where it reaches."""
-    figure = claim.figure
+    figure, unit = claim.figure, claim.unit
     if figure is None:
-        return dict.fromkeys(("figure", "span", "range"), "")
+        return "", "", ""
     low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
-    if claim.unit == "B":
-        ends = [format_bytes(end) for end in (figure.value, low, high)]
+    form: Callable[[float], str] = format_signed if min(figure.value, low) < 0 else format_number
+    if unit == "B":
+        form, unit = format_bytes, ""
     elif claim.relation is Relation.WINS_FROM:
-        ends = [f"{end:,.6g}" for end in (figure.value, low, high)]
-    else:
-        show = format_signed if min(figure.value, low) < 0 else format_number
-        ends = [show(end) for end in (figure.value, low, high)]
-    span = "" if figure.low is None else f"[{ends[1]}–{ends[2]}]"
-    many = f" {claim.unit}" if claim.unit.endswith("s") else ""
-    one = "" if many or claim.unit == "B" else f"{claim.unit} "
-    return {"figure": ends[0], "span": span, "range": f"from {one}{ends[1]} to {ends[2]}{many}"}
-
-
-def _follows(name: str, other: str, cells: Collection[Cell]) -> bool:
-    """Whether one value of the other axis always goes with one value of this."""
-    pairs = {(cell[other], cell[name]) for cell in cells}
-    return len(pairs) == len({cell[other] for cell in cells})
+        form = "{:,.6g}".format
+    value, least, most = map(form, (figure.value, low, high))
+    reach = (
+        f"from {least} to {most} {unit}" if unit[-1:] == "s" else f"from {unit} {least} to {most}"
+    )
+    return value, "" if figure.low is None else f"[{least}–{most}]", reach
 
 
 TEMPLATES = {
@@ -159,7 +153,6 @@ TEMPLATES = {
     Relation.INCONCLUSIVE: "{subject} against {other} is not settled{because}",
     Relation.RATE: "{subject}: {figure} {unit} {span}",
     Relation.WINS_FROM: "{subject}: fastest {range}",
-    Relation.BREAKS_EVEN: "{subject} overtakes {other} at {figure} {unit} {span}",
     Relation.ABSENT: "{subject} is absent{because}",
     Relation.WRONG: "{subject} computed something wrong, so its times don't count{because}",
 }

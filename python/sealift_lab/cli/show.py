@@ -66,7 +66,7 @@ def _rows(run: "Run", results: "Mapping[str, Results]") -> "Iterator[RenderableT
 def report(
     folder: output.Folder,
     opens: Annotated[bool, option("report", "--open")] = False,
-    out: Annotated[Path | None, option("report", "--out", metavar="FILE", of=parse.file)] = None,
+    out: Annotated[Path | None, option("report", "--out", "FILE", parse.file)] = None,
 ) -> None:
     """Write the page of a run anew, and print its path.
 
@@ -148,14 +148,10 @@ KINDS = f"[{'|'.join(Kind)}]"
 
 def export(
     folder: output.Folder,
-    kind: Annotated[
-        Kind | None, option("export", "--format", metavar=KINDS, of=parse.choice(Kind))
-    ] = None,
-    out: Annotated[
-        Path | None, option("export", "--out", "-o", metavar="FILE", of=parse.file)
-    ] = None,
+    kind: Annotated[Kind | None, option("export", "--format", KINDS, parse.choice(Kind))] = None,
+    out: Annotated[Path | None, option("export", "--out -o", "FILE", parse.file)] = None,
     what: Annotated[
-        What, option("export", "--what", metavar="[samples|summary]", of=parse.choice(What))
+        What, option("export", "--what", "[samples|summary]", parse.choice(What))
     ] = What.SAMPLES,
 ) -> None:
     """Write what a run measured or computed for other programs."""

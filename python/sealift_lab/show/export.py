@@ -1,17 +1,14 @@
-"""Rows, samples and claims as files: CSV, JSON, JSON lines, Parquet."""
+"""Rows and samples as files: CSV, JSON, JSON lines, Parquet."""
 
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import polars as pl
 
-from sealift_lab.model.claim import Claim
+from sealift_lab.model.arm import Value
 from sealift_lab.model.results import ArmReport, Estimate, Results, Row
 from sealift_lab.model.run import Plan, PlannedExperiment
-from sealift_lab.model.values import Value
 
 Record = Mapping[str, Value | bool | None]
 
@@ -21,50 +18,31 @@ def rows_frame(plan: Plan, results: Mapping[str, Results]) -> pl.DataFrame:
 
     Measured numbers keep four significant digits.
     """
-    records = [
-        record
-        for planned in plan.experiments
-        for record in (
-            [_row(planned, row) for row in results[planned.name].rows]
-            if planned.is_timed
-            else [_computed(planned, each) for each in results[planned.name].reports if each.facts]
-        )
-    ]
+    records: list[Record] = []
+    for planned in plan.experiments:
+        found = results[planned.name]
+        if planned.is_timed:
+            records += [_row(planned, row) for row in found.rows]
+        else:
+            records += [_computed(planned, each) for each in found.reports if each.facts]
     return _frame(records, plan)
 
 
 def samples_frame(plan: Plan, samples: pl.DataFrame) -> pl.DataFrame:
-    """A line for each sample of a complete block, with the axes of its arm.
-
-    Args:
-        plan: Of the run.
-        samples: In the columns of `SampleLine`.
-    """
-    arms = [
+    """A line for each sample of a complete block, with the axes of its arm."""
+    arms: list[Record] = [
         {"experiment": each.name, "group": group, "arm": arm, "compare": each.compare, **cell}
         for each in plan.experiments
         for group, cells in enumerate(each.groups)
         for arm, cell in enumerate(cells)
     ]
-    cells = _frame(arms, plan)
-    if not arms:
-        return samples
     at = ["experiment", "group", "arm"]
-    return cells.join(samples, on=at, how="inner", maintain_order="right")
+    cells = _frame(arms, plan)
+    return cells.join(samples, on=at, how="inner", maintain_order="right") if arms else samples
 
 
 def encode(frame: pl.DataFrame, form: str) -> bytes:
-    """A frame as a file.
-
-    Args:
-        frame: Any.
-        form: One of `FORMS`.
-
-    Raises:
-        ValueError: If there is no such form.
-    """
-    if form not in WRITERS:
-        raise ValueError(f"no form {form!r}; right would be one of {', '.join(FORMS)}")
+    """A frame as a file of one of `FORMS`."""
     out = io.BytesIO()
     WRITERS[form](frame, out)
     return out.getvalue()
@@ -87,28 +65,21 @@ def form_of(path: Path | None) -> str:
     return form
 
 
-def claims_json(claims: Sequence[Claim]) -> str:
-    """Claims as JSON, one object each, in the fields of `Claim`."""
-    return json.dumps([asdict(each) for each in claims], ensure_ascii=False, indent=1)
-
-
 def _frame(records: Sequence[Record], plan: Plan) -> pl.DataFrame:
     """All records with all columns: names first, then axes, then the rest; one type a column."""
     names = dict.fromkeys(name for record in records for name in record)
-    axes = dict.fromkeys(axis.name for each in plan.experiments for axis in each.axes)
-    order = [*(n for n in FIRST if n in names), *(n for n in axes if n in names)]
-    order += [name for name in names if name not in order]
-    columns = {name: _column([record.get(name) for record in records]) for name in order}
-    return pl.DataFrame(columns)
+    axes = (axis.name for each in plan.experiments for axis in each.axes)
+    order = dict.fromkeys(name for name in (*FIRST, *axes, *names) if name in names)
+    return pl.DataFrame({name: _column([each.get(name) for each in records]) for name in order})
 
 
 def _column(values: Sequence[Value | None]) -> pl.Series:
     """Text where there is some, fractions where there are some, else whole numbers."""
-    there = {type(value) for value in values if value is not None}
-    if str in there or not there:
+    kinds = {type(value) for value in values if value is not None}
+    if str in kinds or not kinds:
         texts = [None if value is None else str(value) for value in values]
         return pl.Series(texts, dtype=pl.String)
-    return pl.Series(values, dtype=pl.Float64 if float in there else None, strict=False)
+    return pl.Series(values, dtype=pl.Float64 if float in kinds else None, strict=False)
 
 
 def _row(planned: PlannedExperiment, row: Row) -> Record:

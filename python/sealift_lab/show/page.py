@@ -1,17 +1,16 @@
 """A run as one page that fetches nothing and needs no script: the answer first, the rest folded."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markdown_it import MarkdownIt
 
 from sealift_lab.claim.answer import answer, command_text
-from sealift_lab.claim.claims import absent_devices, skipped
-from sealift_lab.claim.declared import lines, plans, problems, published
-from sealift_lab.claim.findings import finding
-from sealift_lab.claim.published import Pair, count
+from sealift_lab.claim.claims import absent_devices, finding, skipped
+from sealift_lab.claim.declared import lines, plans, published
+from sealift_lab.claim.published import Pair, count, document_of
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.judge import gauge
 from sealift_lab.model.experiment import Experiment
@@ -19,14 +18,8 @@ from sealift_lab.model.results import Results
 from sealift_lab.model.run import Fact, PlannedExperiment
 from sealift_lab.model.units import format_number, format_percent
 from sealift_lab.run.folder import Run
-from sealift_lab.show.charts import Drawing, draw
-from sealift_lab.show.tables import (
-    Table,
-    computed_table,
-    counts_table,
-    published_table,
-    rows_table,
-)
+from sealift_lab.show.charts import draw
+from sealift_lab.show.tables import counts_table, experiment_table, published_table
 
 
 def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] = ()) -> str:
@@ -35,25 +28,33 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
     Args:
         run: The run folder.
         results: What was found of each of its experiments.
-        loaded: Experiments of one's own, whose published figures count only so.
+        loaded: Experiments of one's own; without them their published figures are those that the
+            run stored.
     """
-    first = answer(run, results)
-    pairs = published(run, results, loaded)
-    planned = plans(run)
+    first, planned = answer(run, results), plans(run)
+    pairs, problems = published(run, results, loaded)
+    documents = dict.fromkeys(document_of(each) for each, _ in pairs)
     names = {key: name for each in planned for key, name in each.names.items()}
-    place = jinja2.FileSystemLoader(Path(__file__).parent)
-    said = set[str]()
+    has_own_alone = all(each.file is not None for each in planned)
+    seen = set[str]()
     environment = jinja2.Environment(
-        loader=place, autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template(TEMPLATE).render(
         answer=first,
         top=max((bar.rate.high or bar.rate.value for bar in first.bars if bar.rate), default=1),
-        parts=[_part(each, results[each.name], pairs, loaded, said) for each in planned],
+        parts=[_part(run, each, results[each.name], pairs, loaded, seen) for each in planned],
+        rows_most=ROWS_MOST,
         counts=counts_table(count(pairs)) if pairs else None,
-        documents=_documents(pairs),
-        absent=absent_devices(run.machine, names),
-        notes=[*run.notes, *problems(run, results, loaded)],
+        documents=[
+            (name, published_table([pair for pair in pairs if document_of(pair[0]) == name]))
+            for name in documents
+        ],
+        absent=[] if has_own_alone else absent_devices(run.machine, names),
+        notes=[*run.notes, *problems],
         method=_method(run, results),
         facts={name: _fact_text(fact) for name, fact in run.machine.facts.items()},
         sensors=[*_sensors(run)],
@@ -63,71 +64,30 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
     )
 
 
-@dataclass(frozen=True)
-class _Part:
-    """An experiment on the page."""
-
-    name: str
-    title: str
-    finding: str
-    drawings: Sequence[Drawing]
-    table: Table
-    skipped: Sequence[str]
-    left_out: int
-    notes: str
-
-
-@dataclass(frozen=True)
-class _Sensor:
-    """A sensor's line, in a box of 100 by 24."""
-
-    name: str
-    span: str
-    line: str
-
-
 def _part(
+    run: Run,
     planned: PlannedExperiment,
     results: Results,
     pairs: Sequence[Pair],
     loaded: Sequence[Experiment],
-    said: set[str],
-) -> _Part:
+    seen: set[str],
+) -> Mapping[str, Any]:
+    """An experiment on the page; paragraphs of its notes in `seen` are left out, others added."""
     own = [pair for pair in pairs if pair[1].experiment == planned.name]
-    beside = lines(planned, results, loaded)
+    beside = lines(run, planned, results, loaded)
     printed = [published for published, _ in own]
     drawn = (draw(planned, results, chart, beside, printed) for chart in planned.charts)
-    table = rows_table if planned.is_timed and results.rows else computed_table
-    return _Part(
-        planned.name,
-        planned.title or planned.name,
-        finding(planned, results, own),
-        [drawing for drawing in drawn if drawing],
-        _shortened(table(planned, results)),
-        [sentence(claim) for claim in skipped(planned, results)],
-        max(0, len(table(planned, results).rows) - ROWS_MOST),
-        _notes(planned.notes, said),
-    )
-
-
-def _notes(text: str, said: set[str]) -> str:
-    """Markdown as HTML, without paragraphs that stand further up on the page."""
-    new = [part for part in text.split("\n\n") if part not in said]
-    said.update(new)
-    return str(MarkdownIt("commonmark", {"html": False}).render("\n\n".join(new)))
-
-
-def _shortened(table: Table) -> Table:
-    return Table(table.columns, table.rows[:ROWS_MOST], table.numbers, table.marks[:ROWS_MOST])
-
-
-def _documents(pairs: Sequence[Pair]) -> list[tuple[str, Table]]:
-    """The published figures of each document."""
-    names = dict.fromkeys(each.figure.partition("-")[0] for each, _ in pairs)
-    return [
-        (name, published_table([p for p in pairs if p[0].figure.partition("-")[0] == name]))
-        for name in names
-    ]
+    notes = [text for text in planned.notes.split("\n\n") if text not in seen]
+    seen.update(notes)
+    return {
+        "name": planned.name,
+        "title": planned.title or planned.name,
+        "finding": finding(planned, results, own),
+        "drawings": [drawing for drawing in drawn if drawing],
+        "table": experiment_table(planned, results),
+        "skipped": [sentence(claim) for claim in skipped(planned, results)],
+        "notes": MarkdownIt("commonmark", {"html": False}).render("\n\n".join(notes)),
+    }
 
 
 def _method(run: Run, results: Mapping[str, Results]) -> str:
@@ -135,18 +95,14 @@ def _method(run: Run, results: Mapping[str, Results]) -> str:
     rows = [row for each in results.values() for row in each.rows]
     if not rows:
         return ""
-    pairs = gauge(run.samples)
-    blocks, processes = ({getattr(row, name) for row in rows} for name in ("blocks", "processes"))
-    noise = (
-        NOISE.format(
-            pairs=pairs.pairs,
-            noise=format_percent(pairs.noise),
-            clean=format_percent(pairs.clean_share),
-        )
-        if pairs
-        else ""
+    text = METHOD.format(
+        blocks=_span({row.blocks for row in rows}),
+        processes=_span({row.processes for row in rows}),
     )
-    return f"{METHOD.format(blocks=_span(blocks), processes=_span(processes))}{noise}"
+    if pairs := gauge(run.samples):
+        shares = {n: format_percent(getattr(pairs, n)) for n in ("noise", "clean_share")}
+        text += NOISE.format(pairs=pairs.pairs, **shares)
+    return text
 
 
 def _span(numbers: set[int]) -> str:
@@ -155,15 +111,18 @@ def _span(numbers: set[int]) -> str:
 
 
 def _fact_text(fact: Fact) -> str:
-    value = fact.value
-    if value is None:
-        return fact.reason or "not known"
-    if isinstance(value, float):
-        return format_number(value)
-    return str(value) if isinstance(value, str | int) else ", ".join(value)
+    match fact.value:
+        case None:
+            return fact.reason or "not known"
+        case float() as value:
+            return format_number(value)
+        case str() | int() as value:
+            return str(value)
+        case values:
+            return ", ".join(values)
 
 
-def _sensors(run: Run) -> Iterator[_Sensor]:
+def _sensors(run: Run) -> Iterator[Mapping[str, str]]:
     """The sensors that changed, each a line; what counts up shows what the run added."""
     for name in dict.fromkeys(name for each in run.readings for name in each.values):
         series = [(each.at_s, each.values[name]) for each in run.readings if name in each.values]
@@ -174,12 +133,13 @@ def _sensors(run: Run) -> Iterator[_Sensor]:
             continue
         thin = series[:: 1 + len(series) // READINGS_MOST]
         long = max(thin[-1][0], 1e-9)
+        # In a box of 100 by 24.
         places = (
             f"{100 * at / long:.1f},{23 - 22 * (value - low) / (high - low):.1f}"
             for at, value in thin
         )
-        title = name.replace("_", " ")
-        yield _Sensor(title, f"{low:,.3g} to {high:,.3g}", " ".join(places))
+        span = f"{low:,.3g} to {high:,.3g}"
+        yield {"name": name.replace("_", " "), "span": span, "line": " ".join(places)}
 
 
 TEMPLATE = "page.html.j2"
@@ -190,7 +150,7 @@ METHOD = (
 )
 NOISE = (
     " In each block one arm is sampled twice: these {pairs:,} pairs scatter by {noise}, "
-    "{clean} of them undisturbed."
+    "{clean_share} of them undisturbed."
 )
 # More rows are in exports only.
 ROWS_MOST = 150

@@ -21,11 +21,15 @@ def answer_text(answer: Answer, links: Sequence[tuple[str, str]] = (), width: in
         links: Where to go from here: a name with a path or a command.
         width: In characters.
     """
+    console = Console(width=width, color_system=None)
     for bars, remarks in FEWER:
-        parts = [*_parts(answer, links, width, bars, remarks)]
-        if _fits(parts, width):
+        group = Group(*_parts(answer, links, width, bars, remarks))
+        with console.capture() as capture:
+            console.print(group)
+        text = capture.get()
+        if len(text.split()) < WORDS_MOST and len(text.splitlines()) <= LINES_MOST:
             break
-    return Group(*parts)
+    return group
 
 
 def table_text(table: Table) -> RichTable:
@@ -40,11 +44,7 @@ def table_text(table: Table) -> RichTable:
 
 
 def findings_text(findings: Mapping[str, str]) -> Group:
-    """A line for each experiment: its name, and what was found.
-
-    Args:
-        findings: By name.
-    """
+    """A line for each experiment: its name, and what was found."""
     return Group(*(Text.assemble((name, "bold"), f": {text}") for name, text in findings.items()))
 
 
@@ -54,20 +54,23 @@ def _parts(
     yield Text(answer.question)
     yield Text()
     one = ": ".join(filter(None, (answer.advice, answer.lead)))
-    is_short = len(one) <= width - INDENT
-    lines = [one] if is_short else [answer.advice, answer.lead]
-    first, *rest = [*filter(None, [*lines, answer.basis])]
+    lines = [one] if len(one) <= width - INDENT else [answer.advice, answer.lead]
+    first, *rest = filter(None, [*lines, answer.basis])
     yield _indented(Text(first, "bold"), *map(Text, rest))
     if answer.bars:
         yield Text()
         yield _indented(_bars(answer.bars, width, bars))
     yield Text()
-    shown = answer.remarks[:remarks]
-    texts = [f"{each.text[:1].upper()}{each.text[1:]}." for each in shown]
+    texts = [f"{each.text[:1].upper()}{each.text[1:]}." for each in answer.remarks[:remarks]]
     yield _indented(Text(" ".join(texts), "dim"))
     if links:
+        grid = RichTable.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, place in links:
+            grid.add_row(Text(name), Text(place))
         yield Text()
-        yield _indented(_links(links))
+        yield _indented(grid)
 
 
 def _bars(bars: Sequence[Bar], width: int, most: int) -> RichTable:
@@ -78,7 +81,7 @@ def _bars(bars: Sequence[Bar], width: int, most: int) -> RichTable:
     shown = bars if len(bars) <= most + 1 else bars[:most]
     fastest = max((bar.rate.value for bar in bars if bar.rate), default=1.0)
     longest = max(len(bar.claim.subject) for bar in shown)
-    room = max(ROOM_LEAST, min(ROOM_MOST, width - INDENT - longest - TEXT_PX))
+    room = max(ROOM_LEAST, min(ROOM_MOST, width - INDENT - longest - TEXT_WIDTH))
     for bar in shown:
         if bar.rate is None:
             grid.add_row(Text(bar.claim.subject, "dim"), Text(ABSENT, "dim"))
@@ -91,31 +94,14 @@ def _bars(bars: Sequence[Bar], width: int, most: int) -> RichTable:
     return grid
 
 
-def _links(links: Sequence[tuple[str, str]]) -> RichTable:
-    grid = RichTable.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, place in links:
-        grid.add_row(Text(name), Text(place))
-    return grid
-
-
 def _indented(*parts: RenderableType) -> Padding:
     return Padding(Group(*parts), (0, 0, 0, INDENT))
-
-
-def _fits(parts: Sequence[RenderableType], width: int) -> bool:
-    console = Console(width=width, color_system=None)
-    with console.capture() as capture:
-        console.print(Group(*parts))
-    text = capture.get()
-    return len(text.split()) < WORDS_MOST and len(text.splitlines()) <= LINES_MOST
 
 
 INDENT = 2
 # Bars and remarks.
 FEWER = ((4, 5), (4, 4), (4, 3), (3, 3), (3, 2), (2, 2), (2, 1), (1, 1))
 WORDS_MOST, LINES_MOST = 80, 15
-ROOM_LEAST, ROOM_MOST, TEXT_PX = 8, 28, 24
+ROOM_LEAST, ROOM_MOST, TEXT_WIDTH = 8, 28, 24
 ABSENT = "not in this machine"
 STYLES = {"inconclusive": "dim", "wrong": "bold red"}

@@ -9,11 +9,11 @@ import numpy as np
 from sealift_lab._lab import Card
 from sealift_lab.advise.devices import Batch, Device
 from sealift_lab.advise.messages import Messages
-from sealift_lab.judge.cost import CostLine
-from sealift_lab.measure.journal import Journal
+from sealift_lab.judge.lines import CostLine
 from sealift_lab.measure.plan import make_plan
+from sealift_lab.measure.storage import Journal, create, write_ending
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Scope
-from sealift_lab.model.lengths import Lengths
 from sealift_lab.model.results import Estimate, Origin
 from sealift_lab.model.run import (
     REPORTS,
@@ -25,10 +25,8 @@ from sealift_lab.model.run import (
     SampleLine,
     Surroundings,
 )
-from sealift_lab.model.values import Cell
-from sealift_lab.model.workload import SEAL_ONLY, KeyRegime, Keys
+from sealift_lab.model.workload import SEAL_ONLY, KeyRegime, Keys, Lengths
 from sealift_lab.run.folder import Run
-from sealift_lab.run.writing import create, write_ending
 
 BATCHES = (1, 4, 16, 64, 256, 1_024)
 COSTS = {"library": CostLine(800, 200, 0.1), "cpu": CostLine(600, 30, 0.05)}
@@ -69,7 +67,8 @@ def device(
 
     line = CostLine(setup_ns, message_ns, 0)
     every = tuple(map(in_batches, batches))
-    return Device(name, Origin.MEASURED, workers, size, every, line, line)
+    lengths = Lengths.from_counts({round(size): 1})
+    return Device(name, Origin.MEASURED, workers, size, every, line, line, lengths)
 
 
 def card(
@@ -160,7 +159,7 @@ def run_of(
     experiment = (what or messages()).experiment
     groups = experiment.groups(SCOPE)
     plan = make_plan(
-        [(experiment, groups)], command=["sealift", "advise"], seed=1, processes=1, blocks=12
+        [(experiment, groups)], command=["sealift", "advise"], budget_s=0, processes=1, blocks=12
     )
     create(path, plan, MACHINE)
     random = np.random.default_rng(1)

@@ -14,14 +14,13 @@ from tests.lab.advise.made_load import BATCHES, COSTS, at_once, card, message_ns
 from sealift_lab._lab import Card
 from sealift_lab.advise.advice import Advice, advise
 from sealift_lab.advise.answer import answer
-from sealift_lab.advise.document import load_document
-from sealift_lab.advise.figures import figures_frame
+from sealift_lab.advise.figures import figures_frame, load_document
 from sealift_lab.advise.load import Demand
 from sealift_lab.claim.answer import Answer
 from sealift_lab.cli import output
 from sealift_lab.judge.judge import results
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Verdict
-from sealift_lab.model.values import Cell
 from sealift_lab.run.folder import Run
 from sealift_lab.show.export import encode
 from sealift_lab.show.terminal import answer_text

@@ -7,11 +7,10 @@ import pytest
 from tests.lab.advise.made_load import BATCHES, at_once, card, device
 
 from sealift_lab.advise.devices import Device, projected
-from sealift_lab.advise.latency import fill_ns_p99
-from sealift_lab.advise.load import Candidate, Demand, Judge, State, rank, serve
+from sealift_lab.advise.load import Candidate, Demand, Judge, State, fill_ns_p99, rank, serve
 from sealift_lab.judge.verdicts import Comparison
-from sealift_lab.model.lengths import Lengths
 from sealift_lab.model.results import Estimate, Origin, Verdict
+from sealift_lab.model.workload import Lengths
 
 LENGTHS = Lengths.from_counts({128: 1})
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from tests.lab.advise.made_load import BATCHES, SCOPE, messages, run_of
 
-from sealift_lab.advise.grid import quick_works
-from sealift_lab.advise.messages import batches, find_messages, sizes_around
+from sealift_lab.advise.messages import batches, find_messages, quick_works, sizes_around
 from sealift_lab.claim.words import conditions
-from sealift_lab.cli.sizes import parse_sizes
+from sealift_lab.cli.parse import sizes as parse_sizes
 from sealift_lab.measure.plan import planned
-from sealift_lab.model.lengths import Lengths
+from sealift_lab.model.workload import Lengths
 
 
 @pytest.mark.parametrize(

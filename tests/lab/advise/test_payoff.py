@@ -6,10 +6,10 @@ import pytest
 from tests.lab.advise.made_load import BATCHES, at_once, card, device
 
 from sealift_lab._lab import Card
+from sealift_lab.advise.advice import Payoff, payoff
 from sealift_lab.advise.devices import Device, projected
 from sealift_lab.advise.load import Candidate, Demand, serve
-from sealift_lab.advise.payoff import Payoff, payoff
-from sealift_lab.model.lengths import Lengths
+from sealift_lab.model.workload import Lengths
 
 
 def served(of: Device, rate_per_s: float | None = None, p99_ns: float | None = None) -> Candidate:
@@ -74,7 +74,7 @@ def test_a_card_pays_where_a_core_costs_its_price_for_what_it_frees(tmp_path: Pa
     for price, pays in ((None, None), (20_000, False), (40_000, True)):
         one = found(made, core_price=price)
         assert one.core_price == pytest.approx(900 / 0.03234, rel=0.01)
-        assert (one.price, one.currency, one.pays, one.watts) == (900, "USD", pays, 25)
+        assert (one.price, one.described.currency, one.pays) == (900, "USD", pays)
 
 
 @pytest.mark.parametrize(("rate_per_s", "setup_ns"), [(80e6, 20), (None, 2_500)])
@@ -83,19 +83,19 @@ def test_a_rate_beyond_one_card_takes_and_costs_several(
 ) -> None:
     """Without a rate it is a million messages a second."""
     several = found(card(tmp_path, host_ns=10, setup_ns=setup_ns), rate_per_s=rate_per_s)
-    assert (several.count, several.price, several.watts) == (3, 2_700, 75)
+    assert (several.count, several.price) == (3, 2_700)
 
 
 def test_a_card_without_a_price_has_none(tmp_path: Path) -> None:
     free = found(card(tmp_path, price=None, watts=None), core_price=100)
-    assert (free.price, free.core_price, free.pays, free.watts) == (None, None, None, None)
+    assert (free.price, free.core_price, free.pays) == (None, None, None)
 
 
 def test_a_card_is_needed_where_nothing_here_meets_the_demand(tmp_path: Path) -> None:
     assert found(card(tmp_path, host_ns=5, setup_ns=5), rate_per_s=40e6).is_needed
     assert not found(card(tmp_path, host_ns=5, setup_ns=5), rate_per_s=1e6).is_needed
     late = found(card(tmp_path, latency_ns=1e6), p99_ns=1e5)
-    assert (late.is_needed, late.is_late) == (False, True)
+    assert (late.is_needed, late.card.used.is_late) == (False, True)
 
 
 def test_what_is_no_card_is_refused() -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from sealift_lab.claim.answer import answer, claims
-from sealift_lab.claim.findings import finding
+from sealift_lab.claim.claims import compare, finding
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.judge import results
-from sealift_lab.model.claim import Relation
+from sealift_lab.model.results import Relation
 from sealift_lab.model.run import ReportLine
 from sealift_lab.run.folder import Run
 
@@ -72,21 +72,6 @@ def test_an_oracle_is_no_advice(a_run: Make) -> None:
     assert answer(run, results(run)).advice == "Nothing to compare with"
 
 
-def test_what_the_gpu_program_measured_on_a_stand_in_for_tests_is_called_so(a_run: Make) -> None:
-    told = "measured on cpu, which is for tests only"
-    run = a_run({1024: (100.0, 50.0)})
-    assert told not in [each.text for each in answer(run, results(run)).remarks]
-    for file, here, there in (
-        ("plan.json", '["sealift","lab","run"]', '["sealift-gpu","--step","copies"]'),
-        ("machine.json", '"role":"real"', '"role":"test only"'),
-    ):
-        path = run.path / file
-        assert here in path.read_text(encoding="utf-8")
-        path.write_text(path.read_text(encoding="utf-8").replace(here, there), encoding="utf-8")
-    again = Run(run.path)
-    assert told in [each.text for each in answer(again, results(again)).remarks]
-
-
 def test_who_wins_from_where_follows_from_verdicts_alone(a_run: Make) -> None:
     run = a_run({16: (100.0, 40.0), 64: (99.0, 50.0), 1024: (100.0, 100.0), 4096: (50.0, 90.0)})
     told = [sentence(claim) for claim in claims(run, results(run))]
@@ -105,3 +90,25 @@ def test_a_finding_counts_verdicts_and_spans_ratios(a_run: Make) -> None:
     told = finding(run.plan.experiments[0], results(run)["made-up"])
     assert "Kernels: 1.02 to 2.50× AWS-LC" in told
     assert "3 comparisons: 2 faster, 1 same" in told
+
+
+def test_a_later_run_that_is_faster_is_called_so_cell_by_cell(a_run: Make) -> None:
+    before = a_run({16: (100.0, 50.0), 64: (10.0,)}, "before")
+    now = a_run({16: (100.0, 40.0), 1024: (9.0,)}, "now", seed=2)
+    pairs, notes = compare(before, now)
+    told = [(claim.subject, claim.relation) for _, claim in pairs]
+    assert told == [
+        ("16 B messages, AWS-LC", Relation.SAME),
+        ("16 B messages, Kernels", Relation.FASTER),
+    ]
+    assert [round(each.before.value) for each, _ in pairs] == [100, 50]
+    assert len(notes) == 2
+    assert "1 of made-up" in notes[0]
+
+
+def test_one_process_of_each_settles_nothing_and_says_so(a_run: Make) -> None:
+    before = a_run({16: (100.0, 50.0)}, "before", processes=1, blocks=20)
+    now = a_run({16: (100.0, 40.0)}, "now", processes=1, blocks=20)
+    (_, (_, claim)), _ = compare(before, now)
+    assert claim.relation is Relation.INCONCLUSIVE
+    assert "process" in claim.reason

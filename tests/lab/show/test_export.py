@@ -1,17 +1,15 @@
 """Exports hold every row and sample, and read back as what they were."""
 
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from sealift_lab.claim.answer import claims
 from sealift_lab.judge.judge import results
 from sealift_lab.run.folder import Run
-from sealift_lab.show.export import claims_json, encode, form_of, rows_frame, samples_frame
+from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
 
 Make = Callable[..., Run]
 READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
@@ -45,11 +43,3 @@ def test_the_name_of_a_file_says_its_form() -> None:
     ]
     with pytest.raises(ValueError, match=r"right would be one of \.csv"):
         form_of(Path("a.xlsx"))
-
-
-def test_claims_are_json_of_their_fields(a_run: Make) -> None:
-    run = a_run({1024: (100.0, 50.0)})
-    first = json.loads(claims_json(claims(run, results(run))))[0]
-    assert (first["subject"], first["relation"], first["other"]) == ("Kernels", "fastest", "AWS-LC")
-    assert first["figure"]["value"] == pytest.approx(2, rel=0.01)
-    assert first["ledger"] == "measured here"

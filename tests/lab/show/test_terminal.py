@@ -7,8 +7,7 @@ from rich.console import Console, RenderableType
 
 from sealift_lab.claim.answer import Answer, Bar, Remark, answer
 from sealift_lab.judge.judge import results
-from sealift_lab.model.claim import Claim, Relation
-from sealift_lab.model.results import Estimate
+from sealift_lab.model.results import Claim, Estimate, Relation
 from sealift_lab.run.folder import Run
 from sealift_lab.show.tables import rows_table
 from sealift_lab.show.terminal import answer_text, table_text
