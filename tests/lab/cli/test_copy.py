@@ -47,7 +47,7 @@ def test_what_was_measured_before_a_wrong_result_is_written(
 ) -> None:
     run_tool = tool.run_tool
 
-    def wrong_at_the_second(settings: tool.Tool, number: int) -> Iterator[tool.ToolResult]:
+    def wrong_at_the_second(settings: tool.Tool, number: int) -> Iterator[tool.ToolLine]:
         yield from islice(run_tool(settings, number), 1)
         raise WrongResultError("glibc: byte 3 of a copy is not its source's")
 

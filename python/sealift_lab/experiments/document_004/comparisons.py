@@ -11,7 +11,7 @@ from itertools import product
 from sealift_lab.experiments.document_004 import copies
 from sealift_lab.experiments.document_004.copies import AS_PUBLISHED, CALIBRATED, REGION, grid
 from sealift_lab.measure.crypto import LOAD, with_load
-from sealift_lab.model.arm import Arm, Cell, Context, Value
+from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 from sealift_lab.model.published import Kind, Published, Times, table_row
 from sealift_lab.model.results import Results
@@ -167,17 +167,10 @@ def _thread_cells(scope: Scope) -> Iterator[Cell]:
         return
     threads = scope.threads or copies.THREADS
     for memory in ("heap", *scope.memories):
-        threadings = (PRIVATE, SHARED, POOL) if memory == "heap" else (SHARED,)
+        threadings = THREADINGS if memory == "heap" else (SHARED,)
         at = {"memory": memory, "function": "sse2"}
         cells = grid(at, size_bytes=copies.SIZES, threads=threads, threading=threadings)
         yield from with_load(cells, scope)
-
-
-def _thread_arm(cell: Cell, context: Context) -> Arm:
-    threading = cell["threading"]
-    way = AS_PUBLISHED if threading == POOL else CALIBRATED
-    buffers = "shared" if threading == SHARED else "private"
-    return copies.copy_arm({**cell, "way": way, "buffers": buffers}, context)
 
 
 def _function_cells(scope: Scope) -> Iterator[Cell]:
@@ -195,6 +188,11 @@ def _function_cells(scope: Scope) -> Iterator[Cell]:
 
 LENGTHS = (65_536, 1_048_576)
 PRIVATE, SHARED, POOL = "a buffer each", "one buffer for all", "the published pool"
+THREADINGS: Mapping[str, Cell] = {
+    PRIVATE: {},
+    SHARED: {"buffers": "shared"},
+    POOL: {"way": AS_PUBLISHED},
+}
 
 BY_THREADS = _experiment(
     name="copy-by-threads",
@@ -208,7 +206,7 @@ BY_THREADS = _experiment(
     ),
     compare="threading",
     cells=_thread_cells,
-    arm=_thread_arm,
+    arm=copies.arm_by("threading", THREADINGS),
     published=lambda _: _plots(
         ("A-left", {"memory": "heap", "threading": POOL}, f"{POOL}, memory heap"),
         ("A-right", {"memory": REGION, "threading": SHARED}, f"{SHARED}, memory {REGION}"),
@@ -262,15 +260,10 @@ BY_FUNCTION = _experiment(
 def _cause_cells(scope: Scope) -> Iterator[Cell]:
     if scope.quick:
         return
-    causes = (*CAUSES, *((REGION,) if REGION in scope.memories else ()))
+    causes = [each for each in CAUSES if each != REGION or REGION in scope.memories]
     # A core is left for the thread beside.
     threads = scope.threads or sorted({1, max(1, scope.cores - 1)})
     yield from with_load(grid(size_bytes=LENGTHS, threads=threads, cause=causes), scope)
-
-
-def _cause_arm(cell: Cell, context: Context) -> Arm:
-    more = CAUSES.get(str(cell["cause"]), {"memory": REGION})
-    return copies.copy_arm({"memory": "pages", "function": "glibc", **cell, **more}, context)
 
 
 def _cause_published(results: Results) -> list[Published]:
@@ -303,6 +296,7 @@ CAUSES: Mapping[str, Cell] = {
     "one buffer for all threads": {"buffers": "shared"},
     "the published queue": {"way": HUNDRED_RUNS, "queue": "yes"},
     "the published way without it": {"way": HUNDRED_RUNS, "queue": "no"},
+    REGION: {"memory": REGION},
 }
 
 WHY_THREADS = Experiment(
@@ -314,7 +308,7 @@ WHY_THREADS = Experiment(
     axes=(copies.SIZE, copies.COUNT, LOAD, Axis("cause", "possible cause of slowness")),
     compare="cause",
     cells=_cause_cells,
-    arm=_cause_arm,
+    arm=copies.arm_by("cause", CAUSES, {"memory": "pages", "function": "glibc"}),
     operation="copy",
     published=_cause_published,
     charts=(

@@ -1,6 +1,6 @@
 """Copies as cells: axes, the arm of a cell, and document 004's printed figures."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
@@ -68,6 +68,18 @@ def copy_arm(cell: Cell, context: Context) -> Arm:
             "region": _region(cell, context.legend),
         }
     )
+
+
+def arm_by(
+    axis: str, stands_for: Mapping[str, Cell], base: Cell | None = None
+) -> Callable[[Cell, Context], Arm]:
+    """The arm of cells with an axis whose values stand for values of others."""
+
+    def arm(cell: Cell, context: Context) -> Arm:
+        more = stands_for[str(cell[axis])]
+        return copy_arm({**(base or {}), **cell, **more}, context)
+
+    return arm
 
 
 def curves(

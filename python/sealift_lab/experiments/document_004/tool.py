@@ -28,12 +28,10 @@ class Tool:
         ids: Of its experiments, in order.
         lengths: How many of its ten lengths, the shortest first.
         runs: How many samples of each function and length; of the published way how many copies.
-        threads: Workers; 0 for none.
         value: Added to the source's bytes, which count up from 0.
         keeps_region: Whether a region that is read was written by another process, and stays as it
             is.
-        region: Path, offset and length of a device's memory; None without one.
-        as_published: Whether it is measured in the published way.
+        region: Path, offset and length of a device's memory.
         seed: Of the order of samples.
     """
 
@@ -56,50 +54,31 @@ class ToolLine:
         experiment: Direction and memory: `App writes to host-heap`.
         size_bytes: Length of a copy.
         function: Copy function: `glibc_memcpy`.
-        gb_per_s: Payload in 10**9 bytes a second; None where the file prints 0.000.
+        gb_per_s: Payload in 10**9 bytes a second, all threads together, with its 95 % interval
+            where the samples carry one; None where it was not measured.
         runs: How often the function was timed.
         threads: Workers; 0 for none.
+        skipped: Why it was not measured, or "".
     """
 
     experiment: str
     size_bytes: int
     function: str
-    gb_per_s: float | None
+    gb_per_s: Estimate | None
     runs: int
     threads: int
+    skipped: str = ""
 
     def __str__(self) -> str:
         """Small figures have more than the tool's three decimals, so that none is 0.000."""
-        speed = self.gb_per_s or 0.0
+        speed = self.gb_per_s.value if self.gb_per_s else 0.0
         decimals = 3 if speed >= SMALL_GB_PER_S or not speed else 9
-        return (
-            f"{self.experiment}, {self.size_bytes}, {self.function}, {speed:.{decimals}f}, "
-            f"{self.runs}, {self.threads}"
-        )
+        cells = (self.experiment, self.size_bytes, self.function, f"{speed:.{decimals}f}")
+        return ", ".join(map(str, (*cells, self.runs, self.threads)))
 
 
-@dataclass(frozen=True)
-class ToolResult:
-    """One function at one length.
-
-    Attributes:
-        line: As the tool's file has it.
-        gb_per_s: Payload in 10**9 bytes a second, all threads together, with its 95 % interval
-            where the samples carry one; None where it was not measured.
-        skipped: Why it was not measured, or "".
-    """
-
-    line: ToolLine
-    gb_per_s: Estimate | None
-    skipped: str = ""
-
-
-def run_tool(tool: Tool, number: int) -> Iterator[ToolResult]:
-    """Measures one experiment of the tool, length by length.
-
-    Args:
-        tool: Its settings.
-        number: Of the experiment.
+def run_tool(tool: Tool, number: int) -> Iterator[ToolLine]:
+    """Measures one experiment of the tool by its number, length by length.
 
     Raises:
         WrongResultError: If something was copied wrong, or a region doesn't hold the pattern.
@@ -115,12 +94,11 @@ def run_tool(tool: Tool, number: int) -> Iterator[ToolResult]:
                 skipped[function] = str(skip)
         samples = _sample(tool, arms)
         for printed, function in PUBLISHED_FUNCTIONS.items():
-            speed = _estimate(samples[function], size_bytes) if function in samples else None
             # Its third copy is not ported: the one that stands for it goes by its own name.
             name = printed if function in ("glibc", "sse2") else f"{function}_memcpy"
-            gb_per_s = speed.value if speed else None
-            line = ToolLine(NAMES[number], size_bytes, name, gb_per_s, tool.runs, tool.threads)
-            yield ToolResult(line, speed, skipped.get(function, ""))
+            speed = _estimate(samples[function], size_bytes) if function in samples else None
+            what = (NAMES[number], size_bytes, name, speed)
+            yield ToolLine(*what, tool.runs, tool.threads, skipped.get(function, ""))
 
 
 def format_file(lines: Iterable[ToolLine]) -> str:
@@ -214,7 +192,7 @@ def _line_of(row: Row) -> ToolLine:
         experiment=" ".join([f"App writes to {PLACES.get(memory, memory)}", *more]),
         size_bytes=int(row.cell["size_bytes"]),
         function=f"{row.cell['function']}_memcpy",
-        gb_per_s=speed.value / 1_000 if speed else None,
+        gb_per_s=speed and speed.scaled(1 / 1_000),
         runs=row.blocks,
         threads=0 if threads == 1 else threads,
     )
