@@ -3,7 +3,9 @@
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -23,27 +25,21 @@ if TYPE_CHECKING:
 
 Measure = Callable[[Callable[[Path], None]], "Done"]
 """Measures, and calls what it gets with the folder meanwhile and at the end."""
-Out = Annotated[Path | None, option("run", "--out", metavar="FOLDER", of=parse.folder)]
+Out = Annotated[Path | None, option("run", "--out", "FOLDER", parse.folder)]
 REGION = "PATH:OFFSET:LENGTH"
 
 
 def run(
     names: Annotated[list[str] | None, argument("run", "NAME")] = None,
     quick: Annotated[bool, option("run", "--quick")] = False,
-    budget_s: Annotated[
-        float | None, option("run", "--budget", metavar="TIME", of=parse.seconds)
-    ] = None,
+    budget_s: Annotated[float | None, option("run", "--budget", "TIME", parse.seconds)] = None,
     out: Out = None,
-    resume: Annotated[
-        Path | None, option("run", "--resume", metavar="FOLDER", of=parse.folder)
-    ] = None,
+    resume: Annotated[Path | None, option("run", "--resume", "FOLDER", parse.folder)] = None,
     threads: Annotated[
-        Sequence[int] | None, option("run", "--threads", metavar="LIST", of=parse.thread_counts)
+        Sequence[int] | None, option("run", "--threads", "LIST", parse.thread_counts)
     ] = None,
-    seed: Annotated[int | None, option("run", "--seed", metavar="N", of=parse.seed)] = None,
-    region: Annotated[
-        parse.Region | None, option("run", "--region", metavar=REGION, of=parse.region)
-    ] = None,
+    seed: Annotated[int | None, option("run", "--seed", "N", parse.seed)] = None,
+    region: Annotated[parse.Region | None, option("run", "--region", REGION, parse.region)] = None,
     owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
     as_json: output.Json = False,
 ) -> None:
@@ -81,8 +77,7 @@ def run(
             quick=quick,
             threads=threads or (),
         )
-        own = [experiment for experiment, _ in chosen if experiment.file]
-        _finish(lambda page: session.run(plan, out, after_task=page), as_json, own)
+        _finish(lambda page: session.run(plan, out, after_task=page), as_json)
 
 
 def replay(
@@ -101,16 +96,28 @@ def replay(
         _finish(lambda page: session.replay(source, out, command=command, after_task=page), as_json)
 
 
-def _finish(measure: Measure, as_json: bool, own: "Sequence[Experiment]" = ()) -> NoReturn:
+def _finish(measure: Measure, as_json: bool) -> NoReturn:
     """Measures, writes page and summary meanwhile, prints what was found, and ends the program."""
     from sealift_lab.claim.answer import answer, claims
     from sealift_lab.cli.show import write_report
+    from sealift_lab.experiments.registry import load
     from sealift_lab.judge.judge import results
     from sealift_lab.model.run import PAGE
     from sealift_lab.run.folder import Run
     from sealift_lab.show.export import rows_frame
 
-    done = measure(lambda folder: write_report(folder, own))
+    @cache
+    def load_once(file: str) -> "Sequence[Experiment]":
+        # One that can't be loaded now was not measured either, and its page can do without.
+        with suppress(ValueError):
+            return [load(Path(file))]
+        return []
+
+    def write(folder: Path) -> None:
+        files = [each.file for each in Run(folder).plan.experiments if each.file]
+        write_report(folder, [each for file in files for each in load_once(file)])
+
+    done = measure(write)
     run, page = Run(done.path), done.path / PAGE
     found = results(run)
     if as_json:
