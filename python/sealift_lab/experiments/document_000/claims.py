@@ -57,8 +57,8 @@ def _beside(row: Mapping[str, str]) -> Published:
         kind=kind,
         here=number or (Fact({"claim": row["claim_id"]}, HERE) if model else Missing(note)),
         note=note,
-        low=number and number.low,
-        high=number and number.high,
+        low=number.low if number else None,
+        high=number.high if number else None,
         origin=Origin.PROJECTED if row["claim_id"] in PROJECTED else Origin.SIMULATED,
         # Numbers here restate the tables, or are arithmetic on them.
         is_fitted=kind in (Kind.NUMBER, Kind.GIVEN),

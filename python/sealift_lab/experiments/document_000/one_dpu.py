@@ -142,26 +142,28 @@ def _at(line: LinearRegression, transfer_bytes: float) -> float:
 
 
 def _published_transfers(_: Results) -> Sequence[Published]:
-    return [
-        Published(
-            figure="000-T3",
-            what=f"read of {size:,} B",
-            value=float(row["latency_cycles"]),
-            unit=LATENCY,
-            source=row["source"],
-            # Only a transfer over 1 KiB goes on in a second row of MRAM.
-            kind=Kind.GIVEN if size > 1_024 else Kind.NUMBER,
-            here=Fact(cell, LATENCY),
-            note=GIVEN if size > 1_024 else CHOSEN,
-            series="document 000",
-            at=cell,
-            origin=Origin.SIMULATED,
-            is_fitted=True,
+    figures = []
+    for row in table("000-T3-dma-latency"):
+        cell: Cell = {"direction": "read", "transfer": int(row["transfer_bytes"])}
+        # Only a transfer over 1 KiB goes on in a second row of MRAM.
+        kind, note = (Kind.GIVEN, GIVEN) if int(cell["transfer"]) > 1_024 else (Kind.NUMBER, CHOSEN)
+        figures.append(
+            Published(
+                figure="000-T3",
+                what=f"read of {cell['transfer']:,} B",
+                value=float(row["latency_cycles"]),
+                unit=LATENCY,
+                source=row["source"],
+                kind=kind,
+                here=Fact(cell, LATENCY),
+                note=note,
+                series="document 000",
+                at=cell,
+                origin=Origin.SIMULATED,
+                is_fitted=True,
+            )
         )
-        for row in table("000-T3-dma-latency")
-        for size in [int(row["transfer_bytes"])]
-        for cell in [{"direction": "read", "transfer": size}]
-    ]
+    return figures
 
 
 def _lines_through_transfers(results: Results) -> Sequence[Line]:

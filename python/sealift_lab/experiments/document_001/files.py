@@ -1,6 +1,7 @@
 """Files in processes that hold something else, 001-F2 and 001-W1; mapped files against calls."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 
 from sealift_lab.experiments.document_001 import conditions
@@ -35,80 +36,65 @@ def _reading(condition: str, reader: str, threads: int = 1, cache: str = "warm")
     return {"condition": condition, "reader": reader, "threads": threads, "cache": cache}
 
 
-def _published_reading(_: Results) -> Sequence[Published]:
-    return [
-        Published(
-            figure="001-F2",
-            what=what,
-            value=value,
-            unit="x",
-            source=claim["source"],
-            kind=Kind.RATIO,
-            here=here,
-            note=f"{note}; printed: {claim['as_printed']}",
-        )
-        for claim_id, what, value, here, note in _ratios()
-        for claim in [table_row(CLAIMS, claim_id=claim_id)]
-    ]
-
-
-def _ratios() -> Iterator[tuple[str, str, float, Figure, str]]:
-    """The claim, what is published of it, its ratio, how that is had here, and a note."""
+def _published_reading() -> Iterator[Published]:
+    ratio = partial(_ratio, "001-F2", Kind.RATIO)
     printed = table_row(CLAIMS, claim_id="read-slowdown")
     least = float(printed["low"])
     # The printed range, beside a real rank and beside its substitute.
-    substitutes = ((conditions.RANK, reader, threads) for threads in (1, 2) for reader in BOTH)
+    substitutes = ((RANK, reader, threads) for threads in (1, 2) for reader in BOTH)
     shown = ((conditions.REAL_RANK, "getc", 1), *substitutes)
-    for (end, which), (condition, reader, threads) in product(
-        (("low", "least"), ("high", "most")), shown
-    ):
+    ends = (("low", "least"), ("high", "most"))
+    for (end, which), (condition, reader, threads) in product(ends, shown):
         what = f"{which} slow-down of reading: {condition}, {reader}, {threads} thread"
-        yield (
+        note = f"time with {condition} over time with {NONE}"
+        yield ratio(
             "read-slowdown",
             what if threads == 1 else f"{what}s",
             float(printed[end]),
-            Times(_reading(conditions.NONE, reader, threads), _reading(condition, reader, threads)),
-            f"time with {condition} over time with {conditions.NONE}"
-            + ("" if condition == conditions.REAL_RANK else f", {SUBSTITUTE}"),
+            Times(_reading(NONE, reader, threads), _reading(condition, reader, threads)),
+            f"{note}, {SUBSTITUTE}" if condition == RANK else note,
         )
     # Whether memory alone does it, as the document supposes.
     for condition in conditions.MEMORY:
-        yield (
-            "cause",
-            f"supposed cause, virtual pages: {condition} alone, getc, 1 thread",
-            least,
-            Times(_reading(conditions.NONE, "getc"), _reading(condition, "getc")),
-            "the least printed slow-down, were this its cause",
+        what = f"supposed cause, virtual pages: {condition} alone, getc, 1 thread"
+        slowdown = Times(_reading(NONE, "getc"), _reading(condition, "getc"))
+        yield ratio(
+            "cause", what, least, slowdown, "the least printed slow-down, were this its cause"
         )
     # Time that following the recommendations saves: the least slow-down or more.
     for reader in BOTH:
-        yield (
+        yield ratio(
             "free-early",
             f"recommendation, first half: {reader}, 1 thread",
             least,
-            Times(_reading(conditions.FREED, reader), _reading(conditions.RANK, reader)),
-            f"time to read with {conditions.RANK} over time to read once it is freed",
+            Times(_reading(conditions.FREED, reader), _reading(RANK, reader)),
+            f"time to read with {RANK} over time to read once it is freed",
         )
-    beside = _reading(conditions.RANK, "getc")
-    yield (
+    parts = (_reading(condition, "getc") for condition in (NONE, conditions.LOADED))
+    yield ratio(
         "load-first",
         "recommendation, second half: getc, 1 thread, share of the time",
         1 / least,
-        Sum(
-            tuple(
-                Times(beside, _reading(each, "getc"))
-                for each in (conditions.NONE, conditions.LOADED)
-            )
-        ),
+        Sum(tuple(Times(_reading(RANK, "getc"), part) for part in parts)),
         "time to read with nothing held, which loading takes at most, and to go through memory "
-        f"once, over time to read with {conditions.RANK}",
+        f"once, over time to read with {RANK}",
     )
 
 
-def _chart(series: str, title: str, where: Cell) -> Chart:
+def _ratio(
+    figure: str, kind: Kind, claim_id: str, what: str, value: float, here: Figure, note: str
+) -> Published:
+    claim = table_row(CLAIMS, claim_id=claim_id)
+    note = f"{note}; printed: {claim['as_printed']}"
+    return Published(figure, what, value, "x", claim["source"], kind, here, note)
+
+
+def _chart(series: str, what: str, how: str, where: Cell) -> Chart:
+    title = f"{what} by what is held, {how}"
     return Chart("condition", series, "time", title, where=where, log_y=True)
 
 
+NONE, RANK = conditions.NONE, conditions.RANK
 CLAIMS = "001-X1-claims"
 BOTH = ("getc", "read+memchr")
 OTHERS = ("getc_unlocked", "fgets", "getline", "ifstream", "mmap+memchr", "needletail", "seq_io")
@@ -129,14 +115,10 @@ READING = Experiment(
     arm=conditions.file_arm,
     check_available=conditions.check_file,
     operation="1,000 sequences",
-    published=_published_reading,
-    charts=tuple(
-        _chart(
-            "reader",
-            f"Reading 1,000 sequences by what is held, {count}",
-            {"threads": threads, "cache": "warm"},
-        )
-        for threads, count in ((1, "1 thread"), (2, "2 threads"))
+    published=lambda _: [*_published_reading()],
+    charts=(
+        _chart("reader", "Reading 1,000 sequences", "1 thread", {"threads": 1, "cache": "warm"}),
+        _chart("reader", "Reading 1,000 sequences", "2 threads", {"threads": 2, "cache": "warm"}),
     ),
     preferred={"reader": "getc", "threads": 1, "cache": "warm"},
     notes=read_notes(__package__, "conditions", "reading"),
@@ -155,25 +137,20 @@ def _writing(condition: str, writer: str, block_bytes: int, fsync: str) -> Cell:
 
 def _published_writing(_: Results) -> Sequence[Published]:
     """Of blocks, as printed: bytes that are put one by one have no figure to stand beside."""
-    claim = table_row(CLAIMS, claim_id="write-slowdown")
+    value = float(table_row(CLAIMS, claim_id="write-slowdown")["high"])
     return [
-        Published(
-            figure="001-W1",
-            what=f"slow-down of writing: {condition}, {writer} of {block_bytes:,} B",
-            value=float(claim["high"]),
-            unit="x",
-            source=claim["source"],
-            kind=Kind.SLOPE,
-            here=Times(
-                _writing(conditions.NONE, writer, block_bytes, fsync),
-                _writing(condition, writer, block_bytes, fsync),
-            ),
-            note=f"time with {condition} over time with {conditions.NONE}, without fsync; printed: "
-            f"{claim['as_printed']}",
+        _ratio(
+            "001-W1",
+            Kind.SLOPE,
+            "write-slowdown",
+            f"slow-down of writing: {condition}, {way[0]} of {way[1]:,} B",
+            value,
+            Times(_writing(NONE, *way), _writing(condition, *way)),
+            f"time with {condition} over time with {NONE}, without fsync",
         )
-        for condition in (conditions.REAL_RANK, conditions.RANK)
-        for writer, block_bytes, fsync in WAYS
-        if fsync == "no" and block_bytes > 1
+        for condition in (conditions.REAL_RANK, RANK)
+        for way in WAYS
+        if way[2] == "no" and way[1] > 1
     ]
 
 
@@ -208,13 +185,11 @@ WRITING = Experiment(
     check_available=conditions.check_file,
     operation="64 KiB of text",
     published=_published_writing,
-    charts=tuple(
+    charts=(
         _chart(
-            "writer",
-            f"Writing 64 KiB by what is held, {how}",
-            {"block_bytes": block_bytes, "fsync": "no"},
-        )
-        for block_bytes, how in ((SMALL, "blocks of 4 KiB"), (1, "byte by byte"))
+            "writer", "Writing 64 KiB", "blocks of 4 KiB", {"block_bytes": SMALL, "fsync": "no"}
+        ),
+        _chart("writer", "Writing 64 KiB", "byte by byte", {"block_bytes": 1, "fsync": "no"}),
     ),
     preferred={"writer": "putc", "block_bytes": 1, "fsync": "no"},
     weight=0.5,
