@@ -19,10 +19,12 @@ def main() -> None:
     from sealift.cli.root import app
 
     code: int | str | None = None
+    stdout = sys.stdout
     try:
         app(prog_name="sealift")
     except SystemExit as end:
-        code = end.code
+        # Where nobody reads standard output any more, typer replaces it, and ends with 1.
+        code = end.code if sys.stdout is stdout else ExitCode.CLOSED_PIPE
     except OSError as error:
         # Standard output has no name; commands report files by theirs.
         if error.filename is not None:
@@ -30,19 +32,10 @@ def main() -> None:
         code = ExitCode.NOT_WRITTEN
         message = f"sealift: {error.strerror or error}; give standard output room"
         print(message, file=sys.stderr)
-    if not _flush() and code == ExitCode.SLOWER:
-        # So typer ends, too, where nobody reads standard output any more.
-        code = ExitCode.CLOSED_PIPE
-    sys.exit(code)
-
-
-def _flush() -> bool:
-    """Whether all was written; Python tries again at exit, and would print a second error."""
-    is_whole = True
     for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         try:
             stream.flush()
         except OSError:
-            is_whole = False
+            # Python flushes again at exit, and would print a second error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    return is_whole
+    sys.exit(code)

@@ -41,8 +41,8 @@ class Workload(StrEnum):
     AS_LOGGED = "as-logged"
 
 
-def _option(*flags: str, metavar: str | None = None, of: Any = None) -> Any:
-    return parse.option("advise", *flags, metavar=metavar, of=of)
+def _option(flags: str, metavar: str | None = None, of: Any = None) -> Any:
+    return parse.option("advise", flags, metavar, of)
 
 
 BYTES = count(1, 2**36 - 32, "number of bytes")
@@ -51,41 +51,33 @@ MESSAGES = count(1, 2**32 - 1, "number of messages")
 
 def advise(
     ctx: typer.Context,
-    size: Annotated[int | None, _option("--size", metavar="N", of=BYTES)] = None,
-    lengths: Annotated[Path | None, _option("--from", metavar="FILE", of=Path)] = None,
-    rate: Annotated[float | None, _option("--rate", metavar="MSG/S", of=parse.rate)] = None,
-    p99: Annotated[float | None, _option("--p99", metavar="US", of=parse.latency_ns)] = None,
-    cards: Annotated[list[str] | None, _option("--device", metavar="CARD")] = None,
-    core_price: Annotated[
-        float | None, _option("--core-price", metavar="PRICE", of=parse.price)
-    ] = None,
+    size: Annotated[int | None, _option("--size", "N", BYTES)] = None,
+    lengths: Annotated[Path | None, _option("--from", "FILE", Path)] = None,
+    rate: Annotated[float | None, _option("--rate", "MSG/S", parse.rate)] = None,
+    p99: Annotated[float | None, _option("--p99", "US", parse.latency_ns)] = None,
+    cards: Annotated[list[str] | None, _option("--device", "CARD")] = None,
+    core_price: Annotated[float | None, _option("--core-price", "PRICE", parse.price)] = None,
     workload: Annotated[Workload, _option("--workload")] = Workload.PLAIN,
-    sizes: Annotated[
-        Sequence[int] | None, _option("--sizes", metavar="LIST", of=parse.sizes)
-    ] = None,
+    sizes: Annotated[Sequence[int] | None, _option("--sizes", "LIST", parse.sizes)] = None,
     keys: Annotated[
-        Sequence[KeyRegime] | None, _option("--keys", metavar="LIST", of=parse.key_regimes)
+        Sequence[KeyRegime] | None, _option("--keys", "LIST", parse.key_regimes)
     ] = None,
-    mix: Annotated[Mix | None, _option("--mix", metavar="MIX", of=Mix.parse)] = None,
-    key_bits: Annotated[
-        int | None, _option("--key-bits", metavar="BITS", of=parse.key_bits)
-    ] = None,
+    mix: Annotated[Mix | None, _option("--mix", "MIX", Mix.parse)] = None,
+    key_bits: Annotated[int | None, _option("--key-bits", "BITS", parse.key_bits)] = None,
     threads: Annotated[
-        Sequence[int] | None, _option("--threads", metavar="LIST", of=parse.thread_counts)
+        Sequence[int] | None, _option("--threads", "LIST", parse.thread_counts)
     ] = None,
-    batch: Annotated[int | None, _option("--batch", metavar="N", of=MESSAGES)] = None,
+    batch: Annotated[int | None, _option("--batch", "N", MESSAGES)] = None,
     devices: Annotated[
-        Sequence[str] | None, _option("--devices", metavar="LIST", of=hardware.parse_devices)
+        Sequence[str] | None, _option("--devices", "LIST", hardware.parse_devices)
     ] = None,
-    budget: Annotated[
-        float | None, _option("--seconds", "--budget", metavar="TIME", of=parse.seconds)
-    ] = None,
+    budget: Annotated[float | None, _option("--seconds --budget", "TIME", parse.seconds)] = None,
     quick: Annotated[bool, _option("--quick")] = False,
-    seed: Annotated[int | None, _option("--seed", metavar="N", of=parse.seed)] = None,
-    run: Annotated[Path | None, _option("--run", metavar="RUN", of=parse.folder)] = None,
+    seed: Annotated[int | None, _option("--seed", "N", parse.seed)] = None,
+    run: Annotated[Path | None, _option("--run", "RUN", parse.folder)] = None,
     as_csv: Annotated[bool, _option("--csv")] = False,
     as_json: Annotated[bool, _option("--json")] = False,
-    out: Annotated[Path | None, _option("--out", metavar="FOLDER", of=parse.folder)] = None,
+    out: Annotated[Path | None, _option("--out", "FOLDER", parse.folder)] = None,
 ) -> None:
     """Measure which device encrypts fastest, and say where your bulk encryption should run.
 
@@ -250,7 +242,7 @@ def _missing_batches(advice: "Advice") -> Iterator[str]:
     planned = {cell["batch"] for cell in cells if fits(cell, advice.work)}
     measured = {row.cell["batch"] for row in advice.results.rows if fits(row.cell, advice.work)}
     if missing := sorted(planned - measured, key=float):
-        many = " and ".join(f"{each:,}" for each in missing)
+        many = ", ".join(f"{each:,}" for each in missing)
         yield f"batches of {many} messages were not measured; --budget gives more time"
 
 

@@ -21,10 +21,8 @@ def certify(
     results: Annotated[Path, argument("certify", "[RESULTS]", parse.folder)] = Path("runs"),
     again: Annotated[Path | None, argument("certify", "[RUN]", parse.folder)] = None,
     live: Annotated[bool, option("certify", "--live")] = False,
-    commands: Annotated[list[str] | None, option("certify", "--command", metavar="COMMAND")] = None,
-    comparisons: Annotated[
-        int | None, option("certify", "--comparisons", metavar="N", of=COUNT)
-    ] = None,
+    commands: Annotated[list[str] | None, option("certify", "--command", "COMMAND")] = None,
+    comparisons: Annotated[int | None, option("certify", "--comparisons", "N", COUNT)] = None,
     as_json: output.Json = False,
 ) -> None:
     """Count how often verdicts are wrong, on comparisons whose truth is known.

@@ -29,7 +29,7 @@ def compare(
     now: Annotated[str, argument("compare", "RUN|published")],
     fail_on: Annotated[
         FailOn | None,
-        option("compare", "--fail-on", metavar="[slower]", of=parse.choice(FailOn)),
+        option("compare", "--fail-on", "[slower]", parse.choice(FailOn)),
     ] = None,
     as_csv: output.Csv = False,
     as_json: output.Json = False,

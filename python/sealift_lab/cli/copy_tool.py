@@ -14,7 +14,7 @@ from sealift_lab.cli.parse import argument, count, option
 from sealift_lab.cli.run import REGION
 
 if TYPE_CHECKING:
-    from sealift_lab.experiments.document_004.tool import Tool, ToolLine, ToolResult
+    from sealift_lab.experiments.document_004.tool import Tool, ToolLine
 
 
 def _csv_file(text: str) -> Path:
@@ -44,17 +44,15 @@ THREADS = count(0, parse.THREADS_MAX, "number of threads")
 
 def copy(
     ids: Annotated[list[int] | None, argument("copy", "ID", EXPERIMENT)] = None,
-    init: Annotated[int, option("copy", "-i", metavar="[0|1]", of=CHOICE)] = 0,
-    lengths: Annotated[int, option("copy", "-n", metavar="N", of=LENGTHS)] = 9,
-    value: Annotated[int, option("copy", "-o", metavar="VALUE", of=BYTE)] = 0,
-    runs: Annotated[int | None, option("copy", "-r", metavar="RUNS", of=SAMPLES)] = None,
-    threads: Annotated[int, option("copy", "-t", metavar="THREADS", of=THREADS)] = 0,
-    pause_s: Annotated[float | None, option("copy", "-z", metavar="TIME", of=_pause_s)] = None,
-    region: Annotated[
-        parse.Region | None, option("copy", "--region", metavar=REGION, of=parse.region)
-    ] = None,
+    init: Annotated[int, option("copy", "-i", "[0|1]", CHOICE)] = 0,
+    lengths: Annotated[int, option("copy", "-n", "N", LENGTHS)] = 9,
+    value: Annotated[int, option("copy", "-o", "VALUE", BYTE)] = 0,
+    runs: Annotated[int | None, option("copy", "-r", "RUNS", SAMPLES)] = None,
+    threads: Annotated[int, option("copy", "-t", "THREADS", THREADS)] = 0,
+    pause_s: Annotated[float | None, option("copy", "-z", "TIME", _pause_s)] = None,
+    region: Annotated[parse.Region | None, option("copy", "--region", REGION, parse.region)] = None,
     owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
-    csv: Annotated[Path | None, option("copy", "--csv", metavar="FILE", of=_csv_file)] = None,
+    csv: Annotated[Path | None, option("copy", "--csv", "FILE", _csv_file)] = None,
     as_published: Annotated[bool, option("copy", "--published-method")] = False,
 ) -> None:
     """Copy as the published tool memcpy_test does, and say how sure the figures are.
@@ -135,19 +133,19 @@ def _measure(tool: "Tool", wait_s: float) -> "Iterator[ToolLine]":
     for number in tool.ids:
         time.sleep(wait_s)
         echo(f"{number}) {NAMES[number]}")
-        for result in run_tool(tool, number):
-            echo(_text(result))
-            if not result.skipped:
-                yield result.line
+        for line in run_tool(tool, number):
+            echo(_text(line))
+            if not line.skipped:
+                yield line
 
 
-def _text(result: "ToolResult") -> str:
+def _text(line: "ToolLine") -> str:
     from sealift_lab.model.units import format_measure
 
-    line, speed = result.line, result.gb_per_s
+    speed = line.gb_per_s
     begin = f"{line.size_bytes:9,} bytes using {line.function}"
     if speed is None:
-        return f"{begin}: not measured: {result.skipped}"
+        return f"{begin}: not measured: {line.skipped}"
     ends = [format_measure(end) for end in (speed.low, speed.high) if end is not None]
     span = f" [{'..'.join(ends)}]" if ends else ""
     delta_s = line.size_bytes / speed.value / 1e9

@@ -35,9 +35,7 @@ app = typer.Typer(
 @app.command(short_help="Assemble a program into an ELF file.")
 def asm(
     file: Annotated[str, argument("dpu asm", "FILE")],
-    out: Annotated[
-        Path | None, option("dpu asm", "--out", "-o", metavar="OUT", of=parse.file)
-    ] = None,
+    out: Annotated[Path | None, option("dpu asm", "--out -o", "OUT", parse.file)] = None,
     tasklets: dpu_program.Tasklets = None,
     names: dpu_program.Names = None,
     as_json: output.Json = False,
@@ -120,17 +118,15 @@ def run(
     preset: dpu_program.Preset = None,
     system: dpu_program.SystemFile = None,
     hazard: dpu_program.Hazard = False,
-    write: Annotated[list[str] | None, option("dpu run", "--write", metavar="SYMBOL=VALUE")] = None,
+    write: Annotated[list[str] | None, option("dpu run", "--write", "SYMBOL=VALUE")] = None,
     reads: Annotated[
         list[dpu_program.Symbol] | None,
-        option("dpu run", "--read", metavar="SYMBOL[:N]", of=dpu_program.symbol),
+        option("dpu run", "--read", "SYMBOL[:N]", dpu_program.symbol),
     ] = None,
     registers: Annotated[
-        Sequence[int] | None, option("dpu run", "--registers", metavar="LIST", of=_tasklets)
+        Sequence[int] | None, option("dpu run", "--registers", "LIST", _tasklets)
     ] = None,
-    max_cycles: Annotated[
-        int, option("dpu run", "--max-cycles", metavar="N", of=CYCLES)
-    ] = 10_000_000_000,
+    max_cycles: Annotated[int, option("dpu run", "--max-cycles", "N", CYCLES)] = 10_000_000_000,
     as_json: output.Json = False,
 ) -> None:
     """Run a program on a simulated DPU and say what it took.
@@ -300,18 +296,14 @@ DPUS, BYTES = count(1, 2**20, "number of DPUs"), count(0, 2**26, "number of byte
 
 @app.command("time", short_help="Time a cipher on many DPUs.", epilog=examples("dpu time"))
 def time_kernel(
-    kernel: Annotated[str, option("dpu time", "--kernel", metavar="KERNEL")] = "ctr",
-    dpus: Annotated[int, option("dpu time", "--dpus", metavar="N", of=DPUS)] = 64,
-    text_bytes: Annotated[int, option("dpu time", "--bytes", metavar="N", of=BYTES)] = 65_536,
-    tasklets: Annotated[
-        int, option("dpu time", "--tasklets", metavar="N", of=dpu_program.TASKLETS)
-    ] = 16,
-    key_bits: Annotated[
-        int, option("dpu time", "--key-bits", metavar="BITS", of=parse.key_bits)
-    ] = 128,
+    kernel: Annotated[str, option("dpu time", "--kernel", "KERNEL")] = "ctr",
+    dpus: Annotated[int, option("dpu time", "--dpus", "N", DPUS)] = 64,
+    text_bytes: Annotated[int, option("dpu time", "--bytes", "N", BYTES)] = 65_536,
+    tasklets: Annotated[int, option("dpu time", "--tasklets", "N", dpu_program.TASKLETS)] = 16,
+    key_bits: Annotated[int, option("dpu time", "--key-bits", "BITS", parse.key_bits)] = 128,
     message_bytes: Annotated[
         int,
-        option("dpu time", "--message-bytes", metavar="N", of=count(1, 2**26, "number of bytes")),
+        option("dpu time", "--message-bytes", "N", count(1, 2**26, "number of bytes")),
     ] = 128,
     preset: dpu_program.Preset = None,
     system: dpu_program.SystemFile = None,

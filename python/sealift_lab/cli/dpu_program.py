@@ -49,10 +49,10 @@ def symbol(text: str) -> Symbol:
 
 
 TASKLETS = count(1, 24, "number of tasklets")
-Tasklets = Annotated[int | None, option("dpu", "--tasklets", metavar="N", of=TASKLETS)]
-Names = Annotated[list[Name] | None, option("dpu", "--define", metavar="NAME=NUMBER", of=_name)]
-Preset = Annotated[str | None, option("dpu", "--preset", metavar="NAME")]
-SystemFile = Annotated[str | None, option("dpu", "--system", metavar="FILE")]
+Tasklets = Annotated[int | None, option("dpu", "--tasklets", "N", TASKLETS)]
+Names = Annotated[list[Name] | None, option("dpu", "--define", "NAME=NUMBER", _name)]
+Preset = Annotated[str | None, option("dpu", "--preset", "NAME")]
+SystemFile = Annotated[str | None, option("dpu", "--system", "FILE")]
 Hazard = Annotated[bool, option("dpu", "--hazard")]
 
 

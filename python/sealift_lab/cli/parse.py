@@ -38,14 +38,13 @@ class Region(NamedTuple):
 
 
 def option(
-    command: str,
-    *flags: str,
-    metavar: str | None = None,
-    of: Callable[[str], Any] | None = None,
+    command: str, flags: str, metavar: str | None = None, of: Callable[[str], Any] | None = None
 ) -> Any:
     """An option; its text stands under the command and its first flag, `of` parses its value."""
-    parser = None if of is None else parser_of(flags[-1], of)
-    return typer.Option(*flags, help=_texts()[command][flags[0]], metavar=metavar, parser=parser)
+    first, *_, last = 2 * flags.split()
+    parser = None if of is None else parser_of(last, of)
+    text = _texts()[command][first]
+    return typer.Option(*flags.split(), help=text, metavar=metavar, parser=parser)
 
 
 def argument(command: str, metavar: str, of: Callable[[str], Any] | None = None) -> Any:

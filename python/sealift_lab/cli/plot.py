@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 from sealift.cli.output import echo
 from sealift.quantities import parse_number
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.output import Record
 from sealift_lab.cli.parse import Condition, argument, condition, option
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
     from sealift_lab.run.folder import Run
 
@@ -24,15 +24,16 @@ def _picture_file(text: str) -> Path:
     return path
 
 
+WHERE = option("plot", "--where", "COLUMN=VALUE", condition)
+
+
 def plot(
     folders: Annotated[list[Path], argument("plot", "RUN", parse.folder)],
-    x: Annotated[str, option("plot", "--x", metavar="COLUMN")],
-    y: Annotated[str, option("plot", "--y", metavar="COLUMN")],
-    out: Annotated[Path, option("plot", "--out", "-o", metavar="FILE", of=_picture_file)],
-    z: Annotated[str, option("plot", "--z", metavar="COLUMN")] = "",
-    where: Annotated[
-        list[Condition] | None, option("plot", "--where", metavar="COLUMN=VALUE", of=condition)
-    ] = None,
+    x: Annotated[str, option("plot", "--x", "COLUMN")],
+    y: Annotated[str, option("plot", "--y", "COLUMN")],
+    out: Annotated[Path, option("plot", "--out -o", "FILE", _picture_file)],
+    z: Annotated[str, option("plot", "--z", "COLUMN")] = "",
+    where: Annotated[list[Condition] | None, WHERE] = None,
 ) -> None:
     """Draw any columns of summary.csv against each other.
 
@@ -42,24 +43,34 @@ def plot(
     """
     chosen = dict(where or [])
     with output.in_sentences():
+        import polars as pl
+
         from sealift_lab.measure.storage import write_file
 
         runs = [output.open_run(folder) for folder in folders]
-        records = [each for run in runs for each in _records(run, chosen.get("experiment", ""))]
-        drawn = _select(records, [x, y, *([z] if z else []), *chosen], chosen)
-        drawn = [each for each in drawn if each.get(x) is not None and _is_number(each.get(y))]
-        if not drawn:
+        frames = [_rows(run, chosen.get("experiment", "")) for run in runs]
+        frame = pl.concat(frames, how="diagonal_relaxed")
+        _check_columns(frame, [name for name in (x, y, z, *chosen) if name])
+        drawn = _select(frame, chosen).filter(pl.col(x).is_not_null(), pl.col(y).is_not_null())
+        if drawn.is_empty() or not drawn[y].dtype.is_numeric():
             raise ValueError(f"no row has {x} and a number in {y}; name other columns")
-        lines = _lines(drawn, x, z)
-        if (many := len({*lines})) > LINES_MOST:
-            hints = " or ".join(_hints(drawn, {x, y, z, *chosen}))
-            raise ValueError(f"{many} lines, and {LINES_MOST} can be told apart; add {hints}")
-        write_file(out, _encode(_spec(drawn, lines, x, y), out.suffix))
+        names = [*_line_columns(drawn, x, z)]
+        if (many := drawn.n_unique(names) if names else 1) > LINES_MOST:
+            hints = [
+                f"--where {name}={drawn[name][0]}"
+                for name in _axes(drawn)
+                if name not in (x, y, z, *chosen) and drawn[name].n_unique() > 1
+            ]
+            can = f"{many} lines, and {LINES_MOST} can be told apart"
+            raise ValueError(f"{can}; add {' or '.join(hints[:4])}")
+        write_file(out, _encode(_spec(drawn, names, x, y, z), out.suffix))
     echo(str(out))
 
 
-def _records(run: "Run", experiment: str) -> Iterator[Record]:
+def _rows(run: "Run", experiment: str) -> "pl.DataFrame":
     """What was measured, each row with the name of its run's folder."""
+    import polars as pl
+
     from sealift_lab.judge.judge import results
     from sealift_lab.model.results import Origin
     from sealift_lab.show.export import rows_frame
@@ -67,97 +78,78 @@ def _records(run: "Run", experiment: str) -> Iterator[Record]:
     # A column of several experiments may have numbers of one and texts of another.
     named = [each for each in run.plan.experiments if each.name == experiment]
     plan = replace(run.plan, experiments=named or run.plan.experiments)
-    for row in rows_frame(plan, results(run)).iter_rows(named=True):
-        if row["origin"] == Origin.MEASURED and not row.get("wrong"):
-            yield {"run": run.path.resolve().name, **row}
-
-
-def _select(
-    records: Sequence[Record], names: Sequence[str], where: Mapping[str, str]
-) -> Sequence[Record]:
-    """The rows with these values, as people write them: 4KiB is 4096.
-
-    Raises:
-        ValueError: If there is no such column or value; with the nearest ones.
-    """
-    if not records:
+    frame = rows_frame(plan, results(run))
+    frame = frame.filter(origin=Origin.MEASURED.value) if "origin" in frame.columns else frame
+    if frame.is_empty():
         raise ValueError("nothing was measured; name a run that has rows, as `lab show` has them")
-    known = dict.fromkeys(name for record in records for name in record)
+    return frame.filter(pl.col("wrong").is_null()).with_columns(run=pl.lit(run.path.resolve().name))
+
+
+def _check_columns(frame: "pl.DataFrame", names: Sequence[str]) -> None:
     for name in names:
-        if name not in known:
-            near = parse.nearest(name, known) or f"there are {', '.join(known)}"
+        if name not in frame.columns:
+            near = parse.nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
             raise ValueError(f"no column {name!r}; {near}")
+
+
+def _select(frame: "pl.DataFrame", where: Mapping[str, str]) -> "pl.DataFrame":
+    """The rows with these values, as people write them: 4KiB is 4096."""
+    import polars as pl
+
     for name, value in where.items():
-        there = dict.fromkeys(str(each[name]) for each in records if each.get(name) is not None)
-        records = [each for each in records if _is(each.get(name), value)]
-        if not records:
-            near = parse.nearest(value, there) or f"there are {', '.join(list(there)[:VALUES])}"
+        column, number = pl.col(name), parse_number(value)
+        is_number = number is not None and frame[name].dtype.is_numeric()
+        same = column == float(number or 0) if is_number else column.cast(pl.String) == value
+        if (selected := frame.filter(same)).is_empty():
+            there = frame[name].drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
+            near = parse.nearest(value, there) or f"there are {', '.join(there[:VALUES])}"
             raise ValueError(f"no rows with {name}={value}; {near}")
-    return records
+        frame = selected
+    return frame
 
 
-def _is(held: object, value: str) -> bool:
-    if not _is_number(held):
-        return str(held) == value
-    number = parse_number(value)
-    return number is not None and float(number) == held
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _lines(records: Sequence[Record], x: str, z: str) -> list[str]:
-    """The line of each row: its z, and other columns where rows would share a place."""
-
-    def count(columns: Sequence[str]) -> int:
-        return len({tuple(each.get(column) for column in columns) for each in records})
-
+def _line_columns(frame: "pl.DataFrame", x: str, z: str) -> Iterator[str]:
+    """What tells lines apart: z, and other columns where rows would share a place."""
     names = [z] if z else []
-    for name in (each for each in _axes(records) if each not in (x, z)):
-        if count([x, *names, name]) > count([x, *names]):
+    yield from names
+    for name in _axes(frame):
+        if name not in (x, z) and frame.n_unique([x, *names, name]) > frame.n_unique([x, *names]):
             names.append(name)
-
-    def text(record: Record, name: str) -> str:
-        value = record.get(name)
-        return str(value) if name == z or isinstance(value, str) else f"{name} {value}"
-
-    return [", ".join(text(each, name) for name in names) or "all" for each in records]
+            yield name
 
 
-def _axes(records: Sequence[Record]) -> Iterator[str]:
+def _axes(frame: "pl.DataFrame") -> Iterator[str]:
     """Run, experiment and the axes: the columns before `origin` that are no places in a plan."""
     yield from ("run", "experiment")
-    names = list(records[0])
+    names = frame.columns
     yield from names[names.index("arm") + 1 : names.index("origin")]
 
 
-def _hints(records: Sequence[Record], used: set[str]) -> list[str]:
-    """Which conditions would leave fewer lines: the first value of columns that vary."""
-    varied = {name: dict.fromkeys(str(r.get(name)) for r in records) for name in _axes(records)}
-    return [
-        f"--where {name}={next(iter(values))}"
-        for name, values in varied.items()
-        if len(values) > 1 and name not in used
-    ][:4]
-
-
-def _spec(records: Sequence[Record], lines: Sequence[str], x: str, y: str) -> str:
+def _spec(frame: "pl.DataFrame", names: Sequence[str], x: str, y: str, z: str) -> str:
     """The Vega-Lite specification: lines along numbers, points at names, each with its interval."""
     import altair as alt
 
+    def line(row: Mapping[str, object]) -> str:
+        parts = ((name, row[name]) for name in names)
+        texts = (str(v) if n == z or isinstance(v, str) else f"{n} {v}" for n, v in parts)
+        return ", ".join(texts) or "all"
+
     data = [
-        {"x": r[x], "y": r[y], "low": _end(r, y, "low"), "high": _end(r, y, "high"), "line": line}
-        for r, line in zip(records, lines, strict=True)
+        {
+            "x": row[x],
+            "y": row[y],
+            **{end: row.get(f"{y}_{end}") or row[y] for end in ("low", "high")},
+            "line": line(row),
+        }
+        for row in frame.iter_rows(named=True)
     ]
-    places = [each["x"] for each in data]
-    is_number = all(map(_is_number, places))
-    across = alt.X("x:Q", scale=_scale(places)) if is_number else alt.X("x:N", sort=None)
+    is_number = frame[x].dtype.is_numeric()
+    across = alt.X("x:Q", scale=_scale(frame[x])) if is_number else alt.X("x:N", sort=None)
     legend = alt.Legend(orient="top", columns=3)
     base = alt.Chart(alt.InlineData(values=data)).encode(
         across.title(x), alt.Color("line:N", title=None, sort=None, legend=legend)
     )
-    figures = alt.Y("y:Q", title=y, scale=_scale([each["y"] for each in data]))
+    figures = alt.Y("y:Q", title=y, scale=_scale(frame[y]))
     layers = [
         base.mark_rule().encode(alt.Y("low:Q", title=y), alt.Y2("high")),
         base.mark_point(filled=True).encode(figures),
@@ -168,17 +160,12 @@ def _spec(records: Sequence[Record], lines: Sequence[str], x: str, y: str) -> st
     return str(chart.to_json())
 
 
-def _scale(values: Sequence[object]) -> "alt.Scale":
+def _scale(column: "pl.Series") -> "alt.Scale":
     import altair as alt
 
-    numbers = [value for value in values if isinstance(value, int | float)]
-    is_wide = min(numbers) > 0 and max(numbers) >= SPREAD * min(numbers)
+    least, most = float(str(column.min())), float(str(column.max()))
+    is_wide = least > 0 and most >= SPREAD * least
     return alt.Scale(type="log") if is_wide else alt.Scale(zero=False)
-
-
-def _end(record: Record, y: str, end: str) -> object:
-    held = record.get(f"{y}_{end}")
-    return record[y] if held is None else held
 
 
 def _encode(spec: str, suffix: str) -> bytes:
@@ -192,8 +179,7 @@ def _encode(spec: str, suffix: str) -> bytes:
             return vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[])
         case ".html":
             return vl_convert.vegalite_to_html(spec, bundle=True).encode()
-        case _:
-            return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode()
+    return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode()
 
 
 FORMS = (".svg", ".png", ".pdf", ".html")
