@@ -14,11 +14,10 @@ RUNNING := .venv/installed-for-running
 TESTING := .venv/installed-for-testing
 NVRTC := .venv/installed-for-gpu-kernels
 PEERS := $(TARGET)/peers/release/peers
-GPU_BUNDLE := dist/sealift-gpu
 EXTENSION := python/sealift/_sealift.abi3.so
 LAB_EXTENSION := python/sealift_lab/_lab.abi3.so
 EXTENSIONS := $(EXTENSION) $(LAB_EXTENSION)
-RUST_SOURCES := $(shell find crates \( -name tests -o -name sealift-conformance \) -prune -o -type f -print)
+RUST_SOURCES := $(shell find crates -name tests -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 RESULTS ?= results/$(shell date +%F)/$(or $(PROCESSOR),unknown)-$(shell nproc)-cores
@@ -32,17 +31,18 @@ run: $(EXTENSIONS) ## Build, measure for a minute, say where bulk encryption sho
 	@$(BIN)/sealift lab run --quick
 
 .PHONY: bench
-bench: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## Measure for twelve minutes, and write README's figures and docs/performance.md
+bench: $(EXTENSIONS) $(TESTING) ## Measure for twelve minutes, and write README's figures and docs/performance.md
 	@$(BIN)/sealift lab run aes-gcm-by-threads aes-gcm-by-size --threads 1 --budget 4m --out $(RESULTS)/lab
 	@$(BIN)/sealift lab run benches/python_loop.py --budget 100s --out $(RESULTS)/python-loop
 	@{ echo '$$ $(ADVISE)'; $(BIN)/$(ADVISE); } | tee $(RESULTS)/advise.txt.new
 	@mv $(RESULTS)/advise.txt.new $(RESULTS)/advise.txt
-	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)/peers
-	@$(BIN)/python tools/docs.py
+	@$(MAKE) --no-print-directory bench-peers
 
 .PHONY: bench-peers
 bench-peers: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## Compare with the newest releases of other libraries, in five minutes
-	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)/peers
+	@rm -rf $(RESULTS)/peers.new
+	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)/peers.new
+	@rm -rf $(RESULTS)/peers && mv $(RESULTS)/peers.new $(RESULTS)/peers
 	@$(BIN)/python tools/docs.py
 
 .PHONY: peer-libraries
@@ -74,19 +74,11 @@ bench-frames: $(EXTENSIONS) ## Exchange a million frames of 64 KiB with another 
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
 	@$(BIN)/python tools/docs.py
 
-.PHONY: gpu-bundle
-gpu-bundle: $(TESTING) ## Pack one program that checks and measures a GPU where nothing but its driver is: dist/sealift-gpu
-	@echo "Building the program for GPU machines"
-	@mkdir -p dist
-	@SEALIFT_GPU_VECTORS="$$($(BIN)/python -c 'import cryptography_vectors as v; print(*v.__path__)')" CARGO_PROFILE_RELEASE_STRIP=true \
-		cargo build --quiet --locked --release -p sealift-gpu-run --target-dir $(TARGET)/gpu
-	@$(PYTHON) tools/gpu_bundle.py $(TARGET)/gpu/release/sealift-gpu $(GPU_BUNDLE)
-
 .PHONY: gpu
-gpu: gpu-bundle ## Check and measure the GPUs of this machine in under eight minutes, once built, for `sealift lab report`
+gpu: wheel ## Check the GPUs of this machine, then measure them for ten minutes, with wheels, for `sealift lab report`
 	@mkdir -p $(RESULTS)
 	@out=$(RESULTS)/gpu; next=2; while [ -e "$$out" ]; do out=$(RESULTS)/gpu-$$next; next=$$((next + 1)); done; \
-		$(GPU_BUNDLE) --out "$$out"
+		tools/measure-gpu "$$out" $(DEVICE)
 
 .PHONY: bench-dpu
 bench-dpu: ## Measure how many instructions of a simulated DPU a second this machine works
@@ -137,8 +129,8 @@ huge: | tools ## Seal and open a message of 5 GiB on every instruction set, besi
 
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
-	@echo "Building the program for GPU machines, for tests"
-	@cargo build --quiet --locked -p sealift-gpu-run -p fake-cuda
+	@echo "Building a CUDA without a GPU, for tests"
+	@cargo build --quiet --locked -p fake-cuda
 	@echo "Testing the Python package"
 	@$(BIN)/python -m pytest
 
@@ -248,7 +240,6 @@ gpu-budgets: $(RUNNING) ## Check the GPUs' kernels: that their PTX is of the sou
 .PHONY: gpu-budgets-accept
 gpu-budgets-accept: $(NVRTC) $(EXTENSIONS) ## Accept the machine code of GPUs that is found now
 	@$(BIN)/python tools/gpu_budgets.py --write
-	@$(BIN)/python tools/gpu_limits.py --write
 	@$(BIN)/python tools/docs.py
 
 .PHONY: gpu-ptx

@@ -26,9 +26,11 @@ __all__ = [
     "BatchResult",
     "Calibrated",
     "Calibration",
+    "CheckResult",
     "Column",
     "Cost",
     "Counters",
+    "DeviceCheck",
     "DeviceInfo",
     "DriverInfo",
     "Engine",
@@ -881,6 +883,48 @@ class DeviceInfo:
     """Whether results may overwrite their texts."""
     runs_on_calling_thread: Final[bool]
     """Whether it works `seal_batch` and `open_batch`."""
+
+@final
+class DeviceCheck:
+    """A device that was opened to be checked: by the suite that every device has to pass.
+
+    `sealift check` runs it. Results are compared with published vectors, and with another device.
+
+    Args:
+        device: Its name, as `Engine` takes it.
+        seed: Of what is drawn; the same seed draws the same messages.
+
+    Raises:
+        UnknownDeviceError: If it is no device, or has a setting that its driver does not take.
+        DeviceError: If it is absent.
+    """
+
+    def __new__(cls, device: str, *, seed: int) -> Self: ...
+    device: Final[DeviceInfo]
+    """What the device is."""
+    compared_with: Final[str]
+    """The name of the device that it is compared with."""
+    checks: Final[list[str]]
+    """The names of all checks: each a sentence that is true of a right device."""
+    def run(self, check: str) -> CheckResult:
+        """Runs one of `checks`, which takes up to some seconds.
+
+        Raises:
+            InputError: If there is no check of that name.
+        """
+
+@final
+class CheckResult:
+    """What came of a check."""
+
+    passed: Final[bool]
+    """Whether the device passed."""
+    text: Final[str]
+    """What was done, or the first fault, with the seed."""
+    messages: Final[int]
+    """Messages that the device worked, every byte of which was compared."""
+    refused: Final[int]
+    """Those of them that did not open: they were spoiled on purpose."""
 
 @final
 class Record:

@@ -14,9 +14,11 @@ from sealift._sealift import (
     BatchResult,
     Calibrated,
     Calibration,
+    CheckResult,
     Column,
     Cost,
     Counters,
+    DeviceCheck,
     DeviceInfo,
     DriverInfo,
     Engine,
@@ -44,10 +46,12 @@ __all__ = [
     "Calibrated",
     "Calibration",
     "Card",
+    "CheckResult",
     "Column",
     "Constant",
     "Cost",
     "Counters",
+    "DeviceCheck",
     "DeviceInfo",
     "DpuCounters",
     "DpuFault",
@@ -88,6 +92,8 @@ __all__ = [
     "frame_ways",
     "keep_copy_cost",
     "multiprocessors",
+    "nvidia_gpus",
+    "nvidia_sensors",
     "play_board",
     "policies",
     "primitives",
@@ -452,6 +458,27 @@ def multiprocessors(device: str) -> int:
         NotMeasurableError: If there is no such device; says what is missing.
     """
 
+def nvidia_gpus() -> list[str]:
+    """Names and driver of NVIDIA's GPUs, by its management library.
+
+    Returns:
+        A line for each GPU, as in "NVIDIA H200, driver 550.54.15".
+
+    Raises:
+        NotMeasurableError: If that library is not on this machine, or tells nothing; says why.
+    """
+
+def nvidia_sensors() -> list[list[tuple[str, float | None, str | None]]]:
+    """What the sensors of NVIDIA's GPUs tell now, by its management library.
+
+    Returns:
+        For each GPU its sensors: names with the unit last, a value or None, and why there is none.
+        `limited_by_power` and `limited_by_heat` are 1.0 while clocks are held down for that.
+
+    Raises:
+        NotMeasurableError: If that library is not on this machine, or tells nothing; says why.
+    """
+
 class WrongResultError(RuntimeError):
     """Something was computed wrong while it was prepared or measured; its times mean nothing."""
 
@@ -702,7 +729,9 @@ class Arm:
                 several, as in "opencl:0"), code ("as published" or "ours"), mode ("replicated",
                 where each thread works all messages, or "partitioned"), data ("resident" or "with
                 transfers"), grid (blocks, and threads of each; None for what Sealift's driver
-                takes), messages (each with a key of its own), message_bytes and seed.
+                takes), operation ("seal", "open" or "counter mode"), keys ("own keys", one for each
+                message, or "one key"), key_bits (128, 192 or 256), s_box ("tables" or "without
+                tables", for code "ours"), messages, message_bytes and seed.
 
         Raises:
             ValueError: If something of it is wrong.
@@ -721,6 +750,32 @@ class Arm:
             ValueError: If something of it is wrong.
             NotMeasurableError: If there is no such device, or it takes no such grid or type.
             WrongResultError: If a product comes out otherwise than this processor gives it.
+        """
+    @staticmethod
+    def gpu_units(asked: Mapping[str, object]) -> Arm:
+        """Chains of one instruction in all multiprocessors of an NVIDIA GPU, each end compared.
+
+        Args:
+            asked: A mapping with all of device (as above), of ("LOP3", "PRMT", "SHF", "IMAD",
+                "IMAD.WIDE", "LDS" or "BMMA") and rounds (length of a chain: odd, no multiple of 3).
+
+        Raises:
+            ValueError: If something of it is wrong.
+            NotMeasurableError: If there is no such device, or it isn't NVIDIA's or lacks it.
+            WrongResultError: If a chain ends elsewhere than on this processor.
+        """
+    @staticmethod
+    def gpu_copies(asked: Mapping[str, object]) -> Arm:
+        """Copies between pinned memory of this machine and a GPU, compared.
+
+        Args:
+            asked: A mapping with all of device (as above), direction ("to the device", "back" or
+                "both at once") and size_bytes of a copy.
+
+        Raises:
+            ValueError: If something of it is wrong.
+            NotMeasurableError: If there is no such device, or no memory for it.
+            WrongResultError: If other bytes come back than went.
         """
     def sample(self, seconds: float) -> tuple[int, int, int, int, float, int, float | None]:
         """Runs for about `seconds`, looking for Ctrl-C ten times a second.

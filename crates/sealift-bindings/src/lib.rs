@@ -9,6 +9,7 @@
 mod aesgcm;
 mod batch;
 mod bytes;
+mod check;
 mod column;
 mod engine;
 mod errors;
@@ -44,6 +45,8 @@ use pyo3::wrap_pyfunction;
 pub fn add_library(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<aesgcm::AesGcm>()?;
     module.add_class::<batch::BatchResult>()?;
+    module.add_class::<check::CheckResult>()?;
+    module.add_class::<check::DeviceCheck>()?;
     module.add_class::<engine::Engine>()?;
     module.add_class::<ffi::Column>()?;
     module.add_class::<forms::Fixed>()?;

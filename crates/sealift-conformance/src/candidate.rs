@@ -1,6 +1,7 @@
 //! What the suite is given to test.
 
 use crate::bell::Bell;
+use crate::counted::{Counted, Counts};
 use crate::environment::{scale, seed};
 use crate::subject::{Effort, Subject};
 use crate::submitting::Submitting;
@@ -71,15 +72,37 @@ impl Candidate {
     /// # Errors
     /// It is absent although it is required, or present and does not open.
     pub(crate) fn subject(&self) -> Result<Option<Subject>, String> {
-        let bell = Arc::new(Bell::default());
-        let device = match open(self.driver, &self.spec, &bell) {
-            Ok(device) => device,
+        let (device, bell) = match self.open() {
+            Ok(opened) => opened,
             Err(OpenError::Absent { reason, .. }) => {
                 return skip(&self.required_as, &reason).map(|()| None);
             }
             Err(error) => return Err(format!("it does not open: {error}")),
         };
         self.names().into_iter().for_each(ran);
+        self.subject_over(device, bell, seed()?, scale()?).map(Some)
+    }
+
+    /// Opens it, with what it rings.
+    ///
+    /// # Errors
+    /// It is absent, or its spec is wrong.
+    pub(crate) fn open(&self) -> Result<(Arc<dyn Device>, Arc<Bell>), OpenError> {
+        let bell = Arc::new(Bell::default());
+        Ok((open(self.driver, &self.spec, &bell)?, bell))
+    }
+
+    /// What was opened, with another device to compare it with.
+    ///
+    /// # Errors
+    /// It takes less than every device does, or there is no other device.
+    pub(crate) fn subject_over(
+        &self,
+        device: Arc<dyn Device>,
+        bell: Arc<Bell>,
+        seed: u64,
+        scale: f64,
+    ) -> Result<Subject, String> {
         check_needs(device.capabilities())?;
         let oracle = oracle_for(&*device).map_err(|error| format!("its oracle: {error}"))?;
         let device = if device.capabilities().runs_on_calling_thread {
@@ -87,8 +110,9 @@ impl Candidate {
         } else {
             Arc::new(Submitting::new(device, bell.clone()))
         };
-        let (effort, seed, scale) = (self.effort, seed()?, scale()? * self.scale);
-        Ok(Some(Subject { device, bell, oracle, effort, seed, scale }))
+        let (effort, scale, counts) = (self.effort, scale * self.scale, Arc::<Counts>::default());
+        let device = Arc::new(Counted::new(device, counts.clone()));
+        Ok(Subject { device, counts, bell, oracle, effort, seed, scale })
     }
 }
 
@@ -118,8 +142,11 @@ const TEXT_BYTES_MIN: usize = 64;
 const AAD_BYTES_MIN: usize = 64;
 
 /// Drivers that are trusted to judge others, the better first. Nobody judges itself.
+#[cfg(feature = "complete")]
 const ORACLES: [&dyn Driver; 2] =
     [&sealift_drivers::library::Library, &sealift_drivers::reference::Reference];
+#[cfg(not(feature = "complete"))]
+const ORACLES: [&dyn Driver; 2] = [&sealift_drivers::library::Library, &sealift_drivers::cpu::Cpu];
 
 fn oracle_for(device: &dyn Device) -> Result<Arc<dyn Device>, OpenError> {
     let [first, second] = ORACLES;

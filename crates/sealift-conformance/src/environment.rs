@@ -1,16 +1,6 @@
 //! Variables of the environment.
 
-use sealift_testing::{check_required, note};
-
-/// Reads the variables before any check does.
-///
-/// # Errors
-/// The first that is no number, no scale, or requires what no test knows.
-pub fn check_environment() -> Result<(), String> {
-    check_required([])?;
-    seed()?;
-    scale().map(drop)
-}
+use sealift_testing::note;
 
 /// The seed of the random messages.
 ///

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! That makes a test of each check, on all candidates. Results are compared with published vectors
-//! and with another device, `library` or `reference`. What the machine lacks is skipped with its
+//! and with another device, `library` or `reference`. A program that is no test opens a [`Checker`]: so does
+//! `sealift check`, without the feature `complete`, with the few vectors that are a part of this crate. What the machine lacks is skipped with its
 //! reason, and with `--nocapture` each test prints what it did on which device.
 //!
 //! A device is used within its [`Capabilities`](sealift_core::Capabilities), and seen to keep to them. At
@@ -33,8 +34,10 @@ mod bell;
 #[cfg(test)]
 mod broken;
 mod candidate;
+mod check;
 mod columns;
 mod compare;
+mod counted;
 mod differential;
 mod edges;
 mod environment;
@@ -45,9 +48,11 @@ mod guards;
 mod memory;
 mod message;
 mod message_bytes;
+#[cfg(feature = "complete")]
 mod nist;
 #[cfg(test)]
 mod notices;
+#[cfg(feature = "complete")]
 mod published;
 mod race;
 mod random;
@@ -58,11 +63,10 @@ mod strip;
 mod subject;
 mod submitting;
 mod suite;
+mod vectors;
 mod workers;
 mod wrap;
 
 pub use candidate::Candidate;
-#[doc(hidden)]
-pub use environment::check_environment;
+pub use check::{Checked, Checker};
 pub use suite::run;
-pub use suite::{check, checks};

@@ -143,3 +143,21 @@ fn hex(digits: &str) -> Vec<u8> {
     let bytes: Result<_, _> = (0..digits.len()).step_by(2).map(byte).collect();
     bytes.unwrap_or_else(|error| panic!("{digits:?}: {error}"))
 }
+
+/// The records as cases, to look the small set up in.
+///
+/// # Errors
+/// They are not here.
+#[cfg(test)]
+pub(crate) fn cases() -> Result<Vec<crate::vectors::Case>, String> {
+    let case = |record: &Record| crate::vectors::Case {
+        name: String::new(),
+        key: record.key.clone(),
+        nonce: record.iv.clone(),
+        aad: record.aad.clone(),
+        plain: record.plain.clone(),
+        cipher: record.cipher.clone(),
+        tag: record.tag.clone(),
+    };
+    Ok(records()?.iter().map(case).collect())
+}

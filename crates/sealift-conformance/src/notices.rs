@@ -32,7 +32,7 @@ fn faults(what: &str) -> &'static [Fault] {
             Fault::AcceptsEverything,
             Fault::RefusesUnannounced,
         ],
-        "Wycheproof" => &[
+        "Wycheproof" | "vectors" => &[
             Fault::WrongTagByte,
             Fault::LeavesFailedText,
             Fault::AcceptsEverything,

@@ -1,6 +1,7 @@
 //! A device under test, and how much is asked of it.
 
 use crate::bell::Bell;
+use crate::counted::Counts;
 use sealift_core::{Capabilities, Device, TagLength};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,8 @@ pub(crate) type Check = fn(&Subject) -> Result<String, String>;
 /// A device under test.
 pub(crate) struct Subject {
     pub(crate) device: Arc<dyn Device>,
+    /// What it has worked so far.
+    pub(crate) counts: Arc<Counts>,
     /// What the device rings.
     pub(crate) bell: Arc<Bell>,
     /// Another device, which is trusted.

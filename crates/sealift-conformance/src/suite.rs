@@ -1,11 +1,12 @@
 //! The list of checks, and how one of them is run.
 
 use crate::candidate::Candidate;
-use crate::subject::Check;
+use crate::subject::{Check, Subject};
 use crate::{
-    columns, differential, edges, flips, guards, nist, published, race, rereads, sessions, workers,
-    wrap,
+    columns, differential, edges, flips, guards, race, rereads, sessions, vectors, workers, wrap,
 };
+#[cfg(feature = "complete")]
+use crate::{nist, published};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ use std::time::Instant;
 #[macro_export]
 macro_rules! suite {
     ($candidates:expr) => {
-        $crate::every_check! { as_tests $candidates }
+        $crate::every_check! { as_tests [$candidates] }
     };
 }
 
@@ -24,10 +25,22 @@ macro_rules! suite {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! every_check {
-    ($then:ident $($with:tt)*) => {
-        $crate::$then! { [$($with)*]
+    ($then:ident [$($with:tt)*]) => {
+        $crate::checks_without_files! { $then [$($with)*]
             every_nist_record_gives_the_published_result: "NIST", nist::check;
             every_wycheproof_case_gives_the_published_result: "Wycheproof", published::check;
+        }
+    };
+}
+
+/// The same, with those given, of the checks that need no sets of vectors beside this crate.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! checks_without_files {
+    ($then:ident [$($with:tt)*] $($more:tt)*) => {
+        $crate::$then! { [$($with)*]
+            $($more)*
+            every_vector_of_the_small_set_gives_the_published_result: "vectors", vectors::check;
             random_messages_agree_with_another_implementation: "random", differential::check;
             a_flipped_bit_opens_nothing_and_harms_no_neighbour: "flips", flips::check;
             nothing_outside_the_buffers_is_touched: "guard pages", guards::check;
@@ -73,14 +86,17 @@ macro_rules! as_list {
 
 /// A check with its names.
 pub(crate) struct Entry {
-    test: &'static str,
+    pub(crate) test: &'static str,
     /// What its lines begin with.
     pub(crate) what: &'static str,
     pub(crate) check: Check,
 }
 
 /// Every check.
-pub(crate) const CHECKS: &[Entry] = crate::every_check! { as_list };
+#[cfg(feature = "complete")]
+pub(crate) const CHECKS: &[Entry] = crate::every_check! { as_list [] };
+#[cfg(not(feature = "complete"))]
+pub(crate) const CHECKS: &[Entry] = crate::checks_without_files! { as_list [] };
 
 /// Runs the check of a test on every candidate that is here; prints what each did.
 ///
@@ -100,45 +116,30 @@ pub fn run(test: &str, candidates: impl IntoIterator<Item = Candidate>) {
     assert!(faults.is_empty(), "{} devices failed\n{}", faults.len(), faults.join("\n"));
 }
 
-/// The names of all checks, for programs that are no tests.
-#[must_use]
-pub fn checks() -> Vec<&'static str> {
-    CHECKS.iter().map(|entry| entry.test).collect()
-}
-
-/// Runs a check on a candidate: what it did, or nothing where the candidate is absent.
-///
-/// # Errors
-/// The candidate fails, or is not here although it is required; or there is no check of that name.
-pub fn check(name: &str, candidate: &Candidate) -> Result<Option<String>, String> {
-    let entry = Entry::of(name)
-        .ok_or_else(|| format!("there is no check {name}; there are {}", checks().join(", ")))?;
-    entry.verdict(candidate)
-}
-
 impl Entry {
-    fn of(test: &str) -> Option<&'static Self> {
+    pub(crate) fn of(test: &str) -> Option<&'static Self> {
         CHECKS.iter().find(|entry| entry.test == test)
     }
 
     fn run(&self, candidate: &Candidate) -> Result<(), String> {
         let begin = Instant::now();
-        let Some(summary) = self.verdict(candidate)? else { return Ok(()) };
+        let Some(subject) = candidate.subject()? else { return Ok(()) };
+        let summary = self.verdict(&subject)?;
         let spent = begin.elapsed().as_secs_f64();
         eprintln!("{}: {}: {summary} [{spent:.1} s]", self.what, candidate.spec());
         Ok(())
     }
 
-    fn verdict(&self, candidate: &Candidate) -> Result<Option<String>, String> {
-        let Some(subject) = candidate.subject()? else { return Ok(None) };
-        let verdict = catch_unwind(AssertUnwindSafe(|| (self.check)(&subject)))
+    /// What a check did on a device, or the first fault.
+    pub(crate) fn verdict(&self, subject: &Subject) -> Result<String, String> {
+        let verdict = catch_unwind(AssertUnwindSafe(|| (self.check)(subject)))
             .unwrap_or_else(|_| Err("it panicked, see above".to_owned()));
-        verdict.map(Some).map_err(|fault| format!("{fault} [seed {}]", subject.seed))
+        verdict.map_err(|fault| format!("{fault} [seed {}]", subject.seed))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::broken::{Broken, Fault};
     use sealift_core::{Context, Device, Driver, OpenError, Probe, Spec};
@@ -146,7 +147,7 @@ mod tests {
     use std::sync::Arc;
 
     /// Opens a device whose tags are wrong.
-    struct Wrong;
+    pub(crate) struct Wrong;
 
     impl Driver for Wrong {
         fn name(&self) -> &'static str {
@@ -175,18 +176,6 @@ mod tests {
         let text = panic.downcast_ref::<String>().unwrap();
         assert!(text.starts_with("1 devices failed\nlimits: wrong: "), "{text}");
         assert!(text.contains("found Ok") && text.contains("[seed "), "{text}");
-    }
-
-    #[test]
-    fn a_program_is_told_what_a_check_did_or_found() {
-        let limits = "a_device_takes_what_its_capabilities_say_and_nothing_else";
-        assert!(checks().contains(&limits));
-        let right = check(limits, &Candidate::new(&Reference, "reference").slow().scale(0.01));
-        assert!(right.unwrap().is_some());
-        let fault = check(limits, &Candidate::new(&Wrong, "wrong").slow()).unwrap_err();
-        assert!(fault.contains("found Ok") && fault.contains("[seed "), "{fault}");
-        let unknown = check("speed", &Candidate::new(&Reference, "reference")).unwrap_err();
-        assert!(unknown.starts_with("there is no check speed; there are every_nist"), "{unknown}");
     }
 
     #[test]

@@ -10,9 +10,8 @@ use crate::message::{Group, Message, Ring};
 use crate::random::Random;
 use crate::recipe::{keys_of_all_sizes, mixed};
 use crate::subject::Subject;
-use aes_gcm::aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use aes_gcm::aes::{Aes128, Aes192, Aes256};
 use sealift_core::{Key, Op, TagLength};
+use sealift_drivers::kernels::Kernels;
 
 /// Blocks before the wrap: around every width of kernels, and far.
 const FAR: [u32; 9] = [127, 128, 129, 255, 256, 257, 511, 512, 1_000];
@@ -28,6 +27,8 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     let near = if subject.is_slow() { NEAR_SLOW } else { NEAR };
     let far = FAR.into_iter().filter(|_| !subject.is_slow());
     let ring = Ring::new(keys_of_all_sizes(12, &mut random));
+    let hash_keys = (0..ring.len()).map(|key| hash_key(ring.key_bytes(key)));
+    let hash_keys = hash_keys.collect::<Result<Vec<_>, _>>()?;
     let mut messages = 0;
     let wraps = |before: &u32| subject.text_bytes(usize::MAX) > 16 * *before as usize;
     for before in (0..near).chain(far).filter(wraps) {
@@ -37,7 +38,7 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
             Message {
                 op: Op::Seal,
                 key,
-                nonce: nonce_for(ring.key_bytes(key), counter).to_vec(),
+                nonce: nonce_for(hash_keys[key], counter).to_vec(),
                 aad: vec![],
                 text: random.bytes(subject.text_bytes(16 * blocks + 5)),
                 tag: vec![],
@@ -61,22 +62,19 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
 }
 
 /// The nonce of 16 bytes whose first counter block is `counter`.
-fn nonce_for(key: &[u8], counter: u128) -> [u8; 16] {
-    let hash_key = hash_key(key);
+fn nonce_for(hash_key: u128, counter: u128) -> [u8; 16] {
     let length = multiply(128, hash_key);
     let nonce = multiply(counter ^ length, inverse(multiply(hash_key, hash_key)));
     nonce.to_be_bytes()
 }
 
 /// The encrypted zero block.
-fn hash_key(key: &[u8]) -> u128 {
-    let mut block = Array::from([0; 16]);
-    match Key::new(key).expect("a ring has keys") {
-        Key::Aes128(key) => Aes128::new(&key.into()).encrypt_block(&mut block),
-        Key::Aes192(key) => Aes192::new(&key.into()).encrypt_block(&mut block),
-        Key::Aes256(key) => Aes256::new(&key.into()).encrypt_block(&mut block),
-    }
-    u128::from_be_bytes(block.into())
+fn hash_key(key: &[u8]) -> Result<u128, String> {
+    let key = Key::new(key).map_err(|error| error.to_string())?;
+    let kernels = Kernels::best(String::new()).map_err(|error| error.to_string())?;
+    let mut block = [0; 16];
+    kernels.ctr_in_place(&key, [0; 16], &mut block);
+    Ok(u128::from_be_bytes(block))
 }
 
 /// Multiplies in the field of SP 800-38D, whose x^0 is the highest bit (algorithm 1).
@@ -105,12 +103,11 @@ mod tests {
 
     #[test]
     fn nonces_are_solved_for_the_counter_they_start_at() {
-        let key = [7; 16];
+        let hash_key = hash_key(&[7; 16]).unwrap();
         let mut random = Random::new(1, 1);
         for _ in 0..20 {
             let counter = u128::from(random.next()) << 64 | u128::from(random.next());
-            let nonce = u128::from_be_bytes(nonce_for(&key, counter));
-            let hash_key = hash_key(&key);
+            let nonce = u128::from_be_bytes(nonce_for(hash_key, counter));
             assert_eq!(multiply(multiply(nonce, hash_key) ^ 128, hash_key), counter);
             assert_eq!(multiply(counter, inverse(counter)), 1 << 127);
         }

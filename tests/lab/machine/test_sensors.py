@@ -1,12 +1,14 @@
 """Sensors on made-up machines: a value, or the reason why there is none."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from sealift_lab.machine.sensors import Sensors, sampling
+from sealift_lab._lab import NotMeasurableError
+from sealift_lab.machine.sensors import Reading, Sensors, sampling
+from sealift_lab.model.run import Fact
 
 
 def write(root: Path, name: str, text: str) -> None:
@@ -56,9 +58,21 @@ def test_every_sensor_of_this_machine_has_a_value_or_a_reason() -> None:
         assert (fact.value is None) != (fact.reason is None), name
 
 
+def test_gpus_have_their_sensors_by_number_and_one_that_tells_nothing_its_reason(root: Path) -> None:
+    def absent() -> Sequence[Sequence[Reading]]:
+        raise NotMeasurableError("no driver")
+
+    assert Sensors(root, gpus=absent).look()["gpu_temperature_c"] == Fact(None, "no driver")
+    one: Sequence[Reading] = [("power_w", 71.5, None), ("fan_percent", None, "no fan")]
+    facts = Sensors(root, gpus=lambda: [one]).look()
+    assert (facts["gpu_power_w"], facts["gpu_fan_percent"]) == (Fact(71.5), Fact(None, "no fan"))
+    values = Sensors(root, gpus=lambda: [one, one]).read()
+    assert {name for name in values if "gpu" in name} == {"gpu0_power_w", "gpu1_power_w"}
+
+
 def test_sensors_are_read_from_proc_and_sys(root: Path) -> None:
     clock = Clock()
-    values = Sensors(root, clock_s=clock, sleep=clock.sleep).read()
+    values = Sensors(root, gpus=lambda: [], clock_s=clock, sleep=clock.sleep).read()
     assert values == {
         "temperature_c": 63.5,
         "fan_rpm": 1210,
@@ -100,7 +114,7 @@ def test_a_machine_without_sensors_gives_reasons(tmp_path: Path) -> None:
     assert "as on most virtual machines" in str(facts["package_power_w"].reason)
     assert "as on most virtual machines" in str(facts["cpufreq_ghz"].reason)
     assert "No such file or directory" in str(facts["cpu_pressure_percent"].reason)
-    assert Sensors(tmp_path).read() == {}
+    assert Sensors(tmp_path, gpus=lambda: []).read() == {}
 
 
 @pytest.mark.parametrize(

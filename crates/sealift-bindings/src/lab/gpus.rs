@@ -3,7 +3,7 @@
 use crate::gil;
 use crate::lab::probes::exception;
 use pyo3::prelude::*;
-use sealift_probes::gpu::{self, GpuSpec, GpuTypesSpec};
+use sealift_probes::gpu::{self, GpuCopySpec, GpuSpec, GpuTypesSpec, GpuUnitSpec};
 
 /// The arguments of `Arm.gpu`.
 #[derive(FromPyObject)]
@@ -14,6 +14,10 @@ pub(crate) struct Asked {
     mode: String,
     data: String,
     grid: Option<(usize, usize)>,
+    operation: String,
+    keys: String,
+    key_bits: usize,
+    s_box: String,
     messages: usize,
     message_bytes: usize,
     seed: u64,
@@ -21,8 +25,22 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(crate) fn spec(self) -> GpuSpec {
-        let Self { device, code, mode, data, grid, messages, message_bytes, seed } = self;
-        GpuSpec { device, code, mode, data, grid, messages, message_bytes, seed }
+        let Self { device, code, mode, data, grid, operation, keys, key_bits, .. } = self;
+        let Self { s_box, messages, message_bytes, seed, .. } = self;
+        GpuSpec {
+            device,
+            code,
+            mode,
+            data,
+            grid,
+            operation,
+            keys,
+            key_bits,
+            s_box,
+            messages,
+            message_bytes,
+            seed,
+        }
     }
 }
 
@@ -39,6 +57,38 @@ impl AskedTypes {
     pub(crate) fn spec(self) -> GpuTypesSpec {
         let Self { device, of, grid } = self;
         GpuTypesSpec { device, of, grid }
+    }
+}
+
+/// The arguments of `Arm.gpu_units`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct AskedUnits {
+    device: String,
+    of: String,
+    rounds: u32,
+}
+
+impl AskedUnits {
+    pub(crate) fn spec(self) -> GpuUnitSpec {
+        let Self { device, of, rounds } = self;
+        GpuUnitSpec { device, of, rounds }
+    }
+}
+
+/// The arguments of `Arm.gpu_copies`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct AskedCopies {
+    device: String,
+    direction: String,
+    size_bytes: usize,
+}
+
+impl AskedCopies {
+    pub(crate) fn spec(self) -> GpuCopySpec {
+        let Self { device, direction, size_bytes } = self;
+        GpuCopySpec { device, direction, size_bytes }
     }
 }
 

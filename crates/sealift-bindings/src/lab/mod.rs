@@ -10,6 +10,7 @@ mod offload;
 mod play;
 mod probes;
 mod rehearse;
+mod sensors;
 
 use probes::{NotMeasurableError, WrongResultError};
 use pyo3::prelude::*;
@@ -69,5 +70,7 @@ fn add_measuring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gpus::multiprocessors, module)?)?;
     module.add_function(wrap_pyfunction!(probes::check_region, module)?)?;
     module.add_function(wrap_pyfunction!(probes::effective_clock_ghz, module)?)?;
-    module.add_function(wrap_pyfunction!(probes::primitives, module)?)
+    module.add_function(wrap_pyfunction!(probes::primitives, module)?)?;
+    module.add_function(wrap_pyfunction!(sensors::nvidia_gpus, module)?)?;
+    module.add_function(wrap_pyfunction!(sensors::nvidia_sensors, module)?)
 }

@@ -1,19 +1,20 @@
 //! A device as an arm: what is timed again and again.
 
 use super::work::{Ready, Work};
-use super::{GpuSpec, GpuTypesSpec, failed, grid, open, role};
+use super::{GpuCopySpec, GpuSpec, GpuTypesSpec, GpuUnitSpec, failed, grid, open, role};
 use crate::crew::Crew;
 use crate::{Arm, ArmError, Sample, Verified};
 use sealift::Role;
-use sealift_gpu::bench::{Bench, TypesBench};
+use sealift_gpu::bench::{Bench, CopyBench, TypesBench, UnitBench};
 use sealift_gpu::gpu::{About, Gpu, Took};
 use std::sync::Arc;
 
 /// A device that does the same work again and again, in its own memory or with the way there and back.
 ///
-/// All it gives is compared with what this processor makes of it, before the first sample and after each. An operation is
-/// a message, for each work-item that works it, or a multiplication with its addition. Kernels are timed by the device's
-/// own clock, and what goes there and back by this machine's.
+/// All it gives is compared with what this processor makes of it, before the first sample and after each; of copies then a
+/// megabyte, another one each time. An operation is a message, for each work-item that works it, a multiplication with its
+/// addition, an instruction of a lane, or a copy of one direction. Kernels, and copies of one direction, are timed by the
+/// device's own clock, and what goes there and back by this machine's.
 pub struct GpuArm {
     work: Work,
     crew: Crew,
@@ -52,6 +53,40 @@ impl GpuArm {
         let grid = grid(spec.grid);
         let bench = TypesBench::new(&gpu, of, grid).map_err(|error| failed(&spec.device, error))?;
         Self::warm(&spec.device, gpu.about(), Ready::Types(bench, grid), "this processor")
+    }
+
+    /// The same for chains of an instruction.
+    ///
+    /// # Errors
+    /// As above; no such instruction, or a device that isn't NVIDIA's.
+    pub fn of_units_while(
+        spec: &GpuUnitSpec,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, ArmError> {
+        let of = spec.of()?;
+        let gpu = opened(&spec.device, wanted)?;
+        let grid = GpuUnitSpec::grid(gpu.about());
+        let bench = UnitBench::new(&gpu, of, grid, spec.rounds);
+        let bench = bench.map_err(|error| failed(&spec.device, error))?;
+        Self::warm(&spec.device, gpu.about(), Ready::Units(bench, grid), "this processor")
+    }
+
+    /// The same for copies.
+    ///
+    /// # Errors
+    /// There is no such device or direction, or no memory for so many bytes; other bytes came back;
+    /// [`ArmError::Stopped`].
+    pub fn of_copies_while(
+        spec: &GpuCopySpec,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, ArmError> {
+        let direction = spec.direction()?;
+        ArmError::check("bytes of a copy", spec.size_bytes, 1, COPY_BYTES_MAX)?;
+        let gpu = opened(&spec.device, wanted)?;
+        let bench = CopyBench::new(&gpu, spec.size_bytes);
+        let bench = bench.map_err(|error| failed(&spec.device, error))?;
+        let ready = Ready::Copies(bench, direction);
+        Self::warm(&spec.device, gpu.about(), ready, "the bytes that were sent")
     }
 
     fn warm(device: &str, about: &About, ready: Ready, against: &str) -> Result<Self, ArmError> {
@@ -116,10 +151,10 @@ impl Arm for GpuArm {
     }
 
     fn told(&self) -> Vec<(&'static str, String)> {
-        let grid = self.work.grid();
+        let grid = self.work.grid().map(|grid| format!("{} x {}", grid.groups, grid.group_items));
         vec![
             ("multiprocessors", self.about.units.to_string()),
-            ("grid", format!("{} x {}", grid.groups, grid.group_items)),
+            ("grid", grid.unwrap_or_default()),
             ("private_bytes", self.work.private_bytes().to_string()),
         ]
     }
@@ -129,3 +164,6 @@ fn opened(device: &str, wanted: &mut dyn FnMut() -> bool) -> Result<Arc<dyn Gpu>
     let gpu = open(device)?;
     if wanted() { Ok(gpu) } else { Err(ArmError::Stopped { device: device.to_owned() }) }
 }
+
+/// Pinned memory of this machine is rarely much larger than that.
+const COPY_BYTES_MAX: usize = 1 << 30;

@@ -1,5 +1,6 @@
-//! Work that lies in the memory of a GPU and is done there again and again: AES-GCM in grids that the caller chooses,
-//! and products of data types. For tests the GPU may be a processor that OpenCL speaks to, which its role tells.
+//! Work that a GPU does again and again: AES-GCM in its own memory, in grids that the caller chooses, products of data
+//! types, chains of single instructions, and copies from and to this machine's memory. For tests the GPU may be a processor
+//! that OpenCL speaks to, which its role tells.
 
 mod arm;
 mod work;
@@ -9,7 +10,7 @@ pub use arm::GpuArm;
 use crate::ArmError;
 use sealift::{KeyLength, Role};
 use sealift_gpu::GpuError;
-use sealift_gpu::bench::{BenchSpec, Code, Grid, Mode, Shape, Type};
+use sealift_gpu::bench::{BenchSpec, Code, Direction, Grid, Mode, Shape, Type, Unit};
 use sealift_gpu::cuda::CudaLibrary;
 use sealift_gpu::gpu::{About, Gpu};
 use sealift_gpu::message::Operation;
@@ -30,7 +31,15 @@ pub struct GpuSpec {
     pub data: String,
     /// Blocks, and threads of each; nothing: as Sealift's driver takes them.
     pub grid: Option<(usize, usize)>,
-    /// How many, each under a key of its own.
+    /// What is done: "seal", "open", or "counter mode", which makes no tags.
+    pub operation: String,
+    /// "own keys", one for each message, or "one key".
+    pub keys: String,
+    /// Bits of each key.
+    pub key_bits: usize,
+    /// What our kernels take the S-box from: "tables", or gates, "without tables".
+    pub s_box: String,
+    /// How many.
     pub messages: usize,
     /// Bytes of each text.
     pub message_bytes: usize,
@@ -47,6 +56,28 @@ pub struct GpuTypesSpec {
     pub of: String,
     /// Blocks, and threads of each.
     pub grid: (usize, usize),
+}
+
+/// Chains of one instruction in all multiprocessors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuUnitSpec {
+    /// As in [`GpuSpec`].
+    pub device: String,
+    /// The instruction's name, as in [`Unit::name`].
+    pub of: String,
+    /// Length of each chain: an odd number and no multiple of 3.
+    pub rounds: u32,
+}
+
+/// Copies between pinned memory of this machine and a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuCopySpec {
+    /// As in [`GpuSpec`].
+    pub device: String,
+    /// "to the device", "back" or "both at once".
+    pub direction: String,
+    /// Bytes of a copy.
+    pub size_bytes: usize,
 }
 
 /// How many multiprocessors a device has.
@@ -71,8 +102,16 @@ impl GpuSpec {
     }
 
     fn bench(&self, about: &About) -> Result<BenchSpec, ArmError> {
-        let codes = [("as published", Code::Published), ("ours", Code::Ours(Tables::best(about)))];
+        let s_boxes = [("tables", Tables::best(about)), ("without tables", Tables::None)];
+        let tables = ArmError::named("an S-box", &s_boxes, &self.s_box)?;
+        let codes = [("as published", Code::Published), ("ours", Code::Ours(tables))];
         let modes = [("replicated", Mode::Replicated), ("partitioned", Mode::Partitioned)];
+        let operations = [
+            ("seal", Operation::Seal),
+            ("open", Operation::Open),
+            ("counter mode", Operation::CounterMode),
+        ];
+        let keys = [("own keys", true), ("one key", false)];
         ArmError::check("messages", self.messages, 1, MESSAGES_MAX)?;
         Ok(BenchSpec {
             code: ArmError::named("a code", &codes, &self.code)?,
@@ -82,12 +121,18 @@ impl GpuSpec {
                 messages: self.messages,
                 text_bytes: self.message_bytes,
                 aad_bytes: 0,
-                key: KeyLength::Aes128,
-                operation: Operation::Seal,
-                own_keys: true,
+                key: self.key()?,
+                operation: ArmError::named("an operation", &operations, &self.operation)?,
+                own_keys: ArmError::named("keys", &keys, &self.keys)?,
             },
             seed: self.seed,
         })
+    }
+
+    fn key(&self) -> Result<KeyLength, ArmError> {
+        let all =
+            [("128", KeyLength::Aes128), ("192", KeyLength::Aes192), ("256", KeyLength::Aes256)];
+        ArmError::named("bits of keys", &all, &self.key_bits.to_string())
     }
 }
 
@@ -95,6 +140,29 @@ impl GpuTypesSpec {
     fn of(&self) -> Result<Type, ArmError> {
         let all = Type::ALL.map(|each| (each.name(), each));
         ArmError::named("a data type", &all, &self.of)
+    }
+}
+
+impl GpuUnitSpec {
+    fn of(&self) -> Result<Unit, ArmError> {
+        let all = Unit::ALL.map(|each| (each.name(), each));
+        ArmError::named("an instruction", &all, &self.of)
+    }
+
+    /// Two groups of 16 warps for every multiprocessor: enough that none waits for results.
+    fn grid(about: &About) -> Grid {
+        Grid { groups: 2 * about.units, group_items: 512 }
+    }
+}
+
+impl GpuCopySpec {
+    fn direction(&self) -> Result<Direction, ArmError> {
+        let all = [
+            ("to the device", Direction::In),
+            ("back", Direction::Out),
+            ("both at once", Direction::Both),
+        ];
+        ArmError::named("a direction", &all, &self.direction)
     }
 }
 

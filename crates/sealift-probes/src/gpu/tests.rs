@@ -11,6 +11,10 @@ fn spec(device: &str) -> GpuSpec {
         mode: "partitioned".to_owned(),
         data: "resident".to_owned(),
         grid: Some((2, 4)),
+        operation: "seal".to_owned(),
+        keys: "own keys".to_owned(),
+        key_bits: 128,
+        s_box: "tables".to_owned(),
         messages: 24,
         message_bytes: 128,
         seed: 1,
@@ -53,6 +57,54 @@ fn what_is_no_device_is_told_with_what_would_be_right() {
 fn words_that_are_none_are_told_with_those_there_are() {
     let nowhere = GpuSpec { data: "nowhere".to_owned(), ..spec("opencl:0") };
     assert!(refused(&nowhere).contains("resident, with transfers"));
+}
+
+#[test]
+fn our_kernels_seal_open_and_count_under_keys_of_all_lengths_with_tables_and_without() {
+    let ours = GpuSpec { code: "ours".to_owned(), grid: None, ..spec("opencl:0") };
+    let all = [
+        ("seal", "own keys", 192, "tables"),
+        ("open", "own keys", 256, "without tables"),
+        ("open", "one key", 128, "tables"),
+        ("counter mode", "one key", 128, "without tables"),
+    ];
+    for (operation, keys, key_bits, s_box) in all {
+        let [operation, keys, s_box] = [operation, keys, s_box].map(str::to_owned);
+        let spec = GpuSpec { operation, keys, key_bits, s_box, ..ours.clone() };
+        let Some(mut arm) = on_opencl(&spec) else { return };
+        assert!(arm.sample(0.0).unwrap().operations >= 24, "{spec:?}");
+        assert_eq!(count(&arm, "results_checked") % 24, 0, "{spec:?}");
+    }
+    let error = refused(&GpuSpec { key_bits: 64, ..ours });
+    assert!(error.contains("128, 192, 256"), "{error}");
+}
+
+#[test]
+fn copies_are_counted_by_way_and_compared() {
+    for (direction, ways) in [("to the device", 1), ("back", 1), ("both at once", 2)] {
+        let (device, direction) = ("opencl:0".to_owned(), direction.to_owned());
+        let spec = GpuCopySpec { device, direction, size_bytes: 5_000 };
+        let mut arm = match GpuArm::of_copies_while(&spec, &mut || true) {
+            Ok(arm) => arm,
+            Err(ArmError::Absent { reason, .. }) => {
+                return sealift_testing::skip("opencl", &reason).unwrap();
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let (before, sample) = (count(&arm, "results_checked"), arm.sample(0.001).unwrap());
+        assert_eq!(sample.bytes, 5_000 * sample.operations);
+        assert!(sample.operations.is_multiple_of(ways) && sample.ns > 0);
+        assert_eq!(count(&arm, "results_checked"), before + 5_000 * ways);
+    }
+}
+
+#[test]
+fn instructions_of_nvidia_are_refused_elsewhere_with_the_reason() {
+    let unit =
+        |of: &str| GpuUnitSpec { device: "opencl:0".to_owned(), of: of.to_owned(), rounds: 5 };
+    let refused = |unit| GpuArm::of_units_while(&unit, &mut || true).map(drop).unwrap_err();
+    assert!(refused(unit("FADD")).to_string().contains("LOP3, PRMT"));
+    assert!(matches!(refused(unit("LOP3")), ArmError::Absent { .. }));
 }
 
 #[test]

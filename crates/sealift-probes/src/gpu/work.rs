@@ -4,13 +4,15 @@ use super::{Data, failed};
 use crate::ArmError;
 use crate::crew::{Done, Part};
 use sealift_gpu::GpuError;
-use sealift_gpu::bench::{Bench, Grid, TypesBench};
+use sealift_gpu::bench::{Bench, CopyBench, Direction, Grid, TypesBench, UnitBench};
 use sealift_gpu::gpu::Took;
 
 /// What was made ready on a device.
 pub(super) enum Ready {
     Messages(Bench, Data),
     Types(TypesBench, Grid),
+    Units(UnitBench, Grid),
+    Copies(CopyBench, Direction),
 }
 
 /// It, and what it did so far.
@@ -25,11 +27,12 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// The grid that it is done in.
-    pub(super) fn grid(&self) -> Grid {
+    /// The grid that it is done in; copies have none.
+    pub(super) fn grid(&self) -> Option<Grid> {
         match &self.ready {
-            Ready::Messages(bench, _) => bench.grid(),
-            Ready::Types(_, grid) => *grid,
+            Ready::Messages(bench, _) => Some(bench.grid()),
+            Ready::Types(_, grid) | Ready::Units(_, grid) => Some(*grid),
+            Ready::Copies(..) => None,
         }
     }
 
@@ -37,7 +40,7 @@ impl Work {
     pub(super) fn private_bytes(&self) -> u64 {
         match &self.ready {
             Ready::Messages(bench, _) => bench.private_bytes(),
-            Ready::Types(..) => 0,
+            Ready::Types(..) | Ready::Units(..) | Ready::Copies(..) => 0,
         }
     }
 
@@ -48,19 +51,32 @@ impl Work {
                 Done { operations: bench.operations(), bytes: bench.bytes() }
             }
             Ready::Types(bench, _) => Done { operations: bench.operations(), bytes: 0 },
+            Ready::Units(bench, _) => Done { operations: bench.lane_operations(), bytes: 0 },
+            Ready::Copies(bench, direction) => {
+                let ways = if *direction == Direction::Both { 2 } else { 1 };
+                Done { operations: ways, bytes: ways * bench.bytes() as u64 }
+            }
         }
     }
 
-    /// What the last work took by the device's own clock, where nothing passes between it and the host.
+    /// What the last work took by the device's own clock; nothing where copies and work, or both ways, overlap as far as
+    /// they do, which this machine's clock alone tells.
     pub(super) fn device_ns(&self) -> Option<u64> {
-        let is_moved = matches!(self.ready, Ready::Messages(_, Data::WithTransfers));
-        (!is_moved).then_some(self.last.compute_ns.max(1))
+        let ns = match self.ready {
+            Ready::Messages(_, Data::WithTransfers) | Ready::Copies(_, Direction::Both) => None,
+            Ready::Copies(_, Direction::In) => Some(self.last.copy_in_ns),
+            Ready::Copies(_, Direction::Out) => Some(self.last.copy_out_ns),
+            _ => Some(self.last.compute_ns),
+        };
+        ns.map(|ns| ns.max(1))
     }
 
     fn forget(&mut self) -> Result<(), GpuError> {
         match &mut self.ready {
             Ready::Messages(bench, _) => bench.forget(),
             Ready::Types(bench, _) => bench.forget(),
+            Ready::Units(bench, _) => bench.forget(),
+            Ready::Copies(bench, _) => bench.forget(),
         }
     }
 
@@ -69,6 +85,8 @@ impl Work {
             Ready::Messages(bench, Data::Resident) => bench.run(times),
             Ready::Messages(bench, Data::WithTransfers) => bench.run_with_copies(times),
             Ready::Types(bench, _) => bench.run(times),
+            Ready::Units(bench, _) => bench.run(times),
+            Ready::Copies(bench, direction) => bench.run(*direction, times),
         }
     }
 }
@@ -97,6 +115,9 @@ impl Part for Work {
         let checked = match &mut self.ready {
             Ready::Messages(bench, _) => bench.check(),
             Ready::Types(bench, _) => bench.check(),
+            Ready::Units(bench, _) => bench.check(),
+            // All of it was compared before the first sample, by copies of its own.
+            Ready::Copies(bench, direction) => bench.check_part(*direction),
         };
         self.checked += checked.map_err(|error| failed(&self.device, error))?;
         Ok(())

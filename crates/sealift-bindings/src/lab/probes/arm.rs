@@ -331,7 +331,9 @@ impl Arm {
     ///         several, as in "opencl:0"), code ("as published" or "ours"), mode ("replicated",
     ///         where each thread works all messages, or "partitioned"), data ("resident" or "with
     ///         transfers"), grid (blocks, and threads of each; None for what Sealift's driver
-    ///         takes), messages (each with a key of its own), message_bytes and seed.
+    ///         takes), operation ("seal", "open" or "counter mode"), keys ("own keys", one for each
+    ///         message, or "one key"), key_bits (128, 192 or 256), s_box ("tables" or "without
+    ///         tables", for code "ours"), messages, message_bytes and seed.
     ///
     /// Raises:
     ///     ValueError: If something of it is wrong.
@@ -357,6 +359,38 @@ impl Arm {
     fn gpu_types(py: Python<'_>, asked: gpus::AskedTypes) -> PyResult<Self> {
         let spec = asked.spec();
         Self::prepare(py, |wanted| Ok(Box::new(GpuArm::of_types_while(&spec, wanted)?)))
+    }
+
+    /// Chains of one instruction in all multiprocessors of an NVIDIA GPU, each end compared.
+    ///
+    /// Args:
+    ///     asked: A mapping with all of device (as above), of ("LOP3", "PRMT", "SHF", "IMAD",
+    ///         "IMAD.WIDE", "LDS" or "BMMA") and rounds (length of a chain: odd, no multiple of 3).
+    ///
+    /// Raises:
+    ///     ValueError: If something of it is wrong.
+    ///     NotMeasurableError: If there is no such device, or it isn't NVIDIA's or lacks it.
+    ///     WrongResultError: If a chain ends elsewhere than on this processor.
+    #[staticmethod]
+    fn gpu_units(py: Python<'_>, asked: gpus::AskedUnits) -> PyResult<Self> {
+        let spec = asked.spec();
+        Self::prepare(py, |wanted| Ok(Box::new(GpuArm::of_units_while(&spec, wanted)?)))
+    }
+
+    /// Copies between pinned memory of this machine and a GPU, compared.
+    ///
+    /// Args:
+    ///     asked: A mapping with all of device (as above), direction ("to the device", "back" or
+    ///         "both at once") and size_bytes of a copy.
+    ///
+    /// Raises:
+    ///     ValueError: If something of it is wrong.
+    ///     NotMeasurableError: If there is no such device, or no memory for it.
+    ///     WrongResultError: If other bytes come back than went.
+    #[staticmethod]
+    fn gpu_copies(py: Python<'_>, asked: gpus::AskedCopies) -> PyResult<Self> {
+        let spec = asked.spec();
+        Self::prepare(py, |wanted| Ok(Box::new(GpuArm::of_copies_while(&spec, wanted)?)))
     }
 
     /// Runs for about `seconds`, looking for Ctrl-C ten times a second.
