@@ -6,7 +6,7 @@ host. 002-M1 has the cards that come described, by their descriptions alone.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from statistics import fmean
@@ -123,10 +123,7 @@ class Question:
     Attributes:
         title: The load in words.
         base: The question that it stands beside, in a load as long.
-        policy: The engine's; None for a card of its own for each thread.
-        messages: Of each batch.
-        rates_mbit_s: Of the cards; empty for those of the board.
-        software_mbit_s: Of the host as a fifth device; 0 without one.
+        changes: Arguments of a simulated board that differ from requests sent by the cost model.
         dies: Whether the first card falls silent in the middle of the load.
         sizes: Of messages.
         times: How many times as long a load it takes.
@@ -134,13 +131,15 @@ class Question:
 
     title: str
     base: str
-    policy: str | None = "earliest-finish"
-    messages: int = 1
-    rates_mbit_s: tuple[float, ...] = ()
-    software_mbit_s: float = 0.0
+    changes: Mapping[str, Any] = field(default_factory=dict)
     dies: bool = False
     sizes: tuple[int, ...] = (16, 1_024, 16_384)
     times: int = 1
+
+    @property
+    def messages(self) -> int:
+        """Of each batch."""
+        return int(self.changes.get("messages", 1))
 
     @property
     def batches(self) -> int:
@@ -149,19 +148,9 @@ class Question:
 
     def simulate(self, size_bytes: int, seed: int) -> "PlayedBoard":
         """The load with messages of a size."""
-        changes: dict[str, object] = {
-            "messages": self.messages,
-            "messages_per_request": self.messages,
-            "policy": self.policy,
-            "batches": self.batches,
-            "seed": seed,
-        }
-        if self.rates_mbit_s:
-            changes["rates_gbit_per_s"] = tuple(rate / 1_000 for rate in self.rates_mbit_s)
-        if self.software_mbit_s:
-            changes["software_gbit_per_s"] = self.software_mbit_s / 1_000
-        simulate = partial(HIFN.simulate, Spot(CLIENTS, size_bytes), **changes)
-        return simulate(first_dies_at_us=simulate().span_ns / 2_000) if self.dies else simulate()
+        changes = {"policy": COST_MODEL, **self.changes, "batches": self.batches, "seed": seed}
+        load = partial(HIFN.simulate, Spot(CLIENTS, size_bytes), **changes)
+        return load(first_dies_at_us=load().span_ns / 2_000) if self.dies else load()
 
 
 def _question_cells(scope: Scope) -> Iterator[Cell]:
@@ -202,16 +191,16 @@ def _question_arm(cell: Cell, context: Context) -> Computed:
         facts[P99_US] = fmean(each.response_ns_p99 for each in played) / 1_000
     else:
         facts[f"{P99_US}, why none"] = f"{batches:,} batches, not {P99_BATCHES_MIN:,}"
-    if question.software_mbit_s:
+    if software_gbit_s := question.changes.get("software_gbit_per_s"):
         # What the host encrypts in the time that it takes to hand as many bytes over.
-        copied_us = boards.COPIES * 8 / (1_000 * HIFN.constant("host.copy_gbit_per_s"))
-        equal = HIFN.constants.host_us / (8 / question.software_mbit_s - copied_us)
+        byte_ns = 8 / software_gbit_s - boards.COPIES * 8 / HIFN.constant("host.copy_gbit_per_s")
+        equal = 1_000 * HIFN.constants.host_us / byte_ns
         facts["handing over takes the host as long at, bytes"] = equal
     return boards.computed(facts)
 
 
 QUESTION = Axis("question", "question")
-CLIENTS = 32
+CLIENTS, COST_MODEL = 32, "earliest-finish"
 # Rounds of all threads with each seed, by messages of a batch.
 ROUNDS = {1: 20, 16: 11, 256: 5}
 SOFTWARE_SIZES = (16, 64, 128, 256, 1_024, 16_384)
@@ -228,9 +217,14 @@ SOFTWARE = {
 }
 QUESTIONS: Mapping[str, Question] = {
     LEAST: Question(
-        "each thread keeps to the card that had fewest sessions", LEAST, None, sizes=SOFTWARE_SIZES
+        "each thread keeps to the card that had fewest sessions",
+        LEAST,
+        {"policy": None},
+        sizes=SOFTWARE_SIZES,
     ),
-    "round-robin": Question("each request goes to the next card in turn", LEAST, "round-robin"),
+    "round-robin": Question(
+        "each request goes to the next card in turn", LEAST, {"policy": "round-robin"}
+    ),
     COST: Question(
         "each request goes where it should be done first, by costs that are learnt",
         LEAST,
@@ -241,7 +235,7 @@ QUESTIONS: Mapping[str, Question] = {
             f"{messages} messages of a thread are one request: handed over, reported by an "
             "interrupt and taken back once",
             COST,
-            messages=messages,
+            {"messages": messages, "messages_per_request": messages},
         )
         for messages in (16, 256)
     },
@@ -249,7 +243,7 @@ QUESTIONS: Mapping[str, Question] = {
         name: Question(
             f"a fifth device, the host itself, without hand-over, at {rate:.3g} Mbit/s",
             COST,
-            software_mbit_s=rate,
+            {"software_gbit_per_s": rate / 1_000},
             sizes=SOFTWARE_SIZES,
         )
         for name, rate in SOFTWARE.items()
@@ -258,13 +252,12 @@ QUESTIONS: Mapping[str, Question] = {
         f"unequal cards, {name}": Question(
             f"cards of {', '.join(f'{rate:.4g}' for rate in UNEQUAL_MBIT_S)} Mbit/s; {name}",
             "unequal cards, least sessions",
-            policy,
-            rates_mbit_s=UNEQUAL_MBIT_S,
+            {"policy": policy, "rates_gbit_per_s": tuple(rate / 1_000 for rate in UNEQUAL_MBIT_S)},
         )
         for name, policy in (
             ("least sessions", None),
             ("round-robin", "round-robin"),
-            (COST, "earliest-finish"),
+            (COST, COST_MODEL),
         )
     },
     # Some milliseconds pass until it is noticed, which are to be little of the load.

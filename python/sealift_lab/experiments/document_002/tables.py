@@ -15,14 +15,7 @@ from sealift_lab.model.results import Origin, Results
 
 @dataclass(frozen=True)
 class Table:
-    """One of the two tables as an experiment.
-
-    Attributes:
-        id: The document's name for it.
-        board: The board it was measured on.
-        second: The same with other constants, for a second analysis.
-        second_analysis: The fact of that analysis.
-    """
+    """One of the two tables: its board, and the same with other constants, analysed, too."""
 
     id: str
     board: Board
@@ -58,34 +51,29 @@ class Table:
 
     def arm(self, cell: Cell, context: Context) -> Computed:
         """Computes a cell: the analyses, and the mean of simulations with all seeds."""
-        spot = Spot.parse(cell)
+        spot, second = Spot.parse(cell), self.second_analysis
         published = self.board.published[spot]
         simulations = [self.board.simulate(spot, seed=seed) for seed in boards.seeds(context.seed)]
-        simulated = boards.means(simulations, MBIT_S, *COUNTS)
-        mbit_s = float(simulated.pop(MBIT_S))
-        analyses: dict[str, Value] = {
-            **_beside(ANALYSIS, self.board.analyse(spot), published),
+        bounds = (self.board.bound(spot, each) for each in simulations)
+        facts: dict[str, Value] = {
+            PUBLISHED: published,
+            ANALYSIS: self.board.analyse(spot),
             ANALYSIS_BOUND: self.board.bound(spot),
-            **_beside(MBIT_S, mbit_s, published),
+            **boards.spread_facts(MBIT_S, map(boards.FIGURES[MBIT_S], simulations)),
+            **boards.spread_facts(BOUND, bounds),
+            **boards.means(simulations, *COUNTS),
+            second: self.second.analyse(spot),
         }
-        # A second analysis is none of cells that it was fitted to, where it is fitted to some.
+        rated_mbit_s = self.board.rated_mbit_s * boards.CARDS
+        facts["of the rated speed, %"] = 100 * float(facts[MBIT_S]) / rated_mbit_s
+        for name in (ANALYSIS, MBIT_S, second):
+            facts[f"{name}, {ERROR}"] = 100 * (float(facts[name]) / published - 1)
+        # Where it is fitted to some rows, the second analysis is none of these.
         if self.second.fitted_threads and self.second.is_fitted(spot):
-            names = (self.second_analysis, f"{self.second_analysis}, {ERROR}")
-            analyses |= {f"{name}, why none": "fitted to this row" for name in names}
-        else:
-            analyses |= _beside(self.second_analysis, self.second.analyse(spot), published)
-        return boards.computed(
-            {
-                PUBLISHED: published,
-                **analyses,
-                **boards.spread_facts(MBIT_S, map(boards.FIGURES[MBIT_S], simulations)),
-                **boards.spread_facts(
-                    BOUND, (self.board.bound(spot, each) for each in simulations)
-                ),
-                RATED: 100 * mbit_s / self.board.rated_mbit_s / boards.CARDS,
-                **simulated,
-            }
-        )
+            for name in (second, f"{second}, {ERROR}"):
+                del facts[name]
+                facts[f"{name}, why none"] = "fitted to this row"
+        return boards.computed(facts)
 
     def published(self, results: Results) -> Iterator[Published]:
         """Each cell beside the simulation, and beside the analysis that wasn't fitted to it."""
@@ -115,21 +103,13 @@ class Table:
                 )
 
 
-Range = tuple[float, float]
-"""The least and the most that seeds gave."""
+def point_kind(
+    spot: Spot, published: Mapping[Spot, float], here: Mapping[Spot, tuple[float, float]]
+) -> Kind:
+    """POINT, or NUMBER for a point of a table that has no shape to reproduce.
 
-
-def point_kind(spot: Spot, published: Mapping[Spot, float], here: Mapping[Spot, Range]) -> Kind:
-    """How a point of a table is judged.
-
-    Args:
-        spot: The point.
-        published: Printed values.
-        here: What seeds gave, for the spots that were computed.
-
-    Returns:
-        NUMBER where a neighbour along an axis lies, with every seed, otherwise above or below it
-        than was published: the point has no shape to reproduce. Else POINT.
+    A neighbour along an axis lies then otherwise above or below it than was published, with every
+    seed: `here` has the least and the most that seeds gave, for the spots that were computed.
     """
     lines = (
         sorted(each for each in published if each.buffer_bytes == spot.buffer_bytes),
@@ -146,22 +126,16 @@ def point_kind(spot: Spot, published: Mapping[Spot, float], here: Mapping[Spot, 
     return Kind.POINT
 
 
-def _ends(facts: Mapping[str, Value]) -> Range:
+def _ends(facts: Mapping[str, Value]) -> tuple[float, float]:
     # Runs of Sealift 0.1.0 name the ends of a range otherwise: their mean stands for both.
     mean = facts[MBIT_S]
     least, most = (facts.get(f"{MBIT_S}, {end}", mean) for end in ("least", "most"))
     return float(least), float(most)
 
 
-def _beside(name: str, mbit_s: float, published: float) -> dict[str, Value]:
-    """A model's figure with its error."""
-    off = 100 * (mbit_s / published - 1)
-    return {name: mbit_s, f"{name}, {ERROR}": off}
-
-
 PUBLISHED, ERROR = "published, Mbit/s", "error in %"
 ANALYSIS_BOUND = "bound of the analysis, Mbit/s"
-BOUND, RATED = "bound of the simulation, Mbit/s", "of the rated speed, %"
+BOUND = "bound of the simulation, Mbit/s"
 COUNTS = (
     *(boards.BUS_BUSY, boards.HOST_BUSY, boards.COPYING, boards.IDLE),
     *(boards.INTERRUPTS, boards.INTERRUPTS_EACH, boards.WRITES, boards.ENCRYPTED),

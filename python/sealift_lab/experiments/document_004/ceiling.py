@@ -28,7 +28,8 @@ def _published(results: Results) -> list[Published]:
     claim = table_row("004-X1-claims", claim_id="mem-limit")
     exact = (row for row in results.rows if row.cell["kernel"] in EXACT_UNITS and not row.wrong)
     best = max(exact, key=_traffic, default=None)
-    cell = best.cell if best else {"size_bytes": LENGTHS[0], "threads": 1, "kernel": FIRST}
+    first: Cell = {"size_bytes": LENGTHS[0], "threads": 1, "kernel": FIRST}
+    cell = best.cell if best else first
     return [
         Published(
             figure="004-M",
@@ -76,8 +77,8 @@ EXPERIMENT = Experiment(
     "to it does a copy come?",
     axes=(SIZE, COUNT, Axis("kernel", "kernel")),
     compare="kernel",
-    cells=lambda scope: (
-        () if scope.quick else grid(size_bytes=LENGTHS, threads=one_and_all(scope), kernel=KERNELS)
+    cells=lambda scope: grid(
+        scope, {}, size_bytes=LENGTHS, threads=one_and_all(scope), kernel=KERNELS
     ),
     arm=arm_by("kernel", KERNELS, {"state": "cold"}),
     operation="block",

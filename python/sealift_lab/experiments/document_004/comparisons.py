@@ -25,7 +25,8 @@ _experiment = partial(Experiment, arm=copies.copy_arm, operation="copy", names=c
 def _offset_cells(scope: Scope) -> Iterator[Cell]:
     sizes = (QUICK_BYTES,) if scope.quick else (4_096, QUICK_BYTES, 524_288, 1_048_576)
     offsets = (0, NONCE_BYTES) if scope.quick else (0, 1, 8, NONCE_BYTES, 15, 16)
-    return grid({"state": "hot"}, size_bytes=sizes, offset=offsets, function=("glibc", "ours"))
+    for size_bytes, offset, function in product(sizes, offsets, ("glibc", "ours")):
+        yield {"size_bytes": size_bytes, "offset": offset, "state": "hot", "function": function}
 
 
 QUICK_BYTES, NONCE_BYTES = 65_536, 12
@@ -60,25 +61,23 @@ OFFSETS = _experiment(
 
 
 def _length_cells(scope: Scope) -> Iterator[Cell]:
-    if scope.quick:
-        return
-    published = tuple(copies.PUBLISHED_FUNCTIONS.values())
+    published = copies.PUBLISHED_FUNCTIONS.values()
     for threads in scope.threads or (1,):
         for size_bytes, where in product(copies.SIZES, (IN_CACHES, FROM_MEMORY)):
             at = {**where, "size_bytes": size_bytes, "threads": threads}
-            yield from grid(at, function=copies.FUNCTIONS)
+            yield from grid(scope, at, function=copies.FUNCTIONS)
         for size_bytes in copies.SIZES:
-            at = {"size_bytes": size_bytes, "threads": threads}
-            yield from grid({**PUBLISHED_WAY, **at}, function=published)
+            at = {**PUBLISHED_WAY, "size_bytes": size_bytes, "threads": threads}
+            yield from grid(scope, at, function=published)
             if REGION in scope.memories:
-                yield from grid({**IN_REGION, **at}, function=copies.FUNCTIONS)
+                yield from grid(scope, {**at, **IN_REGION}, function=copies.FUNCTIONS)
 
 
 def _length_published(_: Results) -> list[Published]:
     note = "the published way, 5 runs; the tool's authors' own file has 100"
-    heap = {"experiment": "App writes to host-heap"}
+    table, heap = "004-hal-results-100-runs", "App writes to host-heap"
     return [
-        *copies.published_copies("004-hal-results-100-runs", "004-C", PUBLISHED_WAY, note, **heap),
+        *copies.published_copies(table, "004-C", PUBLISHED_WAY, note, experiment=heap),
         *_plots(("C-left", IN_REGION, NAMED), ("C-right", IN_REGION, NAMED)),
         # The others stand beside the example.
         *_tool_file(PUBLISHED_WAY, PUBLISHED_WAY, {*copies.SIZES}.difference(EXAMPLE_BYTES)),
@@ -163,27 +162,24 @@ BY_LENGTH = _experiment(
 
 
 def _thread_cells(scope: Scope) -> Iterator[Cell]:
-    if scope.quick:
-        return
     threads = scope.threads or copies.THREADS
     for memory in ("heap", *scope.memories):
-        threadings = THREADINGS if memory == "heap" else (SHARED,)
-        at = {"memory": memory, "function": "sse2"}
-        cells = grid(at, size_bytes=copies.SIZES, threads=threads, threading=threadings)
+        at: Cell = {"memory": memory, "function": "sse2"}
+        ways = THREADINGS if memory == "heap" else (SHARED,)
+        cells = grid(scope, at, size_bytes=copies.SIZES, threads=threads, threading=ways)
         yield from with_load(cells, scope)
 
 
 def _function_cells(scope: Scope) -> Iterator[Cell]:
-    if scope.quick:
-        return
     threads = scope.threads or copies.THREADS
     for memory, size_bytes in product(("heap", *scope.memories), LENGTHS):
-        # A region is one for all threads, as there; Sealift's copy is not made for that.
-        is_shared = memory == REGION
-        functions = [each for each in copies.FUNCTIONS if not (is_shared and each == "ours")]
-        buffers = "shared" if is_shared else "private"
-        at = {"memory": memory, "size_bytes": size_bytes, "state": "hot", "buffers": buffers}
-        yield from with_load(grid(at, threads=threads, function=functions), scope)
+        at: Cell = {"memory": memory, "size_bytes": size_bytes, "state": "hot"}
+        functions, buffers = [*copies.FUNCTIONS], "private"
+        if memory == REGION:
+            # One for all threads, as there; Sealift's copy is not made for that.
+            functions, buffers = [each for each in functions if each != "ours"], "shared"
+        cells = grid(scope, {**at, "buffers": buffers}, threads=threads, function=functions)
+        yield from with_load(cells, scope)
 
 
 LENGTHS = (65_536, 1_048_576)
@@ -258,12 +254,11 @@ BY_FUNCTION = _experiment(
 
 
 def _cause_cells(scope: Scope) -> Iterator[Cell]:
-    if scope.quick:
-        return
     causes = [each for each in CAUSES if each != REGION or REGION in scope.memories]
     # A core is left for the thread beside.
     threads = scope.threads or sorted({1, max(1, scope.cores - 1)})
-    yield from with_load(grid(size_bytes=LENGTHS, threads=threads, cause=causes), scope)
+    cells = grid(scope, {}, size_bytes=LENGTHS, threads=threads, cause=causes)
+    return with_load(cells, scope)
 
 
 def _cause_published(results: Results) -> list[Published]:
@@ -329,13 +324,6 @@ WHY_THREADS = Experiment(
 # The example run and the file that the tool writes: 004-R1, 004-R2.
 
 
-def _example_cells(scope: Scope) -> Iterator[Cell]:
-    if not scope.quick:
-        functions = copies.PUBLISHED_FUNCTIONS.values()
-        at = {"memory": "heap", "threads": 1}
-        yield from grid(at, size_bytes=EXAMPLE_BYTES, function=functions, way=WAYS)
-
-
 def _example_published(_: Results) -> list[Published]:
     as_published, calibrated, few_runs = (
         {"memory": "heap", "way": way} for way in (MANY_RUNS, HOT, FEW_RUNS)
@@ -367,7 +355,6 @@ def _tool_file(many_runs: Cell, few_runs: Cell, sizes: Collection[int]) -> Itera
 EXAMPLE_BYTES = (16, 256, 65_536, 1_048_576)
 FEW_RUNS, MANY_RUNS = f"{AS_PUBLISHED}, 5 runs", f"{AS_PUBLISHED}, 1000 runs"
 HOT = f"{CALIBRATED}, hot"
-WAYS = (HOT, f"{CALIBRATED}, cold", FEW_RUNS, MANY_RUNS)
 
 EXAMPLE = _experiment(
     name="copy-example",
@@ -377,7 +364,13 @@ EXAMPLE = _experiment(
     "published way of measuring them?",
     axes=(copies.MEMORY, copies.SIZE, copies.COUNT, copies.FUNCTION, copies.WAY),
     compare="way",
-    cells=_example_cells,
+    cells=lambda scope: grid(
+        scope,
+        {"memory": "heap", "threads": 1},
+        size_bytes=EXAMPLE_BYTES,
+        function=copies.PUBLISHED_FUNCTIONS.values(),
+        way=(HOT, f"{CALIBRATED}, cold", FEW_RUNS, MANY_RUNS),
+    ),
     published=_example_published,
     charts=(
         copies.curves("size_bytes", "way", "One copy, measured in four ways", panels="function"),
@@ -392,15 +385,6 @@ EXAMPLE = _experiment(
 
 # By the kind of memory that is written.
 
-
-def _memory_cells(scope: Scope) -> Iterator[Cell]:
-    if not scope.quick:
-        at = {"threads": 1, "function": "glibc"}
-        memories = (*MEMORIES, *scope.memories)
-        sizes = (65_536, 4_194_304)
-        yield from grid(at, size_bytes=sizes, state=("hot", "cold"), memory=memories)
-
-
 MEMORIES = ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb")
 
 BY_MEMORY = _experiment(
@@ -409,7 +393,13 @@ BY_MEMORY = _experiment(
     question="Does it matter for a copy what kind of memory it writes to?",
     axes=(copies.SIZE, copies.COUNT, copies.STATE, copies.FUNCTION, copies.MEMORY),
     compare="memory",
-    cells=_memory_cells,
+    cells=lambda scope: grid(
+        scope,
+        {"threads": 1, "function": "glibc"},
+        size_bytes=(65_536, 4_194_304),
+        state=("hot", "cold"),
+        memory=(*MEMORIES, *scope.memories),
+    ),
     charts=(
         copies.curves("size_bytes", "memory", "Copies into every kind of memory", panels="state"),
     ),

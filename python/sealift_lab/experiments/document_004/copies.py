@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sealift_lab.measure.native import copy, published_copy
 from sealift_lab.model.arm import Arm, Cell, Context, Skip, Value
-from sealift_lab.model.experiment import Axis, Chart
+from sealift_lab.model.experiment import Axis, Chart, Scope
 from sealift_lab.model.published import Kind, Published, Rate, table
 
 SIZES = (16, 256, 1_024, 4_096, 65_536, 524_288, 1_048_576, 4_194_304, 16_777_216)
@@ -40,10 +40,10 @@ REGION = "region"
 """The memory that a user named; the legend of the same name has its place."""
 
 
-def grid(where: Cell | None = None, **axes: Iterable[Value]) -> Iterator[Cell]:
-    """Every combination of values of these axes, beside those that all cells have."""
-    for values in product(*axes.values()):
-        yield {**(where or {}), **dict(zip(axes, values, strict=True))}
+def grid(scope: Scope, where: Cell, **axes: Iterable[Value]) -> Iterator[Cell]:
+    """Every combination of values of these axes beside those of `where`; none in a quick run."""
+    for values in product(*axes.values()) if not scope.quick else ():
+        yield {**where, **dict(zip(axes, values, strict=True))}
 
 
 def copy_arm(cell: Cell, context: Context) -> Arm:

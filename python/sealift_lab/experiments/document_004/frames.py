@@ -11,13 +11,11 @@ from sealift_lab.model.results import Results
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
-    if scope.quick:
-        return
     for pattern, sizes in FRAME_BYTES.items():
-        yield from grid({"pattern": pattern, "batch": 1}, frame_bytes=sizes, way=WAYS)
+        yield from grid(scope, {"pattern": pattern, "batch": 1}, frame_bytes=sizes, way=WAYS)
     # Batches where one frame is little for the engine.
-    at = {"pattern": STREAM, "batch": 16}
-    yield from grid(at, frame_bytes=FRAME_BYTES[STREAM][:3], way=(RING, SEALED))
+    sizes, ways = FRAME_BYTES[STREAM][:3], (RING, SEALED)
+    yield from grid(scope, {"pattern": STREAM, "batch": 16}, frame_bytes=sizes, way=ways)
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
@@ -66,7 +64,7 @@ WAYS: Mapping[Value, str] = {
     "loopback-tcp": "TCP over 127.0.0.1",
 }
 PUBLISHED_BYTES = 64 << 10
-FRAME_BYTES = {
+FRAME_BYTES: Mapping[str, tuple[int, ...]] = {
     PING_PONG: (16, PUBLISHED_BYTES),
     STREAM: (16, 4 << 10, PUBLISHED_BYTES, 1 << 20),
 }

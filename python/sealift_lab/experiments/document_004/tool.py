@@ -16,7 +16,7 @@ from sealift_lab.experiments.document_004.copies import (
 )
 from sealift_lab.measure.loop import lead_in_s
 from sealift_lab.measure.native import copy
-from sealift_lab.model.arm import Arm, Context, Skip
+from sealift_lab.model.arm import Arm, Cell, Context, Skip
 from sealift_lab.model.results import Estimate, Row
 
 
@@ -135,9 +135,14 @@ def lines_of(rows: Iterable[Row]) -> list[ToolLine]:
 def _arm(tool: Tool, number: int, function: str, size_bytes: int) -> Arm:
     folder = Path(gettempdir())
     if tool.as_published:
-        way, queue = f"{AS_PUBLISHED}, {tool.runs} runs", "yes" if tool.threads else "no"
-        cell = {"way": way, "function": function, "size_bytes": size_bytes, "queue": queue}
-        return copy_arm({**cell, "threads": tool.threads}, Context(tool.seed, folder))
+        cell: Cell = {
+            "way": f"{AS_PUBLISHED}, {tool.runs} runs",
+            "function": function,
+            "size_bytes": size_bytes,
+            "threads": tool.threads,
+            "queue": "yes" if tool.threads else "no",
+        }
+        return copy_arm(cell, Context(tool.seed, folder))
     memory, writes = MEMORIES[number // 2], number % 2 == 0
     is_kept = tool.keeps_region and memory == REGION and not writes
     return copy(
