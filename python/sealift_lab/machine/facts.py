@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 
+from sealift_lab.model.arm import Value
 from sealift_lab.model.run import Fact
-from sealift_lab.model.values import Value
 
 
 def describe(root: Path = Path("/")) -> dict[str, Fact]:

@@ -1,17 +1,47 @@
-"""Sensors of the machine while it is measured: each a value, or why there is none.
+"""The machine as a run begins, and its sensors meanwhile: each a value, or why there is none.
 
-Reads files of /proc and /sys that every user may read, once a second; needs no rights and changes
-no setting.
+Reads files of /proc and /sys that every user may read, and NVIDIA's management library, once a
+second; needs no rights and changes no setting.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sealift_lab.machine.facts import UnknownError, fact_of, load_1min, read_text, steal_s
-from sealift_lab.model.run import Fact
+from sealift_lab._lab import (
+    NotMeasurableError,
+    effective_clock_ghz,
+    nvidia_gpus,
+    nvidia_sensors,
+)
+from sealift_lab.machine import devices
+from sealift_lab.machine.facts import UnknownError, describe, fact_of, load_1min, read_text, steal_s
+from sealift_lab.model.run import Fact, Surroundings
+
+
+def surroundings() -> Surroundings:
+    """Looks at everything once; opens each device, so it takes a second or two."""
+    clock_ghz = effective_clock_ghz()
+    unknown = None if clock_ghz else "cycles of a multiplication are known on x86-64 only"
+    return Surroundings(
+        facts=describe()
+        | {"core_clock_ghz": Fact(clock_ghz, unknown), "nvidia_gpus": _nvidia_gpus()},
+        devices=devices.look(),
+        sensors=Sensors().look(),
+    )
+
+
+def _nvidia_gpus() -> Fact:
+    try:
+        return Fact(nvidia_gpus())
+    except NotMeasurableError as error:
+        return Fact(None, str(error))
+
+
+Reading = tuple[str, float | None, str | None]
+"""A sensor of a GPU, its value, and why it has none."""
 
 
 class Sensors:
@@ -21,6 +51,7 @@ class Sensors:
         self,
         root: Path = Path("/"),
         *,
+        gpus: Callable[[], Sequence[Sequence[Reading]]] = nvidia_sensors,
         clock_s: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -28,10 +59,12 @@ class Sensors:
 
         Args:
             root: Where proc and sys are found; tests give a folder of their own.
+            gpus: Reads the sensors of each NVIDIA GPU.
             clock_s: Seconds of a monotonic clock.
             sleep: Waits; only the first reading of the power does.
         """
         self._root = root
+        self._gpus = gpus
         self._clock_s = clock_s
         self._sleep = sleep
         self._energy: tuple[float, Mapping[Path, float]] | None = None
@@ -47,12 +80,25 @@ class Sensors:
             "memory_pressure_percent": fact_of(lambda: self._pressure_percent("memory")),
             "steal_s": fact_of(lambda: steal_s(self._root)),
             "load_1min": fact_of(lambda: load_1min(self._root)),
+            **self._gpu_facts(),
         }
 
     def read(self) -> dict[str, float]:
         """The values alone: a sensor without one is left out."""
         values = {name: fact.value for name, fact in self.look().items()}
         return {name: value for name, value in values.items() if isinstance(value, int | float)}
+
+    def _gpu_facts(self) -> dict[str, Fact]:
+        """The sensors of every GPU, with its number where there are several."""
+        try:
+            gpus = self._gpus()
+        except NotMeasurableError as error:
+            return {"gpu_temperature_c": Fact(None, str(error))}
+        return {
+            f"gpu{number if gpus[1:] else ''}_{name}": Fact(value, reason)
+            for number, gpu in enumerate(gpus)
+            for name, value, reason in gpu
+        }
 
     def _temperature_c(self) -> float:
         """The hottest sensor of the processor."""

@@ -1,22 +1,102 @@
-"""Arms of one measuring process: made, measured, and their reports written."""
+"""The work of a measuring process: its job, and how arms are made, measured and reported."""
 
+import json
 import math
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-from sealift_lab.measure.guarded import Guarded, ReportError, check_room, format_error
-from sealift_lab.measure.job import Again, GroupJob, Job
-from sealift_lab.measure.journal import Journal, NotWrittenError
+from sealift_lab._lab import NotMeasurableError
 from sealift_lab.measure.loop import Block, Ending, GroupTask, Task, measure
+from sealift_lab.measure.storage import NO_ROOM, Journal, NotWrittenError
+from sealift_lab.model.arm import (
+    Arm,
+    Cell,
+    Computed,
+    Context,
+    Sample,
+    Skip,
+    Value,
+    WrongResultError,
+    why_not_stored,
+)
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.run import ReportLine
-from sealift_lab.model.sample import Context, Sample, Skip, WrongResultError
-from sealift_lab.model.values import Cell, Value
 
 Tell = Callable[[Mapping[str, Any]], None]
 """Passes an event to the parent."""
+
+
+@dataclass(frozen=True)
+class GroupJob:
+    """What a process measures of a group.
+
+    Attributes:
+        group: Its number in the plan.
+        arms: Their places in the plan, without those that are excluded.
+        first_block: Number of the first block.
+        blocks: How many blocks this process is to measure.
+        reference: Place of the arm that earlier processes compared with; None for the first arm
+            that can be made.
+    """
+
+    group: int
+    arms: Sequence[int]
+    first_block: int
+    blocks: int
+    reference: int | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one process is to do; JSON on its standard input.
+
+    Attributes:
+        folder: Of the run; the parent holds it.
+        experiment: Name of a planned experiment.
+        process: Number of this process among those that measure the experiment, from 0; stored as
+            `restart`.
+        groups: What is measured, most wanted first.
+        until_s: When it should be over, on the monotonic clock, which is one for all processes: it
+            decides the length of samples; infinity for the usual one.
+        latest_s: When it ends whatever it lacks, on the same clock; infinity for never.
+        parent: Process id of the parent.
+        lock: Descriptor that holds the folder, inherited from the parent.
+    """
+
+    folder: Path
+    experiment: str
+    process: int
+    groups: Sequence[GroupJob]
+    until_s: float
+    latest_s: float
+    parent: int
+    lock: int
+
+    def __str__(self) -> str:
+        """The form that `parse` takes; too long for a command line where there are many groups."""
+        return json.dumps(asdict(self), default=str)
+
+    @classmethod
+    def parse(cls, text: str) -> "Job":
+        """Parses what `str` gives."""
+        plain = json.loads(text)
+        groups = [GroupJob(**each) for each in plain["groups"]]
+        return cls(**plain | {"folder": Path(plain["folder"]), "groups": groups})
+
+
+class Again(StrEnum):
+    """Why an arm that is left out now is tried again by the next process; empty for never."""
+
+    NEVER = ""
+    FAILED = "failed"
+    TRANSIENT = "transient"
+    NO_TIME = "no time"
 
 
 class Bench:
@@ -49,7 +129,7 @@ class Bench:
         self._tell = tell
         self._file = None if experiment.file is None else str(experiment.file)
         # By group the arms that could be made, by their places.
-        self._arms: dict[int, dict[int, Guarded]] = {}
+        self._arms: dict[int, dict[int, _Guarded]] = {}
         self._tried = 0
         # For each group in the loop: its number, and the places of its arms there.
         self._places: list[tuple[int, list[int]]] = []
@@ -73,22 +153,15 @@ class Bench:
         jobs = list(self._measurable())
         self._tell({"event": "measuring", "blocks": sum(each.blocks for each in jobs)})
         now_s = time.monotonic()
-        task = Task(
-            groups=[
-                GroupTask(
-                    arms=[self._arms[number][place] for place in places],
-                    first_block=each.first_block,
-                    blocks=each.blocks,
-                    blocks_least=each.blocks_least,
-                )
-                for each, (number, places) in zip(jobs, self._places, strict=True)
-            ],
-            seconds=max(0.0, self._job.until_s - now_s),
-            seconds_max=self._job.latest_s - now_s,
-            seed=f"{self._context.seed}/{self._experiment.name}/{self._job.process}",
-            warm_up_blocks=self._job.warm_up_blocks,
-        )
-        return measure(task, self)
+        tasks = [
+            GroupTask(
+                [self._arms[number][place] for place in places], each.first_block, each.blocks
+            )
+            for each, (number, places) in zip(jobs, self._places, strict=True)
+        ]
+        seed = f"{self._context.seed}/{self._experiment.name}/{self._job.process}"
+        seconds = max(0.0, self._job.until_s - now_s)
+        return measure(Task(tasks, seconds, self._job.latest_s - now_s, seed), self)
 
     def block(self, group: int, number: int, block: Block) -> None:
         """Stores a block; called by the loop."""
@@ -99,7 +172,9 @@ class Bench:
         head = {"experiment": self._experiment.name, "group": stored}
         tail = {"restart": self._job.process, "block": number}
         self._samples.add(
-            {**head, "arm": place, "again": again, **tail, **_timing(sample)}
+            # A class of an experiment's own may have more fields.
+            {**head, "arm": place, "again": again, **tail}
+            | {name: getattr(sample, name) for name in TIMING}
             for place, sample, again in lines
         )
         times = {place: sample.ns_per_operation for place, sample in samples.items()}
@@ -110,7 +185,7 @@ class Bench:
         stored, places = self._places[group]
         guarded = self._arms[stored].pop(places[arm])
         facts = self._facts(guarded, stored, places[arm])
-        if guarded.failure:
+        if guarded.has_failed:
             text = f"failed while it was measured: {reason}"
             self._report(stored, places[arm], facts, skipped=text, again=Again.FAILED)
         else:
@@ -119,8 +194,8 @@ class Bench:
     def write_reports(self) -> None:
         """Writes the reports of the arms that are left; called once, however measuring ended."""
         for group, arms in self._arms.items():
-            for place, guarded in arms.items():
-                self._report(group, place, self._facts(guarded, group, place))
+            for place, arm in arms.items():
+                self._report(group, place, self._facts(arm, group, place))
         self._arms = {}
 
     def _has_time(self, job: GroupJob, begin_s: float) -> bool:
@@ -129,35 +204,38 @@ class Bench:
         if not self._experiment.is_timed or math.isinf(latest_s):
             return now_s < latest_s
         arms_s = (now_s - begin_s) / self._tried * len(job.arms)
-        samples = sum(
-            (len(each.arms) + 1) * (max(1, each.blocks_least) + self._job.warm_up_blocks)
-            for each in self._job.groups
-            if each.group in self._arms or each is job
-        )
+        chosen = [e for e in self._job.groups if e.group in self._arms or e is job]
+        samples = sum((len(each.arms) + 1) * each.blocks for each in chosen)
         return now_s + arms_s + samples * SAMPLE_S <= latest_s
 
     def _prepare(self, job: GroupJob) -> None:
+        is_timed = self._experiment.is_timed
         made = self._arms.setdefault(job.group, {})
         for number, place in enumerate(job.arms):
-            if self._experiment.is_timed and time.monotonic() > self._job.latest_s:
+            if is_timed and time.monotonic() > self._job.latest_s:
                 self._leave_out(job.group, [*self._arms.pop(job.group), *job.arms[number:]])
                 return
-            cell = self._groups[job.group][place]
-            event = {"event": "preparing", "group": job.group, "arm": place}
-            self._tell(event | {"cell": dict(cell)})
-            guarded = self._make(job.group, place, cell)
-            if guarded and self._experiment.is_timed:
-                made[place] = guarded
-            elif guarded:
-                self._report(job.group, place, self._facts(guarded, job.group, place))
+            cell = dict(self._groups[job.group][place])
+            self._tell({"event": "preparing", "group": job.group, "arm": place, "cell": cell})
+            arm = self._make(job.group, place, cell)
+            if arm and is_timed:
+                made[place] = arm
+            elif arm:
+                self._report(job.group, place, self._facts(arm, job.group, place))
         if not made:
             del self._arms[job.group]
 
-    def _make(self, group: int, place: int, cell: Cell) -> Guarded | None:
+    def _make(self, group: int, place: int, cell: Cell) -> "_Guarded | None":
         self._tried += 1
         try:
             arm = self._experiment.arm(cell, self._context)
-            return Guarded(arm, self._file, is_timed=self._experiment.is_timed)
+            if isinstance(arm, Computed) == self._experiment.is_timed:
+                raise TypeError(
+                    "a Computed is no measurement; give the experiment an origin="
+                    if self._experiment.is_timed
+                    else f"{type(arm).__name__} is no Computed, and nothing is timed here"
+                )
+            return _Guarded(arm, self._file)
         except Skip as skip:
             again = Again.TRANSIENT if skip.is_transient else Again.NEVER
             self._report(group, place, {}, skipped=str(skip) or NO_REASON, again=again)
@@ -166,8 +244,7 @@ class Bench:
         except NotWrittenError:
             raise
         except Exception as error:
-            check_room(error)
-            reason = f"failed: {format_error(error, self._file)}"
+            reason = f"failed: {_describe(error, self._file)}"
             self._report(group, place, {}, skipped=reason, again=Again.FAILED)
         return None
 
@@ -191,12 +268,21 @@ class Bench:
         for place in places:
             self._report(group, place, {}, skipped=NO_TIME, again=Again.NO_TIME)
 
-    def _facts(self, guarded: Guarded, group: int, place: int) -> Mapping[str, Value]:
+    def _facts(self, arm: Arm, group: int, place: int) -> Mapping[str, Value]:
+        """Facts that can be stored; a bool as text, because integers are added up."""
         try:
-            return guarded.report()
-        except ReportError as error:
-            self._note(f"{self._named(group, place)} gave no report: {error}")
+            facts = {
+                name: str(value) if isinstance(value, bool) else value
+                for name, value in arm.report().items()
+            }
+            for name, value in facts.items():
+                if why := why_not_stored(name) or why_not_stored(value):
+                    raise TypeError(f"report() has {name}={value!r}, which {why}")
+        except Exception as error:
+            why = _describe(error, self._file)
+            self._note(f"{self._named(group, place)} gave no report: {why}")
             return {}
+        return {str(name): value for name, value in facts.items()}
 
     def _report(
         self,
@@ -208,9 +294,8 @@ class Bench:
         wrong: str = "",
         again: Again = Again.NEVER,
     ) -> None:
-        may_pass = again is not Again.NEVER
         name, process = self._experiment.name, self._job.process
-        line = ReportLine(name, group, place, process, facts, skipped, wrong, may_pass)
+        line = ReportLine(name, group, place, process, facts, skipped, wrong, bool(again))
         self._reports.add([asdict(line)])
         event = {"group": group, "arm": place, "text": skipped or wrong}
         if skipped:
@@ -225,11 +310,55 @@ class Bench:
         return ", ".join(f"{name}={value}" for name, value in self._groups[group][place].items())
 
 
-def _timing(sample: Sample) -> dict[str, Any]:
-    """The fields of `Sample`; a class of an experiment's own may have more."""
-    return {each.name: getattr(sample, each.name) for each in fields(Sample)}
+class _Guarded:
+    """An arm whose own mistakes are told apart from wrong results."""
+
+    def __init__(self, arm: Arm, file: str | None) -> None:
+        self._arm, self._file = arm, file
+        self.has_failed = False
+
+    def sample(self, seconds: float) -> Sample:
+        """Raises `WrongResultError` for a mistake of the arm's own, too, so that it is left out."""
+        try:
+            sample = self._arm.sample(seconds)
+            if not isinstance(sample, Sample):
+                raise TypeError(f"sample() gave {sample!r}; right would be a Sample")
+        except (WrongResultError, NotWrittenError):
+            raise
+        except Exception as error:
+            text = _describe(error, self._file)
+            self.has_failed = True
+            raise WrongResultError(text) from error
+        return sample
+
+    def report(self) -> Mapping[str, Value]:
+        """That of the arm."""
+        return self._arm.report()
 
 
+def _describe(error: Exception, file: str | None) -> str:
+    """Type and text of an exception, and the line of one's own file that led there.
+
+    Errors of native code are sentences without either.
+
+    Raises:
+        NotWrittenError: If the disk is full under a file of the experiment's own: that ends the
+            run, which can then be resumed.
+    """
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        path = Path(str(error.filename or "a file of the experiment"))
+        raise NotWrittenError(path, error) from error
+    if file is None and isinstance(error, NotMeasurableError):
+        return str(error)
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == file] or frames
+    return f"{text} ({own[-1].filename}, line {own[-1].lineno})" if own else text
+
+
+# -P: a file in the current folder hides no module of Python's own.
+COMMAND = (sys.executable, "-P", "-m", "sealift_lab.measure.process")
+TIMING = tuple(each.name for each in fields(Sample))
 NO_TIME, NO_REASON = "no time was left to prepare it", "no reason was given"
 # The shortest sample with its lead-in and what is between: only what can be measured is prepared.
 SAMPLE_S = 0.0085

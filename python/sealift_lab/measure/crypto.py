@@ -5,12 +5,11 @@ A cell carries everything: a plan that contains it can be run again without the 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 
 from sealift_lab.measure.native import gcm
+from sealift_lab.model.arm import Arm, Cell, Context, Value
 from sealift_lab.model.experiment import Axis, Scope
-from sealift_lab.model.lengths import Lengths
-from sealift_lab.model.sample import Arm, Context
-from sealift_lab.model.values import Cell, Value
 from sealift_lab.model.workload import (
     FRESH_KEYS,
     MESSAGES_MAX,
@@ -18,6 +17,7 @@ from sealift_lab.model.workload import (
     SEAL_ONLY,
     KeyRegime,
     Keys,
+    Lengths,
     Mix,
     Workload,
     combine,
@@ -34,9 +34,19 @@ AXES = (
     Axis("device", "device"),
 )
 """The axes of a cell that `crypto_cells` makes."""
+LOAD = Axis("load", "threads and cores")
+"""An axis for experiments whose threads may share cores, which the judge looks at."""
 
 Builder = Callable[[KeyRegime, int, int], Workload]
 """Builds a named workload from its key regime, the number of messages and a seed."""
+
+
+class Load(StrEnum):
+    """How many threads there are for the cores: the values of the axis `LOAD`."""
+
+    BELOW = "fewer threads than cores"
+    ALL = "a thread a core"
+    OVER = "more threads than cores"
 
 
 @dataclass(frozen=True)
@@ -117,6 +127,14 @@ def one_and_all(scope: Scope) -> tuple[int, ...]:
     return scope.threads or tuple(sorted({1, scope.cores}))
 
 
+def with_load(cells: Iterable[Cell], scope: Scope) -> Iterator[Cell]:
+    """The same cells with the axis `LOAD`, by their axis `threads`."""
+    for cell in cells:
+        over = int(cell["threads"]) - scope.cores
+        load = Load.ALL if not over else Load.OVER if over > 0 else Load.BELOW
+        yield {**cell, LOAD.name: load.value}
+
+
 def crypto_arm(cell: Cell, context: Context, builders: Mapping[str, Builder] | None = None) -> Arm:
     """A device with the messages of a cell, every one of them checked, ready to be timed.
 
@@ -130,13 +148,9 @@ def crypto_arm(cell: Cell, context: Context, builders: Mapping[str, Builder] | N
         WrongResultError: If it computes something wrong.
         ValueError: If a value of the cell is not as it should be.
     """
-    return gcm(
-        str(cell["device"]),
-        workload_of(cell, context.seed, context.legend, builders),
-        threads=int(cell["threads"]),
-        batch=int(cell["batch"]),
-        context=context,
-    )
+    workload = workload_of(cell, context.seed, context.legend, builders)
+    threads, batch = int(cell["threads"]), int(cell["batch"])
+    return gcm(str(cell["device"]), workload, threads=threads, batch=batch, context=context)
 
 
 def workload_of(
@@ -151,8 +165,11 @@ def workload_of(
     messages = messages_for(size_bytes, int(cell["batch"]), regime)
     if builders and name in builders:
         return builders[name](regime, messages, seed)
-    mix, key_bits = Mix.parse(str(cell["mix"])), _key_bits(name, builders or {})
-    lengths = lengths_in(cell, legend or {})
+    mix, bits = Mix.parse(str(cell["mix"])), name.partition(OF)[0].removeprefix(SIZED)
+    if not name.startswith(SIZED) or not bits.isdecimal():
+        own = "".join(f"{each!r}, " for each in builders or ())
+        raise ValueError(f"workload {name!r}; right would be {own}{SIZED}128, 192 or 256")
+    key_bits, lengths = int(bits), lengths_in(cell, legend or {})
     if lengths is None:
         return of_size(size_bytes, regime, mix, messages=messages, key_bits=key_bits, seed=seed)
     shapes = combine(mix, lengths.counts, key_bits=((key_bits, 1),))
@@ -176,20 +193,11 @@ def batch_for(size_bytes: int) -> int:
     return min(BATCH, max(1, LARGE_TEXT_BYTES // size_bytes))
 
 
-def _key_bits(name: str, builders: Mapping[str, Builder]) -> int:
-    bits = name.partition(OF)[0].removeprefix(SIZED)
-    if not name.startswith(SIZED) or not bits.isdecimal():
-        own = "".join(f"{each!r}, " for each in builders)
-        raise ValueError(f"workload {name!r}; right would be {own}{SIZED}128, 192 or 256")
-    return int(bits)
-
-
 SIZED, OF = "AES-", " of "
 SIZES = (16, 64, 128, 256, 1_024, 8_192, 16_384)
 LARGE_SIZES = (1 << 20, 16 << 20)
 MANY_KEYS = KeyRegime(Keys.SESSIONS, 1_024)
 REGIMES = (ONE_KEY, MANY_KEYS, FRESH_KEYS)
-TEXT_BYTES = 1 << 20
-LARGE_TEXT_BYTES = 16 << 20
+TEXT_BYTES, LARGE_TEXT_BYTES = 1 << 20, 16 << 20
 MESSAGES_LEAST, MESSAGES_MOST = 1_024, 8_192
 BATCH = 1_024

@@ -3,7 +3,7 @@
 Each block runs every arm of a group once, in an order drawn by the seed, and one of them once more:
 those two runs of the same code are the A/A pair that measures noise. The A/A arm is another one in
 each block: an arm that always ran twice would find more of its data in the caches than the others.
-Groups take turns, too, so that a run that ends early has measured all of them equally far.
+Groups take turns, too; where time is short, the most wanted ones are finished.
 
 Each sample follows a lead-in that is not timed, after which caches hold the arm's own data.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from sealift_lab.model.sample import Arm, Sample, WrongResultError
+from sealift_lab.model.arm import Arm, Sample, WrongResultError
 
 # In shorter samples the timer, the wake-up and cold caches weigh in; over a quarter of a second a
 # sample buys less than another block does.
@@ -59,19 +59,11 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class GroupTask:
-    """What is to be measured of a group.
-
-    Attributes:
-        arms: The reference first.
-        first_block: Number of its first block.
-        blocks: How many blocks it is to have.
-        blocks_least: How many it is to have even after `Task.seconds`.
-    """
+    """What is to be measured of a group: its arms, the reference first, and how many blocks."""
 
     arms: Sequence[Arm]
     first_block: int
     blocks: int
-    blocks_least: int
 
 
 @dataclass(frozen=True)
@@ -80,18 +72,17 @@ class Task:
 
     Attributes:
         groups: What is measured.
-        seconds: No block is begun that would not end before, but for groups that lack their
-            `blocks_least`; infinity for samples of the usual length until all blocks are done.
-        seconds_max: No sample is begun afterwards; a block that is not complete then is lost.
+        seconds: What it should take, which decides the length of samples; infinity for samples of
+            the usual length.
+        seconds_max: No sample is begun afterwards, and no block that would not end before; one
+            that is not complete then is lost.
         seed: Of the order of the arms in each block.
-        warm_up_blocks: Blocks of each group that are measured first and dropped.
     """
 
     groups: Sequence[GroupTask]
     seconds: float
     seconds_max: float
     seed: str
-    warm_up_blocks: int = 0
 
 
 class Listener(Protocol):
@@ -111,11 +102,6 @@ def measure(
 
     A block is complete or is not there. An arm that computes something wrong is left out from then
     on; without its reference a group ends.
-
-    Args:
-        task: What to do.
-        listener: Called with every complete block at once.
-        clock_s: Seconds of a monotonic clock.
     """
     try:
         return _Loop(task, listener, clock_s).run()
@@ -131,28 +117,22 @@ def lead_in_s(sample_s: float) -> float:
 class _Group:
     """The state of a group: arms that still run, blocks so far, and how long a block takes."""
 
-    def __init__(self, task: GroupTask, warm_up_blocks: int) -> None:
+    def __init__(self, task: GroupTask) -> None:
         self.task = task
         self.arms: list[Arm | None] = list(task.arms)
-        # Blocks of warm-up count from below 0.
-        self.done = -warm_up_blocks
-        self.block_s = 0.0
+        self.done, self.block_s = 0, 0.0
 
     @property
-    def is_wanting(self) -> bool:
+    def blocks_left(self) -> int:
         # Without the reference there is nothing to compare with.
-        return self.done < self.task.blocks and self.arms[0] is not None
-
-    @property
-    def samples_left(self) -> int:
-        return (len(self.arms) + 1) * (self.task.blocks - self.done) if self.is_wanting else 0
+        return 0 if self.arms[0] is None else self.task.blocks - self.done
 
 
 class _Loop:
     """The state of `measure`."""
 
     def __init__(self, task: Task, listener: Listener, clock_s: Callable[[], float]) -> None:
-        self._groups = [_Group(each, task.warm_up_blocks) for each in task.groups]
+        self._groups = [_Group(each) for each in task.groups]
         self._listener = listener
         self._clock_s = clock_s
         self._order = random.Random(task.seed)
@@ -164,15 +144,25 @@ class _Loop:
         self._sampled_s = 0.0
 
     def run(self) -> Ending:
-        while wanting := [place for place, each in enumerate(self._groups) if each.is_wanting]:
-            ready = [place for place in wanting if self._has_time(self._groups[place])]
-            if not ready:
-                return Ending.TIME_UP
-            for place in ready:
-                if self._has_time(self._groups[place]):
+        while left := [place for place, each in enumerate(self._groups) if each.blocks_left > 0]:
+            begun = False
+            for place in self._affordable(left):
+                if self._clock_s() + self._groups[place].block_s <= self._latest_s:
                     self._block(place)
+                    begun = True
+            if not begun:
+                return Ending.TIME_UP
             self._pace()
         return Ending.COMPLETE
+
+    def _affordable(self, left: Sequence[int]) -> Sequence[int]:
+        """What can be finished in time, most wanted first; one group at least."""
+        time_s = self._latest_s - self._clock_s()
+        for count, place in enumerate(left):
+            time_s -= self._groups[place].blocks_left * self._groups[place].block_s
+            if count and time_s < 0:
+                return left[:count]
+        return left
 
     def _pace(self) -> None:
         """Sets the samples' length by the time of the last round, with all between samples."""
@@ -185,14 +175,10 @@ class _Loop:
         """The length of samples that are all taken in a time, with their lead-ins."""
         if math.isinf(self._end_s):
             return SAMPLE_S_USUAL
-        each_s = left_s / max(1, sum(group.samples_left for group in self._groups))
+        samples = sum((len(each.arms) + 1) * each.blocks_left for each in self._groups)
+        each_s = left_s / max(1, samples)
         sample_s = min(each_s / (1 + LEAD_IN_SHARE), each_s - LEAD_IN_S_MIN)
         return min(SAMPLE_S_MAX, max(SAMPLE_S_MIN, sample_s))
-
-    def _has_time(self, group: _Group) -> bool:
-        is_lacking = group.done < min(group.task.blocks_least, group.task.blocks)
-        end_s = self._latest_s if is_lacking else min(self._end_s, self._latest_s)
-        return self._clock_s() + group.block_s <= end_s
 
     def _block(self, place: int) -> None:
         begin_s = self._clock_s()
@@ -211,9 +197,8 @@ class _Loop:
         # Without its reference a block compares nothing; without its A/A pair noise is unknown.
         if not taken[0] or len(taken[aa_arm]) < 2:
             return
-        if group.done >= 0:
-            samples = tuple(next(iter(taken.get(arm, ())), None) for arm in range(len(group.arms)))
-            self._listener.block(place, number, Block(samples, aa_arm, taken[aa_arm][1]))
+        samples = tuple(next(iter(taken.get(arm, ())), None) for arm in range(len(group.arms)))
+        self._listener.block(place, number, Block(samples, aa_arm, taken[aa_arm][1]))
         group.done += 1
         group.block_s = self._clock_s() - begin_s
 

@@ -1,40 +1,65 @@
 """Plans: experiments as plan.json describes them."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from sealift_lab import _lab
+from sealift_lab.model.arm import Cell, is_text
 from sealift_lab.model.experiment import CELLS_MAX, Experiment
 from sealift_lab.model.run import SCHEMA, Plan, PlannedExperiment
-from sealift_lab.model.values import Cell, is_text
 
 Chosen = Sequence[tuple[Experiment, Sequence[Sequence[Cell]]]]
-"""Experiments, each with its groups from `Experiment.groups`."""
+"""Experiments, each with its groups from `Experiment.groups`, most wanted first."""
 
 
 def make_plan(
     chosen: Chosen,
     *,
     command: Sequence[str],
-    seed: int,
-    processes: int,
-    blocks: int,
+    budget_s: float | None = None,
+    processes: int | None = None,
+    blocks: int | None = None,
+    seed: int = 1,
     quick: bool = False,
     threads: Sequence[int] = (),
 ) -> Plan:
-    """A plan with a fixed number of processes, and of blocks that each measures of each group.
+    """The plan of a run: all of it, though the budget may have no room for the last.
 
-    Experiments are measured in the order of `chosen`; those without groups are left out.
+    Args:
+        chosen: Measured in this order; those without groups are left out.
+        command: The command line that asks for it.
+        budget_s: Seconds of wall clock for everything; None for 60 when quick, else 300; 0 for as
+            long as all processes and blocks take.
+        processes: In how many processes each group is measured at least; None for 1 when quick,
+            else 8.
+        blocks: How many blocks each of them measures of a group; None for 30 in one process, else
+            10.
+        seed: Of everything that is drawn.
+        quick: Whether the page should be there within 90 seconds.
+        threads: Thread counts that were asked for, for the record.
 
     Raises:
-        ValueError: If there is nothing to measure or too much, or a number is out of range.
+        ValueError: If there is nothing to measure or too much, a name stands twice, or a number is
+            out of range.
     """
+    if budget_s is None:
+        budget_s = QUICK_BUDGET_S if quick else BUDGET_S
+    if processes is None:
+        processes = 1 if quick else PROCESSES
+    if blocks is None:
+        blocks = BLOCKS_ALONE if processes == 1 else BLOCKS
+    if not 0 <= budget_s < math.inf:
+        raise ValueError(f"a budget of {budget_s:g} s; right would be a finite time above 0")
     for name, value in (("processes", processes), ("blocks", blocks)):
         if value < 1:
             raise ValueError(f"{value} {name}; right would be 1 or more")
+    names = [experiment.name for experiment, _ in chosen]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"the experiment {min(twice)!r} is named twice")
     cells = sum(len(group) for _, groups in chosen for group in groups)
     if not cells:
         raise ValueError("nothing to measure; name at least one experiment that has cells here")
@@ -43,10 +68,10 @@ def make_plan(
     return Plan(
         schema=SCHEMA,
         version=_lab.__version__,
-        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        created=_now(),
         command=[word.encode(errors="replace").decode() for word in command],
         seed=seed,
-        budget_s=0,
+        budget_s=budget_s,
         processes=processes,
         experiments=[planned(each, groups, blocks) for each, groups in chosen if groups],
         quick=quick,
@@ -65,34 +90,60 @@ def planned(
     file = None if experiment.file is None else str(experiment.file)
     if file is not None and not is_text(file):
         raise ValueError(f"{file!a}: a path that is no UTF-8 can't be kept in a plan; rename it")
+    same = {each.name for each in fields(PlannedExperiment)} & vars(experiment).keys()
+    copied = {name: getattr(experiment, name) for name in same}
     return PlannedExperiment(
-        name=experiment.name,
-        compare=experiment.compare,
-        groups=[[dict(cell) for cell in group] for group in groups],
-        blocks=blocks if experiment.is_timed else 1,
-        id=experiment.id,
-        title=experiment.title,
-        question=experiment.question,
-        operation=experiment.operation,
-        axes=[replace(axis, values=()) for axis in experiment.axes],
-        charts=[replace(chart, where=dict(chart.where)) for chart in experiment.charts],
-        preferred=dict(experiment.preferred),
-        names={str(value): name for value, name in experiment.names.items()},
-        advice={str(value): text for value, text in experiment.advice.items()},
-        columns=dict(experiment.columns),
-        notes=experiment.notes,
-        origin=experiment.origin,
-        weight=experiment.weight,
-        estimated_s=experiment.estimated_s,
-        legend=dict(experiment.legend),
-        file=file,
-        file_sha256=None if file is None else sha256_of(file),
+        **copied
+        | {
+            "groups": [[dict(cell) for cell in group] for group in groups],
+            "blocks": blocks if experiment.is_timed else 1,
+            "axes": [replace(axis, values=()) for axis in experiment.axes],
+            # In JSON keys are text.
+            "names": {str(value): name for value, name in experiment.names.items()},
+            "advice": {str(value): text for value, text in experiment.advice.items()},
+            "file": file,
+            "file_sha256": None if file is None else _sha256(file),
+        }
     )
 
 
-def sha256_of(file: str) -> str:
+def planned_again(plan: Plan, command: Sequence[str]) -> Plan:
+    """The same plan for a new run: with this Sealift, now, and files as they are now."""
+    return replace(
+        plan,
+        schema=SCHEMA,
+        version=_lab.__version__,
+        created=_now(),
+        command=command,
+        experiments=[
+            replace(each, file_sha256=None if each.file is None else _sha256(each.file))
+            for each in plan.experiments
+        ],
+    )
+
+
+def changed_files(plan: Plan) -> Iterator[str]:
+    """The experiment files of one's own that are not as they were when the plan was made."""
+    for each in plan.experiments:
+        if each.file is not None and _sha256(each.file) != each.file_sha256:
+            yield each.file
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _sha256(file: str) -> str:
     """Of an experiment file; "" where it can't be read, which fails when it is run."""
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except (OSError, ValueError):
         return ""
+
+
+QUICK_BUDGET_S, BUDGET_S = 60.0, 300.0
+# IMPLEMENTATION NOTE: ratios differ between processes by 1.3 to 3.3 %, so processes count for more
+# than blocks: 99 % intervals over 8 to 14 processes of 10 blocks hold in 98 % of comparisons, those
+# over one process of 60 blocks in 45 to 84 % (docs/statistics.md).
+PROCESSES, BLOCKS = 8, 10
+BLOCKS_ALONE = 30

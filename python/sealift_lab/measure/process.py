@@ -16,22 +16,26 @@ from pathlib import Path
 from typing import Any
 
 from sealift_lab.experiments import registry
-from sealift_lab.measure.bench import Bench, Tell
-from sealift_lab.measure.job import Job
-from sealift_lab.measure.journal import Journal, NotWrittenError
+from sealift_lab.measure.bench import Bench, Job, Tell
 from sealift_lab.measure.loop import Ending
+from sealift_lab.measure.storage import Journal, NotWrittenError, write_all
+from sealift_lab.model.arm import Context
 from sealift_lab.model.run import PLAN, REPORTS, SAMPLES
-from sealift_lab.model.sample import Context
 
 
 def main() -> None:
     """Does the job on standard input; errors are events, too."""
     job = Job.parse(sys.stdin.read())
     _follow(job.parent)
-    events = _take_stdout()
-    tell = _teller(events)
+    # Whatever else prints to standard output goes to standard error.
+    events = os.dup(1)
+    os.dup2(2, 1)
     os.set_inheritable(job.lock, False)  # noqa: FBT003 (takes no keywords)
     _keep_from_forks(events, job.lock)
+
+    def tell(event: Mapping[str, Any]) -> None:
+        write_all(events, f"{json.dumps(event)}\n".encode())
+
     try:
         # The parent blocked them, so that none came before this line.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -57,22 +61,6 @@ def _follow(parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _take_stdout() -> int:
-    """A descriptor for events; whatever else prints to standard output goes to standard error."""
-    events = os.dup(1)
-    os.dup2(2, 1)
-    return events
-
-
-def _teller(events: int) -> Tell:
-    def tell(event: Mapping[str, Any]) -> None:
-        line = f"{json.dumps(event)}\n".encode()
-        while line:
-            line = line[os.write(events, line) :]
-
-    return tell
-
-
 def _keep_from_forks(*descriptors: int) -> None:
     """A process that an experiment forks, and that lives on, must not hold these open."""
 
@@ -87,13 +75,18 @@ def _keep_from_forks(*descriptors: int) -> None:
 
 
 def _work(job: Job, tell: Tell) -> None:
-    seed, planned = _planned(job)
+    path = job.folder / PLAN
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+        planned = {each["name"]: each for each in plan["experiments"]}[job.experiment]
+        context = Context(plan["seed"], job.folder, planned.get("legend", {}))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UnusableError(f"{path}: {type(error).__name__}: {error}") from error
     try:
         file = planned.get("file")
         experiment = registry.find(job.experiment, None if file is None else Path(file))
     except ValueError as error:
         raise UnusableError(str(error)) from error
-    context = Context(seed, job.folder, planned.get("legend", {}))
     with (
         Journal(job.folder / SAMPLES) as samples,
         Journal(job.folder / REPORTS) as reports,
@@ -108,17 +101,6 @@ def _work(job: Job, tell: Tell) -> None:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             bench.write_reports()
     tell({"event": "ending", "ending": ending})
-
-
-def _planned(job: Job) -> tuple[int, dict[str, Any]]:
-    """The seed and the planned experiment, which the parent has written."""
-    path = job.folder / PLAN
-    try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
-        experiments = {each["name"]: each for each in plan["experiments"]}
-        return plan["seed"], experiments[job.experiment]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UnusableError(f"{path}: {type(error).__name__}: {error}") from error
 
 
 PR_SET_PDEATHSIG = 1

@@ -14,9 +14,8 @@ from itertools import repeat
 from typing import Self
 
 from sealift_lab.machine.facts import UnknownError, steal_s
-from sealift_lab.model.sample import Arm, Sample
+from sealift_lab.model.arm import Arm, Sample, Value
 from sealift_lab.model.units import format_percent
-from sealift_lab.model.values import Value
 
 
 def timed(function: Callable[[], object], *, operations: int = 1, payload_bytes: int = 0) -> Arm:
@@ -56,39 +55,28 @@ class Stopwatch:
 
     def __enter__(self) -> Self:
         """Starts."""
-        self._steal_ns = -_steal_ns()
-        self._switches = -_switches()
-        self._cpu_ns = -time.thread_time_ns()
+        self._steal_ns, self._switches = _steal_ns(), _switches()
+        self._cpu_ns = time.thread_time_ns()
         self.ns = -time.perf_counter_ns()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stops."""
         self.ns += time.perf_counter_ns()
-        self._cpu_ns += time.thread_time_ns()
-        self._switches += _switches()
-        self._steal_ns += _steal_ns()
+        self._cpu_ns = time.thread_time_ns() - self._cpu_ns
+        self._switches = _switches() - self._switches
+        self._steal_ns = _steal_ns() - self._steal_ns
 
     def sample(self, operations: int, payload_bytes: int) -> Sample:
         """The timed stretch as a sample of operations, with the payload of all of them together."""
         ns = max(1, self.ns)
-        return Sample(
-            ns=ns,
-            operations=operations,
-            bytes=payload_bytes,
-            involuntary_switches=self._switches,
-            cpu_share=min(1.0, self._cpu_ns / ns),
-            steal_ns=max(0, self._steal_ns),
-        )
+        share, steal_ns = min(1.0, self._cpu_ns / ns), max(0, self._steal_ns)
+        return Sample(ns, operations, payload_bytes, self._switches, share, steal_ns)
 
 
 class _Timed:
-    """An arm around a function."""
-
     def __init__(self, function: Callable[[], object], operations: int, payload_bytes: int) -> None:
-        self._function = function
-        self._operations = operations
-        self._payload_bytes = payload_bytes
+        self._function, self._operations, self._payload_bytes = function, operations, payload_bytes
         function()
         self._ns_per_call = _ns_per_call(function)
         self._calls = 0
@@ -131,11 +119,7 @@ def _ns_per_call(function: Callable[[], object]) -> float:
 
 @lru_cache(maxsize=1)
 def _loop_ns_per_call() -> float:
-    return min(_ns_per_call(_nothing) for _ in range(LOOP_TRIES))
-
-
-def _nothing() -> None:
-    """Called to measure the cost of the loop."""
+    return min(_ns_per_call(lambda: None) for _ in range(LOOP_TRIES))
 
 
 def _switches() -> int:

@@ -5,21 +5,35 @@ second sample are what a killed process leaves: they are left out with a note. E
 doesn't fit is a `FolderError` that names file, line and field.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
+from difflib import get_close_matches
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
 
 import msgspec
 import polars as pl
 
+from sealift_lab.measure.storage import FolderError, list_folder
 from sealift_lab.model import run as names
-from sealift_lab.model.run import Ending, Plan, Reading, ReportLine, SampleLine, Surroundings
-from sealift_lab.model.sample import LEAST
-from sealift_lab.model.values import INTEGER_MAX, why_not_stored
-from sealift_lab.run.errors import FolderError, name_instead
-from sealift_lab.run.plan_file import decode_plan
+from sealift_lab.model.arm import INTEGER_MAX, LEAST, Cell, Context, why_not_stored
+from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.run import (
+    SCHEMA,
+    Ending,
+    Plan,
+    PlannedExperiment,
+    Reading,
+    ReportLine,
+    SampleLine,
+    Surroundings,
+)
 
 T = TypeVar("T")
 
@@ -28,28 +42,26 @@ class Run:
     """A run folder: of a run that has ended, was killed or still goes on."""
 
     def __init__(self, path: Path) -> None:
-        """Reads nothing yet; every property raises `FolderError` where its file doesn't fit.
-
-        Args:
-            path: Of the folder.
-        """
+        """Reads nothing yet; every property raises `FolderError` where its file doesn't fit."""
         self.path = path
+        self._read: dict[str, _Lines] = {}
 
     @cached_property
     def plan(self) -> Plan:
         """What was to be measured."""
-        path = self.path
+        path, why = self.path, ""
         if not path.is_dir():
-            kind = "is no folder" if path.exists() else "is not there"
-            raise FolderError(f"{path} {kind}; {name_instead(path)}")
-        if not list_folder(path):
-            raise FolderError(f"{path} is empty, so no run is in it; {name_instead(path)}")
-        if not (path / names.PLAN).exists():
-            raise FolderError(
-                f"{path} has no {names.PLAN}, so it is not the folder of a run; a run that was "
-                f"killed before its plan was written has nothing to show; {name_instead(path)}"
+            why = "is no folder" if path.exists() else "is not there"
+        elif not list_folder(path):
+            why = "is empty, so no run is in it"
+        elif not (path / names.PLAN).exists():
+            why = (
+                f"has no {names.PLAN}, so it is not the folder of a run; a run that was killed "
+                "before its plan was written has nothing to show"
             )
-        return _decoded(path / names.PLAN, decode_plan, FOREIGN)
+        if why:
+            raise FolderError(f"{path} {why}; {name_instead(path)}")
+        return _decoded(path / names.PLAN, _decode_plan, FOREIGN)
 
     @cached_property
     def machine(self) -> Surroundings:
@@ -60,17 +72,18 @@ class Run:
     @cached_property
     def samples(self) -> pl.DataFrame:
         """The samples of complete blocks, in the columns of `SampleLine`, in the file's order."""
-        return self._blocks.samples
+        lines = self._lines(names.SAMPLES)
+        whole = lines.records[: _whole_blocks(lines, self.plan)]
+        columns = {name: [getattr(line, name) for line in whole] for name in COLUMNS}
+        return pl.DataFrame(columns, schema=COLUMNS)
 
     @cached_property
     def reports(self) -> Sequence[ReportLine]:
         """What became of arms, in each process that prepared them."""
         lines = self._lines(names.REPORTS)
-        groups = {each.name: each.groups for each in self.plan.experiments}
+        arms = _arms(self.plan)
         for number, line in enumerate(lines.records, 1):
-            planned = groups.get(line.experiment, ())
-            arms = len(planned[line.group]) if 0 <= line.group < len(planned) else 0
-            if not 0 <= line.arm < arms or line.restart < 0:
+            if not 0 <= line.arm < arms.get((line.experiment, line.group), 0) or line.restart < 0:
                 place = f"{line.experiment!r}, group {line.group}, arm {line.arm}"
                 raise lines.error(number, f"{place}, restart {line.restart} is not in the plan")
             for name, value in line.facts.items():
@@ -86,14 +99,12 @@ class Run:
     @cached_property
     def notes(self) -> Sequence[str]:
         """What went wrong meanwhile, and what is left out here, in sentences."""
-        torn = [each.path.name for each in map(self._lines, OTHERS) if each.is_torn]
         noted = [line.note for line in self._lines(names.NOTES).records]
-        return [*noted, *self._blocks.notes, *map(NO_END.format, torn)]
-
-    @cached_property
-    def checks(self) -> Sequence["Check"]:
-        """Of the suite for devices, where `sealift-gpu` worked it."""
-        return self._lines(CONFORMANCE).records
+        if self.samples.height < len(self._lines(names.SAMPLES).records):
+            noted.append(f"the last block of {names.SAMPLES} is not complete and was left out")
+        files = (names.SAMPLES, names.REPORTS, names.SENSORS, names.NOTES)
+        torn = [name for name in files if self._lines(name).is_torn]
+        return [*noted, *(f"the last line of {n} has no end and was left out" for n in torn)]
 
     @cached_property
     def ending(self) -> Ending | None:
@@ -108,32 +119,11 @@ class Run:
             raise FolderError(f"{path}: ending is {ending.ending!r}; {right}; {hint}")
         return ending
 
-    @property
-    def is_of_program(self) -> bool:
-        """Whether `sealift-gpu` measured it, where there may have been no lab."""
-        return list(self.plan.command[:1]) == [PROGRAM]
-
-    def ends(self) -> Mapping[str, int]:
-        """By growing file how many bytes of it are whole: what a resume keeps."""
-        return {names.SAMPLES: self._blocks.end} | {n: self._lines(n).end for n in OTHERS}
-
-    @cached_property
-    def _blocks(self) -> "_Blocks":
-        plan, lines = self.plan, self._lines(names.SAMPLES)
-        columns = {n: [getattr(line, n) for line in lines.records] for n in COLUMNS}
-        samples = pl.DataFrame(columns, schema=COLUMNS)
-        _check_samples(samples, plan, lines)
-        ends = samples["again"].arg_true()
-        height = int(ends[-1]) + 1 if len(ends) else 0
-        if height < samples.height:
-            notes = [f"the last block of {names.SAMPLES} is not complete and was left out"]
-            end = sum(len(line) + 1 for line in lines.text.split(b"\n", height)[:height])
-            return _Blocks(samples.head(height), end, notes)
-        return _Blocks(samples, lines.end, [NO_END.format(names.SAMPLES)] * lines.is_torn)
-
-    @cached_property
-    def _read(self) -> dict[str, "_Lines"]:
-        return {}
+    def stored(self, name: str, kind: type[T]) -> T | None:
+        """A file that another room wrote, as a value of its type; None where it is not there."""
+        path = self.path / name
+        decode = msgspec.json.Decoder(kind).decode
+        return _decoded(path, decode, FOREIGN) if path.exists() else None
 
     def _lines(self, name: str) -> "_Lines":
         if name not in self._read:
@@ -141,26 +131,30 @@ class Run:
         return self._read[name]
 
 
-@dataclass(frozen=True)
-class Check:
-    """A check of the suite for devices: which device, which check, and what was found."""
-
-    device: str
-    check: str
-    passed: bool
-    said: str
+def name_instead(path: Path) -> str:
+    """What to name instead of a path that is no run folder, as the end of a sentence."""
+    nearest = _nearest(path)
+    hint = f"as in {EXAMPLE}" if nearest is None else f"the nearest is {nearest}"
+    return f"name the folder of a run, {hint}"
 
 
-def list_folder(path: Path) -> list[str]:
-    """The names of what is in a folder, sorted.
+def _nearest(path: Path) -> Path | None:
+    """The run that a file belongs to, one inside a folder, one of a like name, or the newest."""
+    if not path.is_dir() and (path.parent / names.PLAN).is_file():
+        return path.parent
+    if inside := max(_runs(path), default=None):
+        return inside
+    beside = {each.name: each for each in _runs(path.parent)}
+    if alike := get_close_matches(path.name, beside, 1):
+        return beside[alike[0]]
+    return max(_runs(EXAMPLE.parent), default=None)
 
-    Raises:
-        FolderError: If the folder can't be listed.
-    """
-    try:
-        return sorted(each.name for each in path.iterdir())
-    except OSError as error:
-        raise FolderError(f"{path} can't be listed: {error.strerror}; name another") from error
+
+def _runs(folder: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        for each in islice(folder.iterdir(), LISTED_MAX):
+            if (each / names.PLAN).is_file():
+                yield each
 
 
 @dataclass(frozen=True)
@@ -169,27 +163,12 @@ class _Note:
 
 
 @dataclass(frozen=True)
-class _Blocks:
-    samples: pl.DataFrame
-    end: int
-    notes: Sequence[str]
-
-
-@dataclass(frozen=True)
 class _Lines:
-    """The whole lines of a file, decoded."""
+    """The whole lines of a file, decoded; torn where half a line stands behind them."""
 
     path: Path
-    text: bytes
     records: Sequence[Any]
-
-    @property
-    def end(self) -> int:
-        return self.text.rfind(b"\n") + 1
-
-    @property
-    def is_torn(self) -> bool:
-        return self.end < len(self.text)
+    is_torn: bool = False
 
     def error(self, number: int, why: str) -> FolderError:
         """What to raise for a line, counted from 1."""
@@ -197,25 +176,20 @@ class _Lines:
 
 
 def _read_lines(path: Path) -> _Lines:
-    text = _text(path, CUT) if path.exists() else b""
-    *whole, _ = text.split(b"\n")
-    decoder = DECODERS[path.name]
+    *whole, rest = (_text(path, CUT) if path.exists() else b"").split(b"\n")
+    decode, records = DECODERS[path.name].decode, list[Any]()
     try:
-        return _Lines(path, text, [decoder.decode(line) for line in whole])
-    except (ValueError, RecursionError):
-        lines = _Lines(path, text, [])
-    for number, line in enumerate(whole, 1):
-        try:
-            decoder.decode(line)
-        except (ValueError, RecursionError) as error:
-            raise lines.error(number, _why(error)) from error
-    raise AssertionError("a line that failed before")
+        records.extend(map(decode, whole))
+    except (ValueError, RecursionError) as error:
+        raise _Lines(path, ()).error(len(records) + 1, _why(error)) from error
+    return _Lines(path, records, bool(rest))
 
 
 def _decoded(path: Path, decode: Callable[[bytes], T], hint: str) -> T:
-    text = _text(path, hint)
     try:
-        return decode(text)
+        return decode(_text(path, hint))
+    except FolderError:
+        raise
     except (ValueError, RecursionError) as error:
         raise FolderError(f"{path}: {_why(error)}; {hint}") from error
 
@@ -236,36 +210,48 @@ def _why(error: Exception) -> str:
     return f"{field}: {text}" if field else text
 
 
-def _check_samples(samples: pl.DataFrame, plan: Plan, lines: _Lines) -> None:
-    """Raises for a line that doesn't fit the plan, its block or its group's earlier blocks."""
-    planned = [
-        (each.name, group, len(cells))
-        for each in plan.experiments
-        for group, cells in enumerate(each.groups)
-    ]
-    schema = {"experiment": pl.String, "group": pl.Int64, "arms": pl.Int64}
-    arms = pl.DataFrame(planned, schema=schema, orient="row")
-    rows = (
-        samples.with_row_index("row", 1)
-        .with_columns(begin=pl.col("again").shift(1, fill_value=True).cum_sum())
-        .join(arms, on=GROUP, how="left", maintain_order="left")
-    )
-    blocks = rows.group_by("begin", maintain_order=True).agg(
-        *(pl.first(name).alias(f"{name}_first") for name in (*GROUP, "restart")),
-        least=pl.min("arm"),
-        places=pl.col("arm").filter(~pl.col("again")),
-    )
-    group = [f"{name}_first" for name in GROUP]
-    blocks = blocks.with_columns(
-        due=pl.int_range(pl.len()).over(group),
-        before=pl.col("restart_first").shift(1, fill_value=0).over(group),
-        reference=pl.first("least").over(group),
-    )
-    rows = rows.join(blocks, on="begin", how="left", maintain_order="left")
-    for is_wrong, why in SAMPLE_CHECKS:
-        if (wrong := rows.filter(is_wrong).head(1)).height:
-            (row,) = wrong.rows(named=True)
-            raise lines.error(row["row"], why.format(**row))
+def _arms(plan: Plan) -> Mapping[tuple[str, int], int]:
+    """How many arms each group has."""
+    groups = ((each.name, *of) for each in plan.experiments for of in enumerate(each.groups))
+    return {(name, group): len(cells) for name, group, cells in groups}
+
+
+def _whole_blocks(lines: _Lines, plan: Plan) -> int:
+    """How many lines whole blocks have; raises for one that doesn't fit plan, block or group."""
+    arms, whole = _arms(plan), 0
+    blocks: Counter[tuple[str, int]] = Counter()
+    reference: dict[tuple[str, int], int] = {}
+    process: dict[tuple[str, int], int] = {}
+    # Of this block: the group and the process, and the arms up to now.
+    head: tuple[object, int] | None = None
+    taken: set[int] = set()
+    for number, line in enumerate(lines.records, 1):
+        group, arm, why = (line.experiment, line.group), line.arm, ""
+        if group not in arms:
+            why = f"{line.experiment!r}, group {line.group} is not in the plan"
+        elif arm >= arms[group]:
+            why = f"arm is {arm}; right would be a number under {arms[group]}"
+        elif taken and head != (group, line.restart):
+            why = "the block before it has no second sample of one of its arms"
+        elif line.block != blocks[group]:
+            why = f"block {line.block} where block {blocks[group]} of its group comes next"
+        elif line.restart < process.get(group, 0):
+            why = f"restart {line.restart} after the later one {process[group]}"
+        elif not line.again and arm in taken:
+            why = f"arm {arm} stands twice in its block"
+        elif line.again and arm not in taken:
+            why = f"arm {arm} is sampled again, and its first sample is missing"
+        elif line.again and reference.setdefault(group, min(taken)) not in taken:
+            why = f"its block lacks arm {reference[group]}, which others are compared with"
+        if why:
+            raise lines.error(number, why)
+        head = group, line.restart
+        taken.add(arm)
+        if line.again:
+            blocks[group] += 1
+            process[group] = line.restart
+            taken, whole = set(), number
+    return whole
 
 
 def _sample_type() -> type[msgspec.Struct]:
@@ -281,40 +267,116 @@ def _sample_type() -> type[msgspec.Struct]:
     return msgspec.defstruct("SampleLine", fields, gc=False)
 
 
-GROUP = ["experiment", "group"]
+def _decode_plan(text: bytes) -> Plan:
+    """The plan that a file holds, in today's form; raises with what would be right."""
+    plain = msgspec.json.decode(text)
+    schema = plain.get("schema") if isinstance(plain, dict) else None
+    if schema == FIRST_SCHEMA:
+        plain = _from_first(plain)
+    elif schema != SCHEMA:
+        family, _, number = str(schema).partition("/")
+        if family == SCHEMA.partition("/")[0] and number.isdigit():
+            raise ValueError(
+                f"written as {schema}, and this Sealift reads {FIRST_SCHEMA} and {SCHEMA}; take "
+                "the Sealift that wrote it, or a newer one"
+            )
+        raise ValueError(f"no plan of Sealift: its schema is {schema!r}, not {SCHEMA!r}")
+    plan = msgspec.convert(plain, Plan)
+    try:
+        datetime.fromisoformat(plan.created)
+    except ValueError as error:
+        raise ValueError(f"created is {plan.created!r}; right would be a time in UTC") from error
+    if not 0 <= plan.budget_s < math.inf:
+        raise ValueError(f"budget_s is {plan.budget_s}; right would be 0 or more")
+    for what, counts in (("processes", [plan.processes]), ("threads", plan.threads)):
+        if counts and min(counts) < 1:
+            raise ValueError(f"{what} is {min(counts)}; right would be 1 or more")
+    called = [each.name for each in plan.experiments]
+    if twice := {name for name in called if called.count(name) > 1}:
+        raise ValueError(f"the experiment {min(twice)!r} stands twice")
+    for place, each in enumerate(plan.experiments):
+        try:
+            _check(each)
+        except ValueError as error:
+            raise ValueError(f"experiments[{place}]: {error}") from error
+    return plan
+
+
+def _check(planned: PlannedExperiment) -> None:
+    """Refuses what no experiment is: its own checks do that, over the cells of the plan."""
+    if planned.blocks < 1:
+        raise ValueError(f"blocks is {planned.blocks}; right would be 1 or more")
+    if planned.estimated_s is not None and not 0 < planned.estimated_s < math.inf:
+        raise ValueError(f"estimated_s is {planned.estimated_s}; right would be above 0")
+    groups = (*planned.groups, *planned.left_out)
+    if not all(groups):
+        raise ValueError("a group is empty; right would be one cell or more")
+    wheres = [planned.preferred, *(chart.where for chart in planned.charts)]
+    for name, value in (item for where in wheres for item in where.items()):
+        if why := why_not_stored(value):
+            raise ValueError(f"{name} is {value!r}, which {why}")
+    Experiment(
+        name=planned.name,
+        title=planned.title,
+        axes=tuple(planned.axes),
+        compare=planned.compare,
+        arm=_never,
+        cells=lambda _: [cell for group in groups for cell in group],
+        charts=tuple(planned.charts),
+        origin=planned.origin,
+        weight=planned.weight,
+    ).groups(Scope(quick=False, cores=1, devices=()))
+
+
+def _never(cell: Cell, _: Context) -> NoReturn:
+    raise AssertionError(f"an arm of {cell}, which is only read")
+
+
+def _from_first(plain: dict[str, Any]) -> dict[str, Any]:
+    """A plan of Sealift 0.1.0: other names, and blocks of all processes together."""
+    _rename(plain, restarts="processes")
+    processes = plain.get("processes")
+    for each in _dicts(plain, "experiments"):
+        _rename(each, why="question", plots="charts", takes_s="estimated_s")
+        blocks = each.get("blocks")
+        if type(blocks) is int and type(processes) is int and processes > 0:
+            each["blocks"] = -(-blocks // processes)
+        for chart in _dicts(each, "charts"):
+            _rename(chart, z="series", facet="panels")
+            if isinstance(y := chart.get("y"), str):
+                chart["y"] = FIRST_FIGURES.get(y, y)
+    return plain
+
+
+def _rename(plain: dict[str, Any], **names: str) -> None:
+    for old, new in names.items():
+        if old in plain:
+            plain[new] = plain.pop(old)
+
+
+def _dicts(plain: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """The objects of a list; what is something else stays for the types to refuse."""
+    each = plain.get(name)
+    return (one for one in each if isinstance(one, dict)) if isinstance(each, list) else iter(())
+
+
 KINDS: Mapping[Any, type[pl.DataType]] = {str: pl.String, int: pl.Int64, bool: pl.Boolean}
 COLUMNS = {name: KINDS.get(kind, pl.Float64) for name, kind in get_type_hints(SampleLine).items()}
-HAS_ARM, HAS_REFERENCE = (pl.col("places").list.contains(pl.col(n)) for n in ("arm", "reference"))
-SAMPLE_CHECKS = (
-    (pl.col("arms").is_null(), "'{experiment}', group {group} is not in the plan"),
-    (pl.col("arm") >= pl.col("arms"), "arm is {arm}; right would be a number under {arms}"),
-    (
-        pl.any_horizontal(pl.col(n) != pl.col(f"{n}_first") for n in (*GROUP, "restart")),
-        "the block before it has no second sample of one of its arms",
-    ),
-    (pl.col("block") != pl.col("due"), "block {block} where block {due} of its group comes next"),
-    (pl.col("restart") < pl.col("before"), "restart {restart} after the later one {before}"),
-    (
-        ~pl.col("again") & (pl.col("arm").cum_count().over("begin", "arm", "again") > 1),
-        "arm {arm} stands twice in its block",
-    ),
-    (pl.col("again") & ~HAS_ARM, "arm {arm} is sampled again, and its first sample is missing"),
-    (
-        pl.col("again") & ~HAS_REFERENCE,
-        "its block lacks arm {reference}, which others are compared with",
-    ),
-)
-CONFORMANCE, PROGRAM = "conformance.jsonl", "sealift-gpu"
-OTHERS = (names.REPORTS, names.SENSORS, names.NOTES)
+EXAMPLE = Path("runs/2026-11-21T142100Z")
+LISTED_MAX = 10_000
 DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
     names.SAMPLES: msgspec.json.Decoder(_sample_type()),
     names.REPORTS: msgspec.json.Decoder(ReportLine),
     names.SENSORS: msgspec.json.Decoder(Reading),
     names.NOTES: msgspec.json.Decoder(_Note),
-    CONFORMANCE: msgspec.json.Decoder(Check),
 }
 ENDINGS = ("complete", "time was up", "interrupted", "failed", "not written")
 FIRST_ENDINGS = {"a part failed": "failed", "a file could not be written": "not written"}
-NO_END = "the last line of {} has no end and was left out"
 CUT = "cut the file before this line to keep what stands above it, and resume the run"
 FOREIGN = "take a folder that Sealift wrote and nobody changed"
+FIRST_SCHEMA = "sealift-run/1"
+FIRST_FIGURES = {
+    "payload_MB_per_s": "MB/s",
+    "operations_per_s": "operations/s",
+    "ns_per_operation": "time",
+}

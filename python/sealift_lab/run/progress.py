@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from statistics import median
 from typing import TYPE_CHECKING
 
+from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.run import Plan, PlannedExperiment
 from sealift_lab.model.units import format_duration, format_ns
-from sealift_lab.model.values import Cell
-from sealift_lab.run.state import State
+from sealift_lab.run.schedule import State
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -24,15 +24,8 @@ class Progress:
     def __init__(
         self, plan: Plan, bars: "Bars | None" = None, clock_s: Callable[[], float] = time.monotonic
     ) -> None:
-        """Shows nothing yet.
-
-        Args:
-            plan: Of the run.
-            bars: On a terminal; None elsewhere.
-            clock_s: Seconds of a monotonic clock.
-        """
+        """Shows nothing yet; `bars` on a terminal, None elsewhere."""
         self._planned = {each.name: each for each in plan.experiments}
-        self._varying = {each.name: _varying(each) for each in plan.experiments}
         self._total = {
             each.name: len(each.groups) * (each.blocks * plan.processes if each.is_timed else 1)
             for each in plan.experiments
@@ -71,18 +64,15 @@ class Progress:
         """Something happened, or half a second went by."""
         name, now_s = self._current, self._clock_s()
         done, total = self._done[name], max(1, self._total.get(name, 1))
+        left = f"about {format_duration(max(1.0, self._end_s - now_s))} left"
         if self._bars and self._task is not None:
+            state = f"{self._state}\n{left}"
             self._bars.update(
-                self._task,
-                description=name,
-                completed=done,
-                total=total,
-                visible=bool(name),
-                state=f"{self._state}\n{self._left}",
+                self._task, description=name, completed=done, total=total, visible=True, state=state
             )
-        elif name and now_s - self._shown_s >= LINE_EVERY_S:
+        elif now_s - self._shown_s >= LINE_EVERY_S:
             self._shown_s = now_s
-            self._print(f"{name}: {100 * done / total:.0f} %, {self._state}, {self._left}")
+            self._print(f"{name}: {100 * done / total:.0f} %, {self._state}, {left}")
 
     def say(self, text: str) -> None:
         """A sentence that stays."""
@@ -106,14 +96,11 @@ class Progress:
         arm = self._named(planned.groups[self._group][best])
         return f"{arm}: {format_ns(times[best])}/{planned.operation}"
 
-    @property
-    def _left(self) -> str:
-        return f"about {format_duration(max(1.0, self._end_s - self._clock_s()))} left"
-
     def _named(self, cell: Cell) -> str:
         """An arm by the compared value, and the values of the other axes that vary."""
-        others = ", ".join(f"{name}={cell[name]}" for name in self._varying[self._current])
-        compared = cell[self._planned[self._current].compare]
+        planned = self._planned[self._current]
+        others = ", ".join(f"{name}={cell[name]}" for name in _varying(planned))
+        compared = cell[planned.compare]
         return f"{compared} at {others}" if others else str(compared)
 
 
@@ -140,7 +127,7 @@ def show_progress(plan: Plan) -> Iterator[Progress]:
 
 def _varying(planned: PlannedExperiment) -> list[str]:
     """The axes beside the compared one that have more than one value."""
-    values = defaultdict(set)
+    values = defaultdict[str, set[Value]](set)
     for name, value in (
         item for group in planned.groups for cell in group for item in cell.items()
     ):

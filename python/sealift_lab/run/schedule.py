@@ -8,20 +8,190 @@ processes before, and each step is chosen anew, so that a slow machine finishes 
 """
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sealift_lab.model.run import Plan, PlannedExperiment
-from sealift_lab.run.pace import LONG_S, SHORT_S, Pace
-from sealift_lab.run.planner import PROCESSES
-from sealift_lab.run.state import GroupState, State
+from sealift_lab.measure.plan import BLOCKS, PROCESSES, planned
+from sealift_lab.model.arm import Cell
+from sealift_lab.model.experiment import Experiment
+from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine
+
+if TYPE_CHECKING:
+    from sealift_lab.run.folder import Run
 
 Narrow = Mapping[str, Mapping[int, bool]]
 """By experiment and group whether all intervals are narrow enough."""
 
+
+@dataclass(frozen=True)
+class GroupState:
+    """How far a group has come.
+
+    Attributes:
+        group: Its place among the experiment's groups.
+        places: The arms that may still be measured: not wrong, not absent for good.
+        lacking: How many blocks it still lacks; 1 of what is to be computed; 0 when it is done.
+        blocks: How many complete blocks there are.
+        processes: In how many processes they were measured.
+        reference: The arm that others are compared with; None before the first block.
+    """
+
+    group: int
+    places: Sequence[int]
+    lacking: int
+    blocks: int = 0
+    processes: int = 0
+    reference: int | None = None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of its blocks are there, and some lack."""
+        return bool(self.blocks and self.lacking)
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a run has come.
+
+    Attributes:
+        groups: By experiment a state for each planned group.
+        processes: By experiment the number of the next process that measures it.
+        results: Experiments of which something was measured, on a device for users, or computed.
+        is_wrong: Whether an arm computed something wrong.
+    """
+
+    groups: Mapping[str, Sequence[GroupState]]
+    processes: Mapping[str, int]
+    results: frozenset[str]
+    is_wrong: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a resume would measure nothing."""
+        return not any(each.lacking for groups in self.groups.values() for each in groups)
+
+
 Task = tuple[GroupState, int]
 """A group, and how many blocks of it are measured."""
+
+
+def read_state(run: "Run") -> State:
+    """How far a run has come, from its samples and reports: what a resume needs."""
+    # Listings import this module, and no polars.
+    import polars as pl
+
+    samples, plan = run.samples, run.plan
+    rows = samples.group_by("experiment", "group").agg(
+        pl.sum("again").cast(pl.Int64),
+        pl.n_unique("restart"),
+        pl.col("arm").filter(pl.col("block") == 0).min(),
+    )
+    counts = {(name, group): (*of,) for name, group, *of in rows.rows()}
+    last = dict(samples.group_by("experiment").agg(pl.max("restart")).rows())
+    lines: dict[tuple[str, int], list[ReportLine]] = defaultdict(list)
+    for line in run.reports:
+        lines[line.experiment, line.group].append(line)
+        last[line.experiment] = max(last.get(line.experiment, 0), line.restart)
+
+    def state(of: PlannedExperiment, group: int) -> GroupState:
+        blocks, processes, reference = counts.get((of.name, group), (0, 0, None))
+        reports = lines[of.name, group]
+        wrong = {line.arm for line in reports if line.wrong}
+        latest = {line.arm: line for line in reports}.values()
+        absent = {line.arm for line in latest if line.skipped and not line.may_pass}
+        computed = {line.arm for line in latest if line.facts and not of.is_timed}
+        out = wrong | absent | computed
+        places = [arm for arm in range(len(of.groups[group])) if arm not in out]
+        wanted = plan.processes * of.blocks if of.is_timed else 1
+        is_over = not places if reference is None else reference in wrong
+        lacking = 0 if is_over else max(0, wanted - blocks)
+        return GroupState(group, places, lacking, blocks, processes, reference)
+
+    computed = {each.name for each in plan.experiments if not each.is_timed}
+    facts = {line.experiment for line in run.reports if line.facts}
+    # Devices that are for tests only answer no question.
+    real = {line.experiment for line in run.reports if line.facts.get("role", "real") == "real"}
+    return State(
+        groups={e.name: [state(e, n) for n in range(len(e.groups))] for e in plan.experiments},
+        processes={name: process + 1 for name, process in last.items()},
+        results=frozenset(({name for name, _ in counts} | facts & computed) - (facts - real)),
+        is_wrong=any(line.wrong for line in run.reports),
+    )
+
+
+class Pace:
+    """How long preparing and sampling take: guesses first, then what processes of the run took."""
+
+    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
+        """Knows nothing yet; takes a monotonic clock."""
+        self._clock_s = clock_s
+        self._slowness: dict[str, float] = {}
+        self._measured_s = self._guessed_s = GUESS_WEIGHT_S
+        self._sample_s: dict[tuple[str, int], float] = {}
+        self._longest_s: dict[str, float] = {}
+        # Of the process that measures.
+        self._experiment, self._arms, self._is_preparing = "", 0, False
+        self._wanted_s, self._since_s = SHORT_S, clock_s()
+        self._taken_s: dict[int, list[float]] = defaultdict(list)
+
+    def preparing_s(self, of: PlannedExperiment, arms: int) -> float:
+        """What a process takes until so many arms are prepared."""
+        slowness = self._slowness.get(of.name, self._measured_s / self._guessed_s)
+        return slowness * (START_S + PREPARE_S * arms)
+
+    def block_s(self, experiment: str, group: int, arms: int) -> float:
+        """What a block of so many arms takes with the shortest useful samples."""
+        longest_s = self._longest_s.get(experiment, SHORT_S)
+        return (arms + 1) * self._sample_s.get((experiment, group), longest_s)
+
+    def computing_s(self, of: PlannedExperiment) -> float:
+        """What it takes to compute an experiment."""
+        return (of.estimated_s or COMPUTED_S) * self._measured_s / self._guessed_s
+
+    def begin(self, experiment: str, arms: int, sample_s: float) -> None:
+        """A process begins; `sample_s` is what a sample may take with all that belongs to it."""
+        self._experiment, self._arms, self._is_preparing = experiment, arms, True
+        self._wanted_s, self._since_s = sample_s, self._clock_s()
+        self._taken_s.clear()
+
+    def prepared(self) -> None:
+        """Its arms are prepared, and are measured from now on; or it has ended without that."""
+        if not self._is_preparing:
+            return
+        self._is_preparing = False
+        now_s = self._clock_s()
+        took_s, guess_s = now_s - self._since_s, START_S + PREPARE_S * self._arms
+        self._slowness[self._experiment] = took_s / guess_s
+        self._measured_s += took_s
+        self._guessed_s += guess_s
+        self._since_s = now_s
+
+    def block(self, group: int, samples: int) -> None:
+        """A block of so many samples is complete."""
+        now_s, taken_s = self._clock_s(), self._taken_s[group]
+        taken_s.append((now_s - self._since_s) / samples)
+        self._since_s = now_s
+        mean_s = sum(taken_s) / len(taken_s)
+        # One operation may take longer than a sample was to take; else samples can be shorter.
+        is_long = mean_s > LONGER * self._wanted_s
+        floor_s = mean_s if is_long else SHORT_S * max(1.0, mean_s / self._wanted_s)
+        self._sample_s[self._experiment, group] = floor_s
+        longest_s = self._longest_s.get(self._experiment, 0.0)
+        self._longest_s[self._experiment] = max(longest_s, floor_s)
+
+
+def estimate_s(
+    experiment: Experiment, groups: Sequence[Sequence[Cell]], *, processes: int = PROCESSES
+) -> float:
+    """About how long all groups of an experiment take on a quiet machine, in seconds."""
+    pace, of = Pace(), planned(experiment, groups, BLOCKS)
+    if not of.groups or not of.is_timed:
+        return pace.computing_s(of) if of.groups else 0.0
+    sampling_s = sum(BLOCKS * pace.block_s("", 0, len(cells)) for cells in of.groups)
+    return processes * (pace.preparing_s(of, sum(map(len, of.groups))) + sampling_s)
 
 
 @dataclass(frozen=True)
@@ -38,7 +208,7 @@ class Step:
     experiment: PlannedExperiment
     tasks: Sequence[Task]
     seconds: float
-    sample_s: float = SHORT_S
+    sample_s: float
 
     @property
     def most_s(self) -> float:
@@ -50,14 +220,8 @@ class Schedule:
     """Chooses the steps of a run."""
 
     def __init__(self, plan: Plan, pace: Pace) -> None:
-        """Begins with the first round.
-
-        Args:
-            plan: Of the run.
-            pace: What steps take.
-        """
-        self._plan = plan
-        self._pace = pace
+        """Begins with the first round; `pace` knows what steps take."""
+        self._plan, self._pace = plan, pace
         self._round = SHARES
         # What had its turn in the first round, and what was measured then: the shares of the others
         # are kept for the second round.
@@ -85,27 +249,25 @@ class Schedule:
             return step
         self._current = None
         while self._round <= EXTENSIONS:
-            for each in self._in_order(state):
-                if self._round == EXTENSIONS:
-                    step = self._extension(each, state, narrow, left_s)
-                else:
-                    step = self._first(each, state)
-                if step:
+            # What an earlier session has begun, then what has no time yet, as they are wanted.
+            for each in sorted(
+                self._plan.experiments,
+                key=lambda each: (not self._begun(each, state), each.name in self._served),
+            ):
+                is_last = self._round == EXTENSIONS
+                if step := (
+                    self._extension(each, state, narrow, left_s)
+                    if is_last
+                    else self._first(each, state)
+                ):
                     return step
             self._round += 1
         return None
 
     def rest_s(self, state: State) -> float:
         """About what everything takes that a resume would measure."""
-        planned = self._plan.experiments
-        return sum(self._finish_s(each, self._todo(each, state)) for each in planned)
-
-    def _in_order(self, state: State) -> Sequence[PlannedExperiment]:
-        """What an earlier session has begun, then what has no time yet, as they are wanted."""
-        return sorted(
-            self._plan.experiments,
-            key=lambda each: (not self._begun(each, state), each.name in self._served),
-        )
+        experiments = self._plan.experiments
+        return sum(self._finish_s(each, self._todo(each, state)) for each in experiments)
 
     def _first(self, of: PlannedExperiment, state: State) -> Step | None:
         """The first process of an experiment in this round."""
@@ -186,8 +348,7 @@ class Schedule:
             return None
         if not of.is_timed:
             cost_s = self._pace.computing_s(of)
-            tasks = [(each, 1) for each in todo]
-            return Step(of, tasks, cost_s) if cost_s <= time_s else None
+            return Step(of, [(e, 1) for e in todo], cost_s, SHORT_S) if cost_s <= time_s else None
         wanted = [(each, each.lacking) for each in todo]
         if count := self._count(of, wanted, max(map(self._turns, todo)), time_s):
             tasks = [(e, math.ceil(e.lacking / self._turns(e))) for e in todo[:count]]
@@ -258,3 +419,12 @@ SLACK, ROUNDED = 1.1, 1 + 1e-9
 # first process of a slow machine isn't the last.
 PROCESS_S_MAX, PROCESS_SHARE_MAX = 30.0, 0.25
 STRIKES = 2
+# A process, and an arm of 0.02 to 0.06 s on a quiet 2-core AMD EPYC, twice that on a busy one; an
+# arm of 1 GiB takes a second and more.
+START_S, PREPARE_S = 0.5, 0.08
+# So that the first processes alone don't tell how slow a machine is.
+GUESS_WEIGHT_S = 2.0
+COMPUTED_S = 5.0
+# A sample of 3 ms, or of 20, with its lead-in and what is between samples.
+SHORT_S, LONG_S = 0.0085, 0.0255
+LONGER = 1.3

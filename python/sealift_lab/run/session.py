@@ -1,94 +1,207 @@
-"""Carries out the plan of a run folder, process by process, and writes how that ended."""
+"""Runs: new ones, what is missing of old ones, and old ones again, process by process."""
 
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from sealift.exit_code import ExitCode
+from sealift_lab import _lab
 from sealift_lab.experiments import registry
 from sealift_lab.judge.judge import narrow, results
-from sealift_lab.machine.sensors import Sensors, sampling
-from sealift_lab.measure.child import Child
-from sealift_lab.measure.job import Again, GroupJob, Job
-from sealift_lab.measure.journal import Journal, NotWrittenError
-from sealift_lab.measure.loop import Ending as LoopEnding
-from sealift_lab.measure.stop import Stop, signals
-from sealift_lab.model.run import ENDING, NOTES, SENSORS, Ending
+from sealift_lab.machine.facts import describe
+from sealift_lab.machine.sensors import surroundings
+from sealift_lab.measure.bench import Again, GroupJob, Job
+from sealift_lab.measure.parent import Parent
+from sealift_lab.measure.plan import changed_files, planned_again
+from sealift_lab.measure.storage import (
+    FolderError,
+    NotWrittenError,
+    create,
+    hold,
+    hold_new,
+    mend,
+    reserve,
+    resume_command,
+    write_ending,
+)
+from sealift_lab.model.run import ENDING, PLAN, Ending, Plan
 from sealift_lab.model.units import format_duration
-from sealift_lab.run.folder import Run
-from sealift_lab.run.outcome import Done, Trouble, exit_code, say_ending
-from sealift_lab.run.pace import Pace
+from sealift_lab.run.folder import EXAMPLE, Run, name_instead
 from sealift_lab.run.progress import Progress, show_progress
-from sealift_lab.run.schedule import STRIKES, Schedule, Step
-from sealift_lab.run.state import read_state
-from sealift_lab.run.writing import mend, reserve, write_ending
+from sealift_lab.run.schedule import STRIKES, Pace, Schedule, Step, read_state
 
 AfterTask = Callable[[Path], None]
 """Shows what a folder holds up to now: at most every ten seconds while a run goes on, and at its
 end. What it raises is reported, and ends nothing."""
 
 
-def carry_out(
-    path: Path,
-    lock: int,
+@dataclass(frozen=True)
+class Done:
+    """A run that has ended: its folder, how it ended, and 0 or an `ExitCode`."""
+
+    path: Path
+    ending: Ending
+    code: int
+
+
+def run(
+    plan: Plan,
+    out: Path | None = None,
     *,
-    budget_s: float,
-    notes: Sequence[str],
-    after_task: AfterTask,
-    begin_s: float,
+    after_task: AfterTask = lambda _: None,
     is_kept: bool = True,
 ) -> Done:
-    """Measures what is missing, writes the ending, and says what to do next.
+    """Measures what a plan has.
 
     Args:
-        path: A run folder, held.
-        lock: The descriptor that holds it.
-        budget_s: Seconds for everything; 0 for as long as all of it takes.
-        notes: Written to notes.jsonl first.
-        after_task: Called with the folder.
-        begin_s: When the budget began, on the monotonic clock.
+        plan: Of `make_plan`.
+        out: A new folder; None for one named after the time, below `runs`.
+        after_task: See `AfterTask`.
         is_kept: Whether the folder stays, so that a resume may be spoken of.
 
     Raises:
-        FolderError: If the folder is damaged.
+        ValueError: Before anything is written: a `FolderError` where the folder is not new, a
+            `NotWrittenError` where it takes no files.
     """
+    return _begin(out or default_path(datetime.now(UTC)), plan, (), after_task, is_kept=is_kept)
+
+
+def resume(
+    path: Path, *, budget_s: float | None = None, after_task: AfterTask = lambda _: None
+) -> Done:
+    """Measures what is missing in a run folder; nothing in a whole one.
+
+    Args:
+        path: Of the folder.
+        budget_s: Seconds of wall clock for that; None for as long as all of it takes.
+        after_task: See `AfterTask`.
+
+    Raises:
+        FolderError: If it is no run folder, is damaged, or another run writes into it.
+    """
+    begin_s = time.monotonic()
+    with hold(path) as lock:
+        # What is damaged is refused, and stays as it is.
+        read_state(Run(path))
+        mend(path)
+        notes = _changes(Run(path))
+        return _carry_out(path, lock, budget_s or 0.0, begin_s, notes, after_task)
+
+
+def replay(
+    source: Path,
+    out: Path | None,
+    *,
+    command: Sequence[str],
+    after_task: AfterTask = lambda _: None,
+) -> Done:
+    """Does a run again, by its plan, into a new folder.
+
+    Args:
+        source: A run folder, or its plan.json.
+        out: The new folder; None for one named after the time.
+        command: The command line that asks for it.
+        after_task: See `AfterTask`.
+
+    Raises:
+        FolderError: If there is no plan, or the new folder is not new.
+    """
+    is_plan = source.name == PLAN and not source.is_dir()
+    if source.is_file() and not is_plan:
+        raise FolderError(
+            f"{source} is neither the folder of a run nor its {PLAN}; {name_instead(source)}"
+        )
+    old = Run(source.parent if is_plan else source)
+    files = changed_files(old.plan)
+    notes = [f"{file} was changed since the run that is replayed" for file in files]
+    path = out or default_path(datetime.now(UTC))
+    return _begin(path, planned_again(old.plan, command), notes, after_task)
+
+
+def default_path(now: datetime) -> Path:
+    """The folder of a run that names none: `runs/2026-11-21T142100Z`, or with a number behind."""
+    first = path = EXAMPLE.parent / f"{now.astimezone(UTC):%Y-%m-%dT%H%M%S}Z"
+    number = 1
+    while path.exists():
+        number += 1
+        path = first.with_name(f"{first.name}-{number}")
+    return path
+
+
+def _begin(
+    path: Path, plan: Plan, notes: Sequence[str], after_task: AfterTask, *, is_kept: bool = True
+) -> Done:
+    begin_s = time.monotonic()
+    with hold_new(path) as lock:
+        create(path, plan, surroundings())
+        return _carry_out(path, lock, plan.budget_s, begin_s, notes, after_task, is_kept=is_kept)
+
+
+def _carry_out(
+    path: Path,
+    lock: int,
+    budget_s: float,
+    begin_s: float,
+    notes: Sequence[str],
+    after_task: AfterTask,
+    *,
+    is_kept: bool = True,
+) -> Done:
     run = Run(path)
-    with show_progress(run.plan) as progress, signals() as stop:
-        session = _Session(run, lock, progress, stop, after_task)
-        session.budget_s, session.is_kept = budget_s, is_kept
-        session.end_s = begin_s + budget_s if budget_s else math.inf
-        try:
-            session.measure(notes)
-            return session.end()
-        except KeyboardInterrupt:
-            return session.end_at_once()
+    with show_progress(run.plan) as progress:
+        session = _Session(run, lock, progress, after_task, is_kept=is_kept)
+        session.budget_s, session.end_s = budget_s, begin_s + (budget_s or math.inf)
+        with session.parent.signals():
+            try:
+                session.measure(notes)
+                return session.end()
+            except KeyboardInterrupt:
+                # After a second signal all stays as it is.
+                ending = Ending("interrupted", "a second signal came")
+                return session.done(ending, ExitCode.INTERRUPTED)
+
+
+def _changes(before: Run) -> list[str]:
+    """What is not as it was when the run began."""
+    changes = [f"{file} was changed since the run began" for file in changed_files(before.plan)]
+    if before.plan.version != _lab.__version__:
+        changes.append(
+            f"resumed with Sealift {_lab.__version__}; what stood there was measured with "
+            f"{before.plan.version}"
+        )
+    was, now = before.machine.facts.get("cpu_model"), describe().get("cpu_model")
+    if was and now and was.value != now.value:
+        changes.append(f"resumed on another processor: {now.value}; before it was {was.value}")
+    return changes
 
 
 class _Session:
-    """The state of `carry_out`."""
+    """Carries out the plan of a run folder, and writes how that ended."""
 
     def __init__(
-        self, run: Run, lock: int, progress: Progress, stop: Stop, after_task: AfterTask
+        self, run: Run, lock: int, progress: Progress, after_task: AfterTask, *, is_kept: bool
     ) -> None:
-        self.budget_s, self.end_s, self.is_kept = 0.0, math.inf, True
+        self.budget_s, self.end_s = 0.0, math.inf
         self._path, self._plan, self._lock = run.path, run.plan, lock
-        self._progress, self._stop = progress, stop
-        self._after_task = after_task
+        created_s = datetime.fromisoformat(run.plan.created).timestamp()
+        self.parent = Parent(run.path, progress.say, created_s)
+        self.parent.known.update(run.notes)
+        self._progress, self._after_task, self._is_kept = progress, after_task, is_kept
         self._pace = Pace()
         self._schedule = Schedule(run.plan, self._pace)
-        self._trouble = Trouble()
         self._state = read_state(run)
         self._narrow = {each.name: self._judged(run, each.name) for each in run.plan.experiments}
-        self._said = set(run.notes)
+        # Arms that raised something and were not measured since, and what; groups with arms that
+        # may be there another time.
+        self._raised: dict[tuple[str, int, int], str] = {}
+        self._absent: set[tuple[str, int]] = set()
         self._shown_s, self._show_every_s, self._closing_s = time.monotonic(), SHOW_EVERY_S, 0.0
-        self._has_hung = False
 
     def measure(self, notes: Sequence[str]) -> None:
         """Takes steps as long as there are some and there is time."""
@@ -99,51 +212,90 @@ class _Session:
         if not self.budget_s:
             rest = format_duration(self._schedule.rest_s(self._state))
             self._progress.say(f"the rest takes about {rest}; Ctrl-C keeps what is complete")
-        try:
-            with self._writing(notes):
-                while not self._stop.is_requested and (step := self._next()):
-                    self._take(step)
-                    if not self._stop.is_requested:
-                        self._show_meanwhile()
-        except NotWrittenError as error:
-            self._trouble.not_written = str(error)
+        (self._path / ENDING).unlink(missing_ok=True)
+        with self.parent.writing(), reserve(self._path):
+            for note in notes:
+                self.parent.note(note)
+            while not self.parent.is_ending and (step := self._next()):
+                self._take(step)
+                if not self.parent.is_ending:
+                    self._show_meanwhile()
 
     def end(self) -> Done:
         """Writes the ending, has everything shown, and says what to do next."""
         run = Run(self._path)
-        self._state = state = read_state(run)
-        ending = self._trouble.ending(run.plan, state, self._stop.signal, self.budget_s)
+        self._state = read_state(run)
+        ending = self._ending()
         # What is resumed without a budget may be of another day, or of another machine.
         if self.budget_s and ending.ending in ("complete", "time was up"):
             self._tried("costs", lambda: self._finish(run))
         is_written = self._tried("ending", lambda: write_ending(self._path, ending))
         is_written &= self._tried("page", lambda: self._after_task(self._path))
-        return self._done(ending, exit_code(state, ending, is_written=is_written))
+        return self.done(ending, self._code(ending, is_written=is_written))
 
-    def end_at_once(self) -> Done:
-        """After a second signal: leaves everything as it is."""
-        ending = Ending("interrupted", "a second signal came")
-        return self._done(ending, ExitCode.INTERRUPTED)
-
-    def _done(self, ending: Ending, code: int) -> Done:
+    def done(self, ending: Ending, code: int) -> Done:
+        """Says how the run ended, and how to measure the rest."""
         # What was given up here is tried again by a resume.
-        rest_s = Schedule(self._plan, self._pace).rest_s(self._state) if self.is_kept else 0.0
-        say_ending(self._path, self._state, ending, self._progress.say, rest_s)
+        rest_s = Schedule(self._plan, self._pace).rest_s(self._state)
+        resume = resume_command(self._path)
+        say = self._progress.say
+        is_measured = any(each.blocks for groups in self._state.groups.values() for each in groups)
+        if not self._state.results and is_measured:
+            say("only devices that are for tests could be measured: no answer to the question")
+        if ending.ending == "complete":
+            if not self._state.results and not is_measured:
+                say("nothing could be measured, for the reasons above")
+            if not self._state.is_whole and self._is_kept and rest_s:
+                say(f"to try again what could not be measured now: {resume}")
+            return Done(self._path, ending, code)
+        # What failed was reported when it did.
+        text = ending.ending if ending.ending in ("interrupted", "failed") else ending.reason
+        if self._is_kept and rest_s:
+            text += f"; the rest takes about {format_duration(rest_s)}: {resume}"
+        say(text)
         return Done(self._path, ending, code)
 
-    @contextmanager
-    def _writing(self, notes: Sequence[str]) -> Iterator[None]:
-        """Keeps open what is written while a run goes on."""
-        (self._path / ENDING).unlink(missing_ok=True)
-        with (
-            reserve(self._path),
-            Journal(self._path / NOTES) as self._notes,
-            Journal(self._path / SENSORS) as self._readings,
-            sampling(Sensors(), self._store_reading),
-        ):
-            for note in notes:
-                self._note(note)
-            yield
+    def _ending(self) -> Ending:
+        if self.parent.not_written:
+            return Ending("not written", self.parent.not_written)
+        if self.parent.signal:
+            return Ending("interrupted", f"{self.parent.signal} came")
+        # Not what lacks blocks only because nothing of it is here now.
+        lacks = any(
+            each.lacking and (each.blocks or (name, each.group) not in self._absent)
+            for name, groups in self._state.groups.items()
+            for each in groups
+        )
+        # Other arms of a group may have their blocks: one that only raised has failed all the same.
+        failed = [*(self.parent.failures if lacks else ()), *self._raised.values()]
+        if failed:
+            return Ending("failed", "; ".join(dict.fromkeys(failed)))
+        return Ending("time was up", self._too_short()) if lacks else Ending("complete")
+
+    def _too_short(self) -> str:
+        """What there was no time for: experiments, or only blocks of them."""
+        there = [groups for groups in self._state.groups.values() if groups]
+        left_out = sum(all(each.lacking and not each.blocks for each in groups) for groups in there)
+        short = f"{self.budget_s:g} s were too short for"
+        if 0 < left_out < len(there):
+            return f"{short} {left_out} of {len(there)} experiments"
+        missing = sum(each.lacking for groups in there for each in groups)
+        planned = sum(
+            len(each.groups) * (each.blocks * self._plan.processes if each.is_timed else 1)
+            for each in self._plan.experiments
+        )
+        return f"{short} {missing:,} of {planned:,} blocks"
+
+    def _code(self, ending: Ending, *, is_written: bool) -> int:
+        if ending.ending == "not written" or not is_written:
+            return ExitCode.NOT_WRITTEN
+        if ending.ending == "interrupted":
+            return ExitCode.INTERRUPTED
+        if self._state.is_wrong:
+            return ExitCode.WRONG_RESULT
+        if ending.ending == "failed":
+            return ExitCode.PART_FAILED
+        return 0 if self._state.results else ExitCode.NOTHING_RAN
 
     def _next(self) -> Step | None:
         left_s = self.end_s - self._closing_s - time.monotonic()
@@ -152,26 +304,31 @@ class _Session:
         return self._schedule.next(self._state, self._narrow, left_s)
 
     def _take(self, step: Step) -> None:
+        """Has a process measure, and ends one that hangs beyond its time."""
         job = self._job(step)
         if step.experiment.is_timed:
             arms = sum(len(each.arms) for each in job.groups)
             self._pace.begin(job.experiment, arms, step.sample_s)
         self._progress.begin(job.experiment)
         self._progress.show()
-        self._has_hung = False
-        child = Child(job, self._progress.say)
-        with self._stop.stopping(child):
-            self._listen(step, job, child)
+        heard_s = time.monotonic()
+        silence_s = HANG_S if self.budget_s else ENDLESS_HANG_S
+        due_s = job.latest_s if self.budget_s else job.until_s
+        with closing(self.parent.events(job)) as events:
+            for event in events:
+                now_s = time.monotonic()
+                if event is not None:
+                    heard_s = now_s
+                    self._handle(step, event)
+                elif not self.parent.has_hung and now_s > max(due_s, heard_s) + silence_s:
+                    self.parent.give_up(
+                        f"{job.experiment}: process {job.process} gave no sign for "
+                        f"{now_s - heard_s:.0f} s, though its time was up, and was stopped; it is "
+                        "not started again in this run"
+                    )
+                self._progress.show()
         self._pace.prepared()
-        if child.failed and not self._has_hung and not self._stop.is_requested:
-            self._fail(
-                f"{job.experiment}: process {job.process} {child.failed}; its complete blocks are "
-                "kept, what it had checked is not counted"
-            )
-        # A process that ended in good order leaves nothing half-written.
-        if child.failed or self._stop.is_requested:
-            mend(self._path)
-        self._take_stock(step, has_failed=bool(child.failed))
+        self._take_stock(step)
 
     def _job(self, step: Step) -> Job:
         now_s, latest_s = time.monotonic(), math.inf
@@ -182,8 +339,8 @@ class _Session:
             experiment=step.experiment.name,
             process=self._state.processes.get(step.experiment.name, 0),
             groups=[
-                GroupJob(e.group, list(e.places), e.blocks, blocks, e.reference, blocks)
-                for e, blocks in step.tasks
+                GroupJob(each.group, list(each.places), each.blocks, blocks, each.reference)
+                for each, blocks in step.tasks
             ],
             until_s=min(now_s + step.seconds, latest_s),
             latest_s=latest_s,
@@ -191,27 +348,8 @@ class _Session:
             lock=self._lock,
         )
 
-    def _listen(self, step: Step, job: Job, child: Child) -> None:
-        """Follows the events of a process, and ends one that hangs beyond its time."""
-        heard_s = time.monotonic()
-        silence_s = HANG_S if self.budget_s else ENDLESS_HANG_S
-        due_s = job.latest_s if self.budget_s else job.until_s
-        for event in child.events():
-            now_s = time.monotonic()
-            if event is not None:
-                heard_s = now_s
-                self._heard(step, event)
-            elif not self._has_hung and now_s > max(due_s, heard_s) + silence_s:
-                self._has_hung = True
-                self._fail(
-                    f"{job.experiment}: process {job.process} gave no sign for "
-                    f"{now_s - heard_s:.0f} s, though its time was up, and was stopped; it is not "
-                    "started again in this run"
-                )
-                child.stop()
-            self._progress.show()
-
-    def _heard(self, step: Step, event: Mapping[str, Any]) -> None:
+    def _handle(self, step: Step, event: Mapping[str, Any]) -> None:
+        name = step.experiment.name
         match event:
             case {"event": "preparing", "cell": cell}:
                 self._progress.prepare(cell)
@@ -220,88 +358,52 @@ class _Session:
             case {"event": "block", "group": group, "ns_per_operation": times}:
                 self._pace.block(group, len(times) + 1)
                 for arm in times:
-                    self._trouble.raised.pop((step.experiment.name, group, int(arm)), None)
+                    self._raised.pop((name, group, int(arm)), None)
                 self._progress.block(group, {int(arm): ns for arm, ns in times.items()})
-            case {"event": "skipped", "group": group, "arm": arm, "text": text, "again": again}:
-                self._skipped(step, group, arm, text, again)
-            case {"event": "wrong", "group": group, "arm": arm, "text": text}:
-                self._say(f"{_named(step, group, arm)}: computed wrong: {text}")
-            case {"event": "failed" | "note", "text": text}:
-                self._fail(f"{step.experiment.name}: {text}")
-            case {"event": "not written", "text": text}:
-                self._trouble.not_written = text
-                self._stop.request()
-            case {"event": "ending", "ending": LoopEnding.INTERRUPTED}:
-                if not self._stop.is_requested and not self._has_hung:
-                    self._fail(f"{step.experiment.name}: its process was interrupted from inside")
+            case {"event": "skipped" | "wrong" as kind, "group": group, "arm": arm, "text": text}:
+                compared = step.experiment.groups[group][arm][step.experiment.compare]
+                wrong = "computed wrong: " if kind == "wrong" else ""
+                sentence = f"{name}, {compared}: {wrong}{text}"
+                again = event.get("again")
+                if again == Again.FAILED:
+                    self._raised[name, group, arm] = sentence
+                elif again == Again.TRANSIENT:
+                    self._absent.add((name, group))
+                # What no process had time for is said at the end.
+                if again != Again.NO_TIME:
+                    self.parent.say(sentence)
 
-    def _skipped(self, step: Step, group: int, arm: int, text: str, again: str) -> None:
-        said = f"{_named(step, group, arm)}: {text}"
-        if again == Again.FAILED:
-            self._trouble.raised[step.experiment.name, group, arm] = said
-        elif again == Again.TRANSIENT:
-            self._trouble.absent.add((step.experiment.name, group))
-        # What no process had time for is said at the end.
-        if again != Again.NO_TIME:
-            self._say(said)
-
-    def _take_stock(self, step: Step, *, has_failed: bool) -> None:
+    def _take_stock(self, step: Step) -> None:
         """What a process has added; what gave nothing or failed is tried once more."""
         name, run = step.experiment.name, Run(self._path)
         self._state = read_state(run)
         now = {each.group: (each.blocks, each.lacking) for each in self._state.groups[name]}
-        still = [
-            each.group for each, _ in step.tasks if now[each.group] == (each.blocks, each.lacking)
-        ]
-        begun = [each.group for each, _ in step.tasks]
-        for group in now if self._has_hung else begun if has_failed else still:
-            self._schedule.strike(name, group, STRIKES if self._has_hung else 1)
+        if self.parent.has_hung:
+            given_up = dict.fromkeys(now, STRIKES)
+        else:
+            given_up = {
+                each.group: 1
+                for each, _ in step.tasks
+                if self.parent.has_failed or now[each.group] == (each.blocks, each.lacking)
+            }
+        for group, strikes in given_up.items():
+            self._schedule.strike(name, group, strikes)
         self._narrow[name] = self._judged(run, name)
 
     def _judged(self, run: Run, name: str) -> Mapping[int, bool]:
         """Which groups of an experiment have narrow intervals; none before one is finished."""
-        planned = next(each for each in run.plan.experiments if each.name == name)
-        groups = self._state.groups[name]
-        if not any(each.blocks and not each.lacking for each in groups):
+        if not any(each.blocks and not each.lacking for each in self._state.groups[name]):
             return {}
-        samples = run.samples.filter(pl.col("experiment") == name)
-        return narrow(samples, planned)
+        planned = next(each for each in run.plan.experiments if each.name == name)
+        return narrow(run.samples.filter(experiment=name), planned)
 
     def _finish(self, run: Run) -> None:
         """Has the lab's own experiments store what the engine looks for."""
         found = results(run)
-        known = {each.name: each for each in registry.all_experiments()}
-        names = [each.name for each in run.plan.experiments if each.file is None]
-        texts = [known[name].on_finish(found[name]) for name in names if name in known]
-        for text in filter(None, texts):
-            self._progress.say(text)
-
-    def _fail(self, text: str) -> None:
-        self._trouble.failed.append(text)
-        self._note(text)
-
-    def _note(self, text: str) -> None:
-        if self._say(text):
-            self._notes.add([{"note": text}])
-
-    def _say(self, text: str) -> bool:
-        """Says it once: each arm stands in many groups and processes."""
-        if text in self._said:
-            return False
-        self._said.add(text)
-        self._progress.say(text)
-        return True
-
-    def _store_reading(self, at_s: float, values: Mapping[str, float]) -> bool:
-        """Called in the thread that reads the sensors; false ends it."""
-        created_s = datetime.fromisoformat(self._plan.created).timestamp()
-        try:
-            self._readings.add([{"at_s": round(max(0.0, at_s - created_s), 3), "values": values}])
-        except NotWrittenError as error:
-            self._trouble.not_written = str(error)
-            self._stop.request()
-            return False
-        return True
+        own = {each.name for each in run.plan.experiments if each.file is None}
+        for each in registry.all_experiments():
+            if each.name in own and (text := each.on_finish(found[each.name])):
+                self._progress.say(text)
 
     def _show_meanwhile(self) -> None:
         begin_s = time.monotonic()
@@ -325,12 +427,6 @@ class _Session:
         else:
             return True
         return False
-
-
-def _named(step: Step, group: int, arm: int) -> str:
-    """An arm by its experiment and the compared value."""
-    planned = step.experiment
-    return f"{planned.name}, {planned.groups[group][arm][planned.compare]}"
 
 
 SHOW_EVERY_S = 10.0

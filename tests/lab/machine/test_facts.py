@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sealift_lab.machine.facts import describe, usable_cores
-from sealift_lab.machine.surroundings import surroundings
+from sealift_lab.machine.sensors import surroundings
 from sealift_lab.model.run import Fact
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sealift_lab.machine.memory import check_memory, free_bytes, gcm_bytes, primitive_bytes
-from sealift_lab.model.sample import Skip
+from sealift_lab.machine.memory import check_memory, free_bytes
+from sealift_lab.measure.native import gcm_bytes
+from sealift_lab.model.arm import Skip
 from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, KeyRegime, Keys, of_size
 
 GIB = 1 << 30
@@ -71,11 +72,6 @@ def test_sessions_are_counted_twice_because_they_are_renewed() -> None:
         return gcm_bytes(work, threads=1, batch=1_024)
 
     assert needed(many) - needed(ONE_KEY) == 2 * 512 * 1_000_000
-
-
-def test_messages_of_primitives_share_a_mebibyte_until_one_is_longer() -> None:
-    assert primitive_bytes(128, threads=4) == 4 << 20
-    assert primitive_bytes(GIB, threads=4) == 4 * GIB
 
 
 def test_too_much_is_skipped_with_both_figures(root: Path) -> None:

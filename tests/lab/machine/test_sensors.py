@@ -58,7 +58,9 @@ def test_every_sensor_of_this_machine_has_a_value_or_a_reason() -> None:
         assert (fact.value is None) != (fact.reason is None), name
 
 
-def test_gpus_have_their_sensors_by_number_and_one_that_tells_nothing_its_reason(root: Path) -> None:
+def test_gpus_have_their_sensors_by_number_and_one_that_tells_nothing_its_reason(
+    root: Path,
+) -> None:
     def absent() -> Sequence[Sequence[Reading]]:
         raise NotMeasurableError("no driver")
 

@@ -10,8 +10,10 @@ import pytest
 
 from sealift_lab.measure.crypto import (
     LARGE_SIZES,
+    LOAD,
     MANY_KEYS,
     SIZES,
+    Load,
     Work,
     batch_for,
     crypto_arm,
@@ -22,13 +24,11 @@ from sealift_lab.measure.crypto import (
     of_lengths,
     one_and_all,
     sized,
+    with_load,
     workload_of,
 )
-from sealift_lab.measure.oversubscription import LOAD, Load, with_load
+from sealift_lab.model.arm import Cell, Context
 from sealift_lab.model.experiment import Scope
-from sealift_lab.model.lengths import Lengths
-from sealift_lab.model.sample import Context
-from sealift_lab.model.values import Cell
 from sealift_lab.model.workload import (
     FRESH_KEYS,
     MESSAGES_MAX,
@@ -36,6 +36,7 @@ from sealift_lab.model.workload import (
     SEAL_ONLY,
     KeyRegime,
     Keys,
+    Lengths,
     Mix,
     Workload,
     of_size,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from sealift_lab.measure.loop import Block, Ending, GroupTask, Task, measure
-from sealift_lab.model.sample import Sample, WrongResultError
-from sealift_lab.model.values import Value
+from sealift_lab.model.arm import Sample, Value, WrongResultError
 
 
 @dataclass
@@ -80,12 +79,10 @@ def wrong(name: str, at: int) -> Change:
 def run(
     *groups: str,
     blocks: int = 30,
-    blocks_least: int = 8,
     first_block: int = 0,
     seconds: float = 60.0,
     seconds_max: float = math.inf,
     seed: str = "1",
-    warm_up_blocks: int = 0,
     change: Change = lambda _: None,
 ) -> tuple[Ending, Stored, World]:
     """Measures groups of arms; each letter of a group is an arm."""
@@ -93,9 +90,12 @@ def run(
     arms = [[MadeUpArm(world, name) for name in group] for group in groups]
     for arm in (arm for group in arms for arm in group):
         change(arm)
-    tasks = [GroupTask(group, first_block, blocks, blocks_least) for group in arms]
-    task = Task(tasks, seconds, seconds_max, seed, warm_up_blocks)
+    tasks = [GroupTask(group, first_block, blocks) for group in arms]
+    task = Task(tasks, seconds, seconds_max, seed)
     return measure(task, stored, clock_s=world.clock_s), stored, world
+
+
+TWENTY_S = {"seconds": 20.0, "seconds_max": 20.0}
 
 
 def test_each_block_runs_every_arm_once_and_the_next_one_twice() -> None:
@@ -131,14 +131,6 @@ def test_every_sample_follows_a_lead_in_of_the_same_arm_that_is_not_stored() -> 
     assert 2 * samples == len(world.sampled)
 
 
-def test_blocks_of_warm_up_are_measured_and_dropped() -> None:
-    _, stored, world = run("ab", blocks=4, warm_up_blocks=1)
-    assert [number for _, number, _ in stored.blocks] == [0, 1, 2, 3]
-    assert len(world.timed()) == 5 * 3
-    first = stored.blocks[0][2]
-    assert min(each.operations for each in first.samples if each) > 2, "the first ones were dropped"
-
-
 def test_the_seed_decides_the_order() -> None:
     assert run("abc", seed="1")[2].sampled == run("abc", seed="1")[2].sampled
     assert run("abc", seed="1")[2].sampled != run("abc", seed="2")[2].sampled
@@ -167,17 +159,19 @@ def test_samples_are_as_long_as_the_time_allows_with_all_blocks_done(seconds: fl
 def test_samples_have_a_least_a_greatest_and_a_usual_length(
     seconds: float, lead_s: float, sample_s: float
 ) -> None:
-    _, _, world = run("ab", seconds=seconds, blocks_least=30)
+    _, _, world = run("ab", seconds=seconds)
     assert {seconds for _, seconds in world.sampled[::2]} == {lead_s}
     assert {seconds for _, seconds in world.sampled[1::2]} == {sample_s}
 
 
-def test_slow_arms_end_in_time_with_complete_blocks_and_all_groups_equally_far() -> None:
-    ending, stored, world = run("ab", "cd", seconds=20.0, change=slower(30.0), blocks=60)
+def test_where_time_is_short_the_most_wanted_groups_are_finished_in_time() -> None:
+    ending, stored, world = run(
+        "ab", "cd", seconds=20.0, seconds_max=20.0, change=slower(12.0), blocks=60
+    )
     assert ending is Ending.TIME_UP
     assert world.now_s <= 20
     done = Counter(group for group, _, _ in stored.blocks)
-    assert 8 <= done[1] <= done[0] <= done[1] + 1 < 60
+    assert done[0] == 60 > done[1] >= 1
 
 
 def test_samples_get_shorter_when_they_take_longer_than_planned_and_all_blocks_are_done() -> None:
@@ -188,9 +182,9 @@ def test_samples_get_shorter_when_they_take_longer_than_planned_and_all_blocks_a
     assert world.sampled[1][1] > world.sampled[-1][1] > 0.002
 
 
-def test_the_least_blocks_are_measured_even_when_they_take_longer() -> None:
-    ending, stored, world = run("ab", seconds=20.0, change=slower(4_000.0))
-    assert ending is Ending.TIME_UP
+def test_all_blocks_are_measured_until_the_latest_end_even_when_they_take_longer() -> None:
+    ending, stored, world = run("ab", blocks=8, seconds=20.0, change=slower(4_000.0))
+    assert ending is Ending.COMPLETE
     assert len(stored.blocks) == 8
     assert world.now_s > 20
 
@@ -245,6 +239,6 @@ def test_an_error_of_an_arm_ends_the_measuring_unchanged() -> None:
         def sample(self, seconds: float) -> Sample:
             raise RuntimeError(f"the device is gone after {seconds:g} s")
 
-    task = Task([GroupTask([Broken(World(), "a")], 0, 8, 8)], 1.0, math.inf, "1")
+    task = Task([GroupTask([Broken(World(), "a")], 0, 8)], 1.0, math.inf, "1")
     with pytest.raises(RuntimeError, match="the device is gone"):
         measure(task, Stored())

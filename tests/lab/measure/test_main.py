@@ -2,33 +2,32 @@
 
 import fcntl
 import json
-import re
 import signal
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
-from tests.lab.measure.running import blocks, ended, experiment_file, lines, measure, wait_until
+from tests.lab.measure.running import (
+    blocks,
+    ended,
+    experiment_file,
+    has_begun,
+    lines,
+    start,
+    wait_until,
+)
 
 from sealift.exit_code import ExitCode
 from sealift_lab.measure.__main__ import main
 from sealift_lab.run.folder import Run
 
+MODULE = "sealift_lab.measure"
+
 
 def test_a_run_is_measured_from_a_file_of_ones_own_to_its_ending(tmp_path: Path) -> None:
     file, run = experiment_file(tmp_path, "first", "second"), tmp_path / "run"
-    words: list[str | Path] = [
-        file,
-        "--processes",
-        "2",
-        "--blocks",
-        "3",
-        "--out",
-        run,
-        "--seed",
-        "7",
-    ]
-    code, said = ended(measure(*words))
+    words = ("--processes", "2", "--blocks", "3", "--seed", "7", "--out", run)
+    code, said = ended(start(MODULE, file, *words))
     assert code == 0, said
     assert blocks(run) == {
         group: [(process, 3 * process + number) for process in range(2) for number in range(3)]
@@ -46,8 +45,7 @@ def test_a_run_is_measured_from_a_file_of_ones_own_to_its_ending(tmp_path: Path)
     assert {each["restart"] for each in lines(run, "verify.jsonl")} == {0, 1}
     ending = json.loads((run / "ending.json").read_text(encoding="utf-8"))
     assert ending == {"ending": "complete", "reason": ""}
-    assert "made-up, process 1 of 2" in said
-    assert re.search(r"preparing size_bytes=16, who=first; about \d+ s left", said)
+    assert "waiting, process 1 of 2" in said
     read = Run(run)
     assert read.samples.height == 36
     assert len(read.reports) == 8
@@ -57,9 +55,8 @@ def test_a_run_is_measured_from_a_file_of_ones_own_to_its_ending(tmp_path: Path)
 
 def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
     file, run = experiment_file(tmp_path, "first", "second", pause_s_max=9), tmp_path / "run"
-    process = measure(file, "--blocks", "1000", "--out", run)
-    samples = run / "samples.jsonl"
-    wait_until(lambda: samples.exists() and samples.read_bytes().count(b'"again":true') > 2)
+    process = start(MODULE, file, "--blocks", "1000", "--out", run)
+    wait_until(lambda: has_begun(run, 3))
     process.send_signal(signal.SIGINT)
     code, said = ended(process)
     assert code == ExitCode.INTERRUPTED
@@ -72,9 +69,8 @@ def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
 
 def test_kill_9_leaves_a_folder_that_is_read_and_no_process_that_measures(tmp_path: Path) -> None:
     file, run = experiment_file(tmp_path, "first", "second", pause_s_max=9), tmp_path / "run"
-    process = measure(file, "--blocks", "1000", "--out", run)
-    samples = run / "samples.jsonl"
-    wait_until(lambda: samples.exists() and samples.read_bytes().count(b'"again":true') > 2)
+    process = start(MODULE, file, "--blocks", "1000", "--out", run)
+    wait_until(lambda: has_begun(run, 3))
     process.kill()
     process.communicate(timeout=60)
     with (run / "run.lock").open("rb") as lock:
@@ -86,11 +82,11 @@ def test_kill_9_leaves_a_folder_that_is_read_and_no_process_that_measures(tmp_pa
 
 def test_a_killed_process_is_noted_and_the_next_one_goes_on(tmp_path: Path) -> None:
     file, run = experiment_file(tmp_path, "first", "killed once"), tmp_path / "run"
-    code, said = ended(measure(file, "--processes", "2", "--blocks", "12", "--out", run))
+    code, said = ended(start(MODULE, file, "--processes", "2", "--blocks", "12", "--out", run))
     assert code == ExitCode.PART_FAILED
-    text = "made-up: process 0 was ended by signal 9 (SIGKILL)"
+    text = "waiting: process 0 was ended by signal 9 (SIGKILL); its complete blocks are kept"
     assert text in said
-    assert lines(run, "notes.jsonl") == [{"note": text}]
+    assert lines(run, "notes.jsonl")[0]["note"].startswith(text)
     found = blocks(run)
     assert [process for process, _ in found[1]].count(1) == 12
 
@@ -100,8 +96,12 @@ def test_a_killed_process_is_noted_and_the_next_one_goes_on(tmp_path: Path) -> N
     [
         (("absent",), ExitCode.NOTHING_RAN, "who=absent: not on this machine; plug it in"),
         (("first", "wrong later"), ExitCode.WRONG_RESULT, "computed wrong: tag 7 is wrong"),
-        (("first", "raises at once"), ExitCode.PART_FAILED, "failed: KeyError: 'nothing there'"),
-        (("no room",), ExitCode.NOT_WRITTEN, "mine.csv was not written: No space left on device"),
+        (("first", "raises always"), ExitCode.PART_FAILED, "failed: KeyError: 'nothing there'"),
+        (
+            ("no room once",),
+            ExitCode.NOT_WRITTEN,
+            "mine.csv was not written: No space left on device",
+        ),
     ],
 )
 def test_the_exit_code_says_what_became_of_the_arms(
@@ -138,7 +138,7 @@ def test_a_folder_that_holds_something_is_refused(
 ) -> None:
     file = experiment_file(tmp_path, "first")
     assert main([str(file), "--out", str(tmp_path)]) == ExitCode.USAGE
-    why = f"{tmp_path} holds mine.py; name a folder that is empty or not there"
+    why = f"{tmp_path} holds waiting.py; name a folder that is empty or not there"
     assert why in capsys.readouterr().err
     assert main([str(tmp_path / "none.py"), "--out", str(tmp_path / "run")]) == ExitCode.USAGE
     assert "none.py is no file of Python source" in capsys.readouterr().err

@@ -13,10 +13,16 @@ import pytest
 
 from sealift import UnknownDeviceError
 from sealift_lab import _lab
-from sealift_lab.measure import ipp, native
-from sealift_lab.measure.ipp import find_ipp, with_ipp
-from sealift_lab.measure.native import NativeArm, gcm, primitive, read_memory
-from sealift_lab.model.sample import Context, Sample, Skip, WrongResultError
+from sealift_lab.measure import native
+from sealift_lab.measure.native import (
+    NativeArm,
+    find_ipp,
+    gcm,
+    primitive,
+    read_memory,
+    with_ipp,
+)
+from sealift_lab.model.arm import Context, Sample, Skip, WrongResultError
 from sealift_lab.model.workload import (
     FRESH_KEYS,
     ONE_KEY,
@@ -130,7 +136,7 @@ def test_intels_library_is_named_where_its_package_is_installed(
         f"slowed:percent=5(ipp:lib={path})" if path else "slowed:percent=5(ipp)"
     )
     assert with_ipp("ipp:lib=/x") == "ipp:lib=/x"
-    monkeypatch.setattr(ipp, "find_ipp", lambda: Path("/a (b), c/libippcp.so.13"))
+    monkeypatch.setattr(native, "find_ipp", lambda: Path("/a (b), c/libippcp.so.13"))
     with pytest.raises(Skip, match=r"can't name /a \(b\), c/libippcp.so.13 because of its \( \) ,"):
         small("ipp")
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sealift_lab.measure.journal import Journal
+from sealift_lab.measure.storage import Journal, create
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.run import SAMPLES, SCHEMA, Fact, Plan, PlannedExperiment, Surroundings
-from sealift_lab.model.values import Cell
-from sealift_lab.run.writing import create
 
 MACHINE = Surroundings(
     facts={

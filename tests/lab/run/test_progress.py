@@ -7,7 +7,7 @@ import pytest
 from tests.lab.run import made_up as made
 
 from sealift_lab.run.progress import Progress, show_progress
-from sealift_lab.run.state import GroupState, State
+from sealift_lab.run.schedule import GroupState, State
 
 
 class Clock:
@@ -32,7 +32,6 @@ def test_a_line_says_what_is_fastest_where_and_how_long_it_still_takes(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = Progress(made.plan(), clock_s=clock)
-    progress.show()
     begin(progress)
     progress.prepare({"size_bytes": 128, "device": "cpu"})
     progress.show()

@@ -1,6 +1,7 @@
 """Which steps a run takes, on simulated machines: quiet, slow, and with long operations."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,56 +10,88 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.lab.run import made_up as made
 
+from sealift_lab.measure.loop import Block, GroupTask, Task, measure
+from sealift_lab.model.arm import Sample, Value
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.results import Origin
 from sealift_lab.model.run import Plan, PlannedExperiment
-from sealift_lab.run.pace import SHORT_S, Pace
-from sealift_lab.run.schedule import PROCESSES_MOST, Schedule, Step
-from sealift_lab.run.state import GroupState, State
+from sealift_lab.run.schedule import (
+    PROCESSES_MOST,
+    SHORT_S,
+    GroupState,
+    Pace,
+    Schedule,
+    State,
+    Step,
+)
 
 
 @dataclass
 class Machine:
-    """A simulated machine: what its clock shows, and how slow it is."""
+    """A simulated machine: what its clock shows, how slow it is, and how long an operation takes."""
 
     start_s: float = 0.3
     arm_s: float = 0.05
-    sample_s: float = SHORT_S
+    operation_s: float = 0.0
     now_s: float = 0.0
     steps: list[Step] = field(default_factory=list)
 
+    def clock_s(self) -> float:
+        return self.now_s
+
+    def sample(self, seconds: float) -> Sample:
+        """Of every arm; between two samples and their lead-ins there is a millisecond or two."""
+        self.now_s += max(seconds, self.operation_s) + 0.00075
+        return Sample(1, 1, 0, 0, 1.0, 0)
+
+    def report(self) -> Mapping[str, Value]:
+        return {}
+
     def take(self, step: Step, pace: Pace, state: State, latest_s: float) -> State:
-        """Prepares and measures as a process does, groups in turn, until the time is up."""
+        """Prepares and measures as a process does, until the time is up."""
         name = step.experiment.name
         self.steps.append(step)
         if not step.experiment.is_timed:
             self.now_s += step.seconds
             return _with(state, name, [replace(each, lacking=0) for each, _ in step.tasks])
-        latest_s = min(latest_s, self.now_s + step.most_s)
+        until_s, latest_s = self.now_s + step.seconds, min(latest_s, self.now_s + step.most_s)
         arms = sum(len(group.places) for group, _ in step.tasks)
         pace.begin(name, arms, step.sample_s)
         self.now_s = min(latest_s, self.now_s + self.start_s + arms * self.arm_s)
         pace.prepared()
-        done = {group.group: 0 for group, _ in step.tasks}
-        for number in range(max(blocks for _, blocks in step.tasks)):
-            for group, blocks in step.tasks:
-                samples = len(group.places) + 1
-                takes_s = samples * max(self.sample_s, step.sample_s)
-                if number < blocks and self.now_s + takes_s <= latest_s:
-                    self.now_s += takes_s
-                    pace.block(group.group, samples)
-                    done[group.group] += 1
+        taken = Taken(step, pace)
+        groups = [GroupTask([self for _ in of.places], 0, blocks) for of, blocks in step.tasks]
+        seconds = max(0.0, until_s - self.now_s)
+        task = Task(groups, seconds, latest_s - self.now_s, seed="1")
+        measure(task, taken, clock_s=self.clock_s)
         measured = [
             replace(
                 group,
-                blocks=group.blocks + done[group.group],
-                lacking=max(0, group.lacking - done[group.group]),
-                processes=group.processes + (done[group.group] > 0),
+                blocks=group.blocks + taken.done[place],
+                lacking=max(0, group.lacking - taken.done[place]),
+                processes=group.processes + (taken.done[place] > 0),
                 reference=0,
             )
-            for group, _ in step.tasks
+            for place, (group, _) in enumerate(step.tasks)
         ]
         return _with(state, name, measured)
+
+
+@dataclass
+class Taken:
+    """Counts blocks."""
+
+    step: Step
+    pace: Pace
+    done: Counter[int] = field(default_factory=Counter)
+
+    def block(self, group: int, number: int, block: Block) -> None:
+        assert number == self.done[group]
+        self.done[group] += 1
+        self.pace.block(self.step.tasks[group][0].group, len(block.samples) + 1)
+
+    def wrong(self, group: int, arm: int, reason: str) -> None:
+        raise AssertionError(f"{group}, {arm}: {reason}")
 
 
 def run(
@@ -130,24 +163,26 @@ def half_done(state: State) -> int:
 @given(
     budget_s=st.floats(6, 600),
     slowness=st.floats(0.5, 12),
-    sample_s=st.sampled_from((SHORT_S, 0.03, 0.2)),
+    operation_s=st.sampled_from((0.0, 0.015, 0.1)),
     groups=st.lists(st.integers(1, 40), min_size=1, max_size=12),
     processes=st.sampled_from((1, 8)),
 )
 def test_any_budget_finishes_something_within_its_time(
-    budget_s: float, slowness: float, sample_s: float, groups: Sequence[int], processes: int
+    budget_s: float, slowness: float, operation_s: float, groups: Sequence[int], processes: int
 ) -> None:
-    machine = Machine(0.3 * slowness, 0.05 * slowness, sample_s)
+    machine = Machine(0.3 * slowness, 0.05 * slowness, operation_s)
     of = plan(*groups, processes=processes)
     state = run(of, machine, budget_s)
-    assert machine.now_s <= budget_s
+    # The last sample may be under way then.
+    sample_s = max(2 * operation_s, SHORT_S)
+    assert machine.now_s <= budget_s + 2 * sample_s
     # One group in one process takes this, and as long again to learn it.
-    first_s = 0.45 * slowness + 4 * 80 * max(sample_s, SHORT_S)
+    first_s = 0.45 * slowness + 4 * 80 * sample_s
     if budget_s >= 4 * first_s:
         assert sum(finished(state).values()) >= 1
     # What operations take is found out when they are begun; what preparing takes is known then.
-    if budget_s >= 4 * first_s and sample_s == SHORT_S:
-        assert half_done(state) <= len(machine.steps[0].tasks)
+    if budget_s >= 4 * first_s and not operation_s:
+        assert half_done(state) <= max(len(step.tasks) for step in machine.steps)
 
 
 def test_a_run_of_everything_begins_with_what_is_most_wanted_and_ends_in_time() -> None:
@@ -236,7 +271,7 @@ def test_samples_are_longer_where_there_is_time_and_never_too_short_for_the_oper
     run(plan(40), scarce, 60)
     assert spare.steps[0].sample_s > 2 * SHORT_S
     assert scarce.steps[0].sample_s < spare.steps[0].sample_s
-    slow = Machine(sample_s=0.5)
+    slow = Machine(operation_s=0.25)
     run(plan(2), slow, 600)
     assert slow.steps[1].sample_s == pytest.approx(0.5, rel=0.2)
 

@@ -8,26 +8,21 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.lab.run.driving import begin, children_of, ended, experiment_file, run, said, wait_until
+from tests.lab.measure.running import ended, experiment_file, has_begun, wait_until
+from tests.lab.run.driving import begin, children_of, plan, run, said
 
 from sealift.exit_code import ExitCode
+from sealift_lab.measure.storage import RESERVE, FolderError
 from sealift_lab.model import run as names
 from sealift_lab.model.run import Ending
-from sealift_lab.run import schedule, session, start
-from sealift_lab.run.errors import FolderError
+from sealift_lab.run import schedule, session
 from sealift_lab.run.folder import Run
-from sealift_lab.run.state import read_state
-from sealift_lab.run.writing import RESERVE
+from sealift_lab.run.schedule import read_state
 
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "run"
-
-
-def blocks_begun(folder: Path, least: int = 2) -> bool:
-    samples = folder / names.SAMPLES
-    return samples.exists() and samples.read_bytes().count(b'"again":true') >= least
 
 
 def check(folder: Path, *, is_whole: bool) -> Run:
@@ -51,12 +46,12 @@ def test_a_run_measures_what_was_planned_and_resume_and_replay_know_it(
     assert {line.facts["checked_against"] for line in read.reports} == {"itself"}
     assert read.readings
     before = (out / names.SAMPLES).read_bytes()
-    done, text = said(lambda: start.resume(out, after_task=lambda _: shown.append(1)))
+    done, text = said(lambda: session.resume(out, after_task=lambda _: shown.append(1)))
     assert "nothing is missing, so nothing is measured" in text
     assert (done.code, shown, (out / names.SAMPLES).read_bytes()) == (0, [1], before)
     file.write_text(file.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     again = tmp_path / "again"
-    done, text = said(lambda: start.replay(out / names.PLAN, again, command=["replay"]))
+    done, text = said(lambda: session.replay(out / names.PLAN, again, command=["replay"]))
     assert f"{file} was changed since the run that is replayed" in text
     new = check(again, is_whole=True)
     assert new.plan.experiments[0].groups == read.plan.experiments[0].groups
@@ -144,7 +139,7 @@ def test_a_budget_that_is_used_up_leaves_the_rest_for_a_resume_which_keeps_its_t
     assert re.search(rf"2 s were too short .*; the rest takes about \d+ s: .* {out}\n", text)
     before = check(out, is_whole=False).samples.height
     begin_s = time.monotonic()
-    done, _ = said(lambda: start.resume(out, budget_s=1.5))
+    done, _ = said(lambda: session.resume(out, budget_s=1.5))
     assert time.monotonic() - begin_s < 2.5
     assert done.ending.ending == "time was up"
     assert Run(out).samples.height > before
@@ -152,7 +147,7 @@ def test_a_budget_that_is_used_up_leaves_the_rest_for_a_resume_which_keeps_its_t
 
 def test_ctrl_c_keeps_what_was_measured_and_a_resume_finishes_it(out: Path, tmp_path: Path) -> None:
     process = begin(out, experiment_file(tmp_path, "first", "second", pause_s_max=9))
-    wait_until(lambda: blocks_begun(out))
+    wait_until(lambda: has_begun(out))
     # Ctrl-C of a terminal reaches parent and child alike; the child leaves it to the parent.
     os.killpg(process.pid, signal.SIGINT)
     code, text = ended(process)
@@ -166,7 +161,7 @@ def test_ctrl_c_keeps_what_was_measured_and_a_resume_finishes_it(out: Path, tmp_
     assert {line.facts["checked_against"] for line in read.reports} == {"itself"}
     before = (out / names.SAMPLES).read_bytes()
     experiment_file(tmp_path, "first", "second")
-    done, text = said(lambda: start.resume(out))
+    done, text = said(lambda: session.resume(out))
     assert (done.code, done.ending) == (0, Ending("complete")), text
     assert "waiting.py was changed since the run began" in text
     assert (out / names.SAMPLES).read_bytes().startswith(before)
@@ -189,7 +184,7 @@ def test_kill_9_of_the_parent_ends_the_child_and_a_resume_mends_the_folder(
     out: Path, tmp_path: Path
 ) -> None:
     process = begin(out, experiment_file(tmp_path, "first", "second", pause_s_max=9))
-    wait_until(lambda: blocks_begun(out))
+    wait_until(lambda: has_begun(out))
     assert len(children_of(out)) == 2, "the parent, and the child that goes on for a moment"
     process.kill()
     process.communicate(timeout=60)
@@ -198,7 +193,7 @@ def test_kill_9_of_the_parent_ends_the_child_and_a_resume_mends_the_folder(
     with (out / names.SAMPLES).open("a", encoding="utf-8") as file:
         file.write('{"experiment":"wai')
     experiment_file(tmp_path, "first", "second")
-    done, text = said(lambda: start.resume(out))
+    done, text = said(lambda: session.resume(out))
     assert done.code == 0, text
     assert not any("left out" in note for note in check(out, is_whole=True).notes)
 
@@ -231,7 +226,7 @@ def test_a_full_disk_ends_a_run_that_can_be_resumed(out: Path, tmp_path: Path) -
     assert (done.code, done.ending.ending) == (ExitCode.NOT_WRITTEN, "not written")
     assert f"{out / names.SAMPLES} was not written: File too large; make room there" in text
     assert not read_state(Run(out)).groups["waiting"][0].blocks
-    assert said(lambda: start.resume(out))[0].code == 0
+    assert said(lambda: session.resume(out))[0].code == 0
     check(out, is_whole=True)
 
 
@@ -247,13 +242,11 @@ def test_wide_intervals_get_more_processes_than_narrow_ones(
 
 
 def test_a_page_that_fails_ends_nothing_and_is_told(out: Path, tmp_path: Path) -> None:
-    from tests.lab.run.driving import request
-
     def fail(_: Path) -> None:
         raise KeyError("no page")
 
-    wanted = request(experiment_file(tmp_path, "first", "second"), out=out)
-    done, text = said(lambda: start.run(wanted, after_task=fail))
+    wanted = plan(experiment_file(tmp_path, "first", "second"))
+    done, text = said(lambda: session.run(wanted, out, after_task=fail))
     assert "the page was not written: KeyError: 'no page'" in text
     assert done.code == ExitCode.NOT_WRITTEN
     assert done.ending == Ending("complete")
@@ -267,14 +260,7 @@ def test_what_can_not_be_resumed_or_replayed_is_refused_and_stays_as_it_is(
     text = "damage\n" + samples.read_text(encoding="utf-8")
     samples.write_text(text, encoding="utf-8")
     with pytest.raises(FolderError, match="line 1"):
-        start.resume(out)
+        session.resume(out)
     assert samples.read_text(encoding="utf-8") == text
     with pytest.raises(FolderError, match="neither the folder of a run nor its plan"):
-        start.replay(samples, None, command=["replay"])
-    plan = out / names.PLAN
-    plan.write_text(
-        plan.read_text(encoding="utf-8").replace('"run"', '"sealift-gpu", "--out", "x"', 1),
-        encoding="utf-8",
-    )
-    with pytest.raises(FolderError, match=r"measured by sealift-gpu.*: sealift-gpu; `sealift lab"):
-        start.replay(plan, None, command=["replay"])
+        session.replay(samples, None, command=["replay"])

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from tests.lab.run import made_up as made
 
-from sealift_lab.measure.journal import NotWrittenError
+from sealift_lab.measure import storage
+from sealift_lab.measure.storage import FolderError, NotWrittenError
 from sealift_lab.model import run as names
-from sealift_lab.run import writing
-from sealift_lab.run.errors import EXAMPLE, FolderError
+from sealift_lab.run import session
+from sealift_lab.run.folder import EXAMPLE
 
 
 def test_a_folder_that_holds_something_is_not_taken(tmp_path: Path) -> None:
@@ -36,40 +37,40 @@ def test_a_folder_that_holds_something_is_not_taken(tmp_path: Path) -> None:
 
 def test_a_process_that_inherits_the_lock_holds_it(tmp_path: Path) -> None:
     wait = [sys.executable, "-c", "input()"]
-    with writing.hold(tmp_path / "run") as lock:
+    with storage.hold(tmp_path / "run") as lock:
         child = subprocess.Popen(wait, stdin=subprocess.PIPE, pass_fds=(lock,))
-        with pytest.raises(FolderError, match="another run writes"), writing.hold(tmp_path / "run"):
+        with pytest.raises(FolderError, match="another run writes"), storage.hold(tmp_path / "run"):
             pass
-    with pytest.raises(FolderError, match="another run"), writing.hold(tmp_path / "run"):
+    with pytest.raises(FolderError, match="another run"), storage.hold(tmp_path / "run"):
         pass
     child.communicate(b"\n")
-    with writing.hold(tmp_path / "run"):
+    with storage.hold(tmp_path / "run"):
         pass
 
 
 def test_a_start_that_fails_leaves_nothing_and_a_run_is_never_removed(tmp_path: Path) -> None:
     out = tmp_path / "new/run"
-    with writing.hold_new(out):
+    with storage.hold_new(out):
         (out / names.MACHINE).touch()
     assert not out.parent.exists()
-    with writing.hold_new(out):
-        writing.create(out, made.plan(), made.MACHINE)
+    with storage.hold_new(out):
+        storage.create(out, made.plan(), made.MACHINE)
     assert (out / names.PLAN).exists()
 
 
-@pytest.mark.parametrize("name", [names.SAMPLES, names.LOCK, writing.RESERVE, names.NOTES])
+@pytest.mark.parametrize("name", [names.SAMPLES, names.LOCK, storage.RESERVE, names.NOTES])
 def test_no_file_of_a_run_is_opened_through_a_link(tmp_path: Path, name: str) -> None:
     victim, folder = tmp_path / "victim", tmp_path / "run"
     victim.write_text('{"note": "whole"}\n{"note": "to', encoding="utf-8")
     made.folder(folder)
     (folder / name).symlink_to(victim)
     act: dict[str, Callable[[], object]] = {
-        names.LOCK: lambda: writing.hold(folder).__enter__(),
-        writing.RESERVE: lambda: writing.reserve(folder).__enter__(),
-        names.NOTES: lambda: writing.mend(folder),
+        names.LOCK: lambda: storage.hold(folder).__enter__(),
+        storage.RESERVE: lambda: storage.reserve(folder).__enter__(),
+        names.NOTES: lambda: storage.mend(folder),
         names.SAMPLES: lambda: made.add(folder, names.SAMPLES, [{"a": 1}]),
     }
-    with pytest.raises(NotWrittenError, match="because it is a link"):
+    with pytest.raises(NotWrittenError, match="it is a link"):
         act[name]()
     assert victim.read_text(encoding="utf-8").endswith("to")
 
@@ -83,15 +84,15 @@ def test_a_lock_that_the_file_system_does_not_have_is_told_with_its_path(
     monkeypatch.setattr(fcntl, "flock", refuse)
     with (
         pytest.raises(FolderError, match=r"run\.lock can't be locked: No locks available"),
-        writing.hold(tmp_path / "run"),
+        storage.hold(tmp_path / "run"),
     ):
         pass
 
 
 def test_the_reserve_takes_room_and_gives_it_back(tmp_path: Path) -> None:
-    with writing.reserve(tmp_path):
-        assert (tmp_path / writing.RESERVE).stat().st_blocks * 512 >= 4 * 2**20
-    assert not (tmp_path / writing.RESERVE).exists()
+    with storage.reserve(tmp_path):
+        assert (tmp_path / storage.RESERVE).stat().st_blocks * 512 >= 4 * 2**20
+    assert not (tmp_path / storage.RESERVE).exists()
 
 
 @pytest.mark.parametrize("content", ["text\n", b"\x00bytes", "a\ud800b"])
@@ -101,7 +102,7 @@ def test_a_file_is_written_whole_and_in_the_place_of_a_link(
     victim, path = tmp_path / "victim", tmp_path / "page.html"
     victim.write_text("mine", encoding="utf-8")
     path.symlink_to(victim)
-    writing.write_file(path, content)
+    storage.write_file(path, content)
     whole = content if isinstance(content, bytes) else content.encode(errors="replace")
     assert path.read_bytes() == whole
     assert not path.is_symlink()
@@ -115,7 +116,7 @@ def test_a_file_takes_the_place_of_no_pipe_no_folder_and_no_device(tmp_path: Pat
     (tmp_path / "device").symlink_to("/dev/null")
     for name in ("pipe", "folder", "device"):
         with pytest.raises(NotWrittenError, match=f"{name} was not written: something else"):
-            writing.write_file(tmp_path / name, "text")
+            storage.write_file(tmp_path / name, "text")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["device", "folder", "pipe"]
 
 
@@ -124,9 +125,9 @@ def test_folders_are_named_after_the_time_and_never_taken_twice(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     now = datetime(2026, 11, 21, 14, 21, tzinfo=UTC)
-    first = writing.default_path(now)
+    first = session.default_path(now)
     assert first == EXAMPLE
     first.mkdir(parents=True)
-    assert writing.default_path(now).name == "2026-11-21T142100Z-2"
-    command = writing.resume_command(tmp_path / "my run")
+    assert session.default_path(now).name == "2026-11-21T142100Z-2"
+    command = storage.resume_command(tmp_path / "my run")
     assert command == f"sealift lab run --resume '{tmp_path}/my run'"

@@ -9,32 +9,30 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from sealift_lab import Arm, Axis, Cell, Context, Experiment, Sample, Skip, WrongResultError
-from sealift_lab.model.values import Value
+from sealift_lab import Arm, Axis, Cell, Context, Experiment, Sample, Skip, Value, WrongResultError
 
 
 class Waiting:
-    """Waits, and counts its samples."""
+    """Waits as long as it is asked to, but no longer than `PAUSE_S_MAX`."""
 
     def __init__(self, who: str, folder: Path) -> None:
-        self._who = who
-        self._folder = folder
-        self._count = 0
+        self._who, self._folder, self._count = who, folder, 0
         match who:
             case "absent":
                 raise Skip("not on this machine; plug it in")
             case "wrong at once":
                 raise WrongResultError("tag 3 is wrong")
-            case "raises at once":
+            case "raises always":
+                raise KeyError("nothing there")
+            case "raises once" if self._is_first():
                 raise KeyError("nothing there")
             case "no memory":
-                raise Skip("too little memory is free", is_transient=True)
-            case "no room":
+                raise Skip("too little memory is free; end something", is_transient=True)
+            case "no room once" if self._is_first():
                 raise OSError(errno.ENOSPC, "No space left on device", "mine.csv")
             case "prints":
                 print("printed on standard output")
-            case "slow to prepare":
-                (folder / "preparing").touch()
+            case "slow to prepare" if self._is_first():
                 time.sleep(300)
 
     def sample(self, seconds: float) -> Sample:
@@ -51,25 +49,30 @@ class Waiting:
         return {"checked_against": "itself", "samples": self._count, "is_fast": False}
 
     def _misbehave(self) -> None:
+        samples = self._folder / "samples.jsonl"
         match self._who:
             case "wrong later":
                 raise WrongResultError("tag 7 is wrong")
             case "raises later":
                 raise KeyError("gone")
-            case "killed once" if self._once():
-                with (self._folder / "samples.jsonl").open("a", encoding="utf-8") as file:
-                    file.write('{"experiment":"made')
+            case "killed once" if self._is_first():
+                with samples.open("a", encoding="utf-8") as file:
+                    file.write('{"experiment":"wai')
                 os.kill(os.getpid(), signal.SIGKILL)
             case "leaves":
                 sys.exit(0)
-            case "fills the disk":
+            case "fills the disk" if self._is_first():
                 # The kernel lets no file of this process grow further, as a full disk would.
-                size = (self._folder / "samples.jsonl").stat().st_size + 100
+                size = samples.stat().st_size + 100
                 resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+            case "deaf":
+                signal.signal(signal.SIGTERM, lambda *_: (self._folder / "heard").touch())
+                self._is_first()
+                time.sleep(60)
 
-    def _once(self) -> bool:
+    def _is_first(self) -> bool:
         try:
-            (self._folder / "once").touch(exist_ok=False)
+            (self._folder / f"{self._who}-once".replace(" ", "-")).touch(exist_ok=False)
         except FileExistsError:
             return False
         return True
@@ -82,10 +85,10 @@ def arm(cell: Cell, context: Context) -> Arm:
 
 LATER = 9
 # A test writes other values here: how long a sample may take, and the names of the arms.
-PAUSE_S_MAX = 0.001
+PAUSE_S_MAX = 0.0005
 WHO: tuple[str, ...] = ("first", "second")
 EXPERIMENT = Experiment(
-    name="made-up",
+    name="waiting",
     title="Waits",
     axes=(Axis("size_bytes", "size, bytes", (16, 128)), Axis("who", "who", WHO)),
     compare="who",

@@ -1,0 +1,261 @@
+"""The parent of measuring processes: starts one after the other, follows them, and ends them."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from pathlib import Path
+from subprocess import PIPE
+from types import FrameType
+from typing import Any
+
+from sealift_lab.machine.sensors import Sensors, sampling
+from sealift_lab.measure.bench import COMMAND, Job
+from sealift_lab.measure.loop import Ending
+from sealift_lab.measure.storage import Journal, NotWrittenError, mend
+from sealift_lab.model.run import NOTES, SENSORS
+
+
+class Parent:
+    """Has the jobs of a run done, and collects what went wrong.
+
+    Attributes:
+        signal: Name of the signal that came, or "".
+        is_ending: Whether the run is to end, by a signal or for another reason.
+        failures: Of processes, in sentences.
+        not_written: What could not be written, and why; or "".
+        known: Sentences that were said; they are said once.
+        has_failed: Whether the last process ended before its work was done.
+        has_hung: Whether it was given up.
+    """
+
+    def __init__(self, folder: Path, say: Callable[[str], None], created_s: float) -> None:
+        """Starts nothing yet.
+
+        Args:
+            folder: Of the run, held.
+            say: Prints a sentence.
+            created_s: When the run began, in seconds since 1970.
+        """
+        self._folder, self._say, self._created_s = folder, say, created_s
+        self._child: Child | None = None
+        self.signal = self.not_written = ""
+        self.is_ending = self.has_hung = self.has_failed = False
+        self.failures: list[str] = []
+        self.known: set[str] = set()
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Ctrl-C and SIGTERM request the end of the run, as long as the `with` lasts."""
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {each: signal.signal(each, self._handle) for each in numbers}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keeps notes and readings of the sensors; a file that can't be written ends the `with`."""
+        try:
+            with (
+                Journal(self._folder / NOTES) as self._notes,
+                Journal(self._folder / SENSORS) as self._readings,
+                sampling(Sensors(), self._store_reading),
+            ):
+                yield
+        except NotWrittenError as error:
+            self.not_written = str(error)
+
+    def events(self, job: Job) -> Generator[Mapping[str, Any] | None, None, None]:
+        """Has a job done; gives events of the process, and None twice a second without any.
+
+        What its end says of the run is handled here, and what it left half-written is cut off.
+        """
+        self.has_hung = False
+        self._child = child = Child(job, self._say)
+        # A signal that came while it was started reached no child.
+        if self.is_ending:
+            child.stop()
+        try:
+            for event in child.events():
+                self._handle_event(job, event or {})
+                yield event
+        finally:
+            self._child = None
+            child.kill()
+        self.has_failed = bool(child.failed)
+        if child.failed and not self.has_hung and not self.is_ending:
+            self.fail(
+                f"{job.experiment}: process {job.process} {child.failed}; its complete blocks are "
+                "kept, what it had checked is not counted"
+            )
+        if child.failed or self.is_ending:
+            mend(self._folder)
+
+    def give_up(self, why: str) -> None:
+        """Stops the process that measures, which has hung."""
+        self.has_hung = True
+        self.fail(why)
+        if self._child:
+            self._child.stop()
+
+    def request_end(self) -> None:
+        """Ends the process that measures; no other is to be started."""
+        self.is_ending = True
+        if self._child:
+            self._child.stop()
+
+    def fail(self, text: str) -> None:
+        """Something failed."""
+        self.failures.append(text)
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Says a sentence, and stores it, if it is new."""
+        if self.say(text):
+            self._notes.add([{"note": text}])
+
+    def say(self, text: str) -> bool:
+        """Says a sentence once, as each arm stands in many groups and processes; whether it did."""
+        is_new = text not in self.known
+        if is_new:
+            self.known.add(text)
+            self._say(text)
+        return is_new
+
+    def _handle(self, number: int, _: FrameType | None) -> None:
+        """Handles a signal; a second one raises KeyboardInterrupt, which ends the run at once."""
+        if self.signal:
+            raise KeyboardInterrupt
+        self.signal = signal.Signals(number).name
+        self.request_end()
+
+    def _handle_event(self, job: Job, event: Mapping[str, Any]) -> None:
+        match event:
+            case {"event": "failed" | "note", "text": text}:
+                self.fail(f"{job.experiment}: {text}")
+            case {"event": "not written", "text": text}:
+                self.not_written = text
+                self.request_end()
+            case {"event": "ending", "ending": Ending.INTERRUPTED}:
+                if not self.is_ending and not self.has_hung:
+                    self.fail(f"{job.experiment}: its process was interrupted from outside")
+
+    def _store_reading(self, at_s: float, values: Mapping[str, float]) -> bool:
+        """Called in the thread that reads the sensors; false ends it."""
+        passed_s = round(max(0.0, at_s - self._created_s), 3)
+        try:
+            self._readings.add([{"at_s": passed_s, "values": values}])
+        except NotWrittenError as error:
+            self.not_written = str(error)
+            self.request_end()
+        return not self.not_written
+
+
+class Child:
+    """A process that does a job; it holds the lock of the folder, too, as long as it lives."""
+
+    def __init__(self, job: Job, say: Callable[[str], None]) -> None:
+        """Starts it; `say` gets each line of its standard error, in a thread of its own."""
+        # It begins with them blocked, so that none comes before it can handle them.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        try:
+            self._process = subprocess.Popen(
+                COMMAND, stdin=PIPE, stdout=PIPE, stderr=PIPE, pass_fds=(job.lock,)
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._is_stopped = self._has_ended_well = False
+        self._last_line: deque[str] = deque(maxlen=1)
+        self._reader = threading.Thread(target=self._read_stderr, args=(say,), daemon=True)
+        self._reader.start()
+        assert self._process.stdin is not None, "opened as a pipe"
+        # One that has ended already is heard of by `events`.
+        with suppress(BrokenPipeError), self._process.stdin as pipe:
+            pipe.write(str(job).encode())
+
+    def events(self) -> Iterator[dict[str, Any] | None]:
+        """Its events until it has ended, and None twice a second while there are none.
+
+        A process that it started, and that lives on, may hold its pipes open: their ends are not
+        waited for.
+        """
+        for line in self._lines():
+            event = None if line is None else json.loads(line)
+            if event is not None and event["event"] in LAST_EVENTS:
+                self._has_ended_well = True
+            yield event
+        self._reader.join(STDERR_GRACE_S)
+
+    def stop(self) -> None:
+        """Sends SIGTERM, and SIGKILL if it has not ended ten seconds later."""
+        if self._is_stopped:
+            return
+        self._is_stopped = True
+        self._process.terminate()
+        killer = threading.Timer(GRACE_S, self._process.kill)
+        killer.daemon = True
+        killer.start()
+
+    def kill(self) -> None:
+        """Ends it at once, if it has not ended."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    @property
+    def failed(self) -> str:
+        """Why it ended before its work was done, or ""; known when there are no more events."""
+        code = self._process.returncode
+        if code < 0:
+            return f"was ended by signal {-code} ({signal.Signals(-code).name})"
+        if code:
+            return f"ended with code {code}" + "".join(f": {line}" for line in self._last_line)
+        return "" if self._has_ended_well else "left with code 0 before its work was done"
+
+    def _lines(self) -> Iterator[bytes | None]:
+        assert self._process.stdout is not None, "opened as a pipe"
+        rest = b""
+        with self._process.stdout as pipe:
+            while True:
+                # Polled before reading, so that its last lines are read.
+                has_ended = self._process.poll() is not None
+                if not select.select([pipe], [], [], 0 if has_ended else TICK_S)[0]:
+                    if has_ended:
+                        return
+                    yield None
+                    continue
+                chunk = os.read(pipe.fileno(), PIPE_BYTES)
+                if not chunk:
+                    break
+                # A killed process can leave half a line.
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from lines
+        while self._process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(TICK_S)
+                return
+            yield None
+
+    def _read_stderr(self, say: Callable[[str], None]) -> None:
+        assert self._process.stderr is not None, "opened as a pipe"
+        with TextIOWrapper(self._process.stderr, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if text := line.rstrip():
+                    self._last_line.append(text)
+                    say(text)
+
+
+TICK_S = 0.5
+PIPE_BYTES = 65_536
+LAST_EVENTS = ("ending", "failed", "not written")
+GRACE_S = 10.0
+STDERR_GRACE_S = 1.0
